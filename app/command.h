@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The command line: one table per command (options, help, example) and one function. The tables make the help
+ * texts, the man page and the completions.
+ */
+#ifndef SF_APP_COMMAND_H
+#define SF_APP_COMMAND_H
+
+#include "core/error.h"
+#include "core/json.h"
+#include "core/progress.h"
+
+#include <stdio.h>
+
+typedef struct app_option {
+    const char *name;     /**< without dashes */
+    const char *argument; /**< what stands for its value in help, or NULL for a flag */
+    const char *help;     /**< one sentence, with the default */
+} app_option;
+
+/** Option lists end with an all-NULL option. A command has up to six lists, so that groups are shared. */
+#define APP_OPTION_LISTS 6
+
+struct app_call;
+
+typedef struct app_command {
+    const char *name;
+    const char *alias;                   /**< or NULL */
+    const char *group;                   /**< "look", "find", "connect", "timing", "live", "advanced" */
+    const char *summary;                 /**< a line without a full stop */
+    const char *arguments;               /**< "REC", "G --source V" */
+    int least_arguments, most_arguments; /**< most < 0: any number */
+    const char *example;                 /**< a whole command line that works */
+    const char *notes;                   /**< further help, or NULL */
+    const app_option *options[APP_OPTION_LISTS];
+    int (*run)(struct app_call *call, sf_error *error); /**< returns an sf_status */
+} app_command;
+
+typedef struct app_given {
+    const char *name;
+    const char *value; /**< NULL for a flag */
+} app_given;
+
+/** One invocation, parsed. */
+typedef struct app_call {
+    const app_command *command;
+    app_given *given; /**< in the order on the command line */
+    size_t given_count;
+    char **arguments;
+    size_t argument_count;
+    bool json, quiet, verbose;
+} app_call;
+
+extern const app_command *const app_commands[]; /**< NULL-terminated, in the order of help */
+
+bool app_has(const app_call *call, const char *option);
+/** The last value given, or `otherwise`. */
+const char *app_value(const app_call *call, const char *option, const char *otherwise);
+/** The values of a repeated option, one a call: *from starts at 0; NULL at the end. */
+const char *app_next_value(const app_call *call, const char *option, size_t *from);
+
+/** Numbers: leave *value as it is where the option was not given; SF_USAGE names the option and what was
+ * found. */
+int app_uint(const app_call *call, const char *option, uint64_t least, uint64_t most, uint64_t *value,
+             sf_error *error);
+int app_real(const app_call *call, const char *option, double least, double most, double *value,
+             sf_error *error);
+/** A number of seconds (exponent 9) or milliseconds (exponent 6) as nanoseconds. */
+int app_scaled(const app_call *call, const char *option, int exponent, int64_t *value, sf_error *error);
+
+/** A progress bar on stderr with rate and time left, shown after a second and only on a terminal. */
+sf_progress app_progress(const app_call *call);
+
+/** Set by SIGINT and SIGTERM once app_catch_signals ran; a second SIGINT leaves at once. */
+void app_catch_signals(void);
+bool app_stop_requested(void);
+int app_stop_signal(void); /**< 0 while none came */
+
+/** Prints a warning `synfire: COMMAND: ...` to stderr unless --quiet. */
+void app_warn(const app_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Prints the text and a newline to stdout and frees it; SF_IO where stdout cannot take it, SF_NO_MEMORY if
+ * it failed. */
+int app_print(sf_text *text, sf_error *error);
+
+/* ---- tables for terminals
+ * ------------------------------------------------------------------------------------- */
+
+/** Collects rows, then prints columns aligned to their widest cell: numbers to the right, text to the left.
+ */
+typedef struct app_table {
+    size_t columns;
+    char **cells; /**< row-major; the first row is the head */
+    size_t count, capacity;
+    bool failed;
+} app_table;
+
+void app_table_cell(app_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void app_table_print(app_table *table, sf_text *out, size_t columns); /**< appends the table and empties it */
+
+#endif

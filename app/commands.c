@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every command, in the order of `synfire --help`: one line each. */
+#include "app/command.h"
+
+extern const app_command app_command_info;
+extern const app_command app_command_mine;
+extern const app_command app_command_count;
+extern const app_command app_command_graph;
+extern const app_command app_command_bfs;
+extern const app_command app_command_bandwidth;
+extern const app_command app_command_density;
+extern const app_command app_command_run;
+extern const app_command app_command_play;
+extern const app_command app_command_record;
+extern const app_command app_command_simulate;
+extern const app_command app_command_bench;
+
+const app_command *const app_commands[] = {
+    &app_command_info,
+    &app_command_mine,
+    &app_command_count,
+    &app_command_graph,
+    &app_command_bfs,
+    &app_command_bandwidth,
+    &app_command_density,
+    &app_command_run,
+    &app_command_play,
+    &app_command_record,
+    &app_command_simulate,
+    &app_command_bench,
+    NULL,
+};

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/command.h"
+
+static int run(app_call *call, sf_error *error)
+{
+    (void)call;
+    return sf_fail(error, SF_INTERNAL, NULL, "is not built yet");
+}
+
+const app_command app_command_count = {
+    .name = "count",
+    .group = "find",
+    .summary = "not built yet",
+    .arguments = "",
+    .example = "synfire count",
+    .run = run,
+};

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/help.h"
+
+#include "app/parse.h"
+
+#include <cyaml/cyaml.h>
+#include <hdf5.h>
+#include <jansson.h>
+#include <lo/lo.h>
+#include <msgpack.h>
+#include <string.h>
+#include <zmq.h>
+
+static const char *const groups[][2] = {
+    {"look", "Look at a recording"}, {"find", "Find episodes"}, {"connect", "Connect units"},
+    {"timing", "Describe timing"},   {"live", "Run live"},      {"advanced", "Advanced"},
+};
+
+void app_help_overview(sf_text *text)
+{
+    sf_text_printf(text, "synfire mines live multi-electrode-array spike streams for firing chains.\n\n"
+                         "usage: synfire [--version] [--help] COMMAND [options] [arguments]\n");
+    for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++) {
+        bool titled = false;
+        for (size_t i = 0; app_commands[i] != NULL; i++) {
+            const app_command *command = app_commands[i];
+            if (strcmp(command->group, groups[g][0]) != 0)
+                continue;
+            if (!titled)
+                sf_text_printf(text, "\n%s\n", groups[g][1]);
+            titled = true;
+            sf_text_printf(text, "  %-11s%s", command->name, command->summary);
+            if (command->alias != NULL)
+                sf_text_printf(text, " (also: %s)", command->alias);
+            sf_text_printf(text, "\n");
+        }
+    }
+    sf_text_printf(
+        text,
+        "\n`synfire COMMAND --help` explains a command. A first result:\n"
+        "  synfire simulate demo.h5 --preset sym26 && synfire mine demo.h5 --delay 0:10 --min-count 60");
+}
+
+/* Appends words, broken before column 100 and indented. */
+static void wrap(sf_text *text, const char *words, int indent)
+{
+    int column = indent;
+    while (*words != '\0') {
+        int length = (int)strcspn(words, " \n");
+        if (column > indent && column + 1 + length > 100) {
+            sf_text_printf(text, "\n%*s", indent, "");
+            column = indent;
+        } else if (column > indent) {
+            sf_text_append(text, " ", 1);
+            column++;
+        }
+        sf_text_append(text, words, (size_t)length);
+        column += length;
+        words += length;
+        if (*words == '\n') {
+            sf_text_printf(text, "\n%*s", indent, "");
+            column = indent;
+        }
+        words += *words != '\0';
+    }
+    sf_text_append(text, "\n", 1);
+}
+
+static void list_options(sf_text *text, const app_option *options)
+{
+    for (; options != NULL && options->name != NULL; options++) {
+        char left[64];
+        snprintf(left, sizeof left, "--%s%s%s", options->name, options->argument != NULL ? " " : "",
+                 options->argument != NULL ? options->argument : "");
+        sf_text_printf(text, "  %-26s", left);
+        if (strlen(left) > 24)
+            sf_text_printf(text, "\n%28s", "");
+        wrap(text, options->help, 28);
+    }
+}
+
+void app_help_command(sf_text *text, const app_command *command)
+{
+    sf_text_printf(text, "usage: synfire %s [options] %s\n\n%s.\n", command->name, command->arguments,
+                   command->summary);
+    if (command->alias != NULL)
+        sf_text_printf(text, "Also called: synfire %s\n", command->alias);
+    sf_text_printf(text, "\nOptions\n");
+    for (int i = 0; i < APP_OPTION_LISTS; i++)
+        list_options(text, command->options[i]);
+    list_options(text, app_common_options);
+    if (command->notes != NULL) {
+        sf_text_append(text, "\n", 1);
+        wrap(text, command->notes, 0);
+    }
+    sf_text_printf(text, "\nExample\n  %s", command->example);
+}
+
+void app_help_version(sf_text *text)
+{
+    unsigned hdf5[3];
+    H5get_libversion(&hdf5[0], &hdf5[1], &hdf5[2]);
+    int zmq[3];
+    zmq_version(&zmq[0], &zmq[1], &zmq[2]);
+    char lo[32];
+    lo_version(lo, sizeof lo, NULL, NULL, NULL, 0, NULL, NULL, NULL);
+    sf_text_printf(
+        text, "synfire %s\nHDF5 %u.%u.%u, ZeroMQ %d.%d.%d, liblo %s, MessagePack %s, jansson %s, libcyaml %s",
+        sf_version(), hdf5[0], hdf5[1], hdf5[2], zmq[0], zmq[1], zmq[2], lo, msgpack_version(),
+        JANSSON_VERSION, cyaml_version_str);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The options that are allowed wherever REC is, and loading a recording by them. */
+#ifndef SF_APP_LOAD_H
+#define SF_APP_LOAD_H
+
+#include "app/command.h"
+#include "core/recording.h"
+
+/** --units --from --to --epochs --dedup --blank --preset --stream */
+extern const app_option app_selection_options[];
+
+/** Reads `path` and applies the selection; warnings go to stderr. */
+int app_load(const app_call *call, const char *path, sf_recording *recording, sf_error *error);
+
+#endif

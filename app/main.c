@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/command.h"
+#include "app/help.h"
+#include "app/parse.h"
+
+#include "core/memory.h"
+
+#include <signal.h>
+#include <string.h>
+
+static const app_command *find_command(const char *name)
+{
+    for (size_t i = 0; app_commands[i] != NULL; i++)
+        if (strcmp(app_commands[i]->name, name) == 0 ||
+            (app_commands[i]->alias != NULL && strcmp(app_commands[i]->alias, name) == 0))
+            return app_commands[i];
+    return NULL;
+}
+
+static int report(const char *command, const sf_error *error)
+{
+    fprintf(stderr, "synfire: %s%s%s%s%s\n", command, command[0] != '\0' ? ": " : "", error->place,
+            error->place[0] != '\0' ? ": " : "", error->text);
+    return sf_exit_code(error->code);
+}
+
+static int run_command(const app_command *command, int argc, char **argv)
+{
+    app_call call;
+    sf_error error = {0};
+    int status = app_parse(&call, command, argc, argv, &error);
+    if (status == SF_OK && app_has(&call, "help")) {
+        sf_text text = {0};
+        app_help_command(&text, command);
+        status = app_print(&text, &error);
+    } else if (status == SF_OK) {
+        status = app_check_arguments(&call, &error);
+        if (status == SF_OK)
+            status = command->run(&call, &error);
+    }
+    app_parse_free(&call);
+    if (status == SF_OK)
+        return 0;
+    if (status == SF_CANCELLED)
+        return 128 + (app_stop_signal() != 0 ? app_stop_signal() : SIGINT);
+    return report(command->name, &error);
+}
+
+int main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write, with its own sentence */
+    const char *first = argc > 1 ? argv[1] : "--help";
+    sf_text text = {0};
+    sf_error error = {0};
+    if (strcmp(first, "--version") == 0) {
+        app_help_version(&text);
+        return app_print(&text, &error) == SF_OK ? 0 : report("", &error);
+    }
+    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 ||
+        (strcmp(first, "help") == 0 && argc == 2)) {
+        app_help_overview(&text);
+        return app_print(&text, &error) == SF_OK ? 0 : report("", &error);
+    }
+    const app_command *command = find_command(first);
+    if (command == NULL) {
+        sf_fail(&error, SF_USAGE, NULL, "there is no command '%s'; `synfire --help` lists them", first);
+        return report("", &error);
+    }
+    return run_command(command, argc - 1, argv + 1);
+}

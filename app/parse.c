@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/parse.h"
+
+#include "core/memory.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <string.h>
+
+const app_option app_common_options[] = {
+    {"help", NULL, "show this help and leave"},
+    {"quiet", NULL, "no warnings and no progress"},
+    {"verbose", NULL, "say more on stderr"},
+    {"json", NULL, "print exactly one JSON document"},
+    {NULL, NULL, NULL},
+};
+
+static size_t add_long_options(struct option *to, const app_option *from)
+{
+    size_t count = 0;
+    for (; from != NULL && from[count].name != NULL; count++)
+        to[count] =
+            (struct option){.name = from[count].name,
+                            .has_arg = from[count].argument != NULL ? required_argument : no_argument};
+    return count;
+}
+
+static size_t count_options(const app_option *options)
+{
+    size_t count = 0;
+    while (options != NULL && options[count].name != NULL)
+        count++;
+    return count;
+}
+
+/* A negative number after an option's name or among the arguments is a value, never an option: getopt_long is
+ * only ever asked about words that start with "--" or "-" and a letter. */
+int app_parse(app_call *call, const app_command *command, int argc, char **argv, sf_error *error)
+{
+    *call = (app_call){.command = command};
+    size_t count = count_options(app_common_options);
+    for (int i = 0; i < APP_OPTION_LISTS; i++)
+        count += count_options(command->options[i]);
+    struct option *options = sf_alloc(count + 1, sizeof *options);
+    call->given = sf_alloc((size_t)argc, sizeof *call->given);
+    call->arguments = sf_alloc((size_t)argc, sizeof *call->arguments);
+    if (options == NULL || call->given == NULL || call->arguments == NULL) {
+        sf_free(options);
+        return sf_fail_memory(error);
+    }
+    size_t filled = add_long_options(options, app_common_options);
+    for (int i = 0; i < APP_OPTION_LISTS; i++)
+        filled += add_long_options(options + filled, command->options[i]);
+
+    int status = SF_OK;
+    optind = 1;
+    opterr = 0;
+    for (;;) {
+        int index = -1, before = optind;
+        int found = getopt_long(argc, argv, "-:h", options, &index);
+        if (found == -1)
+            break;
+        if (found == 1) { /* an argument, in its place */
+            call->arguments[call->argument_count++] = optarg;
+        } else if (found == 'h') {
+            call->given[call->given_count++] = (app_given){.name = "help"};
+        } else if (found == ':') {
+            status = sf_fail(error, SF_USAGE, argv[optind - 1],
+                             "needs a value; `synfire %s --help` explains it", command->name);
+            break;
+        } else if (found == '?') {
+            status = sf_fail(error, SF_USAGE, argv[before < argc ? before : argc - 1],
+                             "is no option of this command; `synfire %s --help` lists them", command->name);
+            break;
+        } else {
+            call->given[call->given_count++] = (app_given){.name = options[index].name, .value = optarg};
+        }
+    }
+    while (status == SF_OK && optind < argc)
+        call->arguments[call->argument_count++] = argv[optind++];
+    sf_free(options);
+    call->json = app_has(call, "json");
+    call->quiet = app_has(call, "quiet");
+    call->verbose = app_has(call, "verbose");
+    return status;
+}
+
+int app_check_arguments(const app_call *call, sf_error *error)
+{
+    const app_command *command = call->command;
+    size_t count = call->argument_count;
+    if (count < (size_t)command->least_arguments)
+        return sf_fail(error, SF_USAGE, NULL, "an argument is missing: expected `synfire %s %s`",
+                       command->name, command->arguments);
+    if (command->most_arguments >= 0 && count > (size_t)command->most_arguments)
+        return sf_fail(error, SF_USAGE, call->arguments[command->most_arguments],
+                       "is one argument too many: expected `synfire %s %s`", command->name,
+                       command->arguments);
+    return SF_OK;
+}
+
+void app_parse_free(app_call *call)
+{
+    sf_free(call->given);
+    sf_free(call->arguments);
+}
+
+bool app_has(const app_call *call, const char *option)
+{
+    for (size_t i = 0; i < call->given_count; i++)
+        if (strcmp(call->given[i].name, option) == 0)
+            return true;
+    return false;
+}
+
+const char *app_value(const app_call *call, const char *option, const char *otherwise)
+{
+    const char *value = otherwise;
+    size_t from = 0;
+    for (const char *next; (next = app_next_value(call, option, &from)) != NULL;)
+        value = next;
+    return value;
+}
+
+const char *app_next_value(const app_call *call, const char *option, size_t *from)
+{
+    for (; *from < call->given_count; ++*from)
+        if (strcmp(call->given[*from].name, option) == 0)
+            return call->given[(*from)++].value;
+    return NULL;
+}
+
+static int refuse(const app_call *call, const char *option, const char *value, const char *expected,
+                  sf_error *error)
+{
+    (void)call;
+    char place[128];
+    snprintf(place, sizeof place, "--%s", option);
+    return sf_fail(error, SF_USAGE, place, "found '%s', expected %s", value, expected);
+}
+
+int app_uint(const app_call *call, const char *option, uint64_t least, uint64_t most, uint64_t *value,
+             sf_error *error)
+{
+    const char *text = app_value(call, option, NULL);
+    if (text == NULL)
+        return SF_OK;
+    char expected[96];
+    snprintf(expected, sizeof expected, "a whole number from %" PRIu64 " to %" PRIu64, least, most);
+    uint64_t number;
+    if (!sf_parse_uint(text, most, &number) || number < least)
+        return refuse(call, option, text, expected, error);
+    *value = number;
+    return SF_OK;
+}
+
+int app_real(const app_call *call, const char *option, double least, double most, double *value,
+             sf_error *error)
+{
+    const char *text = app_value(call, option, NULL);
+    if (text == NULL)
+        return SF_OK;
+    char expected[96];
+    snprintf(expected, sizeof expected, "a number from %g to %g", least, most);
+    double number;
+    if (!sf_parse_real(text, &number) || number < least || number > most)
+        return refuse(call, option, text, expected, error);
+    *value = number;
+    return SF_OK;
+}
+
+int app_scaled(const app_call *call, const char *option, int exponent, int64_t *value, sf_error *error)
+{
+    const char *text = app_value(call, option, NULL);
+    if (text == NULL)
+        return SF_OK;
+    int64_t number;
+    if (!sf_parse_scaled(text, exponent, &number))
+        return refuse(call, option, text, exponent == 9 ? "a number of seconds" : "a number of milliseconds",
+                      error);
+    *value = number;
+    return SF_OK;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Turning argv into an app_call by a command's option tables. */
+#ifndef SF_APP_PARSE_H
+#define SF_APP_PARSE_H
+
+#include "app/command.h"
+
+/** --help --quiet --verbose --json, which every command has. */
+extern const app_option app_common_options[];
+
+int app_parse(app_call *call, const app_command *command, int argc, char **argv, sf_error *error);
+int app_check_arguments(const app_call *call, sf_error *error);
+void app_parse_free(app_call *call);
+
+#endif

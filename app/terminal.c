@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a person sees: results on stdout, everything else on stderr. */
+#include "app/command.h"
+
+#include "core/clock.h"
+#include "core/memory.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t stop_signal;
+
+static void on_signal(int number)
+{
+    if (stop_signal != 0 && number == SIGINT)
+        _exit(128 + SIGINT);
+    stop_signal = number;
+}
+
+void app_catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+bool app_stop_requested(void)
+{
+    return stop_signal != 0;
+}
+
+int app_stop_signal(void)
+{
+    return stop_signal;
+}
+
+void app_warn(const app_call *call, const char *format, ...)
+{
+    if (call->quiet)
+        return;
+    fprintf(stderr, "synfire: %s: ", call->command->name);
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+}
+
+int app_print(sf_text *text, sf_error *error)
+{
+    sf_text_append(text, "\n", 1);
+    bool failed = text->failed;
+    bool written =
+        !failed && fwrite(text->data, 1, text->length, stdout) == text->length && fflush(stdout) == 0;
+    int reason = errno;
+    sf_text_free(text);
+    if (failed)
+        return sf_fail_memory(error);
+    if (!written)
+        return sf_fail(error, SF_IO, "standard output", "cannot write: %s", strerror(reason));
+    return SF_OK;
+}
+
+/* ---- progress
+ * ------------------------------------------------------------------------------------------------- */
+
+typedef struct progress_bar {
+    double start, last_drawn;
+    char what[48];
+    bool drawn;
+} progress_bar;
+
+static progress_bar bar;
+
+static void clear_bar(void)
+{
+    if (bar.drawn)
+        fprintf(stderr, "\r\033[K");
+    bar.drawn = false;
+}
+
+static void draw_bar(const char *what, double done, double total, double now)
+{
+    enum { WIDTH = 30 };
+    double share = total > 0 ? done / total : 0;
+    if (share > 1)
+        share = 1;
+    double elapsed = now - bar.start;
+    char filled[WIDTH + 1];
+    memset(filled, '.', WIDTH);
+    memset(filled, '#', (size_t)(share * WIDTH));
+    filled[WIDTH] = '\0';
+    fprintf(stderr, "\r\033[K%s [%s] %3.0f %%  %.3g/s", what, filled, share * 100, done / elapsed);
+    if (share > 0)
+        fprintf(stderr, "  %.0f s left", elapsed * (1 - share) / share);
+    fflush(stderr);
+    bar.drawn = true;
+    bar.last_drawn = now;
+}
+
+static bool update_bar(void *user, const char *what, double done, double total)
+{
+    const app_call *call = user;
+    double now = sf_clock_seconds();
+    if (strncmp(bar.what, what, sizeof bar.what - 1) != 0) {
+        clear_bar();
+        snprintf(bar.what, sizeof bar.what, "%s", what);
+        bar.start = now;
+    }
+    if (done >= total)
+        clear_bar();
+    else if (!call->quiet && isatty(STDERR_FILENO) && now - bar.start > 1 && now - bar.last_drawn > 0.1)
+        draw_bar(what, done, total, now);
+    return !app_stop_requested();
+}
+
+sf_progress app_progress(const app_call *call)
+{
+    return (sf_progress){.update = update_bar, .user = (void *)(uintptr_t)call};
+}
+
+/* ---- tables
+ * --------------------------------------------------------------------------------------------------- */
+
+void app_table_cell(app_table *table, const char *format, ...)
+{
+    sf_text cell = {0};
+    char line[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    sf_text_append(&cell, line, strlen(line));
+    void *cells = table->cells;
+    if (cell.failed || sf_reserve(&cells, &table->capacity, table->count + 1, sizeof *table->cells) != 0) {
+        table->failed = true;
+        sf_text_free(&cell);
+        return;
+    }
+    table->cells = cells;
+    table->cells[table->count++] = cell.data;
+}
+
+/* Characters on the screen: UTF-8 continuation bytes take no place. */
+static size_t width_of(const char *cell)
+{
+    size_t width = 0;
+    for (; *cell != '\0'; cell++)
+        width += (*cell & 0xc0) != 0x80;
+    return width;
+}
+
+static bool is_number(const char *cell)
+{
+    char *end;
+    strtod(cell, &end);
+    return end != cell && (*end == '\0' || strcmp(end, " %") == 0);
+}
+
+void app_table_print(app_table *table, sf_text *out, size_t columns)
+{
+    size_t rows = columns > 0 ? table->count / columns : 0;
+    for (size_t row = 0; row < rows; row++) {
+        for (size_t column = 0; column < columns; column++) {
+            size_t widest = 0;
+            bool numbers = rows > 1;
+            for (size_t r = 0; r < rows; r++) {
+                const char *cell = table->cells[r * columns + column];
+                widest = width_of(cell) > widest ? width_of(cell) : widest;
+                numbers = numbers && (r == 0 || cell[0] == '\0' || strcmp(cell, "-") == 0 || is_number(cell));
+            }
+            const char *cell = table->cells[row * columns + column];
+            int padding = (int)(widest - width_of(cell));
+            if (column > 0)
+                sf_text_printf(out, "  ");
+            if (numbers)
+                sf_text_printf(out, "%*s%s", padding, "", cell);
+            else
+                sf_text_printf(out, "%s%*s", cell, column + 1 < columns ? padding : 0, "");
+        }
+        sf_text_append(out, "\n", 1);
+    }
+    out->failed = out->failed || table->failed;
+    for (size_t i = 0; i < table->count; i++)
+        sf_free(table->cells[i]);
+    sf_free(table->cells);
+    *table = (app_table){0};
+}

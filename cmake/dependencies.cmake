@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# Everything outside the repository, as imported targets; versions are in docs/operations.md.
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_path(RANDOM123_INCLUDE Random123/philox.h REQUIRED)
+
+if(SYNFIRE_IO)
+  pkg_check_modules(ZMQ REQUIRED IMPORTED_TARGET libzmq)
+  pkg_check_modules(LIBLO REQUIRED IMPORTED_TARGET liblo)
+  pkg_check_modules(CYAML REQUIRED IMPORTED_TARGET libcyaml yaml-0.1)
+  pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+  find_library(MSGPACK_LIBRARY NAMES msgpackc msgpack-c REQUIRED)
+  find_path(MSGPACK_INCLUDE msgpack.h REQUIRED)
+  add_library(synfire_msgpack INTERFACE)
+  target_include_directories(synfire_msgpack SYSTEM INTERFACE ${MSGPACK_INCLUDE})
+  target_link_libraries(synfire_msgpack INTERFACE ${MSGPACK_LIBRARY})
+  set(HDF5_PREFER_PARALLEL OFF)
+  find_package(HDF5 REQUIRED COMPONENTS C)
+  add_library(synfire_hdf5 INTERFACE)
+  target_include_directories(synfire_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
+  target_link_libraries(synfire_hdf5 INTERFACE ${HDF5_C_LIBRARIES})
+endif()
+
+if(SYNFIRE_TESTS)
+  pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+endif()

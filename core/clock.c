@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/clock.h"
+
+#include <time.h>
+
+static int64_t read_clock(clockid_t id)
+{
+    struct timespec now;
+    clock_gettime(id, &now);
+    return (int64_t)now.tv_sec * SF_SECOND + now.tv_nsec;
+}
+
+int64_t sf_clock_monotonic_ns(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+int64_t sf_clock_wall_ns(void)
+{
+    return read_clock(CLOCK_REALTIME);
+}
+
+double sf_clock_seconds(void)
+{
+    return (double)sf_clock_monotonic_ns() * 1e-9;
+}
+
+void sf_clock_sleep_until(int64_t deadline_ns)
+{
+    struct timespec deadline = {.tv_sec = deadline_ns / SF_SECOND, .tv_nsec = deadline_ns % SF_SECOND};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, NULL);
+}

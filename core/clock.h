@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Clocks. Monotonic time orders and measures; wall time stamps; a stream has its own clock besides. */
+#ifndef SF_CORE_CLOCK_H
+#define SF_CORE_CLOCK_H
+
+#include <stdint.h>
+
+#define SF_SECOND INT64_C(1000000000)
+#define SF_MILLISECOND INT64_C(1000000)
+
+int64_t sf_clock_monotonic_ns(void); /**< real-time safe */
+int64_t sf_clock_wall_ns(void);      /**< since 1970; real-time safe */
+double sf_clock_seconds(void);       /**< monotonic seconds, for measuring */
+
+/** Sleeps until the monotonic clock reads deadline_ns, or a signal arrives. */
+void sf_clock_sleep_until(int64_t deadline_ns);
+
+#endif

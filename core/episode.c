@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/episode.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '+' || (c & 0x80) != 0;
+}
+
+typedef struct reader {
+    const char *start;
+    const char *at;
+    const sf_units *units;
+    sf_error *error;
+} reader;
+
+static int refuse(reader *in, const char *expected)
+{
+    char found[24] = "the end";
+    if (*in->at != '\0')
+        snprintf(found, sizeof found, "'%.16s'", in->at);
+    return sf_fail(in->error, SF_USAGE, in->start, "column %td: expected %s, found %s",
+                   in->at - in->start + 1, expected, found);
+}
+
+static void skip_spaces(reader *in)
+{
+    while (isspace((unsigned char)*in->at))
+        in->at++;
+}
+
+static int read_unit(reader *in, uint32_t *unit)
+{
+    skip_spaces(in);
+    const char *begin = in->at;
+    char word[256];
+    size_t length = 0;
+    if (*in->at == '"') {
+        in->at++;
+        while (*in->at != '"') {
+            if (*in->at == '\\' && in->at[1] != '\0')
+                in->at++;
+            if (*in->at == '\0')
+                return refuse(in, "a closing double quote");
+            if (length == sizeof word - 1)
+                return refuse(in, "a name of at most 255 bytes");
+            word[length++] = *in->at++;
+        }
+        in->at++;
+        word[length] = '\0';
+        *unit = sf_units_find(in->units, word);
+        if (*unit == SF_NO_UNIT)
+            return sf_fail(in->error, SF_USAGE, in->start, "column %td: no unit is named \"%s\"",
+                           begin - in->start + 1, word);
+        return SF_OK;
+    }
+    if (*in->at == '#')
+        word[length++] = *in->at++;
+    while (is_word(*in->at)) {
+        if (length == sizeof word - 1)
+            return refuse(in, "a name of at most 255 bytes");
+        word[length++] = *in->at++;
+    }
+    word[length] = '\0';
+    if (length == 0)
+        return refuse(in, "a unit name (odd characters need double quotes) or #index");
+    sf_error reason;
+    if (sf_units_resolve(in->units, word, unit, &reason) != SF_OK)
+        return sf_fail(in->error, SF_USAGE, in->start, "column %td: %s", begin - in->start + 1, reason.text);
+    return SF_OK;
+}
+
+/* A bound in milliseconds that ends before `stop`. */
+static int read_bound(reader *in, char stop, int64_t *value)
+{
+    skip_spaces(in);
+    char word[48];
+    size_t length = 0;
+    const char *begin = in->at;
+    while (*in->at != '\0' && *in->at != stop && !isspace((unsigned char)*in->at) && length < sizeof word - 1)
+        word[length++] = *in->at++;
+    word[length] = '\0';
+    skip_spaces(in);
+    if (!sf_parse_scaled(word, 6, value) || *in->at != stop) {
+        in->at = begin;
+        return refuse(in, "a delay in ms, as in -(0,5]->");
+    }
+    in->at++;
+    return SF_OK;
+}
+
+static int check_delay(sf_delay delay, const char **problem)
+{
+    if (delay.low_ns < 0)
+        *problem = "the lower bound of a delay is negative; order the units the other way round";
+    else if (delay.low_ns >= delay.high_ns)
+        *problem = "the delay interval is empty: its lower bound must be less than its upper bound";
+    else if (delay.high_ns > INT64_MAX / (2 * SF_EPISODE_MAX_SIZE))
+        *problem = "the upper bound of a delay is too large";
+    else
+        return SF_OK;
+    return SF_DATA;
+}
+
+static int read_arrow(reader *in, sf_delay *delay)
+{
+    const char *begin = in->at;
+    if (strncmp(in->at, "-(", 2) != 0)
+        return refuse(in, "an arrow as in -(0,5]->");
+    in->at += 2;
+    int status = read_bound(in, ',', &delay->low_ns);
+    if (status == SF_OK)
+        status = read_bound(in, ']', &delay->high_ns);
+    if (status != SF_OK)
+        return status;
+    if (strncmp(in->at, "->", 2) != 0)
+        return refuse(in, "'->' after the delay");
+    in->at += 2;
+    const char *problem;
+    if (check_delay(*delay, &problem) != SF_OK)
+        return sf_fail(in->error, SF_USAGE, in->start, "column %td: %s", begin - in->start + 1, problem);
+    return SF_OK;
+}
+
+int sf_episode_parse(sf_episode *episode, const char *text, const sf_units *units, sf_error *error)
+{
+    *episode = (sf_episode){0};
+    reader in = {.start = text, .at = text, .units = units, .error = error};
+    for (;;) {
+        if (episode->size == SF_EPISODE_MAX_SIZE)
+            return sf_fail(error, SF_USAGE, text, "an episode has at most %d units", SF_EPISODE_MAX_SIZE);
+        int status = read_unit(&in, &episode->units[episode->size]);
+        if (status != SF_OK)
+            return status;
+        episode->size++;
+        skip_spaces(&in);
+        if (*in.at == '\0')
+            return SF_OK;
+        if (episode->size == SF_EPISODE_MAX_SIZE)
+            continue;
+        status = read_arrow(&in, &episode->delays[episode->size - 1]);
+        if (status != SF_OK)
+            return status;
+    }
+}
+
+static void print_name(sf_text *text, const char *name)
+{
+    bool plain = name[0] != '\0';
+    for (const char *c = name; *c != '\0'; c++)
+        plain = plain && is_word(*c);
+    if (plain) {
+        sf_text_printf(text, "%s", name);
+        return;
+    }
+    sf_text_append(text, "\"", 1);
+    for (const char *c = name; *c != '\0'; c++)
+        sf_text_printf(text, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+    sf_text_append(text, "\"", 1);
+}
+
+/* Milliseconds without trailing zeros. */
+static void print_ms(sf_text *text, int64_t ns)
+{
+    char number[32];
+    int length = snprintf(number, sizeof number, "%" PRId64 ".%06" PRId64, ns / 1000000, ns % 1000000);
+    while (number[length - 1] == '0')
+        length--;
+    if (number[length - 1] == '.')
+        length--;
+    sf_text_append(text, number, (size_t)length);
+}
+
+void sf_episode_print(sf_text *text, const sf_episode *episode, const sf_units *units)
+{
+    for (uint32_t i = 0; i < episode->size; i++) {
+        if (i > 0) {
+            sf_text_printf(text, " -(");
+            print_ms(text, episode->delays[i - 1].low_ns);
+            sf_text_printf(text, ",");
+            print_ms(text, episode->delays[i - 1].high_ns);
+            sf_text_printf(text, "]-> ");
+        }
+        print_name(text, units->items[episode->units[i]].name);
+    }
+}
+
+int sf_episode_check(const sf_episode *episode, size_t unit_count, sf_error *error)
+{
+    if (episode->size < 1 || episode->size > SF_EPISODE_MAX_SIZE)
+        return sf_fail(error, SF_DATA, NULL, "an episode has 1 to %d units, this one has %" PRIu32,
+                       SF_EPISODE_MAX_SIZE, episode->size);
+    for (uint32_t i = 0; i < episode->size; i++)
+        if (episode->units[i] >= unit_count)
+            return sf_fail(error, SF_DATA, NULL, "unit #%" PRIu32 " does not exist: there are %zu units",
+                           episode->units[i], unit_count);
+    const char *problem;
+    for (uint32_t i = 0; i + 1 < episode->size; i++)
+        if (check_delay(episode->delays[i], &problem) != SF_OK)
+            return sf_fail(error, SF_DATA, NULL, "%s", problem);
+    return SF_OK;
+}
+
+int sf_delays_parse(sf_delay *delays, size_t most, size_t *count, const char *text, sf_error *error)
+{
+    *count = 0;
+    for (const char *at = text;;) {
+        char low[48], high[48];
+        size_t length = strcspn(at, ",");
+        const char *colon = memchr(at, ':', length);
+        if (colon == NULL || (size_t)(colon - at) >= sizeof low ||
+            length - (size_t)(colon - at) > sizeof high)
+            return sf_fail(error, SF_USAGE, text,
+                           "'%.*s' is not a delay interval: expected LO:HI in ms, as 0:5", (int)length, at);
+        snprintf(low, sizeof low, "%.*s", (int)(colon - at), at);
+        snprintf(high, sizeof high, "%.*s", (int)(at + length - colon - 1), colon + 1);
+        if (*count == most)
+            return sf_fail(error, SF_USAGE, text, "at most %zu delay intervals are taken", most);
+        sf_delay delay;
+        if (!sf_parse_scaled(low, 6, &delay.low_ns) || !sf_parse_scaled(high, 6, &delay.high_ns))
+            return sf_fail(error, SF_USAGE, text,
+                           "'%.*s' is not a delay interval: expected LO:HI in ms, as 0:5", (int)length, at);
+        const char *problem;
+        if (check_delay(delay, &problem) != SF_OK)
+            return sf_fail(error, SF_USAGE, text, "'%.*s': %s", (int)length, at, problem);
+        for (size_t i = 0; i < *count; i++)
+            if (delays[i].low_ns == delay.low_ns && delays[i].high_ns == delay.high_ns)
+                return sf_fail(error, SF_USAGE, text, "the interval '%.*s' is given twice", (int)length, at);
+        delays[(*count)++] = delay;
+        if (at[length] == '\0')
+            return SF_OK;
+        at += length + 1;
+    }
+}
+
+static uint64_t mix(uint64_t hash, const void *data, size_t size)
+{
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static uint64_t mix_integer(uint64_t hash, uint64_t value)
+{
+    unsigned char little_endian[8];
+    for (int i = 0; i < 8; i++)
+        little_endian[i] = (unsigned char)(value >> 8 * i);
+    return mix(hash, little_endian, sizeof little_endian);
+}
+
+void sf_episode_id(char id[SF_EPISODE_ID_SIZE], const sf_episode *episode, const sf_units *units)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (uint32_t i = 0; i < episode->size; i++) {
+        const char *name = units->items[episode->units[i]].name;
+        hash = mix_integer(hash, episode->units[i]);
+        hash = mix(hash, name, strlen(name) + 1);
+        if (i + 1 < episode->size) {
+            hash = mix_integer(hash, (uint64_t)episode->delays[i].low_ns);
+            hash = mix_integer(hash, (uint64_t)episode->delays[i].high_ns);
+        }
+    }
+    snprintf(id, SF_EPISODE_ID_SIZE, "%016" PRIx64, hash);
+}
+
+int sf_episode_compare(const sf_episode *a, const sf_episode *b)
+{
+    if (a->size != b->size)
+        return a->size < b->size ? -1 : 1;
+    for (uint32_t i = 0; i < a->size; i++)
+        if (a->units[i] != b->units[i])
+            return a->units[i] < b->units[i] ? -1 : 1;
+    for (uint32_t i = 0; i + 1 < a->size; i++) {
+        if (a->delays[i].low_ns != b->delays[i].low_ns)
+            return a->delays[i].low_ns < b->delays[i].low_ns ? -1 : 1;
+        if (a->delays[i].high_ns != b->delays[i].high_ns)
+            return a->delays[i].high_ns < b->delays[i].high_ns ? -1 : 1;
+    }
+    return 0;
+}
+
+int64_t sf_episode_span_ns(const sf_episode *episode)
+{
+    int64_t span = 0;
+    for (uint32_t i = 0; i + 1 < episode->size; i++)
+        span += episode->delays[i].high_ns;
+    return span;
+}

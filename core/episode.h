@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Episodes as text, their identity, and their order. */
+#ifndef SF_CORE_EPISODE_H
+#define SF_CORE_EPISODE_H
+
+#include "core/text.h"
+#include "core/units.h"
+
+/**
+ * Reads `A -(0,5]-> B -(5,10]-> C` (bounds in ms, exact to a nanosecond). Names with other than letters,
+ * digits and
+ * `_.+` stand in double quotes (\" and \\ inside); `#2` is unit index 2. Refuses an empty or negative
+ * interval, an unknown unit, more than SF_EPISODE_MAX_SIZE units; the message gives the 1-based column. Fails
+ * with SF_USAGE.
+ */
+int sf_episode_parse(sf_episode *episode, const char *text, const sf_units *units, sf_error *error);
+
+/** Appends the episode as sf_episode_parse reads it. */
+void sf_episode_print(sf_text *text, const sf_episode *episode, const sf_units *units);
+
+/** Checks size 1..SF_EPISODE_MAX_SIZE, units < unit_count, 0 <= low < high for every delay. SF_DATA. */
+int sf_episode_check(const sf_episode *episode, size_t unit_count, sf_error *error);
+
+/** Reads `LO:HI[,LO:HI...]` in ms into at most `most` intervals, in the order given; refuses repeats.
+ * SF_USAGE. */
+int sf_delays_parse(sf_delay *delays, size_t most, size_t *count, const char *text, sf_error *error);
+
+#define SF_EPISODE_ID_SIZE 17
+
+/**
+ * The id that output carries: 16 hexadecimal digits of FNV-1a 64 over unit indices, names and delays. Equal
+ * episodes of equally named units have equal ids in every run and on every machine.
+ */
+void sf_episode_id(char id[SF_EPISODE_ID_SIZE], const sf_episode *episode, const sf_units *units);
+
+/** Order of units, then of delays; for sorting results. Sizes are compared first. */
+int sf_episode_compare(const sf_episode *a, const sf_episode *b);
+
+/** Sum of the upper delay bounds: no occurrence lasts longer. */
+int64_t sf_episode_span_ns(const sf_episode *episode);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+sf_json sf_json_start(sf_text *out)
+{
+    return (sf_json){.out = out};
+}
+
+/* Length of the valid UTF-8 sequence at s, or 0. */
+static size_t utf8_length(const unsigned char *s)
+{
+    static const struct {
+        unsigned char mask, lead;
+        uint32_t least;
+        size_t length;
+    } forms[] = {{0x80, 0x00, 0, 1}, {0xe0, 0xc0, 0x80, 2}, {0xf0, 0xe0, 0x800, 3}, {0xf8, 0xf0, 0x10000, 4}};
+    for (size_t f = 0; f < sizeof forms / sizeof forms[0]; f++) {
+        if ((s[0] & forms[f].mask) != forms[f].lead)
+            continue;
+        uint32_t code = s[0] & (unsigned char)~forms[f].mask;
+        for (size_t i = 1; i < forms[f].length; i++) {
+            if ((s[i] & 0xc0) != 0x80)
+                return 0;
+            code = code << 6 | (s[i] & 0x3f);
+        }
+        bool surrogate = code >= 0xd800 && code < 0xe000;
+        return code >= forms[f].least && code <= 0x10ffff && !surrogate ? forms[f].length : 0;
+    }
+    return 0;
+}
+
+static void quote(sf_text *out, const char *value)
+{
+    sf_text_append(out, "\"", 1);
+    for (const unsigned char *s = (const unsigned char *)value; *s != '\0';) {
+        size_t length = utf8_length(s);
+        if (length == 0) {
+            sf_text_append(out, "\xef\xbf\xbd", 3);
+            length = 1;
+        } else if (*s == '"' || *s == '\\') {
+            sf_text_printf(out, "\\%c", *s);
+        } else if (*s < 0x20) {
+            sf_text_printf(out, "\\u%04x", *s);
+        } else {
+            sf_text_append(out, (const char *)s, length);
+        }
+        s += length;
+    }
+    sf_text_append(out, "\"", 1);
+}
+
+static void begin_value(sf_json *json, const char *key)
+{
+    if (json->depth > 0) {
+        if (json->has_items[json->depth - 1])
+            sf_text_append(json->out, ",", 1);
+        json->has_items[json->depth - 1] = true;
+    }
+    if (key != NULL) {
+        quote(json->out, key);
+        sf_text_append(json->out, ":", 1);
+    }
+}
+
+static void open_level(sf_json *json, const char *key, const char *bracket)
+{
+    begin_value(json, key);
+    sf_text_append(json->out, bracket, 1);
+    if (json->depth < SF_JSON_DEPTH)
+        json->has_items[json->depth++] = false;
+    else
+        json->out->failed = true;
+}
+
+void sf_json_object(sf_json *json, const char *key)
+{
+    open_level(json, key, "{");
+}
+
+void sf_json_array(sf_json *json, const char *key)
+{
+    open_level(json, key, "[");
+}
+
+void sf_json_end_object(sf_json *json)
+{
+    json->depth--;
+    sf_text_append(json->out, "}", 1);
+}
+
+void sf_json_end_array(sf_json *json)
+{
+    json->depth--;
+    sf_text_append(json->out, "]", 1);
+}
+
+void sf_json_string(sf_json *json, const char *key, const char *value)
+{
+    begin_value(json, key);
+    if (value != NULL)
+        quote(json->out, value);
+    else
+        sf_text_append(json->out, "null", 4);
+}
+
+void sf_json_int(sf_json *json, const char *key, int64_t value)
+{
+    begin_value(json, key);
+    sf_text_printf(json->out, "%" PRId64, value);
+}
+
+void sf_json_uint(sf_json *json, const char *key, uint64_t value)
+{
+    begin_value(json, key);
+    sf_text_printf(json->out, "%" PRIu64, value);
+}
+
+void sf_json_real(sf_json *json, const char *key, double value)
+{
+    begin_value(json, key);
+    if (!isfinite(value)) {
+        sf_text_append(json->out, "null", 4);
+        return;
+    }
+    char number[32];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(number, sizeof number, "%.*g", digits, value);
+        if (strtod(number, NULL) == value)
+            break;
+    }
+    sf_text_append(json->out, number, strlen(number));
+}
+
+void sf_json_bool(sf_json *json, const char *key, bool value)
+{
+    begin_value(json, key);
+    sf_text_printf(json->out, "%s", value ? "true" : "false");
+}
+
+void sf_json_null(sf_json *json, const char *key)
+{
+    sf_json_string(json, key, NULL);
+}
+
+static void decimal(sf_json *json, const char *key, int64_t value, uint64_t scale, int digits)
+{
+    begin_value(json, key);
+    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    char number[48];
+    int length = snprintf(number, sizeof number, "%s%" PRIu64 ".%0*" PRIu64, value < 0 ? "-" : "",
+                          magnitude / scale, digits, magnitude % scale);
+    while (number[length - 1] == '0')
+        length--;
+    if (number[length - 1] == '.')
+        length--;
+    sf_text_append(json->out, number, (size_t)length);
+}
+
+void sf_json_seconds(sf_json *json, const char *key, int64_t time_ns)
+{
+    decimal(json, key, time_ns, 1000000000, 9);
+}
+
+void sf_json_milliseconds(sf_json *json, const char *key, int64_t time_ns)
+{
+    decimal(json, key, time_ns, 1000000, 6);
+}

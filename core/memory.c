@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/memory.h"
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static atomic_long successes_left = LONG_MAX;
+static atomic_long live_blocks;
+
+void sf_memory_fail_after(long successes)
+{
+    atomic_store(&successes_left, successes < 0 ? LONG_MAX : successes);
+}
+
+long sf_memory_live(void)
+{
+    return atomic_load(&live_blocks);
+}
+
+static int must_fail(void)
+{
+    long left = atomic_load_explicit(&successes_left, memory_order_relaxed);
+    if (left == LONG_MAX)
+        return 0;
+    return atomic_fetch_sub(&successes_left, 1) <= 0;
+}
+
+void *sf_resize(void *memory, size_t count, size_t size)
+{
+    if (size != 0 && count > SIZE_MAX / size)
+        return NULL;
+    if (must_fail())
+        return NULL;
+    size_t bytes = count * size;
+    void *resized = realloc(memory, bytes != 0 ? bytes : 1);
+    if (resized != NULL && memory == NULL)
+        atomic_fetch_add_explicit(&live_blocks, 1, memory_order_relaxed);
+    return resized;
+}
+
+void sf_free(void *memory)
+{
+    if (memory == NULL)
+        return;
+    atomic_fetch_sub_explicit(&live_blocks, 1, memory_order_relaxed);
+    free(memory);
+}
+
+void *sf_alloc(size_t count, size_t size)
+{
+    void *memory = sf_resize(NULL, count, size);
+    if (memory != NULL)
+        memset(memory, 0, count * size);
+    return memory;
+}
+
+char *sf_copy_string(const char *text)
+{
+    size_t length = strlen(text) + 1;
+    char *copy = sf_resize(NULL, length, 1);
+    return copy != NULL ? memcpy(copy, text, length) : NULL;
+}
+
+int sf_reserve(void **items, size_t *capacity, size_t needed, size_t size)
+{
+    if (needed <= *capacity)
+        return 0;
+    size_t grown = *capacity < 8 ? 8 : *capacity + *capacity / 2;
+    if (grown < needed)
+        grown = needed;
+    void *resized = sf_resize(*items, grown, size);
+    if (resized == NULL)
+        return -1;
+    *items = resized;
+    *capacity = grown;
+    return 0;
+}

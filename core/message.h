@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What a live run publishes, before any encoding. The pipeline fills messages; each sink encodes them on its
+ * own thread. A message is immutable once shared and reference-counted, since several sinks hold it at once.
+ */
+#ifndef SF_CORE_MESSAGE_H
+#define SF_CORE_MESSAGE_H
+
+#include "core/episode.h"
+#include "core/recording.h"
+
+#include <stdatomic.h>
+
+/** Version of the published schema: the `v` of every message. */
+#define SF_MESSAGE_VERSION 1
+
+typedef enum sf_topic {
+    SF_TOPIC_EPISODES, /**< per hop: counts of the tracked episodes in the window */
+    SF_TOPIC_TRIGGER,  /**< a watched episode completed */
+    SF_TOPIC_DENSITY,
+    SF_TOPIC_GRAPH,
+    SF_TOPIC_STATUS,
+    SF_TOPIC_COUNT,
+    /* Not published as messages; for the recorder alone: */
+    SF_TOPIC_SPIKES = SF_TOPIC_COUNT,
+    SF_TOPIC_MARKERS
+} sf_topic;
+
+/** "episodes", "trigger", "density", "graph", "status". */
+const char *sf_topic_name(sf_topic topic);
+
+/** What stays the same for a whole run; sinks get it when they open and may keep the pointer. */
+typedef struct sf_stream_info {
+    const char *name; /**< the `stream` of every message */
+    const sf_units *units;
+    const char *configuration;  /**< the resolved configuration as YAML */
+    const sf_recording *origin; /**< metadata that travels with the data; NULL for a live stream without */
+} sf_stream_info;
+
+typedef struct sf_episode_count {
+    sf_episode episode;
+    char id[SF_EPISODE_ID_SIZE];
+    uint64_t count;
+    double expected; /**< under independence at the window's rates; NaN: not computed */
+    double p;        /**< NaN: not computed */
+} sf_episode_count;
+
+/** Windows are from <= time < to. A window that the stream began or ended inside is partial. */
+typedef struct sf_episodes_message {
+    uint64_t hop; /**< 0-based number of the hop */
+    sf_span window;
+    bool partial;
+    uint64_t spikes; /**< in the window */
+    size_t count;
+    sf_episode_count *items;
+} sf_episodes_message;
+
+typedef struct sf_trigger_message {
+    char id[SF_EPISODE_ID_SIZE];
+    uint32_t size;
+    int64_t spike_times_ns[SF_EPISODE_MAX_SIZE];
+    uint64_t occurrence; /**< 1-based number of this completion of the episode in the run */
+} sf_trigger_message;
+
+typedef struct sf_density_message {
+    sf_span window;
+    char quantity[64]; /**< "isi", "delay <id> <link>", ... */
+    double h;          /**< bandwidth, in the quantity's unit (seconds for times) */
+    double grid_start, grid_step;
+    size_t count;
+    double *values;
+} sf_density_message;
+
+typedef struct sf_edge_change {
+    uint32_t from, to;
+    sf_delay delay;
+    uint64_t count;
+    double expected, p;
+    bool removed; /**< the edge was in the last snapshot and is not in this one */
+} sf_edge_change;
+
+/** Result of a configured breadth-first query: units reached within the asked number of hops. */
+typedef struct sf_reach_result {
+    uint32_t source;
+    size_t count;
+    uint32_t *units;
+    uint32_t *levels;
+    uint32_t *parents; /**< SF_NO_UNIT for the source */
+} sf_reach_result;
+
+typedef struct sf_graph_message {
+    sf_span window;
+    size_t edges; /**< in the whole snapshot */
+    size_t change_count;
+    sf_edge_change *changes;
+    size_t reach_count;
+    sf_reach_result *reach;
+} sf_graph_message;
+
+typedef struct sf_source_status {
+    char name[32];
+    uint64_t spikes, markers;
+    uint64_t late, duplicate, out_of_range, dropped; /**< spikes that did not enter, by cause */
+    uint64_t gaps;                                   /**< breaks in the source's own sequence numbers */
+    uint64_t gap_lost;                               /**< batches lost in them */
+    uint64_t malformed;                              /**< frames that could not be read */
+    uint32_t ring_fill, ring_size;
+    int64_t lateness_max_ns;
+    bool ended;
+} sf_source_status;
+
+typedef struct sf_sink_status {
+    char name[32];
+    uint64_t published, dropped, failed;
+    uint32_t ring_fill, ring_size;
+} sf_sink_status;
+
+typedef struct sf_stage_status {
+    const char *name; /**< a literal: "merge", "watch", "count", "discover", "graph", "density", "publish" */
+    double last_ms, max_ms;
+    uint64_t missed; /**< hops that took longer than a hop */
+} sf_stage_status;
+
+#define SF_STATUS_STAGES 8
+
+typedef struct sf_status_message {
+    uint64_t spikes; /**< since the start */
+    double rate_hz;  /**< all units, over the window */
+    size_t unit_count;
+    double *unit_rates_hz;
+    size_t source_count;
+    sf_source_status *sources;
+    size_t sink_count;
+    sf_sink_status *sinks;
+    size_t stage_count;
+    sf_stage_status stages[SF_STATUS_STAGES];
+    size_t tracked, watched, edges;
+    uint64_t watch_overflows; /**< watched partial occurrences given up for want of room */
+    char device[64];
+    char device_state[32]; /**< "ok", "sick", "none" */
+    bool last;             /**< the run ends with this message */
+} sf_status_message;
+
+typedef struct sf_message {
+    sf_topic topic;
+    uint64_t seq;       /**< per topic, from 1 without holes */
+    int64_t time_ns;    /**< stream clock: the end of the window, or the time of the trigger's last spike */
+    int64_t arrival_ns; /**< monotonic clock when the newest spike in it arrived; 0: no spike yet */
+    atomic_int references;
+    union {
+        sf_episodes_message episodes;
+        sf_trigger_message trigger;
+        sf_density_message density;
+        sf_graph_message graph;
+        sf_status_message status;
+        struct {
+            size_t count;
+            sf_spike *items;
+        } spikes;
+        struct {
+            size_t count;
+            sf_marker *items;
+        } markers;
+    };
+} sf_message;
+
+/** A zeroed message with one reference, or NULL. Arrays inside come from sf_alloc and are owned by the
+ * message. */
+sf_message *sf_message_new(sf_topic topic);
+void sf_message_keep(sf_message *message); /**< any thread */
+void sf_message_release(
+    sf_message *message); /**< any thread; frees with the last reference; NULL is allowed */
+
+/** Milliseconds since the newest spike in it arrived; NaN where it holds none. */
+double sf_message_age_ms(const sf_message *message);
+
+#endif

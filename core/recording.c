@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/recording.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+
+#include <string.h>
+
+void sf_recording_free(sf_recording *recording)
+{
+    if (recording == NULL)
+        return;
+    sf_free(recording->path);
+    sf_free(recording->format);
+    sf_units_free(&recording->units);
+    sf_free(recording->spikes);
+    sf_free(recording->markers);
+    sf_free(recording->observed);
+    for (size_t i = 0; i < recording->metadata_count; i++) {
+        sf_free(recording->metadata[i].key);
+        sf_free(recording->metadata[i].value);
+    }
+    sf_free(recording->metadata);
+    *recording = (sf_recording){0};
+}
+
+int sf_recording_set_metadata(sf_recording *recording, const char *key, const char *value, sf_error *error)
+{
+    char *copy = sf_copy_string(value);
+    if (copy == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < recording->metadata_count; i++) {
+        if (strcmp(recording->metadata[i].key, key) == 0) {
+            sf_free(recording->metadata[i].value);
+            recording->metadata[i].value = copy;
+            return SF_OK;
+        }
+    }
+    sf_metadata_entry *grown =
+        sf_resize(recording->metadata, recording->metadata_count + 1, sizeof *recording->metadata);
+    if (grown != NULL)
+        recording->metadata = grown;
+    char *key_copy = grown != NULL ? sf_copy_string(key) : NULL;
+    if (key_copy == NULL) {
+        sf_free(copy);
+        return sf_fail_memory(error);
+    }
+    grown[recording->metadata_count++] = (sf_metadata_entry){.key = key_copy, .value = copy};
+    return SF_OK;
+}
+
+const char *sf_recording_metadata(const sf_recording *recording, const char *key)
+{
+    for (size_t i = 0; i < recording->metadata_count; i++)
+        if (strcmp(recording->metadata[i].key, key) == 0)
+            return recording->metadata[i].value;
+    return NULL;
+}
+
+void sf_recording_drop(sf_recording *recording, const char *cause, uint64_t count)
+{
+    size_t i = 0;
+    while (i < recording->dropped_count && strcmp(recording->dropped[i].cause, cause) != 0)
+        i++;
+    if (i == SF_DROP_CAUSES)
+        i = SF_DROP_CAUSES - 1;
+    if (i == recording->dropped_count)
+        recording->dropped[recording->dropped_count++] = (sf_drop){.cause = cause};
+    recording->dropped[i].count += count;
+}
+
+int64_t sf_recording_duration_ns(const sf_recording *recording)
+{
+    if (recording->observed_count == 0)
+        return recording->recorded.stop_ns - recording->recorded.start_ns;
+    int64_t total = 0;
+    for (size_t i = 0; i < recording->observed_count; i++)
+        total += recording->observed[i].stop_ns - recording->observed[i].start_ns;
+    return total;
+}
+
+size_t sf_spikes_lower_bound(const sf_spike *spikes, size_t count, int64_t time_ns)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (spikes[middle].time_ns < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

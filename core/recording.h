@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A recording in memory: what every reader yields and every offline analysis takes. */
+#ifndef SF_CORE_RECORDING_H
+#define SF_CORE_RECORDING_H
+
+#include "core/units.h"
+
+typedef struct sf_span {
+    int64_t start_ns; /**< included */
+    int64_t stop_ns;  /**< excluded */
+} sf_span;
+
+typedef struct sf_metadata_entry {
+    char *key; /**< the field's word where there is one: species, age, condition, subject, session,
+                  sampling_rate */
+    char *value;
+} sf_metadata_entry;
+
+/** Spikes that a reader or a selection left out, by cause ("before first frame", "unmapped channel", ...). */
+typedef struct sf_drop {
+    const char *cause; /**< a literal */
+    uint64_t count;
+} sf_drop;
+
+#define SF_DROP_CAUSES 16
+
+/** Zero-initialise before filling. */
+typedef struct sf_recording {
+    char *path;
+    char *format; /**< "CARMEN", "NWB 2.4.0 units", "CSV", "synfire 1" */
+    sf_units units;
+    sf_spike *spikes; /**< ordered by (time_ns, unit) */
+    size_t spike_count;
+    sf_marker *markers; /**< ordered by time_ns */
+    size_t marker_count;
+    sf_span
+        recorded;  /**< declared by the file; where it declares nothing, first spike to just after the last */
+    bool declared; /**< the file declared `recorded` */
+    sf_span *observed; /**< observation intervals, ordered and disjoint; none: all of `recorded` */
+    size_t observed_count;
+    sf_metadata_entry *metadata;
+    size_t metadata_count;
+    sf_drop dropped[SF_DROP_CAUSES];
+    size_t dropped_count;
+} sf_recording;
+
+void sf_recording_free(sf_recording *recording);
+
+/** Copies key and value; an entry with the same key is replaced. */
+int sf_recording_set_metadata(sf_recording *recording, const char *key, const char *value, sf_error *error);
+const char *sf_recording_metadata(const sf_recording *recording, const char *key);
+
+/** Adds to the count of a cause; cause is a literal. */
+void sf_recording_drop(sf_recording *recording, const char *cause, uint64_t count);
+
+/** Recorded time in nanoseconds: observation intervals where there are any, else the recorded span. */
+int64_t sf_recording_duration_ns(const sf_recording *recording);
+
+/**
+ * Sorts spikes by (time_ns, unit), stably, in linear time (radix sort on the bytes that vary; already sorted
+ * input and concatenated sorted trains are recognised and merged). SF_NO_MEMORY.
+ */
+int sf_spikes_sort(sf_spike *spikes, size_t count, sf_error *error);
+
+/** Index of the first spike with time_ns >= time. spikes are sorted. */
+size_t sf_spikes_lower_bound(const sf_spike *spikes, size_t count, int64_t time_ns);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A lock-free ring for one producer thread and one consumer thread. Indexes are 64-bit and only grow, so
+ * fill, overrun and loss are differences. Items move in batches: one index publication per batch.
+ */
+#ifndef SF_CORE_RING_H
+#define SF_CORE_RING_H
+
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <synfire/synfire.h>
+
+/** What a producer does when the ring is full. */
+typedef enum sf_ring_policy {
+    SF_RING_BLOCK,       /**< the caller waits and tries again: only for sources that can wait */
+    SF_RING_DROP_OLDEST, /**< the consumer discards down to `limit`; the room beyond it takes the new items */
+    SF_RING_DROP_NEWEST
+} sf_ring_policy;
+
+/** "block", "drop-oldest", "drop-newest"; parse returns false on any other word. */
+const char *sf_ring_policy_name(sf_ring_policy policy);
+bool sf_ring_policy_parse(const char *text, sf_ring_policy *policy);
+
+#define SF_CACHE_LINE 64
+
+typedef struct sf_ring {
+    unsigned char *items;
+    size_t item_size;
+    uint64_t capacity; /**< items there is room for: limit, or 2 * limit with SF_RING_DROP_OLDEST */
+    uint64_t limit;    /**< items the consumer keeps at most */
+    sf_ring_policy policy;
+    alignas(SF_CACHE_LINE) _Atomic uint64_t head; /**< items ever published; written by the producer */
+    uint64_t cached_tail;                         /**< producer's own copy */
+    _Atomic uint64_t refused;                     /**< newest items dropped; written by the producer */
+    alignas(SF_CACHE_LINE) _Atomic uint64_t
+        tail;                   /**< items ever consumed or discarded; written by the consumer */
+    uint64_t cached_head;       /**< consumer's own copy */
+    _Atomic uint64_t discarded; /**< oldest items dropped; written by the consumer */
+} sf_ring;
+
+/** limit >= 1 is rounded up to a power of two. */
+int sf_ring_open(sf_ring *ring, size_t item_size, uint64_t limit, sf_ring_policy policy, sf_error *error);
+void sf_ring_close(sf_ring *ring);
+
+/**
+ * Producer: copies in as many of the items as there is room for and returns how many. What did not fit is the
+ * caller's to retry with SF_RING_BLOCK, and is dropped and counted otherwise (the return value is then still
+ * what was taken). Real-time safe.
+ */
+size_t sf_ring_push(sf_ring *ring, const void *items, size_t count);
+
+/**
+ * Consumer: copies out at most `most` items and returns how many. With SF_RING_DROP_OLDEST a fill beyond
+ * `limit` is first discarded and counted; `discard`, where not NULL, is called with each discarded item (to
+ * release what it owns). Real-time safe.
+ */
+size_t sf_ring_pop(sf_ring *ring, void *items, size_t most, void (*discard)(void *item));
+
+uint64_t sf_ring_fill(const sf_ring *ring);    /**< any thread; a snapshot */
+uint64_t sf_ring_dropped(const sf_ring *ring); /**< any thread: refused + discarded */
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/text.h"
+
+#include "core/memory.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool make_room(sf_text *text, size_t more)
+{
+    void *data = text->data;
+    if (text->failed || more >= SIZE_MAX - text->length ||
+        sf_reserve(&data, &text->capacity, text->length + more + 1, 1) != 0) {
+        text->failed = true;
+        return false;
+    }
+    text->data = data;
+    return true;
+}
+
+void sf_text_append(sf_text *text, const char *data, size_t length)
+{
+    if (!make_room(text, length))
+        return;
+    memcpy(text->data + text->length, data, length);
+    text->length += length;
+    text->data[text->length] = '\0';
+}
+
+void sf_text_printf(sf_text *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (length >= 0 && make_room(text, (size_t)length)) {
+        vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
+        text->length += (size_t)length;
+    } else {
+        text->failed = true;
+    }
+    va_end(again);
+}
+
+void sf_text_clear(sf_text *text)
+{
+    text->length = 0;
+    if (text->data != NULL)
+        text->data[0] = '\0';
+}
+
+void sf_text_free(sf_text *text)
+{
+    sf_free(text->data);
+    *text = (sf_text){0};
+}
+
+bool sf_parse_scaled(const char *text, int exponent, int64_t *value)
+{
+    const char *p = text;
+    bool negative = *p == '-';
+    if (*p == '-' || *p == '+')
+        p++;
+    /* Collect the digits, then move the decimal point: no binary floating point is involved. */
+    char digits[64];
+    int count = 0, point = 0;
+    bool seen_point = false, seen_digit = false;
+    for (; isdigit((unsigned char)*p) || (*p == '.' && !seen_point); p++) {
+        if (*p == '.') {
+            seen_point = true;
+            continue;
+        }
+        seen_digit = true;
+        bool leading_zero = *p == '0' && count == 0;
+        if (!leading_zero && count < (int)sizeof digits)
+            digits[count++] = *p;
+        else if (!leading_zero && !seen_point)
+            return false; /* 64 integer digits never fit */
+        else if (!leading_zero)
+            continue; /* beyond any effect on the rounding at 64 digits */
+        if (seen_point)
+            point--;
+    }
+    if (!seen_digit)
+        return false;
+    if (*p == 'e' || *p == 'E') {
+        char *end;
+        errno = 0;
+        long e = strtol(p + 1, &end, 10);
+        if (end == p + 1 || errno != 0 || e < -400 || e > 400)
+            return false;
+        exponent += (int)e;
+        p = end;
+    }
+    if (*p != '\0')
+        return false;
+    int shift = exponent + point; /* value = digits * 10^shift */
+    uint64_t magnitude = 0;
+    int kept = shift < 0 ? count + shift : count;
+    for (int i = 0; i < kept; i++) {
+        if (magnitude > (INT64_MAX - 9) / 10)
+            return false;
+        magnitude = magnitude * 10 + (uint64_t)(digits[i] - '0');
+    }
+    for (int i = 0; i < shift && magnitude != 0; i++) {
+        if (magnitude > INT64_MAX / 10)
+            return false;
+        magnitude *= 10;
+    }
+    if (shift < 0 && kept >= 0 && kept < count && digits[kept] >= '5')
+        magnitude++;
+    if (magnitude > INT64_MAX)
+        return false;
+    *value = negative ? -(int64_t)magnitude : (int64_t)magnitude;
+    return true;
+}
+
+bool sf_parse_uint(const char *text, uint64_t most, uint64_t *value)
+{
+    if (!isdigit((unsigned char)text[0]))
+        return false;
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    if (*end != '\0' || errno != 0 || number > most)
+        return false;
+    *value = number;
+    return true;
+}
+
+bool sf_parse_real(const char *text, double *value)
+{
+    if (text[0] == '\0' || isspace((unsigned char)text[0]))
+        return false;
+    char *end;
+    double number = strtod(text, &end);
+    if (*end != '\0' || !isfinite(number))
+        return false;
+    *value = number;
+    return true;
+}
+
+bool sf_seconds_fit(double seconds)
+{
+    return isfinite(seconds) && fabs(seconds) < 9.2e9;
+}
+
+int64_t sf_seconds_to_ns(double seconds)
+{
+    /* Splitting keeps the product exact where seconds * 1e9 would round twice. */
+    double whole = floor(seconds);
+    return (int64_t)whole * 1000000000 + (int64_t)llround((seconds - whole) * 1e9);
+}

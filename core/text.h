@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A growing string, and strict parsing of the numbers that people write on command lines and in files. */
+#ifndef SF_CORE_TEXT_H
+#define SF_CORE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Zero-initialise before use. After an allocation failure `failed` is set and further appends do nothing. */
+typedef struct sf_text {
+    char *data; /**< NUL-terminated once anything was appended; NULL before */
+    size_t length;
+    size_t capacity;
+    bool failed;
+} sf_text;
+
+void sf_text_append(sf_text *text, const char *data, size_t length);
+void sf_text_printf(sf_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void sf_text_clear(sf_text *text); /**< length 0, memory kept */
+void sf_text_free(sf_text *text);
+
+/**
+ * Parses a decimal number times 10^exponent exactly into an integer, rounded to nearest (half away from
+ * zero): exponent 9 turns seconds into nanoseconds, 6 turns milliseconds into nanoseconds. Accepts a sign, a
+ * fraction and an e-exponent; the whole string must be used. Returns false on anything else or where the
+ * result leaves int64.
+ */
+bool sf_parse_scaled(const char *text, int exponent, int64_t *value);
+
+/** The whole string as an unsigned integer no greater than `most`. */
+bool sf_parse_uint(const char *text, uint64_t most, uint64_t *value);
+
+/** The whole string as a finite number. */
+bool sf_parse_real(const char *text, double *value);
+
+/** Seconds to nanoseconds, rounded to nearest. The caller has checked that the result fits (|seconds|
+ * < 9.2e9). */
+int64_t sf_seconds_to_ns(double seconds);
+
+/** True where seconds is finite and fits into int64 nanoseconds. */
+bool sf_seconds_fit(double seconds);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/thread.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+int sf_thread_start(sf_thread *thread, const char *name, void *(*run)(void *), void *argument,
+                    sf_error *error)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failure = pthread_create(&thread->id, NULL, run, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    thread->running = failure == 0;
+    if (failure != 0)
+        return sf_fail(error, SF_INTERNAL, name, "cannot start a thread: %s", strerror(failure));
+    char short_name[16];
+    snprintf(short_name, sizeof short_name, "%s", name);
+    pthread_setname_np(thread->id, short_name);
+    return SF_OK;
+}
+
+void sf_thread_join(sf_thread *thread)
+{
+    if (!thread->running)
+        return;
+    pthread_join(thread->id, NULL);
+    thread->running = false;
+}
+
+int sf_bell_open(sf_bell *bell, sf_error *error)
+{
+    bell->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (bell->fd < 0)
+        return sf_fail(error, SF_INTERNAL, NULL, "cannot make an eventfd: %s", strerror(errno));
+    return SF_OK;
+}
+
+void sf_bell_close(sf_bell *bell)
+{
+    if (bell->fd >= 0)
+        close(bell->fd);
+    bell->fd = -1;
+}
+
+void sf_bell_ring(sf_bell *bell)
+{
+    uint64_t one = 1;
+    ssize_t written = write(bell->fd, &one, sizeof one);
+    (void)written; /* a full counter has rung already */
+}
+
+bool sf_bell_wait(sf_bell *bell, int timeout_ms)
+{
+    struct pollfd waiting = {.fd = bell->fd, .events = POLLIN};
+    if (poll(&waiting, 1, timeout_ms) <= 0)
+        return false;
+    uint64_t rings;
+    return read(bell->fd, &rings, sizeof rings) == sizeof rings;
+}
+
+unsigned sf_thread_cores(void)
+{
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return 1;
+    int count = CPU_COUNT(&allowed);
+    return count > 0 ? (unsigned)count : 1;
+}
+
+typedef struct parallel_loop {
+    int (*body)(void *, unsigned, size_t);
+    void *context;
+    size_t count;
+    atomic_size_t next;
+    atomic_int result;
+} parallel_loop;
+
+typedef struct parallel_worker {
+    parallel_loop *loop;
+    unsigned index;
+    sf_thread thread;
+} parallel_worker;
+
+static void *work(void *argument)
+{
+    parallel_worker *worker = argument;
+    parallel_loop *loop = worker->loop;
+    while (atomic_load(&loop->result) == 0) {
+        size_t item = atomic_fetch_add(&loop->next, 1);
+        if (item >= loop->count)
+            break;
+        int result = loop->body(loop->context, worker->index, item);
+        int none = 0;
+        if (result != 0)
+            atomic_compare_exchange_strong(&loop->result, &none, result);
+    }
+    return NULL;
+}
+
+int sf_parallel_for(unsigned threads, size_t count, int (*body)(void *, unsigned, size_t), void *context)
+{
+    parallel_loop loop = {.body = body, .context = context, .count = count};
+    if (threads > count)
+        threads = (unsigned)count;
+    parallel_worker *workers = threads > 1 ? sf_alloc(threads, sizeof *workers) : NULL;
+    for (unsigned i = 1; workers != NULL && i < threads; i++) {
+        workers[i] = (parallel_worker){.loop = &loop, .index = i};
+        if (sf_thread_start(&workers[i].thread, "synfire-work", work, &workers[i], NULL) != SF_OK)
+            break;
+    }
+    parallel_worker self = {.loop = &loop};
+    work(&self);
+    for (unsigned i = 1; workers != NULL && i < threads; i++)
+        sf_thread_join(&workers[i].thread);
+    sf_free(workers);
+    return atomic_load(&loop.result);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Threads, a wake-up that any thread may ring, and loops over all cores. */
+#ifndef SF_CORE_THREAD_H
+#define SF_CORE_THREAD_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <synfire/synfire.h>
+
+typedef struct sf_thread {
+    pthread_t id;
+    bool running;
+} sf_thread;
+
+/** Starts `run(argument)` with all signals blocked (the main thread takes them); name is cut to 15
+ * characters. */
+int sf_thread_start(sf_thread *thread, const char *name, void *(*run)(void *), void *argument,
+                    sf_error *error);
+
+/** Waits for the end; nothing where it was not started. */
+void sf_thread_join(sf_thread *thread);
+
+/** Sticky wake-up: a ring before the wait is not lost. */
+typedef struct sf_bell {
+    int fd; /**< an eventfd; may be polled beside sockets */
+} sf_bell;
+
+int sf_bell_open(sf_bell *bell, sf_error *error);
+void sf_bell_close(sf_bell *bell);
+void sf_bell_ring(sf_bell *bell);                 /**< real-time safe: one write to an eventfd */
+bool sf_bell_wait(sf_bell *bell, int timeout_ms); /**< true where it rang; clears it; -1 waits for ever */
+
+/** Cores this process may run on, at least 1. */
+unsigned sf_thread_cores(void);
+
+/**
+ * Calls body(context, worker, item) for item 0..count-1 on up to `threads` threads, items handed out in order
+ * as threads come free; worker is 0..threads-1 and names the thread's own scratch space. Returns the first
+ * non-zero result (after it no new item starts), or 0. The calling thread is worker 0; threads that cannot be
+ * started are done without.
+ */
+int sf_parallel_for(unsigned threads, size_t count, int (*body)(void *context, unsigned worker, size_t item),
+                    void *context);
+
+#endif

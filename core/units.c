@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/units.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/text.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *sf_unit_kind_name(sf_unit_kind kind)
+{
+    static const char *const names[] = {"unknown", "sorted", "multi-unit", "noise"};
+    return (size_t)kind < sizeof names / sizeof names[0] ? names[kind] : names[0];
+}
+
+int sf_units_add(sf_units *units, const sf_unit *unit, sf_error *error)
+{
+    void *items = units->items;
+    if (sf_reserve(&items, &units->capacity, units->count + 1, sizeof *units->items) != 0)
+        return sf_fail_memory(error);
+    units->items = items;
+    char default_name[24];
+    const char *name = unit->name;
+    if (name == NULL || name[0] == '\0') {
+        snprintf(default_name, sizeof default_name, "e%zu", units->count + 1);
+        name = default_name;
+    }
+    sf_unit copy = *unit;
+    copy.name = sf_copy_string(name);
+    copy.well = unit->well != NULL ? sf_copy_string(unit->well) : NULL;
+    if (copy.name == NULL || (unit->well != NULL && copy.well == NULL)) {
+        sf_free(copy.name);
+        sf_free(copy.well);
+        return sf_fail_memory(error);
+    }
+    units->items[units->count++] = copy;
+    return SF_OK;
+}
+
+static size_t hash_name(const char *name)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; *name != '\0'; name++)
+        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+    return (size_t)(hash ^ hash >> 32);
+}
+
+/* The slot of a name, or the free slot where it belongs. */
+static size_t find_slot(const sf_units *units, const char *name)
+{
+    size_t slot = hash_name(name) & (units->slot_count - 1);
+    while (units->slots[slot] != SF_NO_UNIT && strcmp(units->items[units->slots[slot]].name, name) != 0)
+        slot = (slot + 1) & (units->slot_count - 1);
+    return slot;
+}
+
+int sf_units_finish(sf_units *units, sf_error *error)
+{
+    size_t slot_count = 8;
+    while (slot_count < units->count * 2)
+        slot_count *= 2;
+    uint32_t *slots = sf_resize(units->slots, slot_count, sizeof *slots);
+    if (slots == NULL)
+        return sf_fail_memory(error);
+    units->slots = slots;
+    units->slot_count = slot_count;
+    memset(slots, 0xff, slot_count * sizeof *slots);
+    for (size_t i = 0; i < units->count; i++) {
+        size_t slot = find_slot(units, units->items[i].name);
+        for (unsigned copy = 2; slots[slot] != SF_NO_UNIT; copy++) {
+            sf_text unique = {0};
+            sf_text_printf(&unique, "%s_%u", units->items[slots[slot]].name, copy);
+            if (unique.failed) {
+                sf_text_free(&unique);
+                return sf_fail_memory(error);
+            }
+            size_t free_slot = find_slot(units, unique.data);
+            if (slots[free_slot] == SF_NO_UNIT) {
+                sf_free(units->items[i].name);
+                units->items[i].name = unique.data;
+                slot = free_slot;
+                break;
+            }
+            sf_text_free(&unique);
+        }
+        slots[slot] = (uint32_t)i;
+    }
+    return SF_OK;
+}
+
+int sf_units_copy(sf_units *to, const sf_units *from, sf_error *error)
+{
+    *to = (sf_units){0};
+    int status = SF_OK;
+    for (size_t i = 0; status == SF_OK && i < from->count; i++)
+        status = sf_units_add(to, &from->items[i], error);
+    if (status == SF_OK)
+        status = sf_units_finish(to, error);
+    if (status != SF_OK)
+        sf_units_free(to);
+    return status;
+}
+
+void sf_units_free(sf_units *units)
+{
+    for (size_t i = 0; i < units->count; i++) {
+        sf_free(units->items[i].name);
+        sf_free(units->items[i].well);
+    }
+    sf_free(units->items);
+    sf_free(units->slots);
+    *units = (sf_units){0};
+}
+
+uint32_t sf_units_find(const sf_units *units, const char *name)
+{
+    return units->slot_count == 0 ? SF_NO_UNIT : units->slots[find_slot(units, name)];
+}
+
+/* The unit whose name shares the longest beginning with the word, ignoring case; its name, or NULL. */
+static const char *nearest_name(const sf_units *units, const char *word)
+{
+    const char *nearest = NULL;
+    size_t longest = 0;
+    for (size_t i = 0; i < units->count; i++) {
+        const char *name = units->items[i].name;
+        size_t shared = 0;
+        while (word[shared] != '\0' &&
+               tolower((unsigned char)word[shared]) == tolower((unsigned char)name[shared]))
+            shared++;
+        if (shared > longest) {
+            longest = shared;
+            nearest = name;
+        }
+    }
+    return nearest;
+}
+
+int sf_units_resolve(const sf_units *units, const char *text, uint32_t *index, sf_error *error)
+{
+    uint64_t number;
+    if (text[0] == '#') {
+        if (!sf_parse_uint(text + 1, UINT32_MAX, &number))
+            return sf_fail(error, SF_USAGE, NULL, "'%s' is not a unit index: expected # and a number, as #2",
+                           text);
+        if (number >= units->count)
+            return sf_fail(error, SF_USAGE, NULL, "no unit has index %s: there are %zu units, #0 to #%zu",
+                           text, units->count, units->count > 0 ? units->count - 1 : 0);
+        *index = (uint32_t)number;
+        return SF_OK;
+    }
+    *index = sf_units_find(units, text);
+    if (*index != SF_NO_UNIT)
+        return SF_OK;
+    if (sf_parse_uint(text, UINT32_MAX, &number) && number < units->count)
+        return sf_fail(error, SF_USAGE, NULL,
+                       "no unit is named '%s'; the unit with that index is written #%s", text, text);
+    const char *nearest = nearest_name(units, text);
+    if (nearest != NULL)
+        return sf_fail(error, SF_USAGE, NULL, "no unit is named '%s'; did you mean '%s'?", text, nearest);
+    return sf_fail(error, SF_USAGE, NULL, "no unit is named '%s'; `synfire info` lists the %zu names", text,
+                   units->count);
+}
+
+bool sf_units_have_geometry(const sf_units *units)
+{
+    const sf_unit *first = NULL;
+    for (size_t i = 0; i < units->count; i++) {
+        const sf_unit *unit = &units->items[i];
+        if (!isfinite(unit->x_um) || !isfinite(unit->y_um))
+            continue;
+        if (first == NULL)
+            first = unit;
+        else if (unit->x_um != first->x_um || unit->y_um != first->y_um)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The units (sorted neurons, or electrodes where nothing was sorted) that spikes refer to by index. */
+#ifndef SF_CORE_UNITS_H
+#define SF_CORE_UNITS_H
+
+#include <synfire/synfire.h>
+
+typedef enum sf_unit_kind {
+    SF_UNIT_UNKNOWN = 0,
+    SF_UNIT_SORTED = 1, /**< a sorted single neuron */
+    SF_UNIT_MULTI_UNIT =
+        2, /**< everything one electrode detected, or a cluster known to be several neurons */
+    SF_UNIT_NOISE = 3
+} sf_unit_kind;
+
+/** "unknown", "sorted", "multi-unit", "noise". */
+const char *sf_unit_kind_name(sf_unit_kind kind);
+
+typedef struct sf_unit {
+    char *name;        /**< as the source has it; unique after sf_units_finish */
+    double x_um, y_um; /**< position on the array; NaN where the source has none */
+    sf_unit_kind kind;
+    int32_t electrode; /**< the source's electrode number, -1 where it has none */
+    char *well;        /**< NULL where the source has none */
+} sf_unit;
+
+/** Zero-initialise, add, finish; read-only after that and then safe to share between threads. */
+typedef struct sf_units {
+    sf_unit *items;
+    size_t count;
+    size_t capacity;
+    uint32_t *slots; /**< hash of names; built by sf_units_finish */
+    size_t slot_count;
+} sf_units;
+
+/** Appends a unit; name and well are copied. name NULL or "" gives e1, e2, ... by index. */
+int sf_units_add(sf_units *units, const sf_unit *unit, sf_error *error);
+
+/** Makes names unique (a repeated name gets _2, _3, ...) and builds the look-up. */
+int sf_units_finish(sf_units *units, sf_error *error);
+
+int sf_units_copy(sf_units *to, const sf_units *from, sf_error *error);
+void sf_units_free(sf_units *units);
+
+#define SF_NO_UNIT UINT32_MAX
+
+/** Index of the unit with exactly this name, or SF_NO_UNIT. */
+uint32_t sf_units_find(const sf_units *units, const char *name);
+
+/**
+ * Reads a unit as people write it: a bare word is a name, `#2` is index 2. Where no unit has the name, the
+ * message offers the index (if the word is a number) or the nearest name. Fails with SF_USAGE.
+ */
+int sf_units_resolve(const sf_units *units, const char *text, uint32_t *index, sf_error *error);
+
+/** True where at least two units have different, known positions: distances on the array mean something. */
+bool sf_units_have_geometry(const sf_units *units);
+
+#endif

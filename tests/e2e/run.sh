@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs one test script in a fresh folder; the script exits 77 to be skipped.
+set -u
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+export E2E=$(dirname "$1")
+bash -eu -o pipefail "$1"

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/support.h"
+
+#include "core/memory.h"
+
+#include <unistd.h>
+
+test_random test_random_start(const char *what, uint64_t otherwise)
+{
+    const char *given = getenv("SYNFIRE_TEST_SEED");
+    uint64_t seed = given != NULL ? strtoull(given, NULL, 0) : otherwise;
+    printf("%s: seed %llu (repeat with SYNFIRE_TEST_SEED)\n", what, (unsigned long long)seed);
+    return (test_random){.state = seed};
+}
+
+uint64_t test_random_bits(test_random *random)
+{
+    uint64_t z = random->state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+uint64_t test_random_below(test_random *random, uint64_t limit)
+{
+    return test_random_bits(random) % limit;
+}
+
+double test_random_unit(test_random *random)
+{
+    return (double)(test_random_bits(random) >> 11) * 0x1p-53;
+}
+
+char *test_data_path(const char *relative)
+{
+    const char *root = getenv("SYNFIRE_DATA");
+    if (root == NULL)
+        root = SYNFIRE_DATA;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", root, relative);
+    if (access(path, R_OK) == 0)
+        return strdup(path);
+    printf("skipped: no %s (set SYNFIRE_DATA to the folder of real recordings)\n", path);
+    return NULL;
+}
+
+char *test_temporary_path(const char *ending)
+{
+    static unsigned number;
+    const char *folder = getenv("TMPDIR");
+    char path[4096];
+    snprintf(path, sizeof path, "%s/synfire-test-%ld-%u%s", folder != NULL ? folder : "/tmp", (long)getpid(),
+             number++, ending);
+    unlink(path);
+    return strdup(path);
+}
+
+void test_assert_fails(int status, const sf_error *error, sf_status expected, const char *words)
+{
+    if (status != expected)
+        print_error("status %d, expected %d: %s: %s\n", status, expected, error->place, error->text);
+    assert_int_equal(status, expected);
+    assert_int_equal(error->code, expected);
+    assert_int_not_equal(error->text[0], '\0');
+    if (words != NULL && strstr(error->text, words) == NULL)
+        fail_msg("\"%s\" is not in \"%s\"", words, error->text);
+}
+
+void test_fail_every_allocation(int (*scenario)(void *context), void *context)
+{
+    for (long successes = 0;; successes++) {
+        long before = sf_memory_live();
+        sf_memory_fail_after(successes);
+        int status = scenario(context);
+        sf_memory_fail_after(-1);
+        if (sf_memory_live() != before)
+            fail_msg("%ld blocks leaked when allocation %ld failed", sf_memory_live() - before,
+                     successes + 1);
+        if (status == SF_OK)
+            return;
+        if (status != SF_NO_MEMORY)
+            fail_msg("status %d, not SF_NO_MEMORY, when allocation %ld failed", status, successes + 1);
+        if (successes > 1000000)
+            fail_msg("still failing after %ld allocations", successes);
+    }
+}

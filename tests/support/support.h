@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What tests share: cmocka, a seeded random source whose seed is printed, real data, temporary files. */
+#ifndef SF_TESTS_SUPPORT_H
+#define SF_TESTS_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <synfire/synfire.h>
+
+/** A small random source for property tests (splitmix64). */
+typedef struct test_random {
+    uint64_t state;
+} test_random;
+
+/** Seeds from SYNFIRE_TEST_SEED or, without it, from `otherwise`; prints the seed so that a failure can be
+ * repeated. */
+test_random test_random_start(const char *what, uint64_t otherwise);
+uint64_t test_random_bits(test_random *random);
+uint64_t test_random_below(test_random *random, uint64_t limit); /**< 0..limit-1 */
+double test_random_unit(test_random *random);                    /**< [0, 1) */
+
+/** Path of a file under shared/data, or NULL after printing that it is absent; then call skip(). Free with
+ * free(). */
+char *test_data_path(const char *relative);
+
+/** A path for a temporary file with this ending; the file does not exist yet. Free with free(). */
+char *test_temporary_path(const char *ending);
+
+/** Asserts that status is `expected` and that error->text contains `words` (NULL: any non-empty sentence). */
+void test_assert_fails(int status, const sf_error *error, sf_status expected, const char *words);
+
+/**
+ * Runs `scenario` again and again, failing the allocation after 0, 1, 2, ... successes, until it succeeds.
+ * Asserts after each run that no block leaked. `scenario` returns an sf_status and must clean up after
+ * itself.
+ */
+void test_fail_every_allocation(int (*scenario)(void *context), void *context);
+
+#endif

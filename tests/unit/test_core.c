@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/support.h"
+
+#include "core/episode.h"
+#include "core/error.h"
+#include "core/json.h"
+#include "core/log.h"
+#include "core/memory.h"
+#include "core/recording.h"
+#include "core/thread.h"
+
+#include <math.h>
+
+static void numbers_parse_exactly(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int exponent;
+        bool good;
+        int64_t value;
+    } cases[] = {
+        {"0", 9, true, 0},
+        {"1", 9, true, 1000000000},
+        {"3600.022", 9, true, INT64_C(3600022000000)},
+        {"-1.5", 6, true, -1500000},
+        {"+5", 9, true, 5000000000},
+        {"1.0654e-4", 9, true, 106540},
+        {"0.0000000005", 9, true, 1},
+        {"0.00000000049", 9, true, 0},
+        {"9223372036.854775807", 9, true, INT64_MAX},
+        {"9223372036.854775808", 9, false, 0},
+        {"1e300", 9, false, 0},
+        {".5", 6, true, 500000},
+        {"", 9, false, 0},
+        {".", 9, false, 0},
+        {"1x", 9, false, 0},
+        {"nan", 9, false, 0},
+        {"1e", 9, false, 0},
+        {" 1", 9, false, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int64_t value = 0;
+        bool good = sf_parse_scaled(cases[i].text, cases[i].exponent, &value);
+        if (good != cases[i].good || value != cases[i].value)
+            fail_msg("'%s': %d %lld", cases[i].text, good, (long long)value);
+    }
+    assert_int_equal(sf_seconds_to_ns(3600.022), INT64_C(3600022000000));
+    assert_int_equal(sf_seconds_to_ns(-0.25), -250000000);
+}
+
+static sf_units make_units(void)
+{
+    sf_units units = {0};
+    static const char *const names[] = {"A", "B", "odd name", "7", "A", "quote\"d"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        sf_unit unit = {.name = sf_copy_string(names[i]), .x_um = NAN, .y_um = NAN, .electrode = -1};
+        assert_int_equal(sf_units_add(&units, &unit, NULL), SF_OK);
+        sf_free(unit.name);
+    }
+    assert_int_equal(sf_units_finish(&units, NULL), SF_OK);
+    return units;
+}
+
+static void units_are_found_by_name_and_index(void **state)
+{
+    (void)state;
+    sf_units units = make_units();
+    sf_error error;
+    uint32_t unit;
+    assert_int_equal(sf_units_resolve(&units, "7", &unit, &error), SF_OK);
+    assert_int_equal(unit, 3);
+    assert_int_equal(sf_units_resolve(&units, "#2", &unit, &error), SF_OK);
+    assert_int_equal(unit, 2);
+    assert_int_equal(sf_units_resolve(&units, "A_2", &unit, &error), SF_OK);
+    assert_int_equal(unit, 4);
+    test_assert_fails(sf_units_resolve(&units, "2", &unit, &error), &error, SF_USAGE, "#2");
+    test_assert_fails(sf_units_resolve(&units, "#6", &unit, &error), &error, SF_USAGE, "6 units");
+    test_assert_fails(sf_units_resolve(&units, "odd", &unit, &error), &error, SF_USAGE, "'odd name'");
+    assert_false(sf_units_have_geometry(&units));
+    sf_units_free(&units);
+}
+
+static void episodes_read_back_as_printed(void **state)
+{
+    (void)state;
+    sf_units units = make_units();
+    static const char *const texts[] = {
+        "A -(0,5]-> B -(5,10.25]-> A",
+        "\"odd name\" -(0.5,0.500001]-> 7",
+        "\"quote\\\"d\" -(1,2]-> A_2",
+        "B",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        sf_episode episode;
+        sf_error error;
+        if (sf_episode_parse(&episode, texts[i], &units, &error) != SF_OK)
+            fail_msg("%s: %s", texts[i], error.text);
+        sf_text text = {0};
+        sf_episode_print(&text, &episode, &units);
+        assert_string_equal(text.data, texts[i]);
+        sf_text_free(&text);
+    }
+    static const char *const bad[] = {
+        "",      "A -(5,5]-> B", "A -(-1,5]-> B", "A -(0,5)-> B",    "A -(0,5]-> C",
+        "A ->B", "A -(0,5]->",   "\"odd name",    "A -(0,1e30]-> B", "A -(0,5]-> B B",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        sf_episode episode;
+        sf_error error = {0};
+        test_assert_fails(sf_episode_parse(&episode, bad[i], &units, &error), &error, SF_USAGE, "column");
+    }
+    sf_units_free(&units);
+}
+
+static void json_escapes_and_rounds_trip(void **state)
+{
+    (void)state;
+    sf_text text = {0};
+    sf_json json = sf_json_start(&text);
+    sf_json_object(&json, NULL);
+    sf_json_string(&json, "a", "x\"\\\n\xff\xc3\xa9");
+    sf_json_array(&json, "b");
+    sf_json_real(&json, NULL, 0.1);
+    sf_json_real(&json, NULL, NAN);
+    sf_json_seconds(&json, NULL, INT64_C(-1500000001));
+    sf_json_milliseconds(&json, NULL, 5000000);
+    sf_json_end_array(&json);
+    sf_json_end_object(&json);
+    assert_string_equal(text.data,
+                        "{\"a\":\"x\\\"\\\\\\u000a\xef\xbf\xbd\xc3\xa9\",\"b\":[0.1,null,-1.500000001,5]}");
+    sf_text_free(&text);
+}
+
+static int compare_spikes(const void *a, const void *b)
+{
+    const sf_spike *x = a, *y = b;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    if (x->unit != y->unit)
+        return x->unit < y->unit ? -1 : 1;
+    return x->amplitude < y->amplitude ? -1 : x->amplitude > y->amplitude; /* the original place */
+}
+
+static void spikes_sort_as_a_comparison_sort_does(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("sort", 11);
+    for (int round = 0; round < 300; round++) {
+        size_t count = test_random_below(&random, 400) + 1;
+        sf_spike *spikes = calloc(count, sizeof *spikes), *expected = calloc(count, sizeof *expected);
+        uint64_t range = UINT64_C(1) << test_random_below(&random, 62);
+        int64_t origin = (int64_t)test_random_bits(&random) / 4;
+        for (size_t i = 0; i < count; i++)
+            spikes[i] = (sf_spike){.time_ns = origin + (int64_t)test_random_below(&random, range),
+                                   .unit = (uint32_t)test_random_below(&random, round % 2 ? 5 : 100000),
+                                   .amplitude = (float)i};
+        memcpy(expected, spikes, count * sizeof *spikes);
+        qsort(expected, count, sizeof *expected, compare_spikes);
+        assert_int_equal(sf_spikes_sort(spikes, count, NULL), SF_OK);
+        assert_memory_equal(spikes, expected, count * sizeof *spikes);
+        free(spikes);
+        free(expected);
+    }
+}
+
+static void collect(void *user, sf_log_level level, const char *line)
+{
+    (void)level;
+    (void)line;
+    ++*(int *)user;
+}
+
+static void *log_many(void *argument)
+{
+    for (int i = 0; i < 1000; i++)
+        sf_log(SF_LOG_INFO, "line %d of %p", i, argument);
+    return NULL;
+}
+
+static void every_log_line_arrives_or_is_counted(void **state)
+{
+    (void)state;
+    sf_thread threads[4];
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(sf_thread_start(&threads[i], "log", log_many, &threads[i], NULL), SF_OK);
+    int seen = 0;
+    uint64_t lost = 0;
+    for (int i = 0; i < 100; i++)
+        lost += sf_log_drain(collect, &seen);
+    for (int i = 0; i < 4; i++)
+        sf_thread_join(&threads[i]);
+    lost += sf_log_drain(collect, &seen);
+    assert_int_equal((uint64_t)seen + lost, 4000);
+}
+
+static int add_item(void *context, unsigned worker, size_t item)
+{
+    (void)worker;
+    atomic_fetch_add((atomic_size_t *)context, item);
+    return item == 5000 ? 7 : 0;
+}
+
+static void parallel_loops_visit_every_item_once(void **state)
+{
+    (void)state;
+    atomic_size_t sum = 0;
+    assert_int_equal(sf_parallel_for(3, 5000, add_item, &sum), 0);
+    assert_int_equal(sum, 5000 * 4999 / 2);
+    assert_int_equal(sf_parallel_for(2, 10000, add_item, &sum), 7);
+}
+
+static int copy_units(void *context)
+{
+    sf_units copy;
+    int status = sf_units_copy(&copy, context, NULL);
+    sf_units_free(&copy);
+    return status;
+}
+
+static void failed_allocations_leak_nothing(void **state)
+{
+    (void)state;
+    sf_units units = make_units();
+    test_fail_every_allocation(copy_units, &units);
+    sf_units_free(&units);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_parse_exactly),
+        cmocka_unit_test(units_are_found_by_name_and_index),
+        cmocka_unit_test(episodes_read_back_as_printed),
+        cmocka_unit_test(json_escapes_and_rounds_trip),
+        cmocka_unit_test(spikes_sort_as_a_comparison_sort_does),
+        cmocka_unit_test(every_log_line_arrives_or_is_counted),
+        cmocka_unit_test(parallel_loops_visit_every_item_once),
+        cmocka_unit_test(failed_allocations_leak_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

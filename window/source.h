@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A source of spikes, live or replayed: one struct of functions per kind. The pipeline gives each its own
+ * thread, which calls `read` until the end.
+ */
+#ifndef SF_WINDOW_SOURCE_H
+#define SF_WINDOW_SOURCE_H
+
+#include "core/recording.h"
+
+/** Valid until the next read of the same source. Spikes and markers are each in time order within a batch. */
+typedef struct sf_batch {
+    const sf_spike *spikes;
+    size_t spike_count;
+    const sf_marker *markers;
+    size_t marker_count;
+    int64_t clock_ns;   /**< the source's clock: it promises nothing earlier than this from now on; INT64_MIN:
+                           none */
+    int64_t arrival_ns; /**< monotonic clock at arrival */
+    uint64_t gaps;      /**< breaks in the sequence numbers found with this batch */
+    uint64_t gap_lost;  /**< batches lost in them */
+    uint64_t malformed; /**< frames that could not be read, before this batch */
+    uint64_t out_of_range; /**< spikes of unknown units, left out of this batch */
+} sf_batch;
+
+typedef enum sf_read_result {
+    SF_READ_BATCH = 1,   /**< the batch is filled; it may hold nothing but a clock */
+    SF_READ_NOTHING = 0, /**< nothing within the timeout */
+    SF_READ_END = 2      /**< the stream ended in order; nothing follows */
+} sf_read_result;
+
+typedef struct sf_source sf_source;
+
+typedef struct sf_source_kind {
+    const char *type; /**< as the configuration names it: "replay", "zmq" */
+    /** Waits at most timeout_ms. Returns an sf_read_result, or a negative sf_status after which it is closed.
+     */
+    int (*read)(sf_source *source, sf_batch *batch, int timeout_ms, sf_error *error);
+    void (*close)(sf_source *source); /**< frees the source; called once its thread has ended */
+} sf_source_kind;
+
+/** Every source begins with this. */
+struct sf_source {
+    const sf_source_kind *kind;
+    char name[32];              /**< for status: the recording's file name or the endpoint */
+    sf_units units;             /**< known once open returned */
+    const sf_recording *origin; /**< metadata for outputs, or NULL; valid while the source is open */
+    bool can_wait;              /**< the policy `block` is allowed */
+    bool virtual_clock;         /**< as fast as possible: time is what the stream says */
+};
+
+#endif
