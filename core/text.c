@@ -105,9 +105,10 @@ bool sf_parse_scaled(const char *text, int exponent, int64_t *value)
     uint64_t magnitude = 0;
     int kept = shift < 0 ? count + shift : count;
     for (int i = 0; i < kept; i++) {
-        if (magnitude > (INT64_MAX - 9) / 10)
+        uint64_t digit = (uint64_t)(digits[i] - '0');
+        if (magnitude > (INT64_MAX - digit) / 10)
             return false;
-        magnitude = magnitude * 10 + (uint64_t)(digits[i] - '0');
+        magnitude = magnitude * 10 + digit;
     }
     for (int i = 0; i < shift && magnitude != 0; i++) {
         if (magnitude > INT64_MAX / 10)
