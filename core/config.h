@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The configuration of a live run, as YAML has it. Loading is strict: an unknown key, a wrong type or a value
+ * out of range is refused with line, column and what was expected. configs/ shows every key with its default.
+ */
+#ifndef SF_CORE_CONFIG_H
+#define SF_CORE_CONFIG_H
+
+#include "core/text.h"
+
+#include <synfire/synfire.h>
+
+typedef enum sf_config_source_type { SF_CONFIG_REPLAY, SF_CONFIG_STREAM } sf_config_source_type;
+typedef enum sf_config_sink_type {
+    SF_CONFIG_JSONL,
+    SF_CONFIG_ZMQ,
+    SF_CONFIG_OSC,
+    SF_CONFIG_HDF5
+} sf_config_sink_type;
+typedef enum sf_config_encoding { SF_CONFIG_MSGPACK, SF_CONFIG_JSON } sf_config_encoding;
+typedef enum sf_config_policy {
+    SF_CONFIG_BLOCK,
+    SF_CONFIG_DROP_OLDEST,
+    SF_CONFIG_DROP_NEWEST
+} sf_config_policy;
+typedef enum sf_config_quantity { SF_CONFIG_ISI, SF_CONFIG_DELAY, SF_CONFIG_RATE } sf_config_quantity;
+
+/** Where a value stands in the YAML, 1-based; 0 where it is a default or came from --set. */
+typedef struct sf_config_place {
+    size_t line, column;
+} sf_config_place;
+
+typedef struct sf_config_source {
+    sf_config_source_type type; /**< `replay` or `zmq` */
+    char *recording;            /**< replay: path */
+    char *endpoint;             /**< zmq: what `synfire play` or another sender bound; tcp://127.0.0.1:7700 */
+    char *speed;                /**< replay: `max` or a factor, 1 by default */
+    double timeout_s;           /**< zmq: how long to wait for the unit table; 10 */
+    uint32_t ring;              /**< spikes; 65536 */
+    sf_config_policy policy;    /**< block (default for replay), drop-oldest (default for zmq), drop-newest */
+    bool policy_given;
+} sf_config_source;
+
+typedef struct sf_config_merge {
+    double lateness_ms;   /**< how long a source's newest spike waits for older ones; 0 */
+    double stall_ms;      /**< a silent source without a clock holds the others at most this long; 1000 */
+    bool drop_duplicates; /**< drop spikes of one unit at one instant (they are counted either way); false */
+} sf_config_merge;
+
+typedef struct sf_config_window {
+    double length_s; /**< 10; a whole number of hops */
+    double hop_s;    /**< 1 */
+} sf_config_window;
+
+typedef struct sf_config_mine {
+    uint32_t every;   /**< hops between discoveries; 5; 0: no discovery, only what `track` names */
+    char *delays_ms;  /**< as --delay: "0.5:5" */
+    double min_count; /**< of these three at most one is positive; all zero: min_rate_hz 0.5 */
+    double min_rate_hz;
+    double min_fraction;
+    uint32_t max_size; /**< 4 */
+    bool self;         /**< units may repeat in an episode; false */
+    char *engine;      /**< auto */
+    uint32_t threads;  /**< 0: all cores */
+    uint32_t
+        track_most; /**< at most so many discovered episodes are tracked, the most significant first; 200 */
+} sf_config_mine;
+
+typedef struct sf_config_reach {
+    char *from;    /**< a unit's name or #index */
+    uint32_t hops; /**< 2 */
+} sf_config_reach;
+
+typedef struct sf_config_graph {
+    bool enabled; /**< true */
+    sf_config_reach *reach;
+    uint32_t reach_count;
+} sf_config_graph;
+
+typedef struct sf_config_density {
+    sf_config_quantity
+        quantity; /**< isi (of `unit`), delay (first to last spike of `episode`'s last link), rate */
+    char *unit;
+    char *episode;
+    char *method;  /**< a bandwidth method; plugin until another is built */
+    uint32_t grid; /**< points; 64 */
+} sf_config_density;
+
+typedef struct sf_config_sink {
+    sf_config_sink_type type;    /**< `jsonl`, `zmq`, `osc`, `hdf5` */
+    char *path;                  /**< jsonl ("-": standard output), hdf5 */
+    char *endpoint;              /**< zmq: tcp://127.0.0.1:7710; osc: HOST:PORT, 127.0.0.1:7720 */
+    sf_config_encoding encoding; /**< zmq: msgpack */
+    uint32_t ring;               /**< messages; 1024 */
+    sf_config_policy policy;     /**< drop-oldest */
+    uint32_t wait_subscribers;   /**< zmq: 0 */
+    bool overwrite;              /**< jsonl, hdf5: false */
+} sf_config_sink;
+
+typedef struct sf_config {
+    char *stream; /**< the name every message carries; "synfire" */
+    sf_config_source *sources;
+    uint32_t source_count;
+    sf_config_merge merge;
+    sf_config_window window;
+    sf_config_mine mine;
+    char **track; /**< episodes as text: counted every hop whatever discovery finds */
+    uint32_t track_count;
+    char **watch; /**< episodes as text: a trigger the moment one completes */
+    uint32_t watch_count;
+    sf_config_graph graph;
+    sf_config_density *density;
+    uint32_t density_count;
+    sf_config_sink *sinks;
+    uint32_t sink_count;
+} sf_config;
+
+/** Everything at its default, no sources and no sinks. */
+int sf_config_default(sf_config *config, sf_error *error);
+
+/**
+ * Loads a file over the defaults, then applies `settings` (each "key=value" with a dotted path, as --set
+ * gives: "window.length_s=5", "sources.0.speed=max"; a key that does not exist is refused the same way).
+ * Checks ranges and what keys mean together: a window that is no whole number of hops, block on a live
+ * source, no source, ... SF_CONFIG with place "file:line:column: key"; SF_NO_INPUT where the file cannot be
+ * read.
+ */
+int sf_config_load(sf_config *config, const char *path, const char *const *settings, size_t setting_count,
+                   sf_error *error);
+
+/** As sf_config_load, from text; `name` stands for the file in messages. */
+int sf_config_parse(sf_config *config, const char *yaml, size_t length, const char *name,
+                    const char *const *settings, size_t setting_count, sf_error *error);
+
+/** Appends the resolved configuration as YAML that loads to the same. */
+int sf_config_print(sf_text *text, const sf_config *config, sf_error *error);
+
+void sf_config_free(sf_config *config);
+
+#endif
