@@ -31,6 +31,38 @@ double test_random_unit(test_random *random)
     return (double)(test_random_bits(random) >> 11) * 0x1p-53;
 }
 
+static int compare_spikes(const void *a, const void *b)
+{
+    const sf_spike *x = a, *y = b;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    return x->unit < y->unit ? -1 : x->unit > y->unit;
+}
+
+size_t test_random_stream(test_random *random, sf_spike **spikes, size_t count, uint32_t units,
+                          int64_t last_ns)
+{
+    *spikes = malloc((count + 1) * sizeof **spikes);
+    for (size_t i = 0; i < count; i++)
+        (*spikes)[i] = (sf_spike){.time_ns = (int64_t)test_random_below(random, (uint64_t)last_ns + 1),
+                                  .unit = (uint32_t)test_random_below(random, units)};
+    qsort(*spikes, count, sizeof **spikes, compare_spikes);
+    return count;
+}
+
+sf_episode test_random_episode(test_random *random, uint32_t most_size, uint32_t units, int64_t high_ns)
+{
+    sf_episode episode = {.size = 1 + (uint32_t)test_random_below(random, most_size)};
+    for (uint32_t i = 0; i < episode.size; i++)
+        episode.units[i] = (uint32_t)test_random_below(random, units);
+    for (uint32_t i = 0; i + 1 < episode.size; i++) {
+        int64_t low = (int64_t)test_random_below(random, (uint64_t)high_ns);
+        int64_t width = 1 + (int64_t)test_random_below(random, (uint64_t)(high_ns - low));
+        episode.delays[i] = (sf_delay){low, low + width};
+    }
+    return episode;
+}
+
 char *test_data_path(const char *relative)
 {
     const char *root = getenv("SYNFIRE_DATA");

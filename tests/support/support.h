@@ -26,6 +26,16 @@ uint64_t test_random_bits(test_random *random);
 uint64_t test_random_below(test_random *random, uint64_t limit); /**< 0..limit-1 */
 double test_random_unit(test_random *random);                    /**< [0, 1) */
 
+/**
+ * Makes `count` random spikes of units 0..units-1 at times 0..last_ns, ordered, with many ties and repeated
+ * spikes where last_ns is small; returns count. Free with free().
+ */
+size_t test_random_stream(test_random *random, sf_spike **spikes, size_t count, uint32_t units,
+                          int64_t last_ns);
+
+/** A random episode of 1..most_size nodes over units 0..units-1 with delays 0 <= low < high <= high_ns. */
+sf_episode test_random_episode(test_random *random, uint32_t most_size, uint32_t units, int64_t high_ns);
+
 /** Path of a file under shared/data, or NULL after printing that it is absent; then call skip(). Free with
  * free(). */
 char *test_data_path(const char *relative);

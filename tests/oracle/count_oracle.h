@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Counting occurrences of an episode, slowly and obviously. Spikes are ordered by (time_ns, unit); the index
+ * in the array is the position that decides before and after. The count is the size of the largest set of
+ * occurrences whose intervals of positions are disjoint.
+ */
+#ifndef SF_TESTS_COUNT_ORACLE_H
+#define SF_TESTS_COUNT_ORACLE_H
+
+#include <stddef.h>
+#include <synfire/synfire.h>
+
+/** The latest start for every possible end, then greedily by end; quadratic in the number of spikes. */
+uint64_t oracle_count(const sf_spike *spikes, size_t count, const sf_episode *episode);
+
+/**
+ * The definition itself: enumerates every occurrence, then finds the largest disjoint set by dynamic
+ * programming over positions. Exponential in the size of the episode: for a few dozen spikes.
+ */
+uint64_t oracle_count_brute(const sf_spike *spikes, size_t count, const sf_episode *episode);
+
+#endif
