@@ -4,6 +4,7 @@
 #define SF_CORE_PROGRESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /** update is called from one thread, now and then; false means stop: the work then fails with SF_CANCELLED.
  */

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Synthetic recordings with planted chains, for demonstrations and tests.
+ *
+ * Model. Each unit fires by a hazard that all units share: a constant, plus a Gaussian bump for every burst;
+ * after each of its spikes the hazard is zero for the refractory time. The constant is chosen so that without
+ * bursts and chains the mean rate is `rate_hz`: hazard = rate / (1 - rate * refractory). Occurrences of a
+ * chain start as a Poisson process; each delay is normal around the middle of its interval and redrawn until
+ * it lies inside. The hazard is also zero for the refractory time before a planted spike, so every planted
+ * spike is there. An occurrence that would come too close to an earlier planted spike of the same unit, or
+ * that does not end within the recording, is not planted. A spike may be detected again, smaller and up to
+ * SF_SIMULATION_DUPLICATE_NS later, by an adjacent unit of the square grid; such duplicates know no
+ * refractory time.
+ *
+ * The same settings give the same spikes. Streams of random numbers belong to one purpose and one unit, so
+ * adding duplicates or markers leaves the other spikes as they were.
+ */
+#ifndef SF_REPLAY_SIMULATION_H
+#define SF_REPLAY_SIMULATION_H
+
+#include "core/progress.h"
+#include "core/recording.h"
+
+#define SF_SIMULATION_DUPLICATE_NS INT64_C(250000)
+
+typedef struct sf_simulation_chain {
+    sf_episode episode; /**< units < unit_count */
+    double rate_hz;     /**< occurrences a second */
+} sf_simulation_chain;
+
+typedef struct sf_simulation_settings {
+    uint64_t seed;
+    uint32_t unit_count;
+    double rate_hz; /**< of each unit, outside bursts and chains */
+    int64_t start_ns, duration_ns;
+    int64_t refractory_ns;
+    const sf_simulation_chain *chains; /**< borrowed for the call of sf_simulation_open */
+    size_t chain_count;
+    int64_t jitter_ns;    /**< standard deviation of a planted delay before it is kept inside its interval */
+    double burst_rate_hz; /**< bursts shared by all units start as a Poisson process; 0: none */
+    int64_t burst_sigma_ns;
+    double burst_spikes; /**< a unit's mean spikes in a burst beyond its rate, before the refractory time */
+    double duplicates;   /**< share of spikes that an adjacent unit detects again */
+    double pitch_um;     /**< distance of adjacent units on the square grid */
+    int64_t marker_every_ns; /**< a pulse on TTL line 0 and a text; 0: no markers */
+    const char *description; /**< kept as the metadata `simulation`, or NULL; borrowed like chains */
+} sf_simulation_settings;
+
+/** 26 units at 10 Hz for 60 s, 2 ms refractory, 0.5 ms jitter, seed 1; no chains, bursts, duplicates,
+ * markers. */
+void sf_simulation_settings_default(sf_simulation_settings *settings);
+
+/** Units as the simulation will have them: A to Z, then u26, u27, ...; positions on a square grid. */
+int sf_simulation_units(sf_units *units, const sf_simulation_settings *settings, sf_error *error);
+
+/** One planted occurrence: the times of its spikes, in the order of the chain's units; zero beyond its size.
+ */
+typedef struct sf_occurrence {
+    uint32_t chain;
+    int64_t times_ns[SF_EPISODE_MAX_SIZE];
+} sf_occurrence;
+
+/** What was planted. */
+typedef struct sf_truth {
+    sf_episode *chains;
+    size_t chain_count;
+    sf_occurrence *occurrences; /**< ordered by the time of the first spike */
+    size_t occurrence_count;
+} sf_truth;
+
+void sf_truth_free(sf_truth *truth);
+
+typedef struct sf_simulation sf_simulation;
+
+/**
+ * Plans the recording: units, markers, bursts and planted spikes are in memory from here on. SF_USAGE where
+ * the settings contradict each other.
+ */
+int sf_simulation_open(sf_simulation **simulation, const sf_simulation_settings *settings, sf_error *error);
+
+/** Units, markers, metadata and recorded span; no spikes. Valid until close. */
+const sf_recording *sf_simulation_about(const sf_simulation *simulation);
+const sf_truth *sf_simulation_truth(const sf_simulation *simulation);
+
+/**
+ * The next spikes in (time, unit) order, about half a million at a time and valid until the next call; *count
+ * 0: the recording is complete. Memory does not grow with the duration.
+ */
+int sf_simulation_next(sf_simulation *simulation, const sf_spike **spikes, size_t *count, sf_error *error);
+
+/** The end of the time that is complete so far. */
+int64_t sf_simulation_done_ns(const sf_simulation *simulation);
+
+/** Spikes so far that are second detections. */
+uint64_t sf_simulation_duplicates(const sf_simulation *simulation);
+
+void sf_simulation_close(sf_simulation *simulation);
+
+/** The whole recording at once. truth may be NULL. */
+int sf_simulate(sf_recording *recording, sf_truth *truth, const sf_simulation_settings *settings,
+                const sf_progress *progress, sf_error *error);
+
+#endif
