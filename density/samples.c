@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "density/samples.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+
+#include <math.h>
+
+void sf_samples_free(sf_samples *samples)
+{
+    sf_free(samples->values);
+    *samples = (sf_samples){0};
+}
+
+int sf_samples_check_enough(size_t n, sf_error *error)
+{
+    if (n < SF_SAMPLES_LEAST)
+        return sf_fail(error, SF_DATA, NULL, "not enough data: found %zu sample%s, expected at least %d", n,
+                       n == 1 ? "" : "s", SF_SAMPLES_LEAST);
+    return SF_OK;
+}
+
+static int find_range(sf_moments *moments, const double *samples, size_t n, sf_error *error)
+{
+    if (n < 2)
+        return sf_fail(error, SF_DATA, NULL, "found %zu sample%s, expected at least 2", n, n == 1 ? "" : "s");
+    double least = samples[0], most = samples[0];
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(samples[i]))
+            return sf_fail(error, SF_DATA, NULL, "sample %zu is %g, expected finite numbers", i + 1,
+                           samples[i]);
+        least = samples[i] < least ? samples[i] : least;
+        most = samples[i] > most ? samples[i] : most;
+    }
+    if (least == most)
+        return sf_fail(error, SF_DATA, NULL,
+                       "all %zu samples equal %.17g: a bandwidth needs at least two different values", n,
+                       least);
+    if (!isfinite(most - least))
+        return sf_fail(error, SF_DATA, NULL, "samples reach from %g to %g, wider than a double holds", least,
+                       most);
+    *moments = (sf_moments){.least = least, .most = most};
+    return SF_OK;
+}
+
+int sf_moments_find(sf_moments *moments, const double *samples, size_t n, sf_error *error)
+{
+    int status = find_range(moments, samples, n, error);
+    if (status != SF_OK)
+        return status;
+    /* Sums of (x - least) / range, so that no square leaves the range of a double. */
+    double range = moments->most - moments->least;
+    double sum = 0, squares = 0, rest = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (samples[i] - moments->least) / range;
+    double mean = sum / (double)n;
+    for (size_t i = 0; i < n; i++) {
+        double from_mean = (samples[i] - moments->least) / range - mean;
+        squares += from_mean * from_mean;
+        rest += from_mean; /* what rounding left of zero */
+    }
+    double variance = (squares - rest * rest / (double)n) / (double)(n - 1);
+    moments->mean = moments->least + range * mean;
+    moments->sigma = range * sqrt(variance);
+    moments->variance = moments->sigma * moments->sigma;
+    return SF_OK;
+}
+
+int sf_samples_standardise(double **standardised, sf_moments *moments, const double *samples, size_t n,
+                           sf_error *error)
+{
+    *standardised = NULL;
+    int status = sf_moments_find(moments, samples, n, error);
+    if (status != SF_OK)
+        return status;
+    double *z = sf_resize(NULL, n, sizeof *z);
+    if (z == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < n; i++)
+        z[i] = (samples[i] - moments->mean) / moments->sigma;
+    *standardised = z;
+    return SF_OK;
+}

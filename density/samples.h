@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The samples that a density is estimated from: what makes them usable, their moments, and reading them. */
+#ifndef SF_DENSITY_SAMPLES_H
+#define SF_DENSITY_SAMPLES_H
+
+#include <synfire/synfire.h>
+
+/**
+ * Under this many samples a bandwidth says more about chance than about the data: commands and live views
+ * report "not enough data" instead of a number. The functions below this level take any n >= 2.
+ */
+#define SF_SAMPLES_LEAST 50
+
+/** Rows of d numbers each, row-major. Zero-initialise before filling. */
+typedef struct sf_samples {
+    double *values;
+    size_t n;
+    size_t d;
+} sf_samples;
+
+void sf_samples_free(sf_samples *samples);
+
+/** SF_DATA where n < SF_SAMPLES_LEAST. */
+int sf_samples_check_enough(size_t n, sf_error *error);
+
+/** Of one column, exactly centred: V = sum (x - mean)^2 / (n - 1), sigma = sqrt(V). */
+typedef struct sf_moments {
+    double least, most;
+    double mean, variance, sigma;
+} sf_moments;
+
+/** n < 2, a value that is not finite, and all values equal are SF_DATA. */
+int sf_moments_find(sf_moments *moments, const double *samples, size_t n, sf_error *error);
+
+/** Hands over (x - mean) / sigma of every sample (free with sf_free); sets *moments. SF_DATA, SF_NO_MEMORY.
+ */
+int sf_samples_standardise(double **standardised, sf_moments *moments, const double *samples, size_t n,
+                           sf_error *error);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Slow and obvious twins of density/: the formulas as they are printed, in long double, one term at a time.
+ */
+#ifndef SF_TESTS_DENSITY_ORACLE_H
+#define SF_TESTS_DENSITY_ORACLE_H
+
+#include "density/bandwidth.h"
+
+/** PLUG-IN from raw samples; the whole double sums, diagonal included. */
+sf_plugin check_plugin(const double *samples, size_t n);
+
+/** 1/(n h) sum_j phi((x - samples[j])/h) */
+double check_density(double x, const double *samples, size_t n, double h);
+
+/**
+ * The generator of the check values: row-major n x columns of a set named gauss16, isi, rate, delay or
+ * array8. Free with free(). Every smaller n is a prefix.
+ */
+double *check_samples(const char *set, size_t n, size_t *columns);
+
+#endif
