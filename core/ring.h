@@ -6,7 +6,6 @@
 #ifndef SF_CORE_RING_H
 #define SF_CORE_RING_H
 
-#include <stdalign.h>
 #include <stdatomic.h>
 #include <synfire/synfire.h>
 
@@ -23,22 +22,28 @@ bool sf_ring_policy_parse(const char *text, sf_ring_policy *policy);
 
 #define SF_CACHE_LINE 64
 
+/**
+ * Fields are grouped by the thread that writes them, a cache line apart. Padding rather than alignment, so
+ * that objects from sf_alloc may hold rings.
+ */
 typedef struct sf_ring {
     unsigned char *items;
     size_t item_size;
     uint64_t capacity; /**< items there is room for: limit, or 2 * limit with SF_RING_DROP_OLDEST */
     uint64_t limit;    /**< items the consumer keeps at most */
     sf_ring_policy policy;
-    alignas(SF_CACHE_LINE) _Atomic uint64_t head; /**< items ever published; written by the producer */
-    uint64_t cached_tail;                         /**< producer's own copy */
-    _Atomic uint64_t refused;                     /**< newest items dropped; written by the producer */
-    alignas(SF_CACHE_LINE) _Atomic uint64_t
-        tail;                   /**< items ever consumed or discarded; written by the consumer */
+    unsigned char before_producer[SF_CACHE_LINE];
+    _Atomic uint64_t head;    /**< items ever published; written by the producer */
+    uint64_t cached_tail;     /**< producer's own copy */
+    _Atomic uint64_t refused; /**< newest items dropped; written by the producer */
+    unsigned char before_consumer[SF_CACHE_LINE];
+    _Atomic uint64_t tail;      /**< items ever consumed or discarded; written by the consumer */
     uint64_t cached_head;       /**< consumer's own copy */
     _Atomic uint64_t discarded; /**< oldest items dropped; written by the consumer */
+    unsigned char after_consumer[SF_CACHE_LINE];
 } sf_ring;
 
-/** limit >= 1 is rounded up to a power of two. */
+/** limit >= 1 is rounded up to a power of two. SF_USAGE where it is 0, SF_NO_MEMORY. */
 int sf_ring_open(sf_ring *ring, size_t item_size, uint64_t limit, sf_ring_policy policy, sf_error *error);
 void sf_ring_close(sf_ring *ring);
 
