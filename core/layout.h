@@ -4,16 +4,18 @@
  * reads. HDF5 calls are made by one thread only: call these through sf_storage_call (core/storage.h) wherever
  * another thread of the same process may use HDF5.
  *
- *   /                 attributes: synfire = "recording" | "graph" | "result", layout = 1, program, created,
- *                     start_ns, stop_ns (declared recorded span; absent while it is open-ended)
- *   /units/           name (fixed strings), x_um, y_um, kind (u8), electrode (i32), well (fixed strings)
- *   /spikes/          time_ns (i64), unit (u32), amplitude (f32): equal lengths, ordered by (time_ns, unit)
- *   /markers/         time_ns (i64), kind (u8), state (u8), line (u16), text (fixed strings)
- *   /metadata         attributes: one string each
- *   /observed         (n, 2) i64 ns, where there are observation intervals
- *   /truth/           episodes (fixed strings), occurrence_chain (u32), occurrence_times_ns (n, 16) i64:
- * simulate only /results/ ...     what the recorder adds (sinks/hdf5) /configuration    attribute on /: the
- * resolved YAML
+ *   /            attributes: synfire = "recording" | "graph" | "result", layout = 1, program, created,
+ * start_ns and stop_ns (declared recorded span; INT64_MIN both while it is open-ended), configuration (YAML,
+ * optional) /units/      name (fixed strings), x_um, y_um, kind (u8), electrode (i32), well (fixed strings)
+ *   /spikes/     time_ns (i64), unit (u32), amplitude (f32): equal lengths, ordered by (time_ns, unit)
+ *   /markers/    time_ns (i64), kind (u8), state (u8), line (u16), text (fixed strings)
+ *   /metadata    attributes: one string each
+ *   /observed    (n, 2) i64 ns, where there are observation intervals
+ *   /truth/      simulate only: episodes (fixed strings), occurrence_chain (u32), occurrence_times_ns (n, 16)
+ * i64 /results/    what the recorder adds (sinks/hdf5)
+ *
+ * Rows of time_ns that were never written read as INT64_MIN: what a killed writer announced but did not
+ * store.
  */
 #ifndef SF_CORE_LAYOUT_H
 #define SF_CORE_LAYOUT_H
@@ -22,15 +24,22 @@
 
 #include <hdf5.h>
 
+/** Version of the layout; readers refuse a later one. */
+#define SF_LAYOUT_VERSION 1
+
 typedef struct sf_layout sf_layout; /**< a file being written */
 
 typedef struct sf_layout_options {
     const char *kind;          /**< "recording" or "result" */
     const char *configuration; /**< YAML, or NULL */
-    bool live; /**< opened for single-writer multiple-reader appends by sf_layout_start_live */
+    bool live;      /**< opened for single-writer multiple-reader appends by sf_layout_start_live */
+    bool overwrite; /**< replace a file that is there; without it such a file is refused */
 } sf_layout_options;
 
-/** Creates the file with units and metadata of `about` (its spikes are not written). SF_CANNOT_CREATE. */
+/**
+ * Creates the file with units, metadata and observation intervals of `about` (its spikes are not written). On
+ * failure no file is left. SF_CANNOT_CREATE.
+ */
 int sf_layout_create(sf_layout **layout, const char *path, const sf_recording *about,
                      const sf_layout_options *options, sf_error *error);
 
@@ -46,18 +55,20 @@ int sf_layout_append_markers(sf_layout *layout, const sf_marker *markers, size_t
 /** Everything appended survives a kill from here on. */
 int sf_layout_flush(sf_layout *layout, sf_error *error);
 
-/** Writes the recorded span (NULL: leaves it open-ended) and closes; always frees. */
+/** Writes the recorded span (NULL: leaves it open-ended) and closes; always frees; NULL is allowed. */
 int sf_layout_close(sf_layout *layout, const sf_span *recorded, sf_error *error);
 
-/* ---- columns: one-dimensional datasets that grow
- * -------------------------------------------------------------- */
+/* ---- columns: datasets that grow ---- */
 
-/** Creates a chunked, growing dataset of `type` under `parent`; chunk is in rows; columns 1 for a plain
- * vector. */
+/**
+ * Creates a chunked, growing dataset of `type` under `parent`; chunk is in rows; columns 1 for a plain
+ * vector. Rows of 64-bit integers that were never written read as INT64_MIN. Returns its id, to be closed by
+ * H5Dclose, or a negative one with the error filled in.
+ */
 hid_t sf_layout_column(hid_t parent, const char *name, hid_t type, hsize_t chunk, hsize_t columns,
                        sf_error *error);
 
-/** Appends rows of memory type `type`. */
+/** Appends rows of memory type `type`. SF_IO, with the operating system's reason (disk full, ...). */
 int sf_layout_column_append(hid_t column, hid_t type, const void *rows, hsize_t count, sf_error *error);
 
 #endif

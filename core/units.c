@@ -91,6 +91,22 @@ int sf_units_finish(sf_units *units, sf_error *error)
     return SF_OK;
 }
 
+int sf_units_intern(sf_units *units, const char *name, uint32_t *index, sf_error *error)
+{
+    *index = sf_units_find(units, name);
+    if (*index != SF_NO_UNIT)
+        return SF_OK;
+    sf_unit unit = {.name = (char *)(uintptr_t)name, .x_um = NAN, .y_um = NAN, .electrode = -1};
+    int status = sf_units_add(units, &unit, error);
+    if (status != SF_OK)
+        return status;
+    *index = (uint32_t)(units->count - 1);
+    if (units->count * 2 > units->slot_count)
+        return sf_units_finish(units, error);
+    units->slots[find_slot(units, name)] = *index;
+    return SF_OK;
+}
+
 int sf_units_copy(sf_units *to, const sf_units *from, sf_error *error)
 {
     *to = (sf_units){0};

@@ -39,6 +39,12 @@ int sf_units_add(sf_units *units, const sf_unit *unit, sf_error *error);
 /** Makes names unique (a repeated name gets _2, _3, ...) and builds the look-up. */
 int sf_units_finish(sf_units *units, sf_error *error);
 
+/**
+ * Index of the unit with exactly this name, which is appended without a position where there is none yet.
+ * Keeps the look-up as sf_units_finish would.
+ */
+int sf_units_intern(sf_units *units, const char *name, uint32_t *index, sf_error *error);
+
 int sf_units_copy(sf_units *to, const sf_units *from, sf_error *error);
 void sf_units_free(sf_units *units);
 

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/hdf.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Without this, a file that could not be closed (disk full) makes HDF5 try again, and print, at exit. */
+static void leave_exit_alone(void)
+{
+    H5dont_atexit();
+}
+
+/* Why the last HDF5 call that failed on this thread did. HDF5 forgets as soon as another call begins, so this
+ * is noted where HDF5 would print. */
+static _Thread_local char reason[256];
+
+static herr_t keep_deepest(unsigned depth, const H5E_error2_t *record, void *user)
+{
+    (void)user;
+    if (depth == 0 && record->desc != NULL)
+        snprintf(reason, sizeof reason, "%s", record->desc);
+    return 0;
+}
+
+/* The operating system's words where HDF5 quotes them, else HDF5's own deepest ones. */
+static herr_t note_reason(hid_t stack, void *user)
+{
+    (void)user;
+    H5Ewalk2(stack, H5E_WALK_UPWARD, keep_deepest, NULL);
+    const char *message = strstr(reason, "error message = '");
+    unsigned long long end, base, stored;
+    if (message != NULL) {
+        message += strlen("error message = '");
+        size_t length = strcspn(message, "'");
+        memmove(reason, message, length);
+        reason[length] = '\0';
+    } else if (sscanf(reason, "truncated file: eof = %llu, sblock->base_addr = %llu, stored_eof = %llu", &end,
+                      &base, &stored) == 3) {
+        snprintf(reason, sizeof reason, "it is cut off: it has %llu bytes of %llu", end, base + stored);
+    }
+    return 0;
+}
+
+void sf_hdf_begin(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, leave_exit_alone);
+    H5Eset_auto2(H5E_DEFAULT, note_reason, NULL);
+    reason[0] = '\0';
+}
+
+int sf_hdf_fail(sf_error *error, sf_status code, const char *place, const char *format, ...)
+{
+    if (error == NULL)
+        return code;
+    char sentence[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    return sf_fail(error, code, place, "%s%s%s%s", sentence, reason[0] != '\0' ? " (" : "", reason,
+                   reason[0] != '\0' ? ")" : "");
+}
+
+/* ---- files ---- */
+
+bool sf_hdf_has_signature(const char *path)
+{
+    static const unsigned char signature[] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+    unsigned char start[sizeof signature];
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    ssize_t length = read(file, start, sizeof start);
+    close(file);
+    /* A beginning of the signature is a file cut off very early; a user block moves the signature to 512,
+     * 1024, ... */
+    if (length >= 4 && memcmp(start, signature, (size_t)length) == 0)
+        return true;
+    sf_hdf_begin();
+    return H5Fis_hdf5(path) > 0;
+}
+
+int sf_hdf_open_file(hid_t *file, bool *live, const char *path, sf_error *error)
+{
+    sf_hdf_begin();
+    *live = false;
+    *file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (*file >= 0)
+        return SF_OK;
+    char first_reason[sizeof reason];
+    memcpy(first_reason, reason, sizeof reason);
+    *file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5P_DEFAULT);
+    *live = *file >= 0;
+    if (*live)
+        return SF_OK;
+    if (strstr(first_reason, "lock") != NULL)
+        return sf_fail(error, SF_NO_INPUT, path, "another program is writing this file (%s)", first_reason);
+    return sf_fail(error, SF_DATA, path, "this HDF5 file is damaged: %s", first_reason);
+}
+
+/* ---- objects ---- */
+
+static herr_t refuse_external_link(const char *parent_file, const char *parent_group, const char *child_file,
+                                   const char *child_object, unsigned *flags, hid_t access, void *user)
+{
+    (void)parent_file, (void)parent_group, (void)child_file, (void)child_object;
+    (void)flags, (void)access, (void)user;
+    return -1;
+}
+
+hid_t sf_hdf_open(hid_t at, const char *path)
+{
+    hid_t access = H5Pcreate(H5P_LINK_ACCESS);
+    hid_t object = H5I_INVALID_HID;
+    if (access >= 0 && H5Pset_elink_cb(access, refuse_external_link, NULL) >= 0)
+        object = H5Oopen(at, path, access);
+    sf_hdf_close(access);
+    reason[0] = '\0'; /* asking for what is not there is no failure */
+    return object;
+}
+
+void sf_hdf_close(hid_t object)
+{
+    if (object < 0)
+        return;
+    switch (H5Iget_type(object)) {
+    case H5I_FILE:
+        H5Fclose(object);
+        break;
+    case H5I_ATTR:
+        H5Aclose(object);
+        break;
+    case H5I_DATASPACE:
+        H5Sclose(object);
+        break;
+    case H5I_GENPROP_LST:
+        H5Pclose(object);
+        break;
+    case H5I_DATATYPE:
+        H5Tclose(object);
+        break;
+    default:
+        H5Oclose(object);
+    }
+}
+
+static bool has_type(hid_t at, const char *path, H5I_type_t type)
+{
+    hid_t object = sf_hdf_open(at, path);
+    bool matches = object >= 0 && H5Iget_type(object) == type;
+    sf_hdf_close(object);
+    return matches;
+}
+
+bool sf_hdf_is_dataset(hid_t at, const char *path)
+{
+    return has_type(at, path, H5I_DATASET);
+}
+
+bool sf_hdf_is_group(hid_t at, const char *path)
+{
+    return has_type(at, path, H5I_GROUP);
+}
+
+int sf_hdf_each_member(hid_t group, int (*visit)(void *, hid_t, const char *), void *context)
+{
+    H5G_info_t info;
+    if (H5Gget_info(group, &info) < 0)
+        return 0;
+    for (hsize_t i = 0; i < info.nlinks; i++) {
+        char name[256];
+        ssize_t length =
+            H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, sizeof name, H5P_DEFAULT);
+        if (length < 0)
+            return 0;
+        if ((size_t)length >= sizeof name)
+            continue;
+        int result = visit(context, group, name);
+        if (result != 0)
+            return result;
+    }
+    return 0;
+}
+
+/* ---- text ---- */
+
+#define LONGEST_STRING 65536
+
+/* What attributes and datasets have in common when they are read. */
+typedef struct source {
+    hid_t object, type, space;
+    bool is_attribute;
+} source;
+
+static void source_close(source *from)
+{
+    sf_hdf_close(from->type);
+    sf_hdf_close(from->space);
+    sf_hdf_close(from->object);
+}
+
+static bool source_open(source *from, hid_t object, bool is_attribute)
+{
+    *from = (source){.object = object, .type = -1, .space = -1, .is_attribute = is_attribute};
+    if (object >= 0) {
+        from->type = is_attribute ? H5Aget_type(object) : H5Dget_type(object);
+        from->space = is_attribute ? H5Aget_space(object) : H5Dget_space(object);
+    }
+    if (from->type >= 0 && from->space >= 0)
+        return true;
+    source_close(from);
+    return false;
+}
+
+static herr_t source_read(const source *from, hid_t type, hid_t memory_space, hid_t file_space, void *values)
+{
+    return from->is_attribute ? H5Aread(from->object, type, values)
+                              : H5Dread(from->object, type, memory_space, file_space, H5P_DEFAULT, values);
+}
+
+/* Trailing spaces, line ends and NULs are padding of fixed-length strings. */
+static size_t text_length(const char *text, size_t size)
+{
+    size_t length = strnlen(text, size);
+    while (length > 0 && strchr(" \r\n", text[length - 1]) != NULL)
+        length--;
+    return length;
+}
+
+static char *copy_text(const char *text, size_t size)
+{
+    size_t length = text_length(text, size);
+    char *copy = sf_resize(NULL, length + 1, 1);
+    if (copy != NULL) {
+        memcpy(copy, text, length);
+        copy[length] = '\0';
+    }
+    return copy;
+}
+
+/* Values may take this many times more bytes than the file stores for them, which is the most deflate can do;
+ * a few megabytes are taken without asking. */
+#define MOST_COMPRESSION 1100
+#define ALWAYS_TAKEN (1 << 24)
+
+/* True where the values that the shape promises can be in the file. */
+static bool is_stored(hid_t dataset, hsize_t count, size_t size)
+{
+    hsize_t most = H5Dget_storage_size(dataset);
+    most = most < SIZE_MAX / MOST_COMPRESSION ? most * MOST_COMPRESSION : SIZE_MAX;
+    return size > 0 && count <= (most > ALWAYS_TAKEN ? most : ALWAYS_TAKEN) / size;
+}
+
+/* True where raw data are in this very file. */
+static bool is_inside(hid_t dataset)
+{
+    hid_t creation = H5Dget_create_plist(dataset);
+    bool inside =
+        creation >= 0 && H5Pget_layout(creation) != H5D_VIRTUAL && H5Pget_external_count(creation) <= 0;
+    sf_hdf_close(creation);
+    return inside;
+}
+
+/* Reads `count` strings; each becomes a block of its own. SF_OK, SF_NO_MEMORY or SF_DATA. */
+static int read_strings(const source *from, hsize_t count, char **strings)
+{
+    bool variable = H5Tis_variable_str(from->type) > 0;
+    size_t size = variable ? sizeof(char *) : H5Tget_size(from->type);
+    if (size == 0 || size > LONGEST_STRING)
+        return SF_DATA;
+    char *block = sf_alloc(count, size);
+    hid_t memory = H5Tcopy(from->type);
+    int status = block == NULL ? SF_NO_MEMORY : SF_OK;
+    if (status == SF_OK && (memory < 0 || source_read(from, memory, H5S_ALL, H5S_ALL, block) < 0))
+        status = SF_DATA;
+    bool was_read = status == SF_OK;
+    for (hsize_t i = 0; status == SF_OK && i < count; i++) {
+        const char *text = block + i * size;
+        if (variable)
+            memcpy(&text, block + i * size, sizeof text);
+        strings[i] = text != NULL ? copy_text(text, variable ? LONGEST_STRING : size) : sf_copy_string("");
+        if (strings[i] == NULL)
+            status = SF_NO_MEMORY;
+    }
+    if (variable && was_read)
+        H5Dvlen_reclaim(memory, from->space, H5P_DEFAULT, block);
+    sf_hdf_close(memory);
+    sf_free(block);
+    return status;
+}
+
+/* The first element as text. */
+static bool first_text(source *from, sf_text *text)
+{
+    hssize_t count = H5Sget_simple_extent_npoints(from->space);
+    H5T_class_t class = H5Tget_class(from->type);
+    if (count <= 0 || (class != H5T_STRING && class != H5T_INTEGER && class != H5T_FLOAT) || count > 1024 ||
+        (!from->is_attribute && !is_inside(from->object)))
+        return false;
+    bool found = false;
+    if (class == H5T_STRING) {
+        char **strings = sf_alloc((size_t)count, sizeof *strings);
+        int status = strings != NULL ? read_strings(from, (hsize_t)count, strings) : SF_NO_MEMORY;
+        text->failed = text->failed || status == SF_NO_MEMORY;
+        found = status == SF_OK;
+        if (found)
+            sf_text_append(text, strings[0], strlen(strings[0]));
+        sf_hdf_free_strings(strings, strings != NULL ? (size_t)count : 0);
+        return found;
+    }
+    double *numbers = sf_alloc((size_t)count, sizeof *numbers);
+    text->failed = text->failed || numbers == NULL;
+    found = numbers != NULL && source_read(from, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, numbers) >= 0;
+    if (found)
+        sf_text_printf(text, "%.15g", numbers[0]);
+    sf_free(numbers);
+    return found;
+}
+
+bool sf_hdf_attribute_text(hid_t object, const char *name, sf_text *text)
+{
+    source from;
+    if (H5Aexists(object, name) <= 0 || !source_open(&from, H5Aopen(object, name, H5P_DEFAULT), true))
+        return false;
+    bool found = first_text(&from, text);
+    source_close(&from);
+    return found;
+}
+
+int sf_hdf_each_attribute(hid_t object, int (*visit)(void *, const char *, const char *), void *context)
+{
+    for (hsize_t i = 0;; i++) {
+        hid_t attribute =
+            H5Aopen_by_idx(object, ".", H5_INDEX_NAME, H5_ITER_INC, i, H5P_DEFAULT, H5P_DEFAULT);
+        char name[256];
+        source from;
+        if (attribute < 0)
+            return 0;
+        bool named = H5Aget_name(attribute, sizeof name, name) >= 0;
+        if (!source_open(&from, attribute, true))
+            continue;
+        sf_text text = {0};
+        sf_text_append(&text, "", 0);
+        int result = 0;
+        if (named && first_text(&from, &text) && !text.failed)
+            result = visit(context, name, text.data);
+        else if (text.failed)
+            result = SF_NO_MEMORY;
+        sf_text_free(&text);
+        source_close(&from);
+        if (result != 0)
+            return result;
+    }
+}
+
+/* Opens a dataset; anything else at that path counts as missing. */
+static hid_t open_dataset(hid_t at, const char *path)
+{
+    hid_t object = sf_hdf_open(at, path);
+    if (object >= 0 && H5Iget_type(object) == H5I_DATASET)
+        return object;
+    sf_hdf_close(object);
+    return H5I_INVALID_HID;
+}
+
+bool sf_hdf_dataset_text(hid_t at, const char *path, sf_text *text)
+{
+    source from;
+    if (!source_open(&from, open_dataset(at, path), false))
+        return false;
+    bool found = first_text(&from, text);
+    source_close(&from);
+    return found;
+}
+
+/* ---- datasets ---- */
+
+static int check_length(const source *from, const char *path, const char *place, size_t *length,
+                        sf_error *error)
+{
+    hssize_t count = H5Sget_simple_extent_npoints(from->space);
+    if (!is_inside(from->object))
+        return sf_fail(error, SF_DATA, place, "%s refers to another file, which is not followed", path);
+    if (count < 0 || !is_stored(from->object, (hsize_t)count, H5Tget_size(from->type)))
+        return sf_fail(error, SF_DATA, place,
+                       "%s is damaged: its shape says %lld values and it stores %llu bytes", path,
+                       (long long)count, (unsigned long long)H5Dget_storage_size(from->object));
+    *length = (size_t)count;
+    return SF_OK;
+}
+
+static int open_source(source *from, hid_t at, const char *path, const char *place, sf_error *error)
+{
+    if (source_open(from, open_dataset(at, path), false))
+        return SF_OK;
+    return sf_fail(error, SF_DATA, place, "there is no dataset %s", path);
+}
+
+int sf_hdf_length(hid_t at, const char *path, const char *place, size_t *length, sf_error *error)
+{
+    *length = 0;
+    source from;
+    int status = open_source(&from, at, path, place, error);
+    if (status != SF_OK)
+        return status;
+    status = check_length(&from, path, place, length, error);
+    source_close(&from);
+    return status;
+}
+
+int sf_hdf_read(hid_t at, const char *path, const char *place, hid_t type, size_t size, void **values,
+                size_t *length, sf_error *error)
+{
+    *values = NULL;
+    *length = 0;
+    source from;
+    int status = open_source(&from, at, path, place, error);
+    if (status != SF_OK)
+        return status;
+    size_t count = 0;
+    H5T_class_t class = H5Tget_class(from.type);
+    status = check_length(&from, path, place, &count, error);
+    if (status == SF_OK && class != H5T_INTEGER && class != H5T_FLOAT)
+        status = sf_fail(error, SF_DATA, place, "%s does not hold numbers", path);
+    void *block = status == SF_OK ? sf_resize(NULL, count, size) : NULL;
+    if (status == SF_OK && block == NULL)
+        status = sf_fail_memory(error);
+    if (status == SF_OK && count > 0 && source_read(&from, type, H5S_ALL, H5S_ALL, block) < 0)
+        status = sf_hdf_fail(error, SF_DATA, place, "%s is damaged", path);
+    source_close(&from);
+    if (status != SF_OK) {
+        sf_free(block);
+        return status;
+    }
+    *values = block;
+    *length = count;
+    return SF_OK;
+}
+
+int sf_hdf_read_strings(hid_t at, const char *path, const char *place, char ***strings, size_t *count,
+                        sf_error *error)
+{
+    *strings = NULL;
+    *count = 0;
+    source from;
+    int status = open_source(&from, at, path, place, error);
+    if (status != SF_OK)
+        return status;
+    size_t length = 0;
+    char **list = NULL;
+    status = check_length(&from, path, place, &length, error);
+    if (status == SF_OK && H5Tget_class(from.type) != H5T_STRING)
+        status = sf_fail(error, SF_DATA, place, "%s does not hold text", path);
+    if (status == SF_OK) {
+        list = sf_alloc(length, sizeof *list);
+        status = list == NULL ? SF_NO_MEMORY : length > 0 ? read_strings(&from, length, list) : SF_OK;
+        if (status == SF_NO_MEMORY)
+            sf_fail_memory(error);
+        else if (status != SF_OK)
+            sf_hdf_fail(error, SF_DATA, place, "%s is damaged", path);
+    }
+    source_close(&from);
+    if (status != SF_OK) {
+        sf_hdf_free_strings(list, length);
+        return status;
+    }
+    *strings = list;
+    *count = length;
+    return SF_OK;
+}
+
+void sf_hdf_free_strings(char **strings, size_t count)
+{
+    for (size_t i = 0; strings != NULL && i < count; i++)
+        sf_free(strings[i]);
+    sf_free(strings);
+}

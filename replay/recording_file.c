@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/recording_file.h"
+
+#include "core/error.h"
+#include "core/hdf.h"
+#include "core/memory.h"
+#include "replay/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* In the order of docs/formats.md: the first that recognises a file reads it. */
+static const sf_reader *const readers[] = {
+    &sf_reader_synfire,
+};
+
+int sf_reader_set_format(sf_recording *recording, sf_error *error, const char *format, ...)
+{
+    char text[128];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    sf_free(recording->format);
+    recording->format = sf_copy_string(text);
+    return recording->format != NULL ? SF_OK : sf_fail_memory(error);
+}
+
+static int compare_markers(const void *a, const void *b)
+{
+    const sf_marker *left = a, *right = b;
+    return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
+}
+
+/* What every layout has in common once its data are read. */
+static int finish(sf_recording *recording, sf_error *error)
+{
+    int status = sf_units_finish(&recording->units, error);
+    if (status == SF_OK && recording->spike_count > 0)
+        status = sf_spikes_sort(recording->spikes, recording->spike_count, error);
+    if (status != SF_OK)
+        return status;
+    if (recording->marker_count > 0)
+        qsort(recording->markers, recording->marker_count, sizeof *recording->markers, compare_markers);
+    if (recording->spike_count == 0)
+        return SF_OK;
+    int64_t first = recording->spikes[0].time_ns;
+    int64_t after_last = recording->spikes[recording->spike_count - 1].time_ns + 1;
+    if (!recording->declared)
+        recording->recorded = (sf_span){first, after_last};
+    if (recording->recorded.start_ns > first)
+        recording->recorded.start_ns = first;
+    if (recording->recorded.stop_ns < after_last)
+        recording->recorded.stop_ns = after_last;
+    return SF_OK;
+}
+
+int sf_recording_read_hdf5(sf_recording *recording, hid_t file, bool live, const char *path,
+                           const char *stream, const sf_progress *progress, sf_error *error)
+{
+    *recording = (sf_recording){0};
+    sf_hdf_begin();
+    sf_input input = {.path = path, .file = file, .live = live, .stream = stream, .progress = progress};
+    int status = SF_OK;
+    size_t i = 0;
+    while (i < sizeof readers / sizeof readers[0] && !readers[i]->recognises(file))
+        i++;
+    if (i == sizeof readers / sizeof readers[0])
+        status = sf_fail(error, SF_DATA, path, "no spike times");
+    if (status == SF_OK && (recording->path = sf_copy_string(path)) == NULL)
+        status = sf_fail_memory(error);
+    if (status == SF_OK)
+        status = readers[i]->read(recording, &input, error);
+    if (status == SF_OK)
+        status = finish(recording, error);
+    if (status != SF_OK)
+        sf_recording_free(recording);
+    return status;
+}
+
+static int read_hdf5_file(sf_recording *recording, const char *path, const char *stream,
+                          const sf_progress *progress, sf_error *error)
+{
+    hid_t file;
+    bool live;
+    int status = sf_hdf_open_file(&file, &live, path, error);
+    if (status == SF_OK)
+        status = sf_recording_read_hdf5(recording, file, live, path, stream, progress, error);
+    sf_hdf_close(file);
+    return status;
+}
+
+/* The whole file in a new block that ends with NUL. */
+static int slurp(char **text, size_t *size, const char *path, sf_error *error)
+{
+    *text = NULL;
+    *size = 0;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat about;
+    if (file < 0 || fstat(file, &about) != 0)
+        return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
+    size_t length = (size_t)about.st_size, done = 0;
+    char *block = sf_resize(NULL, length + 1, 1);
+    ssize_t got = 1;
+    while (block != NULL && done < length && (got = read(file, block + done, length - done)) > 0)
+        done += (size_t)got;
+    int reason = errno;
+    close(file);
+    if (block == NULL)
+        return sf_fail_memory(error);
+    if (got < 0) {
+        sf_free(block);
+        return sf_fail(error, SF_IO, path, "cannot read: %s", strerror(reason));
+    }
+    block[done] = '\0';
+    *text = block;
+    *size = done;
+    return SF_OK;
+}
+
+static int read_text_file(sf_recording *recording, const char *path, const sf_progress *progress,
+                          sf_error *error)
+{
+    char *text;
+    size_t size;
+    int status = slurp(&text, &size, path, error);
+    if (status == SF_OK && size == 0)
+        status = sf_fail(error, SF_DATA, path, "the file is empty");
+    else if (status == SF_OK && memchr(text, '\0', size) != NULL)
+        status =
+            sf_fail(error, SF_DATA, path, "this is neither an HDF5 file nor a text of name,seconds lines");
+    if (status == SF_OK && (recording->path = sf_copy_string(path)) == NULL)
+        status = sf_fail_memory(error);
+    if (status == SF_OK)
+        status = sf_csv_read(recording, path, text, size, progress, error);
+    if (status == SF_OK)
+        status = finish(recording, error);
+    if (status != SF_OK)
+        sf_recording_free(recording);
+    sf_free(text);
+    return status;
+}
+
+int sf_recording_read(sf_recording *recording, const char *path, const char *stream,
+                      const sf_progress *progress, sf_error *error)
+{
+    *recording = (sf_recording){0};
+    struct stat about;
+    if (stat(path, &about) != 0 || access(path, R_OK) != 0)
+        return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
+    if (S_ISDIR(about.st_mode))
+        return sf_fail(error, SF_NO_INPUT, path, "this is a directory, expected a recording file");
+    if (!S_ISREG(about.st_mode))
+        return sf_fail(error, SF_NO_INPUT, path, "this is not a regular file, expected a recording file");
+    return sf_hdf_has_signature(path) ? read_hdf5_file(recording, path, stream, progress, error)
+                                      : read_text_file(recording, path, progress, error);
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* synfire's own layout: what is written is read back, also while it is being written and after a kill. */
+#include "support/support.h"
+
+#include "core/hdf.h"
+#include "core/layout.h"
+#include "core/memory.h"
+#include "core/storage.h"
+#include "replay/recording_file.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const sf_layout_options plain = {.kind = "recording", .configuration = "a: 1\n"};
+static const sf_layout_options live = {.kind = "recording", .live = true};
+
+static sf_recording make_about(void)
+{
+    sf_recording about = {0};
+    for (int i = 0; i < 4; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "unit %d", i);
+        sf_unit unit = {.name = name,
+                        .x_um = 100.5 * i,
+                        .y_um = i == 3 ? NAN : -3,
+                        .kind = (sf_unit_kind)i,
+                        .electrode = i - 1,
+                        .well = i == 2 ? "B2" : NULL};
+        assert_int_equal(sf_units_add(&about.units, &unit, NULL), SF_OK);
+    }
+    assert_int_equal(sf_units_finish(&about.units, NULL), SF_OK);
+    assert_int_equal(sf_recording_set_metadata(&about, "species", "mouse \xc2\xb5", NULL), SF_OK);
+    assert_int_equal(sf_recording_set_metadata(&about, "age", "P9", NULL), SF_OK);
+    about.observed = sf_alloc(2, sizeof *about.observed);
+    about.observed_count = 2;
+    about.observed[0] = (sf_span){-5, 1000};
+    about.observed[1] = (sf_span){2000, INT64_C(1000000000000)};
+    return about;
+}
+
+#define SPIKES 40000
+
+static sf_spike spike_at(size_t i)
+{
+    return (sf_spike){
+        .time_ns = (int64_t)(i / 2) * 1000003, .unit = (uint32_t)(i & 3), .amplitude = (float)i};
+}
+
+static int append_all(sf_layout *layout, size_t count)
+{
+    static sf_spike spikes[SPIKES];
+    for (size_t i = 0; i < count; i++)
+        spikes[i] = spike_at(i);
+    sf_marker markers[2] = {{.time_ns = 7, .kind = SF_MARKER_TTL, .state = 1, .line = 3},
+                            {.time_ns = 9, .kind = SF_MARKER_TEXT, .text = "light on"}};
+    int status = sf_layout_append_spikes(layout, spikes, count / 3, NULL);
+    if (status == SF_OK)
+        status = sf_layout_append_spikes(layout, spikes + count / 3, count - count / 3, NULL);
+    return status == SF_OK ? sf_layout_append_markers(layout, markers, 2, NULL) : status;
+}
+
+static void assert_same_units(const sf_units *read, const sf_units *written)
+{
+    assert_int_equal(read->count, written->count);
+    for (size_t i = 0; i < read->count; i++) {
+        const sf_unit *a = &read->items[i], *b = &written->items[i];
+        assert_string_equal(a->name, b->name);
+        assert_true(a->x_um == b->x_um && (a->y_um == b->y_um || (isnan(a->y_um) && isnan(b->y_um))));
+        assert_int_equal(a->kind, b->kind);
+        assert_int_equal(a->electrode, b->electrode);
+        assert_true((a->well == NULL) == (b->well == NULL) &&
+                    (a->well == NULL || strcmp(a->well, b->well) == 0));
+    }
+}
+
+static void assert_spikes(const sf_recording *recording, size_t count)
+{
+    assert_int_equal(recording->spike_count, count);
+    for (size_t i = 0; i < count; i++) {
+        sf_spike expected = spike_at(i);
+        assert_memory_equal(&recording->spikes[i], &expected, sizeof expected);
+    }
+}
+
+static void what_is_written_is_read_back(void **state)
+{
+    (void)state;
+    sf_error error = {0};
+    char *path = test_temporary_path(".h5");
+    sf_recording about = make_about(), back;
+    sf_layout *layout;
+    assert_int_equal(sf_layout_create(&layout, path, &about, &plain, &error), SF_OK);
+    assert_int_equal(append_all(layout, SPIKES), SF_OK);
+    sf_span recorded = {-1000, INT64_C(30000000000)};
+    assert_int_equal(sf_layout_close(layout, &recorded, &error), SF_OK);
+
+    assert_int_equal(sf_recording_read(&back, path, NULL, NULL, &error), SF_OK);
+    assert_string_equal(back.format, "synfire 1");
+    assert_string_equal(back.path, path);
+    assert_same_units(&back.units, &about.units);
+    assert_spikes(&back, SPIKES);
+    assert_int_equal(back.marker_count, 2);
+    assert_int_equal(back.markers[0].line, 3);
+    assert_int_equal(back.markers[0].state, 1);
+    assert_int_equal(back.markers[0].kind, SF_MARKER_TTL);
+    assert_string_equal(back.markers[1].text, "light on");
+    assert_true(back.declared && back.recorded.start_ns == recorded.start_ns &&
+                back.recorded.stop_ns == recorded.stop_ns);
+    assert_int_equal(back.observed_count, 2);
+    assert_memory_equal(back.observed, about.observed, 2 * sizeof *about.observed);
+    assert_string_equal(sf_recording_metadata(&back, "species"), "mouse \xc2\xb5");
+    assert_string_equal(sf_recording_metadata(&back, "age"), "P9");
+    assert_non_null(sf_recording_metadata(&back, "program"));
+    assert_int_equal(back.dropped_count, 0);
+    sf_recording_free(&back);
+
+    /* A second file of the name is refused unless the first may go; a refused one is not touched. */
+    test_assert_fails(sf_layout_create(&layout, path, &about, &plain, &error), &error, SF_CANNOT_CREATE,
+                      "already");
+    sf_layout_options replace = plain;
+    replace.overwrite = true;
+    assert_int_equal(sf_layout_create(&layout, path, &about, &replace, &error), SF_OK);
+    assert_int_equal(sf_layout_close(layout, NULL, &error), SF_OK);
+    assert_int_equal(sf_recording_read(&back, path, NULL, NULL, &error), SF_OK);
+    assert_int_equal(back.spike_count, 0);
+    assert_false(back.declared);
+    sf_recording_free(&back);
+    sf_recording_free(&about);
+    unlink(path);
+    free(path);
+}
+
+/* A child writes, flushes, appends without flushing, and is killed. */
+static void what_was_flushed_survives_a_kill(void **state)
+{
+    (void)state;
+    sf_error error = {0};
+    char *path = test_temporary_path(".h5");
+    sf_recording about = make_about(), back;
+    pid_t child = fork();
+    if (child == 0) {
+        sf_layout *layout;
+        if (sf_layout_create(&layout, path, &about, &live, NULL) == SF_OK &&
+            sf_layout_start_live(layout, NULL) == SF_OK && append_all(layout, SPIKES) == SF_OK &&
+            sf_layout_flush(layout, NULL) == SF_OK && append_all(layout, 300) == SF_OK)
+            kill(getpid(), SIGKILL);
+        _exit(1);
+    }
+    int ended;
+    waitpid(child, &ended, 0);
+    assert_true(WIFSIGNALED(ended));
+    assert_int_equal(sf_recording_read(&back, path, NULL, NULL, &error), SF_OK);
+    assert_in_range(back.spike_count, SPIKES, SPIKES + 300);
+    assert_false(back.declared);
+    sf_recording_free(&back);
+    sf_recording_free(&about);
+    unlink(path);
+    free(path);
+}
+
+static void a_live_file_is_read_while_it_grows(void **state)
+{
+    (void)state;
+    sf_error error = {0};
+    char *path = test_temporary_path(".h5");
+    sf_recording about = make_about(), back;
+    sf_layout *layout;
+    assert_int_equal(sf_layout_create(&layout, path, &about, &live, &error), SF_OK);
+    assert_int_equal(sf_layout_start_live(layout, &error), SF_OK);
+    for (size_t round = 0; round < 3; round++) {
+        sf_spike spikes[1000];
+        for (size_t i = 0; i < 1000; i++)
+            spikes[i] = spike_at(round * 1000 + i);
+        assert_int_equal(sf_layout_append_spikes(layout, spikes, 1000, &error), SF_OK);
+        assert_int_equal(sf_layout_flush(layout, &error), SF_OK);
+        pid_t child = fork(); /* another process, as HDF5 shares a file that one process opens twice */
+        if (child == 0) {
+            bool good = sf_recording_read(&back, path, NULL, NULL, &error) == SF_OK &&
+                        back.spike_count == (round + 1) * 1000;
+            _exit(good ? 0 : 1);
+        }
+        int ended;
+        waitpid(child, &ended, 0);
+        assert_true(WIFEXITED(ended) && WEXITSTATUS(ended) == 0);
+    }
+    sf_span recorded = {0, INT64_C(20000000000)};
+    assert_int_equal(sf_layout_close(layout, &recorded, &error), SF_OK);
+    assert_int_equal(sf_recording_read(&back, path, NULL, NULL, &error), SF_OK);
+    assert_spikes(&back, 3000);
+    assert_true(back.declared && back.recorded.stop_ns == recorded.stop_ns);
+    sf_recording_free(&back);
+    sf_recording_free(&about);
+    unlink(path);
+    free(path);
+}
+
+/* Columns of different lengths: what a writer leaves that was killed between two of them. */
+static void a_killed_file_is_read_to_its_shortest_column(void **state)
+{
+    (void)state;
+    sf_error error = {0};
+    char *path = test_temporary_path(".h5");
+    sf_recording about = make_about(), back;
+    pid_t child = fork();
+    if (child == 0) {
+        sf_layout *layout;
+        int64_t times[50] = {0};
+        if (sf_layout_create(&layout, path, &about, &live, NULL) != SF_OK ||
+            sf_layout_start_live(layout, NULL) != SF_OK || append_all(layout, 300) != SF_OK)
+            _exit(1);
+        hid_t column = sf_hdf_open(sf_layout_file(layout), "/spikes/time_ns");
+        if (sf_layout_column_append(column, H5T_NATIVE_INT64, times, 50, NULL) == SF_OK &&
+            sf_layout_flush(layout, NULL) == SF_OK)
+            kill(getpid(), SIGKILL);
+        _exit(1);
+    }
+    int ended;
+    waitpid(child, &ended, 0);
+    assert_true(WIFSIGNALED(ended));
+    assert_int_equal(sf_recording_read(&back, path, NULL, NULL, &error), SF_OK);
+    assert_spikes(&back, 300);
+    assert_int_equal(back.dropped_count, 1);
+    assert_int_equal(back.dropped[0].count, 50);
+    sf_recording_free(&back);
+    sf_recording_free(&about);
+    unlink(path);
+    free(path);
+}
+
+static void what_cannot_be_written_is_said(void **state)
+{
+    (void)state;
+    sf_error error = {0};
+    sf_recording about = make_about();
+    sf_layout *layout;
+    test_assert_fails(sf_layout_create(&layout, "/no/such/folder/x.h5", &about, &plain, &error), &error,
+                      SF_CANNOT_CREATE, "No such file or directory");
+    assert_null(layout);
+
+    /* A full disk, as a limit on the size of files, in a process of its own. */
+    char *path = test_temporary_path(".h5");
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGXFSZ, SIG_IGN);
+        struct rlimit limit = {200000, 200000};
+        setrlimit(RLIMIT_FSIZE, &limit);
+        if (sf_layout_create(&layout, path, &about, &live, &error) != SF_OK ||
+            sf_layout_start_live(layout, &error) != SF_OK)
+            _exit(1);
+        int status = SF_OK;
+        for (int i = 0; status == SF_OK && i < 10; i++) {
+            status = append_all(layout, SPIKES);
+            if (status == SF_OK)
+                status = sf_layout_flush(layout, &error);
+        }
+        bool said = status == SF_IO;
+        sf_layout_close(layout, NULL, &error);
+        exit(said ? 0 : 2); /* exit, so that what HDF5 does then is part of the test */
+    }
+    int ended;
+    waitpid(child, &ended, 0);
+    assert_true(WIFEXITED(ended) && WEXITSTATUS(ended) == 0);
+    sf_recording_free(&about);
+    unlink(path);
+    free(path);
+}
+
+static int write_and_read(void *context)
+{
+    const char *path = context;
+    sf_error error;
+    sf_recording about = {.path = NULL}, back = {0};
+    sf_unit unit = {.name = "a", .well = "A1"};
+    sf_layout *layout = NULL;
+    int status = sf_units_add(&about.units, &unit, &error);
+    if (status == SF_OK)
+        status = sf_units_finish(&about.units, &error);
+    if (status == SF_OK)
+        status = sf_recording_set_metadata(&about, "age", "9", &error);
+    sf_layout_options options = {.kind = "recording", .overwrite = true};
+    if (status == SF_OK)
+        status = sf_layout_create(&layout, path, &about, &options, &error);
+    sf_spike spike = {.time_ns = 5};
+    sf_marker marker = {.time_ns = 5};
+    if (status == SF_OK)
+        status = sf_layout_append_spikes(layout, &spike, 1, &error);
+    if (status == SF_OK)
+        status = sf_layout_append_markers(layout, &marker, 1, &error);
+    sf_layout_close(layout, NULL, &error);
+    if (status == SF_OK)
+        status = sf_recording_read(&back, path, NULL, NULL, &error);
+    sf_recording_free(&back);
+    sf_recording_free(&about);
+    return status;
+}
+
+static void no_failed_allocation_leaks(void **state)
+{
+    (void)state;
+    char *path = test_temporary_path(".h5");
+    test_fail_every_allocation(write_and_read, path);
+    unlink(path);
+    free(path);
+}
+
+typedef struct counter {
+    atomic_int polls, left;
+} counter;
+
+static bool poll_counter(void *argument)
+{
+    counter *counts = argument;
+    atomic_fetch_add(&counts->polls, 1);
+    return atomic_load(&counts->left) > 0 && atomic_fetch_sub(&counts->left, 1) > 1;
+}
+
+static int add_one(void *argument)
+{
+    return ++*(int *)argument;
+}
+
+static int open_storage(void *context)
+{
+    (void)context;
+    sf_storage *storage;
+    sf_error error;
+    counter counts = {0};
+    int status = sf_storage_open(&storage, &error);
+    if (status != SF_OK)
+        return status;
+    status = sf_storage_add(storage, poll_counter, &counts, &error);
+    sf_storage_remove(storage, poll_counter, &counts);
+    sf_storage_close(storage);
+    return status;
+}
+
+static void the_storage_thread_serves_calls_and_recorders(void **state)
+{
+    (void)state;
+    sf_storage *storage;
+    sf_error error;
+    assert_int_equal(sf_storage_open(&storage, &error), SF_OK);
+    int value = 0;
+    for (int i = 1; i <= 100; i++)
+        assert_int_equal(sf_storage_call(storage, add_one, &value), i);
+    counter counts = {0};
+    atomic_store(&counts.left, 500); /* "more to do" is served at once, not every 100 ms */
+    assert_int_equal(sf_storage_add(storage, poll_counter, &counts, &error), SF_OK);
+    while (atomic_load(&counts.left) > 0)
+        usleep(100);
+    int before = atomic_load(&counts.polls);
+    assert_true(before >= 500);
+    sf_storage_wake(storage);
+    while (atomic_load(&counts.polls) == before)
+        usleep(100);
+    sf_storage_remove(storage, poll_counter, &counts);
+    int after = atomic_load(&counts.polls);
+    assert_int_equal(sf_storage_call(storage, add_one, &value), 101);
+    assert_int_equal(atomic_load(&counts.polls), after);
+    sf_storage_close(storage);
+    test_fail_every_allocation(open_storage, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_written_is_read_back),
+        cmocka_unit_test(what_was_flushed_survives_a_kill),
+        cmocka_unit_test(a_live_file_is_read_while_it_grows),
+        cmocka_unit_test(a_killed_file_is_read_to_its_shortest_column),
+        cmocka_unit_test(what_cannot_be_written_is_said),
+        cmocka_unit_test(no_failed_allocation_leaks),
+        cmocka_unit_test(the_storage_thread_serves_calls_and_recorders),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
