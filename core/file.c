@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/file.h"
+
+#include "core/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int sf_file_read(sf_text *text, const char *path, sf_error *error)
+{
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
+    sf_text_append(text, "", 0);
+    char chunk[1 << 16];
+    errno = 0;
+    for (size_t size; !text->failed && (size = fread(chunk, 1, sizeof chunk, file)) > 0;)
+        sf_text_append(text, chunk, size);
+    int reason = errno, failed = ferror(file);
+    fclose(file);
+    int status = SF_OK;
+    if (text->failed)
+        status = sf_fail_memory(error);
+    else if (failed && reason == EISDIR)
+        status = sf_fail(error, SF_NO_INPUT, path, "is a directory, expected a file");
+    else if (failed)
+        status = sf_fail(error, SF_IO, path, "cannot read: %s", strerror(reason));
+    if (status != SF_OK)
+        sf_text_free(text);
+    return status;
+}
+
+int sf_file_write(const sf_text *text, const char *path, sf_error *error)
+{
+    if (text->failed)
+        return sf_fail_memory(error);
+    FILE *file = fopen(path, "wb");
+    if (file == NULL)
+        return sf_fail(error, SF_CANNOT_CREATE, path, "cannot create: %s", strerror(errno));
+    struct stat about;
+    bool regular = fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode);
+    bool written = text->length == 0 || fwrite(text->data, 1, text->length, file) == text->length;
+    int reason = errno;
+    if (fclose(file) != 0 && written) {
+        reason = errno;
+        written = false;
+    }
+    if (written)
+        return SF_OK;
+    if (regular) /* half a file is worse than none; a device stays */
+        unlink(path);
+    return sf_fail(error, SF_IO, path, "cannot write: %s", strerror(reason));
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Whole files into and out of memory. */
+#ifndef SF_CORE_FILE_H
+#define SF_CORE_FILE_H
+
+#include "core/text.h"
+
+#include <synfire/synfire.h>
+
+/**
+ * Appends everything in the file (or pipe, or device) to an empty `text`; binary content is kept as it is and
+ * a NUL follows it. SF_NO_INPUT where it cannot be opened or is a directory, SF_IO, SF_NO_MEMORY; text is
+ * then empty.
+ */
+int sf_file_read(sf_text *text, const char *path, sf_error *error);
+
+/** Writes a text to a file, whole or not at all. SF_CANNOT_CREATE, SF_IO; SF_NO_MEMORY if the text failed. */
+int sf_file_write(const sf_text *text, const char *path, sf_error *error);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Reading samples from files of numbers. */
+#ifndef SF_DENSITY_SAMPLES_FILE_H
+#define SF_DENSITY_SAMPLES_FILE_H
+
+#include "density/samples.h"
+
+/**
+ * Reads rows of numbers; the format is found by content.
+ *
+ * Text: one row a line, columns separated by a comma, a semicolon or blanks; empty lines and lines that begin
+ * with # are passed over, and so is a first row of column names.
+ * NumPy .npy: one or two dimensions (rows, columns) of integers or floating-point numbers in either byte
+ * order.
+ *
+ * SF_NO_INPUT, SF_IO, SF_NO_MEMORY; SF_DATA (`path:line`) where a field is no finite number, rows differ in
+ * length, or there is no row. *samples is empty on failure.
+ */
+int sf_samples_read(sf_samples *samples, const char *path, sf_error *error);
+
+/** The same from memory: text[size] is NUL; path is for messages. */
+int sf_samples_parse(sf_samples *samples, const char *path, const char *text, size_t size, sf_error *error);
+
+/** Reads the content of a .npy file, which begins with SF_NPY_MAGIC. */
+int sf_npy_parse(sf_samples *samples, const char *path, const char *data, size_t size, sf_error *error);
+
+#define SF_NPY_MAGIC "\x93NUMPY"
+
+#endif
