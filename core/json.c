@@ -12,43 +12,20 @@ sf_json sf_json_start(sf_text *out)
     return (sf_json){.out = out};
 }
 
-/* Length of the valid UTF-8 sequence at s, or 0. */
-static size_t utf8_length(const unsigned char *s)
-{
-    static const struct {
-        unsigned char mask, lead;
-        uint32_t least;
-        size_t length;
-    } forms[] = {{0x80, 0x00, 0, 1}, {0xe0, 0xc0, 0x80, 2}, {0xf0, 0xe0, 0x800, 3}, {0xf8, 0xf0, 0x10000, 4}};
-    for (size_t f = 0; f < sizeof forms / sizeof forms[0]; f++) {
-        if ((s[0] & forms[f].mask) != forms[f].lead)
-            continue;
-        uint32_t code = s[0] & (unsigned char)~forms[f].mask;
-        for (size_t i = 1; i < forms[f].length; i++) {
-            if ((s[i] & 0xc0) != 0x80)
-                return 0;
-            code = code << 6 | (s[i] & 0x3f);
-        }
-        bool surrogate = code >= 0xd800 && code < 0xe000;
-        return code >= forms[f].least && code <= 0x10ffff && !surrogate ? forms[f].length : 0;
-    }
-    return 0;
-}
-
 static void quote(sf_text *out, const char *value)
 {
     sf_text_append(out, "\"", 1);
-    for (const unsigned char *s = (const unsigned char *)value; *s != '\0';) {
-        size_t length = utf8_length(s);
+    for (const char *s = value; *s != '\0';) {
+        size_t length = sf_utf8_length(s);
         if (length == 0) {
             sf_text_append(out, "\xef\xbf\xbd", 3);
             length = 1;
         } else if (*s == '"' || *s == '\\') {
             sf_text_printf(out, "\\%c", *s);
-        } else if (*s < 0x20) {
+        } else if ((unsigned char)*s < 0x20) {
             sf_text_printf(out, "\\u%04x", *s);
         } else {
-            sf_text_append(out, (const char *)s, length);
+            sf_text_append(out, s, length);
         }
         s += length;
     }

@@ -62,6 +62,29 @@ void sf_text_free(sf_text *text)
     *text = (sf_text){0};
 }
 
+size_t sf_utf8_length(const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    static const struct {
+        unsigned char mask, lead;
+        uint32_t least;
+        size_t length;
+    } forms[] = {{0x80, 0x00, 0, 1}, {0xe0, 0xc0, 0x80, 2}, {0xf0, 0xe0, 0x800, 3}, {0xf8, 0xf0, 0x10000, 4}};
+    for (size_t f = 0; f < sizeof forms / sizeof forms[0]; f++) {
+        if ((s[0] & forms[f].mask) != forms[f].lead)
+            continue;
+        uint32_t code = s[0] & (unsigned char)~forms[f].mask;
+        for (size_t i = 1; i < forms[f].length; i++) {
+            if ((s[i] & 0xc0) != 0x80)
+                return 0;
+            code = code << 6 | (s[i] & 0x3f);
+        }
+        bool surrogate = code >= 0xd800 && code < 0xe000;
+        return code >= forms[f].least && code <= 0x10ffff && !surrogate ? forms[f].length : 0;
+    }
+    return 0;
+}
+
 bool sf_parse_scaled(const char *text, int exponent, int64_t *value)
 {
     const char *p = text;

@@ -20,6 +20,9 @@ void sf_text_printf(sf_text *text, const char *format, ...) __attribute__((forma
 void sf_text_clear(sf_text *text); /**< length 0, memory kept */
 void sf_text_free(sf_text *text);
 
+/** Length of the valid UTF-8 sequence that text begins with, or 0. */
+size_t sf_utf8_length(const char *text);
+
 /**
  * Parses a decimal number times 10^exponent exactly into an integer, rounded to nearest (half away from
  * zero): exponent 9 turns seconds into nanoseconds, 6 turns milliseconds into nanoseconds. Accepts a sign, a

@@ -2,6 +2,7 @@
 /**
  * Where messages go. Each kind of sink is one struct of functions and one file; this host gives it a thread,
  * a ring and a full-ring policy. The HDF5 recorder is served by the storage thread instead of its own.
+ * What a message holds once encoded is in docs/messages.md.
  */
 #ifndef SF_SINKS_SINK_H
 #define SF_SINKS_SINK_H
@@ -18,52 +19,95 @@ typedef struct sf_sink_settings {
     const char *path;     /**< jsonl ("-" is stdout), hdf5 */
     const char *endpoint; /**< zmq: bound; osc: osc.udp://HOST:PORT/ or HOST:PORT */
     sf_sink_encoding encoding;
-    uint32_t ring; /**< messages */
+    uint32_t ring; /**< messages; zmq: also how many a subscriber may be behind */
     sf_ring_policy policy;
-    int wait_subscribers; /**< zmq: hold the start until so many subscribed */
-    bool overwrite;       /**< hdf5, jsonl: replace an existing file */
+    uint32_t wait_subscribers; /**< zmq: hold the start until there are so many subscriptions */
+    bool overwrite;            /**< hdf5, jsonl: replace an existing file */
 } sf_sink_settings;
 
+/** ring 1024, drop-oldest, the rest zero. */
 void sf_sink_settings_default(sf_sink_settings *settings);
 
 typedef struct sf_sink sf_sink;
 
+/** What a kind's `publish` says where it did not fail. */
+typedef enum sf_publish_result {
+    SF_PUBLISH_TAKEN = 0,
+    SF_PUBLISH_AGAIN = 1, /**< the receiver has no room; after a short wait offer the same message again */
+    SF_PUBLISH_MISSED = 2 /**< sent, but a receiver that is too slow did not get it: counts as dropped */
+} sf_publish_result;
+
 /**
- * One kind of sink. All functions but `open` run on the sink's thread; `self` is what open returned.
+ * One kind of sink. All functions but `open` run on the sink's thread; `self` is what open returned, and
+ * stream stays valid until close.
  */
 typedef struct sf_sink_kind {
     const char *type;
-    bool on_storage_thread;
+    bool on_storage_thread; /**< open runs there too */
+    bool records;           /**< also takes SF_TOPIC_SPIKES and SF_TOPIC_MARKERS */
     int (*open)(void **self, const sf_sink_settings *settings, const sf_stream_info *stream, sf_error *error);
+    /** An sf_publish_result, or a negative status; after a failure it is called for further messages all the
+     * same. */
     int (*publish)(void *self, const sf_message *message, sf_error *error);
     int (*flush)(void *self, sf_error *error); /**< about once a second and before close; may be NULL */
     int (*close)(void *self, sf_error *error); /**< always frees */
-    const char *(*address)(void *self);        /**< what was really bound or opened, for people */
-    int (*ready)(void *self);                  /**< 1 once the start need not wait for it; NULL: at once */
+    const char *(*address)(void *self);        /**< what was really bound or opened, for people; constant */
+    bool (*ready)(void *self); /**< the start need not wait for it (any more); NULL: at once */
 } sf_sink_kind;
 
-/** Looks the type up, opens the sink and starts its thread. storage may be NULL where no recorder is wanted.
+/**
+ * Looks the type up, opens the sink and starts its thread. storage may be NULL where no recorder is wanted.
+ * SF_CONFIG for settings that cannot be, SF_CANNOT_CREATE for a file, SF_UNAVAILABLE for a port or host.
  */
 int sf_sink_open(sf_sink **sink, const sf_sink_settings *settings, const sf_stream_info *stream,
                  sf_storage *storage, sf_error *error);
 
+/** The same with a kind that is not in the registry. */
+int sf_sink_open_kind(sf_sink **sink, const sf_sink_kind *kind, const sf_sink_settings *settings,
+                      const sf_stream_info *stream, sf_storage *storage, sf_error *error);
+
 /**
  * Hands a message over (the sink keeps its own reference). One thread calls this: the window path. With the
- * policy `block` it waits while the ring is full, unless the sink has failed.
+ * policy `block` it waits while the ring is full; otherwise it never waits. Spikes and markers are passed
+ * over by every kind but recorders.
  */
 void sf_sink_publish(sf_sink *sink, sf_message *message);
 
-/** The watch path's own entry, by value and with a ring of its own: never waits, allocates or locks. */
+/**
+ * The watch path's own entry, by value and with a ring of its own that is served before the other: never
+ * waits, allocates or locks, whatever the policy. A trigger that finds the ring full is dropped and counted.
+ */
 void sf_sink_trigger(sf_sink *sink, const sf_message *trigger);
 
-bool sf_sink_ready(sf_sink *sink);
+/**
+ * The run is ending: from now on a receiver that takes nothing for five seconds is given up, and what it did
+ * not take is dropped and counted. Any thread; frees a publisher that such a receiver blocks.
+ */
+void sf_sink_ending(sf_sink *sink);
+
+bool sf_sink_ready(sf_sink *sink); /**< any thread */
+
+/**
+ * Any thread. Every message accepted is, once the ring is empty, in exactly one of published, dropped and
+ * failed; a failed flush counts as one more failed.
+ */
 void sf_sink_status_get(sf_sink *sink, sf_sink_status *status);
 const char *sf_sink_address(sf_sink *sink);
 
 /** Drains what was accepted, flushes, closes, frees. Returns the first failure of the sink's life, if any. */
 int sf_sink_close(sf_sink *sink, sf_error *error);
 
-/** Appends a message as one JSON object with no newline; the JSON lines and ZeroMQ sinks share it. */
+/* ---- encodings --------------------------------------------------------------------------------- */
+
+/** Appends a published message as one JSON object with no newline; the JSON lines and ZeroMQ sinks share it.
+ */
 void sf_message_to_json(sf_text *text, const sf_message *message, const sf_stream_info *stream);
+
+/** Appends a published message as one MessagePack map. */
+void sf_message_to_msgpack(sf_text *text, const sf_message *message, const sf_stream_info *stream);
+
+/* ---- the registry ------------------------------------------------------------------------------ */
+
+extern const sf_sink_kind sf_sink_jsonl, sf_sink_zmq, sf_sink_osc;
 
 #endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sinks/fields.h"
+
+/* What every teller below needs. */
+typedef struct teller {
+    const sf_encoding *as;
+    void *to;
+    const sf_units *units;
+} teller;
+
+static const char *unit_name(const teller *t, uint32_t unit)
+{
+    return unit < t->units->count ? t->units->items[unit].name : NULL;
+}
+
+#define WINDOW_FIELDS 4
+
+static void tell_window(const teller *t, const sf_span *window)
+{
+    t->as->integer(t->to, "from_ns", window->start_ns);
+    t->as->integer(t->to, "to_ns", window->stop_ns);
+    t->as->seconds(t->to, "from_s", window->start_ns);
+    t->as->seconds(t->to, "to_s", window->stop_ns);
+}
+
+static void tell_delay(const teller *t, const char *key, const sf_delay *delay)
+{
+    t->as->list(t->to, key, 2);
+    t->as->milliseconds(t->to, NULL, delay->low_ns);
+    t->as->milliseconds(t->to, NULL, delay->high_ns);
+    t->as->end_list(t->to);
+}
+
+static void tell_naturals(const teller *t, const char *key, const uint32_t *values, size_t count)
+{
+    t->as->list(t->to, key, count);
+    for (size_t i = 0; i < count; i++)
+        t->as->natural(t->to, NULL, values[i]);
+    t->as->end_list(t->to);
+}
+
+static void tell_reals(const teller *t, const char *key, const double *values, size_t count)
+{
+    t->as->list(t->to, key, count);
+    for (size_t i = 0; i < count; i++)
+        t->as->real(t->to, NULL, values[i]);
+    t->as->end_list(t->to);
+}
+
+static void tell_count(const teller *t, const sf_episode_count *item)
+{
+    const sf_episode *episode = &item->episode;
+    t->as->map(t->to, NULL, 7);
+    t->as->string(t->to, "id", item->id);
+    tell_naturals(t, "units", episode->units, episode->size);
+    t->as->list(t->to, "names", episode->size);
+    for (uint32_t i = 0; i < episode->size; i++)
+        t->as->string(t->to, NULL, unit_name(t, episode->units[i]));
+    t->as->end_list(t->to);
+    t->as->list(t->to, "delays_ms", episode->size - 1);
+    for (uint32_t i = 0; i + 1 < episode->size; i++)
+        tell_delay(t, NULL, &episode->delays[i]);
+    t->as->end_list(t->to);
+    t->as->natural(t->to, "count", item->count);
+    t->as->real(t->to, "expected", item->expected);
+    t->as->real(t->to, "p", item->p);
+    t->as->end_map(t->to);
+}
+
+#define EPISODES_FIELDS (WINDOW_FIELDS + 4)
+
+static void tell_episodes(const teller *t, const sf_episodes_message *episodes)
+{
+    t->as->natural(t->to, "hop", episodes->hop);
+    tell_window(t, &episodes->window);
+    t->as->boolean(t->to, "partial", episodes->partial);
+    t->as->natural(t->to, "spikes", episodes->spikes);
+    t->as->list(t->to, "episodes", episodes->count);
+    for (size_t i = 0; i < episodes->count; i++)
+        tell_count(t, &episodes->items[i]);
+    t->as->end_list(t->to);
+}
+
+#define TRIGGER_FIELDS 3
+
+static void tell_trigger(const teller *t, const sf_trigger_message *trigger)
+{
+    t->as->string(t->to, "id", trigger->id);
+    t->as->natural(t->to, "occurrence", trigger->occurrence);
+    t->as->list(t->to, "spike_times_ns", trigger->size);
+    for (uint32_t i = 0; i < trigger->size; i++)
+        t->as->integer(t->to, NULL, trigger->spike_times_ns[i]);
+    t->as->end_list(t->to);
+}
+
+#define DENSITY_FIELDS (WINDOW_FIELDS + 4)
+
+static void tell_density(const teller *t, const sf_density_message *density)
+{
+    tell_window(t, &density->window);
+    t->as->string(t->to, "quantity", density->quantity);
+    t->as->real(t->to, "h", density->h);
+    t->as->map(t->to, "grid", 3);
+    t->as->real(t->to, "start", density->grid_start);
+    t->as->real(t->to, "step", density->grid_step);
+    t->as->natural(t->to, "count", density->count);
+    t->as->end_map(t->to);
+    tell_reals(t, "values", density->values, density->count);
+}
+
+static void tell_edge(const teller *t, const sf_edge_change *edge)
+{
+    t->as->map(t->to, NULL, 9);
+    t->as->natural(t->to, "from", edge->from);
+    t->as->natural(t->to, "to", edge->to);
+    t->as->list(t->to, "names", 2);
+    t->as->string(t->to, NULL, unit_name(t, edge->from));
+    t->as->string(t->to, NULL, unit_name(t, edge->to));
+    t->as->end_list(t->to);
+    tell_delay(t, "delay_ms", &edge->delay);
+    t->as->natural(t->to, "count", edge->count);
+    t->as->real(t->to, "expected", edge->expected);
+    t->as->real(t->to, "weight", (double)edge->count - edge->expected);
+    t->as->real(t->to, "p", edge->p);
+    t->as->boolean(t->to, "removed", edge->removed);
+    t->as->end_map(t->to);
+}
+
+static void tell_reach(const teller *t, const sf_reach_result *reach)
+{
+    t->as->map(t->to, NULL, 4);
+    t->as->natural(t->to, "source", reach->source);
+    tell_naturals(t, "units", reach->units, reach->count);
+    tell_naturals(t, "levels", reach->levels, reach->count);
+    t->as->list(t->to, "parents", reach->count);
+    for (size_t i = 0; i < reach->count; i++)
+        t->as->integer(t->to, NULL, reach->parents[i] == SF_NO_UNIT ? -1 : (int64_t)reach->parents[i]);
+    t->as->end_list(t->to);
+    t->as->end_map(t->to);
+}
+
+#define GRAPH_FIELDS (WINDOW_FIELDS + 3)
+
+static void tell_graph(const teller *t, const sf_graph_message *graph)
+{
+    tell_window(t, &graph->window);
+    t->as->natural(t->to, "edges", graph->edges);
+    t->as->list(t->to, "changes", graph->change_count);
+    for (size_t i = 0; i < graph->change_count; i++)
+        tell_edge(t, &graph->changes[i]);
+    t->as->end_list(t->to);
+    t->as->list(t->to, "bfs", graph->reach_count);
+    for (size_t i = 0; i < graph->reach_count; i++)
+        tell_reach(t, &graph->reach[i]);
+    t->as->end_list(t->to);
+}
+
+static void tell_source(const teller *t, const sf_source_status *source)
+{
+    t->as->map(t->to, NULL, 14);
+    t->as->string(t->to, "name", source->name);
+    t->as->natural(t->to, "spikes", source->spikes);
+    t->as->natural(t->to, "markers", source->markers);
+    t->as->natural(t->to, "late", source->late);
+    t->as->natural(t->to, "duplicate", source->duplicate);
+    t->as->natural(t->to, "out_of_range", source->out_of_range);
+    t->as->natural(t->to, "dropped", source->dropped);
+    t->as->natural(t->to, "gaps", source->gaps);
+    t->as->natural(t->to, "gap_lost", source->gap_lost);
+    t->as->natural(t->to, "malformed", source->malformed);
+    t->as->natural(t->to, "ring_fill", source->ring_fill);
+    t->as->natural(t->to, "ring_size", source->ring_size);
+    t->as->milliseconds(t->to, "lateness_max_ms", source->lateness_max_ns);
+    t->as->boolean(t->to, "ended", source->ended);
+    t->as->end_map(t->to);
+}
+
+static void tell_sink(const teller *t, const sf_sink_status *sink)
+{
+    t->as->map(t->to, NULL, 6);
+    t->as->string(t->to, "name", sink->name);
+    t->as->natural(t->to, "published", sink->published);
+    t->as->natural(t->to, "dropped", sink->dropped);
+    t->as->natural(t->to, "failed", sink->failed);
+    t->as->natural(t->to, "ring_fill", sink->ring_fill);
+    t->as->natural(t->to, "ring_size", sink->ring_size);
+    t->as->end_map(t->to);
+}
+
+static void tell_stage(const teller *t, const sf_stage_status *stage)
+{
+    t->as->map(t->to, NULL, 4);
+    t->as->string(t->to, "name", stage->name);
+    t->as->real(t->to, "last_ms", stage->last_ms);
+    t->as->real(t->to, "max_ms", stage->max_ms);
+    t->as->natural(t->to, "missed", stage->missed);
+    t->as->end_map(t->to);
+}
+
+#define STATUS_FIELDS 13
+
+static void tell_status(const teller *t, const sf_status_message *status)
+{
+    t->as->natural(t->to, "spikes", status->spikes);
+    t->as->real(t->to, "rate_hz", status->rate_hz);
+    tell_reals(t, "unit_rates_hz", status->unit_rates_hz, status->unit_count);
+    t->as->list(t->to, "sources", status->source_count);
+    for (size_t i = 0; i < status->source_count; i++)
+        tell_source(t, &status->sources[i]);
+    t->as->end_list(t->to);
+    t->as->list(t->to, "sinks", status->sink_count);
+    for (size_t i = 0; i < status->sink_count; i++)
+        tell_sink(t, &status->sinks[i]);
+    t->as->end_list(t->to);
+    t->as->list(t->to, "stages", status->stage_count);
+    for (size_t i = 0; i < status->stage_count; i++)
+        tell_stage(t, &status->stages[i]);
+    t->as->end_list(t->to);
+    t->as->natural(t->to, "tracked", status->tracked);
+    t->as->natural(t->to, "watched", status->watched);
+    t->as->natural(t->to, "edges", status->edges);
+    t->as->natural(t->to, "watch_overflows", status->watch_overflows);
+    t->as->string(t->to, "device", status->device);
+    t->as->string(t->to, "device_state", status->device_state);
+    t->as->boolean(t->to, "last", status->last);
+}
+
+#define COMMON_FIELDS 6
+
+void sf_message_tell(const sf_message *message, const sf_stream_info *stream, const sf_encoding *as, void *to)
+{
+    static const size_t own_fields[SF_TOPIC_COUNT] = {
+        [SF_TOPIC_EPISODES] = EPISODES_FIELDS, [SF_TOPIC_TRIGGER] = TRIGGER_FIELDS,
+        [SF_TOPIC_DENSITY] = DENSITY_FIELDS,   [SF_TOPIC_GRAPH] = GRAPH_FIELDS,
+        [SF_TOPIC_STATUS] = STATUS_FIELDS,
+    };
+    const teller t = {.as = as, .to = to, .units = stream->units};
+    as->map(to, NULL, COMMON_FIELDS + own_fields[message->topic]);
+    as->natural(to, "v", SF_MESSAGE_VERSION);
+    as->string(to, "topic", sf_topic_name(message->topic));
+    as->natural(to, "seq", message->seq);
+    as->string(to, "stream", stream->name);
+    as->integer(to, "time_ns", message->time_ns);
+    as->real(to, "age_ms", sf_message_age_ms(message));
+    switch (message->topic) {
+    case SF_TOPIC_EPISODES:
+        tell_episodes(&t, &message->episodes);
+        break;
+    case SF_TOPIC_TRIGGER:
+        tell_trigger(&t, &message->trigger);
+        break;
+    case SF_TOPIC_DENSITY:
+        tell_density(&t, &message->density);
+        break;
+    case SF_TOPIC_GRAPH:
+        tell_graph(&t, &message->graph);
+        break;
+    case SF_TOPIC_STATUS:
+        tell_status(&t, &message->status);
+        break;
+    default:
+        break; /* spikes and markers are for the recorder, which has no encoding */
+    }
+    as->end_map(to);
+}

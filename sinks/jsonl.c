@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * JSON lines: every message one line, written whole as it comes, to a file, a pipe or standard output.
+ * A failed write to a file is cut back to the last whole line, so that every line of the file is one message.
+ */
+#include "core/error.h"
+#include "core/memory.h"
+#include "sinks/sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define WAIT_MS 50
+
+typedef struct jsonl_sink {
+    const sf_stream_info *stream;
+    char *path;
+    int fd;
+    bool is_file; /* a regular file, which always has room or fails */
+    off_t whole;  /* of a regular file: length up to the last whole line */
+    sf_text line;
+    size_t written; /* of the line, where a pipe had no room for all of it */
+} jsonl_sink;
+
+static int close_jsonl(void *self, sf_error *error)
+{
+    jsonl_sink *sink = self;
+    int status = SF_OK;
+    if (sink->fd > STDERR_FILENO && close(sink->fd) != 0)
+        status = sf_fail(error, SF_IO, sink->path, "cannot close: %s", strerror(errno));
+    sf_text_free(&sink->line);
+    sf_free(sink->path);
+    sf_free(sink);
+    return status;
+}
+
+static int open_file(jsonl_sink *sink, const char *path, bool overwrite, sf_error *error)
+{
+    const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY;
+    sink->fd = open(path, flags | (overwrite ? O_TRUNC : O_EXCL), 0666);
+    struct stat about;
+    bool is_special = sink->fd < 0 && errno == EEXIST && stat(path, &about) == 0 && !S_ISREG(about.st_mode);
+    if (is_special) /* a pipe or a device holds nothing that could be lost */
+        sink->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    else if (sink->fd < 0 && errno == EEXIST)
+        return sf_fail(error, SF_CANNOT_CREATE, path, "exists already; 'overwrite: true' would replace it");
+    if (sink->fd < 0)
+        return sf_fail(error, SF_CANNOT_CREATE, path, "cannot create: %s", strerror(errno));
+    return SF_OK;
+}
+
+static int open_jsonl(void **self, const sf_sink_settings *settings, const sf_stream_info *stream,
+                      sf_error *error)
+{
+    if (settings->path == NULL || settings->path[0] == '\0')
+        return sf_fail(error, SF_CONFIG, "path",
+                       "a jsonl sink needs the path of a file, or - for standard output");
+    if (settings->encoding == SF_ENCODE_MSGPACK)
+        return sf_fail(error, SF_CONFIG, "encoding", "a jsonl sink writes JSON, not MessagePack");
+    jsonl_sink *sink = sf_alloc(1, sizeof *sink);
+    if (sink == NULL)
+        return sf_fail_memory(error);
+    sink->stream = stream;
+    sink->fd = STDOUT_FILENO;
+    bool to_stdout = strcmp(settings->path, "-") == 0;
+    sink->path = sf_copy_string(to_stdout ? "standard output" : settings->path);
+    int status = sink->path == NULL ? sf_fail_memory(error) : SF_OK;
+    if (status == SF_OK && !to_stdout)
+        status = open_file(sink, settings->path, settings->overwrite, error);
+    if (status != SF_OK) {
+        close_jsonl(sink, NULL);
+        return status;
+    }
+    struct stat about;
+    sink->is_file = fstat(sink->fd, &about) == 0 && S_ISREG(about.st_mode);
+    sink->whole = sink->is_file ? lseek(sink->fd, 0, SEEK_CUR) : 0;
+    *self = sink;
+    return SF_OK;
+}
+
+static int encode(jsonl_sink *sink, const sf_message *message, sf_error *error)
+{
+    sf_text_clear(&sink->line);
+    sf_message_to_json(&sink->line, message, sink->stream);
+    sf_text_append(&sink->line, "\n", 1);
+    if (!sink->line.failed)
+        return SF_OK;
+    sf_text_free(&sink->line);
+    return sf_fail_memory(error);
+}
+
+static int fail_write(jsonl_sink *sink, sf_error *error)
+{
+    int cause = errno;
+    if (sink->is_file && ftruncate(sink->fd, sink->whole) == 0)
+        lseek(sink->fd, sink->whole, SEEK_SET);
+    sink->written = 0;
+    return sf_fail(error, SF_IO, sink->path, "cannot write to %s: %s", sink->path, strerror(cause));
+}
+
+/* A pipe that is ready for writing takes PIPE_BUF bytes without blocking, so the thread never hangs in write.
+ */
+static int publish_jsonl(void *self, const sf_message *message, sf_error *error)
+{
+    jsonl_sink *sink = self;
+    if (sink->written == 0 && encode(sink, message, error) != SF_OK)
+        return SF_NO_MEMORY;
+    while (sink->written < sink->line.length) {
+        struct pollfd room = {.fd = sink->fd, .events = POLLOUT};
+        if (!sink->is_file && poll(&room, 1, WAIT_MS) == 0)
+            return SF_PUBLISH_AGAIN;
+        size_t left = sink->line.length - sink->written;
+        ssize_t count = write(sink->fd, sink->line.data + sink->written,
+                              sink->is_file || left < PIPE_BUF ? left : PIPE_BUF);
+        if (count >= 0)
+            sink->written += (size_t)count;
+        else if (errno != EINTR && errno != EAGAIN)
+            return fail_write(sink, error);
+    }
+    sink->written = 0;
+    sink->whole += (off_t)sink->line.length;
+    return SF_PUBLISH_TAKEN;
+}
+
+static const char *address_jsonl(void *self)
+{
+    return ((jsonl_sink *)self)->path;
+}
+
+const sf_sink_kind sf_sink_jsonl = {
+    .type = "jsonl",
+    .open = open_jsonl,
+    .publish = publish_jsonl,
+    .close = close_jsonl,
+    .address = address_jsonl,
+};

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Open Sound Control over UDP, for programs that take nothing else. Types are fixed per address and only i, f
+ * and s, since not every client takes 64-bit types: a time is two integers, seconds and microseconds. UDP may
+ * lose packets, so what belongs to a hop follows a /synfire/window with the hop's number. The graph has no
+ * OSC form.
+ */
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "sinks/sink.h"
+
+#include <lo/lo.h>
+#include <math.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DENSITY_POINTS 64
+
+typedef struct osc_sink {
+    lo_address to;
+    char *url;
+} osc_sink;
+
+static int close_osc(void *self, sf_error *error)
+{
+    (void)error;
+    osc_sink *sink = self;
+    if (sink->to != NULL)
+        lo_address_free(sink->to);
+    sf_free(sink->url);
+    sf_free(sink);
+    return SF_OK;
+}
+
+/* HOST:PORT or osc.udp://HOST:PORT/ as the latter. */
+static char *make_url(const char *endpoint)
+{
+    static const char scheme[] = "osc.udp://";
+    sf_text url = {0};
+    if (strncmp(endpoint, scheme, sizeof scheme - 1) != 0)
+        sf_text_append(&url, scheme, sizeof scheme - 1);
+    sf_text_append(&url, endpoint, strlen(endpoint));
+    if (!url.failed && url.data[url.length - 1] != '/')
+        sf_text_append(&url, "/", 1);
+    if (url.failed)
+        sf_text_free(&url);
+    return url.data;
+}
+
+/* liblo looks the host up only when it sends: a name that does not exist is to be told at the start. */
+static int check_host(const osc_sink *sink, sf_error *error)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_DGRAM};
+    struct addrinfo *found = NULL;
+    int failure =
+        getaddrinfo(lo_address_get_hostname(sink->to), lo_address_get_port(sink->to), &hints, &found);
+    if (failure == 0)
+        freeaddrinfo(found);
+    else
+        return sf_fail(error, SF_UNAVAILABLE, sink->url, "cannot find the host: %s", gai_strerror(failure));
+    return SF_OK;
+}
+
+static int connect_to(osc_sink *sink, const char *endpoint, sf_error *error)
+{
+    sink->url = make_url(endpoint);
+    if (sink->url == NULL)
+        return sf_fail_memory(error);
+    const char *host = strstr(sink->url, "://") + 3;
+    const char *colon = strrchr(host, ':');
+    uint64_t port = 0;
+    char digits[8] = "";
+    if (colon != NULL)
+        snprintf(digits, sizeof digits, "%.*s", (int)strcspn(colon + 1, "/"), colon + 1);
+    if (colon == NULL || colon == host || !sf_parse_uint(digits, UINT16_MAX, &port) || port == 0 ||
+        (sink->to = lo_address_new_from_url(sink->url)) == NULL)
+        return sf_fail(error, SF_CONFIG, endpoint,
+                       "is no OSC receiver: expected HOST:PORT or osc.udp://HOST:PORT/");
+    return check_host(sink, error);
+}
+
+static int open_osc(void **self, const sf_sink_settings *settings, const sf_stream_info *stream,
+                    sf_error *error)
+{
+    (void)stream;
+    if (settings->endpoint == NULL || settings->endpoint[0] == '\0')
+        return sf_fail(error, SF_CONFIG, "endpoint",
+                       "an osc sink needs the receiver's endpoint, such as 127.0.0.1:7720");
+    osc_sink *sink = sf_alloc(1, sizeof *sink);
+    if (sink == NULL)
+        return sf_fail_memory(error);
+    int status = connect_to(sink, settings->endpoint, error);
+    if (status != SF_OK) {
+        close_osc(sink, NULL);
+        return status;
+    }
+    *self = sink;
+    return SF_OK;
+}
+
+/* ---- values in the types of OSC -------------------------------------------------------------------- */
+
+static int32_t clamp(uint64_t value)
+{
+    return value < INT32_MAX ? (int32_t)value : INT32_MAX;
+}
+
+/* What was not computed is -1: not every client survives a NaN. */
+static float real(double value)
+{
+    return isfinite(value) ? (float)value : -1.0F;
+}
+
+typedef struct osc_time {
+    int32_t seconds, microseconds; /* rounded down; microseconds 0..999999 */
+} osc_time;
+
+static osc_time split(int64_t time_ns)
+{
+    int64_t seconds = time_ns / SF_SECOND, rest = time_ns % SF_SECOND;
+    if (rest < 0) {
+        seconds--;
+        rest += SF_SECOND;
+    }
+    seconds = seconds > INT32_MAX ? INT32_MAX : seconds < INT32_MIN ? INT32_MIN : seconds;
+    return (osc_time){(int32_t)seconds, (int32_t)(rest / 1000)};
+}
+
+/* ---- messages ---------------------------------------------------------------------------------- */
+
+static int check_sent(const osc_sink *sink, int sent, sf_error *error)
+{
+    if (sent >= 0)
+        return SF_OK;
+    return sf_fail(error, SF_IO, sink->url, "cannot send to %s: %s", sink->url, lo_address_errstr(sink->to));
+}
+
+static int send_episodes(osc_sink *sink, const sf_episodes_message *episodes, sf_error *error)
+{
+    osc_time from = split(episodes->window.start_ns), to = split(episodes->window.stop_ns);
+    int sent = lo_send(sink->to, "/synfire/window", "iiiii", clamp(episodes->hop), from.seconds,
+                       from.microseconds, to.seconds, to.microseconds);
+    for (size_t i = 0; sent >= 0 && i < episodes->count; i++) {
+        const sf_episode_count *item = &episodes->items[i];
+        sent = lo_send(sink->to, "/synfire/episode/count", "sif", item->id, clamp(item->count),
+                       (double)real(item->p));
+    }
+    return check_sent(sink, sent, error);
+}
+
+static int send_trigger(osc_sink *sink, const sf_message *message, sf_error *error)
+{
+    osc_time time = split(message->time_ns);
+    int sent =
+        lo_send(sink->to, "/synfire/trigger", "sii", message->trigger.id, time.seconds, time.microseconds);
+    return check_sent(sink, sent, error);
+}
+
+static int send_rates(osc_sink *sink, const sf_status_message *status, sf_error *error)
+{
+    int sent = 0;
+    for (size_t unit = 0; sent >= 0 && unit < status->unit_count; unit++)
+        sent =
+            lo_send(sink->to, "/synfire/rate", "if", clamp(unit), (double)real(status->unit_rates_hz[unit]));
+    return check_sent(sink, sent, error);
+}
+
+/* The density at `place` grid steps from its start, between grid points along a straight line. */
+static double density_at(const sf_density_message *density, double place)
+{
+    size_t before = (size_t)place;
+    if (before + 1 >= density->count)
+        return density->values[density->count - 1];
+    double part = place - (double)before;
+    return density->values[before] * (1 - part) + density->values[before + 1] * part;
+}
+
+static int send_density(osc_sink *sink, const sf_density_message *density, sf_error *error)
+{
+    if (density->count == 0)
+        return SF_OK;
+    lo_message message = lo_message_new();
+    if (message == NULL)
+        return sf_fail_memory(error);
+    double stretch = (double)(density->count - 1) / (DENSITY_POINTS - 1);
+    lo_message_add_string(message, density->quantity);
+    lo_message_add_float(message, real(density->grid_start));
+    lo_message_add_float(message, real(density->grid_step * stretch));
+    for (int i = 0; i < DENSITY_POINTS; i++)
+        lo_message_add_float(message, real(density_at(density, i * stretch)));
+    int sent = lo_send_message(sink->to, "/synfire/density", message);
+    lo_message_free(message);
+    return check_sent(sink, sent, error);
+}
+
+static int publish_osc(void *self, const sf_message *message, sf_error *error)
+{
+    switch (message->topic) {
+    case SF_TOPIC_EPISODES:
+        return send_episodes(self, &message->episodes, error);
+    case SF_TOPIC_TRIGGER:
+        return send_trigger(self, message, error);
+    case SF_TOPIC_DENSITY:
+        return send_density(self, &message->density, error);
+    case SF_TOPIC_STATUS:
+        return send_rates(self, &message->status, error);
+    default:
+        return SF_PUBLISH_TAKEN;
+    }
+}
+
+static const char *address_osc(void *self)
+{
+    return ((osc_sink *)self)->url;
+}
+
+const sf_sink_kind sf_sink_osc = {
+    .type = "osc",
+    .open = open_osc,
+    .publish = publish_osc,
+    .close = close_osc,
+    .address = address_osc,
+};

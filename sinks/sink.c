@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sinks/sink.h"
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/memory.h"
+#include "core/thread.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const sf_sink_kind *const kinds[] = {&sf_sink_jsonl, &sf_sink_zmq, &sf_sink_osc};
+
+#define TRIGGER_RING 1024
+#define PATIENCE_NS (5 * SF_SECOND)
+#define FLUSH_EVERY_NS SF_SECOND
+#define STORAGE_BATCH 64 /* messages served in one turn on the storage thread, which serves others too */
+
+typedef struct queued_trigger {
+    uint64_t seq;
+    int64_t time_ns, arrival_ns;
+    sf_trigger_message trigger;
+} queued_trigger;
+
+struct sf_sink {
+    const sf_sink_kind *kind;
+    void *self;
+    char name[32];
+    const char *address;
+    sf_storage *storage; /* serves the sink; NULL: it has a thread of its own */
+    sf_thread thread;
+    sf_ring messages; /* of sf_message * */
+    sf_ring triggers; /* of queued_trigger */
+    sf_bell work;     /* there is something in the rings, or the end is near */
+    sf_bell room;     /* the ring of messages has room again */
+    atomic_bool polled, stopping, stuck, ready;
+    _Atomic int64_t ending_ns; /* monotonic; INT64_MAX while the run goes on */
+    _Atomic uint64_t published, missed, failed;
+    /* The rest belongs to the serving thread. */
+    sf_message *offered; /* taken from a ring and not settled yet */
+    sf_message trigger;  /* what `offered` points to for a trigger */
+    int64_t offered_since_ns;
+    int64_t flush_due_ns; /* INT64_MAX: nothing to flush */
+    sf_error first_failure;
+};
+
+void sf_sink_settings_default(sf_sink_settings *settings)
+{
+    *settings = (sf_sink_settings){.ring = 1024, .policy = SF_RING_DROP_OLDEST};
+}
+
+/* ---- serving: on the sink's own thread or the storage thread ----------------------------------- */
+
+static void note_failure(sf_sink *sink, const sf_error *error)
+{
+    atomic_fetch_add(&sink->failed, 1);
+    if (sink->first_failure.code != SF_OK)
+        return;
+    sink->first_failure = *error;
+    sf_log(SF_LOG_ERROR, "sink %s: %s; what fails is counted and the run goes on", sink->name, error->text);
+}
+
+static void release_item(void *item)
+{
+    sf_message_release(*(sf_message **)item);
+}
+
+/* Takes the next message out of the rings into `offered`, triggers first. */
+static bool take_next(sf_sink *sink)
+{
+    queued_trigger queued;
+    if (sf_ring_pop(&sink->triggers, &queued, 1, NULL) == 1) {
+        sink->trigger.topic = SF_TOPIC_TRIGGER;
+        sink->trigger.seq = queued.seq;
+        sink->trigger.time_ns = queued.time_ns;
+        sink->trigger.arrival_ns = queued.arrival_ns;
+        sink->trigger.trigger = queued.trigger;
+        sink->offered = &sink->trigger;
+    } else if (sf_ring_pop(&sink->messages, &sink->offered, 1, release_item) == 1) {
+        if (sink->messages.policy == SF_RING_BLOCK)
+            sf_bell_ring(&sink->room);
+    } else {
+        sink->offered = NULL;
+    }
+    sink->offered_since_ns = sf_clock_monotonic_ns();
+    return sink->offered != NULL;
+}
+
+static void settle(sf_sink *sink, _Atomic uint64_t *counter)
+{
+    if (counter != NULL)
+        atomic_fetch_add(counter, 1);
+    if (sink->offered != &sink->trigger)
+        sf_message_release(sink->offered);
+    sink->offered = NULL;
+}
+
+/* True once the run is ending and the receiver has taken nothing for as long as we wait. */
+static bool out_of_patience(const sf_sink *sink)
+{
+    int64_t ending = atomic_load(&sink->ending_ns);
+    int64_t since = ending > sink->offered_since_ns ? ending : sink->offered_since_ns;
+    return ending != INT64_MAX && sf_clock_monotonic_ns() - since >= PATIENCE_NS;
+}
+
+/* Offers one message to the kind; false where there is none. */
+static bool serve_one(sf_sink *sink)
+{
+    if (sink->offered == NULL && !take_next(sink))
+        return false;
+    if (atomic_load(&sink->stuck)) {
+        settle(sink, &sink->missed);
+        return true;
+    }
+    sf_error error = {0};
+    int result = sink->kind->publish(sink->self, sink->offered, &error);
+    if (result == SF_PUBLISH_AGAIN) {
+        if (out_of_patience(sink))
+            atomic_store(&sink->stuck, true);
+        return true;
+    }
+    if (result < 0) {
+        note_failure(sink, &error);
+        settle(sink, NULL);
+        return true;
+    }
+    settle(sink, result == SF_PUBLISH_MISSED ? &sink->missed : &sink->published);
+    if (sink->kind->flush != NULL && sink->flush_due_ns == INT64_MAX)
+        sink->flush_due_ns = sf_clock_monotonic_ns() + FLUSH_EVERY_NS;
+    return true;
+}
+
+static void flush(sf_sink *sink)
+{
+    sink->flush_due_ns = INT64_MAX;
+    sf_error error = {0};
+    if (sink->kind->flush(sink->self, &error) != SF_OK)
+        note_failure(sink, &error);
+}
+
+/* What is due besides messages. */
+static void keep_house(sf_sink *sink)
+{
+    if (sink->flush_due_ns != INT64_MAX && sf_clock_monotonic_ns() >= sink->flush_due_ns)
+        flush(sink);
+    if (sink->kind->ready != NULL && sink->kind->ready(sink->self))
+        atomic_store(&sink->ready, true);
+}
+
+/* Serves all that was accepted, then closes the kind's part. */
+static void finish(sf_sink *sink)
+{
+    while (serve_one(sink))
+        ;
+    if (sink->flush_due_ns != INT64_MAX)
+        flush(sink);
+    sf_error error = {0};
+    if (sink->kind->close(sink->self, &error) != SF_OK)
+        note_failure(sink, &error);
+    sink->self = NULL;
+}
+
+static void *run_thread(void *argument)
+{
+    sf_sink *sink = argument;
+    while (!atomic_load(&sink->stopping)) {
+        bool busy = serve_one(sink);
+        keep_house(sink);
+        if (!busy)
+            sf_bell_wait(&sink->work, atomic_load(&sink->ready) ? 1000 : 10);
+    }
+    finish(sink);
+    return NULL;
+}
+
+static bool poll_storage(void *argument)
+{
+    sf_sink *sink = argument;
+    bool busy = true;
+    for (int i = 0; busy && i < STORAGE_BATCH; i++)
+        busy = serve_one(sink);
+    keep_house(sink);
+    return busy;
+}
+
+static int finish_on_storage(void *argument)
+{
+    finish(argument);
+    return SF_OK;
+}
+
+/* ---- opening and closing ----------------------------------------------------------------------- */
+
+typedef struct open_call {
+    sf_sink *sink;
+    const sf_sink_settings *settings;
+    const sf_stream_info *stream;
+    sf_error *error;
+} open_call;
+
+static int open_kind(void *argument)
+{
+    open_call *call = argument;
+    return call->sink->kind->open(&call->sink->self, call->settings, call->stream, call->error);
+}
+
+/* "zmq tcp://127.0.0.1:7710"; of a path only the file's own name. */
+static void make_name(sf_sink *sink, const sf_sink_settings *settings)
+{
+    const char *address = sink->address;
+    const char *slash = settings->path != NULL ? strrchr(address, '/') : NULL;
+    snprintf(sink->name, sizeof sink->name, "%s %s", sink->kind->type, slash != NULL ? slash + 1 : address);
+}
+
+static int start(sf_sink *sink, const sf_sink_settings *settings, const sf_stream_info *stream,
+                 sf_error *error)
+{
+    open_call call = {sink, settings, stream, error};
+    int status = sink->storage != NULL ? sf_storage_call(sink->storage, open_kind, &call) : open_kind(&call);
+    if (status != SF_OK)
+        return status;
+    sink->address = sink->kind->address(sink->self);
+    make_name(sink, settings);
+    if (sink->storage == NULL)
+        return sf_thread_start(&sink->thread, sink->kind->type, run_thread, sink, error);
+    status = sf_storage_add(sink->storage, poll_storage, sink, error);
+    atomic_store(&sink->polled, status == SF_OK);
+    return status;
+}
+
+int sf_sink_open_kind(sf_sink **out, const sf_sink_kind *kind, const sf_sink_settings *settings,
+                      const sf_stream_info *stream, sf_storage *storage, sf_error *error)
+{
+    *out = NULL;
+    if (kind->on_storage_thread && storage == NULL)
+        return sf_fail(error, SF_INTERNAL, settings->type, "the %s sink needs the storage thread",
+                       kind->type);
+    sf_sink *sink = sf_alloc(1, sizeof *sink);
+    if (sink == NULL)
+        return sf_fail_memory(error);
+    sink->kind = kind;
+    sink->storage = kind->on_storage_thread ? storage : NULL;
+    sink->work.fd = sink->room.fd = -1;
+    sink->flush_due_ns = INT64_MAX;
+    atomic_init(&sink->ending_ns, INT64_MAX);
+    atomic_init(&sink->ready, kind->ready == NULL);
+    int status = sf_ring_open(&sink->messages, sizeof(sf_message *), settings->ring, settings->policy, error);
+    if (status == SF_OK)
+        status =
+            sf_ring_open(&sink->triggers, sizeof(queued_trigger), TRIGGER_RING, SF_RING_DROP_NEWEST, error);
+    if (status == SF_OK)
+        status = sf_bell_open(&sink->work, error);
+    if (status == SF_OK)
+        status = sf_bell_open(&sink->room, error);
+    if (status == SF_OK)
+        status = start(sink, settings, stream, error);
+    if (status != SF_OK) {
+        sf_sink_close(sink, NULL);
+        return status;
+    }
+    *out = sink;
+    return SF_OK;
+}
+
+int sf_sink_open(sf_sink **sink, const sf_sink_settings *settings, const sf_stream_info *stream,
+                 sf_storage *storage, sf_error *error)
+{
+    *sink = NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strcmp(kinds[i]->type, settings->type) == 0)
+            return sf_sink_open_kind(sink, kinds[i], settings, stream, storage, error);
+    return sf_fail(error, SF_CONFIG, "sinks", "no sink is of type '%s': there are jsonl, zmq and osc",
+                   settings->type);
+}
+
+int sf_sink_close(sf_sink *sink, sf_error *error)
+{
+    if (sink == NULL)
+        return SF_OK;
+    sf_sink_ending(sink);
+    atomic_store(&sink->stopping, true);
+    if (sink->thread.running) {
+        sf_bell_ring(&sink->work);
+        sf_thread_join(&sink->thread); /* it has finished everything */
+    }
+    if (atomic_load(&sink->polled))
+        sf_storage_remove(sink->storage, poll_storage, sink);
+    if (sink->self != NULL && sink->storage != NULL)
+        sf_storage_call(sink->storage, finish_on_storage, sink);
+    else if (sink->self != NULL)
+        finish(sink); /* its thread never started */
+    sf_bell_close(&sink->work);
+    sf_bell_close(&sink->room);
+    sf_ring_close(&sink->messages);
+    sf_ring_close(&sink->triggers);
+    int status = (int)sink->first_failure.code;
+    if (status != SF_OK && error != NULL)
+        *error = sink->first_failure;
+    sf_free(sink);
+    return status;
+}
+
+/* ---- the publishing side ----------------------------------------------------------------------- */
+
+static void wake(sf_sink *sink)
+{
+    if (sink->storage != NULL)
+        sf_storage_wake(sink->storage);
+    else
+        sf_bell_ring(&sink->work);
+}
+
+void sf_sink_publish(sf_sink *sink, sf_message *message)
+{
+    if (message->topic >= SF_TOPIC_COUNT && !sink->kind->records)
+        return;
+    sf_message_keep(message);
+    while (sf_ring_push(&sink->messages, &message, 1) == 0) {
+        if (sink->messages.policy != SF_RING_BLOCK) {
+            sf_message_release(message); /* the ring has counted it */
+            break;
+        }
+        sf_bell_wait(&sink->room, 100);
+    }
+    wake(sink);
+}
+
+void sf_sink_trigger(sf_sink *sink, const sf_message *trigger)
+{
+    const queued_trigger queued = {
+        .seq = trigger->seq,
+        .time_ns = trigger->time_ns,
+        .arrival_ns = trigger->arrival_ns,
+        .trigger = trigger->trigger,
+    };
+    sf_ring_push(&sink->triggers, &queued, 1);
+    wake(sink);
+}
+
+void sf_sink_ending(sf_sink *sink)
+{
+    int64_t not_yet = INT64_MAX;
+    atomic_compare_exchange_strong(&sink->ending_ns, &not_yet, sf_clock_monotonic_ns());
+}
+
+bool sf_sink_ready(sf_sink *sink)
+{
+    return atomic_load(&sink->ready);
+}
+
+void sf_sink_status_get(sf_sink *sink, sf_sink_status *status)
+{
+    *status = (sf_sink_status){
+        .published = atomic_load(&sink->published),
+        .dropped =
+            atomic_load(&sink->missed) + sf_ring_dropped(&sink->messages) + sf_ring_dropped(&sink->triggers),
+        .failed = atomic_load(&sink->failed),
+        .ring_fill = (uint32_t)sf_ring_fill(&sink->messages),
+        .ring_size = (uint32_t)sink->messages.limit,
+    };
+    memcpy(status->name, sink->name, sizeof status->name);
+}
+
+const char *sf_sink_address(sf_sink *sink)
+{
+    return sink->address;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/messages.h"
+
+#include "core/clock.h"
+#include "core/memory.h"
+
+#include <math.h>
+
+/* Random pieces of text with all that encodings must take care of. */
+static void random_text(test_random *random, char *text, size_t size)
+{
+    static const char *const pieces[] = {
+        "a", "Z7", " ", "\"", "\\", "/", "\x01", "\n", "\x7f", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\xa7\xa0",
+    };
+    size_t length = 0;
+    text[0] = '\0';
+    for (uint64_t i = test_random_below(random, 8); i > 0; i--) {
+        const char *piece = pieces[test_random_below(random, sizeof pieces / sizeof pieces[0])];
+        if (length + strlen(piece) + 1 > size)
+            break;
+        strcpy(text + length, piece);
+        length += strlen(piece);
+    }
+}
+
+void test_stream_make(test_stream *stream, test_random *random, size_t count)
+{
+    memset(stream, 0, sizeof *stream);
+    for (size_t i = 0; i < count; i++) {
+        char name[32];
+        random_text(random, name, sizeof name);
+        const sf_unit unit = {.name = name, .x_um = NAN, .y_um = NAN, .electrode = -1};
+        assert_int_equal(sf_units_add(&stream->units, &unit, NULL), SF_OK);
+    }
+    assert_int_equal(sf_units_finish(&stream->units, NULL), SF_OK);
+    stream->info = (sf_stream_info){
+        .name = "test \"stream\"", .units = &stream->units, .configuration = "stream: test\n"};
+}
+
+void test_stream_free(test_stream *stream)
+{
+    sf_units_free(&stream->units);
+}
+
+/* Nanoseconds of any size and sign, small ones as often as large ones. */
+static int64_t random_time(test_random *random)
+{
+    return (int64_t)test_random_bits(random) >> (test_random_below(random, 62) + 1);
+}
+
+/* JSON readers stop at INT64_MAX. */
+static uint64_t random_count(test_random *random)
+{
+    return test_random_bits(random) >> (test_random_below(random, 63) + 1);
+}
+
+static double random_real(test_random *random)
+{
+    switch (test_random_below(random, 8)) {
+    case 0:
+        return NAN;
+    case 1:
+        return test_random_below(random, 2) ? INFINITY : -INFINITY;
+    case 2:
+        return (double)(int64_t)random_count(random);
+    default:
+        return ldexp(test_random_unit(random) - 0.5, (int)test_random_below(random, 80) - 40);
+    }
+}
+
+static sf_span random_span(test_random *random)
+{
+    return (sf_span){random_time(random), random_time(random)};
+}
+
+static uint32_t random_unit(test_random *random, const sf_units *units)
+{
+    return (uint32_t)test_random_below(random, units->count);
+}
+
+static void *random_list(test_random *random, size_t size, size_t *count)
+{
+    *count = test_random_below(random, 6);
+    return sf_alloc(*count, size);
+}
+
+static void fill_episodes(test_random *random, sf_episodes_message *message, const sf_units *units)
+{
+    message->hop = random_count(random);
+    message->window = random_span(random);
+    message->partial = test_random_below(random, 2) == 1;
+    message->spikes = random_count(random);
+    message->items = random_list(random, sizeof *message->items, &message->count);
+    for (size_t i = 0; i < message->count; i++) {
+        sf_episode_count *item = &message->items[i];
+        item->episode.size = (uint32_t)test_random_below(random, SF_EPISODE_MAX_SIZE) + 1;
+        for (uint32_t k = 0; k < item->episode.size; k++)
+            item->episode.units[k] = random_unit(random, units);
+        for (uint32_t k = 0; k + 1 < item->episode.size; k++)
+            item->episode.delays[k] = (sf_delay){random_time(random), random_time(random)};
+        sf_episode_id(item->id, &item->episode, units);
+        item->count = random_count(random);
+        item->expected = random_real(random);
+        item->p = random_real(random);
+    }
+}
+
+static void fill_trigger(test_random *random, sf_trigger_message *message)
+{
+    snprintf(message->id, sizeof message->id, "%016llx", (unsigned long long)test_random_bits(random));
+    message->size = (uint32_t)test_random_below(random, SF_EPISODE_MAX_SIZE) + 1;
+    for (uint32_t i = 0; i < message->size; i++)
+        message->spike_times_ns[i] = random_time(random);
+    message->occurrence = random_count(random);
+}
+
+static void fill_density(test_random *random, sf_density_message *message)
+{
+    message->window = random_span(random);
+    random_text(random, message->quantity, sizeof message->quantity);
+    message->h = random_real(random);
+    message->grid_start = random_real(random);
+    message->grid_step = random_real(random);
+    message->values = random_list(random, sizeof *message->values, &message->count);
+    for (size_t i = 0; i < message->count; i++)
+        message->values[i] = random_real(random);
+}
+
+static void fill_reach(test_random *random, sf_reach_result *reach, const sf_units *units)
+{
+    reach->source = random_unit(random, units);
+    reach->units = random_list(random, sizeof *reach->units, &reach->count);
+    reach->levels = sf_alloc(reach->count, sizeof *reach->levels);
+    reach->parents = sf_alloc(reach->count, sizeof *reach->parents);
+    for (size_t i = 0; i < reach->count; i++) {
+        reach->units[i] = random_unit(random, units);
+        reach->levels[i] = (uint32_t)test_random_below(random, 9);
+        reach->parents[i] = i == 0 ? SF_NO_UNIT : random_unit(random, units);
+    }
+}
+
+static void fill_graph(test_random *random, sf_graph_message *message, const sf_units *units)
+{
+    message->window = random_span(random);
+    message->edges = (size_t)random_count(random);
+    message->changes = random_list(random, sizeof *message->changes, &message->change_count);
+    for (size_t i = 0; i < message->change_count; i++)
+        message->changes[i] = (sf_edge_change){.from = random_unit(random, units),
+                                               .to = random_unit(random, units),
+                                               .delay = {random_time(random), random_time(random)},
+                                               .count = random_count(random),
+                                               .expected = random_real(random),
+                                               .p = random_real(random),
+                                               .removed = test_random_below(random, 2) == 1};
+    message->reach = random_list(random, sizeof *message->reach, &message->reach_count);
+    for (size_t i = 0; i < message->reach_count; i++)
+        fill_reach(random, &message->reach[i], units);
+}
+
+static void fill_source(test_random *random, sf_source_status *source)
+{
+    random_text(random, source->name, sizeof source->name);
+    uint64_t *const counters[] = {&source->spikes,    &source->markers,      &source->late,
+                                  &source->duplicate, &source->out_of_range, &source->dropped,
+                                  &source->gaps,      &source->gap_lost,     &source->malformed};
+    for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++)
+        *counters[i] = random_count(random);
+    source->ring_fill = (uint32_t)test_random_bits(random);
+    source->ring_size = (uint32_t)test_random_bits(random);
+    source->lateness_max_ns = random_time(random);
+    source->ended = test_random_below(random, 2) == 1;
+}
+
+static void fill_status(test_random *random, sf_status_message *message, const sf_units *units)
+{
+    message->spikes = random_count(random);
+    message->rate_hz = random_real(random);
+    message->unit_count = units->count;
+    message->unit_rates_hz = sf_alloc(units->count, sizeof *message->unit_rates_hz);
+    for (size_t i = 0; i < units->count; i++)
+        message->unit_rates_hz[i] = random_real(random);
+    message->sources = random_list(random, sizeof *message->sources, &message->source_count);
+    for (size_t i = 0; i < message->source_count; i++)
+        fill_source(random, &message->sources[i]);
+    message->sinks = random_list(random, sizeof *message->sinks, &message->sink_count);
+    for (size_t i = 0; i < message->sink_count; i++) {
+        sf_sink_status *sink = &message->sinks[i];
+        *sink = (sf_sink_status){.published = random_count(random),
+                                 .dropped = random_count(random),
+                                 .failed = random_count(random),
+                                 .ring_fill = (uint32_t)test_random_bits(random),
+                                 .ring_size = (uint32_t)test_random_bits(random)};
+        random_text(random, sink->name, sizeof sink->name);
+    }
+    static const char *const stages[SF_STATUS_STAGES] = {"merge", "watch",   "count",   "discover",
+                                                         "graph", "density", "publish", "other"};
+    message->stage_count = test_random_below(random, SF_STATUS_STAGES + 1);
+    for (size_t i = 0; i < message->stage_count; i++)
+        message->stages[i] =
+            (sf_stage_status){stages[i], random_real(random), random_real(random), random_count(random)};
+    message->tracked = (size_t)random_count(random);
+    message->watched = (size_t)random_count(random);
+    message->edges = (size_t)random_count(random);
+    message->watch_overflows = random_count(random);
+    random_text(random, message->device, sizeof message->device);
+    random_text(random, message->device_state, sizeof message->device_state);
+    message->last = test_random_below(random, 2) == 1;
+}
+
+/* Recorded data are in time order; the recorder's tests set the times they need. */
+static void fill_spikes(test_random *random, sf_message *message, const sf_units *units)
+{
+    message->spikes.items = random_list(random, sizeof *message->spikes.items, &message->spikes.count);
+    for (size_t i = 0; i < message->spikes.count; i++)
+        message->spikes.items[i] = (sf_spike){(int64_t)i, random_unit(random, units), (float)i};
+}
+
+static void fill_markers(test_random *random, sf_message *message)
+{
+    message->markers.items = random_list(random, sizeof *message->markers.items, &message->markers.count);
+    for (size_t i = 0; i < message->markers.count; i++) {
+        sf_marker *marker = &message->markers.items[i];
+        marker->time_ns = (int64_t)i;
+        marker->kind = SF_MARKER_TEXT;
+        random_text(random, marker->text, sizeof marker->text);
+    }
+}
+
+sf_message *test_message_random(test_random *random, sf_topic topic, const sf_units *units)
+{
+    sf_message *message = sf_message_new(topic);
+    assert_non_null(message);
+    message->seq = 1;
+    message->time_ns = random_time(random);
+    message->arrival_ns = test_random_below(random, 4) == 0 ? 0 : sf_clock_monotonic_ns();
+    switch (topic) {
+    case SF_TOPIC_EPISODES:
+        fill_episodes(random, &message->episodes, units);
+        break;
+    case SF_TOPIC_TRIGGER:
+        fill_trigger(random, &message->trigger);
+        break;
+    case SF_TOPIC_DENSITY:
+        fill_density(random, &message->density);
+        break;
+    case SF_TOPIC_GRAPH:
+        fill_graph(random, &message->graph, units);
+        break;
+    case SF_TOPIC_STATUS:
+        fill_status(random, &message->status, units);
+        break;
+    case SF_TOPIC_SPIKES:
+        fill_spikes(random, message, units);
+        break;
+    case SF_TOPIC_MARKERS:
+        fill_markers(random, message);
+        break;
+    }
+    return message;
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/published.h"
+
+#include "support/support.h"
+
+#include <math.h>
+#include <msgpack.h>
+
+/* ---- parsing ---------------------------------------------------------------------------------------------
+ */
+
+json_t *test_parse_json(const char *text, size_t length)
+{
+    json_error_t error;
+    json_t *value = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    if (value == NULL)
+        fail_msg("not JSON: %s at %d in %.*s", error.text, error.position, (int)length, text);
+    return value;
+}
+
+static json_t *from_msgpack(const msgpack_object *object)
+{
+    switch (object->type) {
+    case MSGPACK_OBJECT_NIL:
+        return json_null();
+    case MSGPACK_OBJECT_BOOLEAN:
+        return json_boolean(object->via.boolean);
+    case MSGPACK_OBJECT_POSITIVE_INTEGER:
+        return json_integer((json_int_t)object->via.u64);
+    case MSGPACK_OBJECT_NEGATIVE_INTEGER:
+        return json_integer(object->via.i64);
+    case MSGPACK_OBJECT_FLOAT64:
+        return json_real(object->via.f64);
+    case MSGPACK_OBJECT_STR:
+        return json_stringn(object->via.str.ptr, object->via.str.size);
+    case MSGPACK_OBJECT_ARRAY: {
+        json_t *array = json_array();
+        for (uint32_t i = 0; i < object->via.array.size; i++)
+            json_array_append_new(array, from_msgpack(&object->via.array.ptr[i]));
+        return array;
+    }
+    case MSGPACK_OBJECT_MAP: {
+        json_t *map = json_object();
+        for (uint32_t i = 0; i < object->via.map.size; i++) {
+            const msgpack_object_kv *field = &object->via.map.ptr[i];
+            assert_int_equal(field->key.type, MSGPACK_OBJECT_STR);
+            char key[64];
+            snprintf(key, sizeof key, "%.*s", (int)field->key.via.str.size, field->key.via.str.ptr);
+            assert_null(json_object_get(map, key));
+            json_object_set_new(map, key, from_msgpack(&field->val));
+        }
+        return map;
+    }
+    default:
+        fail_msg("MessagePack type %d is not expected", (int)object->type);
+        return NULL;
+    }
+}
+
+json_t *test_parse_msgpack(const void *data, size_t length)
+{
+    msgpack_unpacked unpacked;
+    msgpack_unpacked_init(&unpacked);
+    size_t used = 0;
+    assert_int_equal(msgpack_unpack_next(&unpacked, data, length, &used), MSGPACK_UNPACK_SUCCESS);
+    assert_int_equal(used, length);
+    json_t *value = from_msgpack(&unpacked.data);
+    msgpack_unpacked_destroy(&unpacked);
+    return value;
+}
+
+/* ---- comparing -------------------------------------------------------------------------------------------
+ */
+
+/* A map whose fields are taken one by one; at the end none may be left. */
+typedef struct fields {
+    const json_t *map;
+    size_t taken;
+} fields;
+
+static const json_t *take(fields *from, const char *key)
+{
+    const json_t *value = json_object_get(from->map, key);
+    if (value == NULL)
+        fail_msg("there is no field %s", key);
+    from->taken++;
+    return value;
+}
+
+static void all_taken(const fields *from)
+{
+    assert_int_equal(json_object_size(from->map), from->taken);
+}
+
+static const json_t *take_list(fields *from, const char *key, size_t count)
+{
+    const json_t *list = take(from, key);
+    assert_true(json_is_array(list));
+    assert_int_equal(json_array_size(list), count);
+    return list;
+}
+
+static void is_integer(const json_t *value, int64_t expected)
+{
+    assert_true(json_is_integer(value));
+    assert_int_equal(json_integer_value(value), expected);
+}
+
+static void is_string(const json_t *value, const char *expected)
+{
+    assert_true(json_is_string(value));
+    assert_string_equal(json_string_value(value), expected);
+}
+
+static void is_real(const json_t *value, double expected)
+{
+    if (!isfinite(expected)) {
+        assert_true(json_is_null(value));
+        return;
+    }
+    assert_true(json_is_number(value));
+    if (json_number_value(value) != expected)
+        fail_msg("%.17g is not %.17g", json_number_value(value), expected);
+}
+
+/* Decimal text and a double divide by the scale in different places: they may differ by one rounding. */
+static void is_scaled(const json_t *value, int64_t time_ns, double scale)
+{
+    assert_true(json_is_number(value));
+    double expected = (double)time_ns / scale;
+    if (fabs(json_number_value(value) - expected) > 4e-16 * fabs(expected))
+        fail_msg("%.17g is not %.17g", json_number_value(value), expected);
+}
+
+static void is_boolean(const json_t *value, bool expected)
+{
+    assert_true(json_is_boolean(value));
+    assert_int_equal(json_is_true(value), expected);
+}
+
+static void check_window(fields *from, const sf_span *window)
+{
+    is_integer(take(from, "from_ns"), window->start_ns);
+    is_integer(take(from, "to_ns"), window->stop_ns);
+    is_scaled(take(from, "from_s"), window->start_ns, 1e9);
+    is_scaled(take(from, "to_s"), window->stop_ns, 1e9);
+}
+
+static void check_delay(const json_t *pair, const sf_delay *delay)
+{
+    assert_int_equal(json_array_size(pair), 2);
+    is_scaled(json_array_get(pair, 0), delay->low_ns, 1e6);
+    is_scaled(json_array_get(pair, 1), delay->high_ns, 1e6);
+}
+
+static void check_numbers(const json_t *list, const uint32_t *expected)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        is_integer(json_array_get(list, i), expected[i]);
+}
+
+static void check_reals(const json_t *list, const double *expected)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        is_real(json_array_get(list, i), expected[i]);
+}
+
+static void check_count(const json_t *map, const sf_episode_count *item, const sf_units *units)
+{
+    fields from = {.map = map};
+    const sf_episode *episode = &item->episode;
+    is_string(take(&from, "id"), item->id);
+    check_numbers(take_list(&from, "units", episode->size), episode->units);
+    const json_t *names = take_list(&from, "names", episode->size);
+    for (uint32_t i = 0; i < episode->size; i++)
+        is_string(json_array_get(names, i), units->items[episode->units[i]].name);
+    const json_t *delays = take_list(&from, "delays_ms", episode->size - 1);
+    for (uint32_t i = 0; i + 1 < episode->size; i++)
+        check_delay(json_array_get(delays, i), &episode->delays[i]);
+    is_integer(take(&from, "count"), (int64_t)item->count);
+    is_real(take(&from, "expected"), item->expected);
+    is_real(take(&from, "p"), item->p);
+    all_taken(&from);
+}
+
+static void check_episodes(fields *from, const sf_episodes_message *episodes, const sf_units *units)
+{
+    is_integer(take(from, "hop"), (int64_t)episodes->hop);
+    check_window(from, &episodes->window);
+    is_boolean(take(from, "partial"), episodes->partial);
+    is_integer(take(from, "spikes"), (int64_t)episodes->spikes);
+    const json_t *list = take_list(from, "episodes", episodes->count);
+    for (size_t i = 0; i < episodes->count; i++)
+        check_count(json_array_get(list, i), &episodes->items[i], units);
+}
+
+static void check_trigger(fields *from, const sf_trigger_message *trigger)
+{
+    is_string(take(from, "id"), trigger->id);
+    is_integer(take(from, "occurrence"), (int64_t)trigger->occurrence);
+    const json_t *times = take_list(from, "spike_times_ns", trigger->size);
+    for (uint32_t i = 0; i < trigger->size; i++)
+        is_integer(json_array_get(times, i), trigger->spike_times_ns[i]);
+}
+
+static void check_density(fields *from, const sf_density_message *density)
+{
+    check_window(from, &density->window);
+    is_string(take(from, "quantity"), density->quantity);
+    is_real(take(from, "h"), density->h);
+    fields grid = {.map = take(from, "grid")};
+    is_real(take(&grid, "start"), density->grid_start);
+    is_real(take(&grid, "step"), density->grid_step);
+    is_integer(take(&grid, "count"), (int64_t)density->count);
+    all_taken(&grid);
+    check_reals(take_list(from, "values", density->count), density->values);
+}
+
+static void check_edge(const json_t *map, const sf_edge_change *edge, const sf_units *units)
+{
+    fields from = {.map = map};
+    is_integer(take(&from, "from"), edge->from);
+    is_integer(take(&from, "to"), edge->to);
+    const json_t *names = take_list(&from, "names", 2);
+    is_string(json_array_get(names, 0), units->items[edge->from].name);
+    is_string(json_array_get(names, 1), units->items[edge->to].name);
+    check_delay(take(&from, "delay_ms"), &edge->delay);
+    is_integer(take(&from, "count"), (int64_t)edge->count);
+    is_real(take(&from, "expected"), edge->expected);
+    is_real(take(&from, "weight"), (double)edge->count - edge->expected);
+    is_real(take(&from, "p"), edge->p);
+    is_boolean(take(&from, "removed"), edge->removed);
+    all_taken(&from);
+}
+
+static void check_reach(const json_t *map, const sf_reach_result *reach)
+{
+    fields from = {.map = map};
+    is_integer(take(&from, "source"), reach->source);
+    check_numbers(take_list(&from, "units", reach->count), reach->units);
+    check_numbers(take_list(&from, "levels", reach->count), reach->levels);
+    const json_t *parents = take_list(&from, "parents", reach->count);
+    for (size_t i = 0; i < reach->count; i++)
+        is_integer(json_array_get(parents, i),
+                   reach->parents[i] == SF_NO_UNIT ? -1 : (int64_t)reach->parents[i]);
+    all_taken(&from);
+}
+
+static void check_graph(fields *from, const sf_graph_message *graph, const sf_units *units)
+{
+    check_window(from, &graph->window);
+    is_integer(take(from, "edges"), (int64_t)graph->edges);
+    const json_t *changes = take_list(from, "changes", graph->change_count);
+    for (size_t i = 0; i < graph->change_count; i++)
+        check_edge(json_array_get(changes, i), &graph->changes[i], units);
+    const json_t *reach = take_list(from, "bfs", graph->reach_count);
+    for (size_t i = 0; i < graph->reach_count; i++)
+        check_reach(json_array_get(reach, i), &graph->reach[i]);
+}
+
+static void check_source(const json_t *map, const sf_source_status *source)
+{
+    fields from = {.map = map};
+    is_string(take(&from, "name"), source->name);
+    is_integer(take(&from, "spikes"), (int64_t)source->spikes);
+    is_integer(take(&from, "markers"), (int64_t)source->markers);
+    is_integer(take(&from, "late"), (int64_t)source->late);
+    is_integer(take(&from, "duplicate"), (int64_t)source->duplicate);
+    is_integer(take(&from, "out_of_range"), (int64_t)source->out_of_range);
+    is_integer(take(&from, "dropped"), (int64_t)source->dropped);
+    is_integer(take(&from, "gaps"), (int64_t)source->gaps);
+    is_integer(take(&from, "gap_lost"), (int64_t)source->gap_lost);
+    is_integer(take(&from, "malformed"), (int64_t)source->malformed);
+    is_integer(take(&from, "ring_fill"), source->ring_fill);
+    is_integer(take(&from, "ring_size"), source->ring_size);
+    is_scaled(take(&from, "lateness_max_ms"), source->lateness_max_ns, 1e6);
+    is_boolean(take(&from, "ended"), source->ended);
+    all_taken(&from);
+}
+
+static void check_sink(const json_t *map, const sf_sink_status *sink)
+{
+    fields from = {.map = map};
+    is_string(take(&from, "name"), sink->name);
+    is_integer(take(&from, "published"), (int64_t)sink->published);
+    is_integer(take(&from, "dropped"), (int64_t)sink->dropped);
+    is_integer(take(&from, "failed"), (int64_t)sink->failed);
+    is_integer(take(&from, "ring_fill"), sink->ring_fill);
+    is_integer(take(&from, "ring_size"), sink->ring_size);
+    all_taken(&from);
+}
+
+static void check_stage(const json_t *map, const sf_stage_status *stage)
+{
+    fields from = {.map = map};
+    is_string(take(&from, "name"), stage->name);
+    is_real(take(&from, "last_ms"), stage->last_ms);
+    is_real(take(&from, "max_ms"), stage->max_ms);
+    is_integer(take(&from, "missed"), (int64_t)stage->missed);
+    all_taken(&from);
+}
+
+static void check_status(fields *from, const sf_status_message *status)
+{
+    is_integer(take(from, "spikes"), (int64_t)status->spikes);
+    is_real(take(from, "rate_hz"), status->rate_hz);
+    check_reals(take_list(from, "unit_rates_hz", status->unit_count), status->unit_rates_hz);
+    const json_t *list = take_list(from, "sources", status->source_count);
+    for (size_t i = 0; i < status->source_count; i++)
+        check_source(json_array_get(list, i), &status->sources[i]);
+    list = take_list(from, "sinks", status->sink_count);
+    for (size_t i = 0; i < status->sink_count; i++)
+        check_sink(json_array_get(list, i), &status->sinks[i]);
+    list = take_list(from, "stages", status->stage_count);
+    for (size_t i = 0; i < status->stage_count; i++)
+        check_stage(json_array_get(list, i), &status->stages[i]);
+    is_integer(take(from, "tracked"), (int64_t)status->tracked);
+    is_integer(take(from, "watched"), (int64_t)status->watched);
+    is_integer(take(from, "edges"), (int64_t)status->edges);
+    is_integer(take(from, "watch_overflows"), (int64_t)status->watch_overflows);
+    is_string(take(from, "device"), status->device);
+    is_string(take(from, "device_state"), status->device_state);
+    is_boolean(take(from, "last"), status->last);
+}
+
+void test_check_published(const json_t *map, const sf_message *message, const sf_stream_info *stream)
+{
+    fields from = {.map = map};
+    is_integer(take(&from, "v"), 1);
+    is_string(take(&from, "topic"), sf_topic_name(message->topic));
+    is_integer(take(&from, "seq"), (int64_t)message->seq);
+    is_string(take(&from, "stream"), stream->name);
+    is_integer(take(&from, "time_ns"), message->time_ns);
+    const json_t *age = take(&from, "age_ms");
+    if (message->arrival_ns == 0)
+        assert_true(json_is_null(age));
+    else
+        assert_true(json_is_number(age) && json_number_value(age) >= 0 && json_number_value(age) < 600000);
+    switch (message->topic) {
+    case SF_TOPIC_EPISODES:
+        check_episodes(&from, &message->episodes, stream->units);
+        break;
+    case SF_TOPIC_TRIGGER:
+        check_trigger(&from, &message->trigger);
+        break;
+    case SF_TOPIC_DENSITY:
+        check_density(&from, &message->density);
+        break;
+    case SF_TOPIC_GRAPH:
+        check_graph(&from, &message->graph, stream->units);
+        break;
+    default:
+        check_status(&from, &message->status);
+        break;
+    }
+    all_taken(&from);
+}
