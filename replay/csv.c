@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,54 +17,10 @@
 
 typedef struct csv {
     sf_recording *recording;
-    const char *path;
-    size_t line; /* 1-based */
+    sf_lines lines;
     size_t capacity;
     sf_error *error;
 } csv;
-
-/* The beginning of what was found, without characters that would disturb a terminal. */
-static const char *shown(const char *found, char (*text)[41])
-{
-    size_t i = 0;
-    for (; i < sizeof *text - 1 && found[i] != '\0'; i++)
-        (*text)[i] = iscntrl((unsigned char)found[i]) ? '?' : found[i];
-    (*text)[i] = '\0';
-    return *text;
-}
-
-static int refuse(const csv *in, const char *expected, const char *found)
-{
-    char text[41];
-    return sf_fail(in->error, SF_DATA, in->path, "line %zu: expected %s, found '%s'", in->line, expected,
-                   shown(found, &text));
-}
-
-/* Cuts the field off at its comma (NULL: the line ends with it) and strips spaces and double quotes around
- * it. */
-static char *take_field(char **rest)
-{
-    char *field = *rest, *write;
-    while (*field == ' ' || *field == '\t')
-        field++;
-    if (*field == '"') { /* quotes may hold commas; "" is a quote */
-        char *read = ++field;
-        for (write = field; *read != '\0' && (*read != '"' || read[1] == '"'); read++) {
-            read += *read == '"';
-            *write++ = *read;
-        }
-        *rest = strchr(read, ',');
-    } else {
-        *rest = strchr(field, ',');
-        write = *rest != NULL ? *rest : field + strlen(field);
-        while (write > field && isspace((unsigned char)write[-1]))
-            write--;
-    }
-    if (*rest != NULL)
-        *(*rest)++ = '\0';
-    *write = '\0';
-    return field;
-}
 
 /* A header's second column is a word, and not one that a broken export writes for a number. */
 static bool is_heading(const char *field)
@@ -90,24 +47,23 @@ static int add_spike(csv *in, const char *name, int64_t time_ns)
 
 static int read_line(csv *in, char *line)
 {
-    char original[41];
-    shown(line, &original);
+    static const char form[] = "a unit's name, a comma and a time in seconds";
+    char original[64]; /* fields are cut in place, and a refusal shows the line */
+    snprintf(original, sizeof original, "%s", line);
     char *rest = line;
-    const char *name = take_field(&rest);
-    if (name[0] == '\0' && rest == NULL)
-        return SF_OK; /* a blank line */
+    const char *name = sf_lines_field(&rest);
     if (rest == NULL)
-        return refuse(in, "a unit's name, a comma and a time in seconds", original);
-    const char *time = take_field(&rest);
+        return name[0] == '\0' ? SF_OK : sf_lines_refuse(&in->lines, form, original, in->error);
+    const char *time = sf_lines_field(&rest);
     if (rest != NULL)
-        return refuse(in, "two fields, a unit's name and a time in seconds", original);
-    int64_t time_ns;
-    if (in->line == 1 && is_heading(time))
+        return sf_lines_refuse(&in->lines, form, original, in->error);
+    if (in->lines.number == 1 && is_heading(time))
         return SF_OK;
     if (name[0] == '\0' || strlen(name) > LONGEST_NAME)
-        return refuse(in, "a unit's name of 1 to 255 bytes", name);
+        return sf_lines_refuse(&in->lines, "a unit's name of 1 to 255 bytes", name, in->error);
+    int64_t time_ns;
     if (!sf_parse_scaled(time, 9, &time_ns) || time_ns < 0)
-        return refuse(in, "a time of 0 or more seconds (to 292 years)", time);
+        return sf_lines_refuse(&in->lines, "a time from 0 to 9.2e9 seconds", time, in->error);
     return add_spike(in, name, time_ns);
 }
 
@@ -138,28 +94,19 @@ static int order_units(sf_recording *recording, sf_error *error)
     return SF_OK;
 }
 
-int sf_csv_read(sf_recording *recording, const char *path, char *text, size_t size,
-                const sf_progress *progress, sf_error *error)
+int sf_csv_read(sf_recording *recording, const sf_lines *lines, const sf_progress *progress, sf_error *error)
 {
-    csv in = {.recording = recording, .path = path, .error = error};
-    char *line = text, *end = text + size;
-    if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
-        line += 3; /* byte order mark */
+    csv in = {.recording = recording, .lines = *lines, .error = error};
     int status = sf_reader_set_format(recording, error, "CSV");
-    while (status == SF_OK && line < end) {
-        in.line++;
-        char *stop = memchr(line, '\n', (size_t)(end - line));
-        if (stop == NULL)
-            stop = end;
-        *stop = '\0';
+    for (char *line; status == SF_OK && (line = sf_lines_next(&in.lines)) != NULL;) {
         status = read_line(&in, line);
-        line = stop + 1;
-        if (status == SF_OK && in.line % LINES_PER_UPDATE == 0 &&
-            !sf_progress_update(progress, "reading", (double)(line - text), (double)size))
-            status = sf_fail(error, SF_CANCELLED, path, "stopped while reading");
+        if (status == SF_OK && in.lines.number % LINES_PER_UPDATE == 0 &&
+            !sf_progress_update(progress, "reading", (double)(in.lines.at - in.lines.text),
+                                (double)(in.lines.end - in.lines.text)))
+            status = sf_fail(error, SF_CANCELLED, lines->path, "stopped while reading");
     }
     if (status == SF_OK && recording->spike_count == 0)
-        status = sf_fail(error, SF_DATA, path,
+        status = sf_fail(error, SF_DATA, lines->path,
                          "no spikes: expected lines of a unit's name, a comma and a time in seconds");
     return status == SF_OK ? order_units(recording, error) : status;
 }

@@ -8,6 +8,7 @@
 
 #include "core/progress.h"
 #include "core/recording.h"
+#include "replay/lines.h"
 
 #include <hdf5.h>
 
@@ -42,10 +43,9 @@ int sf_reader_set_format(sf_recording *recording, sf_error *error, const char *f
     __attribute__((format(printf, 3, 4)));
 
 /**
- * Reads `name,seconds` lines, with or without a header, from text[0..size), which is changed in the course;
- * text[size] is NUL. Units are ordered by name, numbers in names by value.
+ * Reads `name,seconds` lines, with or without a header. Units are ordered by name, numbers in names by value.
+ * The units are finished and the spikes are not in order yet.
  */
-int sf_csv_read(sf_recording *recording, const char *path, char *text, size_t size,
-                const sf_progress *progress, sf_error *error);
+int sf_csv_read(sf_recording *recording, const sf_lines *lines, const sf_progress *progress, sf_error *error);
 
 #endif

@@ -7,7 +7,6 @@
 #include "replay/reader.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,54 +95,25 @@ static int read_hdf5_file(sf_recording *recording, const char *path, const char 
     return status;
 }
 
-/* The whole file in a new block that ends with NUL. */
-static int slurp(char **text, size_t *size, const char *path, sf_error *error)
-{
-    *text = NULL;
-    *size = 0;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat about;
-    if (file < 0 || fstat(file, &about) != 0)
-        return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
-    size_t length = (size_t)about.st_size, done = 0;
-    char *block = sf_resize(NULL, length + 1, 1);
-    ssize_t got = 1;
-    while (block != NULL && done < length && (got = read(file, block + done, length - done)) > 0)
-        done += (size_t)got;
-    int reason = errno;
-    close(file);
-    if (block == NULL)
-        return sf_fail_memory(error);
-    if (got < 0) {
-        sf_free(block);
-        return sf_fail(error, SF_IO, path, "cannot read: %s", strerror(reason));
-    }
-    block[done] = '\0';
-    *text = block;
-    *size = done;
-    return SF_OK;
-}
-
 static int read_text_file(sf_recording *recording, const char *path, const sf_progress *progress,
                           sf_error *error)
 {
-    char *text;
-    size_t size;
-    int status = slurp(&text, &size, path, error);
-    if (status == SF_OK && size == 0)
-        status = sf_fail(error, SF_DATA, path, "the file is empty");
-    else if (status == SF_OK && memchr(text, '\0', size) != NULL)
-        status =
-            sf_fail(error, SF_DATA, path, "this is neither an HDF5 file nor a text of name,seconds lines");
-    if (status == SF_OK && (recording->path = sf_copy_string(path)) == NULL)
-        status = sf_fail_memory(error);
-    if (status == SF_OK)
-        status = sf_csv_read(recording, path, text, size, progress, error);
+    sf_lines lines;
+    sf_error reason;
+    int status = sf_lines_open(&lines, path, &reason);
+    if (status == SF_DATA)
+        return sf_fail(error, SF_DATA, path, "this is neither HDF5 nor lines of name,seconds: %s",
+                       reason.text);
+    if (status != SF_OK)
+        return sf_fail(error, reason.code, reason.place, "%s", reason.text);
+    recording->path = sf_copy_string(path);
+    status =
+        recording->path != NULL ? sf_csv_read(recording, &lines, progress, error) : sf_fail_memory(error);
     if (status == SF_OK)
         status = finish(recording, error);
     if (status != SF_OK)
         sf_recording_free(recording);
-    sf_free(text);
+    sf_lines_close(&lines);
     return status;
 }
 

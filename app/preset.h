@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Presets: defaults for a kind of preparation, under one name. */
+#ifndef SF_APP_PRESET_H
+#define SF_APP_PRESET_H
+
+#include "app/command.h"
+
+typedef struct app_preset {
+    const char *name;
+    const char *delays;        /**< as --delay takes them: LO:HI[,LO:HI...] in ms */
+    int64_t window_ns, hop_ns; /**< hop: how often episodes are discovered anew; 0: the trial is the window */
+    int64_t dedup_ns;          /**< 0: off */
+    double dedup_um;
+    int64_t sttc_ns; /**< half-width for the spike-time tiling coefficient; 0: no advice */
+} app_preset;
+
+/** The preset of that name, or NULL. */
+const app_preset *app_preset_find(const char *name);
+
+/** The preset that --preset names, NULL where it was not given; SF_USAGE lists the names. */
+int app_preset_get(const app_call *call, const app_preset **preset, sf_error *error);
+
+/** Prints all it sets in one line on stderr, unless --quiet; app_load does. */
+void app_preset_print(const app_call *call, const app_preset *preset);
+
+#endif

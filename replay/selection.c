@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/selection.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/text.h"
+#include "replay/lines.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int sf_time_point_parse(sf_time_point *point, const char *text, sf_error *error)
+{
+    int64_t ns;
+    if (!sf_parse_scaled(text, 9, &ns))
+        return sf_fail(error, SF_USAGE, NULL,
+                       "found '%s', expected seconds of the recording, or + and seconds from its first spike",
+                       text);
+    *point = (sf_time_point){.given = true, .from_first = text[0] == '+', .ns = ns};
+    return SF_OK;
+}
+
+/* ---- spans of time ---- */
+
+/* Ordered and disjoint. */
+typedef struct span_list {
+    sf_span *items;
+    size_t count, capacity;
+} span_list;
+
+static int add_span(span_list *list, sf_span span, sf_error *error)
+{
+    void *items = list->items;
+    if (sf_reserve(&items, &list->capacity, list->count + 1, sizeof *list->items) != 0)
+        return sf_fail_memory(error);
+    list->items = items;
+    list->items[list->count++] = span;
+    return SF_OK;
+}
+
+/* What is in both lists. */
+static int intersect(span_list *both, const sf_span *a, size_t a_count, const sf_span *b, size_t b_count,
+                     sf_error *error)
+{
+    int status = SF_OK;
+    for (size_t i = 0, j = 0; status == SF_OK && i < a_count && j < b_count;) {
+        sf_span common = {a[i].start_ns > b[j].start_ns ? a[i].start_ns : b[j].start_ns,
+                          a[i].stop_ns < b[j].stop_ns ? a[i].stop_ns : b[j].stop_ns};
+        if (common.start_ns < common.stop_ns)
+            status = add_span(both, common, error);
+        if (a[i].stop_ns < b[j].stop_ns)
+            i++;
+        else
+            j++;
+    }
+    return status;
+}
+
+static size_t keep_spikes_in(sf_spike *spikes, size_t count, const sf_span *spans, size_t span_count)
+{
+    size_t kept = 0, at = 0;
+    for (size_t i = 0; i < count; i++) {
+        while (at < span_count && spans[at].stop_ns <= spikes[i].time_ns)
+            at++;
+        if (at < span_count && spans[at].start_ns <= spikes[i].time_ns)
+            spikes[kept++] = spikes[i];
+    }
+    return kept;
+}
+
+static size_t keep_markers_in(sf_marker *markers, size_t count, const sf_span *spans, size_t span_count)
+{
+    size_t kept = 0, at = 0;
+    for (size_t i = 0; i < count; i++) {
+        while (at < span_count && spans[at].stop_ns <= markers[i].time_ns)
+            at++;
+        if (at < span_count && spans[at].start_ns <= markers[i].time_ns)
+            markers[kept++] = markers[i];
+    }
+    return kept;
+}
+
+/* Keeps the spikes and the exposure inside the spans. */
+static int restrict_to(sf_recording *recording, const sf_span *spans, size_t count, const char *cause,
+                       sf_error *error)
+{
+    span_list exposure = {0};
+    const sf_span *whole = recording->observed_count > 0 ? recording->observed : &recording->recorded;
+    size_t whole_count = recording->observed_count > 0 ? recording->observed_count : 1;
+    int status = intersect(&exposure, whole, whole_count, spans, count, error);
+    if (status != SF_OK) {
+        sf_free(exposure.items);
+        return status;
+    }
+    size_t kept = keep_spikes_in(recording->spikes, recording->spike_count, spans, count);
+    if (kept < recording->spike_count)
+        sf_recording_drop(recording, cause, recording->spike_count - kept);
+    recording->spike_count = kept;
+    sf_free(recording->observed);
+    recording->observed = NULL;
+    recording->observed_count = 0;
+    recording->recorded.stop_ns = recording->recorded.start_ns;
+    if (exposure.count > 0)
+        recording->recorded =
+            (sf_span){exposure.items[0].start_ns, exposure.items[exposure.count - 1].stop_ns};
+    if (exposure.count > 1) {
+        recording->observed = exposure.items;
+        recording->observed_count = exposure.count;
+    } else {
+        sf_free(exposure.items);
+    }
+    return SF_OK;
+}
+
+/* ---- duplicates ---- */
+
+static bool are_near(const sf_unit *a, const sf_unit *b, double most_um)
+{
+    return a == b || hypot(a->x_um - b->x_um, a->y_um - b->y_um) <= most_um; /* false where one is NaN */
+}
+
+static int remove_duplicates(sf_recording *recording, const sf_selection *selection, sf_error *error)
+{
+    const sf_unit *units = recording->units.items;
+    sf_spike *spikes = recording->spikes;
+    if (selection->dedup_um > 0 && !sf_units_have_geometry(&recording->units))
+        return sf_fail(
+            error, SF_DATA, "--dedup",
+            "this recording has no positions, so no distances; with 0 um only repeats within a unit go");
+    size_t kept = 0;
+    for (size_t i = 0; i < recording->spike_count; i++) {
+        bool repeated = false;
+        for (size_t k = kept; k > 0 && !repeated; k--) {
+            /* Unsigned: the difference of two times may exceed int64. */
+            if ((uint64_t)spikes[i].time_ns - (uint64_t)spikes[k - 1].time_ns > (uint64_t)selection->dedup_ns)
+                break;
+            repeated = are_near(&units[spikes[i].unit], &units[spikes[k - 1].unit], selection->dedup_um);
+        }
+        if (!repeated)
+            spikes[kept++] = spikes[i];
+    }
+    sf_recording_drop(recording, "duplicate", recording->spike_count - kept);
+    recording->spike_count = kept;
+    return SF_OK;
+}
+
+/* ---- units ---- */
+
+/* Marks the units that one field of the list names. */
+static int choose(const sf_units *units, const char *field, bool *chosen, sf_error *error)
+{
+    uint32_t first, last;
+    sf_error reason;
+    const char *dash = field[0] == '#' ? strstr(field, "-#") : NULL;
+    char from[16];
+    if (dash != NULL)
+        snprintf(from, sizeof from, "%.*s", (int)(dash - field), field);
+    if (sf_units_resolve(units, dash != NULL ? from : field, &first, &reason) != SF_OK ||
+        sf_units_resolve(units, dash != NULL ? dash + 1 : field, &last, &reason) != SF_OK)
+        return sf_fail(error, SF_USAGE, "--units", "%s", reason.text);
+    if (last < first)
+        return sf_fail(error, SF_USAGE, "--units", "the range %s ends before it starts", field);
+    for (uint32_t unit = first; unit <= last; unit++)
+        chosen[unit] = true;
+    return SF_OK;
+}
+
+static int keep_units(sf_recording *recording, const char *list, sf_error *error)
+{
+    bool *chosen = sf_alloc(recording->units.count, sizeof *chosen);
+    char *copy = chosen != NULL ? sf_copy_string(list) : NULL;
+    int status = copy != NULL ? SF_OK : sf_fail_memory(error);
+    for (char *rest = copy; status == SF_OK && rest != NULL;)
+        status = choose(&recording->units, sf_lines_field(&rest), chosen, error);
+    size_t kept = 0;
+    for (size_t i = 0; status == SF_OK && i < recording->spike_count; i++)
+        if (chosen[recording->spikes[i].unit])
+            recording->spikes[kept++] = recording->spikes[i];
+    if (status == SF_OK) {
+        if (kept < recording->spike_count)
+            sf_recording_drop(recording, "unit not selected", recording->spike_count - kept);
+        recording->spike_count = kept;
+    }
+    sf_free(copy);
+    sf_free(chosen);
+    return status;
+}
+
+/* ---- blanking ---- */
+
+typedef struct blanking {
+    char marker[SF_MARKER_TEXT_SIZE];
+    int64_t from_ns, to_ns; /* relative to the marker */
+} blanking;
+
+static bool parse_ms(const char *text, size_t length, int64_t *ns)
+{
+    char number[48];
+    if (length > 2 && strncmp(text + length - 2, "ms", 2) == 0)
+        length -= 2;
+    if (length >= sizeof number)
+        return false;
+    memcpy(number, text, length);
+    number[length] = '\0';
+    return sf_parse_scaled(number, 6, ns);
+}
+
+static int parse_blanking(blanking *blank, const char *text, sf_error *error)
+{
+    const char *last = strrchr(text, ',');
+    const char *middle = last != NULL ? memrchr(text, ',', (size_t)(last - text)) : NULL;
+    size_t length = middle != NULL ? (size_t)(middle - text) : 0;
+    if (length == 0 || length >= sizeof blank->marker ||
+        !parse_ms(middle + 1, (size_t)(last - middle - 1), &blank->from_ns) ||
+        !parse_ms(last + 1, strlen(last + 1), &blank->to_ns) || blank->from_ns >= blank->to_ns)
+        return sf_fail(error, SF_USAGE, "--blank",
+                       "found '%s', expected MARKER,A,B with A before B in ms, as light,-1,5", text);
+    memcpy(blank->marker, text, length);
+    blank->marker[length] = '\0';
+    return SF_OK;
+}
+
+static bool is_marker(const sf_marker *marker, const char *name)
+{
+    uint64_t line;
+    if (marker->kind == SF_MARKER_TEXT)
+        return strcmp(marker->text, name) == 0;
+    return marker->state == 1 && strncmp(name, "ttl", 3) == 0 && sf_parse_uint(name + 3, UINT16_MAX, &line) &&
+           marker->line == line;
+}
+
+/* The sum, kept inside int64. */
+static int64_t add_saturated(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? (b > 0 ? INT64_MAX : INT64_MIN) : sum;
+}
+
+static int blank_markers(sf_recording *recording, const char *text, sf_error *error)
+{
+    blanking blank;
+    int status = parse_blanking(&blank, text, error);
+    span_list open = {0}; /* what stays */
+    int64_t open_from = INT64_MIN;
+    size_t found = 0;
+    for (size_t i = 0; status == SF_OK && i < recording->marker_count; i++) {
+        if (!is_marker(&recording->markers[i], blank.marker))
+            continue;
+        found++;
+        int64_t from = add_saturated(recording->markers[i].time_ns, blank.from_ns);
+        if (from > open_from)
+            status = add_span(&open, (sf_span){open_from, from}, error);
+        open_from = add_saturated(recording->markers[i].time_ns, blank.to_ns);
+    }
+    if (status == SF_OK && found == 0)
+        status = sf_fail(error, SF_USAGE, "--blank", "this recording has no marker '%s' among its %zu",
+                         blank.marker, recording->marker_count);
+    if (status == SF_OK)
+        status = add_span(&open, (sf_span){open_from, INT64_MAX}, error);
+    if (status == SF_OK)
+        status = restrict_to(recording, open.items, open.count, "blanked", error);
+    sf_free(open.items);
+    return status;
+}
+
+/* ---- epochs ---- */
+
+static int compare_epochs(const void *a, const void *b)
+{
+    const sf_epoch *left = a, *right = b;
+    return (left->span.start_ns > right->span.start_ns) - (left->span.start_ns < right->span.start_ns);
+}
+
+static int read_epoch(sf_epoch *epoch, const sf_lines *lines, char *line, sf_error *error)
+{
+    static const char form[] = "start,stop,label in seconds, the start before the stop";
+    char original[64];
+    snprintf(original, sizeof original, "%s", line);
+    char *rest = line;
+    const char *start = sf_lines_field(&rest);
+    const char *stop = rest != NULL ? sf_lines_field(&rest) : "";
+    const char *label = rest != NULL ? sf_lines_field(&rest) : "";
+    if (rest != NULL || !sf_parse_scaled(start, 9, &epoch->span.start_ns) ||
+        !sf_parse_scaled(stop, 9, &epoch->span.stop_ns) || epoch->span.start_ns >= epoch->span.stop_ns)
+        return sf_lines_refuse(lines, form, original, error);
+    snprintf(epoch->label, sizeof epoch->label, "%s", label);
+    return SF_OK;
+}
+
+static bool is_heading_or_blank(const sf_lines *lines, const char *line)
+{
+    size_t first = strspn(line, " \t\r\"");
+    return line[first] == '\0' || (lines->number == 1 && isalpha((unsigned char)line[first]));
+}
+
+static int check_epochs(const sf_epoch *epochs, size_t count, const char *path, sf_error *error)
+{
+    if (count == 0)
+        return sf_fail(error, SF_DATA, path, "no epochs: expected lines of start,stop,label in seconds");
+    for (size_t i = 1; i < count; i++)
+        if (epochs[i].span.start_ns < epochs[i - 1].span.stop_ns)
+            return sf_fail(error, SF_DATA, path, "the epochs that start at %.9g s and %.9g s overlap",
+                           (double)epochs[i - 1].span.start_ns * 1e-9,
+                           (double)epochs[i].span.start_ns * 1e-9);
+    return SF_OK;
+}
+
+int sf_epochs_read(sf_epoch **epochs, size_t *count, const char *path, sf_error *error)
+{
+    *epochs = NULL;
+    *count = 0;
+    sf_lines lines;
+    int status = sf_lines_open(&lines, path, error);
+    void *list = NULL;
+    size_t length = 0, capacity = 0;
+    for (char *line; status == SF_OK && (line = sf_lines_next(&lines)) != NULL;) {
+        if (is_heading_or_blank(&lines, line))
+            continue;
+        if (sf_reserve(&list, &capacity, length + 1, sizeof **epochs) != 0)
+            status = sf_fail_memory(error);
+        else
+            status = read_epoch((sf_epoch *)list + length++, &lines, line, error);
+    }
+    if (status == SF_OK && length > 0)
+        qsort(list, length, sizeof **epochs, compare_epochs);
+    if (status == SF_OK)
+        status = check_epochs(list, length, path, error);
+    sf_lines_close(&lines);
+    if (status != SF_OK) {
+        sf_free(list);
+        return status;
+    }
+    *epochs = list;
+    *count = length;
+    return SF_OK;
+}
+
+static int keep_epochs(sf_recording *recording, const char *path, sf_error *error)
+{
+    sf_epoch *epochs;
+    size_t count;
+    int status = sf_epochs_read(&epochs, &count, path, error);
+    span_list spans = {0};
+    for (size_t i = 0; status == SF_OK && i < count; i++)
+        status = add_span(&spans, epochs[i].span, error);
+    if (status == SF_OK) {
+        recording->marker_count =
+            keep_markers_in(recording->markers, recording->marker_count, spans.items, spans.count);
+        status = restrict_to(recording, spans.items, spans.count, "outside the epochs", error);
+    }
+    sf_free(spans.items);
+    sf_free(epochs);
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static int64_t resolve_time(sf_time_point point, int64_t first_ns, int64_t otherwise)
+{
+    if (!point.given)
+        return otherwise;
+    return point.from_first ? add_saturated(first_ns, point.ns) : point.ns;
+}
+
+static int keep_times(sf_recording *recording, const sf_selection *selection, int64_t first_ns,
+                      sf_error *error)
+{
+    sf_span span = {resolve_time(selection->from, first_ns, INT64_MIN),
+                    resolve_time(selection->to, first_ns, INT64_MAX)};
+    if (span.start_ns >= span.stop_ns)
+        return sf_fail(error, SF_USAGE, "--to", "%.9g s is not after --from, %.9g s",
+                       (double)span.stop_ns * 1e-9, (double)span.start_ns * 1e-9);
+    recording->marker_count = keep_markers_in(recording->markers, recording->marker_count, &span, 1);
+    return restrict_to(recording, &span, 1, "outside --from and --to", error);
+}
+
+int sf_selection_apply(sf_recording *recording, const sf_selection *selection, sf_error *error)
+{
+    int64_t first_ns =
+        recording->spike_count > 0 ? recording->spikes[0].time_ns : recording->recorded.start_ns;
+    int status = SF_OK;
+    if (selection->dedup_ns > 0)
+        status = remove_duplicates(recording, selection, error);
+    if (status == SF_OK && selection->units != NULL)
+        status = keep_units(recording, selection->units, error);
+    if (status == SF_OK && selection->blank != NULL)
+        status = blank_markers(recording, selection->blank, error);
+    if (status == SF_OK && selection->epochs_path != NULL)
+        status = keep_epochs(recording, selection->epochs_path, error);
+    if (status == SF_OK && (selection->from.given || selection->to.given))
+        status = keep_times(recording, selection, first_ns, error);
+    return status;
+}
