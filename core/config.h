@@ -6,9 +6,8 @@
 #ifndef SF_CORE_CONFIG_H
 #define SF_CORE_CONFIG_H
 
+#include "core/ring.h"
 #include "core/text.h"
-
-#include <synfire/synfire.h>
 
 typedef enum sf_config_source_type { SF_CONFIG_REPLAY, SF_CONFIG_STREAM } sf_config_source_type;
 typedef enum sf_config_sink_type {
@@ -18,15 +17,11 @@ typedef enum sf_config_sink_type {
     SF_CONFIG_HDF5
 } sf_config_sink_type;
 typedef enum sf_config_encoding { SF_CONFIG_MSGPACK, SF_CONFIG_JSON } sf_config_encoding;
-typedef enum sf_config_policy {
-    SF_CONFIG_BLOCK,
-    SF_CONFIG_DROP_OLDEST,
-    SF_CONFIG_DROP_NEWEST
-} sf_config_policy;
 typedef enum sf_config_quantity { SF_CONFIG_ISI, SF_CONFIG_DELAY, SF_CONFIG_RATE } sf_config_quantity;
 
-/** Where a value stands in the YAML, 1-based; 0 where it is a default or came from --set. */
+/** Where a value that was given stands in the YAML, 1-based; line 0: it came from a setting. */
 typedef struct sf_config_place {
+    char *key; /**< dotted: "sources.0.speed" */
     size_t line, column;
 } sf_config_place;
 
@@ -37,8 +32,7 @@ typedef struct sf_config_source {
     char *speed;                /**< replay: `max` or a factor, 1 by default */
     double timeout_s;           /**< zmq: how long to wait for the unit table; 10 */
     uint32_t ring;              /**< spikes; 65536 */
-    sf_config_policy policy;    /**< block (default for replay), drop-oldest (default for zmq), drop-newest */
-    bool policy_given;
+    sf_ring_policy policy;      /**< block (default for replay), drop-oldest (default for zmq), drop-newest */
 } sf_config_source;
 
 typedef struct sf_config_merge {
@@ -54,8 +48,8 @@ typedef struct sf_config_window {
 
 typedef struct sf_config_mine {
     uint32_t every;   /**< hops between discoveries; 5; 0: no discovery, only what `track` names */
-    char *delays_ms;  /**< as --delay: "0.5:5" */
-    double min_count; /**< of these three at most one is positive; all zero: min_rate_hz 0.5 */
+    char *delays_ms;  /**< as --delay; "0.5:5" */
+    double min_count; /**< of these three exactly one is positive; min_rate_hz 0.5 where none is given */
     double min_rate_hz;
     double min_fraction;
     uint32_t max_size; /**< 4 */
@@ -92,7 +86,7 @@ typedef struct sf_config_sink {
     char *endpoint;              /**< zmq: tcp://127.0.0.1:7710; osc: HOST:PORT, 127.0.0.1:7720 */
     sf_config_encoding encoding; /**< zmq: msgpack */
     uint32_t ring;               /**< messages; 1024 */
-    sf_config_policy policy;     /**< drop-oldest */
+    sf_ring_policy policy;       /**< drop-oldest */
     uint32_t wait_subscribers;   /**< zmq: 0 */
     bool overwrite;              /**< jsonl, hdf5: false */
 } sf_config_sink;
@@ -113,6 +107,10 @@ typedef struct sf_config {
     uint32_t density_count;
     sf_config_sink *sinks;
     uint32_t sink_count;
+
+    char *name; /**< what stands for the file in messages */
+    sf_config_place *places;
+    size_t place_count;
 } sf_config;
 
 /** Everything at its default, no sources and no sinks. */
@@ -120,10 +118,12 @@ int sf_config_default(sf_config *config, sf_error *error);
 
 /**
  * Loads a file over the defaults, then applies `settings` (each "key=value" with a dotted path, as --set
- * gives: "window.length_s=5", "sources.0.speed=max"; a key that does not exist is refused the same way).
- * Checks ranges and what keys mean together: a window that is no whole number of hops, block on a live
- * source, no source, ... SF_CONFIG with place "file:line:column: key"; SF_NO_INPUT where the file cannot be
- * read.
+ * gives: "window.length_s=5", "sources.0.speed=max"; an item after the last one of a list is added; a key
+ * that does not exist is refused the same way). Checks types, ranges and what keys mean together: a window
+ * that is no whole number of hops, block on a live source, a key that another one rules out, ... A
+ * configuration without sources is allowed: the caller may replay a recording in their place. SF_CONFIG with
+ * place "file:line:column: key" or "--set key"; SF_USAGE where a setting is no KEY=VALUE; SF_NO_INPUT where
+ * the file cannot be read.
  */
 int sf_config_load(sf_config *config, const char *path, const char *const *settings, size_t setting_count,
                    sf_error *error);
@@ -132,7 +132,15 @@ int sf_config_load(sf_config *config, const char *path, const char *const *setti
 int sf_config_parse(sf_config *config, const char *yaml, size_t length, const char *name,
                     const char *const *settings, size_t setting_count, sf_error *error);
 
-/** Appends the resolved configuration as YAML that loads to the same. */
+/**
+ * Refuses a value that turned out wrong later (an unknown unit, a recording that is not there): SF_CONFIG
+ * with the place of `key`, a dotted path as "watch.0", or of the nearest list or mapping around it that was
+ * given.
+ */
+int sf_config_refuse(const sf_config *config, const char *key, sf_error *error, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/** Appends the resolved configuration as YAML that loads to the same, with every key that has a meaning. */
 int sf_config_print(sf_text *text, const sf_config *config, sf_error *error);
 
 void sf_config_free(sf_config *config);

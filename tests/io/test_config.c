@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/support.h"
+
+#include "core/config.h"
+#include "core/memory.h"
+
+static int parse(sf_config *config, const char *yaml, const char *setting, sf_error *error)
+{
+    *error = (sf_error){0};
+    return sf_config_parse(config, yaml, strlen(yaml), "test.yaml", &setting, setting != NULL, error);
+}
+
+static void everything_has_a_default(void **state)
+{
+    (void)state;
+    sf_config config;
+    sf_error error;
+    assert_int_equal(sf_config_default(&config, &error), SF_OK);
+    assert_string_equal(config.stream, "synfire");
+    assert_int_equal(config.source_count + config.sink_count + config.track_count + config.watch_count, 0);
+    assert_true(config.window.length_s == 10 && config.window.hop_s == 1);
+    assert_string_equal(config.mine.delays_ms, "0.5:5");
+    assert_true(config.mine.min_rate_hz == 0.5 && config.mine.min_count == 0);
+    assert_int_equal(config.mine.every, 5);
+    assert_int_equal(config.mine.max_size, 4);
+    assert_true(config.graph.enabled);
+    sf_config_free(&config);
+}
+
+static void values_arrive_where_they_belong(void **state)
+{
+    (void)state;
+    static const char yaml[] = "stream: dish 7\n"
+                               "sources:\n"
+                               "  - {type: replay, recording: a.h5, speed: max}\n"
+                               "  - {type: zmq, policy: drop-newest, timeout_s: 2.5}\n"
+                               "window: {length_s: 2.5, hop_s: 0.5}\n"
+                               "mine: {delays_ms: '1:5,5:10', min_count: 12.5, self: true, threads: 3}\n"
+                               "track: ['A -(0,5]-> B', '\"#2\" -(0,5]-> #3']\n"
+                               "watch: []\n"
+                               "graph: {reach: [{from: '#2'}]}\n"
+                               "density:\n"
+                               "  - {quantity: isi, unit: A}\n"
+                               "  - {quantity: delay, episode: 'A -(0,5]-> B', grid: 32}\n"
+                               "sinks:\n"
+                               "  - {type: jsonl}\n"
+                               "  - {type: osc, policy: drop-newest}\n"
+                               "  - {type: hdf5, path: out.h5, overwrite: true}\n";
+    sf_config config;
+    sf_error error;
+    assert_int_equal(parse(&config, yaml, "sources.1.ring=64", &error), SF_OK);
+    assert_string_equal(config.stream, "dish 7");
+    assert_int_equal(config.source_count, 2);
+    assert_int_equal(config.sources[0].type, SF_CONFIG_REPLAY);
+    assert_int_equal(config.sources[0].policy, SF_RING_BLOCK);
+    assert_null(config.sources[0].endpoint);
+    assert_int_equal(config.sources[1].type, SF_CONFIG_STREAM);
+    assert_int_equal(config.sources[1].policy, SF_RING_DROP_NEWEST);
+    assert_int_equal(config.sources[1].ring, 64);
+    assert_string_equal(config.sources[1].endpoint, "tcp://127.0.0.1:7700");
+    assert_true(config.sources[1].timeout_s == 2.5);
+    assert_true(config.mine.min_count == 12.5 && config.mine.min_rate_hz == 0);
+    assert_true(config.mine.self);
+    assert_int_equal(config.track_count, 2);
+    assert_string_equal(config.track[1], "\"#2\" -(0,5]-> #3");
+    assert_int_equal(config.graph.reach_count, 1);
+    assert_int_equal(config.graph.reach[0].hops, 2);
+    assert_int_equal(config.density[1].quantity, SF_CONFIG_DELAY);
+    assert_int_equal(config.density[1].grid, 32);
+    assert_string_equal(config.sinks[0].path, "-");
+    assert_string_equal(config.sinks[1].endpoint, "127.0.0.1:7720");
+    assert_true(config.sinks[2].overwrite);
+    sf_config_free(&config);
+}
+
+static void wrong_files_are_refused_with_their_place(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *yaml, *place, *words;
+    } cases[] = {
+        {"window:\n  lenght_s: 5\n", "test.yaml:2:3: window",
+         "there is no key 'lenght_s' here, only length_s"},
+        {"frobnicate: 1\n", "test.yaml:1:1", "frobnicate"},
+        {"window:\n  length_s: long\n", "test.yaml:2:13: window.length_s", "found 'long', expected a number"},
+        {"window:\n  length_s: -1\n", "test.yaml:2:13: window.length_s", "from 0.001 to 86400"},
+        {"window:\n  length_s: .nan\n", "test.yaml:2:13: window.length_s", "'.nan'"},
+        {"window:\n  length_s: nan\n", "test.yaml:2:13: window.length_s", "'nan'"},
+        {"window: {hop_s: .inf}\n", "test.yaml:1:17: window.hop_s", "'.inf'"},
+        {"window: {hop_s: 1e999}\n", "test.yaml:1:17: window.hop_s", "'1e999'"},
+        {"window: {hop_s: }\n", "test.yaml:1:17: window.hop_s", "found nothing"},
+        {"window: {hop_s: [1]}\n", "test.yaml:1:17: window.hop_s", "found a list, expected a number"},
+        {"window: 5\n", "test.yaml:1:9: window", "expected keys below it, of length_s, hop_s"},
+        {"window: [5]\n", "test.yaml:1:9: window", "found a list"},
+        {"window: {length_s: 10, hop_s: 3}\n", "test.yaml:1:20: window.length_s", "whole number of hops"},
+        {"window: {hop_s: 3}\n", "test.yaml:1:9: window.length_s", "whole number of hops of 3 s"},
+        {"window: {hop_s: 1, hop_s: 1}\n", "test.yaml:1:20: window", "'hop_s' is given twice"},
+        {"mine: {every: 1.5}\n", "test.yaml:1:15: mine.every", "found '1.5', expected a whole number"},
+        {"mine: {every: -1}\n", "test.yaml:1:15: mine.every", "found '-1', expected a whole number from 0"},
+        {"mine: {every: 010}\n", "test.yaml:1:15: mine.every", "found '010'"},
+        {"mine: {max_size: 17}\n", "test.yaml:1:18: mine.max_size", "from 1 to 16"},
+        {"mine: {self: maybe}\n", "test.yaml:1:14: mine.self", "true or false"},
+        {"mine: {min_fraction: 1.5}\n", "test.yaml:1:22: mine.min_fraction", "from 0 to 1"},
+        {"mine: {min_count: 5, min_rate_hz: 1}\n", "test.yaml:1:7: mine", "more than one of min_count"},
+        {"mine: {delays_ms: 5}\n", "test.yaml:1:19: mine.delays_ms", "not a delay interval"},
+        {"mine: {delays_ms: '5:20000'}\n", "test.yaml:1:19: mine.delays_ms", "less than the window"},
+        {"sources:\n  - {recording: x}\n", "test.yaml:2:5: sources.0.type",
+         "is missing: expected one of replay"},
+        {"sources:\n  - {type: replay}\n", "test.yaml:2:5: sources.0.recording", "is missing"},
+        {"sources:\n  - {type: tcp}\n", "test.yaml:2:12: sources.0.type", "one of replay, zmq"},
+        {"sources:\n  - {type: zmq, speed: 2}\n", "test.yaml:2:24: sources.0.speed", "it is for type=replay"},
+        {"sources: [{type: zmq, policy: block}]\n", "test.yaml:1:31: sources.0.policy", "cannot wait"},
+        {"sources: [{type: replay, recording: x, speed: 0}]\n", "test.yaml:1:47: sources.0.speed", "max or"},
+        {"sources: a\n", "test.yaml:1:10: sources", "expected a list"},
+        {"sources:\n", "test.yaml:1:9: sources", "found nothing, expected a list"},
+        {"track: [[a]]\n", "test.yaml:1:9: track.0", "found a list, expected a text"},
+        {"track: ['']\n", "test.yaml:1:9: track.0", "found nothing"},
+        {"track: [\"a\\0b\"]\n", "test.yaml:1:9: track.0", "expected a text"},
+        {"density: [{quantity: delay, unit: a}]\n", "test.yaml:1:35: density.0.unit", "quantity=isi,rate"},
+        {"density: [{quantity: delay}]\n", "test.yaml:1:11: density.0.episode", "is missing"},
+        {"sinks: [{type: jsonl}, {type: jsonl}]\n", "test.yaml:1:24: sinks.1.path", "sinks.0 writes already"},
+        {"sinks: [{type: hdf5}]\n", "test.yaml:1:9: sinks.0.path", "is missing"},
+        {"stream: &a x\ntrack: [*a]\n", "test.yaml:1:9: track.0", "alias"},
+        {"sources: [&a {type: zmq}, *a]\n", "test.yaml:1:11: sources.1", "alias"},
+        {"stream: !!int 5\n", "test.yaml:1:9: stream", "tag"},
+        {"? [a]\n: b\n", "test.yaml:1:3", "as a key"},
+        {"stream: a\n---\nstream: b\n", "test.yaml:3:1", "second document"},
+        {"stream: a\n b: c\n", "test.yaml:2:3", "is not YAML"},
+        {"stream: \"\xff\"\n", "test.yaml: byte 9", "no UTF-8"},
+        {"stream: [a", "test.yaml:2:1", "is not YAML"},
+        {"- a\n", "test.yaml:1:1", "found a list, expected keys"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sf_config config;
+        sf_error error;
+        int status = parse(&config, cases[i].yaml, NULL, &error);
+        if (status != SF_CONFIG || strcmp(error.place, cases[i].place) != 0 ||
+            strstr(error.text, cases[i].words) == NULL)
+            print_error("%s", cases[i].yaml);
+        test_assert_fails(status, &error, SF_CONFIG, cases[i].words);
+        assert_string_equal(error.place, cases[i].place);
+    }
+}
+
+static void settings_override_and_are_checked(void **state)
+{
+    (void)state;
+    static const char yaml[] = "window: {length_s: 4}\nsources: [{type: zmq}]\n";
+    sf_config config;
+    sf_error error;
+    const char *const settings[] = {"window.length_s=20",
+                                    "sources.1.type=replay",
+                                    "sources.1.recording=a=b.h5",
+                                    "track.0=#1 -(0,5]-> #2",
+                                    "track.1=B",
+                                    "track.0=A",
+                                    "stream=- {not: [yaml, of]}",
+                                    "graph.enabled=false"};
+    assert_int_equal(sf_config_parse(&config, yaml, strlen(yaml), "test.yaml", settings,
+                                     sizeof settings / sizeof settings[0], &error),
+                     SF_OK);
+    assert_true(config.window.length_s == 20);
+    assert_int_equal(config.source_count, 2);
+    assert_string_equal(config.sources[1].recording, "a=b.h5");
+    assert_int_equal(config.track_count, 2);
+    assert_string_equal(config.track[0], "A");
+    assert_string_equal(config.stream, "- {not: [yaml, of]}");
+    assert_false(config.graph.enabled);
+    sf_config_free(&config);
+
+    static const struct {
+        const char *setting, *place, *words;
+        sf_status status;
+    } bad[] = {
+        {"window.length_s=x", "--set window.length_s", "found 'x', expected a number", SF_CONFIG},
+        {"window.length_s=4.5", "--set window.length_s", "whole number of hops", SF_CONFIG},
+        {"window.size=4", "--set window.size", "there is no key 'size' here, only length_s", SF_CONFIG},
+        {"window.length_s.x=4", "--set window.length_s.x", "below a single value", SF_CONFIG},
+        {"window=4", "--set window", "more than one value", SF_CONFIG},
+        {"sources.2.type=zmq", "--set sources.2.type", "index", SF_CONFIG},
+        {"sources.x.type=zmq", "--set sources.x.type", "index", SF_CONFIG},
+        {"sources.1.endpoint=x", "--set sources.1.type", "is missing", SF_CONFIG},
+        {"sources.0=zmq", "--set sources.0", "more than one value", SF_CONFIG},
+        {"stream=", "--set stream", "found nothing", SF_CONFIG},
+        {"..=1", "--set ..", "there is no key ''", SF_CONFIG},
+        {"window.length_s", "--set", "KEY=VALUE", SF_USAGE},
+        {"=5", "--set", "KEY=VALUE", SF_USAGE},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        int status = parse(&config, yaml, bad[i].setting, &error);
+        test_assert_fails(status, &error, bad[i].status, bad[i].words);
+        assert_string_equal(error.place, bad[i].place);
+    }
+    /* A file that is wrong where a setting leads is refused for itself. */
+    test_assert_fails(parse(&config, "window: 5\n", "window.hop_s=1", &error), &error, SF_CONFIG,
+                      "expected keys");
+}
+
+static void later_refusals_name_the_place(void **state)
+{
+    (void)state;
+    sf_config config;
+    sf_error error;
+    assert_int_equal(parse(&config, "watch:\n  - A\n", "track.0=B", &error), SF_OK);
+    sf_config_refuse(&config, "watch.0", &error, "there is no unit '%s'", "A");
+    assert_string_equal(error.place, "test.yaml:2:5: watch.0");
+    assert_string_equal(error.text, "there is no unit 'A'");
+    sf_config_refuse(&config, "track.0", &error, "no");
+    assert_string_equal(error.place, "--set track.0");
+    sf_config_refuse(&config, "mine.engine", &error, "no");
+    assert_string_equal(error.place, "test.yaml: mine.engine");
+    sf_config_free(&config);
+}
+
+static char *print(const sf_config *config)
+{
+    sf_text text = {0};
+    sf_error error;
+    assert_int_equal(sf_config_print(&text, config, &error), SF_OK);
+    return text.data;
+}
+
+static void printed_configurations_load_to_the_same(void **state)
+{
+    (void)state;
+    static const char yaml[] =
+        "stream: \"odd: 'name' # \\u00e9\\n\"\n"
+        "sources: [{type: replay, recording: ~/a b.h5, speed: max}, {type: zmq, endpoint: 'ipc:///x'}]\n"
+        "merge: {lateness_ms: 0.1234567890123456}\n"
+        "window: {length_s: 86400, hop_s: 0.001}\n"
+        "track: ['#2 -(0,5]-> #3', 'true', '- x', '0x10', '1e3']\n"
+        "graph: {reach: [{from: A, hops: 3}]}\n"
+        "density: [{unit: A}, {quantity: delay, episode: 'A -(0,5]-> B'}]\n"
+        "sinks: [{type: zmq}, {type: jsonl}, {type: osc}, {type: hdf5, path: x}]\n";
+    sf_config config, again;
+    sf_error error;
+    assert_int_equal(parse(&config, yaml, NULL, &error), SF_OK);
+    char *first = print(&config);
+    assert_non_null(strstr(first, "length_s: 86400\n"));
+    assert_non_null(strstr(first, "watch: []\n"));
+    assert_int_equal(parse(&again, first, NULL, &error), SF_OK);
+    char *second = print(&again);
+    assert_string_equal(first, second);
+    assert_string_equal(again.stream, config.stream);
+    assert_true(again.merge.lateness_ms == config.merge.lateness_ms);
+    assert_string_equal(again.track[0], config.track[0]);
+    sf_free(first);
+    sf_free(second);
+    sf_config_free(&config);
+    sf_config_free(&again);
+}
+
+static char *source_path(const char *relative)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", SYNFIRE_SOURCE, relative);
+    return strdup(path);
+}
+
+/* configs/reference.yaml gives every key its default: the same file with only what has none says the same. */
+static void the_reference_shows_every_default(void **state)
+{
+    (void)state;
+    static const char bare[] = "sources: [{type: replay, recording: recording.h5}, {type: zmq}]\n"
+                               "graph: {reach: [{from: '#0'}]}\n"
+                               "density: [{unit: '#0'}, {quantity: delay, episode: '#0 -(0,5]-> #1'},\n"
+                               "  {quantity: rate, unit: '#0'}]\n"
+                               "sinks: [{type: jsonl}, {type: zmq}, {type: osc},\n"
+                               "  {type: hdf5, path: run.h5}]\n";
+    char *path = source_path("configs/reference.yaml");
+    sf_config reference, defaults, printed;
+    sf_error error;
+    if (sf_config_load(&reference, path, NULL, 0, &error) != SF_OK)
+        fail_msg("%s: %s", error.place, error.text);
+    assert_int_equal(parse(&defaults, bare, NULL, &error), SF_OK);
+    char *shown = print(&reference), *expected = print(&defaults);
+    assert_string_equal(shown, expected);
+    assert_int_equal(parse(&printed, shown, NULL, &error), SF_OK);
+    assert_int_equal(reference.place_count, printed.place_count); /* none is left out */
+    sf_config_free(&reference);
+    sf_config_free(&defaults);
+    sf_config_free(&printed);
+    sf_free(shown);
+    sf_free(expected);
+    free(path);
+}
+
+static void the_examples_load(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"monitoring", "replay", "controller", "demo"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char relative[64];
+        snprintf(relative, sizeof relative, "configs/%s.yaml", names[i]);
+        char *path = source_path(relative);
+        sf_config config;
+        sf_error error;
+        if (sf_config_load(&config, path, NULL, 0, &error) != SF_OK)
+            fail_msg("%s: %s", error.place, error.text);
+        assert_int_not_equal(config.source_count, 0);
+        assert_int_not_equal(config.sink_count, 0);
+        sf_config_free(&config);
+        free(path);
+    }
+}
+
+static void unreadable_files_are_refused(void **state)
+{
+    (void)state;
+    sf_config config;
+    sf_error error;
+    test_assert_fails(sf_config_load(&config, "/nonexistent/x.yaml", NULL, 0, &error), &error, SF_NO_INPUT,
+                      "No such file");
+    assert_string_equal(error.place, "/nonexistent/x.yaml");
+    test_assert_fails(sf_config_load(&config, "/", NULL, 0, &error), &error, SF_NO_INPUT, "directory");
+}
+
+static int load_and_print(void *context)
+{
+    (void)context;
+    static const char yaml[] = "sources: [{type: zmq}]\ntrack: [A, B]\nsinks: [{type: jsonl}]\n";
+    const char *setting = "window.length_s=20";
+    sf_config config;
+    int status = sf_config_parse(&config, yaml, sizeof yaml - 1, "x", &setting, 1, NULL);
+    sf_text text = {0};
+    if (status == SF_OK)
+        status = sf_config_print(&text, &config, NULL);
+    sf_text_free(&text);
+    sf_config_free(&config);
+    return status;
+}
+
+static int refuse_key(void *context)
+{
+    (void)context;
+    static const char yaml[] = "window: {hops: 1}\n";
+    sf_config config;
+    int status = sf_config_parse(&config, yaml, sizeof yaml - 1, "x", NULL, 0, NULL);
+    return status == SF_CONFIG ? SF_OK : status;
+}
+
+static void failed_allocations_leak_nothing(void **state)
+{
+    (void)state;
+    test_fail_every_allocation(load_and_print, NULL);
+    test_fail_every_allocation(refuse_key, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_has_a_default),
+        cmocka_unit_test(values_arrive_where_they_belong),
+        cmocka_unit_test(wrong_files_are_refused_with_their_place),
+        cmocka_unit_test(settings_override_and_are_checked),
+        cmocka_unit_test(later_refusals_name_the_place),
+        cmocka_unit_test(printed_configurations_load_to_the_same),
+        cmocka_unit_test(the_reference_shows_every_default),
+        cmocka_unit_test(the_examples_load),
+        cmocka_unit_test(unreadable_files_are_refused),
+        cmocka_unit_test(failed_allocations_leak_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
