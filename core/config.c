@@ -9,9 +9,9 @@
 #include "core/config_tree.h"
 #include "core/episode.h"
 #include "core/error.h"
+#include "core/file.h"
 #include "core/memory.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -167,7 +167,10 @@ static int fill_struct(sf_config_tree *tree)
 int sf_config_parse(sf_config *config, const char *yaml, size_t length, const char *name,
                     const char *const *settings, size_t setting_count, sf_error *error)
 {
-    *config = (sf_config){.name = sf_copy_string(name)};
+    *config = (sf_config){0};
+    if (length > MOST_BYTES)
+        return sf_fail(error, SF_CONFIG, name, "is over %u MiB, expected a configuration", MOST_BYTES >> 20);
+    config->name = sf_copy_string(name);
     sf_config_tree tree = {.config = config, .error = error};
     int status = config->name != NULL ? sf_config_tree_read(&tree, yaml, length) : sf_fail_memory(error);
     if (status == SF_OK)
@@ -189,33 +192,12 @@ int sf_config_default(sf_config *config, sf_error *error)
     return sf_config_parse(config, "", 0, "defaults", NULL, 0, error);
 }
 
-static int read_file(sf_text *text, const char *path, sf_error *error)
-{
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        return sf_fail(error, SF_NO_INPUT, path, "cannot be opened: %s", strerror(errno));
-    char block[4096];
-    size_t length;
-    while (text->length <= MOST_BYTES && (length = fread(block, 1, sizeof block, file)) > 0)
-        sf_text_append(text, block, length);
-    int status = SF_OK;
-    if (ferror(file))
-        status = sf_fail(error, SF_NO_INPUT, path, "cannot be read: %s", strerror(errno));
-    else if (text->failed)
-        status = sf_fail_memory(error);
-    else if (text->length > MOST_BYTES)
-        status =
-            sf_fail(error, SF_CONFIG, path, "is over %u MiB, expected a configuration", MOST_BYTES >> 20);
-    fclose(file);
-    return status;
-}
-
 int sf_config_load(sf_config *config, const char *path, const char *const *settings, size_t setting_count,
                    sf_error *error)
 {
     *config = (sf_config){0};
     sf_text text = {0};
-    int status = read_file(&text, path, error);
+    int status = sf_file_read(&text, path, error);
     if (status == SF_OK)
         status = sf_config_parse(config, text.data != NULL ? text.data : "", text.length, path, settings,
                                  setting_count, error);
