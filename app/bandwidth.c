@@ -1,17 +1,178 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/command.h"
+#include "app/samples.h"
+
+#include "core/clock.h"
+#include "core/memory.h"
+#include "core/thread.h"
+
+#include <math.h>
+
+static const app_option options[] = {
+    {"method", "NAME", "plugin: the paper's two-stage plug-in (default)"},
+    {NULL, NULL, NULL},
+};
+
+/* A bandwidth, or why there is none. */
+typedef struct series_result {
+    const app_series *series;
+    sf_bandwidth bandwidth;
+    double seconds;
+    int status;
+    sf_error error;
+} series_result;
+
+static int select_all(const app_call *call, const app_series_list *list, const sf_selector *selector,
+                      series_result *results, sf_error *error)
+{
+    sf_progress progress = app_progress(call);
+    sf_bandwidth_options how = {.threads = sf_thread_cores(), .progress = &progress};
+    for (size_t i = 0; i < list->count; i++) {
+        series_result *result = &results[i];
+        result->series = &list->items[i];
+        double start = sf_clock_seconds();
+        result->status =
+            sf_bandwidth_select(&result->bandwidth, selector, &result->series->samples, &how, &result->error);
+        result->seconds = sf_clock_seconds() - start;
+        if (result->status != SF_OK && (result->status != SF_DATA || list->count == 1)) {
+            if (result->error.place[0] == '\0')
+                return sf_fail(error, result->status, call->arguments[0], "%s", result->error.text);
+            *error = result->error;
+            return result->status;
+        }
+    }
+    return SF_OK;
+}
+
+static void print_fields(sf_json *json, const series_result *result)
+{
+    const sf_bandwidth *found = &result->bandwidth;
+    bool good = result->status == SF_OK;
+    sf_json_string(json, "method", found->method);
+    sf_json_uint(json, "n", result->series->samples.n);
+    sf_json_uint(json, "d", result->series->samples.d);
+    sf_json_real(json, "h", good ? found->h : NAN);
+    sf_json_real(json, "h_relative", good ? found->h_relative : NAN);
+    sf_json_real(json, "h0", good ? found->h0 : NAN);
+    sf_json_real(json, "objective", found->objective);
+    sf_json_bool(json, "at_edge", found->at_edge);
+    sf_json_array(json, "minima");
+    for (size_t m = 0; m < found->minimum_count; m++) {
+        sf_json_object(json, NULL);
+        sf_json_real(json, "h", found->minima[m].h);
+        sf_json_real(json, "objective", found->minima[m].objective);
+        sf_json_end_object(json);
+    }
+    sf_json_end_array(json);
+    sf_json_real(json, "seconds", result->seconds);
+    sf_json_string(json, "device", "cpu");
+    if (!good)
+        sf_json_string(json, "error", result->error.text);
+}
+
+/* One series is one object; several are `results`, each with the same fields and the unit it belongs to. */
+static void print_json(sf_text *text, const series_result *results, size_t count)
+{
+    sf_json json = sf_json_start(text);
+    sf_json_object(&json, NULL);
+    if (count == 1)
+        print_fields(&json, &results[0]);
+    else
+        sf_json_array(&json, "results");
+    for (size_t i = 0; count > 1 && i < count; i++) {
+        sf_json_object(&json, NULL);
+        if (results[i].series->unit >= 0)
+            sf_json_int(&json, "unit", results[i].series->unit);
+        sf_json_string(&json, "name", results[i].series->name);
+        print_fields(&json, &results[i]);
+        sf_json_end_object(&json);
+    }
+    if (count > 1)
+        sf_json_end_array(&json);
+    sf_json_end_object(&json);
+}
+
+static void number_cell(app_table *table, bool known, double value)
+{
+    if (known)
+        app_table_cell(table, "%.6g", value);
+    else
+        app_table_cell(table, "-");
+}
+
+static void print_table(sf_text *text, const app_series_list *list, const series_result *results)
+{
+    app_table table = {0};
+    bool named = list->items[0].name != NULL;
+    size_t columns = named ? 6 : 5;
+    if (named)
+        app_table_cell(&table, "%s", list->quantity);
+    app_table_cell(&table, "method");
+    app_table_cell(&table, "samples");
+    app_table_cell(&table, "h%s%s", list->measure[0] != '\0' ? ", " : "", list->measure);
+    app_table_cell(&table, "h / sigma");
+    app_table_cell(&table, "note");
+    for (size_t i = 0; i < list->count; i++) {
+        const series_result *result = &results[i];
+        bool good = result->status == SF_OK;
+        if (named)
+            app_table_cell(&table, "%s", result->series->name);
+        app_table_cell(&table, "%s", result->bandwidth.method);
+        app_table_cell(&table, "%zu", result->series->samples.n);
+        number_cell(&table, good, result->bandwidth.h);
+        number_cell(&table, good, result->bandwidth.h_relative);
+        app_table_cell(&table, "%s", good ? "" : result->error.text);
+    }
+    app_table_print(&table, text, columns);
+    if (text->length > 0 && !text->failed)
+        text->data[--text->length] = '\0'; /* app_print ends the last line */
+}
+
+static int report(const app_call *call, const app_series_list *list, const sf_selector *selector,
+                  sf_error *error)
+{
+    series_result *results = sf_alloc(list->count, sizeof *results);
+    if (results == NULL)
+        return sf_fail_memory(error);
+    int status = select_all(call, list, selector, results, error);
+    if (status == SF_OK) {
+        sf_text text = {0};
+        if (call->json)
+            print_json(&text, results, list->count);
+        else
+            print_table(&text, list, results);
+        status = app_print(&text, error);
+    }
+    for (size_t i = 0; i < list->count; i++)
+        sf_bandwidth_free(&results[i].bandwidth);
+    sf_free(results);
+    return status;
+}
 
 static int run(app_call *call, sf_error *error)
 {
-    (void)call;
-    return sf_fail(error, SF_INTERNAL, NULL, "is not built yet");
+    const sf_selector *selector;
+    int status = app_selector(app_value(call, "method", NULL), "--method", &selector, error);
+    if (status != SF_OK)
+        return status;
+    app_catch_signals();
+    app_series_list list;
+    status = app_samples_load(call, &list, error);
+    if (status == SF_OK)
+        status = report(call, &list, selector, error);
+    app_samples_free(&list);
+    return status;
 }
 
 const app_command app_command_bandwidth = {
     .name = "bandwidth",
     .group = "timing",
-    .summary = "not built yet",
-    .arguments = "",
-    .example = "synfire bandwidth",
+    .summary = "Kernel bandwidth of samples",
+    .arguments = "SAMPLES",
+    .least_arguments = 1,
+    .most_arguments = 1,
+    .example = "synfire bandwidth intervals.txt --method plugin",
+    .notes = "SAMPLES is a file of numbers: text or CSV with one row a line, or NumPy .npy. Under 50 samples "
+             "there is no bandwidth.",
+    .options = {options},
     .run = run,
 };

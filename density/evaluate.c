@@ -2,6 +2,7 @@
 #include "density/evaluate.h"
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/thread.h"
 #include "density/vector.h"
 
@@ -53,17 +54,85 @@ static int evaluate_strip(void *context, unsigned worker, size_t strip)
     return SF_OK;
 }
 
+static void evaluate(evaluation e, unsigned threads)
+{
+    sf_parallel_for(threads, (e.count + STRIP - 1) / STRIP, evaluate_strip, &e);
+}
+
+/* f_log at log x, divided by x. */
+static int evaluate_log(evaluation e, unsigned threads)
+{
+    double *logs = sf_resize(NULL, e.n + e.count, sizeof *logs);
+    if (logs == NULL)
+        return SF_NO_MEMORY;
+    double *log_points = logs + e.n;
+    for (size_t j = 0; j < e.n; j++)
+        logs[j] = log(e.samples[j]);
+    for (size_t k = 0; k < e.count; k++)
+        log_points[k] = e.points[k] > 0 ? log(e.points[k]) : 0;
+    const double *points = e.points;
+    e.samples = logs;
+    e.points = log_points;
+    evaluate(e, threads);
+    for (size_t k = 0; k < e.count; k++)
+        e.values[k] = points[k] > 0 ? e.values[k] / points[k] : 0;
+    sf_free(logs);
+    return SF_OK;
+}
+
+/* f(x) + f(-x) at x >= 0. */
+static int evaluate_reflected(evaluation e, unsigned threads)
+{
+    double *mirrored = sf_resize(NULL, 2 * e.count, sizeof *mirrored);
+    if (mirrored == NULL)
+        return SF_NO_MEMORY;
+    double *values = mirrored + e.count;
+    for (size_t k = 0; k < e.count; k++)
+        mirrored[k] = -e.points[k];
+    evaluate(e, threads);
+    double *sum = e.values;
+    const double *points = e.points;
+    e.points = mirrored;
+    e.values = values;
+    evaluate(e, threads);
+    for (size_t k = 0; k < e.count; k++)
+        sum[k] = points[k] >= 0 ? sum[k] + values[k] : 0;
+    sf_free(mirrored);
+    return SF_OK;
+}
+
+int sf_domain_check(sf_domain domain, const double *samples, size_t n, sf_error *error)
+{
+    for (size_t j = 0; j < n; j++) {
+        if (!isfinite(samples[j]))
+            return sf_fail(error, SF_DATA, NULL, "sample %zu is %g, expected finite numbers", j + 1,
+                           samples[j]);
+        if (domain == SF_DOMAIN_LOG && samples[j] <= 0)
+            return sf_fail(error, SF_DATA, NULL, "sample %zu is %g: the logarithm needs samples above 0",
+                           j + 1, samples[j]);
+        if (domain == SF_DOMAIN_REFLECT && samples[j] < 0)
+            return sf_fail(error, SF_DATA, NULL, "sample %zu is %g: reflection needs samples of at least 0",
+                           j + 1, samples[j]);
+    }
+    return SF_OK;
+}
+
 int sf_density_evaluate(double *values, const double *points, size_t count, const double *samples, size_t n,
-                        double h, unsigned threads, sf_error *error)
+                        double h, sf_domain domain, unsigned threads, sf_error *error)
 {
     if (!(h > 0) || !isfinite(h))
         return sf_fail(error, SF_USAGE, NULL, "found the bandwidth %g, expected a number above 0", h);
     if (n == 0)
         return sf_fail(error, SF_DATA, NULL, "found no sample, expected at least 1");
-    for (size_t j = 0; j < n; j++)
-        if (!isfinite(samples[j]))
-            return sf_fail(error, SF_DATA, NULL, "sample %zu is %g, expected finite numbers", j + 1,
-                           samples[j]);
+    int status = sf_domain_check(domain, samples, n, error);
+    if (status != SF_OK)
+        return status;
     evaluation e = {.values = values, .points = points, .samples = samples, .count = count, .n = n, .h = h};
-    return sf_parallel_for(threads, (count + STRIP - 1) / STRIP, evaluate_strip, &e);
+    if (domain == SF_DOMAIN_LOG)
+        status = evaluate_log(e, threads);
+    else if (domain == SF_DOMAIN_REFLECT)
+        status = evaluate_reflected(e, threads);
+    else
+        evaluate(e, threads);
+    return status == SF_NO_MEMORY ? sf_fail_memory(error) : status;
 }

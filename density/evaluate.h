@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Evaluating a kernel density. */
+/** Evaluating a kernel density, also of quantities that cannot be negative. */
 #ifndef SF_DENSITY_EVALUATE_H
 #define SF_DENSITY_EVALUATE_H
 
 #include <synfire/synfire.h>
 
+/** Where samples can lie, and so which density is estimated. Intervals and delays are positive. */
+typedef enum sf_domain {
+    SF_DOMAIN_LINE, /**< anywhere */
+    SF_DOMAIN_LOG, /**< above 0: the density of log x, carried back by f(x) = f_log(log x)/x; h is in log x */
+    SF_DOMAIN_REFLECT, /**< at or above 0: what the kernels put under 0 is reflected, f(x) + f(-x) */
+} sf_domain;
+
+/** SF_DATA where a sample is not finite or does not lie in the domain. */
+int sf_domain_check(sf_domain domain, const double *samples, size_t n, sf_error *error);
+
 /**
- * values[k] = 1/(n h) sum_j phi((points[k] - samples[j]) / h), phi the standard normal density: the direct
- * sum, O(count * n), on up to `threads` threads. n >= 1, h > 0 and finite (SF_USAGE); SF_DATA where a sample
- * is not finite.
+ * Density at `count` points, values[k] = 1/(n h) sum_j phi((points[k] - samples[j]) / h) with phi the
+ * standard normal density: the direct sum, O(count * n), on up to `threads` threads. n >= 1, h > 0 and finite
+ * (SF_USAGE); SF_DATA, SF_NO_MEMORY. Outside the domain the density is 0.
  */
 int sf_density_evaluate(double *values, const double *points, size_t count, const double *samples, size_t n,
-                        double h, unsigned threads, sf_error *error);
+                        double h, sf_domain domain, unsigned threads, sf_error *error);
 
 #endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/plot.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { WIDTH = 760, HEIGHT = 460, LEFT = 86, RIGHT = 24, TOP = 62, BOTTOM = 66, RUG = 9, RUG_MOST = 2000 };
+
+/* One axis: data from `least` to `most` on pixels from `at_least` to `at_most`. */
+typedef struct plot_axis {
+    bool log;
+    double least, most;
+    double at_least, at_most;
+} plot_axis;
+
+static double place(const plot_axis *axis, double value)
+{
+    double share = axis->log ? log(value / axis->least) / log(axis->most / axis->least)
+                             : (value - axis->least) / (axis->most - axis->least);
+    return axis->at_least + share * (axis->at_most - axis->at_least);
+}
+
+static void print_words(sf_text *svg, const char *words)
+{
+    for (; *words != '\0'; words++) {
+        if (*words == '<')
+            sf_text_printf(svg, "&lt;");
+        else if (*words == '>')
+            sf_text_printf(svg, "&gt;");
+        else if (*words == '&')
+            sf_text_printf(svg, "&amp;");
+        else if ((unsigned char)*words >= 0x20)
+            sf_text_append(svg, words, 1);
+    }
+}
+
+static void print_label(sf_text *svg, double x, double y, const char *attributes, const char *words)
+{
+    sf_text_printf(svg, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes);
+    print_words(svg, words);
+    sf_text_printf(svg, "</text>\n");
+}
+
+/* 1, 2 or 5 times a power of ten, so that about `wanted` steps fit. */
+static double nice_step(double length, double wanted)
+{
+    double rough = length / wanted, power = pow(10, floor(log10(rough)));
+    double digit = rough / power;
+    return power * (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10);
+}
+
+/* The tick after `value`; from = true: the first tick at or above the axis' start. */
+static double next_tick(const plot_axis *axis, double value, bool first)
+{
+    if (!axis->log) {
+        double step = nice_step(axis->most - axis->least, 7);
+        double index = first ? ceil(axis->least / step - 1e-9) : round(value / step) + 1;
+        return index * step;
+    }
+    bool sparse = axis->most / axis->least > 1e4; /* decades only */
+    static const double digits[] = {1, 2, 5, 10};
+    double power = pow(10, floor(log10(first ? axis->least : value) + 1e-9));
+    for (int d = 0; d < 4; d++) {
+        double tick = digits[d] * power;
+        bool later = first ? tick >= axis->least * (1 - 1e-9) : tick > value * (1 + 1e-9);
+        if (later && (!sparse || d == 0 || d == 3))
+            return tick;
+    }
+    return 10 * power;
+}
+
+static void print_tick(sf_text *svg, const plot_axis *axis, double value, bool across)
+{
+    double at = place(axis, value);
+    char words[32];
+    double step = axis->log ? 0 : nice_step(axis->most - axis->least, 7);
+    snprintf(words, sizeof words, "%.6g", fabs(value) < step * 1e-6 ? 0 : value);
+    if (across) {
+        sf_text_printf(svg, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>\n", at, TOP, HEIGHT - BOTTOM);
+        print_label(svg, at, HEIGHT - BOTTOM + 24, "text-anchor=\"middle\"", words);
+    } else {
+        sf_text_printf(svg, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", LEFT, at, WIDTH - RIGHT);
+        print_label(svg, LEFT - 8, at + 4, "text-anchor=\"end\"", words);
+    }
+}
+
+static void print_ticks(sf_text *svg, const plot_axis *axis, bool across)
+{
+    double last = axis->most + (axis->most - axis->least) * 1e-9;
+    for (double tick = next_tick(axis, 0, true); tick <= last; tick = next_tick(axis, tick, false))
+        print_tick(svg, axis, tick, across);
+}
+
+static void print_curve(sf_text *svg, const app_plot *plot, const plot_axis *x, const plot_axis *y)
+{
+    for (int filled = 1; filled >= 0; filled--) {
+        sf_text_printf(svg, "<path class=\"%s\" d=\"", filled ? "area" : "curve");
+        for (size_t i = 0; i < plot->count; i++)
+            sf_text_printf(svg, "%c%.2f %.2f", i > 0 ? 'L' : 'M', place(x, plot->x[i]), place(y, plot->y[i]));
+        if (filled)
+            sf_text_printf(svg, "V%dH%.2fZ", HEIGHT - BOTTOM, place(x, plot->x[0]));
+        sf_text_printf(svg, "\"/>\n");
+    }
+}
+
+/* Every sample where they are few, else every so many-th. */
+static void print_rug(sf_text *svg, const app_plot *plot, const plot_axis *x)
+{
+    size_t stride = plot->rug_count / RUG_MOST + 1;
+    sf_text_printf(svg, "<path class=\"rug\" d=\"");
+    for (size_t i = 0; i < plot->rug_count; i += stride)
+        if (plot->rug[i] >= x->least && plot->rug[i] <= x->most)
+            sf_text_printf(svg, "M%.1f %dv%d", place(x, plot->rug[i]), HEIGHT - BOTTOM, RUG);
+    sf_text_printf(svg, "\"/>\n");
+}
+
+static const char style[] =
+    "<style>text{font:13px sans-serif;fill:#222}.title{font-size:17px;font-weight:600}.caption{fill:#666}"
+    ".grid{stroke:#ddd;fill:none}.frame{stroke:#222;fill:none}.area{fill:#2a6f97;fill-opacity:.18}"
+    ".curve{stroke:#2a6f97;stroke-width:1.8;fill:none;stroke-linejoin:round}"
+    ".rug{stroke:#222;stroke-opacity:.35;fill:none}</style>\n";
+
+void app_plot_print(sf_text *svg, const app_plot *plot)
+{
+    double highest = 0;
+    for (size_t i = 0; i < plot->count; i++)
+        highest = plot->y[i] > highest ? plot->y[i] : highest;
+    plot_axis x = {.log = plot->log_x,
+                   .least = plot->x[0],
+                   .most = plot->x[plot->count - 1],
+                   .at_least = LEFT,
+                   .at_most = WIDTH - RIGHT};
+    plot_axis y = {.most = highest > 0 ? highest * 1.05 : 1, .at_least = HEIGHT - BOTTOM, .at_most = TOP};
+    sf_text_printf(svg,
+                   "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
+                   "height=\"%d\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n%s",
+                   WIDTH, HEIGHT, WIDTH, HEIGHT, style);
+    print_label(svg, LEFT, 28, "class=\"title\"", plot->title);
+    print_label(svg, LEFT, 48, "class=\"caption\"", plot->caption);
+    print_ticks(svg, &x, true);
+    print_ticks(svg, &y, false);
+    print_curve(svg, plot, &x, &y);
+    print_rug(svg, plot, &x);
+    sf_text_printf(svg, "<path class=\"frame\" d=\"M%d %dV%dH%d\"/>\n", LEFT, TOP, HEIGHT - BOTTOM,
+                   WIDTH - RIGHT);
+    print_label(svg, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 18, "text-anchor=\"middle\"", plot->x_label);
+    char turned[96];
+    snprintf(turned, sizeof turned, "text-anchor=\"middle\" transform=\"rotate(-90 18 %d)\"",
+             (TOP + HEIGHT - BOTTOM) / 2);
+    print_label(svg, 18, (TOP + HEIGHT - BOTTOM) / 2.0, turned, plot->y_label);
+    sf_text_printf(svg, "</svg>\n");
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A curve with axes as an SVG file. */
+#ifndef SF_APP_PLOT_H
+#define SF_APP_PLOT_H
+
+#include "core/error.h"
+#include "core/text.h"
+
+typedef struct app_plot {
+    const char *title, *caption; /**< above the axes; caption in smaller letters under the title */
+    const char *x_label, *y_label;
+    bool log_x; /**< a logarithmic horizontal axis; every x is above 0 */
+    const double *x, *y;
+    size_t count;      /**< points of the curve, x ascending, y >= 0; the vertical axis begins at 0 */
+    const double *rug; /**< samples shown as ticks under the curve; those outside the axis are left out */
+    size_t rug_count;
+} app_plot;
+
+/** Appends the picture to an empty text. */
+void app_plot_print(sf_text *svg, const app_plot *plot);
+
+#endif

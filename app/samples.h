@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What `bandwidth`, `density` and `aggregate` take samples from: files of numbers, or a recording. */
+#ifndef SF_APP_SAMPLES_H
+#define SF_APP_SAMPLES_H
+
+#include "app/command.h"
+#include "density/samples.h"
+#include "density/select.h"
+
+/** One set of samples that gets a bandwidth of its own. */
+typedef struct app_series {
+    char *name;   /**< the unit or the link of an episode; NULL for a file of numbers */
+    int64_t unit; /**< the unit's index, or -1 */
+    sf_samples samples;
+} app_series;
+
+/** Zero-initialise before filling. */
+typedef struct app_series_list {
+    app_series *items;
+    size_t count, capacity;
+    const char *quantity; /**< "samples", "interval", ... for axes and tables */
+    const char *measure;  /**< "s", "Hz", "um", or "" where numbers have no unit */
+} app_series_list;
+
+/** Reads the call's first argument. */
+int app_samples_load(const app_call *call, app_series_list *list, sf_error *error);
+void app_samples_free(app_series_list *list);
+
+/** The selector that the value of `option` names (NULL: the default); SF_USAGE lists the names. */
+int app_selector(const char *text, const char *option, const sf_selector **selector, sf_error *error);
+
+#endif

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# Bandwidths and densities of files of numbers: values, formats, refusals.
+refused() { # exit code, words of the sentence, command...
+    local expected=$1 words=$2 code=0
+    shift 2
+    "$@" >out 2>err || code=$?
+    if [ $code != "$expected" ] || [ -s out ] || [ "$(wc -l <err)" != 1 ] || ! grep -qF -- "$words" err; then
+        echo "exit $code, expected $expected with '$words':"; cat out err; return 1
+    fi
+}
+
+# 100 numbers: the squares 1, 4, 9, ...
+awk 'BEGIN { for (i = 1; i <= 100; i++) print i * i }' >squares.txt
+$SYNFIRE bandwidth squares.txt --method plugin --json >out
+for field in method n d h h_relative h0 objective at_edge minima seconds device; do
+    grep -q "\"$field\":" out
+done
+grep -q '"method":"plugin","n":100,"d":1,' out
+$SYNFIRE bandwidth squares.txt --method plugin | grep -q '^plugin  *100 '
+
+# The density integrates to 1, the grid is the one asked for, and both forms of output agree.
+$SYNFIRE density squares.txt --bandwidth 500 --grid -5000:15000:2001 --csv >density.csv
+awk -F, 'NR == 2 && $1 != -5000 { exit 1 } NR > 1 { sum += $2 * 10; last = $1 }
+    END { if (last != 15000 || sum < 0.999999 || sum > 1.000001) { print last, sum; exit 1 } }' density.csv
+$SYNFIRE density squares.txt --bandwidth 500 --reflect --grid 0:15000:1501 --csv |
+    awk -F, 'NR > 1 { sum += $2 * (NR == 2 ? 5 : 10) } END { if (sum < 0.9999 || sum > 1.0001) { print sum; exit 1 } }'
+$SYNFIRE density squares.txt --log --csv |
+    awk -F, 'NR > 2 { sum += ($2 + before) / 2 * ($1 - x) } NR > 1 { x = $1; before = $2 }
+        END { if (sum < 0.995 || sum > 1.001) { print sum; exit 1 } }'
+$SYNFIRE density squares.txt --grid 0:10000:3 --json | grep -q '"grid":\[0,5000,10000\],"density":\['
+$SYNFIRE density squares.txt --plot density.svg >out
+grep -q '</svg>' density.svg && grep -q '100 samples, bandwidth' density.svg
+
+head -49 squares.txt >few.txt
+refused 65 "not enough data: found 49 samples" $SYNFIRE bandwidth few.txt
+awk 'BEGIN { for (i = 0; i < 60; i++) print 7 }' >same.txt
+refused 65 "all 60 samples equal 7" $SYNFIRE bandwidth same.txt
+refused 65 "found 'x'" $SYNFIRE bandwidth <(echo 1; echo x)
+refused 66 "No such file" $SYNFIRE bandwidth nowhere.txt
+refused 66 "is a directory" $SYNFIRE bandwidth .
+refused 64 "expected" $SYNFIRE bandwidth squares.txt --method magic
+refused 65 "2 columns" $SYNFIRE bandwidth <(awk '{ print $1, $1 }' squares.txt) --method plugin
+refused 65 "above 0" $SYNFIRE density <(cat squares.txt; echo 0) --log
+refused 65 "at least 0" $SYNFIRE density <(cat squares.txt; echo -1) --reflect
+refused 64 "does not go with" $SYNFIRE density squares.txt --log --reflect
+refused 64 "A < B" $SYNFIRE density squares.txt --grid 5:5:10
+refused 64 "A < B" $SYNFIRE density squares.txt --grid 0:1:1
+refused 64 "above 0" $SYNFIRE density squares.txt --bandwidth 0
+refused 73 "cannot create" $SYNFIRE density squares.txt --plot nowhere/x.svg
+refused 74 "cannot write" $SYNFIRE density squares.txt --plot /dev/full
+[ -c /dev/full ]
