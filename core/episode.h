@@ -36,6 +36,19 @@ void sf_episode_id(char id[SF_EPISODE_ID_SIZE], const sf_episode *episode, const
 /** Order of units, then of delays; for sorting results. Sizes are compared first. */
 int sf_episode_compare(const sf_episode *a, const sf_episode *b);
 
+/** True where more than the lower bound has passed between two times. Exact for any two int64. */
+static inline bool sf_delay_over(sf_delay delay, int64_t from_ns, int64_t to_ns)
+{
+    return to_ns > from_ns && (uint64_t)to_ns - (uint64_t)from_ns > (uint64_t)delay.low_ns;
+}
+
+/** True where low < to - from <= high. */
+static inline bool sf_delay_holds(sf_delay delay, int64_t from_ns, int64_t to_ns)
+{
+    return sf_delay_over(delay, from_ns, to_ns) &&
+           (uint64_t)to_ns - (uint64_t)from_ns <= (uint64_t)delay.high_ns;
+}
+
 /** Sum of the upper delay bounds: no occurrence lasts longer. */
 int64_t sf_episode_span_ns(const sf_episode *episode);
 

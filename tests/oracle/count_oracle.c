@@ -29,7 +29,8 @@ static long latest_start(const sf_spike *spikes, size_t end, const sf_episode *e
     return latest;
 }
 
-uint64_t oracle_count(const sf_spike *spikes, size_t count, const sf_episode *episode)
+uint64_t oracle_pass(const sf_spike *spikes, size_t count, const sf_episode *episode, size_t begin,
+                     size_t end, uint64_t entry, uint64_t *exit)
 {
     long *starts = malloc((count + 1) * sizeof *starts);
     long *shorter = malloc((count + 1) * sizeof *shorter);
@@ -41,16 +42,22 @@ uint64_t oracle_count(const sf_spike *spikes, size_t count, const sf_episode *ep
         starts = swap;
     }
     uint64_t total = 0;
-    long last_end = NO_START;
-    for (size_t end = 0; end < count; end++) {
-        if (shorter[end] > last_end) {
+    for (size_t i = begin; i < end; i++) {
+        if (shorter[i] >= (long)entry) {
             total++;
-            last_end = (long)end;
+            entry = i + 1;
         }
     }
+    *exit = entry;
     free(starts);
     free(shorter);
     return total;
+}
+
+uint64_t oracle_count(const sf_spike *spikes, size_t count, const sf_episode *episode)
+{
+    uint64_t exit;
+    return oracle_pass(spikes, count, episode, 0, count, 0, &exit);
 }
 
 typedef struct enumeration {

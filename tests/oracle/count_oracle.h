@@ -14,6 +14,13 @@
 uint64_t oracle_count(const sf_spike *spikes, size_t count, const sf_episode *episode);
 
 /**
+ * The same greedy over a part: takes only occurrences that end at positions begin .. end - 1 and start at
+ * `entry` or later. *exit is the end of the last one taken plus one, or `entry`.
+ */
+uint64_t oracle_pass(const sf_spike *spikes, size_t count, const sf_episode *episode, size_t begin,
+                     size_t end, uint64_t entry, uint64_t *exit);
+
+/**
  * The definition itself: enumerates every occurrence, then finds the largest disjoint set by dynamic
  * programming over positions. Exponential in the size of the episode: for a few dozen spikes.
  */

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "window/history.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/recording.h"
+
+#include <string.h>
+
+#define LEAST_CAPACITY 1024
+
+void sf_history_free(sf_history *history)
+{
+    sf_free(history->spikes);
+    *history = (sf_history){0};
+}
+
+/* Writes both copies, in pieces where the first one wraps. */
+static void store(sf_history *history, uint64_t position, const sf_spike *spikes, size_t count)
+{
+    while (count > 0) {
+        uint64_t slot = position % history->capacity;
+        size_t piece = count < history->capacity - slot ? count : (size_t)(history->capacity - slot);
+        memcpy(history->spikes + slot, spikes, piece * sizeof *spikes);
+        memcpy(history->spikes + slot + history->capacity, spikes, piece * sizeof *spikes);
+        position += piece;
+        spikes += piece;
+        count -= piece;
+    }
+}
+
+static int grow(sf_history *history, uint64_t needed, sf_error *error)
+{
+    sf_history grown = *history;
+    grown.capacity += grown.capacity / 2;
+    if (grown.capacity < needed)
+        grown.capacity = needed;
+    if (grown.capacity < LEAST_CAPACITY)
+        grown.capacity = LEAST_CAPACITY;
+    grown.spikes = sf_resize(NULL, grown.capacity, 2 * sizeof *grown.spikes);
+    if (grown.spikes == NULL)
+        return sf_fail_memory(error);
+    if (history->end > history->begin)
+        store(&grown, history->begin, sf_history_view(history, history->begin),
+              (size_t)(history->end - history->begin));
+    sf_free(history->spikes);
+    *history = grown;
+    return SF_OK;
+}
+
+int sf_history_append(sf_history *history, const sf_spike *spikes, size_t count, sf_error *error)
+{
+    uint64_t needed = history->end - history->begin + count;
+    if (needed > history->capacity && grow(history, needed, error) != SF_OK)
+        return SF_NO_MEMORY;
+    store(history, history->end, spikes, count);
+    history->end += count;
+    return SF_OK;
+}
+
+const sf_spike *sf_history_view(const sf_history *history, uint64_t position)
+{
+    if (history->capacity == 0)
+        return NULL;
+    /* From the slot of `begin`, so that the view of `end` itself still lies behind the others. */
+    return history->spikes + history->begin % history->capacity + (position - history->begin);
+}
+
+uint64_t sf_history_find(const sf_history *history, int64_t time_ns)
+{
+    if (history->end == history->begin)
+        return history->end;
+    return history->begin + sf_spikes_lower_bound(sf_history_view(history, history->begin),
+                                                  (size_t)(history->end - history->begin), time_ns);
+}
+
+void sf_history_drop_before(sf_history *history, uint64_t position)
+{
+    if (position > history->begin)
+        history->begin = position < history->end ? position : history->end;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The spikes of the merged stream that the window still needs, in one piece of memory. The position of a
+ * spike is its number in the stream since the start. Every spike is stored twice, a capacity apart, so that
+ * any part is contiguous and nothing is ever moved to make it so: no hop pays for the others. One thread.
+ */
+#ifndef SF_WINDOW_HISTORY_H
+#define SF_WINDOW_HISTORY_H
+
+#include <synfire/synfire.h>
+
+/** Zero-initialised, it is empty and at position 0. */
+typedef struct sf_history {
+    sf_spike *spikes; /**< 2 * capacity */
+    uint64_t capacity;
+    uint64_t begin, end; /**< positions kept: begin .. end - 1 */
+} sf_history;
+
+void sf_history_free(sf_history *history);
+
+/** Appends spikes that follow those before in stream order. Grows by half where room is short: SF_NO_MEMORY.
+ */
+int sf_history_append(sf_history *history, const sf_spike *spikes, size_t count, sf_error *error);
+
+/** Spikes from this position (begin <= position <= end) up to `end`; valid until the next append. */
+const sf_spike *sf_history_view(const sf_history *history, uint64_t position);
+
+/** Position of the first kept spike with time >= time_ns, or `end`. */
+uint64_t sf_history_find(const sf_history *history, int64_t time_ns);
+
+/** Forgets spikes before this position. */
+void sf_history_drop_before(sf_history *history, uint64_t position);
+
+#endif

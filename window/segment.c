@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "window/segment.h"
+
+#include "core/episode.h"
+#include "core/error.h"
+
+/* ---- cutting */
+
+int sf_cutter_open(sf_cutter *cutter, int64_t anchor_ns, int64_t window_ns, int64_t hop_ns, sf_error *error)
+{
+    *cutter = (sf_cutter){.window_ns = window_ns, .hop_ns = hop_ns, .anchor_ns = anchor_ns};
+    if (window_ns <= 0 || hop_ns <= 0)
+        return sf_fail(error, SF_USAGE, NULL, "the %s must be longer than 0",
+                       window_ns <= 0 ? "window" : "hop");
+    return SF_OK;
+}
+
+/* Times past the end of int64 stay there and are never reached. */
+static int64_t later(int64_t time_ns, int64_t by_ns)
+{
+    int64_t sum;
+    return __builtin_add_overflow(time_ns, by_ns, &sum) ? INT64_MAX : sum;
+}
+
+static int64_t earlier(int64_t time_ns, int64_t by_ns)
+{
+    int64_t difference;
+    return __builtin_sub_overflow(time_ns, by_ns, &difference) ? INT64_MIN : difference;
+}
+
+/* False while there is nothing to anchor at. */
+static bool anchor(sf_cutter *cutter, const sf_history *history, int64_t watermark_ns)
+{
+    if (cutter->anchored)
+        return true;
+    if (cutter->anchor_ns == INT64_MIN) {
+        if (history->begin == history->end)
+            return false;
+        cutter->anchor_ns = sf_history_view(history, history->begin)->time_ns;
+    }
+    if (cutter->anchor_ns > watermark_ns)
+        return false; /* spikes before it are still to come */
+    cutter->anchored = true;
+    int64_t remainder = cutter->window_ns % cutter->hop_ns;
+    cutter->last_cut_ns = cutter->anchor_ns;
+    cutter->last_position = sf_history_find(history, cutter->anchor_ns);
+    cutter->next_start_ns = later(cutter->anchor_ns, cutter->hop_ns);
+    cutter->next_stop_ns = later(cutter->anchor_ns, remainder != 0 ? remainder : cutter->hop_ns);
+    return true;
+}
+
+static void cut(sf_cutter *cutter, const sf_history *history, int64_t at_ns, sf_segment *segment)
+{
+    *segment = (sf_segment){.begin = cutter->last_position,
+                            .end = sf_history_find(history, at_ns),
+                            .span = {cutter->last_cut_ns, at_ns}};
+    cutter->last_position = segment->end;
+    cutter->last_cut_ns = at_ns;
+}
+
+static void close_window(sf_cutter *cutter, int64_t start_ns, int64_t stop_ns, sf_segment *segment)
+{
+    segment->closes = true;
+    segment->hop = cutter->hops++;
+    segment->partial = start_ns < cutter->anchor_ns;
+    segment->window = (sf_span){segment->partial ? cutter->anchor_ns : start_ns, stop_ns};
+}
+
+bool sf_cutter_next(sf_cutter *cutter, const sf_history *history, int64_t watermark_ns, sf_segment *segment)
+{
+    if (!anchor(cutter, history, watermark_ns))
+        return false;
+    int64_t start = cutter->next_start_ns, stop = cutter->next_stop_ns;
+    int64_t at = start < stop ? start : stop;
+    if (at > watermark_ns || at == INT64_MAX)
+        return false;
+    cut(cutter, history, at, segment);
+    if (at == start)
+        cutter->next_start_ns = later(start, cutter->hop_ns);
+    if (at == stop) {
+        close_window(cutter, earlier(stop, cutter->window_ns), stop, segment);
+        cutter->next_stop_ns = later(stop, cutter->hop_ns);
+    }
+    return true;
+}
+
+bool sf_cutter_finish(sf_cutter *cutter, const sf_history *history, int64_t stop_ns, sf_segment *segment)
+{
+    if (!anchor(cutter, history, stop_ns) || stop_ns <= cutter->last_cut_ns)
+        return false;
+    int64_t start = earlier(cutter->next_stop_ns, cutter->window_ns);
+    if (start >= stop_ns)
+        return false; /* between two windows */
+    cut(cutter, history, stop_ns, segment);
+    close_window(cutter, start, stop_ns, segment);
+    segment->partial = true;
+    return true;
+}
+
+/* ---- summarising */
+
+/* An event that ends an occurrence of a prefix, and the latest position at which one starts. */
+typedef struct sf_reach {
+    int64_t time_ns;
+    uint64_t position;
+    uint64_t start;
+} sf_reach;
+
+void sf_segment_scratch_free(sf_segment_scratch *scratch)
+{
+    sf_free(scratch->reaches);
+    sf_free(scratch->extended);
+    sf_free(scratch->intervals);
+    *scratch = (sf_segment_scratch){0};
+}
+
+/* A part of a unit's train: indexes first .. last - 1. */
+typedef struct stretch {
+    const sf_queue *train;
+    uint64_t first, last;
+} stretch;
+
+static size_t begin_prefix(sf_reach *reaches, stretch part)
+{
+    size_t made = 0;
+    for (uint64_t i = part.first; i < part.last; i++) {
+        const sf_train_event *event = sf_train_at(part.train, i);
+        reaches[made++] = (sf_reach){event->time_ns, event->position, event->position};
+    }
+    return made;
+}
+
+/* Extends the occurrences that `reaches` ends by one node with the events of `part`: each event follows the
+ * latest of them that is early enough, if that is not too long ago. */
+static size_t extend_prefix(sf_reach *extended, const sf_reach *reaches, size_t count, stretch part,
+                            sf_delay delay)
+{
+    size_t made = 0, early = 0;
+    for (uint64_t i = part.first; i < part.last; i++) {
+        const sf_train_event *event = sf_train_at(part.train, i);
+        while (early < count && sf_delay_over(delay, reaches[early].time_ns, event->time_ns))
+            early++;
+        if (early > 0 && sf_delay_holds(delay, reaches[early - 1].time_ns, event->time_ns))
+            extended[made++] = (sf_reach){event->time_ns, event->position, reaches[early - 1].start};
+    }
+    return made;
+}
+
+/* Fills scratch->reaches for the whole episode and events in `ends`; *count is how many. */
+static int find_reaches(sf_segment_scratch *scratch, size_t *count, const sf_trains *trains,
+                        const sf_episode *episode, stretch ends, uint64_t end)
+{
+    int64_t first_ns = sf_train_at(ends.train, ends.first)->time_ns;
+    int64_t ahead_ns = sf_episode_span_ns(episode);
+    for (uint32_t node = 0; node < episode->size; node++) {
+        const sf_queue *train = &trains->units[episode->units[node]];
+        stretch part = ends;
+        if (node + 1 < episode->size)
+            part = (stretch){train, sf_train_find_time(train, earlier(first_ns, ahead_ns)),
+                             sf_train_find_position(train, end)};
+        if (sf_reserve((void **)&scratch->extended, &scratch->extended_capacity,
+                       (size_t)(part.last - part.first), sizeof *scratch->extended) != 0)
+            return SF_NO_MEMORY;
+        if (node == 0)
+            *count = begin_prefix(scratch->extended, part);
+        else
+            *count =
+                extend_prefix(scratch->extended, scratch->reaches, *count, part, episode->delays[node - 1]);
+        if (*count == 0)
+            return SF_OK;
+        sf_reach *reaches = scratch->extended;
+        size_t capacity = scratch->extended_capacity;
+        scratch->extended = scratch->reaches;
+        scratch->extended_capacity = scratch->reach_capacity;
+        scratch->reaches = reaches;
+        scratch->reach_capacity = capacity;
+        if (node + 1 < episode->size)
+            ahead_ns -= episode->delays[node].high_ns;
+    }
+    return SF_OK;
+}
+
+int sf_segment_summarise(sf_summary *summary, const sf_trains *trains, const sf_episode *episode,
+                         uint64_t begin, uint64_t end, sf_segment_scratch *scratch, sf_error *error)
+{
+    sf_summary_clear(summary, begin, end);
+    const sf_queue *last = &trains->units[episode->units[episode->size - 1]];
+    stretch ends = {last, sf_train_find_position(last, begin), sf_train_find_position(last, end)};
+    if (ends.first == ends.last)
+        return SF_OK;
+    size_t count = 0;
+    if (find_reaches(scratch, &count, trains, episode, ends, end) != SF_OK ||
+        sf_reserve((void **)&scratch->intervals, &scratch->interval_capacity, count,
+                   sizeof *scratch->intervals) != 0)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < count; i++)
+        scratch->intervals[i] =
+            (sf_interval){.end = scratch->reaches[i].position, .start = scratch->reaches[i].start};
+    return sf_summary_build(summary, begin, end, scratch->intervals, count, error);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Exact counts of a list of episodes in a window that slides over the merged stream by whole segments. Every
+ * segment is summarised once per episode; the cost of a hop does not depend on the window's length. One
+ * thread.
+ */
+#ifndef SF_WINDOW_TRACKER_H
+#define SF_WINDOW_TRACKER_H
+
+#include "window/segment.h"
+
+typedef struct sf_tracker sf_tracker;
+
+int sf_tracker_open(sf_tracker **tracker, size_t unit_count, sf_error *error);
+void sf_tracker_close(sf_tracker *tracker);
+
+/**
+ * From now on exactly these episodes are tracked, in this order (an episode may stand there twice). Those
+ * that were tracked before keep their summaries; for the others the segments already in the window are
+ * summarised, so that all counts are of the whole window at once. SF_DATA where an episode is not valid,
+ * SF_NO_MEMORY; nothing has then changed.
+ */
+int sf_tracker_set(sf_tracker *tracker, const sf_episode *episodes, size_t count, sf_error *error);
+
+/**
+ * Appends a segment to the window; `spikes` are those at its positions. Segments follow one another without a
+ * gap. SF_DATA where a spike's unit does not exist, SF_NO_MEMORY; after a failure the tracker can only be
+ * closed.
+ */
+int sf_tracker_push(sf_tracker *tracker, const sf_segment *segment, const sf_spike *spikes, sf_error *error);
+
+/** Drops the segments that start before the window does. SF_NO_MEMORY as with push. */
+int sf_tracker_drop_before(sf_tracker *tracker, int64_t window_start_ns, sf_error *error);
+
+/** How many episodes are tracked. */
+size_t sf_tracker_size(const sf_tracker *tracker);
+
+/** The episode at an index below sf_tracker_size; valid until the next sf_tracker_set. */
+const sf_episode *sf_tracker_episode(const sf_tracker *tracker, size_t index);
+
+/** Its count in the window: that of the same slice of the stream taken alone. */
+uint64_t sf_tracker_count(const sf_tracker *tracker, size_t index);
+
+#endif
