@@ -21,6 +21,7 @@ typedef struct sf_batch {
     uint64_t gap_lost;  /**< batches lost in them */
     uint64_t malformed; /**< frames that could not be read, before this batch */
     uint64_t out_of_range; /**< spikes of unknown units, left out of this batch */
+    uint64_t restarts; /**< new runs of the sender that begin with this batch: its clock may be set back */
 } sf_batch;
 
 typedef enum sf_read_result {
