@@ -1,17 +1,384 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/command.h"
 
+#include "core/clock.h"
+#include "core/episode.h"
+#include "core/layout.h"
+#include "core/memory.h"
+#include "replay/truth.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const app_option options[] = {
+    {"preset", "NAME", "sym26: 26 units at 20 Hz for 60 s, one short and one long chain at 2 Hz"},
+    {"unit-count", "N", "units, named A to Z, then u26, u27, ... (default 26)"},
+    {"rate", "HZ", "firing rate of each unit beside bursts and chains (default 10)"},
+    {"duration", "S", "recorded time (default 60)"},
+    {"start", "S", "clock at the beginning (default 0)"},
+    {"refractory", "MS", "shortest interval between spikes of one unit (default 2)"},
+    {"chain", "EPISODE", "a chain to plant, as \"A -(4,6]-> B -(4,6]-> C\"; may be repeated"},
+    {"chain-rate", "HZ",
+     "occurrences a second (default 1); repeated: one for each chain, the last for the rest"},
+    {"jitter", "MS", "standard deviation of a planted delay, kept inside its interval (default 0.5)"},
+    {"burst-rate", "HZ", "bursts shared by all units (default 0: none)"},
+    {"burst-sigma", "MS", "standard deviation of spike times in a burst (default 100)"},
+    {"burst-spikes", "N", "mean number of spikes that a burst adds to each unit (default 3)"},
+    {"duplicates", "SHARE", "share of spikes that a neighbour detects again within 0.25 ms (default 0)"},
+    {"pitch", "UM", "distance of neighbours on the square grid of units (default 100)"},
+    {"marker-every", "S", "a 10 ms pulse on TTL line 0 and a text every S seconds (default: no markers)"},
+    {"seed", "N", "the same seed gives the same spikes (default 1)"},
+    {NULL, NULL, NULL},
+};
+
+typedef struct preset {
+    const char *name;
+    uint32_t unit_count;
+    double rate_hz;
+    int64_t duration_ns;
+    const char *chains[4]; /* ends with NULL */
+    double chain_rate_hz;
+} preset;
+
+static const preset presets[] = {
+    {.name = "sym26",
+     .unit_count = 26,
+     .rate_hz = 20,
+     .duration_ns = 60 * SF_SECOND,
+     .chains = {"A -(4,6]-> B -(4,6]-> C",
+                "D -(4,6]-> E -(4,6]-> F -(4,6]-> G -(4,6]-> H -(4,6]-> I -(4,6]-> J -(4,6]-> K"},
+     .chain_rate_hz = 2},
+};
+
+/* The settings and what they borrow. */
+typedef struct simulation_plan {
+    sf_simulation_settings settings;
+    sf_simulation_chain *chains;
+    size_t chain_capacity;
+    const preset *preset; /* or NULL */
+    sf_text description;
+} simulation_plan;
+
+static void free_plan(simulation_plan *plan)
+{
+    sf_free(plan->chains);
+    sf_text_free(&plan->description);
+}
+
+static int choose_preset(const app_call *call, simulation_plan *plan, sf_error *error)
+{
+    const char *name = app_value(call, "preset", NULL);
+    if (name == NULL)
+        return SF_OK;
+    for (size_t i = 0; i < sizeof presets / sizeof presets[0]; i++)
+        if (strcmp(presets[i].name, name) == 0)
+            plan->preset = &presets[i];
+    if (plan->preset == NULL)
+        return sf_fail(error, SF_USAGE, "--preset", "found '%s', expected sym26", name);
+    plan->settings.unit_count = plan->preset->unit_count;
+    plan->settings.rate_hz = plan->preset->rate_hz;
+    plan->settings.duration_ns = plan->preset->duration_ns;
+    return SF_OK;
+}
+
+static int read_numbers(const app_call *call, sf_simulation_settings *settings, sf_error *error)
+{
+    uint64_t unit_count = settings->unit_count;
+    const double most = 1e6;
+    int status = app_uint(call, "unit-count", 1, 1000000, &unit_count, error);
+    settings->unit_count = (uint32_t)unit_count;
+    if (status == SF_OK)
+        status = app_uint(call, "seed", 0, UINT64_MAX, &settings->seed, error);
+    const struct {
+        const char *name;
+        double most;
+        double *value;
+    } reals[] = {
+        {"rate", most, &settings->rate_hz},
+        {"burst-rate", most, &settings->burst_rate_hz},
+        {"burst-spikes", most, &settings->burst_spikes},
+        {"duplicates", 1, &settings->duplicates},
+        {"pitch", most, &settings->pitch_um},
+    };
+    for (size_t i = 0; status == SF_OK && i < sizeof reals / sizeof reals[0]; i++)
+        status = app_real(call, reals[i].name, 0, reals[i].most, reals[i].value, error);
+    const struct {
+        const char *name;
+        int exponent;
+        int64_t *value;
+    } times[] = {
+        {"duration", 9, &settings->duration_ns},
+        {"start", 9, &settings->start_ns},
+        {"marker-every", 9, &settings->marker_every_ns},
+        {"refractory", 6, &settings->refractory_ns},
+        {"jitter", 6, &settings->jitter_ns},
+        {"burst-sigma", 6, &settings->burst_sigma_ns},
+    };
+    for (size_t i = 0; status == SF_OK && i < sizeof times / sizeof times[0]; i++)
+        status = app_scaled(call, times[i].name, times[i].exponent, times[i].value, error);
+    return status;
+}
+
+static int add_chain(simulation_plan *plan, const sf_units *units, const char *text, sf_error *error)
+{
+    void *chains = plan->chains;
+    if (sf_reserve(&chains, &plan->chain_capacity, plan->settings.chain_count + 1, sizeof *plan->chains) != 0)
+        return sf_fail_memory(error);
+    plan->chains = chains;
+    plan->settings.chains = chains;
+    sf_simulation_chain *chain = &plan->chains[plan->settings.chain_count++];
+    chain->rate_hz = plan->preset != NULL ? plan->preset->chain_rate_hz : 1;
+    return sf_episode_parse(&chain->episode, text, units, error);
+}
+
+/* Chains on the command line replace those of the preset. */
+static int read_chains(const app_call *call, simulation_plan *plan, const sf_units *units, sf_error *error)
+{
+    int status = SF_OK;
+    size_t from = 0;
+    for (const char *text; status == SF_OK && (text = app_next_value(call, "chain", &from)) != NULL;)
+        status = add_chain(plan, units, text, error);
+    if (!app_has(call, "chain") && plan->preset != NULL)
+        for (size_t i = 0; status == SF_OK && plan->preset->chains[i] != NULL; i++)
+            status = add_chain(plan, units, plan->preset->chains[i], error);
+    return status;
+}
+
+static int read_chain_rates(const app_call *call, simulation_plan *plan, sf_error *error)
+{
+    size_t from = 0, next = 0;
+    for (const char *text; (text = app_next_value(call, "chain-rate", &from)) != NULL; next++) {
+        double rate;
+        if (!sf_parse_real(text, &rate) || rate < 0 || rate > 1e6)
+            return sf_fail(error, SF_USAGE, "--chain-rate", "found '%s', expected a number from 0 to 1e+06",
+                           text);
+        if (next >= plan->settings.chain_count)
+            return sf_fail(error, SF_USAGE, "--chain-rate", "found %zu rates for %zu chains", next + 1,
+                           plan->settings.chain_count);
+        for (size_t i = next; i < plan->settings.chain_count; i++)
+            plan->chains[i].rate_hz = rate;
+    }
+    return SF_OK;
+}
+
+/* The options that make this simulation again, defaults and presets written out. */
+static int describe(simulation_plan *plan, const sf_units *units, sf_error *error)
+{
+    const sf_simulation_settings *settings = &plan->settings;
+    sf_text *text = &plan->description;
+    sf_text_printf(
+        text,
+        "--unit-count %" PRIu32 " --rate %.15g --duration %.15g --start %.15g --refractory %.15g --jitter "
+        "%.15g --burst-rate %.15g --burst-sigma %.15g --burst-spikes %.15g --duplicates %.15g --pitch %.15g "
+        "--seed %" PRIu64,
+        settings->unit_count, settings->rate_hz, (double)settings->duration_ns * 1e-9,
+        (double)settings->start_ns * 1e-9, (double)settings->refractory_ns * 1e-6,
+        (double)settings->jitter_ns * 1e-6, settings->burst_rate_hz, (double)settings->burst_sigma_ns * 1e-6,
+        settings->burst_spikes, settings->duplicates, settings->pitch_um, settings->seed);
+    if (settings->marker_every_ns != 0)
+        sf_text_printf(text, " --marker-every %.15g", (double)settings->marker_every_ns * 1e-9);
+    for (size_t i = 0; i < settings->chain_count; i++) {
+        sf_text_printf(text, " --chain '");
+        sf_episode_print(text, &settings->chains[i].episode, units);
+        sf_text_printf(text, "' --chain-rate %.15g", settings->chains[i].rate_hz);
+    }
+    if (text->failed)
+        return sf_fail_memory(error);
+    plan->settings.description = text->data;
+    return SF_OK;
+}
+
+static int make_plan(const app_call *call, simulation_plan *plan, sf_error *error)
+{
+    sf_simulation_settings_default(&plan->settings);
+    int status = choose_preset(call, plan, error);
+    if (status == SF_OK)
+        status = read_numbers(call, &plan->settings, error);
+    sf_units units = {0};
+    if (status == SF_OK)
+        status = sf_simulation_units(&units, &plan->settings, error);
+    if (status == SF_OK)
+        status = read_chains(call, plan, &units, error);
+    if (status == SF_OK)
+        status = read_chain_rates(call, plan, error);
+    if (status == SF_OK)
+        status = describe(plan, &units, error);
+    sf_units_free(&units);
+    return status;
+}
+
+/* A simulation or an empty file may be replaced, nothing else. */
+static int check_output(const char *path, bool *overwrite, sf_error *error)
+{
+    struct stat found;
+    *overwrite = false;
+    if (stat(path, &found) != 0)
+        return SF_OK; /* creating it will tell what is wrong, if anything is */
+    if (!S_ISREG(found.st_mode))
+        return sf_fail(error, SF_CANNOT_CREATE, path, "found %s, expected a file or nothing of this name",
+                       S_ISDIR(found.st_mode) ? "a directory" : "a device");
+    *overwrite = found.st_size == 0 || sf_truth_in_file(path);
+    if (*overwrite)
+        return SF_OK;
+    return sf_fail(error, SF_CANNOT_CREATE, path,
+                   "exists and is no simulation, so it is not replaced: remove it or choose another name");
+}
+
+static int append_spikes(const app_call *call, sf_simulation *simulation, sf_layout *layout,
+                         uint64_t *spike_count, sf_error *error)
+{
+    sf_span span = sf_simulation_about(simulation)->recorded;
+    sf_progress progress = app_progress(call);
+    for (;;) {
+        const sf_spike *spikes;
+        size_t count;
+        int status = sf_simulation_next(simulation, &spikes, &count, error);
+        if (status != SF_OK || count == 0)
+            return status;
+        status = sf_layout_append_spikes(layout, spikes, count, error);
+        if (status != SF_OK)
+            return status;
+        *spike_count += count;
+        if (!sf_progress_update(&progress, "simulating",
+                                (double)(sf_simulation_done_ns(simulation) - span.start_ns) * 1e-9,
+                                (double)(span.stop_ns - span.start_ns) * 1e-9))
+            return sf_fail(error, SF_CANCELLED, NULL, "stopped");
+    }
+}
+
+/* Writes the file, or leaves none. */
+static int write_file(const app_call *call, sf_simulation *simulation, const char *path,
+                      uint64_t *spike_count, sf_error *error)
+{
+    const sf_recording *about = sf_simulation_about(simulation);
+    sf_layout_options how = {.kind = "recording"};
+    int status = check_output(path, &how.overwrite, error);
+    if (status != SF_OK)
+        return status;
+    sf_layout *layout;
+    status = sf_layout_create(&layout, path, about, &how, error);
+    if (status != SF_OK)
+        return status;
+    status = sf_truth_write(layout, sf_simulation_truth(simulation), &about->units, error);
+    if (status == SF_OK)
+        status = sf_layout_append_markers(layout, about->markers, about->marker_count, error);
+    if (status == SF_OK)
+        status = append_spikes(call, simulation, layout, spike_count, error);
+    int closed = sf_layout_close(layout, &about->recorded, status == SF_OK ? error : NULL);
+    if (status == SF_OK)
+        status = closed;
+    if (status != SF_OK)
+        unlink(path);
+    return status;
+}
+
+static size_t count_planted(const sf_truth *truth, size_t chain)
+{
+    size_t planted = 0;
+    for (size_t i = 0; i < truth->occurrence_count; i++)
+        planted += truth->occurrences[i].chain == chain;
+    return planted;
+}
+
+static void print_json(sf_text *text, const sf_simulation *simulation, const char *path, uint64_t spike_count,
+                       double seconds)
+{
+    const sf_recording *about = sf_simulation_about(simulation);
+    const sf_truth *truth = sf_simulation_truth(simulation);
+    sf_json json = sf_json_start(text);
+    sf_json_object(&json, NULL);
+    sf_json_string(&json, "recording", path);
+    sf_json_uint(&json, "spikes", spike_count);
+    sf_json_uint(&json, "units", about->units.count);
+    sf_json_seconds(&json, "start_s", about->recorded.start_ns);
+    sf_json_seconds(&json, "stop_s", about->recorded.stop_ns);
+    sf_json_uint(&json, "duplicates", sf_simulation_duplicates(simulation));
+    sf_json_uint(&json, "markers", about->marker_count);
+    sf_json_array(&json, "chains");
+    for (size_t i = 0; i < truth->chain_count; i++) {
+        sf_text episode = {0};
+        sf_episode_print(&episode, &truth->chains[i], &about->units);
+        sf_json_object(&json, NULL);
+        sf_json_string(&json, "episode", episode.data);
+        sf_json_uint(&json, "planted", count_planted(truth, i));
+        sf_json_end_object(&json);
+        text->failed = text->failed || episode.failed;
+        sf_text_free(&episode);
+    }
+    sf_json_end_array(&json);
+    sf_json_string(&json, "settings", sf_recording_metadata(about, "simulation"));
+    sf_json_real(&json, "seconds", seconds);
+    sf_json_end_object(&json);
+}
+
+static void print_table(sf_text *text, const sf_simulation *simulation, const char *path,
+                        uint64_t spike_count)
+{
+    const sf_recording *about = sf_simulation_about(simulation);
+    const sf_truth *truth = sf_simulation_truth(simulation);
+    sf_text_printf(text, "%s: %zu units, %" PRIu64 " spikes (%" PRIu64 " duplicates), %zu markers, %g s\n",
+                   path, about->units.count, spike_count, sf_simulation_duplicates(simulation),
+                   about->marker_count, (double)(about->recorded.stop_ns - about->recorded.start_ns) * 1e-9);
+    app_table table = {0};
+    if (truth->chain_count > 0) {
+        app_table_cell(&table, "planted");
+        app_table_cell(&table, "chain");
+    }
+    for (size_t i = 0; i < truth->chain_count; i++) {
+        sf_text episode = {0};
+        sf_episode_print(&episode, &truth->chains[i], &about->units);
+        app_table_cell(&table, "%zu", count_planted(truth, i));
+        app_table_cell(&table, "%s", episode.failed ? "" : episode.data);
+        sf_text_free(&episode);
+    }
+    app_table_print(&table, text, 2);
+    sf_text_printf(text, "made with %s", sf_recording_metadata(about, "simulation"));
+}
+
 static int run(app_call *call, sf_error *error)
 {
-    (void)call;
-    return sf_fail(error, SF_INTERNAL, NULL, "is not built yet");
+    app_catch_signals();
+    const char *path = call->arguments[0];
+    double begin = sf_clock_seconds();
+    simulation_plan plan = {0};
+    sf_simulation *simulation = NULL;
+    uint64_t spike_count = 0;
+    int status = make_plan(call, &plan, error);
+    if (status == SF_OK)
+        status = sf_simulation_open(&simulation, &plan.settings, error);
+    if (status == SF_OK)
+        status = write_file(call, simulation, path, &spike_count, error);
+    if (status == SF_OK) {
+        sf_text text = {0};
+        if (call->json)
+            print_json(&text, simulation, path, spike_count, sf_clock_seconds() - begin);
+        else
+            print_table(&text, simulation, path, spike_count);
+        status = app_print(&text, error);
+    }
+    sf_simulation_close(simulation);
+    free_plan(&plan);
+    return status;
 }
 
 const app_command app_command_simulate = {
     .name = "simulate",
     .group = "live",
-    .summary = "not built yet",
-    .arguments = "",
-    .example = "synfire simulate",
+    .summary = "Makes a synthetic recording with planted chains; the file holds what was planted",
+    .arguments = "OUT.h5",
+    .least_arguments = 1,
+    .most_arguments = 1,
+    .example = "synfire simulate demo.h5 --unit-count 60 --rate 5 --chain \"A -(4,6]-> B -(4,6]-> C\" "
+               "--chain-rate 2",
+    .notes = "Spikes of a unit follow a hazard that is the same for all units: a constant, plus a bump for "
+             "each burst; "
+             "it is zero for the refractory time after each spike and before each planted one, so that all "
+             "planted "
+             "spikes are there. An occurrence that would collide with an earlier one is not planted; the "
+             "result says "
+             "how many were. OUT.h5 is replaced only if it is empty or a simulation itself.",
+    .options = {options},
     .run = run,
 };

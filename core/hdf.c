@@ -94,6 +94,9 @@ int sf_hdf_open_file(hid_t *file, bool *live, const char *path, sf_error *error)
 {
     sf_hdf_begin();
     *live = false;
+    *file = H5I_INVALID_HID;
+    if (access(path, R_OK) != 0)
+        return sf_fail(error, SF_NO_INPUT, path, "cannot open the file: %s", strerror(errno));
     *file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (*file >= 0)
         return SF_OK;
