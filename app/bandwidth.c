@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "app/load.h"
 #include "app/samples.h"
 
 #include "core/clock.h"
@@ -102,10 +103,10 @@ static void number_cell(app_table *table, bool known, double value)
 static void print_table(sf_text *text, const app_series_list *list, const series_result *results)
 {
     app_table table = {0};
-    bool named = list->items[0].name != NULL;
+    bool named = list->items[0].name[0] != '\0';
     size_t columns = named ? 6 : 5;
     if (named)
-        app_table_cell(&table, "%s", list->quantity);
+        app_table_cell(&table, "unit");
     app_table_cell(&table, "method");
     app_table_cell(&table, "samples");
     app_table_cell(&table, "h%s%s", list->measure[0] != '\0' ? ", " : "", list->measure);
@@ -167,12 +168,14 @@ const app_command app_command_bandwidth = {
     .name = "bandwidth",
     .group = "timing",
     .summary = "Kernel bandwidth of samples",
-    .arguments = "SAMPLES",
+    .arguments = "SAMPLES|REC",
     .least_arguments = 1,
     .most_arguments = 1,
     .example = "synfire bandwidth intervals.txt --method plugin",
-    .notes = "SAMPLES is a file of numbers: text or CSV with one row a line, or NumPy .npy. Under 50 samples "
-             "there is no bandwidth.",
-    .options = {options},
+    .notes =
+        "SAMPLES is a file of numbers: text or CSV with one row a line, or NumPy .npy. With --quantity it "
+        "is a recording, and every unit in the selection gets its own bandwidth: units are never pooled. "
+        "With fewer than 50 samples there is no bandwidth.",
+    .options = {options, app_quantity_options, app_selection_options},
     .run = run,
 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "app/load.h"
 #include "app/plot.h"
 #include "app/samples.h"
 
@@ -142,7 +143,7 @@ static int write_plot(const char *path, const density_request *request, const de
     const app_series_list *list = result->list;
     const char *slash = strrchr(source, '/');
     const char *file = slash != NULL ? slash + 1 : source;
-    const char *name = result->series->name != NULL ? result->series->name : file;
+    const char *name = result->series->name[0] != '\0' ? result->series->name : file;
     char title[160], caption[160], x_label[64], y_label[64];
     snprintf(title, sizeof title, "Density of %s: %s", list->quantity, name);
     snprintf(caption, sizeof caption, "%zu samples, bandwidth %.4g%s%s (%s)", result->series->samples.n,
@@ -237,11 +238,13 @@ const app_command app_command_density = {
     .name = "density",
     .group = "timing",
     .summary = "Kernel density of samples on a grid",
-    .arguments = "SAMPLES",
+    .arguments = "SAMPLES|REC",
     .least_arguments = 1,
     .most_arguments = 1,
     .example = "synfire density intervals.txt --log --plot intervals.svg",
-    .notes = "SAMPLES is a file of numbers: text or CSV with one row a line, or NumPy .npy.",
-    .options = {options},
+    .notes =
+        "SAMPLES is a file of numbers: text or CSV with one row a line, or NumPy .npy. With --quantity it "
+        "is a recording of which --units selects one unit.",
+    .options = {options, app_quantity_options, app_selection_options},
     .run = run,
 };

@@ -49,3 +49,34 @@ refused 64 "above 0" $SYNFIRE density squares.txt --bandwidth 0
 refused 73 "cannot create" $SYNFIRE density squares.txt --plot nowhere/x.svg
 refused 74 "cannot write" $SYNFIRE density squares.txt --plot /dev/full
 [ -c /dev/full ]
+
+# Of a recording every unit gets its own bandwidth: a fires every 10 to 13 ms, b at 60 irregular times.
+{
+    echo name,seconds
+    awk 'BEGIN { for (t = 1000; t < 3000; t += 10 + n++ % 4) printf "a,%.3f\n", t / 1000
+        for (i = 1; i <= 60; i++) printf "b,%.3f\n", 1 + i * i / 1000
+        print "c,1.5"; print "c,1.5" }'
+} >recording.csv
+$SYNFIRE bandwidth recording.csv --quantity isi --method plugin --json >out 2>err
+grep -q '"results":\[{"unit":0,"name":"a","method":"plugin","n":17[0-9],' out
+grep -q '"unit":1,"name":"b","method":"plugin","n":59,' out
+grep -q '"unit":2,"name":"c","method":"plugin","n":0,.*"error":"not enough data: found 0' out
+grep -q "left out 1 intervals of length 0" err
+$SYNFIRE bandwidth recording.csv --quantity isi --method plugin --units b --json | grep -q '^{"method":"plugin","n":59,'
+# Intervals of b are 0.003, 0.005, ... 0.119 s: as a file of numbers they give the same bandwidth.
+awk 'BEGIN { for (i = 1; i < 60; i++) print (2 * i + 1) / 1000 }' >b.txt
+field() { sed "s/.*\"$1\":\([^,}]*\).*/\1/"; }
+one=$($SYNFIRE bandwidth recording.csv --quantity isi --method plugin --units b --json | field h)
+two=$($SYNFIRE bandwidth b.txt --method plugin --json | field h)
+awk "BEGIN { d = $one / $two - 1; exit !(d < 1e-12 && d > -1e-12) }"
+# Rates: b has 60 spikes; 0.05 s windows over the recorded 3.6 s give 71 or 72 rates.
+$SYNFIRE bandwidth recording.csv --quantity rate --window 0.05 --method plugin --units b --json | grep -q '"n":7[12],'
+# Intervals across the gap between two epochs are none.
+printf 'start,stop,label\n1,2,first\n3,4,second\n' >epochs.csv
+$SYNFIRE bandwidth recording.csv --quantity isi --units b --epochs epochs.csv --method plugin --json >out 2>err || true
+grep -q "not enough data: found 39 samples" err
+$SYNFIRE density recording.csv --quantity isi --units a --bandwidth 0.001 --plot isi.svg >out
+grep -q '>interval, s<' isi.svg && grep -q 'Density of interval: a<' isi.svg
+refused 64 "choose one with --units" $SYNFIRE density recording.csv --quantity isi --quiet
+refused 64 "found 'speed'" $SYNFIRE bandwidth recording.csv --quantity speed
+refused 64 "give --quantity too" $SYNFIRE bandwidth squares.txt --units a
