@@ -98,6 +98,12 @@ void test_assert_fails(int status, const sf_error *error, sf_status expected, co
         fail_msg("\"%s\" is not in \"%s\"", words, error->text);
 }
 
+void test_assert_same(double found, double expected)
+{
+    if (!(found == expected || (found != found && expected != expected)))
+        fail_msg("found %.17g, expected %.17g", found, expected);
+}
+
 void test_fail_every_allocation(int (*scenario)(void *context), void *context)
 {
     for (long successes = 0;; successes++) {

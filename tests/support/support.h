@@ -46,6 +46,9 @@ char *test_temporary_path(const char *ending);
 /** Asserts that status is `expected` and that error->text contains `words` (NULL: any non-empty sentence). */
 void test_assert_fails(int status, const sf_error *error, sf_status expected, const char *words);
 
+/** Asserts that two doubles are equal to the last bit, or both NaN (cmocka compares floats). */
+void test_assert_same(double found, double expected);
+
 /**
  * Runs `scenario` again and again, failing the allocation after 0, 1, 2, ... successes, until it succeeds.
  * Asserts after each run that no block leaked. `scenario` returns an sf_status and must clean up after

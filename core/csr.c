@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/csr.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Neighbour lists on the way to a graph; origins names the edge of the list that each came from. */
+typedef struct neighbours {
+    uint64_t *offsets;
+    uint32_t *targets;
+    uint64_t *origins; /* NULL where no column needs them */
+} neighbours;
+
+static void free_neighbours(neighbours *lists)
+{
+    sf_free(lists->offsets);
+    sf_free(lists->targets);
+    sf_free(lists->origins);
+    *lists = (neighbours){0};
+}
+
+static int alloc_neighbours(neighbours *lists, uint32_t vertices, uint64_t edges, bool origins,
+                            sf_error *error)
+{
+    *lists = (neighbours){.offsets = sf_alloc((size_t)vertices + 1, sizeof *lists->offsets),
+                          .targets = sf_resize(NULL, edges, sizeof *lists->targets),
+                          .origins = origins ? sf_resize(NULL, edges, sizeof *lists->origins) : NULL};
+    if (lists->offsets != NULL && lists->targets != NULL && (lists->origins != NULL || !origins))
+        return SF_OK;
+    free_neighbours(lists);
+    return sf_fail_memory(error);
+}
+
+/* Counts in offsets[v + 1] become starts; after the scatter, which advances starts, restore_starts undoes it.
+ */
+static void sum_counts(uint64_t *offsets, uint32_t vertices)
+{
+    for (uint32_t v = 0; v < vertices; v++)
+        offsets[v + 1] += offsets[v];
+}
+
+static void restore_starts(uint64_t *offsets, uint32_t vertices)
+{
+    memmove(offsets + 1, offsets, vertices * sizeof *offsets);
+    offsets[0] = 0;
+}
+
+static void put(neighbours *lists, uint32_t at, uint32_t target, uint64_t origin)
+{
+    uint64_t place = lists->offsets[at]++;
+    lists->targets[place] = target;
+    if (lists->origins != NULL)
+        lists->origins[place] = origin;
+}
+
+static bool is_dropped(const sf_edge *edge, unsigned flags)
+{
+    return (flags & SF_CSR_DROP_LOOPS) != 0 && edge->from == edge->to;
+}
+
+static bool has_reverse(const sf_edge_list *list, const sf_edge *edge)
+{
+    return !list->directed && edge->from != edge->to;
+}
+
+/* The tails of every vertex's incoming edges, in the order of the list. */
+static int group_by_head(neighbours *heads, const sf_edge_list *list, unsigned flags, bool origins,
+                         sf_error *error)
+{
+    uint64_t edges = 0;
+    for (size_t e = 0; e < list->edge_count; e++) {
+        const sf_edge *edge = &list->edges[e];
+        if (edge->from >= list->vertex_count || edge->to >= list->vertex_count)
+            return sf_fail(error, SF_DATA, NULL,
+                           "edge %zu joins vertices %u and %u, but there are %u vertices (counted from 0)", e,
+                           edge->from, edge->to, list->vertex_count);
+        if (!is_dropped(edge, flags))
+            edges += has_reverse(list, edge) ? 2 : 1;
+    }
+    if (alloc_neighbours(heads, list->vertex_count, edges, origins, error) != SF_OK)
+        return SF_NO_MEMORY;
+    for (size_t e = 0; e < list->edge_count; e++) {
+        const sf_edge *edge = &list->edges[e];
+        if (is_dropped(edge, flags))
+            continue;
+        heads->offsets[edge->to + 1]++;
+        if (has_reverse(list, edge))
+            heads->offsets[edge->from + 1]++;
+    }
+    sum_counts(heads->offsets, list->vertex_count);
+    for (size_t e = 0; e < list->edge_count; e++) {
+        const sf_edge *edge = &list->edges[e];
+        if (is_dropped(edge, flags))
+            continue;
+        put(heads, edge->to, edge->from, e);
+        if (has_reverse(list, edge))
+            put(heads, edge->from, edge->to, e);
+    }
+    restore_starts(heads->offsets, list->vertex_count);
+    return SF_OK;
+}
+
+static int transpose(neighbours *out, const uint64_t *offsets, const uint32_t *targets,
+                     const uint64_t *origins, uint32_t vertices, sf_error *error)
+{
+    uint64_t edges = offsets[vertices] - offsets[0];
+    if (alloc_neighbours(out, vertices, edges, origins != NULL, error) != SF_OK)
+        return SF_NO_MEMORY;
+    for (uint64_t e = offsets[0]; e < offsets[vertices]; e++)
+        out->offsets[targets[e] + 1]++;
+    sum_counts(out->offsets, vertices);
+    for (uint32_t v = 0; v < vertices; v++)
+        for (uint64_t e = offsets[v]; e < offsets[v + 1]; e++)
+            put(out, targets[e], v, origins != NULL ? origins[e] : 0);
+    restore_starts(out->offsets, vertices);
+    return SF_OK;
+}
+
+static void drop_duplicates(neighbours *lists, uint32_t vertices)
+{
+    uint64_t kept = 0, start = 0;
+    for (uint32_t v = 0; v < vertices; v++) {
+        uint64_t stop = lists->offsets[v + 1], first = kept;
+        for (uint64_t e = start; e < stop; e++) {
+            if (kept > first && lists->targets[kept - 1] == lists->targets[e])
+                continue;
+            lists->targets[kept] = lists->targets[e];
+            if (lists->origins != NULL)
+                lists->origins[kept] = lists->origins[e];
+            kept++;
+        }
+        start = stop;
+        lists->offsets[v + 1] = kept;
+    }
+}
+
+static int copy_names(sf_csr *csr, char **names, sf_error *error)
+{
+    csr->names = sf_alloc(csr->vertex_count, sizeof *csr->names);
+    for (uint32_t v = 0; csr->names != NULL && v < csr->vertex_count; v++) {
+        csr->names[v] = sf_copy_string(names[v]);
+        if (csr->names[v] == NULL)
+            return sf_fail_memory(error);
+    }
+    return csr->names != NULL ? SF_OK : sf_fail_memory(error);
+}
+
+/* The column "label" as integers; *labels stays NULL where there is none. */
+static int read_labels(uint32_t **labels, const sf_columns *columns, const char *what, sf_error *error)
+{
+    size_t index = sf_columns_find(columns, SF_LABEL_COLUMN);
+    if (index == SF_NO_COLUMN)
+        return SF_OK;
+    *labels = sf_resize(NULL, columns->rows, sizeof **labels);
+    if (*labels == NULL)
+        return sf_fail_memory(error);
+    for (size_t row = 0; row < columns->rows; row++) {
+        double label = columns->items[index].values[row];
+        if (!(label >= 0 && label <= UINT32_MAX - 1 && label == floor(label)))
+            return sf_fail(error, SF_DATA, NULL,
+                           "the label of %s %zu is %g; expected an integer from 0 to %u on every %s", what,
+                           row, label, UINT32_MAX - 1, what);
+        (*labels)[row] = (uint32_t)label;
+    }
+    return SF_OK;
+}
+
+static int copy_columns(sf_csr *csr, const sf_edge_list *list, const uint64_t *origins, sf_error *error)
+{
+    int status = SF_OK;
+    if (list->vertex_columns.count > 0)
+        status = sf_columns_pick(&csr->vertex_columns, &list->vertex_columns, NULL, csr->vertex_count, error);
+    if (status == SF_OK && list->edge_columns.count > 0)
+        status =
+            sf_columns_pick(&csr->edge_columns, &list->edge_columns, origins, sf_csr_edge_count(csr), error);
+    if (status == SF_OK)
+        status = read_labels(&csr->vertex_labels, &csr->vertex_columns, "vertex", error);
+    if (status == SF_OK)
+        status = read_labels(&csr->edge_labels, &csr->edge_columns, "edge", error);
+    return status;
+}
+
+int sf_csr_build(sf_csr *csr, const sf_edge_list *list, unsigned flags, sf_error *error)
+{
+    neighbours heads = {0}, tails = {0};
+    *csr = (sf_csr){.vertex_count = list->vertex_count, .directed = list->directed};
+    int status = group_by_head(&heads, list, flags, list->edge_columns.count > 0, error);
+    if (status == SF_OK)
+        status = transpose(&tails, heads.offsets, heads.targets, heads.origins, list->vertex_count, error);
+    free_neighbours(&heads);
+    if (status == SF_OK) {
+        if ((flags & SF_CSR_DROP_DUPLICATES) != 0)
+            drop_duplicates(&tails, list->vertex_count);
+        csr->offsets = tails.offsets;
+        csr->targets = tails.targets;
+        status = copy_columns(csr, list, tails.origins, error);
+        sf_free(tails.origins);
+    }
+    if (status == SF_OK && list->names != NULL)
+        status = copy_names(csr, list->names, error);
+    if (status != SF_OK)
+        sf_csr_free(csr);
+    return status;
+}
+
+int sf_csr_transpose(sf_csr *transposed, const sf_csr *csr, sf_error *error)
+{
+    neighbours lists;
+    *transposed = (sf_csr){.vertex_count = csr->vertex_count, .directed = csr->directed};
+    if (transpose(&lists, csr->offsets, csr->targets, NULL, csr->vertex_count, error) != SF_OK)
+        return SF_NO_MEMORY;
+    transposed->offsets = lists.offsets;
+    transposed->targets = lists.targets;
+    return SF_OK;
+}
+
+void sf_csr_free(sf_csr *csr)
+{
+    for (uint32_t v = 0; csr->names != NULL && v < csr->vertex_count; v++)
+        sf_free(csr->names[v]);
+    sf_free(csr->names);
+    sf_free(csr->offsets);
+    sf_free(csr->targets);
+    sf_free(csr->vertex_labels);
+    sf_free(csr->edge_labels);
+    sf_columns_free(&csr->vertex_columns);
+    sf_columns_free(&csr->edge_columns);
+    *csr = (sf_csr){0};
+}
+
+uint64_t sf_csr_find(const sf_csr *csr, uint32_t from, uint32_t to)
+{
+    uint64_t low = csr->offsets[from], high = csr->offsets[from + 1];
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (csr->targets[middle] < to)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < csr->offsets[from + 1] && csr->targets[low] == to ? low : UINT64_MAX;
+}

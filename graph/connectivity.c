@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "graph/connectivity.h"
+
+#include "graph/bfs.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_links(const void *first, const void *second)
+{
+    const sf_link *a = first, *b = second;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    if (a->to != b->to)
+        return a->to < b->to ? -1 : 1;
+    if (a->delay.low_ns != b->delay.low_ns)
+        return a->delay.low_ns < b->delay.low_ns ? -1 : 1;
+    return (a->delay.high_ns > b->delay.high_ns) - (a->delay.high_ns < b->delay.high_ns);
+}
+
+static int check_links(const sf_connectivity *graph, sf_error *error)
+{
+    for (size_t i = 0; i < graph->count; i++) {
+        const sf_link *link = &graph->links[i];
+        if (link->from >= graph->unit_count || link->to >= graph->unit_count)
+            return sf_fail(error, SF_DATA, NULL, "an edge joins units #%u and #%u, but there are %u units",
+                           link->from, link->to, graph->unit_count);
+        if (i > 0 && compare_links(link - 1, link) == 0)
+            return sf_fail(error, SF_DATA, NULL, "two edges join units #%u and #%u with the same delay",
+                           link->from, link->to);
+    }
+    return SF_OK;
+}
+
+int sf_connectivity_build(sf_connectivity *graph, uint32_t unit_count, const sf_link *links, size_t count,
+                          sf_error *error)
+{
+    *graph = (sf_connectivity){.unit_count = unit_count, .links = sf_resize(NULL, count, sizeof *links)};
+    if (graph->links == NULL)
+        return sf_fail_memory(error);
+    graph->count = count;
+    if (count > 0) {
+        memcpy(graph->links, links, count * sizeof *links);
+        qsort(graph->links, count, sizeof *links, compare_links);
+    }
+    int status = check_links(graph, error);
+    if (status != SF_OK)
+        sf_connectivity_free(graph);
+    return status;
+}
+
+void sf_connectivity_free(sf_connectivity *graph)
+{
+    sf_free(graph->links);
+    *graph = (sf_connectivity){0};
+}
+
+double sf_link_weight(const sf_link *link)
+{
+    return (double)link->count - (isnan(link->expected) ? 0 : link->expected);
+}
+
+static bool differs(double a, double b)
+{
+    return a != b && !(isnan(a) && isnan(b));
+}
+
+static sf_edge_change change_of(const sf_link *link, bool removed)
+{
+    return (sf_edge_change){.from = link->from,
+                            .to = link->to,
+                            .delay = link->delay,
+                            .count = link->count,
+                            .expected = link->expected,
+                            .p = link->p,
+                            .removed = removed};
+}
+
+int sf_connectivity_diff(const sf_connectivity *before, const sf_connectivity *after,
+                         sf_edge_change **changes, size_t *count, sf_error *error)
+{
+    *count = 0;
+    *changes = sf_resize(NULL, before->count + after->count, sizeof **changes);
+    if (*changes == NULL)
+        return sf_fail_memory(error);
+    size_t i = 0, j = 0;
+    while (i < before->count || j < after->count) {
+        const sf_link *old = i < before->count ? &before->links[i] : NULL;
+        const sf_link *new = j < after->count ? &after->links[j] : NULL;
+        int order = old == NULL ? 1 : new == NULL ? -1 : compare_links(old, new);
+        if (order < 0)
+            (*changes)[(*count)++] = change_of(old, true);
+        else if (order > 0 || old->count != new->count || differs(old->expected, new->expected) ||
+                 differs(old->p, new->p))
+            (*changes)[(*count)++] = change_of(new, false);
+        i += order <= 0;
+        j += order >= 0;
+    }
+    return SF_OK;
+}
+
+enum { WEIGHT, COUNT, EXPECTED, LOW, HIGH, P, COLUMNS };
+
+static int fill_list(sf_edge_list *list, const sf_connectivity *graph, const sf_units *units, sf_error *error)
+{
+    static const char *const names[COLUMNS] = {"weight", "count", "expected", "low_ms", "high_ms", "p"};
+    int status = SF_OK;
+    list->directed = true;
+    if (units == NULL)
+        status = sf_edge_list_set_vertices(list, graph->unit_count, error);
+    for (uint32_t u = 0; units != NULL && status == SF_OK && u < graph->unit_count; u++)
+        status = sf_edge_list_add_named(list, units->items[u].name, error);
+    for (size_t c = 0, index; status == SF_OK && c < COLUMNS; c++)
+        status = sf_columns_add(&list->edge_columns, names[c], &index, error);
+    for (size_t i = 0; status == SF_OK && i < graph->count; i++) {
+        const sf_link *link = &graph->links[i];
+        status = sf_edge_list_add(list, link->from, link->to, error);
+        if (status != SF_OK)
+            break;
+        sf_column *columns = list->edge_columns.items;
+        columns[WEIGHT].values[i] = sf_link_weight(link);
+        columns[COUNT].values[i] = (double)link->count;
+        columns[EXPECTED].values[i] = link->expected;
+        columns[LOW].values[i] = (double)link->delay.low_ns / 1e6;
+        columns[HIGH].values[i] = (double)link->delay.high_ns / 1e6;
+        columns[P].values[i] = link->p;
+    }
+    return status;
+}
+
+int sf_connectivity_csr(sf_csr *csr, const sf_connectivity *graph, const sf_units *units, sf_error *error)
+{
+    *csr = (sf_csr){0};
+    sf_edge_list list = {0};
+    int status = fill_list(&list, graph, units, error);
+    if (status == SF_OK)
+        status = sf_csr_build(csr, &list, 0, error);
+    sf_edge_list_free(&list);
+    return status;
+}
+
+void sf_connectivity_json(sf_json *json, const sf_connectivity *graph)
+{
+    sf_json_object(json, NULL);
+    sf_json_uint(json, "vertices", graph->unit_count);
+    sf_json_uint(json, "edges", graph->count);
+    sf_json_array(json, "edge_detail");
+    for (size_t i = 0; i < graph->count; i++) {
+        const sf_link *link = &graph->links[i];
+        sf_json_object(json, NULL);
+        sf_json_uint(json, "from", link->from);
+        sf_json_uint(json, "to", link->to);
+        sf_json_real(json, "weight", sf_link_weight(link));
+        sf_json_uint(json, "count", link->count);
+        sf_json_real(json, "expected", link->expected);
+        sf_json_array(json, "delays_ms");
+        sf_json_array(json, NULL);
+        sf_json_milliseconds(json, NULL, link->delay.low_ns);
+        sf_json_milliseconds(json, NULL, link->delay.high_ns);
+        sf_json_end_array(json);
+        sf_json_end_array(json);
+        sf_json_real(json, "p", link->p);
+        sf_json_end_object(json);
+    }
+    sf_json_end_array(json);
+    sf_json_end_object(json);
+}
+
+/* Vertices by level and index: a counting sort over the levels. */
+static void list_reached(sf_reach_result *reach, const sf_bfs_result *search, uint32_t vertices,
+                         uint64_t *starts)
+{
+    uint64_t next = 0;
+    for (uint32_t level = 0; level <= search->depth; level++) {
+        starts[level] = next;
+        next += search->level_sizes[level];
+    }
+    for (uint32_t v = 0; v < vertices; v++) {
+        if (search->levels[v] == SF_UNREACHED)
+            continue;
+        uint64_t place = starts[search->levels[v]]++;
+        reach->units[place] = v;
+        reach->levels[place] = search->levels[v];
+        reach->parents[place] = v == reach->source ? SF_NO_UNIT : search->parents[v];
+    }
+}
+
+int sf_connectivity_reach(sf_reach_result *reach, const sf_csr *csr, uint32_t source, uint32_t most_hops,
+                          sf_error *error)
+{
+    *reach = (sf_reach_result){.source = source};
+    sf_bfs_result search;
+    int status = sf_bfs(&search, csr, source, most_hops, error);
+    if (status != SF_OK)
+        return status;
+    reach->count = search.reached;
+    reach->units = sf_resize(NULL, reach->count, sizeof *reach->units);
+    reach->levels = sf_resize(NULL, reach->count, sizeof *reach->levels);
+    reach->parents = sf_resize(NULL, reach->count, sizeof *reach->parents);
+    uint64_t *starts = sf_resize(NULL, (size_t)search.depth + 1, sizeof *starts);
+    if (reach->units != NULL && reach->levels != NULL && reach->parents != NULL && starts != NULL) {
+        list_reached(reach, &search, csr->vertex_count, starts);
+    } else {
+        sf_free(reach->units);
+        sf_free(reach->levels);
+        sf_free(reach->parents);
+        *reach = (sf_reach_result){.source = source};
+        status = sf_fail_memory(error);
+    }
+    sf_free(starts);
+    sf_bfs_result_free(&search);
+    return status;
+}

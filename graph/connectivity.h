@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The functional connectivity graph: units are vertices, and an edge is a frequent two-node episode (or a
+ * pair with a high spike-time tiling coefficient). Two units may be joined by several edges, one per delay
+ * interval.
+ */
+#ifndef SF_GRAPH_CONNECTIVITY_H
+#define SF_GRAPH_CONNECTIVITY_H
+
+#include "core/csr.h"
+#include "core/json.h"
+#include "core/message.h"
+
+typedef struct sf_link {
+    uint32_t from, to;
+    sf_delay delay;
+    uint64_t count;
+    double expected; /**< under independence; NaN: not computed */
+    double p;        /**< NaN: not computed */
+} sf_link;
+
+/** Zero-initialise. Links are ordered by (from, to, delay) and differ in these. */
+typedef struct sf_connectivity {
+    uint32_t unit_count;
+    sf_link *links;
+    size_t count;
+} sf_connectivity;
+
+/** Copies and orders the links. SF_DATA where a unit is unknown or two links agree in units and delay. */
+int sf_connectivity_build(sf_connectivity *graph, uint32_t unit_count, const sf_link *links, size_t count,
+                          sf_error *error);
+void sf_connectivity_free(sf_connectivity *graph);
+
+/** The weight of an edge: count - expected; the count where nothing was expected. */
+double sf_link_weight(const sf_link *link);
+
+/**
+ * What changed from one snapshot to the next: edges that are new, that carry another count, expectation or p,
+ * and those that are gone (`removed`, with the values they had), in the order of edges. Whoever applies every
+ * change holds the graph. *changes comes from sf_alloc and is the caller's.
+ */
+int sf_connectivity_diff(const sf_connectivity *before, const sf_connectivity *after,
+                         sf_edge_change **changes, size_t *count, sf_error *error);
+
+/**
+ * The graph for searches and files: names from `units` (may be NULL) and the edge columns weight, count,
+ * expected, low_ms, high_ms, p. Edges keep the order of links.
+ */
+int sf_connectivity_csr(sf_csr *csr, const sf_connectivity *graph, const sf_units *units, sf_error *error);
+
+/** The document of `synfire graph --json`: vertices, edges, edge_detail. */
+void sf_connectivity_json(sf_json *json, const sf_connectivity *graph);
+
+/**
+ * The units within `most_hops` of a unit, itself included, by level and then by index. `reach` is filled for
+ * a message; its arrays come from sf_alloc and are the caller's.
+ */
+int sf_connectivity_reach(sf_reach_result *reach, const sf_csr *csr, uint32_t source, uint32_t most_hops,
+                          sf_error *error);
+
+#endif

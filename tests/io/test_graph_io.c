@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/support.h"
+
+#include "core/hdf.h"
+#include "graph/file.h"
+
+#include <math.h>
+
+static int parse(sf_edge_list *list, const char *text, sf_error *error)
+{
+    *list = (sf_edge_list){0};
+    return sf_graph_graphml.parse(list, "file", text, strlen(text), error);
+}
+
+#define GRAPH(body)                                                                                          \
+    "<?xml version=\"1.0\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">" body "</graphml>"
+
+static void graphml_reads_keys_defaults_and_later_nodes(void **state)
+{
+    (void)state;
+    static const char text[] = GRAPH(
+        "<key id=\"n\" for=\"node\" attr.name=\"name\" attr.type=\"string\"/>"
+        "<key id=\"w\" for=\"edge\" attr.name=\"weight\" attr.type=\"double\"><default> 1.5 </default></key>"
+        "<key id=\"c\" for=\"node\" attr.name=\"class\" attr.type=\"string\"><default>none</default></key>"
+        "<key id=\"b\" for=\"all\" attr.name=\"flag\" attr.type=\"boolean\"/>"
+        "<graph edgedefault=\"directed\"><data key=\"b\">ignored</data>"
+        "<edge source=\"x\" target=\"y\"><data key=\"b\">true</data></edge>"
+        "<node id=\"y\"><data key=\"n\">a &amp; b</data><data key=\"c\">inhibitory</data></node>"
+        "<node id=\"x\"/><edge source=\"y\" target=\"x\"><data key=\"w\">-2</data></edge></graph>");
+    sf_edge_list list;
+    sf_error error;
+    if (parse(&list, text, &error) != SF_OK)
+        fail_msg("%s: %s", error.place, error.text);
+    assert_int_equal(list.vertex_count, 2);
+    assert_int_equal(list.edge_count, 2);
+    assert_true(list.directed);
+    assert_string_equal(list.names[0], "x");
+    assert_string_equal(list.names[1], "a & b");
+    const sf_column *weight = &list.edge_columns.items[sf_columns_find(&list.edge_columns, "weight")];
+    test_assert_same(weight->values[0], 1.5);
+    test_assert_same(weight->values[1], -2);
+    const sf_column *flag = &list.edge_columns.items[sf_columns_find(&list.edge_columns, "flag")];
+    test_assert_same(flag->values[0], 1);
+    assert_true(isnan(flag->values[1]));
+    const sf_column *class = &list.vertex_columns.items[sf_columns_find(&list.vertex_columns, "class")];
+    assert_string_equal(class->words[(size_t) class->values[0]], "none");
+    assert_string_equal(class->words[(size_t) class->values[1]], "inhibitory");
+    sf_edge_list_free(&list);
+}
+
+static void graphml_refuses_with_the_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        {"", "well-formed"},
+        {"<graphml>", "well-formed"},
+        {GRAPH(""), "no <graph>"},
+        {GRAPH("<graph/>"), "edgedefault"},
+        {GRAPH("<graph edgedefault=\"up\"/>"), "\"up\""},
+        {GRAPH("<graph edgedefault=\"directed\"><graph edgedefault=\"directed\"/></graph>"), "nested"},
+        {GRAPH("<graph edgedefault=\"directed\"/><graph edgedefault=\"directed\"/>"), "second graph"},
+        {GRAPH("<graph edgedefault=\"directed\"><node/></graph>"), "without an id"},
+        {GRAPH("<graph edgedefault=\"directed\"><node id=\"a\"/><node id=\"a\"/></graph>"), "second node"},
+        {GRAPH("<graph edgedefault=\"directed\"><edge source=\"a\"/></graph>"), "without a target"},
+        {GRAPH("<graph edgedefault=\"directed\"><edge source=\"a\" target=\"b\"/></graph>"), "'a'"},
+        {GRAPH("<graph edgedefault=\"directed\"><node id=\"a\"/><edge source=\"a\" target=\"a\" "
+               "directed=\"false\"/></graph>"),
+         "one kind"},
+        {GRAPH("<graph edgedefault=\"directed\"><hyperedge/></graph>"), "hyperedge"},
+        {GRAPH("<graph edgedefault=\"directed\"><node id=\"a\"><data key=\"k\">1</data></node></graph>"),
+         "'k'"},
+        {GRAPH("<key id=\"k\" for=\"edge\" attr.type=\"int\"/><graph edgedefault=\"directed\"><node "
+               "id=\"a\"><data key=\"k\">1</data></node></graph>"),
+         "other elements"},
+        {GRAPH("<key id=\"k\" for=\"node\" attr.type=\"int\"/><graph edgedefault=\"directed\"><node "
+               "id=\"a\"><data key=\"k\">one</data></node></graph>"),
+         "'one'"},
+        {GRAPH("<key id=\"k\"/><key id=\"k\"/>"), "second key"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sf_edge_list list;
+        sf_error error = {0};
+        int status = parse(&list, cases[i].text, &error);
+        if (status == SF_OK)
+            fail_msg("case %zu was accepted", i);
+        test_assert_fails(status, &error, SF_DATA, cases[i].words);
+        assert_non_null(strstr(error.place, "file:"));
+        sf_edge_list_free(&list);
+    }
+}
+
+static sf_csr make_graph(bool directed)
+{
+    static const char *const names[] = {"A", "odd \"name\" <&>\xc3\xa9", "7", "D"};
+    static const uint32_t edges[][2] = {{0, 1}, {1, 2}, {2, 2}, {3, 0}, {0, 1}};
+    sf_edge_list list = {.directed = directed};
+    size_t weight, kind, layer;
+    assert_int_equal(sf_columns_add(&list.edge_columns, "kind", &kind, NULL), SF_OK);
+    assert_int_equal(sf_columns_add(&list.edge_columns, "weight", &weight, NULL), SF_OK);
+    assert_int_equal(sf_columns_add(&list.vertex_columns, "layer", &layer, NULL), SF_OK);
+    for (size_t v = 0; v < 4; v++) {
+        assert_int_equal(sf_edge_list_add_named(&list, names[v], NULL), SF_OK);
+        list.vertex_columns.items[layer].values[v] = (double)v / 3;
+    }
+    for (size_t e = 0; e < 5; e++) {
+        assert_int_equal(sf_edge_list_add(&list, edges[e][0], edges[e][1], NULL), SF_OK);
+        list.edge_columns.items[weight].values[e] = (double)e + 0.1;
+        if (e % 2 == 0)
+            assert_int_equal(sf_column_word(&list.edge_columns.items[kind], e == 2 ? "loop" : "\"a\" & b",
+                                            &list.edge_columns.items[kind].values[e], NULL),
+                             SF_OK);
+    }
+    sf_csr graph;
+    assert_int_equal(sf_csr_build(&graph, &list, 0, NULL), SF_OK);
+    sf_edge_list_free(&list);
+    return graph;
+}
+
+static void assert_same_columns(const sf_columns *a, const sf_columns *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        const sf_column *x = &a->items[i], *y = &b->items[i];
+        assert_string_equal(x->name, y->name);
+        for (size_t row = 0; row < a->rows; row++) {
+            if (isnan(x->values[row]))
+                assert_true(isnan(y->values[row]));
+            else if (x->words != NULL)
+                assert_string_equal(x->words[(size_t)x->values[row]], y->words[(size_t)y->values[row]]);
+            else
+                test_assert_same(x->values[row], y->values[row]);
+        }
+    }
+}
+
+static void graphs_come_back_whole(void **state)
+{
+    (void)state;
+    static const char *const endings[] = {".graphml", ".h5"};
+    for (int i = 0; i < 4; i++) {
+        sf_csr graph = make_graph(i / 2), back;
+        char *path = test_temporary_path(endings[i % 2]);
+        sf_error error = {0};
+        sf_edge_list list;
+        if (sf_graph_write(&graph, path, &error) != SF_OK || sf_graph_read(&list, path, &error) != SF_OK ||
+            sf_csr_build(&back, &list, 0, &error) != SF_OK)
+            fail_msg("%s: %s: %s", endings[i % 2], error.place, error.text);
+        assert_int_equal(back.directed, graph.directed);
+        assert_int_equal(back.vertex_count, 4);
+        assert_int_equal(sf_csr_edge_count(&back), sf_csr_edge_count(&graph));
+        assert_memory_equal(back.targets, graph.targets, sf_csr_edge_count(&graph) * sizeof(uint32_t));
+        for (size_t v = 0; v < 4; v++)
+            assert_string_equal(back.names[v], graph.names[v]);
+        assert_same_columns(&graph.edge_columns, &back.edge_columns);
+        assert_same_columns(&graph.vertex_columns, &back.vertex_columns);
+        sf_edge_list_free(&list);
+        sf_csr_free(&back);
+        sf_csr_free(&graph);
+        remove(path);
+        free(path);
+    }
+}
+
+static int read_and_write(void *context)
+{
+    const char *const *arguments = context;
+    sf_edge_list list = {0};
+    sf_csr graph = {0};
+    sf_error error;
+    int status = sf_graph_read(&list, arguments[0], &error);
+    if (status == SF_OK)
+        status = sf_csr_build(&graph, &list, 0, &error);
+    if (status == SF_OK)
+        status = sf_graph_write(&graph, arguments[1], &error);
+    sf_csr_free(&graph);
+    sf_edge_list_free(&list);
+    return status;
+}
+
+static void failed_allocations_leak_nothing(void **state)
+{
+    (void)state;
+    sf_csr graph = make_graph(true);
+    char *path = test_temporary_path(".graphml"), *copy = test_temporary_path(".graphml");
+    assert_int_equal(sf_graph_write(&graph, path, NULL), SF_OK);
+    const char *arguments[] = {path, copy};
+    test_fail_every_allocation(read_and_write, arguments);
+    remove(path);
+    remove(copy);
+    free(path);
+    free(copy);
+    sf_csr_free(&graph);
+}
+
+/* A graph file whose parts disagree, made by HDF5 calls of its own. */
+static void damaged_hdf5_graphs_are_refused(void **state)
+{
+    (void)state;
+    sf_csr graph = make_graph(true);
+    static const char *const removed[] = {"/edges/from", "/edges", "/vertices", "/edges/columns/weight",
+                                          NULL};
+    for (size_t i = 0; removed[i] != NULL; i++) {
+        char *path = test_temporary_path(".h5");
+        assert_int_equal(sf_graph_write(&graph, path, NULL), SF_OK);
+        hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+        H5Ldelete(file, removed[i], H5P_DEFAULT);
+        if (i == 3) { /* a column that is too short */
+            hsize_t rows = 3;
+            hid_t space = H5Screate_simple(1, &rows, NULL);
+            H5Dclose(H5Dcreate2(file, removed[i], H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT,
+                                H5P_DEFAULT));
+            H5Sclose(space);
+        }
+        H5Fclose(file);
+        sf_edge_list list;
+        sf_error error = {0};
+        test_assert_fails(sf_graph_read(&list, path, &error), &error, SF_DATA, NULL);
+        remove(path);
+        free(path);
+    }
+    sf_csr_free(&graph);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(graphml_reads_keys_defaults_and_later_nodes),
+        cmocka_unit_test(graphml_refuses_with_the_line),
+        cmocka_unit_test(graphs_come_back_whole),
+        cmocka_unit_test(failed_allocations_leak_nothing),
+        cmocka_unit_test(damaged_hdf5_graphs_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/support.h"
+
+#include "core/memory.h"
+#include "graph/file.h"
+#include "oracle/bfs_oracle.h"
+
+#include <sys/mman.h>
+
+/* ---- graphs to search
+ * ----------------------------------------------------------------------------------------- */
+
+static sf_edge_list start_list(uint32_t vertices, bool directed)
+{
+    return (sf_edge_list){.vertex_count = vertices, .directed = directed};
+}
+
+static void add(sf_edge_list *list, uint32_t from, uint32_t to)
+{
+    assert_int_equal(sf_edge_list_add(list, from, to, NULL), SF_OK);
+}
+
+static sf_csr build(sf_edge_list *list, unsigned flags)
+{
+    sf_csr graph;
+    sf_error error;
+    if (sf_csr_build(&graph, list, flags, &error) != SF_OK)
+        fail_msg("%s", error.text);
+    sf_edge_list_free(list);
+    return graph;
+}
+
+static sf_csr make_star(uint32_t leaves)
+{
+    sf_edge_list list = start_list(leaves + 1, false);
+    for (uint32_t v = 1; v <= leaves; v++)
+        add(&list, 0, v);
+    return build(&list, 0);
+}
+
+static sf_csr make_path(uint32_t vertices)
+{
+    sf_edge_list list = start_list(vertices, false);
+    for (uint32_t v = 1; v < vertices; v++)
+        add(&list, v - 1, v);
+    return build(&list, 0);
+}
+
+static sf_csr make_complete(uint32_t vertices)
+{
+    sf_edge_list list = start_list(vertices, false);
+    for (uint32_t v = 0; v < vertices; v++)
+        for (uint32_t w = 0; w < v; w++)
+            add(&list, v, w);
+    return build(&list, 0);
+}
+
+static sf_csr make_random(test_random *random, unsigned flags)
+{
+    uint32_t vertices = (uint32_t)test_random_below(random, 60) + 1;
+    sf_edge_list list = start_list(vertices, test_random_below(random, 2) == 0);
+    uint64_t edges = test_random_below(random, 3 * (uint64_t)vertices);
+    for (uint64_t e = 0; e < edges; e++)
+        add(&list, (uint32_t)test_random_below(random, vertices),
+            (uint32_t)test_random_below(random, vertices));
+    return build(&list, flags);
+}
+
+/* Searches, holds the result against the rules, and gives it back. */
+static sf_bfs_result search(const sf_csr *graph, uint32_t source)
+{
+    sf_bfs_result result;
+    sf_error error;
+    if (sf_bfs(&result, graph, source, UINT32_MAX, &error) != SF_OK)
+        fail_msg("%s", error.text);
+    const char *wrong = bfs_oracle_check(graph, source, &result);
+    if (wrong != NULL)
+        fail_msg("from %u: %s", source, wrong);
+    return result;
+}
+
+static void expect(sf_csr *graph, uint32_t source, uint64_t reached, uint32_t depth)
+{
+    sf_bfs_result result = search(graph, source);
+    assert_int_equal(result.reached, reached);
+    assert_int_equal(result.depth, depth);
+    sf_bfs_result_free(&result);
+}
+
+/* ---- tests
+ * ---------------------------------------------------------------------------------------------------- */
+
+static void random_graphs_have_the_levels_of_relaxation(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("bfs", 3);
+    for (int round = 0; round < 2000; round++) {
+        static const unsigned flags[] = {0, SF_CSR_DROP_LOOPS, SF_CSR_DROP_DUPLICATES, SF_CSR_SIMPLE};
+        sf_csr graph = make_random(&random, flags[round % 4]);
+        uint32_t source = (uint32_t)test_random_below(&random, graph.vertex_count), levels[64];
+        sf_bfs_result result = search(&graph, source);
+        bfs_oracle_levels(&graph, source, levels);
+        assert_memory_equal(result.levels, levels, graph.vertex_count * sizeof *levels);
+        sf_bfs_result_free(&result);
+        sf_csr_free(&graph);
+    }
+}
+
+static void shapes_are_searched_right(void **state)
+{
+    (void)state;
+    sf_csr star = make_star(70000);
+    expect(&star, 0, 70001, 1);
+    expect(&star, 70000, 70001, 2); /* the last vertex is the source */
+    sf_csr_free(&star);
+    sf_csr path = make_path(2000);
+    expect(&path, 0, 2000, 1999);
+    expect(&path, 1000, 2000, 1000);
+    sf_csr_free(&path);
+    sf_csr complete = make_complete(100);
+    expect(&complete, 57, 100, 1);
+    sf_csr_free(&complete);
+    sf_csr single = make_path(1);
+    expect(&single, 0, 1, 0);
+    sf_csr_free(&single);
+}
+
+static void parts_that_no_path_reaches_stay_unreached(void **state)
+{
+    (void)state;
+    sf_edge_list list = start_list(8, true); /* 0 -> 1 -> 2, 3 -> 4, 5 alone with a loop, 6 and 7 alone */
+    add(&list, 0, 1);
+    add(&list, 1, 2);
+    add(&list, 3, 4);
+    add(&list, 5, 5);
+    sf_csr graph = build(&list, 0);
+    expect(&graph, 0, 3, 2);
+    expect(&graph, 3, 2, 1); /* 3 has no in-edges, and 4 none out */
+    expect(&graph, 4, 1, 0);
+    expect(&graph, 5, 1, 0);
+    expect(&graph, 7, 1, 0);
+    uint32_t component[8];
+    assert_int_equal(sf_components(&graph, component), 5);
+    static const uint32_t expected[8] = {0, 0, 0, 3, 3, 5, 6, 7};
+    assert_memory_equal(component, expected, sizeof expected);
+    sf_csr_free(&graph);
+}
+
+static void degrees_at_the_edges_of_the_queues(void **state)
+{
+    (void)state;
+    static const uint32_t degrees[] = {31, 32, 33, 255, 256, 257, 65535, 65536, 65537};
+    for (size_t i = 0; i < sizeof degrees / sizeof degrees[0]; i++) {
+        sf_csr star = make_star(degrees[i]);
+        assert_int_equal(sf_csr_degree(&star, 0), degrees[i]);
+        expect(&star, 1, degrees[i] + 1, 2);
+        sf_csr_free(&star);
+    }
+}
+
+static void loops_and_duplicates_are_kept_or_removed(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned flags;
+        bool directed;
+        uint64_t edges;
+    } cases[] = {{0, true, 6},
+                 {SF_CSR_DROP_LOOPS, true, 4},
+                 {SF_CSR_DROP_DUPLICATES, true, 4},
+                 {SF_CSR_SIMPLE, true, 3},
+                 {0, false, 10},
+                 {SF_CSR_DROP_LOOPS, false, 8},
+                 {SF_CSR_DROP_DUPLICATES, false, 5},
+                 {SF_CSR_SIMPLE, false, 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sf_edge_list list = start_list(3, cases[i].directed);
+        static const uint32_t edges[][2] = {{0, 1}, {0, 1}, {1, 0}, {2, 2}, {2, 2}, {1, 2}};
+        for (size_t e = 0; e < 6; e++)
+            add(&list, edges[e][0], edges[e][1]);
+        sf_csr graph = build(&list, cases[i].flags);
+        assert_int_equal(sf_csr_edge_count(&graph), cases[i].edges);
+        expect(&graph, 0, 3, 2);
+        sf_csr_free(&graph);
+    }
+}
+
+/* Columns follow their edges through sorting and removal; of duplicates the first is kept. */
+static void columns_follow_their_edges(void **state)
+{
+    (void)state;
+    sf_edge_list list = start_list(3, false);
+    size_t weight;
+    assert_int_equal(sf_columns_add(&list.edge_columns, "weight", &weight, NULL), SF_OK);
+    static const uint32_t edges[][2] = {{2, 1}, {0, 1}, {1, 2}, {1, 1}};
+    for (size_t e = 0; e < 4; e++) {
+        add(&list, edges[e][0], edges[e][1]);
+        list.edge_columns.items[0].values[e] = (double)(10 + e);
+    }
+    sf_csr graph = build(&list, SF_CSR_SIMPLE);
+    assert_int_equal(sf_csr_edge_count(&graph), 4);
+    test_assert_same(graph.edge_columns.items[0].values[sf_csr_find(&graph, 1, 2)], 10);
+    test_assert_same(graph.edge_columns.items[0].values[sf_csr_find(&graph, 2, 1)], 10);
+    test_assert_same(graph.edge_columns.items[0].values[sf_csr_find(&graph, 1, 0)], 11);
+    assert_true(sf_csr_find(&graph, 0, 2) == UINT64_MAX);
+    sf_csr_free(&graph);
+}
+
+/* Offsets past 2^31 on a small graph: its targets lie behind 8 GiB of address space that is never touched. */
+static void offsets_are_64_bit(void **state)
+{
+    (void)state;
+    const uint64_t base = (UINT64_C(1) << 31) + 5;
+    sf_csr small = make_path(50);
+    uint64_t edges = sf_csr_edge_count(&small);
+    size_t bytes = (base + edges) * sizeof(uint32_t);
+    void *space =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (space == MAP_FAILED) {
+        sf_csr_free(&small);
+        skip();
+    }
+    uint64_t offsets[51];
+    sf_csr large = {.vertex_count = 50, .offsets = offsets, .targets = space};
+    for (uint32_t v = 0; v <= 50; v++)
+        offsets[v] = small.offsets[v] + base;
+    memcpy(large.targets + base, small.targets, edges * sizeof(uint32_t));
+    expect(&large, 0, 50, 49);
+    sf_csr turned;
+    assert_int_equal(sf_csr_transpose(&turned, &large, NULL), SF_OK);
+    expect(&turned, 49, 50, 49);
+    sf_csr_free(&turned);
+    sf_csr_free(&small);
+    munmap(space, bytes);
+}
+
+static void a_search_can_be_cut_and_a_source_must_exist(void **state)
+{
+    (void)state;
+    sf_csr path = make_path(10);
+    sf_bfs_result result;
+    assert_int_equal(sf_bfs(&result, &path, 4, 2, NULL), SF_OK);
+    assert_int_equal(result.reached, 5);
+    assert_int_equal(result.depth, 2);
+    assert_true(result.levels[7] == SF_UNREACHED);
+    sf_bfs_result_free(&result);
+    sf_error error = {0};
+    test_assert_fails(sf_bfs(&result, &path, 10, 2, &error), &error, SF_USAGE, "no vertex 10");
+    sf_csr_free(&path);
+    sf_edge_list list = start_list(2, true);
+    add(&list, 0, 2);
+    sf_csr graph;
+    test_assert_fails(sf_csr_build(&graph, &list, 0, &error), &error, SF_DATA, "2 vertices");
+    sf_edge_list_free(&list);
+}
+
+/* A row of expected.txt: what a search must find. */
+static void check_row(const char *file, bool undirected, const unsigned long long numbers[6],
+                      const char *histogram)
+{
+    char relative[128];
+    snprintf(relative, sizeof relative, "bfs/%s", file);
+    char *path = test_data_path(relative);
+    sf_edge_list list;
+    sf_error error;
+    if (sf_graph_read(&list, path, &error) != SF_OK)
+        fail_msg("%s: %s", error.place, error.text);
+    free(path);
+    list.directed = !undirected;
+    sf_csr graph = build(&list, SF_CSR_SIMPLE);
+    sf_bfs_result result = search(&graph, (uint32_t)numbers[2]);
+    assert_int_equal(graph.vertex_count, numbers[0]);
+    assert_int_equal(sf_csr_edge_count(&graph), numbers[1]);
+    assert_int_equal(result.reached, numbers[3]);
+    assert_int_equal(result.depth, numbers[4]);
+    assert_int_equal(result.edges, numbers[5]);
+    uint32_t level = 0;
+    char *end;
+    for (const char *s = histogram; *s != '\0' && *s != '\n'; s = end + strspn(end, " ")) {
+        unsigned long long size = strtoull(s, &end, 10);
+        if (strncmp(end, "...", 3) == 0) { /* the rest is counted from the end */
+            uint32_t left = 0;
+            end += 3;
+            for (const char *p = end + strspn(end, " "); *p != '\0'; p += strspn(p, " ")) {
+                left++;
+                p += strcspn(p, " ");
+            }
+            level = result.depth + 1 - left;
+            continue;
+        }
+        assert_true(level <= result.depth);
+        assert_int_equal(result.level_sizes[level++], size);
+    }
+    assert_int_equal(level, result.depth + 1);
+    sf_bfs_result_free(&result);
+    sf_csr_free(&graph);
+}
+
+static void every_row_of_the_expected_file(void **state)
+{
+    (void)state;
+    char *path = test_data_path("bfs/expected.txt");
+    if (path == NULL)
+        skip();
+    FILE *file = fopen(path, "r");
+    free(path);
+    assert_non_null(file);
+    char line[512];
+    int rows = 0;
+    while (fgets(line, sizeof line, file) != NULL) {
+        char name[64], kind[32], histogram[256];
+        unsigned long long n[6];
+        if (sscanf(line, "%63s | %31s | %llu | %llu | %llu | %llu | %llu | %llu | %255[^|]", name, kind,
+                   &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], histogram) != 9)
+            continue;
+        histogram[strcspn(histogram, "\n")] = '\0';
+        for (size_t length = strlen(histogram); length > 0 && histogram[length - 1] == ' ';)
+            histogram[--length] = '\0';
+        check_row(name, strcmp(kind, "undirected") == 0, n, histogram);
+        rows++;
+    }
+    fclose(file);
+    assert_int_equal(rows, 13);
+}
+
+static int search_a_path(void *context)
+{
+    (void)context;
+    sf_edge_list list = start_list(0, false);
+    sf_csr graph = {0};
+    sf_bfs_result result = {0};
+    size_t index;
+    int status = SF_OK;
+    for (int v = 0; v < 4 && status == SF_OK; v++)
+        status = sf_edge_list_add_named(&list, "name", NULL);
+    if (status == SF_OK)
+        status = sf_columns_add(&list.edge_columns, SF_LABEL_COLUMN, &index, NULL);
+    for (uint32_t v = 0; v < 3 && status == SF_OK; v++)
+        status = sf_edge_list_add(&list, v, v + 1, NULL);
+    for (size_t e = 0; e < list.edge_count; e++)
+        list.edge_columns.items[0].values[e] = 1;
+    if (status == SF_OK)
+        status = sf_csr_build(&graph, &list, SF_CSR_SIMPLE, NULL);
+    if (status == SF_OK)
+        status = sf_bfs(&result, &graph, 0, UINT32_MAX, NULL);
+    sf_bfs_result_free(&result);
+    sf_csr_free(&graph);
+    sf_edge_list_free(&list);
+    return status;
+}
+
+static void failed_allocations_leak_nothing(void **state)
+{
+    (void)state;
+    test_fail_every_allocation(search_a_path, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_graphs_have_the_levels_of_relaxation),
+        cmocka_unit_test(shapes_are_searched_right),
+        cmocka_unit_test(parts_that_no_path_reaches_stay_unreached),
+        cmocka_unit_test(degrees_at_the_edges_of_the_queues),
+        cmocka_unit_test(loops_and_duplicates_are_kept_or_removed),
+        cmocka_unit_test(columns_follow_their_edges),
+        cmocka_unit_test(offsets_are_64_bit),
+        cmocka_unit_test(a_search_can_be_cut_and_a_source_must_exist),
+        cmocka_unit_test(every_row_of_the_expected_file),
+        cmocka_unit_test(failed_allocations_leak_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/support.h"
+
+#include "core/file.h"
+#include "graph/file.h"
+
+#include <math.h>
+
+static int parse(sf_edge_list *list, const sf_graph_format *format, const char *text, sf_error *error)
+{
+    *list = (sf_edge_list){0};
+    return format->parse(list, "file", text, strlen(text), error);
+}
+
+static double value_of(const sf_edge_list *list, const char *column, size_t edge)
+{
+    size_t index = sf_columns_find(&list->edge_columns, column);
+    assert_true(index != SF_NO_COLUMN);
+    return list->edge_columns.items[index].values[edge];
+}
+
+static void matrix_market_reads_every_kind(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool directed;
+        size_t edges;
+        double last_weight;
+    } cases[] = {
+        {"%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n3 1\n", true, 2, NAN},
+        {"%%matrixmarket MATRIX Coordinate PATTERN Symmetric\n%c\n\n 3 3 2\n2 1\n\n3 1\n", false, 2, NAN},
+        {"%%MatrixMarket matrix coordinate real general\r\n3 3 1\r\n1 2 -0.5e1\r\n", true, 1, -5},
+        {"%%MatrixMarket matrix coordinate integer symmetric\n3 3 1\n2 1 7", false, 1, 7},
+        {"%%MatrixMarket matrix coordinate complex hermitian\n3 3 1\n2 1 3 -4\n", false, 1, 5},
+        {"%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 1\n2 1 2.5\n", true, 2, -2.5},
+        {"%%MatrixMarket matrix coordinate real general\n3 3 0\n", true, 0, NAN},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sf_edge_list list;
+        sf_error error;
+        if (parse(&list, &sf_graph_matrix_market, cases[i].text, &error) != SF_OK)
+            fail_msg("case %zu: %s: %s", i, error.place, error.text);
+        assert_int_equal(list.vertex_count, 3);
+        assert_int_equal(list.directed, cases[i].directed);
+        assert_int_equal(list.edge_count, cases[i].edges);
+        if (!isnan(cases[i].last_weight))
+            test_assert_same(value_of(&list, "weight", list.edge_count - 1), cases[i].last_weight);
+        sf_edge_list_free(&list);
+    }
+}
+
+typedef struct refusal {
+    const char *text, *place, *words;
+} refusal;
+
+static void expect_refusals(const sf_graph_format *format, const refusal *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        sf_edge_list list;
+        sf_error error = {0};
+        int status = parse(&list, format, cases[i].text, &error);
+        if (status == SF_OK)
+            fail_msg("%s case %zu was accepted", format->name, i);
+        test_assert_fails(status, &error, SF_DATA, cases[i].words);
+        assert_string_equal(error.place, cases[i].place);
+        sf_edge_list_free(&list);
+    }
+}
+
+#define HEAD "%%MatrixMarket matrix coordinate "
+
+static void matrix_market_refuses_with_the_line(void **state)
+{
+    (void)state;
+    static const refusal cases[] = {
+        {"", "file:0", "empty"},
+        {"1 1 1\n", "file:1", "expected %%MatrixMarket"},
+        {"%%MatrixMarket matrix array real general\n", "file:1", "'array', expected 'coordinate'"},
+        {HEAD "\n", "file:1", "ends early, expected pattern"},
+        {HEAD "double general\n", "file:1", "'double'"},
+        {HEAD "pattern hermitian\n", "file:1", "only complex"},
+        {HEAD "pattern skew-symmetric\n", "file:1", "signs"},
+        {HEAD "pattern general x\n", "file:1", "after the header"},
+        {HEAD "pattern general\n% c\n", "file:2", "ends before the line of rows"},
+        {HEAD "pattern general\n3 4 0\n", "file:2", "square"},
+        {HEAD "pattern general\n3 3\n", "file:2", "before the number of entries"},
+        {HEAD "pattern general\n4294967295 4294967295 0\n", "file:2", "4294967294"},
+        {HEAD "pattern general\n99999999999999999999 1 1\n", "file:2", "found"},
+        {HEAD "pattern general\n2 2 1\n2 2 1 1\n", "file:3", "after the entry"},
+        {HEAD "pattern general\n2 2 1\n0 1\n", "file:3",
+         "row of the entry is 0, expected an integer from 1 to 2"},
+        {HEAD "pattern general\n2 2 1\n1 3\n", "file:3", "column of the entry is 3"},
+        {HEAD "real general\n2 2 1\n1 1\n", "file:3", "before the value"},
+        {HEAD "real general\n2 2 1\n1 1 nan\n", "file:3", "finite"},
+        {HEAD "integer general\n2 2 1\n1 1 1.5\n", "file:3", "an integer as the header says"},
+        {HEAD "complex general\n2 2 1\n1 1 1\n", "file:3", "imaginary"},
+        {HEAD "real skew-symmetric\n2 2 1\n1 1 1\n", "file:3", "diagonal"},
+        {HEAD "pattern general\n2 2 2\n1 1\n", "file:3", "ends after 1 entries, expected 2"},
+        {HEAD "pattern general\n2 2 1\n1 1\n1 2\n", "file:4", "after the 1 entries"},
+        {HEAD "pattern general\n2 2 1\n1 -1\n", "file:3", "found '-1'"},
+    };
+    expect_refusals(&sf_graph_matrix_market, cases, sizeof cases / sizeof cases[0]);
+}
+
+static void edge_lists_and_labelled_graphs_read(void **state)
+{
+    (void)state;
+    sf_edge_list list;
+    assert_int_equal(parse(&list, &sf_graph_edge_list, "# c\n0 1 2.5\n\n7\t3 -1\n", NULL), SF_OK);
+    assert_int_equal(list.vertex_count, 8);
+    assert_true(list.directed);
+    test_assert_same(value_of(&list, "weight", 1), -1);
+    sf_edge_list_free(&list);
+    assert_int_equal(parse(&list, &sf_graph_labelled, "t 2 1\nv 0 5 1\nv 1 6\ne 0 1 9\n", NULL), SF_OK);
+    assert_int_equal(list.vertex_count, 2);
+    assert_false(list.directed);
+    sf_csr graph;
+    assert_int_equal(sf_csr_build(&graph, &list, 0, NULL), SF_OK);
+    assert_int_equal(graph.vertex_labels[1], 6);
+    assert_int_equal(graph.edge_labels[1], 9);
+    sf_csr_free(&graph);
+    sf_edge_list_free(&list);
+}
+
+static void edge_lists_and_labelled_graphs_refuse_with_the_line(void **state)
+{
+    (void)state;
+    static const refusal lists[] = {
+        {"", "file:0", "no edge"},
+        {"0\n", "file:1", "ends before the vertex an edge enters"},
+        {"0 1\n1 x\n", "file:2", "found 'x'"},
+        {"0 1\n1 2 3\n", "file:2", "those before it have none"},
+        {"0 1 1\n1 2\n", "file:2", "those before it have one"},
+        {"0 1 1 1\n", "file:1", "after the edge"},
+        {"0 4294967295\n", "file:1", "4294967294"},
+    };
+    expect_refusals(&sf_graph_edge_list, lists, sizeof lists / sizeof lists[0]);
+    static const refusal labelled[] = {
+        {"", "file:0", "empty"},
+        {"v 0 0\n", "file:1", "before the line 't"},
+        {"t 1 0\nt 1 0\n", "file:2", "second line 't'"},
+        {"t 2 0\nv 0 0\nv 2 0\n", "file:3", "id of the vertex is 2, expected an integer from 1 to 1"},
+        {"t 1 0\nv 0 0\nv 1 0\n", "file:3", "one more vertex"},
+        {"t 2 1\nv 0 0\ne 0 1\n", "file:3", "after 1 vertices"},
+        {"t 2 1\nv 0 0\nv 1 0\ne 0 2\n", "file:4", "second end"},
+        {"t 2 1\nv 0 0\nv 1 0\ne 0 1\ne 0 1\n", "file:5", "one more edge"},
+        {"t 2 2\nv 0 0\nv 1 0\ne 0 1 3\ne 0 1\n", "file:5", "no label"},
+        {"t 2 2\nv 0 0\nv 1 0\ne 0 1\n", "file:4", "ends after 2 vertices and 1 edges"},
+        {"t 1 0\nv 0 -1\n", "file:2", "label"},
+        {"t 1 0\nw 0\n", "file:2", "begins with 'w'"},
+        {"t 1 0\nv 0 0 3 4\n", "file:2", "after the degree"},
+    };
+    expect_refusals(&sf_graph_labelled, labelled, sizeof labelled / sizeof labelled[0]);
+}
+
+/* Four vertices, a loop, parallel edges, odd names, a column of text with a gap. */
+static sf_csr make_graph(bool directed)
+{
+    static const char *const names[] = {"A", "odd \"name\" <&>", "7", "new\nline"};
+    static const uint32_t edges[][2] = {{0, 1}, {1, 2}, {2, 2}, {3, 0}, {0, 1}};
+    sf_edge_list list = {.directed = directed};
+    size_t weight, kind, layer;
+    assert_int_equal(sf_columns_add(&list.edge_columns, "weight", &weight, NULL), SF_OK);
+    assert_int_equal(sf_columns_add(&list.edge_columns, "kind", &kind, NULL), SF_OK);
+    assert_int_equal(sf_columns_add(&list.vertex_columns, "layer", &layer, NULL), SF_OK);
+    for (size_t v = 0; v < 4; v++) {
+        assert_int_equal(sf_edge_list_add_named(&list, names[v], NULL), SF_OK);
+        list.vertex_columns.items[layer].values[v] = (double)v / 3;
+    }
+    for (size_t e = 0; e < 5; e++) {
+        assert_int_equal(sf_edge_list_add(&list, edges[e][0], edges[e][1], NULL), SF_OK);
+        list.edge_columns.items[weight].values[e] = (double)e + 0.1;
+        if (e % 2 == 0)
+            assert_int_equal(sf_column_word(&list.edge_columns.items[kind], e == 2 ? "loop" : "\"a\" & b",
+                                            &list.edge_columns.items[kind].values[e], NULL),
+                             SF_OK);
+    }
+    sf_csr graph;
+    assert_int_equal(sf_csr_build(&graph, &list, 0, NULL), SF_OK);
+    sf_edge_list_free(&list);
+    return graph;
+}
+
+static sf_csr write_and_read(const sf_csr *graph, const char *ending)
+{
+    char *path = test_temporary_path(ending);
+    sf_error error = {0};
+    sf_edge_list list;
+    sf_csr back;
+    if (sf_graph_write(graph, path, &error) != SF_OK || sf_graph_read(&list, path, &error) != SF_OK ||
+        sf_csr_build(&back, &list, 0, &error) != SF_OK)
+        fail_msg("%s: %s: %s", ending, error.place, error.text);
+    sf_edge_list_free(&list);
+    remove(path);
+    free(path);
+    return back;
+}
+
+static void graphs_come_back_as_they_were_written(void **state)
+{
+    (void)state;
+    for (int directed = 0; directed < 2; directed++) {
+        sf_csr graph = make_graph(directed);
+        sf_csr back = write_and_read(&graph, ".mtx"); /* the parallel edges become one with both weights */
+        assert_int_equal(back.directed, directed);
+        assert_int_equal(sf_csr_edge_count(&back), directed ? 4 : 7);
+        test_assert_same(back.edge_columns.items[0].values[sf_csr_find(&back, 0, 1)], 0.1 + 4.1);
+        sf_csr_free(&back);
+        back = write_and_read(&graph, ".el");
+        assert_int_equal(sf_csr_edge_count(&back), sf_csr_edge_count(&graph));
+        assert_memory_equal(back.targets, graph.targets, sf_csr_edge_count(&graph) * sizeof(uint32_t));
+        assert_memory_equal(back.edge_columns.items[0].values, graph.edge_columns.items[0].values,
+                            sf_csr_edge_count(&graph) * sizeof(double));
+        sf_csr_free(&back);
+        sf_csr_free(&graph);
+    }
+    sf_csr graph = make_graph(false), back = write_and_read(&graph, ".graph");
+    assert_memory_equal(back.targets, graph.targets, sf_csr_edge_count(&graph) * sizeof(uint32_t));
+    sf_csr_free(&back);
+    sf_error error = {0};
+    graph.directed = true;
+    test_assert_fails(sf_graph_write(&graph, "x.graph", &error), &error, SF_USAGE, "undirected");
+    test_assert_fails(sf_graph_write(&graph, "x.txt", &error), &error, SF_USAGE, ".graphml");
+    test_assert_fails(sf_graph_write(&graph, "/no/such/folder/x.mtx", &error), &error, SF_CANNOT_CREATE,
+                      NULL);
+    sf_csr_free(&graph);
+}
+
+static void dot_quotes_what_needs_it(void **state)
+{
+    (void)state;
+    sf_csr graph = make_graph(true);
+    sf_text text = {0};
+    assert_int_equal(sf_graph_dot.print(&text, &graph, NULL), SF_OK);
+    assert_non_null(
+        strstr(text.data, "digraph synfire {\n  0 [label=\"A\"];\n  1 [label=\"odd \\\"name\\\" <&>\"];"));
+    assert_non_null(strstr(text.data, "  3 [label=\"new line\"];"));
+    assert_non_null(strstr(text.data, "  2 -> 2 [\"weight\"=2.1000000000000001, \"kind\"=\"loop\"];"));
+    sf_text_free(&text);
+    sf_csr_free(&graph);
+}
+
+static void files_are_told_apart_by_content(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        const char *ending;
+        const sf_graph_format *format;
+    } cases[] = {{HEAD "pattern general\n1 1 0\n", ".txt", &sf_graph_matrix_market},
+                 {"t 1 0\nv 0 0\n", ".x", &sf_graph_labelled},
+                 {"# edges\n0 1\n", ".x", &sf_graph_edge_list},
+                 {"not one", ".mtx", &sf_graph_matrix_market},
+                 {"A,0.5\nB,0.6\n", ".csv", NULL},
+                 {"", ".csv", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *path = test_temporary_path(cases[i].ending);
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fputs(cases[i].text, file);
+        fclose(file);
+        assert_ptr_equal(sf_graph_file_format(path), cases[i].format);
+        remove(path);
+        free(path);
+    }
+    sf_edge_list list;
+    sf_error error = {0};
+    test_assert_fails(sf_graph_read(&list, "/no/such/file.mtx", &error), &error, SF_NO_INPUT, NULL);
+    test_assert_fails(sf_graph_read(&list, "/tmp", &error), &error, SF_DATA, "no graph");
+}
+
+static int write_read_and_build(void *context)
+{
+    const char *const *arguments = context;
+    sf_text text = {0};
+    sf_edge_list list = {0};
+    sf_csr graph = {0};
+    sf_error error;
+    int status = sf_file_read(&text, arguments[0], &error);
+    sf_text_free(&text);
+    if (status == SF_OK)
+        status = sf_graph_read(&list, arguments[0], &error);
+    if (status == SF_OK)
+        status = sf_csr_build(&graph, &list, 0, &error);
+    if (status == SF_OK)
+        status = sf_graph_write(&graph, arguments[1], &error);
+    sf_csr_free(&graph);
+    sf_edge_list_free(&list);
+    return status;
+}
+
+static void failed_allocations_leak_nothing(void **state)
+{
+    (void)state;
+    static const char *const endings[] = {".mtx", ".el", ".graph"};
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        sf_csr graph = make_graph(false);
+        char *path = test_temporary_path(endings[i]), *copy = test_temporary_path(endings[i]);
+        assert_int_equal(sf_graph_write(&graph, path, NULL), SF_OK);
+        const char *arguments[] = {path, copy};
+        test_fail_every_allocation(write_read_and_build, arguments);
+        remove(path);
+        remove(copy);
+        free(path);
+        free(copy);
+        sf_csr_free(&graph);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(matrix_market_reads_every_kind),
+        cmocka_unit_test(matrix_market_refuses_with_the_line),
+        cmocka_unit_test(edge_lists_and_labelled_graphs_read),
+        cmocka_unit_test(edge_lists_and_labelled_graphs_refuse_with_the_line),
+        cmocka_unit_test(graphs_come_back_as_they_were_written),
+        cmocka_unit_test(dot_quotes_what_needs_it),
+        cmocka_unit_test(files_are_told_apart_by_content),
+        cmocka_unit_test(failed_allocations_leak_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
