@@ -5,6 +5,7 @@
 #include "core/hdf.h"
 #include "core/memory.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -433,10 +434,23 @@ int sf_layout_append_markers(sf_layout *layout, const sf_marker *markers, size_t
     return status;
 }
 
+#define MOST_DATASETS 64
+
+/* H5Fflush goes on to write the index after rows could not be written; this stops. */
+static bool flush_rows(hid_t file)
+{
+    hid_t datasets[MOST_DATASETS];
+    ssize_t count = H5Fget_obj_ids(file, H5F_OBJ_DATASET | H5F_OBJ_LOCAL, MOST_DATASETS, datasets);
+    bool flushed = count >= 0;
+    for (ssize_t i = 0; flushed && i < count; i++)
+        flushed = H5Dflush(datasets[i]) >= 0;
+    return flushed;
+}
+
 int sf_layout_flush(sf_layout *layout, sf_error *error)
 {
     sf_hdf_begin();
-    if (H5Fflush(layout->file, H5F_SCOPE_LOCAL) < 0)
+    if (!flush_rows(layout->file) || H5Fflush(layout->file, H5F_SCOPE_LOCAL) < 0)
         return sf_hdf_fail(error, SF_IO, layout->path, "cannot write what was recorded");
     return SF_OK;
 }
@@ -462,4 +476,20 @@ int sf_layout_close(sf_layout *layout, const sf_span *recorded, sf_error *error)
         status = sf_hdf_fail(error, SF_IO, layout->path, "cannot close the file");
     free_layout(layout);
     return status;
+}
+
+void sf_layout_abandon(sf_layout *layout)
+{
+    if (layout == NULL)
+        return;
+    sf_hdf_begin();
+    /* HDF5 has no close that does not write: let it write into nothing. Without that the file stays open. */
+    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int *descriptor = NULL;
+    if (nowhere >= 0 && H5Fget_vfd_handle(layout->file, H5P_DEFAULT, (void **)&descriptor) >= 0 &&
+        dup2(nowhere, *descriptor) >= 0)
+        close_file(layout);
+    if (nowhere >= 0)
+        close(nowhere);
+    free_layout(layout);
 }

@@ -52,11 +52,17 @@ int sf_layout_start_live(sf_layout *layout, sf_error *error);
 int sf_layout_append_spikes(sf_layout *layout, const sf_spike *spikes, size_t count, sf_error *error);
 int sf_layout_append_markers(sf_layout *layout, const sf_marker *markers, size_t count, sf_error *error);
 
-/** Everything appended survives a kill from here on. */
+/** Everything appended survives a kill from here on. After a failure (a full disk) only abandon the file. */
 int sf_layout_flush(sf_layout *layout, sf_error *error);
 
 /** Writes the recorded span (NULL: leaves it open-ended) and closes; always frees; NULL is allowed. */
 int sf_layout_close(sf_layout *layout, const sf_span *recorded, sf_error *error);
+
+/**
+ * Closes and frees after an append or a flush failed, writing nothing more: the file stays as it is, and
+ * reads back up to the last flush. (A normal close would write an index of rows that are not there.)
+ */
+void sf_layout_abandon(sf_layout *layout);
 
 /* ---- columns: datasets that grow ---- */
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const sf_sink_kind *const kinds[] = {&sf_sink_jsonl, &sf_sink_zmq, &sf_sink_osc};
+static const sf_sink_kind *const kinds[] = {&sf_sink_jsonl, &sf_sink_zmq, &sf_sink_osc, &sf_sink_hdf5};
 
 #define TRIGGER_RING 1024
 #define PATIENCE_NS (5 * SF_SECOND)
@@ -270,7 +270,7 @@ int sf_sink_open(sf_sink **sink, const sf_sink_settings *settings, const sf_stre
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (strcmp(kinds[i]->type, settings->type) == 0)
             return sf_sink_open_kind(sink, kinds[i], settings, stream, storage, error);
-    return sf_fail(error, SF_CONFIG, "sinks", "no sink is of type '%s': there are jsonl, zmq and osc",
+    return sf_fail(error, SF_CONFIG, "sinks", "no sink is of type '%s': there are jsonl, zmq, osc and hdf5",
                    settings->type);
 }
 

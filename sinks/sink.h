@@ -108,6 +108,6 @@ void sf_message_to_msgpack(sf_text *text, const sf_message *message, const sf_st
 
 /* ---- the registry ------------------------------------------------------------------------------ */
 
-extern const sf_sink_kind sf_sink_jsonl, sf_sink_zmq, sf_sink_osc;
+extern const sf_sink_kind sf_sink_jsonl, sf_sink_zmq, sf_sink_osc, sf_sink_hdf5;
 
 #endif

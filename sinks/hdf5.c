@@ -1,0 +1,725 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The recorder: spikes and markers in synfire's own layout (core/layout.h), and what the run found as tables
+ * under /results, all in one file that readers may open while it grows and that survives a kill up to the
+ * last flush. Tables are one-dimensional datasets of fixed-size records, created before the first append,
+ * since a file with concurrent readers takes no new objects and no variable-length types. Rows of different
+ * tables that come from one message share its `seq`; a row with seq 0 was announced but never written (a
+ * killed writer).
+ *
+ * After a failure (a full disk) the file is left as the last flush put it: HDF5 promises nothing about
+ * appending to a file after an append failed.
+ */
+#include "core/error.h"
+#include "core/hdf.h"
+#include "core/layout.h"
+#include "core/memory.h"
+#include "sinks/sink.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- rows -------------------------------------------------------------------------------------- */
+
+typedef struct window_row {
+    uint64_t seq, hop;
+    int64_t from_ns, to_ns;
+    uint64_t spikes;
+    uint32_t partial, episodes; /* episodes: rows of `counts` with this seq */
+} window_row;
+
+typedef struct episode_row {
+    uint64_t seq; /* of the message that had the episode first */
+    char id[16];
+    int64_t delays_ns[SF_EPISODE_MAX_SIZE - 1][2];
+    uint32_t units[SF_EPISODE_MAX_SIZE]; /* SF_NO_UNIT beyond size */
+    uint32_t size, reserved;
+} episode_row;
+
+typedef struct count_row {
+    uint64_t seq, count;
+    double expected, p;
+    uint32_t episode, reserved; /* episode: row of `episodes` */
+} count_row;
+
+typedef struct trigger_row {
+    uint64_t seq;
+    int64_t time_ns;
+    uint64_t occurrence;
+    char id[16];
+    int64_t spike_times_ns[SF_EPISODE_MAX_SIZE]; /* INT64_MIN beyond size */
+    uint32_t size, reserved;
+} trigger_row;
+
+typedef struct density_row {
+    uint64_t seq;
+    int64_t from_ns, to_ns;
+    double h, grid_start, grid_step;
+    uint64_t first_value, count; /* in density_values */
+    char quantity[64];
+} density_row;
+
+typedef struct graph_row {
+    uint64_t seq;
+    int64_t from_ns, to_ns;
+    uint64_t edges, changes; /* changes: rows of `edges` with this seq */
+} graph_row;
+
+typedef struct edge_row {
+    uint64_t seq;
+    int64_t low_ns, high_ns;
+    uint64_t count;
+    double expected, p;
+    uint32_t from, to, removed, reserved;
+} edge_row;
+
+typedef struct reach_row {
+    uint64_t seq;
+    uint32_t source, unit, level;
+    int32_t parent; /* -1: the source itself */
+} reach_row;
+
+typedef struct status_row {
+    uint64_t seq;
+    int64_t time_ns;
+    uint64_t spikes;
+    double rate_hz;
+    uint64_t tracked, watched, edges, watch_overflows;
+    char device[64], device_state[32];
+} status_row;
+
+typedef struct source_row {
+    uint64_t seq;
+    char name[32];
+    uint64_t spikes, markers, late, duplicate, out_of_range, dropped, gaps, gap_lost, malformed;
+    int64_t lateness_max_ns;
+} source_row;
+
+typedef struct sink_row {
+    uint64_t seq;
+    char name[32];
+    uint64_t published, dropped, failed;
+} sink_row;
+
+/* ---- tables ------------------------------------------------------------------------------------ */
+
+typedef enum field_type { I64, U64, F64, I32, U32, TEXT, I64_LIST, U32_LIST, I64_PAIRS } field_type;
+
+typedef struct field {
+    const char *name;
+    field_type type;
+    size_t offset;
+    size_t size; /* bytes */
+} field;
+
+#define FIELD(row, type, name)                                                                               \
+    {                                                                                                        \
+#name, type, offsetof(row, name), sizeof(((row *)NULL)->name)                                        \
+    }
+#define MOST_FIELDS 12
+
+typedef struct table_form {
+    const char *name;
+    size_t row_size;
+    hsize_t chunk; /* rows */
+    field fields[MOST_FIELDS];
+} table_form;
+
+enum { WINDOWS, EPISODES, COUNTS, TRIGGERS, DENSITIES, GRAPHS, EDGES, REACH, STATUS, SOURCES, SINKS, TABLES };
+
+static const table_form forms[TABLES] = {
+    [WINDOWS] = {"windows",
+                 sizeof(window_row),
+                 512,
+                 {FIELD(window_row, U64, seq), FIELD(window_row, U64, hop), FIELD(window_row, I64, from_ns),
+                  FIELD(window_row, I64, to_ns), FIELD(window_row, U64, spikes),
+                  FIELD(window_row, U32, partial), FIELD(window_row, U32, episodes)}},
+    [EPISODES] = {"episodes",
+                  sizeof(episode_row),
+                  128,
+                  {FIELD(episode_row, U64, seq), FIELD(episode_row, TEXT, id), FIELD(episode_row, U32, size),
+                   FIELD(episode_row, U32_LIST, units), FIELD(episode_row, I64_PAIRS, delays_ns)}},
+    [COUNTS] = {"counts",
+                sizeof(count_row),
+                2048,
+                {FIELD(count_row, U64, seq), FIELD(count_row, U32, episode), FIELD(count_row, U64, count),
+                 FIELD(count_row, F64, expected), FIELD(count_row, F64, p)}},
+    [TRIGGERS] = {"triggers",
+                  sizeof(trigger_row),
+                  256,
+                  {FIELD(trigger_row, U64, seq), FIELD(trigger_row, I64, time_ns),
+                   FIELD(trigger_row, TEXT, id), FIELD(trigger_row, U64, occurrence),
+                   FIELD(trigger_row, U32, size), FIELD(trigger_row, I64_LIST, spike_times_ns)}},
+    [DENSITIES] = {"densities",
+                   sizeof(density_row),
+                   256,
+                   {FIELD(density_row, U64, seq), FIELD(density_row, I64, from_ns),
+                    FIELD(density_row, I64, to_ns), FIELD(density_row, TEXT, quantity),
+                    FIELD(density_row, F64, h), FIELD(density_row, F64, grid_start),
+                    FIELD(density_row, F64, grid_step), FIELD(density_row, U64, first_value),
+                    FIELD(density_row, U64, count)}},
+    [GRAPHS] = {"graphs",
+                sizeof(graph_row),
+                512,
+                {FIELD(graph_row, U64, seq), FIELD(graph_row, I64, from_ns), FIELD(graph_row, I64, to_ns),
+                 FIELD(graph_row, U64, edges), FIELD(graph_row, U64, changes)}},
+    [EDGES] = {"edges",
+               sizeof(edge_row),
+               1024,
+               {FIELD(edge_row, U64, seq), FIELD(edge_row, U32, from), FIELD(edge_row, U32, to),
+                FIELD(edge_row, I64, low_ns), FIELD(edge_row, I64, high_ns), FIELD(edge_row, U64, count),
+                FIELD(edge_row, F64, expected), FIELD(edge_row, F64, p), FIELD(edge_row, U32, removed)}},
+    [REACH] = {"reach",
+               sizeof(reach_row),
+               1024,
+               {FIELD(reach_row, U64, seq), FIELD(reach_row, U32, source), FIELD(reach_row, U32, unit),
+                FIELD(reach_row, U32, level), FIELD(reach_row, I32, parent)}},
+    [STATUS] = {"status",
+                sizeof(status_row),
+                128,
+                {FIELD(status_row, U64, seq), FIELD(status_row, I64, time_ns), FIELD(status_row, U64, spikes),
+                 FIELD(status_row, F64, rate_hz), FIELD(status_row, U64, tracked),
+                 FIELD(status_row, U64, watched), FIELD(status_row, U64, edges),
+                 FIELD(status_row, U64, watch_overflows), FIELD(status_row, TEXT, device),
+                 FIELD(status_row, TEXT, device_state)}},
+    [SOURCES] = {"sources",
+                 sizeof(source_row),
+                 256,
+                 {FIELD(source_row, U64, seq), FIELD(source_row, TEXT, name), FIELD(source_row, U64, spikes),
+                  FIELD(source_row, U64, markers), FIELD(source_row, U64, late),
+                  FIELD(source_row, U64, duplicate), FIELD(source_row, U64, out_of_range),
+                  FIELD(source_row, U64, dropped), FIELD(source_row, U64, gaps),
+                  FIELD(source_row, U64, gap_lost), FIELD(source_row, U64, malformed),
+                  FIELD(source_row, I64, lateness_max_ns)}},
+    [SINKS] = {"sinks",
+               sizeof(sink_row),
+               256,
+               {FIELD(sink_row, U64, seq), FIELD(sink_row, TEXT, name), FIELD(sink_row, U64, published),
+                FIELD(sink_row, U64, dropped), FIELD(sink_row, U64, failed)}},
+};
+
+/* A new type, or a negative id. */
+static hid_t make_field_type(const field *what)
+{
+    const hsize_t count = what->size / (what->type == U32_LIST ? sizeof(uint32_t) : sizeof(int64_t));
+    const hsize_t pairs[2] = {count / 2, 2};
+    hid_t text;
+    switch (what->type) {
+    case I64:
+        return H5Tcopy(H5T_NATIVE_INT64);
+    case U64:
+        return H5Tcopy(H5T_NATIVE_UINT64);
+    case F64:
+        return H5Tcopy(H5T_NATIVE_DOUBLE);
+    case I32:
+        return H5Tcopy(H5T_NATIVE_INT32);
+    case U32:
+        return H5Tcopy(H5T_NATIVE_UINT32);
+    case I64_LIST:
+        return H5Tarray_create2(H5T_NATIVE_INT64, 1, &count);
+    case U32_LIST:
+        return H5Tarray_create2(H5T_NATIVE_UINT32, 1, &count);
+    case I64_PAIRS:
+        return H5Tarray_create2(H5T_NATIVE_INT64, 2, pairs);
+    case TEXT:
+    default:
+        text = H5Tcopy(H5T_C_S1);
+        if (text >= 0 && (H5Tset_size(text, what->size) < 0 || H5Tset_strpad(text, H5T_STR_NULLPAD) < 0)) {
+            sf_hdf_close(text);
+            return H5I_INVALID_HID;
+        }
+        return text;
+    }
+}
+
+static hid_t make_row_type(const table_form *form)
+{
+    hid_t row = H5Tcreate(H5T_COMPOUND, form->row_size);
+    for (size_t i = 0; row >= 0 && i < MOST_FIELDS && form->fields[i].name != NULL; i++) {
+        hid_t type = make_field_type(&form->fields[i]);
+        bool added = type >= 0 && H5Tinsert(row, form->fields[i].name, form->fields[i].offset, type) >= 0;
+        sf_hdf_close(type);
+        if (!added) {
+            sf_hdf_close(row);
+            return H5I_INVALID_HID;
+        }
+    }
+    return row;
+}
+
+/* ---- the file ---------------------------------------------------------------------------------- */
+
+typedef struct episode_slot {
+    uint64_t id;
+    uint32_t row; /* plus 1; 0: empty */
+} episode_slot;
+
+typedef struct recorder {
+    const sf_stream_info *stream;
+    char *path;
+    sf_layout *layout;
+    hid_t types[TABLES], tables[TABLES];
+    hid_t density_values;
+    uint64_t density_value_count;
+    void *rows; /* scratch */
+    size_t rows_capacity;
+    episode_slot *slots; /* hash of episode ids; slot_count is a power of two */
+    size_t slot_count;
+    uint32_t episode_count;
+    sf_span seen; /* from the first spike or marker to the newest time of anything */
+    bool has_seen;
+    bool broken;
+} recorder;
+
+static void close_tables(recorder *self)
+{
+    for (int i = 0; i < TABLES; i++) {
+        sf_hdf_close(self->tables[i]);
+        sf_hdf_close(self->types[i]);
+    }
+    sf_hdf_close(self->density_values);
+}
+
+/* What the recording covers: from its declared start where there is one, else from the first spike or marker,
+ * to where the run ended. */
+static sf_span recorded_span(const recorder *self)
+{
+    sf_span span = self->seen;
+    const sf_recording *origin = self->stream->origin;
+    if (origin != NULL && origin->declared) {
+        if (origin->recorded.start_ns < span.start_ns)
+            span.start_ns = origin->recorded.start_ns;
+        if (origin->recorded.stop_ns < span.stop_ns)
+            span.stop_ns = origin->recorded.stop_ns;
+    }
+    return span;
+}
+
+static int close_recorder(void *argument, sf_error *error)
+{
+    recorder *self = argument;
+    int status = SF_OK;
+    close_tables(self);
+    if (self->broken) {
+        sf_layout_abandon(self->layout);
+    } else {
+        sf_span span = recorded_span(self);
+        status = sf_layout_close(self->layout, self->has_seen ? &span : NULL, error);
+    }
+    sf_free(self->path);
+    sf_free(self->rows);
+    sf_free(self->slots);
+    sf_free(self);
+    return status;
+}
+
+static int create_tables(recorder *self, sf_error *error)
+{
+    hid_t results =
+        H5Gcreate2(sf_layout_file(self->layout), "results", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    bool created = results >= 0;
+    for (int i = 0; created && i < TABLES; i++) {
+        self->types[i] = make_row_type(&forms[i]);
+        if (self->types[i] >= 0)
+            self->tables[i] =
+                sf_layout_column(results, forms[i].name, self->types[i], forms[i].chunk, 1, error);
+        created = self->tables[i] >= 0;
+    }
+    if (created)
+        self->density_values = sf_layout_column(results, "density_values", H5T_NATIVE_DOUBLE, 4096, 1, error);
+    created = created && self->density_values >= 0;
+    sf_hdf_close(results);
+    return created ? SF_OK : sf_hdf_fail(error, SF_CANNOT_CREATE, self->path, "cannot create the results");
+}
+
+static int create_file(recorder *self, const sf_sink_settings *settings, sf_error *error)
+{
+    /* A live stream has units and nothing else; they are borrowed for the call. */
+    const sf_recording bare = {.units = *self->stream->units};
+    const sf_layout_options options = {.kind = "recording",
+                                       .configuration = self->stream->configuration,
+                                       .live = true,
+                                       .overwrite = settings->overwrite};
+    int status =
+        sf_layout_create(&self->layout, self->path,
+                         self->stream->origin != NULL ? self->stream->origin : &bare, &options, error);
+    if (status == SF_OK)
+        status = create_tables(self, error);
+    if (status == SF_OK)
+        status = sf_layout_start_live(self->layout, error);
+    return status;
+}
+
+static int open_recorder(void **out, const sf_sink_settings *settings, const sf_stream_info *stream,
+                         sf_error *error)
+{
+    if (settings->path == NULL || settings->path[0] == '\0')
+        return sf_fail(error, SF_CONFIG, "path", "an hdf5 sink needs the path of the file to write");
+    recorder *self = sf_alloc(1, sizeof *self);
+    if (self == NULL)
+        return sf_fail_memory(error);
+    sf_hdf_begin();
+    self->stream = stream;
+    self->density_values = H5I_INVALID_HID;
+    for (int i = 0; i < TABLES; i++)
+        self->types[i] = self->tables[i] = H5I_INVALID_HID;
+    self->path = sf_copy_string(settings->path);
+    int status = self->path == NULL ? sf_fail_memory(error) : create_file(self, settings, error);
+    if (status != SF_OK) {
+        close_recorder(self, NULL);
+        return status;
+    }
+    *out = self;
+    return SF_OK;
+}
+
+/* ---- appending --------------------------------------------------------------------------------- */
+
+static int append(recorder *self, int table, const void *rows, size_t count, sf_error *error)
+{
+    return sf_layout_column_append(self->tables[table], self->types[table], rows, count, error);
+}
+
+/* Room for `count` rows in the scratch memory, or NULL. */
+static void *make_rows(recorder *self, size_t count, size_t row_size)
+{
+    if (sf_reserve(&self->rows, &self->rows_capacity, count * row_size, 1) != 0)
+        return NULL;
+    return self->rows;
+}
+
+static uint64_t id_bits(const char *id)
+{
+    return strtoull(id, NULL, 16);
+}
+
+static episode_slot *find_slot(episode_slot *slots, size_t slot_count, uint64_t id)
+{
+    size_t at = (size_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (slot_count - 1);
+    while (slots[at].row != 0 && slots[at].id != id)
+        at = (at + 1) & (slot_count - 1);
+    return &slots[at];
+}
+
+/* Keeps the hash at most half full. */
+static int reserve_slots(recorder *self, size_t episodes)
+{
+    if (episodes * 2 <= self->slot_count)
+        return SF_OK;
+    size_t slot_count = 64;
+    while (slot_count < episodes * 2)
+        slot_count *= 2;
+    episode_slot *slots = sf_alloc(slot_count, sizeof *slots);
+    if (slots == NULL)
+        return SF_NO_MEMORY;
+    for (size_t i = 0; i < self->slot_count; i++)
+        if (self->slots[i].row != 0)
+            *find_slot(slots, slot_count, self->slots[i].id) = self->slots[i];
+    sf_free(self->slots);
+    self->slots = slots;
+    self->slot_count = slot_count;
+    return SF_OK;
+}
+
+static void fill_episode(episode_row *row, const sf_episode_count *item, uint64_t seq)
+{
+    memset(row, 0, sizeof *row);
+    row->seq = seq;
+    memcpy(row->id, item->id, sizeof row->id);
+    row->size = item->episode.size;
+    memset(row->units, 0xff, sizeof row->units); /* SF_NO_UNIT */
+    memcpy(row->units, item->episode.units, row->size * sizeof row->units[0]);
+    for (uint32_t i = 0; i + 1 < row->size; i++) {
+        row->delays_ns[i][0] = item->episode.delays[i].low_ns;
+        row->delays_ns[i][1] = item->episode.delays[i].high_ns;
+    }
+}
+
+/* Writes the episodes that no earlier message had. */
+static int append_new_episodes(recorder *self, const sf_message *message, sf_error *error)
+{
+    const sf_episodes_message *episodes = &message->episodes;
+    episode_row *rows = make_rows(self, episodes->count, sizeof *rows);
+    if (rows == NULL || reserve_slots(self, self->episode_count + episodes->count) != SF_OK)
+        return sf_fail_memory(error);
+    size_t added = 0;
+    for (size_t i = 0; i < episodes->count; i++) {
+        uint64_t id = id_bits(episodes->items[i].id);
+        episode_slot *slot = find_slot(self->slots, self->slot_count, id);
+        if (slot->row != 0)
+            continue;
+        *slot = (episode_slot){.id = id, .row = ++self->episode_count};
+        fill_episode(&rows[added++], &episodes->items[i], message->seq);
+    }
+    return append(self, EPISODES, rows, added, error);
+}
+
+static int append_counts(recorder *self, const sf_message *message, sf_error *error)
+{
+    const sf_episodes_message *episodes = &message->episodes;
+    count_row *rows = make_rows(self, episodes->count, sizeof *rows);
+    if (rows == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < episodes->count; i++) {
+        const sf_episode_count *item = &episodes->items[i];
+        const episode_slot *slot = find_slot(self->slots, self->slot_count, id_bits(item->id));
+        rows[i] = (count_row){.seq = message->seq,
+                              .count = item->count,
+                              .expected = item->expected,
+                              .p = item->p,
+                              .episode = slot->row - 1};
+    }
+    return append(self, COUNTS, rows, episodes->count, error);
+}
+
+static int append_window(recorder *self, const sf_message *message, sf_error *error)
+{
+    const sf_episodes_message *episodes = &message->episodes;
+    const window_row row = {.seq = message->seq,
+                            .hop = episodes->hop,
+                            .from_ns = episodes->window.start_ns,
+                            .to_ns = episodes->window.stop_ns,
+                            .spikes = episodes->spikes,
+                            .partial = episodes->partial,
+                            .episodes = (uint32_t)episodes->count};
+    int status = append_new_episodes(self, message, error);
+    if (status == SF_OK)
+        status = append_counts(self, message, error);
+    return status == SF_OK ? append(self, WINDOWS, &row, 1, error) : status;
+}
+
+static int append_trigger(recorder *self, const sf_message *message, sf_error *error)
+{
+    const sf_trigger_message *trigger = &message->trigger;
+    trigger_row row = {.seq = message->seq,
+                       .time_ns = message->time_ns,
+                       .occurrence = trigger->occurrence,
+                       .size = trigger->size};
+    memcpy(row.id, trigger->id, sizeof row.id);
+    for (uint32_t i = 0; i < SF_EPISODE_MAX_SIZE; i++)
+        row.spike_times_ns[i] = i < trigger->size ? trigger->spike_times_ns[i] : INT64_MIN;
+    return append(self, TRIGGERS, &row, 1, error);
+}
+
+static int append_density(recorder *self, const sf_message *message, sf_error *error)
+{
+    const sf_density_message *density = &message->density;
+    density_row row = {.seq = message->seq,
+                       .from_ns = density->window.start_ns,
+                       .to_ns = density->window.stop_ns,
+                       .h = density->h,
+                       .grid_start = density->grid_start,
+                       .grid_step = density->grid_step,
+                       .first_value = self->density_value_count,
+                       .count = density->count};
+    memcpy(row.quantity, density->quantity, strnlen(density->quantity, sizeof row.quantity));
+    int status = sf_layout_column_append(self->density_values, H5T_NATIVE_DOUBLE, density->values,
+                                         density->count, error);
+    if (status != SF_OK)
+        return status;
+    self->density_value_count += density->count;
+    return append(self, DENSITIES, &row, 1, error);
+}
+
+static int append_edges(recorder *self, const sf_message *message, sf_error *error)
+{
+    const sf_graph_message *graph = &message->graph;
+    edge_row *rows = make_rows(self, graph->change_count, sizeof *rows);
+    if (rows == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < graph->change_count; i++) {
+        const sf_edge_change *change = &graph->changes[i];
+        rows[i] = (edge_row){.seq = message->seq,
+                             .low_ns = change->delay.low_ns,
+                             .high_ns = change->delay.high_ns,
+                             .count = change->count,
+                             .expected = change->expected,
+                             .p = change->p,
+                             .from = change->from,
+                             .to = change->to,
+                             .removed = change->removed};
+    }
+    return append(self, EDGES, rows, graph->change_count, error);
+}
+
+static int append_reach(recorder *self, const sf_message *message, const sf_reach_result *reach,
+                        sf_error *error)
+{
+    reach_row *rows = make_rows(self, reach->count, sizeof *rows);
+    if (rows == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < reach->count; i++)
+        rows[i] = (reach_row){.seq = message->seq,
+                              .source = reach->source,
+                              .unit = reach->units[i],
+                              .level = reach->levels[i],
+                              .parent = reach->parents[i] == SF_NO_UNIT ? -1 : (int32_t)reach->parents[i]};
+    return append(self, REACH, rows, reach->count, error);
+}
+
+static int append_graph(recorder *self, const sf_message *message, sf_error *error)
+{
+    const sf_graph_message *graph = &message->graph;
+    const graph_row row = {.seq = message->seq,
+                           .from_ns = graph->window.start_ns,
+                           .to_ns = graph->window.stop_ns,
+                           .edges = graph->edges,
+                           .changes = graph->change_count};
+    int status = append_edges(self, message, error);
+    for (size_t i = 0; status == SF_OK && i < graph->reach_count; i++)
+        status = append_reach(self, message, &graph->reach[i], error);
+    return status == SF_OK ? append(self, GRAPHS, &row, 1, error) : status;
+}
+
+static int append_sources(recorder *self, const sf_message *message, sf_error *error)
+{
+    int status = SF_OK;
+    for (size_t i = 0; status == SF_OK && i < message->status.source_count; i++) {
+        const sf_source_status *source = &message->status.sources[i];
+        source_row row = {.seq = message->seq,
+                          .spikes = source->spikes,
+                          .markers = source->markers,
+                          .late = source->late,
+                          .duplicate = source->duplicate,
+                          .out_of_range = source->out_of_range,
+                          .dropped = source->dropped,
+                          .gaps = source->gaps,
+                          .gap_lost = source->gap_lost,
+                          .malformed = source->malformed,
+                          .lateness_max_ns = source->lateness_max_ns};
+        memcpy(row.name, source->name, strnlen(source->name, sizeof row.name));
+        status = append(self, SOURCES, &row, 1, error);
+    }
+    return status;
+}
+
+static int append_sinks(recorder *self, const sf_message *message, sf_error *error)
+{
+    int status = SF_OK;
+    for (size_t i = 0; status == SF_OK && i < message->status.sink_count; i++) {
+        const sf_sink_status *sink = &message->status.sinks[i];
+        sink_row row = {.seq = message->seq,
+                        .published = sink->published,
+                        .dropped = sink->dropped,
+                        .failed = sink->failed};
+        memcpy(row.name, sink->name, strnlen(sink->name, sizeof row.name));
+        status = append(self, SINKS, &row, 1, error);
+    }
+    return status;
+}
+
+static int append_status(recorder *self, const sf_message *message, sf_error *error)
+{
+    const sf_status_message *now = &message->status;
+    status_row row = {.seq = message->seq,
+                      .time_ns = message->time_ns,
+                      .spikes = now->spikes,
+                      .rate_hz = now->rate_hz,
+                      .tracked = now->tracked,
+                      .watched = now->watched,
+                      .edges = now->edges,
+                      .watch_overflows = now->watch_overflows};
+    memcpy(row.device, now->device, strnlen(now->device, sizeof row.device));
+    memcpy(row.device_state, now->device_state, strnlen(now->device_state, sizeof row.device_state));
+    int status = append_sources(self, message, error);
+    if (status == SF_OK)
+        status = append_sinks(self, message, error);
+    return status == SF_OK ? append(self, STATUS, &row, 1, error) : status;
+}
+
+/* Extends what the recording covers to [start, stop). */
+static void see(recorder *self, int64_t start_ns, int64_t stop_ns)
+{
+    if (!self->has_seen || start_ns < self->seen.start_ns)
+        self->seen.start_ns = start_ns;
+    if (!self->has_seen || stop_ns > self->seen.stop_ns)
+        self->seen.stop_ns = stop_ns;
+    self->has_seen = true;
+}
+
+static int append_spikes(recorder *self, const sf_message *message, sf_error *error)
+{
+    const sf_spike *spikes = message->spikes.items;
+    size_t count = message->spikes.count;
+    if (count > 0)
+        see(self, spikes[0].time_ns, spikes[count - 1].time_ns + 1);
+    return sf_layout_append_spikes(self->layout, spikes, count, error);
+}
+
+static int append_markers(recorder *self, const sf_message *message, sf_error *error)
+{
+    const sf_marker *markers = message->markers.items;
+    size_t count = message->markers.count;
+    if (count > 0)
+        see(self, markers[0].time_ns, markers[count - 1].time_ns + 1);
+    return sf_layout_append_markers(self->layout, markers, count, error);
+}
+
+static int append_message(recorder *self, const sf_message *message, sf_error *error)
+{
+    switch (message->topic) {
+    case SF_TOPIC_EPISODES:
+        return append_window(self, message, error);
+    case SF_TOPIC_TRIGGER:
+        return append_trigger(self, message, error);
+    case SF_TOPIC_DENSITY:
+        return append_density(self, message, error);
+    case SF_TOPIC_GRAPH:
+        return append_graph(self, message, error);
+    case SF_TOPIC_STATUS:
+        return append_status(self, message, error);
+    case SF_TOPIC_SPIKES:
+        return append_spikes(self, message, error);
+    case SF_TOPIC_MARKERS:
+        return append_markers(self, message, error);
+    }
+    return SF_OK;
+}
+
+/* Where memory ran out nothing was half appended: the next message may go well. */
+static int break_off(recorder *self, int status, sf_error *error)
+{
+    self->broken = status != SF_NO_MEMORY;
+    snprintf(error->place, sizeof error->place, "%s", self->path);
+    return status;
+}
+
+static int publish_recorder(void *argument, const sf_message *message, sf_error *error)
+{
+    recorder *self = argument;
+    if (self->broken)
+        return sf_fail(error, SF_IO, self->path, "recording broke off earlier");
+    int status = append_message(self, message, error);
+    if (status != SF_OK)
+        return break_off(self, status, error);
+    if (message->topic < SF_TOPIC_COUNT && self->has_seen && message->time_ns > self->seen.stop_ns)
+        self->seen.stop_ns = message->time_ns;
+    return SF_OK;
+}
+
+static int flush_recorder(void *argument, sf_error *error)
+{
+    recorder *self = argument;
+    if (self->broken)
+        return SF_OK;
+    int status = sf_layout_flush(self->layout, error);
+    return status == SF_OK ? SF_OK : break_off(self, status, error);
+}
+
+static const char *address_recorder(void *argument)
+{
+    return ((recorder *)argument)->path;
+}
+
+const sf_sink_kind sf_sink_hdf5 = {
+    .type = "hdf5",
+    .on_storage_thread = true,
+    .records = true,
+    .open = open_recorder,
+    .publish = publish_recorder,
+    .flush = flush_recorder,
+    .close = close_recorder,
+    .address = address_recorder,
+};

@@ -1,0 +1,713 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The recorder: what it wrote is read back through replay and, table by table, through HDF5 itself. */
+#include "sinks/sink.h"
+#include "support/messages.h"
+
+#include "core/clock.h"
+#include "core/memory.h"
+#include "replay/recording_file.h"
+
+#include <errno.h>
+#include <hdf5.h>
+#include <math.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- reading a table one field at a time ---- */
+
+typedef struct column {
+    size_t count;
+    void *values;
+} column;
+
+/* Values of one field, `per_row` of memory type `type` in each row; free(values). */
+static column read_field(hid_t file, const char *table, const char *name, hid_t type, size_t size,
+                         hsize_t per_row)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/results/%s", table);
+    hid_t dataset = H5Dopen2(file, path, H5P_DEFAULT);
+    if (dataset < 0)
+        fail_msg("there is no %s", path);
+    hid_t space = H5Dget_space(dataset);
+    column read = {.count = (size_t)H5Sget_simple_extent_npoints(space)};
+    hid_t member = per_row == 1 ? H5Tcopy(type) : H5Tarray_create2(type, 1, &per_row);
+    hid_t row = H5Tcreate(H5T_COMPOUND, size * per_row);
+    assert_true(H5Tinsert(row, name, 0, member) >= 0);
+    read.values = calloc(read.count + 1, size * per_row);
+    if (H5Dread(dataset, row, H5S_ALL, H5S_ALL, H5P_DEFAULT, read.values) < 0)
+        fail_msg("cannot read %s of %s", name, path);
+    H5Tclose(row);
+    H5Tclose(member);
+    H5Sclose(space);
+    H5Dclose(dataset);
+    return read;
+}
+
+/* A cursor over the named fields of one table, so that expectations can be written row by row. */
+typedef struct cursor {
+    hid_t file;
+    const char *table;
+    size_t row;
+} cursor;
+
+static uint64_t get_u64(const cursor *at, const char *name)
+{
+    column c = read_field(at->file, at->table, name, H5T_NATIVE_UINT64, 8, 1);
+    assert_true(at->row < c.count);
+    uint64_t value = ((uint64_t *)c.values)[at->row];
+    free(c.values);
+    return value;
+}
+
+static int64_t get_i64(const cursor *at, const char *name)
+{
+    column c = read_field(at->file, at->table, name, H5T_NATIVE_INT64, 8, 1);
+    assert_true(at->row < c.count);
+    int64_t value = ((int64_t *)c.values)[at->row];
+    free(c.values);
+    return value;
+}
+
+static void is_f64(const cursor *at, const char *name, double expected)
+{
+    column c = read_field(at->file, at->table, name, H5T_NATIVE_DOUBLE, 8, 1);
+    assert_true(at->row < c.count);
+    double value = ((double *)c.values)[at->row];
+    free(c.values);
+    assert_true(value == expected || (isnan(value) && isnan(expected)));
+}
+
+static void is_text(const cursor *at, const char *name, const char *expected, size_t size)
+{
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, size + 1);
+    column c = read_field(at->file, at->table, name, type, size + 1, 1);
+    assert_true(at->row < c.count);
+    assert_string_equal((char *)c.values + at->row * (size + 1), expected);
+    free(c.values);
+    H5Tclose(type);
+}
+
+static size_t count_rows(hid_t file, const char *table)
+{
+    column c = read_field(file, table, "seq", H5T_NATIVE_UINT64, 8, 1);
+    free(c.values);
+    return c.count;
+}
+
+/* ---- recording and checking random messages ---- */
+
+#define MESSAGES 40
+
+typedef struct recorded {
+    char *path;
+    test_stream stream;
+    sf_recording origin;
+    sf_message *messages[SF_TOPIC_COUNT][MESSAGES];
+    sf_spike spikes[3000];
+    sf_marker markers[20];
+} recorded;
+
+static void make_origin(recorded *all)
+{
+    all->origin.units = all->stream.units; /* borrowed */
+    all->origin.declared = true;
+    all->origin.recorded = (sf_span){-5 * SF_SECOND, 1000 * SF_SECOND};
+    sf_recording_set_metadata(&all->origin, "species", "mouse", NULL);
+    all->stream.info.origin = &all->origin;
+}
+
+static void free_recorded(recorded *all)
+{
+    all->origin.units = (sf_units){0};
+    sf_recording_free(&all->origin);
+    for (int topic = 0; topic < SF_TOPIC_COUNT; topic++)
+        for (int i = 0; i < MESSAGES; i++)
+            sf_message_release(all->messages[topic][i]);
+    test_stream_free(&all->stream);
+    unlink(all->path);
+    free(all->path);
+    free(all);
+}
+
+static int open_recorder(sf_sink **sink, const char *path, const sf_stream_info *stream, sf_storage *storage,
+                         bool overwrite, sf_error *error)
+{
+    sf_sink_settings settings;
+    sf_sink_settings_default(&settings);
+    settings.type = "hdf5";
+    settings.path = path;
+    settings.policy = SF_RING_BLOCK;
+    settings.overwrite = overwrite;
+    return sf_sink_open(sink, &settings, stream, storage, error);
+}
+
+static void publish_and_release(sf_sink *sink, sf_message *message)
+{
+    sf_sink_publish(sink, message);
+    sf_message_release(message);
+}
+
+static void publish_spikes(sf_sink *sink, const sf_spike *spikes, size_t count)
+{
+    sf_message *message = sf_message_new(SF_TOPIC_SPIKES);
+    message->spikes.items = sf_alloc(count, sizeof *spikes);
+    memcpy(message->spikes.items, spikes, count * sizeof *spikes);
+    message->spikes.count = count;
+    publish_and_release(sink, message);
+}
+
+static void publish_markers(sf_sink *sink, const sf_marker *markers, size_t count)
+{
+    sf_message *message = sf_message_new(SF_TOPIC_MARKERS);
+    message->markers.items = sf_alloc(count, sizeof *markers);
+    memcpy(message->markers.items, markers, count * sizeof *markers);
+    message->markers.count = count;
+    publish_and_release(sink, message);
+}
+
+static recorded *record_random(sf_storage *storage)
+{
+    test_random random = test_random_start("recorder", 77);
+    recorded *all = calloc(1, sizeof *all);
+    all->path = test_temporary_path(".h5");
+    test_stream_make(&all->stream, &random, 7);
+    make_origin(all);
+    sf_sink *sink;
+    assert_int_equal(open_recorder(&sink, all->path, &all->stream.info, storage, false, NULL), SF_OK);
+    assert_string_equal(sf_sink_address(sink), all->path);
+    for (size_t i = 0; i < 3000; i++)
+        all->spikes[i] = (sf_spike){(int64_t)i * 1000, (uint32_t)test_random_below(&random, 7), (float)i / 2};
+    for (size_t i = 0; i < 20; i++)
+        all->markers[i] =
+            (sf_marker){.time_ns = (int64_t)i * 50000, .kind = SF_MARKER_TTL, .state = i % 2, .line = 3};
+    for (int i = 0; i < MESSAGES; i++) {
+        publish_spikes(sink, all->spikes + i * 75, 75);
+        if (i < 20)
+            publish_markers(sink, all->markers + i, 1);
+        for (int topic = 0; topic < SF_TOPIC_COUNT; topic++) {
+            sf_message *message = test_message_random(&random, (sf_topic)topic, &all->stream.units);
+            message->seq = (uint64_t)i + 1;
+            message->time_ns = 3 * SF_MILLISECOND;
+            all->messages[topic][i] = message;
+            if (topic == SF_TOPIC_TRIGGER)
+                sf_sink_trigger(sink, message);
+            else
+                sf_sink_publish(sink, message);
+        }
+    }
+    assert_int_equal(sf_sink_close(sink, NULL), SF_OK);
+    return all;
+}
+
+static void check_recording(const recorded *all)
+{
+    sf_recording back;
+    sf_error error;
+    if (sf_recording_read(&back, all->path, NULL, NULL, &error) != SF_OK)
+        fail_msg("%s: %s", error.place, error.text);
+    assert_int_equal(back.units.count, 7);
+    for (size_t i = 0; i < 7; i++)
+        assert_string_equal(back.units.items[i].name, all->stream.units.items[i].name);
+    assert_string_equal(sf_recording_metadata(&back, "species"), "mouse");
+    assert_int_equal(back.spike_count, 3000);
+    for (size_t i = 0; i < 3000; i++) {
+        assert_int_equal(back.spikes[i].time_ns, all->spikes[i].time_ns);
+        assert_int_equal(back.spikes[i].unit, all->spikes[i].unit);
+        assert_true(back.spikes[i].amplitude == all->spikes[i].amplitude);
+    }
+    assert_int_equal(back.marker_count, 20);
+    for (size_t i = 0; i < 20; i++) {
+        assert_int_equal(back.markers[i].time_ns, all->markers[i].time_ns);
+        assert_int_equal(back.markers[i].state, all->markers[i].state);
+        assert_int_equal(back.markers[i].line, 3);
+    }
+    assert_true(back.declared);
+    assert_int_equal(back.recorded.start_ns, -5 * SF_SECOND);
+    assert_int_equal(back.recorded.stop_ns, 3 * SF_MILLISECOND);
+    sf_recording_free(&back);
+}
+
+/* Rows of a table in the order of the messages they come from. */
+static cursor rows_of(hid_t file, const char *table)
+{
+    return (cursor){.file = file, .table = table};
+}
+
+static void check_episode_row(const cursor *counts, const sf_episode_count *item)
+{
+    const sf_episode *episode = &item->episode;
+    cursor at = {counts->file, "episodes", (size_t)get_u64(counts, "episode")};
+    is_text(&at, "id", item->id, 16);
+    assert_int_equal(get_u64(&at, "size"), episode->size);
+    column units = read_field(at.file, "episodes", "units", H5T_NATIVE_UINT32, 4, SF_EPISODE_MAX_SIZE);
+    const uint32_t *row = (uint32_t *)units.values + at.row * SF_EPISODE_MAX_SIZE;
+    for (uint32_t i = 0; i < SF_EPISODE_MAX_SIZE; i++)
+        assert_int_equal(row[i], i < episode->size ? episode->units[i] : SF_NO_UNIT);
+    free(units.values);
+    const hsize_t pairs[2] = {SF_EPISODE_MAX_SIZE - 1, 2};
+    hid_t type = H5Tarray_create2(H5T_NATIVE_INT64, 2, pairs);
+    column delays = read_field(at.file, "episodes", "delays_ns", type, sizeof(int64_t) * 30, 1);
+    const int64_t *bounds = (int64_t *)delays.values + at.row * 30;
+    for (uint32_t i = 0; i + 1 < episode->size; i++) {
+        assert_int_equal(bounds[2 * i], episode->delays[i].low_ns);
+        assert_int_equal(bounds[2 * i + 1], episode->delays[i].high_ns);
+    }
+    free(delays.values);
+    H5Tclose(type);
+}
+
+static void check_windows(hid_t file, const recorded *all)
+{
+    cursor window = rows_of(file, "windows"), count = rows_of(file, "counts");
+    for (; window.row < MESSAGES; window.row++) {
+        const sf_message *message = all->messages[SF_TOPIC_EPISODES][window.row];
+        const sf_episodes_message *episodes = &message->episodes;
+        assert_int_equal(get_u64(&window, "seq"), message->seq);
+        assert_int_equal(get_u64(&window, "hop"), episodes->hop);
+        assert_int_equal(get_i64(&window, "from_ns"), episodes->window.start_ns);
+        assert_int_equal(get_i64(&window, "to_ns"), episodes->window.stop_ns);
+        assert_int_equal(get_u64(&window, "spikes"), episodes->spikes);
+        assert_int_equal(get_u64(&window, "partial"), episodes->partial);
+        assert_int_equal(get_u64(&window, "episodes"), episodes->count);
+        for (size_t i = 0; i < episodes->count; i++, count.row++) {
+            assert_int_equal(get_u64(&count, "seq"), message->seq);
+            assert_int_equal(get_u64(&count, "count"), episodes->items[i].count);
+            is_f64(&count, "expected", episodes->items[i].expected);
+            is_f64(&count, "p", episodes->items[i].p);
+            check_episode_row(&count, &episodes->items[i]);
+        }
+    }
+    assert_int_equal(count_rows(file, "windows"), window.row);
+    assert_int_equal(count_rows(file, "counts"), count.row);
+}
+
+static void check_triggers(hid_t file, const recorded *all)
+{
+    cursor at = rows_of(file, "triggers");
+    column times = read_field(file, "triggers", "spike_times_ns", H5T_NATIVE_INT64, 8, SF_EPISODE_MAX_SIZE);
+    for (; at.row < MESSAGES; at.row++) {
+        const sf_message *message = all->messages[SF_TOPIC_TRIGGER][at.row];
+        assert_int_equal(get_u64(&at, "seq"), message->seq);
+        assert_int_equal(get_i64(&at, "time_ns"), message->time_ns);
+        assert_int_equal(get_u64(&at, "occurrence"), message->trigger.occurrence);
+        assert_int_equal(get_u64(&at, "size"), message->trigger.size);
+        is_text(&at, "id", message->trigger.id, 16);
+        for (uint32_t i = 0; i < SF_EPISODE_MAX_SIZE; i++)
+            assert_int_equal(((int64_t *)times.values)[at.row * SF_EPISODE_MAX_SIZE + i],
+                             i < message->trigger.size ? message->trigger.spike_times_ns[i] : INT64_MIN);
+    }
+    free(times.values);
+    assert_int_equal(count_rows(file, "triggers"), at.row);
+}
+
+static void check_densities(hid_t file, const recorded *all)
+{
+    cursor at = rows_of(file, "densities");
+    hid_t dataset = H5Dopen2(file, "/results/density_values", H5P_DEFAULT);
+    double values[MESSAGES * 8];
+    assert_true(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+    H5Dclose(dataset);
+    for (; at.row < MESSAGES; at.row++) {
+        const sf_message *message = all->messages[SF_TOPIC_DENSITY][at.row];
+        const sf_density_message *density = &message->density;
+        assert_int_equal(get_u64(&at, "seq"), message->seq);
+        assert_int_equal(get_i64(&at, "from_ns"), density->window.start_ns);
+        assert_int_equal(get_i64(&at, "to_ns"), density->window.stop_ns);
+        is_text(&at, "quantity", density->quantity, 64);
+        is_f64(&at, "h", density->h);
+        is_f64(&at, "grid_start", density->grid_start);
+        is_f64(&at, "grid_step", density->grid_step);
+        assert_int_equal(get_u64(&at, "count"), density->count);
+        assert_memory_equal(values + get_u64(&at, "first_value"), density->values,
+                            density->count * sizeof(double));
+    }
+    assert_int_equal(count_rows(file, "densities"), at.row);
+}
+
+static void check_graphs(hid_t file, const recorded *all)
+{
+    cursor at = rows_of(file, "graphs"), edge = rows_of(file, "edges"), reach = rows_of(file, "reach");
+    for (; at.row < MESSAGES; at.row++) {
+        const sf_message *message = all->messages[SF_TOPIC_GRAPH][at.row];
+        const sf_graph_message *graph = &message->graph;
+        assert_int_equal(get_u64(&at, "seq"), message->seq);
+        assert_int_equal(get_i64(&at, "from_ns"), graph->window.start_ns);
+        assert_int_equal(get_i64(&at, "to_ns"), graph->window.stop_ns);
+        assert_int_equal(get_u64(&at, "edges"), graph->edges);
+        assert_int_equal(get_u64(&at, "changes"), graph->change_count);
+        for (size_t i = 0; i < graph->change_count; i++, edge.row++) {
+            const sf_edge_change *change = &graph->changes[i];
+            assert_int_equal(get_u64(&edge, "seq"), message->seq);
+            assert_int_equal(get_u64(&edge, "from"), change->from);
+            assert_int_equal(get_u64(&edge, "to"), change->to);
+            assert_int_equal(get_i64(&edge, "low_ns"), change->delay.low_ns);
+            assert_int_equal(get_i64(&edge, "high_ns"), change->delay.high_ns);
+            assert_int_equal(get_u64(&edge, "count"), change->count);
+            is_f64(&edge, "expected", change->expected);
+            is_f64(&edge, "p", change->p);
+            assert_int_equal(get_u64(&edge, "removed"), change->removed);
+        }
+        for (size_t i = 0; i < graph->reach_count; i++)
+            for (size_t k = 0; k < graph->reach[i].count; k++, reach.row++) {
+                assert_int_equal(get_u64(&reach, "seq"), message->seq);
+                assert_int_equal(get_u64(&reach, "source"), graph->reach[i].source);
+                assert_int_equal(get_u64(&reach, "unit"), graph->reach[i].units[k]);
+                assert_int_equal(get_u64(&reach, "level"), graph->reach[i].levels[k]);
+                assert_int_equal(get_i64(&reach, "parent"),
+                                 k == 0 ? -1 : (int64_t)graph->reach[i].parents[k]);
+            }
+    }
+    assert_int_equal(count_rows(file, "graphs"), at.row);
+    assert_int_equal(count_rows(file, "edges"), edge.row);
+    assert_int_equal(count_rows(file, "reach"), reach.row);
+}
+
+static void check_statuses(hid_t file, const recorded *all)
+{
+    cursor at = rows_of(file, "status"), source = rows_of(file, "sources"), sink = rows_of(file, "sinks");
+    for (; at.row < MESSAGES; at.row++) {
+        const sf_message *message = all->messages[SF_TOPIC_STATUS][at.row];
+        const sf_status_message *status = &message->status;
+        assert_int_equal(get_u64(&at, "seq"), message->seq);
+        assert_int_equal(get_i64(&at, "time_ns"), message->time_ns);
+        assert_int_equal(get_u64(&at, "spikes"), status->spikes);
+        is_f64(&at, "rate_hz", status->rate_hz);
+        assert_int_equal(get_u64(&at, "tracked"), status->tracked);
+        assert_int_equal(get_u64(&at, "watched"), status->watched);
+        assert_int_equal(get_u64(&at, "edges"), status->edges);
+        assert_int_equal(get_u64(&at, "watch_overflows"), status->watch_overflows);
+        is_text(&at, "device", status->device, 64);
+        is_text(&at, "device_state", status->device_state, 32);
+        for (size_t i = 0; i < status->source_count; i++, source.row++) {
+            const sf_source_status *from = &status->sources[i];
+            assert_int_equal(get_u64(&source, "seq"), message->seq);
+            is_text(&source, "name", from->name, 32);
+            assert_int_equal(get_u64(&source, "spikes"), from->spikes);
+            assert_int_equal(get_u64(&source, "markers"), from->markers);
+            assert_int_equal(get_u64(&source, "late"), from->late);
+            assert_int_equal(get_u64(&source, "duplicate"), from->duplicate);
+            assert_int_equal(get_u64(&source, "out_of_range"), from->out_of_range);
+            assert_int_equal(get_u64(&source, "dropped"), from->dropped);
+            assert_int_equal(get_u64(&source, "gaps"), from->gaps);
+            assert_int_equal(get_u64(&source, "gap_lost"), from->gap_lost);
+            assert_int_equal(get_u64(&source, "malformed"), from->malformed);
+            assert_int_equal(get_i64(&source, "lateness_max_ns"), from->lateness_max_ns);
+        }
+        for (size_t i = 0; i < status->sink_count; i++, sink.row++) {
+            assert_int_equal(get_u64(&sink, "seq"), message->seq);
+            is_text(&sink, "name", status->sinks[i].name, 32);
+            assert_int_equal(get_u64(&sink, "published"), status->sinks[i].published);
+            assert_int_equal(get_u64(&sink, "dropped"), status->sinks[i].dropped);
+            assert_int_equal(get_u64(&sink, "failed"), status->sinks[i].failed);
+        }
+    }
+    assert_int_equal(count_rows(file, "status"), at.row);
+    assert_int_equal(count_rows(file, "sources"), source.row);
+    assert_int_equal(count_rows(file, "sinks"), sink.row);
+}
+
+static void check_root(hid_t file)
+{
+    char text[64] = "";
+    hid_t attribute = H5Aopen(file, "configuration", H5P_DEFAULT);
+    hid_t type = H5Aget_type(attribute);
+    assert_true(H5Tget_size(type) < sizeof text && H5Aread(attribute, type, text) >= 0);
+    assert_string_equal(text, "stream: test\n");
+    H5Tclose(type);
+    H5Aclose(attribute);
+}
+
+static void everything_recorded_reads_back(void **state)
+{
+    (void)state;
+    long before = sf_memory_live();
+    sf_storage *storage;
+    assert_int_equal(sf_storage_open(&storage, NULL), SF_OK);
+    recorded *all = record_random(storage);
+    sf_storage_close(storage);
+    check_recording(all);
+    hid_t file = H5Fopen(all->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    assert_true(file >= 0);
+    check_root(file);
+    check_windows(file, all);
+    check_triggers(file, all);
+    check_densities(file, all);
+    check_graphs(file, all);
+    check_statuses(file, all);
+    H5Fclose(file);
+    free_recorded(all);
+    assert_int_equal(sf_memory_live(), before);
+}
+
+/* ---- a recorder that ends badly, in a process of its own ---- */
+
+#define PER_MESSAGE 2000
+
+static sf_spike nth_spike(size_t n)
+{
+    return (sf_spike){(int64_t)n * 5000, (uint32_t)(n % 7), (float)(n % 1000)};
+}
+
+/* Publishes the next spikes and the counts of one episode, whose count is the number of the message. */
+static void publish_nth(sf_sink *sink, size_t n, const sf_units *units)
+{
+    sf_spike spikes[PER_MESSAGE];
+    for (size_t i = 0; i < PER_MESSAGE; i++)
+        spikes[i] = nth_spike(n * PER_MESSAGE + i);
+    publish_spikes(sink, spikes, PER_MESSAGE);
+    sf_message *message = sf_message_new(SF_TOPIC_EPISODES);
+    message->seq = n + 1;
+    message->time_ns = spikes[PER_MESSAGE - 1].time_ns + 1;
+    message->episodes.items = sf_alloc(1, sizeof *message->episodes.items);
+    message->episodes.count = 1;
+    message->episodes.items[0].episode.size = 1;
+    sf_episode_id(message->episodes.items[0].id, &message->episodes.items[0].episode, units);
+    message->episodes.items[0].count = n;
+    publish_and_release(sink, message);
+}
+
+/* The child that is killed: records for ever. */
+static int record_for_ever(const char *path)
+{
+    test_random random = {.state = 1};
+    test_stream stream;
+    test_stream_make(&stream, &random, 7);
+    sf_storage *storage;
+    sf_sink *sink;
+    if (sf_storage_open(&storage, NULL) != SF_OK ||
+        open_recorder(&sink, path, &stream.info, storage, false, NULL) != SF_OK)
+        return 1;
+    for (size_t n = 0;; n++) {
+        publish_nth(sink, n, &stream.units);
+        sf_clock_sleep_until(sf_clock_monotonic_ns() + 10 * SF_MILLISECOND);
+    }
+}
+
+#define DISK_SIZE 1000000
+#define FLUSHED 10 /* messages that fit, and were flushed before the disk got full */
+
+/* The child whose disk gets full: publishes FLUSHED messages and, once its parent has seen them in the file,
+ * `more` others; reports what its sink says at the end. */
+static int record_into_full_disk(const char *path, int parent, size_t more)
+{
+    const struct rlimit limit = {DISK_SIZE, DISK_SIZE};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    signal(SIGXFSZ, SIG_IGN);
+    test_random random = {.state = 1};
+    test_stream stream;
+    test_stream_make(&stream, &random, 7);
+    sf_storage *storage;
+    sf_sink *sink;
+    if (sf_storage_open(&storage, NULL) != SF_OK ||
+        open_recorder(&sink, path, &stream.info, storage, false, NULL) != SF_OK)
+        return 1;
+    for (size_t n = 0; n < FLUSHED + more; n++) {
+        publish_nth(sink, n, &stream.units);
+        char go;
+        if (n + 1 == FLUSHED && read(parent, &go, 1) != 1)
+            return 1;
+    }
+    sf_sink_status status;
+    do
+        sf_sink_status_get(sink, &status);
+    while (status.failed == 0 || status.published + status.failed < 2 * (FLUSHED + more));
+    sf_error error = {0};
+    sf_sink_close(sink, &error);
+    sf_storage_close(storage);
+    test_stream_free(&stream);
+    bool reported = write(parent, &status, sizeof status) == sizeof status &&
+                    write(parent, &error, sizeof error) == sizeof error;
+    return reported ? 0 : 1;
+}
+
+/* Starts this program again as a child that runs `what` on `path`; *ours is this end of a socket between
+ * them. */
+static pid_t start_child(const char *what, const char *path, int *ours)
+{
+    int ends[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    char theirs[16];
+    snprintf(theirs, sizeof theirs, "%d", ends[1]);
+    pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        execl("/proc/self/exe", "test_sink_hdf5", what, path, theirs, (char *)NULL);
+        _exit(127);
+    }
+    assert_true(child > 0);
+    close(ends[1]);
+    *ours = ends[0];
+    return child;
+}
+
+/* Reads the growing file again and again until a flush has put so many messages there. */
+static void wait_until_flushed(const char *path, size_t messages, pid_t writer)
+{
+    for (size_t found = 0; found < messages * PER_MESSAGE;) {
+        assert_int_equal(waitpid(writer, NULL, WNOHANG), 0);
+        sf_clock_sleep_until(sf_clock_monotonic_ns() + 30 * SF_MILLISECOND);
+        sf_recording back;
+        found = sf_recording_read(&back, path, NULL, NULL, NULL) == SF_OK ? back.spike_count : 0;
+        sf_recording_free(&back);
+    }
+}
+
+static void read_fully(int in, void *data, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t count = read(in, (char *)data + done, size - done);
+        assert_true(count > 0);
+        done += (size_t)count;
+    }
+}
+
+/* What is in the file is a beginning of what was published, and at least `least` messages of it. */
+static void check_beginning(const char *path, size_t least)
+{
+    sf_recording back;
+    sf_error error;
+    if (sf_recording_read(&back, path, NULL, NULL, &error) != SF_OK)
+        fail_msg("%s: %s", error.place, error.text);
+    if (back.spike_count < least * PER_MESSAGE)
+        fail_msg("%zu spikes of at least %zu", back.spike_count, least * PER_MESSAGE);
+    for (size_t i = 0; i < back.spike_count; i++) {
+        sf_spike expected = nth_spike(i);
+        assert_int_equal(back.spikes[i].time_ns, expected.time_ns);
+        assert_int_equal(back.spikes[i].unit, expected.unit);
+        assert_true(back.spikes[i].amplitude == expected.amplitude);
+    }
+    sf_recording_free(&back);
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5P_DEFAULT);
+    if (file < 0)
+        file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    assert_true(file >= 0);
+    column seqs = read_field(file, "counts", "seq", H5T_NATIVE_UINT64, 8, 1);
+    column counts = read_field(file, "counts", "count", H5T_NATIVE_UINT64, 8, 1);
+    size_t written = 0;
+    for (; written < seqs.count && ((uint64_t *)seqs.values)[written] != 0; written++) {
+        assert_int_equal(((uint64_t *)seqs.values)[written], written + 1);
+        assert_int_equal(((uint64_t *)counts.values)[written], written);
+    }
+    assert_true(written >= least);
+    free(seqs.values);
+    free(counts.values);
+    H5Fclose(file);
+}
+
+/* Readers see what each flush adds while the file grows, and a kill takes nothing of that away. */
+static void a_killed_recording_keeps_what_was_flushed(void **state)
+{
+    (void)state;
+    for (size_t flushed = 1; flushed <= 150; flushed += 149) {
+        char *path = test_temporary_path(".h5");
+        int socket;
+        pid_t child = start_child("kill", path, &socket);
+        wait_until_flushed(path, flushed, child);
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        close(socket);
+        check_beginning(path, flushed);
+        unlink(path);
+        free(path);
+    }
+}
+
+static void record_to_the_end_of_the_disk(const char *which)
+{
+    char *path = test_temporary_path(".h5");
+    int socket;
+    pid_t child = start_child(which, path, &socket);
+    wait_until_flushed(path, FLUSHED, child);
+    assert_int_equal(write(socket, "", 1), 1);
+    sf_sink_status status;
+    sf_error error;
+    read_fully(socket, &status, sizeof status);
+    read_fully(socket, &error, sizeof error);
+    int end = 0;
+    waitpid(child, &end, 0);
+    close(socket);
+    assert_true(WIFEXITED(end));
+    assert_int_equal(WEXITSTATUS(end), 0);
+    assert_true(status.failed > 0);
+    test_assert_fails((int)error.code, &error, SF_IO, strerror(EFBIG));
+    assert_string_equal(error.place, path);
+    check_beginning(path, FLUSHED);
+    unlink(path);
+    free(path);
+}
+
+static void a_full_disk_ends_the_recording_not_the_run(void **state)
+{
+    (void)state;
+    record_to_the_end_of_the_disk("append"); /* notices while it appends */
+    record_to_the_end_of_the_disk("flush");  /* all is taken; only the flush fails */
+}
+
+/* ---- what is refused ---- */
+
+typedef struct open_case {
+    sf_storage *storage;
+    const sf_stream_info *stream;
+    const char *path;
+} open_case;
+
+static int open_and_close(void *context)
+{
+    const open_case *which = context;
+    sf_sink *sink;
+    int status = open_recorder(&sink, which->path, which->stream, which->storage, true, NULL);
+    sf_sink_close(sink, NULL);
+    return status;
+}
+
+static void files_that_cannot_be_created_are_refused(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("refused", 4);
+    test_stream stream;
+    test_stream_make(&stream, &random, 2);
+    stream.info.configuration = NULL;
+    sf_storage *storage;
+    assert_int_equal(sf_storage_open(&storage, NULL), SF_OK);
+    char *path = test_temporary_path(".h5");
+    sf_sink *sink;
+    sf_error error;
+    test_assert_fails(open_recorder(&sink, "/nowhere/at/all.h5", &stream.info, storage, false, &error),
+                      &error, SF_CANNOT_CREATE, "No such file or directory");
+    test_assert_fails(open_recorder(&sink, "", &stream.info, storage, false, &error), &error, SF_CONFIG,
+                      "path");
+    assert_int_equal(open_recorder(&sink, path, &stream.info, storage, false, &error), SF_OK);
+    assert_int_equal(sf_sink_close(sink, NULL), SF_OK);
+    test_assert_fails(open_recorder(&sink, path, &stream.info, storage, false, &error), &error,
+                      SF_CANNOT_CREATE, "already");
+    assert_int_equal(open_recorder(&sink, path, &stream.info, storage, true, &error), SF_OK);
+    assert_int_equal(sf_sink_close(sink, NULL), SF_OK);
+    open_case which = {storage, &stream.info, path};
+    test_fail_every_allocation(open_and_close, &which);
+    sf_storage_close(storage);
+    test_stream_free(&stream);
+    unlink(path);
+    free(path);
+}
+
+int main(int count, char **arguments)
+{
+    if (count == 4) {
+        if (strcmp(arguments[1], "kill") == 0)
+            return record_for_ever(arguments[2]);
+        return record_into_full_disk(arguments[2], atoi(arguments[3]),
+                                     strcmp(arguments[1], "append") == 0 ? 200 : 30);
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_recorded_reads_back),
+        cmocka_unit_test(a_killed_recording_keeps_what_was_flushed),
+        cmocka_unit_test(a_full_disk_ends_the_recording_not_the_run),
+        cmocka_unit_test(files_that_cannot_be_created_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
