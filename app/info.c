@@ -1,17 +1,362 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/command.h"
+/* What is in a recording, and what in it will mislead an analysis. */
+#include "app/load.h"
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "replay/overview.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- JSON ---- */
+
+/* Times are null where there is no spike to take them from. */
+static void add_time(sf_json *json, const char *key, bool known, int64_t time_ns)
+{
+    if (known)
+        sf_json_seconds(json, key, time_ns);
+    else
+        sf_json_null(json, key);
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+    return whole > 0 ? (double)part / (double)whole : NAN;
+}
+
+/* Of a unit's inter-spike intervals, the share that breaks the refractory period. */
+static double violations(const sf_unit_overview *unit)
+{
+    return share(unit->short_intervals, unit->spikes > 0 ? unit->spikes - 1 : 0);
+}
+
+static uint64_t count_dropped(const sf_recording *recording)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < recording->dropped_count; i++)
+        sum += recording->dropped[i].count;
+    return sum;
+}
+
+static void add_range(sf_json *json, const char *key, const double range[2])
+{
+    sf_json_array(json, key);
+    sf_json_real(json, NULL, range[0]);
+    sf_json_real(json, NULL, range[1]);
+    sf_json_end_array(json);
+}
+
+static void add_geometry(sf_json *json, const sf_overview *overview)
+{
+    if (overview->electrodes == 0) {
+        sf_json_null(json, "geometry");
+        return;
+    }
+    sf_json_object(json, "geometry");
+    sf_json_uint(json, "electrodes", overview->electrodes);
+    add_range(json, "x_um", overview->x_um);
+    add_range(json, "y_um", overview->y_um);
+    sf_json_end_object(json);
+}
+
+static void add_units(sf_json *json, const sf_recording *recording, const sf_overview *overview)
+{
+    sf_json_array(json, "unit_detail");
+    for (size_t i = 0; i < recording->units.count; i++) {
+        const sf_unit *unit = &recording->units.items[i];
+        sf_json_object(json, NULL);
+        sf_json_uint(json, "index", i);
+        sf_json_string(json, "name", unit->name);
+        sf_json_uint(json, "spikes", overview->units[i].spikes);
+        sf_json_real(json, "rate_hz", sf_overview_rate_hz(overview, overview->units[i].spikes));
+        sf_json_real(json, "x_um", unit->x_um);
+        sf_json_real(json, "y_um", unit->y_um);
+        sf_json_string(json, "kind", sf_unit_kind_name(unit->kind));
+        sf_json_real(json, "isi_violations", violations(&overview->units[i]));
+        sf_json_end_object(json);
+    }
+    sf_json_end_array(json);
+}
+
+static void write_json(sf_text *out, const sf_recording *recording, const sf_overview *overview)
+{
+    sf_json json = sf_json_start(out);
+    bool spikes = recording->spike_count > 0;
+    sf_json_object(&json, NULL);
+    sf_json_string(&json, "format", recording->format);
+    sf_json_uint(&json, "spikes", recording->spike_count);
+    sf_json_uint(&json, "units", recording->units.count);
+    add_time(&json, "start_s", spikes, overview->first_ns);
+    add_time(&json, "stop_s", spikes, overview->last_ns);
+    sf_json_seconds(&json, "duration_s", overview->duration_ns);
+    sf_json_real(&json, "rate_hz", sf_overview_rate_hz(overview, recording->spike_count));
+    add_time(&json, "tick_s", overview->tick_ns > 0, overview->tick_ns);
+    sf_json_string(&json, "kind", overview->kind);
+    sf_json_uint(&json, "markers", recording->marker_count);
+    sf_json_object(&json, "metadata");
+    for (size_t i = 0; i < recording->metadata_count; i++)
+        sf_json_string(&json, recording->metadata[i].key, recording->metadata[i].value);
+    sf_json_end_object(&json);
+    add_geometry(&json, overview);
+    sf_json_uint(&json, "dropped", count_dropped(recording));
+    sf_json_uint(&json, "duplicates", overview->repeats + overview->neighbour_repeats);
+    add_units(&json, recording, overview);
+    sf_json_end_object(&json);
+}
+
+/* ---- text ---- */
+
+/* Strings of a file may hold anything; a terminal gets no control characters. */
+static void print_safely(sf_text *out, const char *text, size_t most)
+{
+    for (size_t i = 0; text[i] != '\0' && i < most; i++)
+        sf_text_printf(out, "%c", (unsigned char)text[i] < 0x20 || text[i] == 0x7f ? ' ' : text[i]);
+    if (strlen(text) > most)
+        sf_text_printf(out, "...");
+}
+
+static void print_duration(sf_text *out, int64_t ns)
+{
+    double seconds = (double)ns * 1e-9;
+    if (seconds >= 7200)
+        sf_text_printf(out, "%.2f h", seconds / 3600);
+    else if (seconds >= 120)
+        sf_text_printf(out, "%.1f min", seconds / 60);
+    else
+        sf_text_printf(out, "%.4g s", seconds);
+}
+
+static int compare_reals(const void *a, const void *b)
+{
+    const double *left = a, *right = b;
+    return (*left > *right) - (*left < *right);
+}
+
+/* Rates of all units in ascending order; NULL where memory is out. */
+static double *sorted_rates(const sf_recording *recording, const sf_overview *overview)
+{
+    double *rates = sf_alloc(recording->units.count, sizeof *rates);
+    for (size_t i = 0; rates != NULL && i < recording->units.count; i++)
+        rates[i] = sf_overview_rate_hz(overview, overview->units[i].spikes);
+    if (rates != NULL)
+        qsort(rates, recording->units.count, sizeof *rates, compare_reals);
+    return rates;
+}
+
+static void print_units_line(sf_text *out, const sf_recording *recording, const sf_overview *overview)
+{
+    sf_text_printf(out, "  units       %zu, kind %s", recording->units.count, overview->kind);
+    if (overview->active_units < recording->units.count)
+        sf_text_printf(out, ", %zu without spikes", recording->units.count - overview->active_units);
+    if (overview->electrodes > 0)
+        sf_text_printf(out, "; %zu positions, x %g to %g um, y %g to %g um, pitch %.4g um",
+                       overview->electrodes, overview->x_um[0], overview->x_um[1], overview->y_um[0],
+                       overview->y_um[1], overview->pitch_um);
+    sf_text_printf(out, "\n");
+}
+
+static void print_time_lines(sf_text *out, const sf_recording *recording, const sf_overview *overview,
+                             const double *rates)
+{
+    size_t units = recording->units.count;
+    sf_text_printf(out, "  spikes      %zu", recording->spike_count);
+    if (isfinite(sf_overview_rate_hz(overview, 1)) && units > 0)
+        sf_text_printf(out, ", %.4g Hz in all; a unit has %.3g to %.3g Hz, median %.3g Hz",
+                       sf_overview_rate_hz(overview, recording->spike_count), rates[0], rates[units - 1],
+                       rates[units / 2]);
+    if (recording->spike_count > 0) {
+        sf_text_printf(out,
+                       "\n  time        first spike %.9g s, last %.9g s: ", (double)overview->first_ns * 1e-9,
+                       (double)overview->last_ns * 1e-9);
+        print_duration(out, overview->last_ns - overview->first_ns);
+    }
+    sf_text_printf(out, "\n  recorded    ");
+    print_duration(out, overview->duration_ns);
+    if (recording->observed_count > 0)
+        sf_text_printf(out, " in %zu intervals", recording->observed_count);
+    sf_text_printf(out, recording->declared ? ", as the file says\n"
+                                            : ": the file does not say, so spikes set it\n");
+    if (overview->tick_ns > 0)
+        sf_text_printf(out, "  tick        %.6g ms, the smallest time step\n",
+                       (double)overview->tick_ns * 1e-6);
+}
+
+static void print_quality_lines(sf_text *out, const sf_recording *recording, const sf_overview *overview)
+{
+    if (overview->intervals > 0)
+        sf_text_printf(out, "  intervals   %.3g %% of inter-spike intervals are under 2 ms\n",
+                       100 * share(overview->short_intervals, overview->intervals));
+    if (recording->spike_count > 0)
+        sf_text_printf(
+            out, "  repeats     within 0.25 ms: %.3g %% on a neighbouring unit, %.3g %% on the same unit\n",
+            100 * share(overview->neighbour_repeats, recording->spike_count),
+            100 * share(overview->repeats, recording->spike_count));
+    if (recording->marker_count > 0)
+        sf_text_printf(out, "  markers     %zu\n", recording->marker_count);
+    for (size_t i = 0; i < recording->dropped_count; i++)
+        sf_text_printf(out, "  left out    %" PRIu64 " spikes: %s\n", recording->dropped[i].count,
+                       recording->dropped[i].cause);
+    for (size_t i = 0; i < recording->metadata_count; i++) {
+        sf_text_printf(out, "  %-11.11s ", i == 0 ? "metadata" : "");
+        print_safely(out, recording->metadata[i].key, 30);
+        sf_text_printf(out, ": ");
+        print_safely(out, recording->metadata[i].value, 80);
+        sf_text_printf(out, "\n");
+    }
+}
+
+static bool all_whole_seconds(const sf_recording *recording)
+{
+    for (size_t i = 0; i < recording->spike_count; i++)
+        if (recording->spikes[i].time_ns % SF_SECOND != 0)
+            return false;
+    return recording->spike_count > 1;
+}
+
+static void print_warnings(sf_text *out, const sf_recording *recording, const sf_overview *overview,
+                           const double *rates)
+{
+    size_t units = recording->units.count, slow = 0;
+    double seconds = (double)overview->duration_ns * 1e-9, tick_ms = (double)overview->tick_ns * 1e-6;
+    if (recording->spike_count == 0)
+        sf_text_printf(out, "  ! there are no spikes\n");
+    if (overview->first_ns > 60 * SF_SECOND)
+        sf_text_printf(out,
+                       "  ! it starts at %.9g s: --from +0 counts from the first spike, --from 0 does not\n",
+                       (double)overview->first_ns * 1e-9);
+    if (overview->electrodes == 0)
+        sf_text_printf(out, "  ! it has no geometry: nothing that needs distances works\n");
+    if (tick_ms >= 0.5)
+        sf_text_printf(out, "  ! delays under %g ms, two ticks, mean nothing\n", 2 * tick_ms);
+    if (all_whole_seconds(recording))
+        sf_text_printf(out, "  ! all times are whole seconds: are they frames or milliseconds?\n");
+    if (seconds > 30 * 86400.0 || (seconds < 0.1 && recording->spike_count > 1))
+        sf_text_printf(out, "  ! it lasts %.3g s: are its times in seconds?\n", seconds);
+    if (units > 0 && rates[units / 2] > 200)
+        sf_text_printf(out, "  ! the median unit fires at %.3g Hz: are its times in seconds?\n",
+                       rates[units / 2]);
+    while (slow < units && rates[slow] < 0.1)
+        slow++;
+    if (slow > 0)
+        sf_text_printf(out, "  ! %zu of %zu units fire under 0.1 Hz: too few spikes for chains\n", slow,
+                       units);
+    if (share(overview->short_intervals, overview->intervals) > 0.01)
+        sf_text_printf(out,
+                       "  ! intervals under 2 ms: some units are more than one neuron, or detected twice\n");
+    if (share(overview->neighbour_repeats + overview->repeats, recording->spike_count) > 0.01)
+        sf_text_printf(
+            out,
+            "  ! repeats within 0.25 ms: short delays then link one spike to itself; see --dedup 0.4,100\n");
+    if (overview->array_events > 0)
+        sf_text_printf(
+            out, "  ! %" PRIu64 " array-wide events: a quarter of the units spike in one tick; see --blank\n",
+            overview->array_events);
+}
+
+#define MOST_LISTED 10
+
+/* The busiest units, by spikes and then by index. */
+static int print_units(sf_text *out, const sf_recording *recording, const sf_overview *overview, bool all)
+{
+    size_t units = recording->units.count;
+    size_t *order = sf_alloc(units, sizeof *order);
+    if (order == NULL)
+        return SF_NO_MEMORY;
+    size_t listed = all || units < MOST_LISTED ? units : MOST_LISTED;
+    for (size_t i = 0, kept = 0; i < units; i++) { /* insertion into the best `listed` */
+        size_t at = kept < listed ? kept++ : listed;
+        while (at > 0 && overview->units[order[at - 1]].spikes < overview->units[i].spikes) {
+            if (at < listed)
+                order[at] = order[at - 1];
+            at--;
+        }
+        if (at < listed)
+            order[at] = i;
+    }
+    app_table table = {0};
+    static const char *const head[] = {"index", "name", "spikes", "Hz", "x um", "y um", "kind", "< 2 ms %"};
+    for (size_t i = 0; i < 8; i++)
+        app_table_cell(&table, "%s", head[i]);
+    for (size_t i = 0; i < listed; i++) {
+        const sf_unit *unit = &recording->units.items[order[i]];
+        const sf_unit_overview *counts = &overview->units[order[i]];
+        sf_text name = {0};
+        print_safely(&name, unit->name, 24);
+        app_table_cell(&table, "#%zu", order[i]);
+        app_table_cell(&table, "%s", name.data != NULL ? name.data : "");
+        app_table_cell(&table, "%" PRIu64, counts->spikes);
+        double rate = sf_overview_rate_hz(overview, counts->spikes);
+        app_table_cell(&table, isfinite(rate) ? "%.4g" : "-", rate);
+        app_table_cell(&table, isfinite(unit->x_um) ? "%.6g" : "-", unit->x_um);
+        app_table_cell(&table, isfinite(unit->y_um) ? "%.6g" : "-", unit->y_um);
+        app_table_cell(&table, "%s", sf_unit_kind_name(unit->kind));
+        app_table_cell(&table, isfinite(violations(counts)) ? "%.2g" : "-", 100 * violations(counts));
+        sf_text_free(&name);
+    }
+    app_table_print(&table, out, 8);
+    if (listed < units)
+        sf_text_printf(out, "the busiest %zu of %zu units; --verbose and --json list all\n", listed, units);
+    sf_free(order);
+    return SF_OK;
+}
+
+static int write_text(sf_text *out, const sf_recording *recording, const sf_overview *overview,
+                      bool all_units)
+{
+    double *rates = sorted_rates(recording, overview);
+    if (rates == NULL)
+        return SF_NO_MEMORY;
+    print_safely(out, recording->path, 200);
+    sf_text_printf(out, ": %s\n", recording->format);
+    print_units_line(out, recording, overview);
+    print_time_lines(out, recording, overview, rates);
+    print_quality_lines(out, recording, overview);
+    print_warnings(out, recording, overview, rates);
+    sf_free(rates);
+    sf_text_printf(out, "\n");
+    return print_units(out, recording, overview, all_units);
+}
 
 static int run(app_call *call, sf_error *error)
 {
-    (void)call;
-    return sf_fail(error, SF_INTERNAL, NULL, "is not built yet");
+    sf_recording recording;
+    int status = app_load(call, call->arguments[0], &recording, error);
+    if (status != SF_OK)
+        return status;
+    sf_overview overview;
+    status = sf_overview_make(&overview, &recording, error);
+    if (status == SF_OK) {
+        sf_text out = {0};
+        if (call->json)
+            write_json(&out, &recording, &overview);
+        else if (write_text(&out, &recording, &overview, call->verbose) != SF_OK)
+            out.failed = true;
+        if (!call->json && out.length > 0)
+            out.length--; /* app_print ends the last line */
+        status = app_print(&out, error);
+        sf_overview_free(&overview);
+    }
+    sf_recording_free(&recording);
+    return status;
 }
 
 const app_command app_command_info = {
     .name = "info",
     .group = "look",
-    .summary = "not built yet",
-    .arguments = "",
-    .example = "synfire info",
+    .summary = "what is in a recording, and what in it may mislead",
+    .arguments = "REC",
+    .least_arguments = 1,
+    .most_arguments = 1,
+    .example = "synfire simulate demo.h5 --preset sym26 && synfire info demo.h5",
+    .notes = "Layouts are told by content: CARMEN, NWB 2 units, synfire's own, and lines of name,seconds. "
+             "Rates are over the recorded duration, which the file declares or its first and last spike set. "
+             "`isi_violations` is the share of a unit's inter-spike intervals under 2 ms; `duplicates` "
+             "counts spikes "
+             "within 0.25 ms after one of the same or a neighbouring unit.",
+    .options = {app_selection_options},
     .run = run,
 };

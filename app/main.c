@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/command.h"
 #include "app/help.h"
+#include "app/manual.h"
 #include "app/parse.h"
 
 #include "core/memory.h"
@@ -46,19 +47,25 @@ static int run_command(const app_command *command, int argc, char **argv)
     return report(command->name, &error);
 }
 
+/* What stands in a command's place; the last two are for the build, which installs what they print. */
+static const struct {
+    const char *word;
+    void (*write)(sf_text *text);
+} pages[] = {
+    {"--version", app_help_version}, {"--help", app_help_overview}, {"-h", app_help_overview},
+    {"help", app_help_overview},     {"--manual", app_manual_page}, {"--completion", app_completion},
+};
+
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write, with its own sentence */
     const char *first = argc > 1 ? argv[1] : "--help";
-    sf_text text = {0};
     sf_error error = {0};
-    if (strcmp(first, "--version") == 0) {
-        app_help_version(&text);
-        return app_print(&text, &error) == SF_OK ? 0 : report("", &error);
-    }
-    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 ||
-        (strcmp(first, "help") == 0 && argc == 2)) {
-        app_help_overview(&text);
+    for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
+        sf_text text = {0};
+        if (strcmp(first, pages[i].word) != 0)
+            continue;
+        pages[i].write(&text);
         return app_print(&text, &error) == SF_OK ? 0 : report("", &error);
     }
     const app_command *command = find_command(first);

@@ -51,6 +51,8 @@ function(synfire_library)
     add_library(synfire SHARED ${objects})
     target_link_libraries(synfire PRIVATE synfire_flags ${SYNFIRE_LINKS})
     set_target_properties(synfire PROPERTIES SOVERSION ${PROJECT_VERSION_MAJOR} VERSION ${PROJECT_VERSION})
+    # Relative to the file, so that an installed tree can be moved.
+    file(RELATIVE_PATH SYNFIRE_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
     configure_file(${CMAKE_SOURCE_DIR}/cmake/synfire.pc.in synfire.pc @ONLY)
     install(TARGETS synfire LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(FILES ${CMAKE_SOURCE_DIR}/include/synfire/synfire.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/synfire)

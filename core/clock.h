@@ -15,4 +15,13 @@ double sf_clock_seconds(void);       /**< monotonic seconds, for measuring */
 /** Sleeps until the monotonic clock reads deadline_ns, or a signal arrives. */
 void sf_clock_sleep_until(int64_t deadline_ns);
 
+/** Times past an end of int64 stay at that end. */
+static inline int64_t sf_time_plus(int64_t time_ns, int64_t by_ns)
+{
+    int64_t sum;
+    if (!__builtin_add_overflow(time_ns, by_ns, &sum))
+        return sum;
+    return by_ns > 0 ? INT64_MAX : INT64_MIN;
+}
+
 #endif

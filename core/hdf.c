@@ -335,9 +335,30 @@ bool sf_hdf_attribute_text(hid_t object, const char *name, sf_text *text)
     source from;
     if (H5Aexists(object, name) <= 0 || !source_open(&from, H5Aopen(object, name, H5P_DEFAULT), true))
         return false;
-    bool found = first_text(&from, text);
+    bool found = first_text(&from, text) && !text->failed;
     source_close(&from);
     return found;
+}
+
+bool sf_hdf_attribute_begins(hid_t object, const char *name, const char *beginning)
+{
+    source from;
+    if (H5Aexists(object, name) <= 0 || !source_open(&from, H5Aopen(object, name, H5P_DEFAULT), true))
+        return false;
+    char fixed[256] = "", *variable = NULL;
+    bool begins = false;
+    if (H5Tget_class(from.type) == H5T_STRING && H5Sget_simple_extent_npoints(from.space) == 1) {
+        bool is_variable = H5Tis_variable_str(from.type) > 0;
+        if (is_variable && H5Aread(from.object, from.type, &variable) >= 0 && variable != NULL)
+            begins = strncmp(variable, beginning, strlen(beginning)) == 0;
+        else if (!is_variable && H5Tget_size(from.type) < sizeof fixed &&
+                 H5Aread(from.object, from.type, fixed) >= 0)
+            begins = strncmp(fixed, beginning, strlen(beginning)) == 0;
+        if (variable != NULL)
+            H5free_memory(variable);
+    }
+    source_close(&from);
+    return begins;
 }
 
 int sf_hdf_each_attribute(hid_t object, int (*visit)(void *, const char *, const char *), void *context)
@@ -381,7 +402,7 @@ bool sf_hdf_dataset_text(hid_t at, const char *path, sf_text *text)
     source from;
     if (!source_open(&from, open_dataset(at, path), false))
         return false;
-    bool found = first_text(&from, text);
+    bool found = first_text(&from, text) && !text->failed;
     source_close(&from);
     return found;
 }
@@ -419,6 +440,29 @@ int sf_hdf_length(hid_t at, const char *path, const char *place, size_t *length,
     status = check_length(&from, path, place, length, error);
     source_close(&from);
     return status;
+}
+
+int sf_hdf_shape(hid_t at, const char *path, size_t size[2])
+{
+    source from;
+    hsize_t sizes[H5S_MAX_RANK] = {0};
+    if (!source_open(&from, open_dataset(at, path), false))
+        return -1;
+    int rank = H5Sget_simple_extent_dims(from.space, sizes, NULL);
+    size[0] = rank > 0 ? sizes[0] : 1;
+    size[1] = rank > 1 ? sizes[1] : 1;
+    source_close(&from);
+    return rank;
+}
+
+H5T_class_t sf_hdf_class(hid_t at, const char *path)
+{
+    source from;
+    if (!source_open(&from, open_dataset(at, path), false))
+        return H5T_NO_CLASS;
+    H5T_class_t class = H5Tget_class(from.type);
+    source_close(&from);
+    return class;
 }
 
 int sf_hdf_read(hid_t at, const char *path, const char *place, hid_t type, size_t size, void **values,

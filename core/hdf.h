@@ -56,6 +56,9 @@ int sf_hdf_each_attribute(hid_t object, int (*visit)(void *context, const char *
  * a number.
  */
 bool sf_hdf_attribute_text(hid_t object, const char *name, sf_text *text);
+/** True where the attribute is text that begins so; takes no memory, so it never fails for want of it. */
+bool sf_hdf_attribute_begins(hid_t object, const char *name, const char *beginning);
+
 bool sf_hdf_dataset_text(hid_t at, const char *path, sf_text *text);
 
 /**
@@ -63,6 +66,12 @@ bool sf_hdf_dataset_text(hid_t at, const char *path, sf_text *text);
  * name it in the error. SF_DATA where it is missing, refers to other files, or claims more than it stores.
  */
 int sf_hdf_length(hid_t at, const char *path, const char *place, size_t *length, sf_error *error);
+
+/** Rank of a dataset and its first two sizes (1 beyond its rank), or -1 where there is none. */
+int sf_hdf_shape(hid_t at, const char *path, size_t size[2]);
+
+/** What kind of values a dataset holds; H5T_NO_CLASS where there is none. */
+H5T_class_t sf_hdf_class(hid_t at, const char *path);
 
 /** Reads a whole numeric dataset into a new block of `length` elements of memory type `type`; sf_free it. */
 int sf_hdf_read(hid_t at, const char *path, const char *place, hid_t type, size_t size, void **values,

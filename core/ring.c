@@ -119,11 +119,21 @@ size_t sf_ring_pop(sf_ring *ring, void *items, size_t most, void (*discard)(void
     return taken;
 }
 
+uint64_t sf_ring_pushed(const sf_ring *ring)
+{
+    return atomic_load_explicit(&ring->head, memory_order_acquire);
+}
+
+uint64_t sf_ring_popped(const sf_ring *ring)
+{
+    return atomic_load_explicit(&ring->tail, memory_order_acquire);
+}
+
 uint64_t sf_ring_fill(const sf_ring *ring)
 {
     /* Tail before head: the difference can then be too large, never negative. */
-    uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
-    uint64_t fill = atomic_load_explicit(&ring->head, memory_order_acquire) - tail;
+    uint64_t tail = sf_ring_popped(ring);
+    uint64_t fill = sf_ring_pushed(ring) - tail;
     return fill < ring->capacity ? fill : ring->capacity;
 }
 

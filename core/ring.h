@@ -61,6 +61,11 @@ size_t sf_ring_push(sf_ring *ring, const void *items, size_t count);
  */
 size_t sf_ring_pop(sf_ring *ring, void *items, size_t most, void (*discard)(void *item));
 
+/** Items ever published, and items ever consumed or discarded. Any thread; exact on the thread that writes
+ * it. */
+uint64_t sf_ring_pushed(const sf_ring *ring);
+uint64_t sf_ring_popped(const sf_ring *ring);
+
 uint64_t sf_ring_fill(const sf_ring *ring);    /**< any thread; a snapshot */
 uint64_t sf_ring_dropped(const sf_ring *ring); /**< any thread: refused + discarded */
 

@@ -175,10 +175,3 @@ bool sf_seconds_fit(double seconds)
 {
     return isfinite(seconds) && fabs(seconds) < 9.2e9;
 }
-
-int64_t sf_seconds_to_ns(double seconds)
-{
-    /* Splitting keeps the product exact where seconds * 1e9 would round twice. */
-    double whole = floor(seconds);
-    return (int64_t)whole * 1000000000 + (int64_t)llround((seconds - whole) * 1e9);
-}

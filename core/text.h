@@ -37,9 +37,17 @@ bool sf_parse_uint(const char *text, uint64_t most, uint64_t *value);
 /** The whole string as a finite number. */
 bool sf_parse_real(const char *text, double *value);
 
-/** Seconds to nanoseconds, rounded to nearest. The caller has checked that the result fits (|seconds|
- * < 9.2e9). */
-int64_t sf_seconds_to_ns(double seconds);
+/**
+ * Seconds to nanoseconds, rounded to nearest (half away from zero). The caller has checked that the result
+ * fits
+ * (|seconds| < 9.2e9). Splitting keeps the product exact where seconds * 1e9 would round twice.
+ */
+static inline int64_t sf_seconds_to_ns(double seconds)
+{
+    int64_t whole = (int64_t)seconds;
+    double part = (seconds - (double)whole) * 1e9;
+    return whole * 1000000000 + (int64_t)(part < 0 ? part - 0.5 : part + 0.5);
+}
 
 /** True where seconds is finite and fits into int64 nanoseconds. */
 bool sf_seconds_fit(double seconds);

@@ -57,6 +57,27 @@ static size_t find_slot(const sf_units *units, const char *name)
     return slot;
 }
 
+/* Renames unit i, whose name unit `first` has too, to the next free copy of it; its slot. SIZE_MAX: no
+ * memory. */
+static size_t rename_copy(sf_units *units, size_t i, uint32_t first, uint32_t *copies)
+{
+    for (;;) {
+        sf_text unique = {0};
+        sf_text_printf(&unique, "%s_%u", units->items[first].name, 2 + copies[first]++);
+        if (unique.failed) {
+            sf_text_free(&unique);
+            return SIZE_MAX;
+        }
+        size_t slot = find_slot(units, unique.data);
+        if (units->slots[slot] == SF_NO_UNIT) {
+            sf_free(units->items[i].name);
+            units->items[i].name = unique.data;
+            return slot;
+        }
+        sf_text_free(&unique);
+    }
+}
+
 int sf_units_finish(sf_units *units, sf_error *error)
 {
     size_t slot_count = 8;
@@ -68,27 +89,18 @@ int sf_units_finish(sf_units *units, sf_error *error)
     units->slots = slots;
     units->slot_count = slot_count;
     memset(slots, 0xff, slot_count * sizeof *slots);
-    for (size_t i = 0; i < units->count; i++) {
-        size_t slot = find_slot(units, units->items[i].name);
-        for (unsigned copy = 2; slots[slot] != SF_NO_UNIT; copy++) {
-            sf_text unique = {0};
-            sf_text_printf(&unique, "%s_%u", units->items[slots[slot]].name, copy);
-            if (unique.failed) {
-                sf_text_free(&unique);
-                return sf_fail_memory(error);
-            }
-            size_t free_slot = find_slot(units, unique.data);
-            if (slots[free_slot] == SF_NO_UNIT) {
-                sf_free(units->items[i].name);
-                units->items[i].name = unique.data;
-                slot = free_slot;
-                break;
-            }
-            sf_text_free(&unique);
-        }
-        slots[slot] = (uint32_t)i;
+    uint32_t *copies =
+        sf_alloc(units->count, sizeof *copies); /* of each name so far: no search starts over */
+    size_t slot = copies != NULL ? 0 : SIZE_MAX;
+    for (size_t i = 0; slot != SIZE_MAX && i < units->count; i++) {
+        slot = find_slot(units, units->items[i].name);
+        if (slots[slot] != SF_NO_UNIT)
+            slot = rename_copy(units, i, slots[slot], copies);
+        if (slot != SIZE_MAX)
+            slots[slot] = (uint32_t)i;
     }
-    return SF_OK;
+    sf_free(copies);
+    return slot != SIZE_MAX ? SF_OK : sf_fail_memory(error);
 }
 
 int sf_units_intern(sf_units *units, const char *name, uint32_t *index, sf_error *error)

@@ -21,6 +21,13 @@ void sf_vector_limit(int most);
 
 #define SF_VECTOR_BODY static inline __attribute__((always_inline))
 
+/* Compilers name the wish for whole 512-bit registers differently. */
+#if defined(__clang__)
+#define SF_TARGET_AVX512 target("avx512f,avx512dq,avx2,fma"), min_vector_width(512)
+#else
+#define SF_TARGET_AVX512 target("avx512f,avx512dq,avx2,fma,prefer-vector-width=512")
+#endif
+
 #if defined(__x86_64__)
 #define SF_VECTOR_LEVELS(name, body, parameters, arguments)                                                  \
     static void name##_base parameters                                                                       \
@@ -31,8 +38,7 @@ void sf_vector_limit(int most);
     {                                                                                                        \
         body arguments;                                                                                      \
     }                                                                                                        \
-    __attribute__((                                                                                          \
-        target("avx512f,avx512dq,avx2,fma,prefer-vector-width=512"))) static void name##_avx512 parameters   \
+    __attribute__((SF_TARGET_AVX512)) static void name##_avx512 parameters                                   \
     {                                                                                                        \
         body arguments;                                                                                      \
     }                                                                                                        \

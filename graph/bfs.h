@@ -29,6 +29,47 @@ int sf_bfs(sf_bfs_result *result, const sf_csr *graph, uint32_t source, uint32_t
 
 void sf_bfs_result_free(sf_bfs_result *result);
 
+/* ---- searching large graphs on all cores
+ * --------------------------------------------------------------------- */
+
+typedef enum sf_bfs_direction {
+    SF_BFS_AUTO,     /**< bottom-up while the frontier is a large part of the graph */
+    SF_BFS_TOP_DOWN, /**< every vertex of the frontier looks for unvisited neighbours */
+    SF_BFS_BOTTOM_UP /**< every unvisited vertex looks for a neighbour in the frontier */
+} sf_bfs_direction;
+
+typedef struct sf_bfs_options {
+    sf_bfs_direction direction;
+    unsigned threads; /**< 0: all cores, or one for a small graph */
+} sf_bfs_options;
+
+/** What repeated searches of one graph share; the graph must outlive it. */
+typedef struct sf_bfs_search sf_bfs_search;
+
+/**
+ * Prepares searches in O(vertices + edges): threads, bitmaps, the transpose of a directed graph, and the
+ * neighbour of greatest degree of every vertex, which bottom-up levels try first. SF_NO_MEMORY.
+ */
+int sf_bfs_open(sf_bfs_search **search, const sf_csr *graph, const sf_bfs_options *options, sf_error *error);
+void sf_bfs_close(sf_bfs_search *search);
+
+/** Seconds that sf_bfs_open took. */
+double sf_bfs_preparation(const sf_bfs_search *search);
+
+/**
+ * Searches the whole graph from `source`. `result` is zeroed or that of a search before, whose memory is used
+ * again; after a failure it is empty. SF_USAGE where the graph has no such vertex.
+ */
+int sf_bfs_run(sf_bfs_search *search, uint32_t source, sf_bfs_result *result, sf_error *error);
+
+/**
+ * Searches from many vertices at once, 64 in a word of bits, on up to `threads` threads: the row
+ * levels[i * vertex_count ..] belongs to sources[i]. parents may be NULL. SF_USAGE where a source is no
+ * vertex.
+ */
+int sf_bfs_many(const sf_csr *graph, const uint32_t *sources, size_t count, unsigned threads,
+                uint32_t *levels, uint32_t *parents, sf_error *error);
+
 /** Weakly connected components: component[v] becomes the smallest vertex of v's component. Returns how many.
  */
 uint32_t sf_components(const sf_csr *graph, uint32_t *component);

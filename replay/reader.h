@@ -21,6 +21,7 @@ typedef struct sf_input {
 } sf_input;
 
 typedef struct sf_reader {
+    bool has_streams; /**< knows what to do with a stream's name */
     /** Existence of objects and attributes only; reads no data. */
     bool (*recognises)(hid_t file);
     /**
@@ -32,11 +33,37 @@ typedef struct sf_reader {
     int (*read)(sf_recording *recording, const sf_input *input, sf_error *error);
 } sf_reader;
 
-extern const sf_reader sf_reader_synfire;
+extern const sf_reader sf_reader_synfire, sf_reader_carmen, sf_reader_nwb, sf_reader_foreign;
+
+/** What every refusal for want of spikes says was looked for. */
+#define SF_LOOKED_FOR                                                                                        \
+    "looked for /spikes with /sCount (CARMEN), spike_times in /units or /processing (NWB 2) and the "        \
+    "attribute "                                                                                             \
+    "synfire (synfire)"
 
 /** What sf_recording_read does once the file is open: finds the layout, reads it, puts spikes in order. */
 int sf_recording_read_hdf5(sf_recording *recording, hid_t file, bool live, const char *path,
                            const char *stream, const sf_progress *progress, sf_error *error);
+
+/**
+ * Fills recording->spikes from spike trains one after the other: train i is seconds[ends[i - 1]] to
+ * seconds[ends[i]], not included. Refuses what is not finite, leaves int64 nanoseconds or, unless
+ * negative_times, is before zero, with the train and the place in it. `ends` ascends from 0 to the length of
+ * seconds.
+ */
+typedef struct sf_trains {
+    const double *seconds;
+    const size_t *ends;
+    size_t count;
+    bool negative_times;
+} sf_trains;
+
+int sf_trains_take(sf_recording *recording, const sf_trains *trains, const char *path, sf_error *error);
+
+/** Sets metadata `key` from the text of the dataset at `path`, where there is one that is not empty.
+ * SF_NO_MEMORY. */
+int sf_reader_metadata(sf_recording *recording, hid_t file, const char *path, const char *key,
+                       sf_error *error);
 
 /** Sets recording->format; SF_NO_MEMORY. */
 int sf_reader_set_format(sf_recording *recording, sf_error *error, const char *format, ...)

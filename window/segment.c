@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "window/segment.h"
 
+#include "core/clock.h"
 #include "core/episode.h"
 #include "core/error.h"
 
@@ -13,19 +14,6 @@ int sf_cutter_open(sf_cutter *cutter, int64_t anchor_ns, int64_t window_ns, int6
         return sf_fail(error, SF_USAGE, NULL, "the %s must be longer than 0",
                        window_ns <= 0 ? "window" : "hop");
     return SF_OK;
-}
-
-/* Times past the end of int64 stay there and are never reached. */
-static int64_t later(int64_t time_ns, int64_t by_ns)
-{
-    int64_t sum;
-    return __builtin_add_overflow(time_ns, by_ns, &sum) ? INT64_MAX : sum;
-}
-
-static int64_t earlier(int64_t time_ns, int64_t by_ns)
-{
-    int64_t difference;
-    return __builtin_sub_overflow(time_ns, by_ns, &difference) ? INT64_MIN : difference;
 }
 
 /* False while there is nothing to anchor at. */
@@ -44,8 +32,8 @@ static bool anchor(sf_cutter *cutter, const sf_history *history, int64_t waterma
     int64_t remainder = cutter->window_ns % cutter->hop_ns;
     cutter->last_cut_ns = cutter->anchor_ns;
     cutter->last_position = sf_history_find(history, cutter->anchor_ns);
-    cutter->next_start_ns = later(cutter->anchor_ns, cutter->hop_ns);
-    cutter->next_stop_ns = later(cutter->anchor_ns, remainder != 0 ? remainder : cutter->hop_ns);
+    cutter->next_start_ns = sf_time_plus(cutter->anchor_ns, cutter->hop_ns);
+    cutter->next_stop_ns = sf_time_plus(cutter->anchor_ns, remainder != 0 ? remainder : cutter->hop_ns);
     return true;
 }
 
@@ -76,10 +64,10 @@ bool sf_cutter_next(sf_cutter *cutter, const sf_history *history, int64_t waterm
         return false;
     cut(cutter, history, at, segment);
     if (at == start)
-        cutter->next_start_ns = later(start, cutter->hop_ns);
+        cutter->next_start_ns = sf_time_plus(start, cutter->hop_ns);
     if (at == stop) {
-        close_window(cutter, earlier(stop, cutter->window_ns), stop, segment);
-        cutter->next_stop_ns = later(stop, cutter->hop_ns);
+        close_window(cutter, sf_time_plus(stop, -cutter->window_ns), stop, segment);
+        cutter->next_stop_ns = sf_time_plus(stop, cutter->hop_ns);
     }
     return true;
 }
@@ -88,7 +76,7 @@ bool sf_cutter_finish(sf_cutter *cutter, const sf_history *history, int64_t stop
 {
     if (!anchor(cutter, history, stop_ns) || stop_ns <= cutter->last_cut_ns)
         return false;
-    int64_t start = earlier(cutter->next_stop_ns, cutter->window_ns);
+    int64_t start = sf_time_plus(cutter->next_stop_ns, -cutter->window_ns);
     if (start >= stop_ns)
         return false; /* between two windows */
     cut(cutter, history, stop_ns, segment);
@@ -156,7 +144,7 @@ static int find_reaches(sf_segment_scratch *scratch, size_t *count, const sf_tra
         const sf_queue *train = &trains->units[episode->units[node]];
         stretch part = ends;
         if (node + 1 < episode->size)
-            part = (stretch){train, sf_train_find_time(train, earlier(first_ns, ahead_ns)),
+            part = (stretch){train, sf_train_find_time(train, sf_time_plus(first_ns, -ahead_ns)),
                              sf_train_find_position(train, end)};
         if (sf_reserve((void **)&scratch->extended, &scratch->extended_capacity,
                        (size_t)(part.last - part.first), sizeof *scratch->extended) != 0)

@@ -43,3 +43,20 @@ $SYNFIRE reach "$SYNFIRE_DATA/bfs/west0067.mtx" --source 0 --json | grep -q '"ed
 printf '0 1\n1 2\n' >path.el
 $SYNFIRE bfs path.el --source 2 --json | grep -q '"reached":1,'
 $SYNFIRE bfs path.el --source 2 --undirected --json | grep -q '"reached":3,'
+# A generated graph is the same whichever way it is searched.
+for direction in auto top-down bottom-up; do
+    $SYNFIRE bfs --kronecker 12:16:1 --source 5 --direction $direction --json >out
+    sed 's/,"seconds.*//' out >found.$direction
+done
+cmp found.auto found.top-down && cmp found.auto found.bottom-up
+refuse 64 "sideways" --kronecker 12:16:1 --source 5 --direction sideways
+refuse 64 "SCALE:EDGEFACTOR:SEED" --kronecker 12 --source 5
+refuse 64 "both" "$SYNFIRE_DATA/bfs/karate.mtx" --kronecker 12:16:1 --source 5
+refuse 64 "neither" --source 5
+$SYNFIRE bench bfs --kronecker 8:8:1 --threads 2 --json >out
+python3 - <<'END'
+import json
+rows = json.load(open("out"))
+assert [row["search"] for row in rows] == ["queue", "top-down", "bottom-up", "auto", "auto"], rows
+assert all(row["bench"] == "bfs" and row["machine"] and row["device"] == "cpu" and row["teps"] > 0 for row in rows)
+END

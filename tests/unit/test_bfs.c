@@ -3,9 +3,13 @@
 
 #include "core/memory.h"
 #include "graph/file.h"
+#include "graph/kronecker.h"
 #include "oracle/bfs_oracle.h"
 
 #include <sys/mman.h>
+
+/* Hash of the edges of 12:16:1: other devices must draw the same ones. */
+#define KRONECKER_12_16_1 UINT64_C(0x58bb0b586c07d3c8)
 
 /* ---- graphs to search
  * ----------------------------------------------------------------------------------------- */
@@ -66,6 +70,32 @@ static sf_csr make_random(test_random *random, unsigned flags)
     return build(&list, flags);
 }
 
+static void check(const sf_csr *graph, uint32_t source, const sf_bfs_result *result, const char *how)
+{
+    const char *wrong = bfs_oracle_check(graph, source, result);
+    if (wrong != NULL)
+        fail_msg("from %u %s: %s", source, how, wrong);
+}
+
+/* Every way of the parallel search, twice each in the same memory, gives the levels of the plain one. */
+static void search_every_way(const sf_csr *graph, uint32_t source, const sf_bfs_result *plain)
+{
+    static const char *const names[] = {"auto", "top-down", "bottom-up"};
+    for (unsigned way = 0; way < 6; way++) {
+        sf_bfs_options options = {.direction = (sf_bfs_direction)(way % 3), .threads = way < 3 ? 1 : 3};
+        sf_bfs_search *search;
+        sf_bfs_result result = {0};
+        assert_int_equal(sf_bfs_open(&search, graph, &options, NULL), SF_OK);
+        for (int again = 0; again < 2; again++) {
+            assert_int_equal(sf_bfs_run(search, source, &result, NULL), SF_OK);
+            check(graph, source, &result, names[way % 3]);
+            assert_memory_equal(result.levels, plain->levels, graph->vertex_count * sizeof *plain->levels);
+        }
+        sf_bfs_result_free(&result);
+        sf_bfs_close(search);
+    }
+}
+
 /* Searches, holds the result against the rules, and gives it back. */
 static sf_bfs_result search(const sf_csr *graph, uint32_t source)
 {
@@ -73,9 +103,8 @@ static sf_bfs_result search(const sf_csr *graph, uint32_t source)
     sf_error error;
     if (sf_bfs(&result, graph, source, UINT32_MAX, &error) != SF_OK)
         fail_msg("%s", error.text);
-    const char *wrong = bfs_oracle_check(graph, source, &result);
-    if (wrong != NULL)
-        fail_msg("from %u: %s", source, wrong);
+    check(graph, source, &result, "by a queue");
+    search_every_way(graph, source, &result);
     return result;
 }
 
@@ -94,7 +123,7 @@ static void random_graphs_have_the_levels_of_relaxation(void **state)
 {
     (void)state;
     test_random random = test_random_start("bfs", 3);
-    for (int round = 0; round < 2000; round++) {
+    for (int round = 0; round < 500; round++) {
         static const unsigned flags[] = {0, SF_CSR_DROP_LOOPS, SF_CSR_DROP_DUPLICATES, SF_CSR_SIMPLE};
         sf_csr graph = make_random(&random, flags[round % 4]);
         uint32_t source = (uint32_t)test_random_below(&random, graph.vertex_count), levels[64];
@@ -246,6 +275,11 @@ static void a_search_can_be_cut_and_a_source_must_exist(void **state)
     sf_bfs_result_free(&result);
     sf_error error = {0};
     test_assert_fails(sf_bfs(&result, &path, 10, 2, &error), &error, SF_USAGE, "no vertex 10");
+    sf_bfs_search *search;
+    sf_bfs_result again = {0};
+    assert_int_equal(sf_bfs_open(&search, &path, &(sf_bfs_options){0}, NULL), SF_OK);
+    test_assert_fails(sf_bfs_run(search, 10, &again, &error), &error, SF_USAGE, "no vertex 10");
+    sf_bfs_close(search);
     sf_csr_free(&path);
     sf_edge_list list = start_list(2, true);
     add(&list, 0, 2);
@@ -323,6 +357,96 @@ static void every_row_of_the_expected_file(void **state)
     assert_int_equal(rows, 13);
 }
 
+static void many_sources_at_once_are_as_each_alone(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("many", 7);
+    for (int round = 0; round < 40; round++) {
+        sf_csr graph = make_random(&random, round % 2 ? SF_CSR_SIMPLE : 0);
+        uint32_t n = graph.vertex_count, sources[150];
+        size_t count = test_random_below(&random, 150) + 1;
+        uint32_t *levels = calloc(count * n, sizeof *levels), *parents = calloc(count * n, sizeof *parents);
+        for (size_t i = 0; i < count; i++)
+            sources[i] = (uint32_t)test_random_below(&random, n);
+        assert_int_equal(sf_bfs_many(&graph, sources, count, 2, levels, round % 3 ? parents : NULL, NULL),
+                         SF_OK);
+        for (size_t i = 0; i < count; i++) {
+            sf_bfs_result alone;
+            assert_int_equal(sf_bfs(&alone, &graph, sources[i], UINT32_MAX, NULL), SF_OK);
+            assert_memory_equal(levels + i * n, alone.levels, n * sizeof *levels);
+            if (round % 3) {
+                memcpy(alone.parents, parents + i * n, n * sizeof *parents);
+                check(&graph, sources[i], &alone, "among many");
+            }
+            sf_bfs_result_free(&alone);
+        }
+        sf_error error = {0};
+        sources[count - 1] = n;
+        test_assert_fails(sf_bfs_many(&graph, sources, count, 2, levels, NULL, &error), &error, SF_USAGE,
+                          "no vertex");
+        free(levels);
+        free(parents);
+        sf_csr_free(&graph);
+    }
+}
+
+static void kronecker_graphs_are_the_same_everywhere(void **state)
+{
+    (void)state;
+    sf_kronecker kind;
+    assert_int_equal(sf_kronecker_parse(&kind, "12:16:1", NULL), SF_OK);
+    sf_edge_list list, again;
+    assert_int_equal(sf_kronecker_edges(&list, &kind, 1, NULL), SF_OK);
+    assert_int_equal(sf_kronecker_edges(&again, &kind, 3, NULL), SF_OK);
+    assert_int_equal(list.edge_count, 16 << 12);
+    assert_memory_equal(list.edges, again.edges, list.edge_count * sizeof *list.edges);
+    sf_edge_list_free(&again);
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t e = 0; e < list.edge_count; e++)
+        hash = ((hash ^ list.edges[e].from) * UINT64_C(0x100000001b3) ^ list.edges[e].to) *
+               UINT64_C(0x100000001b3);
+    assert_true(hash == KRONECKER_12_16_1);
+    sf_csr graph = build(&list, SF_CSR_SIMPLE);
+    uint32_t hub = 0, isolated = 0;
+    for (uint32_t v = 0; v < graph.vertex_count; v++) {
+        hub = sf_csr_degree(&graph, v) > sf_csr_degree(&graph, hub) ? v : hub;
+        isolated += sf_csr_degree(&graph, v) == 0;
+    }
+    assert_true(sf_csr_degree(&graph, hub) >
+                500); /* skewed as such graphs are, many vertices without edges */
+    assert_in_range(isolated, graph.vertex_count / 10, graph.vertex_count / 2);
+    sf_bfs_result result = search(&graph, hub);
+    assert_true(result.reached > graph.vertex_count / 2);
+    sf_bfs_result_free(&result);
+    sf_csr_free(&graph);
+    static const char *const bad[] = {"",        "20",     "20:16",   "0:16:1",
+                                      "32:16:1", "20:0:1", "20:16:x", "20:16:1:2"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        sf_error error = {0};
+        test_assert_fails(sf_kronecker_parse(&kind, bad[i], &error), &error, SF_USAGE, NULL);
+    }
+}
+
+/* Every vertex appears once: the scrambling is a bijection, whatever the scale. */
+static void kronecker_labels_are_a_permutation(void **state)
+{
+    (void)state;
+    for (unsigned scale = 1; scale <= 9; scale++) {
+        sf_kronecker kind = {.scale = scale, .edge_factor = 4096, .seed = scale};
+        sf_edge_list list;
+        assert_int_equal(sf_kronecker_edges(&list, &kind, 1, NULL), SF_OK);
+        bool seen[512] = {false};
+        size_t distinct = 0;
+        for (size_t e = 0; e < list.edge_count; e++) {
+            assert_true(list.edges[e].from < list.vertex_count && list.edges[e].to < list.vertex_count);
+            distinct += !seen[list.edges[e].from];
+            seen[list.edges[e].from] = true;
+        }
+        assert_int_equal(distinct, list.vertex_count);
+        sf_edge_list_free(&list);
+    }
+}
+
 static int search_a_path(void *context)
 {
     (void)context;
@@ -344,6 +468,17 @@ static int search_a_path(void *context)
     if (status == SF_OK)
         status = sf_bfs(&result, &graph, 0, UINT32_MAX, NULL);
     sf_bfs_result_free(&result);
+    sf_bfs_search *search = NULL;
+    graph.directed = true;
+    if (status == SF_OK)
+        status = sf_bfs_open(&search, &graph, &(sf_bfs_options){.threads = 2}, NULL);
+    if (status == SF_OK)
+        status = sf_bfs_run(search, 0, &result, NULL);
+    sf_bfs_close(search);
+    sf_bfs_result_free(&result);
+    uint32_t source = 1, levels[4];
+    if (status == SF_OK)
+        status = sf_bfs_many(&graph, &source, 1, 1, levels, NULL, NULL);
     sf_csr_free(&graph);
     sf_edge_list_free(&list);
     return status;
@@ -366,6 +501,9 @@ int main(void)
         cmocka_unit_test(columns_follow_their_edges),
         cmocka_unit_test(offsets_are_64_bit),
         cmocka_unit_test(a_search_can_be_cut_and_a_source_must_exist),
+        cmocka_unit_test(many_sources_at_once_are_as_each_alone),
+        cmocka_unit_test(kronecker_graphs_are_the_same_everywhere),
+        cmocka_unit_test(kronecker_labels_are_a_permutation),
         cmocka_unit_test(every_row_of_the_expected_file),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };

@@ -187,7 +187,7 @@ static sf_csr write_and_read(const sf_csr *graph, const char *ending)
     char *path = test_temporary_path(ending);
     sf_error error = {0};
     sf_edge_list list;
-    sf_csr back;
+    sf_csr back = {0};
     if (sf_graph_write(graph, path, &error) != SF_OK || sf_graph_read(&list, path, &error) != SF_OK ||
         sf_csr_build(&back, &list, 0, &error) != SF_OK)
         fail_msg("%s: %s: %s", ending, error.place, error.text);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Benchmarks: one struct and one file each; app/bench.c holds their registry and prints what they measure.
+ */
+#ifndef SF_APP_BENCH_H
+#define SF_APP_BENCH_H
+
+#include "app/command.h"
+
+/** What a benchmark measured: rows of named values. The machine and the device are added when it is printed.
+ */
+typedef struct app_bench_rows {
+    struct app_bench_field *fields;
+    size_t count, capacity;
+    bool failed; /**< out of memory; reported when it is printed */
+} app_bench_rows;
+
+/** Begins a row; the fields that follow belong to it. Rows of one benchmark should have the same fields. */
+void app_bench_row(app_bench_rows *rows, const char *device);
+void app_bench_text(app_bench_rows *rows, const char *name, const char *value);
+void app_bench_number(app_bench_rows *rows, const char *name, double value);
+
+typedef struct app_bench {
+    const char *name;
+    int (*run)(const app_call *call, app_bench_rows *rows, sf_error *error);
+} app_bench;
+
+extern const app_bench app_bench_bfs;
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "graph/kronecker.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/text.h"
+#include "core/thread.h"
+
+#include <Random123/philox.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { MOST_SCALE = 31, BLOCK = 1 << 16 };
+
+int sf_kronecker_parse(sf_kronecker *graph, const char *text, sf_error *error)
+{
+    char scale[32], factor[32], seed[32], rest;
+    uint64_t value;
+    if (sscanf(text, "%31[^:]:%31[^:]:%31[^:]%c", scale, factor, seed, &rest) != 3)
+        return sf_fail(error, SF_USAGE, NULL, "is '%s', expected SCALE:EDGEFACTOR:SEED such as 20:16:1",
+                       text);
+    if (!sf_parse_uint(scale, MOST_SCALE, &value) || value == 0)
+        return sf_fail(error, SF_USAGE, NULL, "has the scale '%s', expected 1 to %d", scale, MOST_SCALE);
+    graph->scale = (unsigned)value;
+    if (!sf_parse_uint(factor, 1 << 20, &graph->edge_factor) || graph->edge_factor == 0)
+        return sf_fail(error, SF_USAGE, NULL, "has the edge factor '%s', expected 1 to %d", factor, 1 << 20);
+    if (!sf_parse_uint(seed, UINT64_MAX, &graph->seed))
+        return sf_fail(error, SF_USAGE, NULL, "has the seed '%s', expected an integer", seed);
+    return SF_OK;
+}
+
+/* A bijection of 0..2^scale-1: odd multiplications and shifts to the right can each be undone. */
+static uint32_t scramble(uint32_t vertex, const sf_kronecker *graph)
+{
+    uint32_t mask = (uint32_t)((UINT64_C(1) << graph->scale) - 1);
+    unsigned half = (graph->scale + 1) / 2;
+    uint64_t key = graph->seed * UINT64_C(0x9e3779b97f4a7c15) + UINT64_C(0xbf58476d1ce4e5b9);
+    for (int round = 0; round < 4; round++) {
+        vertex = (vertex * ((uint32_t)(key >> 32) | 1) + (uint32_t)key) & mask;
+        vertex ^= vertex >> half;
+        key *= UINT64_C(0x94d049bb133111eb);
+    }
+    return vertex;
+}
+
+/* One bit of both ends a level: the quadrant falls to A, B, C, D by a 32-bit uniform number. */
+static sf_edge draw_edge(const sf_kronecker *graph, uint64_t index)
+{
+    const uint32_t a = (uint32_t)(0.57 * 0x1p32), ab = (uint32_t)(0.76 * 0x1p32),
+                   abc = (uint32_t)(0.95 * 0x1p32);
+    sf_edge edge = {0, 0};
+    philox4x32_key_t key = {{(uint32_t)graph->seed, (uint32_t)(graph->seed >> 32)}};
+    philox4x32_ctr_t numbers = {{0}};
+    for (uint32_t bit = 0; bit < graph->scale; bit++) {
+        if (bit % 4 == 0) {
+            philox4x32_ctr_t counter = {{(uint32_t)index, (uint32_t)(index >> 32), bit / 4, 0}};
+            numbers = philox4x32(counter, key);
+        }
+        uint32_t u = numbers.v[bit % 4];
+        edge.from = edge.from << 1 | (u >= ab);
+        edge.to = edge.to << 1 | ((u >= a && u < ab) || u >= abc);
+    }
+    return (sf_edge){scramble(edge.from, graph), scramble(edge.to, graph)};
+}
+
+typedef struct drawing {
+    const sf_kronecker *graph;
+    sf_edge *edges;
+    uint64_t count;
+} drawing;
+
+static int draw_block(void *context, unsigned worker, size_t block)
+{
+    (void)worker;
+    const drawing *d = context;
+    uint64_t stop = (block + 1) * (uint64_t)BLOCK < d->count ? (block + 1) * (uint64_t)BLOCK : d->count;
+    for (uint64_t i = block * (uint64_t)BLOCK; i < stop; i++)
+        d->edges[i] = draw_edge(d->graph, i);
+    return 0;
+}
+
+int sf_kronecker_edges(sf_edge_list *list, const sf_kronecker *graph, unsigned threads, sf_error *error)
+{
+    uint64_t count = graph->edge_factor << graph->scale;
+    *list = (sf_edge_list){.vertex_count = UINT32_C(1) << graph->scale,
+                           .edges = sf_resize(NULL, count, sizeof *list->edges)};
+    if (list->edges == NULL)
+        return sf_fail_memory(error);
+    list->edge_count = list->edge_capacity = count;
+    drawing d = {.graph = graph, .edges = list->edges, .count = count};
+    sf_parallel_for(threads, (count + BLOCK - 1) / BLOCK, draw_block, &d);
+    return SF_OK;
+}

@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Neurodata Without Borders 2: spike times of the Units table. Ragged columns are a flat array and the
+ * exclusive end of each row in it, of any integer width. https://nwb-schema.readthedocs.io */
+#include "replay/reader.h"
+
+#include "core/error.h"
+#include "core/hdf.h"
+#include "core/memory.h"
+#include "core/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static bool recognises(hid_t file)
+{
+    return H5Aexists(file, "nwb_version") > 0 || sf_hdf_attribute_begins(file, "neurodata_type", "NWBFile");
+}
+
+/* ---- which table ---- */
+
+#define MOST_TABLES 32
+
+typedef struct table_list {
+    hid_t file;
+    const char *module;
+    size_t count;
+    char names[MOST_TABLES][600]; /* paths without the first slash; also what --stream takes */
+} table_list;
+
+static void add_if_units(table_list *list, const char *name)
+{
+    hid_t group = sf_hdf_open(list->file, name);
+    if (group >= 0 && H5Iget_type(group) == H5I_GROUP && sf_hdf_is_dataset(group, "spike_times") &&
+        list->count < MOST_TABLES)
+        snprintf(list->names[list->count++], sizeof list->names[0], "%s", name);
+    sf_hdf_close(group);
+}
+
+static int visit_table(void *context, hid_t group, const char *name)
+{
+    (void)group;
+    table_list *list = context;
+    char path[600];
+    snprintf(path, sizeof path, "processing/%s/%s", list->module, name);
+    add_if_units(list, path);
+    return 0;
+}
+
+static int visit_module(void *context, hid_t group, const char *name)
+{
+    table_list *list = context;
+    hid_t module = sf_hdf_open(group, name);
+    list->module = name;
+    if (module >= 0 && H5Iget_type(module) == H5I_GROUP)
+        sf_hdf_each_member(module, visit_table, list);
+    sf_hdf_close(module);
+    return 0;
+}
+
+static int visit_acquisition(void *context, hid_t group, const char *name)
+{
+    (void)context;
+    hid_t series = sf_hdf_open(group, name);
+    bool found = series >= 0 && sf_hdf_attribute_begins(series, "neurodata_type", "SpikeEventSeries");
+    sf_hdf_close(series);
+    return found;
+}
+
+static int refuse_without_units(const sf_input *input, sf_error *error)
+{
+    hid_t acquisition = sf_hdf_open(input->file, "/acquisition");
+    bool events = acquisition >= 0 && sf_hdf_each_member(acquisition, visit_acquisition, NULL) != 0;
+    sf_hdf_close(acquisition);
+    if (events)
+        return sf_fail(
+            error, SF_DATA, input->path,
+            "this NWB file has its spikes as SpikeEventSeries in /acquisition, which synfire does not read "
+            "yet; looked for spike_times in /units and /processing");
+    return sf_fail(
+        error, SF_DATA, input->path,
+        "no spike times: this NWB file has no Units table with them; looked for spike_times in /units and "
+        "/processing, and for SpikeEventSeries in /acquisition");
+}
+
+static int refuse_choice(const table_list *list, const sf_input *input, sf_error *error)
+{
+    sf_text names = {0};
+    for (size_t i = 0; i < list->count; i++) {
+        char path[700];
+        size_t size[2];
+        snprintf(path, sizeof path, "%s/spike_times", list->names[i]);
+        size_t spikes = sf_hdf_shape(input->file, path, size) == 1 ? size[0] : 0;
+        sf_text_printf(&names, "%s%s (%zu spikes)", i > 0 ? ", " : "", list->names[i], spikes);
+    }
+    int status;
+    if (names.failed)
+        status = sf_fail_memory(error);
+    else if (input->stream != NULL)
+        status = sf_fail(error, SF_USAGE, input->path, "there is no Units table '%s'; there is %s",
+                         input->stream, names.data);
+    else
+        status = sf_fail(error, SF_USAGE, input->path,
+                         "there are %zu Units tables; choose one with --stream: %s", list->count, names.data);
+    sf_text_free(&names);
+    return status;
+}
+
+/* Opens the one Units table, or the one that --stream names. */
+static int open_table(hid_t *table, const sf_input *input, sf_error *error)
+{
+    *table = H5I_INVALID_HID;
+    table_list *list = sf_alloc(1, sizeof *list);
+    if (list == NULL)
+        return sf_fail_memory(error);
+    list->file = input->file;
+    add_if_units(list, "units");
+    hid_t modules = sf_hdf_open(input->file, "/processing");
+    if (modules >= 0 && H5Iget_type(modules) == H5I_GROUP)
+        sf_hdf_each_member(modules, visit_module, list);
+    sf_hdf_close(modules);
+    size_t chosen = 0;
+    while (input->stream != NULL && chosen < list->count && strcmp(list->names[chosen], input->stream) != 0)
+        chosen++;
+    int status = SF_OK;
+    if (list->count == 0)
+        status = refuse_without_units(input, error);
+    else if (chosen == list->count || (input->stream == NULL && list->count > 1))
+        status = refuse_choice(list, input, error);
+    else
+        *table = sf_hdf_open(input->file, list->names[chosen]);
+    sf_free(list);
+    return status;
+}
+
+/* ---- columns ---- */
+
+/* The ends of the rows of a ragged column; they must ascend and end where the column does. */
+static int read_ends(hid_t table, const char *column, size_t length, const char *path, size_t **ends,
+                     size_t *rows, sf_error *error)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s_index", column);
+    *ends = NULL;
+    *rows = 0;
+    if (sf_hdf_class(table, name) == H5T_REFERENCE)
+        return sf_fail(error, SF_DATA, path,
+                       "%s holds references, as NWB 2.0 beta wrote them, expected numbers", name);
+    void *values;
+    size_t count;
+    int status = sf_hdf_read(table, name, path, H5T_NATIVE_INT64, sizeof(int64_t), &values, &count, error);
+    if (status != SF_OK)
+        return status;
+    const int64_t *stored = values;
+    size_t *list = sf_alloc(count, sizeof *list);
+    if (list == NULL)
+        status = sf_fail_memory(error);
+    for (size_t i = 0; status == SF_OK && i < count; i++) {
+        if (stored[i] < (i > 0 ? stored[i - 1] : 0) || (uint64_t)stored[i] > length)
+            status = sf_fail(error, SF_DATA, path,
+                             "damaged: row %zu of %s is %" PRId64 ", expected it to ascend up to %zu", i,
+                             name, stored[i], length);
+        else
+            list[i] = (size_t)stored[i];
+    }
+    if (status == SF_OK && (count > 0 ? list[count - 1] : 0) != length)
+        status = sf_fail(error, SF_DATA, path, "damaged: %s ends at %zu and %s holds %zu values", name,
+                         count > 0 ? list[count - 1] : 0, column, length);
+    sf_free(values);
+    if (status != SF_OK) {
+        sf_free(list);
+        return status;
+    }
+    *ends = list;
+    *rows = count;
+    return SF_OK;
+}
+
+/* Strings of one column with a row per unit; none where the table has no such column. */
+static int read_texts(hid_t table, const char *column, size_t units, const char *path, char ***texts,
+                      sf_error *error)
+{
+    *texts = NULL;
+    if (sf_hdf_class(table, column) != H5T_STRING)
+        return SF_OK;
+    size_t count;
+    int status = sf_hdf_read_strings(table, column, path, texts, &count, error);
+    if (status == SF_OK && count != units) {
+        sf_hdf_free_strings(*texts, count);
+        *texts = NULL;
+        return sf_fail(error, SF_DATA, path, "damaged: %s has %zu rows and there are %zu units", column,
+                       count, units);
+    }
+    return status;
+}
+
+/* ---- positions ---- */
+
+typedef struct electrodes {
+    double *x, *y; /* NULL: no usable geometry */
+    int64_t *ids;
+    size_t count;
+    int64_t *rows; /* electrodes of unit i: rows[ends[i - 1]] to rows[ends[i]] */
+    size_t *ends;
+} electrodes;
+
+static void free_electrodes(electrodes *all)
+{
+    sf_free(all->x);
+    sf_free(all->y);
+    sf_free(all->ids);
+    sf_free(all->rows);
+    sf_free(all->ends);
+}
+
+static bool varies(const double *values, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (values[i] != values[0])
+            return true;
+    return false;
+}
+
+/* Takes a pair of columns as positions where at least one of them tells electrodes apart: files without
+ * geometry have zeros, or one stereotaxic point for all. */
+static int try_positions(electrodes *all, hid_t table, const char *x, const char *y, const char *path,
+                         sf_error *error)
+{
+    void *x_values = NULL, *y_values = NULL;
+    size_t x_count, y_count;
+    if (!sf_hdf_is_dataset(table, x) || !sf_hdf_is_dataset(table, y))
+        return SF_OK;
+    int status = sf_hdf_read(table, x, path, H5T_NATIVE_DOUBLE, sizeof(double), &x_values, &x_count, error);
+    if (status == SF_OK)
+        status = sf_hdf_read(table, y, path, H5T_NATIVE_DOUBLE, sizeof(double), &y_values, &y_count, error);
+    if (status == SF_OK && x_count == y_count && (varies(x_values, x_count) || varies(y_values, y_count))) {
+        all->x = x_values;
+        all->y = y_values;
+        all->count = x_count;
+        return SF_OK;
+    }
+    sf_free(x_values);
+    sf_free(y_values);
+    return status;
+}
+
+/* The rows of the electrodes table that belong to each unit: ragged, or one a unit. */
+static int read_regions(electrodes *all, hid_t table, size_t units, const char *path, sf_error *error)
+{
+    void *rows;
+    size_t count, unit_count = units;
+    int status =
+        sf_hdf_read(table, "electrodes", path, H5T_NATIVE_INT64, sizeof(int64_t), &rows, &count, error);
+    if (status != SF_OK)
+        return status;
+    all->rows = rows;
+    if (sf_hdf_is_dataset(table, "electrodes_index")) {
+        status = read_ends(table, "electrodes", count, path, &all->ends, &unit_count, error);
+    } else {
+        unit_count = count;
+        all->ends = sf_alloc(count, sizeof *all->ends);
+        status = all->ends != NULL ? SF_OK : sf_fail_memory(error);
+        for (size_t i = 0; status == SF_OK && i < count; i++)
+            all->ends[i] = i + 1;
+    }
+    if (status == SF_OK && unit_count != units)
+        status = sf_fail(error, SF_DATA, path, "damaged: electrodes has %zu rows and there are %zu units",
+                         unit_count, units);
+    for (size_t i = 0; status == SF_OK && all->x != NULL && i < count; i++)
+        if (all->rows[i] < 0 || (uint64_t)all->rows[i] >= all->count)
+            status = sf_fail(error, SF_DATA, path, "damaged: a unit is at electrode row %" PRId64 " of %zu",
+                             all->rows[i], all->count);
+    return status;
+}
+
+static int read_electrodes(electrodes *all, hid_t units_table, size_t units, const sf_input *input,
+                           sf_error *error)
+{
+    hid_t table = sf_hdf_open(input->file, "/general/extracellular_ephys/electrodes");
+    if (table < 0 || H5Iget_type(table) != H5I_GROUP || !sf_hdf_is_dataset(units_table, "electrodes")) {
+        sf_hdf_close(table);
+        return SF_OK;
+    }
+    int status = try_positions(all, table, "rel_x", "rel_y", input->path, error);
+    if (status == SF_OK && all->x == NULL)
+        status = try_positions(all, table, "x", "y", input->path, error);
+    if (status == SF_OK)
+        status = read_regions(all, units_table, units, input->path, error);
+    void *ids = NULL;
+    size_t count = 0;
+    if (status == SF_OK && sf_hdf_is_dataset(table, "id"))
+        status =
+            sf_hdf_read(table, "id", input->path, H5T_NATIVE_INT64, sizeof(int64_t), &ids, &count, error);
+    if (count == all->count)
+        all->ids = ids;
+    else
+        sf_free(ids);
+    sf_hdf_close(table);
+    return status;
+}
+
+/* A unit sits in the middle of its electrodes; it has an electrode number where it has one electrode. */
+static void place_unit(sf_unit *unit, const electrodes *all, size_t index)
+{
+    if (all->x == NULL)
+        return;
+    size_t begin = index > 0 ? all->ends[index - 1] : 0, end = all->ends[index];
+    double x = 0, y = 0;
+    for (size_t i = begin; i < end; i++) {
+        x += all->x[all->rows[i]];
+        y += all->y[all->rows[i]];
+    }
+    if (end > begin) {
+        unit->x_um = x / (double)(end - begin);
+        unit->y_um = y / (double)(end - begin);
+    }
+    int64_t electrode =
+        end == begin + 1 ? (all->ids != NULL ? all->ids[all->rows[begin]] : all->rows[begin]) : -1;
+    unit->electrode = electrode >= 0 && electrode <= INT32_MAX ? (int32_t)electrode : -1;
+}
+
+/* ---- units ---- */
+
+/* The Units table holds sorted units unless its column `quality` knows better. */
+static sf_unit_kind tell_kind(const char *quality)
+{
+    if (quality != NULL && strcasecmp(quality, "noise") == 0)
+        return SF_UNIT_NOISE;
+    if (quality != NULL && (strcasecmp(quality, "mua") == 0 || strncasecmp(quality, "multi", 5) == 0))
+        return SF_UNIT_MULTI_UNIT;
+    return SF_UNIT_SORTED;
+}
+
+/* What names units: the column unit_name, else their ids, else their numbers. */
+typedef struct labels {
+    char **names, **qualities;
+    int64_t *ids;
+} labels;
+
+static int read_labels(labels *all, hid_t table, size_t units, const char *path, sf_error *error)
+{
+    void *ids = NULL;
+    size_t count = units;
+    int status = read_texts(table, "unit_name", units, path, &all->names, error);
+    if (status == SF_OK)
+        status = read_texts(table, "quality", units, path, &all->qualities, error);
+    if (status == SF_OK && sf_hdf_is_dataset(table, "id"))
+        status = sf_hdf_read(table, "id", path, H5T_NATIVE_INT64, sizeof(int64_t), &ids, &count, error);
+    all->ids = ids;
+    if (status == SF_OK && count != units)
+        status =
+            sf_fail(error, SF_DATA, path, "damaged: there are %zu unit ids and %zu trains", count, units);
+    return status;
+}
+
+static int add_units(sf_recording *recording, hid_t table, size_t units, const sf_input *input,
+                     sf_error *error)
+{
+    labels all = {0};
+    electrodes places = {0};
+    int status = read_labels(&all, table, units, input->path, error);
+    if (status == SF_OK)
+        status = read_electrodes(&places, table, units, input, error);
+    for (size_t i = 0; status == SF_OK && i < units; i++) {
+        char number[24];
+        snprintf(number, sizeof number, "%" PRId64, all.ids != NULL ? all.ids[i] : (int64_t)i);
+        sf_unit unit = {.name = all.names != NULL ? all.names[i] : number,
+                        .x_um = NAN,
+                        .y_um = NAN,
+                        .kind = tell_kind(all.qualities != NULL ? all.qualities[i] : NULL),
+                        .electrode = -1};
+        place_unit(&unit, &places, i);
+        status = sf_units_add(&recording->units, &unit, error);
+    }
+    sf_hdf_free_strings(all.names, all.names != NULL ? units : 0);
+    sf_hdf_free_strings(all.qualities, all.qualities != NULL ? units : 0);
+    sf_free(all.ids);
+    free_electrodes(&places);
+    return status;
+}
+
+/* ---- observation intervals ---- */
+
+static int compare_spans(const void *a, const void *b)
+{
+    const sf_span *left = a, *right = b;
+    return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+}
+
+/* Units are observed each in their own intervals; the recording is observed where any of them is. */
+static int read_observed(sf_recording *recording, hid_t table, const char *path, sf_error *error)
+{
+    size_t size[2];
+    if (sf_hdf_shape(table, "obs_intervals", size) < 0 || size[0] == 0)
+        return SF_OK;
+    void *values;
+    size_t length;
+    int status =
+        sf_hdf_read(table, "obs_intervals", path, H5T_NATIVE_DOUBLE, sizeof(double), &values, &length, error);
+    if (status != SF_OK)
+        return status;
+    const double *bounds = values;
+    recording->observed = sf_alloc(size[0], sizeof *recording->observed);
+    if (recording->observed == NULL)
+        status = sf_fail_memory(error);
+    for (size_t i = 0; status == SF_OK && i < size[0]; i++) {
+        if (size[1] != 2 || !sf_seconds_fit(bounds[2 * i]) || !(bounds[2 * i] <= bounds[2 * i + 1]) ||
+            !sf_seconds_fit(bounds[2 * i + 1]))
+            status = sf_fail(error, SF_DATA, path,
+                             "damaged: row %zu of obs_intervals is no start and stop in seconds", i);
+        else
+            recording->observed[i] =
+                (sf_span){sf_seconds_to_ns(bounds[2 * i]), sf_seconds_to_ns(bounds[2 * i + 1])};
+    }
+    sf_free(values);
+    if (status != SF_OK)
+        return status;
+    qsort(recording->observed, size[0], sizeof *recording->observed, compare_spans);
+    size_t count = 1;
+    for (size_t i = 1; i < size[0]; i++) {
+        sf_span *last = &recording->observed[count - 1], next = recording->observed[i];
+        if (next.start_ns > last->stop_ns)
+            recording->observed[count++] = next;
+        else if (next.stop_ns > last->stop_ns)
+            last->stop_ns = next.stop_ns;
+    }
+    recording->recorded = (sf_span){recording->observed[0].start_ns, recording->observed[count - 1].stop_ns};
+    recording->declared = true;
+    recording->observed_count = count > 1 ? count : 0;
+    return SF_OK;
+}
+
+/* ---- the whole ---- */
+
+static int read_metadata(sf_recording *recording, hid_t table, const sf_input *input, sf_error *error)
+{
+    static const char *const entries[][2] = {
+        {"/general/subject/subject_id", "subject"},
+        {"/general/subject/species", "species"},
+        {"/general/subject/strain", "strain"},
+        {"/general/subject/genotype", "genotype"},
+        {"/general/subject/sex", "sex"},
+        {"/general/subject/age", "age"},
+        {"/general/session_id", "session"},
+        {"/session_start_time", "started"},
+        {"/session_description", "description"},
+        {"/identifier", "identifier"},
+        {"/general/experimenter", "experimenter"},
+        {"/general/lab", "lab"},
+        {"/general/institution", "institution"},
+    };
+    int status = SF_OK;
+    for (size_t i = 0; status == SF_OK && i < sizeof entries / sizeof entries[0]; i++)
+        status = sf_reader_metadata(recording, input->file, entries[i][0], entries[i][1], error);
+    hid_t times = sf_hdf_open(table, "spike_times");
+    sf_text resolution = {0};
+    if (status == SF_OK && sf_hdf_attribute_text(times, "resolution", &resolution))
+        status = sf_recording_set_metadata(recording, "resolution_s", resolution.data, error);
+    if (resolution.failed)
+        status = sf_fail_memory(error);
+    sf_text_free(&resolution);
+    sf_hdf_close(times);
+    return status;
+}
+
+static int read_table(sf_recording *recording, hid_t table, const sf_input *input, sf_error *error)
+{
+    void *seconds = NULL;
+    size_t *ends = NULL, spikes, units;
+    int status = sf_hdf_read(table, "spike_times", input->path, H5T_NATIVE_DOUBLE, sizeof(double), &seconds,
+                             &spikes, error);
+    if (status == SF_OK)
+        status = read_ends(table, "spike_times", spikes, input->path, &ends, &units, error);
+    if (status == SF_OK)
+        status = add_units(recording, table, units, input, error);
+    if (status == SF_OK) {
+        sf_trains trains = {.seconds = seconds, .ends = ends, .count = units, .negative_times = true};
+        status = sf_trains_take(recording, &trains, input->path, error);
+    }
+    if (status == SF_OK)
+        status = read_observed(recording, table, input->path, error);
+    if (status == SF_OK)
+        status = read_metadata(recording, table, input, error);
+    sf_free(seconds);
+    sf_free(ends);
+    return status;
+}
+
+static int read_recording(sf_recording *recording, const sf_input *input, sf_error *error)
+{
+    sf_text version = {0};
+    sf_hdf_attribute_text(input->file, "nwb_version", &version);
+    int status = version.failed ? sf_fail_memory(error)
+                                : sf_reader_set_format(recording, error, "NWB %s units",
+                                                       version.data != NULL ? version.data : "2");
+    sf_text_free(&version);
+    hid_t table = H5I_INVALID_HID;
+    if (status == SF_OK)
+        status = open_table(&table, input, error);
+    if (status == SF_OK)
+        status = read_table(recording, table, input, error);
+    sf_hdf_close(table);
+    return status;
+}
+
+const sf_reader sf_reader_nwb = {.has_streams = true, .recognises = recognises, .read = read_recording};

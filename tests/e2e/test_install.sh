@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+# An installed tree works from where it stands: command, manual page, completion, examples, and a program that
+# finds the library by pkg-config.
+[ -z "$SYNFIRE_SANITIZE" ] || exit 77 # a plain program cannot load a sanitised library
+cmake --install "$SYNFIRE_BUILD" --prefix "$PWD/first" >/dev/null
+mv first prefix
+prefix/bin/synfire --version | grep -q '^synfire [0-9]'
+prefix/bin/synfire simulate small.h5 --duration 5 >/dev/null
+prefix/bin/synfire info small.h5 >/dev/null
+[ -s prefix/share/man/man1/synfire.1 ]
+[ -s prefix/share/bash-completion/completions/synfire ]
+
+cat >program.c <<'C'
+#include <stdio.h>
+#include <synfire/synfire.h>
+
+int main(void)
+{
+    return puts(sf_version()) < 0;
+}
+C
+pkgconfig=$(dirname "$(find prefix -name synfire.pc)")
+export PKG_CONFIG_PATH=$PWD/$pkgconfig
+cc -std=c11 -Wall -Werror program.c -o program $(pkg-config --cflags --libs synfire)
+library=$(pkg-config --variable=libdir synfire)
+[ "$(LD_LIBRARY_PATH=$library ./program)" = "$(pkg-config --modversion synfire)" ]
+# Nothing but what the public header declares is exported.
+exported=$(nm -D --defined-only "$library/libsynfire.so" | awk '$2 != "A" {print $3}' | grep -v '^_')
+for name in $exported; do
+    grep -q "\b$name(" prefix/include/synfire/synfire.h
+done

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/support.h"
+
+#include "core/memory.h"
+#include "graph/connectivity.h"
+
+#include <math.h>
+
+static sf_link link_of(uint32_t from, uint32_t to, int64_t low_ms, int64_t high_ms, uint64_t count)
+{
+    return (sf_link){from, to, {low_ms * 1000000, high_ms * 1000000}, count, (double)count / 2, NAN};
+}
+
+static void links_are_ordered_and_checked(void **state)
+{
+    (void)state;
+    const sf_link links[] = {link_of(1, 0, 0, 5, 9), link_of(0, 1, 5, 10, 7), link_of(0, 1, 0, 5, 8)};
+    sf_connectivity graph;
+    assert_int_equal(sf_connectivity_build(&graph, 2, links, 3, NULL), SF_OK);
+    assert_int_equal(graph.links[0].count, 8);
+    assert_int_equal(graph.links[1].count, 7);
+    assert_int_equal(graph.links[2].count, 9);
+    sf_connectivity_free(&graph);
+    sf_error error = {0};
+    test_assert_fails(sf_connectivity_build(&graph, 1, links, 3, &error), &error, SF_DATA, "1 units");
+    const sf_link twice[] = {links[0], links[0]};
+    test_assert_fails(sf_connectivity_build(&graph, 2, twice, 2, &error), &error, SF_DATA, "same delay");
+    assert_int_equal(sf_connectivity_build(&graph, 2, NULL, 0, NULL), SF_OK);
+    sf_connectivity_free(&graph);
+}
+
+/* What a subscriber does with changes: an edge is replaced, added, or taken out. */
+static size_t apply(sf_link *links, size_t count, const sf_edge_change *change)
+{
+    size_t i = 0;
+    while (i < count && (links[i].from != change->from || links[i].to != change->to ||
+                         memcmp(&links[i].delay, &change->delay, sizeof change->delay) != 0))
+        i++;
+    if (change->removed) {
+        assert_true(i < count);
+        links[i] = links[count - 1];
+        return count - 1;
+    }
+    links[i] = (sf_link){change->from, change->to, change->delay, change->count, change->expected, change->p};
+    return i < count ? count : count + 1;
+}
+
+static size_t random_links(test_random *random, sf_link *links)
+{
+    size_t count = 0;
+    for (uint32_t from = 0; from < 5; from++)
+        for (uint32_t to = 0; to < 5; to++)
+            for (int64_t low = 0; low < 3; low++)
+                if (test_random_below(random, 3) == 0)
+                    links[count++] = link_of(from, to, low, 5, test_random_below(random, 3));
+    return count;
+}
+
+static void applying_the_changes_gives_the_next_snapshot(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("diff", 5);
+    for (int round = 0; round < 300; round++) {
+        sf_link links[75], next[75];
+        size_t count = random_links(&random, links), next_count = random_links(&random, next), changes;
+        sf_connectivity before, after, applied;
+        sf_edge_change *change, *rest;
+        assert_int_equal(sf_connectivity_build(&before, 5, links, count, NULL), SF_OK);
+        assert_int_equal(sf_connectivity_build(&after, 5, next, next_count, NULL), SF_OK);
+        assert_int_equal(sf_connectivity_diff(&before, &after, &change, &changes, NULL), SF_OK);
+        for (size_t i = 0; i < changes; i++)
+            count = apply(links, count, &change[i]);
+        assert_int_equal(sf_connectivity_build(&applied, 5, links, count, NULL), SF_OK);
+        assert_int_equal(applied.count, after.count);
+        assert_int_equal(sf_connectivity_diff(&applied, &after, &rest, &changes, NULL), SF_OK);
+        assert_int_equal(changes, 0);
+        sf_free(change);
+        sf_free(rest);
+        sf_connectivity_free(&before);
+        sf_connectivity_free(&after);
+        sf_connectivity_free(&applied);
+    }
+}
+
+static sf_units make_units(void)
+{
+    sf_units units = {0};
+    static const char *const names[] = {"A", "B", "C", "D"};
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(sf_units_add(&units, &(sf_unit){.name = (char *)(uintptr_t)names[i]}, NULL), SF_OK);
+    assert_int_equal(sf_units_finish(&units, NULL), SF_OK);
+    return units;
+}
+
+/* A -> B twice, B -> C, C -> A; D alone. */
+static sf_connectivity make_graph(void)
+{
+    const sf_link links[] = {link_of(0, 1, 0, 5, 10), link_of(0, 1, 5, 10, 4), link_of(1, 2, 0, 5, 6),
+                             link_of(2, 0, 0, 5, 2)};
+    sf_connectivity graph;
+    assert_int_equal(sf_connectivity_build(&graph, 4, links, 4, NULL), SF_OK);
+    return graph;
+}
+
+static void the_graph_for_searches_keeps_order_names_and_values(void **state)
+{
+    (void)state;
+    sf_units units = make_units();
+    sf_connectivity graph = make_graph();
+    sf_csr csr;
+    assert_int_equal(sf_connectivity_csr(&csr, &graph, &units, NULL), SF_OK);
+    assert_true(csr.directed);
+    assert_string_equal(csr.names[3], "D");
+    assert_int_equal(sf_csr_edge_count(&csr), 4);
+    static const char *const columns[] = {"weight", "count", "expected", "low_ms", "high_ms", "p"};
+    const double second_row[] = {2, 4, 2, 5, 10, NAN};
+    for (size_t i = 0; i < 6; i++) {
+        assert_string_equal(csr.edge_columns.items[i].name, columns[i]);
+        test_assert_same(csr.edge_columns.items[i].values[1], second_row[i]);
+    }
+    sf_csr_free(&csr);
+    sf_connectivity_free(&graph);
+    sf_units_free(&units);
+}
+
+static void reach_lists_units_by_level(void **state)
+{
+    (void)state;
+    sf_connectivity graph = make_graph();
+    sf_csr csr;
+    assert_int_equal(sf_connectivity_csr(&csr, &graph, NULL, NULL), SF_OK);
+    static const struct {
+        uint32_t source, hops;
+        size_t count;
+        uint32_t units[3], levels[3], parents[3];
+    } cases[] = {
+        {1, UINT32_MAX, 3, {1, 2, 0}, {0, 1, 2}, {SF_NO_UNIT, 1, 2}},
+        {1, 1, 2, {1, 2}, {0, 1}, {SF_NO_UNIT, 1}},
+        {3, 5, 1, {3}, {0}, {SF_NO_UNIT}},
+        {0, 0, 1, {0}, {0}, {SF_NO_UNIT}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sf_reach_result reach;
+        assert_int_equal(sf_connectivity_reach(&reach, &csr, cases[i].source, cases[i].hops, NULL), SF_OK);
+        assert_int_equal(reach.count, cases[i].count);
+        size_t bytes = reach.count * sizeof(uint32_t);
+        assert_memory_equal(reach.units, cases[i].units, bytes);
+        assert_memory_equal(reach.levels, cases[i].levels, bytes);
+        assert_memory_equal(reach.parents, cases[i].parents, bytes);
+        sf_free(reach.units);
+        sf_free(reach.levels);
+        sf_free(reach.parents);
+    }
+    sf_csr_free(&csr);
+    sf_connectivity_free(&graph);
+}
+
+static void json_is_the_document_of_the_command(void **state)
+{
+    (void)state;
+    const sf_link links[] = {{0, 1, {500000, 5000000}, 12, 2.5, 0.25}, {1, 0, {0, 1}, 3, NAN, NAN}};
+    sf_connectivity graph;
+    assert_int_equal(sf_connectivity_build(&graph, 2, links, 2, NULL), SF_OK);
+    sf_text text = {0};
+    sf_json json = sf_json_start(&text);
+    sf_connectivity_json(&json, &graph);
+    assert_string_equal(
+        text.data,
+        "{\"vertices\":2,\"edges\":2,\"edge_detail\":["
+        "{\"from\":0,\"to\":1,\"weight\":9.5,\"count\":12,\"expected\":2.5,\"delays_ms\":[[0.5,5]],"
+        "\"p\":0.25},{\"from\":1,\"to\":0,\"weight\":3,\"count\":3,\"expected\":null,"
+        "\"delays_ms\":[[0,0.000001]],\"p\":null}]}");
+    sf_text_free(&text);
+    sf_connectivity_free(&graph);
+}
+
+static int use_everything(void *context)
+{
+    const sf_link *links = context;
+    sf_connectivity graph = {0}, none = {0};
+    sf_csr csr = {0};
+    sf_edge_change *changes = NULL;
+    sf_reach_result reach = {0};
+    size_t count;
+    int status = sf_connectivity_build(&graph, 3, links, 2, NULL);
+    if (status == SF_OK)
+        status = sf_connectivity_diff(&none, &graph, &changes, &count, NULL);
+    if (status == SF_OK)
+        status = sf_connectivity_csr(&csr, &graph, NULL, NULL);
+    if (status == SF_OK)
+        status = sf_connectivity_reach(&reach, &csr, 0, 3, NULL);
+    sf_free(reach.units);
+    sf_free(reach.levels);
+    sf_free(reach.parents);
+    sf_free(changes);
+    sf_csr_free(&csr);
+    sf_connectivity_free(&graph);
+    return status;
+}
+
+static void failed_allocations_leak_nothing(void **state)
+{
+    (void)state;
+    sf_link links[] = {link_of(0, 1, 0, 5, 3), link_of(1, 2, 0, 5, 4)};
+    test_fail_every_allocation(use_everything, links);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(links_are_ordered_and_checked),
+        cmocka_unit_test(applying_the_changes_gives_the_next_snapshot),
+        cmocka_unit_test(the_graph_for_searches_keeps_order_names_and_values),
+        cmocka_unit_test(reach_lists_units_by_level),
+        cmocka_unit_test(json_is_the_document_of_the_command),
+        cmocka_unit_test(failed_allocations_leak_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
