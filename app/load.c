@@ -3,6 +3,7 @@
 
 #include "app/preset.h"
 #include "core/text.h"
+#include "replay/player.h"
 #include "replay/recording_file.h"
 #include "replay/selection.h"
 
@@ -111,4 +112,20 @@ int app_load(const app_call *call, const char *path, sf_recording *recording, sf
     else
         sf_recording_free(recording);
     return status;
+}
+
+int app_speed(const app_call *call, double *speed, sf_error *error)
+{
+    *speed = 1;
+    const char *text = app_value(call, "speed", NULL);
+    if (text == NULL)
+        return SF_OK;
+    if (strcmp(text, "max") == 0) {
+        *speed = 0;
+        return SF_OK;
+    }
+    if (sf_parse_real(text, speed) && *speed >= SF_PLAYER_SLOWEST && *speed <= SF_PLAYER_FASTEST)
+        return SF_OK;
+    return sf_fail(error, SF_USAGE, "--speed", "found '%s', expected max or a number from %g to %g", text,
+                   SF_PLAYER_SLOWEST, SF_PLAYER_FASTEST);
 }

@@ -12,4 +12,7 @@ extern const app_option app_selection_options[];
 /** Reads `path` and applies the selection; warnings go to stderr. */
 int app_load(const app_call *call, const char *path, sf_recording *recording, sf_error *error);
 
+/** --speed X|max: as given, or 1; max is 0, as sf_player_open has it. */
+int app_speed(const app_call *call, double *speed, sf_error *error);
+
 #endif

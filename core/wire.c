@@ -93,11 +93,12 @@ static void put_header(sf_text *frame, const sf_wire_header *header, sf_wire_kin
     put_number(frame, (uint64_t)header->clock_ns, 8);
 }
 
-void sf_wire_put_hello(sf_text *frame, const sf_wire_header *header, const char *name, int64_t origin_ns,
-                       const sf_recording *about)
+void sf_wire_put_hello(sf_text *frame, const sf_wire_header *header, const char *name,
+                       const sf_wire_stream *stream, const sf_recording *about)
 {
     put_header(frame, header, SF_WIRE_HELLO);
-    put_number(frame, (uint64_t)origin_ns, 8);
+    put_number(frame, (uint64_t)stream->origin_ns, 8);
+    put_number(frame, stream->flags, 4);
     put_number(frame, about->units.count, 4);
     put_number(frame, about->metadata_count, 4);
     put_string(frame, name);
@@ -290,11 +291,12 @@ static void take_metadata(reader *in, sf_recording *about)
     sf_free(value);
 }
 
-sf_wire_fault sf_wire_read_hello(sf_recording *about, int64_t *origin_ns, const void *frame, size_t size)
+sf_wire_fault sf_wire_read_hello(sf_recording *about, sf_wire_stream *stream, const void *frame, size_t size)
 {
     *about = (sf_recording){0};
     reader in = body_of(frame, size);
-    *origin_ns = (int64_t)take_number(&in, 8);
+    stream->origin_ns = (int64_t)take_number(&in, 8);
+    stream->flags = (uint32_t)take_number(&in, 4);
     uint64_t unit_count = take_number(&in, 4), metadata_count = take_number(&in, 4);
     about->path = take_string(&in);
     if (in.fault == SF_WIRE_SOUND && unit_count > in.left / LEAST_UNIT_SIZE)

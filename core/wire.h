@@ -54,10 +54,18 @@ typedef enum sf_wire_fault {
 const char *sf_wire_fault_name(sf_wire_fault fault);
 const char *sf_wire_fault_text(sf_wire_fault fault);
 
-/** origin_ns: wall clock (ns since 1970 UTC) at stream time 0; INT64_MIN where stream time is not real time.
- */
-void sf_wire_put_hello(sf_text *frame, const sf_wire_header *header, const char *name, int64_t origin_ns,
-                       const sf_recording *about);
+#define SF_WIRE_WAITS 1u   /**< the sender waits for slow receivers: a receiver may let it wait */
+#define SF_WIRE_VIRTUAL 2u /**< as fast as possible: stream time has nothing to do with real time */
+
+/** What a hello says of a stream beside its units and metadata. */
+typedef struct sf_wire_stream {
+    int64_t origin_ns; /**< wall clock (ns since 1970 UTC) at stream time 0; INT64_MIN: not known, or not real
+                          time */
+    uint32_t flags;    /**< SF_WIRE_WAITS | SF_WIRE_VIRTUAL */
+} sf_wire_stream;
+
+void sf_wire_put_hello(sf_text *frame, const sf_wire_header *header, const char *name,
+                       const sf_wire_stream *stream, const sf_recording *about);
 void sf_wire_put_data(sf_text *frame, const sf_wire_header *header, const sf_spike *spikes,
                       size_t spike_count, const sf_marker *markers, size_t marker_count);
 void sf_wire_put_heartbeat(sf_text *frame, const sf_wire_header *header);
@@ -70,7 +78,7 @@ sf_wire_fault sf_wire_read_header(sf_wire_header *header, const void *frame, siz
  * Reads a hello: units and metadata, the stream's name as `path`, "synfire stream 1" as `format`.
  * sf_recording_free it; on a fault it is empty.
  */
-sf_wire_fault sf_wire_read_hello(sf_recording *about, int64_t *origin_ns, const void *frame, size_t size);
+sf_wire_fault sf_wire_read_hello(sf_recording *about, sf_wire_stream *stream, const void *frame, size_t size);
 
 /** What a data frame held; the arrays are kept from frame to frame. Zero-initialise. */
 typedef struct sf_wire_data {

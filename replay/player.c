@@ -180,6 +180,12 @@ int sf_player_open(sf_source **out, const sf_recording *recording, double speed,
     return SF_OK;
 }
 
+sf_span sf_player_span(const sf_source *source)
+{
+    const player *it = (const player *)source;
+    return (sf_span){it->stream_start_ns, it->stop_ns};
+}
+
 int64_t sf_player_due_ns(const sf_source *source)
 {
     return ((const player *)source)->due_ns;

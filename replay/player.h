@@ -23,6 +23,9 @@ int sf_player_open(sf_source **out, const sf_recording *recording, double speed,
 #define SF_PLAYER_SLOWEST 1e-3
 #define SF_PLAYER_FASTEST 1e6
 
+/** The stream time that is played: the recorded span, wider where spikes or markers lie outside it. */
+sf_span sf_player_span(const sf_source *source);
+
 /** Monotonic time at which the last batch was due; 0 with speed 0. */
 int64_t sf_player_due_ns(const sf_source *source);
 

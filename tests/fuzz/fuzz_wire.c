@@ -34,11 +34,11 @@ static void check_data(const sf_wire_header *header, const uint8_t *data, size_t
 static void check_hello(const sf_wire_header *header, const uint8_t *data, size_t size)
 {
     sf_recording first, second;
-    int64_t origin;
-    if (sf_wire_read_hello(&first, &origin, data, size) == SF_WIRE_SOUND) {
+    sf_wire_stream stream;
+    if (sf_wire_read_hello(&first, &stream, data, size) == SF_WIRE_SOUND) {
         sf_text frame = {0};
-        sf_wire_put_hello(&frame, header, first.path, origin, &first);
-        require(sf_wire_read_hello(&second, &origin, frame.data, frame.length) == SF_WIRE_SOUND);
+        sf_wire_put_hello(&frame, header, first.path, &stream, &first);
+        require(sf_wire_read_hello(&second, &stream, frame.data, frame.length) == SF_WIRE_SOUND);
         require(second.units.count == first.units.count && second.metadata_count == first.metadata_count);
         sf_text_free(&frame);
         sf_recording_free(&second);

@@ -53,14 +53,14 @@ static sf_wire_fault read_any(const void *frame, size_t size, size_t unit_count,
                               sf_recording *about)
 {
     sf_wire_header header;
-    int64_t origin;
+    sf_wire_stream stream;
     uint64_t spikes, markers;
     sf_wire_fault fault = sf_wire_read_header(&header, frame, size);
     if (fault != SF_WIRE_SOUND)
         return fault;
     switch (header.kind) {
     case SF_WIRE_HELLO:
-        return sf_wire_read_hello(about, &origin, frame, size);
+        return sf_wire_read_hello(about, &stream, frame, size);
     case SF_WIRE_DATA:
         return sf_wire_read_data(data, unit_count, frame, size);
     case SF_WIRE_END:
@@ -121,12 +121,13 @@ static void unit_tables_come_back_as_sent(void **state)
     for (int round = 0; round < 200; round++) {
         sf_recording sent = random_table(&random), got;
         sf_wire_header header = random_header(&random);
-        int64_t origin = (int64_t)test_random_bits(&random), origin_read;
-        sf_wire_put_hello(&frame, &header, "some stream", origin, &sent);
+        sf_wire_stream stream = {(int64_t)test_random_bits(&random), (uint32_t)test_random_bits(&random)};
+        sf_wire_stream stream_read;
+        sf_wire_put_hello(&frame, &header, "some stream", &stream, &sent);
         assert_false(frame.failed);
         check_header(&header, &frame, SF_WIRE_HELLO);
-        assert_int_equal(sf_wire_read_hello(&got, &origin_read, frame.data, frame.length), SF_WIRE_SOUND);
-        assert_true(origin_read == origin);
+        assert_int_equal(sf_wire_read_hello(&got, &stream_read, frame.data, frame.length), SF_WIRE_SOUND);
+        assert_true(stream_read.origin_ns == stream.origin_ns && stream_read.flags == stream.flags);
         assert_string_equal(got.path, "some stream");
         assert_int_equal(got.units.count, sent.units.count);
         for (size_t i = 0; i < sent.units.count; i++) {
@@ -292,11 +293,11 @@ static void each_fault_has_its_name(void **state)
 
     sf_recording about = {0};
     assert_int_equal(sf_units_add(&about.units, &(sf_unit){.name = (char[]){"ab"}}, NULL), SF_OK);
-    sf_wire_put_hello(&frame, &header, "s", 0, &about);
-    assert_int_equal(read_changed(&frame, 53 + 20, 4), SF_WIRE_TABLE);    /* the kind of unit */
-    assert_int_equal(read_changed(&frame, 53 + 25, '\0'), SF_WIRE_TABLE); /* NUL in the name */
-    assert_int_equal(read_changed(&frame, 42, 1), SF_WIRE_SHORT);         /* 65537 units */
-    assert_int_equal(read_changed(&frame, 45, 4), SF_WIRE_TABLE);         /* 1024 metadata entries */
+    sf_wire_put_hello(&frame, &header, "s", &(sf_wire_stream){0}, &about);
+    assert_int_equal(read_changed(&frame, 57 + 20, 4), SF_WIRE_TABLE);    /* the kind of unit */
+    assert_int_equal(read_changed(&frame, 57 + 25, '\0'), SF_WIRE_TABLE); /* NUL in the name */
+    assert_int_equal(read_changed(&frame, 46, 1), SF_WIRE_SHORT);         /* 65537 units */
+    assert_int_equal(read_changed(&frame, 49, 4), SF_WIRE_TABLE);         /* 1024 metadata entries */
     sf_recording_free(&about);
     for (int fault = 0; fault < SF_WIRE_FAULTS; fault++) {
         assert_true(strlen(sf_wire_fault_name((sf_wire_fault)fault)) > 3);
@@ -313,9 +314,9 @@ static void repeated_names_are_made_unique(void **state)
     for (int i = 0; i < 60000; i++)
         assert_int_equal(sf_units_add(&about.units, &(sf_unit){.name = (char[]){"e"}}, NULL), SF_OK);
     sf_text frame = {0};
-    sf_wire_put_hello(&frame, &(sf_wire_header){0}, "", 0, &about);
-    int64_t origin;
-    assert_int_equal(sf_wire_read_hello(&got, &origin, frame.data, frame.length), SF_WIRE_SOUND);
+    sf_wire_put_hello(&frame, &(sf_wire_header){0}, "", &(sf_wire_stream){0}, &about);
+    sf_wire_stream stream;
+    assert_int_equal(sf_wire_read_hello(&got, &stream, frame.data, frame.length), SF_WIRE_SOUND);
     assert_string_equal(got.units.items[59999].name, "e_60000");
     sf_recording_free(&about);
     sf_recording_free(&got);
@@ -325,14 +326,14 @@ static void repeated_names_are_made_unique(void **state)
 static int read_hello_and_data(void *context)
 {
     sf_recording about, *table = context;
-    int64_t origin;
+    sf_wire_stream stream = {0};
     sf_text frame = {0};
     sf_wire_data data = {0};
     sf_spike spike = {.time_ns = 1};
     sf_marker marker = {.time_ns = 1, .kind = SF_MARKER_TTL};
-    sf_wire_put_hello(&frame, &(sf_wire_header){0}, "name", 0, table);
+    sf_wire_put_hello(&frame, &(sf_wire_header){0}, "name", &stream, table);
     int status = SF_NO_MEMORY;
-    if (!frame.failed && sf_wire_read_hello(&about, &origin, frame.data, frame.length) == SF_WIRE_SOUND) {
+    if (!frame.failed && sf_wire_read_hello(&about, &stream, frame.data, frame.length) == SF_WIRE_SOUND) {
         sf_recording_free(&about);
         sf_wire_put_data(&frame, &(sf_wire_header){0}, &spike, 1, &marker, 1);
         if (!frame.failed && sf_wire_read_data(&data, 1, frame.data, frame.length) == SF_WIRE_SOUND)

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/publisher.h"
+
+#include "core/error.h"
+
+#include <errno.h>
+#include <zmq.h>
+
+static int set_option(sf_publisher *publisher, int option, int value)
+{
+    return zmq_setsockopt(publisher->socket, option, &value, sizeof value);
+}
+
+static int make_socket(sf_publisher *publisher, int queue, int wait_ms)
+{
+    publisher->context = zmq_ctx_new();
+    if (publisher->context == NULL)
+        return -1;
+    publisher->socket = zmq_socket(publisher->context, ZMQ_XPUB);
+    if (publisher->socket == NULL || set_option(publisher, ZMQ_SNDHWM, queue) != 0 ||
+        set_option(publisher, ZMQ_SNDTIMEO, wait_ms) != 0 || set_option(publisher, ZMQ_XPUB_VERBOSER, 1) != 0)
+        return -1;
+    return set_option(publisher, ZMQ_XPUB_NODROP, 1);
+}
+
+static int bind_socket(sf_publisher *publisher, const char *endpoint, sf_error *error)
+{
+    if (zmq_bind(publisher->socket, endpoint) == 0) {
+        size_t size = sizeof publisher->address;
+        zmq_getsockopt(publisher->socket, ZMQ_LAST_ENDPOINT, publisher->address, &size);
+        return SF_OK;
+    }
+    switch (zmq_errno()) {
+    case EADDRINUSE:
+        return sf_fail(
+            error, SF_UNAVAILABLE, endpoint,
+            "the port is in use by another program: choose another one, or port 0 for any that is free");
+    case EINVAL:
+    case EPROTONOSUPPORT:
+        return sf_fail(
+            error, SF_USAGE, endpoint,
+            "is no ZeroMQ endpoint: expected tcp://ADDRESS:PORT (address * for all) or ipc://PATH");
+    default:
+        return sf_fail(error, SF_UNAVAILABLE, endpoint, "cannot bind: %s", zmq_strerror(zmq_errno()));
+    }
+}
+
+int sf_publisher_open(sf_publisher *publisher, const char *endpoint, int queue, int wait_ms, sf_error *error)
+{
+    *publisher = (sf_publisher){0};
+    int status = SF_OK;
+    if (make_socket(publisher, queue, wait_ms) != 0)
+        status = sf_fail(error, SF_UNAVAILABLE, endpoint, "cannot make a ZeroMQ socket: %s",
+                         zmq_strerror(zmq_errno()));
+    else
+        status = bind_socket(publisher, endpoint, error);
+    if (status != SF_OK)
+        sf_publisher_close(publisher, 0);
+    return status;
+}
+
+/* A subscription arrives as one frame: 1 and the topic it begins with; its end as 0 and the topic. */
+int64_t sf_publisher_update(sf_publisher *publisher)
+{
+    unsigned char what;
+    for (int size; (size = zmq_recv(publisher->socket, &what, 1, ZMQ_DONTWAIT)) >= 0;) {
+        if (size == 0 || what > 1)
+            continue;
+        publisher->subscriptions += what == 1 ? 1 : -1;
+        publisher->joined += what;
+    }
+    return publisher->subscriptions;
+}
+
+/* Room is asked for before the first frame only: where that had room, the whole message has. */
+static int send_parts(sf_publisher *publisher, const sf_part *parts, size_t count)
+{
+    int sent = 0;
+    for (size_t i = 0; sent >= 0 && i < count; i++)
+        sent = zmq_send(publisher->socket, parts[i].data, parts[i].size, i + 1 < count ? ZMQ_SNDMORE : 0);
+    return sent;
+}
+
+int sf_publisher_send(sf_publisher *publisher, const sf_part *parts, size_t count, bool lossy,
+                      sf_error *error)
+{
+    if (send_parts(publisher, parts, count) >= 0)
+        return SF_SENT;
+    bool full = zmq_errno() == EAGAIN;
+    if (zmq_errno() == EINTR || (full && !lossy))
+        return SF_SENT_AGAIN;
+    if (full) {
+        set_option(publisher, ZMQ_XPUB_NODROP, 0);
+        int sent = send_parts(publisher, parts, count);
+        set_option(publisher, ZMQ_XPUB_NODROP, 1);
+        if (sent >= 0)
+            return SF_SENT_MISSED;
+    }
+    return sf_fail(error, SF_IO, publisher->address, "cannot send: %s", zmq_strerror(zmq_errno()));
+}
+
+void sf_publisher_close(sf_publisher *publisher, int linger_ms)
+{
+    if (publisher->socket != NULL) {
+        set_option(publisher, ZMQ_LINGER, linger_ms);
+        zmq_close(publisher->socket);
+    }
+    while (publisher->context != NULL && zmq_ctx_term(publisher->context) != 0 && zmq_errno() == EINTR)
+        ;
+    publisher->socket = publisher->context = NULL;
+}

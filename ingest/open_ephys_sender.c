@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the ZMQ Interface plugin of the Open Ephys GUI sends: messages of two or three frames, an envelope
+ * with its NUL, a JSON header, a payload. Every spike is a message with a waveform, which a recording does
+ * not have: it gets a standard one of the recorded amplitude. Once a second a "data" message of one zero
+ * sample tells the sampling rate and the clock, which spike messages do not carry. Text markers have no place
+ * in this protocol.
+ */
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/json.h"
+#include "ingest/sender.h"
+
+#include <math.h>
+
+#define SAMPLE_RATE 30000
+#define SAMPLES 40
+#define PEAK 8             /* sample of the trough */
+#define AMPLITUDE (-50.0f) /* where the recording has none */
+#define SOURCE_NODE 100
+#define TTL_EVENT 3
+
+/* The samples that have passed at a time, to the nearest one. */
+static int64_t sample_at(int64_t time_ns)
+{
+    const int64_t per_second = SF_SECOND;
+    int64_t seconds = time_ns / per_second, rest = time_ns % per_second;
+    if (rest < 0) {
+        seconds--;
+        rest += per_second;
+    }
+    return seconds * SAMPLE_RATE + (rest * SAMPLE_RATE + per_second / 2) / per_second;
+}
+
+static sf_json begin_header(sf_sender *sender, const char *type)
+{
+    sf_text_clear(&sender->frame);
+    sf_json json = sf_json_start(&sender->frame);
+    sf_json_object(&json, NULL);
+    sf_json_uint(&json, "message_num", sender->sequence + 1);
+    sf_json_string(&json, "type", type);
+    return json;
+}
+
+static void end_header(sf_json *json)
+{
+    sf_json_int(json, "timestamp", sf_clock_wall_ns() / SF_MILLISECOND);
+    sf_json_end_object(json);
+}
+
+static int put_message(sf_sender *sender, sf_part envelope, sf_part payload, sf_error *error)
+{
+    if (sender->frame.failed)
+        return sf_fail_memory(error);
+    const sf_part parts[] = {envelope, {sender->frame.data, sender->frame.length}, payload};
+    return sf_sender_put(sender, parts, 3, error);
+}
+
+static const sf_part data_envelope = {"DATA", 5}, event_envelope = {"EVENT", 6};
+
+static int hello(sf_sender *sender, sf_error *error)
+{
+    const float zero = 0;
+    int64_t clock = sender->clock_ns != INT64_MIN ? sender->clock_ns : sender->about->recorded.start_ns;
+    sf_json json = begin_header(sender, "data");
+    sf_json_object(&json, "content");
+    sf_json_string(&json, "stream", sender->settings.name);
+    sf_json_int(&json, "channel_num", 0);
+    sf_json_string(&json, "channel_name", "CH1");
+    sf_json_int(&json, "num_samples", 1);
+    sf_json_int(&json, "sample_num", sample_at(clock));
+    sf_json_real(&json, "sample_rate", SAMPLE_RATE);
+    sf_json_end_object(&json);
+    sf_json_int(&json, "data_size", sizeof zero);
+    end_header(&json);
+    return put_message(sender, data_envelope, (sf_part){&zero, sizeof zero}, error);
+}
+
+/* A trough of the given amplitude and a slower, smaller hump after it. */
+static void fill_waveform(float *samples, float amplitude)
+{
+    for (int i = 0; i < SAMPLES; i++) {
+        float trough = (float)(i - PEAK) / 2.0f, hump = (float)(i - PEAK - 10) / 5.0f;
+        samples[i] = amplitude * (expf(-trough * trough) - 0.3f * expf(-hump * hump));
+    }
+}
+
+static int put_spike(sf_sender *sender, const sf_spike *spike, sf_error *error)
+{
+    float amplitude = isfinite(spike->amplitude) ? spike->amplitude : AMPLITUDE;
+    float samples[SAMPLES];
+    fill_waveform(samples, amplitude);
+    sf_json json = begin_header(sender, "spike");
+    sf_json_object(&json, "spike");
+    sf_json_string(&json, "stream", sender->settings.name);
+    sf_json_int(&json, "source_node", SOURCE_NODE);
+    sf_json_string(&json, "electrode", sender->about->units.items[spike->unit].name);
+    sf_json_int(&json, "sample_num", sample_at(spike->time_ns));
+    sf_json_int(&json, "num_channels", 1);
+    sf_json_int(&json, "num_samples", SAMPLES);
+    sf_json_int(&json, "sorted_id", 0);
+    sf_json_array(&json, "threshold");
+    sf_json_real(&json, NULL, amplitude / 2);
+    sf_json_end_array(&json);
+    sf_json_end_object(&json);
+    end_header(&json);
+    return put_message(sender, event_envelope, (sf_part){samples, sizeof samples}, error);
+}
+
+/* Line, state and the word of all lines, packed into 10 bytes. */
+static int put_ttl(sf_sender *sender, const sf_marker *marker, sf_error *error)
+{
+    if (marker->line < 64)
+        sender->ttl = (sender->ttl & ~(UINT64_C(1) << marker->line)) | (uint64_t)(marker->state != 0)
+                                                                           << marker->line;
+    unsigned char payload[10] = {(unsigned char)marker->line, marker->state};
+    for (int i = 0; i < 8; i++)
+        payload[2 + i] = (unsigned char)(sender->ttl >> 8 * i);
+    sf_json json = begin_header(sender, "event");
+    sf_json_object(&json, "content");
+    sf_json_string(&json, "stream", sender->settings.name);
+    sf_json_int(&json, "source_node", SOURCE_NODE);
+    sf_json_int(&json, "type", TTL_EVENT);
+    sf_json_int(&json, "sample_num", sample_at(marker->time_ns));
+    sf_json_end_object(&json);
+    sf_json_int(&json, "data_size", sizeof payload);
+    end_header(&json);
+    return put_message(sender, event_envelope, (sf_part){payload, sizeof payload}, error);
+}
+
+/* Spikes and TTL edges in the order of their times. */
+static int batch(sf_sender *sender, const sf_batch *batch, sf_error *error)
+{
+    size_t spike = 0, marker = 0;
+    int status = SF_OK;
+    while (status == SF_OK && (spike < batch->spike_count || marker < batch->marker_count)) {
+        bool marker_next =
+            marker < batch->marker_count &&
+            (spike == batch->spike_count || batch->markers[marker].time_ns <= batch->spikes[spike].time_ns);
+        if (!marker_next)
+            status = put_spike(sender, &batch->spikes[spike++], error);
+        else if (batch->markers[marker++].kind == SF_MARKER_TTL)
+            status = put_ttl(sender, &batch->markers[marker - 1], error);
+    }
+    return status;
+}
+
+/* The plugin says nothing when acquisition stops. */
+static int end(sf_sender *sender, sf_error *error)
+{
+    (void)sender;
+    (void)error;
+    return SF_OK;
+}
+
+const sf_sender_protocol sf_sender_open_ephys = {
+    .name = "open-ephys", .endpoint = "tcp://127.0.0.1:5556", .hello = hello, .batch = batch, .end = end};

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Sends a source's batches as a live stream that others subscribe to. A protocol is one struct of functions
+ * and one file; this host has the socket, waits for slow subscribers so that nothing is lost, and says hello:
+ * to everyone who joins and once a second. One thread at a time.
+ */
+#ifndef SF_INGEST_SENDER_H
+#define SF_INGEST_SENDER_H
+
+#include "core/publisher.h"
+#include "core/text.h"
+#include "window/source.h"
+
+typedef struct sf_sender sf_sender;
+
+typedef struct sf_sender_protocol {
+    const char *name;     /**< as --protocol names it */
+    const char *endpoint; /**< bound where none is given */
+    int (*hello)(sf_sender *sender, sf_error *error);
+    int (*batch)(sf_sender *sender, const sf_batch *batch, sf_error *error);
+    int (*end)(sf_sender *sender, sf_error *error);
+} sf_sender_protocol;
+
+extern const sf_sender_protocol sf_sender_synfire; /**< docs/wire.md */
+extern const sf_sender_protocol
+    sf_sender_open_ephys; /**< spikes and TTL events as the ZMQ Interface plugin sends */
+
+/** NULL-terminated. */
+extern const sf_sender_protocol *const sf_sender_protocols[];
+
+typedef struct sf_sender_settings {
+    const sf_sender_protocol *protocol;
+    const char *endpoint; /**< NULL: the protocol's own */
+    const char *name;     /**< of the stream */
+    bool virtual_clock;   /**< stream time is not real time */
+    /** Asked every 50 ms while a subscriber has no room: false gives up with SF_CANCELLED. NULL: waits for
+     * ever. */
+    bool (*go_on)(void *user);
+    void *user;
+} sf_sender_settings;
+
+/** Shared by the host and the protocols. */
+struct sf_sender {
+    sf_sender_settings settings;
+    sf_publisher publisher;
+    const sf_recording *about; /**< borrowed: units and metadata */
+    sf_text frame, payload;    /**< scratch of the protocols */
+    uint64_t run;              /**< random, not 0 */
+    uint64_t sequence;         /**< messages sent */
+    int64_t origin_ns;         /**< wall clock (ns since 1970) at stream time 0; INT64_MIN: not known */
+    int64_t clock_ns;          /**< stream time up to which everything was sent; INT64_MIN: nothing yet */
+    uint64_t spikes, markers;  /**< sent */
+    uint64_t ttl;              /**< state of the TTL lines, one bit each */
+    uint64_t greeted;          /**< subscriptions that were there at the last hello */
+    int64_t hello_due_ns;      /**< monotonic */
+};
+
+/** Binds. Fails as sf_publisher_open. settings' strings and about stay borrowed until close. */
+int sf_sender_open(sf_sender **out, const sf_sender_settings *settings, const sf_recording *about,
+                   sf_error *error);
+
+/** Makes known that stream time passes as real time does and was 0 at this wall clock (ns since 1970). */
+void sf_sender_set_origin(sf_sender *sender, int64_t origin_ns);
+
+/** How many subscribe now. */
+int64_t sf_sender_subscribers(sf_sender *sender);
+
+/** Sends a batch, which may hold nothing but a clock; says hello first where it is due. */
+int sf_sender_send(sf_sender *sender, const sf_batch *batch, sf_error *error);
+
+/** Ends the stream in order. */
+int sf_sender_end(sf_sender *sender, sf_error *error);
+
+/** Closes; subscribers get linger_ms (-1: as long as they need) to fetch what was sent. NULL is allowed. */
+void sf_sender_close(sf_sender *sender, int linger_ms);
+
+/** For protocols: sends one message and counts it; waits while a subscriber has no room. */
+int sf_sender_put(sf_sender *sender, const sf_part *parts, size_t count, sf_error *error);
+
+#endif

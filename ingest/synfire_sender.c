@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* synfire's own protocol: docs/wire.md. */
+#include "core/error.h"
+#include "core/wire.h"
+#include "ingest/sender.h"
+
+static sf_wire_header next_header(const sf_sender *sender)
+{
+    return (sf_wire_header){.run = sender->run, .sequence = sender->sequence, .clock_ns = sender->clock_ns};
+}
+
+static int put_frame(sf_sender *sender, sf_error *error)
+{
+    if (sender->frame.failed)
+        return sf_fail_memory(error);
+    return sf_sender_put(sender, &(sf_part){sender->frame.data, sender->frame.length}, 1, error);
+}
+
+static int hello(sf_sender *sender, sf_error *error)
+{
+    const sf_wire_header header = next_header(sender);
+    const sf_wire_stream stream = {.origin_ns = sender->origin_ns,
+                                   .flags = SF_WIRE_WAITS |
+                                            (sender->settings.virtual_clock ? SF_WIRE_VIRTUAL : 0)};
+    sf_wire_put_hello(&sender->frame, &header, sender->settings.name, &stream, sender->about);
+    return put_frame(sender, error);
+}
+
+static int batch(sf_sender *sender, const sf_batch *batch, sf_error *error)
+{
+    const sf_wire_header header = next_header(sender);
+    if (batch->spike_count == 0 && batch->marker_count == 0)
+        sf_wire_put_heartbeat(&sender->frame, &header);
+    else
+        sf_wire_put_data(&sender->frame, &header, batch->spikes, batch->spike_count, batch->markers,
+                         batch->marker_count);
+    return put_frame(sender, error);
+}
+
+static int end(sf_sender *sender, sf_error *error)
+{
+    const sf_wire_header header = next_header(sender);
+    sf_wire_put_end(&sender->frame, &header, sender->spikes, sender->markers);
+    return put_frame(sender, error);
+}
+
+const sf_sender_protocol sf_sender_synfire = {
+    .name = "synfire", .endpoint = "tcp://127.0.0.1:7700", .hello = hello, .batch = batch, .end = end};

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ingest/synfire_stream.h"
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/memory.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <zmq.h>
+
+#define QUEUE_FRAMES 10000          /* ten seconds of a sender that sends every millisecond */
+#define MOST_FRAME_BYTES (64 << 20) /* a larger frame closes the connection instead of taking memory */
+#define PATIENCE_MS 50              /* how often a wait looks whether it should stop */
+
+typedef struct stream {
+    sf_source source;
+    void *context, *socket;
+    char endpoint[256];
+    sf_recording about; /* units, metadata and name of the stream */
+    uint64_t run, next_sequence;
+    uint64_t lost_run; /* a new run whose hello has not come yet; 0: none */
+    sf_wire_data data;
+    uint64_t faults[SF_WIRE_FAULTS];
+    uint16_t other_version; /* the last one that was refused */
+    sf_batch counts;        /* what the next batch has to tell beside its spikes */
+    bool ended;
+} stream;
+
+/* ---- frames ---- */
+
+static void count_fault(stream *it, sf_wire_fault fault)
+{
+    if (it->faults[fault]++ == 0 && fault == SF_WIRE_VERSION)
+        sf_log(SF_LOG_ERROR, "%s: refused a frame of protocol version %u; this program reads version %d",
+               it->endpoint, it->other_version, SF_WIRE_PROTOCOL);
+    else if (it->faults[fault] == 1)
+        sf_log(SF_LOG_WARNING, "%s: a frame %s", it->endpoint, sf_wire_fault_text(fault));
+    it->counts.malformed++;
+}
+
+/* Hands out what was read and counted since the last batch. */
+static int give(stream *it, sf_batch *batch, int64_t clock_ns)
+{
+    *batch = it->counts;
+    batch->spikes = it->data.spikes;
+    batch->spike_count = it->data.spike_count;
+    batch->markers = it->data.markers;
+    batch->marker_count = it->data.marker_count;
+    batch->out_of_range = it->data.unknown_units;
+    batch->clock_ns = clock_ns;
+    batch->arrival_ns = sf_clock_monotonic_ns();
+    it->counts = (sf_batch){0};
+    return SF_READ_BATCH;
+}
+
+static bool same_names(const sf_units *a, const sf_units *b)
+{
+    bool same = a->count == b->count;
+    for (size_t i = 0; same && i < a->count; i++)
+        same = strcmp(a->items[i].name, b->items[i].name) == 0;
+    return same;
+}
+
+/* The sender began again: only its hello makes the new run known. */
+static int begin_run(stream *it, const sf_wire_header *header, const void *frame, size_t size,
+                     sf_error *error)
+{
+    if (header->kind != SF_WIRE_HELLO) {
+        it->counts.gaps += it->lost_run != header->run;
+        it->counts.gap_lost++;
+        it->lost_run = header->run;
+        return SF_OK;
+    }
+    sf_recording about;
+    sf_wire_stream told;
+    sf_wire_fault fault = sf_wire_read_hello(&about, &told, frame, size);
+    if (fault == SF_WIRE_MEMORY)
+        return sf_fail_memory(error);
+    if (fault != SF_WIRE_SOUND) {
+        count_fault(it, fault);
+        return SF_OK;
+    }
+    int status = SF_OK;
+    if (!same_names(&about.units, &it->about.units))
+        status = sf_fail(
+            error, SF_DATA, it->endpoint,
+            "the sender started again with other units: found %zu units, expected the same %zu as before",
+            about.units.count, it->about.units.count);
+    sf_recording_free(&about);
+    if (status != SF_OK)
+        return status;
+    sf_log(SF_LOG_WARNING, "%s: the sender started again", it->endpoint);
+    it->run = header->run;
+    it->lost_run = 0;
+    it->next_sequence = header->sequence + 1;
+    it->counts.restarts++;
+    return SF_OK;
+}
+
+/* Holds the sequence number against the expected one; false where the frame was there before. */
+static bool follow_sequence(stream *it, const sf_wire_header *header)
+{
+    if (header->sequence < it->next_sequence) {
+        count_fault(it, SF_WIRE_SEQUENCE);
+        return false;
+    }
+    it->counts.gaps += header->sequence > it->next_sequence;
+    it->counts.gap_lost += header->sequence - it->next_sequence;
+    it->next_sequence = header->sequence + 1;
+    return true;
+}
+
+/* Returns an sf_read_result or a negative status; SF_READ_NOTHING where the frame gave nothing. */
+static int take_frame(stream *it, sf_batch *batch, const void *frame, size_t size, sf_error *error)
+{
+    sf_wire_header header;
+    sf_wire_fault fault = sf_wire_read_header(&header, frame, size);
+    if (fault == SF_WIRE_VERSION)
+        it->other_version = header.version;
+    it->data.spike_count = it->data.marker_count = 0;
+    it->data.unknown_units = 0;
+    if (fault == SF_WIRE_SOUND && header.run != it->run) {
+        int status = begin_run(it, &header, frame, size, error);
+        if (status != SF_OK)
+            return status;
+        return it->run == header.run ? give(it, batch, header.clock_ns) : SF_READ_NOTHING;
+    }
+    if (fault == SF_WIRE_SOUND && !follow_sequence(it, &header))
+        return SF_READ_NOTHING;
+    uint64_t spikes, markers;
+    if (fault == SF_WIRE_SOUND && header.kind == SF_WIRE_DATA)
+        fault = sf_wire_read_data(&it->data, it->about.units.count, frame, size);
+    else if (fault == SF_WIRE_SOUND && header.kind == SF_WIRE_END)
+        fault = sf_wire_read_end(&spikes, &markers, frame, size);
+    if (fault == SF_WIRE_MEMORY)
+        return sf_fail_memory(error);
+    if (fault != SF_WIRE_SOUND) {
+        count_fault(it, fault);
+        return SF_READ_NOTHING;
+    }
+    it->ended = header.kind == SF_WIRE_END;
+    return give(it, batch, header.clock_ns);
+}
+
+/* ---- the socket ---- */
+
+/* Takes the next message; false where none came in time. A message of several frames is never of this
+ * protocol. */
+static bool receive(stream *it, zmq_msg_t *message, int64_t deadline_ns, bool *several)
+{
+    *several = false;
+    int64_t left = (deadline_ns - sf_clock_monotonic_ns() + SF_MILLISECOND - 1) / SF_MILLISECOND;
+    zmq_pollitem_t waiting = {.socket = it->socket, .events = ZMQ_POLLIN};
+    if (zmq_msg_recv(message, it->socket, ZMQ_DONTWAIT) < 0 &&
+        (left <= 0 || zmq_poll(&waiting, 1, (long)left) <= 0 ||
+         zmq_msg_recv(message, it->socket, ZMQ_DONTWAIT) < 0))
+        return false;
+    while (zmq_msg_more(message)) {
+        *several = true;
+        if (zmq_msg_recv(message, it->socket, ZMQ_DONTWAIT) < 0)
+            break;
+    }
+    return true;
+}
+
+static bool counted_anything(const sf_batch *counts)
+{
+    return counts->gaps > 0 || counts->gap_lost > 0 || counts->malformed > 0 || counts->restarts > 0;
+}
+
+static int stream_read(sf_source *source, sf_batch *batch, int timeout_ms, sf_error *error)
+{
+    stream *it = (stream *)source;
+    *batch = (sf_batch){.clock_ns = INT64_MIN};
+    if (it->ended)
+        return SF_READ_END;
+    int64_t deadline = sf_clock_monotonic_ns() + timeout_ms * SF_MILLISECOND;
+    int result = SF_READ_NOTHING;
+    zmq_msg_t message;
+    zmq_msg_init(&message);
+    for (bool several; result == SF_READ_NOTHING && receive(it, &message, deadline, &several);) {
+        if (several)
+            count_fault(it, SF_WIRE_FOREIGN);
+        else
+            result = take_frame(it, batch, zmq_msg_data(&message), zmq_msg_size(&message), error);
+        if (result == SF_READ_NOTHING && sf_clock_monotonic_ns() >= deadline)
+            break;
+    }
+    zmq_msg_close(&message);
+    if (result == SF_READ_NOTHING && counted_anything(&it->counts))
+        return give(it, batch, INT64_MIN);
+    return result;
+}
+
+static void stream_close(sf_source *source)
+{
+    stream *it = (stream *)source;
+    if (it->socket != NULL)
+        zmq_close(it->socket);
+    while (it->context != NULL && zmq_ctx_term(it->context) != 0 && zmq_errno() == EINTR)
+        ;
+    sf_recording_free(&it->about);
+    sf_wire_data_free(&it->data);
+    sf_free(it);
+}
+
+static const sf_source_kind stream_kind = {.type = "zmq", .read = stream_read, .close = stream_close};
+
+static int set_option(stream *it, int option, int value)
+{
+    return zmq_setsockopt(it->socket, option, &value, sizeof value);
+}
+
+static int connect_socket(stream *it, sf_error *error)
+{
+    const int64_t most = MOST_FRAME_BYTES;
+    it->context = zmq_ctx_new();
+    if (it->context != NULL)
+        it->socket = zmq_socket(it->context, ZMQ_SUB);
+    if (it->socket == NULL || set_option(it, ZMQ_RCVHWM, QUEUE_FRAMES) != 0 ||
+        set_option(it, ZMQ_LINGER, 0) != 0 ||
+        zmq_setsockopt(it->socket, ZMQ_MAXMSGSIZE, &most, sizeof most) != 0 ||
+        zmq_setsockopt(it->socket, ZMQ_SUBSCRIBE, "", 0) != 0)
+        return sf_fail(error, SF_UNAVAILABLE, it->endpoint, "cannot make a ZeroMQ socket: %s",
+                       zmq_strerror(zmq_errno()));
+    if (zmq_connect(it->socket, it->endpoint) != 0)
+        return sf_fail(error, SF_USAGE, it->endpoint,
+                       "is no ZeroMQ endpoint to connect to (%s): expected tcp://HOST:PORT or ipc://PATH",
+                       zmq_strerror(zmq_errno()));
+    return SF_OK;
+}
+
+/* ---- waiting for the first hello ---- */
+
+/* What came instead of a stream, if anything did. */
+static int refuse(const stream *it, int timeout_ms, sf_error *error)
+{
+    if (it->faults[SF_WIRE_VERSION] > 0)
+        return sf_fail(
+            error, SF_DATA, it->endpoint,
+            "the sender speaks version %u of the protocol, this program version %d: use the same release of "
+            "synfire on both sides",
+            it->other_version, SF_WIRE_PROTOCOL);
+    for (int fault = SF_WIRE_FOREIGN; fault < SF_WIRE_FAULTS; fault++)
+        if (it->faults[fault] > 0)
+            return sf_fail(
+                error, SF_DATA, it->endpoint,
+                "what comes from there is no synfire stream: a frame %s; is another program sending?",
+                sf_wire_fault_text((sf_wire_fault)fault));
+    return sf_fail(
+        error, SF_UNAVAILABLE, it->endpoint,
+        "no stream came within %g s: start its sender, as `synfire play RECORDING --to %s`, or correct the "
+        "endpoint",
+        timeout_ms * 1e-3, it->endpoint);
+}
+
+/* True once this frame was the hello. */
+static bool take_hello(stream *it, const void *frame, size_t size)
+{
+    sf_wire_header header;
+    sf_wire_stream told;
+    sf_wire_fault fault = sf_wire_read_header(&header, frame, size);
+    if (fault == SF_WIRE_VERSION)
+        it->other_version = header.version;
+    if (fault == SF_WIRE_SOUND && header.kind != SF_WIRE_HELLO)
+        return false; /* joined in the middle: the hello is repeated every second */
+    if (fault == SF_WIRE_SOUND)
+        fault = sf_wire_read_hello(&it->about, &told, frame, size);
+    if (fault != SF_WIRE_SOUND) {
+        it->faults[fault]++;
+        return false;
+    }
+    it->run = header.run;
+    it->next_sequence = header.sequence + 1;
+    it->source.can_wait = (told.flags & SF_WIRE_WAITS) != 0;
+    it->source.virtual_clock = (told.flags & SF_WIRE_VIRTUAL) != 0;
+    return true;
+}
+
+static int wait_for_hello(stream *it, int timeout_ms, const sf_progress *progress, sf_error *error)
+{
+    int64_t start = sf_clock_monotonic_ns();
+    int64_t deadline = timeout_ms < 0 ? INT64_MAX : start + timeout_ms * SF_MILLISECOND;
+    bool found = false, several;
+    zmq_msg_t message;
+    zmq_msg_init(&message);
+    int status = SF_OK;
+    while (status == SF_OK && !found) {
+        int64_t now = sf_clock_monotonic_ns(), look = now + PATIENCE_MS * SF_MILLISECOND;
+        if (receive(it, &message, deadline < look ? deadline : look, &several)) {
+            if (several)
+                it->faults[SF_WIRE_FOREIGN]++;
+            else
+                found = take_hello(it, zmq_msg_data(&message), zmq_msg_size(&message));
+        }
+        if (it->faults[SF_WIRE_MEMORY] > 0)
+            status = sf_fail_memory(error);
+        else if (!found && (now >= deadline || it->faults[SF_WIRE_VERSION] > 0))
+            status = refuse(it, timeout_ms, error);
+        else if (!found && !sf_progress_update(progress, "waiting for the stream",
+                                               (double)(now - start) * 1e-9, (double)timeout_ms * 1e-3))
+            status = sf_fail(error, SF_CANCELLED, it->endpoint, "stopped");
+    }
+    zmq_msg_close(&message);
+    return status;
+}
+
+int sf_stream_open(sf_source **out, const char *endpoint, int timeout_ms, const sf_progress *progress,
+                   sf_error *error)
+{
+    *out = NULL;
+    stream *it = sf_alloc(1, sizeof *it);
+    if (it == NULL)
+        return sf_fail_memory(error);
+    it->source.kind = &stream_kind;
+    snprintf(it->source.name, sizeof it->source.name, "%s", endpoint);
+    snprintf(it->endpoint, sizeof it->endpoint, "%s", endpoint);
+    int status = connect_socket(it, error);
+    if (status == SF_OK)
+        status = wait_for_hello(it, timeout_ms, progress, error);
+    if (status != SF_OK) {
+        stream_close(&it->source);
+        return status;
+    }
+    memset(it->faults, 0, sizeof it->faults);
+    it->source.units = it->about.units; /* borrowed; about owns them */
+    it->source.origin = &it->about;
+    *out = &it->source;
+    return SF_OK;
+}
+
+uint64_t sf_stream_faults(const sf_source *source, sf_wire_fault fault)
+{
+    return ((const stream *)source)->faults[fault];
+}
