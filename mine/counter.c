@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counting given episodes, in a whole stream or in parts of it. */
+#include "core/episode.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/thread.h"
+#include "mine/engine.h"
+#include "mine/mine.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct sf_counter {
+    const sf_engine *engine;
+    unsigned threads;
+    sf_events events; /* of the units that occur in the episodes */
+    size_t episode_count;
+    size_t *order; /* episodes by size, then units, then delays: neighbours share prefixes */
+    sf_delay *intervals;
+    size_t interval_count;
+    sf_candidates groups[SF_EPISODE_MAX_SIZE]; /* by size - 1, pointing into the two below */
+    uint32_t *units, *delays;
+    uint32_t *counts; /* in that order; scratch */
+};
+
+void sf_counter_close(sf_counter *counter)
+{
+    if (counter == NULL)
+        return;
+    sf_events_close(&counter->events);
+    sf_free(counter->order);
+    sf_free(counter->intervals);
+    sf_free(counter->units);
+    sf_free(counter->delays);
+    sf_free(counter->counts);
+    sf_free(counter);
+}
+
+const char *sf_counter_engine(const sf_counter *counter)
+{
+    return counter->engine->name;
+}
+
+static int check_episodes(const sf_episode *episodes, size_t count, size_t unit_count, sf_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        sf_error reason;
+        if (sf_episode_check(&episodes[i], unit_count, &reason) != SF_OK)
+            return sf_fail(error, SF_DATA, NULL, "episode %zu: %s", i + 1, reason.text);
+    }
+    return SF_OK;
+}
+
+static int keep_units(sf_counter *counter, const sf_spike *spikes, size_t spike_count, size_t unit_count,
+                      const sf_episode *episodes, sf_error *error)
+{
+    bool *keep = sf_alloc(unit_count, sizeof *keep);
+    if (keep == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < counter->episode_count; i++)
+        for (uint32_t node = 0; node < episodes[i].size; node++)
+            keep[episodes[i].units[node]] = true;
+    int status = sf_events_open(&counter->events, spikes, spike_count, unit_count, keep, error);
+    sf_free(keep);
+    return status;
+}
+
+static int compare_episodes(const void *a, const void *b, void *context)
+{
+    const sf_episode *episodes = context;
+    size_t left = *(const size_t *)a, right = *(const size_t *)b;
+    return sf_episode_compare(&episodes[left], &episodes[right]);
+}
+
+static int compare_delays(const void *a, const void *b)
+{
+    const sf_delay *left = a, *right = b;
+    if (left->low_ns != right->low_ns)
+        return left->low_ns < right->low_ns ? -1 : 1;
+    return left->high_ns < right->high_ns ? -1 : left->high_ns > right->high_ns;
+}
+
+/* The distinct delays of all episodes, in order. */
+static void collect_intervals(sf_counter *counter, const sf_episode *episodes)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < counter->episode_count; i++)
+        for (uint32_t link = 0; link + 1 < episodes[i].size; link++)
+            counter->intervals[count++] = episodes[i].delays[link];
+    qsort(counter->intervals, count, sizeof *counter->intervals, compare_delays);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 ||
+            compare_delays(&counter->intervals[i], &counter->intervals[counter->interval_count - 1]) != 0)
+            counter->intervals[counter->interval_count++] = counter->intervals[i];
+}
+
+static uint32_t number_of(const sf_events *events, uint32_t unit)
+{
+    uint32_t low = 0, high = events->unit_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (events->unit[middle] < unit)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Spells the episodes out for the engine, grouped by size. */
+static void group(sf_counter *counter, const sf_episode *episodes)
+{
+    uint32_t *units = counter->units, *delays = counter->delays;
+    for (size_t i = 0; i < counter->episode_count; i++) {
+        const sf_episode *episode = &episodes[counter->order[i]];
+        sf_candidates *to = &counter->groups[episode->size - 1];
+        if (to->count++ == 0)
+            *to = (sf_candidates){episode->size, 1, units, delays, counter->intervals};
+        for (uint32_t node = 0; node < episode->size; node++)
+            *units++ = number_of(&counter->events, episode->units[node]);
+        for (uint32_t link = 0; link + 1 < episode->size; link++) {
+            const sf_delay *found =
+                bsearch(&episode->delays[link], counter->intervals, counter->interval_count,
+                        sizeof *counter->intervals, compare_delays);
+            *delays++ = (uint32_t)(found - counter->intervals);
+        }
+    }
+}
+
+static int spell_out(sf_counter *counter, const sf_episode *episodes, sf_error *error)
+{
+    size_t nodes = 0;
+    for (size_t i = 0; i < counter->episode_count; i++)
+        nodes += episodes[i].size;
+    counter->order = sf_resize(NULL, counter->episode_count, sizeof *counter->order);
+    counter->counts = sf_resize(NULL, counter->episode_count, sizeof *counter->counts);
+    counter->intervals = sf_resize(NULL, nodes, sizeof *counter->intervals);
+    counter->units = sf_resize(NULL, nodes, sizeof *counter->units);
+    counter->delays = sf_resize(NULL, nodes, sizeof *counter->delays);
+    if (counter->order == NULL || counter->counts == NULL || counter->intervals == NULL ||
+        counter->units == NULL || counter->delays == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < counter->episode_count; i++)
+        counter->order[i] = i;
+    qsort_r(counter->order, counter->episode_count, sizeof *counter->order, compare_episodes,
+            (void *)(uintptr_t)episodes);
+    collect_intervals(counter, episodes);
+    group(counter, episodes);
+    return SF_OK;
+}
+
+int sf_counter_open(sf_counter **opened, const sf_spike *spikes, size_t spike_count, size_t unit_count,
+                    const sf_episode *episodes, size_t episode_count, const char *engine, unsigned threads,
+                    sf_error *error)
+{
+    *opened = NULL;
+    sf_counter *counter = sf_alloc(1, sizeof *counter);
+    if (counter == NULL)
+        return sf_fail_memory(error);
+    counter->episode_count = episode_count;
+    counter->threads = threads > 0 ? threads : sf_thread_cores();
+    int status = sf_engine_find(&counter->engine, engine, error);
+    if (status == SF_OK && !counter->engine->threaded && threads > 1)
+        status = sf_fail(error, SF_USAGE, NULL, "the engine %s runs on one thread, found %u",
+                         counter->engine->name, threads);
+    if (status == SF_OK)
+        status = check_episodes(episodes, episode_count, unit_count, error);
+    if (status == SF_OK)
+        status = keep_units(counter, spikes, spike_count, unit_count, episodes, error);
+    if (status == SF_OK)
+        status = spell_out(counter, episodes, error);
+    if (status == SF_OK)
+        *opened = counter;
+    else
+        sf_counter_close(counter);
+    return status;
+}
+
+int sf_counter_count(sf_counter *counter, const sf_span *span, uint64_t *counts, sf_error *error)
+{
+    sf_count_job job = {
+        .events = &counter->events, .last = counter->events.count, .threads = counter->threads};
+    if (span != NULL) {
+        job.first = sf_events_position(&counter->events, span->start_ns);
+        job.last = sf_events_position(&counter->events, span->stop_ns);
+    }
+    uint32_t *group_counts = counter->counts;
+    for (uint32_t size = 1; size <= SF_EPISODE_MAX_SIZE; size++) {
+        job.candidates = &counter->groups[size - 1];
+        if (job.candidates->count == 0)
+            continue;
+        int status = counter->engine->count(group_counts, &job, error);
+        if (status != SF_OK)
+            return status;
+        group_counts += job.candidates->count;
+    }
+    for (size_t i = 0; i < counter->episode_count; i++)
+        counts[counter->order[i]] = counter->counts[i];
+    return SF_OK;
+}

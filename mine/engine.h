@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Counting engines: one struct of functions and one file each. Every engine gives the same counts.
+ *
+ * The count of an episode is the size of the largest set of its occurrences of which none begins before
+ * another has ended, in positions. Taking, greedily, every occurrence that starts after the end of the last
+ * one taken, in order of their ends, reaches it.
+ */
+#ifndef SF_MINE_ENGINE_H
+#define SF_MINE_ENGINE_H
+
+#include "core/progress.h"
+#include "mine/events.h"
+#include "mine/tree.h"
+
+/** Episodes of one size, one after the other in flat arrays. Engines gain where neighbours share a prefix. */
+typedef struct sf_candidates {
+    uint32_t size; /**< 1 .. SF_EPISODE_MAX_SIZE */
+    size_t count;
+    const uint32_t *units;  /**< count * size, units of the events */
+    const uint32_t *delays; /**< count * (size - 1), indices into `intervals` */
+    const sf_delay *intervals;
+} sf_candidates;
+
+typedef struct sf_count_job {
+    const sf_events *events;
+    uint32_t first, last; /**< only spikes at positions first <= p < last, as if there were no others */
+    const sf_candidates *candidates;
+    unsigned threads;
+} sf_count_job;
+
+typedef struct sf_mine_job {
+    const sf_events *events; /**< of the frequent units only */
+    const sf_delay *delays;
+    sf_pair_rule pairs;
+    uint32_t least; /**< an episode is frequent with this count or more; at least 1 */
+    uint32_t max_size;
+    size_t most; /**< SF_DATA once more episodes than this are found */
+    unsigned threads;
+    const sf_progress *progress;
+} sf_mine_job;
+
+typedef struct sf_engine {
+    const char *name;
+    const char *summary; /**< for help: a few words */
+    bool threaded;       /**< uses more than one thread where it is given them */
+
+    /** counts[i] = count of candidate i. SF_NO_MEMORY. */
+    int (*count)(uint32_t *counts, const sf_count_job *job, sf_error *error);
+
+    /**
+     * Finds all frequent episodes by a way of its own, given the linked level of size 1: fills and links
+     * levels 2 and up. seconds[size] is the time that size took. NULL: the engine mines level by level
+     * through `count`.
+     */
+    int (*mine)(sf_tree *tree, double *seconds, const sf_mine_job *job, sf_error *error);
+} sf_engine;
+
+extern const sf_engine sf_engine_reference;
+extern const sf_engine sf_engine_interval;
+
+/** Every engine; NULL-terminated. */
+extern const sf_engine *const sf_engines[];
+
+/** The engine of that name; NULL or "auto": the fastest for this machine. SF_USAGE lists the names. */
+int sf_engine_find(const sf_engine **engine, const char *name, sf_error *error);
+
+#endif

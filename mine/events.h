@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Spikes laid out for counting: in stream order and by unit, as separate arrays. A spike's position is its
+ * place in the order (time, unit) among the kept spikes; everything that says before or after compares
+ * positions, so ties are decided once, here.
+ *
+ * Kept units are numbered anew, ascending, so that their order and with it every tie stays as it was.
+ */
+#ifndef SF_MINE_EVENTS_H
+#define SF_MINE_EVENTS_H
+
+#include <synfire/synfire.h>
+
+typedef struct sf_events {
+    uint32_t unit_count;
+    uint32_t *unit;  /**< unit_count: each kept unit's index in the recording */
+    uint32_t count;  /**< kept spikes */
+    int64_t *times;  /**< by position: ns since the first kept spike, so never negative */
+    uint32_t *owner; /**< by position: the kept unit that fired */
+    uint32_t *first; /**< unit_count + 1: unit u's spikes are first[u] .. first[u + 1] - 1 of the two below */
+    uint32_t *positions; /**< by unit, ascending */
+    int64_t *unit_times; /**< by unit: times[positions[i]] */
+    int64_t origin_ns;   /**< time of the first kept spike */
+} sf_events;
+
+/**
+ * Lays out the spikes of the units with keep[unit] (NULL: all). Spikes must be ordered by (time_ns, unit),
+ * units below unit_count: SF_DATA otherwise. Read-only afterwards and then safe to share between threads.
+ */
+int sf_events_open(sf_events *events, const sf_spike *spikes, size_t count, size_t unit_count,
+                   const bool *keep, sf_error *error);
+
+void sf_events_close(sf_events *events); /**< a zeroed object is allowed */
+
+/** The first position whose time is not before `time_ns` (on the recording's clock). */
+uint32_t sf_events_position(const sf_events *events, int64_t time_ns);
+
+/** Spikes of one unit within a range of positions. */
+typedef struct sf_unit_events {
+    const int64_t *times;
+    const uint32_t *positions;
+    size_t count;
+} sf_unit_events;
+
+/** Unit's spikes at positions first <= p < last. */
+sf_unit_events sf_events_unit(const sf_events *events, uint32_t unit, uint32_t first, uint32_t last);
+
+#endif

@@ -1,0 +1,642 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Finding all frequent episodes with the lists of interval.c, on positions alone.
+ *
+ * For each spike and delay interval the range of positions that follow it is found once. A spike reached from
+ * several ends of a list belongs to the last of them, which gives the latest start; so end k owns the range
+ * [from(k), min(to(k), from(k + 1))), and one walk over these ranges meets every spike at most once and
+ * extends the list's episode by all units together.
+ *
+ * Pairs are counted that way for all units. Beyond them the search goes depth first, one first unit after the
+ * other, with lists only along the current path. Two bounds spare most walks. An extension must end in a
+ * frequent pair. And each spike has a signature, 64 bits for the units (modulo 64) that may usefully follow
+ * it: a unit cannot occur more often after an episode than there are ends with its bit set, and bit-sliced
+ * counters find all bits set often enough in one pass over the list.
+ */
+#include "mine/interval_search.h"
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/thread.h"
+#include "mine/lanes.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* The positions that follow a spike by a delay: from <= p < to. */
+typedef struct reach {
+    uint32_t from, to;
+} reach;
+
+/* A spike that can end an occurrence, and the latest that can start one ending there. */
+typedef struct occurrence {
+    uint32_t end, start;
+} occurrence;
+
+/* A range of positions owned by one end, with that end's start. */
+typedef struct window {
+    uint32_t from, to, start;
+} window;
+
+/* An occurrence of one of several extensions: the slot says which. */
+typedef struct hit {
+    uint32_t end, start, slot;
+} hit;
+
+/* An episode to be extended; its list lies in the arena of the thread that found it. */
+typedef struct branch {
+    uint32_t size, last_unit;
+    uint32_t node; /* sizes 1 and 2: in the tree; beyond: in the thread's own level */
+    size_t offset, length;
+} branch;
+
+/* A unit looked for after the branch at hand, and where its list ends in the arena. */
+typedef struct extension {
+    uint32_t unit;
+    uint32_t pair; /* node of level 2: the branch's last unit, then this one */
+    size_t end;
+} extension;
+
+/* Counting one extension without a list. */
+typedef struct cell {
+    uint32_t restart; /* the first position that the next occurrence may start at */
+    uint32_t count;
+} cell;
+
+/* What one thread works with. */
+typedef struct miner {
+    sf_level
+        found[SF_EPISODE_MAX_SIZE]; /* found[size - 1]; a parent of size 3 and up is in found[size - 2] */
+    cell *cells;                    /* by unit */
+    uint32_t *slots;                /* by unit: 1 + its place in extensions, or 0 */
+    extension *extensions;
+    uint32_t extension_count;
+    occurrence *arena;
+    size_t arena_count, arena_capacity;
+    branch *branches;
+    size_t branch_count, branch_capacity;
+    window *windows;
+    size_t window_capacity;
+    hit *hits;
+    size_t hit_capacity;
+    double seconds[SF_EPISODE_MAX_SIZE + 1], stamp;
+} miner;
+
+/* What was found below one first unit: begin[size - 1] .. end[size - 1] - 1 of the levels of its thread. */
+typedef struct part {
+    unsigned worker;
+    size_t begin[SF_EPISODE_MAX_SIZE], end[SF_EPISODE_MAX_SIZE];
+    size_t base[SF_EPISODE_MAX_SIZE]; /* where they come to lie in the tree */
+} part;
+
+typedef struct search {
+    const sf_mine_job *job;
+    const sf_events *events;
+    sf_tree *tree;
+    reach **reaches;       /* [delay][position] */
+    uint64_t **signatures; /* [delay][position] */
+    sf_node_range *links;  /* [unit * delay_count + delay]: the frequent pairs, in the tree's level 2 */
+    miner *miners;
+    unsigned threads;
+    part *parts; /* by first unit */
+    atomic_size_t found_count, units_done;
+    atomic_int failure; /* of the first thread that failed: the others leave early */
+    const char *what;   /* for progress */
+} search;
+
+/* items_at points at the pointer to the items, of whatever type. */
+static int reserve(void *items_at, size_t *capacity, size_t needed, size_t size)
+{
+    void *items;
+    memcpy(&items, items_at, sizeof items);
+    if (sf_reserve(&items, capacity, needed, size) != 0)
+        return SF_NO_MEMORY;
+    memcpy(items_at, &items, sizeof items);
+    return SF_OK;
+}
+
+/* ---- what is prepared once ---- */
+
+static void find_reaches(reach *reaches, const sf_events *events, sf_delay delay)
+{
+    uint32_t from = 0, to = 0;
+    for (uint32_t p = 0; p < events->count; p++) {
+        int64_t time = events->times[p];
+        while (from < events->count && events->times[from] - time <= delay.low_ns)
+            from++;
+        while (to < events->count && events->times[to] - time <= delay.high_ns)
+            to++;
+        reaches[p] = (reach){from, to};
+    }
+}
+
+/* Units of the events owned by p's reach are counted by bucket while the reach slides on. */
+static void find_signatures(uint64_t *signatures, const search *s, uint32_t delay)
+{
+    const sf_events *events = s->events;
+    const reach *reaches = s->reaches[delay];
+    uint32_t inside[64] = {0}, from = 0, to = 0;
+    uint64_t present = 0;
+    for (uint32_t p = 0; p < events->count; p++) {
+        for (; to < reaches[p].to; to++) {
+            uint32_t bucket = events->owner[to] & 63;
+            inside[bucket]++;
+            present |= UINT64_C(1) << bucket;
+        }
+        for (; from < reaches[p].from; from++) {
+            uint32_t bucket = events->owner[from] & 63;
+            present &= ~((uint64_t)(--inside[bucket] == 0) << bucket);
+        }
+        signatures[p] = present;
+    }
+}
+
+/* Keeps in each signature only units that make a frequent pair with the spike's own. */
+static int mask_signatures(uint64_t *signatures, const search *s, uint32_t delay)
+{
+    uint64_t *masks = sf_alloc(s->tree->unit_count, sizeof *masks);
+    if (masks == NULL)
+        return SF_NO_MEMORY;
+    for (uint32_t u = 0; u < s->tree->unit_count; u++) {
+        sf_node_range links = s->links[u * s->tree->delay_count + delay];
+        for (size_t i = links.begin; i < links.end; i++)
+            masks[u] |= UINT64_C(1) << (s->tree->levels[1].nodes[i].step % s->tree->unit_count & 63);
+    }
+    for (uint32_t p = 0; p < s->events->count; p++)
+        signatures[p] &= masks[s->events->owner[p]];
+    sf_free(masks);
+    return SF_OK;
+}
+
+static int prepare_pairs(search *s)
+{
+    uint32_t delays = s->tree->delay_count, units = s->tree->unit_count;
+    s->reaches = sf_alloc(delays, sizeof *s->reaches);
+    s->signatures = sf_alloc(delays, sizeof *s->signatures);
+    s->links = sf_alloc((size_t)units * delays, sizeof *s->links);
+    s->parts = sf_alloc(units, sizeof *s->parts);
+    s->miners = sf_alloc(s->threads, sizeof *s->miners);
+    if (s->reaches == NULL || s->signatures == NULL || s->links == NULL || s->parts == NULL ||
+        s->miners == NULL)
+        return SF_NO_MEMORY;
+    for (uint32_t d = 0; d < delays; d++) {
+        s->reaches[d] = sf_resize(NULL, s->events->count, sizeof **s->reaches);
+        if (s->reaches[d] == NULL)
+            return SF_NO_MEMORY;
+        find_reaches(s->reaches[d], s->events, s->job->delays[d]);
+    }
+    for (unsigned t = 0; t < s->threads; t++) {
+        miner *m = &s->miners[t];
+        m->cells = sf_alloc(units, sizeof *m->cells);
+        m->slots = sf_alloc(units, sizeof *m->slots);
+        m->extensions = sf_alloc(units, sizeof *m->extensions);
+        if (m->cells == NULL || m->slots == NULL || m->extensions == NULL)
+            return SF_NO_MEMORY;
+    }
+    return SF_OK;
+}
+
+static int prepare_deeper(search *s)
+{
+    uint32_t delays = s->tree->delay_count;
+    const sf_node *pairs = s->tree->levels[1].nodes;
+    for (uint32_t u = 0; u < s->tree->unit_count; u++) {
+        sf_node_range children = sf_tree_children(s->tree, 1, u);
+        size_t at = children.begin;
+        for (uint32_t d = 0; d < delays; d++) {
+            sf_node_range *links = &s->links[u * delays + d];
+            links->begin = at;
+            while (at < children.end && pairs[at].step / s->tree->unit_count == d)
+                at++;
+            links->end = at;
+        }
+    }
+    for (uint32_t d = 0; d < delays; d++) {
+        s->signatures[d] = sf_resize(NULL, s->events->count, sizeof **s->signatures);
+        if (s->signatures[d] == NULL)
+            return SF_NO_MEMORY;
+        find_signatures(s->signatures[d], s, d);
+        if (mask_signatures(s->signatures[d], s, d) != SF_OK)
+            return SF_NO_MEMORY;
+    }
+    return SF_OK;
+}
+
+static void close_search(search *s)
+{
+    for (uint32_t d = 0; d < s->tree->delay_count; d++) {
+        if (s->reaches != NULL)
+            sf_free(s->reaches[d]);
+        if (s->signatures != NULL)
+            sf_free(s->signatures[d]);
+    }
+    for (unsigned t = 0; s->miners != NULL && t < s->threads; t++) {
+        miner *m = &s->miners[t];
+        for (uint32_t i = 0; i < SF_EPISODE_MAX_SIZE; i++)
+            sf_free(m->found[i].nodes);
+        sf_free(m->cells);
+        sf_free(m->slots);
+        sf_free(m->extensions);
+        sf_free(m->arena);
+        sf_free(m->branches);
+        sf_free(m->windows);
+        sf_free(m->hits);
+    }
+    sf_free(s->reaches);
+    sf_free(s->signatures);
+    sf_free(s->links);
+    sf_free(s->parts);
+    sf_free(s->miners);
+}
+
+/* ---- progress and the limits of a search ---- */
+
+/* Called by every thread now and then; only the calling thread of the search reports. */
+static int go_on(search *s, unsigned worker)
+{
+    int failure = atomic_load_explicit(&s->failure, memory_order_relaxed);
+    if (failure != SF_OK || worker != 0)
+        return failure;
+    double done = (double)atomic_load_explicit(&s->units_done, memory_order_relaxed);
+    return sf_progress_update(s->job->progress, s->what, done, s->tree->unit_count) ? SF_OK : SF_CANCELLED;
+}
+
+static int keep(search *s, miner *m, uint32_t size, uint32_t parent, uint32_t step, uint32_t count)
+{
+    if (atomic_fetch_add_explicit(&s->found_count, 1, memory_order_relaxed) >= s->job->most)
+        return SF_DATA;
+    return sf_level_append(&m->found[size - 1], parent, step, count);
+}
+
+static void begin_part(search *s, unsigned worker, uint32_t unit)
+{
+    part *own = &s->parts[unit];
+    own->worker = worker;
+    for (uint32_t i = 0; i < SF_EPISODE_MAX_SIZE; i++)
+        own->begin[i] = s->miners[worker].found[i].count;
+}
+
+static int end_part(search *s, uint32_t unit, int status)
+{
+    part *own = &s->parts[unit];
+    for (uint32_t i = 0; i < SF_EPISODE_MAX_SIZE; i++)
+        own->end[i] = s->miners[own->worker].found[i].count;
+    atomic_fetch_add_explicit(&s->units_done, 1, memory_order_relaxed);
+    int none = SF_OK;
+    if (status != SF_OK)
+        atomic_compare_exchange_strong(&s->failure, &none, status);
+    return status;
+}
+
+/* Calls body for every first unit; the sentence for what stopped it. */
+static int for_units(search *s, const char *what, int (*body)(void *, unsigned, size_t), sf_error *error)
+{
+    s->what = what;
+    atomic_store(&s->units_done, 0);
+    double units = s->tree->unit_count;
+    int status = sf_parallel_for(s->threads, s->tree->unit_count, body, s);
+    if (status == SF_OK && !sf_progress_update(s->job->progress, what, units, units))
+        status = SF_CANCELLED;
+    if (status == SF_NO_MEMORY)
+        return sf_fail_memory(error);
+    if (status == SF_CANCELLED)
+        return sf_fail(error, SF_CANCELLED, NULL, "stopped while %s", what);
+    if (status == SF_DATA)
+        return sf_fail(error, SF_DATA, NULL,
+                       "more than %zu episodes are frequent: ask for a higher threshold, fewer or narrower "
+                       "delays, or a smaller size",
+                       s->job->most);
+    return status;
+}
+
+/* ---- pairs ---- */
+
+static void count_pairs(cell *cells, const sf_events *events, sf_unit_events unit, const reach *reaches)
+{
+    for (size_t k = 0; k < unit.count; k++) {
+        /* A unit's spikes lie far apart in the stream: ask for their surroundings ahead of time. */
+        if (k + 16 < unit.count)
+            __builtin_prefetch(&reaches[unit.positions[k + 16]]);
+        if (k + 8 < unit.count)
+            __builtin_prefetch(&events->owner[reaches[unit.positions[k + 8]].from]);
+        uint32_t start = unit.positions[k];
+        uint32_t to = reaches[start].to;
+        if (k + 1 < unit.count && reaches[unit.positions[k + 1]].from < to)
+            to = reaches[unit.positions[k + 1]].from;
+        for (uint32_t p = reaches[start].from; p < to; p++) {
+            cell *c = &cells[events->owner[p]];
+            bool takes = start >= c->restart;
+            c->count += takes;
+            c->restart = takes ? p + 1 : c->restart;
+        }
+    }
+}
+
+static int find_pairs(void *context, unsigned worker, size_t item)
+{
+    search *s = context;
+    miner *m = &s->miners[worker];
+    uint32_t unit = (uint32_t)item, units = s->tree->unit_count;
+    sf_unit_events own = sf_events_unit(s->events, unit, 0, UINT32_MAX);
+    begin_part(s, worker, unit);
+    int status = go_on(s, worker);
+    for (uint32_t d = 0; d < s->tree->delay_count && status == SF_OK; d++) {
+        memset(m->cells, 0, units * sizeof *m->cells);
+        count_pairs(m->cells, s->events, own, s->reaches[d]);
+        for (uint32_t u = 0; u < units && status == SF_OK; u++)
+            if (m->cells[u].count >= s->job->least && sf_pair_allowed(&s->job->pairs, unit, u))
+                status = keep(s, m, 2, unit, d * units + u, m->cells[u].count);
+    }
+    return end_part(s, unit, status);
+}
+
+/* ---- beyond pairs ---- */
+
+/* Signature bits of the units that can reach the threshold after this list. */
+static uint64_t promising(const uint64_t *signatures, const occurrence *list, size_t length, uint32_t least)
+{
+    sf_lanes lanes = {0};
+    size_t k = 0;
+    for (; k + 8 <= length; k += 8) {
+        uint64_t words[8];
+        for (int i = 0; i < 8; i++)
+            words[i] = signatures[list[k + (size_t)i].end];
+        sf_lanes_add_8(&lanes, words);
+    }
+    for (; k < length; k++)
+        sf_lanes_add(&lanes, signatures[list[k].end]);
+    return sf_lanes_at_least(&lanes, least);
+}
+
+/* The ranges owned by the ends whose signature has a bit of `wanted`; *positions is their length together. */
+static size_t own_windows(window *windows, const reach *reaches, const uint64_t *signatures, uint64_t wanted,
+                          const occurrence *list, size_t length, size_t *positions)
+{
+    size_t count = 0, sum = 0;
+    reach next = length > 0 ? reaches[list[0].end] : (reach){0, 0};
+    for (size_t k = 0; k < length; k++) {
+        reach own = next;
+        if (k + 1 < length) {
+            next = reaches[list[k + 1].end];
+            own.to = next.from < own.to ? next.from : own.to;
+        }
+        windows[count] = (window){own.from, own.to, list[k].start};
+        bool used = (signatures[list[k].end] & wanted) != 0 && own.to > own.from;
+        count += used;
+        sum += used ? own.to - own.from : 0;
+    }
+    *positions = sum;
+    return count;
+}
+
+/* Collects the spikes of units with a slot; without a branch, since whether one has is a coin toss. */
+static size_t walk(hit *hits, const window *windows, size_t count, const uint32_t *owner,
+                   const uint32_t *slots)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t p = windows[i].from; p < windows[i].to; p++) {
+            uint32_t slot = slots[owner[p]];
+            hits[found] = (hit){p, windows[i].start, slot - 1};
+            found += slot != 0;
+        }
+    }
+    return found;
+}
+
+/* Collects the spikes of one unit by merging them with the list: cheaper where windows are crowded. */
+static size_t merge(hit *hits, const reach *reaches, const occurrence *list, size_t length,
+                    sf_unit_events unit, uint32_t slot)
+{
+    size_t found = 0, k = 0;
+    for (size_t i = 0; i < unit.count; i++) {
+        uint32_t p = unit.positions[i];
+        while (k < length && reaches[list[k].end].from <= p)
+            k++;
+        if (k > 0 && p < reaches[list[k - 1].end].to)
+            hits[found++] = (hit){p, list[k - 1].start, slot};
+    }
+    return found;
+}
+
+/* Looks for the units that make a frequent pair with the branch's last one, as the bound allows. */
+static uint64_t choose(const search *s, miner *m, sf_node_range links, uint64_t allowed)
+{
+    uint64_t wanted = 0;
+    m->extension_count = 0;
+    for (size_t i = links.begin; i < links.end; i++) {
+        uint32_t unit = s->tree->levels[1].nodes[i].step % s->tree->unit_count;
+        uint64_t bit = UINT64_C(1) << (unit & 63);
+        if ((allowed & bit) == 0)
+            continue;
+        wanted |= bit;
+        m->extensions[m->extension_count++] = (extension){.unit = unit, .pair = (uint32_t)i};
+        m->slots[unit] = m->extension_count;
+    }
+    return wanted;
+}
+
+/* Fills m->hits with all ends of the extensions looked for; *found is their number. */
+static int collect(search *s, miner *m, branch from, uint32_t delay, uint64_t wanted, size_t *found)
+{
+    const occurrence *list = m->arena + from.offset;
+    const reach *reaches = s->reaches[delay];
+    if (reserve(&m->windows, &m->window_capacity, from.length, sizeof *m->windows) != SF_OK)
+        return SF_NO_MEMORY;
+    size_t to_walk, to_merge = 0, room = 0;
+    size_t windows =
+        own_windows(m->windows, reaches, s->signatures[delay], wanted, list, from.length, &to_walk);
+    for (uint32_t i = 0; i < m->extension_count && to_merge < to_walk; i++) {
+        const uint32_t *first = &s->events->first[m->extensions[i].unit];
+        room += first[1] - first[0];
+        to_merge += first[1] - first[0] + from.length;
+    }
+    bool walks = to_walk <= to_merge;
+    /* A walk writes every position before it knows whether to keep it. */
+    if (reserve(&m->hits, &m->hit_capacity, walks ? to_walk + 1 : room, sizeof *m->hits) != SF_OK)
+        return SF_NO_MEMORY;
+    *found = walks ? walk(m->hits, m->windows, windows, s->events->owner, m->slots) : 0;
+    for (uint32_t i = 0; i < m->extension_count && !walks; i++)
+        *found += merge(m->hits + *found, reaches, list, from.length,
+                        sf_events_unit(s->events, m->extensions[i].unit, 0, UINT32_MAX), i);
+    return SF_OK;
+}
+
+/* Sorts the hits by slot into lists at the end of the arena. */
+static int deal_out(miner *m, size_t found)
+{
+    if (reserve(&m->arena, &m->arena_capacity, m->arena_count + found, sizeof *m->arena) != SF_OK)
+        return SF_NO_MEMORY;
+    extension *extensions = m->extensions;
+    for (size_t i = 0; i < found; i++)
+        extensions[m->hits[i].slot].end++;
+    size_t end = m->arena_count;
+    for (uint32_t i = 0; i < m->extension_count; i++) { /* for now: where the list begins */
+        size_t length = extensions[i].end;
+        extensions[i].end = end;
+        end += length;
+    }
+    for (size_t i = 0; i < found; i++)
+        m->arena[extensions[m->hits[i].slot].end++] = (occurrence){m->hits[i].end, m->hits[i].start};
+    m->arena_count = end;
+    return SF_OK;
+}
+
+static uint32_t count_list(const occurrence *list, size_t length)
+{
+    uint32_t count = 0, restart = 0;
+    for (size_t k = 0; k < length; k++) {
+        bool takes = list[k].start >= restart;
+        count += takes;
+        restart = takes ? list[k].end + 1 : restart;
+    }
+    return count;
+}
+
+/* Makes a branch of each frequent extension, whose lists begin at `begin` in the arena. The pairs themselves
+ * are known to be frequent and are in the tree. */
+static int harvest(search *s, miner *m, branch from, uint32_t delay, size_t begin)
+{
+    for (uint32_t i = 0; i < m->extension_count; i++) {
+        extension e = m->extensions[i];
+        branch grown = {.size = from.size + 1,
+                        .last_unit = e.unit,
+                        .node = e.pair,
+                        .offset = begin,
+                        .length = e.end - begin};
+        begin = e.end;
+        if (grown.size > 2) {
+            uint32_t count = count_list(m->arena + grown.offset, grown.length);
+            if (count < s->job->least)
+                continue;
+            grown.node = (uint32_t)m->found[grown.size - 1].count;
+            int status = keep(s, m, grown.size, from.node, delay * s->tree->unit_count + e.unit, count);
+            if (status != SF_OK)
+                return status;
+        }
+        if (reserve(&m->branches, &m->branch_capacity, m->branch_count + 1, sizeof *m->branches) != SF_OK)
+            return SF_NO_MEMORY;
+        m->branches[m->branch_count++] = grown;
+    }
+    return SF_OK;
+}
+
+/* Adds the frequent extensions of a branch by one delay interval to the branches. */
+static int extend(search *s, miner *m, branch from, uint32_t delay)
+{
+    sf_node_range links = s->links[from.last_unit * s->tree->delay_count + delay];
+    uint64_t allowed = UINT64_MAX;
+    if (from.size > 1)
+        allowed = promising(s->signatures[delay], m->arena + from.offset, from.length, s->job->least);
+    uint64_t wanted = choose(s, m, links, allowed);
+    if (wanted == 0)
+        return SF_OK;
+    size_t found, begin = m->arena_count;
+    int status = collect(s, m, from, delay, wanted, &found);
+    for (uint32_t i = 0; i < m->extension_count; i++)
+        m->slots[m->extensions[i].unit] = 0;
+    if (status == SF_OK)
+        status = deal_out(m, found);
+    return status == SF_OK ? harvest(s, m, from, delay, begin) : status;
+}
+
+/* Everything below a branch, depth first. What was added to the arena and the branches is gone afterwards. */
+static int grow(search *s, unsigned worker, branch from)
+{
+    miner *m = &s->miners[worker];
+    size_t first_branch = m->branch_count, first_place = m->arena_count;
+    int status = from.size <= 2 ? go_on(s, worker) : SF_OK;
+    for (uint32_t d = 0; d < s->tree->delay_count && status == SF_OK; d++)
+        status = extend(s, m, from, d);
+    double now = sf_clock_seconds();
+    m->seconds[from.size + 1] += now - m->stamp;
+    m->stamp = now;
+    size_t last_branch = m->branch_count;
+    for (size_t b = first_branch; b < last_branch && status == SF_OK; b++)
+        if (m->branches[b].size < s->job->max_size)
+            status = grow(s, worker, m->branches[b]);
+    m->branch_count = first_branch;
+    m->arena_count = first_place;
+    return status;
+}
+
+static int grow_unit(void *context, unsigned worker, size_t item)
+{
+    search *s = context;
+    miner *m = &s->miners[worker];
+    sf_unit_events own = sf_events_unit(s->events, (uint32_t)item, 0, UINT32_MAX);
+    begin_part(s, worker, (uint32_t)item);
+    m->stamp = sf_clock_seconds();
+    int status = reserve(&m->arena, &m->arena_capacity, own.count, sizeof *m->arena);
+    if (status == SF_OK) {
+        for (size_t i = 0; i < own.count; i++)
+            m->arena[i] = (occurrence){own.positions[i], own.positions[i]};
+        m->arena_count = own.count;
+        status = grow(s, worker, (branch){.size = 1, .last_unit = (uint32_t)item, .length = own.count});
+        m->arena_count = 0;
+    }
+    return end_part(s, (uint32_t)item, status);
+}
+
+/* ---- from the threads' levels to the tree ---- */
+
+/* Appends what all threads found of one size to the tree, in the order of first units. */
+static int gather(search *s, uint32_t size, sf_error *error)
+{
+    sf_level *level = &s->tree->levels[size - 1];
+    for (uint32_t unit = 0; unit < s->tree->unit_count; unit++) {
+        part *own = &s->parts[unit];
+        const sf_node *found = s->miners[own->worker].found[size - 1].nodes;
+        own->base[size - 1] = level->count;
+        for (size_t i = own->begin[size - 1]; i < own->end[size - 1]; i++) {
+            size_t parent = found[i].parent;
+            if (size > 3) /* numbered within the thread so far */
+                parent += own->base[size - 2] - own->begin[size - 2];
+            if (sf_level_append(level, (uint32_t)parent, found[i].step, found[i].count) != SF_OK)
+                return sf_fail_memory(error);
+        }
+    }
+    for (unsigned t = 0; t < s->threads; t++) {
+        sf_free(s->miners[t].found[size - 1].nodes);
+        s->miners[t].found[size - 1] = (sf_level){0};
+    }
+    return sf_tree_link(s->tree, size, error);
+}
+
+/* Sizes are searched together: each gets its share of the time that passed. */
+static void share_time(const search *s, double *seconds, double passed)
+{
+    double sums[SF_EPISODE_MAX_SIZE + 1] = {0}, total = 0;
+    for (unsigned t = 0; t < s->threads; t++)
+        for (uint32_t size = 3; size <= SF_EPISODE_MAX_SIZE; size++) {
+            sums[size] += s->miners[t].seconds[size];
+            total += s->miners[t].seconds[size];
+        }
+    for (uint32_t size = 3; size <= SF_EPISODE_MAX_SIZE; size++)
+        seconds[size] = total > 0 ? passed * sums[size] / total : 0;
+}
+
+int sf_interval_search(sf_tree *tree, double *seconds, const sf_mine_job *job, sf_error *error)
+{
+    search s = {.job = job, .events = job->events, .tree = tree};
+    s.threads = job->threads > 0 ? job->threads : 1;
+    double start = sf_clock_seconds();
+    int status = prepare_pairs(&s) == SF_OK ? SF_OK : sf_fail_memory(error);
+    if (status == SF_OK)
+        status = for_units(&s, "counting pairs", find_pairs, error);
+    if (status == SF_OK)
+        status = gather(&s, 2, error);
+    seconds[2] = sf_clock_seconds() - start;
+    if (status == SF_OK && job->max_size > 2 && tree->levels[1].count > 0) {
+        status = prepare_deeper(&s) == SF_OK ? SF_OK : sf_fail_memory(error);
+        if (status == SF_OK)
+            status = for_units(&s, "growing episodes", grow_unit, error);
+        for (uint32_t size = 3; size <= job->max_size && status == SF_OK; size++)
+            status = gather(&s, size, error);
+        share_time(&s, seconds, sf_clock_seconds() - start - seconds[2]);
+    }
+    close_search(&s);
+    return status;
+}

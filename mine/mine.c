@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mine/mine.h"
+
+#include "core/clock.h"
+#include "core/episode.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/thread.h"
+#include "mine/engine.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the items of a result refer to. */
+typedef struct sf_mine_found {
+    sf_tree tree;
+    uint32_t *units; /* by unit of the tree: index in the recording */
+    sf_delay *delays;
+} sf_mine_found;
+
+/* A run of sf_mine. */
+typedef struct run {
+    const sf_mine_input *input;
+    const sf_mine_options *options;
+    const sf_engine *engine;
+    sf_mine_result *result;
+    sf_mine_job job;
+    sf_events events;
+    uint64_t *unit_spikes; /* by unit of the recording */
+    double *x_um, *y_um;   /* by unit of the events */
+} run;
+
+void sf_mine_options_default(sf_mine_options *options)
+{
+    *options = (sf_mine_options){.max_size = 4, .most = 10000000};
+}
+
+void sf_mine_result_free(sf_mine_result *result)
+{
+    if (result == NULL)
+        return;
+    if (result->found != NULL) {
+        sf_tree_free(&result->found->tree);
+        sf_free(result->found->units);
+        sf_free(result->found->delays);
+    }
+    sf_free(result->found);
+    sf_free(result->items);
+    sf_free(result);
+}
+
+/* ---- options ---- */
+
+static int check_delays(const sf_mine_options *options, sf_error *error)
+{
+    if (options->delay_count == 0)
+        return sf_fail(error, SF_USAGE, NULL, "no delay interval is given: at least one is needed");
+    for (size_t i = 0; i < options->delay_count; i++) {
+        sf_episode pair = {.size = 2, .delays = {options->delays[i]}};
+        if (sf_episode_check(&pair, 1, error) != SF_OK)
+            return SF_DATA;
+        for (size_t k = 0; k < i; k++)
+            if (options->delays[k].low_ns == options->delays[i].low_ns &&
+                options->delays[k].high_ns == options->delays[i].high_ns)
+                return sf_fail(error, SF_USAGE, NULL, "delay intervals %zu and %zu are the same", k + 1,
+                               i + 1);
+    }
+    return SF_OK;
+}
+
+static int check_options(const run *r, sf_error *error)
+{
+    const sf_mine_options *options = r->options;
+    if (options->max_size < 2 || options->max_size > SF_EPISODE_MAX_SIZE)
+        return sf_fail(error, SF_USAGE, NULL, "the largest size is %" PRIu32 ", expected 2 to %d",
+                       options->max_size, SF_EPISODE_MAX_SIZE);
+    if (!(options->threshold > 0) || !isfinite(options->threshold))
+        return sf_fail(error, SF_USAGE, NULL, "the threshold is %g, expected more than 0",
+                       options->threshold);
+    if (!(options->min_distance_um >= 0))
+        return sf_fail(error, SF_USAGE, NULL, "the least distance is %g um, expected 0 or more",
+                       options->min_distance_um);
+    if (options->min_distance_um > 0 && !sf_units_have_geometry(r->input->units))
+        return sf_fail(error, SF_USAGE, NULL,
+                       "a least distance needs positions, but this recording has none for its units");
+    if (!r->engine->threaded && options->threads > 1)
+        return sf_fail(error, SF_USAGE, NULL, "the engine %s runs on one thread, found %u", r->engine->name,
+                       options->threads);
+    if (options->threshold_kind == SF_THRESHOLD_RATE && r->input->duration_ns <= 0)
+        return sf_fail(error, SF_USAGE, NULL, "a threshold by rate needs a recorded time longer than 0");
+    return check_delays(options, error);
+}
+
+/* The threshold as a count, and the least whole count that meets it. */
+static void set_threshold(run *r)
+{
+    double threshold = r->options->threshold;
+    if (r->options->threshold_kind == SF_THRESHOLD_RATE)
+        threshold *= (double)r->input->duration_ns * 1e-9;
+    if (r->options->threshold_kind == SF_THRESHOLD_FRACTION)
+        threshold *= (double)r->input->spike_count;
+    r->result->threshold = threshold;
+    /* A product that should be whole may come out a rounding error above it. */
+    double least = ceil(threshold * (1 - 1e-12));
+    r->job.least = least < 1 ? 1 : least > UINT32_MAX ? UINT32_MAX : (uint32_t)least;
+}
+
+/* ---- size 1 ---- */
+
+static int count_units(run *r, sf_error *error)
+{
+    size_t units = r->input->units->count;
+    r->unit_spikes = sf_alloc(units, sizeof *r->unit_spikes);
+    if (r->unit_spikes == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < r->input->spike_count; i++) {
+        if (r->input->spikes[i].unit >= units)
+            return sf_fail(error, SF_DATA, NULL, "spike %zu is of unit #%" PRIu32 ", but there are %zu units",
+                           i, r->input->spikes[i].unit, units);
+        r->unit_spikes[r->input->spikes[i].unit]++;
+    }
+    return SF_OK;
+}
+
+/* Keeps the spikes of frequent units only: no other can be part of a frequent episode. */
+static int keep_frequent_units(run *r, sf_error *error)
+{
+    size_t units = r->input->units->count;
+    bool *keep = sf_alloc(units, sizeof *keep);
+    if (keep == NULL)
+        return sf_fail_memory(error);
+    for (size_t u = 0; u < units; u++)
+        keep[u] = r->unit_spikes[u] >= r->job.least;
+    int status = sf_events_open(&r->events, r->input->spikes, r->input->spike_count, units, keep, error);
+    sf_free(keep);
+    return status;
+}
+
+static int start_tree(run *r, sf_error *error)
+{
+    sf_mine_found *found = r->result->found;
+    const sf_events *events = &r->events;
+    uint64_t steps = (uint64_t)events->unit_count * r->options->delay_count;
+    if (steps > UINT32_MAX)
+        return sf_fail(error, SF_USAGE, NULL, "%zu delay intervals are too many for %" PRIu32 " units",
+                       r->options->delay_count, events->unit_count);
+    found->tree.unit_count = events->unit_count;
+    found->tree.delay_count = (uint32_t)r->options->delay_count;
+    found->delays = sf_resize(NULL, r->options->delay_count, sizeof *found->delays);
+    found->units = sf_resize(NULL, events->unit_count, sizeof *found->units);
+    r->x_um = sf_resize(NULL, events->unit_count, sizeof *r->x_um);
+    r->y_um = sf_resize(NULL, events->unit_count, sizeof *r->y_um);
+    if (found->delays == NULL || found->units == NULL || r->x_um == NULL || r->y_um == NULL)
+        return sf_fail_memory(error);
+    memcpy(found->delays, r->options->delays, r->options->delay_count * sizeof *found->delays);
+    for (uint32_t u = 0; u < events->unit_count; u++) {
+        const sf_unit *unit = &r->input->units->items[events->unit[u]];
+        found->units[u] = events->unit[u];
+        r->x_um[u] = unit->x_um;
+        r->y_um[u] = unit->y_um;
+        if (sf_level_append(&found->tree.levels[0], 0, u, events->first[u + 1] - events->first[u]) != SF_OK)
+            return sf_fail_memory(error);
+    }
+    return SF_OK;
+}
+
+/* ---- level by level, for engines that only count ---- */
+
+#define CHUNK 4096
+
+/* Candidates of one chunk: their place in the tree to be, and spelt out for the engine. */
+typedef struct chunk {
+    size_t count;
+    uint32_t parents[CHUNK], steps[CHUNK], counts[CHUNK];
+    uint32_t units[CHUNK * SF_EPISODE_MAX_SIZE], delays[CHUNK * SF_EPISODE_MAX_SIZE];
+} chunk;
+
+static void fill_chunk(chunk *to, sf_join *join)
+{
+    uint32_t size = join->size, units = join->tree->unit_count;
+    to->count = 0;
+    while (to->count < CHUNK && sf_join_next(join, &to->parents[to->count], &to->steps[to->count])) {
+        uint32_t steps[SF_EPISODE_MAX_SIZE];
+        sf_tree_steps(join->tree, size - 1, to->parents[to->count], steps);
+        steps[size - 1] = to->steps[to->count];
+        for (uint32_t node = 0; node < size; node++) {
+            to->units[to->count * size + node] = steps[node] % units;
+            if (node > 0)
+                to->delays[to->count * (size - 1) + node - 1] = steps[node] / units;
+        }
+        to->count++;
+    }
+}
+
+/* Counts one chunk and appends what is frequent. */
+static int count_chunk(run *r, chunk *part, uint32_t size, sf_error *error)
+{
+    sf_tree *tree = &r->result->found->tree;
+    sf_candidates candidates = {.size = size,
+                                .count = part->count,
+                                .units = part->units,
+                                .delays = part->delays,
+                                .intervals = r->options->delays};
+    sf_count_job job = {
+        .events = &r->events, .last = r->events.count, .candidates = &candidates, .threads = r->job.threads};
+    int status = r->engine->count(part->counts, &job, error);
+    if (status != SF_OK)
+        return status;
+    for (size_t i = 0; i < part->count; i++) {
+        if (part->counts[i] < r->job.least)
+            continue;
+        if (tree->levels[size - 1].count >= r->job.most)
+            return sf_fail(error, SF_DATA, NULL,
+                           "more than %zu episodes are frequent: ask for a higher threshold", r->job.most);
+        if (sf_level_append(&tree->levels[size - 1], part->parents[i], part->steps[i], part->counts[i]) !=
+            SF_OK)
+            return sf_fail_memory(error);
+    }
+    return SF_OK;
+}
+
+static int mine_level(run *r, chunk *part, uint32_t size, sf_error *error)
+{
+    sf_tree *tree = &r->result->found->tree;
+    double candidates = (double)sf_join_count(tree, &r->job.pairs, size), done = 0;
+    char what[32];
+    snprintf(what, sizeof what, "counting size %" PRIu32, size);
+    sf_join join = sf_join_start(tree, &r->job.pairs, size);
+    int status;
+    do {
+        fill_chunk(part, &join);
+        status = count_chunk(r, part, size, error);
+        done += (double)part->count;
+        if (status == SF_OK && !sf_progress_update(r->job.progress, what, done, candidates))
+            status = sf_fail(error, SF_CANCELLED, NULL, "stopped while %s", what);
+    } while (status == SF_OK && part->count == CHUNK);
+    return status == SF_OK ? sf_tree_link(tree, size, error) : status;
+}
+
+static int mine_levels(run *r, double *seconds, sf_error *error)
+{
+    chunk *part = sf_resize(NULL, 1, sizeof *part);
+    if (part == NULL)
+        return sf_fail_memory(error);
+    int status = SF_OK;
+    for (uint32_t size = 2; size <= r->options->max_size && status == SF_OK; size++) {
+        double start = sf_clock_seconds();
+        if (size == 2 || r->result->found->tree.levels[size - 2].count > 0)
+            status = mine_level(r, part, size, error);
+        seconds[size] = sf_clock_seconds() - start;
+    }
+    sf_free(part);
+    return status;
+}
+
+/* ---- the result ---- */
+
+static void list_levels(run *r, const double *seconds)
+{
+    sf_mine_result *result = r->result;
+    const sf_tree *tree = &result->found->tree;
+    for (uint32_t size = 1; size <= r->options->max_size; size++) {
+        uint64_t candidates = size == 1 ? r->input->units->count : sf_join_count(tree, &r->job.pairs, size);
+        if (candidates == 0)
+            break;
+        result->levels[result->level_count++] = (sf_mine_level){
+            .size = size,
+            .candidates = candidates,
+            .culled = r->engine->mine != NULL && size > 1 ? -1 : 0,
+            .frequent = tree->levels[size - 1].count,
+            .seconds = seconds[size],
+        };
+    }
+}
+
+/* Marks the episodes that a longer one contains with the same count: it is enough to look one size up, since
+ * the count of what lies between is between the two. */
+static void mark_contained(const sf_tree *tree, uint32_t size, bool *contained)
+{
+    const sf_level *longer = &tree->levels[size];
+    const sf_node *nodes = tree->levels[size - 1].nodes;
+    for (size_t i = 0; i < longer->count; i++) {
+        const sf_node *node = &longer->nodes[i];
+        if (nodes[node->parent].count == node->count)
+            contained[node->parent] = true;
+        if (nodes[node->suffix].count == node->count)
+            contained[node->suffix] = true;
+    }
+}
+
+static void spell(const sf_mine_found *found, uint32_t size, uint32_t node, sf_episode *episode)
+{
+    uint32_t steps[SF_EPISODE_MAX_SIZE];
+    sf_tree_steps(&found->tree, size, node, steps);
+    *episode = (sf_episode){.size = size};
+    for (uint32_t i = 0; i < size; i++) {
+        episode->units[i] = found->units[steps[i] % found->tree.unit_count];
+        if (i > 0)
+            episode->delays[i - 1] = found->delays[steps[i] / found->tree.unit_count];
+    }
+}
+
+void sf_mine_result_episode(const sf_mine_result *result, size_t i, sf_episode *episode)
+{
+    spell(result->found, result->items[i].size, result->items[i].node, episode);
+}
+
+/* The order of output. Nodes are in the order of units where there is one delay interval. */
+static int compare_items(const void *a, const void *b, void *context)
+{
+    const sf_mine_item *left = a, *right = b;
+    const sf_mine_found *found = context;
+    if (left->size != right->size)
+        return left->size < right->size ? -1 : 1;
+    if (left->count != right->count)
+        return left->count > right->count ? -1 : 1;
+    if (found->tree.delay_count == 1)
+        return left->node < right->node ? -1 : left->node > right->node;
+    sf_episode episodes[2];
+    spell(found, left->size, left->node, &episodes[0]);
+    spell(found, right->size, right->node, &episodes[1]);
+    return sf_episode_compare(&episodes[0], &episodes[1]);
+}
+
+static int list_items(run *r, sf_error *error)
+{
+    sf_mine_result *result = r->result;
+    const sf_tree *tree = &result->found->tree;
+    size_t total = 0, largest = 0;
+    for (uint32_t size = 2; size <= r->options->max_size; size++) {
+        total += tree->levels[size - 1].count;
+        largest = tree->levels[size - 1].count > largest ? tree->levels[size - 1].count : largest;
+    }
+    result->items = sf_resize(NULL, total, sizeof *result->items);
+    bool *contained = sf_resize(NULL, largest, sizeof *contained);
+    if (result->items == NULL || contained == NULL) {
+        sf_free(contained);
+        return sf_fail_memory(error);
+    }
+    for (uint32_t size = 2; size <= r->options->max_size; size++) {
+        const sf_level *level = &tree->levels[size - 1];
+        memset(contained, 0, level->count * sizeof *contained);
+        if (r->options->closed && size < r->options->max_size)
+            mark_contained(tree, size, contained);
+        for (uint32_t node = 0; node < level->count; node++) {
+            sf_episode episode;
+            if (contained[node])
+                continue;
+            spell(result->found, size, node, &episode);
+            result->items[result->count++] = (sf_mine_item){
+                .size = size,
+                .node = node,
+                .count = level->nodes[node].count,
+                .expected = sf_expected_episode(&episode, r->unit_spikes, r->input->duration_ns),
+            };
+        }
+    }
+    sf_free(contained);
+    qsort_r(result->items, result->count, sizeof *result->items, compare_items, result->found);
+    return SF_OK;
+}
+
+static int prepare(run *r, const sf_progress *progress, sf_error *error)
+{
+    int status = sf_engine_find(&r->engine, r->options->engine, error);
+    if (status == SF_OK)
+        status = check_options(r, error);
+    if (status != SF_OK)
+        return status;
+    r->result = sf_alloc(1, sizeof *r->result);
+    if (r->result != NULL)
+        r->result->found = sf_alloc(1, sizeof *r->result->found);
+    if (r->result == NULL || r->result->found == NULL)
+        return sf_fail_memory(error);
+    r->result->engine = r->engine->name;
+    set_threshold(r);
+    r->job.events = &r->events;
+    r->job.delays = r->options->delays;
+    r->job.max_size = r->options->max_size;
+    r->job.most = r->options->most;
+    r->job.threads = r->options->threads > 0 ? r->options->threads : sf_thread_cores();
+    r->job.progress = progress;
+    return SF_OK;
+}
+
+static int mine_all(run *r, sf_error *error)
+{
+    double start = sf_clock_seconds(), seconds[SF_EPISODE_MAX_SIZE + 1] = {0};
+    int status = count_units(r, error);
+    if (status == SF_OK)
+        status = keep_frequent_units(r, error);
+    if (status == SF_OK)
+        status = start_tree(r, error);
+    if (status != SF_OK)
+        return status;
+    r->job.pairs = (sf_pair_rule){.self = r->options->self,
+                                  .min_distance_um = r->options->min_distance_um,
+                                  .x_um = r->x_um,
+                                  .y_um = r->y_um};
+    seconds[1] = sf_clock_seconds() - start;
+    if (r->engine->mine != NULL)
+        status = r->engine->mine(&r->result->found->tree, seconds, &r->job, error);
+    else
+        status = mine_levels(r, seconds, error);
+    r->result->seconds = sf_clock_seconds() - start;
+    if (status == SF_OK)
+        list_levels(r, seconds);
+    return status == SF_OK ? list_items(r, error) : status;
+}
+
+int sf_mine(sf_mine_result **result, const sf_mine_input *input, const sf_mine_options *options,
+            const sf_progress *progress, sf_error *error)
+{
+    *result = NULL;
+    run r = {.input = input, .options = options};
+    int status = prepare(&r, progress, error);
+    if (status == SF_OK)
+        status = mine_all(&r, error);
+    sf_events_close(&r.events);
+    sf_free(r.unit_spikes);
+    sf_free(r.x_um);
+    sf_free(r.y_um);
+    if (status == SF_OK)
+        *result = r.result;
+    else
+        sf_mine_result_free(r.result);
+    return status;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Finding the frequent episodes of a stream of spikes, and counting given ones. */
+#ifndef SF_MINE_MINE_H
+#define SF_MINE_MINE_H
+
+#include "core/progress.h"
+#include "core/recording.h"
+
+/** What the threshold is a number of. */
+typedef enum sf_threshold_kind {
+    SF_THRESHOLD_COUNT,   /**< occurrences */
+    SF_THRESHOLD_RATE,    /**< occurrences a second of recorded time */
+    SF_THRESHOLD_FRACTION /**< occurrences for each spike */
+} sf_threshold_kind;
+
+typedef struct sf_mine_options {
+    const sf_delay *delays; /**< borrowed for the call; at least one */
+    size_t delay_count;
+    sf_threshold_kind threshold_kind;
+    double threshold;       /**< an episode is frequent with this count or more; > 0, may be fractional */
+    uint32_t max_size;      /**< 2 .. SF_EPISODE_MAX_SIZE */
+    bool self;              /**< a unit may follow itself directly: A -> A */
+    bool closed;            /**< leave out episodes that a longer one contains with the same count */
+    double min_distance_um; /**< different units closer than this do not follow each other; 0: any distance */
+    const char *engine;     /**< a name, NULL or "auto" */
+    unsigned threads;       /**< 0: all cores */
+    size_t most;            /**< give up with SF_DATA beyond this many episodes */
+} sf_mine_options;
+
+/** Size up to 4, at most 10 million episodes; no delays and no threshold, which the caller sets. */
+void sf_mine_options_default(sf_mine_options *options);
+
+typedef struct sf_mine_input {
+    const sf_spike *spikes; /**< ordered by (time_ns, unit) */
+    size_t spike_count;
+    const sf_units *units;
+    int64_t duration_ns; /**< recorded time: rates and expected counts refer to it */
+} sf_mine_input;
+
+typedef struct sf_mine_level {
+    uint32_t size;
+    uint64_t candidates; /**< of the plain join of frequent prefixes and suffixes; size 1: all units */
+    int64_t culled;      /**< candidates that a bound ruled out; -1: not known */
+    uint64_t frequent;
+    double seconds;
+} sf_mine_level;
+
+/** A frequent episode of two or more units; sf_mine_result_episode spells it out. */
+typedef struct sf_mine_item {
+    uint32_t size, node;
+    uint32_t count;
+    double expected; /**< sf_expected_count at the observed rates */
+} sf_mine_item;
+
+typedef struct sf_mine_result {
+    const char *engine; /**< the one used; a literal */
+    double threshold;   /**< as a count */
+    double seconds;     /**< the mining alone */
+    uint32_t level_count;
+    sf_mine_level
+        levels[SF_EPISODE_MAX_SIZE]; /**< from size 1; the last has frequent episodes or candidates */
+    size_t count;
+    sf_mine_item *items; /**< size ascending, count descending, then units, then delays */
+    struct sf_mine_found *found;
+} sf_mine_result;
+
+/**
+ * Finds every episode over the units and delays that meets the threshold. SF_USAGE for options that make no
+ * sense, SF_DATA for spikes out of order or too many episodes, SF_CANCELLED. With the same input the result
+ * is the same on any number of threads.
+ */
+int sf_mine(sf_mine_result **result, const sf_mine_input *input, const sf_mine_options *options,
+            const sf_progress *progress, sf_error *error);
+
+/** Item i of the result with the recording's units. */
+void sf_mine_result_episode(const sf_mine_result *result, size_t i, sf_episode *episode);
+
+void sf_mine_result_free(sf_mine_result *result);
+
+/* ---- counting given episodes ---- */
+
+typedef struct sf_counter sf_counter;
+
+/**
+ * Prepares to count these episodes (borrowed until close), in the whole stream or in parts of it. Engine and
+ * threads as in sf_mine_options. SF_USAGE, SF_DATA.
+ */
+int sf_counter_open(sf_counter **counter, const sf_spike *spikes, size_t spike_count, size_t unit_count,
+                    const sf_episode *episodes, size_t episode_count, const char *engine, unsigned threads,
+                    sf_error *error);
+
+/** The engine used; a literal. */
+const char *sf_counter_engine(const sf_counter *counter);
+
+/** counts[i] = count of episode i in the spikes with start_ns <= time < stop_ns, as if there were no others;
+ * span NULL: in all. */
+int sf_counter_count(sf_counter *counter, const sf_span *span, uint64_t *counts, sf_error *error);
+
+void sf_counter_close(sf_counter *counter);
+
+/**
+ * The occurrences that the count of an episode counts, in order: *times holds count * size times in ns, from
+ * sf_alloc, to be freed by sf_free. For each end it is the occurrence with the latest spike at every node.
+ */
+int sf_occurrences_find(int64_t **times, size_t *count, const sf_spike *spikes, size_t spike_count,
+                        size_t unit_count, const sf_episode *episode, sf_error *error);
+
+/* ---- what to expect ---- */
+
+/**
+ * The count to expect of independent Poisson trains: rates_hz[i] is the rate of node i's unit. Formula,
+ * derivation and accuracy are in expected.c.
+ */
+double sf_expected_count(uint32_t size, const double *rates_hz, const sf_delay *delays, double seconds);
+
+/** The same of an episode, with every unit's rate its number of spikes over the recorded time. */
+double sf_expected_episode(const sf_episode *episode, const uint64_t *unit_spikes, int64_t duration_ns);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The spikes of each counted occurrence: the lists of the interval engine, with the way back. */
+#include "core/episode.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "mine/events.h"
+#include "mine/mine.h"
+
+/* A spike that an occurrence of the nodes so far can end with. */
+typedef struct stop {
+    int64_t time;
+    uint32_t position, start; /* start: the latest position that such an occurrence can start at */
+    uint32_t previous;        /* the spike before it in that occurrence: index in the node before's list */
+} stop;
+
+typedef struct stops {
+    stop *items;
+    size_t count;
+} stops;
+
+static int list_node(stops *to, const stops *from, sf_unit_events unit, const sf_delay *delay)
+{
+    to->items = sf_resize(NULL, unit.count, sizeof *to->items);
+    if (to->items == NULL)
+        return SF_NO_MEMORY;
+    size_t k = 0;
+    for (size_t i = 0; i < unit.count; i++) {
+        stop next = {unit.times[i], unit.positions[i], unit.positions[i], 0};
+        if (from != NULL) {
+            while (k < from->count && next.time - from->items[k].time > delay->low_ns)
+                k++;
+            if (k == 0 || next.time - from->items[k - 1].time > delay->high_ns)
+                continue;
+            next.start = from->items[k - 1].start;
+            next.previous = (uint32_t)(k - 1);
+        }
+        to->items[to->count++] = next;
+    }
+    return SF_OK;
+}
+
+/* Follows one occurrence back from its last spike. */
+static void trace(int64_t *times, const stops *nodes, uint32_t size, const stop *last, int64_t origin_ns)
+{
+    for (uint32_t node = size; node-- > 0;) {
+        times[node] = last->time + origin_ns;
+        if (node > 0)
+            last = &nodes[node - 1].items[last->previous];
+    }
+}
+
+static int take_greedily(int64_t **times, size_t *count, const stops *nodes, uint32_t size, int64_t origin_ns)
+{
+    const stops *last = &nodes[size - 1];
+    *times = sf_resize(NULL, last->count * size, sizeof **times);
+    if (*times == NULL)
+        return SF_NO_MEMORY;
+    uint32_t restart = 0;
+    for (size_t i = 0; i < last->count; i++) {
+        if (last->items[i].start < restart)
+            continue;
+        restart = last->items[i].position + 1;
+        trace(*times + *count * size, nodes, size, &last->items[i], origin_ns);
+        ++*count;
+    }
+    return SF_OK;
+}
+
+/* The kept unit that is the recording's `unit`. */
+static sf_unit_events events_of(const sf_events *events, uint32_t unit)
+{
+    uint32_t number = 0;
+    while (events->unit[number] != unit)
+        number++;
+    return sf_events_unit(events, number, 0, UINT32_MAX);
+}
+
+int sf_occurrences_find(int64_t **times, size_t *count, const sf_spike *spikes, size_t spike_count,
+                        size_t unit_count, const sf_episode *episode, sf_error *error)
+{
+    *times = NULL;
+    *count = 0;
+    int status = sf_episode_check(episode, unit_count, error);
+    if (status != SF_OK)
+        return status;
+    bool *keep = sf_alloc(unit_count, sizeof *keep);
+    if (keep == NULL)
+        return sf_fail_memory(error);
+    for (uint32_t node = 0; node < episode->size; node++)
+        keep[episode->units[node]] = true;
+    sf_events events;
+    status = sf_events_open(&events, spikes, spike_count, unit_count, keep, error);
+    sf_free(keep);
+    if (status != SF_OK)
+        return status;
+    stops nodes[SF_EPISODE_MAX_SIZE] = {0};
+    for (uint32_t node = 0; node < episode->size && status == SF_OK; node++)
+        status =
+            list_node(&nodes[node], node > 0 ? &nodes[node - 1] : NULL,
+                      events_of(&events, episode->units[node]), node > 0 ? &episode->delays[node - 1] : NULL);
+    if (status == SF_OK)
+        status = take_greedily(times, count, nodes, episode->size, events.origin_ns);
+    if (status != SF_OK)
+        sf_fail_memory(error);
+    for (uint32_t node = 0; node < episode->size; node++)
+        sf_free(nodes[node].items);
+    sf_events_close(&events);
+    return status;
+}
