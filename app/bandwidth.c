@@ -9,7 +9,13 @@
 #include <math.h>
 
 static const app_option options[] = {
-    {"method", "NAME", "plugin: the paper's two-stage plug-in (default)"},
+    {"method", "NAME",
+     "isj: improved Sheather-Jones (default); plugin: two-stage plug-in; lscv: least-squares "
+     "cross-validation "
+     "over a wide range; lscv-paper: from h0/4 to 4 h0 only; silverman, scott: rules for a normal density"},
+    {"exact", NULL,
+     "direct sums over all pairs instead of the characteristic function: plugin, lscv, lscv-paper"},
+    {"curve", NULL, "prints the scores that lscv and lscv-paper looked at, as h,score lines"},
     {NULL, NULL, NULL},
 };
 
@@ -26,7 +32,10 @@ static int select_all(const app_call *call, const app_series_list *list, const s
                       series_result *results, sf_error *error)
 {
     sf_progress progress = app_progress(call);
-    sf_bandwidth_options how = {.threads = sf_thread_cores(), .progress = &progress};
+    sf_bandwidth_options how = {.threads = sf_thread_cores(),
+                                .progress = &progress,
+                                .exact = app_has(call, "exact"),
+                                .curve = app_has(call, "curve")};
     for (size_t i = 0; i < list->count; i++) {
         series_result *result = &results[i];
         result->series = &list->items[i];
@@ -34,6 +43,9 @@ static int select_all(const app_call *call, const app_series_list *list, const s
         result->status =
             sf_bandwidth_select(&result->bandwidth, selector, &result->series->samples, &how, &result->error);
         result->seconds = sf_clock_seconds() - start;
+        if (result->status == SF_OK && result->bandwidth.note != NULL)
+            app_warn(call, "%s%s%s", result->series->name, result->series->name[0] != '\0' ? ": " : "",
+                     result->bandwidth.note);
         if (result->status != SF_OK && (result->status != SF_DATA || list->count == 1)) {
             if (result->error.place[0] == '\0')
                 return sf_fail(error, result->status, call->arguments[0], "%s", result->error.text);
@@ -42,6 +54,32 @@ static int select_all(const app_call *call, const app_series_list *list, const s
         }
     }
     return SF_OK;
+}
+
+/* Points have a relative h; users see h as in the field of that name. */
+static double unit_of(const sf_bandwidth *found)
+{
+    return found->h / found->h_relative;
+}
+
+static void print_points(sf_json *json, const char *key, const sf_score_point *points, size_t count,
+                         double unit)
+{
+    sf_json_array(json, key);
+    for (size_t m = 0; m < count; m++) {
+        sf_json_object(json, NULL);
+        sf_json_real(json, "h", points[m].h * unit);
+        sf_json_real(json, "objective", points[m].score);
+        sf_json_end_object(json);
+    }
+    sf_json_end_array(json);
+}
+
+static void print_curve(sf_text *text, const sf_bandwidth *found)
+{
+    sf_text_printf(text, "h,score");
+    for (size_t i = 0; i < found->curve_count; i++)
+        sf_text_printf(text, "\n%.17g,%.17g", found->curve[i].h * unit_of(found), found->curve[i].score);
 }
 
 static void print_fields(sf_json *json, const series_result *result)
@@ -56,14 +94,9 @@ static void print_fields(sf_json *json, const series_result *result)
     sf_json_real(json, "h0", good ? found->h0 : NAN);
     sf_json_real(json, "objective", found->objective);
     sf_json_bool(json, "at_edge", found->at_edge);
-    sf_json_array(json, "minima");
-    for (size_t m = 0; m < found->minimum_count; m++) {
-        sf_json_object(json, NULL);
-        sf_json_real(json, "h", found->minima[m].h);
-        sf_json_real(json, "objective", found->minima[m].objective);
-        sf_json_end_object(json);
-    }
-    sf_json_end_array(json);
+    print_points(json, "minima", found->minima, found->minimum_count, unit_of(found));
+    if (found->curve != NULL)
+        print_points(json, "curve", found->curve, found->curve_count, unit_of(found));
     sf_json_real(json, "seconds", result->seconds);
     sf_json_string(json, "device", "cpu");
     if (!good)
@@ -121,11 +154,26 @@ static void print_table(sf_text *text, const app_series_list *list, const series
         app_table_cell(&table, "%zu", result->series->samples.n);
         number_cell(&table, good, result->bandwidth.h);
         number_cell(&table, good, result->bandwidth.h_relative);
-        app_table_cell(&table, "%s", good ? "" : result->error.text);
+        app_table_cell(&table, "%s",
+                       good ? result->bandwidth.at_edge ? "at the edge" : "" : result->error.text);
     }
     app_table_print(&table, text, columns);
     if (text->length > 0 && !text->failed)
         text->data[--text->length] = '\0'; /* app_print ends the last line */
+}
+
+static int check_curve(const app_call *call, const app_series_list *list, const series_result *results,
+                       sf_error *error)
+{
+    if (!app_has(call, "curve") || call->json)
+        return SF_OK;
+    if (list->count > 1)
+        return sf_fail(error, SF_USAGE, "--curve", "holds %zu units: choose one with --units, or --json",
+                       list->count);
+    return results[0].bandwidth.curve != NULL
+               ? SF_OK
+               : sf_fail(error, SF_USAGE, "--curve", "%s has no curve; lscv and lscv-paper have",
+                         results[0].bandwidth.method);
 }
 
 static int report(const app_call *call, const app_series_list *list, const sf_selector *selector,
@@ -135,10 +183,14 @@ static int report(const app_call *call, const app_series_list *list, const sf_se
     if (results == NULL)
         return sf_fail_memory(error);
     int status = select_all(call, list, selector, results, error);
+    if (status == SF_OK)
+        status = check_curve(call, list, results, error);
     if (status == SF_OK) {
         sf_text text = {0};
         if (call->json)
             print_json(&text, results, list->count);
+        else if (app_has(call, "curve"))
+            print_curve(&text, &results[0].bandwidth);
         else
             print_table(&text, list, results);
         status = app_print(&text, error);
@@ -171,7 +223,7 @@ const app_command app_command_bandwidth = {
     .arguments = "SAMPLES|REC",
     .least_arguments = 1,
     .most_arguments = 1,
-    .example = "synfire bandwidth intervals.txt --method plugin",
+    .example = "synfire bandwidth intervals.txt",
     .notes =
         "SAMPLES is a file of numbers: text or CSV with one row a line, or NumPy .npy. With --quantity it "
         "is a recording, and every unit in the selection gets its own bandwidth: units are never pooled. "

@@ -14,7 +14,7 @@
 static const app_option options[] = {
     {"bandwidth", "H|METHOD",
      "a number in the unit of the samples (with --log: of their logarithm), or how to "
-     "find one: plugin (default)"},
+     "find one, as bandwidth --method (default isj)"},
     {"grid", "A:B:N", "N points from A to B (default: 512 points, three bandwidths beyond the samples)"},
     {"log", NULL, "samples are above 0: estimates the density of their logarithm and carries it back"},
     {"reflect", NULL, "samples are not under 0: reflects there what the kernels put below"},
@@ -149,7 +149,7 @@ static int write_plot(const char *path, const density_request *request, const de
     snprintf(caption, sizeof caption, "%zu samples, bandwidth %.4g%s%s (%s)", result->series->samples.n,
              result->h, request->domain == SF_DOMAIN_LOG || list->measure[0] == '\0' ? "" : " ",
              request->domain == SF_DOMAIN_LOG ? " of the logarithm" : list->measure,
-             request->selector != NULL ? sf_selector_label(request->selector) : "given");
+             request->selector != NULL ? sf_selector_name(request->selector) : "given");
     snprintf(x_label, sizeof x_label, "%s%s%s", list->quantity, list->measure[0] != '\0' ? ", " : "",
              list->measure);
     snprintf(y_label, sizeof y_label, "density%s%s", list->measure[0] != '\0' ? ", 1/" : "", list->measure);

@@ -220,12 +220,12 @@ void app_samples_free(app_series_list *list)
 
 int app_selector(const char *text, const char *option, const sf_selector **selector, sf_error *error)
 {
-    *selector = sf_selector_find(text != NULL ? text : sf_selector_name(0));
+    *selector = text != NULL ? sf_selector_find(text) : sf_selector_at(0);
     if (*selector != NULL)
         return SF_OK;
     sf_text names = {0};
-    for (size_t i = 0; sf_selector_name(i) != NULL; i++)
-        sf_text_printf(&names, "%s%s", i > 0 ? ", " : "", sf_selector_name(i));
+    for (size_t i = 0; sf_selector_at(i) != NULL; i++)
+        sf_text_printf(&names, "%s%s", i > 0 ? ", " : "", sf_selector_name(sf_selector_at(i)));
     int status = sf_fail(error, SF_USAGE, option, "found '%s', expected %s", text,
                          names.failed ? "a method" : names.data);
     sf_text_free(&names);

@@ -28,7 +28,7 @@ int sf_bandwidth_plugin(sf_plugin *plugin, const double *samples, size_t n, unsi
 
 /** Steps 2 to 7 given V = 1: `psi` returns Psi_r(g), r = 6 or 4, of standardised samples. For every engine.
  */
-int sf_plugin_steps(sf_plugin *plugin, const sf_moments *moments, size_t n,
+int sf_plugin_steps(sf_plugin *plugin, const sf_moments *moments, double n,
                     int (*psi)(void *context, int r, double g, double *value), void *context);
 
 #endif

@@ -99,19 +99,19 @@ static int find_psi(void *context, int r, double g, double *value)
     return SF_OK;
 }
 
-int sf_plugin_steps(sf_plugin *plugin, const sf_moments *moments, size_t n,
+int sf_plugin_steps(sf_plugin *plugin, const sf_moments *moments, double n,
                     int (*psi)(void *context, int r, double g, double *value), void *context)
 {
     double psi8 = 105 / (32 * SQRT_PI), psi6 = 0, psi4 = 0;
-    double g1 = pow(-2 * (k6[0] / SQRT_2PI) / (psi8 * (double)n), 1.0 / 9);
+    double g1 = pow(-2 * (k6[0] / SQRT_2PI) / (psi8 * n), 1.0 / 9);
     int status = psi(context, 6, g1, &psi6);
     if (status != SF_OK)
         return status;
-    double g2 = pow(-2 * (k4[0] / SQRT_2PI) / (psi6 * (double)n), 1.0 / 7);
+    double g2 = pow(-2 * (k4[0] / SQRT_2PI) / (psi6 * n), 1.0 / 7);
     status = psi(context, 4, g2, &psi4);
     if (status != SF_OK)
         return status;
-    double h = pow(1 / (2 * SQRT_PI) / (psi4 * (double)n), 1.0 / 5);
+    double h = pow(1 / (2 * SQRT_PI) / (psi4 * n), 1.0 / 5);
     double sigma = moments->sigma;
     *plugin = (sf_plugin){
         .variance = moments->variance,
@@ -145,7 +145,7 @@ int sf_bandwidth_plugin(sf_plugin *plugin, const double *samples, size_t n, unsi
                                      .block_sums = block_sums,
                                      .progress = progress,
                                      .pairs_total = 2 * pairs_up_to(n, n)}};
-        status = sf_plugin_steps(plugin, &moments, n, find_psi, &direct);
+        status = sf_plugin_steps(plugin, &moments, (double)n, find_psi, &direct);
         if (status == SF_CANCELLED)
             sf_fail(error, SF_CANCELLED, NULL, "stopped before the pair sums were complete");
     }

@@ -80,3 +80,28 @@ grep -q '>interval, s<' isi.svg && grep -q 'Density of interval: a<' isi.svg
 refused 64 "choose one with --units" $SYNFIRE density recording.csv --quantity isi --quiet
 refused 64 "found 'speed'" $SYNFIRE bandwidth recording.csv --quantity speed
 refused 64 "give --quantity too" $SYNFIRE bandwidth squares.txt --units a
+
+# Methods: isj is the default; curves; both engines; what a method says about an edge.
+$SYNFIRE bandwidth squares.txt --json | grep -q '"method":"isj"'
+for method in plugin lscv lscv-paper; do
+    one=$($SYNFIRE bandwidth squares.txt --method $method --json --quiet | field h)
+    two=$($SYNFIRE bandwidth squares.txt --method $method --json --quiet --exact | field h)
+    awk "BEGIN { d = $one / $two - 1; exit !(d < 1e-9 && d > -1e-9) }"
+done
+$SYNFIRE bandwidth squares.txt --method lscv --curve --quiet >curve.csv
+[ "$(wc -l <curve.csv)" = 201 ] && [ "$(head -1 curve.csv)" = h,score ]
+[ "$($SYNFIRE bandwidth squares.txt --method lscv-paper --curve --quiet | wc -l)" = 151 ]
+# The curve's lowest point is next to the minimum that is reported.
+lowest=$(awk -F, 'NR == 2 || NR > 1 && $2 < s { s = $2; h = $1 } END { print h }' curve.csv)
+h=$($SYNFIRE bandwidth squares.txt --method lscv --json --quiet | field h)
+awk "BEGIN { d = $h / $lowest; exit !(d < 1.03 && d > 0.97) }"
+awk 'BEGIN { for (i = 0; i < 300; i++) print i % 7, i % 11, i * i % 13 }' >columns.txt
+$SYNFIRE bandwidth columns.txt --method silverman --json | grep -q '"n":300,"d":3,"h":0.4'
+$SYNFIRE bandwidth columns.txt --method lscv-paper --json --quiet | grep -q '"d":3'
+refused 65 "the method isj takes 1" $SYNFIRE bandwidth columns.txt
+refused 65 "singular" $SYNFIRE bandwidth <(awk '{ print $1, $2, $1 + $2 }' columns.txt) --method scott
+refused 64 "has no curve" $SYNFIRE bandwidth squares.txt --curve
+refused 64 "no form by direct sums" $SYNFIRE bandwidth squares.txt --exact
+awk 'BEGIN { for (i = 0; i < 300; i++) print (i * i) % 5 }' >steps.txt
+$SYNFIRE bandwidth steps.txt --json 2>err | grep -q '"at_edge":true'
+grep -q "steps of a clock" err

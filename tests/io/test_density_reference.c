@@ -2,7 +2,7 @@
 /* The published check values, within the tolerances that come with them. */
 #include "support/support.h"
 
-#include "density/bandwidth.h"
+#include "density/select.h"
 #include "oracle/density_oracle.h"
 
 #include <jansson.h>
@@ -38,6 +38,12 @@ static void assert_within(double found, double expected, double tolerance, const
 {
     if (!(fabs(found - expected) <= tolerance))
         fail_msg("%s %s: %.17g, expected %.17g", key, what, found, expected);
+}
+
+/* Sets too large for every day: minutes under sanitizers. SYNFIRE_TEST_LONG=1 runs them. */
+static bool too_long(size_t pairs_work)
+{
+    return getenv("SYNFIRE_TEST_LONG") == NULL && pairs_work > (size_t)2048 * 2048;
 }
 
 /* Column 0 of the set of a key set:n. Free with free(). */
@@ -85,13 +91,11 @@ static void plugin_by_direct_sums(void **state)
         skip();
     const char *key;
     json_t *entry;
-    size_t most =
-        getenv("SYNFIRE_TEST_LONG") != NULL ? SIZE_MAX : 4096; /* 30,720: minutes under sanitizers */
     json_object_foreach(json_object_get(reference, "plugin_ref"), key, entry)
     {
-        if (number(entry, "n") > (double)most)
+        size_t n = (size_t)number(entry, "n");
+        if (too_long(n * n / 4))
             continue;
-        size_t n;
         double *x = first_column(key, &n);
         sf_plugin found;
         assert_int_equal(sf_bandwidth_plugin(&found, x, n, 2, NULL, NULL), SF_OK);
@@ -111,11 +115,114 @@ static void plugin_by_direct_sums(void **state)
     }
 }
 
+static void select_bandwidth(sf_bandwidth *found, const char *method, const char *key, size_t columns,
+                             bool exact)
+{
+    char set[32];
+    size_t n, all;
+    assert_int_equal(sscanf(key, "%31[^:]:%zu", set, &n), 2);
+    double *rows = check_samples(set, n, &all);
+    assert_non_null(rows);
+    for (size_t i = 0; i < n; i++)
+        memmove(rows + i * columns, rows + i * all, columns * sizeof *rows);
+    sf_samples samples = {.values = rows, .n = n, .d = columns};
+    sf_bandwidth_options how = {.threads = 2, .exact = exact, .curve = true};
+    sf_error error = {0};
+    int status = sf_bandwidth_select(found, sf_selector_find(method), &samples, &how, &error);
+    if (status != SF_OK)
+        fail_msg("%s %s: %s", method, key, error.text);
+    free(rows);
+}
+
+/* The paper's 150 points: position and value of the lowest, both ends, and the refined minimum. */
+static void assert_paper(const char *key, const json_t *entry, const sf_bandwidth *found)
+{
+    assert_int_equal(found->curve_count, 150);
+    double lowest = 0, scale = 0;
+    size_t at = 0;
+    for (size_t i = 0; i < 150; i++) {
+        scale = fmax(scale, fabs(found->curve[i].score));
+        if (i == 0 || found->curve[i].score < lowest) {
+            lowest = found->curve[i].score;
+            at = i;
+        }
+    }
+    assert_within(found->h0, number(entry, "h0"), 1e-12, key, "h0");
+    assert_within((double)at, number(entry, "argmin_index"), 0, key, "argmin_index");
+    assert_within(found->curve[at].h, number(entry, "h_grid"), 1e-10, key, "h_grid");
+    assert_within(lowest, number(entry, "g_grid"), 1e-10 * scale, key, "g_grid");
+    assert_within(found->curve[0].score, number(entry, "g_first"), 1e-10 * scale, key, "g_first");
+    assert_within(found->curve[149].score, number(entry, "g_last"), 1e-10 * scale, key, "g_last");
+    assert_int_equal(found->at_edge, json_is_true(json_object_get(entry, "at_edge")));
+    if (!found->at_edge) {
+        /* The minimum is flat: at gauss16:30720:1 the score changes by 1e-14 within 2e-6 of h, and there the
+         * direct sums and the characteristic function agree on h to 1e-13. */
+        double h = number(entry, "h_refined");
+        assert_within(found->h_relative, h, (found->n < 30720 ? 1e-6 : 3e-6) * h, key, "h_refined");
+        assert_within(found->objective, number(entry, "g_refined"), 1e-10 * scale, key, "g_refined");
+    }
+}
+
+static void lscv_paper_by_direct_sums_and_by_the_characteristic_function(void **state)
+{
+    (void)state;
+    if (reference == NULL)
+        skip();
+    const char *key;
+    json_t *entry;
+    json_object_foreach(json_object_get(reference, "lscv_ref"), key, entry)
+    {
+        size_t n = (size_t)number(entry, "n"), d = (size_t)number(entry, "d");
+        sf_bandwidth found;
+        if (!too_long(n * n)) {
+            select_bandwidth(&found, "lscv-paper", key, d, true);
+            assert_paper(key, entry, &found);
+            sf_bandwidth_free(&found);
+        }
+        if (d == 1) {
+            select_bandwidth(&found, "lscv-paper", key, 1, false);
+            assert_paper(key, entry, &found);
+            sf_bandwidth_free(&found);
+        }
+    }
+}
+
+static void plugin_and_wide_minima_by_the_characteristic_function(void **state)
+{
+    (void)state;
+    if (reference == NULL)
+        skip();
+    const char *key;
+    json_t *entry;
+    json_object_foreach(json_object_get(reference, "fourier_ref"), key, entry)
+    {
+        sf_bandwidth found;
+        select_bandwidth(&found, "plugin", key, 1, false);
+        double h = number(entry, "h_plugin");
+        assert_within(found.h, h, 1e-12 * h, key, "h_plugin");
+        sf_bandwidth_free(&found);
+        select_bandwidth(&found, "lscv", key, 1, false);
+        json_t *minima = json_object_get(entry, "local_minima");
+        assert_int_equal(found.minimum_count, json_array_size(minima));
+        for (size_t m = 0; m < found.minimum_count; m++) {
+            const json_t *minimum = json_array_get(minima, m);
+            double at = json_number_value(json_array_get(minimum, 0));
+            double score = json_number_value(json_array_get(minimum, 1));
+            assert_within(found.minima[m].h, at, 1e-6 * at, key, "minimum");
+            assert_within(found.minima[m].score, score, 1e-10 * fabs(score), key, "score");
+        }
+        assert_false(found.at_edge);
+        sf_bandwidth_free(&found);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_generator_makes_the_files),
         cmocka_unit_test(plugin_by_direct_sums),
+        cmocka_unit_test(lscv_paper_by_direct_sums_and_by_the_characteristic_function),
+        cmocka_unit_test(plugin_and_wide_minima_by_the_characteristic_function),
     };
     return cmocka_run_group_tests(tests, load_reference, free_reference);
 }

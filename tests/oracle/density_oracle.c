@@ -53,6 +53,67 @@ sf_plugin check_plugin(const double *samples, size_t n)
                        .h = (double)h};
 }
 
+/* The inverse of the d x d matrix in place, by Gauss-Jordan elimination; returns the determinant. */
+static real invert(real *matrix, size_t d)
+{
+    real work[16][32], determinant = 1;
+    for (size_t r = 0; r < d; r++)
+        for (size_t c = 0; c < 2 * d; c++)
+            work[r][c] = c < d ? matrix[r * d + c] : c - d == r;
+    for (size_t p = 0; p < d; p++) {
+        real pivot = work[p][p]; /* a covariance has positive pivots */
+        determinant *= pivot;
+        for (size_t c = 0; c < 2 * d; c++)
+            work[p][c] /= pivot;
+        for (size_t r = 0; r < d; r++) {
+            real factor = work[r][p];
+            for (size_t c = 0; r != p && c < 2 * d; c++)
+                work[r][c] -= factor * work[p][c];
+        }
+    }
+    for (size_t r = 0; r < d; r++)
+        for (size_t c = 0; c < d; c++)
+            matrix[r * d + c] = work[r][c + d];
+    return determinant;
+}
+
+double check_lscv(const double *rows, size_t n, size_t d, double h)
+{
+    real mean[16] = {0}, covariance[256] = {0}, sum = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < d; c++)
+            mean[c] += (real)rows[i * d + c] / (real)n;
+    for (size_t i = 0; i < n; i++)
+        for (size_t a = 0; a < d; a++)
+            for (size_t b = 0; b < d; b++)
+                covariance[a * d + b] +=
+                    ((real)rows[i * d + a] - mean[a]) * ((real)rows[i * d + b] - mean[b]) / (real)(n - 1);
+    real root = sqrtl(invert(covariance, d));
+    real height = 1 / (powl(2 * pi, d / 2.0L) * root), height2 = 1 / (powl(4 * pi, d / 2.0L) * root);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i + 1; j < n; j++) {
+            real y = 0;
+            for (size_t a = 0; a < d; a++)
+                for (size_t b = 0; b < d; b++)
+                    y += ((real)rows[i * d + a] - (real)rows[j * d + a]) * covariance[a * d + b] *
+                         ((real)rows[i * d + b] - (real)rows[j * d + b]);
+            real hh = (real)h * (real)h;
+            sum += height2 * expl(-y / (4 * hh)) - 2 * height * expl(-y / (2 * hh));
+        }
+    return (double)(powl(h, -(real)d) * (2 * sum / ((real)n * (real)n) + height2 / (real)n));
+}
+
+void check_characteristic(double t, const double *samples, const double *w, size_t n, double *re, double *im)
+{
+    real sum_re = 0, sum_im = 0;
+    for (size_t j = 0; j < n; j++) {
+        sum_re += (w != NULL ? w[j] : 1) * cosl((real)t * (real)samples[j]);
+        sum_im += (w != NULL ? w[j] : 1) * sinl((real)t * (real)samples[j]);
+    }
+    *re = (double)sum_re;
+    *im = (double)sum_im;
+}
+
 double check_density(double x, const double *samples, size_t n, double h)
 {
     real sum = 0;

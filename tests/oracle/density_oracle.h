@@ -9,6 +9,12 @@
 /** PLUG-IN from raw samples; the whole double sums, diagonal included. */
 sf_plugin check_plugin(const double *samples, size_t n);
 
+/** g(h) of the whole double sum over rows of d columns, the covariance inverted by elimination; d <= 16. */
+double check_lscv(const double *rows, size_t n, size_t d, double h);
+
+/** sum_j w_j exp(i t x_j), w NULL: all 1 */
+void check_characteristic(double t, const double *samples, const double *w, size_t n, double *re, double *im);
+
 /** 1/(n h) sum_j phi((x - samples[j])/h) */
 double check_density(double x, const double *samples, size_t n, double h);
 

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "density/spectral.h"
+
+#include "core/error.h"
+
+#include <math.h>
+
+#define SQRT_PI 1.77245385090551602730
+#define SQRT_2PI 2.50662827463100050242
+
+static int spectrum_psi(void *context, int r, double g, double *value)
+{
+    const sf_spectrum *spectrum = context; /* plugin steps are in units of sigma */
+    *value = sf_spectrum_psi(spectrum, r, g * spectrum->sigma) * pow(spectrum->sigma, r + 1);
+    return SF_OK;
+}
+
+int sf_spectral_plugin(sf_plugin *plugin, const sf_spectrum *spectrum, sf_error *error)
+{
+    if (!(spectrum->sigma > 0))
+        return sf_fail(error, SF_DATA, NULL, "all samples are equal: a bandwidth needs different values");
+    sf_moments moments = {.sigma = spectrum->sigma, .variance = spectrum->sigma * spectrum->sigma};
+    return sf_plugin_steps(plugin, &moments, spectrum->n, spectrum_psi, (void *)(uintptr_t)spectrum);
+}
+
+/* F_j(t) = (-1)^j Psi_2j(sqrt(2 t)), the squared norm of the j-th derivative at kernel variance t. */
+static double roughness(const sf_spectrum *spectrum, int j, double t)
+{
+    double psi = sf_spectrum_psi(spectrum, 2 * j, sqrt(2 * t));
+    return j % 2 == 0 ? psi : -psi;
+}
+
+/* The kernel variance that five stages make of t: a good t reproduces itself. */
+static double reproduced(const sf_spectrum *spectrum, double t)
+{
+    double f = roughness(spectrum, 7, t);
+    for (int s = 6; s >= 2; s--) {
+        double odd = 1; /* (2s - 1)!! */
+        for (int k = 3; k <= 2 * s - 1; k += 2)
+            odd *= k;
+        double k0 = odd / SQRT_2PI, c = (1 + pow(0.5, s + 0.5)) / 3;
+        f = roughness(spectrum, s, pow(2 * c * k0 / (spectrum->n * f), 2.0 / (3 + 2 * s)));
+    }
+    return pow(2 * spectrum->n * SQRT_PI * f, -2.0 / 5);
+}
+
+/* Positive where b is smaller than what it reproduces. */
+static double gain(const sf_spectrum *spectrum, double b)
+{
+    return log(reproduced(spectrum, b * b) / (b * b));
+}
+
+static double bisect_gain(const sf_spectrum *spectrum, double below, double above)
+{
+    while (above / below - 1 > 1e-12) {
+        double middle = sqrt(below * above);
+        if (gain(spectrum, middle) > 0)
+            below = middle;
+        else
+            above = middle;
+    }
+    return sqrt(below * above);
+}
+
+double sf_spectral_isj(const sf_spectrum *spectrum, double b_least, double b_most)
+{
+    enum { STEPS = 80 };
+    double before = b_least, ratio = pow(b_most / b_least, 1.0 / STEPS);
+    if (!(gain(spectrum, before) > 0))
+        return NAN;
+    for (int i = 1; i <= STEPS; i++) {
+        double b = b_least * pow(ratio, i);
+        if (!(gain(spectrum, b) > 0))
+            return bisect_gain(spectrum, before, b);
+        before = b;
+    }
+    return NAN;
+}
+
+int sf_spectral_lscv(void *context, const double *b, size_t count, double *scores, double *slopes)
+{
+    for (size_t i = 0; i < count; i++)
+        scores[i] = sf_spectrum_lscv(context, b[i], &slopes[i]);
+    return SF_OK;
+}
+
+double sf_spectral_ties(const sf_spectrum *spectrum)
+{
+    size_t modes = spectrum->frame.modes;
+    double sum = 0;
+    for (size_t k = modes / 2; k <= modes; k++)
+        sum += spectrum->power[k];
+    return spectrum->n * sum / (double)(modes - modes / 2 + 1);
+}
