@@ -59,8 +59,10 @@ void sf_connectivity_free(sf_connectivity *graph)
     *graph = (sf_connectivity){0};
 }
 
-double sf_link_weight(const sf_link *link)
+double sf_connectivity_weight(const sf_connectivity *graph, const sf_link *link)
 {
+    if (graph->is_tiling)
+        return link->coefficient;
     return (double)link->count - (isnan(link->expected) ? 0 : link->expected);
 }
 
@@ -103,33 +105,77 @@ int sf_connectivity_diff(const sf_connectivity *before, const sf_connectivity *a
     return SF_OK;
 }
 
-enum { WEIGHT, COUNT, EXPECTED, LOW, HIGH, P, COLUMNS };
+/* The columns of a graph's edges, in their order. */
+typedef struct edge_value {
+    const char *name;
+    double (*value)(const sf_connectivity *graph, const sf_link *link);
+    bool of_tiling; /* tiling graphs have it too */
+} edge_value;
+
+static double count_of(const sf_connectivity *graph, const sf_link *link)
+{
+    (void)graph;
+    return (double)link->count;
+}
+
+static double expected_of(const sf_connectivity *graph, const sf_link *link)
+{
+    (void)graph;
+    return link->expected;
+}
+
+static double low_of(const sf_connectivity *graph, const sf_link *link)
+{
+    (void)graph;
+    return (double)link->delay.low_ns / 1e6;
+}
+
+static double high_of(const sf_connectivity *graph, const sf_link *link)
+{
+    (void)graph;
+    return (double)link->delay.high_ns / 1e6;
+}
+
+static double p_of(const sf_connectivity *graph, const sf_link *link)
+{
+    (void)graph;
+    return link->p;
+}
+
+static const edge_value edge_values[] = {
+    {"weight", sf_connectivity_weight, true},
+    {"count", count_of, false},
+    {"expected", expected_of, false},
+    {"low_ms", low_of, false},
+    {"high_ms", high_of, true},
+    {"p", p_of, true},
+};
+
+static int fill_columns(sf_columns *columns, const sf_connectivity *graph, sf_error *error)
+{
+    int status = sf_columns_grow(columns, graph->count, error);
+    for (size_t c = 0; status == SF_OK && c < sizeof edge_values / sizeof edge_values[0]; c++) {
+        size_t index;
+        if (graph->is_tiling && !edge_values[c].of_tiling)
+            continue;
+        status = sf_columns_add(columns, edge_values[c].name, &index, error);
+        for (size_t i = 0; status == SF_OK && i < graph->count; i++)
+            columns->items[index].values[i] = edge_values[c].value(graph, &graph->links[i]);
+    }
+    return status;
+}
 
 static int fill_list(sf_edge_list *list, const sf_connectivity *graph, const sf_units *units, sf_error *error)
 {
-    static const char *const names[COLUMNS] = {"weight", "count", "expected", "low_ms", "high_ms", "p"};
     int status = SF_OK;
-    list->directed = true;
+    list->directed = !graph->is_tiling;
     if (units == NULL)
         status = sf_edge_list_set_vertices(list, graph->unit_count, error);
     for (uint32_t u = 0; units != NULL && status == SF_OK && u < graph->unit_count; u++)
         status = sf_edge_list_add_named(list, units->items[u].name, error);
-    for (size_t c = 0, index; status == SF_OK && c < COLUMNS; c++)
-        status = sf_columns_add(&list->edge_columns, names[c], &index, error);
-    for (size_t i = 0; status == SF_OK && i < graph->count; i++) {
-        const sf_link *link = &graph->links[i];
-        status = sf_edge_list_add(list, link->from, link->to, error);
-        if (status != SF_OK)
-            break;
-        sf_column *columns = list->edge_columns.items;
-        columns[WEIGHT].values[i] = sf_link_weight(link);
-        columns[COUNT].values[i] = (double)link->count;
-        columns[EXPECTED].values[i] = link->expected;
-        columns[LOW].values[i] = (double)link->delay.low_ns / 1e6;
-        columns[HIGH].values[i] = (double)link->delay.high_ns / 1e6;
-        columns[P].values[i] = link->p;
-    }
-    return status;
+    for (size_t i = 0; status == SF_OK && i < graph->count; i++)
+        status = sf_edge_list_add(list, graph->links[i].from, graph->links[i].to, error);
+    return status == SF_OK ? fill_columns(&list->edge_columns, graph, error) : status;
 }
 
 int sf_connectivity_csr(sf_csr *csr, const sf_connectivity *graph, const sf_units *units, sf_error *error)
@@ -143,29 +189,35 @@ int sf_connectivity_csr(sf_csr *csr, const sf_connectivity *graph, const sf_unit
     return status;
 }
 
+static void link_json(sf_json *json, const sf_connectivity *graph, const sf_link *link)
+{
+    sf_json_object(json, NULL);
+    sf_json_uint(json, "from", link->from);
+    sf_json_uint(json, "to", link->to);
+    sf_json_real(json, "weight", sf_connectivity_weight(graph, link));
+    if (graph->is_tiling)
+        sf_json_null(json, "count");
+    else
+        sf_json_uint(json, "count", link->count);
+    sf_json_real(json, "expected", link->expected);
+    sf_json_array(json, "delays_ms");
+    sf_json_array(json, NULL);
+    sf_json_milliseconds(json, NULL, link->delay.low_ns);
+    sf_json_milliseconds(json, NULL, link->delay.high_ns);
+    sf_json_end_array(json);
+    sf_json_end_array(json);
+    sf_json_real(json, "p", link->p);
+    sf_json_end_object(json);
+}
+
 void sf_connectivity_json(sf_json *json, const sf_connectivity *graph)
 {
     sf_json_object(json, NULL);
     sf_json_uint(json, "vertices", graph->unit_count);
     sf_json_uint(json, "edges", graph->count);
     sf_json_array(json, "edge_detail");
-    for (size_t i = 0; i < graph->count; i++) {
-        const sf_link *link = &graph->links[i];
-        sf_json_object(json, NULL);
-        sf_json_uint(json, "from", link->from);
-        sf_json_uint(json, "to", link->to);
-        sf_json_real(json, "weight", sf_link_weight(link));
-        sf_json_uint(json, "count", link->count);
-        sf_json_real(json, "expected", link->expected);
-        sf_json_array(json, "delays_ms");
-        sf_json_array(json, NULL);
-        sf_json_milliseconds(json, NULL, link->delay.low_ns);
-        sf_json_milliseconds(json, NULL, link->delay.high_ns);
-        sf_json_end_array(json);
-        sf_json_end_array(json);
-        sf_json_real(json, "p", link->p);
-        sf_json_end_object(json);
-    }
+    for (size_t i = 0; i < graph->count; i++)
+        link_json(json, graph, &graph->links[i]);
     sf_json_end_array(json);
     sf_json_end_object(json);
 }

@@ -15,13 +15,15 @@ typedef struct sf_link {
     uint32_t from, to;
     sf_delay delay;
     uint64_t count;
-    double expected; /**< under independence; NaN: not computed */
-    double p;        /**< NaN: not computed */
+    double expected;    /**< under independence; NaN: not computed */
+    double p;           /**< NaN: not computed */
+    double coefficient; /**< of a tiling graph, whose count and expectation then mean nothing */
 } sf_link;
 
 /** Zero-initialise. Links are ordered by (from, to, delay) and differ in these. */
 typedef struct sf_connectivity {
     uint32_t unit_count;
+    bool is_tiling; /**< edges are spike-time tiling coefficients, undirected with from < to */
     sf_link *links;
     size_t count;
 } sf_connectivity;
@@ -31,8 +33,8 @@ int sf_connectivity_build(sf_connectivity *graph, uint32_t unit_count, const sf_
                           sf_error *error);
 void sf_connectivity_free(sf_connectivity *graph);
 
-/** The weight of an edge: count - expected; the count where nothing was expected. */
-double sf_link_weight(const sf_link *link);
+/** The weight of an edge: count - expected (the count where nothing was expected), or the coefficient. */
+double sf_connectivity_weight(const sf_connectivity *graph, const sf_link *link);
 
 /**
  * What changed from one snapshot to the next: edges that are new, that carry another count, expectation or p,
@@ -44,7 +46,8 @@ int sf_connectivity_diff(const sf_connectivity *before, const sf_connectivity *a
 
 /**
  * The graph for searches and files: names from `units` (may be NULL) and the edge columns weight, count,
- * expected, low_ms, high_ms, p. Edges keep the order of links.
+ * expected, low_ms, high_ms, p (of a tiling graph: weight, high_ms, p). A directed graph's edges keep the
+ * order of links.
  */
 int sf_connectivity_csr(sf_csr *csr, const sf_connectivity *graph, const sf_units *units, sf_error *error);
 

@@ -8,7 +8,12 @@
 
 static sf_link link_of(uint32_t from, uint32_t to, int64_t low_ms, int64_t high_ms, uint64_t count)
 {
-    return (sf_link){from, to, {low_ms * 1000000, high_ms * 1000000}, count, (double)count / 2, NAN};
+    return (sf_link){.from = from,
+                     .to = to,
+                     .delay = {low_ms * 1000000, high_ms * 1000000},
+                     .count = count,
+                     .expected = (double)count / 2,
+                     .p = NAN};
 }
 
 static void links_are_ordered_and_checked(void **state)
@@ -41,7 +46,12 @@ static size_t apply(sf_link *links, size_t count, const sf_edge_change *change)
         links[i] = links[count - 1];
         return count - 1;
     }
-    links[i] = (sf_link){change->from, change->to, change->delay, change->count, change->expected, change->p};
+    links[i] = (sf_link){.from = change->from,
+                         .to = change->to,
+                         .delay = change->delay,
+                         .count = change->count,
+                         .expected = change->expected,
+                         .p = change->p};
     return i < count ? count : count + 1;
 }
 
@@ -155,22 +165,44 @@ static void reach_lists_units_by_level(void **state)
     sf_connectivity_free(&graph);
 }
 
+static void expect_json(const sf_connectivity *graph, const char *expected)
+{
+    sf_text text = {0};
+    sf_json json = sf_json_start(&text);
+    sf_connectivity_json(&json, graph);
+    assert_string_equal(text.data, expected);
+    sf_text_free(&text);
+}
+
 static void json_is_the_document_of_the_command(void **state)
 {
     (void)state;
-    const sf_link links[] = {{0, 1, {500000, 5000000}, 12, 2.5, 0.25}, {1, 0, {0, 1}, 3, NAN, NAN}};
+    const sf_link links[] = {
+        {.to = 1, .delay = {500000, 5000000}, .count = 12, .expected = 2.5, .p = 0.25},
+        {.from = 1, .delay = {0, 1}, .count = 3, .expected = NAN, .p = NAN},
+    };
     sf_connectivity graph;
     assert_int_equal(sf_connectivity_build(&graph, 2, links, 2, NULL), SF_OK);
-    sf_text text = {0};
-    sf_json json = sf_json_start(&text);
-    sf_connectivity_json(&json, &graph);
-    assert_string_equal(
-        text.data,
-        "{\"vertices\":2,\"edges\":2,\"edge_detail\":["
-        "{\"from\":0,\"to\":1,\"weight\":9.5,\"count\":12,\"expected\":2.5,\"delays_ms\":[[0.5,5]],"
-        "\"p\":0.25},{\"from\":1,\"to\":0,\"weight\":3,\"count\":3,\"expected\":null,"
-        "\"delays_ms\":[[0,0.000001]],\"p\":null}]}");
-    sf_text_free(&text);
+    expect_json(&graph,
+                "{\"vertices\":2,\"edges\":2,\"edge_detail\":["
+                "{\"from\":0,\"to\":1,\"weight\":9.5,\"count\":12,\"expected\":2.5,\"delays_ms\":[[0.5,5]],"
+                "\"p\":0.25},{\"from\":1,\"to\":0,\"weight\":3,\"count\":3,\"expected\":null,"
+                "\"delays_ms\":[[0,0.000001]],\"p\":null}]}");
+    sf_connectivity_free(&graph);
+    const sf_link tiling = {
+        .to = 1, .delay = {0, 50000000}, .expected = NAN, .p = 0.005, .coefficient = -0.25};
+    assert_int_equal(sf_connectivity_build(&graph, 2, &tiling, 1, NULL), SF_OK);
+    graph.is_tiling = true;
+    expect_json(
+        &graph,
+        "{\"vertices\":2,\"edges\":1,\"edge_detail\":[{\"from\":0,\"to\":1,\"weight\":-0.25,\"count\":null,"
+        "\"expected\":null,\"delays_ms\":[[0,50]],\"p\":0.005}]}");
+    sf_csr csr;
+    assert_int_equal(sf_connectivity_csr(&csr, &graph, NULL, NULL), SF_OK);
+    assert_false(csr.directed);
+    assert_int_equal(sf_csr_edge_count(&csr), 2);
+    assert_int_equal(csr.edge_columns.count, 3);
+    sf_csr_free(&csr);
     sf_connectivity_free(&graph);
 }
 

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The spike-time tiling coefficient of two trains (Cutts and Eglen, J. Neurosci. 34, 2014): how much more
+ * often than by chance a spike of one has a spike of the other within dt, on a scale that does not depend on
+ * rates.
+ *
+ *   STTC = ((PA - TB) / (1 - PA TB) + (PB - TA) / (1 - PB TA)) / 2
+ *
+ * PA is the share of A's spikes with a spike of B at most dt away, TA the share of the recorded time that
+ * lies within dt of a spike of A. Where PA TB is 1 the term is 1. All times are integers, so nothing rounds
+ * before the shares are taken.
+ */
+#ifndef SF_GRAPH_STTC_H
+#define SF_GRAPH_STTC_H
+
+#include "core/progress.h"
+#include "core/recording.h"
+#include "graph/connectivity.h"
+
+/** Spike times of one unit, ascending. */
+typedef struct sf_train {
+    const int64_t *times_ns;
+    size_t count;
+} sf_train;
+
+/** The recorded time, both ends included: the coefficient depends on it, so every result states it. */
+typedef struct sf_recorded {
+    int64_t start_ns, stop_ns;
+} sf_recorded;
+
+/** From -1 to 1; NaN where a train is empty. Spikes lie in the recorded time, dt_ns >= 0. */
+double sf_sttc(sf_train a, sf_train b, int64_t dt_ns, sf_recorded recorded);
+
+/** Every unit's train out of a stream; sf_trains_free gives the memory back. */
+typedef struct sf_trains {
+    sf_train *items;
+    size_t count;
+    int64_t *times_ns;
+} sf_trains;
+
+int sf_trains_split(sf_trains *trains, const sf_spike *spikes, size_t spike_count, size_t unit_count,
+                    sf_error *error);
+void sf_trains_free(sf_trains *trains);
+
+typedef struct sf_sttc_options {
+    int64_t dt_ns;
+    sf_recorded recorded;
+    uint32_t surrogates; /**< 0: no threshold, every pair with a coefficient is an edge */
+    double percentile;   /**< a pair is an edge when it is above this one of its own surrogates: 0.95 */
+    uint64_t seed;
+    unsigned threads;
+    const sf_progress *progress; /**< or NULL */
+} sf_sttc_options;
+
+/** matrix[a * count + b] for a <= b, NaN below the diagonal. */
+int sf_sttc_matrix(double *matrix, const sf_trains *trains, const sf_sttc_options *options, sf_error *error);
+
+/**
+ * The undirected graph of pairs (from < to) above their threshold. A surrogate shifts every train round the
+ * recorded time by a random amount of its own; p is the share of surrogates as high as the pair, itself
+ * counted among them. An edge's delay is (0, dt]. SF_CANCELLED.
+ */
+int sf_sttc_graph(sf_connectivity *graph, const sf_trains *trains, const sf_sttc_options *options,
+                  sf_error *error);
+
+#endif
