@@ -1,17 +1,101 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/command.h"
+#include "app/live.h"
+#include "app/load.h"
+
+#include <string.h>
+
+static int read_speed(const app_call *call, double *speed, sf_error *error)
+{
+    *speed = 1;
+    if (strcmp(app_value(call, "speed", "1"), "max") != 0)
+        return app_real(call, "speed", 1e-3, 1e6, speed, error);
+    *speed = 0;
+    return SF_OK;
+}
+
+/* Selections cut a recording down; from what arrives live nothing can be chosen so far. */
+static int refuse_replay_options(const app_call *call, sf_error *error)
+{
+    for (const app_option *option = app_selection_options; option->name != NULL; option++) {
+        char place[32];
+        snprintf(place, sizeof place, "--%s", option->name);
+        if (strcmp(option->name, "preset") != 0 && app_has(call, option->name))
+            return sf_fail(error, SF_USAGE, place,
+                           "selects from a recording: expected --replay REC beside it");
+    }
+    if (app_has(call, "speed"))
+        return sf_fail(error, SF_USAGE, "--speed", "is for --replay: a configuration has sources.0.speed");
+    return SF_OK;
+}
+
+static int run_replay(const app_call *call, sf_config *config, const char *path, sf_error *error)
+{
+    double speed;
+    sf_recording recording;
+    int status = read_speed(call, &speed, error);
+    if (status == SF_OK)
+        status = app_load(call, path, &recording, error);
+    if (status != SF_OK)
+        return status;
+    status = app_live_run(call, config, &recording, speed, error);
+    sf_recording_free(&recording);
+    return status;
+}
+
+static int check(const sf_config *config, sf_error *error)
+{
+    sf_text text = {0};
+    int status = sf_config_print(&text, config, error);
+    if (status == SF_OK)
+        return app_print(&text, error);
+    sf_text_free(&text);
+    return status;
+}
 
 static int run(app_call *call, sf_error *error)
 {
-    (void)call;
-    return sf_fail(error, SF_INTERNAL, NULL, "is not built yet");
+    const char *replay = app_value(call, "replay", NULL);
+    if (call->argument_count == 0 && replay == NULL)
+        return sf_fail(error, SF_USAGE, NULL, "expected a configuration file, or --replay and a recording");
+    sf_config config;
+    const char *path = call->argument_count > 0 ? call->arguments[0] : NULL;
+    int status = replay == NULL ? refuse_replay_options(call, error) : SF_OK;
+    if (status == SF_OK)
+        status = app_live_configure(call, path, &config, error);
+    if (status != SF_OK)
+        return status;
+    if (replay != NULL)
+        status = sf_config_replay(&config, replay, app_value(call, "speed", "1"), error);
+    if (status == SF_OK && app_has(call, "check"))
+        status = check(&config, error);
+    else if (status == SF_OK && replay != NULL)
+        status = run_replay(call, &config, replay, error);
+    else if (status == SF_OK)
+        status = app_live_run(call, &config, NULL, 0, error);
+    sf_config_free(&config);
+    return status;
 }
+
+static const app_option run_options[] = {
+    {"replay", "REC", "replay this recording in place of the configured sources"},
+    {"speed", "X", "replay X times as fast as recorded, or `max` on a virtual clock (default 1)"},
+    {"duration", "S", "stop after S seconds of the stream (default: at its end)"},
+    {"set", "KEY=VALUE", "override a key of the configuration, as window.length_s=5; may be repeated"},
+    {"check", NULL, "validate, print the resolved configuration and leave"},
+    {NULL, NULL, NULL},
+};
 
 const app_command app_command_run = {
     .name = "run",
     .group = "live",
-    .summary = "not built yet",
-    .arguments = "",
-    .example = "synfire run",
+    .summary = "runs the live pipeline: sources, windows, mining, graph, density, sinks",
+    .arguments = "CONFIG | --replay REC",
+    .least_arguments = 0,
+    .most_arguments = 1,
+    .example = "synfire run --replay demo.h5 --speed 10 --set mine.delays_ms=4:6",
+    .notes =
+        "SIGINT or SIGTERM stop the sources, publish what has arrived and close every file; a second SIGINT "
+        "leaves at once. Selections apply to --replay. configs/reference.yaml shows every key.",
+    .options = {run_options, app_selection_options},
     .run = run,
 };

@@ -65,11 +65,6 @@ static int check_source(const sf_config *config, uint32_t index, sf_error *error
         (!sf_parse_real(source->speed, &speed) || speed < 1e-3 || speed > 1e6))
         return sf_config_refuse(config, key, error,
                                 "found '%.60s', expected max or a factor from 0.001 to 1e6", source->speed);
-    snprintf(key, sizeof key, "sources.%u.policy", index);
-    if (source->type == SF_CONFIG_STREAM && source->policy == SF_RING_BLOCK)
-        return sf_config_refuse(
-            config, key, error,
-            "found block, expected drop-oldest or drop-newest: a live source cannot wait");
     return SF_OK;
 }
 
@@ -203,6 +198,31 @@ int sf_config_load(sf_config *config, const char *path, const char *const *setti
                                  setting_count, error);
     sf_text_free(&text);
     return status;
+}
+
+int sf_config_replay(sf_config *config, const char *recording, const char *speed, sf_error *error)
+{
+    static const uint32_t ring = 65536;
+    sf_config_source source = {.type = SF_CONFIG_REPLAY, .ring = ring, .policy = SF_RING_BLOCK};
+    sf_config_source *sources = sf_alloc(1, sizeof *sources);
+    source.recording = sf_copy_string(recording);
+    source.speed = sf_copy_string(speed);
+    if (sources == NULL || source.recording == NULL || source.speed == NULL) {
+        sf_free(sources);
+        sf_free(source.recording);
+        sf_free(source.speed);
+        return sf_fail_memory(error);
+    }
+    for (uint32_t i = 0; i < config->source_count; i++) {
+        sf_free(config->sources[i].recording);
+        sf_free(config->sources[i].endpoint);
+        sf_free(config->sources[i].speed);
+    }
+    sf_free(config->sources);
+    *sources = source;
+    config->sources = sources;
+    config->source_count = 1;
+    return SF_OK;
 }
 
 int sf_config_print(sf_text *text, const sf_config *config, sf_error *error)

@@ -120,7 +120,7 @@ int sf_config_default(sf_config *config, sf_error *error);
  * Loads a file over the defaults, then applies `settings` (each "key=value" with a dotted path, as --set
  * gives: "window.length_s=5", "sources.0.speed=max"; an item after the last one of a list is added; a key
  * that does not exist is refused the same way). Checks types, ranges and what keys mean together: a window
- * that is no whole number of hops, block on a live source, a key that another one rules out, ... A
+ * that is no whole number of hops, a key that another one rules out, ... A
  * configuration without sources is allowed: the caller may replay a recording in their place. SF_CONFIG with
  * place "file:line:column: key" or "--set key"; SF_USAGE where a setting is no KEY=VALUE; SF_NO_INPUT where
  * the file cannot be read.
@@ -139,6 +139,9 @@ int sf_config_parse(sf_config *config, const char *yaml, size_t length, const ch
  */
 int sf_config_refuse(const sf_config *config, const char *key, sf_error *error, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/** Puts one replay of a recording in place of all sources; `speed` as the key has it. */
+int sf_config_replay(sf_config *config, const char *recording, const char *speed, sf_error *error);
 
 /** Appends the resolved configuration as YAML that loads to the same, with every key that has a meaning. */
 int sf_config_print(sf_text *text, const sf_config *config, sf_error *error);

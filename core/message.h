@@ -135,6 +135,7 @@ typedef struct sf_status_message {
     size_t stage_count;
     sf_stage_status stages[SF_STATUS_STAGES];
     size_t tracked, watched, edges;
+    uint64_t window_dropped;  /**< spikes that the window path had no room for */
     uint64_t watch_overflows; /**< watched partial occurrences given up for want of room */
     char device[64];
     char device_state[32]; /**< "ok", "sick", "none" */

@@ -79,7 +79,6 @@ int sf_storage_open(sf_storage **out, sf_error *error)
     sf_storage *storage = sf_alloc(1, sizeof *storage);
     if (storage == NULL)
         return sf_fail_memory(error);
-    storage->bell.fd = -1;
     atomic_init(&storage->stop, false);
     pthread_mutex_init(&storage->lock, NULL);
     pthread_cond_init(&storage->done, NULL);

@@ -41,16 +41,17 @@ void sf_thread_join(sf_thread *thread)
 int sf_bell_open(sf_bell *bell, sf_error *error)
 {
     bell->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (bell->fd < 0)
+    bell->open = bell->fd >= 0;
+    if (!bell->open)
         return sf_fail(error, SF_INTERNAL, NULL, "cannot make an eventfd: %s", strerror(errno));
     return SF_OK;
 }
 
 void sf_bell_close(sf_bell *bell)
 {
-    if (bell->fd >= 0)
+    if (bell->open)
         close(bell->fd);
-    bell->fd = -1;
+    bell->open = false;
 }
 
 void sf_bell_ring(sf_bell *bell)

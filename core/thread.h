@@ -20,8 +20,9 @@ int sf_thread_start(sf_thread *thread, const char *name, void *(*run)(void *), v
 /** Waits for the end; nothing where it was not started. */
 void sf_thread_join(sf_thread *thread);
 
-/** Sticky wake-up: a ring before the wait is not lost. */
+/** Sticky wake-up: a ring before the wait is not lost. Zero-initialised, it is closed. */
 typedef struct sf_bell {
+    bool open;
     int fd; /**< an eventfd; may be polled beside sockets */
 } sf_bell;
 

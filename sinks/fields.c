@@ -197,7 +197,7 @@ static void tell_stage(const teller *t, const sf_stage_status *stage)
     t->as->end_map(t->to);
 }
 
-#define STATUS_FIELDS 13
+#define STATUS_FIELDS 14
 
 static void tell_status(const teller *t, const sf_status_message *status)
 {
@@ -219,6 +219,7 @@ static void tell_status(const teller *t, const sf_status_message *status)
     t->as->natural(t->to, "tracked", status->tracked);
     t->as->natural(t->to, "watched", status->watched);
     t->as->natural(t->to, "edges", status->edges);
+    t->as->natural(t->to, "window_dropped", status->window_dropped);
     t->as->natural(t->to, "watch_overflows", status->watch_overflows);
     t->as->string(t->to, "device", status->device);
     t->as->string(t->to, "device_state", status->device_state);

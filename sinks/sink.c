@@ -241,7 +241,6 @@ int sf_sink_open_kind(sf_sink **out, const sf_sink_kind *kind, const sf_sink_set
         return sf_fail_memory(error);
     sink->kind = kind;
     sink->storage = kind->on_storage_thread ? storage : NULL;
-    sink->work.fd = sink->room.fd = -1;
     sink->flush_due_ns = INT64_MAX;
     atomic_init(&sink->ending_ns, INT64_MAX);
     atomic_init(&sink->ready, kind->ready == NULL);

@@ -201,6 +201,7 @@ static void fill_status(test_random *random, sf_status_message *message, const s
     message->tracked = (size_t)random_count(random);
     message->watched = (size_t)random_count(random);
     message->edges = (size_t)random_count(random);
+    message->window_dropped = random_count(random);
     message->watch_overflows = random_count(random);
     random_text(random, message->device, sizeof message->device);
     random_text(random, message->device_state, sizeof message->device_state);

@@ -317,6 +317,7 @@ static void check_status(fields *from, const sf_status_message *status)
     is_integer(take(from, "tracked"), (int64_t)status->tracked);
     is_integer(take(from, "watched"), (int64_t)status->watched);
     is_integer(take(from, "edges"), (int64_t)status->edges);
+    is_integer(take(from, "window_dropped"), (int64_t)status->window_dropped);
     is_integer(take(from, "watch_overflows"), (int64_t)status->watch_overflows);
     is_string(take(from, "device"), status->device);
     is_string(take(from, "device_state"), status->device_state);

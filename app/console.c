@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/console.h"
+
+#include "app/command.h"
+
+#include "core/memory.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define ROWS 12
+
+void app_console_open(app_console *console, FILE *out, bool redraw)
+{
+    *console = (app_console){.out = out, .redraw = redraw};
+    pthread_mutex_init(&console->lock, NULL);
+}
+
+void app_console_close(app_console *console)
+{
+    sf_message_release(console->episodes);
+    sf_message_release(console->status);
+    sf_message_release(console->full);
+    pthread_mutex_destroy(&console->lock);
+}
+
+static void keep_newest(app_console *console, sf_message **place, sf_message *message)
+{
+    sf_message_keep(message);
+    pthread_mutex_lock(&console->lock);
+    sf_message *old = *place;
+    *place = message;
+    pthread_mutex_unlock(&console->lock);
+    sf_message_release(old);
+}
+
+static void observe(void *user, sf_message *message)
+{
+    app_console *console = user;
+    if (message->topic == SF_TOPIC_TRIGGER)
+        atomic_fetch_add_explicit(&console->triggers, 1, memory_order_relaxed);
+    else if (message->topic == SF_TOPIC_EPISODES)
+        keep_newest(console, &console->episodes, message);
+    else if (message->topic == SF_TOPIC_STATUS)
+        keep_newest(console, &console->status, message);
+    if (message->topic == SF_TOPIC_EPISODES && !message->episodes.partial)
+        keep_newest(console, &console->full, message);
+}
+
+sf_observer app_console_observer(app_console *console)
+{
+    return (sf_observer){.observe = observe, .user = console};
+}
+
+static double excess(const sf_episode_count *item)
+{
+    double expected = isfinite(item->expected) && item->expected > 1 ? item->expected : 1;
+    return ((double)item->count - expected) / sqrt(expected);
+}
+
+/* Longest first, then by how far the count is above chance. */
+static int by_interest(const void *a, const void *b)
+{
+    const sf_episode_count *x = *(const sf_episode_count *const *)a, *y = *(const sf_episode_count *const *)b;
+    if (x->episode.size != y->episode.size)
+        return x->episode.size > y->episode.size ? -1 : 1;
+    double difference = excess(y) - excess(x);
+    return difference != 0 ? (difference > 0 ? 1 : -1) : sf_episode_compare(&x->episode, &y->episode);
+}
+
+static void add_top_episodes(app_console *console, const sf_episodes_message *episodes, sf_text *text)
+{
+    const sf_episode_count **order = sf_alloc(episodes->count + 1, sizeof *order);
+    if (order == NULL)
+        return;
+    for (size_t i = 0; i < episodes->count; i++)
+        order[i] = &episodes->items[i];
+    qsort(order, episodes->count, sizeof *order, by_interest);
+    app_table table = {0};
+    const char *const head[] = {"episode (delays in ms)", "count", "expected", "observed/expected"};
+    for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
+        app_table_cell(&table, "%s", head[i]);
+    for (size_t i = 0; i < episodes->count && i < ROWS; i++) {
+        sf_text name = {0};
+        sf_episode_print(&name, &order[i]->episode, console->stream->units);
+        app_table_cell(&table, "%s", name.data != NULL ? name.data : "");
+        sf_text_free(&name);
+        app_table_cell(&table, "%" PRIu64, order[i]->count);
+        app_table_cell(&table, "%.1f", order[i]->expected);
+        app_table_cell(&table, "%.1f", (double)order[i]->count / order[i]->expected);
+    }
+    app_table_print(&table, text, 4);
+    if (episodes->count > ROWS)
+        sf_text_printf(text, "... and %zu more\n", episodes->count - ROWS);
+    sf_free(order);
+}
+
+static uint64_t total_lost(const sf_status_message *status)
+{
+    uint64_t lost = 0;
+    for (size_t i = 0; i < status->source_count; i++) {
+        const sf_source_status *source = &status->sources[i];
+        lost += source->late + source->out_of_range + source->dropped + source->gap_lost;
+    }
+    return lost;
+}
+
+static void describe(app_console *console, const sf_message *message, const sf_message *status_message,
+                     sf_text *text)
+{
+    const sf_episodes_message *episodes = &message->episodes;
+    double from = (double)episodes->window.start_ns * 1e-9, to = (double)episodes->window.stop_ns * 1e-9;
+    sf_text_printf(text, "%s  window %.1f-%.1f s  %" PRIu64 " spikes", console->stream->name, from, to,
+                   episodes->spikes);
+    if (status_message != NULL) {
+        const sf_status_message *status = &status_message->status;
+        sf_text_printf(text, "  %.0f Hz  edges %zu  hop %.1f ms  lost %" PRIu64, status->rate_hz,
+                       status->edges,
+                       status->stage_count > 0 ? status->stages[status->stage_count - 1].last_ms : 0,
+                       total_lost(status));
+    }
+    if (atomic_load(&console->triggers) > 0)
+        sf_text_printf(text, "  triggers %llu", atomic_load(&console->triggers));
+}
+
+static void draw(app_console *console, const sf_message *episodes, const sf_message *status)
+{
+    sf_text text = {0};
+    describe(console, episodes, status, &text);
+    if (console->redraw) {
+        sf_text_append(&text, "\n\n", 2);
+        add_top_episodes(console, &episodes->episodes, &text);
+        if (console->lines > 0)
+            fprintf(console->out, "\033[%dA\033[J", console->lines);
+        console->lines = 0;
+        for (size_t i = 0; i < text.length; i++)
+            console->lines += text.data[i] == '\n';
+    } else {
+        sf_text_printf(&text, "  %zu episodes tracked\n", episodes->episodes.count);
+    }
+    if (!text.failed)
+        fwrite(text.data, 1, text.length, console->out);
+    fflush(console->out);
+    sf_text_free(&text);
+}
+
+static sf_message *newest(app_console *console, sf_message *const *place)
+{
+    pthread_mutex_lock(&console->lock);
+    sf_message *message = *place;
+    if (message != NULL)
+        sf_message_keep(message);
+    pthread_mutex_unlock(&console->lock);
+    return message;
+}
+
+void app_console_draw(app_console *console)
+{
+    sf_message *episodes = newest(console, &console->episodes);
+    sf_message *status = newest(console, &console->status);
+    if (episodes != NULL && episodes->episodes.hop + 1 != console->drawn_hop) {
+        draw(console, episodes, status);
+        console->drawn_hop = episodes->episodes.hop + 1;
+    }
+    sf_message_release(episodes);
+    sf_message_release(status);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What `run` and `record` share: the configuration with its settings, and a pipeline followed to its end. */
+#ifndef SF_APP_LIVE_H
+#define SF_APP_LIVE_H
+
+#include "app/command.h"
+#include "core/config.h"
+#include "core/recording.h"
+
+/** Loads `path` (NULL: the defaults) with what --preset and then --set say. */
+int app_live_configure(const app_call *call, const char *path, sf_config *config, sf_error *error);
+
+/**
+ * Runs the pipeline until its sources end, --duration is over or a signal comes, drawing the live table; then
+ * the closing table, or with --json one document. `recording`, where not NULL, is replayed in place of the
+ * configured sources at `speed` (0: max).
+ */
+int app_live_run(const app_call *call, const sf_config *config, const sf_recording *recording, double speed,
+                 sf_error *error);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/discovery.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+
+#include <string.h>
+
+double sf_discovery_threshold(const sf_config *config, sf_span window, uint64_t spikes)
+{
+    if (config->mine.min_count > 0)
+        return config->mine.min_count;
+    if (config->mine.min_fraction > 0)
+        return config->mine.min_fraction * (double)spikes;
+    return config->mine.min_rate_hz * (double)(window.stop_ns - window.start_ns) * 1e-9;
+}
+
+/* ---- mining a window
+ * ------------------------------------------------------------------------------------------- */
+
+static bool keep_going(void *user, const char *what, double done, double total)
+{
+    (void)what;
+    (void)done;
+    (void)total;
+    return !atomic_load(&((sf_discovery *)user)->leave);
+}
+
+static int keep_found(sf_discovery *discovery, const sf_mine_result *result)
+{
+    sf_candidate *found = sf_resize(discovery->found, result->count, sizeof *found);
+    if (found == NULL)
+        return sf_fail_memory(&discovery->error);
+    discovery->found = found;
+    discovery->found_count = result->count;
+    for (size_t i = 0; i < result->count; i++) {
+        found[i] = (sf_candidate){.count = result->items[i].count, .expected = result->items[i].expected};
+        sf_mine_result_episode(result, i, &found[i].episode);
+    }
+    return SF_OK;
+}
+
+static int mine_window(sf_discovery *discovery)
+{
+    const sf_config *config = discovery->config;
+    discovery->found_count = 0;
+    sf_mine_options options;
+    sf_mine_options_default(&options);
+    options.delays = discovery->delays;
+    options.delay_count = discovery->delay_count;
+    options.threshold_kind = SF_THRESHOLD_COUNT;
+    options.threshold = sf_discovery_threshold(config, discovery->window, discovery->count);
+    options.max_size = config->mine.max_size;
+    options.self = config->mine.self;
+    options.engine = config->mine.engine;
+    options.threads = config->mine.threads;
+    if (options.threshold < 1)
+        options.threshold = 1; /* an empty window under a fraction */
+    sf_mine_input input = {.spikes = discovery->spikes,
+                           .spike_count = discovery->count,
+                           .units = discovery->units,
+                           .duration_ns = discovery->window.stop_ns - discovery->window.start_ns};
+    sf_progress progress = {.update = keep_going, .user = discovery};
+    sf_mine_result *result;
+    int status = sf_mine(&result, &input, &options, &progress, &discovery->error);
+    if (status != SF_OK)
+        return status;
+    status = keep_found(discovery, result);
+    sf_mine_result_free(result);
+    return status;
+}
+
+static void work(sf_discovery *discovery)
+{
+    discovery->status = mine_window(discovery);
+    atomic_store(&discovery->state, SF_DISCOVERY_DONE);
+}
+
+static void *run(void *argument)
+{
+    sf_discovery *discovery = argument;
+    while (!atomic_load(&discovery->leave)) {
+        if (atomic_load(&discovery->state) == SF_DISCOVERY_BUSY)
+            work(discovery);
+        else
+            sf_bell_wait(&discovery->bell, -1);
+    }
+    return NULL;
+}
+
+/* ---- the window thread's side
+ * ---------------------------------------------------------------------------------- */
+
+int sf_discovery_open(sf_discovery *discovery, const sf_config *config, const sf_units *units, bool inside,
+                      sf_error *error)
+{
+    *discovery = (sf_discovery){.config = config, .units = units, .inside = inside};
+    sf_error reason;
+    int status = sf_delays_parse(discovery->delays, SF_DISCOVERY_DELAYS, &discovery->delay_count,
+                                 config->mine.delays_ms, &reason);
+    if (status != SF_OK)
+        return sf_config_refuse(config, "mine.delays_ms", error, "%s", reason.text);
+    if (inside || config->mine.every == 0)
+        return SF_OK;
+    status = sf_bell_open(&discovery->bell, error);
+    if (status == SF_OK)
+        status = sf_thread_start(&discovery->thread, "synfire-mine", run, discovery, error);
+    if (status != SF_OK)
+        sf_discovery_close(discovery);
+    return status;
+}
+
+void sf_discovery_close(sf_discovery *discovery)
+{
+    atomic_store(&discovery->leave, true);
+    if (discovery->thread.running)
+        sf_bell_ring(&discovery->bell);
+    sf_thread_join(&discovery->thread);
+    sf_bell_close(&discovery->bell);
+    sf_free(discovery->spikes);
+    sf_free(discovery->found);
+    *discovery = (sf_discovery){0};
+}
+
+int sf_discovery_start(sf_discovery *discovery, const sf_spike *spikes, size_t count, sf_span window,
+                       bool *started, sf_error *error)
+{
+    *started = atomic_load(&discovery->state) == SF_DISCOVERY_IDLE;
+    if (!*started)
+        return SF_OK;
+    void *room = discovery->spikes;
+    if (sf_reserve(&room, &discovery->capacity, count + 1, sizeof *spikes) != 0)
+        return sf_fail_memory(error);
+    discovery->spikes = room;
+    if (count > 0)
+        memcpy(discovery->spikes, spikes, count * sizeof *spikes);
+    discovery->count = count;
+    discovery->window = window;
+    atomic_store(&discovery->state, SF_DISCOVERY_BUSY);
+    if (discovery->inside)
+        work(discovery);
+    else
+        sf_bell_ring(&discovery->bell);
+    return SF_OK;
+}
+
+int sf_discovery_take(sf_discovery *discovery, bool *ready, sf_candidate **found, size_t *count,
+                      sf_error *error)
+{
+    *ready = atomic_load(&discovery->state) == SF_DISCOVERY_DONE;
+    if (!*ready)
+        return SF_OK;
+    atomic_store(&discovery->state, SF_DISCOVERY_IDLE);
+    *found = discovery->found;
+    *count = discovery->found_count;
+    if (discovery->status != SF_OK)
+        return sf_fail(error, discovery->status, discovery->error.place, "%s", discovery->error.text);
+    return SF_OK;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Re-mining a window. On a virtual clock it runs inside the hop that asks for it; otherwise on a thread of
+ * its own, so that no hop waits for it, and its result is taken by the first hop after it is done.
+ */
+#ifndef SF_PIPELINE_DISCOVERY_H
+#define SF_PIPELINE_DISCOVERY_H
+
+#include "core/config.h"
+#include "core/thread.h"
+#include "mine/mine.h"
+#include "pipeline/tracking.h"
+
+typedef enum sf_discovery_state {
+    SF_DISCOVERY_IDLE,
+    SF_DISCOVERY_BUSY,
+    SF_DISCOVERY_DONE
+} sf_discovery_state;
+
+#define SF_DISCOVERY_DELAYS 16
+
+typedef struct sf_discovery {
+    const sf_config *config;
+    const sf_units *units;
+    sf_delay delays[SF_DISCOVERY_DELAYS];
+    size_t delay_count;
+    bool inside; /**< runs inside the hop */
+    sf_thread thread;
+    sf_bell bell;
+    atomic_int state; /**< sf_discovery_state: the window thread sets BUSY, whoever mines sets DONE */
+    atomic_bool leave;
+    /* The job: written by the window thread while idle, by the one that mines while busy. */
+    sf_spike *spikes;
+    size_t count, capacity;
+    sf_span window;
+    sf_candidate *found;
+    size_t found_count;
+    int status;
+    sf_error error;
+    double seconds; /**< the newest mining took */
+} sf_discovery;
+
+int sf_discovery_open(sf_discovery *discovery, const sf_config *config, const sf_units *units, bool inside,
+                      sf_error *error);
+void sf_discovery_close(sf_discovery *discovery);
+
+/** Starts on a copy of the window's spikes; false where the last one is still busy or not taken. */
+int sf_discovery_start(sf_discovery *discovery, const sf_spike *spikes, size_t count, sf_span window,
+                       bool *started, sf_error *error);
+
+/**
+ * True where a result is there: *found (the discovery's own, valid until the next start) holds the frequent
+ * episodes of two and more units. A failure of the mining is returned as the status.
+ */
+int sf_discovery_take(sf_discovery *discovery, bool *ready, sf_candidate **found, size_t *count,
+                      sf_error *error);
+
+/** The threshold that the configuration means for a window of this length and number of spikes. */
+double sf_discovery_threshold(const sf_config *config, sf_span window, uint64_t spikes);
+
+#endif

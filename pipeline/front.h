@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The way in: one thread per source reads batches and offers them to the merge; the front thread merges,
+ * watches and hands on. The front thread is real-time: it never allocates, locks, or touches files or
+ * sockets.
+ */
+#ifndef SF_PIPELINE_FRONT_H
+#define SF_PIPELINE_FRONT_H
+
+#include "core/config.h"
+#include "core/thread.h"
+#include "pipeline/handoff.h"
+#include "pipeline/inputs.h"
+#include "pipeline/publisher.h"
+#include "window/merge.h"
+#include "window/watch.h"
+
+/** The thread of one source. */
+typedef struct sf_feeder {
+    struct sf_front *front;
+    sf_source *source;
+    sf_inlet *inlet;
+    sf_thread thread;
+    sf_bell room;        /**< rung after each pull while `waiting` */
+    atomic_bool waiting; /**< the inlet had no room */
+    int status;          /**< of the source, once its thread ended */
+    sf_error error;
+} sf_feeder;
+
+typedef struct sf_front {
+    sf_merge *merge;
+    sf_feeder *feeders;
+    size_t feeder_count;
+    sf_thread thread;
+    sf_bell bell; /**< a source offered something */
+    atomic_bool released, stopping;
+    sf_handoff *handoff;
+    sf_publisher *publisher;
+    sf_watch *watch;
+    sf_message
+        *triggers; /**< one filled-in trigger per watched episode, so that none is made while watching */
+    size_t watched;
+    int64_t duration_ns; /**< 0: to the end */
+    int64_t limit_ns;    /**< spikes from here on are not taken; INT64_MAX until the first spike */
+    bool over;           /**< the limit was reached: what still comes is let go */
+} sf_front;
+
+/** Resolves watched episodes, opens the merge. The handoff and the publisher are borrowed. */
+int sf_front_open(sf_front *front, const sf_config *config, const sf_inputs *inputs, int64_t duration_ns,
+                  sf_handoff *handoff, sf_publisher *publisher, sf_error *error);
+
+/** Starts all threads; sources are read once sf_front_release was called. */
+int sf_front_start(sf_front *front, sf_error *error);
+void sf_front_release(sf_front *front);
+
+/** Sources are not read any more; what was read goes through. Any thread. */
+void sf_front_stop(sf_front *front);
+
+/** Waits for the end of all its threads and returns the first failure of a source. */
+int sf_front_join(sf_front *front, sf_error *error);
+void sf_front_close(sf_front *front);
+
+#endif

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/hops.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "mine/mine.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static int track(sf_hops *hops, sf_error *error)
+{
+    size_t count = hops->tracking.count;
+    sf_episode *episodes = sf_alloc(count, sizeof *episodes);
+    if (episodes == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < count; i++)
+        episodes[i] = hops->tracking.items[i].episode;
+    int status = sf_tracker_set(hops->tracker, episodes, count, error);
+    sf_free(episodes);
+    return status;
+}
+
+int sf_hops_open(sf_hops *hops, const sf_hops_options *options, sf_error *error)
+{
+    const sf_config *config = options->config;
+    const sf_units *units = options->stream->units;
+    int64_t window_ns = sf_seconds_to_ns(config->window.length_s),
+            hop_ns = sf_seconds_to_ns(config->window.hop_s);
+    *hops = (sf_hops){.options = *options};
+    sf_stages_open(&hops->stages, hop_ns);
+    int status = sf_cutter_open(&hops->cutter, INT64_MIN, window_ns, hop_ns, error);
+    if (status == SF_OK)
+        status = sf_tracker_open(&hops->tracker, units->count, error);
+    if (status == SF_OK)
+        status = sf_tracking_pin(&hops->tracking, config, units, error);
+    if (status == SF_OK)
+        status = track(hops, error);
+    if (status == SF_OK)
+        status = sf_discovery_open(&hops->discovery, config, units, options->virtual_clock, error);
+    if (status == SF_OK)
+        status = sf_connections_open(&hops->connections, config, units, error);
+    if (status == SF_OK)
+        status = sf_densities_open(&hops->densities, config, units, error);
+    if (status == SF_OK) {
+        hops->unit_spikes = sf_alloc(units->count, sizeof *hops->unit_spikes);
+        hops->rates_hz = sf_alloc(units->count, sizeof *hops->rates_hz);
+        if (hops->unit_spikes == NULL || hops->rates_hz == NULL)
+            status = sf_fail_memory(error);
+    }
+    if (status != SF_OK)
+        sf_hops_close(hops);
+    return status;
+}
+
+void sf_hops_close(sf_hops *hops)
+{
+    sf_discovery_close(&hops->discovery);
+    sf_connections_close(&hops->connections);
+    sf_densities_close(&hops->densities);
+    sf_tracker_close(hops->tracker);
+    sf_tracking_free(&hops->tracking);
+    sf_history_free(&hops->history);
+    sf_free(hops->unit_spikes);
+    sf_free(hops->rates_hz);
+    *hops = (sf_hops){0};
+}
+
+int sf_hops_feed(sf_hops *hops, const sf_spike *spikes, size_t count, int64_t arrival_ns, sf_error *error)
+{
+    if (count > 0) {
+        hops->arrival_ns = arrival_ns;
+        hops->last_ns = spikes[count - 1].time_ns;
+    }
+    return sf_history_append(&hops->history, spikes, count, error);
+}
+
+/* ---- one hop
+ * --------------------------------------------------------------------------------------------------- */
+
+static double seconds_of(sf_span span)
+{
+    return (double)(span.stop_ns - span.start_ns) * 1e-9;
+}
+
+/* Moves the per-unit spike counts and the history on to the window, at a cost of the spikes that come and go.
+ */
+static void slide_rates(sf_hops *hops, const sf_segment *segment)
+{
+    uint64_t begin = sf_history_find(&hops->history, segment->window.start_ns);
+    const sf_spike *added = sf_history_view(&hops->history, hops->counted_end);
+    for (uint64_t i = hops->counted_end; i < segment->end; i++)
+        hops->unit_spikes[added[i - hops->counted_end].unit]++;
+    const sf_spike *left = sf_history_view(&hops->history, hops->window_begin);
+    for (uint64_t i = hops->window_begin; i < begin; i++)
+        hops->unit_spikes[left[i - hops->window_begin].unit]--;
+    hops->window = segment->window;
+    hops->window_begin = begin;
+    hops->counted_end = segment->end;
+    double seconds = seconds_of(segment->window);
+    for (size_t unit = 0; unit < hops->options.stream->units->count; unit++)
+        hops->rates_hz[unit] = seconds > 0 ? (double)hops->unit_spikes[unit] / seconds : 0;
+}
+
+/* Starts a discovery where one is due and takes up the result of one that is done. */
+static int discover(sf_hops *hops, const sf_segment *segment, sf_error *error)
+{
+    const sf_config *config = hops->options.config;
+    if (config->mine.every == 0)
+        return SF_OK;
+    bool due = (segment->hop + 1) % config->mine.every == 0, started, ready;
+    int status = SF_OK;
+    if (due)
+        status = sf_discovery_start(&hops->discovery, sf_history_view(&hops->history, hops->window_begin),
+                                    segment->end - hops->window_begin, segment->window, &started, error);
+    sf_candidate *found;
+    size_t found_count;
+    if (status == SF_OK)
+        status = sf_discovery_take(&hops->discovery, &ready, &found, &found_count, error);
+    if (status != SF_OK || !ready)
+        return status;
+    sf_tracking next;
+    status = sf_tracking_renew(&next, &hops->tracking, found, found_count, config->mine.track_most,
+                               hops->options.stream->units, error);
+    if (status != SF_OK)
+        return status;
+    sf_tracking_free(&hops->tracking);
+    hops->tracking = next;
+    return track(hops, error);
+}
+
+static sf_message *new_message(const sf_hops *hops, sf_topic topic, sf_span window)
+{
+    sf_message *message = sf_message_new(topic);
+    if (message == NULL)
+        return NULL;
+    message->time_ns = window.stop_ns;
+    message->arrival_ns = hops->arrival_ns;
+    return message;
+}
+
+static int count_episodes(const sf_hops *hops, const sf_segment *segment, sf_message **message,
+                          sf_error *error)
+{
+    *message = new_message(hops, SF_TOPIC_EPISODES, segment->window);
+    if (*message == NULL)
+        return sf_fail_memory(error);
+    sf_episodes_message *episodes = &(*message)->episodes;
+    episodes->hop = segment->hop;
+    episodes->window = segment->window;
+    episodes->partial = segment->partial;
+    episodes->spikes = segment->end - hops->window_begin;
+    episodes->items = sf_alloc(hops->tracking.count, sizeof *episodes->items);
+    if (episodes->items == NULL)
+        return sf_fail_memory(error);
+    episodes->count = hops->tracking.count;
+    int64_t duration_ns = segment->window.stop_ns - segment->window.start_ns;
+    for (size_t i = 0; i < episodes->count; i++) {
+        const sf_tracked *tracked = &hops->tracking.items[i];
+        sf_episode_count *item = &episodes->items[i];
+        *item = (sf_episode_count){.episode = tracked->episode, .p = NAN};
+        memcpy(item->id, tracked->id, sizeof item->id);
+        item->count = sf_tracker_count(hops->tracker, i);
+        item->expected = sf_expected_episode(&tracked->episode, hops->unit_spikes, duration_ns);
+    }
+    return SF_OK;
+}
+
+static int connect(sf_hops *hops, const sf_segment *segment, const sf_message *episodes, sf_error *error)
+{
+    sf_message *message;
+    double threshold =
+        sf_discovery_threshold(hops->options.config, segment->window, segment->end - hops->window_begin);
+    int status = sf_connections_update(&hops->connections, &episodes->episodes, threshold, &message, error);
+    if (message != NULL) {
+        message->time_ns = segment->window.stop_ns;
+        message->arrival_ns = hops->arrival_ns;
+    }
+    sf_publish(hops->options.publisher, message);
+    return status;
+}
+
+static int estimate_densities(sf_hops *hops, const sf_segment *segment, sf_error *error)
+{
+    uint64_t hop_begin = hops->hop_begin > hops->window_begin ? hops->hop_begin : hops->window_begin;
+    sf_window_view view = {.window = segment->window,
+                           .spikes = sf_history_view(&hops->history, hops->window_begin),
+                           .count = segment->end - hops->window_begin,
+                           .unit_count = hops->options.stream->units->count,
+                           .hop_first = hop_begin - hops->window_begin,
+                           .hop_ns = hops->stages.hop_ns};
+    int status = SF_OK;
+    for (size_t i = 0; i < hops->densities.count && status == SF_OK; i++) {
+        sf_message *message;
+        status = sf_densities_update(&hops->densities, i, &view, &message, error);
+        if (message != NULL) {
+            message->time_ns = segment->window.stop_ns;
+            message->arrival_ns = hops->arrival_ns;
+        }
+        sf_publish(hops->options.publisher, message);
+    }
+    hops->hop_begin = segment->end;
+    return status;
+}
+
+static int publish_status(sf_hops *hops, bool last, sf_error *error)
+{
+    size_t unit_count = hops->options.stream->units->count;
+    sf_message *message = new_message(hops, SF_TOPIC_STATUS, hops->window);
+    double *rates = sf_alloc(unit_count, sizeof *rates);
+    if (message == NULL || rates == NULL) {
+        sf_message_release(message);
+        sf_free(rates);
+        return sf_fail_memory(error);
+    }
+    memcpy(rates, hops->rates_hz, unit_count * sizeof *rates);
+    sf_status_message *status = &message->status;
+    double seconds = seconds_of(hops->window);
+    status->unit_rates_hz = rates;
+    status->unit_count = unit_count;
+    status->spikes = hops->history.end;
+    status->rate_hz = seconds > 0 ? (double)(hops->counted_end - hops->window_begin) / seconds : 0;
+    status->tracked = hops->tracking.count;
+    status->edges = hops->connections.snapshot.count;
+    status->last = last;
+    snprintf(status->device, sizeof status->device, "cpu");
+    snprintf(status->device_state, sizeof status->device_state, "ok");
+    memcpy(status->stages, hops->stages.status, sizeof hops->stages.status);
+    status->stage_count = SF_STAGES;
+    int result = hops->options.complete_status(hops->options.user, status, error);
+    if (result == SF_OK)
+        sf_publish(hops->options.publisher, message);
+    else
+        sf_message_release(message);
+    return result;
+}
+
+/* A window closes with this segment. */
+static int publish_window(sf_hops *hops, const sf_segment *segment, sf_error *error)
+{
+    int64_t began = sf_stage_begin();
+    int status = discover(hops, segment, error);
+    sf_stage_end(&hops->stages, SF_STAGE_DISCOVER, began);
+    if (status != SF_OK)
+        return status;
+
+    sf_message *episodes = NULL;
+    began = sf_stage_begin();
+    status = count_episodes(hops, segment, &episodes, error);
+    if (status != SF_OK) {
+        sf_message_release(episodes);
+        return status;
+    }
+    sf_message_keep(episodes); /* the graph is made of it */
+    sf_publish(hops->options.publisher, episodes);
+    sf_stage_end(&hops->stages, SF_STAGE_PUBLISH, began);
+
+    began = sf_stage_begin();
+    status = connect(hops, segment, episodes, error);
+    sf_message_release(episodes);
+    sf_stage_end(&hops->stages, SF_STAGE_GRAPH, began);
+
+    began = sf_stage_begin();
+    if (status == SF_OK)
+        status = estimate_densities(hops, segment, error);
+    sf_stage_end(&hops->stages, SF_STAGE_DENSITY, began);
+    return status == SF_OK ? publish_status(hops, false, error) : status;
+}
+
+static int take_segment(sf_hops *hops, const sf_segment *segment, sf_error *error)
+{
+    int64_t began = sf_stage_begin();
+    int status =
+        sf_tracker_push(hops->tracker, segment, sf_history_view(&hops->history, segment->begin), error);
+    if (status == SF_OK && segment->closes)
+        status = sf_tracker_drop_before(hops->tracker, segment->window.start_ns, error);
+    if (status != SF_OK || !segment->closes)
+        return status;
+    slide_rates(hops, segment);
+    sf_stage_end(&hops->stages, SF_STAGE_COUNT, began);
+    status = publish_window(hops, segment, error);
+    sf_stage_end(&hops->stages, SF_STAGE_HOP, began);
+    sf_history_drop_before(&hops->history, hops->window_begin);
+    return status;
+}
+
+int sf_hops_advance(sf_hops *hops, int64_t watermark_ns, sf_error *error)
+{
+    sf_segment segment;
+    while (sf_cutter_next(&hops->cutter, &hops->history, watermark_ns, &segment)) {
+        int status = take_segment(hops, &segment, error);
+        if (status != SF_OK)
+            return status;
+    }
+    return SF_OK;
+}
+
+int sf_hops_finish(sf_hops *hops, sf_error *error)
+{
+    int status = SF_OK;
+    if (hops->history.end > 0) {
+        int64_t stop_ns = hops->last_ns + 1;
+        sf_segment segment;
+        status = sf_hops_advance(hops, stop_ns, error);
+        if (status == SF_OK && sf_cutter_finish(&hops->cutter, &hops->history, stop_ns, &segment))
+            status = take_segment(hops, &segment, error);
+    }
+    return status == SF_OK ? publish_status(hops, true, error) : status;
+}

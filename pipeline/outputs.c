@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/outputs.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+
+static sf_sink_settings settings_of(const sf_config_sink *wanted)
+{
+    static const char *const types[] = {"jsonl", "zmq", "osc", "hdf5"};
+    sf_sink_settings settings = {.type = types[wanted->type],
+                                 .path = wanted->path,
+                                 .endpoint = wanted->endpoint,
+                                 .ring = wanted->ring,
+                                 .policy = wanted->policy,
+                                 .wait_subscribers = wanted->wait_subscribers,
+                                 .overwrite = wanted->overwrite};
+    if (wanted->type == SF_CONFIG_ZMQ)
+        settings.encoding = wanted->encoding == SF_CONFIG_JSON ? SF_ENCODE_JSON : SF_ENCODE_MSGPACK;
+    return settings;
+}
+
+int sf_outputs_open(sf_outputs *outputs, const sf_config *config, const sf_stream_info *stream,
+                    sf_error *error)
+{
+    *outputs = (sf_outputs){0};
+    for (uint32_t i = 0; i < config->sink_count; i++)
+        outputs->records = outputs->records || config->sinks[i].type == SF_CONFIG_HDF5;
+    int status = outputs->records ? sf_storage_open(&outputs->storage, error) : SF_OK;
+    if (status == SF_OK) {
+        outputs->sinks = sf_alloc(config->sink_count, sizeof(sf_sink *));
+        status = outputs->sinks != NULL ? SF_OK : sf_fail_memory(error);
+    }
+    for (uint32_t i = 0; i < config->sink_count && status == SF_OK; i++) {
+        sf_sink_settings settings = settings_of(&config->sinks[i]);
+        status = sf_sink_open(&outputs->sinks[i], &settings, stream, outputs->storage, error);
+        outputs->count += status == SF_OK;
+    }
+    if (status != SF_OK)
+        sf_outputs_close(outputs, NULL);
+    return status;
+}
+
+bool sf_outputs_ready(const sf_outputs *outputs)
+{
+    for (size_t i = 0; i < outputs->count; i++)
+        if (!sf_sink_ready(outputs->sinks[i]))
+            return false;
+    return true;
+}
+
+void sf_outputs_ending(const sf_outputs *outputs)
+{
+    for (size_t i = 0; i < outputs->count; i++)
+        sf_sink_ending(outputs->sinks[i]);
+}
+
+int sf_outputs_close(sf_outputs *outputs, sf_error *error)
+{
+    int first = SF_OK;
+    for (size_t i = 0; i < outputs->count; i++) {
+        int status = sf_sink_close(outputs->sinks[i], first == SF_OK ? error : NULL);
+        if (first == SF_OK)
+            first = status;
+    }
+    sf_free(outputs->sinks);
+    sf_storage_close(outputs->storage);
+    *outputs = (sf_outputs){0};
+    return first;
+}

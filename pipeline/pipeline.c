@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/pipeline.h"
+
+#include "core/error.h"
+#include "core/log.h"
+#include "core/memory.h"
+#include "pipeline/front.h"
+#include "pipeline/hops.h"
+#include "pipeline/inputs.h"
+#include "pipeline/outputs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define HANDOFF_ROOM (1u << 20)
+#define TAKE_MOST 8192
+
+struct sf_pipeline {
+    const sf_config *config;
+    sf_inputs inputs;
+    sf_text configuration;
+    sf_stream_info stream;
+    sf_outputs outputs;
+    sf_publisher publisher;
+    sf_handoff handoff;
+    sf_front front;
+    sf_hops hops;
+    sf_thread thread; /**< the window thread */
+    sf_bell done;
+    atomic_bool finished;
+    int status; /**< of the window thread, once it ended */
+    sf_error error;
+};
+
+/* ---- the window thread
+ * ----------------------------------------------------------------------------------------- */
+
+static int record_spikes(sf_pipeline *pipeline, const sf_spike *spikes, size_t count, sf_error *error)
+{
+    if (!pipeline->outputs.records || count == 0)
+        return SF_OK;
+    sf_message *message = sf_message_new(SF_TOPIC_SPIKES);
+    if (message != NULL)
+        message->spikes.items = sf_alloc(count, sizeof *spikes);
+    if (message == NULL || message->spikes.items == NULL) {
+        sf_message_release(message);
+        return sf_fail_memory(error);
+    }
+    memcpy(message->spikes.items, spikes, count * sizeof *spikes);
+    message->spikes.count = count;
+    message->time_ns = spikes[count - 1].time_ns;
+    sf_publish(&pipeline->publisher, message);
+    return SF_OK;
+}
+
+static int record_markers(sf_pipeline *pipeline, sf_error *error)
+{
+    sf_marker markers[64];
+    size_t count;
+    while ((count = sf_ring_pop(&pipeline->handoff.markers, markers, 64, NULL)) > 0) {
+        if (!pipeline->outputs.records)
+            continue;
+        sf_message *message = sf_message_new(SF_TOPIC_MARKERS);
+        if (message != NULL)
+            message->markers.items = sf_alloc(count, sizeof *markers);
+        if (message == NULL || message->markers.items == NULL) {
+            sf_message_release(message);
+            return sf_fail_memory(error);
+        }
+        memcpy(message->markers.items, markers, count * sizeof *markers);
+        message->markers.count = count;
+        message->time_ns = markers[count - 1].time_ns;
+        sf_publish(&pipeline->publisher, message);
+    }
+    return SF_OK;
+}
+
+/* Takes all that is there and publishes the hops that the watermark closes. */
+static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error)
+{
+    sf_handoff *handoff = &pipeline->handoff;
+    sf_spike spikes[TAKE_MOST];
+    size_t count;
+    int status = SF_OK;
+    while (status == SF_OK && (count = sf_ring_pop(&handoff->spikes, spikes, TAKE_MOST, NULL)) > 0) {
+        sf_bell_ring(&handoff->emptied);
+        status = sf_hops_feed(&pipeline->hops, spikes, count,
+                              atomic_load_explicit(&handoff->arrival_ns, memory_order_relaxed), error);
+        if (status == SF_OK)
+            status = record_spikes(pipeline, spikes, count, error);
+    }
+    if (status == SF_OK)
+        status = record_markers(pipeline, error);
+    if (status == SF_OK && watermark_ns != INT64_MIN)
+        status = sf_hops_advance(&pipeline->hops, watermark_ns, error);
+    return status;
+}
+
+/* After a failure: the front must not wait for room that nobody makes. */
+static void let_go(sf_pipeline *pipeline)
+{
+    sf_spike spikes[TAKE_MOST];
+    sf_marker markers[64];
+    sf_front_stop(&pipeline->front);
+    while (!atomic_load(&pipeline->handoff.ended)) {
+        while (sf_ring_pop(&pipeline->handoff.spikes, spikes, TAKE_MOST, NULL) > 0)
+            ;
+        while (sf_ring_pop(&pipeline->handoff.markers, markers, 64, NULL) > 0)
+            ;
+        sf_bell_ring(&pipeline->handoff.emptied);
+        sf_bell_wait(&pipeline->handoff.filled, 20);
+    }
+}
+
+static void *run(void *argument)
+{
+    sf_pipeline *pipeline = argument;
+    sf_handoff *handoff = &pipeline->handoff;
+    int status = SF_OK;
+    for (bool ended = false; status == SF_OK && !ended;) {
+        ended = atomic_load_explicit(&handoff->ended, memory_order_acquire);
+        int64_t watermark_ns = atomic_load_explicit(&handoff->watermark_ns, memory_order_acquire);
+        status = work_off(pipeline, watermark_ns, &pipeline->error);
+        if (status == SF_OK && !ended)
+            sf_bell_wait(&handoff->filled, 100);
+    }
+    if (status == SF_OK)
+        status = sf_hops_finish(&pipeline->hops, &pipeline->error);
+    pipeline->status = status;
+    if (status != SF_OK)
+        let_go(pipeline);
+    atomic_store(&pipeline->finished, true);
+    sf_bell_ring(&pipeline->done);
+    return NULL;
+}
+
+/* ---- status
+ * ---------------------------------------------------------------------------------------------------- */
+
+static sf_source_status source_status(const sf_feeder *feeder)
+{
+    sf_inlet_counts counts = sf_inlet_count(feeder->inlet);
+    sf_source_status status = {.spikes = counts.offered + counts.left_out,
+                               .markers = counts.markers,
+                               .late = counts.late,
+                               .duplicate = counts.duplicate,
+                               .out_of_range = counts.out_of_range + counts.left_out,
+                               .dropped = counts.dropped,
+                               .gaps = counts.gaps,
+                               .gap_lost = counts.gap_lost,
+                               .malformed = counts.malformed,
+                               .ring_fill = (uint32_t)counts.ring_fill,
+                               .ring_size = (uint32_t)counts.ring_size,
+                               .lateness_max_ns = counts.lateness_max_ns,
+                               .ended = counts.ended};
+    snprintf(status.name, sizeof status.name, "%s", feeder->source->name);
+    return status;
+}
+
+static int complete_status(void *user, sf_status_message *status, sf_error *error)
+{
+    sf_pipeline *pipeline = user;
+    status->sources = sf_alloc(pipeline->front.feeder_count, sizeof *status->sources);
+    status->sinks = sf_alloc(pipeline->outputs.count, sizeof *status->sinks);
+    if (status->sources == NULL || status->sinks == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < pipeline->front.feeder_count; i++)
+        status->sources[status->source_count++] = source_status(&pipeline->front.feeders[i]);
+    for (size_t i = 0; i < pipeline->outputs.count; i++)
+        sf_sink_status_get(pipeline->outputs.sinks[i], &status->sinks[status->sink_count++]);
+    status->watched = pipeline->front.watched;
+    status->watch_overflows = sf_watch_overflows(pipeline->front.watch);
+    status->window_dropped = sf_ring_dropped(&pipeline->handoff.spikes);
+    return SF_OK;
+}
+
+/* ---- opening and closing
+ * --------------------------------------------------------------------------------------- */
+
+static bool all_can_wait(const sf_inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->count; i++)
+        if (inputs->items[i].policy != SF_RING_BLOCK)
+            return false;
+    return true;
+}
+
+static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options, sf_error *error)
+{
+    int status = sf_inputs_open(&pipeline->inputs, options->config, options->recording, options->speed,
+                                options->progress, error);
+    if (status == SF_OK)
+        status = sf_config_print(&pipeline->configuration, options->config, error);
+    if (status != SF_OK)
+        return status;
+    pipeline->stream = (sf_stream_info){.name = options->config->stream,
+                                        .units = &pipeline->inputs.units,
+                                        .configuration = pipeline->configuration.data,
+                                        .origin = pipeline->inputs.origin};
+    sf_hops_options hops = {.config = options->config,
+                            .stream = &pipeline->stream,
+                            .publisher = &pipeline->publisher,
+                            .virtual_clock = pipeline->inputs.virtual_clock,
+                            .complete_status = complete_status,
+                            .user = pipeline};
+    status = sf_hops_open(&pipeline->hops, &hops, error);
+    if (status == SF_OK)
+        status = sf_handoff_open(&pipeline->handoff, HANDOFF_ROOM, all_can_wait(&pipeline->inputs), error);
+    if (status == SF_OK)
+        status = sf_front_open(&pipeline->front, options->config, &pipeline->inputs, options->duration_ns,
+                               &pipeline->handoff, &pipeline->publisher, error);
+    if (status == SF_OK)
+        status = sf_outputs_open(&pipeline->outputs, options->config, &pipeline->stream, error);
+    if (status == SF_OK)
+        pipeline->publisher = (sf_publisher){.sinks = pipeline->outputs.sinks,
+                                             .sink_count = pipeline->outputs.count,
+                                             .observer = options->observer};
+    return status == SF_OK ? sf_bell_open(&pipeline->done, error) : status;
+}
+
+int sf_pipeline_open(sf_pipeline **out, const sf_pipeline_options *options, sf_error *error)
+{
+    *out = NULL;
+    sf_pipeline *pipeline = sf_alloc(1, sizeof *pipeline);
+    if (pipeline == NULL)
+        return sf_fail_memory(error);
+    pipeline->config = options->config;
+    int status = open_parts(pipeline, options, error);
+    if (status == SF_OK)
+        *out = pipeline;
+    else
+        sf_pipeline_close(pipeline, NULL);
+    return status;
+}
+
+const sf_stream_info *sf_pipeline_stream(const sf_pipeline *pipeline)
+{
+    return &pipeline->stream;
+}
+
+size_t sf_pipeline_sink_count(const sf_pipeline *pipeline)
+{
+    return pipeline->outputs.count;
+}
+
+sf_sink *sf_pipeline_sink(const sf_pipeline *pipeline, size_t index)
+{
+    return pipeline->outputs.sinks[index];
+}
+
+int sf_pipeline_start(sf_pipeline *pipeline, sf_error *error)
+{
+    int status = sf_thread_start(&pipeline->thread, "synfire-window", run, pipeline, error);
+    return status == SF_OK ? sf_front_start(&pipeline->front, error) : status;
+}
+
+bool sf_pipeline_wait(sf_pipeline *pipeline, int timeout_ms)
+{
+    if (sf_outputs_ready(&pipeline->outputs))
+        sf_front_release(&pipeline->front);
+    else if (timeout_ms > 20)
+        timeout_ms = 20;
+    if (!atomic_load(&pipeline->finished))
+        sf_bell_wait(&pipeline->done, timeout_ms);
+    return atomic_load(&pipeline->finished);
+}
+
+void sf_pipeline_stop(sf_pipeline *pipeline)
+{
+    sf_front_stop(&pipeline->front);
+    sf_outputs_ending(&pipeline->outputs);
+}
+
+int sf_pipeline_close(sf_pipeline *pipeline, sf_error *error)
+{
+    if (pipeline == NULL)
+        return SF_OK;
+    sf_pipeline_stop(pipeline);
+    int first = sf_front_join(&pipeline->front, error);
+    sf_thread_join(&pipeline->thread);
+    if (first == SF_OK && pipeline->status != SF_OK)
+        first = sf_fail(error, pipeline->status, pipeline->error.place, "%s", pipeline->error.text);
+    int closed = sf_outputs_close(&pipeline->outputs, first == SF_OK ? error : NULL);
+    sf_front_close(&pipeline->front);
+    sf_hops_close(&pipeline->hops);
+    sf_handoff_close(&pipeline->handoff);
+    sf_inputs_close(&pipeline->inputs);
+    sf_text_free(&pipeline->configuration);
+    sf_bell_close(&pipeline->done);
+    sf_free(pipeline);
+    return first == SF_OK ? closed : first;
+}

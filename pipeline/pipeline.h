@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The live pipeline: sources -> merge -> watch -> windows -> mining -> graph, density -> sinks.
+ *
+ * Threads: one per source; the front thread merges and watches (real-time: no allocation, lock or file); the
+ * window thread does the work of each hop; the discovery thread re-mines windows in the background; each sink
+ * has its own. With sources on a virtual clock (replay at speed max) discovery runs inside its hop, so that a
+ * run is deterministic.
+ */
+#ifndef SF_PIPELINE_PIPELINE_H
+#define SF_PIPELINE_PIPELINE_H
+
+#include "core/config.h"
+#include "core/progress.h"
+#include "pipeline/publisher.h"
+
+typedef struct sf_pipeline_options {
+    const sf_config *config; /**< borrowed until close */
+    /** Where not NULL: replayed in place of the configured sources; borrowed until close. */
+    const sf_recording *recording;
+    double speed;                /**< of `recording`; 0: max */
+    int64_t duration_ns;         /**< of stream time, from the first spike; 0: to the end */
+    const sf_progress *progress; /**< may end the wait for live sources; or NULL */
+    sf_observer observer;
+} sf_pipeline_options;
+
+typedef struct sf_pipeline sf_pipeline;
+
+/** Opens sources (waiting for the unit table of live ones), resolves episodes, opens sinks. Nothing runs yet.
+ */
+int sf_pipeline_open(sf_pipeline **out, const sf_pipeline_options *options, sf_error *error);
+
+/** What the run is about: stream name, all units, configuration. */
+const sf_stream_info *sf_pipeline_stream(const sf_pipeline *pipeline);
+
+/** The sinks, to say where they are bound. */
+size_t sf_pipeline_sink_count(const sf_pipeline *pipeline);
+sf_sink *sf_pipeline_sink(const sf_pipeline *pipeline, size_t index);
+
+/** Starts the threads. */
+int sf_pipeline_start(sf_pipeline *pipeline, sf_error *error);
+
+/** Waits up to timeout_ms for the end of the streams; true once everything accepted has been published. */
+bool sf_pipeline_wait(sf_pipeline *pipeline, int timeout_ms);
+
+/** Any thread: no further spikes are read; what was accepted is worked off. */
+void sf_pipeline_stop(sf_pipeline *pipeline);
+
+/** Stops, drains, closes sinks, frees. Returns the first failure of the run, if any. NULL is allowed. */
+int sf_pipeline_close(sf_pipeline *pipeline, sf_error *error);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/tracking.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int add(sf_tracking *tracking, const sf_episode *episode, bool pinned, const sf_units *units,
+               sf_error *error)
+{
+    void *items = tracking->items;
+    if (sf_reserve(&items, &tracking->capacity, tracking->count + 1, sizeof *tracking->items) != 0)
+        return sf_fail_memory(error);
+    tracking->items = items;
+    sf_tracked *tracked = &tracking->items[tracking->count++];
+    *tracked = (sf_tracked){.episode = *episode, .pinned = pinned};
+    sf_episode_id(tracked->id, episode, units);
+    return SF_OK;
+}
+
+static bool contains(const sf_tracking *tracking, const sf_episode *episode)
+{
+    for (size_t i = 0; i < tracking->count; i++)
+        if (sf_episode_compare(&tracking->items[i].episode, episode) == 0)
+            return true;
+    return false;
+}
+
+int sf_tracking_pin(sf_tracking *tracking, const sf_config *config, const sf_units *units, sf_error *error)
+{
+    for (uint32_t i = 0; i < config->track_count; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "track.%" PRIu32, i);
+        sf_episode episode;
+        sf_error reason;
+        if (sf_episode_parse(&episode, config->track[i], units, &reason) != SF_OK)
+            return sf_config_refuse(config, key, error, "%s: %s", reason.place, reason.text);
+        if (contains(tracking, &episode))
+            return sf_config_refuse(config, key, error, "the episode '%s' is listed twice", config->track[i]);
+        int status = add(tracking, &episode, true, units, error);
+        if (status != SF_OK)
+            return status;
+    }
+    return SF_OK;
+}
+
+static double excess(const sf_candidate *candidate)
+{
+    return ((double)candidate->count - candidate->expected) / sqrt(fmax(candidate->expected, 1));
+}
+
+static int by_excess(const void *a, const void *b)
+{
+    double x = excess(a), y = excess(b);
+    if (x != y)
+        return x > y ? -1 : 1;
+    return sf_episode_compare(&((const sf_candidate *)a)->episode, &((const sf_candidate *)b)->episode);
+}
+
+static int by_episode(const void *a, const void *b)
+{
+    return sf_episode_compare(&((const sf_candidate *)a)->episode, &((const sf_candidate *)b)->episode);
+}
+
+int sf_tracking_renew(sf_tracking *next, const sf_tracking *tracking, sf_candidate *candidates, size_t count,
+                      size_t most, const sf_units *units, sf_error *error)
+{
+    *next = (sf_tracking){0};
+    int status = SF_OK;
+    for (size_t i = 0; i < tracking->count && status == SF_OK; i++)
+        if (tracking->items[i].pinned)
+            status = add(next, &tracking->items[i].episode, true, units, error);
+    size_t pinned = next->count;
+    qsort(candidates, count, sizeof *candidates, by_excess);
+    size_t taken = count < most ? count : most;
+    qsort(candidates, taken, sizeof *candidates, by_episode);
+    for (size_t i = 0; i < taken && status == SF_OK; i++) {
+        sf_tracking pins = {.items = next->items, .count = pinned};
+        if (!contains(&pins, &candidates[i].episode))
+            status = add(next, &candidates[i].episode, false, units, error);
+    }
+    if (status != SF_OK)
+        sf_tracking_free(next);
+    return status;
+}
+
+void sf_tracking_free(sf_tracking *tracking)
+{
+    sf_free(tracking->items);
+    *tracking = (sf_tracking){0};
+}

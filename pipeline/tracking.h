@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Which episodes are counted every hop: those the configuration names, and those that discovery found in the
+ * newest window it mined, the most remarkable first.
+ */
+#ifndef SF_PIPELINE_TRACKING_H
+#define SF_PIPELINE_TRACKING_H
+
+#include "core/config.h"
+#include "core/message.h"
+
+typedef struct sf_tracked {
+    sf_episode episode;
+    char id[SF_EPISODE_ID_SIZE];
+    bool pinned; /**< named by the configuration: stays whatever discovery finds */
+} sf_tracked;
+
+/** A set of episodes in a stable order: pinned ones as configured, then by sf_episode_compare. */
+typedef struct sf_tracking {
+    sf_tracked *items;
+    size_t count, capacity;
+} sf_tracking;
+
+/** One discovered episode and what it would count by chance. */
+typedef struct sf_candidate {
+    sf_episode episode;
+    uint64_t count;
+    double expected;
+} sf_candidate;
+
+/** Parses and adds the episodes under `track`. SF_CONFIG at the entry. */
+int sf_tracking_pin(sf_tracking *tracking, const sf_config *config, const sf_units *units, sf_error *error);
+
+/**
+ * Fills `next` with the pinned episodes of `tracking` and at most `most` of the candidates, by their excess
+ * over chance in standard deviations, (count - expected) / sqrt(max(expected, 1)). Reorders candidates.
+ * SF_NO_MEMORY.
+ */
+int sf_tracking_renew(sf_tracking *next, const sf_tracking *tracking, sf_candidate *candidates, size_t count,
+                      size_t most, const sf_units *units, sf_error *error);
+
+void sf_tracking_free(sf_tracking *tracking);
+
+#endif

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The whole pipeline in one process: what it publishes is held against plain counts of the same slices. */
+#include "oracle/count_oracle.h"
+#include "support/support.h"
+
+#include "core/memory.h"
+#include "pipeline/pipeline.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <unistd.h>
+
+/* ---- recordings and messages ---- */
+
+static sf_recording random_recording(test_random *random, size_t spikes, size_t units, int64_t duration_ns,
+                                     int64_t tick_ns)
+{
+    sf_recording recording = {0};
+    for (size_t i = 0; i < units; i++) {
+        sf_unit unit = {.x_um = NAN, .y_um = NAN, .electrode = -1};
+        assert_int_equal(sf_units_add(&recording.units, &unit, NULL), SF_OK);
+    }
+    assert_int_equal(sf_units_finish(&recording.units, NULL), SF_OK);
+    recording.path = sf_copy_string("random");
+    recording.spikes = sf_alloc(spikes, sizeof(sf_spike));
+    recording.spike_count = spikes;
+    int64_t origin_ns = (int64_t)test_random_below(random, 36000) * 1000000000; /* up to ten hours */
+    for (size_t i = 0; i < spikes; i++)
+        recording.spikes[i] = (sf_spike){
+            .time_ns =
+                origin_ns + (int64_t)test_random_below(random, (uint64_t)(duration_ns / tick_ns)) * tick_ns,
+            .unit = (uint32_t)test_random_below(random, units),
+            .amplitude = NAN};
+    assert_int_equal(sf_spikes_sort(recording.spikes, spikes, NULL), SF_OK);
+    recording.recorded = (sf_span){recording.spikes[0].time_ns, recording.spikes[spikes - 1].time_ns + 1};
+    return recording;
+}
+
+/* Every message of a run, in the order of its topic. */
+typedef struct collector {
+    pthread_mutex_t lock;
+    sf_message *messages[20000];
+    size_t count;
+    uint64_t triggers;
+} collector;
+
+static void collect(void *user, sf_message *message)
+{
+    collector *all = user;
+    pthread_mutex_lock(&all->lock);
+    if (message->topic == SF_TOPIC_TRIGGER) {
+        all->triggers++;
+    } else if (all->count < sizeof all->messages / sizeof all->messages[0]) {
+        sf_message_keep(message);
+        all->messages[all->count++] = message;
+    }
+    pthread_mutex_unlock(&all->lock);
+}
+
+static collector *new_collector(void)
+{
+    collector *all = calloc(1, sizeof *all);
+    pthread_mutex_init(&all->lock, NULL);
+    return all;
+}
+
+static void free_collector(collector *all)
+{
+    for (size_t i = 0; i < all->count; i++)
+        sf_message_release(all->messages[i]);
+    pthread_mutex_destroy(&all->lock);
+    free(all);
+}
+
+static sf_config parse(const char *yaml)
+{
+    sf_config config;
+    sf_error error = {0};
+    if (sf_config_parse(&config, yaml, strlen(yaml), "test.yaml", NULL, 0, &error) != SF_OK)
+        fail_msg("%s: %s", error.place, error.text);
+    return config;
+}
+
+static void run_to_end(const sf_config *config, const sf_recording *recording, double speed, collector *all)
+{
+    sf_pipeline_options options = {.config = config,
+                                   .recording = recording,
+                                   .speed = speed,
+                                   .observer = {.observe = collect, .user = all}};
+    sf_pipeline *pipeline;
+    sf_error error = {0};
+    if (sf_pipeline_open(&pipeline, &options, &error) != SF_OK)
+        fail_msg("%s: %s", error.place, error.text);
+    assert_int_equal(sf_pipeline_start(pipeline, &error), SF_OK);
+    while (!sf_pipeline_wait(pipeline, 100))
+        ;
+    if (sf_pipeline_close(pipeline, &error) != SF_OK)
+        fail_msg("%s: %s", error.place, error.text);
+}
+
+/* Holds each count against the slice taken alone; returns how many were compared. */
+static size_t check_counts(const collector *all, const sf_spike *spikes, size_t count)
+{
+    size_t compared = 0;
+    uint64_t hops = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        if (all->messages[i]->topic != SF_TOPIC_EPISODES)
+            continue;
+        const sf_episodes_message *episodes = &all->messages[i]->episodes;
+        assert_int_equal(episodes->hop, hops++);
+        size_t first = sf_spikes_lower_bound(spikes, count, episodes->window.start_ns);
+        size_t last = sf_spikes_lower_bound(spikes, count, episodes->window.stop_ns);
+        assert_int_equal(episodes->spikes, last - first);
+        for (size_t e = 0; e < episodes->count; e++) {
+            uint64_t expected = oracle_count(spikes + first, last - first, &episodes->items[e].episode);
+            if (episodes->items[e].count != expected)
+                fail_msg("hop %d episode %zu: %d, expected %d", (int)episodes->hop, e,
+                         (int)episodes->items[e].count, (int)expected);
+            compared++;
+        }
+    }
+    return compared;
+}
+
+static const sf_status_message *last_status(const collector *all)
+{
+    const sf_status_message *status = NULL;
+    for (size_t i = 0; i < all->count; i++)
+        if (all->messages[i]->topic == SF_TOPIC_STATUS)
+            status = &all->messages[i]->status;
+    assert_non_null(status);
+    assert_true(status->last);
+    return status;
+}
+
+/* ---- tests ---- */
+
+static void every_window_counts_as_its_slice_alone(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("pipeline windows", 21);
+    size_t compared = 0;
+    for (int round = 0; round < 40; round++) {
+        sf_recording recording =
+            random_recording(&random, 200 + test_random_below(&random, 1200),
+                             2 + test_random_below(&random, 4), INT64_C(3000000000), round % 2 ? 1000000 : 1);
+        char yaml[512];
+        unsigned hop_ms = 20 + (unsigned)test_random_below(&random, 300);
+        snprintf(
+            yaml, sizeof yaml,
+            "window: {length_s: %g, hop_s: %g}\n"
+            "mine: {every: %u, delays_ms: '0:3,3:12', min_count: %u, max_size: 3, track_most: 60, self: %s}\n"
+            "track: ['e1 -(0,9]-> e2', 'e2 -(0,15]-> e1 -(2,20]-> e2']\n"
+            "watch: ['e1 -(0,9]-> e2', 'e1 -(1,7]-> e1']\n",
+            (double)(hop_ms * (1 + (unsigned)test_random_below(&random, 6))) / 1e3, (double)hop_ms / 1e3,
+            (unsigned)test_random_below(&random, 4), 2 + (unsigned)test_random_below(&random, 8),
+            round % 3 ? "true" : "false");
+        sf_config config = parse(yaml);
+        collector *all = new_collector();
+        run_to_end(&config, &recording, 0, all);
+        compared += check_counts(all, recording.spikes, recording.spike_count);
+        assert_int_equal(last_status(all)->spikes, recording.spike_count);
+
+        sf_episode watched;
+        uint64_t triggers = 0;
+        for (uint32_t i = 0; i < config.watch_count; i++) {
+            assert_int_equal(sf_episode_parse(&watched, config.watch[i], &recording.units, NULL), SF_OK);
+            triggers += oracle_count(recording.spikes, recording.spike_count, &watched);
+        }
+        assert_int_equal(all->triggers, triggers);
+        free_collector(all);
+        sf_config_free(&config);
+        sf_recording_free(&recording);
+    }
+    printf("%zu counts compared\n", compared);
+    assert_true(compared > 1000);
+}
+
+static void the_same_run_twice_publishes_the_same(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("pipeline twice", 5);
+    sf_recording recording = random_recording(&random, 3000, 5, INT64_C(10000000000), 1000);
+    sf_config config = parse("window: {length_s: 2, hop_s: 0.5}\n"
+                             "mine: {every: 2, delays_ms: '0:10', min_count: 5, max_size: 3}\n"
+                             "density: [{quantity: isi, unit: e1}]\n"
+                             "graph: {reach: [{from: e1, hops: 2}]}\n");
+    collector *runs[2] = {new_collector(), new_collector()};
+    for (int i = 0; i < 2; i++)
+        run_to_end(&config, &recording, 0, runs[i]);
+    assert_int_equal(runs[0]->count, runs[1]->count);
+    size_t densities = 0, edges = 0;
+    for (size_t i = 0; i < runs[0]->count; i++) {
+        const sf_message *a = runs[0]->messages[i], *b = runs[1]->messages[i];
+        assert_int_equal(a->topic, b->topic);
+        assert_int_equal(a->seq, b->seq);
+        assert_int_equal(a->time_ns, b->time_ns);
+        if (a->topic == SF_TOPIC_EPISODES)
+            assert_memory_equal(a->episodes.items, b->episodes.items,
+                                a->episodes.count * sizeof(sf_episode_count));
+        if (a->topic == SF_TOPIC_DENSITY) {
+            assert_memory_equal(a->density.values, b->density.values, a->density.count * sizeof(double));
+            densities++;
+        }
+        if (a->topic == SF_TOPIC_GRAPH)
+            edges += a->graph.edges;
+    }
+    assert_true(densities > 3 && edges > 3);
+    for (int i = 0; i < 2; i++)
+        free_collector(runs[i]);
+    sf_config_free(&config);
+    sf_recording_free(&recording);
+}
+
+static void a_density_of_the_window_integrates_to_one(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("pipeline density", 6);
+    sf_recording recording = random_recording(&random, 4000, 2, INT64_C(20000000000), 1000);
+    sf_config config = parse("window: {length_s: 10, hop_s: 5}\n"
+                             "mine: {every: 0}\n"
+                             "density: [{quantity: isi, unit: e1, grid: 200},"
+                             " {quantity: delay, episode: 'e1 -(0,30]-> e2', grid: 200}]\n");
+    collector *all = new_collector();
+    run_to_end(&config, &recording, 0, all);
+    size_t seen[2] = {0};
+    for (size_t i = 0; i < all->count; i++) {
+        if (all->messages[i]->topic != SF_TOPIC_DENSITY)
+            continue;
+        const sf_density_message *density = &all->messages[i]->density;
+        double mass = 0;
+        for (size_t k = 0; k < density->count; k++)
+            mass += density->values[k] * density->grid_step * (k == 0 ? 0.5 : 1);
+        assert_true(mass > 0.9 && mass < 1.02); /* the grid leaves out the longest hundredth */
+        seen[strncmp(density->quantity, "delay", 5) == 0]++;
+    }
+    assert_true(seen[0] >= 3 && seen[1] >= 3);
+    free_collector(all);
+    sf_config_free(&config);
+    sf_recording_free(&recording);
+}
+
+static void what_does_not_fit_is_counted(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("pipeline drops", 7);
+    sf_recording recording = random_recording(&random, 200000, 8, INT64_C(20000000000), 1000);
+    char *path = test_temporary_path(".csv");
+    FILE *file = fopen(path, "w");
+    for (size_t i = 0; i < recording.spike_count; i++)
+        fprintf(file, "e%u,%lld.%09lld\n", recording.spikes[i].unit + 1,
+                (long long)(recording.spikes[i].time_ns / 1000000000),
+                (long long)(recording.spikes[i].time_ns % 1000000000));
+    fclose(file);
+    for (int policy = 0; policy < 3; policy++) {
+        static const char *const names[] = {"block", "drop-oldest", "drop-newest"};
+        char yaml[1024];
+        snprintf(yaml, sizeof yaml,
+                 "sources: [{type: replay, recording: '%s', speed: max, ring: 64, policy: %s}]\n"
+                 "window: {length_s: 2, hop_s: 1}\nmine: {every: 1, delays_ms: '0:2', min_count: 100}\n",
+                 path, names[policy]);
+        sf_config config = parse(yaml);
+        collector *all = new_collector();
+        run_to_end(&config, NULL, 0, all);
+        const sf_status_message *status = last_status(all);
+        const sf_source_status *source = &status->sources[0];
+        assert_int_equal(source->spikes, recording.spike_count);
+        assert_int_equal(status->spikes + source->dropped + source->late + source->out_of_range +
+                             status->window_dropped,
+                         recording.spike_count);
+        if (policy == 0)
+            assert_int_equal(status->spikes, recording.spike_count);
+        printf("%s: %llu of %zu dropped\n", names[policy], (unsigned long long)source->dropped,
+               recording.spike_count);
+        free_collector(all);
+        sf_config_free(&config);
+    }
+    unlink(path);
+    free(path);
+    sf_recording_free(&recording);
+}
+
+static void stopping_drains_and_ends(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("pipeline stop", 8);
+    sf_recording recording = random_recording(&random, 60000, 4, INT64_C(60000000000), 1000);
+    sf_config config = parse("window: {length_s: 0.2, hop_s: 0.1}\nmine: {every: 1, min_count: 3}\n");
+    collector *all = new_collector();
+    sf_pipeline_options options = {.config = &config,
+                                   .recording = &recording,
+                                   .speed = 4,
+                                   .observer = {.observe = collect, .user = all}};
+    sf_pipeline *pipeline;
+    sf_error error = {0};
+    assert_int_equal(sf_pipeline_open(&pipeline, &options, &error), SF_OK);
+    assert_int_equal(sf_pipeline_start(pipeline, &error), SF_OK);
+    for (int i = 0; i < 5; i++)
+        assert_false(sf_pipeline_wait(pipeline, 100));
+    sf_pipeline_stop(pipeline);
+    while (!sf_pipeline_wait(pipeline, 100))
+        ;
+    assert_int_equal(sf_pipeline_close(pipeline, &error), SF_OK);
+    const sf_status_message *status = last_status(all);
+    assert_true(status->spikes > 0 && status->spikes < recording.spike_count);
+    assert_true(check_counts(all, recording.spikes, (size_t)status->spikes) > 0);
+    free_collector(all);
+    sf_config_free(&config);
+    sf_recording_free(&recording);
+}
+
+static void a_duration_ends_the_run_exactly(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("pipeline duration", 9);
+    sf_recording recording = random_recording(&random, 20000, 4, INT64_C(20000000000), 1000);
+    sf_config config = parse("window: {length_s: 2, hop_s: 1}\nmine: {every: 1, min_count: 3}\n");
+    collector *all = new_collector();
+    sf_pipeline_options options = {.config = &config,
+                                   .recording = &recording,
+                                   .duration_ns = INT64_C(4500000000),
+                                   .observer = {.observe = collect, .user = all}};
+    sf_pipeline *pipeline;
+    sf_error error = {0};
+    assert_int_equal(sf_pipeline_open(&pipeline, &options, &error), SF_OK);
+    assert_int_equal(sf_pipeline_start(pipeline, &error), SF_OK);
+    while (!sf_pipeline_wait(pipeline, 100))
+        ;
+    assert_int_equal(sf_pipeline_close(pipeline, &error), SF_OK);
+    size_t within = sf_spikes_lower_bound(recording.spikes, recording.spike_count,
+                                          recording.spikes[0].time_ns + options.duration_ns);
+    assert_int_equal(last_status(all)->spikes, within);
+    check_counts(all, recording.spikes, within);
+    free_collector(all);
+    sf_config_free(&config);
+    sf_recording_free(&recording);
+}
+
+static void several_sources_become_one_stream(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("pipeline sources", 10);
+    char *paths[2];
+    sf_spike merged[4000];
+    size_t count = 0;
+    for (uint32_t s = 0; s < 2; s++) {
+        sf_recording recording = random_recording(&random, 2000, 3, INT64_C(5000000000), 1000000);
+        paths[s] = test_temporary_path(s == 0 ? ".a.csv" : ".b.csv");
+        FILE *file = fopen(paths[s], "w");
+        for (size_t i = 0; i < recording.spike_count; i++) {
+            const sf_spike *spike = &recording.spikes[i];
+            int64_t time_ns = spike->time_ns - recording.spikes[0].time_ns;
+            fprintf(file, "u%u,%.9f\n", spike->unit, (double)time_ns * 1e-9);
+            merged[count++] = (sf_spike){.time_ns = time_ns, .unit = s * 3 + spike->unit};
+        }
+        fclose(file);
+        sf_recording_free(&recording);
+    }
+    assert_int_equal(sf_spikes_sort(merged, count, NULL), SF_OK);
+    char yaml[2048];
+    snprintf(yaml, sizeof yaml,
+             "sources:\n- {type: replay, recording: '%s', speed: max}\n- {type: replay, recording: '%s', "
+             "speed: max}\n"
+             "window: {length_s: 1, hop_s: 0.25}\n"
+             "mine: {every: 2, delays_ms: '0:4', min_count: 4, max_size: 3}\ntrack: ['#1 -(0,5]-> #4']\n",
+             paths[0], paths[1]);
+    sf_config config = parse(yaml);
+    collector *all = new_collector();
+    run_to_end(&config, NULL, 0, all);
+    assert_int_equal(last_status(all)->spikes, count);
+    assert_true(check_counts(all, merged, count) > 20);
+    free_collector(all);
+    sf_config_free(&config);
+    for (int s = 0; s < 2; s++) {
+        unlink(paths[s]);
+        free(paths[s]);
+    }
+}
+
+static void words_that_cannot_be_are_refused_with_their_place(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("pipeline words", 11);
+    sf_recording recording = random_recording(&random, 100, 2, INT64_C(1000000000), 1000);
+    static const char *const bad[][3] = {
+        {"watch: ['e1 -(0,5]-> x9']\n", "test.yaml:1:9: watch.0", "no unit is named 'x9'"},
+        {"track: ['e1 -(0,5]-> e2', 'e1 -(0,5]-> e2']\n", "test.yaml:1:27: track.1", "listed twice"},
+        {"track: ['e1 -(5,5]-> e2']\n", "test.yaml:1:9: track.0", "empty"},
+        {"graph: {reach: [{from: zz}]}\n", "test.yaml:1:24: graph.reach.0.from", "zz"},
+        {"density: [{quantity: isi, unit: e1, method: magic}]\n", "test.yaml:1:11: density.0", "magic"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        sf_config config = parse(bad[i][0]);
+        sf_pipeline_options options = {.config = &config, .recording = &recording};
+        sf_pipeline *pipeline;
+        sf_error error = {0};
+        test_assert_fails(sf_pipeline_open(&pipeline, &options, &error), &error, SF_CONFIG, bad[i][2]);
+        assert_string_equal(error.place, bad[i][1]);
+        assert_null(pipeline);
+        sf_config_free(&config);
+    }
+    sf_config nothing = parse("");
+    sf_pipeline_options options = {.config = &nothing};
+    sf_pipeline *pipeline;
+    sf_error error = {0};
+    test_assert_fails(sf_pipeline_open(&pipeline, &options, &error), &error, SF_CONFIG, "no sources");
+    sf_config_free(&nothing);
+    sf_recording_free(&recording);
+}
+
+typedef struct open_and_close {
+    sf_config config;
+    sf_recording recording;
+} open_and_close;
+
+static int open_then_close(void *context)
+{
+    open_and_close *what = context;
+    sf_pipeline_options options = {.config = &what->config, .recording = &what->recording};
+    sf_pipeline *pipeline;
+    int status = sf_pipeline_open(&pipeline, &options, NULL);
+    int closed = sf_pipeline_close(pipeline, NULL);
+    return status == SF_OK ? closed : status;
+}
+
+static void failed_allocations_leak_nothing(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("pipeline allocations", 12);
+    open_and_close what = {.recording = random_recording(&random, 100, 2, INT64_C(1000000000), 1000),
+                           .config = parse("window: {length_s: 1, hop_s: 0.5}\n"
+                                           "track: ['e1 -(0,5]-> e2']\nwatch: ['e1 -(0,5]-> e2']\n"
+                                           "density: [{quantity: rate, unit: e1}]\n"
+                                           "graph: {reach: [{from: e1}]}\n"
+                                           "sinks: [{type: jsonl, path: /dev/null, overwrite: true}]\n")};
+    test_fail_every_allocation(open_then_close, &what);
+    sf_config_free(&what.config);
+    sf_recording_free(&what.recording);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_window_counts_as_its_slice_alone),
+        cmocka_unit_test(the_same_run_twice_publishes_the_same),
+        cmocka_unit_test(a_density_of_the_window_integrates_to_one),
+        cmocka_unit_test(what_does_not_fit_is_counted),
+        cmocka_unit_test(stopping_drains_and_ends),
+        cmocka_unit_test(a_duration_ends_the_run_exactly),
+        cmocka_unit_test(several_sources_become_one_stream),
+        cmocka_unit_test(words_that_cannot_be_are_refused_with_their_place),
+        cmocka_unit_test(failed_allocations_leak_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
