@@ -23,6 +23,8 @@ static void leave_exit_alone(void)
  * is noted where HDF5 would print. */
 static _Thread_local char reason[256];
 
+#define LOCKED "another program has this file open to write"
+
 static herr_t keep_deepest(unsigned depth, const H5E_error2_t *record, void *user)
 {
     (void)user;
@@ -38,7 +40,9 @@ static herr_t note_reason(hid_t stack, void *user)
     H5Ewalk2(stack, H5E_WALK_UPWARD, keep_deepest, NULL);
     const char *message = strstr(reason, "error message = '");
     unsigned long long end, base, stored;
-    if (message != NULL) {
+    if (strstr(reason, "unable to lock file") != NULL) {
+        snprintf(reason, sizeof reason, LOCKED);
+    } else if (message != NULL) {
         message += strlen("error message = '");
         size_t length = strcspn(message, "'");
         memmove(reason, message, length);
@@ -90,25 +94,32 @@ bool sf_hdf_has_signature(const char *path)
     return H5Fis_hdf5(path) > 0;
 }
 
+/* A reader beside a writer tries metadata again that do not match their checksum, waiting longer each time.
+ * So many tries take 2 ms; the default of 100 takes minutes where the file is simply damaged. */
+#define LIVE_READ_ATTEMPTS 20
+
+static hid_t open_live(const char *path)
+{
+    hid_t file = H5I_INVALID_HID;
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    if (access >= 0 && H5Pset_metadata_read_attempts(access, LIVE_READ_ATTEMPTS) >= 0)
+        file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access);
+    sf_hdf_close(access);
+    return file;
+}
+
 int sf_hdf_open_file(hid_t *file, bool *live, const char *path, sf_error *error)
 {
     sf_hdf_begin();
-    *live = false;
-    *file = H5I_INVALID_HID;
-    if (access(path, R_OK) != 0)
-        return sf_fail(error, SF_NO_INPUT, path, "cannot open the file: %s", strerror(errno));
     *file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    *live = *file < 0 && strstr(reason, "already open") != NULL;
+    if (*live)
+        *file = open_live(path);
     if (*file >= 0)
         return SF_OK;
-    char first_reason[sizeof reason];
-    memcpy(first_reason, reason, sizeof reason);
-    *file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5P_DEFAULT);
-    *live = *file >= 0;
-    if (*live)
-        return SF_OK;
-    if (strstr(first_reason, "lock") != NULL)
-        return sf_fail(error, SF_NO_INPUT, path, "another program is writing this file (%s)", first_reason);
-    return sf_fail(error, SF_DATA, path, "this HDF5 file is damaged: %s", first_reason);
+    if (strcmp(reason, LOCKED) == 0)
+        return sf_fail(error, SF_NO_INPUT, path, LOCKED);
+    return sf_fail(error, SF_DATA, path, "this HDF5 file is damaged: %s", reason);
 }
 
 /* ---- objects ---- */

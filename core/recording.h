@@ -57,8 +57,8 @@ void sf_recording_drop(sf_recording *recording, const char *cause, uint64_t coun
 int64_t sf_recording_duration_ns(const sf_recording *recording);
 
 /**
- * Sorts spikes by (time_ns, unit), stably, in linear time (radix sort on the bytes that vary; already sorted
- * input and concatenated sorted trains are recognised and merged). SF_NO_MEMORY.
+ * Sorts spikes by (time_ns, unit), stably, in linear time: radix sort on the digits that vary; sorted input
+ * is recognised. Merging sorted trains took 1.6 to 4 times as long on real recordings. SF_NO_MEMORY.
  */
 int sf_spikes_sort(sf_spike *spikes, size_t count, sf_error *error);
 

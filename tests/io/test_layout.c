@@ -162,11 +162,69 @@ static void what_was_flushed_survives_a_kill(void **state)
     free(path);
 }
 
+/* Another process that reads the file when asked, since HDF5 shares what one process opens twice. It starts
+ * before the file is opened here. */
+typedef struct other_process {
+    pid_t id;
+    int ask, answer;
+} other_process;
+
+typedef struct what_it_read {
+    int status;
+    size_t spikes;
+    char text[256];
+} what_it_read;
+
+static void serve(const char *path, int asked, int answer)
+{
+    for (char byte; read(asked, &byte, 1) == 1;) {
+        sf_recording recording;
+        sf_error error = {0};
+        what_it_read result = {.status = sf_recording_read(&recording, path, NULL, NULL, &error)};
+        result.spikes = recording.spike_count;
+        snprintf(result.text, sizeof result.text, "%.255s", error.text);
+        sf_recording_free(&recording);
+        if (write(answer, &result, sizeof result) != sizeof result)
+            break;
+    }
+    _exit(0);
+}
+
+static other_process start_other(const char *path)
+{
+    int ask[2], answer[2];
+    assert_true(pipe(ask) == 0 && pipe(answer) == 0);
+    pid_t id = fork();
+    if (id == 0) {
+        close(ask[1]);
+        serve(path, ask[0], answer[1]);
+    }
+    close(ask[0]);
+    close(answer[1]);
+    return (other_process){id, ask[1], answer[0]};
+}
+
+static what_it_read ask_other(const other_process *other)
+{
+    what_it_read result;
+    assert_int_equal(write(other->ask, "", 1), 1);
+    assert_int_equal(read(other->answer, &result, sizeof result), sizeof result);
+    return result;
+}
+
+static void stop_other(const other_process *other)
+{
+    close(other->ask);
+    close(other->answer);
+    waitpid(other->id, NULL, 0);
+}
+
 static void a_live_file_is_read_while_it_grows(void **state)
 {
     (void)state;
     sf_error error = {0};
     char *path = test_temporary_path(".h5");
+    other_process other = start_other(path);
     sf_recording about = make_about(), back;
     sf_layout *layout;
     assert_int_equal(sf_layout_create(&layout, path, &about, &live, &error), SF_OK);
@@ -177,22 +235,39 @@ static void a_live_file_is_read_while_it_grows(void **state)
             spikes[i] = spike_at(round * 1000 + i);
         assert_int_equal(sf_layout_append_spikes(layout, spikes, 1000, &error), SF_OK);
         assert_int_equal(sf_layout_flush(layout, &error), SF_OK);
-        pid_t child = fork(); /* another process, as HDF5 shares a file that one process opens twice */
-        if (child == 0) {
-            bool good = sf_recording_read(&back, path, NULL, NULL, &error) == SF_OK &&
-                        back.spike_count == (round + 1) * 1000;
-            _exit(good ? 0 : 1);
-        }
-        int ended;
-        waitpid(child, &ended, 0);
-        assert_true(WIFEXITED(ended) && WEXITSTATUS(ended) == 0);
+        what_it_read result = ask_other(&other);
+        if (result.status != SF_OK)
+            fail_msg("%s", result.text);
+        assert_int_equal(result.spikes, (round + 1) * 1000);
     }
     sf_span recorded = {0, INT64_C(20000000000)};
     assert_int_equal(sf_layout_close(layout, &recorded, &error), SF_OK);
+    stop_other(&other);
     assert_int_equal(sf_recording_read(&back, path, NULL, NULL, &error), SF_OK);
     assert_spikes(&back, 3000);
     assert_true(back.declared && back.recorded.stop_ns == recorded.stop_ns);
     sf_recording_free(&back);
+    sf_recording_free(&about);
+    unlink(path);
+    free(path);
+}
+
+static void a_file_that_another_program_writes_is_refused(void **state)
+{
+    (void)state;
+    sf_error error = {0};
+    char *path = test_temporary_path(".h5");
+    other_process other = start_other(path);
+    sf_recording about = make_about();
+    sf_layout *layout;
+    assert_int_equal(sf_layout_create(&layout, path, &about, &plain, &error), SF_OK);
+    assert_int_equal(sf_layout_flush(layout, &error), SF_OK);
+    what_it_read result = ask_other(&other);
+    assert_int_equal(result.status, SF_NO_INPUT);
+    assert_string_equal(result.text, "another program has this file open to write");
+    assert_int_equal(sf_layout_close(layout, NULL, &error), SF_OK);
+    assert_int_equal(ask_other(&other).status, SF_OK);
+    stop_other(&other);
     sf_recording_free(&about);
     unlink(path);
     free(path);
@@ -371,6 +446,7 @@ int main(void)
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(what_was_flushed_survives_a_kill),
         cmocka_unit_test(a_live_file_is_read_while_it_grows),
+        cmocka_unit_test(a_file_that_another_program_writes_is_refused),
         cmocka_unit_test(a_killed_file_is_read_to_its_shortest_column),
         cmocka_unit_test(what_cannot_be_written_is_said),
         cmocka_unit_test(no_failed_allocation_leaks),

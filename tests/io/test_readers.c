@@ -1,0 +1,713 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recordings in HDF5 made here: what is read of them, and what is said of damaged and foreign ones. */
+#include "support/hdf_files.h"
+#include "support/support.h"
+
+#include "core/hdf.h"
+#include "core/layout.h"
+#include "core/memory.h"
+#include "replay/recording_file.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *path;
+
+static int make_path(void **state)
+{
+    (void)state;
+    sf_hdf_begin();
+    path = test_temporary_path(".bin"); /* the name tells nothing */
+    return 0;
+}
+
+static int remove_path(void **state)
+{
+    (void)state;
+    unlink(path);
+    free(path);
+    return 0;
+}
+
+static void assert_refused(sf_status code, const char *words)
+{
+    sf_recording recording;
+    sf_error error = {0};
+    test_assert_fails(sf_recording_read(&recording, path, NULL, NULL, &error), &error, code, words);
+    assert_int_equal(recording.spike_count, 0);
+    assert_null(recording.spikes);
+    assert_string_equal(error.place, path);
+    assert_null(strchr(error.text, '\n'));
+}
+
+static sf_recording read_good(void)
+{
+    sf_recording recording;
+    sf_error error = {0};
+    if (sf_recording_read(&recording, path, NULL, NULL, &error) != SF_OK)
+        fail_msg("%s", error.text);
+    return recording;
+}
+
+static void assert_spike(const sf_recording *recording, size_t at, int64_t time_ns, uint32_t unit)
+{
+    assert_int_equal(recording->spikes[at].time_ns, time_ns);
+    assert_int_equal(recording->spikes[at].unit, unit);
+}
+
+/* ---- CARMEN ---- */
+
+static void carmen_is_read(void **state)
+{
+    (void)state;
+    hid_t file = test_hdf_create(path);
+    test_hdf_fill_carmen(file);
+    test_hdf_close(file);
+    sf_recording recording = read_good();
+    assert_string_equal(recording.format, "CARMEN");
+    assert_int_equal(recording.spike_count, 6);
+    assert_spike(&recording, 0, 1500, 2);
+    assert_spike(&recording, 1, 500000000, 0); /* equal times in the order of units */
+    assert_spike(&recording, 2, 500000000, 1);
+    assert_spike(&recording, 5, 3000000000, 0);
+    assert_true(isnan(recording.spikes[0].amplitude));
+    const sf_unit *units = recording.units.items;
+    assert_int_equal(recording.units.count, 3);
+    assert_string_equal(units[1].name, "b");
+    assert_true(units[0].x_um == 100 && units[1].x_um == 200 && units[0].y_um == -50 &&
+                units[2].y_um == 150.5);
+    assert_int_equal(units[0].kind, SF_UNIT_UNKNOWN);
+    assert_false(recording.declared);
+    assert_true(recording.recorded.start_ns == 1500 && recording.recorded.stop_ns == 3000000001);
+    assert_string_equal(sf_recording_metadata(&recording, "age"), "9");
+    assert_string_equal(sf_recording_metadata(&recording, "condition"), "ctl");
+    assert_string_equal(sf_recording_metadata(&recording, "species"), "mouse");
+    sf_recording_free(&recording);
+}
+
+/* Two trains give a position matrix of 2 by 2, whose first row is x all the same; a shared place means
+ * sorting. */
+static void carmen_variants_are_read(void **state)
+{
+    (void)state;
+    static const double spikes[] = {1, 2}, counts[] = {2, 0}, places[] = {10, 20, 30, 40},
+                        shared[] = {1, 1, 2, 2};
+    static const double recorded[] = {0.5, 9};
+    hid_t file = test_hdf_create(path);
+    test_hdf_numbers(file, "/spikes", H5T_IEEE_F32LE, 2, 0, spikes);
+    test_hdf_numbers(file, "/sCount", H5T_STD_I64LE, 2, 0, counts);
+    test_hdf_numbers(file, "/epos", H5T_STD_I32LE, 2, 2, places);
+    test_hdf_numbers(file, "/recordingtime", H5T_IEEE_F64LE, 2, 0, recorded);
+    test_hdf_close(file);
+    sf_recording recording = read_good();
+    const sf_unit *units = recording.units.items;
+    assert_true(units[0].x_um == 10 && units[1].x_um == 20 && units[0].y_um == 30 && units[1].y_um == 40);
+    assert_string_equal(units[0].name, "e1");
+    assert_string_equal(units[1].name, "e2");
+    assert_true(recording.declared && recording.recorded.start_ns == 500000000 &&
+                recording.recorded.stop_ns == 9000000000);
+    sf_recording_free(&recording);
+
+    file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    test_hdf_remove(file, "/epos");
+    test_hdf_numbers(file, "/epos", H5T_IEEE_F64LE, 2, 2, shared);
+    test_hdf_close(file);
+    recording = read_good();
+    assert_int_equal(recording.units.items[0].kind, SF_UNIT_SORTED);
+    assert_false(sf_units_have_geometry(&recording.units));
+    sf_recording_free(&recording);
+}
+
+static void a_recording_may_be_almost_empty(void **state)
+{
+    (void)state;
+    static const double one[] = {7.5}, count[] = {1}, none[] = {0, 0};
+    hid_t file = test_hdf_create(path);
+    test_hdf_numbers(file, "/spikes", H5T_IEEE_F64LE, 1, 0, one);
+    test_hdf_numbers(file, "/sCount", H5T_STD_I32LE, 1, 0, count);
+    test_hdf_close(file);
+    sf_recording recording = read_good();
+    assert_int_equal(recording.spike_count, 1);
+    assert_int_equal(recording.units.count, 1);
+    assert_spike(&recording, 0, 7500000000, 0);
+    sf_recording_free(&recording);
+
+    hsize_t nothing = 0;
+    file = test_hdf_create(path);
+    hid_t space = H5Screate_simple(1, &nothing, NULL);
+    H5Dclose(H5Dcreate2(file, "/spikes", H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Sclose(space);
+    test_hdf_numbers(file, "/sCount", H5T_STD_I32LE, 2, 0, none);
+    test_hdf_close(file);
+    recording = read_good();
+    assert_int_equal(recording.spike_count, 0);
+    assert_int_equal(recording.units.count, 2);
+    sf_recording_free(&recording);
+}
+
+/* Takes the good CARMEN file, replaces one dataset by numbers, and expects the sentence. */
+static void assert_damaged_carmen(const char *dataset, size_t rows, size_t columns, const double *values,
+                                  const char *words)
+{
+    hid_t file = test_hdf_create(path);
+    test_hdf_fill_carmen(file);
+    test_hdf_remove(file, dataset);
+    test_hdf_numbers(file, dataset, H5T_IEEE_F64LE, rows, columns, values);
+    test_hdf_close(file);
+    assert_refused(SF_DATA, words);
+}
+
+static void damaged_carmen_is_refused(void **state)
+{
+    (void)state;
+    assert_damaged_carmen("/sCount", 3, 0, (double[]){3, 2, 2}, "/sCount says 7 spikes and /spikes holds 6");
+    assert_damaged_carmen("/sCount", 3, 0, (double[]){3, 4, -1}, "/sCount says -1 spikes of train 2");
+    assert_damaged_carmen("/sCount", 3, 0, (double[]){9e18, 9e18, 9e18}, "/sCount says");
+    assert_damaged_carmen("/spikes", 6, 0, (double[]){1, NAN, 3, 4, 5, 6},
+                          "spike 1 of unit 'a' (#0) is at nan s");
+    assert_damaged_carmen("/spikes", 6, 0, (double[]){1, 2, 3, 4, INFINITY, 6},
+                          "spike 1 of unit 'b' (#1) is at inf s");
+    assert_damaged_carmen("/spikes", 6, 0, (double[]){1, 2, 3, 4, 5, -6}, "which is negative");
+    assert_damaged_carmen("/spikes", 6, 0, (double[]){1, 2, 3, 4, 5, 1e10}, "out of range");
+    assert_damaged_carmen("/epos", 3, 2, (double[]){1, 2, 3, 4, 5, 6}, "/epos is 3 by 2");
+    assert_damaged_carmen("/epos", 2, 2, (double[]){1, 2, 3, 4}, "expected 2 by 3");
+    assert_damaged_carmen("/names", 3, 0, (double[]){1, 2, 3}, "/names does not hold text");
+
+    hid_t file = test_hdf_create(path);
+    test_hdf_fill_carmen(file);
+    test_hdf_remove(file, "/names");
+    test_hdf_strings(file, "/names", 3, 2, (const char *const[]){"a", "b"});
+    test_hdf_remove(file, "/spikes");
+    test_hdf_strings(file, "/spikes", 3, 1, (const char *const[]){"a"});
+    test_hdf_close(file);
+    assert_refused(SF_DATA, "/spikes does not hold numbers");
+
+    file = test_hdf_create(path);
+    test_hdf_fill_carmen(file);
+    test_hdf_remove(file, "/names");
+    test_hdf_strings(file, "/names", 3, 2, (const char *const[]){"a", "b"});
+    test_hdf_close(file);
+    assert_refused(SF_DATA, "there are 2 names and 3 trains");
+}
+
+/* Unsorted trains and repeated times are no damage: the first are put in order, the second kept. */
+static void disorder_and_repeats_are_read(void **state)
+{
+    (void)state;
+    hid_t file = test_hdf_create(path);
+    test_hdf_fill_carmen(file);
+    test_hdf_remove(file, "/spikes");
+    test_hdf_numbers(file, "/spikes", H5T_IEEE_F64LE, 6, 0, (double[]){3, 1, 1, 9, 0, 1});
+    test_hdf_close(file);
+    sf_recording recording = read_good();
+    assert_int_equal(recording.spike_count, 6);
+    assert_spike(&recording, 0, 0, 1);
+    assert_spike(&recording, 1, 1000000000, 0);
+    assert_spike(&recording, 2, 1000000000, 0);
+    assert_spike(&recording, 3, 1000000000, 2);
+    sf_recording_free(&recording);
+}
+
+/* A shape may promise terabytes: nothing is allocated for what the file does not store. */
+static void promised_sizes_are_checked(void **state)
+{
+    (void)state;
+    hsize_t size = (hsize_t)1 << 40, chunk = 1024;
+    hid_t file = test_hdf_create(path);
+    test_hdf_fill_carmen(file);
+    test_hdf_remove(file, "/spikes");
+    hid_t space = H5Screate_simple(1, &size, NULL), creation = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(creation, 1, &chunk);
+    H5Dclose(H5Dcreate2(file, "/spikes", H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT));
+    H5Pclose(creation);
+    H5Sclose(space);
+    test_hdf_close(file);
+    assert_refused(SF_DATA, "its shape says 1099511627776 values and it stores 0 bytes");
+}
+
+/* Links out of the file are not followed: a recording cannot make synfire read another file. */
+static void other_files_are_not_followed(void **state)
+{
+    (void)state;
+    char *other = test_temporary_path(".h5");
+    hid_t file = test_hdf_create(other);
+    test_hdf_fill_carmen(file);
+    test_hdf_close(file);
+    file = test_hdf_create(path);
+    test_hdf_fill_carmen(file);
+    test_hdf_remove(file, "/spikes");
+    assert_true(H5Lcreate_external(other, "/spikes", file, "/spikes", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    test_hdf_close(file);
+    assert_refused(SF_DATA, "no spike times");
+
+    file = test_hdf_create(path);
+    test_hdf_fill_carmen(file);
+    test_hdf_remove(file, "/spikes");
+    hsize_t size = 6;
+    hid_t space = H5Screate_simple(1, &size, NULL), creation = H5Pcreate(H5P_DATASET_CREATE);
+    assert_true(H5Pset_external(creation, other, 0, 48) >= 0);
+    H5Dclose(H5Dcreate2(file, "/spikes", H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT));
+    H5Pclose(creation);
+    H5Sclose(space);
+    test_hdf_close(file);
+    assert_refused(SF_DATA, "/spikes refers to another file");
+    unlink(other);
+    free(other);
+
+    file = test_hdf_create(path); /* a link inside the file is as good as the dataset */
+    test_hdf_fill_carmen(file);
+    assert_true(H5Lmove(file, "/spikes", file, "/meta/here", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    assert_true(H5Lcreate_soft("/meta/here", file, "/spikes", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    test_hdf_close(file);
+    sf_recording recording = read_good();
+    assert_int_equal(recording.spike_count, 6);
+    sf_recording_free(&recording);
+}
+
+/* ---- NWB ---- */
+
+static void nwb_is_read(void **state)
+{
+    (void)state;
+    hid_t file = test_hdf_create(path);
+    test_hdf_fill_nwb(file);
+    test_hdf_close(file);
+    sf_recording recording = read_good();
+    assert_string_equal(recording.format, "NWB 2.6.0 units");
+    assert_int_equal(recording.spike_count, 6);
+    assert_spike(&recording, 0, -500000000, 0); /* times before the reference are legal */
+    assert_spike(&recording, 1, 1500, 2);
+    const sf_unit *units = recording.units.items;
+    assert_string_equal(units[0].name, "10");
+    assert_string_equal(units[2].name, "2");
+    assert_int_equal(units[0].kind, SF_UNIT_SORTED);
+    assert_int_equal(units[1].kind, SF_UNIT_NOISE);
+    assert_int_equal(units[2].kind, SF_UNIT_MULTI_UNIT);
+    assert_true(units[0].x_um == 10 && units[0].y_um == 1); /* between its two electrodes */
+    assert_int_equal(units[0].electrode, -1);
+    assert_true(units[1].x_um == 60 && units[1].y_um == 5);
+    assert_int_equal(units[1].electrode, 8);
+    /* Units are observed in [-1,2] [4,6], [1.5,3], [-1,3]: together [-1,3] and [4,6]. */
+    assert_true(recording.declared && recording.observed_count == 2);
+    assert_int_equal(recording.observed[0].stop_ns, 3000000000);
+    assert_int_equal(recording.observed[1].start_ns, 4000000000);
+    assert_int_equal(sf_recording_duration_ns(&recording), 6000000000);
+    assert_string_equal(sf_recording_metadata(&recording, "subject"), "M1");
+    assert_string_equal(sf_recording_metadata(&recording, "session"), "s7");
+    sf_recording_free(&recording);
+}
+
+/* What the table may lack: geometry (zeros are none), ids, electrodes; and an electrode a unit without an
+ * index. */
+static void sparse_nwb_is_read(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"x", "y", "x"};
+    hid_t file = test_hdf_create(path);
+    test_hdf_fill_nwb(file);
+    test_hdf_remove(file, "/general/extracellular_ephys/electrodes/rel_x");
+    test_hdf_remove(file, "/units/id");
+    test_hdf_remove(file, "/units/obs_intervals");
+    test_hdf_close(file);
+    sf_recording recording = read_good();
+    assert_string_equal(recording.units.items[2].name, "2");
+    assert_false(sf_units_have_geometry(&recording.units));
+    assert_true(isnan(recording.units.items[0].x_um));
+    assert_false(recording.declared);
+    sf_recording_free(&recording);
+
+    file = test_hdf_create(path);
+    test_hdf_fill_nwb(file);
+    test_hdf_remove(file, "/units/electrodes");
+    test_hdf_remove(file, "/units/electrodes_index");
+    test_hdf_numbers(file, "/units/electrodes", H5T_STD_I64LE, 3, 0, (double[]){3, 0, 1});
+    test_hdf_strings(file, "/units/unit_name", 4, 3, names);
+    test_hdf_close(file);
+    recording = read_good();
+    assert_true(recording.units.items[0].x_um == 60 && recording.units.items[2].x_um == 20);
+    assert_int_equal(recording.units.items[0].electrode, 8);
+    assert_string_equal(recording.units.items[0].name, "x");
+    assert_string_equal(recording.units.items[2].name, "x_2");
+    sf_recording_free(&recording);
+}
+
+static void assert_damaged_nwb(const char *dataset, size_t rows, const double *values, const char *words)
+{
+    hid_t file = test_hdf_create(path);
+    test_hdf_fill_nwb(file);
+    test_hdf_remove(file, dataset);
+    if (rows > 0)
+        test_hdf_numbers(file, dataset, H5T_IEEE_F64LE, rows, 0, values);
+    test_hdf_close(file);
+    assert_refused(SF_DATA, words);
+}
+
+static void damaged_nwb_is_refused(void **state)
+{
+    (void)state;
+    assert_damaged_nwb("/units/spike_times_index", 3, (double[]){3, 5, 7}, "row 2 of spike_times_index is 7");
+    assert_damaged_nwb("/units/spike_times_index", 3, (double[]){3, 2, 6}, "row 1 of spike_times_index is 2");
+    assert_damaged_nwb("/units/spike_times_index", 3, (double[]){3, 4, 5},
+                       "spike_times_index ends at 5 and spike_times holds 6");
+    assert_damaged_nwb("/units/spike_times_index", 0, NULL, "there is no dataset spike_times_index");
+    assert_damaged_nwb("/units/spike_times", 0, NULL, "no spike times: this NWB file has no Units table");
+    assert_damaged_nwb("/units/spike_times", 6, (double[]){1, 2, 3, 4, 5, NAN}, "unit '2' (#2) is at nan s");
+    assert_damaged_nwb("/units/id", 2, (double[]){1, 2}, "2 unit ids and 3 trains");
+    assert_damaged_nwb("/units/electrodes", 4, (double[]){0, 1, 2, 4}, "electrode row 4 of 4");
+    assert_damaged_nwb("/units/electrodes_index", 2, (double[]){2, 4},
+                       "electrodes has 2 rows and there are 3 units");
+    assert_damaged_nwb("/units/electrodes_index", 0, NULL, "electrodes has 4 rows and there are 3 units");
+    assert_damaged_nwb("/units/obs_intervals", 4, (double[]){1, 2, 3, 4}, "row 0 of obs_intervals");
+
+    /* NWB 2.0 beta kept region references in the index. */
+    hid_t file = test_hdf_create(path);
+    test_hdf_fill_nwb(file);
+    test_hdf_remove(file, "/units/spike_times_index");
+    hsize_t size = 1;
+    hid_t space = H5Screate_simple(1, &size, NULL);
+    H5Dclose(H5Dcreate2(file, "/units/spike_times_index", H5T_STD_REF_OBJ, space, H5P_DEFAULT, H5P_DEFAULT,
+                        H5P_DEFAULT));
+    H5Sclose(space);
+    test_hdf_close(file);
+    assert_refused(SF_DATA, "NWB 2.0 beta");
+}
+
+static void one_of_several_tables_is_chosen(void **state)
+{
+    (void)state;
+    hid_t file = test_hdf_create(path);
+    test_hdf_fill_nwb(file);
+    test_hdf_numbers(file, "/processing/sorting/more/spike_times", H5T_IEEE_F64LE, 2, 0, (double[]){1, 2});
+    test_hdf_numbers(file, "/processing/sorting/more/spike_times_index", H5T_STD_I8LE, 1, 0, (double[]){2});
+    test_hdf_close(file);
+    assert_refused(SF_USAGE, "--stream: units (6 spikes), processing/sorting/more (2 spikes)");
+    sf_recording recording;
+    sf_error error;
+    assert_int_equal(sf_recording_read(&recording, path, "processing/sorting/more", NULL, &error), SF_OK);
+    assert_int_equal(recording.spike_count, 2);
+    sf_recording_free(&recording);
+    test_assert_fails(sf_recording_read(&recording, path, "nothing", NULL, &error), &error, SF_USAGE,
+                      "there is no Units table 'nothing'");
+
+    file = test_hdf_create(path); /* a layout without streams does not ignore the option */
+    test_hdf_fill_carmen(file);
+    test_hdf_close(file);
+    test_assert_fails(sf_recording_read(&recording, path, "units", NULL, &error), &error, SF_USAGE,
+                      "no stream 'units'");
+}
+
+/* ---- layouts that are not read ---- */
+
+static void foreign_layouts_are_named(void **state)
+{
+    (void)state;
+    static const char *const one[] = {"NWB-1.0.6"};
+    static const char *const version[] = {"20190530"};
+    static const struct {
+        const char *group, *dataset, *attribute, *value, *words;
+    } layouts[] = {
+        {"/acquisition", NULL, NULL, NULL, "no spike times: looked for /spikes"},
+        {"/Data", NULL, "McsHdf5ProtocolType", "RawData", "Multi Channel Systems DataManager"},
+        {"/Data", NULL, "ID.Type", "McsData", "CMOS-MEA"},
+        {"/wells", "/version", NULL, NULL, "MaxWell"},
+        {"/3BResults", "/3BResults/3BChEvents/SpikeTimes", NULL, NULL,
+         "3Brain BXR file, a layout that synfire does not"},
+        {"/3BResults/3BChEvents", NULL, NULL, NULL, "no spike times: this is a 3Brain BXR file without"},
+        {"/other", "/Well_A1/SpikeTimes", NULL, NULL, "BrainWave 5"},
+        {"/other", "/Well_A1/Raw", NULL, NULL, "no spike times: this is a 3Brain BRW file of raw voltages"},
+        {"/other", "/3BData/Raw", NULL, NULL, "raw voltages"},
+        {"/channel_groups", NULL, "kwik_version", "2", "Kwik"},
+        {"/other", "/nwb_version", NULL, NULL, "NWB 1"},
+    };
+    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
+        hid_t file = test_hdf_create(path);
+        test_hdf_group(file, layouts[i].group);
+        if (layouts[i].dataset != NULL)
+            test_hdf_strings(file, layouts[i].dataset, 0, 0, i == 3 ? version : one);
+        if (layouts[i].attribute != NULL)
+            test_hdf_attribute(file, "/", layouts[i].attribute, i % 2 == 0, layouts[i].value);
+        test_hdf_close(file);
+        assert_refused(SF_DATA, layouts[i].words);
+        assert_refused(SF_DATA, "looked for /spikes with /sCount (CARMEN)");
+    }
+
+    hid_t file = test_hdf_create(path);
+    for (int i = 0; i < 3; i++)
+        test_hdf_numbers(file, ((const char *const[]){"/times", "/cluster_id", "/Sampling"})[i],
+                         H5T_STD_I64LE, 1, 0, (double[]){1});
+    test_hdf_numbers(file, "/centres", H5T_IEEE_F64LE, 1, 2, (double[]){1, 2});
+    test_hdf_close(file);
+    assert_refused(SF_DATA, "HerdingSpikes");
+
+    file = test_hdf_create(path);
+    test_hdf_attribute(file, "/", "nwb_version", false, "2.5.0");
+    test_hdf_group(file, "/acquisition/probe");
+    test_hdf_attribute(file, "/acquisition/probe", "neurodata_type", true, "SpikeEventSeries");
+    test_hdf_close(file);
+    assert_refused(SF_DATA, "SpikeEventSeries in /acquisition");
+
+    file = test_hdf_create(path);
+    test_hdf_group(file, "/mystery");
+    test_hdf_close(file);
+    assert_refused(SF_DATA, "this file holds /mystery");
+    file = test_hdf_create(path);
+    test_hdf_close(file);
+    assert_refused(SF_DATA, "this file holds nothing");
+}
+
+/* ---- synfire's own ---- */
+
+static void write_own(const char *kind)
+{
+    sf_recording about = {0};
+    sf_unit unit = {.name = "a", .x_um = 1, .y_um = 2};
+    sf_layout *layout;
+    sf_layout_options options = {.kind = kind, .overwrite = true};
+    sf_spike spikes[] = {{.time_ns = 5}, {.time_ns = 7}};
+    assert_int_equal(sf_units_add(&about.units, &unit, NULL), SF_OK);
+    assert_int_equal(sf_units_finish(&about.units, NULL), SF_OK);
+    assert_int_equal(sf_layout_create(&layout, path, &about, &options, NULL), SF_OK);
+    assert_int_equal(sf_layout_append_spikes(layout, spikes, 2, NULL), SF_OK);
+    assert_int_equal(sf_layout_close(layout, NULL, NULL), SF_OK);
+    sf_recording_free(&about);
+}
+
+static void assert_damaged_own(const char *dataset, size_t rows, const double *values, const char *words)
+{
+    write_own("recording");
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    test_hdf_remove(file, dataset);
+    if (rows > 0)
+        test_hdf_numbers(file, dataset, H5T_STD_I64LE, rows, 0, values);
+    test_hdf_close(file);
+    assert_refused(SF_DATA, words);
+}
+
+static void damaged_synfire_files_are_refused(void **state)
+{
+    (void)state;
+    assert_damaged_own("/spikes/unit", 2, (double[]){0, 1}, "spike 1 is of unit #1 and there are 1 units");
+    assert_damaged_own("/spikes/unit", 1, (double[]){0}, "/spikes/time_ns has 2 rows and /spikes/unit has 1");
+    assert_damaged_own("/spikes/unit", 0, NULL, "there is no dataset /spikes/unit");
+    assert_damaged_own("/spikes/time_ns", 2, (double[]){5, -0x1p63},
+                       "row 1 of /spikes/time_ns was never written");
+    assert_damaged_own("/units/x_um", 2, (double[]){5, 6}, "/units/name has 1 rows and /units/x_um has 2");
+    write_own("graph");
+    assert_refused(SF_DATA, "this is a synfire graph, expected a recording");
+    write_own("result");
+    sf_recording recording = read_good();
+    assert_int_equal(recording.spike_count, 2);
+    sf_recording_free(&recording);
+
+    write_own("recording");
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    int later = SF_LAYOUT_VERSION + 1;
+    hid_t attribute = H5Aopen(file, "layout", H5P_DEFAULT);
+    assert_true(H5Awrite(attribute, H5T_NATIVE_INT, &later) >= 0);
+    H5Aclose(attribute);
+    test_hdf_close(file);
+    assert_refused(SF_DATA, "written by a later synfire");
+}
+
+/* ---- files that are no recording ---- */
+
+static void write_bytes(const char *bytes, size_t size)
+{
+    unlink(path); /* some file systems write a file that is cut to nothing out to the disk */
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+}
+
+static void what_is_no_file_is_refused(void **state)
+{
+    (void)state;
+    unlink(path);
+    assert_refused(SF_NO_INPUT, "No such file");
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_refused(SF_NO_INPUT, "this is a directory");
+    char inside[4200];
+    static const char *const phy[] = {"spike_times.npy", "params.py"};
+    for (int i = 0; i < 2; i++) {
+        snprintf(inside, sizeof inside, "%s/%s", path, phy[i]);
+        close(open(inside, O_CREAT | O_WRONLY, 0600));
+    }
+    assert_refused(SF_DATA, "folder of Phy or Kilosort");
+    for (int i = 0; i < 2; i++) {
+        snprintf(inside, sizeof inside, "%s/%s", path, phy[i]);
+        unlink(inside);
+    }
+    rmdir(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_refused(SF_NO_INPUT, "not a regular file");
+    unlink(path);
+    write_bytes("", 0);
+    assert_refused(SF_DATA, "the file is empty");
+    write_bytes("\x93NUMPY\x01\x00v\x00", 10);
+    assert_refused(SF_DATA, "neither HDF5 nor lines of name,seconds");
+    write_bytes("\x89HDF", 4);
+    assert_refused(SF_DATA, "this HDF5 file is damaged");
+    write_bytes("\x89HDF\r\n\x1a\ngarbage", 15);
+    assert_refused(SF_DATA, "this HDF5 file is damaged");
+    if (geteuid() != 0) {
+        chmod(path, 0);
+        assert_refused(SF_NO_INPUT, "Permission denied");
+    }
+}
+
+static size_t read_bytes(const char *from, char **bytes)
+{
+    struct stat about;
+    FILE *file = fopen(from, "rb");
+    assert_true(file != NULL && fstat(fileno(file), &about) == 0);
+    *bytes = malloc((size_t)about.st_size);
+    assert_int_equal(fread(*bytes, 1, (size_t)about.st_size, file), (size_t)about.st_size);
+    fclose(file);
+    return (size_t)about.st_size;
+}
+
+/* Cut anywhere, a file is damaged, and never crashes or is half read. */
+static void assert_cuts_are_refused(size_t cuts)
+{
+    char *bytes;
+    size_t size = read_bytes(path, &bytes);
+    for (size_t i = 0; i < cuts; i++) {
+        size_t length = i < 16 ? 4 + i : i * size / cuts;
+        write_bytes(bytes, length);
+        assert_refused(SF_DATA, "damaged");
+    }
+    free(bytes);
+}
+
+static void cut_files_are_refused(void **state)
+{
+    (void)state;
+    hid_t file = test_hdf_create(path);
+    test_hdf_fill_carmen(file);
+    test_hdf_close(file);
+    assert_cuts_are_refused(200);
+    file = test_hdf_create(path);
+    test_hdf_fill_nwb(file);
+    test_hdf_close(file);
+    assert_cuts_are_refused(200);
+    write_own("recording");
+    assert_cuts_are_refused(200);
+    char *real = test_data_path("recordings/Torborg2004_2001-10-22-0.h5");
+    if (real == NULL)
+        return;
+    char *bytes;
+    size_t size = read_bytes(real, &bytes);
+    write_bytes(bytes, size);
+    free(bytes);
+    free(real);
+    assert_cuts_are_refused(100);
+}
+
+/* Any damage to the bytes gives a recording or a refusal, not a crash. */
+static void overwritten_bytes_do_no_harm(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("overwritten bytes", 11);
+    for (int kind = 0; kind < 3; kind++) {
+        hid_t file = kind < 2 ? test_hdf_create(path) : -1;
+        if (kind == 0)
+            test_hdf_fill_carmen(file);
+        else if (kind == 1)
+            test_hdf_fill_nwb(file);
+        else
+            write_own("recording");
+        if (file >= 0)
+            test_hdf_close(file);
+        char *bytes;
+        size_t size = read_bytes(path, &bytes);
+        for (int i = 0; i < 300; i++) {
+            size_t at = test_random_below(&random, size);
+            char before = bytes[at];
+            bytes[at] = (char)test_random_bits(&random);
+            write_bytes(bytes, size);
+            bytes[at] = before;
+            sf_recording recording;
+            sf_error error = {0};
+            int status = sf_recording_read(&recording, path, NULL, NULL, &error);
+            if (status != SF_OK && status != SF_DATA && status != SF_NO_INPUT && status != SF_NO_MEMORY)
+                fail_msg("status %d: %s", status, error.text);
+            sf_recording_free(&recording);
+        }
+        free(bytes);
+    }
+}
+
+static int open_and_free(void *context)
+{
+    (void)context;
+    sf_recording recording;
+    sf_error error;
+    int status = sf_recording_read(&recording, path, NULL, NULL, &error);
+    sf_recording_free(&recording);
+    return status;
+}
+
+static void no_failed_allocation_leaks(void **state)
+{
+    (void)state;
+    hid_t file = test_hdf_create(path);
+    test_hdf_fill_carmen(file);
+    test_hdf_close(file);
+    test_fail_every_allocation(open_and_free, NULL);
+    file = test_hdf_create(path);
+    test_hdf_fill_nwb(file);
+    test_hdf_close(file);
+    test_fail_every_allocation(open_and_free, NULL);
+    write_own("recording");
+    test_fail_every_allocation(open_and_free, NULL);
+    write_bytes("name,seconds\nb,2\na,1\n", 21);
+    test_fail_every_allocation(open_and_free, NULL);
+}
+
+static bool stop_at_once(void *user, const char *what, double done, double total)
+{
+    (void)user, (void)what, (void)done, (void)total;
+    return false;
+}
+
+static void reading_can_be_stopped(void **state)
+{
+    (void)state;
+    write_own("recording");
+    sf_progress progress = {.update = stop_at_once};
+    sf_recording recording;
+    sf_error error = {0};
+    test_assert_fails(sf_recording_read(&recording, path, NULL, &progress, &error), &error, SF_CANCELLED,
+                      "stopped");
+    assert_null(recording.units.items);
+}
+
+#define WITH_PATH(test) cmocka_unit_test_setup_teardown(test, make_path, remove_path)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_PATH(carmen_is_read),
+        WITH_PATH(carmen_variants_are_read),
+        WITH_PATH(a_recording_may_be_almost_empty),
+        WITH_PATH(damaged_carmen_is_refused),
+        WITH_PATH(disorder_and_repeats_are_read),
+        WITH_PATH(promised_sizes_are_checked),
+        WITH_PATH(other_files_are_not_followed),
+        WITH_PATH(nwb_is_read),
+        WITH_PATH(sparse_nwb_is_read),
+        WITH_PATH(damaged_nwb_is_refused),
+        WITH_PATH(one_of_several_tables_is_chosen),
+        WITH_PATH(foreign_layouts_are_named),
+        WITH_PATH(damaged_synfire_files_are_refused),
+        WITH_PATH(what_is_no_file_is_refused),
+        WITH_PATH(cut_files_are_refused),
+        WITH_PATH(overwritten_bytes_do_no_harm),
+        WITH_PATH(no_failed_allocation_leaks),
+        WITH_PATH(reading_can_be_stopped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

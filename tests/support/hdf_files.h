@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Making small HDF5 files in tests, by HDF5 itself. Every step asserts that it worked. */
+#ifndef SF_TESTS_HDF_FILES_H
+#define SF_TESTS_HDF_FILES_H
+
+#include <hdf5.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+hid_t test_hdf_create(const char *path);
+void test_hdf_close(hid_t file); /**< asserts that nothing in it is still open */
+
+/** Missing groups on the way to a path are made. columns 0: a vector; rows and columns 0: a scalar. */
+void test_hdf_numbers(hid_t file, const char *path, hid_t stored, size_t rows, size_t columns,
+                      const double *values);
+/** size 0: variable-length strings, else fixed ones of that size. count 0: a scalar. */
+void test_hdf_strings(hid_t file, const char *path, size_t size, size_t count, const char *const *strings);
+void test_hdf_group(hid_t file, const char *path);
+void test_hdf_attribute(hid_t file, const char *path, const char *name, bool variable, const char *text);
+
+/** Replaces a dataset or group that a test wants different. */
+void test_hdf_remove(hid_t file, const char *path);
+
+/**
+ * Small recordings that every reader takes: CARMEN with 3 trains and 6 spikes (one at 0.5 s in each of a and
+ * b), NWB with 3 units and 6 spikes on 4 electrodes.
+ */
+void test_hdf_fill_carmen(hid_t file);
+void test_hdf_fill_nwb(hid_t file);
+
+#endif
