@@ -111,6 +111,10 @@ static hid_t open_live(const char *path)
 int sf_hdf_open_file(hid_t *file, bool *live, const char *path, sf_error *error)
 {
     sf_hdf_begin();
+    *file = H5I_INVALID_HID;
+    *live = false;
+    if (access(path, R_OK) != 0)
+        return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
     *file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     *live = *file < 0 && strstr(reason, "already open") != NULL;
     if (*live)
