@@ -219,7 +219,7 @@ static int run(app_call *call, sf_error *error)
 const app_command app_command_bandwidth = {
     .name = "bandwidth",
     .group = "timing",
-    .summary = "Kernel bandwidth of samples",
+    .summary = "kernel bandwidth of samples",
     .arguments = "SAMPLES|REC",
     .least_arguments = 1,
     .most_arguments = 1,

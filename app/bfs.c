@@ -224,9 +224,9 @@ const app_command app_command_bfs = {
     .most_arguments = 1,
     .example = "synfire bfs network.mtx --source 0",
     .notes = "G is a graph: Matrix Market (.mtx), edge list (.el: `from to [weight]`, counted from 0), "
-             "GraphML, .graph\n"
+             "GraphML, .graph "
              "or synfire's .h5. Vertices are counted from 0 everywhere, also for .mtx. Loops and repeated "
-             "edges are\n"
+             "edges are "
              "left out. TEPS is directed edges of the reached component over seconds.",
     .options = {options},
     .run = run,

@@ -27,7 +27,7 @@ typedef struct app_command {
     const char *name;
     const char *alias;                   /**< or NULL */
     const char *group;                   /**< "look", "find", "connect", "timing", "live", "advanced" */
-    const char *summary;                 /**< a line without a full stop */
+    const char *summary;                 /**< a line that begins small and has no full stop */
     const char *arguments;               /**< "REC", "G --source V" */
     int least_arguments, most_arguments; /**< most < 0: any number */
     const char *example;                 /**< a whole command line that works */

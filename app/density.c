@@ -237,7 +237,7 @@ static int run(app_call *call, sf_error *error)
 const app_command app_command_density = {
     .name = "density",
     .group = "timing",
-    .summary = "Kernel density of samples on a grid",
+    .summary = "kernel density of samples on a grid",
     .arguments = "SAMPLES|REC",
     .least_arguments = 1,
     .most_arguments = 1,

@@ -3,6 +3,7 @@
 
 #include "app/parse.h"
 
+#include <ctype.h>
 #include <cyaml/cyaml.h>
 #include <hdf5.h>
 #include <jansson.h>
@@ -81,8 +82,8 @@ static void list_options(sf_text *text, const app_option *options)
 
 void app_help_command(sf_text *text, const app_command *command)
 {
-    sf_text_printf(text, "usage: synfire %s [options] %s\n\n%s.\n", command->name, command->arguments,
-                   command->summary);
+    sf_text_printf(text, "usage: synfire %s [options] %s\n\n%c%s.\n", command->name, command->arguments,
+                   toupper((unsigned char)command->summary[0]), command->summary + 1);
     if (command->alias != NULL)
         sf_text_printf(text, "Also called: synfire %s\n", command->alias);
     sf_text_printf(text, "\nOptions\n");

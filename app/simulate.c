@@ -366,7 +366,7 @@ static int run(app_call *call, sf_error *error)
 const app_command app_command_simulate = {
     .name = "simulate",
     .group = "live",
-    .summary = "Makes a synthetic recording with planted chains; the file holds what was planted",
+    .summary = "makes a synthetic recording with planted chains; the file holds what was planted",
     .arguments = "OUT.h5",
     .least_arguments = 1,
     .most_arguments = 1,

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every command explains itself, and wrong words get one sentence and exit code 64.
+# Every command explains itself in one form, and wrong words get one sentence and exit code 64.
 $SYNFIRE --version | grep -q '^synfire [0-9]'
-commands=$($SYNFIRE --help | sed -n 's/^  \([a-z]*\) .*/\1/p' | grep -v synfire)
-for command in $commands; do
-    $SYNFIRE "$command" --help | grep -q "^usage: synfire $command "
+$SYNFIRE --help | sed -n 's/^  \([a-z]\{1,10\}\) *\([^ ].*\)$/\1 \2/p' | grep -v '^synfire ' >commands
+[ "$(wc -l <commands)" -ge 12 ]
+while read -r command summary; do
+    [[ $summary =~ ^[a-z0-9].*[^.]$ ]] # begins small, no full stop
+    $SYNFIRE "$command" --help >help
+    grep -q "^usage: synfire $command " help
+    [ -z "$(tail -n +2 help | head -n -1 | grep -E '^.{101}')" ] # but for usage and example, no line over 100
+    tail -n 1 help | grep -q "^  .*synfire $command\b" # the example
     code=0; $SYNFIRE "$command" --no-such-option >out 2>err || code=$?
     [ $code = 64 ] && [ ! -s out ] && [ "$(wc -l <err)" = 1 ] && grep -q "no-such-option" err
-done
+done <commands
 code=0; $SYNFIRE frobnicate 2>err || code=$?
 [ $code = 64 ] && grep -q "no command 'frobnicate'" err
