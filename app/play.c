@@ -216,7 +216,7 @@ static int run(app_call *call, sf_error *error)
 const app_command app_command_play = {
     .name = "play",
     .group = "live",
-    .summary = "Sends a recording as a live stream, which `synfire run` and other programs subscribe to",
+    .summary = "sends a recording as a live stream, which `synfire run` and other programs subscribe to",
     .arguments = "REC",
     .least_arguments = 1,
     .most_arguments = 1,

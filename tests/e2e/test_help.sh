@@ -4,7 +4,7 @@ $SYNFIRE --version | grep -q '^synfire [0-9]'
 $SYNFIRE --help | sed -n 's/^  \([a-z]\{1,10\}\) *\([^ ].*\)$/\1 \2/p' | grep -v '^synfire ' >commands
 [ "$(wc -l <commands)" -ge 12 ]
 while read -r command summary; do
-    [[ $summary =~ ^[a-z0-9].*[^.]$ ]] # begins small, no full stop
+    [[ $summary =~ ^[a-z0-9].*[^.]$ ]] || { echo "$command: a summary begins small and has no full stop" >&2; exit 1; }
     $SYNFIRE "$command" --help >help
     grep -q "^usage: synfire $command " help
     [ -z "$(tail -n +2 help | head -n -1 | grep -E '^.{101}')" ] # but for usage and example, no line over 100
