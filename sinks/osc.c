@@ -34,12 +34,13 @@ static int close_osc(void *self, sf_error *error)
     return SF_OK;
 }
 
-/* HOST:PORT or osc.udp://HOST:PORT/ as the latter. */
+static const char scheme[] = "osc.udp://";
+
+/* HOST:PORT or osc.udp://HOST:PORT/ as the latter; NULL where memory is out. */
 static char *make_url(const char *endpoint)
 {
-    static const char scheme[] = "osc.udp://";
     sf_text url = {0};
-    if (strncmp(endpoint, scheme, sizeof scheme - 1) != 0)
+    if (strstr(endpoint, "://") == NULL)
         sf_text_append(&url, scheme, sizeof scheme - 1);
     sf_text_append(&url, endpoint, strlen(endpoint));
     if (!url.failed && url.data[url.length - 1] != '/')
@@ -47,6 +48,20 @@ static char *make_url(const char *endpoint)
     if (url.failed)
         sf_text_free(&url);
     return url.data;
+}
+
+static bool names_host_and_port(const char *url)
+{
+    if (strncmp(url, scheme, sizeof scheme - 1) != 0)
+        return false;
+    const char *host = url + sizeof scheme - 1;
+    const char *colon = strrchr(host, ':');
+    if (colon == NULL || colon == host)
+        return false;
+    char digits[8];
+    uint64_t port;
+    snprintf(digits, sizeof digits, "%.*s", (int)strcspn(colon + 1, "/"), colon + 1);
+    return sf_parse_uint(digits, UINT16_MAX, &port) && port > 0;
 }
 
 /* liblo looks the host up only when it sends: a name that does not exist is to be told at the start. */
@@ -68,14 +83,9 @@ static int connect_to(osc_sink *sink, const char *endpoint, sf_error *error)
     sink->url = make_url(endpoint);
     if (sink->url == NULL)
         return sf_fail_memory(error);
-    const char *host = strstr(sink->url, "://") + 3;
-    const char *colon = strrchr(host, ':');
-    uint64_t port = 0;
-    char digits[8] = "";
-    if (colon != NULL)
-        snprintf(digits, sizeof digits, "%.*s", (int)strcspn(colon + 1, "/"), colon + 1);
-    if (colon == NULL || colon == host || !sf_parse_uint(digits, UINT16_MAX, &port) || port == 0 ||
-        (sink->to = lo_address_new_from_url(sink->url)) == NULL)
+    if (names_host_and_port(sink->url))
+        sink->to = lo_address_new_from_url(sink->url);
+    if (sink->to == NULL)
         return sf_fail(error, SF_CONFIG, endpoint,
                        "is no OSC receiver: expected HOST:PORT or osc.udp://HOST:PORT/");
     return check_host(sink, error);
@@ -171,9 +181,11 @@ static int send_rates(osc_sink *sink, const sf_status_message *status, sf_error 
 static double density_at(const sf_density_message *density, double place)
 {
     size_t before = (size_t)place;
+    double part = place - (double)before;
     if (before + 1 >= density->count)
         return density->values[density->count - 1];
-    double part = place - (double)before;
+    if (part == 0)
+        return density->values[before];
     return density->values[before] * (1 - part) + density->values[before + 1] * part;
 }
 

@@ -36,7 +36,7 @@ struct sf_sink {
     sf_bell room;     /* the ring of messages has room again */
     atomic_bool polled, stopping, stuck, ready;
     _Atomic int64_t ending_ns; /* monotonic; INT64_MAX while the run goes on */
-    _Atomic uint64_t published, missed, failed;
+    _Atomic uint64_t published, given_up, failed;
     /* The rest belongs to the serving thread. */
     sf_message *offered; /* taken from a ring and not settled yet */
     sf_message trigger;  /* what `offered` points to for a trigger */
@@ -110,7 +110,7 @@ static bool serve_one(sf_sink *sink)
     if (sink->offered == NULL && !take_next(sink))
         return false;
     if (atomic_load(&sink->stuck)) {
-        settle(sink, &sink->missed);
+        settle(sink, &sink->given_up);
         return true;
     }
     sf_error error = {0};
@@ -125,7 +125,7 @@ static bool serve_one(sf_sink *sink)
         settle(sink, NULL);
         return true;
     }
-    settle(sink, result == SF_PUBLISH_MISSED ? &sink->missed : &sink->published);
+    settle(sink, &sink->published);
     if (sink->kind->flush != NULL && sink->flush_due_ns == INT64_MAX)
         sink->flush_due_ns = sf_clock_monotonic_ns() + FLUSH_EVERY_NS;
     return true;
@@ -352,8 +352,8 @@ void sf_sink_status_get(sf_sink *sink, sf_sink_status *status)
 {
     *status = (sf_sink_status){
         .published = atomic_load(&sink->published),
-        .dropped =
-            atomic_load(&sink->missed) + sf_ring_dropped(&sink->messages) + sf_ring_dropped(&sink->triggers),
+        .dropped = atomic_load(&sink->given_up) + sf_ring_dropped(&sink->messages) +
+                   sf_ring_dropped(&sink->triggers),
         .failed = atomic_load(&sink->failed),
         .ring_fill = (uint32_t)sf_ring_fill(&sink->messages),
         .ring_size = (uint32_t)sink->messages.limit,

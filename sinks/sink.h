@@ -33,8 +33,7 @@ typedef struct sf_sink sf_sink;
 /** What a kind's `publish` says where it did not fail. */
 typedef enum sf_publish_result {
     SF_PUBLISH_TAKEN = 0,
-    SF_PUBLISH_AGAIN = 1, /**< the receiver has no room; after a short wait offer the same message again */
-    SF_PUBLISH_MISSED = 2 /**< sent, but a receiver that is too slow did not get it: counts as dropped */
+    SF_PUBLISH_AGAIN = 1 /**< the receiver has no room; after a short wait offer the same message again */
 } sf_publish_result;
 
 /**

@@ -3,9 +3,10 @@
  * ZeroMQ: a bound XPUB socket; every message is two frames, the topic and one MessagePack map (or one JSON
  * object). XPUB is PUB that also hands over the subscriptions, which are counted for `wait_subscribers`.
  *
- * The socket always refuses to send where a subscriber's queue is full (ZMQ_XPUB_NODROP), so that no loss
- * goes unnoticed. With the policy `block` the message is then offered again; with the others it is sent once
- * more without the refusal, which leaves out the slow subscribers only, and is counted as dropped.
+ * With the policy `block` the socket refuses to send where a subscriber's queue is full (ZMQ_XPUB_NODROP) and
+ * the message is offered again. With the others libzmq leaves out the subscriber whose queue is full and
+ * tells nobody but that subscriber, by the hole in `seq`: it has no count of such losses, and holding the
+ * message back would take it from the other subscribers.
  */
 #include "core/error.h"
 #include "core/memory.h"
@@ -15,7 +16,7 @@
 #include <string.h>
 #include <zmq.h>
 
-#define WAIT_MS 50     /* one try with the policy `block` */
+#define WAIT_MS 50     /* one try to send, with the policy `block` */
 #define LINGER_MS 5000 /* at the end subscribers get so long to fetch what was sent to them */
 
 typedef struct zmq_sink {
@@ -23,7 +24,6 @@ typedef struct zmq_sink {
     void *context;
     void *socket;
     bool json;
-    bool blocks;
     int64_t wanted, subscriptions;
     sf_text body;
     char endpoint[256];
@@ -50,13 +50,13 @@ static int set_option(zmq_sink *sink, int option, int value)
 static int make_socket(zmq_sink *sink, const sf_sink_settings *settings, sf_error *error)
 {
     int ring = settings->ring <= INT32_MAX ? (int)settings->ring : INT32_MAX;
+    int blocks = settings->policy == SF_RING_BLOCK;
     sink->context = zmq_ctx_new();
     if (sink->context != NULL)
         sink->socket = zmq_socket(sink->context, ZMQ_XPUB);
     if (sink->socket == NULL || set_option(sink, ZMQ_SNDHWM, ring) != 0 ||
-        set_option(sink, ZMQ_SNDTIMEO, sink->blocks ? WAIT_MS : 0) != 0 ||
-        set_option(sink, ZMQ_LINGER, LINGER_MS) != 0 || set_option(sink, ZMQ_XPUB_VERBOSER, 1) != 0 ||
-        set_option(sink, ZMQ_XPUB_NODROP, 1) != 0)
+        set_option(sink, ZMQ_SNDTIMEO, WAIT_MS) != 0 || set_option(sink, ZMQ_LINGER, LINGER_MS) != 0 ||
+        set_option(sink, ZMQ_XPUB_VERBOSER, 1) != 0 || set_option(sink, ZMQ_XPUB_NODROP, blocks) != 0)
         return sf_fail(error, SF_UNAVAILABLE, settings->endpoint, "cannot make a ZeroMQ socket: %s",
                        zmq_strerror(zmq_errno()));
     return SF_OK;
@@ -95,7 +95,6 @@ static int open_zmq(void **self, const sf_sink_settings *settings, const sf_stre
         return sf_fail_memory(error);
     sink->stream = stream;
     sink->json = settings->encoding == SF_ENCODE_JSON;
-    sink->blocks = settings->policy == SF_RING_BLOCK;
     sink->wanted = settings->wait_subscribers;
     int status = make_socket(sink, settings, error);
     if (status == SF_OK)
@@ -127,24 +126,16 @@ static int publish_zmq(void *self, const sf_message *message, sf_error *error)
     if (encode(sink, message, error) != SF_OK)
         return SF_NO_MEMORY;
     const char *topic = sf_topic_name(message->topic);
-    bool missed = false;
     int sent = zmq_send(sink->socket, topic, strlen(topic), ZMQ_SNDMORE);
-    if (sent < 0 && zmq_errno() == EAGAIN) {
-        if (sink->blocks)
-            return SF_PUBLISH_AGAIN;
-        missed = true;
-        set_option(sink, ZMQ_XPUB_NODROP, 0);
-        sent = zmq_send(sink->socket, topic, strlen(topic), ZMQ_SNDMORE);
-    }
+    if (sent < 0 && zmq_errno() == EAGAIN)
+        return SF_PUBLISH_AGAIN;
     /* Queues count whole messages, so where the first frame had room the second one has. */
     if (sent >= 0)
         sent = zmq_send(sink->socket, sink->body.data, sink->body.length, 0);
-    if (missed)
-        set_option(sink, ZMQ_XPUB_NODROP, 1);
     if (sent < 0)
         return sf_fail(error, SF_IO, sink->endpoint, "cannot send to %s: %s", sink->endpoint,
                        zmq_strerror(zmq_errno()));
-    return missed ? SF_PUBLISH_MISSED : SF_PUBLISH_TAKEN;
+    return SF_PUBLISH_TAKEN;
 }
 
 /* A subscription arrives as one frame: 1 and the topic it begins with; its end as 0 and the topic. */
