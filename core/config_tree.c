@@ -495,7 +495,7 @@ static int complete_field(sf_config_tree *tree, int mapping, const cyaml_schema_
         sf_text_free(&expected);
         return status;
     }
-    int node = new_node(tree, &field->value, single ? rule->otherwise : "");
+    int node = new_node(tree, &field->value, rule->otherwise);
     return put_under_key(tree, mapping, field->key, node);
 }
 
@@ -504,13 +504,15 @@ static int check_field(sf_config_tree *tree, int mapping, const cyaml_schema_fie
     const sf_config_rule *other, *rule = find_rule(tree, mapping, &other);
     yaml_node_pair_t *pair = find_pair(tree, mapping, field->key);
     if (rule == NULL && other != NULL) {
-        if (pair == NULL)
-            return SF_OK;
-        if (!tree->printing)
+        if (pair != NULL && !tree->printing)
             return refuse(tree, pair->value, "has no meaning here: it is for %s", other->where);
-        remove_pair(tree, mapping, pair);
+        if (pair != NULL)
+            remove_pair(tree, mapping, pair);
         return SF_OK;
     }
+    static const sf_config_rule none = {.otherwise = ""}; /* of lists and mappings */
+    if (rule == NULL)
+        rule = &none;
     if (pair == NULL) {
         int status = complete_field(tree, mapping, field, rule);
         if (status != SF_OK)
