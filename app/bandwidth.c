@@ -136,10 +136,10 @@ static void number_cell(app_table *table, bool known, double value)
 static void print_table(sf_text *text, const app_series_list *list, const series_result *results)
 {
     app_table table = {0};
-    bool named = list->items[0].name[0] != '\0';
+    bool named = list->of[0] != '\0';
     size_t columns = named ? 6 : 5;
     if (named)
-        app_table_cell(&table, "unit");
+        app_table_cell(&table, "%s", list->of);
     app_table_cell(&table, "method");
     app_table_cell(&table, "samples");
     app_table_cell(&table, "h%s%s", list->measure[0] != '\0' ? ", " : "", list->measure);
@@ -168,8 +168,8 @@ static int check_curve(const app_call *call, const app_series_list *list, const 
     if (!app_has(call, "curve") || call->json)
         return SF_OK;
     if (list->count > 1)
-        return sf_fail(error, SF_USAGE, "--curve", "holds %zu units: choose one with --units, or --json",
-                       list->count);
+        return sf_fail(error, SF_USAGE, "--curve", "is of one series, found %zu: choose a %s, or --json",
+                       list->count, list->of);
     return results[0].bandwidth.curve != NULL
                ? SF_OK
                : sf_fail(error, SF_USAGE, "--curve", "%s has no curve; lscv and lscv-paper have",
@@ -226,7 +226,8 @@ const app_command app_command_bandwidth = {
     .example = "synfire bandwidth intervals.txt",
     .notes =
         "SAMPLES is a file of numbers: text or CSV with one row a line, or NumPy .npy. With --quantity it "
-        "is a recording, and every unit in the selection gets its own bandwidth: units are never pooled. "
+        "is a recording, and every unit in the selection gets its own bandwidth: units are never pooled. For "
+        "one column h is in the unit of the samples, else the factor of the covariance root. "
         "With fewer than 50 samples there is no bandwidth.",
     .options = {options, app_quantity_options, app_selection_options},
     .run = run,

@@ -197,8 +197,8 @@ static int run_on(const app_call *call, const density_request *request, const ap
                   sf_error *error)
 {
     if (list->count != 1)
-        return sf_fail(error, SF_USAGE, call->arguments[0],
-                       "holds %zu units with spikes: choose one with --units", list->count);
+        return sf_fail(error, SF_USAGE, call->arguments[0], "holds %zu %ss: choose one%s", list->count,
+                       list->of, strcmp(list->of, "unit") == 0 ? " with --units" : " as an episode of two");
     density_result result = {.list = list, .series = &list->items[0]};
     int status = estimate(call, request, &result, error);
     if (status != SF_OK && error->place[0] == '\0')

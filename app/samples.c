@@ -3,18 +3,23 @@
 
 #include "app/load.h"
 #include "core/clock.h"
+#include "core/episode.h"
 #include "core/memory.h"
 #include "core/recording.h"
 #include "density/samples_file.h"
+#include "mine/mine.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 const app_option app_quantity_options[] = {
     {"quantity", "NAME",
-     "what to take from a recording: isi (intervals between spikes, s) or rate (spikes per window, Hz), each "
-     "per unit"},
-    {"window", "S", "window of --quantity rate (default 1)"},
+     "what to take from a recording: isi (intervals between spikes, s) or rate (spikes per window, Hz) of "
+     "each "
+     "unit, delay (s) of each link of --episode, or position of all spikes on the array (x and y, um)"},
+    {"episode", "E", "delay: the episode, as 'A -(0,5]-> B -(5,10]-> C', bounds in ms"},
+    {"window", "S", "rate: the window (default 1)"},
     {NULL, NULL, NULL},
 };
 
@@ -164,23 +169,121 @@ static int gather_units(const app_call *call, const sf_recording *recording, boo
     return status;
 }
 
-static int load_recording(const app_call *call, const char *quantity, app_series_list *list, sf_error *error)
+/* One series for every link: the time from its first spike to its second in each counted occurrence. */
+static int gather_links(const sf_recording *recording, const sf_episode *episode, const int64_t *times,
+                        size_t count, app_series_list *list, sf_error *error)
 {
-    bool rates = strcmp(quantity, "rate") == 0;
-    if (!rates && strcmp(quantity, "isi") != 0)
-        return sf_fail(error, SF_USAGE, "--quantity", "found '%s', expected isi or rate", quantity);
+    int status = SF_OK;
+    for (uint32_t link = 0; status == SF_OK && link + 1 < episode->size; link++) {
+        column delays = {0};
+        for (size_t i = 0; status == SF_OK && i < count; i++) {
+            const int64_t *occurrence = times + i * episode->size;
+            status = append(&delays, (double)(occurrence[link + 1] - occurrence[link]) / (double)SF_SECOND);
+        }
+        sf_episode pair = {.size = 2,
+                           .units = {episode->units[link], episode->units[link + 1]},
+                           .delays = {episode->delays[link]}};
+        sf_text name = {0};
+        sf_episode_print(&name, &pair, &recording->units);
+        status = status != SF_OK || name.failed ? sf_fail_memory(error)
+                                                : add_series(list, &delays, name.data, -1, error);
+        sf_text_free(&name);
+        sf_free(delays.values);
+    }
+    return status;
+}
+
+static int gather_delays(const app_call *call, const sf_recording *recording, app_series_list *list,
+                         sf_error *error)
+{
+    sf_episode episode;
+    int64_t *times = NULL;
+    size_t count = 0;
+    const char *text = app_value(call, "episode", NULL);
+    if (text == NULL)
+        return sf_fail(error, SF_USAGE, "--quantity", "delay needs --episode");
+    int status = sf_episode_parse(&episode, text, &recording->units, error);
+    if (status == SF_OK && episode.size < 2)
+        status = sf_fail(error, SF_USAGE, "--episode", "found one unit, expected a link 'A -(0,5]-> B'");
+    if (status == SF_OK)
+        status = sf_occurrences_find(&times, &count, recording->spikes, recording->spike_count,
+                                     recording->units.count, &episode, error);
+    if (status == SF_OK)
+        status = gather_links(recording, &episode, times, count, list, error);
+    sf_free(times);
+    return status;
+}
+
+/* Two columns: where on the array each spike was seen. Spikes of units without a position have none. */
+static int gather_positions(const sf_recording *recording, app_series_list *list, sf_error *error)
+{
+    column positions = {0};
+    int status = SF_OK;
+    for (size_t i = 0; status == SF_OK && i < recording->spike_count; i++) {
+        const sf_unit *unit = &recording->units.items[recording->spikes[i].unit];
+        if (!isfinite(unit->x_um) || !isfinite(unit->y_um))
+            continue;
+        status = append(&positions, unit->x_um);
+        if (status == SF_OK)
+            status = append(&positions, unit->y_um);
+    }
+    if (status != SF_OK)
+        sf_fail_memory(error);
+    else if (positions.count == 0)
+        status = sf_fail(error, SF_DATA, recording->path, "its units have no positions on an array");
+    else
+        status = add_series(list, &positions, "array", -1, error);
+    if (status == SF_OK) {
+        list->items[0].samples.n /= 2;
+        list->items[0].samples.d = 2;
+    }
+    sf_free(positions.values);
+    return status;
+}
+
+typedef struct quantity {
+    const char *name, *label, *measure, *of; /* as in app_series_list */
+} quantity;
+
+static const quantity quantities[] = {
+    {"isi", "interval", "s", "unit"},
+    {"rate", "rate", "Hz", "unit"},
+    {"delay", "delay", "s", "link"},
+    {"position", "position", "um", ""},
+};
+
+static int gather(const app_call *call, const char *name, const sf_recording *recording, int64_t window,
+                  app_series_list *list, sf_error *error)
+{
+    if (strcmp(name, "delay") == 0)
+        return gather_delays(call, recording, list, error);
+    if (strcmp(name, "position") == 0)
+        return gather_positions(recording, list, error);
+    return gather_units(call, recording, strcmp(name, "rate") == 0, window, list, error);
+}
+
+static int load_recording(const app_call *call, const char *name, app_series_list *list, sf_error *error)
+{
+    const quantity *found = NULL;
+    for (size_t i = 0; i < sizeof quantities / sizeof quantities[0]; i++)
+        if (strcmp(quantities[i].name, name) == 0)
+            found = &quantities[i];
+    if (found == NULL)
+        return sf_fail(error, SF_USAGE, "--quantity", "found '%s', expected isi, rate, delay or position",
+                       name);
     int64_t window = SF_SECOND;
     int status = app_scaled(call, "window", 9, &window, error);
     if (status == SF_OK && window <= 0)
         status = sf_fail(error, SF_USAGE, "--window", "expected a time above 0");
-    list->quantity = rates ? "rate" : "interval";
-    list->measure = rates ? "Hz" : "s";
+    list->quantity = found->label;
+    list->measure = found->measure;
+    list->of = found->of;
     sf_recording recording;
     if (status == SF_OK)
         status = app_load(call, call->arguments[0], &recording, error);
     if (status != SF_OK)
         return status;
-    status = gather_units(call, &recording, rates, window, list, error);
+    status = gather(call, name, &recording, window, list, error);
     sf_recording_free(&recording);
     return status;
 }
@@ -203,9 +306,9 @@ static int load_numbers(const app_call *call, app_series_list *list, sf_error *e
 
 int app_samples_load(const app_call *call, app_series_list *list, sf_error *error)
 {
-    *list = (app_series_list){.quantity = "samples", .measure = ""};
-    const char *quantity = app_value(call, "quantity", NULL);
-    return quantity != NULL ? load_recording(call, quantity, list, error) : load_numbers(call, list, error);
+    *list = (app_series_list){.quantity = "samples", .measure = "", .of = ""};
+    const char *name = app_value(call, "quantity", NULL);
+    return name != NULL ? load_recording(call, name, list, error) : load_numbers(call, list, error);
 }
 
 void app_samples_free(app_series_list *list)

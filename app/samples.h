@@ -9,7 +9,7 @@
 
 /** One set of samples that gets a bandwidth of its own. */
 typedef struct app_series {
-    char *name;   /**< the unit; empty for a file of numbers */
+    char *name;   /**< the unit or link; empty for a file of numbers */
     int64_t unit; /**< the unit's index, or -1 */
     sf_samples samples;
 } app_series;
@@ -18,16 +18,17 @@ typedef struct app_series {
 typedef struct app_series_list {
     app_series *items;
     size_t count, capacity;
-    const char *quantity; /**< "samples", "interval", ... for axes and tables */
+    const char *quantity; /**< "samples", "interval", ... for axes */
+    const char *of;       /**< what a series belongs to: "unit", "link", or "" */
     const char *measure;  /**< "s", "Hz", "um", or "" where numbers have no unit */
 } app_series_list;
 
-/** --quantity --window: what to take from a recording */
+/** --quantity --episode --window: what to take from a recording */
 extern const app_option app_quantity_options[];
 
 /**
  * Reads the call's first argument: numbers, or with --quantity a recording, by the selection. Of a recording
- * every unit with spikes is a series of its own; units are never pooled.
+ * every unit with spikes, or every link of an episode, is a series of its own; they are never pooled.
  */
 int app_samples_load(const app_call *call, app_series_list *list, sf_error *error);
 void app_samples_free(app_series_list *list);

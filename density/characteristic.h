@@ -22,7 +22,7 @@ typedef struct sf_frame {
     size_t modes;          /**< M, a power of two: t_k = 2 pi k / period, k = 0..M */
 } sf_frame;
 
-#define SF_FRAME_MOST_MODES ((size_t)1 << 22)
+#define SF_FRAME_MOST_MODES ((size_t)1 << 21)
 
 /**
  * The frame for samples in [least, most] and Gaussian kernels with bandwidths from b_least to b_most: a gap

@@ -5,6 +5,8 @@
 #include "core/memory.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 void sf_samples_free(sf_samples *samples)
 {
@@ -79,5 +81,34 @@ int sf_samples_standardise(double **standardised, sf_moments *moments, const dou
     for (size_t i = 0; i < n; i++)
         z[i] = (samples[i] - moments->mean) / moments->sigma;
     *standardised = z;
+    return SF_OK;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+int sf_samples_find_tick(double *tick, double *multiplicity, const double *samples, size_t n, double noise)
+{
+    double *sorted = sf_resize(NULL, n, sizeof *sorted);
+    if (sorted == NULL)
+        return SF_NO_MEMORY;
+    memcpy(sorted, samples, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, compare_numbers);
+    *tick = INFINITY;
+    double squares = 0, run = 1; /* of equal samples */
+    for (size_t i = 1; i <= n; i++) {
+        double step = i < n ? sorted[i] - sorted[i - 1] : INFINITY;
+        if (step > noise) {
+            squares += run * run;
+            run = 0;
+            *tick = fmin(*tick, step);
+        }
+        run++;
+    }
+    *multiplicity = squares / (double)n;
+    sf_free(sorted);
     return SF_OK;
 }

@@ -11,6 +11,9 @@
  */
 #define SF_SAMPLES_LEAST 50
 
+/** From this mean number of samples in the place of one on, samples count as tied by a clock. */
+#define SF_SAMPLES_TIED 1.5
+
 /** Rows of d numbers each, row-major. Zero-initialise before filling. */
 typedef struct sf_samples {
     double *values;
@@ -36,5 +39,12 @@ int sf_moments_find(sf_moments *moments, const double *samples, size_t n, sf_err
  */
 int sf_samples_standardise(double **standardised, sf_moments *moments, const double *samples, size_t n,
                            sf_error *error);
+
+/**
+ * The clock behind tied samples: *tick is the smallest step between neighbouring values that is over `noise`
+ * (smaller ones are rounding), *multiplicity the mean number of samples in the place of a sample, itself
+ * included, 1 without ties. n >= 1. SF_NO_MEMORY.
+ */
+int sf_samples_find_tick(double *tick, double *multiplicity, const double *samples, size_t n, double noise);
 
 #endif

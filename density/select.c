@@ -3,30 +3,26 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "density/batch.h"
 #include "density/pairs.h"
 #include "density/spectral.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { PAPER_POINTS = 150, WIDE_POINTS = 200, MOST_H0 = 4 };
+enum { PAPER_POINTS = 150, WIDE_POINTS = 200, MOST_H0 = 4, MOST_WIDER = 5 };
 
-/* The samples of one selection, ready for the method: as a spectrum of x / sigma, or as whitened pairs. */
+/* The samples of one selection and what the method makes of them. */
 typedef struct selection {
     const sf_samples *samples;
     const sf_bandwidth_options *options;
     sf_bandwidth *result;
     sf_error *error;
-    sf_moments moments; /* d = 1 */
-    double *z;          /* d = 1: (x - mean) / sigma; x / sigma where reflected */
-    sf_spectrum spectrum;
-    sf_pairs pairs;
-    double h_least; /* relative: h0/60, or the clock's tick where it is coarser */
-    bool ticking;   /* h_least is the tick */
-    sf_score_function score;
-    void *score_context;
-    double score_unit; /* scores of the spectrum are those of x / sigma: divide by sigma */
+    double sigma;   /* d = 1 */
+    sf_batch batch; /* open with the characteristic function */
+    sf_pairs pairs; /* open with direct sums */
+    bool direct;
+    double score_unit; /* scores of the batch are those of x / sigma: divide by sigma */
 } selection;
 
 struct sf_selector {
@@ -37,97 +33,31 @@ struct sf_selector {
 
 /* ---- the ways to the samples ---- */
 
-static int compare_numbers(const void *a, const void *b)
+/* d = 1: the spectrum of x / sigma for bandwidths from h0/60 to 4 h0. */
+static int open_batch(selection *s)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The smallest step between neighbours that is no rounding noise: the tick of the clock that made the ties.
- */
-static int find_tick(const double *z, size_t n, double noise, double *tick)
-{
-    double *sorted = sf_resize(NULL, n, sizeof *sorted);
-    if (sorted == NULL)
-        return SF_NO_MEMORY;
-    memcpy(sorted, z, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare_numbers);
-    *tick = INFINITY;
-    for (size_t i = 1; i < n; i++)
-        if (sorted[i] - sorted[i - 1] > noise)
-            *tick = fmin(*tick, sorted[i] - sorted[i - 1]);
-    sf_free(sorted);
-    return SF_OK;
-}
-
-static int find_spectrum(selection *s, double least, double most, double b_least)
-{
-    bool reflect = s->options->domain == SF_DOMAIN_REFLECT;
-    sf_frame frame = sf_frame_for(reflect ? -most : least, most, b_least, s->result->h0 * MOST_H0);
-    sf_characteristic state;
-    int status = sf_characteristic_open(&state, &frame, s->error);
-    if (status == SF_OK)
-        status = sf_spectrum_open(&s->spectrum, &frame, s->error);
-    if (status == SF_OK) {
-        sf_characteristic_add(&state, s->z, s->samples->n, 1);
-        status = sf_spectrum_update(&s->spectrum, &state, s->error);
-    }
-    if (status == SF_OK && reflect)
-        sf_spectrum_reflect(&s->spectrum);
-    sf_characteristic_close(&state);
+    double h0 = s->result->h0;
+    int status = sf_batch_open(&s->batch, s->samples->values, s->samples->n,
+                               s->options->domain == SF_DOMAIN_REFLECT, h0 / 60, h0 * MOST_H0, s->error);
+    s->sigma = s->score_unit = s->batch.moments.sigma;
     return status;
-}
-
-/* d = 1: the spectrum of x / sigma for bandwidths from h_least to 4 h0. */
-static int open_spectrum(selection *s)
-{
-    int status = sf_samples_standardise(&s->z, &s->moments, s->samples->values, s->samples->n, s->error);
-    if (status != SF_OK)
-        return status;
-    double shift = s->options->domain == SF_DOMAIN_REFLECT ? s->moments.mean / s->moments.sigma : 0;
-    for (size_t i = 0; shift != 0 && i < s->samples->n; i++)
-        s->z[i] = s->samples->values[i] / s->moments.sigma;
-    double least = (s->moments.least - s->moments.mean) / s->moments.sigma + shift;
-    double most = (s->moments.most - s->moments.mean) / s->moments.sigma + shift;
-    s->h_least = s->result->h0 / 60;
-    status = find_spectrum(s, least, most, s->h_least);
-    if (status != SF_OK)
-        return status;
-    s->h_least = fmax(s->h_least, sf_frame_least_bandwidth(&s->spectrum.frame));
-    s->score = sf_spectral_lscv;
-    s->score_context = &s->spectrum;
-    s->score_unit = s->moments.sigma;
-    return SF_OK;
-}
-
-/* Raises h_least to the tick of the clock where samples are tied: under it a density shows the clock. */
-static int hold_at_tick(selection *s)
-{
-    if (s->score != sf_spectral_lscv || sf_spectral_ties(&s->spectrum) < 1.5)
-        return SF_OK;
-    double tick;
-    if (find_tick(s->z, s->samples->n, s->h_least / 1000, &tick) != SF_OK)
-        return sf_fail_memory(s->error);
-    s->ticking = tick > s->h_least;
-    s->h_least = fmin(fmax(s->h_least, tick), s->result->h0 * MOST_H0);
-    return SF_OK;
 }
 
 static int open_pairs(selection *s)
 {
-    s->h_least = s->result->h0 / 60;
-    s->score = sf_pairs_lscv;
-    s->score_context = &s->pairs;
+    sf_moments moments = {0};
+    s->direct = true;
     s->score_unit = 1;
     int status = sf_pairs_open(&s->pairs, s->samples, s->options->threads, s->options->progress, s->error);
     if (status == SF_OK && s->samples->d == 1)
-        status = sf_moments_find(&s->moments, s->samples->values, s->samples->n, s->error);
+        status = sf_moments_find(&moments, s->samples->values, s->samples->n, s->error);
+    s->sigma = moments.sigma;
     return status;
 }
 
 static int open_either(selection *s)
 {
-    return s->samples->d > 1 || s->options->exact ? open_pairs(s) : open_spectrum(s);
+    return s->samples->d > 1 || s->options->exact ? open_pairs(s) : open_batch(s);
 }
 
 /* ---- the methods ---- */
@@ -135,7 +65,7 @@ static int open_either(selection *s)
 static void set_relative(selection *s, double h)
 {
     s->result->h_relative = h;
-    s->result->h = s->samples->d == 1 ? h * s->moments.sigma : h;
+    s->result->h = s->samples->d == 1 ? h * s->sigma : h;
 }
 
 /* The factors n^(-1/(d+4)) (Scott) and (4/((d+2) n))^(1/(d+4)) (Silverman): right for a normal density. */
@@ -168,9 +98,9 @@ static int select_plugin(selection *s)
         s->result->h_relative = plugin.h / plugin.sigma;
         return status;
     }
-    int status = open_spectrum(s);
+    int status = open_batch(s);
     if (status == SF_OK)
-        status = sf_spectral_plugin(&plugin, &s->spectrum, s->error);
+        status = sf_spectral_plugin(&plugin, &s->batch.spectrum, s->error);
     if (status == SF_OK)
         set_relative(s, plugin.h);
     return status;
@@ -179,20 +109,37 @@ static int select_plugin(selection *s)
 /* The smallest bandwidth allowed, where a method would go on below it. */
 static void set_floor(selection *s, const char *otherwise)
 {
-    set_relative(s, s->h_least);
+    set_relative(s, s->batch.b_least);
     s->result->at_edge = true;
-    s->result->note =
-        s->ticking ? "the samples lie on the steps of a clock: the bandwidth is held at one step" : otherwise;
+    s->result->note = s->batch.ticking
+                          ? "the samples lie on the steps of a clock: the bandwidth is held at one step"
+                          : otherwise;
+}
+
+/* Long tails make sigma large and the bandwidth a tiny part of it: the range goes down until ISJ is inside.
+ */
+static int find_isj(selection *s, double *b)
+{
+    int status = sf_batch_hold_at_tick(&s->batch, s->error);
+    *b = sf_spectral_isj(&s->batch.spectrum, s->batch.b_least, s->batch.b_most);
+    while (status == SF_OK && isnan(*b) && sf_batch_can_widen(&s->batch)) {
+        status = sf_batch_widen(&s->batch, s->error);
+        if (status == SF_OK)
+            status = sf_batch_hold_at_tick(&s->batch, s->error);
+        if (status == SF_OK)
+            *b = sf_spectral_isj(&s->batch.spectrum, s->batch.b_least, s->batch.b_most);
+    }
+    return status;
 }
 
 static int select_isj(selection *s)
 {
-    int status = open_spectrum(s);
+    double b;
+    int status = open_batch(s);
     if (status == SF_OK)
-        status = hold_at_tick(s);
+        status = find_isj(s, &b);
     if (status != SF_OK)
         return status;
-    double b = sf_spectral_isj(&s->spectrum, s->h_least, s->result->h0 * MOST_H0);
     if (isnan(b))
         set_floor(s, "no bandwidth above the smallest one looked at reproduces itself: that one is given");
     else
@@ -214,18 +161,24 @@ static int keep_points(sf_score_point **kept, size_t *kept_count, const sf_score
 
 static int run_search(selection *s, sf_search *search)
 {
-    int status = sf_search_run(search, s->score, s->score_context);
-    if (status == SF_OK)
-        status = keep_points(&s->result->minima, &s->result->minimum_count, search->minima,
-                             search->minimum_count, s->score_unit);
-    if (status == SF_OK && s->options->curve)
-        status = keep_points(&s->result->curve, &s->result->curve_count, search->curve, search->count,
-                             s->score_unit);
+    int status = s->direct ? sf_search_run(search, sf_pairs_lscv, &s->pairs)
+                           : sf_search_run(search, sf_spectral_lscv, &s->batch.spectrum);
     if (status == SF_NO_MEMORY)
         return sf_fail_memory(s->error);
     if (status == SF_CANCELLED)
         sf_fail(s->error, SF_CANCELLED, NULL, "stopped before the pair sums were complete");
     return status;
+}
+
+/* The result's lists, from a finished search. */
+static int keep_search(selection *s, const sf_search *search)
+{
+    int status = keep_points(&s->result->minima, &s->result->minimum_count, search->minima,
+                             search->minimum_count, s->score_unit);
+    if (status == SF_OK && s->options->curve)
+        status = keep_points(&s->result->curve, &s->result->curve_count, search->curve, search->count,
+                             s->score_unit);
+    return status == SF_OK ? SF_OK : sf_fail_memory(s->error);
 }
 
 /* The paper's search: 150 equidistant points from h0/4 to 4 h0; a minimum at the edge is reported as such. */
@@ -236,8 +189,10 @@ static int select_lscv_paper(selection *s)
     int status = open_either(s);
     if (status != SF_OK)
         return status;
-    sf_search_range(&search, PAPER_POINTS, h0 / 4, 4 * h0, false);
+    sf_search_range(&search, PAPER_POINTS, h0 / 4, h0 * MOST_H0, false);
     status = run_search(s, &search);
+    if (status == SF_OK)
+        status = keep_search(s, &search);
     if (status != SF_OK)
         return status;
     const sf_score_point *minimum = sf_search_lowest_minimum(&search);
@@ -253,46 +208,72 @@ static int select_lscv_paper(selection *s)
 }
 
 /* What lies at the lower edge is never the answer, however low its score: then ISJ answers (d = 1). */
-static void set_without_minimum(selection *s, const sf_search *search)
+static int set_without_minimum(selection *s, const sf_search *search)
 {
     sf_score_point edge = search->curve[search->lowest];
-    double isj = s->score == sf_spectral_lscv && search->lowest == 0
-                     ? sf_spectral_isj(&s->spectrum, s->h_least, s->result->h0 * MOST_H0)
-                     : NAN;
-    set_relative(s, edge.h);
+    double isj = NAN;
+    int status = s->direct || search->lowest > 0 ? SF_OK : find_isj(s, &isj);
     s->result->at_edge = true;
     s->result->note = "the score has no minimum: the edge of the search is given";
-    s->result->objective = edge.score / s->score_unit;
     if (!isnan(isj)) {
-        double slope;
-        s->score(s->score_context, &isj, 1, &edge.score, &slope);
-        set_relative(s, isj);
-        s->result->objective = edge.score / s->score_unit;
+        edge = (sf_score_point){isj, sf_spectrum_lscv(&s->batch.spectrum, isj, NULL)};
         s->result->note = "the score falls without end towards h = 0, as it does where samples are tied: the "
                           "isj bandwidth is given";
-    } else if (s->ticking && search->lowest == 0) {
+    }
+    set_relative(s, edge.h);
+    s->result->objective = edge.score / s->score_unit;
+    if (isnan(isj) && s->batch.ticking && search->lowest == 0)
         set_floor(s, NULL);
+    return status;
+}
+
+/* With direct sums: the same range, found the same way, but for ties in several columns. */
+static int search_wide_directly(selection *s, sf_search *search)
+{
+    double h0 = s->result->h0, h = h0 / 60, tick = 0, multiplicity = 1;
+    if (s->samples->d == 1 &&
+        sf_samples_find_tick(&tick, &multiplicity, s->pairs.columns, s->samples->n, h / 1000) != SF_OK)
+        return sf_fail_memory(s->error);
+    bool ticking = multiplicity >= SF_SAMPLES_TIED;
+    for (int round = 0;; round++, h /= 8) {
+        sf_search_range(search, WIDE_POINTS, ticking ? fmin(fmax(h, tick), h0) : h, h0 * MOST_H0, true);
+        int status = run_search(s, search);
+        if (status != SF_OK || search->lowest > 0 || round == MOST_WIDER || (ticking && h < tick))
+            return status;
     }
 }
 
-/* The wide search: of several minima the lowest. Ties make the score fall again towards h = 0. */
+/* The search from the smallest bandwidth to 4 h0; goes down while the lowest score lies at the lower edge. */
+static int search_wide(selection *s, sf_search *search)
+{
+    for (;;) {
+        int status = sf_batch_hold_at_tick(&s->batch, s->error);
+        if (status != SF_OK)
+            return status;
+        sf_search_range(search, WIDE_POINTS, s->batch.b_least, s->batch.b_most, true);
+        status = run_search(s, search);
+        if (status != SF_OK || search->lowest > 0 || !sf_batch_can_widen(&s->batch))
+            return status;
+        status = sf_batch_widen(&s->batch, s->error);
+        if (status != SF_OK)
+            return status;
+    }
+}
+
+/* Of several minima the lowest. Ties make the score fall again towards h = 0. */
 static int select_lscv(selection *s)
 {
     sf_search search;
     int status = open_either(s);
     if (status == SF_OK)
-        status = hold_at_tick(s);
-    if (status != SF_OK)
-        return status;
-    sf_search_range(&search, WIDE_POINTS, s->h_least, s->result->h0 * MOST_H0, true);
-    status = run_search(s, &search);
+        status = s->direct ? search_wide_directly(s, &search) : search_wide(s, &search);
+    if (status == SF_OK)
+        status = keep_search(s, &search);
     if (status != SF_OK)
         return status;
     const sf_score_point *minimum = sf_search_lowest_minimum(&search);
-    if (minimum == NULL) {
-        set_without_minimum(s, &search);
-        return SF_OK;
-    }
+    if (minimum == NULL)
+        return set_without_minimum(s, &search);
     set_relative(s, minimum->h);
     s->result->objective = minimum->score / s->score_unit;
     if (search.curve[search.lowest].score < minimum->score)
@@ -344,9 +325,8 @@ static int select_plain(sf_bandwidth *bandwidth, const sf_selector *selector, co
 {
     selection s = {.samples = samples, .options = options, .result = bandwidth, .error = error};
     int status = selector->select(&s);
-    sf_spectrum_close(&s.spectrum);
+    sf_batch_close(&s.batch);
     sf_pairs_close(&s.pairs);
-    sf_free(s.z);
     return status;
 }
 

@@ -77,9 +77,26 @@ $SYNFIRE bandwidth recording.csv --quantity isi --units b --epochs epochs.csv --
 grep -q "not enough data: found 39 samples" err
 $SYNFIRE density recording.csv --quantity isi --units a --bandwidth 0.001 --plot isi.svg >out
 grep -q '>interval, s<' isi.svg && grep -q 'Density of interval: a<' isi.svg
-refused 64 "choose one with --units" $SYNFIRE density recording.csv --quantity isi --quiet
+refused 64 "holds 3 units: choose one with --units" $SYNFIRE density recording.csv --quantity isi --quiet
 refused 64 "found 'speed'" $SYNFIRE bandwidth recording.csv --quantity speed
 refused 64 "give --quantity too" $SYNFIRE bandwidth squares.txt --units a
+
+# Delays: b follows a by 3 or 4 ms, c follows b by 10 ms.
+{
+    echo name,seconds
+    awk 'BEGIN { for (i = 0; i < 200; i++) { t = i / 5
+        printf "a,%.4f\nb,%.4f\nc,%.4f\n", t, t + 0.003 + i % 7 / 7000, t + 0.013 + i % 7 / 7000 + i % 11 / 5000 } }'
+} >chain.csv
+$SYNFIRE bandwidth chain.csv --quantity delay --episode 'a -(0,5]-> b' --json --quiet >out
+grep -q '^{"method":"isj","n":200,"d":1,' out
+$SYNFIRE bandwidth chain.csv --quantity delay --episode 'a -(0,5]-> b -(5,15]-> c' --quiet >out
+grep -q '^a -(0,5]-> b  *isj  *200 ' out && grep -q '^b -(5,15]-> c  *isj  *200 ' out
+refused 64 "needs --episode" $SYNFIRE bandwidth chain.csv --quantity delay
+refused 64 "expected a link" $SYNFIRE bandwidth chain.csv --quantity delay --episode a
+refused 64 "choose one as an episode of two" $SYNFIRE density chain.csv --quantity delay --episode 'a -(0,5]-> b -(5,15]-> c'
+refused 65 "no positions" $SYNFIRE bandwidth chain.csv --quantity position --method scott
+$SYNFIRE simulate array.h5 --unit-count 8 --rate 5 --duration 20 --seed 1 >out
+$SYNFIRE bandwidth array.h5 --quantity position --method scott --json | grep -q '"d":2,"h":0\.3'
 
 # Methods: isj is the default; curves; both engines; what a method says about an edge.
 $SYNFIRE bandwidth squares.txt --json | grep -q '"method":"isj"'
