@@ -382,12 +382,11 @@ static int append(recorder *self, int table, const void *rows, size_t count, sf_
     return sf_layout_column_append(self->tables[table], self->types[table], rows, count, error);
 }
 
-/* Room for `count` rows in the scratch memory, or NULL. */
+/* Room for `count` rows in the scratch memory, also for none; NULL where memory is out. */
 static void *make_rows(recorder *self, size_t count, size_t row_size)
 {
-    if (sf_reserve(&self->rows, &self->rows_capacity, count * row_size, 1) != 0)
-        return NULL;
-    return self->rows;
+    bool has_room = sf_reserve(&self->rows, &self->rows_capacity, count * row_size + 1, 1) == 0;
+    return has_room ? self->rows : NULL;
 }
 
 static uint64_t id_bits(const char *id)

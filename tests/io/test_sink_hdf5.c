@@ -422,6 +422,36 @@ static void check_root(hid_t file)
     H5Aclose(attribute);
 }
 
+/* A run begins with windows in which nothing is tracked yet. */
+static void empty_messages_are_recorded(void **state)
+{
+    (void)state;
+    test_random random = {.state = 1};
+    test_stream stream;
+    test_stream_make(&stream, &random, 2);
+    sf_storage *storage;
+    assert_int_equal(sf_storage_open(&storage, NULL), SF_OK);
+    char *path = test_temporary_path(".h5");
+    sf_sink *sink;
+    assert_int_equal(open_recorder(&sink, path, &stream.info, storage, false, NULL), SF_OK);
+    static const char *const tables[] = {"windows", "triggers", "densities", "graphs", "status"};
+    for (int topic = 0; topic <= SF_TOPIC_MARKERS; topic++) {
+        sf_message *message = sf_message_new((sf_topic)topic);
+        message->seq = 1;
+        publish_and_release(sink, message);
+    }
+    assert_int_equal(sf_sink_close(sink, NULL), SF_OK);
+    sf_storage_close(storage);
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    for (int topic = 0; topic < SF_TOPIC_COUNT; topic++)
+        assert_int_equal(count_rows(file, tables[topic]), 1);
+    assert_int_equal(count_rows(file, "counts"), 0);
+    H5Fclose(file);
+    test_stream_free(&stream);
+    unlink(path);
+    free(path);
+}
+
 static void everything_recorded_reads_back(void **state)
 {
     (void)state;
@@ -704,6 +734,7 @@ int main(int count, char **arguments)
                                      strcmp(arguments[1], "append") == 0 ? 200 : 30);
     }
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(empty_messages_are_recorded),
         cmocka_unit_test(everything_recorded_reads_back),
         cmocka_unit_test(a_killed_recording_keeps_what_was_flushed),
         cmocka_unit_test(a_full_disk_ends_the_recording_not_the_run),
