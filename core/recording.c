@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void sf_recording_free(sf_recording *recording)
@@ -90,4 +91,32 @@ size_t sf_spikes_lower_bound(const sf_spike *spikes, size_t count, int64_t time_
             high = middle;
     }
     return low;
+}
+
+static int compare_markers(const void *a, const void *b)
+{
+    const sf_marker *left = a, *right = b;
+    return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
+}
+
+int sf_recording_finish(sf_recording *recording, sf_error *error)
+{
+    int status = sf_units_finish(&recording->units, error);
+    if (status == SF_OK && recording->spike_count > 0)
+        status = sf_spikes_sort(recording->spikes, recording->spike_count, error);
+    if (status != SF_OK)
+        return status;
+    if (recording->marker_count > 0)
+        qsort(recording->markers, recording->marker_count, sizeof *recording->markers, compare_markers);
+    if (recording->spike_count == 0)
+        return SF_OK;
+    int64_t first = recording->spikes[0].time_ns;
+    int64_t after_last = recording->spikes[recording->spike_count - 1].time_ns + 1;
+    if (!recording->declared)
+        recording->recorded = (sf_span){first, after_last};
+    if (recording->recorded.start_ns > first)
+        recording->recorded.start_ns = first;
+    if (recording->recorded.stop_ns < after_last)
+        recording->recorded.stop_ns = after_last;
+    return SF_OK;
 }

@@ -62,6 +62,12 @@ int64_t sf_recording_duration_ns(const sf_recording *recording);
  */
 int sf_spikes_sort(sf_spike *spikes, size_t count, sf_error *error);
 
+/**
+ * What every reader does last: makes names unique, puts spikes and markers in order, and sets `recorded`
+ * where the file declared none, or widens it to hold every spike. SF_NO_MEMORY.
+ */
+int sf_recording_finish(sf_recording *recording, sf_error *error);
+
 /** Index of the first spike with time_ns >= time. spikes are sorted. */
 size_t sf_spikes_lower_bound(const sf_spike *spikes, size_t count, int64_t time_ns);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CSV: a unit's name and a time in seconds on each line. Times are read in decimal, to the nanosecond. */
-#include "replay/reader.h"
+#include "replay/csv.h"
 
 #include "core/error.h"
 #include "core/memory.h"
@@ -94,19 +93,53 @@ static int order_units(sf_recording *recording, sf_error *error)
     return SF_OK;
 }
 
-int sf_csv_read(sf_recording *recording, const sf_lines *lines, const sf_progress *progress, sf_error *error)
+static int read_lines(csv *in, const sf_progress *progress)
 {
-    csv in = {.recording = recording, .lines = *lines, .error = error};
-    int status = sf_reader_set_format(recording, error, "CSV");
-    for (char *line; status == SF_OK && (line = sf_lines_next(&in.lines)) != NULL;) {
-        status = read_line(&in, line);
-        if (status == SF_OK && in.lines.number % LINES_PER_UPDATE == 0 &&
-            !sf_progress_update(progress, "reading", (double)(in.lines.at - in.lines.text),
-                                (double)(in.lines.end - in.lines.text)))
-            status = sf_fail(error, SF_CANCELLED, lines->path, "stopped while reading");
+    sf_lines *lines = &in->lines;
+    for (char *line; (line = sf_lines_next(lines)) != NULL;) {
+        int status = read_line(in, line);
+        if (status != SF_OK)
+            return status;
+        if (lines->number % LINES_PER_UPDATE == 0 &&
+            !sf_progress_update(progress, "reading", (double)(lines->at - lines->text),
+                                (double)(lines->end - lines->text)))
+            return sf_fail(in->error, SF_CANCELLED, lines->path, "stopped while reading");
     }
-    if (status == SF_OK && recording->spike_count == 0)
-        status = sf_fail(error, SF_DATA, lines->path,
-                         "no spikes: expected lines of a unit's name, a comma and a time in seconds");
-    return status == SF_OK ? order_units(recording, error) : status;
+    if (in->recording->spike_count == 0)
+        return sf_fail(in->error, SF_DATA, lines->path,
+                       "no spikes: expected lines of a unit's name, a comma and a time in seconds");
+    return order_units(in->recording, in->error);
+}
+
+int sf_csv_read_lines(sf_recording *recording, const sf_lines *lines, const sf_progress *progress,
+                      sf_error *error)
+{
+    *recording = (sf_recording){0};
+    csv in = {.recording = recording, .lines = *lines, .error = error};
+    recording->path = sf_copy_string(lines->path);
+    recording->format = sf_copy_string("CSV");
+    int status = recording->path != NULL && recording->format != NULL ? SF_OK : sf_fail_memory(error);
+    if (status == SF_OK)
+        status = read_lines(&in, progress);
+    if (status == SF_OK)
+        status = sf_recording_finish(recording, error);
+    if (status != SF_OK)
+        sf_recording_free(recording);
+    return status;
+}
+
+int sf_csv_read(sf_recording *recording, const char *path, const sf_progress *progress, sf_error *error)
+{
+    *recording = (sf_recording){0};
+    sf_lines lines;
+    sf_error reason;
+    int status = sf_lines_open(&lines, path, &reason);
+    if (status == SF_DATA)
+        return sf_fail(error, SF_DATA, path, "this is neither HDF5 nor lines of name,seconds: %s",
+                       reason.text);
+    if (status != SF_OK)
+        return sf_fail(error, reason.code, reason.place, "%s", reason.text);
+    status = sf_csv_read_lines(recording, &lines, progress, error);
+    sf_lines_close(&lines);
+    return status;
 }

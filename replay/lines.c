@@ -2,63 +2,26 @@
 #include "replay/lines.h"
 
 #include "core/error.h"
+#include "core/file.h"
 #include "core/memory.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/* Reads until `size` bytes or the end; negative on failure. */
-static ssize_t read_all(int file, char *to, size_t size)
-{
-    size_t done = 0;
-    while (done < size) {
-        ssize_t got = read(file, to + done, size - done);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -1;
-        if (got == 0)
-            break;
-        done += (size_t)got;
-    }
-    return (ssize_t)done;
-}
 
 int sf_lines_open(sf_lines *lines, const char *path, sf_error *error)
 {
     *lines = (sf_lines){.path = path};
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat about;
-    if (file < 0 || fstat(file, &about) != 0) {
-        int reason = errno;
-        if (file >= 0)
-            close(file);
-        return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(reason));
-    }
-    size_t size = S_ISREG(about.st_mode) ? (size_t)about.st_size : 0;
-    char *text = sf_resize(NULL, size + 1, 1);
-    ssize_t length = text != NULL ? read_all(file, text, size) : 0;
-    int reason = errno;
-    close(file);
-    if (text == NULL)
-        return sf_fail_memory(error);
-    int status = SF_OK;
-    if (length < 0)
-        status = sf_fail(error, SF_IO, path, "cannot read: %s", strerror(reason));
-    else if (length == 0)
+    sf_text text = {0};
+    int status = sf_file_read(&text, path, error);
+    if (status == SF_OK && text.length == 0)
         status = sf_fail(error, SF_DATA, path, "the file is empty");
-    else if (memchr(text, '\0', (size_t)length) != NULL)
+    else if (status == SF_OK && memchr(text.data, '\0', text.length) != NULL)
         status = sf_fail(error, SF_DATA, path, "this is no text: it holds bytes of value zero");
     if (status != SF_OK) {
-        sf_free(text);
+        sf_text_free(&text);
         return status;
     }
-    text[length] = '\0';
-    *lines = sf_lines_over(path, text, (size_t)length);
+    *lines = sf_lines_over(path, text.data, text.length);
     return SF_OK;
 }
 

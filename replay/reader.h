@@ -8,7 +8,6 @@
 
 #include "core/progress.h"
 #include "core/recording.h"
-#include "replay/lines.h"
 
 #include <hdf5.h>
 
@@ -68,11 +67,5 @@ int sf_reader_metadata(sf_recording *recording, hid_t file, const char *path, co
 /** Sets recording->format; SF_NO_MEMORY. */
 int sf_reader_set_format(sf_recording *recording, sf_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-/**
- * Reads `name,seconds` lines, with or without a header. Units are ordered by name, numbers in names by value.
- * The units are finished and the spikes are not in order yet.
- */
-int sf_csv_read(sf_recording *recording, const sf_lines *lines, const sf_progress *progress, sf_error *error);
 
 #endif

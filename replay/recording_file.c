@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/hdf.h"
 #include "core/memory.h"
+#include "replay/csv.h"
 #include "replay/reader.h"
 
 #include <errno.h>
@@ -48,35 +49,6 @@ int sf_reader_metadata(sf_recording *recording, hid_t file, const char *path, co
     return status;
 }
 
-static int compare_markers(const void *a, const void *b)
-{
-    const sf_marker *left = a, *right = b;
-    return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
-}
-
-/* What every layout has in common once its data are read. */
-static int finish(sf_recording *recording, sf_error *error)
-{
-    int status = sf_units_finish(&recording->units, error);
-    if (status == SF_OK && recording->spike_count > 0)
-        status = sf_spikes_sort(recording->spikes, recording->spike_count, error);
-    if (status != SF_OK)
-        return status;
-    if (recording->marker_count > 0)
-        qsort(recording->markers, recording->marker_count, sizeof *recording->markers, compare_markers);
-    if (recording->spike_count == 0)
-        return SF_OK;
-    int64_t first = recording->spikes[0].time_ns;
-    int64_t after_last = recording->spikes[recording->spike_count - 1].time_ns + 1;
-    if (!recording->declared)
-        recording->recorded = (sf_span){first, after_last};
-    if (recording->recorded.start_ns > first)
-        recording->recorded.start_ns = first;
-    if (recording->recorded.stop_ns < after_last)
-        recording->recorded.stop_ns = after_last;
-    return SF_OK;
-}
-
 static int refuse_stream(const char *path, const char *stream, sf_error *error)
 {
     return sf_fail(error, SF_USAGE, path, "there is no stream '%s' to choose: this layout holds one", stream);
@@ -101,7 +73,7 @@ int sf_recording_read_hdf5(sf_recording *recording, hid_t file, bool live, const
     if (status == SF_OK)
         status = (*reader)->read(recording, &input, error);
     if (status == SF_OK)
-        status = finish(recording, error);
+        status = sf_recording_finish(recording, error);
     if (status == SF_OK)
         sf_progress_update(progress, "reading", 1, 1);
     else
@@ -118,28 +90,6 @@ static int read_hdf5_file(sf_recording *recording, const char *path, const char 
     if (status == SF_OK)
         status = sf_recording_read_hdf5(recording, file, live, path, stream, progress, error);
     sf_hdf_close(file);
-    return status;
-}
-
-static int read_text_file(sf_recording *recording, const char *path, const sf_progress *progress,
-                          sf_error *error)
-{
-    sf_lines lines;
-    sf_error reason;
-    int status = sf_lines_open(&lines, path, &reason);
-    if (status == SF_DATA)
-        return sf_fail(error, SF_DATA, path, "this is neither HDF5 nor lines of name,seconds: %s",
-                       reason.text);
-    if (status != SF_OK)
-        return sf_fail(error, reason.code, reason.place, "%s", reason.text);
-    recording->path = sf_copy_string(path);
-    status =
-        recording->path != NULL ? sf_csv_read(recording, &lines, progress, error) : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = finish(recording, error);
-    if (status != SF_OK)
-        sf_recording_free(recording);
-    sf_lines_close(&lines);
     return status;
 }
 
@@ -174,11 +124,11 @@ int sf_recording_read(sf_recording *recording, const char *path, const char *str
         return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
     if (S_ISDIR(about.st_mode))
         return refuse_directory(path, error);
-    if (!S_ISREG(about.st_mode))
-        return sf_fail(error, SF_NO_INPUT, path, "this is not a regular file, expected a recording file");
-    if (sf_hdf_has_signature(path))
+    if (!S_ISREG(about.st_mode) && !S_ISFIFO(about.st_mode))
+        return sf_fail(error, SF_NO_INPUT, path, "this is a device, expected a recording file");
+    if (S_ISREG(about.st_mode) && sf_hdf_has_signature(path)) /* a pipe can only be text */
         return read_hdf5_file(recording, path, stream, progress, error);
     if (stream != NULL)
         return refuse_stream(path, stream, error);
-    return read_text_file(recording, path, progress, error);
+    return sf_csv_read(recording, path, progress, error);
 }

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Selections of random recordings are those of the slow twin; wrong selections get a sentence. */
+#include "oracle/slow_overview.h"
+#include "oracle/slow_selection.h"
+#include "support/support.h"
+
+#include "core/memory.h"
+#include "replay/overview.h"
+#include "replay/selection.h"
+
+#include <math.h>
+#include <unistd.h>
+
+/* A few units on a small grid and spikes close enough that every rule bites; times up to `most` ns. */
+static sf_recording random_recording(test_random *random, size_t spikes, int64_t most)
+{
+    sf_recording recording = {0};
+    size_t units = 1 + test_random_below(random, 12);
+    for (size_t i = 0; i < units; i++) {
+        bool placed = test_random_below(random, 8) > 0;
+        sf_unit unit = {.x_um = placed ? (double)test_random_below(random, 4) * 50 : NAN,
+                        .y_um = (double)test_random_below(random, 4) * 50,
+                        .electrode = -1};
+        assert_int_equal(sf_units_add(&recording.units, &unit, NULL), SF_OK);
+    }
+    recording.spikes = sf_alloc(spikes, sizeof *recording.spikes);
+    recording.spike_count = test_random_below(random, spikes);
+    for (size_t i = 0; i < recording.spike_count; i++)
+        recording.spikes[i] = (sf_spike){.time_ns = (int64_t)test_random_below(random, (uint64_t)most),
+                                         .unit = (uint32_t)test_random_below(random, units)};
+    recording.markers = sf_alloc(4, sizeof *recording.markers);
+    recording.marker_count = test_random_below(random, 5);
+    for (size_t i = 0; i < recording.marker_count; i++) {
+        recording.markers[i] = (sf_marker){.time_ns = (int64_t)test_random_below(random, (uint64_t)most),
+                                           .kind = SF_MARKER_TEXT};
+        strcpy(recording.markers[i].text, test_random_below(random, 2) ? "light" : "other, one");
+    }
+    if (test_random_below(random, 2)) {
+        recording.declared = true;
+        recording.recorded = (sf_span){-5, most + 7};
+    }
+    assert_int_equal(sf_recording_finish(&recording, NULL), SF_OK);
+    if (test_random_below(random, 3) == 0 && recording.declared) {
+        recording.observed = sf_alloc(2, sizeof *recording.observed);
+        recording.observed_count = 2;
+        recording.observed[0] = (sf_span){0, most / 3};
+        recording.observed[1] = (sf_span){most / 2, most};
+    }
+    return recording;
+}
+
+static void write_file(const char *path, const char *text)
+{
+    unlink(path);
+    FILE *file = fopen(path, "w");
+    assert_true(file != NULL && fputs(text, file) >= 0);
+    fclose(file);
+}
+
+/* Two epochs, in the wrong order in the file. */
+static void write_epochs(const char *path, const sf_span epochs[2])
+{
+    char text[256];
+    snprintf(text, sizeof text, "start,stop,label\n0.%09d,0.%09d,\"b, c\"\n0.%09d,0.%09d\n",
+             (int)epochs[1].start_ns, (int)epochs[1].stop_ns, (int)epochs[0].start_ns,
+             (int)epochs[0].stop_ns);
+    write_file(path, text);
+}
+
+static void selections_are_those_of_the_twin(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("selections", 7);
+    char *path = test_temporary_path(".csv");
+    enum { MOST = 400 };
+    for (int round = 0; round < 1500; round++) {
+        sf_recording recording = random_recording(&random, 120, MOST);
+        bool chosen[16] = {false};
+        size_t last = recording.units.count - 1, first = test_random_below(&random, recording.units.count);
+        for (size_t i = first; i <= last; i++)
+            chosen[i] = true;
+        chosen[0] = true;
+        char list[64];
+        snprintf(list, sizeof list, "e1,#%zu-#%zu", first, last);
+
+        slow_selection slow = {.times = {INT64_MIN, INT64_MAX}};
+        sf_selection selection = {0};
+        if (test_random_below(&random, 2)) {
+            selection.units = list;
+            slow.units = chosen;
+        }
+        if (test_random_below(&random, 2)) {
+            slow.times.start_ns = (int64_t)test_random_below(&random, MOST / 2);
+            selection.from = (sf_time_point){.given = true, .ns = slow.times.start_ns};
+        }
+        if (test_random_below(&random, 2)) {
+            int64_t origin =
+                recording.spike_count > 0 ? recording.spikes[0].time_ns : recording.recorded.start_ns;
+            selection.to = (sf_time_point){.given = true, .from_first = true, .ns = MOST};
+            selection.to.ns -= (int64_t)test_random_below(&random, MOST / 2);
+            slow.times.stop_ns = origin + selection.to.ns;
+        }
+        int64_t cut = 1 + (int64_t)test_random_below(&random, MOST);
+        sf_span epochs[2] = {{cut / 4, cut / 2 + 1}, {cut / 2 + 1, cut + 1}};
+        if (test_random_below(&random, 3) == 0) {
+            write_epochs(path, epochs);
+            selection.epochs_path = path;
+            slow.epochs = epochs;
+            slow.epoch_count = 2;
+        }
+        if (test_random_below(&random, 2)) {
+            selection.dedup_ns = slow.dedup_ns = 1 + (int64_t)test_random_below(&random, 6);
+            selection.dedup_um = slow.dedup_um =
+                sf_units_have_geometry(&recording.units) ? (double)test_random_below(&random, 3) * 50 : 0;
+        }
+        for (size_t i = 0; i < recording.marker_count && round % 2; i++)
+            if (strcmp(recording.markers[i].text, "other, one") == 0) {
+                selection.blank = "other, one,-0.000010ms,0.00002";
+                slow.blank = "other, one";
+                slow.blank_from_ns = -10;
+                slow.blank_to_ns = 20;
+            }
+
+        sf_spike kept[120];
+        size_t count = slow_select_spikes(kept, &recording, &slow);
+        int64_t duration = slow_select_duration(&recording, &slow);
+        size_t before = recording.spike_count;
+        sf_error error = {0};
+        int status = sf_selection_apply(&recording, &selection, &error);
+        if (status != SF_OK && selection.from.given && selection.to.given) {
+            test_assert_fails(status, &error, SF_USAGE, "is not after --from");
+            assert_true(slow.times.start_ns >= slow.times.stop_ns);
+        } else {
+            if (status != SF_OK)
+                fail_msg("%s: %s", error.place, error.text);
+            assert_int_equal(recording.spike_count, count);
+            assert_memory_equal(recording.spikes, kept, count * sizeof *kept);
+            assert_int_equal(sf_recording_duration_ns(&recording), duration);
+            size_t dropped = 0;
+            for (size_t i = 0; i < recording.dropped_count; i++)
+                dropped += recording.dropped[i].count;
+            assert_int_equal(dropped, before - count);
+        }
+        sf_recording_free(&recording);
+    }
+    unlink(path);
+    free(path);
+}
+
+static sf_recording small_recording(void)
+{
+    sf_recording recording = {0};
+    for (int i = 0; i < 4; i++) {
+        char name[16];
+        snprintf(name, sizeof name, i == 3 ? "odd, name" : "%d", i * 2);
+        sf_unit unit = {.name = name, .x_um = NAN, .y_um = NAN};
+        assert_int_equal(sf_units_add(&recording.units, &unit, NULL), SF_OK);
+    }
+    recording.spikes = sf_alloc(10, sizeof *recording.spikes);
+    recording.spike_count = 10;
+    for (int i = 0; i < 10; i++)
+        recording.spikes[i] = (sf_spike){.time_ns = INT64_C(1000000000) * (i + 5), .unit = (uint32_t)i % 4};
+    recording.markers = sf_alloc(3, sizeof *recording.markers);
+    recording.marker_count = 3;
+    recording.markers[0] = (sf_marker){.time_ns = 7000000000, .kind = SF_MARKER_TTL, .state = 1, .line = 2};
+    recording.markers[1] = (sf_marker){.time_ns = 9000000000, .kind = SF_MARKER_TTL, .state = 0, .line = 2};
+    recording.markers[2] = (sf_marker){.time_ns = 11000000000, .kind = SF_MARKER_TEXT, .text = "light"};
+    assert_int_equal(sf_recording_finish(&recording, NULL), SF_OK);
+    return recording;
+}
+
+static size_t count_after(const sf_selection *selection)
+{
+    sf_recording recording = small_recording();
+    sf_error error = {0};
+    if (sf_selection_apply(&recording, selection, &error) != SF_OK)
+        fail_msg("%s: %s", error.place, error.text);
+    assert_int_equal(recording.units.count, 4);
+    size_t count = recording.spike_count;
+    sf_recording_free(&recording);
+    return count;
+}
+
+static sf_time_point at(const char *text)
+{
+    sf_time_point point = {0};
+    sf_error error = {0};
+    if (sf_time_point_parse(&point, text, &error) != SF_OK)
+        fail_msg("%s", error.text);
+    return point;
+}
+
+static void bounds_and_names_mean_what_they_say(void **state)
+{
+    (void)state;
+    assert_int_equal(count_after(&(sf_selection){0}), 10);
+    assert_int_equal(count_after(&(sf_selection){.from = at("6"), .to = at("8")}), 2); /* `to` is excluded */
+    assert_int_equal(count_after(&(sf_selection){.from = at("+1"), .to = at("+3")}), 2);
+    assert_int_equal(count_after(&(sf_selection){.from = at("+0")}), 10);
+    assert_int_equal(count_after(&(sf_selection){.to = at("14")}), 9);
+    assert_int_equal(count_after(&(sf_selection){.from = at("100")}), 0);
+    assert_int_equal(count_after(&(sf_selection){.units = "2"}), 3); /* a name, not an index */
+    assert_int_equal(count_after(&(sf_selection){.units = "#2"}), 2);
+    assert_int_equal(count_after(&(sf_selection){.units = "#0-#1, \"odd, name\",0"}), 8);
+    assert_int_equal(count_after(&(sf_selection){.blank = "ttl2,-1500,1"}), 8);
+    assert_int_equal(count_after(&(sf_selection){.blank = "light,-1ms,+5ms"}), 9);
+    assert_int_equal(count_after(&(sf_selection){.dedup_ns = 4000000000}),
+                     6); /* a removed spike removes none */
+}
+
+static void assert_selection_fails(const sf_selection *selection, sf_status code, const char *place,
+                                   const char *words)
+{
+    sf_recording recording = small_recording();
+    sf_error error = {0};
+    test_assert_fails(sf_selection_apply(&recording, selection, &error), &error, code, words);
+    assert_string_equal(error.place, place);
+    sf_recording_free(&recording);
+}
+
+static void wrong_selections_are_refused(void **state)
+{
+    (void)state;
+    assert_selection_fails(&(sf_selection){.units = "7"}, SF_USAGE, "--units", "no unit is named '7'");
+    assert_selection_fails(&(sf_selection){.units = "1"}, SF_USAGE, "--units", "written #1");
+    assert_selection_fails(&(sf_selection){.units = "#2-#4"}, SF_USAGE, "--units", "no unit has index #4");
+    assert_selection_fails(&(sf_selection){.units = "#2-#1"}, SF_USAGE, "--units", "ends before it starts");
+    assert_selection_fails(&(sf_selection){.units = "0,,2"}, SF_USAGE, "--units", "no unit is named ''");
+    assert_selection_fails(&(sf_selection){.from = at("8"), .to = at("8")}, SF_USAGE, "--to", "is not after");
+    assert_selection_fails(&(sf_selection){.blank = "dark,-1,1"}, SF_USAGE, "--blank",
+                           "no marker 'dark' among its 3");
+    assert_selection_fails(&(sf_selection){.blank = "light,1,1"}, SF_USAGE, "--blank", "A before B");
+    assert_selection_fails(&(sf_selection){.blank = "light,1"}, SF_USAGE, "--blank", "expected MARKER,A,B");
+    assert_selection_fails(&(sf_selection){.blank = ",1,2"}, SF_USAGE, "--blank", "expected MARKER,A,B");
+    assert_selection_fails(&(sf_selection){.blank = "light,1s,2"}, SF_USAGE, "--blank",
+                           "expected MARKER,A,B");
+    assert_selection_fails(&(sf_selection){.dedup_ns = 1, .dedup_um = 1}, SF_DATA, "--dedup", "no positions");
+    sf_time_point point;
+    sf_error error;
+    static const char *const times[] = {"", "+", "five", "1e", "5s", "++5"};
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
+        test_assert_fails(sf_time_point_parse(&point, times[i], &error), &error, SF_USAGE, "seconds");
+}
+
+static void epochs_files_are_checked(void **state)
+{
+    (void)state;
+    static const char *const bad[][2] = {
+        {"", "the file is empty"},
+        {"start,stop,label\n", "no epochs"},
+        {"1\n", "line 1: expected start,stop,label"},
+        {"1,2\n3,3\n",
+         "line 2: expected start,stop,label in seconds, the start before the stop, found '3,3'"},
+        {"1,2,a,b\n", "line 1: expected"},
+        {"1,2\nfive,six\n", "line 2: expected"},
+        {"4,6,a\n\n1,5,b\n", "the epochs that start at 1 s and 4 s overlap"},
+    };
+    char *path = test_temporary_path(".csv");
+    sf_epoch *epochs;
+    size_t count;
+    sf_error error = {0};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        write_file(path, bad[i][0]);
+        test_assert_fails(sf_epochs_read(&epochs, &count, path, &error), &error, SF_DATA, bad[i][1]);
+        assert_null(epochs);
+    }
+    write_file(path, "start,stop,label\n 3.5 , 4,\"second, quoted\"\n\n-1,3.5\r\n");
+    assert_int_equal(sf_epochs_read(&epochs, &count, path, &error), SF_OK);
+    assert_int_equal(count, 2);
+    assert_true(epochs[0].span.start_ns == -1000000000 && epochs[1].span.start_ns == 3500000000);
+    assert_string_equal(epochs[0].label, "");
+    assert_string_equal(epochs[1].label, "second, quoted");
+    sf_free(epochs);
+    unlink(path);
+    test_assert_fails(sf_epochs_read(&epochs, &count, path, &error), &error, SF_NO_INPUT, "No such file");
+    free(path);
+}
+
+static int select_and_free(void *context)
+{
+    sf_recording recording = {0};
+    sf_unit unit = {.x_um = 1};
+    sf_error error;
+    int status = sf_units_add(&recording.units, &unit, &error);
+    if (status == SF_OK) {
+        recording.spikes = sf_alloc(2, sizeof *recording.spikes);
+        recording.markers = sf_alloc(1, sizeof *recording.markers);
+        status = recording.spikes != NULL && recording.markers != NULL ? SF_OK : SF_NO_MEMORY;
+    }
+    if (status == SF_OK) {
+        recording.spike_count = 2;
+        recording.marker_count = 1;
+        recording.spikes[1].time_ns = 10;
+        recording.markers[0] = (sf_marker){.kind = SF_MARKER_TEXT, .text = ","};
+        status = sf_recording_finish(&recording, &error);
+    }
+    sf_selection selection = {.units = "e1", .blank = ",,1,2", .epochs_path = context, .dedup_ns = 1};
+    selection.from.given = true;
+    if (status == SF_OK)
+        status = sf_selection_apply(&recording, &selection, &error);
+    sf_overview overview = {0};
+    if (status == SF_OK)
+        status = sf_overview_make(&overview, &recording, &error);
+    sf_overview_free(&overview);
+    sf_recording_free(&recording);
+    return status;
+}
+
+static void no_failed_allocation_leaks(void **state)
+{
+    (void)state;
+    char *path = test_temporary_path(".csv");
+    write_file(path, "0,1\n2,3\n");
+    test_fail_every_allocation(select_and_free, path);
+    unlink(path);
+    free(path);
+}
+
+/* NaN is equal to NaN here. */
+static void assert_same(double a, double b)
+{
+    assert_true(a == b || (isnan(a) && isnan(b)));
+}
+
+static void overviews_are_those_of_the_twin(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("overviews", 21);
+    for (int round = 0; round < 600; round++) {
+        /* From nearly simultaneous to a spike in several refractory periods. */
+        int64_t most = INT64_C(1) << (4 + test_random_below(&random, 25));
+        sf_recording recording = random_recording(&random, 100, most);
+        recording.declared = false;
+        if (recording.spike_count > 0)
+            recording.recorded = (sf_span){recording.spikes[0].time_ns,
+                                           recording.spikes[recording.spike_count - 1].time_ns + 1};
+        sf_free(recording.observed);
+        recording.observed = NULL;
+        recording.observed_count = 0;
+        sf_overview slow, fast;
+        slow_overview(&slow, &recording);
+        assert_int_equal(sf_overview_make(&fast, &recording, NULL), SF_OK);
+        assert_int_equal(fast.first_ns, slow.first_ns);
+        assert_int_equal(fast.last_ns, slow.last_ns);
+        if (recording.spike_count > 0)
+            assert_int_equal(fast.duration_ns, slow.duration_ns);
+        assert_int_equal(fast.tick_ns, slow.tick_ns);
+        assert_int_equal(fast.intervals, slow.intervals);
+        assert_int_equal(fast.short_intervals, slow.short_intervals);
+        assert_int_equal(fast.repeats, slow.repeats);
+        assert_int_equal(fast.neighbour_repeats, slow.neighbour_repeats);
+        assert_int_equal(fast.array_events, slow.array_events);
+        assert_int_equal(fast.active_units, slow.active_units);
+        assert_int_equal(fast.electrodes, slow.electrodes);
+        assert_same(fast.pitch_um, slow.pitch_um);
+        for (int i = 0; i < 2; i++) {
+            assert_same(fast.x_um[i], slow.x_um[i]);
+            assert_same(fast.y_um[i], slow.y_um[i]);
+        }
+        sf_overview_free(&fast);
+        sf_recording_free(&recording);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(selections_are_those_of_the_twin),
+        cmocka_unit_test(bounds_and_names_mean_what_they_say),
+        cmocka_unit_test(wrong_selections_are_refused),
+        cmocka_unit_test(epochs_files_are_checked),
+        cmocka_unit_test(no_failed_allocation_leaks),
+        cmocka_unit_test(overviews_are_those_of_the_twin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
