@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ROWS 12
 
@@ -69,6 +70,49 @@ static int by_interest(const void *a, const void *b)
     return difference != 0 ? (difference > 0 ? 1 : -1) : sf_episode_compare(&x->episode, &y->episode);
 }
 
+/* The episode is a run of units of a longer one that counts nearly as often: it says nothing of its own. */
+static bool is_part(const sf_episode_count *part, const sf_episode_count *whole)
+{
+    const sf_episode *a = &part->episode, *b = &whole->episode;
+    if ((double)part->count > 1.25 * (double)whole->count)
+        return false;
+    for (uint32_t from = 0; from + a->size <= b->size; from++)
+        if (memcmp(a->units, b->units + from, a->size * sizeof *a->units) == 0 &&
+            memcmp(a->delays, b->delays + from, (a->size - 1) * sizeof *a->delays) == 0)
+            return true;
+    return false;
+}
+
+/* Moves the episodes that are not part of one before them to the front; returns how many. order is
+ * by_interest. */
+static size_t fold_parts(const sf_episode_count **order, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool part = false;
+        for (size_t k = 0; k < kept && !part; k++)
+            part = is_part(order[i], order[k]);
+        if (!part)
+            order[kept++] = order[i];
+    }
+    return kept;
+}
+
+static void add_row(app_console *console, const sf_episode_count *item, app_table *table)
+{
+    sf_text name = {0};
+    sf_episode_print(&name, &item->episode, console->stream->units);
+    app_table_cell(table, "%s", name.data != NULL ? name.data : "");
+    sf_text_free(&name);
+    app_table_cell(table, "%" PRIu64, item->count);
+    app_table_cell(table, "%.2f", item->expected);
+    double ratio = (double)item->count / item->expected;
+    if (ratio > 1000)
+        app_table_cell(table, "over 1000");
+    else
+        app_table_cell(table, "%.1f", ratio);
+}
+
 static void add_top_episodes(app_console *console, const sf_episodes_message *episodes, sf_text *text)
 {
     const sf_episode_count **order = sf_alloc(episodes->count + 1, sizeof *order);
@@ -77,22 +121,18 @@ static void add_top_episodes(app_console *console, const sf_episodes_message *ep
     for (size_t i = 0; i < episodes->count; i++)
         order[i] = &episodes->items[i];
     qsort(order, episodes->count, sizeof *order, by_interest);
+    size_t kept = fold_parts(order, episodes->count);
     app_table table = {0};
-    const char *const head[] = {"episode (delays in ms)", "count", "expected", "observed/expected"};
+    const char *const head[] = {"episode (delays in ms)", "count", "by chance", "observed/expected"};
     for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
         app_table_cell(&table, "%s", head[i]);
-    for (size_t i = 0; i < episodes->count && i < ROWS; i++) {
-        sf_text name = {0};
-        sf_episode_print(&name, &order[i]->episode, console->stream->units);
-        app_table_cell(&table, "%s", name.data != NULL ? name.data : "");
-        sf_text_free(&name);
-        app_table_cell(&table, "%" PRIu64, order[i]->count);
-        app_table_cell(&table, "%.1f", order[i]->expected);
-        app_table_cell(&table, "%.1f", (double)order[i]->count / order[i]->expected);
-    }
+    for (size_t i = 0; i < kept && i < ROWS; i++)
+        add_row(console, order[i], &table);
     app_table_print(&table, text, 4);
-    if (episodes->count > ROWS)
-        sf_text_printf(text, "... and %zu more\n", episodes->count - ROWS);
+    if (kept > ROWS)
+        sf_text_printf(text, "... and %zu more\n", kept - ROWS);
+    if (kept < episodes->count)
+        sf_text_printf(text, "%zu parts of these are folded away\n", episodes->count - kept);
     sf_free(order);
 }
 

@@ -86,7 +86,7 @@ typedef struct status_row {
     int64_t time_ns;
     uint64_t spikes;
     double rate_hz;
-    uint64_t tracked, watched, edges, watch_overflows;
+    uint64_t tracked, watched, edges, window_dropped, watch_overflows;
     char device[64], device_state[32];
 } status_row;
 
@@ -182,8 +182,8 @@ static const table_form forms[TABLES] = {
                 {FIELD(status_row, U64, seq), FIELD(status_row, I64, time_ns), FIELD(status_row, U64, spikes),
                  FIELD(status_row, F64, rate_hz), FIELD(status_row, U64, tracked),
                  FIELD(status_row, U64, watched), FIELD(status_row, U64, edges),
-                 FIELD(status_row, U64, watch_overflows), FIELD(status_row, TEXT, device),
-                 FIELD(status_row, TEXT, device_state)}},
+                 FIELD(status_row, U64, window_dropped), FIELD(status_row, U64, watch_overflows),
+                 FIELD(status_row, TEXT, device), FIELD(status_row, TEXT, device_state)}},
     [SOURCES] = {"sources",
                  sizeof(source_row),
                  256,
@@ -619,6 +619,7 @@ static int append_status(recorder *self, const sf_message *message, sf_error *er
                       .tracked = now->tracked,
                       .watched = now->watched,
                       .edges = now->edges,
+                      .window_dropped = now->window_dropped,
                       .watch_overflows = now->watch_overflows};
     memcpy(row.device, now->device, strnlen(now->device, sizeof row.device));
     memcpy(row.device_state, now->device_state, strnlen(now->device_state, sizeof row.device_state));

@@ -96,6 +96,66 @@ typedef struct sf_episode {
     sf_delay delays[SF_EPISODE_MAX_SIZE - 1];
 } sf_episode;
 
+/* ---- recordings
+ * ---------------------------------------------------------------------------------------------- */
+
+typedef struct sf_recording sf_recording;
+
+/**
+ * Reads a recording into memory; the layout (CARMEN, NWB 2, CSV, synfire's own, ...) is found by content.
+ * SF_NO_INPUT where it cannot be opened, SF_DATA where it holds no spikes or is damaged.
+ */
+SF_API int sf_recording_load(sf_recording **out, const char *path, sf_error *error);
+SF_API void sf_recording_unload(sf_recording *recording);
+
+SF_API uint32_t sf_recording_unit_count(const sf_recording *recording);
+SF_API const char *sf_recording_unit_name(const sf_recording *recording, uint32_t unit);
+/** Ordered by (time_ns, unit); as long-lived as the recording. */
+SF_API const sf_spike *sf_recording_spikes(const sf_recording *recording, size_t *count);
+/** Recorded time: declared by the file, its observation intervals, or from the first spike to the last. */
+SF_API int64_t sf_recording_length_ns(const sf_recording *recording);
+
+/** Reads an episode as people write it: `A -(0,5]-> B`, bounds in ms, `#2` for unit index 2. SF_USAGE. */
+SF_API int sf_recording_parse_episode(const sf_recording *recording, const char *text, sf_episode *episode,
+                                      sf_error *error);
+
+/* ---- mining
+ * -------------------------------------------------------------------------------------------------- */
+
+/**
+ * The count of an episode is the size of the largest set of its occurrences of which none begins before
+ * another has ended. Occurrences pick one spike per unit with low < dt <= high for each delay; other spikes
+ * may lie between.
+ */
+typedef struct sf_mining {
+    const sf_delay *delays; /**< the intervals that links may have; at least one */
+    size_t delay_count;
+    double min_count;  /**< an episode is frequent with this count or more; > 0 */
+    uint32_t max_size; /**< 2 .. SF_EPISODE_MAX_SIZE; 0 means 4 */
+    bool self;         /**< a unit may follow itself directly */
+    unsigned threads;  /**< 0: all cores */
+} sf_mining;
+
+typedef struct sf_frequent_episode {
+    sf_episode episode;
+    uint64_t count;
+    double expected; /**< of independent Poisson trains at the observed rates */
+} sf_frequent_episode;
+
+/**
+ * Finds every frequent episode of two or more units: size ascending, count descending, then units, then
+ * delays. *episodes is released by sf_release. The result is the same on any number of threads.
+ */
+SF_API int sf_find_episodes(sf_frequent_episode **episodes, size_t *count, const sf_recording *recording,
+                            const sf_mining *mining, sf_error *error);
+
+/** counts[i] becomes the count of episodes[i] among the spikes with start_ns <= time < stop_ns. */
+SF_API int sf_count_episodes(uint64_t *counts, const sf_recording *recording, const sf_episode *episodes,
+                             size_t count, int64_t start_ns, int64_t stop_ns, sf_error *error);
+
+/** Releases an array that a function of this header handed over; NULL is allowed. */
+SF_API void sf_release(void *memory);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the test scripts share; `. "$E2E/functions.sh"`.
+
+# Prints a Python that has these modules, or skips the test.
+python_with() {
+    local python
+    for python in python3 /usr/bin/python3; do
+        "$python" -c "import $1" 2>/dev/null && { echo "$python"; return; }
+    done
+    echo "skipped: no python3 with the modules $1" >&2
+    exit 77
+}
+
+# Prints N free TCP ports of the loopback interface.
+free_ports() {
+    python3 - "$1" <<'PY'
+import socket, sys
+sockets = [socket.socket() for _ in range(int(sys.argv[1]))]
+for s in sockets:
+    s.bind(("127.0.0.1", 0))
+print(*(s.getsockname()[1] for s in sockets))
+PY
+}
+
+# expect CODE WORDS COMMAND...: the command exits with the code and says the words in one line on stderr.
+expect() {
+    local code=$1 words=$2 status=0
+    shift 2
+    "$@" >out 2>err || status=$?
+    [ "$status" = "$code" ] || { echo "exit code $status, expected $code: $*"; cat err; return 1; }
+    grep -qF -- "$words" err || { echo "'$words' is not in: $(cat err)"; return 1; }
+    [ "$(wc -l <err)" = 1 ] || { echo "more than one line:"; cat err; return 1; }
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The public header alone, as a program that links libsynfire uses it. */
+#include "support/support.h"
+
+#include <unistd.h>
+
+static char *write_recording(void)
+{
+    char *path = test_temporary_path(".csv");
+    FILE *file = fopen(path, "w");
+    for (int i = 0; i < 100; i++)
+        fprintf(file, "A,%d.000\nB,%d.005\nC,%d.012\n", i, i, i);
+    fclose(file);
+    return path;
+}
+
+static void a_program_finds_and_counts_a_chain(void **state)
+{
+    (void)state;
+    char *path = write_recording();
+    sf_recording *recording;
+    sf_error error;
+    assert_int_equal(sf_recording_load(&recording, path, &error), SF_OK);
+    assert_int_equal(sf_recording_unit_count(recording), 3);
+    assert_string_equal(sf_recording_unit_name(recording, 1), "B");
+    assert_null(sf_recording_unit_name(recording, 3));
+    size_t spikes;
+    const sf_spike *first = sf_recording_spikes(recording, &spikes);
+    assert_int_equal(spikes, 300);
+    assert_int_equal(first[2].time_ns, 12000000);
+
+    const sf_delay delays[] = {{4000000, 10000000}};
+    sf_mining mining = {.delays = delays, .delay_count = 1, .min_count = 50};
+    sf_frequent_episode *episodes;
+    size_t count;
+    assert_int_equal(sf_find_episodes(&episodes, &count, recording, &mining, &error), SF_OK);
+    assert_int_equal(count, 3); /* A B, B C, A B C */
+    assert_int_equal(episodes[2].episode.size, 3);
+    assert_int_equal(episodes[2].count, 100);
+    assert_true(episodes[2].expected < 1);
+    sf_release(episodes);
+
+    sf_episode chain;
+    assert_int_equal(sf_recording_parse_episode(recording, "A -(4,6]-> B -(6,8]-> #2", &chain, &error),
+                     SF_OK);
+    uint64_t counted;
+    assert_int_equal(
+        sf_count_episodes(&counted, recording, &chain, 1, INT64_C(10000000000), INT64_C(20000000000), &error),
+        SF_OK);
+    assert_int_equal(counted, 10);
+    sf_recording_unload(recording);
+    unlink(path);
+    free(path);
+}
+
+static void what_cannot_be_says_why(void **state)
+{
+    (void)state;
+    sf_recording *recording;
+    sf_error error;
+    test_assert_fails(sf_recording_load(&recording, "/nonexistent.h5", &error), &error, SF_NO_INPUT, NULL);
+    assert_null(recording);
+    char *path = write_recording();
+    assert_int_equal(sf_recording_load(&recording, path, &error), SF_OK);
+    sf_mining nothing = {.min_count = 5};
+    sf_frequent_episode *episodes;
+    size_t count;
+    test_assert_fails(sf_find_episodes(&episodes, &count, recording, &nothing, &error), &error, SF_USAGE,
+                      NULL);
+    assert_null(episodes);
+    sf_episode chain;
+    test_assert_fails(sf_recording_parse_episode(recording, "A -(4,6]-> X", &chain, &error), &error, SF_USAGE,
+                      "X");
+    sf_recording_unload(recording);
+    unlink(path);
+    free(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_program_finds_and_counts_a_chain),
+        cmocka_unit_test(what_cannot_be_says_why),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
