@@ -27,12 +27,17 @@ static int keep(const char *path, const char *types, lo_arg **values, int count,
     char *line = to->lines[to->count++];
     size_t room = sizeof to->lines[0], used = (size_t)snprintf(line, room, "%s ,%s", path, types);
     for (int i = 0; i < count; i++) {
+        const char *value = (const char *)values[i]; /* four-byte aligned, which a lo_arg is not */
+        int32_t whole;
+        float real;
+        memcpy(&whole, value, sizeof whole);
+        memcpy(&real, value, sizeof real);
         if (types[i] == 'i')
-            used += (size_t)snprintf(line + used, room - used, " %d", values[i]->i);
+            used += (size_t)snprintf(line + used, room - used, " %d", whole);
         else if (types[i] == 'f')
-            used += (size_t)snprintf(line + used, room - used, " %.9g", (double)values[i]->f);
+            used += (size_t)snprintf(line + used, room - used, " %.9g", (double)real);
         else
-            used += (size_t)snprintf(line + used, room - used, " %s", &values[i]->s);
+            used += (size_t)snprintf(line + used, room - used, " %s", value);
     }
     return 0;
 }

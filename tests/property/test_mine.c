@@ -421,7 +421,7 @@ static void lanes_count_bits(void **state)
             for (int i = 0; i < 8; i++) {
                 words[i] = test_random_bits(&random) & test_random_bits(&random);
                 for (int lane = 0; lane < 64; lane++)
-                    counts[lane] += words[i] >> lane & 1;
+                    counts[lane] += (uint32_t)(words[i] >> lane & 1);
             }
             if (batch % 3 == 0)
                 for (int i = 0; i < 8; i++)
