@@ -11,4 +11,4 @@ for PYTHON in python3 /usr/bin/python3; do
     "$PYTHON" -c 'import h5py, msgpack, zmq' 2>/dev/null && break
 done
 export PYTHON
-bash -eu -o pipefail "$1"
+bash -eu ${E2E_TRACE:+-x} -o pipefail "$1"

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+# synfire run and record: words, signals, outputs that cannot be, and what is left on disk.
+. "$E2E/functions.sh"
+read -r in_port out_port <<<"$(free_ports 2)"
+"$SYNFIRE" simulate sim.h5 --preset sym26 --duration 20 --seed 2 --quiet >/dev/null
+
+# Configurations that cannot be: the file, line, column and key, and exit code 78.
+echo 'windows: {length_s: 5}' >bad.yaml
+expect 78 "bad.yaml:1:1" "$SYNFIRE" run bad.yaml
+echo 'window: {length_s: five}' >bad.yaml
+expect 78 "bad.yaml:1:20: window.length_s" "$SYNFIRE" run bad.yaml
+echo 'window: {length_s: 1, hop_s: 2}' >bad.yaml
+expect 78 "bad.yaml:1:20: window.length_s" "$SYNFIRE" run bad.yaml --replay sim.h5
+echo 'watch: ["A -(4,6]-> nobody"]' >bad.yaml
+expect 78 "bad.yaml:1:9: watch.0" "$SYNFIRE" run bad.yaml --replay sim.h5
+echo '{}' >empty.yaml
+expect 78 "no sources" "$SYNFIRE" run empty.yaml
+expect 64 "--replay and a recording" "$SYNFIRE" run
+expect 64 "expected --replay" "$SYNFIRE" run empty.yaml --from 3
+expect 64 "--speed" "$SYNFIRE" run --replay sim.h5 --speed fast
+expect 64 "--duration" "$SYNFIRE" run --replay sim.h5 --duration -1
+expect 78 "window.size" "$SYNFIRE" run --replay sim.h5 --set window.size=3
+expect 66 "nowhere.yaml" "$SYNFIRE" run nowhere.yaml
+expect 66 "nowhere.h5" "$SYNFIRE" run --replay nowhere.h5
+expect 66 "directory" "$SYNFIRE" run --replay .
+expect 69 "synfire play" "$SYNFIRE" run empty.yaml --set sources.0.type=zmq \
+    --set "sources.0.endpoint=tcp://127.0.0.1:$in_port" --set sources.0.timeout_s=0.3
+
+# Outputs that cannot be.
+jsonl="--set sinks.0.type=jsonl --set sinks.0.policy=block"
+expect 73 "/nowhere/out.jsonl" "$SYNFIRE" run --replay sim.h5 --quiet $jsonl --set sinks.0.path=/nowhere/out.jsonl
+touch there.jsonl
+expect 73 "there.jsonl" "$SYNFIRE" run --replay sim.h5 --quiet $jsonl --set sinks.0.path=there.jsonl
+code=0 # said when it happens, and once more as the reason of the exit code: the run itself goes on to its end
+"$SYNFIRE" run --replay sim.h5 --speed max --quiet $jsonl --set sinks.0.path=/dev/full \
+    --set sinks.0.overwrite=true 2>err || code=$?
+[ $code = 74 ] && [ "$(grep -c "/dev/full: No space left" err)" = 2 ]
+python3 -c "
+import socket, sys, time
+s = socket.socket(); s.bind(('127.0.0.1', $out_port)); s.listen(); print('bound', flush=True); time.sleep(60)" >bound &
+holder=$!
+until grep -q bound bound; do sleep 0.05; done
+expect 69 "$out_port" "$SYNFIRE" run --replay sim.h5 --quiet --set sinks.0.type=zmq \
+    --set "sinks.0.endpoint=tcp://127.0.0.1:$out_port"
+kill $holder
+
+# The resolved configuration loads to itself.
+"$SYNFIRE" run --replay sim.h5 --set window.length_s=4 --check >resolved.yaml
+"$SYNFIRE" run resolved.yaml --check | cmp - resolved.yaml
+
+# SIGINT and SIGTERM drain and close in order: the closing status is there, and the exit code is 0.
+for signal in INT TERM; do
+    "$SYNFIRE" run --replay sim.h5 --quiet $jsonl --set sinks.0.path=$signal.jsonl \
+        --set window.length_s=1 --set window.hop_s=0.2 &
+    runner=$!
+    until [ -s $signal.jsonl ]; do sleep 0.1; done
+    kill -$signal $runner
+    wait $runner
+    tail -n 1 $signal.jsonl | grep -q '"topic":"status".*"last":true'
+done
+
+# A second SIGINT leaves at once: here while the first one's drain waits for a reader that takes nothing.
+mkfifo stuck.jsonl
+exec 7<>stuck.jsonl
+"$SYNFIRE" run --replay sim.h5 --speed max --quiet $jsonl --set sinks.0.path=stuck.jsonl \
+    --set sinks.0.overwrite=true --set window.length_s=0.1 --set window.hop_s=0.05 &
+runner=$!
+sleep 0.7
+kill -INT $runner
+sleep 0.3
+kill -0 $runner
+kill -INT $runner
+code=0; wait $runner || code=$?
+[ $code = 130 ]
+exec 7>&-
+
+# One JSON document, and the live lines where no terminal is.
+"$SYNFIRE" run --replay sim.h5 --speed max --json --quiet | python3 -c '
+import json, sys
+summary = json.load(sys.stdin)
+assert summary["status"]["last"] and summary["status"]["spikes"] > 5000
+assert summary["episodes"]["partial"] is False'
+"$SYNFIRE" run --replay sim.h5 --speed max --set mine.delays_ms=4:6 --set mine.max_size=8 >table 2>/dev/null
+grep -q "A -(4,6]-> B -(4,6]-> C .*whole" table
+
+# A recorder that is killed leaves a file that reads up to its last flush.
+"$SYNFIRE" play sim.h5 --to "tcp://127.0.0.1:$in_port" --speed 4 --quiet &
+player=$!
+"$SYNFIRE" record empty.yaml session.h5 --quiet --set sources.0.type=zmq \
+    --set "sources.0.endpoint=tcp://127.0.0.1:$in_port" &
+recorder=$!
+sleep 3.5
+kill -KILL $recorder
+code=0; wait $recorder 2>/dev/null || code=$?
+kill -INT $player
+wait $player || true
+"$SYNFIRE" info session.h5 --json --quiet | python3 -c '
+import json, sys
+assert json.load(sys.stdin)["spikes"] > 1000'
+expect 73 "session.h5" "$SYNFIRE" record empty.yaml session.h5 --quiet --set sources.0.type=replay \
+    --set sources.0.recording=sim.h5 --set sources.0.speed=max
+"$SYNFIRE" record empty.yaml session.h5 --quiet --overwrite --set sources.0.type=replay \
+    --set sources.0.recording=sim.h5 --set sources.0.speed=max
+[ "$("$SYNFIRE" info session.h5 --json --quiet | python3 -c 'import json, sys; print(json.load(sys.stdin)["spikes"])')" = \
+  "$("$SYNFIRE" info sim.h5 --json --quiet | python3 -c 'import json, sys; print(json.load(sys.stdin)["spikes"])')" ]
