@@ -6,21 +6,23 @@
 #include <errno.h>
 #include <zmq.h>
 
+#define WAIT_MS 50 /* one try to send */
+
 static int set_option(sf_publisher *publisher, int option, int value)
 {
     return zmq_setsockopt(publisher->socket, option, &value, sizeof value);
 }
 
-static int make_socket(sf_publisher *publisher, int queue, int wait_ms)
+static int make_socket(sf_publisher *publisher, int queue, bool lossless)
 {
     publisher->context = zmq_ctx_new();
     if (publisher->context == NULL)
         return -1;
     publisher->socket = zmq_socket(publisher->context, ZMQ_XPUB);
     if (publisher->socket == NULL || set_option(publisher, ZMQ_SNDHWM, queue) != 0 ||
-        set_option(publisher, ZMQ_SNDTIMEO, wait_ms) != 0 || set_option(publisher, ZMQ_XPUB_VERBOSER, 1) != 0)
+        set_option(publisher, ZMQ_SNDTIMEO, WAIT_MS) != 0 || set_option(publisher, ZMQ_XPUB_VERBOSER, 1) != 0)
         return -1;
-    return set_option(publisher, ZMQ_XPUB_NODROP, 1);
+    return set_option(publisher, ZMQ_XPUB_NODROP, lossless);
 }
 
 static int bind_socket(sf_publisher *publisher, const char *endpoint, sf_error *error)
@@ -45,11 +47,12 @@ static int bind_socket(sf_publisher *publisher, const char *endpoint, sf_error *
     }
 }
 
-int sf_publisher_open(sf_publisher *publisher, const char *endpoint, int queue, int wait_ms, sf_error *error)
+int sf_publisher_open(sf_publisher *publisher, const char *endpoint, int queue, bool lossless,
+                      sf_error *error)
 {
     *publisher = (sf_publisher){0};
     int status = SF_OK;
-    if (make_socket(publisher, queue, wait_ms) != 0)
+    if (make_socket(publisher, queue, lossless) != 0)
         status = sf_fail(error, SF_UNAVAILABLE, endpoint, "cannot make a ZeroMQ socket: %s",
                          zmq_strerror(zmq_errno()));
     else
@@ -72,31 +75,18 @@ int64_t sf_publisher_update(sf_publisher *publisher)
     return publisher->subscriptions;
 }
 
-/* Room is asked for before the first frame only: where that had room, the whole message has. */
-static int send_parts(sf_publisher *publisher, const sf_part *parts, size_t count)
+int sf_publisher_send(sf_publisher *publisher, const sf_part *parts, size_t count, sf_error *error)
 {
-    int sent = 0;
-    for (size_t i = 0; sent >= 0 && i < count; i++)
-        sent = zmq_send(publisher->socket, parts[i].data, parts[i].size, i + 1 < count ? ZMQ_SNDMORE : 0);
-    return sent;
-}
-
-int sf_publisher_send(sf_publisher *publisher, const sf_part *parts, size_t count, bool lossy,
-                      sf_error *error)
-{
-    if (send_parts(publisher, parts, count) >= 0)
-        return SF_SENT;
-    bool full = zmq_errno() == EAGAIN;
-    if (zmq_errno() == EINTR || (full && !lossy))
-        return SF_SENT_AGAIN;
-    if (full) {
-        set_option(publisher, ZMQ_XPUB_NODROP, 0);
-        int sent = send_parts(publisher, parts, count);
-        set_option(publisher, ZMQ_XPUB_NODROP, 1);
-        if (sent >= 0)
-            return SF_SENT_MISSED;
+    for (size_t i = 0; i < count; i++) {
+        if (zmq_send(publisher->socket, parts[i].data, parts[i].size, i + 1 < count ? ZMQ_SNDMORE : 0) >= 0)
+            continue;
+        /* Queues count whole messages: where the first frame had room, the others have. */
+        if (i == 0 && (zmq_errno() == EAGAIN || zmq_errno() == EINTR))
+            return SF_SENT_AGAIN;
+        return sf_fail(error, SF_IO, publisher->address, "cannot send to %s: %s", publisher->address,
+                       zmq_strerror(zmq_errno()));
     }
-    return sf_fail(error, SF_IO, publisher->address, "cannot send: %s", zmq_strerror(zmq_errno()));
+    return SF_SENT;
 }
 
 void sf_publisher_close(sf_publisher *publisher, int linger_ms)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * A bound ZeroMQ socket that sends to whoever subscribes: what the sinks publish by and `play` sends by. It
- * is XPUB, which is PUB that also hands over the subscriptions, so that a start can wait for them. Queues
- * count messages, and a full one never loses anything unnoticed. One thread at a time.
+ * is XPUB, which is PUB that also hands over the subscriptions, so that a start can wait for them. Each
+ * subscriber has a queue of messages. One thread at a time.
  */
 #ifndef SF_CORE_PUBLISHER_H
 #define SF_CORE_PUBLISHER_H
@@ -19,11 +19,12 @@ typedef struct sf_publisher {
 } sf_publisher;
 
 /**
- * Binds. queue: messages kept for each subscriber. wait_ms: how long one try to send waits for room. SF_USAGE
- * where the text is no endpoint, SF_UNAVAILABLE where it cannot be bound (the port is in use, no such
- * address).
+ * Binds. queue: messages kept for each subscriber. lossless: nothing is sent while a subscriber's queue is
+ * full (ZMQ_XPUB_NODROP); without it libzmq leaves that subscriber out and tells nobody. SF_USAGE where the
+ * text is no endpoint, SF_UNAVAILABLE where it cannot be bound (the port is in use, no such address).
  */
-int sf_publisher_open(sf_publisher *publisher, const char *endpoint, int queue, int wait_ms, sf_error *error);
+int sf_publisher_open(sf_publisher *publisher, const char *endpoint, int queue, bool lossless,
+                      sf_error *error);
 
 /** Takes in what subscribers said and returns how many subscriptions there are. */
 int64_t sf_publisher_update(sf_publisher *publisher);
@@ -36,13 +37,11 @@ typedef struct sf_part {
 typedef enum sf_sent {
     SF_SENT = 0,
     SF_SENT_AGAIN =
-        1, /**< a subscriber's queue is full, or a signal came: nothing was sent, offer it again */
-    SF_SENT_MISSED = 2 /**< lossy: sent, but not to subscribers whose queue is full */
+        1 /**< for 50 ms a subscriber's queue was full, or a signal came: nothing was sent, offer it again */
 } sf_sent;
 
 /** Sends one message of 1 or more frames. Returns an sf_sent, or SF_IO. */
-int sf_publisher_send(sf_publisher *publisher, const sf_part *parts, size_t count, bool lossy,
-                      sf_error *error);
+int sf_publisher_send(sf_publisher *publisher, const sf_part *parts, size_t count, sf_error *error);
 
 /** Closes; subscribers get linger_ms to fetch what was sent to them, -1: as long as they need. */
 void sf_publisher_close(sf_publisher *publisher, int linger_ms);

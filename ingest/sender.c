@@ -10,7 +10,6 @@
 #include <sys/random.h>
 
 #define QUEUE_MESSAGES 1000
-#define TRY_MS 50
 #define HELLO_EVERY_NS SF_SECOND
 
 const sf_sender_protocol *const sf_sender_protocols[] = {&sf_sender_synfire, &sf_sender_open_ephys, NULL};
@@ -38,7 +37,7 @@ int sf_sender_open(sf_sender **out, const sf_sender_settings *settings, const sf
     const char *endpoint = settings->endpoint != NULL ? settings->endpoint : settings->protocol->endpoint;
     int status = draw_run(sender, error);
     if (status == SF_OK)
-        status = sf_publisher_open(&sender->publisher, endpoint, QUEUE_MESSAGES, TRY_MS, error);
+        status = sf_publisher_open(&sender->publisher, endpoint, QUEUE_MESSAGES, true, error);
     if (status != SF_OK) {
         sf_sender_close(sender, 0);
         return status;
@@ -60,7 +59,7 @@ int64_t sf_sender_subscribers(sf_sender *sender)
 int sf_sender_put(sf_sender *sender, const sf_part *parts, size_t count, sf_error *error)
 {
     int sent;
-    while ((sent = sf_publisher_send(&sender->publisher, parts, count, false, error)) == SF_SENT_AGAIN)
+    while ((sent = sf_publisher_send(&sender->publisher, parts, count, error)) == SF_SENT_AGAIN)
         if (sender->settings.go_on != NULL && !sender->settings.go_on(sender->settings.user))
             return sf_fail(error, SF_CANCELLED, sender->publisher.address, "stopped");
     if (sent == SF_SENT)

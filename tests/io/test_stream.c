@@ -195,7 +195,7 @@ typedef struct bench {
 static void put(bench *it, const void *data, size_t size)
 {
     sf_error error = {0};
-    if (sf_publisher_send(&it->publisher, &(sf_part){data, size}, 1, false, &error) != SF_SENT)
+    if (sf_publisher_send(&it->publisher, &(sf_part){data, size}, 1, &error) != SF_SENT)
         fail_msg("%s", error.text);
 }
 
@@ -244,7 +244,7 @@ static void start_bench(bench *it)
     *it = (bench){.header = {.run = 77}};
     make_table(&it->table, 3);
     sf_error error = {0};
-    if (sf_publisher_open(&it->publisher, any_port, 100000, 1000, &error) != SF_OK)
+    if (sf_publisher_open(&it->publisher, any_port, 100000, true, &error) != SF_OK)
         fail_msg("%s", error.text);
     sf_wire_put_hello(&it->frame, &it->header, "by hand", &(sf_wire_stream){.origin_ns = INT64_MIN},
                       &it->table);
@@ -323,7 +323,7 @@ static void every_fault_is_counted_by_its_cause(void **state)
     put(&it, "hello?", 6);
     put(&it, "", 0);
     const sf_part parts[] = {{"EVENT", 6}, {"{}", 2}};
-    assert_int_equal(sf_publisher_send(&it.publisher, parts, 2, false, NULL), SF_SENT);
+    assert_int_equal(sf_publisher_send(&it.publisher, parts, 2, NULL), SF_SENT);
     sf_wire_put_heartbeat(&it.frame, &it.header);
     it.frame.data[4] = 2;
     put(&it, it.frame.data, it.frame.length);
