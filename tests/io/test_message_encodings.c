@@ -93,6 +93,38 @@ static void extremes_are_exact(void **state)
     test_stream_free(&stream);
 }
 
+static void check_documented(json_t *value)
+{
+    const char *key;
+    json_t *field;
+    json_object_foreach(value, key, field)
+    {
+        test_assert_documented("messages.md", key);
+        check_documented(field);
+    }
+    for (size_t i = 0; i < json_array_size(value); i++)
+        check_documented(json_array_get(value, i));
+}
+
+static void every_field_is_documented(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("documented", 2);
+    test_stream stream;
+    test_stream_make(&stream, &random, 3);
+    for (int round = 0; round < 4 * SF_TOPIC_COUNT; round++) {
+        sf_message *message = test_message_random(&random, (sf_topic)(round % SF_TOPIC_COUNT), &stream.units);
+        sf_text text = {0};
+        sf_message_to_json(&text, message, &stream.info);
+        json_t *map = test_parse_json(text.data, text.length);
+        check_documented(map);
+        json_decref(map);
+        sf_text_free(&text);
+        sf_message_release(message);
+    }
+    test_stream_free(&stream);
+}
+
 typedef struct encode_case {
     void (*encode)(sf_text *text, const sf_message *message, const sf_stream_info *stream);
     const sf_message *message;
@@ -132,6 +164,7 @@ int main(void)
         cmocka_unit_test(every_message_reads_back_in_both_encodings),
         cmocka_unit_test(bytes_that_are_not_utf8_are_replaced),
         cmocka_unit_test(extremes_are_exact),
+        cmocka_unit_test(every_field_is_documented),
         cmocka_unit_test(failed_allocations_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

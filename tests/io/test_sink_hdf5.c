@@ -377,6 +377,7 @@ static void check_statuses(hid_t file, const recorded *all)
         assert_int_equal(get_i64(&at, "time_ns"), message->time_ns);
         assert_int_equal(get_u64(&at, "spikes"), status->spikes);
         is_f64(&at, "rate_hz", status->rate_hz);
+        assert_int_equal(get_u64(&at, "window_dropped"), status->window_dropped);
         assert_int_equal(get_u64(&at, "tracked"), status->tracked);
         assert_int_equal(get_u64(&at, "watched"), status->watched);
         assert_int_equal(get_u64(&at, "edges"), status->edges);
@@ -452,6 +453,30 @@ static void empty_messages_are_recorded(void **state)
     free(path);
 }
 
+/* Every table of /results and every field of it is on the page for people. */
+static void check_documented(hid_t file)
+{
+    hid_t results = H5Gopen2(file, "results", H5P_DEFAULT);
+    H5G_info_t info;
+    assert_true(H5Gget_info(results, &info) >= 0 && info.nlinks == 12);
+    for (hsize_t i = 0; i < info.nlinks; i++) {
+        char name[64];
+        H5Lget_name_by_idx(results, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, sizeof name, H5P_DEFAULT);
+        test_assert_documented("messages.md", name);
+        hid_t table = H5Dopen2(results, name, H5P_DEFAULT);
+        hid_t type = H5Dget_type(table);
+        int fields = H5Tget_class(type) == H5T_COMPOUND ? H5Tget_nmembers(type) : 0;
+        for (int f = 0; f < fields; f++) {
+            char *field = H5Tget_member_name(type, (unsigned)f);
+            test_assert_documented("messages.md", field);
+            H5free_memory(field);
+        }
+        H5Tclose(type);
+        H5Dclose(table);
+    }
+    H5Gclose(results);
+}
+
 static void everything_recorded_reads_back(void **state)
 {
     (void)state;
@@ -469,6 +494,7 @@ static void everything_recorded_reads_back(void **state)
     check_densities(file, all);
     check_graphs(file, all);
     check_statuses(file, all);
+    check_documented(file);
     H5Fclose(file);
     free_recorded(all);
     assert_int_equal(sf_memory_live(), before);

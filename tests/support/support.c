@@ -87,6 +87,22 @@ char *test_temporary_path(const char *ending)
     return strdup(path);
 }
 
+void test_assert_documented(const char *page, const char *name)
+{
+    char path[1024], quoted[128];
+    snprintf(path, sizeof path, "%s/docs/%s", SYNFIRE_SOURCE, page);
+    snprintf(quoted, sizeof quoted, "`%s`", name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    char line[2048];
+    bool found = false;
+    while (!found && fgets(line, sizeof line, file) != NULL)
+        found = strstr(line, quoted) != NULL;
+    fclose(file);
+    if (!found)
+        fail_msg("docs/%s does not mention %s", page, quoted);
+}
+
 void test_assert_fails(int status, const sf_error *error, sf_status expected, const char *words)
 {
     if (status != expected)

@@ -43,6 +43,9 @@ char *test_data_path(const char *relative);
 /** A path for a temporary file with this ending; the file does not exist yet. Free with free(). */
 char *test_temporary_path(const char *ending);
 
+/** Asserts that a page of docs/ has `name` in backquotes. */
+void test_assert_documented(const char *page, const char *name);
+
 /** Asserts that status is `expected` and that error->text contains `words` (NULL: any non-empty sentence). */
 void test_assert_fails(int status, const sf_error *error, sf_status expected, const char *words);
 
