@@ -99,7 +99,7 @@ static void add_chain(app_table *table, const sf_truth *truth, uint32_t index, c
 static void describe(sf_text *text, const sf_truth *truth, const sf_units *units,
                      const sf_episodes_message *found)
 {
-    sf_text_printf(text, "Planted and found in the window from %g s to %g s\n",
+    sf_text_printf(text, "Planted and found in the window from %.1f s to %.1f s\n",
                    (double)found->window.start_ns * 1e-9, (double)found->window.stop_ns * 1e-9);
     app_table table = {0};
     const char *const head[] = {"planted chain (delays in ms)", "planted", "counted", "by chance", "found"};
