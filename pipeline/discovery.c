@@ -2,17 +2,21 @@
 #include "pipeline/discovery.h"
 
 #include "core/error.h"
+#include "core/log.h"
 #include "core/memory.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 double sf_discovery_threshold(const sf_config *config, sf_span window, uint64_t spikes)
 {
     if (config->mine.min_count > 0)
         return config->mine.min_count;
+    double threshold = config->mine.min_rate_hz * (double)(window.stop_ns - window.start_ns) * 1e-9;
     if (config->mine.min_fraction > 0)
-        return config->mine.min_fraction * (double)spikes;
-    return config->mine.min_rate_hz * (double)(window.stop_ns - window.start_ns) * 1e-9;
+        threshold = config->mine.min_fraction * (double)spikes;
+    return threshold > SF_DISCOVERY_LEAST ? threshold : SF_DISCOVERY_LEAST;
 }
 
 /* ---- mining a window
@@ -26,17 +30,42 @@ static bool keep_going(void *user, const char *what, double done, double total)
     return !atomic_load(&((sf_discovery *)user)->leave);
 }
 
+/* An episode and how far it counts above chance. */
+typedef struct ranked {
+    double excess;
+    size_t index;
+} ranked;
+
+static int by_excess(const void *a, const void *b)
+{
+    const ranked *x = a, *y = b;
+    if (x->excess != y->excess)
+        return x->excess > y->excess ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* Spells out the most remarkable episodes only: there may be a million others. */
 static int keep_found(sf_discovery *discovery, const sf_mine_result *result)
 {
-    sf_candidate *found = sf_resize(discovery->found, result->count, sizeof *found);
-    if (found == NULL)
+    size_t most = discovery->config->mine.track_most, count = result->count < most ? result->count : most;
+    ranked *order = sf_alloc(result->count, sizeof *order);
+    sf_episode *found = sf_resize(discovery->found, count, sizeof *found);
+    if (found != NULL)
+        discovery->found = found;
+    if (order == NULL || found == NULL) {
+        sf_free(order);
         return sf_fail_memory(&discovery->error);
-    discovery->found = found;
-    discovery->found_count = result->count;
-    for (size_t i = 0; i < result->count; i++) {
-        found[i] = (sf_candidate){.count = result->items[i].count, .expected = result->items[i].expected};
-        sf_mine_result_episode(result, i, &found[i].episode);
     }
+    for (size_t i = 0; i < result->count; i++) {
+        double expected = result->items[i].expected;
+        order[i] = (ranked){(result->items[i].count - expected) / sqrt(fmax(expected, 1)), i};
+    }
+    if (result->count > 0)
+        qsort(order, result->count, sizeof *order, by_excess);
+    for (size_t i = 0; i < count; i++)
+        sf_mine_result_episode(result, order[i].index, &found[i]);
+    discovery->found_count = count;
+    sf_free(order);
     return SF_OK;
 }
 
@@ -54,8 +83,7 @@ static int mine_window(sf_discovery *discovery)
     options.self = config->mine.self;
     options.engine = config->mine.engine;
     options.threads = config->mine.threads;
-    if (options.threshold < 1)
-        options.threshold = 1; /* an empty window under a fraction */
+    options.most = SF_DISCOVERY_MOST;
     sf_mine_input input = {.spikes = discovery->spikes,
                            .spike_count = discovery->count,
                            .units = discovery->units,
@@ -144,7 +172,7 @@ int sf_discovery_start(sf_discovery *discovery, const sf_spike *spikes, size_t c
     return SF_OK;
 }
 
-int sf_discovery_take(sf_discovery *discovery, bool *ready, sf_candidate **found, size_t *count,
+int sf_discovery_take(sf_discovery *discovery, bool *ready, sf_episode **found, size_t *count,
                       sf_error *error)
 {
     *ready = atomic_load(&discovery->state) == SF_DISCOVERY_DONE;
@@ -153,6 +181,12 @@ int sf_discovery_take(sf_discovery *discovery, bool *ready, sf_candidate **found
     atomic_store(&discovery->state, SF_DISCOVERY_IDLE);
     *found = discovery->found;
     *count = discovery->found_count;
+    if (discovery->status ==
+        SF_DATA) { /* too many episodes: a matter of the threshold, not the end of the run */
+        sf_log(SF_LOG_WARNING, "discovery: %s; what was tracked before is tracked on", discovery->error.text);
+        *ready = false;
+        return SF_OK;
+    }
     if (discovery->status != SF_OK)
         return sf_fail(error, discovery->status, discovery->error.place, "%s", discovery->error.text);
     return SF_OK;

@@ -19,6 +19,14 @@ typedef enum sf_discovery_state {
 
 #define SF_DISCOVERY_DELAYS 16
 
+/** A rate or fraction asks for no fewer occurrences than this: in a first short window it would mean next to
+ * none. */
+#define SF_DISCOVERY_LEAST 5
+
+/** A window with more frequent episodes than this is not taken up: nobody watches so many, and it takes long.
+ */
+#define SF_DISCOVERY_MOST 1000000
+
 typedef struct sf_discovery {
     const sf_config *config;
     const sf_units *units;
@@ -33,7 +41,7 @@ typedef struct sf_discovery {
     sf_spike *spikes;
     size_t count, capacity;
     sf_span window;
-    sf_candidate *found;
+    sf_episode *found;
     size_t found_count;
     int status;
     sf_error error;
@@ -50,12 +58,15 @@ int sf_discovery_start(sf_discovery *discovery, const sf_spike *spikes, size_t c
 
 /**
  * True where a result is there: *found (the discovery's own, valid until the next start) holds the frequent
- * episodes of two and more units. A failure of the mining is returned as the status.
+ * episodes of two and more units, at most track_most of them: those with the highest excess over chance in
+ * standard deviations, (count - expected) / sqrt(max(expected, 1)), in that order. Where the threshold let
+ * too many through, that is logged and there is no result; any other failure of the mining is returned.
  */
-int sf_discovery_take(sf_discovery *discovery, bool *ready, sf_candidate **found, size_t *count,
+int sf_discovery_take(sf_discovery *discovery, bool *ready, sf_episode **found, size_t *count,
                       sf_error *error);
 
-/** The threshold that the configuration means for a window of this length and number of spikes. */
+/** The threshold that the configuration means for a window of this length and number of spikes; at least
+ * SF_DISCOVERY_LEAST unless min_count says otherwise. */
 double sf_discovery_threshold(const sf_config *config, sf_span window, uint64_t spikes);
 
 #endif

@@ -114,15 +114,15 @@ static int discover(sf_hops *hops, const sf_segment *segment, sf_error *error)
     if (due)
         status = sf_discovery_start(&hops->discovery, sf_history_view(&hops->history, hops->window_begin),
                                     segment->end - hops->window_begin, segment->window, &started, error);
-    sf_candidate *found;
+    sf_episode *found;
     size_t found_count;
     if (status == SF_OK)
         status = sf_discovery_take(&hops->discovery, &ready, &found, &found_count, error);
     if (status != SF_OK || !ready)
         return status;
     sf_tracking next;
-    status = sf_tracking_renew(&next, &hops->tracking, found, found_count, config->mine.track_most,
-                               hops->options.stream->units, error);
+    status =
+        sf_tracking_renew(&next, &hops->tracking, found, found_count, hops->options.stream->units, error);
     if (status != SF_OK)
         return status;
     sf_tracking_free(&hops->tracking);

@@ -5,7 +5,6 @@
 #include "core/memory.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -48,40 +47,26 @@ int sf_tracking_pin(sf_tracking *tracking, const sf_config *config, const sf_uni
     return SF_OK;
 }
 
-static double excess(const sf_candidate *candidate)
-{
-    return ((double)candidate->count - candidate->expected) / sqrt(fmax(candidate->expected, 1));
-}
-
-static int by_excess(const void *a, const void *b)
-{
-    double x = excess(a), y = excess(b);
-    if (x != y)
-        return x > y ? -1 : 1;
-    return sf_episode_compare(&((const sf_candidate *)a)->episode, &((const sf_candidate *)b)->episode);
-}
-
 static int by_episode(const void *a, const void *b)
 {
-    return sf_episode_compare(&((const sf_candidate *)a)->episode, &((const sf_candidate *)b)->episode);
+    return sf_episode_compare(a, b);
 }
 
-int sf_tracking_renew(sf_tracking *next, const sf_tracking *tracking, sf_candidate *candidates, size_t count,
-                      size_t most, const sf_units *units, sf_error *error)
+int sf_tracking_renew(sf_tracking *next, const sf_tracking *tracking, sf_episode *found, size_t count,
+                      const sf_units *units, sf_error *error)
 {
     *next = (sf_tracking){0};
     int status = SF_OK;
     for (size_t i = 0; i < tracking->count && status == SF_OK; i++)
         if (tracking->items[i].pinned)
             status = add(next, &tracking->items[i].episode, true, units, error);
-    size_t pinned = next->count;
-    qsort(candidates, count, sizeof *candidates, by_excess);
-    size_t taken = count < most ? count : most;
-    qsort(candidates, taken, sizeof *candidates, by_episode);
-    for (size_t i = 0; i < taken && status == SF_OK; i++) {
-        sf_tracking pins = {.items = next->items, .count = pinned};
-        if (!contains(&pins, &candidates[i].episode))
-            status = add(next, &candidates[i].episode, false, units, error);
+    sf_tracking pins = *next;
+    if (count > 0)
+        qsort(found, count, sizeof *found, by_episode);
+    for (size_t i = 0; i < count && status == SF_OK; i++) {
+        pins.items = next->items;
+        if (!contains(&pins, &found[i]))
+            status = add(next, &found[i], false, units, error);
     }
     if (status != SF_OK)
         sf_tracking_free(next);

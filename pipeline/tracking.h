@@ -21,23 +21,12 @@ typedef struct sf_tracking {
     size_t count, capacity;
 } sf_tracking;
 
-/** One discovered episode and what it would count by chance. */
-typedef struct sf_candidate {
-    sf_episode episode;
-    uint64_t count;
-    double expected;
-} sf_candidate;
-
 /** Parses and adds the episodes under `track`. SF_CONFIG at the entry. */
 int sf_tracking_pin(sf_tracking *tracking, const sf_config *config, const sf_units *units, sf_error *error);
 
-/**
- * Fills `next` with the pinned episodes of `tracking` and at most `most` of the candidates, by their excess
- * over chance in standard deviations, (count - expected) / sqrt(max(expected, 1)). Reorders candidates.
- * SF_NO_MEMORY.
- */
-int sf_tracking_renew(sf_tracking *next, const sf_tracking *tracking, sf_candidate *candidates, size_t count,
-                      size_t most, const sf_units *units, sf_error *error);
+/** Fills `next` with the pinned episodes of `tracking` and the found ones. Reorders `found`. SF_NO_MEMORY. */
+int sf_tracking_renew(sf_tracking *next, const sf_tracking *tracking, sf_episode *found, size_t count,
+                      const sf_units *units, sf_error *error);
 
 void sf_tracking_free(sf_tracking *tracking);
 
