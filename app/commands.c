@@ -9,12 +9,14 @@ extern const app_command app_command_graph;
 extern const app_command app_command_bfs;
 extern const app_command app_command_bandwidth;
 extern const app_command app_command_density;
+extern const app_command app_command_aggregate;
 extern const app_command app_command_run;
 extern const app_command app_command_play;
 extern const app_command app_command_record;
 extern const app_command app_command_simulate;
 extern const app_command app_command_bench;
 
+/* clang-format off */
 const app_command *const app_commands[] = {
     &app_command_info,
     &app_command_mine,
@@ -23,6 +25,7 @@ const app_command *const app_commands[] = {
     &app_command_bfs,
     &app_command_bandwidth,
     &app_command_density,
+    &app_command_aggregate,
     &app_command_run,
     &app_command_play,
     &app_command_record,
@@ -30,3 +33,4 @@ const app_command *const app_commands[] = {
     &app_command_bench,
     NULL,
 };
+/* clang-format on */

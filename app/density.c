@@ -64,21 +64,11 @@ static int parse_grid(const app_call *call, density_request *request, sf_error *
 static int parse_request(const app_call *call, density_request *request, sf_error *error)
 {
     *request = (density_request){0};
-    if (app_has(call, "log") && app_has(call, "reflect"))
-        return sf_fail(error, SF_USAGE, "--log", "does not go with --reflect: choose one");
-    request->domain = app_has(call, "log")       ? SF_DOMAIN_LOG
-                      : app_has(call, "reflect") ? SF_DOMAIN_REFLECT
-                                                 : SF_DOMAIN_LINE;
-    const char *bandwidth = app_value(call, "bandwidth", NULL);
-    if (bandwidth != NULL && sf_parse_real(bandwidth, &request->h)) {
-        if (request->h <= 0)
-            return sf_fail(error, SF_USAGE, "--bandwidth",
-                           "found '%s', expected a number above 0 or a method", bandwidth);
-    } else {
-        int status = app_selector(bandwidth, "--bandwidth", &request->selector, error);
-        if (status != SF_OK)
-            return status;
-    }
+    int status = app_domain(call, &request->domain, error);
+    if (status == SF_OK)
+        status = app_bandwidth(app_value(call, "bandwidth", NULL), &request->h, &request->selector, error);
+    if (status != SF_OK)
+        return status;
     return parse_grid(call, request, error);
 }
 
@@ -196,11 +186,11 @@ static void print_table(sf_text *text, const density_result *result, bool csv)
 static int run_on(const app_call *call, const density_request *request, const app_series_list *list,
                   sf_error *error)
 {
-    if (list->count != 1)
-        return sf_fail(error, SF_USAGE, call->arguments[0], "holds %zu %ss: choose one%s", list->count,
-                       list->of, strcmp(list->of, "unit") == 0 ? " with --units" : " as an episode of two");
+    int status = app_samples_one(call, list, error);
+    if (status != SF_OK)
+        return status;
     density_result result = {.list = list, .series = &list->items[0]};
-    int status = estimate(call, request, &result, error);
+    status = estimate(call, request, &result, error);
     if (status != SF_OK && error->place[0] == '\0')
         snprintf(error->place, sizeof error->place, "%s", call->arguments[0]);
     const char *plot = app_value(call, "plot", NULL);

@@ -334,3 +334,31 @@ int app_selector(const char *text, const char *option, const sf_selector **selec
     sf_text_free(&names);
     return status;
 }
+
+int app_samples_one(const app_call *call, const app_series_list *list, sf_error *error)
+{
+    if (list->count == 1)
+        return SF_OK;
+    return sf_fail(error, SF_USAGE, call->arguments[0], "holds %zu %ss: choose one%s", list->count, list->of,
+                   strcmp(list->of, "unit") == 0 ? " with --units" : " as an episode of two");
+}
+
+int app_bandwidth(const char *text, double *h, const sf_selector **selector, sf_error *error)
+{
+    *selector = NULL;
+    if (text == NULL || !sf_parse_real(text, h))
+        return app_selector(text, "--bandwidth", selector, error);
+    return *h > 0 ? SF_OK
+                  : sf_fail(error, SF_USAGE, "--bandwidth",
+                            "found '%s', expected a number above 0 or a method", text);
+}
+
+int app_domain(const app_call *call, sf_domain *domain, sf_error *error)
+{
+    if (app_has(call, "log") && app_has(call, "reflect"))
+        return sf_fail(error, SF_USAGE, "--log", "does not go with --reflect: choose one");
+    *domain = app_has(call, "log")       ? SF_DOMAIN_LOG
+              : app_has(call, "reflect") ? SF_DOMAIN_REFLECT
+                                         : SF_DOMAIN_LINE;
+    return SF_OK;
+}

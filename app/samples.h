@@ -33,7 +33,16 @@ extern const app_option app_quantity_options[];
 int app_samples_load(const app_call *call, app_series_list *list, sf_error *error);
 void app_samples_free(app_series_list *list);
 
+/** SF_USAGE where there is not exactly one series. */
+int app_samples_one(const app_call *call, const app_series_list *list, sf_error *error);
+
 /** The selector that the value of `option` names (NULL: the default); SF_USAGE lists the names. */
 int app_selector(const char *text, const char *option, const sf_selector **selector, sf_error *error);
+
+/** The value of --bandwidth: a number above 0 into *h, or a method (NULL: the default) into *selector. */
+int app_bandwidth(const char *text, double *h, const sf_selector **selector, sf_error *error);
+
+/** What --log and --reflect say. */
+int app_domain(const app_call *call, sf_domain *domain, sf_error *error);
 
 #endif

@@ -122,3 +122,19 @@ refused 64 "no form by direct sums" $SYNFIRE bandwidth squares.txt --exact
 awk 'BEGIN { for (i = 0; i < 300; i++) print (i * i) % 5 }' >steps.txt
 $SYNFIRE bandwidth steps.txt --json 2>err | grep -q '"at_edge":true'
 grep -q "steps of a clock" err
+
+# Aggregates: 100 squares, 30 of them between 400.5 and 2500.5.
+$SYNFIRE aggregate squares.txt --range 400.5:2500.5 --exact --json >out
+for name in estimate exact relative_error; do grep -q "\"$name\":" out; done
+[ "$(field exact <out)" = 30 ]
+field estimate <out | awk '{ exit !($1 > 28 && $1 < 32) }'
+$SYNFIRE aggregate squares.txt --range 400.5:2500.5 --op avg --exact | grep -q '^exact  1335.1667 '
+$SYNFIRE aggregate squares.txt --range 400.5:2500.5 --op sum --exact --reflect | grep -q '^exact  40055 '
+$SYNFIRE aggregate squares.txt --range 400.5:2500.5 --json | grep -q '"exact":null,"relative_error":null'
+$SYNFIRE aggregate columns.txt --range -1:3.5,-1:5.5,-1:20 --exact --json | grep -q '"exact":[1-9]'
+refused 64 "is needed" $SYNFIRE aggregate squares.txt
+refused 64 "expected A:B" $SYNFIRE aggregate squares.txt --range 5:4
+refused 64 "count, sum, avg or var" $SYNFIRE aggregate squares.txt --range 1:2 --op median
+refused 64 "2 ranges for 1 columns" $SYNFIRE aggregate squares.txt --range 1:2,3:4
+refused 64 "a box has count only" $SYNFIRE aggregate columns.txt --range 1:2,3:4,5:6 --op sum
+refused 64 "a box goes without" $SYNFIRE aggregate columns.txt --range 1:2,3:4,5:6 --log

@@ -2,6 +2,7 @@
 /* The published check values, within the tolerances that come with them. */
 #include "support/support.h"
 
+#include "density/aggregate.h"
 #include "density/select.h"
 #include "oracle/density_oracle.h"
 
@@ -216,12 +217,64 @@ static void plugin_and_wide_minima_by_the_characteristic_function(void **state)
     }
 }
 
+static void assert_aggregates(const char *key, const json_t *entry, const sf_range_moments *found, size_t n)
+{
+    double rows = (double)n, count = number(entry, "count"), sum = number(entry, "sum");
+    assert_within(found->share * rows, count, 1e-10 * count, key, "count");
+    assert_within(sf_range_total(found) * rows, sum, 1e-10 * fabs(sum), key, "sum");
+    assert_within(sf_range_average(found), number(entry, "avg"), 1e-10 * fabs(number(entry, "avg")), key,
+                  "avg");
+    assert_within(sf_range_variance(found), number(entry, "var"), 1e-9 * number(entry, "var"), key, "var");
+}
+
+/* From the samples, and from the characteristic function alone. */
+static void aggregates_over_ranges(void **state)
+{
+    (void)state;
+    if (reference == NULL)
+        skip();
+    const char *key;
+    json_t *entry;
+    json_object_foreach(json_object_get(reference, "aqp_ref"), key, entry)
+    {
+        size_t n;
+        double from, to, h = number(entry, "h"), *x = first_column(key, &n);
+        assert_int_equal(sscanf(key, "%*[^:]:%*[^:]:%lf:%lf", &from, &to), 2);
+        sf_range_moments found, exact;
+        assert_int_equal(sf_range_moments_direct(&found, x, n, h, SF_DOMAIN_LINE, from, to, NULL), SF_OK);
+        assert_aggregates(key, entry, &found, n);
+        sf_range_moments_exact(&exact, x, n, from, to);
+        assert_within(exact.share * (double)n, number(entry, "exact_count"), 1e-6, key, "exact_count");
+        assert_within(sf_range_total(&exact) * (double)n, number(entry, "exact_sum"),
+                      1e-9 * fabs(number(entry, "exact_sum")), key, "exact_sum");
+        sf_moments moments;
+        assert_int_equal(sf_moments_find(&moments, x, n, NULL), SF_OK);
+        sf_frame frame = sf_frame_for(fmin(moments.least, from), fmax(moments.most, to), h, h);
+        sf_characteristic one;
+        sf_spectrum spectrum;
+        assert_int_equal(sf_characteristic_open(&one, &frame, NULL), SF_OK);
+        assert_int_equal(sf_spectrum_open(&spectrum, &frame, NULL), SF_OK);
+        sf_characteristic_add(&one, x, n, 1);
+        assert_int_equal(sf_spectrum_update(&spectrum, &one, NULL), SF_OK);
+        sf_range_moments spectral;
+        sf_range_moments_spectral(&spectral, &spectrum, h, from, to);
+        assert_within(spectral.share, found.share, 1e-13, key, "spectral share");
+        assert_within(spectral.first, found.first, 1e-12 * (to - from), key, "spectral first");
+        assert_within(spectral.second, found.second, 1e-12 * (to - from) * (to - from), key,
+                      "spectral second");
+        sf_spectrum_close(&spectrum);
+        sf_characteristic_close(&one);
+        free(x);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_generator_makes_the_files),
         cmocka_unit_test(plugin_by_direct_sums),
         cmocka_unit_test(lscv_paper_by_direct_sums_and_by_the_characteristic_function),
+        cmocka_unit_test(aggregates_over_ranges),
         cmocka_unit_test(plugin_and_wide_minima_by_the_characteristic_function),
     };
     return cmocka_run_group_tests(tests, load_reference, free_reference);

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/load.h"
+#include "app/samples.h"
+
+#include "core/thread.h"
+#include "density/aggregate.h"
+#include "density/pairs.h"
+
+#include <math.h>
+#include <string.h>
+
+static const app_option options[] = {
+    {"range", "A:B", "values above A and below B; for several columns a box, A:B,C:D,..."},
+    {"op", "NAME", "count (default), sum, avg or var; a box has count only"},
+    {"bandwidth", "H|METHOD",
+     "a number, or how to find one, as bandwidth --method (default isj; for several columns silverman)"},
+    {"exact", NULL, "answers from the samples too, and prints the relative error"},
+    {"log", NULL, "samples are above 0: uses the density of their logarithm"},
+    {"reflect", NULL, "samples are not under 0: reflects there what the kernels put below"},
+    {0},
+};
+
+typedef enum aggregate_op { OP_COUNT, OP_SUM, OP_AVG, OP_VAR } aggregate_op;
+static const char *const op_names[] = {"count", "sum", "avg", "var"};
+
+typedef struct aggregate_request {
+    aggregate_op op;
+    double from[SF_PAIRS_MOST_COLUMNS], to[SF_PAIRS_MOST_COLUMNS];
+    size_t columns;
+    const sf_selector *selector; /* NULL: h was given */
+    double h;
+    sf_domain domain;
+    bool exact;
+} aggregate_request;
+
+/* NaN: not computed. */
+typedef struct aggregate_answer {
+    size_t n;
+    double h, estimate, exact;
+    double sampling, smoothing; /* error bars: of n samples, and of the choice of h */
+} aggregate_answer;
+
+static int parse_range(const app_call *call, aggregate_request *request, sf_error *error)
+{
+    const char *text = app_value(call, "range", NULL);
+    if (text == NULL)
+        return sf_fail(error, SF_USAGE, "--range", "is needed: expected A:B");
+    for (const char *at = text; *at != '\0' && request->columns < SF_PAIRS_MOST_COLUMNS;) {
+        char from[64] = "", to[64] = "";
+        int length = 0;
+        size_t c = request->columns++;
+        if (sscanf(at, "%63[^:,]:%63[^:,]%n", from, to, &length) != 2 ||
+            !sf_parse_real(from, &request->from[c]) || !sf_parse_real(to, &request->to[c]) ||
+            request->from[c] >= request->to[c])
+            break;
+        at += length;
+        if (*at == '\0')
+            return SF_OK;
+        if (*at++ != ',')
+            break;
+    }
+    return sf_fail(error, SF_USAGE, "--range",
+                   "found '%s', expected A:B with A < B, up to %d of them with commas", text,
+                   SF_PAIRS_MOST_COLUMNS);
+}
+
+static int parse_request(const app_call *call, aggregate_request *request, sf_error *error)
+{
+    *request = (aggregate_request){.exact = app_has(call, "exact")};
+    const char *op = app_value(call, "op", "count");
+    while (request->op <= OP_VAR && strcmp(op_names[request->op], op) != 0)
+        request->op++;
+    if (request->op > OP_VAR)
+        return sf_fail(error, SF_USAGE, "--op", "found '%s', expected count, sum, avg or var", op);
+    int status = parse_range(call, request, error);
+    if (status == SF_OK)
+        status = app_domain(call, &request->domain, error);
+    const char *otherwise = request->columns > 1 ? "silverman" : NULL;
+    if (status == SF_OK)
+        status =
+            app_bandwidth(app_value(call, "bandwidth", otherwise), &request->h, &request->selector, error);
+    if (status == SF_OK && request->columns > 1 && request->op != OP_COUNT)
+        status = sf_fail(error, SF_USAGE, "--op", "a box has count only");
+    if (status == SF_OK && request->columns > 1 && request->domain != SF_DOMAIN_LINE)
+        status = sf_fail(error, SF_USAGE, "--range", "a box goes without --log and --reflect");
+    return status;
+}
+
+static double answer_of(aggregate_op op, const sf_range_moments *moments, size_t n)
+{
+    switch (op) {
+    case OP_COUNT:
+        return moments->share * (double)n;
+    case OP_SUM:
+        return sf_range_total(moments) * (double)n;
+    case OP_AVG:
+        return sf_range_average(moments);
+    default:
+        return sf_range_variance(moments);
+    }
+}
+
+/* The standard error that n independent samples leave; that of the variance is right for normal values. */
+static double sampling_error(aggregate_op op, const sf_range_moments *moments, size_t samples)
+{
+    double n = (double)samples, p = fmin(moments->share, 1), inside = n * p;
+    double variance = sf_range_variance(moments), average = sf_range_average(moments);
+    switch (op) {
+    case OP_COUNT:
+        return sqrt(n * p * (1 - p));
+    case OP_SUM:
+        return sqrt(n * p * (variance + (1 - p) * average * average));
+    case OP_AVG:
+        return sqrt(variance / inside);
+    default:
+        return variance * sqrt(2 / inside);
+    }
+}
+
+static int find_bandwidth(const app_call *call, const aggregate_request *request, const sf_samples *samples,
+                          double *h, sf_error *error)
+{
+    *h = request->h;
+    if (request->selector == NULL)
+        return SF_OK;
+    sf_progress progress = app_progress(call);
+    sf_bandwidth_options how = {
+        .domain = request->domain, .threads = sf_thread_cores(), .progress = &progress};
+    sf_bandwidth bandwidth;
+    int status = sf_bandwidth_select(&bandwidth, request->selector, samples, &how, error);
+    if (status != SF_OK)
+        return status;
+    if (bandwidth.note != NULL)
+        app_warn(call, "%s", bandwidth.note);
+    *h = bandwidth.h;
+    sf_bandwidth_free(&bandwidth);
+    return SF_OK;
+}
+
+static int answer_range(const aggregate_request *request, const sf_samples *samples, aggregate_answer *answer,
+                        sf_error *error)
+{
+    double from = request->from[0], to = request->to[0];
+    sf_range_moments moments, sharper;
+    int status = sf_range_moments_direct(&moments, samples->values, samples->n, answer->h, request->domain,
+                                         from, to, error);
+    if (status == SF_OK)
+        status = sf_range_moments_direct(&sharper, samples->values, samples->n, answer->h * M_SQRT1_2,
+                                         request->domain, from, to, error);
+    if (status != SF_OK)
+        return status;
+    answer->estimate = answer_of(request->op, &moments, samples->n);
+    answer->sampling = sampling_error(request->op, &moments, samples->n);
+    answer->smoothing = fabs(answer->estimate - answer_of(request->op, &sharper, samples->n));
+    if (request->exact) {
+        sf_range_moments exact;
+        sf_range_moments_exact(&exact, samples->values, samples->n, from, to);
+        answer->exact = answer_of(request->op, &exact, samples->n);
+    }
+    return SF_OK;
+}
+
+/* Kernels independent per column: the factor times each column's sigma. */
+static int answer_box(const aggregate_request *request, const sf_samples *samples, aggregate_answer *answer,
+                      sf_error *error)
+{
+    double h[SF_PAIRS_MOST_COLUMNS], sharper[SF_PAIRS_MOST_COLUMNS], share, sharper_share;
+    for (size_t c = 0; c < samples->d; c++) {
+        double sum = 0, squares = 0, n = (double)samples->n;
+        for (size_t i = 0; i < samples->n; i++)
+            sum += samples->values[i * samples->d + c];
+        for (size_t i = 0; i < samples->n; i++)
+            squares += pow(samples->values[i * samples->d + c] - sum / n, 2);
+        h[c] = answer->h * sqrt(squares / (n - 1));
+        sharper[c] = h[c] * M_SQRT1_2;
+    }
+    int status =
+        sf_box_share(&share, samples->values, samples->n, samples->d, h, request->from, request->to, error);
+    if (status == SF_OK)
+        status = sf_box_share(&sharper_share, samples->values, samples->n, samples->d, sharper, request->from,
+                              request->to, error);
+    if (status != SF_OK)
+        return status;
+    double n = (double)samples->n;
+    answer->estimate = n * share;
+    answer->sampling = sqrt(n * share * (1 - share));
+    answer->smoothing = fabs(answer->estimate - n * sharper_share);
+    answer->exact = request->exact ? 0 : NAN;
+    for (size_t i = 0; request->exact && i < samples->n; i++) {
+        bool inside = true;
+        for (size_t c = 0; c < samples->d; c++) {
+            double x = samples->values[i * samples->d + c];
+            inside = inside && x > request->from[c] && x < request->to[c];
+        }
+        answer->exact += inside;
+    }
+    return SF_OK;
+}
+
+static int print_answer(const app_call *call, const aggregate_request *request,
+                        const aggregate_answer *answer, sf_error *error)
+{
+    double relative = fabs(answer->estimate - answer->exact) / fabs(answer->exact);
+    sf_text text = {0};
+    if (call->json) {
+        sf_json json = sf_json_start(&text);
+        sf_json_object(&json, NULL);
+        sf_json_string(&json, "op", op_names[request->op]);
+        sf_json_uint(&json, "n", answer->n);
+        sf_json_real(&json, "h", answer->h);
+        sf_json_real(&json, "estimate", answer->estimate);
+        sf_json_real(&json, "exact", answer->exact);
+        sf_json_real(&json, "relative_error", relative);
+        sf_json_real(&json, "sampling_error", answer->sampling);
+        sf_json_real(&json, "smoothing_error", answer->smoothing);
+        sf_json_end_object(&json);
+    } else {
+        sf_text_printf(&text,
+                       "%s  %.8g  (error bar: %.3g by sampling, %.3g by smoothing; h %.5g, %zu samples)",
+                       op_names[request->op], answer->estimate, answer->sampling, answer->smoothing,
+                       answer->h, answer->n);
+        if (request->exact)
+            sf_text_printf(&text, "\nexact  %.8g  (relative error %.3g)", answer->exact, relative);
+    }
+    return app_print(&text, error);
+}
+
+static int run_on(const app_call *call, const aggregate_request *request, const app_series_list *list,
+                  sf_error *error)
+{
+    int status = app_samples_one(call, list, error);
+    if (status != SF_OK)
+        return status;
+    const sf_samples *samples = &list->items[0].samples;
+    if (samples->d != request->columns)
+        return sf_fail(error, SF_USAGE, "--range", "found %zu ranges for %zu columns", request->columns,
+                       samples->d);
+    aggregate_answer answer = {.n = samples->n, .exact = NAN};
+    status = find_bandwidth(call, request, samples, &answer.h, error);
+    if (status == SF_OK)
+        status = samples->d == 1 ? answer_range(request, samples, &answer, error)
+                                 : answer_box(request, samples, &answer, error);
+    if (status != SF_OK && error->place[0] == '\0')
+        snprintf(error->place, sizeof error->place, "%s", call->arguments[0]);
+    return status == SF_OK ? print_answer(call, request, &answer, error) : status;
+}
+
+static int run(app_call *call, sf_error *error)
+{
+    aggregate_request request;
+    int status = parse_request(call, &request, error);
+    if (status != SF_OK)
+        return status;
+    app_catch_signals();
+    app_series_list list;
+    status = app_samples_load(call, &list, error);
+    if (status == SF_OK)
+        status = run_on(call, &request, &list, error);
+    app_samples_free(&list);
+    return status;
+}
+
+const app_command app_command_aggregate = {
+    .name = "aggregate",
+    .group = "timing",
+    .summary = "approximate COUNT, SUM, AVG and VAR over a range, from the density",
+    .arguments = "SAMPLES|REC",
+    .least_arguments = 1,
+    .most_arguments = 1,
+    .example = "synfire aggregate intervals.txt --range 0.002:0.01 --op avg --exact",
+    .notes =
+        "SAMPLES is a file of numbers: text or CSV with one row a line, or NumPy .npy. With --quantity it "
+        "is a recording of which --units selects one unit. The error bar has two parts: what the number of "
+        "samples leaves open, and how much the answer changes with a bandwidth smaller by sqrt 2.",
+    .options = {options, app_quantity_options, app_selection_options},
+    .run = run,
+};

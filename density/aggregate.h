@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Approximate aggregates: COUNT, SUM, AVG and VAR of the values in a range, answered from a density instead
+ * of the data. Closed forms for Gaussian kernels (Andrzejewski, Gramacki and Gramacki 2010, section 3).
+ */
+#ifndef SF_DENSITY_AGGREGATE_H
+#define SF_DENSITY_AGGREGATE_H
+
+#include "density/evaluate.h"
+#include "density/spectrum.h"
+
+/**
+ * Integrals of f(x), (x - pivot) f(x) and (x - pivot)^2 f(x) over a range; the pivot keeps digits where
+ * values are large beside the range. For N rows COUNT is share * N, and SUM is N times sf_range_total.
+ */
+typedef struct sf_range_moments {
+    double pivot;
+    double share, first, second;
+} sf_range_moments;
+
+double sf_range_total(const sf_range_moments *moments);    /**< integral of x f(x) */
+double sf_range_average(const sf_range_moments *moments);  /**< NaN for an empty range, */
+double sf_range_variance(const sf_range_moments *moments); /**< and this too */
+
+/**
+ * From the samples, O(n): of the density that sf_density_evaluate evaluates, between from < to. SF_USAGE for
+ * another order or h <= 0, SF_DATA for samples outside the domain.
+ */
+int sf_range_moments_direct(sf_range_moments *moments, const double *samples, size_t n, double h,
+                            sf_domain domain, double from, double to, sf_error *error);
+
+/**
+ * From a spectrum, O(modes) and without the samples: the same within 1e-12 of the scale of x, for from < to
+ * inside the frame's period, and b from sf_frame_least_bandwidth to the largest that the frame was made for.
+ */
+void sf_range_moments_spectral(sf_range_moments *moments, const sf_spectrum *spectrum, double b, double from,
+                               double to);
+
+/** Without a density: of the samples themselves, from < x < to. */
+void sf_range_moments_exact(sf_range_moments *moments, const double *samples, size_t n, double from,
+                            double to);
+
+/**
+ * The share of samples in a box of d columns, from[c] < x_c < to[c], kernels independent per column with
+ * bandwidth h[c]: the product of the columns' shares, summed. SF_USAGE as above.
+ */
+int sf_box_share(double *share, const double *rows, size_t n, size_t d, const double *h, const double *from,
+                 const double *to, sf_error *error);
+
+#endif
