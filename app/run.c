@@ -4,15 +4,6 @@
 
 #include <string.h>
 
-static int read_speed(const app_call *call, double *speed, sf_error *error)
-{
-    *speed = 1;
-    if (strcmp(app_value(call, "speed", "1"), "max") != 0)
-        return app_real(call, "speed", 1e-3, 1e6, speed, error);
-    *speed = 0;
-    return SF_OK;
-}
-
 /* Selections cut a recording down; from what arrives live nothing can be chosen so far. */
 static int refuse_replay_options(const app_call *call, sf_error *error)
 {
@@ -32,7 +23,7 @@ static int run_replay(const app_call *call, sf_config *config, const char *path,
 {
     double speed;
     sf_recording recording;
-    int status = read_speed(call, &speed, error);
+    int status = app_speed(call, &speed, error);
     if (status == SF_OK)
         status = app_load(call, path, &recording, error);
     if (status != SF_OK)

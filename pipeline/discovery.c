@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
+#include "mine/engine.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -128,6 +129,9 @@ int sf_discovery_open(sf_discovery *discovery, const sf_config *config, const sf
                                  config->mine.delays_ms, &reason);
     if (status != SF_OK)
         return sf_config_refuse(config, "mine.delays_ms", error, "%s", reason.text);
+    const sf_engine *engine;
+    if (sf_engine_find(&engine, config->mine.engine, &reason) != SF_OK)
+        return sf_config_refuse(config, "mine.engine", error, "%s", reason.text);
     if (inside || config->mine.every == 0)
         return SF_OK;
     status = sf_bell_open(&discovery->bell, error);

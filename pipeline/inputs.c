@@ -22,19 +22,27 @@ static int open_replay(sf_input *input, const sf_config_source *wanted, sf_error
     return status == SF_OK ? sf_player_open(&input->source, &input->recording, speed, error) : status;
 }
 
-static int open_configured(sf_input *input, const sf_config_source *wanted, const sf_progress *progress,
-                           sf_error *error)
+static int open_configured(sf_input *input, const sf_config *config, size_t index,
+                           const sf_progress *progress, sf_error *error)
 {
+    const sf_config_source *wanted = &config->sources[index];
     input->ring = wanted->ring;
     input->policy = wanted->policy;
     if (wanted->type == SF_CONFIG_REPLAY)
         return open_replay(input, wanted, error);
     int timeout_ms = (int)(wanted->timeout_s * 1e3);
-    int status = sf_stream_open(&input->source, wanted->endpoint, timeout_ms, progress, error);
-    if (status != SF_OK || wanted->policy != SF_RING_BLOCK || input->source->can_wait)
-        return status;
-    return sf_fail(error, SF_CONFIG, wanted->endpoint,
-                   "the policy is block, but this sender cannot wait: expected drop-oldest or drop-newest");
+    char key[48];
+    sf_error reason;
+    int status = sf_stream_open(&input->source, wanted->endpoint, timeout_ms, progress, &reason);
+    snprintf(key, sizeof key, "sources.%zu.%s", index, status == SF_OK ? "policy" : "endpoint");
+    if (status == SF_USAGE)
+        return sf_config_refuse(config, key, error, "%s %s", reason.place, reason.text);
+    if (status != SF_OK)
+        return sf_fail(error, status, reason.place, "%s", reason.text);
+    if (wanted->policy != SF_RING_BLOCK || input->source->can_wait)
+        return SF_OK;
+    return sf_config_refuse(config, key, error,
+                            "found block, but this sender cannot wait: expected drop-oldest or drop-newest");
 }
 
 /* One source keeps its names; several put the source's name before each. */
@@ -86,7 +94,7 @@ int sf_inputs_open(sf_inputs *inputs, const sf_config *config, const sf_recordin
             input->policy = SF_RING_BLOCK;
             status = sf_player_open(&input->source, recording, speed, error);
         } else {
-            status = open_configured(input, &config->sources[i], progress, error);
+            status = open_configured(input, config, i, progress, error);
         }
     }
     if (status == SF_OK)
