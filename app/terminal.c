@@ -130,18 +130,19 @@ sf_progress app_progress(const app_call *call)
 void app_table_cell(app_table *table, const char *format, ...)
 {
     sf_text cell = {0};
-    char line[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
+    sf_text_vprintf(&cell, format, arguments);
     va_end(arguments);
-    sf_text_append(&cell, line, strlen(line));
     void *cells = table->cells;
     if (cell.failed || sf_reserve(&cells, &table->capacity, table->count + 1, sizeof *table->cells) != 0) {
         table->failed = true;
         sf_text_free(&cell);
         return;
     }
+    for (char *c = cell.data; *c != '\0'; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = '?'; /* a name from a file must not command the terminal */
     table->cells = cells;
     table->cells[table->count++] = cell.data;
 }

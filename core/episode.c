@@ -166,26 +166,14 @@ static void print_name(sf_text *text, const char *name)
     sf_text_append(text, "\"", 1);
 }
 
-/* Milliseconds without trailing zeros. */
-static void print_ms(sf_text *text, int64_t ns)
-{
-    char number[32];
-    int length = snprintf(number, sizeof number, "%" PRId64 ".%06" PRId64, ns / 1000000, ns % 1000000);
-    while (number[length - 1] == '0')
-        length--;
-    if (number[length - 1] == '.')
-        length--;
-    sf_text_append(text, number, (size_t)length);
-}
-
 void sf_episode_print(sf_text *text, const sf_episode *episode, const sf_units *units)
 {
     for (uint32_t i = 0; i < episode->size; i++) {
         if (i > 0) {
             sf_text_printf(text, " -(");
-            print_ms(text, episode->delays[i - 1].low_ns);
+            sf_text_scaled(text, episode->delays[i - 1].low_ns, 6);
             sf_text_printf(text, ",");
-            print_ms(text, episode->delays[i - 1].high_ns);
+            sf_text_scaled(text, episode->delays[i - 1].high_ns, 6);
             sf_text_printf(text, "]-> ");
         }
         print_name(text, units->items[episode->units[i]].name);

@@ -125,26 +125,14 @@ void sf_json_null(sf_json *json, const char *key)
     sf_json_string(json, key, NULL);
 }
 
-static void decimal(sf_json *json, const char *key, int64_t value, uint64_t scale, int digits)
-{
-    begin_value(json, key);
-    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    char number[48];
-    int length = snprintf(number, sizeof number, "%s%" PRIu64 ".%0*" PRIu64, value < 0 ? "-" : "",
-                          magnitude / scale, digits, magnitude % scale);
-    while (number[length - 1] == '0')
-        length--;
-    if (number[length - 1] == '.')
-        length--;
-    sf_text_append(json->out, number, (size_t)length);
-}
-
 void sf_json_seconds(sf_json *json, const char *key, int64_t time_ns)
 {
-    decimal(json, key, time_ns, 1000000000, 9);
+    begin_value(json, key);
+    sf_text_scaled(json->out, time_ns, 9);
 }
 
 void sf_json_milliseconds(sf_json *json, const char *key, int64_t time_ns)
 {
-    decimal(json, key, time_ns, 1000000, 6);
+    begin_value(json, key);
+    sf_text_scaled(json->out, time_ns, 6);
 }

@@ -120,3 +120,14 @@ int sf_recording_finish(sf_recording *recording, sf_error *error)
         recording->recorded.stop_ns = after_last;
     return SF_OK;
 }
+
+int64_t sf_spikes_tick(const sf_spike *spikes, size_t count)
+{
+    int64_t tick = INT64_MAX;
+    for (size_t i = 1; i < count; i++) {
+        int64_t step = spikes[i].time_ns - spikes[i - 1].time_ns;
+        if (step > 0 && step < tick)
+            tick = step;
+    }
+    return tick != INT64_MAX ? tick : 0;
+}

@@ -71,4 +71,7 @@ int sf_recording_finish(sf_recording *recording, sf_error *error);
 /** Index of the first spike with time_ns >= time. spikes are sorted. */
 size_t sf_spikes_lower_bound(const sf_spike *spikes, size_t count, int64_t time_ns);
 
+/** The smallest time step between two spikes; 0 where there are not two times. spikes are sorted. */
+int64_t sf_spikes_tick(const sf_spike *spikes, size_t count);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,14 +33,11 @@ void sf_text_append(sf_text *text, const char *data, size_t length)
     text->data[text->length] = '\0';
 }
 
-void sf_text_printf(sf_text *text, const char *format, ...)
+void sf_text_vprintf(sf_text *text, const char *format, va_list arguments)
 {
-    va_list arguments;
-    va_start(arguments, format);
     va_list again;
     va_copy(again, arguments);
     int length = vsnprintf(NULL, 0, format, arguments);
-    va_end(arguments);
     if (length >= 0 && make_room(text, (size_t)length)) {
         vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
         text->length += (size_t)length;
@@ -47,6 +45,29 @@ void sf_text_printf(sf_text *text, const char *format, ...)
         text->failed = true;
     }
     va_end(again);
+}
+
+void sf_text_printf(sf_text *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    sf_text_vprintf(text, format, arguments);
+    va_end(arguments);
+}
+
+void sf_text_scaled(sf_text *text, int64_t value, int digits)
+{
+    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value, scale = 1;
+    for (int i = 0; i < digits; i++)
+        scale *= 10;
+    char number[48];
+    int length = snprintf(number, sizeof number, "%s%" PRIu64 ".%0*" PRIu64, value < 0 ? "-" : "",
+                          magnitude / scale, digits, magnitude % scale);
+    while (number[length - 1] == '0')
+        length--;
+    if (number[length - 1] == '.')
+        length--;
+    sf_text_append(text, number, (size_t)length);
 }
 
 void sf_text_clear(sf_text *text)

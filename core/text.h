@@ -3,6 +3,7 @@
 #ifndef SF_CORE_TEXT_H
 #define SF_CORE_TEXT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,6 +18,10 @@ typedef struct sf_text {
 
 void sf_text_append(sf_text *text, const char *data, size_t length);
 void sf_text_printf(sf_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void sf_text_vprintf(sf_text *text, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+/** value / 10^digits in decimal, exact and without trailing zeros: 1500000000 with 9 digits gives 1.5. */
+void sf_text_scaled(sf_text *text, int64_t value, int digits);
 void sf_text_clear(sf_text *text); /**< length 0, memory kept */
 void sf_text_free(sf_text *text);
 

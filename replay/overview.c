@@ -62,17 +62,6 @@ static int survey_places(sf_overview *overview, const sf_units *units, sf_error 
 
 /* ---- times ---- */
 
-static int64_t find_tick(const sf_spike *spikes, size_t count)
-{
-    int64_t tick = INT64_MAX;
-    for (size_t i = 1; i < count; i++) {
-        int64_t step = spikes[i].time_ns - spikes[i - 1].time_ns;
-        if (step > 0 && step < tick)
-            tick = step;
-    }
-    return tick != INT64_MAX ? tick : 0;
-}
-
 static int survey_intervals(sf_overview *overview, const sf_recording *recording, sf_error *error)
 {
     int64_t *last = sf_alloc(recording->units.count, sizeof *last);
@@ -162,7 +151,7 @@ int sf_overview_make(sf_overview *overview, const sf_recording *recording, sf_er
     if (!recording->declared && recording->observed_count == 0 &&
         recording->recorded.stop_ns == overview->last_ns + 1)
         overview->duration_ns--;
-    overview->tick_ns = find_tick(recording->spikes, recording->spike_count);
+    overview->tick_ns = sf_spikes_tick(recording->spikes, recording->spike_count);
     survey_repeats(overview, recording);
     survey_array_events(overview, recording);
     return SF_OK;
