@@ -93,6 +93,13 @@ static void warn_of_drops(const app_call *call, const sf_recording *recording, s
 
 int app_load(const app_call *call, const char *path, sf_recording *recording, sf_error *error)
 {
+    sf_span asked;
+    return app_load_span(call, path, recording, &asked, error);
+}
+
+int app_load_span(const app_call *call, const char *path, sf_recording *recording, sf_span *asked,
+                  sf_error *error)
+{
     *recording = (sf_recording){0};
     sf_selection selection;
     int status = parse_selection(call, &selection, error);
@@ -106,6 +113,9 @@ int app_load(const app_call *call, const char *path, sf_recording *recording, sf
     uint64_t before = recording->spike_count;
     for (size_t i = 0; i < by_reader; i++)
         before += recording->dropped[i].count;
+    int64_t first_ns = recording->spike_count > 0 ? recording->spikes[0].time_ns : 0;
+    *asked = (sf_span){sf_time_point_resolve(selection.from, first_ns, INT64_MIN),
+                       sf_time_point_resolve(selection.to, first_ns, INT64_MAX)};
     status = sf_selection_apply(recording, &selection, error);
     if (status == SF_OK)
         warn_of_drops(call, recording, by_reader, before);

@@ -1,17 +1,337 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/command.h"
+#include "app/load.h"
+#include "app/mining.h"
+
+#include "core/episode.h"
+#include "core/file.h"
+#include "core/memory.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static const app_option options[] = {
+    {"max-size", "N", "longest episodes to look for, 2 to 16 units (default 4)"},
+    {"closed", NULL, "leave out episodes that a longer one contains with the same count"},
+    {"top", "K", "of each size only the K episodes with the highest counts (default: all; tables: 20)"},
+    {"csv", NULL, "print CSV: id, size, episode, count, expected"},
+    {"occurrences", "FILE", "write the spike times of every occurrence of the episodes printed, as CSV"},
+    {NULL, NULL, NULL},
+};
+
+#define TABLE_TOP 20
+
+/* What was found, and which of it is shown: indices into result->items. */
+typedef struct finding {
+    const sf_recording *recording;
+    const app_mining *mining;
+    sf_mine_result *result;
+    size_t *shown;
+    size_t shown_count;
+} finding;
+
+static sf_episode episode_at(const finding *f, size_t shown)
+{
+    sf_episode episode;
+    sf_mine_result_episode(f->result, f->shown[shown], &episode);
+    return episode;
+}
+
+static const sf_mine_item *item_at(const finding *f, size_t shown)
+{
+    return &f->result->items[f->shown[shown]];
+}
+
+/* The first `top` items of each size. */
+static int choose(finding *f, uint64_t top, sf_error *error)
+{
+    f->shown = sf_resize(NULL, f->result->count, sizeof *f->shown);
+    if (f->shown == NULL)
+        return sf_fail_memory(error);
+    uint64_t of_size = 0;
+    for (size_t i = 0; i < f->result->count; i++) {
+        of_size = i > 0 && f->result->items[i].size == f->result->items[i - 1].size ? of_size + 1 : 1;
+        if (of_size <= top)
+            f->shown[f->shown_count++] = i;
+    }
+    return SF_OK;
+}
+
+/* ---- output ---- */
+
+static void add_levels(sf_json *json, const sf_mine_result *result)
+{
+    sf_json_array(json, "levels");
+    for (uint32_t i = 0; i < result->level_count; i++) {
+        const sf_mine_level *level = &result->levels[i];
+        sf_json_object(json, NULL);
+        sf_json_uint(json, "size", level->size);
+        sf_json_uint(json, "candidates", level->candidates);
+        if (level->culled >= 0)
+            sf_json_int(json, "culled", level->culled);
+        else
+            sf_json_null(json, "culled");
+        sf_json_uint(json, "frequent", level->frequent);
+        sf_json_real(json, "seconds", level->seconds);
+        sf_json_end_object(json);
+    }
+    sf_json_end_array(json);
+}
+
+static void print_json(sf_text *text, const finding *f)
+{
+    sf_json json = sf_json_start(text);
+    sf_json_object(&json, NULL);
+    sf_json_string(&json, "recording", f->recording->path);
+    sf_json_uint(&json, "spikes", f->recording->spike_count);
+    sf_json_uint(&json, "units", f->recording->units.count);
+    sf_json_string(&json, "engine", f->result->engine);
+    sf_json_string(&json, "device", "cpu");
+    sf_json_real(&json, "seconds", f->result->seconds);
+    add_levels(&json, f->result);
+    sf_json_array(&json, "episodes");
+    for (size_t i = 0; i < f->shown_count; i++) {
+        sf_episode episode = episode_at(f, i);
+        sf_json_object(&json, NULL);
+        app_episode_json(&json, &episode, &f->recording->units);
+        sf_json_uint(&json, "count", item_at(f, i)->count);
+        sf_json_real(&json, "expected", item_at(f, i)->expected);
+        sf_json_null(&json, "p");
+        sf_json_null(&json, "q");
+        sf_json_null(&json, "strength");
+        sf_json_end_object(&json);
+    }
+    sf_json_end_array(&json);
+    sf_json_end_object(&json);
+}
+
+static void print_csv(sf_text *text, const finding *f)
+{
+    sf_text_printf(text, "id,size,episode,count,expected");
+    for (size_t i = 0; i < f->shown_count; i++) {
+        sf_episode episode = episode_at(f, i);
+        char id[SF_EPISODE_ID_SIZE];
+        sf_episode_id(id, &episode, &f->recording->units);
+        sf_text spelt = app_episode_text(&episode, &f->recording->units);
+        sf_text_printf(text, "\n%s,%" PRIu32 ",", id, episode.size);
+        app_csv_quote(text, spelt.data != NULL ? spelt.data : "");
+        sf_text_printf(text, ",%" PRIu32 ",", item_at(f, i)->count);
+        if (isfinite(item_at(f, i)->expected))
+            sf_text_printf(text, "%.6g", item_at(f, i)->expected);
+        text->failed = text->failed || spelt.data == NULL;
+        sf_text_free(&spelt);
+    }
+}
+
+static void print_delays(sf_text *text, const app_mining *mining)
+{
+    for (size_t i = 0; i < mining->options.delay_count; i++) {
+        sf_text_printf(text, i > 0 ? " (" : "(");
+        sf_text_scaled(text, mining->delays[i].low_ns, 6);
+        sf_text_printf(text, ",");
+        sf_text_scaled(text, mining->delays[i].high_ns, 6);
+        sf_text_printf(text, "]");
+    }
+}
+
+static void print_levels(sf_text *text, const sf_mine_result *result)
+{
+    app_table table = {0};
+    static const char *const head[] = {"size", "candidates", "frequent", "seconds"};
+    for (size_t i = 0; i < 4; i++)
+        app_table_cell(&table, "%s", head[i]);
+    for (uint32_t i = 0; i < result->level_count; i++) {
+        app_table_cell(&table, "%" PRIu32, result->levels[i].size);
+        app_table_cell(&table, "%" PRIu64, result->levels[i].candidates);
+        app_table_cell(&table, "%" PRIu64, result->levels[i].frequent);
+        app_table_cell(&table, "%.3g", result->levels[i].seconds);
+    }
+    app_table_print(&table, text, 4);
+}
+
+static void print_episodes(sf_text *text, const finding *f)
+{
+    app_table table = {0};
+    static const char *const head[] = {"episode", "count", "expected", "count/expected"};
+    for (size_t i = 0; i < 4; i++)
+        app_table_cell(&table, "%s", head[i]);
+    for (size_t i = 0; i < f->shown_count; i++) {
+        sf_episode episode = episode_at(f, i);
+        const sf_mine_item *item = item_at(f, i);
+        sf_text spelt = app_episode_text(&episode, &f->recording->units);
+        app_table_cell(&table, "%s", spelt.data != NULL ? spelt.data : "");
+        app_table_cell(&table, "%" PRIu32, item->count);
+        app_table_cell(&table, isfinite(item->expected) ? "%.4g" : "-", item->expected);
+        app_table_cell(&table, item->expected > 0 ? "%.3g" : "-", item->count / item->expected);
+        sf_text_free(&spelt);
+    }
+    app_table_print(&table, text, 4);
+}
+
+static void print_tables(sf_text *text, const finding *f)
+{
+    const sf_recording *recording = f->recording;
+    sf_text_printf(text, "%s: %zu units, %zu spikes, %.6g s recorded\ndelays ", recording->path,
+                   recording->units.count, recording->spike_count,
+                   (double)sf_recording_duration_ns(recording) * 1e-9);
+    print_delays(text, f->mining);
+    sf_text_printf(text, " ms, frequent from a count of %.6g, engine %s, %.3g s\n\n", f->result->threshold,
+                   f->result->engine, f->result->seconds);
+    print_levels(text, f->result);
+    if (f->shown_count > 0) {
+        sf_text_printf(text, "\n");
+        print_episodes(text, f);
+    }
+    if (f->shown_count < f->result->count)
+        sf_text_printf(text, "\n%zu more: --top, --csv and --json show them\n",
+                       f->result->count - f->shown_count);
+    if (text->length > 0 && !text->failed)
+        text->data[--text->length] = '\0'; /* app_print ends the last line */
+}
+
+/* ---- occurrences ---- */
+
+static void print_occurrence(sf_text *text, const char *id, const char *quoted, size_t number,
+                             const int64_t *times, uint32_t size, uint32_t columns)
+{
+    sf_text_printf(text, "\n%s,%s,%zu", id, quoted, number);
+    for (uint32_t node = 0; node < columns; node++) {
+        sf_text_printf(text, ",");
+        if (node < size)
+            sf_text_scaled(text, times[node], 9);
+    }
+}
+
+static int print_occurrences(sf_text *text, const finding *f, const sf_counter *counter,
+                             const sf_episode *episodes, uint32_t columns, sf_error *error)
+{
+    sf_text_printf(text, "id,episode,occurrence");
+    for (uint32_t node = 0; node < columns; node++)
+        sf_text_printf(text, ",spike_%" PRIu32 "_s", node + 1);
+    for (size_t i = 0; i < f->shown_count; i++) {
+        int64_t *times;
+        size_t count;
+        int status = sf_counter_occurrences(counter, i, &times, &count, error);
+        if (status != SF_OK)
+            return status;
+        char id[SF_EPISODE_ID_SIZE];
+        sf_episode_id(id, &episodes[i], &f->recording->units);
+        sf_text spelt = app_episode_text(&episodes[i], &f->recording->units), quoted = {0};
+        app_csv_quote(&quoted, spelt.data != NULL ? spelt.data : "");
+        for (size_t k = 0; k < count && quoted.data != NULL; k++)
+            print_occurrence(text, id, quoted.data, k + 1, times + k * episodes[i].size, episodes[i].size,
+                             columns);
+        text->failed = text->failed || spelt.data == NULL || quoted.failed;
+        sf_text_free(&spelt);
+        sf_text_free(&quoted);
+        sf_free(times);
+    }
+    sf_text_printf(text, "\n");
+    return SF_OK;
+}
+
+static int write_occurrences(const char *path, const finding *f, sf_error *error)
+{
+    sf_episode *episodes = sf_resize(NULL, f->shown_count, sizeof *episodes);
+    if (episodes == NULL)
+        return sf_fail_memory(error);
+    uint32_t columns = 2;
+    for (size_t i = 0; i < f->shown_count; i++) {
+        episodes[i] = episode_at(f, i);
+        columns = episodes[i].size > columns ? episodes[i].size : columns;
+    }
+    sf_counter *counter;
+    sf_text text = {0};
+    int status = sf_counter_open(&counter, f->recording->spikes, f->recording->spike_count,
+                                 f->recording->units.count, episodes, f->shown_count, NULL, 1, error);
+    if (status == SF_OK)
+        status = print_occurrences(&text, f, counter, episodes, columns, error);
+    if (status == SF_OK)
+        status = sf_file_write(&text, path, error);
+    sf_text_free(&text);
+    sf_counter_close(counter);
+    sf_free(episodes);
+    return status;
+}
+
+/* ---- the command ---- */
+
+static void hint_where_nothing_is_frequent(const app_call *call, const sf_mine_result *result)
+{
+    if (result->level_count > 0 && result->levels[0].frequent == 0)
+        app_warn(call, "no unit has %.6g spikes: lower the threshold", result->threshold);
+    else if (result->count == 0)
+        app_warn(call, "no pair of units reaches a count of %.6g: lower the threshold or widen --delay",
+                 result->threshold);
+}
+
+static int report(const app_call *call, finding *f, uint64_t top, sf_error *error)
+{
+    int status = choose(f, top, error);
+    const char *occurrences = app_value(call, "occurrences", NULL);
+    if (status == SF_OK && occurrences != NULL)
+        status = write_occurrences(occurrences, f, error);
+    if (status != SF_OK)
+        return status;
+    hint_where_nothing_is_frequent(call, f->result);
+    sf_text text = {0};
+    if (call->json)
+        print_json(&text, f);
+    else if (app_has(call, "csv"))
+        print_csv(&text, f);
+    else
+        print_tables(&text, f);
+    return app_print(&text, error);
+}
+
+static int mine(const app_call *call, const sf_recording *recording, sf_error *error)
+{
+    app_mining mining;
+    uint64_t max_size = 4, top = call->json || app_has(call, "csv") ? UINT64_MAX : TABLE_TOP;
+    int status = app_mining_parse(&mining, call, recording, error);
+    if (status == SF_OK)
+        status = app_uint(call, "max-size", 2, SF_EPISODE_MAX_SIZE, &max_size, error);
+    if (status == SF_OK)
+        status = app_uint(call, "top", 1, UINT64_MAX, &top, error);
+    if (status != SF_OK)
+        return status;
+    mining.options.max_size = (uint32_t)max_size;
+    mining.options.closed = app_has(call, "closed");
+    finding f = {.recording = recording, .mining = &mining};
+    status = app_mining_run(&f.result, &mining, call, recording, error);
+    if (status == SF_OK)
+        status = report(call, &f, top, error);
+    sf_free(f.shown);
+    sf_mine_result_free(f.result);
+    return status;
+}
 
 static int run(app_call *call, sf_error *error)
 {
-    (void)call;
-    return sf_fail(error, SF_INTERNAL, NULL, "is not built yet");
+    if (call->json && app_has(call, "csv"))
+        return sf_fail(error, SF_USAGE, "--csv", "does not go with --json: choose one");
+    sf_recording recording;
+    int status = app_load(call, call->arguments[0], &recording, error);
+    if (status != SF_OK)
+        return status;
+    status = mine(call, &recording, error);
+    sf_recording_free(&recording);
+    return status;
 }
 
 const app_command app_command_mine = {
     .name = "mine",
     .group = "find",
-    .summary = "not built yet",
-    .arguments = "",
-    .example = "synfire mine",
+    .summary = "frequent episodes: which firing chains recur, how often, and how often by chance",
+    .arguments = "REC",
+    .least_arguments = 1,
+    .most_arguments = 1,
+    .example = "synfire mine demo.h5 --delay 4:6 --min-count 60",
+    .notes =
+        "An episode is a chain of units, each firing within a delay of the one before; other spikes may come "
+        "in between. Its count is the largest number of occurrences of which no two overlap. Delays are open "
+        "below: spikes at the same instant make no episode.\n"
+        "`expected` is the count that independent units with constant rates would give: bursts that units "
+        "share make almost every count exceed it, so it ranks and does not decide.",
+    .options = {options, app_mining_options, app_engine_options, app_selection_options},
     .run = run,
 };

@@ -6,6 +6,7 @@
 #include "core/thread.h"
 #include "mine/engine.h"
 #include "mine/mine.h"
+#include "mine/occurrences.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@ struct sf_counter {
     const sf_engine *engine;
     unsigned threads;
     sf_events events; /* of the units that occur in the episodes */
+    const sf_episode *episodes;
     size_t episode_count;
     size_t *order; /* episodes by size, then units, then delays: neighbours share prefixes */
     sf_delay *intervals;
@@ -158,6 +160,7 @@ int sf_counter_open(sf_counter **opened, const sf_spike *spikes, size_t spike_co
     sf_counter *counter = sf_alloc(1, sizeof *counter);
     if (counter == NULL)
         return sf_fail_memory(error);
+    counter->episodes = episodes;
     counter->episode_count = episode_count;
     counter->threads = threads > 0 ? threads : sf_thread_cores();
     int status = sf_engine_find(&counter->engine, engine, error);
@@ -198,4 +201,27 @@ int sf_counter_count(sf_counter *counter, const sf_span *span, uint64_t *counts,
     for (size_t i = 0; i < counter->episode_count; i++)
         counts[counter->order[i]] = counter->counts[i];
     return SF_OK;
+}
+
+int sf_counter_occurrences(const sf_counter *counter, size_t i, int64_t **times, size_t *count,
+                           sf_error *error)
+{
+    const sf_episode *episode = &counter->episodes[i];
+    uint32_t units[SF_EPISODE_MAX_SIZE];
+    for (uint32_t node = 0; node < episode->size; node++)
+        units[node] = number_of(&counter->events, episode->units[node]);
+    return sf_events_occurrences(times, count, &counter->events, units, episode, error);
+}
+
+int sf_occurrences_find(int64_t **times, size_t *count, const sf_spike *spikes, size_t spike_count,
+                        size_t unit_count, const sf_episode *episode, sf_error *error)
+{
+    *times = NULL;
+    *count = 0;
+    sf_counter *counter;
+    int status = sf_counter_open(&counter, spikes, spike_count, unit_count, episode, 1, NULL, 1, error);
+    if (status == SF_OK)
+        status = sf_counter_occurrences(counter, 0, times, count, error);
+    sf_counter_close(counter);
+    return status;
 }

@@ -35,7 +35,7 @@ typedef struct run {
 
 void sf_mine_options_default(sf_mine_options *options)
 {
-    *options = (sf_mine_options){.max_size = 4, .most = 10000000};
+    *options = (sf_mine_options){.max_size = 4, .most = 5000000};
 }
 
 void sf_mine_result_free(sf_mine_result *result)

@@ -27,7 +27,7 @@ typedef struct sf_mine_options {
     size_t most;            /**< give up with SF_DATA beyond this many episodes */
 } sf_mine_options;
 
-/** Size up to 4, at most 10 million episodes; no delays and no threshold, which the caller sets. */
+/** Size up to 4, at most 5 million episodes; no delays and no threshold, which the caller sets. */
 void sf_mine_options_default(sf_mine_options *options);
 
 typedef struct sf_mine_input {
@@ -96,12 +96,17 @@ const char *sf_counter_engine(const sf_counter *counter);
  * span NULL: in all. */
 int sf_counter_count(sf_counter *counter, const sf_span *span, uint64_t *counts, sf_error *error);
 
+/**
+ * The occurrences that the count of episode i in the whole stream counts, in order: *times holds count * size
+ * times in ns, from sf_alloc, to be freed by sf_free. Of all occurrences with the same end it is the one
+ * whose spikes are the latest. SF_NO_MEMORY.
+ */
+int sf_counter_occurrences(const sf_counter *counter, size_t i, int64_t **times, size_t *count,
+                           sf_error *error);
+
 void sf_counter_close(sf_counter *counter);
 
-/**
- * The occurrences that the count of an episode counts, in order: *times holds count * size times in ns, from
- * sf_alloc, to be freed by sf_free. For each end it is the occurrence with the latest spike at every node.
- */
+/** sf_counter_occurrences of one episode. SF_DATA, SF_NO_MEMORY. */
 int sf_occurrences_find(int64_t **times, size_t *count, const sf_spike *spikes, size_t spike_count,
                         size_t unit_count, const sf_episode *episode, sf_error *error);
 

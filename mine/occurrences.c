@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The spikes of each counted occurrence: the lists of the interval engine, with the way back. */
-#include "core/episode.h"
+#include "mine/occurrences.h"
+
 #include "core/error.h"
 #include "core/memory.h"
-#include "mine/events.h"
-#include "mine/mine.h"
 
 /* A spike that an occurrence of the nodes so far can end with. */
 typedef struct stop {
@@ -66,44 +65,27 @@ static int take_greedily(int64_t **times, size_t *count, const stops *nodes, uin
     return SF_OK;
 }
 
-/* The kept unit that is the recording's `unit`. */
-static sf_unit_events events_of(const sf_events *events, uint32_t unit)
+static int find(int64_t **times, size_t *count, stops *nodes, const sf_events *events, const uint32_t *units,
+                const sf_episode *episode)
 {
-    uint32_t number = 0;
-    while (events->unit[number] != unit)
-        number++;
-    return sf_events_unit(events, number, 0, UINT32_MAX);
+    for (uint32_t node = 0; node < episode->size; node++) {
+        sf_unit_events unit = sf_events_unit(events, units[node], 0, UINT32_MAX);
+        int status = node == 0 ? list_node(&nodes[0], NULL, unit, NULL)
+                               : list_node(&nodes[node], &nodes[node - 1], unit, &episode->delays[node - 1]);
+        if (status != SF_OK)
+            return status;
+    }
+    return take_greedily(times, count, nodes, episode->size, events->origin_ns);
 }
 
-int sf_occurrences_find(int64_t **times, size_t *count, const sf_spike *spikes, size_t spike_count,
-                        size_t unit_count, const sf_episode *episode, sf_error *error)
+int sf_events_occurrences(int64_t **times, size_t *count, const sf_events *events, const uint32_t *units,
+                          const sf_episode *episode, sf_error *error)
 {
     *times = NULL;
     *count = 0;
-    int status = sf_episode_check(episode, unit_count, error);
-    if (status != SF_OK)
-        return status;
-    bool *keep = sf_alloc(unit_count, sizeof *keep);
-    if (keep == NULL)
-        return sf_fail_memory(error);
-    for (uint32_t node = 0; node < episode->size; node++)
-        keep[episode->units[node]] = true;
-    sf_events events;
-    status = sf_events_open(&events, spikes, spike_count, unit_count, keep, error);
-    sf_free(keep);
-    if (status != SF_OK)
-        return status;
     stops nodes[SF_EPISODE_MAX_SIZE] = {0};
-    for (uint32_t node = 0; node < episode->size && status == SF_OK; node++)
-        status =
-            list_node(&nodes[node], node > 0 ? &nodes[node - 1] : NULL,
-                      events_of(&events, episode->units[node]), node > 0 ? &episode->delays[node - 1] : NULL);
-    if (status == SF_OK)
-        status = take_greedily(times, count, nodes, episode->size, events.origin_ns);
-    if (status != SF_OK)
-        sf_fail_memory(error);
+    int status = find(times, count, nodes, events, units, episode);
     for (uint32_t node = 0; node < episode->size; node++)
         sf_free(nodes[node].items);
-    sf_events_close(&events);
-    return status;
+    return status == SF_OK ? SF_OK : sf_fail_memory(error);
 }

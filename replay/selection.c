@@ -358,7 +358,7 @@ static int keep_epochs(sf_recording *recording, const char *path, sf_error *erro
 
 /* ---- the whole ---- */
 
-static int64_t resolve_time(sf_time_point point, int64_t first_ns, int64_t otherwise)
+int64_t sf_time_point_resolve(sf_time_point point, int64_t first_ns, int64_t otherwise)
 {
     if (!point.given)
         return otherwise;
@@ -368,8 +368,8 @@ static int64_t resolve_time(sf_time_point point, int64_t first_ns, int64_t other
 static int keep_times(sf_recording *recording, const sf_selection *selection, int64_t first_ns,
                       sf_error *error)
 {
-    sf_span span = {resolve_time(selection->from, first_ns, INT64_MIN),
-                    resolve_time(selection->to, first_ns, INT64_MAX)};
+    sf_span span = {sf_time_point_resolve(selection->from, first_ns, INT64_MIN),
+                    sf_time_point_resolve(selection->to, first_ns, INT64_MAX)};
     if (span.start_ns >= span.stop_ns)
         return sf_fail(error, SF_USAGE, "--to", "%.9g s is not after --from, %.9g s",
                        (double)span.stop_ns * 1e-9, (double)span.start_ns * 1e-9);

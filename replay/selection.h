@@ -25,6 +25,9 @@ typedef struct sf_selection {
 /** Reads `3600.5` or `+5`; SF_USAGE. */
 int sf_time_point_parse(sf_time_point *point, const char *text, sf_error *error);
 
+/** The time meant in a recording whose first spike is at first_ns; `otherwise` where none was given. */
+int64_t sf_time_point_resolve(sf_time_point point, int64_t first_ns, int64_t otherwise);
+
 typedef struct sf_epoch {
     sf_span span;
     char label[64]; /**< "" where the file has none */

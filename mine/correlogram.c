@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mine/correlogram.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+
+#include <math.h>
+
+/* The times of one unit's spikes. */
+static size_t pick(int64_t *times, const sf_spike *spikes, size_t count, uint32_t unit)
+{
+    size_t picked = 0;
+    for (size_t i = 0; i < count; i++)
+        if (spikes[i].unit == unit)
+            times[picked++] = spikes[i].time_ns;
+    return picked;
+}
+
+/* k with k * bin < lag <= (k + 1) * bin, counted from the first bin. */
+static size_t bin_of(const sf_correlogram *c, int64_t lag)
+{
+    return (size_t)((lag + (int64_t)c->half * c->bin_ns - 1) / c->bin_ns);
+}
+
+static void count_lags(sf_correlogram *c, const int64_t *from, size_t from_count, const int64_t *to,
+                       size_t to_count)
+{
+    int64_t reach = (int64_t)c->half * c->bin_ns;
+    size_t first = 0;
+    for (size_t i = 0; i < from_count; i++) {
+        while (first < to_count && to[first] - from[i] <= -reach)
+            first++;
+        for (size_t k = first; k < to_count && to[k] - from[i] <= reach; k++)
+            if (c->from != c->to || i != k)
+                c->counts[bin_of(c, to[k] - from[i])]++;
+    }
+}
+
+int sf_correlogram_make(sf_correlogram *correlogram, const sf_spike *spikes, size_t count, uint32_t from,
+                        uint32_t to, int64_t bin_ns, uint32_t half, int64_t duration_ns, sf_error *error)
+{
+    *correlogram = (sf_correlogram){.from = from, .to = to, .bin_ns = bin_ns, .half = half};
+    correlogram->counts = sf_alloc(2 * (size_t)half, sizeof *correlogram->counts);
+    int64_t *times = sf_resize(NULL, 2 * count, sizeof *times);
+    if (correlogram->counts == NULL || times == NULL) {
+        sf_free(times);
+        sf_correlogram_free(correlogram);
+        return sf_fail_memory(error);
+    }
+    size_t from_count = pick(times, spikes, count, from);
+    size_t to_count = pick(times + count, spikes, count, to);
+    count_lags(correlogram, times, from_count, times + count, to_count);
+    correlogram->expected =
+        duration_ns > 0 ? (double)from_count * (double)to_count * (double)bin_ns / (double)duration_ns : NAN;
+    sf_free(times);
+    return SF_OK;
+}
+
+void sf_correlogram_free(sf_correlogram *correlogram)
+{
+    sf_free(correlogram->counts);
+    *correlogram = (sf_correlogram){0};
+}

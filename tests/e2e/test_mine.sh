@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+# synfire mine and count: fields, exact counts, options, refusals.
+refused() { # exit code, words of the sentence, command...
+    local expected=$1 words=$2 code=0
+    shift 2
+    "$@" >out 2>err || code=$?
+    if [ $code != "$expected" ] || [ -s out ] || [ "$(wc -l <err)" != 1 ] || ! grep -qF -- "$words" err; then
+        echo "exit $code, expected $expected with '$words':"; cat out err; return 1
+    fi
+}
+check() { # checks JSON in the file `out` (and `other`) by Python assertions
+    python3 -c "
+import json
+out = json.load(open('out'))
+$1"
+}
+
+# The worked example of the paper's definition: count 1.
+printf 'A,0.001\nA,0.002\nB,0.005\nB,0.008\nA,0.010\nA,0.013\nC,0.015\nB,0.018\nC,0.020\n' >worked.csv
+echo 'A -(5,10]-> B -(10,15]-> C' >worked.txt
+$SYNFIRE count worked.csv --episodes worked.txt --json >out
+check 'assert out["episodes"][0]["count"] == 1'
+
+# A minute with planted chains: fields and their types, order, the planted chain on top.
+$SYNFIRE simulate demo.h5 --preset sym26 >/dev/null 2>&1
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --max-size 8 --json >out
+check '
+assert list(out) == ["recording", "spikes", "units", "engine", "device", "seconds", "levels", "episodes"]
+assert (out["recording"], out["units"], out["engine"], out["device"]) == ("demo.h5", 26, "interval", "cpu")
+for level in out["levels"]:
+    assert list(level) == ["size", "candidates", "culled", "frequent", "seconds"]
+assert [l["size"] for l in out["levels"]] == [1, 2, 3, 4, 5, 6, 7, 8]
+assert out["levels"][1]["candidates"] == 26 * 25
+for e in out["episodes"]:
+    assert list(e) == ["id", "units", "names", "delays_ms", "count", "expected", "p", "q", "strength"]
+    assert e["count"] >= 60 and e["p"] is None and e["delays_ms"] == [[4, 6]] * (len(e["units"]) - 1)
+    assert 0.7 < e["expected"] / 55 < 1.4 or len(e["units"]) > 2
+key = lambda e: (len(e["units"]), -e["count"], e["units"], e["delays_ms"])
+assert out["episodes"] == sorted(out["episodes"], key=key)
+assert sum(l["frequent"] for l in out["levels"][1:]) == len(out["episodes"])
+assert out["episodes"][-1]["names"] == list("DEFGHIJK")
+assert len({e["id"] for e in out["episodes"]}) == len(out["episodes"])'
+cp out all
+
+# Both engines, one and two threads: the same levels and episodes.
+for how in "--engine reference" "--engine interval --threads 1" "--engine auto --device cpu --threads 2"; do
+    # shellcheck disable=SC2086
+    $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --max-size 8 --json $how >out
+    check '
+all = json.load(open("all"))
+assert out["episodes"] == all["episodes"]
+assert [l["frequent"] for l in out["levels"]] == [l["frequent"] for l in all["levels"]]'
+done
+
+# Episodes found are episodes that count counts, as text and as JSON.
+python3 - <<'PY'
+import json
+with open("text.txt", "w") as text, open("json.txt", "w") as lines:
+    for e in json.load(open("all"))["episodes"]:
+        names = e["names"]
+        text.write(names[0] + "".join(f" -(4,6]-> {n}" for n in names[1:]) + "\n")
+        lines.write(json.dumps({"units": e["units"], "delays_ms": e["delays_ms"]}) + "\n")
+PY
+for file in text.txt json.txt; do
+    $SYNFIRE count demo.h5 --episodes $file --json >out
+    check '
+all = json.load(open("all"))["episodes"]
+fields = ["id", "units", "names", "delays_ms", "count", "expected"]
+assert out["episodes"] == [{f: e[f] for f in fields} for e in all]'
+done
+
+# Thresholds by rate and fraction; top, closed, self, several delays; tables and CSV.
+spikes=$(python3 -c 'import json; print(json.load(open("all"))["spikes"])')
+$SYNFIRE mine demo.h5 --delay 4:6 --min-rate 1 --max-size 8 --json | sed 's/"seconds":[^,}]*//g' >rate
+$SYNFIRE mine demo.h5 --delay 4:6 --min-fraction "$(python3 -c "print(60 / $spikes)")" --max-size 8 --json |
+    sed 's/"seconds":[^,}]*//g' >fraction
+sed 's/"seconds":[^,}]*//g' all | cmp - rate
+cmp rate fraction
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --max-size 8 --top 2 --json >out
+check 'assert [len(e["units"]) for e in out["episodes"]] == [s for s in range(2, 8) for _ in "12"] + [8]'
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --max-size 8 --closed --json >out
+check '
+all = json.load(open("all"))["episodes"]
+assert len(out["episodes"]) < len(all) and all[-1] in out["episodes"]'
+$SYNFIRE mine demo.h5 --delay 10:60 --min-count 300 --max-size 2 --self --json >out
+check 'assert out["levels"][1]["candidates"] == 26 * 26 and any(e["units"][0] == e["units"][1] for e in out["episodes"])'
+$SYNFIRE mine demo.h5 --delay 0:4,4:6.5 --min-count 60 --json >out
+check '
+assert out["levels"][1]["candidates"] == 2 * 26 * 25
+assert {tuple(d) for e in out["episodes"] for d in e["delays_ms"]} == {(0, 4), (4, 6.5)}'
+$SYNFIRE mine demo.h5 --preset cortex --max-size 2 --min-count 100 --json >out 2>err
+grep -q 'preset cortex' err
+check 'assert out["levels"][1]["candidates"] == 3 * 26 * 25'
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 >out
+grep -q '^D -(4,6\]-> E -(4,6\]-> F -(4,6\]-> G ' out && grep -q 'more: --top' out
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --csv >out
+head -1 out | grep -qx 'id,size,episode,count,expected'
+check_lines=$(python3 -c 'import json; print(1 + sum(len(e["units"]) <= 4 for e in json.load(open("all"))["episodes"]))')
+[ "$(wc -l <out)" = "$check_lines" ]
+$SYNFIRE mine demo.h5 --delay 4:6 >out # a default threshold
+grep -q 'frequent from a count of 32.514' out
+
+# Neighbours on the array are 100 um apart: none of them is linked.
+$SYNFIRE mine demo.h5 --delay 0:20 --min-count 1 --max-size 2 --min-distance 120 --json >out
+$SYNFIRE info demo.h5 --json >info
+check '
+at = {u["index"]: (u["x_um"], u["y_um"]) for u in json.load(open("info"))["unit_detail"]}
+far = lambda a, b: sum((p - q) ** 2 for p, q in zip(at[a], at[b])) >= 120 ** 2
+assert out["levels"][1]["candidates"] == sum(a != b and far(a, b) for a in at for b in at)
+assert all(far(*e["units"]) for e in out["episodes"])'
+
+# Occurrences: as many lines as counts, delays inside their intervals, no overlap.
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --max-size 8 --json --occurrences occurrences.csv >out
+check '
+import csv
+from decimal import Decimal
+rows = {}
+for row in csv.DictReader(open("occurrences.csv")):
+    times = [Decimal(row[f"spike_{i}_s"]) for i in range(1, 9) if row[f"spike_{i}_s"]]
+    assert all(Decimal("0.004") < b - a <= Decimal("0.006") for a, b in zip(times, times[1:]))
+    rows.setdefault(row["id"], []).append(times)
+    assert int(row["occurrence"]) == len(rows[row["id"]])
+assert {e["id"]: e["count"] for e in out["episodes"]} == {k: len(v) for k, v in rows.items()}
+assert all(a[-1] <= b[0] for v in rows.values() for a, b in zip(v, v[1:]))'
+
+# Windows: each count is that of the slice alone; the window is no multiple of the hop; one partial at the end.
+head -40 text.txt >some.txt
+$SYNFIRE count demo.h5 --episodes some.txt --from 3.5 --window 17.3 --hop 7.1 --json >out
+cp out windows
+python3 - >slices <<'PY'
+import json
+for w in json.load(open("windows"))["windows"]:
+    print(w["from_s"], w["to_s"], *w["counts"], w.get("partial", False))
+PY
+[ "$(wc -l <slices)" = 7 ] && [ "$(grep -c True slices)" = 1 ] && tail -1 slices | grep -q True
+head -1 slices | grep -q '^3.5 20.8 '
+while read -r from to counts; do
+    $SYNFIRE count demo.h5 --episodes some.txt --from "$from" --to "$to" --json >out
+    check "assert [str(e['count']) for e in out['episodes']] == '$counts'.split()[:-1]"
+done <slices
+$SYNFIRE count demo.h5 --episodes some.txt --window 20 --hop 20 >out
+grep -q ' partial$' out
+
+# The cross-correlogram counts what pairs there are.
+$SYNFIRE count worked.csv --episodes worked.txt --correlogram --json >out
+check '
+first, second = out["episodes"][0]["correlograms"]
+assert (first["units"], first["bin_ms"], first["from_ms"]) == ([0, 1], 1, -50) and len(first["counts"]) == 100
+assert sum(first["counts"]) == 12 and sum(second["counts"]) == 6
+lags = [b - a for a in (1, 2, 10, 13) for b in (5, 8, 18)]  # bin k holds k - 50 < lag <= k - 49
+assert first["counts"] == [lags.count(k - 49) for k in range(100)]
+assert abs(first["expected"] - 4 * 3 / 19) < 0.001'
+$SYNFIRE count demo.h5 --episodes some.txt --correlogram >out
+grep -q 'expected in each bin' out
+
+# Nothing frequent is no error, and says what to do.
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 5000 --json >out 2>err
+check 'assert out["episodes"] == [] and out["levels"][0]["frequent"] == 0'
+grep -q 'lower the threshold' err
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 1000 --json >out 2>err
+grep -q 'no pair of units reaches a count of 1000' err
+
+# Delays narrower than two ticks of the clock.
+awk 'BEGIN { for (i = 0; i < 400; i++) printf "%s,%.3f\n", i % 3 ? "a" : "b", i / 100 }' >coarse.csv
+$SYNFIRE mine coarse.csv --delay 0:10 --min-count 5 --json >out 2>err
+grep -q 'narrower than two clock ticks of 10 ms' err
+
+refused 64 "an argument is missing" $SYNFIRE mine
+refused 66 "nowhere.h5" $SYNFIRE mine nowhere.h5
+refused 64 "expected LO:HI" $SYNFIRE mine demo.h5 --delay 5
+refused 64 "is negative" $SYNFIRE mine demo.h5 --delay -1:5
+refused 64 "empty" $SYNFIRE mine demo.h5 --delay 5:5
+refused 64 "does not go with --min-count" $SYNFIRE mine demo.h5 --min-count 5 --min-rate 1
+refused 64 "more than 0" $SYNFIRE mine demo.h5 --min-count 0
+refused 64 "expected a number" $SYNFIRE mine demo.h5 --min-count many
+refused 64 "from 2 to 16" $SYNFIRE mine demo.h5 --max-size 1
+refused 64 "from 2 to 16" $SYNFIRE mine demo.h5 --max-size 17
+refused 64 "auto, interval, reference" $SYNFIRE mine demo.h5 --engine fastest
+refused 64 "one thread" $SYNFIRE mine demo.h5 --engine reference --threads 2
+refused 64 "auto or cpu" $SYNFIRE mine demo.h5 --device gpu
+refused 69 "on the CPU only" $SYNFIRE mine demo.h5 --device cuda:0
+refused 64 "holds no positions" $SYNFIRE mine worked.csv --min-distance 100
+refused 64 "does not go with --json" $SYNFIRE mine demo.h5 --json --csv
+refused 64 "given twice" $SYNFIRE mine demo.h5 --delay 0:5,0:5
+refused 73 "cannot create" $SYNFIRE mine demo.h5 --delay 4:6 --min-count 100 --occurrences nowhere/x.csv
+
+refused 64 "--episodes: is needed" $SYNFIRE count demo.h5
+refused 66 "nowhere.txt" $SYNFIRE count demo.h5 --episodes nowhere.txt
+printf '\n \n' >blank.txt
+refused 65 "holds no episode" $SYNFIRE count demo.h5 --episodes blank.txt
+printf 'A -(0,5]-> B\nA -(0,5]-> Zebra\n' >unknown.txt
+refused 65 "unknown.txt:2: column" $SYNFIRE count demo.h5 --episodes unknown.txt
+printf '{"units":[0,99],"delays_ms":[[0,5]]}\n' >index.txt
+refused 65 "index.txt:1: unit #99" $SYNFIRE count demo.h5 --episodes index.txt
+printf '{"units":[0,1],"delays_ms":[[0,5]]\n' >broken.txt
+refused 65 "broken.txt:1: column" $SYNFIRE count demo.h5 --episodes broken.txt
+printf '{"units":[0,1],"delays_ms":[[5]]}\n' >pair.txt
+refused 65 "[low, high]" $SYNFIRE count demo.h5 --episodes pair.txt
+printf '{"units":[0,1],"delays_ms":[]}\n' >none.txt
+refused 65 "1 pairs" $SYNFIRE count demo.h5 --episodes none.txt
+printf 'A -(0,5]-> B\n\0' >nul.txt
+refused 65 "NUL" $SYNFIRE count demo.h5 --episodes nul.txt
+refused 64 "give --window too" $SYNFIRE count demo.h5 --episodes text.txt --hop 5
+refused 64 "more than 0 s" $SYNFIRE count demo.h5 --episodes text.txt --window 0
+refused 64 "more than 10000000 windows" $SYNFIRE count demo.h5 --episodes text.txt --window 1 --hop 1e-9
