@@ -28,7 +28,7 @@ struct sf_inlet {
     size_t spikes_done, markers_done; /* of the batch on offer */
     note owed;                        /* the last note, where the ring had no room for it */
     bool owes;
-    _Atomic uint64_t offered, left_out, gaps, gap_lost, malformed;
+    _Atomic uint64_t offered, left_out, gaps, gap_lost, malformed, restarts;
     atomic_bool finished;
 
     /* The merge's thread. */
@@ -162,6 +162,7 @@ bool sf_inlet_offer(sf_inlet *inlet, const sf_batch *batch)
     add(&inlet->gaps, batch->gaps);
     add(&inlet->gap_lost, batch->gap_lost);
     add(&inlet->malformed, batch->malformed);
+    add(&inlet->restarts, batch->restarts);
     add(&inlet->left_out, batch->out_of_range);
     return true;
 }
@@ -188,6 +189,7 @@ sf_inlet_counts sf_inlet_count(const sf_inlet *inlet)
         .gaps = atomic_load(&inlet->gaps),
         .gap_lost = atomic_load(&inlet->gap_lost),
         .malformed = atomic_load(&inlet->malformed),
+        .restarts = atomic_load(&inlet->restarts),
         .stalls = atomic_load(&inlet->stalls),
         .lateness_max_ns = atomic_load(&inlet->lateness_max_ns),
         .ring_fill = sf_ring_fill(&inlet->spikes),
