@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Receives a synfire stream as docs/wire.md describes it, with nothing of synfire's, and prints what came as JSON."""
+"""Receives a synfire stream as docs/wire.md describes it, with nothing of synfire's, and prints what came as JSON.
+
+usage: stream_client.py ENDPOINT [SPIKES PID]: after so many spikes the process gets SIGINT."""
 import hashlib
 import json
+import os
+import signal
 import struct
 import sys
 
 import zmq
 
 
-def main(endpoint):
+def main(endpoint, enough=None, process=None):
     socket = zmq.Context().socket(zmq.SUB)
     socket.setsockopt(zmq.SUBSCRIBE, b"")
     socket.setsockopt(zmq.RCVHWM, 0)
@@ -51,6 +55,9 @@ def main(endpoint):
                 units.update(row[8:12])
                 amplitudes.update(row[12:])
             spikes += spike_count
+            if enough is not None and spikes >= int(enough):
+                os.kill(int(process), signal.SIGINT)
+                enough = None
             for i in range(marker_count):
                 time, marker_kind, state, line, zero, text = struct.unpack_from(
                     "<qBBHI48s", frame, 40 + 16 * spike_count + 64 * i)
@@ -68,4 +75,4 @@ def main(endpoint):
               sys.stdout)
 
 
-main(sys.argv[1])
+main(*sys.argv[1:])

@@ -434,7 +434,7 @@ static void only_streams_of_this_version_are_opened(void **state)
     it.stop = false;
     it.frame.data[0] = 'X';
     assert_int_equal(sf_thread_start(&it.thread, "hello", repeat_hello, &it, NULL), SF_OK);
-    test_assert_fails(sf_stream_open(&source, it.publisher.address, 300, NULL, &error), &error, SF_DATA,
+    test_assert_fails(sf_stream_open(&source, it.publisher.address, 1500, NULL, &error), &error, SF_DATA,
                       "no synfire stream");
     stop_hello(&it);
     close_bench(&it);
