@@ -99,7 +99,7 @@ def check_hdf5(path, hops):
     ids = [row[1] for row in table(path, "/results/episodes")]
     recorded = {}
     for row in counts:
-        seq, count, episode = int(row[0]), int(row[1]), int(row[4])
+        seq, episode, count = (int(word) for word in row[:3])
         recorded.setdefault(seq, []).append((ids[episode], count))
     if len(windows) != len(hops):
         sys.exit(f"{path}: {len(windows)} of {len(hops)} windows")
