@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The CUDA backend: its table, its devices, their memory. */
+#include "gpu/device.cuh"
+
+#include <stdio.h>
+#include <string.h>
+
+int sf_gpu_check(cudaError_t result, const char *call, sf_error *error)
+{
+    if (result == cudaSuccess)
+        return SF_OK;
+    int length = (int)strcspn(call, "(");
+    if (result == cudaErrorMemoryAllocation)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "device memory is out");
+    return sf_fail(error, SF_IO, NULL, "%.*s: %s", length, call, cudaGetErrorString(result));
+}
+
+int sf_gpu_alloc(sf_backend_device *device, void **memory, size_t bytes, sf_error *error)
+{
+    *memory = NULL;
+    if (bytes > device->memory_limit - device->memory_used)
+        return sf_fail(error, SF_UNAVAILABLE, NULL,
+                       "the job needs more than the %llu MiB of device memory it may take",
+                       (unsigned long long)(device->memory_limit >> 20));
+    cudaError_t result = cudaMallocFromPoolAsync(memory, bytes > 0 ? bytes : 1, device->pool, device->work);
+    if (result != cudaSuccess) {
+        cudaGetLastError(); /* an allocation that failed is not to be reported again by the next launch */
+        return sf_gpu_check(result, "cudaMallocFromPoolAsync", error);
+    }
+    device->memory_used += bytes;
+    if (device->memory_used > device->memory_peak)
+        device->memory_peak = device->memory_used;
+    return SF_OK;
+}
+
+void sf_gpu_free(sf_backend_device *device, void *memory, size_t bytes)
+{
+    if (memory == NULL)
+        return;
+    cudaFreeAsync(memory, device->work);
+    device->memory_used -= bytes;
+}
+
+int sf_gpu_upload(sf_backend_device *device, void *to, const void *from, size_t bytes, sf_error *error)
+{
+    int piece = 0;
+    for (size_t done = 0; done < bytes; piece ^= 1) {
+        size_t length = bytes - done < SF_GPU_PIECE ? bytes - done : SF_GPU_PIECE;
+        char *pinned = device->staging + piece * SF_GPU_PIECE;
+        SF_GPU_TRY(cudaEventSynchronize(device->staged[piece]));
+        memcpy(pinned, (const char *)from + done, length);
+        SF_GPU_TRY(cudaMemcpyAsync((char *)to + done, pinned, length, cudaMemcpyHostToDevice, device->work));
+        SF_GPU_TRY(cudaEventRecord(device->staged[piece], device->work));
+        done += length;
+    }
+    return SF_OK;
+}
+
+int sf_gpu_download(sf_backend_device *device, void *to, const void *from, size_t bytes, sf_error *error)
+{
+    for (size_t done = 0; done < bytes;) {
+        size_t length = bytes - done < 2 * SF_GPU_PIECE ? bytes - done : 2 * SF_GPU_PIECE;
+        SF_GPU_TRY(cudaMemcpyAsync(device->staging, (const char *)from + done, length, cudaMemcpyDeviceToHost,
+                                   device->work));
+        SF_GPU_TRY(cudaStreamSynchronize(device->work));
+        memcpy((char *)to + done, device->staging, length);
+        done += length;
+    }
+    return SF_OK;
+}
+
+/* ---- devices ---- */
+
+static uint32_t device_count(char *why, size_t size)
+{
+    int count = 0;
+    cudaError_t result = cudaGetDeviceCount(&count);
+    if (result != cudaSuccess) {
+        snprintf(why, size, "%s", cudaGetErrorString(result));
+        return 0;
+    }
+    if (count == 0)
+        snprintf(why, size, "the driver lists none");
+    return (uint32_t)count;
+}
+
+static void close_device(sf_backend_device *device)
+{
+    if (device == NULL)
+        return;
+    cudaSetDevice(device->ordinal);
+    if (device->work != NULL)
+        cudaStreamSynchronize(device->work);
+    for (int i = 0; i < 2; i++)
+        if (device->staged[i] != NULL)
+            cudaEventDestroy(device->staged[i]);
+    if (device->staging != NULL)
+        cudaFreeHost(device->staging);
+    if (device->pool != NULL)
+        cudaMemPoolDestroy(device->pool);
+    if (device->work != NULL)
+        cudaStreamDestroy(device->work);
+    sf_free(device);
+}
+
+/* The default limit leaves a tenth of what is free to others. */
+static int prepare_memory(sf_backend_device *device, uint64_t memory_limit, sf_error *error)
+{
+    size_t free_bytes, total_bytes;
+    SF_GPU_TRY(cudaMemGetInfo(&free_bytes, &total_bytes));
+    device->memory_limit = memory_limit > 0 ? memory_limit : free_bytes - free_bytes / 10;
+    cudaMemPoolProps shape = {};
+    shape.allocType = cudaMemAllocationTypePinned;
+    shape.location.type = cudaMemLocationTypeDevice;
+    shape.location.id = device->ordinal;
+    SF_GPU_TRY(cudaMemPoolCreate(&device->pool, &shape));
+    uint64_t keep = device->memory_limit;
+    SF_GPU_TRY(cudaMemPoolSetAttribute(device->pool, cudaMemPoolAttrReleaseThreshold, &keep));
+    SF_GPU_TRY(cudaMallocHost((void **)&device->staging, 2 * SF_GPU_PIECE));
+    return SF_OK;
+}
+
+static int prepare_device(sf_backend_device *device, uint64_t memory_limit, sf_error *error)
+{
+    SF_GPU_TRY(cudaSetDevice(device->ordinal));
+    SF_GPU_TRY(cudaGetDeviceProperties(&device->properties, device->ordinal));
+    SF_GPU_TRY(cudaStreamCreateWithFlags(&device->work, cudaStreamNonBlocking));
+    for (int i = 0; i < 2; i++)
+        SF_GPU_TRY(cudaEventCreateWithFlags(&device->staged[i], cudaEventDisableTiming));
+    return prepare_memory(device, memory_limit, error);
+}
+
+static int open_device(sf_backend_device **opened, uint32_t index, uint64_t memory_limit, sf_error *error)
+{
+    *opened = NULL;
+    sf_backend_device *device = (sf_backend_device *)sf_alloc(1, sizeof *device);
+    if (device == NULL)
+        return sf_fail_memory(error);
+    device->ordinal = (int)index;
+    int status = prepare_device(device, memory_limit, error);
+    if (status == SF_OK)
+        *opened = device;
+    else
+        close_device(device);
+    return status;
+}
+
+static void facts(const sf_backend_device *device, sf_backend_facts *facts)
+{
+    snprintf(facts->description, sizeof facts->description, "%.127s", device->properties.name);
+    facts->memory = device->properties.totalGlobalMem;
+    facts->memory_limit = device->memory_limit;
+    facts->memory_peak = device->memory_peak;
+}
+
+static bool supports(const sf_backend_device *device, sf_operation operation, const char *engine)
+{
+    (void)device;
+    bool known = operation == SF_OPERATION_COUNT || operation == SF_OPERATION_MINE;
+    return known && strcmp(engine, "interval") == 0;
+}
+
+extern "C" SF_API const sf_backend *synfire_backend(void)
+{
+    static const sf_backend backend = {
+        .version = SF_BACKEND_VERSION,
+        .name = "cuda",
+        .device_count = device_count,
+        .open = open_device,
+        .close = close_device,
+        .facts = facts,
+        .supports = supports,
+        .stream_open = sf_gpu_stream_open,
+        .stream_close = sf_gpu_stream_close,
+        .count = sf_gpu_count,
+        .mine = sf_gpu_mine,
+    };
+    return &backend;
+}

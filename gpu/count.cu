@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counting given episodes by the interval engine on the device: a warp an episode. The list of each prefix is
+ * made from the one before, 32 spikes of the next unit at a time, each looking for its end by its time; the
+ * last node is counted as it goes. Two lists as long as the longest train wait in device memory for each
+ * warp.
+ *
+ * Cost: the spikes of the episode's units, times the logarithm of how far apart ends and spikes lie.
+ */
+#include "gpu/device.cuh"
+
+#include <string.h>
+
+#define WARP 32u
+#define FULL 0xffffffffu
+#define WARPS_A_BLOCK 8u
+
+typedef struct count_view {
+    const int64_t *times;
+    const uint32_t *unit_first; /* by unit: its places in unit_ends */
+    const uint2 *unit_ends;
+    uint32_t first, last; /* positions */
+    uint32_t size;
+    uint32_t count;
+    const uint32_t *units, *delays;
+    const sf_delay *intervals;
+    uint2 *lists; /* [warp][2][room] */
+    uint32_t room;
+    uint32_t *counts;
+} count_view;
+
+/* A part of the device's list of one unit. */
+typedef struct train {
+    const uint2 *ends;
+    uint32_t count;
+} train;
+
+static __device__ uint32_t first_from(const uint2 *ends, uint32_t count, uint32_t position)
+{
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (ends[middle].x < position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static __device__ train train_of(const count_view *v, uint32_t unit)
+{
+    const uint2 *ends = v->unit_ends + v->unit_first[unit];
+    uint32_t count = v->unit_first[unit + 1] - v->unit_first[unit];
+    uint32_t begin = first_from(ends, count, v->first), end = first_from(ends, count, v->last);
+    return train{ends + begin, end > begin ? end - begin : 0};
+}
+
+/* How many ends of the list, after the first `low`, of which all do, lie more than `by` before the time. */
+static __device__ uint32_t ends_before(const int64_t *times, train list, uint32_t low, int64_t time,
+                                       int64_t by)
+{
+    uint32_t step = 1;
+    while (step <= list.count - low && time - times[list.ends[low + step - 1].x] > by) {
+        low += step;
+        step *= 2;
+    }
+    uint32_t high = step <= list.count - low ? low + step - 1 : list.count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (time - times[list.ends[middle].x] > by)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Takes, in order, every occurrence of the warp that starts at `restart` or later. */
+static __device__ void take(bool is_end, uint2 own, uint32_t *restart, uint32_t *count)
+{
+    uint32_t mask = __ballot_sync(FULL, is_end && own.y >= *restart);
+    while (mask != 0) {
+        uint32_t lane = (uint32_t)__ffs((int)mask) - 1;
+        *restart = __shfl_sync(FULL, own.x, lane) + 1;
+        ++*count;
+        uint32_t later = lane == WARP - 1 ? 0 : FULL << (lane + 1);
+        mask = __ballot_sync(FULL, is_end && own.y >= *restart) & later;
+    }
+}
+
+/* The list of an episode by one node more, into `to`; to NULL only counts. Returns its length or count. */
+static __device__ uint32_t follow(const count_view *v, uint2 *to, train list, train unit, sf_delay delay,
+                                  uint32_t lane)
+{
+    uint32_t low = 0, length = 0, restart = 0, count = 0;
+    for (uint32_t base = 0; base < unit.count; base += WARP) {
+        uint32_t k = min(base + lane, unit.count - 1), position = unit.ends[k].x;
+        int64_t time = v->times[position];
+        low = ends_before(v->times, list, low, time, delay.low_ns);
+        uint2 last = low > 0 ? list.ends[low - 1] : make_uint2(0, 0);
+        bool is_end = base + lane < unit.count && low > 0 && time - v->times[last.x] <= delay.high_ns;
+        if (to == NULL) {
+            take(is_end, make_uint2(position, last.y), &restart, &count);
+        } else {
+            uint32_t mask = __ballot_sync(FULL, is_end);
+            if (is_end)
+                to[length + __popc(mask & ((1u << lane) - 1))] = make_uint2(position, last.y);
+            length += __popc(mask);
+        }
+        low = __shfl_sync(FULL, low, WARP - 1);
+    }
+    __syncwarp();
+    return to == NULL ? count : length;
+}
+
+static __global__ void count_all(count_view v)
+{
+    uint32_t lane = threadIdx.x % WARP, warp = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
+    uint2 *lists = v.lists + (size_t)warp * 2 * v.room;
+    for (uint32_t c = warp; c < v.count; c += gridDim.x * (blockDim.x / WARP)) {
+        const uint32_t *units = v.units + (size_t)c * v.size, *delays = v.delays + (size_t)c * (v.size - 1);
+        train list = train_of(&v, units[0]);
+        uint32_t count = list.count;
+        for (uint32_t node = 1; node < v.size; node++) {
+            uint2 *to = node + 1 < v.size ? lists + (node & 1) * (size_t)v.room : NULL;
+            count = follow(&v, to, list, train_of(&v, units[node]), v.intervals[delays[node - 1]], lane);
+            list = train{to, count};
+        }
+        if (lane == 0)
+            v.counts[c] = count;
+    }
+}
+
+/* ---- launching ---- */
+
+typedef struct counting {
+    sf_backend_device *device;
+    count_view view;
+    void *blocks[5];
+    size_t bytes[5];
+} counting;
+
+enum { UNITS, DELAYS, INTERVALS, LISTS, COUNTS };
+
+static int reserve(counting *c, int which, size_t bytes, sf_error *error)
+{
+    c->bytes[which] = bytes;
+    int status = sf_gpu_alloc(c->device, &c->blocks[which], bytes, error);
+    if (status != SF_OK)
+        c->bytes[which] = 0;
+    return status;
+}
+
+static int send(counting *c, int which, const void *from, size_t bytes, sf_error *error)
+{
+    int status = reserve(c, which, bytes, error);
+    return status == SF_OK ? sf_gpu_upload(c->device, c->blocks[which], from, bytes, error) : status;
+}
+
+static int prepare(counting *c, const sf_candidates *candidates, uint32_t warps, sf_error *error)
+{
+    size_t count = candidates->count, size = candidates->size;
+    int status = send(c, UNITS, candidates->units, count * size * sizeof(uint32_t), error);
+    if (status == SF_OK)
+        status = send(c, DELAYS, candidates->delays, count * (size - 1) * sizeof(uint32_t), error);
+    if (status == SF_OK)
+        status =
+            send(c, INTERVALS, candidates->intervals, candidates->interval_count * sizeof(sf_delay), error);
+    if (status == SF_OK)
+        status = reserve(c, LISTS, (size_t)warps * 2 * c->view.room * sizeof(uint2), error);
+    if (status == SF_OK)
+        status = reserve(c, COUNTS, count * sizeof(uint32_t), error);
+    c->view.units = (const uint32_t *)c->blocks[UNITS];
+    c->view.delays = (const uint32_t *)c->blocks[DELAYS];
+    c->view.intervals = (const sf_delay *)c->blocks[INTERVALS];
+    c->view.lists = (uint2 *)c->blocks[LISTS];
+    c->view.counts = (uint32_t *)c->blocks[COUNTS];
+    return status;
+}
+
+/* As many warps as the device runs at once, as there are episodes, and as a quarter of the memory has lists
+ * for. */
+static uint32_t choose_warps(const counting *c)
+{
+    const cudaDeviceProp *p = &c->device->properties;
+    uint64_t warps = (uint64_t)p->multiProcessorCount * (uint32_t)p->maxThreadsPerMultiProcessor / WARP;
+    warps = warps < c->view.count ? warps : c->view.count;
+    uint64_t a_warp = 2 * (uint64_t)c->view.room * sizeof(uint2);
+    uint64_t fit = a_warp > 0 ? (c->device->memory_limit - c->device->memory_used) / 4 / a_warp : warps;
+    warps = warps < fit ? warps : fit;
+    return (uint32_t)(warps + WARPS_A_BLOCK - 1) / WARPS_A_BLOCK * WARPS_A_BLOCK;
+}
+
+static int run(counting *c, const sf_backend_count *job, sf_error *error)
+{
+    uint32_t warps = choose_warps(c);
+    int status = warps > 0
+                     ? prepare(c, job->candidates, warps, error)
+                     : sf_fail(error, SF_UNAVAILABLE, NULL, "the trains are too long for the device memory");
+    if (status != SF_OK)
+        return status;
+    count_all<<<warps / WARPS_A_BLOCK, WARPS_A_BLOCK * WARP, 0, c->device->work>>>(c->view);
+    SF_GPU_LAUNCHED();
+    return sf_gpu_download(c->device, job->counts, c->view.counts, c->view.count * sizeof *job->counts,
+                           error);
+}
+
+int sf_gpu_count(sf_backend_stream *stream, const sf_backend_count *job, sf_error *error)
+{
+    const sf_candidates *candidates = job->candidates;
+    if (candidates->count > INT32_MAX)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "%zu episodes are more than the device counts at once",
+                       candidates->count);
+    if (candidates->count == 0)
+        return SF_OK;
+    SF_GPU_TRY(cudaSetDevice(stream->device->ordinal));
+    counting c = {.device = stream->device};
+    c.view = (count_view){.times = stream->times,
+                          .unit_first = stream->first,
+                          .unit_ends = stream->ends,
+                          .first = job->first,
+                          .last = job->last,
+                          .size = candidates->size,
+                          .count = (uint32_t)candidates->count,
+                          .room = candidates->size > 2 ? stream->longest_train : 0};
+    int status = run(&c, job, error);
+    for (int i = 0; i < 5; i++)
+        sf_gpu_free(c.device, c.blocks[i], c.bytes[i]);
+    return status;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What the files of the CUDA backend share: a device, its memory, copies, and checked calls. */
+#ifndef SF_GPU_DEVICE_CUH
+#define SF_GPU_DEVICE_CUH
+
+extern "C" {
+#include "core/backend.h"
+#include "core/error.h"
+#include "core/memory.h"
+}
+
+#include <cuda_runtime.h>
+
+/** Pinned memory that all copies pass through: two pieces, so that filling one overlaps sending the other. */
+#define SF_GPU_PIECE ((size_t)4 << 20)
+
+struct sf_backend_device {
+    int ordinal;
+    cudaDeviceProp properties;
+    cudaStream_t work;  /* everything is in order on it */
+    cudaMemPool_t pool; /* keeps what it freed, so that a warm job allocates nothing */
+    uint64_t memory_limit, memory_used, memory_peak;
+    char *staging; /* pinned, 2 pieces */
+    cudaEvent_t staged[2];
+};
+
+/** The spikes on a device. */
+struct sf_backend_stream {
+    sf_backend_device *device;
+    uint32_t unit_count, count, longest_train;
+    int64_t *times;  /* by position */
+    uint16_t *owner; /* by position */
+    uint32_t *first; /* unit_count + 1 */
+    uint2
+        *ends; /* by unit: (position, position): the list of an episode of one unit, and where a unit fires */
+    size_t bytes[4]; /* of the four above */
+};
+
+/** Records what a call of the runtime returned: SF_OK, SF_UNAVAILABLE where device memory is out, else SF_IO.
+ */
+int sf_gpu_check(cudaError_t result, const char *call, sf_error *error);
+
+/** Leaves the function with the status of a call that failed; `error` is in scope. */
+#define SF_GPU_TRY(call)                                                                                     \
+    do {                                                                                                     \
+        cudaError_t try_result = (call);                                                                     \
+        if (try_result != cudaSuccess)                                                                       \
+            return sf_gpu_check(try_result, #call, error);                                                   \
+    } while (0)
+
+/** After a kernel's launch. */
+#define SF_GPU_LAUNCHED() SF_GPU_TRY(cudaGetLastError())
+
+/** Device memory, in the order of the device's stream; bytes == 0 gives a valid pointer. SF_UNAVAILABLE where
+ * it would exceed the limit. */
+int sf_gpu_alloc(sf_backend_device *device, void **memory, size_t bytes, sf_error *error);
+void sf_gpu_free(sf_backend_device *device, void *memory, size_t bytes); /**< NULL is allowed */
+
+/** Copies to the device; `from` may be changed on return. */
+int sf_gpu_upload(sf_backend_device *device, void *to, const void *from, size_t bytes, sf_error *error);
+/** Copies from the device and waits. */
+int sf_gpu_download(sf_backend_device *device, void *to, const void *from, size_t bytes, sf_error *error);
+
+/* ---- episodes.cu ---- */
+int sf_gpu_stream_open(sf_backend_stream **stream, sf_backend_device *device, const sf_stream *spikes,
+                       sf_error *error);
+void sf_gpu_stream_close(sf_backend_stream *stream);
+int sf_gpu_count(sf_backend_stream *stream, const sf_backend_count *job, sf_error *error);
+int sf_gpu_mine(sf_backend_stream *stream, const sf_backend_mine *job, sf_error *error);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Spikes on the device: 22 bytes each, copied once for any number of jobs. */
+#include "gpu/device.cuh"
+
+enum { TIMES, OWNER, FIRST, ENDS };
+
+static __global__ void narrow_owners(uint16_t *narrow, const uint32_t *owner, uint32_t count)
+{
+    for (uint32_t p = blockIdx.x * blockDim.x + threadIdx.x; p < count; p += gridDim.x * blockDim.x)
+        narrow[p] = (uint16_t)owner[p];
+}
+
+static __global__ void pair_up(uint2 *ends, const uint32_t *positions, uint32_t count)
+{
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
+        ends[i] = make_uint2(positions[i], positions[i]);
+}
+
+void sf_gpu_stream_close(sf_backend_stream *stream)
+{
+    if (stream == NULL)
+        return;
+    cudaSetDevice(stream->device->ordinal);
+    sf_gpu_free(stream->device, stream->times, stream->bytes[TIMES]);
+    sf_gpu_free(stream->device, stream->owner, stream->bytes[OWNER]);
+    sf_gpu_free(stream->device, stream->first, stream->bytes[FIRST]);
+    sf_gpu_free(stream->device, stream->ends, stream->bytes[ENDS]);
+    sf_free(stream);
+}
+
+static int allocate(sf_backend_stream *stream, sf_error *error)
+{
+    size_t count = stream->count;
+    size_t bytes[] = {count * sizeof *stream->times, count * sizeof *stream->owner,
+                      ((size_t)stream->unit_count + 1) * sizeof *stream->first, count * sizeof *stream->ends};
+    void **arrays[] = {(void **)&stream->times, (void **)&stream->owner, (void **)&stream->first,
+                       (void **)&stream->ends};
+    for (int i = 0; i < 4; i++) {
+        int status = sf_gpu_alloc(stream->device, arrays[i], bytes[i], error);
+        if (status != SF_OK)
+            return status;
+        stream->bytes[i] = bytes[i];
+    }
+    return SF_OK;
+}
+
+/* `raw` has room for one 32-bit array of the stream's length: owners pass through it, then positions. */
+static int fill(sf_backend_stream *stream, const sf_stream *spikes, uint32_t *raw, sf_error *error)
+{
+    sf_backend_device *device = stream->device;
+    size_t bytes = (size_t)spikes->count * sizeof *raw;
+    int blocks = device->properties.multiProcessorCount * 8;
+    int status = sf_gpu_upload(device, stream->times, spikes->times, stream->bytes[TIMES], error);
+    if (status == SF_OK)
+        status = sf_gpu_upload(device, stream->first, spikes->first, stream->bytes[FIRST], error);
+    if (status == SF_OK)
+        status = sf_gpu_upload(device, raw, spikes->owner, bytes, error);
+    if (status != SF_OK)
+        return status;
+    narrow_owners<<<blocks, 256, 0, device->work>>>(stream->owner, raw, spikes->count);
+    SF_GPU_LAUNCHED();
+    status = sf_gpu_upload(device, raw, spikes->positions, bytes, error);
+    if (status != SF_OK)
+        return status;
+    pair_up<<<blocks, 256, 0, device->work>>>(stream->ends, raw, spikes->count);
+    SF_GPU_LAUNCHED();
+    return SF_OK;
+}
+
+int sf_gpu_stream_open(sf_backend_stream **opened, sf_backend_device *device, const sf_stream *spikes,
+                       sf_error *error)
+{
+    *opened = NULL;
+    if (spikes->unit_count > UINT16_MAX)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "%u units are more than the %d that the device mines",
+                       spikes->unit_count, UINT16_MAX);
+    SF_GPU_TRY(cudaSetDevice(device->ordinal));
+    sf_backend_stream *stream = (sf_backend_stream *)sf_alloc(1, sizeof *stream);
+    if (stream == NULL)
+        return sf_fail_memory(error);
+    stream->device = device;
+    stream->unit_count = spikes->unit_count;
+    stream->count = spikes->count;
+    for (uint32_t u = 0; u < spikes->unit_count; u++)
+        if (spikes->first[u + 1] - spikes->first[u] > stream->longest_train)
+            stream->longest_train = spikes->first[u + 1] - spikes->first[u];
+    void *raw = NULL;
+    size_t raw_bytes = (size_t)spikes->count * sizeof(uint32_t);
+    int status = allocate(stream, error);
+    if (status == SF_OK)
+        status = sf_gpu_alloc(device, &raw, raw_bytes, error);
+    if (status == SF_OK)
+        status = fill(stream, spikes, (uint32_t *)raw, error);
+    sf_gpu_free(device, raw, raw_bytes);
+    if (status == SF_OK)
+        *opened = stream;
+    else
+        sf_gpu_stream_close(stream);
+    return status;
+}
