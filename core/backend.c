@@ -226,7 +226,9 @@ static int take_device(sf_device *device, sf_error *error)
         sf_error failure = {0};
         status = device->backend->open(&device->opened, device->index, atomic_load(&registry.memory_limit),
                                        &failure);
-        if (status != SF_OK) {
+        if (status == SF_NO_MEMORY) {
+            sf_fail_memory(error);
+        } else if (status != SF_OK) {
             become_sick(device, &failure);
             sf_device_sick(device, error);
             status = SF_UNAVAILABLE;
@@ -278,7 +280,7 @@ int sf_device_find(sf_device **found, const char *name, sf_error *error)
     *found = NULL;
     if (name == NULL || strcmp(name, "cpu") == 0)
         return SF_OK;
-    uint32_t index, count = sf_device_count();
+    uint32_t index = 0, count = sf_device_count();
     int status = parse_name(&index, name, count > 0 ? registry.devices[0].backend->name : "cuda", error);
     if (status != SF_OK)
         return status;
@@ -290,10 +292,13 @@ int sf_device_find(sf_device **found, const char *name, sf_error *error)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "there is no device %s: there %s %" PRIu32 " of %s", name,
                        count == 1 ? "is" : "are", count, registry.devices[0].backend->name);
     sf_device *device = &registry.devices[index];
-    status = take_device(device, error);
-    if (status != SF_OK)
-        return status;
-    pthread_mutex_unlock(&device->busy);
+    /* One that failed at its work is still the device asked for: jobs on it say what is wrong with it. */
+    if (!atomic_load(&device->ready)) {
+        status = take_device(device, error);
+        if (status != SF_OK)
+            return status;
+        pthread_mutex_unlock(&device->busy);
+    }
     *found = device;
     return SF_OK;
 }

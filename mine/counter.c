@@ -4,11 +4,12 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/thread.h"
-#include "mine/engine.h"
+#include "mine/device.h"
 #include "mine/mine.h"
 #include "mine/occurrences.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,12 +25,16 @@ struct sf_counter {
     sf_candidates groups[SF_EPISODE_MAX_SIZE]; /* by size - 1, pointing into the two below */
     uint32_t *units, *delays;
     uint32_t *counts; /* in that order; scratch */
+    sf_device *device;
+    sf_device_stream *stream; /* the events on the device; NULL: the CPU counts */
+    char note[256];           /* why the device no longer does */
 };
 
 void sf_counter_close(sf_counter *counter)
 {
     if (counter == NULL)
         return;
+    sf_device_stream_close(counter->stream);
     sf_events_close(&counter->events);
     sf_free(counter->order);
     sf_free(counter->intervals);
@@ -118,7 +123,8 @@ static void group(sf_counter *counter, const sf_episode *episodes)
         const sf_episode *episode = &episodes[counter->order[i]];
         sf_candidates *to = &counter->groups[episode->size - 1];
         if (to->count++ == 0)
-            *to = (sf_candidates){episode->size, 1, units, delays, counter->intervals};
+            *to =
+                (sf_candidates){episode->size, 1, units, delays, counter->intervals, counter->interval_count};
         for (uint32_t node = 0; node < episode->size; node++)
             *units++ = number_of(&counter->events, episode->units[node]);
         for (uint32_t link = 0; link + 1 < episode->size; link++) {
@@ -180,6 +186,73 @@ int sf_counter_open(sf_counter **opened, const sf_spike *spikes, size_t spike_co
     return status;
 }
 
+/* The CPU looks at every spike of the episodes' units. */
+static double cpu_seconds(const sf_counter *counter)
+{
+    double spikes = 0;
+    for (uint32_t size = 1; size <= SF_EPISODE_MAX_SIZE; size++) {
+        const sf_candidates *group = &counter->groups[size - 1];
+        for (size_t i = 0; i < group->count * size; i++)
+            spikes += counter->events.first[group->units[i] + 1] - counter->events.first[group->units[i]];
+    }
+    return spikes * 3e-9 / counter->threads;
+}
+
+/* What kept the device from its work is told, and the CPU goes on. */
+static void leave_device(sf_counter *counter, const sf_error *reason)
+{
+    sf_device_stream_close(counter->stream);
+    counter->stream = NULL;
+    snprintf(counter->note, sizeof counter->note, "%.255s", reason->text);
+}
+
+int sf_counter_use(sf_counter *counter, const char *device, sf_error *error)
+{
+    sf_device_stream_close(counter->stream);
+    counter->stream = NULL;
+    counter->note[0] = '\0';
+    int status = sf_device_choose(&counter->device, device, SF_OPERATION_COUNT, counter->engine,
+                                  cpu_seconds(counter), error);
+    if (status != SF_OK || counter->device == NULL)
+        return status;
+    sf_stream spikes = sf_events_stream(&counter->events);
+    sf_error reason;
+    status = sf_device_stream_open(&counter->stream, counter->device, &spikes, &reason);
+    if (status == SF_UNAVAILABLE) {
+        leave_device(counter, &reason);
+        return SF_OK;
+    }
+    if (status != SF_OK && error != NULL)
+        *error = reason;
+    return status;
+}
+
+const char *sf_counter_device(const sf_counter *counter, const char **note)
+{
+    if (note != NULL)
+        *note = counter->note;
+    return counter->stream != NULL ? sf_device_name(counter->device) : "cpu";
+}
+
+static int count_group(sf_counter *counter, uint32_t *counts, const sf_count_job *job, sf_error *error)
+{
+    if (counter->stream != NULL) {
+        sf_backend_count request = {.engine = counter->engine->name,
+                                    .first = job->first,
+                                    .last = job->last,
+                                    .candidates = job->candidates,
+                                    .counts = counts};
+        sf_error reason;
+        int status = sf_device_count_episodes(counter->stream, &request, &reason);
+        if (status != SF_OK && status != SF_UNAVAILABLE && error != NULL)
+            *error = reason;
+        if (status != SF_UNAVAILABLE)
+            return status;
+        leave_device(counter, &reason);
+    }
+    return counter->engine->count(counts, job, error);
+}
+
 int sf_counter_count(sf_counter *counter, const sf_span *span, uint64_t *counts, sf_error *error)
 {
     sf_count_job job = {
@@ -193,7 +266,7 @@ int sf_counter_count(sf_counter *counter, const sf_span *span, uint64_t *counts,
         job.candidates = &counter->groups[size - 1];
         if (job.candidates->count == 0)
             continue;
-        int status = counter->engine->count(group_counts, &job, error);
+        int status = count_group(counter, group_counts, &job, error);
         if (status != SF_OK)
             return status;
         group_counts += job.candidates->count;

@@ -9,18 +9,10 @@
 #ifndef SF_MINE_ENGINE_H
 #define SF_MINE_ENGINE_H
 
+#include "core/backend.h"
 #include "core/progress.h"
 #include "mine/events.h"
 #include "mine/tree.h"
-
-/** Episodes of one size, one after the other in flat arrays. Engines gain where neighbours share a prefix. */
-typedef struct sf_candidates {
-    uint32_t size; /**< 1 .. SF_EPISODE_MAX_SIZE */
-    size_t count;
-    const uint32_t *units;  /**< count * size, units of the events */
-    const uint32_t *delays; /**< count * (size - 1), indices into `intervals` */
-    const sf_delay *intervals;
-} sf_candidates;
 
 typedef struct sf_count_job {
     const sf_events *events;
@@ -32,6 +24,7 @@ typedef struct sf_count_job {
 typedef struct sf_mine_job {
     const sf_events *events; /**< of the frequent units only */
     const sf_delay *delays;
+    uint32_t delay_count;
     sf_pair_rule pairs;
     uint32_t least; /**< an episode is frequent with this count or more; at least 1 */
     uint32_t max_size;

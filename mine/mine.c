@@ -6,7 +6,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/thread.h"
-#include "mine/engine.h"
+#include "mine/device.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -203,7 +203,8 @@ static int count_chunk(run *r, chunk *part, uint32_t size, sf_error *error)
                                 .count = part->count,
                                 .units = part->units,
                                 .delays = part->delays,
-                                .intervals = r->options->delays};
+                                .intervals = r->options->delays,
+                                .interval_count = r->options->delay_count};
     sf_count_job job = {
         .events = &r->events, .last = r->events.count, .candidates = &candidates, .threads = r->job.threads};
     int status = r->engine->count(part->counts, &job, error);
@@ -254,6 +255,44 @@ static int mine_levels(run *r, double *seconds, sf_error *error)
     }
     sf_free(part);
     return status;
+}
+
+/* ---- where ---- */
+
+/* On the device asked for; SF_UNAVAILABLE, with the reason noted, leaves the work to the CPU. */
+static int mine_on(run *r, sf_device *device, double *seconds, sf_error *error)
+{
+    sf_mine_result *result = r->result;
+    sf_error reason;
+    int status = sf_mine_on_device(device, r->engine, &result->found->tree, seconds, &r->job, &reason);
+    if (status == SF_UNAVAILABLE)
+        snprintf(result->device_note, sizeof result->device_note, "%.255s", reason.text);
+    else if (status != SF_OK && error != NULL)
+        *error = reason;
+    if (status != SF_OK)
+        return status;
+    sf_backend_facts facts;
+    sf_device_facts(device, &facts);
+    result->device_memory = facts.memory_peak;
+    snprintf(result->device, sizeof result->device, "%s", sf_device_name(device));
+    return SF_OK;
+}
+
+static int mine_episodes(run *r, double *seconds, sf_error *error)
+{
+    sf_device *device;
+    int status = sf_device_choose(&device, r->options->device, SF_OPERATION_MINE, r->engine,
+                                  sf_mine_cpu_seconds(&r->job), error);
+    if (status != SF_OK)
+        return status;
+    if (device != NULL && r->events.count > 0) {
+        status = mine_on(r, device, seconds, error);
+        if (status != SF_UNAVAILABLE)
+            return status;
+    }
+    snprintf(r->result->device, sizeof r->result->device, "cpu");
+    return r->engine->mine != NULL ? r->engine->mine(&r->result->found->tree, seconds, &r->job, error)
+                                   : mine_levels(r, seconds, error);
 }
 
 /* ---- the result ---- */
@@ -379,6 +418,7 @@ static int prepare(run *r, const sf_progress *progress, sf_error *error)
     set_threshold(r);
     r->job.events = &r->events;
     r->job.delays = r->options->delays;
+    r->job.delay_count = (uint32_t)r->options->delay_count;
     r->job.max_size = r->options->max_size;
     r->job.most = r->options->most;
     r->job.threads = r->options->threads > 0 ? r->options->threads : sf_thread_cores();
@@ -401,10 +441,7 @@ static int mine_all(run *r, sf_error *error)
                                   .x_um = r->x_um,
                                   .y_um = r->y_um};
     seconds[1] = sf_clock_seconds() - start;
-    if (r->engine->mine != NULL)
-        status = r->engine->mine(&r->result->found->tree, seconds, &r->job, error);
-    else
-        status = mine_levels(r, seconds, error);
+    status = mine_episodes(r, seconds, error);
     r->result->seconds = sf_clock_seconds() - start;
     if (status == SF_OK)
         list_levels(r, seconds);

@@ -23,6 +23,7 @@ typedef struct sf_mine_options {
     bool closed;            /**< leave out episodes that a longer one contains with the same count */
     double min_distance_um; /**< different units closer than this do not follow each other; 0: any distance */
     const char *engine;     /**< a name, NULL or "auto" */
+    const char *device;     /**< "cpu", "cuda", "cuda:1", ...; NULL or "auto": by the size of the job */
     unsigned threads;       /**< 0: all cores */
     size_t most;            /**< give up with SF_DATA beyond this many episodes */
 } sf_mine_options;
@@ -54,8 +55,12 @@ typedef struct sf_mine_item {
 
 typedef struct sf_mine_result {
     const char *engine; /**< the one used; a literal */
-    double threshold;   /**< as a count */
-    double seconds;     /**< the mining alone */
+    char device[32];    /**< where: "cpu", "cuda:0" */
+    /** Or empty: why the device asked for or chosen did not do it, and the CPU did. */
+    char device_note[256];
+    uint64_t device_memory; /**< bytes taken on the device at most; 0 on the CPU */
+    double threshold;       /**< as a count */
+    double seconds;         /**< the mining alone */
     uint32_t level_count;
     sf_mine_level
         levels[SF_EPISODE_MAX_SIZE]; /**< from size 1; the last has frequent episodes or candidates */
@@ -66,8 +71,9 @@ typedef struct sf_mine_result {
 
 /**
  * Finds every episode over the units and delays that meets the threshold. SF_USAGE for options that make no
- * sense, SF_DATA for spikes out of order or too many episodes, SF_CANCELLED. With the same input the result
- * is the same on any number of threads.
+ * sense, SF_DATA for spikes out of order or too many episodes, SF_UNAVAILABLE where a named device is
+ * missing, SF_CANCELLED. With the same input the result is the same on every device and on any number of
+ * threads. A job that a device refuses or fails at is done on the CPU, and device_note says so.
  */
 int sf_mine(sf_mine_result **result, const sf_mine_input *input, const sf_mine_options *options,
             const sf_progress *progress, sf_error *error);
@@ -88,6 +94,15 @@ typedef struct sf_counter sf_counter;
 int sf_counter_open(sf_counter **counter, const sf_spike *spikes, size_t spike_count, size_t unit_count,
                     const sf_episode *episodes, size_t episode_count, const char *engine, unsigned threads,
                     sf_error *error);
+
+/**
+ * Counts on this device from now on: named as in sf_mine_options; "auto" takes one for large jobs only.
+ * Without this call, and after the device has failed or refused, the CPU counts. SF_UNAVAILABLE, SF_USAGE.
+ */
+int sf_counter_use(sf_counter *counter, const char *device, sf_error *error);
+
+/** "cpu", "cuda:0": where the last count was made; *note (may be NULL) as in sf_mine_result, until close. */
+const char *sf_counter_device(const sf_counter *counter, const char **note);
 
 /** The engine used; a literal. */
 const char *sf_counter_engine(const sf_counter *counter);

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A plugin without a device, for tests: its devices do their work by the engines of the CPU, and each has a
+ * character. Device 0 works, device 1 is lost in the middle of its second job, device 2 finds every job too
+ * large, device 3 cannot be opened.
+ */
+#include "core/backend.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "mine/engine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { WORKS, IS_LOST, REFUSES, IS_BROKEN, DEVICES };
+
+struct sf_backend_device {
+    uint32_t index, jobs;
+};
+
+struct sf_backend_stream {
+    sf_backend_device *device;
+    sf_events events;
+};
+
+static uint32_t device_count(char *why, size_t size)
+{
+    snprintf(why, size, "there are some");
+    return DEVICES;
+}
+
+static int open_device(sf_backend_device **device, uint32_t index, uint64_t memory_limit, sf_error *error)
+{
+    (void)memory_limit;
+    if (index == IS_BROKEN)
+        return sf_fail(error, SF_IO, NULL, "it does not start");
+    *device = sf_alloc(1, sizeof **device);
+    if (*device == NULL)
+        return sf_fail_memory(error);
+    (*device)->index = index;
+    return SF_OK;
+}
+
+static void close_device(sf_backend_device *device)
+{
+    sf_free(device);
+}
+
+static void facts(const sf_backend_device *device, sf_backend_facts *facts)
+{
+    snprintf(facts->description, sizeof facts->description, "test device %u", device->index);
+    facts->memory_peak = 1000;
+}
+
+static bool supports(const sf_backend_device *device, sf_operation operation, const char *engine)
+{
+    (void)device;
+    (void)operation;
+    return strcmp(engine, "interval") == 0;
+}
+
+static void stream_close(sf_backend_stream *stream)
+{
+    if (stream != NULL)
+        sf_events_close(&stream->events);
+    sf_free(stream);
+}
+
+static int stream_open(sf_backend_stream **opened, sf_backend_device *device, const sf_stream *spikes,
+                       sf_error *error)
+{
+    sf_spike *copy = sf_resize(NULL, spikes->count, sizeof *copy);
+    sf_backend_stream *stream = sf_alloc(1, sizeof *stream);
+    for (uint32_t i = 0; copy != NULL && i < spikes->count; i++)
+        copy[i] = (sf_spike){.time_ns = spikes->times[i], .unit = spikes->owner[i]};
+    int status = SF_NO_MEMORY;
+    if (copy != NULL && stream != NULL)
+        status = sf_events_open(&stream->events, copy, spikes->count, spikes->unit_count, NULL, error);
+    sf_free(copy);
+    if (status == SF_OK) {
+        stream->device = device;
+        *opened = stream;
+    } else {
+        stream_close(stream);
+    }
+    return status;
+}
+
+/* What becomes of the next job. */
+static int begin_job(sf_backend_device *device, sf_error *error)
+{
+    device->jobs++;
+    if (device->index == REFUSES)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "the job is too large for a test device");
+    return SF_OK;
+}
+
+static bool is_lost(const sf_backend_device *device)
+{
+    return device->index == IS_LOST && device->jobs >= 2;
+}
+
+static int count(sf_backend_stream *stream, const sf_backend_count *job, sf_error *error)
+{
+    int status = begin_job(stream->device, error);
+    if (status != SF_OK)
+        return status;
+    sf_count_job own = {.events = &stream->events,
+                        .first = job->first,
+                        .last = job->last,
+                        .candidates = job->candidates,
+                        .threads = 1};
+    memset(job->counts, 0xff, job->candidates->count * sizeof *job->counts);
+    if (is_lost(stream->device))
+        return sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");
+    return sf_engine_interval.count(job->counts, &own, error);
+}
+
+static int deliver(const sf_tree *tree, const sf_backend_mine *job, uint32_t size)
+{
+    const sf_level *level = &tree->levels[size - 1];
+    sf_found *found = sf_resize(NULL, level->count, sizeof *found);
+    if (found == NULL)
+        return SF_NO_MEMORY;
+    for (size_t i = 0; i < level->count; i++)
+        found[i] = (sf_found){level->nodes[i].parent, level->nodes[i].step, level->nodes[i].count};
+    int status = job->take(job->user, size, found, level->count, 0.5);
+    sf_free(found);
+    return status;
+}
+
+static int mine_tree(sf_tree *tree, sf_backend_stream *stream, const sf_backend_mine *job, sf_error *error)
+{
+    sf_mine_job own = {.events = &stream->events,
+                       .delays = job->delays,
+                       .delay_count = job->delay_count,
+                       .pairs = {.self = job->self},
+                       .least = job->least,
+                       .max_size = job->max_size,
+                       .most = job->most,
+                       .threads = 1,
+                       .progress = job->progress};
+    double seconds[SF_EPISODE_MAX_SIZE + 1];
+    tree->unit_count = stream->events.unit_count;
+    tree->delay_count = job->delay_count;
+    for (uint32_t u = 0; u < tree->unit_count; u++)
+        if (sf_level_append(&tree->levels[0], 0, u, 0) != SF_OK)
+            return sf_fail_memory(error);
+    return sf_engine_interval.mine(tree, seconds, &own, error);
+}
+
+static int mine(sf_backend_stream *stream, const sf_backend_mine *job, sf_error *error)
+{
+    int status = begin_job(stream->device, error);
+    if (status == SF_OK && job->forbidden != NULL)
+        status = sf_fail(error, SF_UNAVAILABLE, NULL, "a test device knows no distances");
+    if (status != SF_OK)
+        return status;
+    sf_tree tree = {0};
+    status = mine_tree(&tree, stream, job, error);
+    for (uint32_t size = 2; size <= job->max_size && status == SF_OK; size++) {
+        status = deliver(&tree, job, size);
+        if (status == SF_OK && is_lost(stream->device))
+            status = sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");
+        if (tree.levels[size - 1].count == 0)
+            break;
+    }
+    sf_tree_free(&tree);
+    return status;
+}
+
+SF_API const sf_backend *synfire_backend(void);
+
+const sf_backend *synfire_backend(void)
+{
+    static const sf_backend backend = {
+        .version = TEST_BACKEND_VERSION,
+        .name = "test",
+        .device_count = device_count,
+        .open = open_device,
+        .close = close_device,
+        .facts = facts,
+        .supports = supports,
+        .stream_open = stream_open,
+        .stream_close = stream_close,
+        .count = count,
+        .mine = mine,
+    };
+    return &backend;
+}

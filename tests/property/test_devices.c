@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every device that is found against the CPU, on small streams full of ties and repeats; and, with a plugin
+ * that needs no device, how plugins are loaded and refused and what happens when a device fails.
+ */
+#include "support/support.h"
+
+#include "core/backend.h"
+#include "core/memory.h"
+#include "core/units.h"
+#include "mine/engine.h"
+#include "mine/mine.h"
+#include "oracle/count_oracle.h"
+
+#define HOURS_10 (INT64_C(36000) * 1000000000)
+
+/* ---- a mining job, on any device ---- */
+
+typedef struct trial {
+    sf_spike *spikes;
+    size_t count;
+    sf_units units;
+    sf_delay delays[3];
+    sf_mine_options options;
+} trial;
+
+static void make_units(sf_units *units, uint32_t count)
+{
+    *units = (sf_units){0};
+    for (uint32_t i = 0; i < count; i++) {
+        sf_unit unit = {.x_um = 10.0 * i, .y_um = 0, .electrode = -1};
+        assert_int_equal(sf_units_add(units, &unit, NULL), SF_OK);
+    }
+    assert_int_equal(sf_units_finish(units, NULL), SF_OK);
+}
+
+/* Up to most_units units, of which some may be silent; delays overlap; chance decides the rules. */
+static void set_up(trial *t, test_random *random, uint32_t most_units, size_t most_spikes, int64_t most_time)
+{
+    *t = (trial){0};
+    uint32_t units = 1 + (uint32_t)test_random_below(random, most_units);
+    make_units(&t->units, units + 2);
+    t->count = test_random_stream(random, &t->spikes, test_random_below(random, most_spikes), units,
+                                  20 + (int64_t)test_random_below(random, (uint64_t)most_time));
+    sf_mine_options_default(&t->options);
+    t->options.delays = t->delays;
+    t->options.delay_count = 1 + test_random_below(random, 3);
+    for (size_t i = 0; i < t->options.delay_count; i++) {
+        int64_t low = (int64_t)(test_random_below(random, 8) + 9 * i);
+        t->delays[i] = (sf_delay){low, low + 1 + (int64_t)test_random_below(random, 25)};
+    }
+    t->options.threshold = 2 + (double)test_random_below(random, 12);
+    t->options.self = test_random_below(random, 2) != 0;
+    t->options.min_distance_um = test_random_below(random, 4) == 0 ? 15 : 0;
+    t->options.max_size = 2 + (uint32_t)test_random_below(random, 6);
+    t->options.threads = 1;
+}
+
+static void tear_down(trial *t)
+{
+    free(t->spikes);
+    sf_units_free(&t->units);
+}
+
+static sf_mine_result *mine_on(trial *t, const char *device)
+{
+    sf_mine_input input = {t->spikes, t->count, &t->units, 1000};
+    sf_mine_result *result;
+    sf_error error;
+    t->options.device = device;
+    if (sf_mine(&result, &input, &t->options, NULL, &error) != SF_OK)
+        fail_msg("on %s: %s", device, error.text);
+    return result;
+}
+
+static void assert_same(const sf_mine_result *a, const sf_mine_result *b)
+{
+    assert_int_equal(a->level_count, b->level_count);
+    for (uint32_t i = 0; i < a->level_count; i++) {
+        assert_int_equal(a->levels[i].candidates, b->levels[i].candidates);
+        assert_int_equal(a->levels[i].frequent, b->levels[i].frequent);
+    }
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        assert_int_equal(a->items[i].size, b->items[i].size);
+        assert_int_equal(a->items[i].node, b->items[i].node);
+        assert_int_equal(a->items[i].count, b->items[i].count);
+        sf_episode left, right;
+        sf_mine_result_episode(a, i, &left);
+        sf_mine_result_episode(b, i, &right);
+        assert_memory_equal(&left, &right, sizeof left);
+    }
+}
+
+/* Mines on the device and on the CPU; both must find the same, in the same order. Returns how much that is.
+ */
+static size_t compare_mining(trial *t, const char *device)
+{
+    sf_mine_result *expected = mine_on(t, "cpu"), *found = mine_on(t, device);
+    assert_string_equal(found->device, device);
+    assert_string_equal(found->device_note, "");
+    assert_same(expected, found);
+    size_t count = found->count;
+    sf_mine_result_free(expected);
+    sf_mine_result_free(found);
+    return count;
+}
+
+#define EPISODES 40
+
+/* Counts random episodes in random slices on the device; the oracle must agree. Returns the sum of counts. */
+static uint64_t compare_counting(test_random *random, const char *device)
+{
+    sf_spike *spikes;
+    size_t count = test_random_stream(random, &spikes, test_random_below(random, 300), 3, 250);
+    sf_episode episodes[EPISODES];
+    for (size_t i = 0; i < EPISODES; i++)
+        episodes[i] = test_random_episode(random, 6, 3, 8);
+    sf_counter *counter;
+    uint64_t counts[EPISODES], total = 0;
+    assert_int_equal(sf_counter_open(&counter, spikes, count, 3, episodes, EPISODES, NULL, 1, NULL), SF_OK);
+    assert_int_equal(sf_counter_use(counter, device, NULL), SF_OK);
+    for (int slice = 0; slice < 3; slice++) {
+        sf_span span = {.start_ns = (int64_t)test_random_below(random, 300) - 20};
+        span.stop_ns = slice == 0 ? INT64_MAX : span.start_ns + (int64_t)test_random_below(random, 250);
+        size_t first = sf_spikes_lower_bound(spikes, count, span.start_ns);
+        size_t last = sf_spikes_lower_bound(spikes, count, span.stop_ns);
+        assert_int_equal(sf_counter_count(counter, &span, counts, NULL), SF_OK);
+        assert_string_equal(sf_counter_device(counter, NULL), device);
+        for (size_t i = 0; i < EPISODES; i++) {
+            assert_int_equal(counts[i], oracle_count(spikes + first, last - first, &episodes[i]));
+            total += counts[i];
+        }
+    }
+    sf_counter_close(counter);
+    free(spikes);
+    return total;
+}
+
+/* ---- the devices of this machine ---- */
+
+/* Calls check for each device, or skips. */
+static void for_devices(void (*check)(const char *device, test_random *random), const char *what)
+{
+    sf_devices_close();
+    uint32_t count = sf_device_count();
+    if (count == 0) {
+        print_message("no device on this machine\n");
+        skip();
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        test_random random = test_random_start(what, 20 + i);
+        sf_device *device;
+        sf_error error;
+        if (sf_device_find(&device, sf_device_name(sf_device_at(i)), &error) != SF_OK)
+            fail_msg("%s", error.text);
+        check(sf_device_name(device), &random);
+    }
+}
+
+static void check_small(const char *device, test_random *random)
+{
+    size_t found = 0;
+    for (int round = 0; round < 400; round++) {
+        trial t;
+        set_up(&t, random, 5, 200, 400);
+        found += compare_mining(&t, device);
+        tear_down(&t);
+    }
+    assert_true(found > 5000);
+    uint64_t counted = 0;
+    for (int round = 0; round < 150; round++)
+        counted += compare_counting(random, device);
+    assert_true(counted > 5000);
+}
+
+static void devices_find_and_count_what_the_cpu_does(void **state)
+{
+    (void)state;
+    for_devices(check_small, "devices, small");
+}
+
+/* More units than one tile holds, levels that outgrow their first room, long episodes, ten hours later. */
+static void check_large(const char *device, test_random *random)
+{
+    trial t;
+    set_up(&t, random, 1, 1, 1);
+    tear_down(&t);
+    make_units(&t.units, 5000);
+    t.count = test_random_stream(random, &t.spikes, 60000, 5000, 60000);
+    t.options.delay_count = 1;
+    t.delays[0] = (sf_delay){0, 90};
+    t.options.threshold = 3;
+    t.options.max_size = 4;
+    t.options.min_distance_um = 0;
+    assert_true(compare_mining(&t, device) > 1000);
+    t.options.threshold = 2;
+    t.options.max_size = 2;
+    assert_true(compare_mining(&t, device) > 70000);
+    tear_down(&t);
+
+    make_units(&t.units, 30);
+    t.count = test_random_stream(random, &t.spikes, 9000, 30, 300000);
+    for (size_t i = 0; i < t.count; i++)
+        t.spikes[i].time_ns += HOURS_10;
+    t.options.delay_count = 2;
+    t.delays[0] = (sf_delay){0, 900};
+    t.delays[1] = (sf_delay){900, 1400};
+    t.options.threshold = 20;
+    t.options.max_size = 16;
+    assert_true(compare_mining(&t, device) > 1000);
+    tear_down(&t);
+
+    /* One unit that fires all the time, after itself; and bursts that windows far away hold whole. */
+    make_units(&t.units, 2);
+    t.count = test_random_stream(random, &t.spikes, 6000, 2, 4000000);
+    t.options.delay_count = 1;
+    t.delays[0] = (sf_delay){50000, 100000};
+    t.options.self = true;
+    t.options.threshold = 1;
+    assert_true(compare_mining(&t, device) > 60);
+    tear_down(&t);
+}
+
+static void devices_take_large_jobs(void **state)
+{
+    (void)state;
+    for_devices(check_large, "devices, large");
+}
+
+/* ---- plugins and failures, without a device ---- */
+
+static void use_test_plugin(void)
+{
+    sf_error error;
+    if (sf_devices_use(TEST_PLUGIN, &error) != SF_OK)
+        fail_msg("%s %s", error.place, error.text);
+    assert_int_equal(sf_device_count(), 4);
+}
+
+static void a_plugin_works(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    test_random random = test_random_start("plugin", 1);
+    size_t found = 0;
+    for (int round = 0; round < 30; round++) {
+        trial t;
+        set_up(&t, &random, 4, 150, 200);
+        t.options.min_distance_um = 0;
+        if (t.count > 40)
+            found += compare_mining(&t, "test:0");
+        tear_down(&t);
+    }
+    assert_true(found > 100);
+    for (int round = 0; round < 10; round++)
+        compare_counting(&random, "test:0");
+    sf_devices_close();
+}
+
+static void busy_trial(trial *t)
+{
+    test_random random = test_random_start("busy", 2);
+    set_up(t, &random, 1, 1, 1);
+    tear_down(t);
+    make_units(&t->units, 3);
+    t->count = test_random_stream(&random, &t->spikes, 300, 3, 900);
+    t->options.threshold = 3;
+    t->options.min_distance_um = 0;
+    t->options.max_size = 5;
+}
+
+static void a_device_that_fails_is_left_and_the_cpu_goes_on(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    trial t;
+    busy_trial(&t);
+    assert_true(compare_mining(&t, "test:1") > 10); /* its first job */
+    sf_device *device;
+    assert_int_equal(sf_device_find(&device, "test:1", NULL), SF_OK);
+    assert_false(sf_device_sick(device, NULL));
+    sf_mine_result *expected = mine_on(&t, "cpu");
+    for (int job = 2; job < 4; job++) { /* lost in the second, and not asked again */
+        sf_mine_result *found = mine_on(&t, "test:1");
+        assert_string_equal(found->device, "cpu");
+        assert_non_null(strstr(found->device_note, "test:1 has failed: the device has fallen off the bus"));
+        assert_same(expected, found);
+        sf_mine_result_free(found);
+        assert_true(sf_device_sick(device, NULL));
+    }
+    sf_mine_result_free(expected);
+    tear_down(&t);
+    sf_devices_close();
+}
+
+static void a_device_that_fails_while_counting_is_left(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    sf_spike spikes[] = {{.time_ns = 0, .unit = 0}, {.time_ns = 3, .unit = 1}, {.time_ns = 9, .unit = 0}};
+    sf_episode episode = {.size = 2, .units = {0, 1}, .delays = {{0, 5}}};
+    sf_counter *counter;
+    const char *note;
+    assert_int_equal(sf_counter_open(&counter, spikes, 3, 2, &episode, 1, NULL, 1, NULL), SF_OK);
+    assert_int_equal(sf_counter_use(counter, "test:1", NULL), SF_OK);
+    for (int job = 1; job < 4; job++) {
+        uint64_t count = 0;
+        assert_int_equal(sf_counter_count(counter, NULL, &count, NULL), SF_OK);
+        assert_int_equal(count, 1);
+        assert_string_equal(sf_counter_device(counter, &note), job == 1 ? "test:1" : "cpu");
+        assert_true((strstr(note, "fallen off the bus") != NULL) == (job > 1));
+    }
+    sf_counter_close(counter);
+    sf_devices_close();
+}
+
+static void a_device_may_refuse_a_job(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    trial t;
+    busy_trial(&t);
+    sf_mine_result *found = mine_on(&t, "test:2"), *expected = mine_on(&t, "cpu");
+    assert_string_equal(found->device, "cpu");
+    assert_string_equal(found->device_note, "the job is too large for a test device");
+    assert_same(expected, found);
+    sf_device *device;
+    assert_int_equal(sf_device_find(&device, "test:2", NULL), SF_OK);
+    assert_false(sf_device_sick(device, NULL));
+    sf_mine_result_free(found);
+    sf_mine_result_free(expected);
+    tear_down(&t);
+    sf_devices_close();
+}
+
+static void too_many_episodes_are_too_many_on_a_device(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    trial t;
+    busy_trial(&t);
+    t.options.most = 5;
+    t.options.device = "test:0";
+    sf_mine_input input = {t.spikes, t.count, &t.units, 1000};
+    sf_mine_result *result;
+    sf_error error;
+    assert_int_equal(sf_mine(&result, &input, &t.options, NULL, &error), SF_DATA);
+    assert_non_null(strstr(error.text, "more than 5 episodes are frequent"));
+    tear_down(&t);
+    sf_devices_close();
+}
+
+static void devices_that_are_not_there(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    sf_device *device;
+    sf_error error;
+    assert_int_equal(sf_device_find(&device, "test:4", &error), SF_UNAVAILABLE);
+    assert_string_equal(error.text, "there is no device test:4: there are 4 of test");
+    assert_int_equal(sf_device_find(&device, "test:3", &error), SF_UNAVAILABLE);
+    assert_string_equal(error.text, "test:3 has failed: it does not start");
+    static const char *const wrong[] = {"gpu", "test:", "test:x", "tests", ""};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        assert_int_equal(sf_device_find(&device, wrong[i], &error), SF_USAGE);
+    assert_int_equal(sf_device_find(&device, "cpu", &error), SF_OK);
+    assert_null(device);
+
+    assert_int_equal(sf_devices_use("/nowhere/plugin.so", &error), SF_UNAVAILABLE);
+    assert_int_equal(sf_device_find(&device, "cuda", &error), SF_UNAVAILABLE);
+    assert_non_null(strstr(error.text, "there is no device cuda: cannot load a plugin: /nowhere/plugin.so"));
+    assert_null(sf_device_auto(1e9));
+    sf_devices_close();
+}
+
+static void plugins_that_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    sf_error error;
+    assert_int_equal(sf_devices_use(TEST_PLUGIN_OF_LATER, &error), SF_UNAVAILABLE);
+    char expected[128];
+    snprintf(expected, sizeof expected, "is a plugin of interface version %u, this program needs version %u",
+             SF_BACKEND_VERSION + 1, SF_BACKEND_VERSION);
+    assert_string_equal(error.text, expected);
+    assert_string_equal(error.place, TEST_PLUGIN_OF_LATER);
+    assert_int_equal(sf_device_count(), 0);
+    assert_int_equal(sf_devices_use("libm.so.6", &error), SF_UNAVAILABLE);
+    assert_string_equal(error.text, "is no plugin: it has no " SF_BACKEND_SYMBOL);
+    sf_devices_close();
+}
+
+static void auto_takes_a_device_for_long_work(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    assert_null(sf_device_auto(0.1)); /* none is running yet */
+    sf_device *device = sf_device_auto(10);
+    assert_string_equal(sf_device_name(device), "test:0");
+    assert_ptr_equal(sf_device_auto(0.1), device); /* now it is */
+    assert_null(sf_device_auto(1e-6));
+    assert_true(sf_device_supports(device, SF_OPERATION_MINE, "interval"));
+    assert_false(sf_device_supports(device, SF_OPERATION_MINE, "reference"));
+    trial t;
+    busy_trial(&t);
+    t.options.engine = "reference";
+    t.options.device = "test:0";
+    sf_mine_input input = {t.spikes, t.count, &t.units, 1000};
+    sf_mine_result *result;
+    sf_error error;
+    assert_int_equal(sf_mine(&result, &input, &t.options, NULL, &error), SF_USAGE);
+    assert_string_equal(error.text, "the engine reference does not run on test:0: choose another, or cpu");
+    tear_down(&t);
+    sf_devices_close();
+}
+
+static int load_and_mine(void *context)
+{
+    trial *t = context;
+    sf_mine_input input = {t->spikes, t->count, &t->units, 1000};
+    sf_mine_result *result = NULL;
+    int status = sf_devices_use(TEST_PLUGIN, NULL);
+    if (status == SF_OK)
+        status = sf_mine(&result, &input, &t->options, NULL, NULL);
+    sf_mine_result_free(result);
+    sf_devices_close();
+    return status;
+}
+
+static void allocation_failures_leak_nothing(void **state)
+{
+    (void)state;
+    trial t;
+    busy_trial(&t);
+    t.options.device = "test:0";
+    test_fail_every_allocation(load_and_mine, &t);
+    tear_down(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(devices_find_and_count_what_the_cpu_does),
+        cmocka_unit_test(devices_take_large_jobs),
+        cmocka_unit_test(a_plugin_works),
+        cmocka_unit_test(a_device_that_fails_is_left_and_the_cpu_goes_on),
+        cmocka_unit_test(a_device_that_fails_while_counting_is_left),
+        cmocka_unit_test(a_device_may_refuse_a_job),
+        cmocka_unit_test(too_many_episodes_are_too_many_on_a_device),
+        cmocka_unit_test(devices_that_are_not_there),
+        cmocka_unit_test(plugins_that_do_not_fit_are_refused),
+        cmocka_unit_test(auto_takes_a_device_for_long_work),
+        cmocka_unit_test(allocation_failures_leak_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
