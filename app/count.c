@@ -34,7 +34,7 @@ typedef struct counting {
     sf_span asked; /* by --from and --to */
     sf_episode *episodes;
     size_t episode_count;
-    const char *engine;
+    const char *engine, *device;
     uint64_t *counts; /* of the whole selection */
     double *expected;
     window *windows;
@@ -160,9 +160,16 @@ static int count(counting *c, sf_error *error)
         sf_counter_open(&counter, c->recording->spikes, c->recording->spike_count, c->recording->units.count,
                         c->episodes, c->episode_count, c->engine, 0, error);
     if (status == SF_OK)
+        status = sf_counter_use(counter, c->device, error);
+    if (status == SF_OK)
         status = sf_counter_count(counter, NULL, c->counts, error);
     if (status == SF_OK)
         status = count_windows(c, counter, error);
+    if (status == SF_OK) {
+        const char *note;
+        sf_counter_device(counter, &note);
+        app_device_warn(c->call, note);
+    }
     sf_counter_close(counter);
     return status == SF_OK ? expect(c, error) : status;
 }
@@ -343,7 +350,7 @@ static void print_tables(sf_text *text, const counting *c)
 
 static int answer(counting *c, sf_error *error)
 {
-    int status = app_engine(&c->engine, c->call, error);
+    int status = app_engine(&c->engine, &c->device, c->call, error);
     if (status == SF_OK)
         status = parse_windows(c, error);
     if (status == SF_OK)

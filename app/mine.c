@@ -85,7 +85,7 @@ static void print_json(sf_text *text, const finding *f)
     sf_json_uint(&json, "spikes", f->recording->spike_count);
     sf_json_uint(&json, "units", f->recording->units.count);
     sf_json_string(&json, "engine", f->result->engine);
-    sf_json_string(&json, "device", "cpu");
+    sf_json_string(&json, "device", f->result->device);
     sf_json_real(&json, "seconds", f->result->seconds);
     add_levels(&json, f->result);
     sf_json_array(&json, "episodes");

@@ -23,28 +23,34 @@ const app_option app_mining_options[] = {
 
 const app_option app_engine_options[] = {
     {"engine", "NAME", "how to count: interval, reference or auto (default); the counts are the same"},
-    {"device", "NAME", "where: auto (default) or cpu"},
+    {"device", "NAME", "where: cpu, cuda, cuda:1 (the second GPU) or auto (default: a GPU for large jobs)"},
     {NULL, NULL, NULL},
 };
 
 /* ---- options ---- */
 
-int app_engine(const char **engine, const app_call *call, sf_error *error)
+int app_engine(const char **engine, const char **device, const app_call *call, sf_error *error)
 {
     const sf_engine *found;
     *engine = app_value(call, "engine", NULL);
+    *device = app_value(call, "device", NULL);
     if (sf_engine_find(&found, *engine, error) != SF_OK) {
         snprintf(error->place, sizeof error->place, "--engine");
         return SF_USAGE;
     }
-    const char *device = app_value(call, "device", "auto");
-    if (strcmp(device, "auto") == 0 || strcmp(device, "cpu") == 0)
+    sf_device *there;
+    if (*device == NULL || strcmp(*device, "auto") == 0)
         return SF_OK;
-    if (strncmp(device, "cuda", 4) == 0 && (device[4] == '\0' || device[4] == ':'))
-        return sf_fail(error, SF_UNAVAILABLE, "--device",
-                       "found '%s', but this version counts episodes on the CPU only: use cpu or auto",
-                       device);
-    return sf_fail(error, SF_USAGE, "--device", "found '%s', expected auto or cpu", device);
+    int status = sf_device_find(&there, *device, error);
+    if (status != SF_OK)
+        snprintf(error->place, sizeof error->place, "--device");
+    return status;
+}
+
+void app_device_warn(const app_call *call, const char *note)
+{
+    if (note[0] != '\0')
+        app_warn(call, "done on the CPU: %s", note);
 }
 
 static int parse_delays(app_mining *mining, const app_call *call, sf_error *error)
@@ -91,7 +97,7 @@ int app_mining_parse(app_mining *mining, const app_call *call, const sf_recordin
     sf_mine_options *options = &mining->options;
     sf_mine_options_default(options);
     uint64_t threads = 0;
-    int status = app_engine(&options->engine, call, error);
+    int status = app_engine(&options->engine, &options->device, call, error);
     if (status == SF_OK)
         status = parse_delays(mining, call, error);
     if (status == SF_OK)
@@ -132,6 +138,8 @@ int app_mining_run(sf_mine_result **result, const app_mining *mining, const app_
     sf_progress progress = app_progress(call);
     app_catch_signals();
     int status = sf_mine(result, &input, &mining->options, &progress, error);
+    if (status == SF_OK)
+        app_device_warn(call, (*result)->device_note);
     if (status != SF_OK && error->place[0] == '\0')
         snprintf(error->place, sizeof error->place, "%s", recording->path);
     return status;

@@ -30,8 +30,12 @@ int app_mining_parse(app_mining *mining, const app_call *call, const sf_recordin
 int app_mining_run(sf_mine_result **result, const app_mining *mining, const app_call *call,
                    const sf_recording *recording, sf_error *error);
 
-/** --engine, or NULL; checks it and --device. SF_USAGE, SF_UNAVAILABLE. */
-int app_engine(const char **engine, const app_call *call, sf_error *error);
+/** --engine and --device, each or NULL; checks both, and that a device named is there. SF_USAGE,
+ * SF_UNAVAILABLE. */
+int app_engine(const char **engine, const char **device, const app_call *call, sf_error *error);
+
+/** Says why the CPU did what a device should have; nothing where the note is empty. */
+void app_device_warn(const app_call *call, const char *note);
 
 /** Fields of an episode inside an object: id, units, names, delays_ms. */
 void app_episode_json(sf_json *json, const sf_episode *episode, const sf_units *units);
