@@ -25,5 +25,6 @@ typedef struct app_bench {
 } app_bench;
 
 extern const app_bench app_bench_bfs;
+extern const app_bench app_bench_episodes;
 
 #endif

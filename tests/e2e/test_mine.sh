@@ -203,3 +203,14 @@ refused 65 "NUL" $SYNFIRE count demo.h5 --episodes nul.txt
 refused 64 "give --window too" $SYNFIRE count demo.h5 --episodes text.txt --hop 5
 refused 64 "more than 0 s" $SYNFIRE count demo.h5 --episodes text.txt --window 0
 refused 64 "more than 10000000 windows" $SYNFIRE count demo.h5 --episodes text.txt --window 1 --hop 1e-9
+
+# The benchmark, on a small stream in the place of the large one; the recording is absent and said to be.
+mkdir -p data/episodes
+awk 'BEGIN { srand(1); for (t = 0; t < 20; t += 0.01) printf "u%d,%.5f\n", int(rand() * 8), t + rand() / 200 }' \
+    >data/episodes/sim-64-size20.csv
+$SYNFIRE bench episodes --data data --threads 2 --json >out 2>err
+grep -q 'Stafford2009.*is left out' err
+check '
+assert [(r["engine"], r["threads"]) for r in out] == [("reference", 1), ("interval", 1), ("interval", 2)]
+assert len({(r["candidates"], r["frequent"]) for r in out}) == 1 and out[0]["ratio"] == 1
+assert all(r["bench"] == "episodes" and r["job"] == "sim-64-size20" and r["seconds"] > 0 for r in out)'
