@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* synfire bfs: levels and parents of everything that a source reaches. */
-#include "app/command.h"
+/* synfire bfs: levels and parents of everything that a source reaches, in a graph or a recording's graph. */
+#include "app/connect.h"
+#include "app/load.h"
+#include "app/mining.h"
 
 #include "core/file.h"
 #include "core/memory.h"
@@ -12,9 +14,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const app_option options[] = {
-    {"source", "V", "the vertex to start at, counted from 0 (must be given)"},
+    {"source", "V",
+     "where to start: a vertex, counted from 0, or the name or #index of a unit (must be given)"},
     {"directed", NULL,
      "follow edges in their direction only (default, but for Matrix Market: by its symmetry)"},
     {"undirected", NULL, "follow edges both ways"},
@@ -48,12 +52,12 @@ static int read_list(sf_edge_list *list, const app_call *call, sf_error *error)
     return sf_kronecker_edges(list, &kind, sf_thread_cores(), error);
 }
 
-static int load(search *s, const app_call *call, sf_error *error)
+static int load_graph(search *s, const app_call *call, sf_error *error)
 {
     sf_edge_list list;
-    if (app_has(call, "directed") && app_has(call, "undirected"))
-        return sf_fail(error, SF_USAGE, "--undirected", "excludes --directed");
-    int status = read_list(&list, call, error);
+    int status = app_refuse_recording_options(call, error);
+    if (status == SF_OK)
+        status = read_list(&list, call, error);
     if (status != SF_OK)
         return status;
     if (app_has(call, "undirected"))
@@ -63,19 +67,61 @@ static int load(search *s, const app_call *call, sf_error *error)
     return status;
 }
 
-static int read_source(search *s, const app_call *call, sf_error *error)
+/* The connectivity graph of a recording, a pair of units joined once. */
+static int connect_recording(search *s, const app_call *call, sf_error *error)
 {
-    const char *given = app_value(call, "source", NULL);
+    sf_recording recording;
+    int status = app_load(call, call->arguments[0], &recording, error);
+    if (status != SF_OK)
+        return status;
+    sf_connectivity connectivity;
+    status = app_connect(&connectivity, call, &recording, error);
+    sf_edge_list list = {0};
+    if (status == SF_OK) {
+        status = sf_connectivity_list(&list, &connectivity, &recording.units, error);
+        sf_connectivity_free(&connectivity);
+    }
+    if (app_has(call, "undirected"))
+        list.directed = false;
+    if (status == SF_OK)
+        status = sf_csr_build(&s->graph, &list, SF_CSR_SIMPLE, error);
+    const char *source = app_value(call, "source", NULL);
+    if (status == SF_OK && source != NULL &&
+        sf_units_resolve(&recording.units, source, &s->source, error) != SF_OK) {
+        snprintf(error->place, sizeof error->place, "--source");
+        status = SF_USAGE;
+    }
+    sf_edge_list_free(&list);
+    sf_recording_free(&recording);
+    return status;
+}
+
+/* A vertex of a graph file is its index. */
+static int read_vertex(search *s, const char *given, sf_error *error)
+{
     uint64_t source;
-    if (given == NULL)
-        return sf_fail(error, SF_USAGE, "--source",
-                       "is missing: say which vertex to start at, counted from 0");
     if (!sf_parse_uint(given[0] == '#' ? given + 1 : given, SF_NO_VERTEX - 1, &source) ||
         source >= s->graph.vertex_count)
         return sf_fail(error, SF_USAGE, "--source", "is '%s', expected a vertex from 0 to %" PRId64, given,
                        (int64_t)s->graph.vertex_count - 1);
     s->source = (uint32_t)source;
     return SF_OK;
+}
+
+static int load(search *s, const app_call *call, sf_error *error)
+{
+    const char *source = app_value(call, "source", NULL);
+    if (app_has(call, "directed") && app_has(call, "undirected"))
+        return sf_fail(error, SF_USAGE, "--undirected", "excludes --directed");
+    if (source == NULL)
+        return sf_fail(error, SF_USAGE, "--source", "is missing: say which vertex or unit to start at");
+    bool is_recording = call->argument_count > 0 && !app_has(call, "kronecker") &&
+                        access(call->arguments[0], R_OK) == 0 &&
+                        sf_graph_file_format(call->arguments[0]) == NULL;
+    if (is_recording)
+        return connect_recording(s, call, error);
+    int status = load_graph(s, call, error);
+    return status == SF_OK ? read_vertex(s, source, error) : status;
 }
 
 static int read_direction(sf_bfs_direction *direction, const app_call *call, sf_error *error)
@@ -171,6 +217,22 @@ static void print_json(sf_text *text, const search *s)
     sf_json_end_object(&json);
 }
 
+/* Names of the vertices of a level, as far as they fit on a line. */
+static void name_level(sf_text *text, const search *s, uint32_t level)
+{
+    enum { WIDTH = 72 };
+    sf_text_clear(text);
+    for (uint32_t v = 0; v < s->graph.vertex_count; v++) {
+        if (s->result.levels[v] != level)
+            continue;
+        if (text->length + strlen(s->graph.names[v]) > WIDTH) {
+            sf_text_printf(text, " ...");
+            return;
+        }
+        sf_text_printf(text, "%s%s", text->length > 0 ? " " : "", s->graph.names[v]);
+    }
+}
+
 static void print_table(sf_text *text, const search *s)
 {
     const sf_bfs_result *result = &s->result;
@@ -180,13 +242,23 @@ static void print_table(sf_text *text, const search *s)
                    "from %u: %" PRIu64 " vertices within %u hops, %.3g s, %.3g directed edges/s (TEPS)\n\n",
                    s->source, result->reached, result->depth, result->seconds, teps(result));
     app_table table = {0};
+    sf_text names = {0};
+    bool named = s->graph.names != NULL;
     app_table_cell(&table, "level");
     app_table_cell(&table, "vertices");
+    if (named)
+        app_table_cell(&table, "names");
     for (uint32_t level = 0; level <= result->depth; level++) {
         app_table_cell(&table, "%u", level);
         app_table_cell(&table, "%" PRIu64, result->level_sizes[level]);
+        if (!named)
+            continue;
+        name_level(&names, s, level);
+        app_table_cell(&table, "%s", names.data != NULL ? names.data : "");
     }
-    app_table_print(&table, text, 2);
+    app_table_print(&table, text, named ? 3 : 2);
+    text->failed |= names.failed;
+    sf_text_free(&names);
     while (text->length > 0 && text->data[text->length - 1] == '\n')
         text->length--;
 }
@@ -195,8 +267,6 @@ static int run(app_call *call, sf_error *error)
 {
     search s = {0};
     int status = load(&s, call, error);
-    if (status == SF_OK)
-        status = read_source(&s, call, error);
     if (status == SF_OK)
         status = run_search(&s, call, error);
     if (status == SF_OK && app_has(call, "out"))
@@ -218,16 +288,17 @@ const app_command app_command_bfs = {
     .name = "bfs",
     .alias = "reach",
     .group = "connect",
-    .summary = "what a vertex reaches, and in how many hops",
+    .summary = "what a unit or vertex reaches, and in how many hops",
     .arguments = "G --source V",
     .least_arguments = 0,
     .most_arguments = 1,
-    .example = "synfire bfs network.mtx --source 0",
-    .notes = "G is a graph: Matrix Market (.mtx), edge list (.el: `from to [weight]`, counted from 0), "
-             "GraphML, .graph "
-             "or synfire's .h5. Vertices are counted from 0 everywhere, also for .mtx. Loops and repeated "
-             "edges are "
-             "left out. TEPS is directed edges of the reached component over seconds.",
-    .options = {options},
+    .example = "synfire bfs demo.h5 --source #0 --delay 4:6 --min-count 60",
+    .notes =
+        "G is a graph (Matrix Market .mtx, edge list .el: `from to [weight]` counted from 0, GraphML, .graph "
+        "or\n"
+        "synfire's .h5) or a recording, whose connectivity graph is searched. Vertices are counted from 0\n"
+        "everywhere, also for .mtx. Loops and repeated edges are left out. TEPS is directed edges of the\n"
+        "reached component over seconds.",
+    .options = {options, app_connect_options, app_mining_options, app_engine_options, app_selection_options},
     .run = run,
 };

@@ -1,17 +1,210 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/command.h"
+/* synfire graph: the functional connectivity graph of a recording. */
+#include "app/connect.h"
+#include "app/load.h"
+#include "app/mining.h"
+
+#include "core/file.h"
+#include "core/memory.h"
+#include "graph/file.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TABLE_TOP = 20 };
+
+static const app_option options[] = {
+    {"out", "G", "write the graph: .graphml .dot .mtx .el .h5, or .json (what --json prints)"},
+    {NULL, NULL, NULL},
+};
+
+/* ---- output
+ * -------------------------------------------------------------------------------------------------- */
+
+static bool is_json(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot != NULL && strcmp(dot, ".json") == 0;
+}
+
+static void print_json(sf_text *text, const sf_connectivity *graph)
+{
+    sf_json json = sf_json_start(text);
+    sf_connectivity_json(&json, graph);
+}
+
+static int write_out(const sf_connectivity *graph, const sf_units *units, const char *path, sf_error *error)
+{
+    if (is_json(path)) {
+        sf_text text = {0};
+        print_json(&text, graph);
+        sf_text_append(&text, "\n", 1);
+        int status = sf_file_write(&text, path, error);
+        sf_text_free(&text);
+        return status;
+    }
+    sf_csr csr;
+    int status = sf_connectivity_csr(&csr, graph, units, error);
+    if (status != SF_OK)
+        return status;
+    status = sf_graph_write(&csr, path, error);
+    sf_csr_free(&csr);
+    return status;
+}
+
+/* ---- the table
+ * ----------------------------------------------------------------------------------------------- */
+
+typedef struct ranked {
+    double weight;
+    const sf_link *link;
+} ranked;
+
+static int by_weight(const void *first, const void *second)
+{
+    const ranked *a = first, *b = second;
+    if (a->weight != b->weight)
+        return a->weight < b->weight ? 1 : -1;
+    return (a->link > b->link) - (a->link < b->link);
+}
+
+static const sf_link *find_reverse(const sf_connectivity *graph, const sf_link *link)
+{
+    for (size_t i = 0; i < graph->count; i++) {
+        const sf_link *other = &graph->links[i];
+        if (other->from == link->to && other->to == link->from && other->delay.low_ns == link->delay.low_ns &&
+            other->delay.high_ns == link->delay.high_ns)
+            return other;
+    }
+    return NULL;
+}
+
+static void print_episode_row(app_table *table, const sf_connectivity *graph, const sf_units *units,
+                              const sf_link *link)
+{
+    const sf_link *reverse = find_reverse(graph, link);
+    app_table_cell(table, "%s", units->items[link->from].name);
+    app_table_cell(table, "%s", units->items[link->to].name);
+    app_table_cell(table, "(%g,%g]", (double)link->delay.low_ns * 1e-6, (double)link->delay.high_ns * 1e-6);
+    app_table_cell(table, "%" PRIu64, link->count);
+    app_table_cell(table, "%.1f", link->expected);
+    app_table_cell(table, "%.2f", (double)link->count / link->expected);
+    if (reverse != NULL)
+        app_table_cell(table, "%+.2f",
+                       ((double)link->count - (double)reverse->count) /
+                           (double)(link->count + reverse->count));
+    else
+        app_table_cell(table, "-");
+}
+
+static void print_tiling_row(app_table *table, const sf_units *units, const sf_link *link)
+{
+    app_table_cell(table, "%s", units->items[link->from].name);
+    app_table_cell(table, "%s", units->items[link->to].name);
+    app_table_cell(table, "%.3f", link->coefficient);
+    if (isnan(link->p))
+        app_table_cell(table, "-");
+    else
+        app_table_cell(table, "%.3g", link->p);
+}
+
+static void print_rows(sf_text *text, const sf_connectivity *graph, const sf_units *units, const ranked *rows,
+                       size_t shown)
+{
+    static const char *const episodes[] = {"from",     "to",      "delay ms", "count",
+                                           "expected", "obs/exp", "asymmetry"};
+    static const char *const tiling[] = {"unit", "unit", "sttc", "p"};
+    const char *const *head = graph->is_tiling ? tiling : episodes;
+    size_t columns = graph->is_tiling ? 4 : 7;
+    app_table table = {0};
+    for (size_t c = 0; c < columns; c++)
+        app_table_cell(&table, "%s", head[c]);
+    for (size_t i = 0; i < shown; i++) {
+        if (graph->is_tiling)
+            print_tiling_row(&table, units, rows[i].link);
+        else
+            print_episode_row(&table, graph, units, rows[i].link);
+    }
+    app_table_print(&table, text, columns);
+}
+
+static int print_table(sf_text *text, const sf_connectivity *graph, const sf_units *units, sf_error *error)
+{
+    ranked *rows = sf_resize(NULL, graph->count, sizeof *rows);
+    if (rows == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < graph->count; i++)
+        rows[i] = (ranked){sf_connectivity_weight(graph, &graph->links[i]), &graph->links[i]};
+    if (graph->count > 0)
+        qsort(rows, graph->count, sizeof *rows, by_weight);
+    sf_text_printf(text, "%u units, %zu edges\n", graph->unit_count, graph->count);
+    size_t shown = graph->count < TABLE_TOP ? graph->count : TABLE_TOP;
+    if (shown > 0) {
+        sf_text_printf(text, "\n");
+        print_rows(text, graph, units, rows, shown);
+    }
+    if (shown < graph->count)
+        sf_text_printf(text, "... and %zu weaker ones: --json or --out G gives all\n", graph->count - shown);
+    sf_text_printf(text,
+                   "\nEdges are functional: a shared input or a burst makes one where there is no synapse.");
+    sf_free(rows);
+    return SF_OK;
+}
+
+/* ---- the command
+ * --------------------------------------------------------------------------------------------- */
+
+static int report(const app_call *call, const sf_connectivity *graph, const sf_units *units, sf_error *error)
+{
+    const char *out = app_value(call, "out", NULL);
+    int status = out != NULL ? write_out(graph, units, out, error) : SF_OK;
+    sf_text text = {0};
+    if (status == SF_OK && call->json)
+        print_json(&text, graph);
+    else if (status == SF_OK)
+        status = print_table(&text, graph, units, error);
+    if (status == SF_OK)
+        return app_print(&text, error);
+    sf_text_free(&text);
+    return status;
+}
 
 static int run(app_call *call, sf_error *error)
 {
-    (void)call;
-    return sf_fail(error, SF_INTERNAL, NULL, "is not built yet");
+    const char *out = app_value(call, "out", NULL);
+    int status = out != NULL && !is_json(out) ? sf_graph_check_ending(out, error) : SF_OK;
+    sf_recording recording;
+    if (status == SF_OK)
+        status = app_load(call, call->arguments[0], &recording, error);
+    if (status != SF_OK)
+        return status;
+    sf_connectivity graph;
+    status = app_connect(&graph, call, &recording, error);
+    if (status == SF_OK) {
+        if (graph.count == 0)
+            app_warn(call, "there is no edge: lower the threshold or widen --delay");
+        status = report(call, &graph, &recording.units, error);
+        sf_connectivity_free(&graph);
+    }
+    sf_recording_free(&recording);
+    return status;
 }
 
 const app_command app_command_graph = {
     .name = "graph",
     .group = "connect",
-    .summary = "not built yet",
-    .arguments = "",
-    .example = "synfire graph",
+    .summary = "the functional connectivity graph of a recording",
+    .arguments = "REC",
+    .least_arguments = 1,
+    .most_arguments = 1,
+    .example = "synfire graph demo.h5 --delay 4:6 --min-count 60 --out demo.graphml",
+    .notes =
+        "The weight of an edge is its count less what independent units would give, or the tiling "
+        "coefficient.\n"
+        "asymmetry compares the count with that of the reverse edge: +1 all one way, 0 both ways alike.\n"
+        "docs/connectivity.md says what an edge means and when not to trust it.",
+    .options = {options, app_connect_options, app_mining_options, app_engine_options, app_selection_options},
     .run = run,
 };

@@ -165,24 +165,29 @@ static int fill_columns(sf_columns *columns, const sf_connectivity *graph, sf_er
     return status;
 }
 
-static int fill_list(sf_edge_list *list, const sf_connectivity *graph, const sf_units *units, sf_error *error)
+int sf_connectivity_list(sf_edge_list *list, const sf_connectivity *graph, const sf_units *units,
+                         sf_error *error)
 {
     int status = SF_OK;
-    list->directed = !graph->is_tiling;
+    *list = (sf_edge_list){.directed = !graph->is_tiling};
     if (units == NULL)
         status = sf_edge_list_set_vertices(list, graph->unit_count, error);
     for (uint32_t u = 0; units != NULL && status == SF_OK && u < graph->unit_count; u++)
         status = sf_edge_list_add_named(list, units->items[u].name, error);
     for (size_t i = 0; status == SF_OK && i < graph->count; i++)
         status = sf_edge_list_add(list, graph->links[i].from, graph->links[i].to, error);
-    return status == SF_OK ? fill_columns(&list->edge_columns, graph, error) : status;
+    if (status == SF_OK)
+        status = fill_columns(&list->edge_columns, graph, error);
+    if (status != SF_OK)
+        sf_edge_list_free(list);
+    return status;
 }
 
 int sf_connectivity_csr(sf_csr *csr, const sf_connectivity *graph, const sf_units *units, sf_error *error)
 {
     *csr = (sf_csr){0};
-    sf_edge_list list = {0};
-    int status = fill_list(&list, graph, units, error);
+    sf_edge_list list;
+    int status = sf_connectivity_list(&list, graph, units, error);
     if (status == SF_OK)
         status = sf_csr_build(csr, &list, 0, error);
     sf_edge_list_free(&list);

@@ -45,10 +45,13 @@ int sf_connectivity_diff(const sf_connectivity *before, const sf_connectivity *a
                          sf_edge_change **changes, size_t *count, sf_error *error);
 
 /**
- * The graph for searches and files: names from `units` (may be NULL) and the edge columns weight, count,
- * expected, low_ms, high_ms, p (of a tiling graph: weight, high_ms, p). A directed graph's edges keep the
- * order of links.
+ * The graph for files: names from `units` (may be NULL) and the edge columns weight, count, expected, low_ms,
+ * high_ms, p (of a tiling graph: weight, high_ms, p).
  */
+int sf_connectivity_list(sf_edge_list *list, const sf_connectivity *graph, const sf_units *units,
+                         sf_error *error);
+
+/** The same for searches, parallel edges kept; a directed graph's edges keep the order of links. */
 int sf_connectivity_csr(sf_csr *csr, const sf_connectivity *graph, const sf_units *units, sf_error *error);
 
 /** The document of `synfire graph --json`: vertices, edges, edge_detail. */

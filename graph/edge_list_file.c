@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Edge lists (.el): a line `from to` or `from to weight` for every directed edge, ids from 0, `#` or `%` for
- * comments. */
+ * comments. A comment `# Nodes: N ...` says that there are vertices up to N - 1, edges or not. */
 #include "graph/file.h"
 #include "graph/scan.h"
 
 #include "core/error.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static bool is_comment(const sf_scan *scan)
 {
@@ -28,6 +28,14 @@ static bool detect(const char *start, size_t size)
                sf_scan_uint(&scan, "", 0, SF_NO_VERTEX - 1, &ignored, NULL) == SF_OK;
     }
     return false;
+}
+
+static void read_comment(sf_edge_list *list, sf_scan *scan)
+{
+    uint64_t nodes;
+    if (sf_scan_word(scan) && sf_scan_word(scan) && strcmp(scan->word, "Nodes:") == 0 &&
+        sf_scan_uint(scan, "", 0, SF_NO_VERTEX - 1, &nodes, NULL) == SF_OK && nodes > list->vertex_count)
+        list->vertex_count = (uint32_t)nodes;
 }
 
 static int read_weight(sf_edge_list *list, sf_scan *scan, sf_error *error)
@@ -54,8 +62,12 @@ static int parse(sf_edge_list *list, const char *path, const char *text, size_t 
     list->directed = true;
     while (sf_scan_line(&scan)) {
         sf_scan ahead = scan;
-        if (!sf_scan_word(&ahead) || is_comment(&ahead))
+        if (!sf_scan_word(&ahead))
             continue;
+        if (is_comment(&ahead)) {
+            read_comment(list, &scan);
+            continue;
+        }
         uint64_t from, to;
         int status = sf_scan_uint(&scan, "the vertex an edge leaves", 0, SF_NO_VERTEX - 1, &from, error);
         if (status == SF_OK)
@@ -72,7 +84,7 @@ static int parse(sf_edge_list *list, const char *path, const char *text, size_t 
         if (greatest >= list->vertex_count)
             list->vertex_count = (uint32_t)greatest + 1;
     }
-    if (list->edge_count == 0)
+    if (list->vertex_count == 0)
         return sf_scan_fail(&scan, error, "there is no edge, expected lines of two vertices");
     return SF_OK;
 }
@@ -80,6 +92,7 @@ static int parse(sf_edge_list *list, const char *path, const char *text, size_t 
 static int print(sf_text *out, const sf_csr *csr, sf_error *error)
 {
     size_t index = sf_columns_find(&csr->edge_columns, "weight");
+    sf_text_printf(out, "# Nodes: %u Edges: %" PRIu64 "\n", csr->vertex_count, sf_csr_edge_count(csr));
     for (uint32_t v = 0; v < csr->vertex_count; v++) {
         for (uint64_t e = csr->offsets[v]; e < csr->offsets[v + 1]; e++) {
             sf_text_printf(out, "%u %u", v, csr->targets[e]);

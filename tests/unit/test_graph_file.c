@@ -112,6 +112,9 @@ static void edge_lists_and_labelled_graphs_read(void **state)
     assert_true(list.directed);
     test_assert_same(value_of(&list, "weight", 1), -1);
     sf_edge_list_free(&list);
+    assert_int_equal(parse(&list, &sf_graph_edge_list, "# Nodes: 5 Edges: 1\n0 1\n", NULL), SF_OK);
+    assert_int_equal(list.vertex_count, 5);
+    sf_edge_list_free(&list);
     assert_int_equal(parse(&list, &sf_graph_labelled, "t 2 1\nv 0 5 1\nv 1 6\ne 0 1 9\n", NULL), SF_OK);
     assert_int_equal(list.vertex_count, 2);
     assert_false(list.directed);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The connectivity graph of a recording, by the options that `graph` and whatever searches a recording
+ * share. */
+#ifndef SF_APP_CONNECT_H
+#define SF_APP_CONNECT_H
+
+#include "app/command.h"
+#include "core/recording.h"
+#include "graph/connectivity.h"
+
+/** --metric --surrogates --seed */
+extern const app_option app_connect_options[];
+
+/**
+ * Builds the graph by --metric: of frequent two-node episodes, by the options of mine, or of spike-time
+ * tiling. Options that do not go with the metric are refused. SF_USAGE.
+ */
+int app_connect(sf_connectivity *graph, const app_call *call, const sf_recording *recording, sf_error *error);
+
+/** Where an option that only recordings take was given with a graph file: SF_USAGE. */
+int app_refuse_recording_options(const app_call *call, sf_error *error);
+
+#endif

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+# The connectivity graph of a simulated recording: planted links are its strongest edges, every file format holds
+# the same graph, a search of the recording and of each file agree, and wrong words are refused.
+. "$E2E/functions.sh"
+$SYNFIRE simulate sim.h5 --unit-count 10 --rate 5 --duration 120 --chain "#0 -(4,6]-> #3 -(4,6]-> #7" --chain-rate 3 \
+    --seed 3 --quiet >/dev/null
+mine="--delay 4:6,8:12 --min-count 40"
+# shellcheck disable=SC2086 # $mine is several words
+$SYNFIRE graph sim.h5 $mine --out g.json --json >out
+cmp out g.json
+for ending in graphml mtx el dot h5; do
+    # shellcheck disable=SC2086
+    $SYNFIRE graph sim.h5 $mine --out g.$ending --json >again
+    cmp out again
+done
+python3 - <<'END'
+import json
+graph = json.load(open("out"))
+assert list(graph) == ["vertices", "edges", "edge_detail"] and graph["vertices"] == 10
+edges = graph["edge_detail"]
+assert graph["edges"] == len(edges) > 2
+assert all(list(e) == ["from", "to", "weight", "count", "expected", "delays_ms", "p"] for e in edges)
+assert all(abs(e["weight"] - (e["count"] - e["expected"])) < 1e-9 and e["p"] is None for e in edges)
+best = {(e["from"], e["to"], *e["delays_ms"][0]) for e in sorted(edges, key=lambda e: -e["weight"])[:3]}
+assert best == {(0, 3, 4, 6), (3, 7, 4, 6), (0, 7, 8, 12)}, best
+END
+# shellcheck disable=SC2086
+$SYNFIRE mine sim.h5 $mine --max-size 2 --json >mined
+python3 - <<'END'
+import json
+mined = {(*e["units"], *e["delays_ms"][0]): (e["count"], e["expected"]) for e in json.load(open("mined"))["episodes"] if len(e["units"]) == 2}
+edges = {(e["from"], e["to"], *e["delays_ms"][0]): (e["count"], e["expected"]) for e in json.load(open("out"))["edge_detail"]}
+assert mined == edges
+END
+grep -q '"weight"=' g.dot && grep -q '^digraph' g.dot
+
+# shellcheck disable=SC2086
+$SYNFIRE bfs sim.h5 $mine --source '#0' --json | sed 's/,"seconds.*//' >expected
+for ending in graphml mtx el h5; do
+    $SYNFIRE bfs g.$ending --source 0 --json | sed 's/,"seconds.*//' >found
+    cmp expected found
+done
+# shellcheck disable=SC2086
+$SYNFIRE reach sim.h5 $mine --source '#0' | grep -q 'level  vertices  names'
+
+# Spike-time tiling: the planted pairs come out, the same graph on any number of threads, thresholds can be left out.
+$SYNFIRE graph sim.h5 --metric sttc --delay 0:10 --surrogates 100 --threads 2 --json >tiling
+$SYNFIRE graph sim.h5 --metric sttc --delay 0:10 --surrogates 100 --threads 1 --json --out tiling.graphml | cmp - tiling
+$SYNFIRE graph sim.h5 --metric sttc --delay 0:10 --surrogates 0 --json >all
+python3 - <<'END'
+import json
+kept, every = json.load(open("tiling")), json.load(open("all"))
+assert every["edges"] == 45 and all(e["p"] is None for e in every["edge_detail"])
+pairs = {(e["from"], e["to"]): e["weight"] for e in every["edge_detail"]}
+assert all(a < b for a, b in pairs)
+best = sorted(kept["edge_detail"], key=lambda e: -e["weight"])[:3]
+assert {(e["from"], e["to"]) for e in best} == {(0, 3), (3, 7), (0, 7)}, best
+assert all(e["weight"] == pairs[e["from"], e["to"]] and e["count"] is None and e["expected"] is None
+           and e["delays_ms"] == [[0, 10]] and 1 / 101 <= e["p"] <= 6 / 101 + 1e-12 for e in kept["edge_detail"])
+END
+grep -q 'edgedefault="undirected"' tiling.graphml
+
+expect 64 "episodes or sttc" $SYNFIRE graph sim.h5 --metric te
+expect 64 "metric sttc" $SYNFIRE graph sim.h5 --surrogates 5
+expect 64 "metric episodes" $SYNFIRE graph sim.h5 --metric sttc --min-count 5
+expect 64 ".graphml" $SYNFIRE graph sim.h5 --out g.txt
+expect 73 "no/such" $SYNFIRE graph sim.h5 --out no/such/g.dot
+expect 64 "for recordings" $SYNFIRE bfs g.mtx --source 0 --delay 4:6
+expect 64 "source" $SYNFIRE bfs sim.h5 --delay 4:6
+expect 64 "--source" $SYNFIRE bfs sim.h5 --delay 4:6 --source nobody
+expect 66 "no-such" $SYNFIRE graph no-such.h5
+# No edge at all is an empty graph and a warning, not an error.
+$SYNFIRE graph sim.h5 --min-count 1e9 --json >out 2>err
+grep -q '"edges":0,"edge_detail":\[\]' out && grep -q "no edge" err
