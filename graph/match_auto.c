@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Engine auto: depth-first search over the candidate space.
+ *
+ * A step intersects the candidates next to everything matched before it. Vertices at the end of the order, of
+ * whom nothing is said together, are not searched but multiplied out. A failed branch reports which matched
+ * vertices are to blame (failing sets, Han et al., SIGMOD 2019); where the vertex at hand is not among them,
+ * its other candidates would fail alike and are skipped. Threads take candidates of the first vertex as they
+ * come free. */
+#include "graph/match_engine.h"
+#include "graph/match_plan.h"
+#include "graph/sorted.h"
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/thread.h"
+
+#include <string.h>
+
+enum {
+    STEPS_BETWEEN_LOOKS = 4096, /* at the clock and at what other threads found */
+    WORTH_THREADS = 200000      /* estimated steps */
+};
+
+typedef struct run {
+    const sf_match_job *job;
+    const sf_query *query;
+    const sf_space *space;
+    const sf_plan *plan;
+    uint32_t *all; /* 0, 1, 2, ...: every candidate of a vertex that nothing joins */
+    bool injective;
+    atomic_uint_least64_t found; /* in units of plan->factor unless listing */
+    atomic_size_t kept;
+    atomic_size_t roots_done;
+    atomic_bool stop, truncated, cancelled;
+} run;
+
+/* What one thread works with. */
+typedef struct state {
+    run *run;
+    bool is_caller;                   /* the thread that progress is told from */
+    uint32_t vertex[SF_PATTERN_MOST]; /* data vertex of a pattern vertex */
+    uint32_t place[SF_PATTERN_MOST];  /* its place among the candidates */
+    const uint32_t *list[SF_PATTERN_MOST];
+    uint32_t length[SF_PATTERN_MOST];
+    uint32_t *buffer[SF_PATTERN_MOST]; /* room for its candidates */
+    uint32_t *scratch;                 /* room for the lists of a group and their intersections */
+    uint8_t *user;                     /* of a data vertex: one more than the pattern vertex it stands for */
+    uint64_t count, reported, steps;
+} state;
+
+static uint64_t bit(uint32_t u)
+{
+    return UINT64_C(1) << u;
+}
+
+/* ---- stopping
+ * ------------------------------------------------------------------------------------------------ */
+
+static void report(state *s)
+{
+    run *r = s->run;
+    uint64_t before = atomic_fetch_add(&r->found, s->count - s->reported);
+    uint64_t most = r->job->most;
+    if (most != UINT64_MAX &&
+        sf_saturated_multiply(sf_saturated_add(before, s->count - s->reported), r->plan->factor) > most) {
+        atomic_store(&r->truncated, true);
+        atomic_store(&r->stop, true);
+    }
+    s->reported = s->count;
+}
+
+static void look_around(state *s)
+{
+    run *r = s->run;
+    report(s);
+    if (r->job->deadline > 0 && sf_clock_seconds() > r->job->deadline) {
+        atomic_store(&r->truncated, true);
+        atomic_store(&r->stop, true);
+    }
+    double done = (double)atomic_load(&r->roots_done);
+    if (s->is_caller &&
+        !sf_progress_update(r->job->progress, "matching", done, r->space->counts[r->plan->steps[0].vertex])) {
+        atomic_store(&r->cancelled, true);
+        atomic_store(&r->stop, true);
+    }
+}
+
+static bool must_stop(state *s)
+{
+    if (++s->steps % STEPS_BETWEEN_LOOKS == 0)
+        look_around(s);
+    return atomic_load_explicit(&s->run->stop, memory_order_relaxed);
+}
+
+/* ---- candidates
+ * ---------------------------------------------------------------------------------------------- */
+
+/* Adjacent candidates of all that u is joined with, the shortest list first. */
+static void intersect(state *s, uint32_t u, uint64_t joined)
+{
+    const uint32_t *lists[SF_PATTERN_MOST];
+    uint32_t lengths[SF_PATTERN_MOST], count = 0;
+    for (; joined != 0; joined &= joined - 1) {
+        uint32_t w = (uint32_t)__builtin_ctzll(joined), length;
+        const uint32_t *list = sf_space_adjacent(s->run->space, w, u, s->place[w], &length);
+        uint32_t i = count++;
+        for (; i > 0 && lengths[i - 1] > length; i--) {
+            lists[i] = lists[i - 1];
+            lengths[i] = lengths[i - 1];
+        }
+        lists[i] = list;
+        lengths[i] = length;
+    }
+    s->list[u] = count > 0 ? lists[0] : s->run->all;
+    s->length[u] = count > 0 ? lengths[0] : s->run->space->counts[u];
+    for (uint32_t i = 1; i < count; i++) {
+        s->length[u] = sf_sorted_intersect(s->buffer[u], s->list[u], s->length[u], lists[i], lengths[i]);
+        s->list[u] = s->buffer[u];
+    }
+}
+
+/* Leaves out the candidates that are not greater than the data vertices of `greater`. */
+static void cut_smaller(state *s, uint32_t u, uint64_t greater)
+{
+    uint32_t least = 0;
+    for (uint64_t left = greater; left != 0; left &= left - 1) {
+        uint32_t v = s->vertex[__builtin_ctzll(left)];
+        least = v + 1 > least ? v + 1 : least;
+    }
+    const uint32_t *candidates = s->run->space->candidates[u], *list = s->list[u];
+    uint32_t low = 0, count = s->length[u];
+    while (count > 0) {
+        uint32_t half = count / 2;
+        if (candidates[list[low + half]] < least) {
+            low += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    s->list[u] += low;
+    s->length[u] -= low;
+}
+
+/* The first matched vertex with which v in the place of u breaks a condition, or SF_NO_VERTEX. */
+static uint32_t find_broken(const state *s, uint32_t u, uint64_t checked, uint32_t v)
+{
+    const sf_query *q = s->run->query;
+    for (; checked != 0; checked &= checked - 1) {
+        uint32_t w = (uint32_t)__builtin_ctzll(checked);
+        const sf_pair *pair = sf_query_pair(q, u, w);
+        if (!sf_query_pair_fits(q, pair, u == pair->a ? v : s->vertex[w], u == pair->a ? s->vertex[w] : v))
+            return w;
+    }
+    return SF_NO_VERTEX;
+}
+
+static void find_candidates(state *s, const sf_plan_step *step)
+{
+    intersect(s, step->vertex, step->joined);
+    if (step->greater != 0)
+        cut_smaller(s, step->vertex, step->greater);
+}
+
+/* ---- the end of the order
+ * ------------------------------------------------------------------------------------ */
+
+static const sf_plan_step *step_of(const sf_plan *plan, uint32_t u)
+{
+    uint32_t i = plan->core;
+    while (plan->steps[i].vertex != u)
+        i++;
+    return &plan->steps[i];
+}
+
+/* Candidates of a vertex that is not searched, as data vertices: those that nothing matched uses and no
+ * condition forbids. */
+static uint32_t list_free(const state *s, const sf_plan_step *step, uint32_t *out)
+{
+    uint32_t u = step->vertex, count = 0;
+    const uint32_t *candidates = s->run->space->candidates[u];
+    for (uint32_t i = 0; i < s->length[u]; i++) {
+        uint32_t v = candidates[s->list[u][i]];
+        if (s->run->injective && s->user[v] != 0)
+            continue;
+        if (step->checked == 0 || find_broken(s, u, step->checked, v) == SF_NO_VERTEX)
+            out[count++] = v;
+    }
+    return count;
+}
+
+/* The same without the list, where nothing is checked: all but those that matched vertices use. */
+static uint32_t count_free(const state *s, uint32_t u)
+{
+    const uint32_t *candidates = s->run->space->candidates[u], *list = s->list[u];
+    const sf_plan *plan = s->run->plan;
+    uint32_t count = s->length[u];
+    for (uint32_t i = 0; i < plan->core && s->run->injective; i++) {
+        uint32_t v = s->vertex[plan->steps[i].vertex], low = 0;
+        for (uint32_t left = s->length[u]; left > 0;) {
+            uint32_t half = left / 2;
+            bool less = candidates[list[low + half]] < v;
+            low += less ? half + 1 : 0;
+            left = less ? left - half - 1 : half;
+        }
+        count -= low < s->length[u] && candidates[list[low]] == v;
+    }
+    return count;
+}
+
+static uint64_t count_group(const state *s, uint64_t group)
+{
+    const uint32_t *lists[SF_PATTERN_MOST];
+    uint32_t counts[SF_PATTERN_MOST], count = 0;
+    uint32_t *next = s->scratch;
+    const sf_plan_step *first = step_of(s->run->plan, (uint32_t)__builtin_ctzll(group));
+    bool is_single = (group & (group - 1)) == 0, are_same = true;
+    if (is_single && first->checked == 0)
+        return count_free(s, first->vertex);
+    uint64_t product = 1;
+    for (; group != 0; group &= group - 1, count++) {
+        lists[count] = next;
+        counts[count] = list_free(s, step_of(s->run->plan, (uint32_t)__builtin_ctzll(group)), next);
+        next += counts[count];
+        product = sf_saturated_multiply(product, counts[count]);
+        are_same = are_same && counts[count] == counts[0] &&
+                   memcmp(lists[count], lists[0], counts[0] * sizeof *lists[0]) == 0;
+    }
+    if (count == 1 || product == 0 || !s->run->injective)
+        return product;
+    return are_same ? sf_falling_factorial(counts[0], count) : sf_sorted_choices(lists, counts, count, next);
+}
+
+static void keep_embedding(state *s)
+{
+    run *r = s->run;
+    size_t place = atomic_fetch_add(&r->kept, 1);
+    if (place < r->job->keep)
+        memcpy(r->job->result->embeddings + place * r->query->count, s->vertex,
+               r->query->count * sizeof *s->vertex);
+}
+
+/* Every vertex of the core is matched: counts what the others make of it. */
+static bool finish(state *s, uint64_t *blame)
+{
+    const sf_plan *plan = s->run->plan;
+    uint64_t count = 1;
+    for (uint32_t g = 0; g < plan->group_count && count > 0; g++)
+        count = sf_saturated_multiply(count, count_group(s, plan->groups[g]));
+    *blame = UINT64_MAX;
+    if (count == 0)
+        return false;
+    s->count = sf_saturated_add(s->count, count);
+    if (s->run->job->list) {
+        keep_embedding(s);
+        report(s);
+    }
+    return true;
+}
+
+/* ---- the search: these return whether an embedding was found (or the search stopped), else *blame names the
+ * matched vertices that make it fail
+ * ----------------------------------------------------------------------------- */
+
+static bool search(state *s, uint32_t depth, uint64_t *blame);
+
+/* With one more vertex matched, goes on to the next; before that, a vertex that is not searched but has now
+ * no candidate left ends the branch. */
+static bool descend(state *s, uint32_t depth, uint64_t *blame)
+{
+    const sf_plan *plan = s->run->plan;
+    for (uint64_t left = plan->steps[depth].decided; left != 0; left &= left - 1) {
+        const sf_plan_step *step = step_of(plan, (uint32_t)__builtin_ctzll(left));
+        find_candidates(s, step);
+        if (s->length[step->vertex] == 0) {
+            *blame = step->joined | step->greater;
+            return false;
+        }
+    }
+    return depth + 1 == plan->core ? finish(s, blame) : search(s, depth + 1, blame);
+}
+
+static bool try_candidate(state *s, uint32_t depth, uint32_t place, uint64_t *blame)
+{
+    const sf_plan_step *step = &s->run->plan->steps[depth];
+    uint32_t u = step->vertex, v = s->run->space->candidates[u][place];
+    if (s->run->injective && s->user[v] != 0) {
+        *blame = bit(u) | bit((uint32_t)s->user[v] - 1);
+        return false;
+    }
+    uint32_t broken = step->checked != 0 ? find_broken(s, u, step->checked, v) : SF_NO_VERTEX;
+    if (broken != SF_NO_VERTEX) {
+        *blame = bit(u) | bit(broken);
+        return false;
+    }
+    s->vertex[u] = v;
+    s->place[u] = place;
+    s->user[v] = s->run->injective ? (uint8_t)(u + 1) : 0;
+    bool found = descend(s, depth, blame);
+    s->user[v] = 0;
+    return found;
+}
+
+static bool search(state *s, uint32_t depth, uint64_t *blame)
+{
+    const sf_plan_step *step = &s->run->plan->steps[depth];
+    uint32_t u = step->vertex;
+    find_candidates(s, step);
+    uint64_t all = 0;
+    bool found = false;
+    for (uint32_t i = 0; i < s->length[u]; i++) {
+        uint64_t one = 0;
+        if (must_stop(s))
+            return true;
+        if (try_candidate(s, depth, s->list[u][i], &one)) {
+            found = true;
+        } else if ((one & bit(u)) == 0) {
+            *blame = one; /* whatever stands for u, the same fails */
+            return found;
+        } else {
+            all |= one;
+        }
+    }
+    *blame = (all & ~bit(u)) | step->joined | step->greater;
+    return found;
+}
+
+static int search_root(void *context, unsigned worker, size_t place)
+{
+    state *s = (state *)context + worker;
+    uint64_t blame;
+    if (must_stop(s))
+        return 1;
+    try_candidate(s, 0, (uint32_t)place, &blame);
+    atomic_fetch_add(&s->run->roots_done, 1);
+    return 0;
+}
+
+/* ---- the whole
+ * ----------------------------------------------------------------------------------------------- */
+
+static int open_state(state *s, run *r, bool is_caller)
+{
+    *s = (state){.run = r, .is_caller = is_caller};
+    size_t total = 0, greatest = 0;
+    for (uint32_t u = 0; u < r->query->count; u++) {
+        total += r->space->counts[u];
+        greatest = r->space->counts[u] > greatest ? r->space->counts[u] : greatest;
+    }
+    uint32_t *room = sf_resize(NULL, 2 * total + 8 * greatest, sizeof *room);
+    s->buffer[0] = room;
+    s->user = sf_alloc(r->query->index->out->vertex_count, sizeof *s->user);
+    if (room == NULL || s->user == NULL)
+        return SF_NO_MEMORY;
+    for (uint32_t u = 0; u < r->query->count; u++) {
+        s->buffer[u] = room;
+        room += r->space->counts[u];
+    }
+    s->scratch = room;
+    return SF_OK;
+}
+
+static void close_state(state *s)
+{
+    sf_free(s->buffer[0]);
+    sf_free(s->user);
+}
+
+/* 0, 1, 2, ... for the vertices that nothing before them is joined with. */
+static int list_all(run *r)
+{
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < r->plan->count; i++) {
+        const sf_plan_step *step = &r->plan->steps[i];
+        if (step->joined == 0 && r->space->counts[step->vertex] > most)
+            most = r->space->counts[step->vertex];
+    }
+    r->all = sf_resize(NULL, most, sizeof *r->all);
+    for (uint32_t i = 0; r->all != NULL && i < most; i++)
+        r->all[i] = i;
+    return r->all != NULL ? SF_OK : SF_NO_MEMORY;
+}
+
+static void summarise(run *r, const state *states, unsigned threads)
+{
+    sf_match_result *result = r->job->result;
+    uint64_t count = 0;
+    for (unsigned i = 0; i < threads; i++) {
+        count = sf_saturated_add(count, states[i].count);
+        result->steps += states[i].steps;
+    }
+    result->count = sf_saturated_multiply(count, r->plan->factor);
+    result->automorphisms = r->plan->factor;
+    result->truncated = atomic_load(&r->truncated) || result->count > r->job->most;
+    if (result->count > r->job->most)
+        result->count = r->job->most;
+    size_t kept = atomic_load(&r->kept);
+    result->kept = kept < r->job->keep ? kept : r->job->keep;
+}
+
+static int search_all(run *r, sf_error *error)
+{
+    unsigned threads = r->plan->work > WORTH_THREADS ? r->job->threads : 1;
+    state *states = sf_alloc(threads, sizeof *states);
+    int status = states != NULL ? list_all(r) : SF_NO_MEMORY;
+    unsigned open = 0;
+    while (status == SF_OK && open < threads) {
+        status = open_state(&states[open], r, open == 0);
+        open++;
+    }
+    if (status == SF_OK) {
+        sf_parallel_for(threads, r->space->counts[r->plan->steps[0].vertex], search_root, states);
+        summarise(r, states, threads);
+    }
+    for (unsigned i = 0; i < open; i++)
+        close_state(&states[i]);
+    sf_free(states);
+    sf_free(r->all);
+    if (status == SF_OK && atomic_load(&r->cancelled))
+        return sf_fail(error, SF_CANCELLED, NULL, "was stopped");
+    return status == SF_OK ? SF_OK : sf_fail_memory(error);
+}
+
+static void describe(const sf_space *space, const sf_plan *plan, sf_match_result *result)
+{
+    for (uint32_t i = 0; i < plan->count; i++) {
+        result->order[i] = plan->steps[i].vertex;
+        result->candidates[i] = space->counts[i];
+        result->labelled[i] = space->labelled[i];
+    }
+}
+
+static int run_auto(const sf_match_job *job, sf_error *error)
+{
+    sf_space space;
+    int status = sf_space_open(&space, job->query, error);
+    if (status != SF_OK)
+        return status;
+    sf_plan plan = {.count = job->query->count, .factor = 1};
+    for (uint32_t u = 0; u < plan.count; u++)
+        plan.steps[u].vertex = u;
+    bool symmetric = job->list ? job->distinct : job->query->semantics != SF_HOMOMORPHISM;
+    if (!space.is_empty) {
+        sf_plan_make(&plan, &space, symmetric ? job->symmetry : NULL, !job->list);
+        if (job->list)
+            plan.factor = 1; /* one of each is listed */
+        run r = {.job = job,
+                 .query = job->query,
+                 .space = &space,
+                 .plan = &plan,
+                 .injective = job->query->semantics != SF_HOMOMORPHISM};
+        status = search_all(&r, error);
+    }
+    describe(&space, &plan, job->result);
+    sf_space_close(&space);
+    return status;
+}
+
+const sf_match_engine sf_match_engine_auto = {
+    "auto", "candidate space, list intersection, leaves by product, symmetry broken", run_auto};

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "graph/match_space.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+
+#include <string.h>
+
+enum { NO_LINKS = UINT16_MAX, MOST_ROUNDS = 6 };
+
+/* ---- candidates of each vertex
+ * ------------------------------------------------------------------------------- */
+
+/* So many neighbours with a label must a candidate have in a direction. */
+typedef struct need {
+    bool out;
+    uint32_t label;
+    uint32_t count;
+} need;
+
+/* What the pattern asks of the neighbours of a candidate, the cheap part first. */
+typedef struct needs {
+    uint64_t out_kinds, in_kinds; /* bits that out_kinds and in_kinds of the index must have */
+    uint64_t out_degree, in_degree;
+    size_t count;
+    need items[2 * SF_PATTERN_MOST];
+} needs;
+
+static void add_need(needs *n, bool out, uint32_t label, bool injective)
+{
+    uint64_t *degree = out ? &n->out_degree : &n->in_degree;
+    *degree = injective ? *degree + 1 : 1; /* without injectivity one neighbour can serve all */
+    if (label == SF_ANY_LABEL)
+        return;
+    *(out ? &n->out_kinds : &n->in_kinds) |= UINT64_C(1) << label % 64;
+    for (size_t i = 0; i < n->count; i++) {
+        if (n->items[i].out == out && n->items[i].label == label) {
+            n->items[i].count += injective;
+            return;
+        }
+    }
+    n->items[n->count++] = (need){out, label, 1};
+}
+
+static void list_needs(needs *n, const sf_query *q, uint32_t u)
+{
+    bool injective = q->semantics != SF_HOMOMORPHISM;
+    for (uint64_t left = q->required[u]; left != 0; left &= left - 1) {
+        uint32_t w = (uint32_t)__builtin_ctzll(left);
+        const sf_pair *pair = sf_query_pair(q, u, w);
+        if (u == pair->a ? pair->forward : pair->backward)
+            add_need(n, true, q->labels[w], injective);
+        if (u == pair->a ? pair->backward : pair->forward)
+            add_need(n, false, q->labels[w], injective);
+    }
+}
+
+static bool meets_needs(const sf_match_index *index, const needs *n, uint32_t v)
+{
+    if ((n->out_kinds & ~index->out_kinds[v]) != 0 || (n->in_kinds & ~index->in_kinds[v]) != 0 ||
+        sf_csr_degree(index->out, v) < n->out_degree || sf_csr_degree(index->in, v) < n->in_degree)
+        return false;
+    for (size_t i = 0; i < n->count && index->label_count > 1; i++) {
+        size_t found;
+        sf_match_neighbours(index, n->items[i].out, v, n->items[i].label, &found);
+        if (found < n->items[i].count)
+            return false;
+    }
+    return true;
+}
+
+static int filter_vertex(sf_space *s, uint32_t u, sf_error *error)
+{
+    const sf_query *q = s->query;
+    const sf_match_index *index = q->index;
+    uint32_t label = q->labels[u];
+    const uint32_t *members = index->members + (label != SF_ANY_LABEL ? index->by_label[label] : 0);
+    uint64_t count = label != SF_ANY_LABEL ? index->by_label[label + 1] - index->by_label[label]
+                                           : index->out->vertex_count;
+    needs n = {0};
+    list_needs(&n, q, u);
+    s->labelled[u] = (uint32_t)count;
+    s->candidates[u] = sf_resize(NULL, count, sizeof *s->candidates[u]);
+    if (s->candidates[u] == NULL)
+        return sf_fail_memory(error);
+    for (uint64_t i = 0; i < count; i++) {
+        /* With labels, members of all labels are not in the order of ids. */
+        uint32_t v = label != SF_ANY_LABEL ? members[i] : (uint32_t)i;
+        if (!meets_needs(index, &n, v) || !sf_query_vertex_fits(q, u, v))
+            continue;
+        s->candidates[u][s->counts[u]++] = v;
+        index->masks[v] |= UINT64_C(1) << u;
+    }
+    return SF_OK;
+}
+
+/* ---- pruning by neighbours
+ * ----------------------------------------------------------------------------------- */
+
+static bool has_candidate_near(const sf_query *q, bool out, uint32_t v, uint32_t w)
+{
+    const uint64_t *masks = q->index->masks;
+    size_t count;
+    const uint32_t *list = sf_match_neighbours(q->index, out, v, q->labels[w], &count);
+    for (size_t i = 0; i < count; i++)
+        if ((masks[list[i]] >> w & 1) != 0)
+            return true;
+    return false;
+}
+
+/* Every neighbour that the pattern requires of u has a candidate next to v. */
+static bool is_supported(const sf_query *q, uint32_t u, uint32_t v)
+{
+    for (uint64_t left = q->required[u]; left != 0; left &= left - 1) {
+        uint32_t w = (uint32_t)__builtin_ctzll(left);
+        const sf_pair *pair = sf_query_pair(q, u, w);
+        bool out = u == pair->a ? pair->forward : pair->backward;
+        if (!has_candidate_near(q, out, v, w))
+            return false;
+    }
+    return true;
+}
+
+static bool prune_vertex(sf_space *s, uint32_t u)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->counts[u]; i++) {
+        uint32_t v = s->candidates[u][i];
+        if (is_supported(s->query, u, v))
+            s->candidates[u][kept++] = v;
+        else
+            s->query->index->masks[v] &= ~(UINT64_C(1) << u);
+    }
+    bool changed = kept < s->counts[u];
+    s->counts[u] = kept;
+    return changed;
+}
+
+/* Only vertices next to one that lost candidates can lose some: `stale` names them. */
+static void prune(sf_space *s)
+{
+    const sf_query *q = s->query;
+    uint64_t stale = q->count == 64 ? UINT64_MAX : (UINT64_C(1) << q->count) - 1;
+    for (int round = 0; round < MOST_ROUNDS && stale != 0 && !s->is_empty; round++) {
+        uint64_t now = stale;
+        stale = 0;
+        for (; now != 0; now &= now - 1) {
+            uint32_t u = (uint32_t)__builtin_ctzll(now);
+            if (prune_vertex(s, u))
+                stale |= q->required[u];
+            s->is_empty |= s->counts[u] == 0;
+        }
+    }
+}
+
+static void clear_masks(const sf_space *s)
+{
+    for (uint32_t u = 0; u < s->query->count; u++)
+        for (uint32_t i = 0; s->candidates[u] != NULL && i < s->counts[u]; i++)
+            s->query->index->masks[s->candidates[u][i]] = 0;
+}
+
+static void find_twins(sf_space *s)
+{
+    for (uint32_t u = 0; u < s->query->count; u++) {
+        uint32_t w = 0;
+        while (s->counts[w] != s->counts[u] ||
+               memcmp(s->candidates[w], s->candidates[u], s->counts[u] * sizeof *s->candidates[u]) != 0)
+            w++;
+        s->twin[u] = w;
+    }
+}
+
+/* ---- candidates next to candidates
+ * --------------------------------------------------------------------------- */
+
+/* Appends the places of u's candidates next to v, a candidate of w. */
+static int link_vertex(const sf_space *s, sf_links *links, const sf_pair *pair, uint32_t w, uint32_t u,
+                       uint32_t v)
+{
+    const sf_query *q = s->query;
+    bool out = w == pair->a ? pair->forward : pair->backward; /* an edge from w to u is required */
+    size_t count;
+    const uint32_t *list = sf_match_neighbours(q->index, out, v, q->labels[u], &count);
+    if (links->capacity < links->count + count) {
+        uint64_t capacity = links->capacity + links->capacity / 2;
+        capacity = capacity < links->count + count ? links->count + count : capacity;
+        uint32_t *places = sf_resize(links->places, capacity, sizeof *places);
+        if (places == NULL)
+            return SF_NO_MEMORY;
+        links->places = places;
+        links->capacity = capacity;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t place = q->index->places[list[i]];
+        if (place == 0 || (i > 0 && list[i] == list[i - 1]))
+            continue;
+        if (pair->plain ||
+            sf_query_pair_fits(q, pair, w == pair->a ? v : list[i], w == pair->a ? list[i] : v))
+            links->places[links->count++] = place - 1;
+    }
+    return SF_OK;
+}
+
+static int build_links(const sf_space *s, sf_links *links, const sf_pair *pair, uint32_t w, uint32_t u)
+{
+    links->offsets = sf_resize(NULL, (size_t)s->counts[w] + 1, sizeof *links->offsets);
+    if (links->offsets == NULL)
+        return SF_NO_MEMORY;
+    for (uint32_t i = 0; i < s->counts[w]; i++) {
+        links->offsets[i] = links->count;
+        if (link_vertex(s, links, pair, w, u, s->candidates[w][i]) != SF_OK)
+            return SF_NO_MEMORY;
+    }
+    links->offsets[s->counts[w]] = links->count;
+    return SF_OK;
+}
+
+/* Links that are the same because both ends have the same candidates and labels and only the direction
+ * counts. */
+static uint16_t find_same(const sf_space *s, uint32_t w, uint32_t u)
+{
+    const sf_query *q = s->query;
+    const sf_pair *pair = sf_query_pair(q, w, u);
+    bool out = w == pair->a ? pair->forward : pair->backward;
+    for (uint32_t x = 0; x < q->count && pair->plain; x++) {
+        for (uint64_t left = q->required[x]; left != 0 && s->twin[x] == s->twin[w]; left &= left - 1) {
+            uint32_t y = (uint32_t)__builtin_ctzll(left);
+            const sf_pair *other = sf_query_pair(q, x, y);
+            if (s->links_of[x][y] != NO_LINKS && s->twin[y] == s->twin[u] && q->labels[y] == q->labels[u] &&
+                other->plain && out == (x == other->a ? other->forward : other->backward))
+                return s->links_of[x][y];
+        }
+    }
+    return NO_LINKS;
+}
+
+/* All links that lead to candidates of u. */
+static int link_to(sf_space *s, uint32_t u)
+{
+    const sf_query *q = s->query;
+    int status = SF_OK;
+    for (uint32_t i = 0; i < s->counts[u]; i++)
+        q->index->places[s->candidates[u][i]] = i + 1;
+    for (uint64_t left = q->required[u]; left != 0 && status == SF_OK; left &= left - 1) {
+        uint32_t w = (uint32_t)__builtin_ctzll(left);
+        s->links_of[w][u] = find_same(s, w, u);
+        if (s->links_of[w][u] != NO_LINKS)
+            continue;
+        status = build_links(s, &s->links[s->links_count], sf_query_pair(q, w, u), w, u);
+        s->links_of[w][u] = (uint16_t)s->links_count++;
+    }
+    for (uint32_t i = 0; i < s->counts[u]; i++)
+        q->index->places[s->candidates[u][i]] = 0;
+    return status;
+}
+
+static int link_all(sf_space *s, sf_error *error)
+{
+    size_t most = 0;
+    for (uint32_t u = 0; u < s->query->count; u++)
+        most += (size_t)__builtin_popcountll(s->query->required[u]);
+    memset(s->links_of, 0xff, sizeof s->links_of);
+    s->links = sf_alloc(most, sizeof *s->links);
+    int status = s->links != NULL ? SF_OK : SF_NO_MEMORY;
+    for (uint32_t u = 0; u < s->query->count && status == SF_OK; u++)
+        status = link_to(s, u);
+    return status == SF_OK ? SF_OK : sf_fail_memory(error);
+}
+
+int sf_space_open(sf_space *space, const sf_query *query, sf_error *error)
+{
+    memset(space, 0, sizeof *space);
+    space->query = query;
+    space->is_empty = query->impossible;
+    int status = SF_OK;
+    for (uint32_t u = 0; u < query->count && status == SF_OK && !space->is_empty; u++) {
+        status = filter_vertex(space, u, error);
+        space->is_empty |= space->counts[u] == 0;
+    }
+    if (status == SF_OK)
+        prune(space);
+    clear_masks(space);
+    if (status == SF_OK && !space->is_empty) {
+        find_twins(space);
+        status = link_all(space, error);
+    }
+    if (status != SF_OK)
+        sf_space_close(space);
+    return status;
+}
+
+void sf_space_close(sf_space *space)
+{
+    for (uint32_t u = 0; u < SF_PATTERN_MOST; u++)
+        sf_free(space->candidates[u]);
+    for (size_t i = 0; i < space->links_count; i++) {
+        sf_free(space->links[i].offsets);
+        sf_free(space->links[i].places);
+    }
+    sf_free(space->links);
+    memset(space, 0, sizeof *space);
+}

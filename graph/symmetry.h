@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Automorphisms of a pattern: which vertices may be exchanged without changing what it says. */
+#ifndef SF_GRAPH_SYMMETRY_H
+#define SF_GRAPH_SYMMETRY_H
+
+#include "graph/pattern.h"
+
+typedef struct sf_symmetry {
+    uint32_t count;
+    uint64_t colors[SF_PATTERN_MOST];                 /**< vertices of different colour are not exchanged */
+    uint64_t pairs[SF_PATTERN_MOST][SF_PATTERN_MOST]; /**< what the pattern says of (u, w); 0: nothing */
+} sf_symmetry;
+
+/**
+ * What the pattern says of every vertex and pair, as colours. With exchanges in the pattern only those
+ * vertices move, each within its class of exchangeable ones.
+ */
+void sf_symmetry_of(sf_symmetry *symmetry, const sf_pattern *pattern);
+
+/**
+ * The orbit of `vertex` under the automorphisms that leave every vertex in `fixed` where it is, as a set of
+ * bits. False where the pattern is too regular for the search.
+ */
+bool sf_symmetry_orbit(const sf_symmetry *symmetry, uint64_t fixed, uint32_t vertex, uint64_t *orbit);
+
+/** Number of automorphisms (UINT64_MAX where it does not fit), or 0 where the pattern is too regular. */
+uint64_t sf_symmetry_order(const sf_symmetry *symmetry);
+
+#endif
