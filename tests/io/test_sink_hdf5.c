@@ -47,6 +47,34 @@ static column read_field(hid_t file, const char *table, const char *name, hid_t 
     return read;
 }
 
+/* What was read of the file at hand; each field of each table is read once. */
+static struct {
+    char name[64];
+    column values;
+} known[128];
+static size_t known_count;
+
+static column know_field(hid_t file, const char *table, const char *name, hid_t type, size_t size,
+                         hsize_t per_row)
+{
+    char full_name[64];
+    snprintf(full_name, sizeof full_name, "%s.%s", table, name);
+    for (size_t i = 0; i < known_count; i++)
+        if (strcmp(known[i].name, full_name) == 0)
+            return known[i].values;
+    assert_true(known_count < sizeof known / sizeof known[0]);
+    strcpy(known[known_count].name, full_name);
+    known[known_count].values = read_field(file, table, name, type, size, per_row);
+    return known[known_count++].values;
+}
+
+static void close_file(hid_t file)
+{
+    while (known_count > 0)
+        free(known[--known_count].values.values);
+    H5Fclose(file);
+}
+
 /* A cursor over the named fields of one table, so that expectations can be written row by row. */
 typedef struct cursor {
     hid_t file;
@@ -56,28 +84,23 @@ typedef struct cursor {
 
 static uint64_t get_u64(const cursor *at, const char *name)
 {
-    column c = read_field(at->file, at->table, name, H5T_NATIVE_UINT64, 8, 1);
+    column c = know_field(at->file, at->table, name, H5T_NATIVE_UINT64, 8, 1);
     assert_true(at->row < c.count);
-    uint64_t value = ((uint64_t *)c.values)[at->row];
-    free(c.values);
-    return value;
+    return ((uint64_t *)c.values)[at->row];
 }
 
 static int64_t get_i64(const cursor *at, const char *name)
 {
-    column c = read_field(at->file, at->table, name, H5T_NATIVE_INT64, 8, 1);
+    column c = know_field(at->file, at->table, name, H5T_NATIVE_INT64, 8, 1);
     assert_true(at->row < c.count);
-    int64_t value = ((int64_t *)c.values)[at->row];
-    free(c.values);
-    return value;
+    return ((int64_t *)c.values)[at->row];
 }
 
 static void is_f64(const cursor *at, const char *name, double expected)
 {
-    column c = read_field(at->file, at->table, name, H5T_NATIVE_DOUBLE, 8, 1);
+    column c = know_field(at->file, at->table, name, H5T_NATIVE_DOUBLE, 8, 1);
     assert_true(at->row < c.count);
     double value = ((double *)c.values)[at->row];
-    free(c.values);
     assert_true(value == expected || (isnan(value) && isnan(expected)));
 }
 
@@ -85,23 +108,20 @@ static void is_text(const cursor *at, const char *name, const char *expected, si
 {
     hid_t type = H5Tcopy(H5T_C_S1);
     H5Tset_size(type, size + 1);
-    column c = read_field(at->file, at->table, name, type, size + 1, 1);
+    column c = know_field(at->file, at->table, name, type, size + 1, 1);
     assert_true(at->row < c.count);
     assert_string_equal((char *)c.values + at->row * (size + 1), expected);
-    free(c.values);
     H5Tclose(type);
 }
 
 static size_t count_rows(hid_t file, const char *table)
 {
-    column c = read_field(file, table, "seq", H5T_NATIVE_UINT64, 8, 1);
-    free(c.values);
-    return c.count;
+    return know_field(file, table, "seq", H5T_NATIVE_UINT64, 8, 1).count;
 }
 
 /* ---- recording and checking random messages ---- */
 
-#define MESSAGES 40
+#define MESSAGES 12
 
 typedef struct recorded {
     char *path;
@@ -186,9 +206,9 @@ static recorded *record_random(sf_storage *storage)
         all->markers[i] =
             (sf_marker){.time_ns = (int64_t)i * 50000, .kind = SF_MARKER_TTL, .state = i % 2, .line = 3};
     for (int i = 0; i < MESSAGES; i++) {
-        publish_spikes(sink, all->spikes + i * 75, 75);
-        if (i < 20)
-            publish_markers(sink, all->markers + i, 1);
+        publish_spikes(sink, all->spikes + i * 250, 250);
+        if (i < 10)
+            publish_markers(sink, all->markers + 2 * i, 2);
         for (int topic = 0; topic < SF_TOPIC_COUNT; topic++) {
             sf_message *message = test_message_random(&random, (sf_topic)topic, &all->stream.units);
             message->seq = (uint64_t)i + 1;
@@ -244,20 +264,18 @@ static void check_episode_row(const cursor *counts, const sf_episode_count *item
     cursor at = {counts->file, "episodes", (size_t)get_u64(counts, "episode")};
     is_text(&at, "id", item->id, 16);
     assert_int_equal(get_u64(&at, "size"), episode->size);
-    column units = read_field(at.file, "episodes", "units", H5T_NATIVE_UINT32, 4, SF_EPISODE_MAX_SIZE);
+    column units = know_field(at.file, "episodes", "units", H5T_NATIVE_UINT32, 4, SF_EPISODE_MAX_SIZE);
     const uint32_t *row = (uint32_t *)units.values + at.row * SF_EPISODE_MAX_SIZE;
     for (uint32_t i = 0; i < SF_EPISODE_MAX_SIZE; i++)
         assert_int_equal(row[i], i < episode->size ? episode->units[i] : SF_NO_UNIT);
-    free(units.values);
     const hsize_t pairs[2] = {SF_EPISODE_MAX_SIZE - 1, 2};
     hid_t type = H5Tarray_create2(H5T_NATIVE_INT64, 2, pairs);
-    column delays = read_field(at.file, "episodes", "delays_ns", type, sizeof(int64_t) * 30, 1);
+    column delays = know_field(at.file, "episodes", "delays_ns", type, sizeof(int64_t) * 30, 1);
     const int64_t *bounds = (int64_t *)delays.values + at.row * 30;
     for (uint32_t i = 0; i + 1 < episode->size; i++) {
         assert_int_equal(bounds[2 * i], episode->delays[i].low_ns);
         assert_int_equal(bounds[2 * i + 1], episode->delays[i].high_ns);
     }
-    free(delays.values);
     H5Tclose(type);
 }
 
@@ -289,7 +307,7 @@ static void check_windows(hid_t file, const recorded *all)
 static void check_triggers(hid_t file, const recorded *all)
 {
     cursor at = rows_of(file, "triggers");
-    column times = read_field(file, "triggers", "spike_times_ns", H5T_NATIVE_INT64, 8, SF_EPISODE_MAX_SIZE);
+    column times = know_field(file, "triggers", "spike_times_ns", H5T_NATIVE_INT64, 8, SF_EPISODE_MAX_SIZE);
     for (; at.row < MESSAGES; at.row++) {
         const sf_message *message = all->messages[SF_TOPIC_TRIGGER][at.row];
         assert_int_equal(get_u64(&at, "seq"), message->seq);
@@ -301,7 +319,6 @@ static void check_triggers(hid_t file, const recorded *all)
             assert_int_equal(((int64_t *)times.values)[at.row * SF_EPISODE_MAX_SIZE + i],
                              i < message->trigger.size ? message->trigger.spike_times_ns[i] : INT64_MIN);
     }
-    free(times.values);
     assert_int_equal(count_rows(file, "triggers"), at.row);
 }
 
@@ -448,7 +465,7 @@ static void empty_messages_are_recorded(void **state)
     for (int topic = 0; topic < SF_TOPIC_COUNT; topic++)
         assert_int_equal(count_rows(file, tables[topic]), 1);
     assert_int_equal(count_rows(file, "counts"), 0);
-    H5Fclose(file);
+    close_file(file);
     test_stream_free(&stream);
     unlink(path);
     free(path);
@@ -496,7 +513,7 @@ static void everything_recorded_reads_back(void **state)
     check_graphs(file, all);
     check_statuses(file, all);
     check_documented(file);
-    H5Fclose(file);
+    close_file(file);
     free_recorded(all);
     assert_int_equal(sf_memory_live(), before);
 }
