@@ -213,7 +213,7 @@ static void check_large(const char *device, test_random *random)
     t.options.delay_count = 2;
     t.delays[0] = (sf_delay){0, 900};
     t.delays[1] = (sf_delay){900, 1400};
-    t.options.threshold = 110;
+    t.options.threshold = 65;
     t.options.max_size = 16;
     assert_true(compare_mining(&t, device) > 1000);
     tear_down(&t);
