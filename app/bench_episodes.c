@@ -63,6 +63,7 @@ static int mine(const benchmark *b, const task *t, const char *engine, unsigned 
     options.threshold = t->threshold;
     options.max_size = t->max_size;
     options.engine = engine;
+    options.device = "cpu";
     options.threads = threads;
     sf_mine_input input = {recording->spikes, recording->spike_count, &recording->units,
                            sf_recording_duration_ns(recording)};
@@ -79,7 +80,7 @@ static void report(benchmark *b, task *t, unsigned threads, const sf_mine_result
     }
     if (t->first_seconds == 0)
         t->first_seconds = seconds;
-    app_bench_row(b->rows, "cpu");
+    app_bench_row(b->rows, result->device);
     app_bench_text(b->rows, "job", t->name);
     app_bench_text(b->rows, "engine", result->engine);
     app_bench_number(b->rows, "threads", threads);
