@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SPIKE_CHUNK 16384
+#define SPIKE_CHUNK 4096
 #define MARKER_CHUNK 256
 
 enum { TIME, UNIT, AMPLITUDE, SPIKE_COLUMNS };

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+# synfire info: the known facts, every kind of file that is no recording, selections, and what is printed where.
+refused() { # exit code, words of the sentence, command...
+    local expected=$1 words=$2 code=0
+    shift 2
+    "$@" >out 2>err || code=$?
+    if [ $code != "$expected" ] || [ -s out ] || [ "$(wc -l <err)" != 1 ] || ! grep -qF -- "$words" err; then
+        echo "exit $code, expected $expected with '$words':"; cat out err; return 1
+    fi
+}
+
+# Files that are no recording.
+refused 66 "no.h5: cannot open: No such file or directory" "$SYNFIRE" info no.h5
+refused 66 "directory, expected a recording file" "$SYNFIRE" info .
+refused 66 "this is a device" "$SYNFIRE" info /dev/zero
+: >empty
+refused 65 "empty: this is neither HDF5 nor lines of name,seconds: the file is empty" "$SYNFIRE" info empty
+head -c 100 "$SYNFIRE" >program
+refused 65 "holds bytes of value zero" "$SYNFIRE" info program
+printf 'a,1\nb\n' >short.csv
+refused 65 "short.csv: line 2: expected a unit's name" "$SYNFIRE" info short.csv
+for bad in nan -1 inf 1e300 x; do
+    printf 'a,1\nb,%s\n' "$bad" >bad.csv
+    refused 65 "bad.csv: line 2: expected a time" "$SYNFIRE" info bad.csv
+done
+printf 'name,seconds\n' >heading.csv
+refused 65 "heading.csv: no spikes" "$SYNFIRE" info heading.csv
+
+# A recording cut anywhere is refused with one sentence, and never with HDF5's own words on stderr.
+$SYNFIRE simulate whole.h5 --unit-count 4 --rate 20 --duration 5 >/dev/null
+size=$(stat -c %s whole.h5)
+for part in 4 8 40 96 100 $((size / 3)) $((size / 2)) $((size - 1)); do
+    head -c "$part" whole.h5 >cut.h5
+    refused 65 "cut.h5: this HDF5 file is damaged" "$SYNFIRE" info cut.h5
+done
+refused 64 "no stream 'x'" "$SYNFIRE" info whole.h5 --stream x
+
+# One unit, one spike; unsorted and repeated times.
+printf 'a,7.5\n' >one.csv
+$SYNFIRE info one.csv | grep -q "units  *1"
+$SYNFIRE info one.csv --json | python3 -c '
+import json, sys
+info = json.load(sys.stdin)
+assert info["spikes"] == info["units"] == 1 and info["start_s"] == info["stop_s"] == 7.5, info
+assert info["rate_hz"] is None and info["tick_s"] is None and info["geometry"] is None, info'
+printf 'a,3\nb,1\na,1\na,1\n' >mixed.csv
+$SYNFIRE info mixed.csv --json >out
+python3 - <<'END'
+import json
+info = json.load(open("out"))
+assert list(info) == ["format", "spikes", "units", "start_s", "stop_s", "duration_s", "rate_hz", "tick_s", "kind",
+    "markers", "metadata", "geometry", "dropped", "duplicates", "unit_detail"], list(info)
+assert list(info["unit_detail"][0]) == ["index", "name", "spikes", "rate_hz", "x_um", "y_um", "kind", "isi_violations"]
+assert (info["format"], info["spikes"], info["units"], info["duplicates"], info["tick_s"]) == ("CSV", 4, 2, 1, 2), info
+assert info["unit_detail"][0]["isi_violations"] == 0.5 and info["unit_detail"][0]["rate_hz"] == 1.5
+END
+
+# Selections: units keep their numbers, times exclude their end, epochs and dedup; the preset says what it sets.
+$SYNFIRE info mixed.csv --units '#1' --json | grep -q '"spikes":1,"units":2'
+$SYNFIRE info mixed.csv --from +0 --to 3 --json | grep -q '"spikes":3,'
+$SYNFIRE info mixed.csv --from 1 --to 2 --json | grep -q '"duration_s":1,'
+printf 'start,stop,label\n0,2,early\n' >epochs.csv
+$SYNFIRE info mixed.csv --epochs epochs.csv --json | grep -q '"spikes":3,'
+$SYNFIRE info mixed.csv --dedup 0.4ms,0um --json 2>err | grep -q '"spikes":3,'
+grep -q "left out 1 of 4 spikes (25.0 %): duplicate" err
+$SYNFIRE info mixed.csv --preset cortex 2>err >out
+grep -q "preset cortex: delays 0.8:4,4:10,10:25 ms, window 60 s, discovery every 5 s, no dedup" err
+$SYNFIRE info mixed.csv --preset cortex --quiet 2>err >out
+[ ! -s err ]
+refused 64 "--units: no unit is named '0'; the unit with that index is written #0" "$SYNFIRE" info mixed.csv --units 0
+refused 64 "--from: found 'soon', expected seconds" "$SYNFIRE" info mixed.csv --from soon
+refused 64 "--to: 1 s is not after --from, 2 s" "$SYNFIRE" info mixed.csv --from 2 --to 1
+refused 64 "--dedup: found '1', expected MS,UM" "$SYNFIRE" info mixed.csv --dedup 1
+refused 65 "no positions" "$SYNFIRE" info mixed.csv --dedup 1,100
+refused 64 "--blank: this recording has no marker" "$SYNFIRE" info mixed.csv --blank light,-1ms,+5ms
+refused 64 "expected one of culture-60, retina-waves, retina-adult, cortex, hd-mea" "$SYNFIRE" info mixed.csv --preset x
+refused 66 "none.csv: cannot open" "$SYNFIRE" info mixed.csv --epochs none.csv
+
+# Output that cannot be written.
+code=0
+$SYNFIRE info mixed.csv >/dev/full 2>err || code=$?
+[ $code = 74 ]
+
+recordings=$SYNFIRE_DATA/recordings
+[ -d "$recordings" ] || exit 0
+facts() { # file, expected fields of the JSON
+    $SYNFIRE info "$recordings/$1" --json >out
+    python3 - "$2" <<'END'
+import json, sys
+info, expected = json.load(open("out")), json.loads(sys.argv[1])
+for key, value in expected.items():
+    assert info[key] == value, (key, info[key], value)
+assert len(info["unit_detail"]) == info["units"] and sum(u["spikes"] for u in info["unit_detail"]) == info["spikes"]
+END
+    [ "$($SYNFIRE info "$recordings/$1" | wc -l)" -le 40 ] # one screen
+}
+facts Demas2003_P9_CTRL_MY1_1A.h5 '{"units": 26, "spikes": 26911, "start_s": 21.4407, "stop_s": 3573.7048,
+    "duration_s": 3552.2641, "tick_s": 5e-05, "format": "CARMEN"}'
+facts Stafford2009_WT_37C_Dorsal_2008-02-08-0.h5 '{"units": 110, "spikes": 176940, "start_s": 3600.022,
+    "stop_s": 7191.5548}'
+facts Maccione2014_P9_m1r2_bursts_filtered.h5 '{"units": 794, "spikes": 134771, "geometry":
+    {"electrodes": 794, "x_um": [42, 2688], "y_um": [42, 2688]}}'
+facts pynapple_A8604-211122.nwb '{"units": 3, "spikes": 21354, "geometry": null, "kind": "sorted"}'
+$SYNFIRE info "$recordings"/Stafford2009_WT_37C_Dorsal_2008-02-08-0.h5 | grep -q "starts at 3600.022 s: --from +0"
+$SYNFIRE info "$recordings"/Kirkby2013_02_B2KO_P5.h5 | grep -q "delays under 20 ms, two ticks"
+$SYNFIRE info "$recordings"/pynapple_A8604-211122.nwb | grep -q "no geometry"
+refused 65 "a MaxWell recording, a layout that synfire does not read yet" "$SYNFIRE" info \
+    "$recordings"/probeinterface_maxtwo_data.raw.h5
+refused 65 "no spike times: this is a 3Brain BXR file" "$SYNFIRE" info "$recordings"/truncated_bxr.bxr
+refused 65 "no spike times: this NWB file" "$SYNFIRE" info "$recordings"/pynwb_2.6.0_DynamicTableElectrodes.nwb
+refused 65 "Multi Channel Systems DataManager" "$SYNFIRE" info "$recordings"/mcs_2014-07-09_W8_standard_all_500Hz.h5
