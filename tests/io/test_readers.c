@@ -607,8 +607,8 @@ static void cut_files_are_refused(void **state)
     assert_cuts_are_refused(100);
 }
 
-/* Damage to the bytes gives a recording or a refusal. The seed is fixed, and no file with variable-length strings is
- * among them: damage to those makes HDF5 1.10 itself loop or crash. */
+/* Damage to the bytes gives a recording or a refusal. The seed is fixed, and no file with variable-length
+ * strings is among them: damage to those makes HDF5 1.10 itself loop or crash. */
 static void overwritten_bytes_do_no_harm(void **state)
 {
     (void)state;
