@@ -739,6 +739,42 @@ static int open_and_close(void *context)
     return status;
 }
 
+static sf_message *message_at_hand;
+
+static int record_one(void *context)
+{
+    const open_case *which = context;
+    sf_sink *sink;
+    int status = open_recorder(&sink, which->path, which->stream, which->storage, true, NULL);
+    if (status != SF_OK)
+        return status;
+    sf_sink_publish(sink, message_at_hand);
+    return sf_sink_close(sink, NULL);
+}
+
+static void failed_allocations_leak_nothing(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("allocations", 9);
+    test_stream stream;
+    test_stream_make(&stream, &random, 3);
+    sf_storage *storage;
+    assert_int_equal(sf_storage_open(&storage, NULL), SF_OK);
+    char *path = test_temporary_path(".h5");
+    open_case which = {storage, &stream.info, path};
+    assert_int_equal(open_and_close(&which), SF_OK); /* the storage keeps the room it made for a recorder */
+    test_fail_every_allocation(open_and_close, &which);
+    for (int topic = 0; topic <= SF_TOPIC_MARKERS; topic++) {
+        message_at_hand = test_message_random(&random, (sf_topic)topic, &stream.units);
+        test_fail_every_allocation(record_one, &which);
+        sf_message_release(message_at_hand);
+    }
+    sf_storage_close(storage);
+    test_stream_free(&stream);
+    unlink(path);
+    free(path);
+}
+
 static void files_that_cannot_be_created_are_refused(void **state)
 {
     (void)state;
@@ -761,8 +797,6 @@ static void files_that_cannot_be_created_are_refused(void **state)
                       SF_CANNOT_CREATE, "already");
     assert_int_equal(open_recorder(&sink, path, &stream.info, storage, true, &error), SF_OK);
     assert_int_equal(sf_sink_close(sink, NULL), SF_OK);
-    open_case which = {storage, &stream.info, path};
-    test_fail_every_allocation(open_and_close, &which);
     sf_storage_close(storage);
     test_stream_free(&stream);
     unlink(path);
@@ -783,6 +817,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_killed_recording_keeps_what_was_flushed),
         cmocka_unit_test(a_full_disk_ends_the_recording_not_the_run),
         cmocka_unit_test(files_that_cannot_be_created_are_refused),
+        cmocka_unit_test(failed_allocations_leak_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

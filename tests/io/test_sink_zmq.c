@@ -290,6 +290,9 @@ static void endpoints_that_cannot_be_bound_are_refused(void **state)
                       SF_UNAVAILABLE, "in use by another program");
     assert_null(other);
     assert_string_equal(error.place, sf_sink_address(sink));
+    assert_int_equal(open_zmq(&other, "tcp://*:0", &stream, 16, SF_RING_BLOCK, 1, &error), SF_OK);
+    assert_true(atoi(strrchr(sf_sink_address(other), ':') + 1) > 0);
+    sf_sink_close(other, NULL);
     static const struct {
         const char *endpoint;
         sf_status code;
