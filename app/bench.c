@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* One line each. */
-static const app_bench *const benches[] = {&app_bench_bfs, &app_bench_episodes, NULL};
+static const app_bench *const benches[] = {&app_bench_bfs, &app_bench_density, &app_bench_episodes, NULL};
 
 static const app_option options[] = {
     {"kronecker", "SCALE:EDGEFACTOR:SEED", "bfs: the graph (default 20:16:1)"},

@@ -25,6 +25,7 @@ typedef struct app_bench {
 } app_bench;
 
 extern const app_bench app_bench_bfs;
+extern const app_bench app_bench_density;
 extern const app_bench app_bench_episodes;
 
 #endif

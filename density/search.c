@@ -14,11 +14,11 @@ void sf_search_range(sf_search *search, size_t count, double h_least, double h_m
 }
 
 /*
- * The zero of the slope between two bandwidths where it is negative and positive: false position with the
- * Illinois rule, which halves the weight of an end that stays, so that both ends close in.
+ * False position with the Illinois rule, which halves the weight of an end that stays, so that both ends
+ * close in.
  */
-static int refine(sf_score_point *minimum, double below, double above, double slope_below, double slope_above,
-                  sf_score_function score, void *context)
+int sf_search_refine(sf_score_point *point, double below, double above, double slope_below,
+                     double slope_above, sf_score_function score, void *context)
 {
     int kept = 0; /* the end that stayed last: -1 the lower, 1 the upper */
     double before = 0;
@@ -29,8 +29,8 @@ static int refine(sf_score_point *minimum, double below, double above, double sl
         if (at <= below || at >= above)
             break;
         bool settled = fabs(at - before) <= 1e-12 * at;
-        before = minimum->h = at;
-        int status = score(context, &at, 1, &minimum->score, &slope);
+        before = point->h = at;
+        int status = score(context, &at, 1, &point->score, &slope);
         if (status != SF_OK || slope == 0 || settled)
             return status;
         if (slope < 0) {
@@ -64,7 +64,7 @@ int sf_search_run(sf_search *search, sf_score_function score, void *context)
             continue;
         sf_score_point *minimum = &search->minima[search->minimum_count++];
         *minimum = (sf_score_point){h[i], scores[i]};
-        status = refine(minimum, h[i - 1], h[i], slopes[i - 1], slopes[i], score, context);
+        status = sf_search_refine(minimum, h[i - 1], h[i], slopes[i - 1], slopes[i], score, context);
     }
     return status;
 }

@@ -33,6 +33,13 @@ void sf_search_range(sf_search *search, size_t count, double h_least, double h_m
  * `score` returned. */
 int sf_search_run(sf_search *search, sf_score_function score, void *context);
 
+/**
+ * The bandwidth between two where the derivative is negative and positive at which it is zero, to 1e-12 of
+ * it; point->score is the score there.
+ */
+int sf_search_refine(sf_score_point *point, double below, double above, double slope_below,
+                     double slope_above, sf_score_function score, void *context);
+
 /** The lowest refined minimum, or NULL where there is none. */
 const sf_score_point *sf_search_lowest_minimum(const sf_search *search);
 

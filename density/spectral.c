@@ -17,7 +17,8 @@ static int spectrum_psi(void *context, int r, double g, double *value)
 
 int sf_spectral_plugin(sf_plugin *plugin, const sf_spectrum *spectrum, sf_error *error)
 {
-    if (!(spectrum->sigma > 0))
+    /* From sums of squares, rounding alone makes a sigma of 1e-8 of the period. */
+    if (!(spectrum->sigma > 1e-7 * spectrum->frame.period))
         return sf_fail(error, SF_DATA, NULL, "all samples are equal: a bandwidth needs different values");
     sf_moments moments = {.sigma = spectrum->sigma, .variance = spectrum->sigma * spectrum->sigma};
     return sf_plugin_steps(plugin, &moments, spectrum->n, spectrum_psi, (void *)(uintptr_t)spectrum);
@@ -50,29 +51,30 @@ static double gain(const sf_spectrum *spectrum, double b)
     return log(reproduced(spectrum, b * b) / (b * b));
 }
 
-static double bisect_gain(const sf_spectrum *spectrum, double below, double above)
+/* As a derivative to be zero: negative where b is too small. */
+static int negative_gains(void *context, const double *b, size_t count, double *scores, double *slopes)
 {
-    while (above / below - 1 > 1e-12) {
-        double middle = sqrt(below * above);
-        if (gain(spectrum, middle) > 0)
-            below = middle;
-        else
-            above = middle;
+    for (size_t i = 0; i < count; i++) {
+        scores[i] = 0;
+        slopes[i] = -gain(context, b[i]);
     }
-    return sqrt(below * above);
+    return SF_OK;
 }
 
 double sf_spectral_isj(const sf_spectrum *spectrum, double b_least, double b_most)
 {
-    enum { STEPS = 80 };
-    double before = b_least, ratio = pow(b_most / b_least, 1.0 / STEPS);
-    if (!(gain(spectrum, before) > 0))
-        return NAN;
-    for (int i = 1; i <= STEPS; i++) {
-        double b = b_least * pow(ratio, i);
-        if (!(gain(spectrum, b) > 0))
-            return bisect_gain(spectrum, before, b);
+    enum { STEPS = 40 };
+    double before = b_least, gain_before = gain(spectrum, before);
+    for (int i = 1; i <= STEPS && gain_before > 0; i++) {
+        double b = b_least * pow(b_most / b_least, (double)i / STEPS), gain_here = gain(spectrum, b);
+        if (gain_here <= 0) {
+            sf_score_point root = {.h = b};
+            sf_search_refine(&root, before, b, -gain_before, -gain_here, negative_gains,
+                             (void *)(uintptr_t)spectrum);
+            return root.h;
+        }
         before = b;
+        gain_before = gain_here;
     }
     return NAN;
 }

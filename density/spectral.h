@@ -10,7 +10,8 @@
 #include "density/search.h"
 #include "density/spectrum.h"
 
-/** PLUG-IN with the spectrum's sigma. SF_DATA where all samples are equal. */
+/** PLUG-IN with the spectrum's sigma. SF_DATA where it is under 1e-7 of the period: all
+ * samples are equal. */
 int sf_spectral_plugin(sf_plugin *plugin, const sf_spectrum *spectrum, sf_error *error);
 
 /**

@@ -63,7 +63,8 @@ int sf_spectrum_update(sf_spectrum *spectrum, const sf_characteristic *state, sf
     spectrum->weight = state->weight;
     spectrum->n = state->weight * state->weight / state->squares;
     double mean = state->first / state->weight, variance = state->second / state->weight - mean * mean;
-    spectrum->sigma = state->frame.period * sqrt(fmax(variance, 0) * spectrum->n / fmax(spectrum->n - 1, 1));
+    spectrum->mean = state->frame.origin + state->frame.period * mean;
+    spectrum->sigma = state->frame.period * sqrt(fmax(variance, 0) * spectrum->n / (spectrum->n - 1));
     fold(spectrum->scratch, state->grid, 4 * state->frame.modes);
     sf_fft_real(spectrum->fft, spectrum->scratch, spectrum->re, spectrum->im);
     for (size_t k = 0; k <= state->frame.modes; k++) {
@@ -85,6 +86,8 @@ void sf_spectrum_reflect(sf_spectrum *spectrum)
         spectrum->power[k] = spectrum->re[k] * spectrum->re[k];
     }
     spectrum->frame.origin = 0;
+    spectrum->sigma = hypot(spectrum->sigma, spectrum->mean * sqrt(spectrum->n / (spectrum->n - 1)));
+    spectrum->mean = 0;
 }
 
 /* The last mode that a kernel of bandwidth b lets through: exp(-b^2 t^2/2) under 1e-21 beyond it. */
@@ -163,17 +166,54 @@ double sf_spectrum_lscv(const sf_spectrum *spectrum, double b, double *slope)
     return (2 * score - 1) / spectrum->frame.period + diagonal;
 }
 
+/*
+ * sums[l] += sum over modes k from `first` on of re cos(k a) + im sin(k a) for the angles a of `length`
+ * points: cosine and sine are turned from mode to mode, and TURNS keeps what rounding adds up under 1e-14.
+ */
+SF_VECTOR_BODY void add_waves_body(double *restrict sums, const double *restrict angles, size_t length,
+                                   const double *restrict re, const double *restrict im, size_t first,
+                                   size_t count)
+{
+    double cosine[STRIP], sine[STRIP], turn_cosine[STRIP], turn_sine[STRIP];
+    for (size_t l = 0; l < length; l++) {
+        cosine[l] = cos((double)first * angles[l]);
+        sine[l] = sin((double)first * angles[l]);
+        turn_cosine[l] = cos(angles[l]);
+        turn_sine[l] = sin(angles[l]);
+    }
+    for (size_t k = 0; k < count; k++)
+        for (size_t l = 0; l < length; l++) {
+            double c = cosine[l], s = sine[l];
+            sums[l] += re[k] * c + im[k] * s;
+            cosine[l] = c * turn_cosine[l] - s * turn_sine[l];
+            sine[l] = s * turn_cosine[l] + c * turn_sine[l];
+        }
+}
+
+SF_VECTOR_LEVELS(add_waves, add_waves_body,
+                 (double *restrict sums, const double *restrict angles, size_t length,
+                  const double *restrict re, const double *restrict im, size_t first, size_t count),
+                 (sums, angles, length, re, im, first, count))
+
 void sf_spectrum_density(const sf_spectrum *spectrum, double b, const double *points, size_t count,
                          double *values)
 {
+    enum { TURNS = 128 };
     size_t last = last_mode(spectrum, b);
-    double *damped = spectrum->scratch; /* exp(-b^2 t^2/2), the same for every point */
-    for (size_t k = 1; k <= last; k++)
-        damped[k] = sf_exp(-0.5 * b * b * spectrum->squares[k]);
-    for (size_t p = 0; p < count; p++) {
-        double x = (points[p] - spectrum->frame.origin) * 2 * PI / spectrum->frame.period, sum = 0;
-        for (size_t k = 1; k <= last; k++)
-            sum += damped[k] * (spectrum->re[k] * cos((double)k * x) + spectrum->im[k] * sin((double)k * x));
-        values[p] = (1 + 2 * sum) / spectrum->frame.period;
+    double *re = spectrum->scratch, *im = spectrum->scratch + last + 1; /* damped, the same for every point */
+    for (size_t k = 1; k <= last; k++) {
+        double damping = sf_exp(-0.5 * b * b * spectrum->squares[k]);
+        re[k] = damping * spectrum->re[k];
+        im[k] = damping * spectrum->im[k];
+    }
+    for (size_t p = 0; p < count; p += STRIP) {
+        double sums[STRIP] = {0}, angles[STRIP];
+        size_t length = count - p < STRIP ? count - p : STRIP;
+        for (size_t l = 0; l < length; l++)
+            angles[l] = (points[p + l] - spectrum->frame.origin) * 2 * PI / spectrum->frame.period;
+        for (size_t k = 1; k <= last; k += TURNS)
+            add_waves(sums, angles, length, re + k, im + k, k, last - k < TURNS ? last - k + 1 : TURNS);
+        for (size_t l = 0; l < length; l++)
+            values[p + l] = (1 + 2 * sums[l]) / spectrum->frame.period;
     }
 }

@@ -15,8 +15,9 @@ typedef struct sf_spectrum {
     sf_frame frame;
     double n;      /**< effective number of samples, (sum w)^2 / sum w^2 */
     double weight; /**< sum of w */
-    double sigma;  /**< sqrt of the samples' variance, divisor n - 1 */
-    double *re; /**< phi(t_k) / sum w relative to the origin: sum w exp(i t_k (x - origin)), k = 0..modes */
+    double mean;
+    double sigma; /**< sqrt of the samples' variance, divisor n - 1 */
+    double *re;   /**< phi(t_k) / sum w relative to the origin: sum w exp(i t_k (x - origin)), k = 0..modes */
     double *im;
     double *power;   /**< |phi(t_k) / sum w|^2 */
     double *squares; /**< t_k^2 */
@@ -37,7 +38,7 @@ int sf_spectrum_update(sf_spectrum *spectrum, const sf_characteristic *state, sf
 
 /**
  * Makes it the spectrum of the samples and their mirror images about 0, n as before: for quantities that
- * cannot be negative. The frame's origin is 0 then.
+ * cannot be negative. The frame's origin and the mean are 0 then.
  */
 void sf_spectrum_reflect(sf_spectrum *spectrum);
 
@@ -47,7 +48,7 @@ double sf_spectrum_psi(const sf_spectrum *spectrum, int r, double g);
 /** Least-squares cross-validation score g(b); *slope (or NULL) is its derivative. */
 double sf_spectrum_lscv(const sf_spectrum *spectrum, double b, double *slope);
 
-/** The density at `count` points, with bandwidth b. */
+/** The density at `count` points, with bandwidth b; values may be points. */
 void sf_spectrum_density(const sf_spectrum *spectrum, double b, const double *points, size_t count,
                          double *values);
 

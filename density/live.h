@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Densities that follow a sliding window: samples are added as they come and removed as they leave, and the
+ * bandwidth is selected again only when enough of them have changed. Many densities of the same kind (the
+ * intervals of every unit) share one plan: its frame, method and working space.
+ */
+#ifndef SF_DENSITY_LIVE_H
+#define SF_DENSITY_LIVE_H
+
+#include "density/evaluate.h"
+#include "density/spectrum.h"
+
+typedef enum sf_live_method { SF_LIVE_ISJ, SF_LIVE_PLUGIN, SF_LIVE_LSCV, SF_LIVE_FIXED } sf_live_method;
+
+typedef struct sf_live_options {
+    double least,
+        most;       /**< where samples lie; others are counted and left out. SF_DOMAIN_LOG: both above 0 */
+    double b_least; /**< the smallest bandwidth of interest (SF_DOMAIN_LOG: of log x), the tick or above */
+    sf_domain domain;
+    sf_live_method method;
+    double h; /**< SF_LIVE_FIXED */
+    double
+        reselect; /**< select again once samples added and removed reach this share of those held, as 0.2 */
+} sf_live_options;
+
+/** One thread at a time, with all densities that use it. */
+typedef struct sf_live_plan {
+    sf_live_options options;
+    sf_spectrum spectrum;
+} sf_live_plan;
+
+typedef struct sf_live_density {
+    sf_characteristic state;
+    double h;          /**< selected last; 0: never */
+    uint64_t changed;  /**< samples added and removed since then */
+    uint64_t left_out; /**< samples outside the range, ever */
+} sf_live_density;
+
+/** Chooses the frame. SF_USAGE where the options make no sense, SF_NO_MEMORY. */
+int sf_live_plan_open(sf_live_plan *plan, const sf_live_options *options, sf_error *error);
+void sf_live_plan_close(sf_live_plan *plan);
+
+/** An empty density of this plan. SF_NO_MEMORY. */
+int sf_live_open(sf_live_density *live, const sf_live_plan *plan, sf_error *error);
+void sf_live_close(sf_live_density *live);
+
+/** Real-time safe. What is removed must have been added. */
+void sf_live_add(sf_live_density *live, const sf_live_plan *plan, const double *samples, size_t n);
+void sf_live_remove(sf_live_density *live, const sf_live_plan *plan, const double *samples, size_t n);
+
+/** Exponential forgetting, in place of removal: every weight times factor. */
+void sf_live_forget(sf_live_density *live, double factor);
+
+/**
+ * Selects live->h again where it is due, and evaluates the density. Allocates nothing. SF_DATA with fewer
+ * than SF_SAMPLES_LEAST samples (effective ones after forgetting), or where all are equal.
+ */
+int sf_live_evaluate(sf_live_density *live, sf_live_plan *plan, const double *points, size_t count,
+                     double *values, sf_error *error);
+
+#endif

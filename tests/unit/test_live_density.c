@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/support.h"
+
+#include "density/live.h"
+#include "density/samples.h"
+#include "density/select.h"
+#include "oracle/density_oracle.h"
+
+#include <math.h>
+
+enum { WINDOW = 600, TOTAL = 6000, HOP = 50, POINTS = 64 };
+
+static double select_h(const char *method, const double *x, sf_domain domain)
+{
+    sf_bandwidth found;
+    sf_samples samples = {.values = (double *)(uintptr_t)x, .n = WINDOW, .d = 1};
+    sf_bandwidth_options how = {.domain = domain, .threads = 1};
+    assert_int_equal(sf_bandwidth_select(&found, sf_selector_find(method), &samples, &how, NULL), SF_OK);
+    double h = found.h;
+    sf_bandwidth_free(&found);
+    return h;
+}
+
+/* A window slides over 6,000 delays: bandwidth and density of every tenth hop are those of its samples alone.
+ */
+static void slide(sf_live_method method, const char *name, sf_domain domain, double reselect)
+{
+    size_t columns;
+    double *x = check_samples("delay", TOTAL, &columns), points[POINTS], live_values[POINTS], values[POINTS];
+    for (int p = 0; p < POINTS; p++)
+        points[p] = p * 1.5;
+    sf_live_options options = {.least = 1,
+                               .most = 300,
+                               .b_least = domain == SF_DOMAIN_LOG ? 0.002 : 0.05,
+                               .domain = domain,
+                               .method = method,
+                               .reselect = reselect};
+    sf_live_plan plan;
+    sf_live_density live;
+    assert_int_equal(sf_live_plan_open(&plan, &options, NULL), SF_OK);
+    assert_int_equal(sf_live_open(&live, &plan, NULL), SF_OK);
+    sf_live_add(&live, &plan, x, WINDOW);
+    size_t selections = 0;
+    for (size_t at = 0; at + WINDOW + HOP <= TOTAL; at += HOP) {
+        if (at % (10 * HOP) == 0) {
+            double before = live.h;
+            assert_int_equal(sf_live_evaluate(&live, &plan, points, POINTS, live_values, NULL), SF_OK);
+            selections += live.h != before;
+            if (reselect == 0)
+                assert_true(fabs(live.h / select_h(name, x + at, domain) - 1) < 1e-8);
+            assert_int_equal(
+                sf_density_evaluate(values, points, POINTS, x + at, WINDOW, live.h, domain, 1, NULL), SF_OK);
+            for (int p = 0; p < POINTS; p++)
+                assert_true(fabs(live_values[p] - values[p]) < 1e-12);
+        }
+        sf_live_remove(&live, &plan, x + at, HOP);
+        sf_live_add(&live, &plan, x + at + WINDOW, HOP);
+    }
+    assert_int_equal(live.left_out, 0);
+    assert_int_equal(selections, reselect == 0 ? 11 : 4); /* else at 0, 2000, 4000 and 5000 changes later */
+    sf_live_close(&live);
+    sf_live_plan_close(&plan);
+    free(x);
+}
+
+static void the_sliding_density_is_that_of_the_window(void **state)
+{
+    (void)state;
+    slide(SF_LIVE_ISJ, "isj", SF_DOMAIN_LINE, 0);
+    slide(SF_LIVE_ISJ, "isj", SF_DOMAIN_LOG, 0);
+    slide(SF_LIVE_ISJ, "isj", SF_DOMAIN_REFLECT, 0);
+    slide(SF_LIVE_PLUGIN, "plugin", SF_DOMAIN_LINE, 0);
+    slide(SF_LIVE_LSCV, "lscv", SF_DOMAIN_LINE, 0);
+}
+
+static void the_bandwidth_is_selected_again_only_when_enough_changed(void **state)
+{
+    (void)state;
+    slide(SF_LIVE_ISJ, "isj", SF_DOMAIN_LINE, 4);
+}
+
+static void forgetting_follows_a_change(void **state)
+{
+    (void)state;
+    sf_live_options options = {.least = 0, .most = 100, .b_least = 0.1, .method = SF_LIVE_FIXED, .h = 1};
+    sf_live_plan plan;
+    sf_live_density live;
+    assert_int_equal(sf_live_plan_open(&plan, &options, NULL), SF_OK);
+    assert_int_equal(sf_live_open(&live, &plan, NULL), SF_OK);
+    double before[200], after[200], points[2] = {20, 60}, values[2];
+    for (int i = 0; i < 200; i++) {
+        before[i] = 15 + i * 0.05;
+        after[i] = 55 + i * 0.05;
+    }
+    sf_live_add(&live, &plan, before, 200);
+    sf_live_forget(&live, 0.25);
+    sf_live_add(&live, &plan, after, 200);
+    assert_int_equal(sf_live_evaluate(&live, &plan, points, 2, values, NULL), SF_OK);
+    assert_true(fabs(values[1] / values[0] - 4) < 1e-6); /* alike but for their weights */
+    for (int i = 0; i < 60; i++)
+        sf_live_forget(&live, 0.5);
+    assert_int_equal(sf_live_evaluate(&live, &plan, points, 2, values, NULL), SF_OK); /* shape, not size */
+    sf_live_close(&live);
+    sf_live_plan_close(&plan);
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    static const sf_live_options bad[] = {
+        {.least = 1, .most = 1, .b_least = 0.1},
+        {.least = 0, .most = 1, .b_least = 0},
+        {.least = 0, .most = 1, .b_least = 0.1, .domain = SF_DOMAIN_LOG},
+        {.least = -1, .most = 1, .b_least = 0.1, .domain = SF_DOMAIN_REFLECT},
+        {.least = 0, .most = 1, .b_least = 0.1, .method = SF_LIVE_FIXED},
+        {.least = 0, .most = INFINITY, .b_least = 0.1},
+    };
+    sf_live_plan plan;
+    sf_live_density live;
+    sf_error error;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        test_assert_fails(sf_live_plan_open(&plan, &bad[i], &error), &error, SF_USAGE, "expected a range");
+    sf_live_options options = {.least = 0, .most = 10, .b_least = 0.1};
+    assert_int_equal(sf_live_plan_open(&plan, &options, NULL), SF_OK);
+    assert_int_equal(sf_live_open(&live, &plan, NULL), SF_OK);
+    double x[60], point = 1, value;
+    for (int i = 0; i < 60; i++)
+        x[i] = 3;
+    const double outside[] = {-1, 11, NAN};
+    sf_live_add(&live, &plan, outside, 3);
+    assert_int_equal(live.left_out, 3);
+    sf_live_add(&live, &plan, x, 49);
+    test_assert_fails(sf_live_evaluate(&live, &plan, &point, 1, &value, &error), &error, SF_DATA,
+                      "not enough data: found 49");
+    sf_live_add(&live, &plan, x, 11);
+    test_assert_fails(sf_live_evaluate(&live, &plan, &point, 1, &value, &error), &error, SF_DATA,
+                      "all samples");
+    sf_live_remove(&live, &plan, x, 60);
+    test_assert_fails(sf_live_evaluate(&live, &plan, &point, 1, &value, &error), &error, SF_DATA, "found 0");
+    sf_live_close(&live);
+    sf_live_plan_close(&plan);
+}
+
+static int open_both(void *context)
+{
+    sf_live_plan plan;
+    sf_live_density live = {0};
+    int status = sf_live_plan_open(&plan, context, NULL);
+    if (status == SF_OK)
+        status = sf_live_open(&live, &plan, NULL);
+    sf_live_close(&live);
+    sf_live_plan_close(&plan);
+    return status;
+}
+
+static void failed_allocations_leak_nothing(void **state)
+{
+    (void)state;
+    sf_live_options options = {.least = 0, .most = 10, .b_least = 0.1};
+    test_fail_every_allocation(open_both, &options);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_sliding_density_is_that_of_the_window),
+        cmocka_unit_test(the_bandwidth_is_selected_again_only_when_enough_changed),
+        cmocka_unit_test(forgetting_follows_a_change),
+        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(failed_allocations_leak_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
