@@ -132,7 +132,7 @@ static void find_reaches(reach *reaches, const sf_events *events, sf_delay delay
     }
 }
 
-/* Units of the events owned by p's reach are counted by bucket while the reach slides on. */
+/* Which units, modulo 64, lie in each spike's reach: counted by bucket while the reach slides on. */
 static void find_signatures(uint64_t *signatures, const search *s, uint32_t delay)
 {
     const sf_events *events = s->events;
