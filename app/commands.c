@@ -7,6 +7,7 @@ extern const app_command app_command_mine;
 extern const app_command app_command_count;
 extern const app_command app_command_graph;
 extern const app_command app_command_bfs;
+extern const app_command app_command_match;
 extern const app_command app_command_bandwidth;
 extern const app_command app_command_density;
 extern const app_command app_command_aggregate;
@@ -23,6 +24,7 @@ const app_command *const app_commands[] = {
     &app_command_count,
     &app_command_graph,
     &app_command_bfs,
+    &app_command_match,
     &app_command_bandwidth,
     &app_command_density,
     &app_command_aggregate,

@@ -422,8 +422,26 @@ static int search_all(run *r, sf_error *error)
     return status == SF_OK ? SF_OK : sf_fail_memory(error);
 }
 
+/* Data vertices that are a candidate of nothing. */
+static uint64_t count_useless(const sf_space *space)
+{
+    const sf_match_index *index = space->query->index;
+    uint64_t useful = 0;
+    for (int pass = 0; pass < 2; pass++) { /* marks them, then cleans up */
+        for (uint32_t u = 0; u < space->query->count; u++) {
+            for (uint32_t i = 0; i < space->counts[u]; i++) {
+                uint64_t *mask = &index->masks[space->candidates[u][i]];
+                useful += pass == 0 && *mask == 0;
+                *mask = pass == 0;
+            }
+        }
+    }
+    return index->out->vertex_count - useful;
+}
+
 static void describe(const sf_space *space, const sf_plan *plan, sf_match_result *result)
 {
+    result->blacklisted = space->is_empty ? space->query->index->out->vertex_count : count_useless(space);
     for (uint32_t i = 0; i < plan->count; i++) {
         result->order[i] = plan->steps[i].vertex;
         result->candidates[i] = space->counts[i];

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* synfire match: labelled subgraph matching. */
+#include "app/command.h"
+
+#include "core/file.h"
+#include "core/memory.h"
+#include "graph/file.h"
+#include "graph/match.h"
+#include "graph/motif.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LISTED = 1000, TABLE_TOP = 20 };
+
+static const app_option options[] = {
+    {"count", NULL, "count only, which is faster (default: list the first 1,000 embeddings and count all)"},
+    {"distinct", NULL, "count embeddings that differ by a symmetry of the pattern once"},
+    {"limit", "N", "stop after N embeddings; the count is then a lower bound"},
+    {"time-limit", "S", "stop after S seconds; the count is then a lower bound"},
+    {"semantics", "isomorphism|homomorphism",
+     "whether different pattern vertices need different data vertices (default: isomorphism, they do)"},
+    {"induced", NULL, "no edges between matched vertices but those of the pattern"},
+    {"directed", NULL,
+     "take the lines of .graph patterns and data as directed edges (the motif language always is)"},
+    {"engine", "NAME", "how to search: auto (default); the counts are the same"},
+    {"threads", "N", "threads (default: all cores)"},
+    {"explain", NULL, "show the order of matching and what pruning left (on stderr with --json)"},
+    {NULL, NULL, NULL},
+};
+
+typedef struct matching {
+    sf_pattern pattern;
+    sf_csr data;
+    sf_match_options options;
+    sf_match_result result;
+} matching;
+
+/* ---- options
+ * ------------------------------------------------------------------------------------------------- */
+
+static int read_semantics(sf_semantics *semantics, const app_call *call, sf_error *error)
+{
+    const char *given = app_value(call, "semantics", "isomorphism");
+    bool is_homomorphism = strcmp(given, "homomorphism") == 0;
+    if (!is_homomorphism && strcmp(given, "isomorphism") != 0)
+        return sf_fail(error, SF_USAGE, "--semantics", "found '%s', expected isomorphism or homomorphism",
+                       given);
+    if (is_homomorphism && app_has(call, "induced"))
+        return sf_fail(error, SF_USAGE, "--induced", "goes with isomorphism only");
+    *semantics = app_has(call, "induced") ? SF_INDUCED : is_homomorphism ? SF_HOMOMORPHISM : SF_ISOMORPHISM;
+    return SF_OK;
+}
+
+static int read_options(matching *m, const app_call *call, sf_error *error)
+{
+    uint64_t threads = 0;
+    int status = read_semantics(&m->options.semantics, call, error);
+    if (status == SF_OK)
+        status = app_uint(call, "limit", 1, UINT64_MAX - 1, &m->options.limit, error);
+    if (status == SF_OK)
+        status = app_real(call, "time-limit", 1e-3, 1e9, &m->options.time_limit_s, error);
+    if (status == SF_OK)
+        status = app_uint(call, "threads", 1, 4096, &threads, error);
+    m->options.threads = (unsigned)threads;
+    m->options.distinct = app_has(call, "distinct");
+    m->options.keep = app_has(call, "count") ? 0 : LISTED;
+    m->options.engine = app_value(call, "engine", NULL);
+    return status;
+}
+
+/* ---- pattern and data
+ * ---------------------------------------------------------------------------------------- */
+
+static int read_graph_pattern(sf_pattern *pattern, const char *path, bool directed, sf_error *error)
+{
+    sf_edge_list list;
+    int status = sf_graph_read(&list, path, error);
+    if (status != SF_OK)
+        return status;
+    list.directed = directed;
+    status = sf_pattern_of_graph(pattern, &list, error);
+    if (status != SF_OK && error->place[0] == '\0')
+        snprintf(error->place, sizeof error->place, "%s", path);
+    sf_edge_list_free(&list);
+    return status;
+}
+
+/* A file that is a graph, a file in the motif language, or the pattern itself in that language. */
+static int read_pattern(sf_pattern *pattern, const char *given, bool directed, sf_error *error)
+{
+    if (access(given, F_OK) != 0) {
+        const char *dot = strrchr(given, '.');
+        if (dot != NULL && strcmp(dot, ".graph") == 0)
+            return sf_fail(error, SF_NO_INPUT, given, "there is no such file");
+        return sf_motif_parse(pattern, "pattern", given, strlen(given), error);
+    }
+    if (sf_graph_file_format(given) != NULL)
+        return read_graph_pattern(pattern, given, directed, error);
+    sf_text text = {0};
+    int status = sf_file_read(&text, given, error);
+    if (status == SF_OK)
+        status = sf_motif_parse(pattern, given, text.data != NULL ? text.data : "", text.length, error);
+    sf_text_free(&text);
+    return status;
+}
+
+/* Parallel edges are kept where they carry values that a pattern can ask for. */
+static int read_data(sf_csr *data, const char *path, const sf_pattern *pattern, const app_call *call,
+                     sf_error *error)
+{
+    sf_edge_list list;
+    int status = sf_graph_read(&list, path, error);
+    if (status != SF_OK)
+        return status;
+    if (!pattern->directed)
+        list.directed = false;
+    else if (app_has(call, "directed"))
+        list.directed = true;
+    status = sf_csr_build(data, &list, list.edge_columns.count > 0 ? 0 : SF_CSR_DROP_DUPLICATES, error);
+    if (status != SF_OK && error->place[0] == '\0')
+        snprintf(error->place, sizeof error->place, "%s", path);
+    sf_edge_list_free(&list);
+    return status;
+}
+
+/* ---- output
+ * -------------------------------------------------------------------------------------------------- */
+
+static void print_json(sf_text *text, const sf_match_result *result)
+{
+    sf_json json = sf_json_start(text);
+    sf_json_object(&json, NULL);
+    sf_json_uint(&json, "count", result->count);
+    sf_json_bool(&json, "truncated", result->truncated);
+    sf_json_real(&json, "seconds", result->seconds);
+    sf_json_array(&json, "order");
+    for (uint32_t i = 0; i < result->vertex_count; i++)
+        sf_json_uint(&json, NULL, result->order[i]);
+    sf_json_end_array(&json);
+    sf_json_uint(&json, "blacklisted", result->blacklisted);
+    sf_json_array(&json, "embeddings");
+    for (size_t i = 0; i < result->kept; i++) {
+        sf_json_array(&json, NULL);
+        for (uint32_t u = 0; u < result->vertex_count; u++)
+            sf_json_uint(&json, NULL, result->embeddings[i * result->vertex_count + u]);
+        sf_json_end_array(&json);
+    }
+    sf_json_end_array(&json);
+    sf_json_end_object(&json);
+}
+
+static void name_cell(app_table *table, const sf_pattern *pattern, uint32_t u)
+{
+    if (pattern->vertices[u].name != NULL)
+        app_table_cell(table, "%s", pattern->vertices[u].name);
+    else
+        app_table_cell(table, "%u", u);
+}
+
+static void print_embeddings(sf_text *text, const matching *m)
+{
+    const sf_match_result *result = &m->result;
+    size_t shown = result->kept < TABLE_TOP ? result->kept : TABLE_TOP;
+    app_table table = {0};
+    for (uint32_t u = 0; u < result->vertex_count; u++)
+        name_cell(&table, &m->pattern, u);
+    for (size_t i = 0; i < shown * result->vertex_count; i++) {
+        uint32_t v = result->embeddings[i];
+        if (m->data.names != NULL)
+            app_table_cell(&table, "%s", m->data.names[v]);
+        else
+            app_table_cell(&table, "%u", v);
+    }
+    sf_text_printf(text, "\n");
+    app_table_print(&table, text, result->vertex_count);
+    if (shown < result->count)
+        sf_text_printf(text, "...\n");
+}
+
+static void print_explanation(sf_text *text, const matching *m)
+{
+    const sf_match_result *result = &m->result;
+    sf_text_printf(text,
+                   "engine %s: %" PRIu64 " of %u data vertices can match nothing, %" PRIu64
+                   " tried; every embedding found stands for %" PRIu64 "\n",
+                   result->engine, result->blacklisted, m->data.vertex_count, result->steps,
+                   result->automorphisms);
+    app_table table = {0};
+    app_table_cell(&table, "order");
+    app_table_cell(&table, "vertex");
+    app_table_cell(&table, "with its label");
+    app_table_cell(&table, "after pruning");
+    for (uint32_t i = 0; i < result->vertex_count; i++) {
+        uint32_t u = result->order[i];
+        app_table_cell(&table, "%u", i + 1);
+        name_cell(&table, &m->pattern, u);
+        app_table_cell(&table, "%" PRIu64, result->labelled[u]);
+        app_table_cell(&table, "%" PRIu64, result->candidates[u]);
+    }
+    app_table_print(&table, text, 4);
+}
+
+static void print_text(sf_text *text, const matching *m, bool explain)
+{
+    const sf_match_result *result = &m->result;
+    sf_text_printf(text, "%s%" PRIu64 " %sembeddings of %u vertices in %u, %.3g s\n",
+                   result->truncated ? "at least " : "", result->count,
+                   m->options.distinct ? "distinct " : "", result->vertex_count, m->data.vertex_count,
+                   result->seconds);
+    if (result->count == UINT64_MAX)
+        sf_text_printf(text, "(more than 2^64 - 1)\n");
+    if (result->kept > 0)
+        print_embeddings(text, m);
+    if (explain) {
+        sf_text_printf(text, "\n");
+        print_explanation(text, m);
+    }
+    while (text->length > 0 && text->data[text->length - 1] == '\n')
+        text->length--; /* app_print ends the last line */
+}
+
+static int report(const app_call *call, const matching *m, sf_error *error)
+{
+    sf_text text = {0};
+    bool explain = app_has(call, "explain");
+    if (call->json && explain) {
+        print_explanation(&text, m);
+        fputs(text.data != NULL ? text.data : "", stderr);
+        sf_text_clear(&text);
+    }
+    if (call->json)
+        print_json(&text, &m->result);
+    else
+        print_text(&text, m, explain);
+    return app_print(&text, error);
+}
+
+/* ---- the command
+ * --------------------------------------------------------------------------------------------- */
+
+static int match(matching *m, const app_call *call, sf_error *error)
+{
+    sf_match_index *index;
+    sf_progress progress = app_progress(call);
+    int status = sf_match_open(&index, &m->data, error);
+    if (status != SF_OK)
+        return status;
+    m->options.progress = &progress;
+    app_catch_signals();
+    status = sf_match_run(index, &m->pattern, &m->options, &m->result, error);
+    sf_match_close(index);
+    if (status == SF_OK)
+        status = report(call, m, error);
+    sf_match_result_free(&m->result);
+    return status;
+}
+
+static int run(app_call *call, sf_error *error)
+{
+    matching m = {0};
+    int status = read_options(&m, call, error);
+    if (status == SF_OK)
+        status = read_pattern(&m.pattern, call->arguments[1], app_has(call, "directed"), error);
+    if (status == SF_OK)
+        status = read_data(&m.data, call->arguments[0], &m.pattern, call, error);
+    if (status == SF_OK)
+        status = match(&m, call, error);
+    sf_csr_free(&m.data);
+    sf_pattern_free(&m.pattern);
+    return status;
+}
+
+const app_command app_command_match = {
+    .name = "match",
+    .alias = "motif",
+    .group = "connect",
+    .summary = "where a small pattern of connections occurs, and how often",
+    .arguments = "DATA PATTERN",
+    .least_arguments = 2,
+    .most_arguments = 2,
+    .example = "synfire match demo.graphml 'A -> B; B -> C; A -> C; C !> A'",
+    .notes = "DATA is a graph file, such as `synfire graph --out` writes. PATTERN is a .graph file, or a "
+             "pattern in the\n"
+             "motif language, in a file or as it is:\n"
+             "  A -> B [count >= 10, delay < 8]    an edge and what its attributes must be\n"
+             "  C !> A                             an edge that must be absent\n"
+             "  A.class = \"excitatory\"             of a vertex; operators = != < <= > >=\n"
+             "  A.rate > C.rate                    of two vertices\n"
+             "  B === C                            the two are interchangeable: the pair counts once\n"
+             "  ffl(x, y, z) { x -> y; y -> z }    a macro, used as ffl(A, B, C)\n"
+             "  030T(A, B, C)                      one of the 13 connected triads, induced; alone: 030T",
+    .options = {options},
+    .run = run,
+};
