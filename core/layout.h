@@ -4,18 +4,22 @@
  * reads. HDF5 calls are made by one thread only: call these through sf_storage_call (core/storage.h) wherever
  * another thread of the same process may use HDF5.
  *
- *   /            attributes: synfire = "recording" | "graph" | "result", layout = 1, program, created,
- * start_ns and stop_ns (declared recorded span; INT64_MIN both while it is open-ended), configuration (YAML,
- * optional) /units/      name (fixed strings), x_um, y_um, kind (u8), electrode (i32), well (fixed strings)
- *   /spikes/     time_ns (i64), unit (u32), amplitude (f32): equal lengths, ordered by (time_ns, unit)
+ *   /            attributes: synfire = "recording" | "graph" | "result", layout = 1,
+ *                program, created, start_ns and stop_ns (the recorded span; both
+ *                INT64_MIN while it is open-ended), configuration (YAML, optional)
+ *   /units/      name (fixed strings), x_um, y_um, kind (u8), electrode (i32),
+ *                well (fixed strings)
+ *   /spikes/     time_ns (i64), unit (u32), amplitude (f32): equal lengths,
+ *                ordered by (time_ns, unit)
  *   /markers/    time_ns (i64), kind (u8), state (u8), line (u16), text (fixed strings)
  *   /metadata    attributes: one string each
  *   /observed    (n, 2) i64 ns, where there are observation intervals
- *   /truth/      simulate only: episodes (fixed strings), occurrence_chain (u32), occurrence_times_ns (n, 16)
- * i64 /results/    what the recorder adds (sinks/hdf5)
+ *   /truth/      simulate only: episodes (fixed strings), occurrence_chain (u32),
+ *                occurrence_times_ns (n, 16) i64
+ *   /results/    what the recorder adds (sinks/hdf5)
  *
- * Rows of time_ns that were never written read as INT64_MIN: what a killed writer announced but did not
- * store.
+ * Rows of time_ns that were never written read as INT64_MIN: what a killed writer
+ * announced but did not store.
  */
 #ifndef SF_CORE_LAYOUT_H
 #define SF_CORE_LAYOUT_H
