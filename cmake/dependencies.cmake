@@ -26,12 +26,12 @@ if(SYNFIRE_TESTS)
   pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 endif()
 
-# The Python that runs examples/: the first on PATH may not be the system's, whose packages have the modules.
+# The Python of tests and examples: the first on PATH may not be the system's, whose packages have the modules.
 if(SYNFIRE_TESTS AND NOT SYNFIRE_PYTHON)
   foreach(candidate IN ITEMS python3 /usr/bin/python3)
-    execute_process(COMMAND ${candidate} -c "import msgpack, zmq" RESULT_VARIABLE failure OUTPUT_QUIET ERROR_QUIET)
+    execute_process(COMMAND ${candidate} -c "import h5py, msgpack, zmq" RESULT_VARIABLE failure OUTPUT_QUIET ERROR_QUIET)
     if(failure EQUAL 0)
-      set(SYNFIRE_PYTHON ${candidate} CACHE STRING "Python with zmq and msgpack, for the tests of examples/")
+      set(SYNFIRE_PYTHON ${candidate} CACHE STRING "Python with h5py, msgpack and zmq, for the tests")
       break()
     endif()
   endforeach()

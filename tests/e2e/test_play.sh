@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # `synfire play` over real sockets to a client that knows only docs/wire.md: everything arrives, at every speed; ports
 # that are taken, wrong options and signals have their sentence and exit code.
-$PYTHON -c 'import h5py, zmq' 2>/dev/null || exit 77
+. "$E2E/functions.sh"
+need_python
 endpoint="ipc://$PWD/stream"
 $SYNFIRE simulate demo.h5 --unit-count 30 --rate 50 --duration 20 --start -3 --marker-every 4 --burst-rate 0.3 >out
 
 play_and_receive() { # options...: received.json and played.json
-    $PYTHON "$E2E/stream_client.py" "$endpoint" >received.json &
+    "$SYNFIRE_PYTHON" "$E2E/stream_client.py" "$endpoint" >received.json &
     client=$!
     $SYNFIRE play demo.h5 --to "$endpoint" --json "$@" >played.json 2>err
     wait $client
 }
 
 check() { # how it was played
-    $PYTHON - "$@" <<'END'
+    "$SYNFIRE_PYTHON" - "$@" <<'END'
 import hashlib, json, sys
 import h5py
 got, played = json.load(open("received.json")), json.load(open("played.json"))
@@ -42,7 +43,7 @@ check 15
 
 # A time in --to ends the selection; an endpoint in it is where to send.
 play_and_receive --speed max --from 0 --to 1
-$PYTHON -c 'import json; got = json.load(open("received.json")); assert got["clock"] <= 10**9 and 0 < got["spikes"] < 3500, got'
+"$SYNFIRE_PYTHON" -c 'import json; got = json.load(open("received.json")); assert got["clock"] <= 10**9 and 0 < got["spikes"] < 3500, got'
 
 expect() { # CODE WORDS arguments...
     code=0
@@ -71,12 +72,12 @@ code=0; wait $first || code=$?
 # A signal while playing ends the stream in order; --loop goes on until then, with stream time going on.
 $SYNFIRE play demo.h5 --to "$endpoint" --speed 200 --loop --json >played.json 2>err &
 player=$!
-$PYTHON "$E2E/stream_client.py" "$endpoint" 150000 $player >received.json &
+"$SYNFIRE_PYTHON" "$E2E/stream_client.py" "$endpoint" 150000 $player >received.json &
 client=$!
 code=0; wait $player || code=$?
 wait $client
 [ $code = 130 ]
-$PYTHON - <<'END'
+"$SYNFIRE_PYTHON" - <<'END'
 import json
 got, played = json.load(open("received.json")), json.load(open("played.json"))
 assert got["spikes"] == played["spikes"] == got["total"][0] >= 150000, (got["spikes"], played)
@@ -86,11 +87,11 @@ END
 # The sender that docs/wire.md prints, on another endpoint and for fewer frames.
 sed -n '/^```python/,/^```/p' "$SYNFIRE_SOURCE/docs/wire.md" | grep -v '^```' |
     sed "s|tcp://127.0.0.1:7700|$endpoint|; s/100_000/300/; s/sleep(0.01)/sleep(0.003)/" >sender.py
-$PYTHON "$E2E/stream_client.py" "$endpoint" >received.json &
+"$SYNFIRE_PYTHON" "$E2E/stream_client.py" "$endpoint" >received.json &
 client=$!
-$PYTHON sender.py
+"$SYNFIRE_PYTHON" sender.py
 wait $client
-$PYTHON - <<'END'
+"$SYNFIRE_PYTHON" - <<'END'
 import json
 got = json.load(open("received.json"))
 assert got["name"] == "two cells" and [u["name"] for u in got["units"]] == ["A", "B"], got

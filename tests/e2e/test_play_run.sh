@@ -2,7 +2,7 @@
 # A recording played into a run over a real socket, at full speed: every window count that a ZeroMQ subscriber, an OSC
 # receiver, the JSON lines and the HDF5 file get equals the offline count of that window, and nothing is lost.
 . "$E2E/functions.sh"
-python=$(python_with "zmq, msgpack") || exit $?
+need_python
 read -r in_port out_port osc_port <<<"$(free_ports 3)"
 
 play_into_run() { # RECORDING SPEED WINDOW HOP DELAYS RATE
@@ -24,13 +24,13 @@ sinks:
 YAML
     "$SYNFIRE" play "$recording" --to "tcp://127.0.0.1:$in_port" --speed "$speed" --json >play.json &
     local player=$!
-    "$python" "$E2E/receive.py" "tcp://127.0.0.1:$out_port" zmq.jsonl "$osc_port" osc.jsonl &
+    "$SYNFIRE_PYTHON" "$E2E/receive.py" "tcp://127.0.0.1:$out_port" zmq.jsonl "$osc_port" osc.jsonl &
     local receiver=$!
     "$SYNFIRE" run run.yaml --json >summary.json
     wait "$player"
     wait "$receiver"
-    "$python" "$E2E/windows.py" "$SYNFIRE" "$recording" run.jsonl --zmq zmq.jsonl --osc osc.jsonl --hdf5 run.h5
-    "$python" - "$recording" <<'PY'
+    "$SYNFIRE_PYTHON" "$E2E/windows.py" "$SYNFIRE" "$recording" run.jsonl --zmq zmq.jsonl --osc osc.jsonl --hdf5 run.h5
+    "$SYNFIRE_PYTHON" - "$recording" <<'PY'
 import json, subprocess, sys, os
 synfire = os.environ["SYNFIRE"]
 spikes = json.load(open("play.json"))["spikes"]
@@ -46,7 +46,7 @@ PY
     # The recording reads back and mines to the same episodes.
     for file in "$recording" run.h5; do
         "$SYNFIRE" mine "$file" --delay "$5" --min-rate "$6" --json --quiet |
-            "$python" -c 'import json, sys; print([(e["units"], e["count"]) for e in json.load(sys.stdin)["episodes"]])'
+            "$SYNFIRE_PYTHON" -c 'import json, sys; print([(e["units"], e["count"]) for e in json.load(sys.stdin)["episodes"]])'
     done >mined
     [ "$(uniq mined | wc -l)" = 1 ] && [ "$(wc -l <mined)" = 2 ]
 }
