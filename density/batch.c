@@ -69,6 +69,6 @@ bool sf_batch_can_widen(const sf_batch *batch)
 int sf_batch_widen(sf_batch *batch, sf_error *error)
 {
     sf_spectrum_close(&batch->spectrum);
-    batch->b_least /= 8;
+    batch->b_least /= 4;
     return find_spectrum(batch, error);
 }

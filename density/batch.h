@@ -27,7 +27,7 @@ void sf_batch_close(sf_batch *batch);
  */
 int sf_batch_hold_at_tick(sf_batch *batch, sf_error *error);
 
-/** Makes the spectrum again for a b_least an eighth as large. False where ticks or memory forbid it. */
+/** Makes the spectrum again for a b_least a quarter as large. False where ticks or memory forbid it. */
 bool sf_batch_can_widen(const sf_batch *batch);
 int sf_batch_widen(sf_batch *batch, sf_error *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stockham's form of the radix-2 transform: every pass reads one buffer and writes the other in the order
+ * Stockham's form of the radix-4 transform: every pass reads one buffer and writes the other in the order
  * that the next one wants, so that there is no bit reversal and the innermost loop runs over neighbours. Cost
  * 5 N log2 N; error about 1e-16 sqrt(log2 N) of the root mean square of X.
  */
@@ -50,28 +50,56 @@ void sf_fft_close(sf_fft *fft)
     sf_free(fft);
 }
 
-/* Butterflies of `stride` neighbours that share the twiddle factor c - i s. */
-static void combine(double *restrict to_re, double *restrict to_im, const double *restrict re,
-                    const double *restrict im, size_t stride, size_t half, double c, double s)
+/* One pass of length 2 over `half` numbers at each end: its twiddle factors are all 1, it comes last. */
+static void combine_two(double *restrict to_re, double *restrict to_im, const double *restrict re,
+                        const double *restrict im, size_t half)
 {
+    for (size_t q = 0; q < half; q++) {
+        to_re[q] = re[q] + re[q + half];
+        to_im[q] = im[q] + im[q + half];
+        to_re[q + half] = re[q] - re[q + half];
+        to_im[q + half] = im[q] - im[q + half];
+    }
+}
+
+/* Butterflies of four, for `stride` neighbours that share the twiddle factor c - i s and its powers. */
+static void combine_four(double *restrict to_re, double *restrict to_im, const double *restrict re,
+                         const double *restrict im, size_t stride, size_t quarter, double c, double s)
+{
+    double c2 = c * c - s * s, s2 = 2 * c * s, c3 = c2 * c - s2 * s, s3 = s2 * c + c2 * s;
     for (size_t q = 0; q < stride; q++) {
-        double a_re = re[q], a_im = im[q], b_re = re[q + half], b_im = im[q + half];
-        double d_re = a_re - b_re, d_im = a_im - b_im;
-        to_re[q] = a_re + b_re;
-        to_im[q] = a_im + b_im;
-        to_re[q + stride] = d_re * c + d_im * s;
-        to_im[q + stride] = d_im * c - d_re * s;
+        double sum_re = re[q] + re[q + 2 * quarter], sum_im = im[q] + im[q + 2 * quarter];
+        double gap_re = re[q] - re[q + 2 * quarter], gap_im = im[q] - im[q + 2 * quarter];
+        double other_re = re[q + quarter] + re[q + 3 * quarter];
+        double other_im = im[q + quarter] + im[q + 3 * quarter];
+        double turned_re = im[q + quarter] - im[q + 3 * quarter]; /* -i times the other gap */
+        double turned_im = re[q + 3 * quarter] - re[q + quarter];
+        to_re[q] = sum_re + other_re;
+        to_im[q] = sum_im + other_im;
+        double one_re = gap_re + turned_re, one_im = gap_im + turned_im;
+        to_re[q + stride] = one_re * c + one_im * s;
+        to_im[q + stride] = one_im * c - one_re * s;
+        double two_re = sum_re - other_re, two_im = sum_im - other_im;
+        to_re[q + 2 * stride] = two_re * c2 + two_im * s2;
+        to_im[q + 2 * stride] = two_im * c2 - two_re * s2;
+        double three_re = gap_re - turned_re, three_im = gap_im - turned_im;
+        to_re[q + 3 * stride] = three_re * c3 + three_im * s3;
+        to_im[q + 3 * stride] = three_im * c3 - three_re * s3;
     }
 }
 
 void sf_fft_complex(sf_fft *fft, double *re, double *im)
 {
     double *from_re = re, *from_im = im, *to_re = fft->scratch_re, *to_im = fft->scratch_im;
-    size_t half = fft->length / 2;
-    for (size_t stride = 1; stride < fft->length; stride *= 2) {
-        for (size_t p = 0; p < half; p += stride) /* twiddle exp(-2 pi i p / length) */
-            combine(to_re + 2 * p, to_im + 2 * p, from_re + p, from_im + p, stride, half, fft->cosine[2 * p],
-                    fft->sine[2 * p]);
+    size_t quarter = fft->length / 4, step = 0;
+    for (size_t stride = 1; stride < fft->length; stride *= step) {
+        step = stride * 2 == fft->length ? 2 : 4;
+        if (step == 2)
+            combine_two(to_re, to_im, from_re, from_im, stride);
+        else
+            for (size_t p = 0; p < quarter; p += stride) /* twiddle exp(-2 pi i p / length) */
+                combine_four(to_re + 4 * p, to_im + 4 * p, from_re + p, from_im + p, stride, quarter,
+                             fft->cosine[2 * p], fft->sine[2 * p]);
         double *swap_re = from_re, *swap_im = from_im;
         from_re = to_re;
         from_im = to_im;
