@@ -509,6 +509,37 @@ int sf_hdf_read(hid_t at, const char *path, const char *place, hid_t type, size_
     return SF_OK;
 }
 
+hid_t sf_hdf_open_column(hid_t at, const char *path, const char *place, size_t *length, sf_error *error)
+{
+    *length = 0;
+    source from;
+    if (open_source(&from, at, path, place, error) != SF_OK)
+        return H5I_INVALID_HID;
+    H5T_class_t class = H5Tget_class(from.type);
+    int status = check_length(&from, path, place, length, error);
+    if (status == SF_OK && H5Sget_simple_extent_ndims(from.space) != 1)
+        status = sf_fail(error, SF_DATA, place, "%s is no vector", path);
+    else if (status == SF_OK && class != H5T_INTEGER && class != H5T_FLOAT)
+        status = sf_fail(error, SF_DATA, place, "%s does not hold numbers", path);
+    hid_t column = from.object;
+    if (status == SF_OK)
+        from.object = H5I_INVALID_HID; /* stays open */
+    source_close(&from);
+    return status == SF_OK ? column : H5I_INVALID_HID;
+}
+
+bool sf_hdf_read_rows(hid_t column, hid_t type, size_t start, size_t count, void *values)
+{
+    hsize_t first = start, rows = count;
+    hid_t space = H5Dget_space(column), memory = H5Screate_simple(1, &rows, NULL);
+    bool good = space >= 0 && memory >= 0 &&
+                H5Sselect_hyperslab(space, H5S_SELECT_SET, &first, NULL, &rows, NULL) >= 0 &&
+                H5Dread(column, type, memory, space, H5P_DEFAULT, values) >= 0;
+    sf_hdf_close(memory);
+    sf_hdf_close(space);
+    return good;
+}
+
 int sf_hdf_read_strings(hid_t at, const char *path, const char *place, char ***strings, size_t *count,
                         sf_error *error)
 {

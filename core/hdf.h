@@ -77,6 +77,16 @@ H5T_class_t sf_hdf_class(hid_t at, const char *path);
 int sf_hdf_read(hid_t at, const char *path, const char *place, hid_t type, size_t size, void **values,
                 size_t *length, sf_error *error);
 
+/**
+ * Opens a vector of numbers to be read in parts; *length is checked as by sf_hdf_length. The id, closed by
+ * sf_hdf_close, or a negative one with the error filled in (SF_DATA).
+ */
+hid_t sf_hdf_open_column(hid_t at, const char *path, const char *place, size_t *length, sf_error *error);
+
+/** Reads rows start to start + count - 1 of such a column as memory type `type`; false where it is damaged.
+ */
+bool sf_hdf_read_rows(hid_t column, hid_t type, size_t start, size_t count, void *values);
+
 /** Reads a dataset of strings of either kind into a new array of new strings; sf_hdf_free_strings frees both.
  */
 int sf_hdf_read_strings(hid_t at, const char *path, const char *place, char ***strings, size_t *count,

@@ -93,42 +93,105 @@ static size_t written_rows(const int64_t *times, size_t rows)
     return written;
 }
 
-static int take_spikes(sf_recording *recording, const column *columns, size_t rows, const sf_input *input,
+/* ---- spikes ---- */
+
+/* Spikes are read in parts that stay in the cache while columns become records. */
+#define BLOCK 32768
+
+enum { TIME, UNIT, AMPLITUDE, SPIKE_COLUMNS };
+
+typedef struct spike_block {
+    int64_t times[BLOCK];
+    uint32_t units[BLOCK];
+    float amplitudes[BLOCK];
+} spike_block;
+
+typedef struct spike_columns {
+    hid_t ids[SPIKE_COLUMNS];
+    size_t lengths[SPIKE_COLUMNS];
+    size_t rows; /* the common length, or the shortest where the writer was not done */
+} spike_columns;
+
+static const char *const column_paths[SPIKE_COLUMNS] = {"/spikes/time_ns", "/spikes/unit",
+                                                        "/spikes/amplitude"};
+
+static int open_columns(spike_columns *columns, const sf_input *input, sf_error *error)
+{
+    columns->rows = SIZE_MAX;
+    for (int i = 0; i < SPIKE_COLUMNS; i++) {
+        columns->ids[i] =
+            sf_hdf_open_column(input->file, column_paths[i], input->path, &columns->lengths[i], error);
+        if (columns->ids[i] < 0)
+            return SF_DATA;
+        if (columns->lengths[i] != columns->lengths[TIME] && !input->live)
+            return sf_fail(error, SF_DATA, input->path, "damaged: %s has %zu rows and %s has %zu",
+                           column_paths[TIME], columns->lengths[TIME], column_paths[i], columns->lengths[i]);
+        columns->rows = columns->lengths[i] < columns->rows ? columns->lengths[i] : columns->rows;
+    }
+    return SF_OK;
+}
+
+static int read_block(spike_block *block, const spike_columns *columns, size_t start, size_t count,
+                      const char *path, sf_error *error)
+{
+    if (sf_hdf_read_rows(columns->ids[TIME], H5T_NATIVE_INT64, start, count, block->times) &&
+        sf_hdf_read_rows(columns->ids[UNIT], H5T_NATIVE_UINT32, start, count, block->units) &&
+        sf_hdf_read_rows(columns->ids[AMPLITUDE], H5T_NATIVE_FLOAT, start, count, block->amplitudes))
+        return SF_OK;
+    return sf_hdf_fail(error, SF_DATA, path, "damaged: row %zu of /spikes and those after it cannot be read",
+                       start);
+}
+
+/* Appends the rows of a block; *done is set at the first one that was announced and never written. */
+static int take_block(sf_recording *recording, const spike_block *block, size_t count, bool *done,
+                      const sf_input *input, sf_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t row = recording->spike_count;
+        *done = block->times[i] == INT64_MIN;
+        if (*done && !input->live)
+            return sf_fail(error, SF_DATA, input->path,
+                           "damaged: row %zu of /spikes/time_ns was never written", row);
+        if (*done)
+            return SF_OK;
+        if (block->units[i] >= recording->units.count)
+            return sf_fail(error, SF_DATA, input->path,
+                           "damaged: spike %zu is of unit #%" PRIu32 " and there are %zu units", row,
+                           block->units[i], recording->units.count);
+        recording->spikes[recording->spike_count++] = (sf_spike){
+            .time_ns = block->times[i], .unit = block->units[i], .amplitude = block->amplitudes[i]};
+    }
+    return SF_OK;
+}
+
+static int take_spikes(sf_recording *recording, const spike_columns *columns, const sf_input *input,
                        sf_error *error)
 {
-    const int64_t *times = columns[0].values;
-    const uint32_t *units = columns[1].values;
-    const float *amplitudes = columns[2].values;
-    size_t written = written_rows(times, rows);
-    if (written < rows && !input->live)
-        return sf_fail(error, SF_DATA, input->path, "damaged: row %zu of /spikes/time_ns was never written",
-                       written);
-    recording->spikes = sf_resize(NULL, written, sizeof *recording->spikes);
-    if (recording->spikes == NULL)
-        return sf_fail_memory(error);
-    for (size_t i = 0; i < written; i++) {
-        if (units[i] >= recording->units.count)
-            return sf_fail(error, SF_DATA, input->path,
-                           "damaged: spike %zu is of unit #%" PRIu32 " and there are %zu units", i, units[i],
-                           recording->units.count);
-        recording->spikes[i] = (sf_spike){.time_ns = times[i], .unit = units[i], .amplitude = amplitudes[i]};
+    spike_block *block = sf_resize(NULL, 1, sizeof *block);
+    recording->spikes = block != NULL ? sf_resize(NULL, columns->rows, sizeof *recording->spikes) : NULL;
+    int status = recording->spikes != NULL ? SF_OK : sf_fail_memory(error);
+    bool done = false;
+    for (size_t start = 0, count; status == SF_OK && !done && start < columns->rows; start += count) {
+        count = columns->rows - start < BLOCK ? columns->rows - start : BLOCK;
+        status = read_block(block, columns, start, count, input->path, error);
+        if (status == SF_OK)
+            status = take_block(recording, block, count, &done, input, error);
     }
-    recording->spike_count = written;
-    if (columns[0].length > written)
-        sf_recording_drop(recording, "incomplete rows at the end", columns[0].length - written);
-    return SF_OK;
+    sf_free(block);
+    return status;
 }
 
 static int read_spikes(sf_recording *recording, const sf_input *input, sf_error *error)
 {
-    column columns[] = {{"/spikes/time_ns", H5T_NATIVE_INT64, sizeof(int64_t), NULL, 0},
-                        {"/spikes/unit", H5T_NATIVE_UINT32, sizeof(uint32_t), NULL, 0},
-                        {"/spikes/amplitude", H5T_NATIVE_FLOAT, sizeof(float), NULL, 0}};
-    size_t rows;
-    int status = read_columns(columns, 3, &rows, input, error);
+    spike_columns columns = {.ids = {H5I_INVALID_HID, H5I_INVALID_HID, H5I_INVALID_HID}};
+    int status = open_columns(&columns, input, error);
     if (status == SF_OK)
-        status = take_spikes(recording, columns, rows, input, error);
-    free_columns(columns, 3);
+        status = take_spikes(recording, &columns, input, error);
+    if (status == SF_OK && columns.lengths[TIME] > recording->spike_count)
+        sf_recording_drop(recording, "incomplete rows at the end",
+                          columns.lengths[TIME] - recording->spike_count);
+    for (int i = 0; i < SPIKE_COLUMNS; i++)
+        sf_hdf_close(columns.ids[i]);
     return status;
 }
 
