@@ -141,7 +141,7 @@ static uint64_t total_lost(const sf_status_message *status)
     uint64_t lost = 0;
     for (size_t i = 0; i < status->source_count; i++) {
         const sf_source_status *source = &status->sources[i];
-        lost += source->late + source->out_of_range + source->dropped + source->gap_lost;
+        lost += source->late + source->out_of_range + source->leaps + source->dropped + source->gap_lost;
     }
     return lost;
 }

@@ -36,8 +36,9 @@ typedef struct sf_config_source {
 } sf_config_source;
 
 typedef struct sf_config_merge {
-    double lateness_ms;   /**< how long a source's newest spike waits for older ones; 0 */
-    double stall_ms;      /**< a silent source without a clock holds the others at most this long; 1000 */
+    double lateness_ms; /**< how long a source's newest spike waits for older ones; 0 */
+    double stall_ms;    /**< a silent source without a clock holds the others at most this long; 1000 */
+    double leap_s; /**< zmq, in real time: a time further ahead of its source is left out; 3600; 0: none is */
     bool drop_duplicates; /**< drop spikes of one unit at one instant (they are counted either way); false */
 } sf_config_merge;
 

@@ -49,6 +49,7 @@ static const cyaml_schema_field_t source_fields[] = {
 static const cyaml_schema_field_t merge_fields[] = {
     REAL("lateness_ms", sf_config_merge, lateness_ms),
     REAL("stall_ms", sf_config_merge, stall_ms),
+    REAL("leap_s", sf_config_merge, leap_s),
     SWITCH("drop_duplicates", sf_config_merge, drop_duplicates),
     CYAML_FIELD_END,
 };
@@ -151,6 +152,7 @@ const sf_config_rule sf_config_rules[] = {
 
     {"merge.lateness_ms", .otherwise = "0", .least = 0, .most = 60000},
     {"merge.stall_ms", .otherwise = "1000", .least = 1, .most = 600000},
+    {"merge.leap_s", .otherwise = "3600", .least = 0, .most = 1e9},
     {"merge.drop_duplicates", .otherwise = "false"},
 
     {"window.length_s", .otherwise = "10", .least = 0.001, .most = 86400},

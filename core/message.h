@@ -104,6 +104,7 @@ typedef struct sf_source_status {
     uint64_t gaps;                                   /**< breaks in the source's own sequence numbers */
     uint64_t gap_lost;                               /**< batches lost in them */
     uint64_t malformed;                              /**< frames that could not be read */
+    uint64_t leaps;                                  /**< spikes with a time too far ahead to be believed */
     uint64_t restarts;                               /**< new runs of its sender */
     uint32_t ring_fill, ring_size;
     int64_t lateness_max_ns;

@@ -149,6 +149,7 @@ static sf_source_status source_status(const sf_feeder *feeder)
                                .gaps = counts.gaps,
                                .gap_lost = counts.gap_lost,
                                .malformed = counts.malformed,
+                               .leaps = counts.leaps,
                                .restarts = counts.restarts,
                                .ring_fill = (uint32_t)counts.ring_fill,
                                .ring_size = (uint32_t)counts.ring_size,

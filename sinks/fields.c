@@ -157,7 +157,7 @@ static void tell_graph(const teller *t, const sf_graph_message *graph)
 
 static void tell_source(const teller *t, const sf_source_status *source)
 {
-    t->as->map(t->to, NULL, 15);
+    t->as->map(t->to, NULL, 16);
     t->as->string(t->to, "name", source->name);
     t->as->natural(t->to, "spikes", source->spikes);
     t->as->natural(t->to, "markers", source->markers);
@@ -168,6 +168,7 @@ static void tell_source(const teller *t, const sf_source_status *source)
     t->as->natural(t->to, "gaps", source->gaps);
     t->as->natural(t->to, "gap_lost", source->gap_lost);
     t->as->natural(t->to, "malformed", source->malformed);
+    t->as->natural(t->to, "leaps", source->leaps);
     t->as->natural(t->to, "restarts", source->restarts);
     t->as->natural(t->to, "ring_fill", source->ring_fill);
     t->as->natural(t->to, "ring_size", source->ring_size);

@@ -93,7 +93,8 @@ typedef struct status_row {
 typedef struct source_row {
     uint64_t seq;
     char name[32];
-    uint64_t spikes, markers, late, duplicate, out_of_range, dropped, gaps, gap_lost, malformed, restarts;
+    uint64_t spikes, markers, late, duplicate, out_of_range, dropped, gaps, gap_lost, malformed, leaps,
+        restarts;
     int64_t lateness_max_ns;
 } source_row;
 
@@ -118,7 +119,7 @@ typedef struct field {
     {                                                                                                        \
 #name, type, offsetof(row, name), sizeof(((row *)NULL)->name)                                        \
     }
-#define MOST_FIELDS 13
+#define MOST_FIELDS 14
 
 typedef struct table_form {
     const char *name;
@@ -192,7 +193,8 @@ static const table_form forms[TABLES] = {
                   FIELD(source_row, U64, duplicate), FIELD(source_row, U64, out_of_range),
                   FIELD(source_row, U64, dropped), FIELD(source_row, U64, gaps),
                   FIELD(source_row, U64, gap_lost), FIELD(source_row, U64, malformed),
-                  FIELD(source_row, U64, restarts), FIELD(source_row, I64, lateness_max_ns)}},
+                  FIELD(source_row, U64, leaps), FIELD(source_row, U64, restarts),
+                  FIELD(source_row, I64, lateness_max_ns)}},
     [SINKS] = {"sinks",
                sizeof(sink_row),
                256,
@@ -587,6 +589,7 @@ static int append_sources(recorder *self, const sf_message *message, sf_error *e
                           .gaps = source->gaps,
                           .gap_lost = source->gap_lost,
                           .malformed = source->malformed,
+                          .leaps = source->leaps,
                           .restarts = source->restarts,
                           .lateness_max_ns = source->lateness_max_ns};
         memcpy(row.name, source->name, strnlen(source->name, sizeof row.name));

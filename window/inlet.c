@@ -40,11 +40,13 @@ struct sf_inlet {
     sf_place newest;  /* of the spikes taken in */
     sf_place promise; /* nothing before it will come */
     int64_t clock_ns;
+    int64_t furthest_ns, doubted_ns; /* the latest time that was believed, and the newest that was not */
     sf_held *held; /* 2 * room: at most `room` of them are in use, first .. last - 1, in stream order */
     size_t room, first, last;
     sf_marker waiting[MARKER_RING]; /* in time order, from index first_marker & (MARKER_RING - 1) */
     uint64_t first_marker, last_marker;
-    _Atomic uint64_t emitted, late, out_of_range, duplicate, hurried, emitted_markers, late_markers, stalls;
+    _Atomic uint64_t emitted, late, out_of_range, leaps, duplicate, hurried, emitted_markers, late_markers,
+        stalls;
     _Atomic int64_t lateness_max_ns;
 };
 
@@ -64,7 +66,7 @@ int sf_inlet_open(sf_inlet **inlet, const sf_inlet_settings *settings, uint32_t 
     made->settings = *settings;
     made->unit_offset = unit_offset;
     made->newest = made->promise = (sf_place){INT64_MIN, 0};
-    made->clock_ns = INT64_MIN;
+    made->clock_ns = made->furthest_ns = made->doubted_ns = INT64_MIN;
     int status = sf_ring_open(&made->spikes, sizeof(sf_spike), settings->ring, settings->policy, error);
     if (status == SF_OK)
         status = sf_ring_open(&made->markers, sizeof(sf_marker), MARKER_RING, settings->policy, error);
@@ -180,6 +182,7 @@ sf_inlet_counts sf_inlet_count(const sf_inlet *inlet)
         .dropped = sf_ring_dropped(&inlet->spikes),
         .late = atomic_load(&inlet->late),
         .out_of_range = atomic_load(&inlet->out_of_range),
+        .leaps = atomic_load(&inlet->leaps),
         .duplicate = atomic_load(&inlet->duplicate),
         .hurried = atomic_load(&inlet->hurried),
         .markers = atomic_load(&inlet->emitted_markers),
@@ -204,6 +207,21 @@ static void raise_promise(sf_inlet *inlet, sf_place place)
 {
     if (sf_place_before(inlet->promise, place))
         inlet->promise = place;
+}
+
+/* Whether a time of the source can be meant; see sf_inlet_settings.leap_ns. */
+static bool believe(sf_inlet *inlet, int64_t time_ns)
+{
+    int64_t leap_ns = inlet->settings.leap_ns;
+    bool near = leap_ns == 0 || inlet->furthest_ns == INT64_MIN ||
+                time_ns <= sf_time_plus(inlet->furthest_ns, leap_ns);
+    bool again = inlet->doubted_ns != INT64_MIN && time_ns >= inlet->doubted_ns &&
+                 time_ns <= sf_time_plus(inlet->doubted_ns, leap_ns);
+    bool believed = near || again;
+    inlet->doubted_ns = believed ? INT64_MIN : time_ns;
+    if (believed && time_ns > inlet->furthest_ns)
+        inlet->furthest_ns = time_ns;
+    return believed;
 }
 
 static void measure_lateness(sf_inlet *inlet, int64_t time_ns)
@@ -237,6 +255,10 @@ static void admit(sf_inlet *inlet, sf_spike spike, sf_place given_out)
 {
     if (spike.unit >= inlet->settings.unit_count) {
         add(&inlet->out_of_range, 1);
+        return;
+    }
+    if (!believe(inlet, spike.time_ns)) {
+        add(&inlet->leaps, 1);
         return;
     }
     spike.unit += inlet->unit_offset;
@@ -329,8 +351,9 @@ static bool next_note(sf_inlet *inlet)
  * gave. */
 static void end_note(sf_inlet *inlet)
 {
-    if (inlet->current.clock_ns > inlet->clock_ns)
-        inlet->clock_ns = inlet->current.clock_ns;
+    int64_t clock_ns = inlet->current.clock_ns;
+    if (clock_ns > inlet->clock_ns && believe(inlet, clock_ns))
+        inlet->clock_ns = clock_ns;
     raise_promise(inlet, (sf_place){inlet->clock_ns, 0});
     if (inlet->settings.lateness_ns == 0 && inlet->current.ends_batch)
         raise_promise(inlet, inlet->newest);

@@ -20,6 +20,13 @@ typedef struct sf_inlet_settings {
     int64_t lateness_ns;
     uint64_t ring; /**< spikes on the way; as many again may wait for their turn */
     sf_ring_policy policy;
+    /**
+     * A time further than this ahead of all that its source said before is not believed, so that one broken
+     * time stamp does not make everything after it late: the spike or clock is left out, unless what came
+     * before it was such a leap too and reached about as far (the source did leap). 0: every time is
+     * believed.
+     */
+    int64_t leap_ns;
 } sf_inlet_settings;
 
 /** A place in stream order. */
@@ -38,8 +45,8 @@ static inline bool sf_place_before(sf_place a, sf_place b)
     return a.time_ns < b.time_ns || (a.time_ns == b.time_ns && a.unit < b.unit);
 }
 
-/** Every spike offered is at last emitted, dropped, late, of an unknown unit, or a duplicate that is not
- * kept. */
+/** Every spike offered is at last emitted, dropped, late, of an unknown unit, a leap, or a duplicate that is
+ * not kept. */
 typedef struct sf_inlet_counts {
     uint64_t offered; /**< spikes handed in by the source */
     uint64_t emitted; /**< spikes that went through */
@@ -47,6 +54,7 @@ typedef struct sf_inlet_counts {
     uint64_t late;    /**< older than what had been promised or given out */
     uint64_t
         out_of_range; /**< of a unit the source does not have; those the source left out are in `left_out` */
+    uint64_t leaps;   /**< too far ahead to be believed */
     uint64_t duplicate;    /**< same unit and time as the one before; emitted all the same if they are kept */
     uint64_t hurried;      /**< given out before their lateness had passed, for want of room; not lost */
     uint64_t markers;      /**< markers that went through */

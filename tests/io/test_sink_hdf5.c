@@ -414,6 +414,7 @@ static void check_statuses(hid_t file, const recorded *all)
             assert_int_equal(get_u64(&source, "gaps"), from->gaps);
             assert_int_equal(get_u64(&source, "gap_lost"), from->gap_lost);
             assert_int_equal(get_u64(&source, "malformed"), from->malformed);
+            assert_int_equal(get_u64(&source, "leaps"), from->leaps);
             assert_int_equal(get_u64(&source, "restarts"), from->restarts);
             assert_int_equal(get_i64(&source, "lateness_max_ns"), from->lateness_max_ns);
         }

@@ -160,9 +160,10 @@ static void fill_graph(test_random *random, sf_graph_message *message, const sf_
 static void fill_source(test_random *random, sf_source_status *source)
 {
     random_text(random, source->name, sizeof source->name);
-    uint64_t *const counters[] = {&source->spikes,       &source->markers, &source->late, &source->duplicate,
-                                  &source->out_of_range, &source->dropped, &source->gaps, &source->gap_lost,
-                                  &source->malformed,    &source->restarts};
+    uint64_t *const counters[] = {&source->spikes,    &source->markers,      &source->late,
+                                  &source->duplicate, &source->out_of_range, &source->dropped,
+                                  &source->gaps,      &source->gap_lost,     &source->malformed,
+                                  &source->leaps,     &source->restarts};
     for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++)
         *counters[i] = random_count(random);
     source->ring_fill = (uint32_t)test_random_bits(random);

@@ -271,6 +271,7 @@ static void check_source(const json_t *map, const sf_source_status *source)
     is_integer(take(&from, "gaps"), (int64_t)source->gaps);
     is_integer(take(&from, "gap_lost"), (int64_t)source->gap_lost);
     is_integer(take(&from, "malformed"), (int64_t)source->malformed);
+    is_integer(take(&from, "leaps"), (int64_t)source->leaps);
     is_integer(take(&from, "restarts"), (int64_t)source->restarts);
     is_integer(take(&from, "ring_fill"), source->ring_fill);
     is_integer(take(&from, "ring_size"), source->ring_size);
