@@ -267,7 +267,7 @@ const app_command app_command_aggregate = {
     .arguments = "SAMPLES|REC",
     .least_arguments = 1,
     .most_arguments = 1,
-    .example = "synfire aggregate intervals.txt --range 0.002:0.01 --op avg --exact",
+    .example = "synfire aggregate demo.h5 --quantity isi --units A --range 0.002:0.01 --op avg --exact",
     .notes =
         "SAMPLES is a file of numbers: text or CSV with one row a line, or NumPy .npy. With --quantity it "
         "is a recording of which --units selects one unit. The error bar has two parts: what the number of "

@@ -223,7 +223,7 @@ const app_command app_command_bandwidth = {
     .arguments = "SAMPLES|REC",
     .least_arguments = 1,
     .most_arguments = 1,
-    .example = "synfire bandwidth intervals.txt",
+    .example = "synfire bandwidth demo.h5 --quantity isi --units A",
     .notes =
         "SAMPLES is a file of numbers: text or CSV with one row a line, or NumPy .npy. With --quantity it "
         "is a recording, and every unit in the selection gets its own bandwidth: units are never pooled. For "

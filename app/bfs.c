@@ -292,10 +292,10 @@ const app_command app_command_bfs = {
     .arguments = "G --source V",
     .least_arguments = 0,
     .most_arguments = 1,
-    .example = "synfire bfs demo.h5 --source #0 --delay 4:6 --min-count 60",
+    .example = "synfire bfs demo.h5 --source A --delay 4:6 --min-count 60",
     .notes =
         "G is a graph (Matrix Market .mtx, edge list .el: `from to [weight]` counted from 0, GraphML, .graph "
-        "or\n"
+        "or "
         "synfire's .h5) or a recording, whose connectivity graph is searched. Vertices are counted from 0\n"
         "everywhere, also for .mtx. Loops and repeated edges are left out. TEPS is directed edges of the\n"
         "reached component over seconds.",

@@ -231,7 +231,7 @@ const app_command app_command_density = {
     .arguments = "SAMPLES|REC",
     .least_arguments = 1,
     .most_arguments = 1,
-    .example = "synfire density intervals.txt --log --plot intervals.svg",
+    .example = "synfire density demo.h5 --quantity isi --units A --log --plot intervals.svg",
     .notes =
         "SAMPLES is a file of numbers: text or CSV with one row a line, or NumPy .npy. With --quantity it "
         "is a recording of which --units selects one unit.",

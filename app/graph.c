@@ -202,7 +202,7 @@ const app_command app_command_graph = {
     .example = "synfire graph demo.h5 --delay 4:6 --min-count 60 --out demo.graphml",
     .notes =
         "The weight of an edge is its count less what independent units would give, or the tiling "
-        "coefficient.\n"
+        "coefficient. "
         "asymmetry compares the count with that of the reverse edge: +1 all one way, 0 both ways alike.\n"
         "docs/connectivity.md says what an edge means and when not to trust it.",
     .options = {options, app_connect_options, app_mining_options, app_engine_options, app_selection_options},

@@ -114,12 +114,23 @@ int app_mining_parse(app_mining *mining, const app_call *call, const sf_recordin
     return status;
 }
 
+/* The smallest step between few spikes need not be a tick of the clock: one that comes again is. */
+static bool comes_again(const sf_recording *recording, int64_t step_ns)
+{
+    size_t times = 0;
+    for (size_t i = 1; i < recording->spike_count && times < 2; i++)
+        times += recording->spikes[i].time_ns - recording->spikes[i - 1].time_ns == step_ns;
+    return times >= 2;
+}
+
 static void warn_of_delays(const app_mining *mining, const app_call *call, const sf_recording *recording)
 {
     int64_t tick = sf_spikes_tick(recording->spikes, recording->spike_count);
+    if (tick == 0 || !comes_again(recording, tick))
+        return;
     for (size_t i = 0; i < mining->options.delay_count; i++) {
         sf_delay delay = mining->delays[i];
-        if (tick > 0 && delay.high_ns - delay.low_ns < 2 * tick)
+        if (delay.high_ns - delay.low_ns < 2 * tick)
             app_warn(call,
                      "the delay (%.9g,%.9g] ms is narrower than two clock ticks of %.9g ms: counts will "
                      "depend on where the ticks fall",

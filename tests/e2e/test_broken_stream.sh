@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+# What goes wrong in a live stream is counted by cause and published, the rest goes through, and one broken time stamp
+# neither makes what follows late nor fills the output with empty windows.
+. "$E2E/functions.sh"
+python=$(python_with zmq) || exit $?
+read -r port <<<"$(free_ports 1)"
+cat >run.yaml <<YAML
+sources: [{type: zmq, endpoint: "tcp://127.0.0.1:$port"}]
+window: {length_s: 2, hop_s: 1}
+mine: {every: 0}
+track: ["A -(4,6]-> B"]
+sinks: [{type: jsonl, path: run.jsonl, policy: block}]
+YAML
+"$python" "$E2E/broken_sender.py" "tcp://127.0.0.1:$port" >sent.json &
+sender=$!
+"$SYNFIRE" run run.yaml --json --quiet >summary.json 2>err
+[ ! -s err ] || { cat err; exit 1; }
+wait "$sender"
+"$python" - <<'PY'
+import json
+sent = json.load(open("sent.json"))
+messages = [json.loads(line) for line in open("run.jsonl")]
+statuses = [m for m in messages if m["topic"] == "status"]
+source = statuses[-1]["sources"][0]
+assert statuses[-1]["spikes"] == sent.pop("good"), statuses[-1]
+assert {key: source[key] for key in sent} == sent, (source, sent)
+assert json.load(open("summary.json"))["status"]["sources"] == statuses[-1]["sources"]
+windows = [m for m in messages if m["topic"] == "episodes"]
+assert len(windows) == 14, len(windows)
+assert [w["episodes"][0]["count"] for w in windows[:9]] == [1] + 8 * [2], windows
+PY
