@@ -2,7 +2,7 @@
 # What goes wrong in a live stream is counted by cause and published, the rest goes through, and one broken time stamp
 # neither makes what follows late nor fills the output with empty windows.
 . "$E2E/functions.sh"
-python=$(python_with zmq) || exit $?
+need_python
 read -r port <<<"$(free_ports 1)"
 cat >run.yaml <<YAML
 sources: [{type: zmq, endpoint: "tcp://127.0.0.1:$port"}]
@@ -11,12 +11,12 @@ mine: {every: 0}
 track: ["A -(4,6]-> B"]
 sinks: [{type: jsonl, path: run.jsonl, policy: block}]
 YAML
-"$python" "$E2E/broken_sender.py" "tcp://127.0.0.1:$port" >sent.json &
+"$SYNFIRE_PYTHON" "$E2E/broken_sender.py" "tcp://127.0.0.1:$port" >sent.json &
 sender=$!
 "$SYNFIRE" run run.yaml --json --quiet >summary.json 2>err
 [ ! -s err ] || { cat err; exit 1; }
 wait "$sender"
-"$python" - <<'PY'
+"$SYNFIRE_PYTHON" - <<'PY'
 import json
 sent = json.load(open("sent.json"))
 messages = [json.loads(line) for line in open("run.jsonl")]
