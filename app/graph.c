@@ -171,10 +171,18 @@ static int report(const app_call *call, const sf_connectivity *graph, const sf_u
     return status;
 }
 
+/* Before the work: the formats of graphs, and what --json prints. */
+static int check_ending(const char *path, sf_error *error)
+{
+    sf_error reason;
+    if (path == NULL || is_json(path) || sf_graph_check_ending(path, &reason) == SF_OK)
+        return SF_OK;
+    return sf_fail(error, SF_USAGE, path, "%s .json", reason.text);
+}
+
 static int run(app_call *call, sf_error *error)
 {
-    const char *out = app_value(call, "out", NULL);
-    int status = out != NULL && !is_json(out) ? sf_graph_check_ending(out, error) : SF_OK;
+    int status = check_ending(app_value(call, "out", NULL), error);
     sf_recording recording;
     if (status == SF_OK)
         status = app_load(call, call->arguments[0], &recording, error);
