@@ -113,9 +113,12 @@ static void write_json(sf_text *out, const sf_recording *recording, const sf_ove
 /* Strings of a file may hold anything; a terminal gets no control characters. */
 static void print_safely(sf_text *out, const char *text, size_t most)
 {
-    for (size_t i = 0; text[i] != '\0' && i < most; i++)
+    size_t length = strlen(text);
+    while (most < length && most > 0 && (text[most] & 0xc0) == 0x80)
+        most--; /* not inside a character */
+    for (size_t i = 0; i < length && i < most; i++)
         sf_text_printf(out, "%c", (unsigned char)text[i] < 0x20 || text[i] == 0x7f ? ' ' : text[i]);
-    if (strlen(text) > most)
+    if (length > most)
         sf_text_printf(out, "...");
 }
 

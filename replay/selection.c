@@ -283,7 +283,8 @@ static int read_epoch(sf_epoch *epoch, const sf_lines *lines, char *line, sf_err
     const char *start = sf_lines_field(&rest);
     const char *stop = rest != NULL ? sf_lines_field(&rest) : "";
     const char *label = rest != NULL ? sf_lines_field(&rest) : "";
-    if (rest != NULL || !sf_parse_scaled(start, 9, &epoch->span.start_ns) ||
+    if (rest != NULL || start[0] == '+' || stop[0] == '+' || /* not from the first spike here */
+        !sf_parse_scaled(start, 9, &epoch->span.start_ns) ||
         !sf_parse_scaled(stop, 9, &epoch->span.stop_ns) || epoch->span.start_ns >= epoch->span.stop_ns)
         return sf_lines_refuse(lines, form, original, error);
     snprintf(epoch->label, sizeof epoch->label, "%s", label);

@@ -252,6 +252,7 @@ static void epochs_files_are_checked(void **state)
         {"1,2\n3,3\n",
          "line 2: expected start,stop,label in seconds, the start before the stop, found '3,3'"},
         {"1,2,a,b\n", "line 1: expected"},
+        {"+1,+2,a\n", "line 1: expected"},
         {"1,2\nfive,six\n", "line 2: expected"},
         {"4,6,a\n\n1,5,b\n", "the epochs that start at 1 s and 4 s overlap"},
     };
