@@ -77,7 +77,7 @@ typedef struct sf_config_density {
         quantity; /**< isi (of `unit`), delay (first to last spike of `episode`'s last link), rate */
     char *unit;
     char *episode;
-    char *method;  /**< a bandwidth method; plugin until another is built */
+    char *method;  /**< a bandwidth method; isj */
     uint32_t grid; /**< points; 64 */
 } sf_config_density;
 

@@ -176,7 +176,7 @@ const sf_config_rule sf_config_rules[] = {
     {"density.quantity", .otherwise = "isi"},
     {"density.unit", .where = "quantity=isi,rate", .needed = true},
     {"density.episode", .where = "quantity=delay", .needed = true},
-    {"density.method", .otherwise = "plugin"},
+    {"density.method", .otherwise = "isj"},
     {"density.grid", .otherwise = "64", .least = 2, .most = 65536},
 
     {"sinks.type", .needed = true},

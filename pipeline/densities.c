@@ -32,7 +32,7 @@ static int resolve(sf_density_plan *plan, const sf_config_density *wanted, const
                  units->items[plan->unit].name);
     }
     if (plan->quantity == SF_CONFIG_RATE) {
-        plan->rates = sf_alloc(SF_DENSITY_MOST, sizeof *plan->rates);
+        plan->rates = sf_alloc(SF_DENSITY_RATES, sizeof *plan->rates);
         if (plan->rates == NULL)
             return sf_fail_memory(error);
     }
@@ -125,8 +125,8 @@ static void add_rates(sample_list *list, sf_density_plan *plan, const sf_window_
     size_t spikes = 0;
     for (size_t i = view->hop_first; i < view->count; i++)
         spikes += view->spikes[i].unit == plan->unit;
-    plan->rates[plan->hops++ % SF_DENSITY_MOST] = (double)spikes / ((double)view->hop_ns * 1e-9);
-    uint64_t kept = plan->hops < SF_DENSITY_MOST ? plan->hops : SF_DENSITY_MOST;
+    plan->rates[plan->hops++ % SF_DENSITY_RATES] = (double)spikes / ((double)view->hop_ns * 1e-9);
+    uint64_t kept = plan->hops < SF_DENSITY_RATES ? plan->hops : SF_DENSITY_RATES;
     for (uint64_t i = 0; i < kept; i++)
         add_sample(list, plan->rates[i]);
 }

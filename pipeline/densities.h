@@ -43,12 +43,15 @@ typedef struct sf_window_view {
 
 /**
  * The message of density `index`, or NULL in *message where the window holds too few samples
- * (SF_SAMPLES_LEAST) or they are all equal. At most the newest SF_DENSITY_MOST samples are taken: the sums
- * are quadratic.
+ * (SF_SAMPLES_LEAST) or they are all equal. At most the newest SF_DENSITY_MOST samples are taken, so that no
+ * hop is held up for long.
  */
 int sf_densities_update(sf_densities *densities, size_t index, const sf_window_view *view,
                         sf_message **message, sf_error *error);
 
-#define SF_DENSITY_MOST 4096
+#define SF_DENSITY_MOST 100000
+
+/** Rates are of the newest hops, so many at most. */
+#define SF_DENSITY_RATES 4096
 
 #endif
