@@ -24,7 +24,7 @@ static const app_option options[] = {
     {"induced", NULL, "no edges between matched vertices but those of the pattern"},
     {"directed", NULL,
      "take the lines of .graph patterns and data as directed edges (the motif language always is)"},
-    {"engine", "NAME", "how to search: auto (default); the counts are the same"},
+    {"engine", "NAME", "how to search: auto (default) or gvsm; the counts are the same"},
     {"threads", "N", "threads (default: all cores)"},
     {"explain", NULL, "show the order of matching and what pruning left (on stderr with --json)"},
     {NULL, NULL, NULL},
@@ -187,6 +187,10 @@ static void print_explanation(sf_text *text, const matching *m)
                    " tried; every embedding found stands for %" PRIu64 "\n",
                    result->engine, result->blacklisted, m->data.vertex_count, result->steps,
                    result->automorphisms);
+    if (result->merged > 0 || result->implied > 0)
+        sf_text_printf(
+            text, "%" PRIu64 " data vertices share the branch of a twin, %" PRIu64 " tests were implied\n",
+            result->merged, result->implied);
     app_table table = {0};
     app_table_cell(&table, "order");
     app_table_cell(&table, "vertex");

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* One line each. */
-const sf_match_engine *const sf_match_engines[] = {&sf_match_engine_auto, NULL};
+const sf_match_engine *const sf_match_engines[] = {&sf_match_engine_auto, &sf_match_engine_gvsm, NULL};
 
 static int find_engine(const sf_match_engine **engine, const char *name, sf_error *error)
 {
@@ -125,6 +125,8 @@ int sf_match_run(sf_match_index *index, const sf_pattern *pattern, const sf_matc
     if (status != SF_OK)
         return status;
     result->engine = engine->name;
+    for (uint32_t u = 0; u < pattern->vertex_count; u++)
+        result->order[u] = u; /* until an engine finds a better one */
     find_symmetry(&symmetry, pattern, options->distinct);
     bool divides = options->distinct || pattern->exchange_count > 0;
     uint64_t order = divides ? sf_symmetry_order(&symmetry) : 1;
@@ -135,6 +137,7 @@ int sf_match_run(sf_match_index *index, const sf_pattern *pattern, const sf_matc
                             .symmetry = &symmetry,
                             .distinct = divides,
                             .deadline = options->time_limit_s > 0 ? start + options->time_limit_s : 0,
+                            .without = options->without,
                             .threads = options->threads != 0 ? options->threads : sf_thread_cores(),
                             .progress = options->progress,
                             .result = result};

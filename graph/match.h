@@ -16,6 +16,15 @@
 
 typedef enum sf_semantics { SF_ISOMORPHISM, SF_INDUCED, SF_HOMOMORPHISM } sf_semantics;
 
+/** Techniques of the engine gvsm; without any of them the counts are the same. */
+typedef enum sf_gvsm_feature {
+    SF_GVSM_BLACKLIST = 1,
+    SF_GVSM_IMPLICATION = 2,
+    SF_GVSM_TWINS = 4,
+    SF_GVSM_ORDER = 8,
+    SF_GVSM_TWIGS = 16
+} sf_gvsm_feature;
+
 typedef struct sf_match_options {
     sf_semantics semantics;
     bool distinct;       /**< divide by the automorphisms of the pattern; not with homomorphism */
@@ -24,6 +33,7 @@ typedef struct sf_match_options {
     size_t keep;         /**< embeddings to hand back, at most; 0: count only, which is faster */
     unsigned threads;    /**< 0: all cores */
     const char *engine;  /**< a name, NULL or "auto" */
+    unsigned without;    /**< sf_gvsm_feature bits that the engine gvsm does without */
     const sf_progress *progress;
 } sf_match_options;
 
@@ -39,6 +49,8 @@ typedef struct sf_match_result {
     uint64_t
         automorphisms; /**< that the count was divided by, or that were used to divide the work; at least 1 */
     uint64_t steps;    /**< data vertices tried */
+    uint64_t implied;  /**< gvsm: local tests that another vertex's failure saved */
+    uint64_t merged;   /**< gvsm: data vertices that share the branch of a twin */
     uint64_t blacklisted; /**< data vertices that can match no pattern vertex */
     uint32_t *embeddings; /**< kept * vertex_count: the data vertex of every pattern vertex */
     size_t kept;

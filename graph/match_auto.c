@@ -10,17 +10,13 @@
 #include "graph/match_plan.h"
 #include "graph/sorted.h"
 
-#include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/thread.h"
 
 #include <string.h>
 
-enum {
-    STEPS_BETWEEN_LOOKS = 4096, /* at the clock and at what other threads found */
-    WORTH_THREADS = 200000      /* estimated steps */
-};
+enum { WORTH_THREADS = 200000 /* estimated steps */ };
 
 typedef struct run {
     const sf_match_job *job;
@@ -29,16 +25,13 @@ typedef struct run {
     const sf_plan *plan;
     uint32_t *all; /* 0, 1, 2, ...: every candidate of a vertex that nothing joins */
     bool injective;
-    atomic_uint_least64_t found; /* in units of plan->factor unless listing */
-    atomic_size_t kept;
-    atomic_size_t roots_done;
-    atomic_bool stop, truncated, cancelled;
+    sf_match_watch watch;
 } run;
 
 /* What one thread works with. */
 typedef struct state {
     run *run;
-    bool is_caller;                   /* the thread that progress is told from */
+    sf_match_tally tally;
     uint32_t vertex[SF_PATTERN_MOST]; /* data vertex of a pattern vertex */
     uint32_t place[SF_PATTERN_MOST];  /* its place among the candidates */
     const uint32_t *list[SF_PATTERN_MOST];
@@ -46,51 +39,11 @@ typedef struct state {
     uint32_t *buffer[SF_PATTERN_MOST]; /* room for its candidates */
     uint32_t *scratch;                 /* room for the lists of a group and their intersections */
     uint8_t *user;                     /* of a data vertex: one more than the pattern vertex it stands for */
-    uint64_t count, reported, steps;
 } state;
 
 static uint64_t bit(uint32_t u)
 {
     return UINT64_C(1) << u;
-}
-
-/* ---- stopping
- * ------------------------------------------------------------------------------------------------ */
-
-static void report(state *s)
-{
-    run *r = s->run;
-    uint64_t before = atomic_fetch_add(&r->found, s->count - s->reported);
-    uint64_t most = r->job->most;
-    if (most != UINT64_MAX &&
-        sf_saturated_multiply(sf_saturated_add(before, s->count - s->reported), r->plan->factor) > most) {
-        atomic_store(&r->truncated, true);
-        atomic_store(&r->stop, true);
-    }
-    s->reported = s->count;
-}
-
-static void look_around(state *s)
-{
-    run *r = s->run;
-    report(s);
-    if (r->job->deadline > 0 && sf_clock_seconds() > r->job->deadline) {
-        atomic_store(&r->truncated, true);
-        atomic_store(&r->stop, true);
-    }
-    double done = (double)atomic_load(&r->roots_done);
-    if (s->is_caller &&
-        !sf_progress_update(r->job->progress, "matching", done, r->space->counts[r->plan->steps[0].vertex])) {
-        atomic_store(&r->cancelled, true);
-        atomic_store(&r->stop, true);
-    }
-}
-
-static bool must_stop(state *s)
-{
-    if (++s->steps % STEPS_BETWEEN_LOOKS == 0)
-        look_around(s);
-    return atomic_load_explicit(&s->run->stop, memory_order_relaxed);
 }
 
 /* ---- candidates
@@ -232,15 +185,6 @@ static uint64_t count_group(const state *s, uint64_t group)
     return are_same ? sf_falling_factorial(counts[0], count) : sf_sorted_choices(lists, counts, count, next);
 }
 
-static void keep_embedding(state *s)
-{
-    run *r = s->run;
-    size_t place = atomic_fetch_add(&r->kept, 1);
-    if (place < r->job->keep)
-        memcpy(r->job->result->embeddings + place * r->query->count, s->vertex,
-               r->query->count * sizeof *s->vertex);
-}
-
 /* Every vertex of the core is matched: counts what the others make of it. */
 static bool finish(state *s, uint64_t *blame)
 {
@@ -251,11 +195,7 @@ static bool finish(state *s, uint64_t *blame)
     *blame = UINT64_MAX;
     if (count == 0)
         return false;
-    s->count = sf_saturated_add(s->count, count);
-    if (s->run->job->list) {
-        keep_embedding(s);
-        report(s);
-    }
+    sf_match_found(&s->tally, count, s->vertex);
     return true;
 }
 
@@ -311,7 +251,7 @@ static bool search(state *s, uint32_t depth, uint64_t *blame)
     bool found = false;
     for (uint32_t i = 0; i < s->length[u]; i++) {
         uint64_t one = 0;
-        if (must_stop(s))
+        if (sf_match_step(&s->tally))
             return true;
         if (try_candidate(s, depth, s->list[u][i], &one)) {
             found = true;
@@ -330,10 +270,10 @@ static int search_root(void *context, unsigned worker, size_t place)
 {
     state *s = (state *)context + worker;
     uint64_t blame;
-    if (must_stop(s))
+    if (sf_match_step(&s->tally))
         return 1;
     try_candidate(s, 0, (uint32_t)place, &blame);
-    atomic_fetch_add(&s->run->roots_done, 1);
+    atomic_fetch_add(&s->run->watch.done, 1);
     return 0;
 }
 
@@ -342,7 +282,7 @@ static int search_root(void *context, unsigned worker, size_t place)
 
 static int open_state(state *s, run *r, bool is_caller)
 {
-    *s = (state){.run = r, .is_caller = is_caller};
+    *s = (state){.run = r, .tally = {.watch = &r->watch, .is_caller = is_caller}};
     size_t total = 0, greatest = 0;
     for (uint32_t u = 0; u < r->query->count; u++) {
         total += r->space->counts[u];
@@ -382,44 +322,31 @@ static int list_all(run *r)
     return r->all != NULL ? SF_OK : SF_NO_MEMORY;
 }
 
-static void summarise(run *r, const state *states, unsigned threads)
-{
-    sf_match_result *result = r->job->result;
-    uint64_t count = 0;
-    for (unsigned i = 0; i < threads; i++) {
-        count = sf_saturated_add(count, states[i].count);
-        result->steps += states[i].steps;
-    }
-    result->count = sf_saturated_multiply(count, r->plan->factor);
-    result->automorphisms = r->plan->factor;
-    result->truncated = atomic_load(&r->truncated) || result->count > r->job->most;
-    if (result->count > r->job->most)
-        result->count = r->job->most;
-    size_t kept = atomic_load(&r->kept);
-    result->kept = kept < r->job->keep ? kept : r->job->keep;
-}
-
 static int search_all(run *r, sf_error *error)
 {
     unsigned threads = r->plan->work > WORTH_THREADS ? r->job->threads : 1;
+    uint32_t roots = r->space->counts[r->plan->steps[0].vertex];
     state *states = sf_alloc(threads, sizeof *states);
-    int status = states != NULL ? list_all(r) : SF_NO_MEMORY;
+    const sf_match_tally **tallies = sf_resize(NULL, threads, sizeof *tallies);
+    int status = states != NULL && tallies != NULL ? list_all(r) : SF_NO_MEMORY;
     unsigned open = 0;
-    while (status == SF_OK && open < threads) {
+    for (; status == SF_OK && open < threads; open++) {
         status = open_state(&states[open], r, open == 0);
-        open++;
+        tallies[open] = &states[open].tally;
     }
     if (status == SF_OK) {
-        sf_parallel_for(threads, r->space->counts[r->plan->steps[0].vertex], search_root, states);
-        summarise(r, states, threads);
+        r->watch.total = roots;
+        sf_parallel_for(threads, roots, search_root, states);
+        status = sf_match_finish(&r->watch, tallies, threads, error);
+    } else {
+        status = sf_fail_memory(error);
     }
     for (unsigned i = 0; i < open; i++)
         close_state(&states[i]);
     sf_free(states);
+    sf_free(tallies);
     sf_free(r->all);
-    if (status == SF_OK && atomic_load(&r->cancelled))
-        return sf_fail(error, SF_CANCELLED, NULL, "was stopped");
-    return status == SF_OK ? SF_OK : sf_fail_memory(error);
+    return status;
 }
 
 /* Data vertices that are a candidate of nothing. */
@@ -467,7 +394,8 @@ static int run_auto(const sf_match_job *job, sf_error *error)
                  .query = job->query,
                  .space = &space,
                  .plan = &plan,
-                 .injective = job->query->semantics != SF_HOMOMORPHISM};
+                 .injective = job->query->semantics != SF_HOMOMORPHISM,
+                 .watch = {.job = job, .factor = plan.factor}};
         status = search_all(&r, error);
     }
     describe(&space, &plan, job->result);

@@ -18,9 +18,43 @@ typedef struct sf_match_job {
     double deadline;             /**< sf_clock_seconds at which to stop; 0: never */
     unsigned threads;
     const sf_progress *progress;
-    size_t keep; /**< with list: room for so many in result->embeddings */
+    unsigned without; /**< sf_gvsm_feature bits */
+    size_t keep;      /**< with list: room for so many in result->embeddings */
     sf_match_result *result;
 } sf_match_job;
+
+/* ---- what every engine counts with: limits, time, cancelling, embeddings handed over
+ * ------------------------- */
+
+/** Shared by the threads of a run. */
+typedef struct sf_match_watch {
+    const sf_match_job *job;
+    uint64_t factor;             /**< every embedding found stands for so many */
+    double total;                /**< of sf_match_watch_done, for progress */
+    atomic_uint_least64_t found; /**< before the factor */
+    atomic_size_t kept, done;
+    atomic_bool stop, truncated, cancelled;
+} sf_match_watch;
+
+/** Of one thread. */
+typedef struct sf_match_tally {
+    sf_match_watch *watch;
+    bool is_caller; /**< the thread that progress is told from */
+    uint64_t count, reported, steps;
+} sf_match_tally;
+
+/** Counts a step and looks now and then at the clock and at what other threads found: true where to stop. */
+bool sf_match_step(sf_match_tally *tally);
+
+/** Counts embeddings; with `list` it is one, whose data vertices by pattern vertex are handed over. */
+void sf_match_found(sf_match_tally *tally, uint64_t count, const uint32_t *vertices);
+
+/** Fills count, truncated, steps, kept and automorphisms of the result. SF_CANCELLED. */
+int sf_match_finish(const sf_match_watch *watch, const sf_match_tally *const *tallies, unsigned threads,
+                    sf_error *error);
+
+/* ---- engines
+ * ------------------------------------------------------------------------------------------------- */
 
 typedef struct sf_match_engine {
     const char *name;
@@ -29,7 +63,7 @@ typedef struct sf_match_engine {
     int (*run)(const sf_match_job *job, sf_error *error);
 } sf_match_engine;
 
-extern const sf_match_engine sf_match_engine_auto;
+extern const sf_match_engine sf_match_engine_auto, sf_match_engine_gvsm;
 
 /** Every engine; NULL-terminated. */
 extern const sf_match_engine *const sf_match_engines[];

@@ -125,29 +125,6 @@ static uint32_t split_order(sf_plan *plan, uint32_t *order, const sf_query *q)
     return cores;
 }
 
-/* ---- symmetry
- * ------------------------------------------------------------------------------------------------ */
-
-/* Grochow and Kellis: along the order, the first of every orbit under what still moves must be the smallest;
- * of the embeddings that differ by those automorphisms only, one is left. */
-static void break_symmetry(sf_plan *plan, const sf_symmetry *symmetry, const uint32_t *position)
-{
-    uint64_t fixed = 0;
-    for (uint32_t i = 0; i < plan->core; i++) {
-        uint32_t u = plan->steps[i].vertex;
-        uint64_t orbit;
-        if (!sf_symmetry_orbit(symmetry, fixed, u, &orbit))
-            return; /* what was broken so far stays right */
-        uint64_t factor;
-        if (__builtin_mul_overflow(plan->factor, (uint64_t)__builtin_popcountll(orbit), &factor))
-            return;
-        plan->factor = factor;
-        for (uint64_t left = orbit & ~bit(u); left != 0; left &= left - 1)
-            plan->steps[position[__builtin_ctzll(left)]].greater |= bit(u);
-        fixed |= bit(u);
-    }
-}
-
 /* ---- the plan
  * ------------------------------------------------------------------------------------------------ */
 
@@ -181,16 +158,18 @@ void sf_plan_make(sf_plan *plan, const sf_space *space, const sf_symmetry *symme
 {
     const sf_query *q = space->query;
     memset(plan, 0, sizeof *plan);
-    uint32_t order[SF_PATTERN_MOST], position[SF_PATTERN_MOST];
+    uint32_t order[SF_PATTERN_MOST];
     make_order(order, space, &plan->work);
     plan->count = plan->core = q->count;
     plan->factor = 1;
     if (products)
         plan->core = split_order(plan, order, q);
     fill_steps(plan, q, order);
-    for (uint32_t i = 0; i < plan->count; i++)
-        position[plan->steps[i].vertex] = i;
-    if (symmetry != NULL)
-        break_symmetry(plan, symmetry, position);
+    if (symmetry != NULL) {
+        uint64_t greater[SF_PATTERN_MOST];
+        plan->factor = sf_symmetry_break(symmetry, order, plan->core, greater);
+        for (uint32_t i = 0; i < plan->count; i++)
+            plan->steps[i].greater = greater[order[i]];
+    }
     fill_decided(plan);
 }

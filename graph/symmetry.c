@@ -237,6 +237,24 @@ bool sf_symmetry_orbit(const sf_symmetry *symmetry, uint64_t fixed, uint32_t ver
     return true;
 }
 
+uint64_t sf_symmetry_break(const sf_symmetry *symmetry, const uint32_t *order, uint32_t count,
+                           uint64_t *greater)
+{
+    uint64_t factor = 1, fixed = 0, orbit;
+    memset(greater, 0, symmetry->count * sizeof *greater);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t u = UINT64_C(1) << order[i], product;
+        if (!sf_symmetry_orbit(symmetry, fixed, order[i], &orbit) ||
+            __builtin_mul_overflow(factor, (uint64_t)__builtin_popcountll(orbit), &product))
+            break; /* what was broken so far stays right */
+        factor = product;
+        for (uint64_t left = orbit & ~u; left != 0; left &= left - 1)
+            greater[__builtin_ctzll(left)] |= u;
+        fixed |= u;
+    }
+    return factor;
+}
+
 uint64_t sf_symmetry_order(const sf_symmetry *symmetry)
 {
     uint64_t order = 1, fixed = 0, orbit;

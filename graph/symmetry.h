@@ -23,6 +23,16 @@ void sf_symmetry_of(sf_symmetry *symmetry, const sf_pattern *pattern);
  */
 bool sf_symmetry_orbit(const sf_symmetry *symmetry, uint64_t fixed, uint32_t vertex, uint64_t *orbit);
 
+/**
+ * Conditions that leave one of all embeddings that differ by automorphisms only (Grochow and Kellis, RECOMB
+ * 2007): along the first `count` vertices of an order, the first of every orbit under what still moves has
+ * the smallest data vertex. greater[u] becomes the set of vertices whose data vertex must be smaller than
+ * that of u; all of them come before u in the order. Returns how many embeddings each that is left stands
+ * for.
+ */
+uint64_t sf_symmetry_break(const sf_symmetry *symmetry, const uint32_t *order, uint32_t count,
+                           uint64_t *greater);
+
 /** Number of automorphisms (UINT64_MAX where it does not fit), or 0 where the pattern is too regular. */
 uint64_t sf_symmetry_order(const sf_symmetry *symmetry);
 

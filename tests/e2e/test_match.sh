@@ -17,6 +17,7 @@ worm=$data/celegans/celegans_chem.edges
 count 14324 "$worm" 'A -> B; B -> C; A -> C' --count
 count 2965 "$worm" 'A -> B; B -> C; A -> C' --induced --count --threads 2
 count 2965 "$worm" 030T --distinct
+count 14324 "$worm" 'A -> B; B -> C; A -> C' --count --engine gvsm
 cat >loop.motif <<'END'
 # feed-forward loops without an edge back
 ffl(x, y, z) { x -> y; y -> z; x -> z }

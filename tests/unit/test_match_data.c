@@ -96,6 +96,8 @@ static void the_queries_on_hprd_have_their_counts(void **state)
         sf_pattern pattern = read_pattern(relative), shuffled = shuffle(&pattern, &random);
         assert_int_equal(count(index, &pattern, (sf_match_options){.threads = 1}), expected);
         assert_int_equal(count(index, &shuffled, (sf_match_options){.threads = 1}), expected);
+        assert_int_equal(count(index, &pattern, (sf_match_options){.threads = 2, .engine = "gvsm"}),
+                         expected);
         uint64_t induced = count(index, &pattern, (sf_match_options){.semantics = SF_INDUCED, .threads = 1});
         uint64_t homomorphisms =
             count(index, &pattern, (sf_match_options){.semantics = SF_HOMOMORPHISM, .threads = 2});
@@ -130,6 +132,8 @@ static void graphs_match_themselves_by_their_automorphisms(void **state)
         assert_int_equal(sf_match_open(&index, &graph, NULL), SF_OK);
         assert_int_equal(count(index, &pattern, (sf_match_options){.threads = 1}), expected);
         assert_int_equal(count(index, &pattern, (sf_match_options){.semantics = SF_INDUCED, .threads = 1}),
+                         expected);
+        assert_int_equal(count(index, &pattern, (sf_match_options){.engine = "gvsm", .threads = 1}),
                          expected);
         assert_int_equal(count(index, &pattern, (sf_match_options){.distinct = true, .threads = 1}), 1);
         sf_match_close(index);
@@ -174,6 +178,7 @@ static void leaves_are_multiplied_not_enumerated(void **state)
     uint64_t expected = 1000ull * 999 * 998 * 997 * 996 * 995;
     assert_true(count(index, &pattern, (sf_match_options){.threads = 1}) == expected);
     assert_true(count(index, &pattern, (sf_match_options){.distinct = true, .threads = 1}) == expected / 720);
+    assert_true(count(index, &pattern, (sf_match_options){.engine = "gvsm", .threads = 2}) == expected);
     uint64_t power = 1000ull * 1000 * 1000 * 1000 * 1000 * 1000;
     assert_true(count(index, &pattern, (sf_match_options){.semantics = SF_HOMOMORPHISM, .threads = 1}) ==
                 power + 1000); /* or the centre stands for every leaf, and any leaf for the centre */
@@ -218,29 +223,35 @@ static bool stop_at_once(void *user, const char *what, double done, double total
     return false;
 }
 
-static void limits_and_cancelling_stop_a_long_search(void **state)
+static void stop_a_long_search(const char *engine)
 {
-    (void)state;
     sf_csr graph = make_complete(60);
     sf_pattern pattern = make_cycle(12); /* more embeddings than can be counted one by one */
     sf_match_index *index;
     assert_int_equal(sf_match_open(&index, &graph, NULL), SF_OK);
     sf_match_result result;
-    sf_match_options options = {.threads = 2, .time_limit_s = 0.05};
+    sf_match_options options = {.engine = engine, .threads = 2, .time_limit_s = 0.05};
     assert_int_equal(sf_match_run(index, &pattern, &options, &result, NULL), SF_OK);
     assert_true(result.truncated && result.count > 0 && result.seconds < 5);
     sf_match_result_free(&result);
-    options = (sf_match_options){.threads = 2, .limit = 1000000, .keep = 10};
+    options = (sf_match_options){.engine = engine, .threads = 2, .limit = 100000, .keep = 10};
     assert_int_equal(sf_match_run(index, &pattern, &options, &result, NULL), SF_OK);
-    assert_true(result.truncated && result.count == 1000000 && result.kept == 10);
+    assert_true(result.truncated && result.count == 100000 && result.kept == 10);
     sf_match_result_free(&result);
     const sf_progress progress = {.update = stop_at_once};
-    options = (sf_match_options){.threads = 2, .progress = &progress};
+    options = (sf_match_options){.engine = engine, .threads = 2, .progress = &progress};
     sf_error error = {0};
     test_assert_fails(sf_match_run(index, &pattern, &options, &result, &error), &error, SF_CANCELLED, NULL);
     sf_match_close(index);
     sf_pattern_free(&pattern);
     sf_csr_free(&graph);
+}
+
+static void limits_and_cancelling_stop_a_long_search(void **state)
+{
+    (void)state;
+    stop_a_long_search("auto");
+    stop_a_long_search("gvsm");
 }
 
 static void cliques_and_cycles_on_all_threads(void **state)
