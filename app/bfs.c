@@ -96,14 +96,21 @@ static int connect_recording(search *s, const app_call *call, sf_error *error)
     return status;
 }
 
-/* A vertex of a graph file is its index. */
+/* A vertex of a graph file is its index or, where that is no number, its name. */
 static int read_vertex(search *s, const char *given, sf_error *error)
 {
     uint64_t source;
-    if (!sf_parse_uint(given[0] == '#' ? given + 1 : given, SF_NO_VERTEX - 1, &source) ||
-        source >= s->graph.vertex_count)
-        return sf_fail(error, SF_USAGE, "--source", "is '%s', expected a vertex from 0 to %" PRId64, given,
-                       (int64_t)s->graph.vertex_count - 1);
+    bool number = sf_parse_uint(given[0] == '#' ? given + 1 : given, SF_NO_VERTEX - 1, &source);
+    if (!number && s->graph.names != NULL) {
+        source = 0;
+        while (source < s->graph.vertex_count && strcmp(s->graph.names[source], given) != 0)
+            source++;
+        number = source < s->graph.vertex_count;
+    }
+    if (!number || source >= s->graph.vertex_count)
+        return sf_fail(error, SF_USAGE, "--source", "is '%s', expected a vertex from 0 to %" PRId64 "%s",
+                       given, (int64_t)s->graph.vertex_count - 1,
+                       s->graph.names != NULL ? " or its name" : "");
     s->source = (uint32_t)source;
     return SF_OK;
 }

@@ -37,9 +37,8 @@ void app_help_overview(sf_text *text)
         }
     }
     sf_text_printf(
-        text,
-        "\n`synfire COMMAND --help` explains a command. A first result:\n"
-        "  synfire simulate demo.h5 --preset sym26 && synfire mine demo.h5 --delay 0:10 --min-count 60");
+        text, "\n`synfire COMMAND --help` explains a command. A first result:\n"
+              "  synfire simulate demo.h5 --preset sym26 && synfire mine demo.h5 --delay 4:6 --min-count 60");
 }
 
 /* Appends words, broken before column 100 and indented. */
