@@ -220,7 +220,7 @@ const app_command app_command_play = {
     .arguments = "REC",
     .least_arguments = 1,
     .most_arguments = 1,
-    .example = "synfire simulate demo.h5 --preset sym26 && synfire play demo.h5 --speed 60 --subscribers 0",
+    .example = "synfire simulate demo.h5 --preset sym26 && synfire play demo.h5 --speed 10 --subscribers 0",
     .notes = "The protocol is described in docs/wire.md. A slow subscriber is waited for: nothing is lost. "
              "SIGINT ends "
              "the stream in order, a second one leaves at once.",

@@ -199,6 +199,7 @@ static void exchangeable_vertices_count_once(void **state)
         assert_int_equal(sf_edge_list_add(&list, edges[e][0], edges[e][1], NULL), SF_OK);
     sf_csr graph;
     assert_int_equal(sf_csr_build(&graph, &list, 0, NULL), SF_OK);
+    sf_edge_list_free(&list);
     sf_match_index *index;
     assert_int_equal(sf_match_open(&index, &graph, NULL), SF_OK);
     /* A cycle is three embeddings of one: a count must not drop it because of how its vertices are numbered.
