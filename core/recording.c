@@ -99,6 +99,33 @@ static int compare_markers(const void *a, const void *b)
     return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
 }
 
+static bool fits(sf_span span)
+{
+    return span.start_ns > -SF_TIME_LIMIT_NS && span.stop_ns < SF_TIME_LIMIT_NS;
+}
+
+/* Spikes and markers are in order. */
+static int check_times(const sf_recording *recording, sf_error *error)
+{
+    size_t spikes = recording->spike_count, markers = recording->marker_count,
+           observed = recording->observed_count;
+    const sf_span none = {0};
+    sf_span spans[] = {
+        recording->declared ? recording->recorded : none,
+        spikes > 0 ? (sf_span){recording->spikes[0].time_ns, recording->spikes[spikes - 1].time_ns} : none,
+        markers > 0 ? (sf_span){recording->markers[0].time_ns, recording->markers[markers - 1].time_ns}
+                    : none,
+        observed > 0 ? (sf_span){recording->observed[0].start_ns, recording->observed[observed - 1].stop_ns}
+                     : none,
+    };
+    for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++)
+        if (!fits(spans[i]))
+            return sf_fail(error, SF_DATA, recording->path,
+                           "damaged: times reach from %g s to %g s, beyond 146 years",
+                           (double)spans[i].start_ns * 1e-9, (double)spans[i].stop_ns * 1e-9);
+    return SF_OK;
+}
+
 int sf_recording_finish(sf_recording *recording, sf_error *error)
 {
     int status = sf_units_finish(&recording->units, error);
@@ -108,6 +135,9 @@ int sf_recording_finish(sf_recording *recording, sf_error *error)
         return status;
     if (recording->marker_count > 0)
         qsort(recording->markers, recording->marker_count, sizeof *recording->markers, compare_markers);
+    status = check_times(recording, error);
+    if (status != SF_OK)
+        return status;
     if (recording->spike_count == 0)
         return SF_OK;
     int64_t first = recording->spikes[0].time_ns;

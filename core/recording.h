@@ -5,6 +5,10 @@
 
 #include "core/units.h"
 
+/** No time of a recording is at this or beyond, nor before its negative (146 years), so that no difference of
+ * two times overflows. */
+#define SF_TIME_LIMIT_NS (INT64_C(1) << 62)
+
 typedef struct sf_span {
     int64_t start_ns; /**< included */
     int64_t stop_ns;  /**< excluded */
@@ -64,7 +68,8 @@ int sf_spikes_sort(sf_spike *spikes, size_t count, sf_error *error);
 
 /**
  * What every reader does last: makes names unique, puts spikes and markers in order, and sets `recorded`
- * where the file declared none, or widens it to hold every spike. SF_NO_MEMORY.
+ * where the file declared none, or widens it to hold every spike. SF_NO_MEMORY, SF_DATA where a time is
+ * beyond the limit.
  */
 int sf_recording_finish(sf_recording *recording, sf_error *error);
 

@@ -61,8 +61,8 @@ static int read_line(csv *in, char *line)
     if (name[0] == '\0' || strlen(name) > LONGEST_NAME)
         return sf_lines_refuse(&in->lines, "a unit's name of 1 to 255 bytes", name, in->error);
     int64_t time_ns;
-    if (!sf_parse_scaled(time, 9, &time_ns) || time_ns < 0)
-        return sf_lines_refuse(&in->lines, "a time from 0 to 9.2e9 seconds", time, in->error);
+    if (!sf_parse_scaled(time, 9, &time_ns) || time_ns < 0 || time_ns >= SF_TIME_LIMIT_NS)
+        return sf_lines_refuse(&in->lines, "a time from 0 to 4.6e9 seconds", time, in->error);
     return add_spike(in, name, time_ns);
 }
 

@@ -319,19 +319,29 @@ static int check_kind(sf_recording *recording, const sf_input *input, sf_error *
     return status;
 }
 
-static int read_recording(sf_recording *recording, const sf_input *input, sf_error *error)
+/* A span that is still open tells of a writer that did not finish, also after h5clear made the file a normal
+ * one. */
+static bool is_unfinished(const sf_input *input)
 {
-    int status = check_kind(recording, input, error);
+    int64_t start;
+    return input->live || (read_attribute(input->file, "start_ns", &start) && start == INT64_MIN);
+}
+
+static int read_recording(sf_recording *recording, const sf_input *given, sf_error *error)
+{
+    sf_input input = *given;
+    input.live = is_unfinished(given);
+    int status = check_kind(recording, &input, error);
     if (status == SF_OK)
-        status = read_units(recording, input, error);
+        status = read_units(recording, &input, error);
     if (status == SF_OK)
-        status = read_spikes(recording, input, error);
+        status = read_spikes(recording, &input, error);
     if (status == SF_OK)
-        status = read_markers(recording, input, error);
+        status = read_markers(recording, &input, error);
     if (status == SF_OK)
-        status = read_metadata(recording, input, error);
+        status = read_metadata(recording, &input, error);
     if (status == SF_OK)
-        status = read_spans(recording, input, error);
+        status = read_spans(recording, &input, error);
     return status;
 }
 
