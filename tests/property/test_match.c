@@ -205,7 +205,7 @@ static void counts_are_those_of_the_oracle(void **state)
 {
     (void)state;
     test_random random = test_random_start("match", 12);
-    for (int round = 0; round < 4000; round++) {
+    for (int round = 0; round < 1500; round++) {
         kind k = {.directed = test_random_below(&random, 2),
                   .labelled = test_random_below(&random, 2),
                   .edge_labelled = test_random_below(&random, 4) == 0,
