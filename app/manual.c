@@ -67,25 +67,23 @@ static const char before_commands[] =
     ".B synfire\n"
     "[\\-\\-version] [\\-\\-help] \\fICOMMAND\\fR [\\fIoptions\\fR] [\\fIarguments\\fR]\n"
     ".SH DESCRIPTION\n"
-    "synfire mines multi\\-electrode\\-array spike streams for firing chains: which recur, how they connect "
-    "units,\n"
-    "how their timing is distributed. It reads recordings and live streams.\n"
+    "synfire mines multi\\-electrode\\-array spike streams for firing chains: which recur,\n"
+    "how they connect units, how their timing is distributed. It reads recordings and live\n"
+    "streams.\n"
     ".PP\n"
-    "Results go to standard output, everything else to standard error. A bare word is a unit's name, "
-    "\\fB#2\\fR the\n"
-    "unit with 0\\-based index 2. Times are seconds of the recording's clock unless marked ms; \\fB+5\\fR "
-    "counts from\n"
-    "its first spike. An episode is written \\fBA \\-(0,5]\\-> B \\-(5,10]\\-> C\\fR: B follows A by more "
-    "than 0 and at\n"
-    "most 5 ms, and so on.\n"
+    "Results go to standard output, everything else to standard error. A bare word is a\n"
+    "unit's name, \\fB#2\\fR the unit with 0\\-based index 2. Times are seconds of the\n"
+    "recording's clock unless marked ms; \\fB+5\\fR counts from its first spike. An episode is\n"
+    "written \\fBA \\-(0,5]\\-> B \\-(5,10]\\-> C\\fR: B follows A by more than 0 and at most\n"
+    "5 ms, and so on.\n"
     ".SH COMMON OPTIONS\n";
 
-static const char after_commands[] = ".SH EXIT STATUS\n"
-                                     "0 success, 64 usage, 65 invalid data, 66 input cannot be opened, 69 a "
-                                     "service or device is missing, 70 defect of\n"
-                                     "synfire or memory is out, 73 output cannot be created, 74 reading or "
-                                     "writing failed, 78 configuration, 130 and\n"
-                                     "143 stopped by SIGINT and SIGTERM.\n";
+static const char after_commands[] =
+    ".SH EXIT STATUS\n"
+    "0 success, 64 usage, 65 invalid data, 66 input cannot be opened, 69 a service or device\n"
+    "is missing, 70 defect of synfire or memory is out, 73 output cannot be created, 74\n"
+    "reading or writing failed, 78 configuration, 130 and 143 stopped by SIGINT and SIGTERM\n"
+    "before it was done; a live run that a signal ends in order leaves with 0.\n";
 
 void app_manual_page(sf_text *text)
 {

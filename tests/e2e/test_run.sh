@@ -59,10 +59,11 @@ for signal in INT TERM; do
     tail -n 1 $signal.jsonl | grep -q '"topic":"status".*"last":true'
 done
 
-# A second SIGINT leaves at once: here while the first one's drain waits for a reader that takes nothing.
+# A second SIGINT leaves at once, threads and all: here while the first one's drain waits for a reader that takes nothing.
 mkfifo stuck.jsonl
 exec 7<>stuck.jsonl
-"$SYNFIRE" run --replay sim.h5 --speed max --quiet $jsonl --set sinks.0.path=stuck.jsonl \
+TSAN_OPTIONS="${TSAN_OPTIONS:-}:report_thread_leaks=0" \
+    "$SYNFIRE" run --replay sim.h5 --speed max --quiet $jsonl --set sinks.0.path=stuck.jsonl \
     --set sinks.0.overwrite=true --set window.length_s=0.1 --set window.hop_s=0.05 &
 runner=$!
 sleep 0.7

@@ -226,7 +226,8 @@ static bool stop_at_once(void *user, const char *what, double done, double total
 static void stop_a_long_search(const char *engine)
 {
     sf_csr graph = make_complete(60);
-    sf_pattern pattern = make_cycle(12); /* more embeddings than can be counted one by one */
+    sf_pattern pattern =
+        make_cycle(12); /* more embeddings than can be counted one by one: without a limit this never ends */
     sf_match_index *index;
     assert_int_equal(sf_match_open(&index, &graph, NULL), SF_OK);
     sf_match_result result;
