@@ -54,7 +54,9 @@ typedef struct sf_backend_count {
     const char *engine; /**< a name the backend lists */
     uint32_t first, last;
     const sf_candidates *candidates;
+    uint32_t least; /**< of a count below it only that it is below matters; 0: every count matters */
     uint32_t *counts;
+    uint64_t *culled; /**< how many a bound ruled out is added */
 } sf_backend_count;
 
 /** A frequent episode: the episode without its last unit, in the level before, and what follows it. */

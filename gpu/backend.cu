@@ -91,9 +91,12 @@ static void close_device(sf_backend_device *device)
     cudaSetDevice(device->ordinal);
     if (device->work != NULL)
         cudaStreamSynchronize(device->work);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         if (device->staged[i] != NULL)
             cudaEventDestroy(device->staged[i]);
+        if (device->timed[i] != NULL)
+            cudaEventDestroy(device->timed[i]);
+    }
     if (device->staging != NULL)
         cudaFreeHost(device->staging);
     if (device->pool != NULL)
@@ -125,8 +128,10 @@ static int prepare_device(sf_backend_device *device, uint64_t memory_limit, sf_e
     SF_GPU_TRY(cudaSetDevice(device->ordinal));
     SF_GPU_TRY(cudaGetDeviceProperties(&device->properties, device->ordinal));
     SF_GPU_TRY(cudaStreamCreateWithFlags(&device->work, cudaStreamNonBlocking));
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         SF_GPU_TRY(cudaEventCreateWithFlags(&device->staged[i], cudaEventDisableTiming));
+        SF_GPU_TRY(cudaEventCreate(&device->timed[i]));
+    }
     return prepare_memory(device, memory_limit, error);
 }
 
@@ -156,8 +161,11 @@ static void facts(const sf_backend_device *device, sf_backend_facts *facts)
 static bool supports(const sf_backend_device *device, sf_operation operation, const char *engine)
 {
     (void)device;
-    bool known = operation == SF_OPERATION_COUNT || operation == SF_OPERATION_MINE;
-    return known && strcmp(engine, "interval") == 0;
+    static const char *const counting[] = {"interval", "ptpe", "mtpe", "hybrid", "two-pass"};
+    for (size_t i = 0; i < sizeof counting / sizeof counting[0]; i++)
+        if (operation == SF_OPERATION_COUNT && strcmp(engine, counting[i]) == 0)
+            return true;
+    return operation == SF_OPERATION_MINE && strcmp(engine, "interval") == 0;
 }
 
 extern "C" SF_API const sf_backend *synfire_backend(void)

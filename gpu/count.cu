@@ -214,6 +214,8 @@ int sf_gpu_count(sf_backend_stream *stream, const sf_backend_count *job, sf_erro
                        candidates->count);
     if (candidates->count == 0)
         return SF_OK;
+    if (strcmp(job->engine, "interval") != 0)
+        return sf_gpu_count_by_machines(stream, job, error);
     SF_GPU_TRY(cudaSetDevice(stream->device->ordinal));
     counting c = {.device = stream->device};
     c.view = (count_view){.times = stream->times,

@@ -22,6 +22,8 @@ struct sf_backend_device {
     uint64_t memory_limit, memory_used, memory_peak;
     char *staging; /* pinned, 2 pieces */
     cudaEvent_t staged[2];
+    cudaEvent_t timed[2];
+    uint32_t crossover[SF_EPISODE_MAX_SIZE + 1]; /* of hybrid, by size: measured at first use; 0: not yet */
 };
 
 /** The spikes on a device. */
@@ -33,7 +35,8 @@ struct sf_backend_stream {
     uint32_t *first; /* unit_count + 1 */
     uint2
         *ends; /* by unit: (position, position): the list of an episode of one unit, and where a unit fires */
-    size_t bytes[4]; /* of the four above */
+    size_t bytes[4];                          /* of the four above */
+    bool skip_bound[SF_EPISODE_MAX_SIZE + 1]; /* by size: two-pass has culled too little to go on */
 };
 
 /** Records what a call of the runtime returned: SF_OK, SF_UNAVAILABLE where device memory is out, else SF_IO.
@@ -66,6 +69,8 @@ int sf_gpu_stream_open(sf_backend_stream **stream, sf_backend_device *device, co
                        sf_error *error);
 void sf_gpu_stream_close(sf_backend_stream *stream);
 int sf_gpu_count(sf_backend_stream *stream, const sf_backend_count *job, sf_error *error);
+/** ptpe, mtpe, hybrid, two-pass: machines.cu. */
+int sf_gpu_count_by_machines(sf_backend_stream *stream, const sf_backend_count *job, sf_error *error);
 int sf_gpu_mine(sf_backend_stream *stream, const sf_backend_mine *job, sf_error *error);
 
 #endif

@@ -241,7 +241,8 @@ static int count_group(sf_counter *counter, uint32_t *counts, const sf_count_job
                                     .first = job->first,
                                     .last = job->last,
                                     .candidates = job->candidates,
-                                    .counts = counts};
+                                    .counts = counts,
+                                    .culled = job->culled};
         sf_error reason;
         int status = sf_device_count_episodes(counter->stream, &request, &reason);
         if (status != SF_OK && status != SF_UNAVAILABLE && error != NULL)
@@ -257,6 +258,8 @@ int sf_counter_count(sf_counter *counter, const sf_span *span, uint64_t *counts,
 {
     sf_count_job job = {
         .events = &counter->events, .last = counter->events.count, .threads = counter->threads};
+    uint64_t culled = 0; /* nothing is, where every count matters */
+    job.culled = &culled;
     if (span != NULL) {
         job.first = sf_events_position(&counter->events, span->start_ns);
         job.last = sf_events_position(&counter->events, span->stop_ns);

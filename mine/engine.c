@@ -10,6 +10,10 @@
 const sf_engine *const sf_engines[] = {
     &sf_engine_interval,
     &sf_engine_reference,
+    &sf_engine_ptpe,
+    &sf_engine_mtpe,
+    &sf_engine_hybrid,
+    &sf_engine_two_pass,
     NULL,
 };
 

@@ -19,6 +19,8 @@ typedef struct sf_count_job {
     uint32_t first, last; /**< only spikes at positions first <= p < last, as if there were no others */
     const sf_candidates *candidates;
     unsigned threads;
+    uint32_t least;   /**< of a count below it only that it is below matters; 0: every count matters */
+    uint64_t *culled; /**< how many candidates a bound ruled out is added */
 } sf_count_job;
 
 typedef struct sf_mine_job {
@@ -51,6 +53,10 @@ typedef struct sf_engine {
 
 extern const sf_engine sf_engine_reference;
 extern const sf_engine sf_engine_interval;
+extern const sf_engine sf_engine_ptpe;
+extern const sf_engine sf_engine_mtpe;
+extern const sf_engine sf_engine_hybrid;
+extern const sf_engine sf_engine_two_pass;
 
 /** Every engine; NULL-terminated. */
 extern const sf_engine *const sf_engines[];

@@ -29,8 +29,11 @@ typedef struct run {
     sf_mine_result *result;
     sf_mine_job job;
     sf_events events;
-    uint64_t *unit_spikes; /* by unit of the recording */
-    double *x_um, *y_um;   /* by unit of the events */
+    uint64_t *unit_spikes;                    /* by unit of the recording */
+    double *x_um, *y_um;                      /* by unit of the events */
+    sf_device *device;                        /* where to count; NULL: on the CPU */
+    sf_device_stream *stream;                 /* the events on it */
+    uint64_t culled[SF_EPISODE_MAX_SIZE + 1]; /* by size */
 } run;
 
 void sf_mine_options_default(sf_mine_options *options)
@@ -167,9 +170,18 @@ static int start_tree(run *r, sf_error *error)
     return SF_OK;
 }
 
+/* What kept the device from its work is noted, and the CPU does it. */
+static void leave_device(run *r, const sf_error *reason)
+{
+    sf_device_stream_close(r->stream);
+    r->stream = NULL;
+    r->device = NULL;
+    snprintf(r->result->device_note, sizeof r->result->device_note, "%.255s", reason->text);
+}
+
 /* ---- level by level, for engines that only count ---- */
 
-#define CHUNK 4096
+#define CHUNK 16384
 
 /* Candidates of one chunk: their place in the tree to be, and spelt out for the engine. */
 typedef struct chunk {
@@ -195,6 +207,24 @@ static void fill_chunk(chunk *to, sf_join *join)
     }
 }
 
+/* Counts on the device; where it refuses or fails, that is noted, and the CPU goes on. */
+static int count_on_device(run *r, const sf_count_job *job, uint32_t *counts, sf_error *error)
+{
+    sf_backend_count request = {.engine = r->engine->name,
+                                .last = job->last,
+                                .candidates = job->candidates,
+                                .least = job->least,
+                                .counts = counts,
+                                .culled = job->culled};
+    sf_error reason;
+    int status = sf_device_count_episodes(r->stream, &request, &reason);
+    if (status == SF_UNAVAILABLE)
+        leave_device(r, &reason);
+    else if (status != SF_OK && error != NULL)
+        *error = reason;
+    return status;
+}
+
 /* Counts one chunk and appends what is frequent. */
 static int count_chunk(run *r, chunk *part, uint32_t size, sf_error *error)
 {
@@ -205,9 +235,15 @@ static int count_chunk(run *r, chunk *part, uint32_t size, sf_error *error)
                                 .delays = part->delays,
                                 .intervals = r->options->delays,
                                 .interval_count = r->options->delay_count};
-    sf_count_job job = {
-        .events = &r->events, .last = r->events.count, .candidates = &candidates, .threads = r->job.threads};
-    int status = r->engine->count(part->counts, &job, error);
+    sf_count_job job = {.events = &r->events,
+                        .last = r->events.count,
+                        .candidates = &candidates,
+                        .threads = r->job.threads,
+                        .least = r->job.least,
+                        .culled = &r->culled[size]};
+    int status = r->stream != NULL ? count_on_device(r, &job, part->counts, error) : SF_UNAVAILABLE;
+    if (status == SF_UNAVAILABLE)
+        status = r->engine->count(part->counts, &job, error);
     if (status != SF_OK)
         return status;
     for (size_t i = 0; i < part->count; i++) {
@@ -259,40 +295,64 @@ static int mine_levels(run *r, double *seconds, sf_error *error)
 
 /* ---- where ---- */
 
-/* On the device asked for; SF_UNAVAILABLE, with the reason noted, leaves the work to the CPU. */
-static int mine_on(run *r, sf_device *device, double *seconds, sf_error *error)
+/* What the device took, where it did its work to the end. */
+static void tell_device(run *r)
 {
-    sf_mine_result *result = r->result;
+    sf_backend_facts facts;
+    sf_device_facts(r->device, &facts);
+    r->result->device_memory = facts.memory_peak;
+    snprintf(r->result->device, sizeof r->result->device, "%s", sf_device_name(r->device));
+}
+
+/* The device finds the episodes by itself. SF_UNAVAILABLE leaves the work to the CPU. */
+static int search_on_device(run *r, double *seconds, sf_error *error)
+{
     sf_error reason;
-    int status = sf_mine_on_device(device, r->engine, &result->found->tree, seconds, &r->job, &reason);
+    int status = sf_mine_on_device(r->device, r->engine, &r->result->found->tree, seconds, &r->job, &reason);
     if (status == SF_UNAVAILABLE)
-        snprintf(result->device_note, sizeof result->device_note, "%.255s", reason.text);
+        leave_device(r, &reason);
     else if (status != SF_OK && error != NULL)
         *error = reason;
-    if (status != SF_OK)
-        return status;
-    sf_backend_facts facts;
-    sf_device_facts(device, &facts);
-    result->device_memory = facts.memory_peak;
-    snprintf(result->device, sizeof result->device, "%s", sf_device_name(device));
-    return SF_OK;
+    return status;
+}
+
+static int open_stream(run *r, sf_error *error)
+{
+    sf_stream spikes = sf_events_stream(&r->events);
+    sf_error reason;
+    int status = sf_device_stream_open(&r->stream, r->device, &spikes, &reason);
+    if (status == SF_UNAVAILABLE)
+        leave_device(r, &reason);
+    else if (status != SF_OK && error != NULL)
+        *error = reason;
+    return status == SF_UNAVAILABLE ? SF_OK : status;
 }
 
 static int mine_episodes(run *r, double *seconds, sf_error *error)
 {
-    sf_device *device;
-    int status = sf_device_choose(&device, r->options->device, SF_OPERATION_MINE, r->engine,
-                                  sf_mine_cpu_seconds(&r->job), error);
+    bool searches = r->engine->mine != NULL;
+    snprintf(r->result->device, sizeof r->result->device, "cpu");
+    int status =
+        sf_device_choose(&r->device, r->options->device, searches ? SF_OPERATION_MINE : SF_OPERATION_COUNT,
+                         r->engine, sf_mine_cpu_seconds(&r->job), error);
     if (status != SF_OK)
         return status;
-    if (device != NULL && r->events.count > 0) {
-        status = mine_on(r, device, seconds, error);
-        if (status != SF_UNAVAILABLE)
-            return status;
+    if (r->events.count == 0)
+        r->device = NULL;
+    if (searches) {
+        status = r->device != NULL ? search_on_device(r, seconds, error) : SF_UNAVAILABLE;
+        if (status == SF_UNAVAILABLE)
+            status = r->engine->mine(&r->result->found->tree, seconds, &r->job, error);
+    } else {
+        if (r->device != NULL)
+            status = open_stream(r, error);
+        if (status == SF_OK)
+            status = mine_levels(r, seconds, error);
+        sf_device_stream_close(r->stream);
     }
-    snprintf(r->result->device, sizeof r->result->device, "cpu");
-    return r->engine->mine != NULL ? r->engine->mine(&r->result->found->tree, seconds, &r->job, error)
-                                   : mine_levels(r, seconds, error);
+    if (status == SF_OK && r->device != NULL)
+        tell_device(r);
+    return status;
 }
 
 /* ---- the result ---- */
@@ -308,7 +368,7 @@ static void list_levels(run *r, const double *seconds)
         result->levels[result->level_count++] = (sf_mine_level){
             .size = size,
             .candidates = candidates,
-            .culled = r->engine->mine != NULL && size > 1 ? -1 : 0,
+            .culled = r->engine->mine != NULL && size > 1 ? -1 : (int64_t)r->culled[size],
             .frequent = tree->levels[size - 1].count,
             .seconds = seconds[size],
         };

@@ -92,11 +92,28 @@ static void assert_same(const sf_mine_result *a, const sf_mine_result *b)
     }
 }
 
-/* Mines on the device and on the CPU; both must find the same, in the same order. Returns how much that is.
- */
-static size_t compare_mining(trial *t, const char *device)
+/* The engines that a device has, one after the other: NULL at the end. */
+static const char *next_engine(const char *device, size_t *from)
 {
-    sf_mine_result *expected = mine_on(t, "cpu"), *found = mine_on(t, device);
+    sf_device *there;
+    assert_int_equal(sf_device_find(&there, device, NULL), SF_OK);
+    while (sf_engines[*from] != NULL) {
+        const char *name = sf_engines[(*from)++]->name;
+        if (sf_device_supports(there, SF_OPERATION_COUNT, name))
+            return name;
+    }
+    return NULL;
+}
+
+/* Mines on the device and on the CPU; both must find the same, in the same order. Returns how much it is. */
+static size_t compare_mining_by(trial *t, const char *device, const char *engine)
+{
+    t->options.engine = NULL;
+    sf_mine_result *expected = mine_on(t, "cpu");
+    t->options.engine = engine;
+    sf_mine_result *found = mine_on(t, device);
+    assert_string_equal(found->engine, engine);
+    t->options.engine = NULL;
     assert_string_equal(found->device, device);
     assert_string_equal(found->device_note, "");
     assert_same(expected, found);
@@ -106,10 +123,18 @@ static size_t compare_mining(trial *t, const char *device)
     return count;
 }
 
+static size_t compare_mining(trial *t, const char *device)
+{
+    size_t from = 0, count = 0;
+    for (const char *engine; (engine = next_engine(device, &from)) != NULL;)
+        count = compare_mining_by(t, device, engine);
+    return count;
+}
+
 #define EPISODES 40
 
 /* Counts random episodes in random slices on the device; the oracle must agree. Returns the sum of counts. */
-static uint64_t compare_counting(test_random *random, const char *device)
+static uint64_t compare_counting_by(test_random *random, const char *device, const char *engine)
 {
     sf_spike *spikes;
     size_t count = test_random_stream(random, &spikes, test_random_below(random, 300), 3, 250);
@@ -118,7 +143,7 @@ static uint64_t compare_counting(test_random *random, const char *device)
         episodes[i] = test_random_episode(random, 6, 3, 8);
     sf_counter *counter;
     uint64_t counts[EPISODES], total = 0;
-    assert_int_equal(sf_counter_open(&counter, spikes, count, 3, episodes, EPISODES, NULL, 1, NULL), SF_OK);
+    assert_int_equal(sf_counter_open(&counter, spikes, count, 3, episodes, EPISODES, engine, 1, NULL), SF_OK);
     assert_int_equal(sf_counter_use(counter, device, NULL), SF_OK);
     for (int slice = 0; slice < 3; slice++) {
         sf_span span = {.start_ns = (int64_t)test_random_below(random, 300) - 20};
@@ -134,6 +159,15 @@ static uint64_t compare_counting(test_random *random, const char *device)
     }
     sf_counter_close(counter);
     free(spikes);
+    return total;
+}
+
+static uint64_t compare_counting(test_random *random, const char *device)
+{
+    size_t from = 0;
+    uint64_t total = 0;
+    for (const char *engine; (engine = next_engine(device, &from)) != NULL;)
+        total += compare_counting_by(random, device, engine);
     return total;
 }
 
@@ -200,10 +234,10 @@ static void check_large(const char *device, test_random *random)
     t.options.threshold = 3;
     t.options.max_size = 4;
     t.options.min_distance_um = 0;
-    assert_true(compare_mining(&t, device) > 1000);
+    assert_true(compare_mining_by(&t, device, "interval") > 1000);
     t.options.threshold = 2;
     t.options.max_size = 2;
-    assert_true(compare_mining(&t, device) > 70000);
+    assert_true(compare_mining_by(&t, device, "interval") > 70000);
     tear_down(&t);
 
     make_units(&t.units, 30);

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The engines of Cao et al. on the device, by the state machine of core/machine.h, one machine a thread.
+ *
+ *   ptpe      a thread for each episode, over the whole stream
+ *   mtpe      a thread for each episode, segment and machine; then a thread for each episode joins the
+ * segments hybrid    mtpe below the number of episodes where, measured on this device, ptpe becomes the
+ * faster two-pass  ptpe without lower bounds, which keeps one mark a node; then ptpe for the episodes that
+ * are left
+ *
+ * Marks lie in device memory, those of neighbouring threads side by side. The floor of ptpe is latency:
+ * spikes of the episode's units, one after the other; mtpe divides it by the segments and multiplies the work
+ * by the nodes.
+ */
+#include "gpu/device.cuh"
+
+#include "core/machine.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MOST_SEGMENTS 64u
+#define THREADS 128u
+#define CALIBRATION_SPIKES 20000u /* fewer tell little of the device, and either engine is done at once */
+
+/* Where segments begin and how far machines run past them; filled on the device. */
+typedef struct cuts {
+    uint32_t segments, bounds[MOST_SEGMENTS + 1], past[MOST_SEGMENTS];
+} cuts;
+
+typedef struct machine_view {
+    const int64_t *times;
+    const uint32_t *unit_first;
+    const uint2 *unit_ends;
+    uint32_t first, last;
+    uint32_t size, count;
+    uint32_t distinct; /* candidates there are; more are counted by turns, for calibration */
+    const uint32_t *units, *delays;
+    const sf_delay *intervals;
+    sf_mark *marks;
+    uint32_t room;
+    bool relaxed;
+    const uint32_t *chosen, *chosen_count; /* the candidates to count; NULL: all */
+    uint32_t least;
+    const cuts *cut;
+    sf_segment_count *segment_counts;
+    uint32_t *counts;
+} machine_view;
+
+/* ---- kernels ---- */
+
+static __device__ uint32_t thread_number(void)
+{
+    return blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+static __device__ uint32_t thread_count(void)
+{
+    return gridDim.x * blockDim.x;
+}
+
+static __device__ sf_machine make_machine(const machine_view *v, uint32_t item)
+{
+    size_t candidate = item % v->distinct;
+    sf_machine m;
+    m.size = v->size;
+    m.times = v->times;
+    m.stride = 2; /* each place holds the position twice */
+    m.marks = v->marks + thread_number();
+    m.room = v->room;
+    m.spread = thread_count();
+    for (uint32_t node = 0; node < v->size; node++) {
+        uint32_t unit = v->units[candidate * v->size + node];
+        m.trains[node].next = &v->unit_ends[v->unit_first[unit]].x;
+        m.trains[node].end = &v->unit_ends[v->unit_first[unit + 1]].x;
+        if (node > 0)
+            m.delays[node - 1] = v->intervals[v->delays[candidate * (v->size - 1) + node - 1]];
+        if (node > 0 && v->relaxed)
+            m.delays[node - 1].low_ns = -1;
+    }
+    return m;
+}
+
+static __global__ void count_whole(machine_view v)
+{
+    uint32_t count = v.chosen != NULL ? *v.chosen_count : v.count;
+    for (uint32_t i = thread_number(); i < count; i += thread_count()) {
+        uint32_t item = v.chosen != NULL ? v.chosen[i] : i;
+        sf_machine m = make_machine(&v, item);
+        sf_completion done;
+        sf_machine_begin(&m, v.first);
+        v.counts[item] = sf_machine_count(&m, v.last, &done);
+    }
+}
+
+static __device__ uint32_t position_at(const machine_view *v, int64_t time)
+{
+    uint32_t low = v->first, high = v->last;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (v->times[middle] < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Segments of equal duration, longer than any occurrence: one block, a thread a segment. */
+static __global__ void make_cuts(cuts *cut, machine_view v, int64_t longest, uint32_t wanted)
+{
+    int64_t begin = v.first < v.last ? v.times[v.first] : 0;
+    int64_t duration = v.first < v.last ? v.times[v.last - 1] - begin : 0;
+    int64_t span = longest > duration / v.size ? duration : longest * v.size;
+    int64_t most = duration / (span + 1);
+    uint32_t segments = most < 1 ? 1 : most < wanted ? (uint32_t)most : wanted, s = threadIdx.x;
+    if (s < segments) {
+        cut->bounds[s] = s == 0 ? v.first : position_at(&v, begin + duration / segments * s);
+        cut->past[s] = v.last;
+        if (s + 1 < segments)
+            cut->past[s] = position_at(&v, begin + duration / segments * (s + 1) + span + 1);
+    }
+    if (s == 0) {
+        cut->segments = segments;
+        cut->bounds[segments] = v.last;
+    }
+}
+
+static __global__ void count_segments(machine_view v, int64_t longest, uint32_t segments_made)
+{
+    uint32_t segments = v.cut->segments, machines = v.count * segments * v.size;
+    for (uint32_t i = thread_number(); i < machines; i += thread_count()) {
+        uint32_t k = i % v.size, s = i / v.size % segments, item = i / v.size / segments;
+        uint32_t begin = v.cut->bounds[s], end = v.cut->bounds[s + 1];
+        sf_segment_count own = {SF_NO_POSITION, SF_NO_POSITION, 0};
+        if (begin < end && (s > 0 || k == 0)) { /* nothing runs over into the first */
+            sf_machine m = make_machine(&v, item);
+            sf_completion done;
+            sf_machine_begin(&m, k == 0 ? begin : position_at(&v, v.times[begin] - k * longest));
+            sf_machine_count(&m, begin, &done);
+            own = sf_machine_segment(&m, begin, end, v.cut->past[s]);
+        }
+        v.segment_counts[((size_t)item * segments_made + s) * v.size + k] = own;
+    }
+}
+
+static __global__ void join_segments(machine_view v, uint32_t segments_made)
+{
+    for (uint32_t i = thread_number(); i < v.count; i += thread_count()) {
+        sf_machine fresh = make_machine(&v, i);
+        v.counts[i] = sf_machine_join(&fresh, v.segment_counts + (size_t)i * segments_made * v.size,
+                                      v.cut->bounds, v.cut->past, v.cut->segments);
+    }
+}
+
+static __global__ void choose_left(uint32_t *chosen, uint32_t *chosen_count, machine_view v)
+{
+    for (uint32_t i = thread_number(); i < v.count; i += thread_count())
+        if (v.counts[i] >= v.least)
+            chosen[atomicAdd(chosen_count, 1u)] = i;
+}
+
+/* The most spikes that a unit fires within the longest delay, both ends included. */
+static __global__ void most_within(uint32_t *most, machine_view v, uint32_t unit_count, int64_t delay)
+{
+    uint32_t own = 1;
+    for (uint32_t u = thread_number() / 32; u < unit_count; u += thread_count() / 32) {
+        uint32_t first = v.unit_first[u], last = v.unit_first[u + 1];
+        for (uint32_t i = first + threadIdx.x % 32; i < last; i += 32) {
+            int64_t since = v.times[v.unit_ends[i].x] - delay;
+            uint32_t low = first, high = i;
+            while (low < high) {
+                uint32_t middle = low + (high - low) / 2;
+                if (v.times[v.unit_ends[middle].x] < since)
+                    low = middle + 1;
+                else
+                    high = middle;
+            }
+            own = max(own, i + 1 - low);
+        }
+    }
+    atomicMax(most, own);
+}
+
+/* ---- launching ---- */
+
+enum { UNITS, DELAYS, INTERVALS, MARKS, COUNTS, CUTS, SEGMENT_COUNTS, CHOSEN, NUMBER, BLOCKS };
+
+typedef struct counting {
+    sf_backend_stream *stream;
+    sf_backend_device *device;
+    const sf_backend_count *job;
+    machine_view view;
+    int64_t longest;
+    uint32_t threads;
+    void *blocks[BLOCKS];
+    size_t bytes[BLOCKS];
+} counting;
+
+static int reserve(counting *c, int which, size_t bytes, sf_error *error)
+{
+    if (c->blocks[which] != NULL && c->bytes[which] >= bytes)
+        return SF_OK;
+    sf_gpu_free(c->device, c->blocks[which], c->bytes[which]);
+    c->bytes[which] = 0;
+    int status = sf_gpu_alloc(c->device, &c->blocks[which], bytes, error);
+    c->bytes[which] = status == SF_OK ? bytes : 0;
+    return status;
+}
+
+static int send(counting *c, int which, const void *from, size_t bytes, sf_error *error)
+{
+    int status = reserve(c, which, bytes, error);
+    return status == SF_OK ? sf_gpu_upload(c->device, c->blocks[which], from, bytes, error) : status;
+}
+
+static int send_candidates(counting *c, sf_error *error)
+{
+    const sf_candidates *candidates = c->job->candidates;
+    size_t count = candidates->count, size = candidates->size;
+    int status = send(c, UNITS, candidates->units, count * size * sizeof(uint32_t), error);
+    if (status == SF_OK)
+        status = send(c, DELAYS, candidates->delays, count * (size - 1) * sizeof(uint32_t), error);
+    if (status == SF_OK)
+        status =
+            send(c, INTERVALS, candidates->intervals, candidates->interval_count * sizeof(sf_delay), error);
+    if (status == SF_OK)
+        status = reserve(c, COUNTS, count * sizeof(uint32_t), error);
+    if (status == SF_OK)
+        status = reserve(c, NUMBER, sizeof(uint32_t), error);
+    c->view.units = (const uint32_t *)c->blocks[UNITS];
+    c->view.delays = (const uint32_t *)c->blocks[DELAYS];
+    c->view.intervals = (const sf_delay *)c->blocks[INTERVALS];
+    c->view.counts = (uint32_t *)c->blocks[COUNTS];
+    for (size_t i = 0; i < count * (size - 1); i++)
+        if (candidates->intervals[candidates->delays[i]].high_ns > c->longest)
+            c->longest = candidates->intervals[candidates->delays[i]].high_ns;
+    return status;
+}
+
+/* How many marks a node needs, and how many threads have room for theirs in half of the memory left. */
+static int prepare_marks(counting *c, sf_error *error)
+{
+    sf_backend_device *device = c->device;
+    int processors = device->properties.multiProcessorCount;
+    SF_GPU_TRY(cudaMemsetAsync(c->blocks[NUMBER], 0, sizeof(uint32_t), device->work));
+    most_within<<<processors * 4, 256, 0, device->work>>>((uint32_t *)c->blocks[NUMBER], c->view,
+                                                          c->stream->unit_count, c->longest);
+    SF_GPU_LAUNCHED();
+    int status = sf_gpu_download(device, &c->view.room, c->blocks[NUMBER], sizeof c->view.room, error);
+    if (status != SF_OK)
+        return status;
+    uint64_t a_thread = (uint64_t)(c->view.size - 1) * c->view.room * sizeof(sf_mark);
+    uint64_t threads = (uint64_t)processors * 1024;
+    uint64_t fit = (device->memory_limit - device->memory_used) / 2 / (a_thread > 0 ? a_thread : 1);
+    c->threads = (uint32_t)((threads < fit ? threads : fit) / THREADS * THREADS);
+    if (c->threads == 0)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "%u spikes of a unit within a delay are too many marks",
+                       c->view.room);
+    status = reserve(c, MARKS, a_thread * c->threads, error);
+    c->view.marks = (sf_mark *)c->blocks[MARKS];
+    return status;
+}
+
+static uint32_t blocks_for(const counting *c, uint64_t items)
+{
+    uint64_t threads = items < c->threads ? items : c->threads;
+    return (uint32_t)((threads + THREADS - 1) / THREADS);
+}
+
+static int launch_whole(counting *c, sf_error *error)
+{
+    count_whole<<<blocks_for(c, c->view.count), THREADS, 0, c->device->work>>>(c->view);
+    SF_GPU_LAUNCHED();
+    return SF_OK;
+}
+
+/* As many segments as keep all threads busy. */
+static int launch_segments(counting *c, sf_error *error)
+{
+    machine_view *v = &c->view;
+    uint64_t a_segment = (uint64_t)v->count * v->size;
+    uint64_t segments = (c->threads + a_segment - 1) / a_segment;
+    segments = segments < MOST_SEGMENTS ? segments : MOST_SEGMENTS;
+    if (segments * a_segment > INT32_MAX)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "%u episodes are more than mtpe takes at once", v->count);
+    int status = reserve(c, CUTS, sizeof(cuts), error);
+    if (status == SF_OK)
+        status = reserve(c, SEGMENT_COUNTS, segments * a_segment * sizeof(sf_segment_count), error);
+    if (status != SF_OK)
+        return status;
+    v->cut = (const cuts *)c->blocks[CUTS];
+    v->segment_counts = (sf_segment_count *)c->blocks[SEGMENT_COUNTS];
+    make_cuts<<<1, MOST_SEGMENTS, 0, c->device->work>>>((cuts *)c->blocks[CUTS], *v, c->longest,
+                                                        (uint32_t)segments);
+    SF_GPU_LAUNCHED();
+    count_segments<<<blocks_for(c, segments * a_segment), THREADS, 0, c->device->work>>>(*v, c->longest,
+                                                                                         (uint32_t)segments);
+    SF_GPU_LAUNCHED();
+    join_segments<<<blocks_for(c, v->count), THREADS, 0, c->device->work>>>(*v, (uint32_t)segments);
+    SF_GPU_LAUNCHED();
+    return SF_OK;
+}
+
+/* ---- hybrid ---- */
+
+/* The time of one launch for `count` episodes, the second of two, in ms. */
+static int time_launch(counting *c, int (*launch)(counting *, sf_error *), uint32_t count, float *ms,
+                       sf_error *error)
+{
+    cudaEvent_t *marks = c->device->timed;
+    c->view.count = count;
+    for (int run = 0; run < 2; run++) {
+        SF_GPU_TRY(cudaEventRecord(marks[0], c->device->work));
+        int status = launch(c, error);
+        if (status != SF_OK)
+            return status;
+        SF_GPU_TRY(cudaEventRecord(marks[1], c->device->work));
+    }
+    SF_GPU_TRY(cudaEventSynchronize(marks[1]));
+    SF_GPU_TRY(cudaEventElapsedTime(ms, marks[0], marks[1]));
+    return SF_OK;
+}
+
+/* From how many episodes of this size on ptpe is the faster: measured by doubling, with this job's episodes.
+ */
+static int calibrate(counting *c, uint32_t *crossover, sf_error *error)
+{
+    uint32_t count = c->view.count;
+    int status = reserve(c, COUNTS, (1u << 17) * sizeof(uint32_t), error);
+    c->view.counts = (uint32_t *)c->blocks[COUNTS];
+    for (*crossover = 8; *crossover < 1u << 17 && status == SF_OK; *crossover *= 2) {
+        float whole = 0, segments = 0;
+        status = time_launch(c, launch_whole, *crossover, &whole, error);
+        if (status == SF_OK)
+            status = time_launch(c, launch_segments, *crossover, &segments, error);
+        if (whole <= segments)
+            break;
+    }
+    c->view.count = count;
+    return status;
+}
+
+static int count_hybrid(counting *c, sf_error *error)
+{
+    if (c->stream->count < CALIBRATION_SPIKES)
+        return launch_whole(c, error);
+    uint32_t *crossover = &c->device->crossover[c->view.size];
+    int status = *crossover == 0 ? calibrate(c, crossover, error) : SF_OK;
+    if (status != SF_OK)
+        return status;
+    return c->view.count < *crossover ? launch_segments(c, error) : launch_whole(c, error);
+}
+
+/* ---- two-pass ---- */
+
+static int count_in_two_passes(counting *c, sf_error *error)
+{
+    machine_view *v = &c->view;
+    bool *skip = &c->stream->skip_bound[v->size];
+    if (c->job->least < 2 || v->size < 2 || *skip)
+        return launch_whole(c, error);
+    uint32_t room = v->room, left;
+    v->room = 1;
+    v->relaxed = true;
+    int status = launch_whole(c, error);
+    v->room = room;
+    v->relaxed = false;
+    v->least = c->job->least;
+    if (status == SF_OK)
+        status = reserve(c, CHOSEN, v->count * sizeof(uint32_t), error);
+    if (status != SF_OK)
+        return status;
+    SF_GPU_TRY(cudaMemsetAsync(c->blocks[NUMBER], 0, sizeof(uint32_t), c->device->work));
+    choose_left<<<blocks_for(c, v->count), THREADS, 0, c->device->work>>>((uint32_t *)c->blocks[CHOSEN],
+                                                                          (uint32_t *)c->blocks[NUMBER], *v);
+    SF_GPU_LAUNCHED();
+    status = sf_gpu_download(c->device, &left, c->blocks[NUMBER], sizeof left, error);
+    if (status != SF_OK)
+        return status;
+    *c->job->culled += v->count - left;
+    *skip = left > v->count / 2; /* a first pass costs about half a second one */
+    v->chosen = (const uint32_t *)c->blocks[CHOSEN];
+    v->chosen_count = (const uint32_t *)c->blocks[NUMBER];
+    return left > 0 ? launch_whole(c, error) : SF_OK;
+}
+
+/* ---- the job ---- */
+
+static int run(counting *c, sf_error *error)
+{
+    static const struct {
+        const char *name;
+        int (*count)(counting *, sf_error *);
+    } engines[] = {{"ptpe", launch_whole},
+                   {"mtpe", launch_segments},
+                   {"hybrid", count_hybrid},
+                   {"two-pass", count_in_two_passes}};
+    int status = send_candidates(c, error);
+    if (status == SF_OK)
+        status = prepare_marks(c, error);
+    for (size_t i = 0; i < sizeof engines / sizeof engines[0] && status == SF_OK; i++)
+        if (strcmp(c->job->engine, engines[i].name) == 0)
+            status = engines[i].count(c, error);
+    if (status != SF_OK)
+        return status;
+    return sf_gpu_download(c->device, c->job->counts, c->view.counts,
+                           c->job->candidates->count * sizeof *c->job->counts, error);
+}
+
+int sf_gpu_count_by_machines(sf_backend_stream *stream, const sf_backend_count *job, sf_error *error)
+{
+    const sf_candidates *candidates = job->candidates;
+    SF_GPU_TRY(cudaSetDevice(stream->device->ordinal));
+    counting c = {.stream = stream, .device = stream->device, .job = job};
+    c.view.times = stream->times;
+    c.view.unit_first = stream->first;
+    c.view.unit_ends = stream->ends;
+    c.view.first = job->first;
+    c.view.last = job->last;
+    c.view.size = candidates->size;
+    c.view.count = c.view.distinct = (uint32_t)candidates->count;
+    int status = run(&c, error);
+    for (int i = 0; i < BLOCKS; i++)
+        sf_gpu_free(c.device, c.blocks[i], c.bytes[i]);
+    return status;
+}
