@@ -2,6 +2,7 @@
 /*
  * Mining on the CPU and on every device, in one run.
  *   bench_episodes file FILE LOW_MS HIGH_MS THRESHOLD      lines of name,seconds; all sizes up to 16
+ *   bench_episodes table FILE LOW_MS HIGH_MS 1             counting random episodes by each engine
  *   bench_episodes array UNITS SECONDS THRESHOLD           simulated: 10 Hz a unit, ten planted chains of
  * four; (0,5] ms, up to size 4 Each line of output is one device: the job as a whole, laying out the spikes,
  * and the other sizes, as the median of several runs where one takes less than a second, after one that is
@@ -12,6 +13,7 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "core/thread.h"
+#include "mine/engine.h"
 #include "mine/mine.h"
 #include "replay/csv.h"
 #include "replay/simulation.h"
@@ -163,6 +165,23 @@ static int measure(job *j, const char *device, unsigned threads, sf_error *error
     return SF_OK;
 }
 
+/* The engines of the paper on the same job, on each device. */
+static int measure_engines(job *j, sf_error *error)
+{
+    int status = SF_OK;
+    for (uint32_t d = 0; d < sf_device_count(); d++)
+        for (size_t e = 0; sf_engines[e] != NULL && status == SF_OK; e++) {
+            j->options.engine = sf_engines[e]->name;
+            if (!sf_device_supports(sf_device_at(d), SF_OPERATION_COUNT, j->options.engine) ||
+                sf_engines[e]->mine != NULL)
+                continue;
+            printf("%-9s ", j->options.engine);
+            status = measure(j, sf_device_name(sf_device_at(d)), 1, error);
+        }
+    j->options.engine = NULL;
+    return status;
+}
+
 static int measure_all(job *j, sf_error *error)
 {
     double seconds = (double)sf_recording_duration_ns(&j->recording) * 1e-9;
@@ -176,6 +195,77 @@ static int measure_all(job *j, sf_error *error)
         status = measure(j, "cpu", sf_thread_cores(), error);
     for (uint32_t i = 0; i < sf_device_count() && status == SF_OK; i++)
         status = measure(j, sf_device_name(sf_device_at(i)), 1, error);
+    return status == SF_OK && j->options.max_size > 4 ? measure_engines(j, error) : status;
+}
+
+/* ---- counting ---- */
+
+static double count_once(sf_counter *counter, uint64_t *counts)
+{
+    double best = 1e9;
+    for (int run = 0; run < 4; run++) {
+        double begin = sf_clock_seconds();
+        if (sf_counter_count(counter, NULL, counts, NULL) != SF_OK)
+            return 0;
+        double seconds = sf_clock_seconds() - begin;
+        best = seconds < best ? seconds : best;
+    }
+    return best;
+}
+
+/* Milliseconds to count `count` episodes of one size by each engine, on the CPU's threads and the first
+ * device. */
+static int count_table_row(const job *j, uint32_t size, size_t count, sf_error *error)
+{
+    sf_episode *episodes = sf_alloc(count, sizeof *episodes);
+    uint64_t *counts = sf_alloc(count, sizeof *counts), sums[2] = {0};
+    uint64_t state = size * UINT64_C(1000003) + count;
+    int status = episodes != NULL && counts != NULL ? SF_OK : SF_NO_MEMORY;
+    for (size_t i = 0; i < count && status == SF_OK; i++) {
+        episodes[i].size = size;
+        for (uint32_t n = 0; n < size; n++) {
+            state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
+            episodes[i].units[n] = (uint32_t)((state >> 33) % j->recording.units.count);
+            episodes[i].delays[n < SF_EPISODE_MAX_SIZE - 1 ? n : 0] = j->delay;
+        }
+    }
+    printf("%" PRIu32 " %7zu ", size, count);
+    for (size_t e = 0; sf_engines[e] != NULL && status == SF_OK; e++) {
+        const char *engine = sf_engines[e]->name;
+        if (sf_device_count() == 0 || strcmp(engine, "two-pass") == 0 ||
+            !sf_device_supports(sf_device_at(0), SF_OPERATION_COUNT, engine))
+            continue;
+        sf_counter *counter;
+        status = sf_counter_open(&counter, j->recording.spikes, j->recording.spike_count,
+                                 j->recording.units.count, episodes, count, engine, 0, error);
+        if (status == SF_OK)
+            status = sf_counter_use(counter, sf_device_name(sf_device_at(0)), error);
+        if (status != SF_OK)
+            break;
+        double seconds = count_once(counter, counts);
+        sums[0] = 0;
+        for (size_t i = 0; i < count; i++)
+            sums[0] += counts[i] * (i + 1);
+        printf(" %s %9.3f%s", engine, seconds * 1e3, sums[1] != 0 && sums[0] != sums[1] ? " DIFFERS" : "");
+        sums[1] = sums[0];
+        sf_counter_close(counter);
+    }
+    printf("\n");
+    sf_free(episodes);
+    sf_free(counts);
+    return status;
+}
+
+static int count_table(const job *j, sf_error *error)
+{
+    sf_device *device;
+    int status = sf_device_find(&device, "cuda", error);
+    if (status != SF_OK)
+        return status;
+    printf("size, episodes, then ms to count them by each engine on %s\n", sf_device_name(sf_device_at(0)));
+    for (uint32_t size = 2; size <= 8 && status == SF_OK; size += 2)
+        for (size_t count = 10; count <= 100000 && status == SF_OK; count *= 10)
+            status = count_table_row(j, size, count, error);
     return status;
 }
 
@@ -187,12 +277,13 @@ int main(int count, char **arguments)
     j.options.delays = &j.delay;
     j.options.delay_count = 1;
     int status = SF_USAGE;
-    if (count == 6 && strcmp(arguments[1], "file") == 0)
+    bool table = count > 1 && strcmp(arguments[1], "table") == 0;
+    if (count == 6 && (table || strcmp(arguments[1], "file") == 0))
         status = read_job(&j, arguments + 2, &error);
     else if (count == 5 && strcmp(arguments[1], "array") == 0)
         status = simulate_job(&j, arguments + 2, &error);
     if (status == SF_OK)
-        status = measure_all(&j, &error);
+        status = table ? count_table(&j, &error) : measure_all(&j, &error);
     sf_recording_free(&j.recording);
     sf_truth_free(&j.truth);
     sf_devices_close();

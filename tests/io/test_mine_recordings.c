@@ -2,6 +2,7 @@
 /* Mining real recordings and the miners' own benchmark streams, against counts known exactly. */
 #include "support/support.h"
 
+#include "core/backend.h"
 #include "core/episode.h"
 #include "mine/engine.h"
 #include "mine/mine.h"
@@ -21,11 +22,13 @@ static bool load(sf_recording *recording, const char *relative)
     return true;
 }
 
-static sf_mine_result *mine(const sf_recording *recording, sf_delay delay, double threshold,
-                            uint32_t max_size, unsigned threads)
+static sf_mine_result *mine_by(const char *engine, const char *device, const sf_recording *recording,
+                               sf_delay delay, double threshold, uint32_t max_size, unsigned threads)
 {
     sf_mine_options options;
     sf_mine_options_default(&options);
+    options.engine = engine;
+    options.device = device;
     options.delays = &delay;
     options.delay_count = 1;
     options.threshold = threshold;
@@ -38,6 +41,12 @@ static sf_mine_result *mine(const sf_recording *recording, sf_delay delay, doubl
     if (sf_mine(&result, &input, &options, NULL, &error) != SF_OK)
         fail_msg("%s", error.text);
     return result;
+}
+
+static sf_mine_result *mine(const sf_recording *recording, sf_delay delay, double threshold,
+                            uint32_t max_size, unsigned threads)
+{
+    return mine_by(NULL, "cpu", recording, delay, threshold, max_size, threads);
 }
 
 static void assert_levels(const sf_mine_result *result, const uint64_t *frequent, uint32_t count)
@@ -70,6 +79,16 @@ static void the_planted_chain_is_found(void **state)
     sf_recording_free(&recording);
 }
 
+static void assert_same(const sf_mine_result *one, const sf_mine_result *two)
+{
+    assert_int_equal(one->count, two->count);
+    for (size_t i = 0; i < one->count; i++) {
+        assert_int_equal(one->items[i].node, two->items[i].node);
+        assert_int_equal(one->items[i].count, two->items[i].count);
+        assert_true(one->items[i].expected == two->items[i].expected);
+    }
+}
+
 static void the_benchmark_stream_has_its_levels(void **state)
 {
     (void)state;
@@ -81,14 +100,41 @@ static void the_benchmark_stream_has_its_levels(void **state)
     assert_levels(one, (const uint64_t[]){64, 2264, 3762, 4030, 2857, 1355, 381, 34, 2}, 9);
     assert_int_equal(one->levels[1].candidates, 4032);
     assert_int_equal(one->levels[2].candidates, 99344);
-    assert_int_equal(one->count, two->count);
-    for (size_t i = 0; i < one->count; i++) {
-        assert_int_equal(one->items[i].node, two->items[i].node);
-        assert_int_equal(one->items[i].count, two->items[i].count);
-        assert_true(one->items[i].expected == two->items[i].expected);
-    }
+    assert_same(one, two);
     sf_mine_result_free(one);
     sf_mine_result_free(two);
+    sf_recording_free(&recording);
+}
+
+/* Every engine of every device, all counts of the same job; and the paper's on threads at a higher threshold.
+ */
+static void engines_find_the_same_in_the_benchmark_stream(void **state)
+{
+    (void)state;
+    sf_recording recording;
+    if (!load(&recording, "episodes/sim-64-size20.csv"))
+        skip();
+    sf_mine_result *few = mine(&recording, four_to_six, 200, 16, 1);
+    sf_mine_result *all = mine(&recording, four_to_six, 65.428, 16, 1);
+    for (size_t i = 0; sf_engines[i] != NULL; i++) {
+        const char *engine = sf_engines[i]->name;
+        unsigned threads = sf_engines[i]->threaded ? 2 : 1;
+        sf_mine_result *found = mine_by(engine, "cpu", &recording, four_to_six, 200, 16, threads);
+        assert_same(few, found);
+        sf_mine_result_free(found);
+        for (uint32_t d = 0; d < sf_device_count(); d++) {
+            sf_device *device;
+            assert_int_equal(sf_device_find(&device, sf_device_name(sf_device_at(d)), NULL), SF_OK);
+            if (!sf_device_supports(device, SF_OPERATION_COUNT, engine))
+                continue;
+            found = mine_by(engine, sf_device_name(device), &recording, four_to_six, 65.428, 16, 1);
+            assert_string_equal(found->device, sf_device_name(device));
+            assert_same(all, found);
+            sf_mine_result_free(found);
+        }
+    }
+    sf_mine_result_free(few);
+    sf_mine_result_free(all);
     sf_recording_free(&recording);
 }
 
@@ -171,18 +217,46 @@ static sf_episode likely_episode(const sf_recording *recording, test_random *ran
     return episode;
 }
 
-static void count_by(uint64_t *counts, const char *engine, const sf_recording *recording,
+static void count_by(uint64_t *counts, const char *engine, const char *device, const sf_recording *recording,
                      const sf_episode *episodes, size_t count)
 {
     sf_counter *counter;
     assert_int_equal(sf_counter_open(&counter, recording->spikes, recording->spike_count,
                                      recording->units.count, episodes, count, engine, 1, NULL),
                      SF_OK);
+    assert_int_equal(sf_counter_use(counter, device, NULL), SF_OK);
     assert_int_equal(sf_counter_count(counter, NULL, counts, NULL), SF_OK);
+    assert_string_equal(sf_counter_device(counter, NULL), device);
     sf_counter_close(counter);
 }
 
 #define EPISODES 60
+
+static void assert_counts(const uint64_t *reference, const char *engine, const char *device, const char *name,
+                          const sf_recording *recording, const sf_episode *episodes)
+{
+    uint64_t found[EPISODES];
+    count_by(found, engine, device, recording, episodes, EPISODES);
+    for (size_t i = 0; i < EPISODES; i++)
+        if (found[i] != reference[i])
+            fail_msg("%s, episode %zu: %s on %s %llu, reference %llu", name, i, engine, device,
+                     (unsigned long long)found[i], (unsigned long long)reference[i]);
+}
+
+static void assert_all_count(const uint64_t *reference, const char *name, const sf_recording *recording,
+                             const sf_episode *episodes)
+{
+    for (size_t e = 0; sf_engines[e] != NULL; e++) {
+        const char *engine = sf_engines[e]->name;
+        assert_counts(reference, engine, "cpu", name, recording, episodes);
+        for (uint32_t d = 0; d < sf_device_count(); d++) {
+            sf_device *device;
+            assert_int_equal(sf_device_find(&device, sf_device_name(sf_device_at(d)), NULL), SF_OK);
+            if (sf_device_supports(device, SF_OPERATION_COUNT, engine))
+                assert_counts(reference, engine, sf_device_name(device), name, recording, episodes);
+        }
+    }
+}
 
 static void engines_agree_on_every_recording(void **state)
 {
@@ -210,15 +284,11 @@ static void engines_agree_on_every_recording(void **state)
         sf_episode episodes[EPISODES];
         for (size_t i = 0; i < EPISODES; i++)
             episodes[i] = likely_episode(&recording, &random);
-        uint64_t reference[EPISODES], found[EPISODES], total = 0;
-        count_by(reference, "reference", &recording, episodes, EPISODES);
-        count_by(found, "interval", &recording, episodes, EPISODES);
-        for (size_t i = 0; i < EPISODES; i++) {
-            if (found[i] != reference[i])
-                fail_msg("%s, episode %zu: interval %llu, reference %llu", names[n], i,
-                         (unsigned long long)found[i], (unsigned long long)reference[i]);
+        uint64_t reference[EPISODES], total = 0;
+        count_by(reference, "reference", "cpu", &recording, episodes, EPISODES);
+        assert_all_count(reference, names[n], &recording, episodes);
+        for (size_t i = 0; i < EPISODES; i++)
             total += reference[i];
-        }
         assert_true(total > EPISODES);
         sf_recording_free(&recording);
     }
@@ -231,6 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_planted_chain_is_found),
         cmocka_unit_test(the_benchmark_stream_has_its_levels),
+        cmocka_unit_test(engines_find_the_same_in_the_benchmark_stream),
         cmocka_unit_test(every_line_of_the_exact_list_is_found),
         cmocka_unit_test(two_hours_of_retina),
         cmocka_unit_test(engines_agree_on_every_recording),
