@@ -22,7 +22,9 @@ const app_option app_mining_options[] = {
 };
 
 const app_option app_engine_options[] = {
-    {"engine", "NAME", "how to count: interval, reference or auto (default); the counts are the same"},
+    {"engine", "NAME",
+     "how to count: auto (default), interval, ptpe, mtpe, hybrid, two-pass, reference; the counts are the "
+     "same"},
     {"device", "NAME", "where: cpu, cuda, cuda:1 (the second GPU) or auto (default: a GPU for large jobs)"},
     {NULL, NULL, NULL},
 };

@@ -69,6 +69,21 @@ int sf_gpu_download(sf_backend_device *device, void *to, const void *from, size_
     return SF_OK;
 }
 
+int sf_gpu_landing(sf_backend_device *device, size_t bytes, sf_error *error)
+{
+    if (device->landing_bytes >= bytes)
+        return SF_OK;
+    if (device->landing != NULL)
+        SF_GPU_TRY(cudaFreeHost(device->landing));
+    device->landing = NULL;
+    device->landing_bytes = 0;
+    size_t room =
+        bytes < ((size_t)1 << 20) ? (size_t)1 << 20 : 2 * bytes; /* pinning memory takes long: seldom */
+    SF_GPU_TRY(cudaMallocHost(&device->landing, room));
+    device->landing_bytes = room;
+    return SF_OK;
+}
+
 /* ---- devices ---- */
 
 static uint32_t device_count(char *why, size_t size)
@@ -97,8 +112,12 @@ static void close_device(sf_backend_device *device)
         if (device->timed[i] != NULL)
             cudaEventDestroy(device->timed[i]);
     }
+    if (device->landed != NULL)
+        cudaEventDestroy(device->landed);
     if (device->staging != NULL)
         cudaFreeHost(device->staging);
+    if (device->landing != NULL)
+        cudaFreeHost(device->landing);
     if (device->pool != NULL)
         cudaMemPoolDestroy(device->pool);
     if (device->work != NULL)
@@ -132,6 +151,7 @@ static int prepare_device(sf_backend_device *device, uint64_t memory_limit, sf_e
         SF_GPU_TRY(cudaEventCreateWithFlags(&device->staged[i], cudaEventDisableTiming));
         SF_GPU_TRY(cudaEventCreate(&device->timed[i]));
     }
+    SF_GPU_TRY(cudaEventCreateWithFlags(&device->landed, cudaEventDisableTiming));
     return prepare_memory(device, memory_limit, error);
 }
 

@@ -21,7 +21,9 @@ struct sf_backend_device {
     cudaMemPool_t pool; /* keeps what it freed, so that a warm job allocates nothing */
     uint64_t memory_limit, memory_used, memory_peak;
     char *staging; /* pinned, 2 pieces */
-    cudaEvent_t staged[2];
+    void *landing; /* pinned: results on their way to the caller; kept for the next job */
+    size_t landing_bytes;
+    cudaEvent_t staged[2], landed;
     cudaEvent_t timed[2];
     uint32_t crossover[SF_EPISODE_MAX_SIZE + 1]; /* of hybrid, by size: measured at first use; 0: not yet */
 };
@@ -63,6 +65,9 @@ void sf_gpu_free(sf_backend_device *device, void *memory, size_t bytes); /**< NU
 int sf_gpu_upload(sf_backend_device *device, void *to, const void *from, size_t bytes, sf_error *error);
 /** Copies from the device and waits. */
 int sf_gpu_download(sf_backend_device *device, void *to, const void *from, size_t bytes, sf_error *error);
+
+/** Room for at least `bytes` in device->landing; what was there is lost. */
+int sf_gpu_landing(sf_backend_device *device, size_t bytes, sf_error *error);
 
 /* ---- episodes.cu ---- */
 int sf_gpu_stream_open(sf_backend_stream **stream, sf_backend_device *device, const sf_stream *spikes,

@@ -55,6 +55,7 @@ typedef struct level {
     uint32_t size, count;
     block nodes;   /* sf_found, count of them; none at size 1, where node u is unit u */
     block offsets; /* uint64_t, count + 1: where each episode's list begins */
+    block lengths; /* uint32_t, count + 1: how long it is */
     block entries; /* uint2 (end, start); at size 1 the stream's own */
 } level;
 
@@ -63,6 +64,7 @@ typedef struct level_view {
     uint32_t count;
     const sf_found *nodes;
     const uint64_t *offsets;
+    const uint32_t *lengths;
     const uint2 *entries;
 } level_view;
 
@@ -84,11 +86,10 @@ typedef struct mining {
     sf_backend_device *device;
     const sf_backend_mine *job;
     job_view view;
-    block delays, reaches, forbidden, counters, found, places, lengths, scan;
+    block delays, reaches, forbidden, counters, found, places, jobs, scan;
     uint32_t found_capacity;
     level before, after;
-    sf_found *host; /* pinned: a level on its way to the caller */
-    uint32_t host_capacity, host_count, host_size;
+    uint32_t host_count, host_size; /* of the level on its way to the caller; size 0: none is */
     double host_seconds, stamp;
     uint64_t total;
 } mining;
@@ -130,10 +131,13 @@ static __global__ void find_reaches(uint2 *reaches, const int64_t *times, uint32
     }
 }
 
-static __global__ void widen_offsets(uint64_t *offsets, const uint32_t *first, uint32_t count)
+/* The lists of the units are the stream's own. */
+static __global__ void list_units(uint64_t *offsets, uint32_t *lengths, const uint32_t *first, uint32_t units)
 {
-    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
-        offsets[i] = first[i];
+    for (uint32_t u = blockIdx.x * blockDim.x + threadIdx.x; u < units; u += gridDim.x * blockDim.x) {
+        offsets[u] = first[u];
+        lengths[u] = first[u + 1] - first[u];
+    }
 }
 
 static __device__ bool may_follow(const job_view *v, uint32_t from, uint32_t to)
@@ -247,7 +251,7 @@ static __global__ void extend(job_view v, level_view from, sf_found *found, uint
         uint32_t delay = job / v.tiles % v.delay_count, parent = job / v.tiles / v.delay_count;
         const uint2 *reaches = v.reaches + (size_t)delay * v.spike_count;
         const uint2 *list = from.entries + from.offsets[parent];
-        uint32_t length = (uint32_t)(from.offsets[parent + 1] - from.offsets[parent]);
+        uint32_t length = from.lengths[parent];
         for (uint32_t u = lane; u < v.tile_units; u += WARP)
             cells[u] = make_uint2(0, 0);
         __syncwarp();
@@ -310,8 +314,8 @@ static __device__ uint32_t ends_before(const uint2 *list, uint32_t length, const
 }
 
 /*
- * The lists of a level, a warp each: entries NULL only finds their lengths. The spikes of the last unit
- * ascend, so each lane gallops from where the last lane of the round before ended.
+ * The lists of a level, a warp each, and their lengths; entries NULL finds only these. The spikes of the last
+ * unit ascend, so each lane gallops from where the last lane of the round before ended.
  */
 static __global__ void build(uint2 *entries, uint32_t *lengths, const uint64_t *offsets, job_view v,
                              level_view from, const sf_found *nodes, uint32_t count)
@@ -322,7 +326,7 @@ static __global__ void build(uint2 *entries, uint32_t *lengths, const uint64_t *
         uint32_t unit = node.step % v.unit_count;
         const uint2 *reaches = v.reaches + (size_t)(node.step / v.unit_count) * v.spike_count;
         const uint2 *list = from.entries + from.offsets[node.parent];
-        uint32_t length = (uint32_t)(from.offsets[node.parent + 1] - from.offsets[node.parent]);
+        uint32_t length = from.lengths[node.parent];
         uint32_t begin = v.first[unit], end = v.first[unit + 1], low = 0, done = 0;
         for (uint32_t base = begin; base < end; base += WARP) {
             uint32_t k = base + lane < end ? base + lane : end - 1, position = v.unit_ends[k].x;
@@ -335,11 +339,18 @@ static __global__ void build(uint2 *entries, uint32_t *lengths, const uint64_t *
             done += __popc(mask);
             low = __shfl_sync(FULL, low, WARP - 1);
         }
-        if (entries == NULL && lane == 0)
+        if (lane == 0)
             lengths[i] = done;
     }
-    if (entries == NULL && blockIdx.x == 0 && threadIdx.x == 0)
+    if (blockIdx.x == 0 && threadIdx.x == 0)
         lengths[count] = 0; /* so that the sum of all is the last offset */
+}
+
+/* Room for a list as long as the longest train for each episode. */
+static __global__ void space_out(uint64_t *offsets, uint32_t count, uint64_t room)
+{
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
+        offsets[i] = i * room;
 }
 
 /* ---- memory ---- */
@@ -366,6 +377,7 @@ static void release_level(mining *m, level *l)
 {
     release(m, &l->nodes);
     release(m, &l->offsets);
+    release(m, &l->lengths);
     release(m, &l->entries);
     *l = (level){};
 }
@@ -373,14 +385,12 @@ static void release_level(mining *m, level *l)
 static void release_all(mining *m)
 {
     block *blocks[] = {&m->delays, &m->reaches, &m->forbidden, &m->counters,
-                       &m->found,  &m->places,  &m->lengths,   &m->scan};
+                       &m->found,  &m->places,  &m->jobs,      &m->scan};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         release(m, blocks[i]);
     release_level(m, &m->before);
     release_level(m, &m->after);
     cudaStreamSynchronize(m->device->work); /* a copy to the host may be on its way */
-    if (m->host != NULL)
-        cudaFreeHost(m->host);
 }
 
 /* ---- steps ---- */
@@ -393,14 +403,14 @@ static int grid(const mining *m)
 static level_view view_of(const mining *m, const level *l)
 {
     return (level_view){l->count, (const sf_found *)l->nodes.data, (const uint64_t *)l->offsets.data,
+                        (const uint32_t *)l->lengths.data,
                         l->size == 1 ? m->stream->ends : (const uint2 *)l->entries.data};
 }
 
-/* offsets[i] = sum of lengths before i, for i <= count; m->lengths holds count + 1 numbers. */
-static int sum_up(mining *m, uint64_t *offsets, uint32_t count, sf_error *error)
+/* offsets[i] = sum of lengths before i, for i <= count. */
+static int sum_up(mining *m, uint64_t *offsets, const uint32_t *lengths, uint32_t count, sf_error *error)
 {
     size_t bytes = 0;
-    const uint32_t *lengths = (const uint32_t *)m->lengths.data;
     SF_GPU_TRY(cub::DeviceScan::ExclusiveScan(NULL, bytes, lengths, offsets, cuda::std::plus<>{}, uint64_t{0},
                                               (int64_t)count + 1, m->device->work));
     int status = reserve(m, &m->scan, bytes, error);
@@ -458,6 +468,8 @@ static int prepare(mining *m, sf_error *error)
     if (status == SF_OK)
         status = reserve(m, &m->before.offsets, ((size_t)s->unit_count + 1) * sizeof(uint64_t), error);
     if (status == SF_OK)
+        status = reserve(m, &m->before.lengths, ((size_t)s->unit_count + 1) * sizeof(uint32_t), error);
+    if (status == SF_OK)
         status = reserve(m, &m->counters, sizeof(counters), error);
     if (status != SF_OK)
         return status;
@@ -465,8 +477,8 @@ static int prepare(mining *m, sf_error *error)
     find_reaches<<<grid(m), 256, 0, m->device->work>>>((uint2 *)m->reaches.data, s->times, s->count,
                                                        (const sf_delay *)m->delays.data, m->job->delay_count);
     SF_GPU_LAUNCHED();
-    widen_offsets<<<grid(m), 256, 0, m->device->work>>>((uint64_t *)m->before.offsets.data, s->first,
-                                                        s->unit_count + 1);
+    list_units<<<grid(m), 256, 0, m->device->work>>>(
+        (uint64_t *)m->before.offsets.data, (uint32_t *)m->before.lengths.data, s->first, s->unit_count);
     SF_GPU_LAUNCHED();
     return SF_OK;
 }
@@ -489,13 +501,16 @@ static int launch_extend(mining *m, sf_error *error)
 }
 
 /* Hands the level that was copied to the host over; the device works on the next one meanwhile. */
-static int deliver(mining *m)
+static int deliver(mining *m, sf_error *error)
 {
     if (m->host_size == 0)
         return SF_OK;
     uint32_t size = m->host_size;
     m->host_size = 0;
-    return m->job->take(m->job->user, size, m->host, m->host_count, m->host_seconds);
+    if (m->host_count > 0)
+        SF_GPU_TRY(cudaEventSynchronize(m->device->landed));
+    return m->job->take(m->job->user, size, (const sf_found *)m->device->landing, m->host_count,
+                        m->host_seconds);
 }
 
 /* Counts all extensions of the level before. A level that has no room is counted again with enough. */
@@ -513,7 +528,7 @@ static int count_extensions(mining *m, uint64_t *found, sf_error *error)
         if (status == SF_OK)
             status = launch_extend(m, error);
         if (status == SF_OK)
-            status = deliver(m);
+            status = deliver(m, error);
         counters read;
         if (status == SF_OK)
             status = sf_gpu_download(m->device, &read, m->counters.data, sizeof read, error);
@@ -533,35 +548,21 @@ static int count_extensions(mining *m, uint64_t *found, sf_error *error)
     return status;
 }
 
-/* Room on the host for a level, in pinned memory, so that the copy runs beside kernels. */
-static int reserve_host(mining *m, uint32_t count, sf_error *error)
-{
-    if (m->host_capacity >= count)
-        return SF_OK;
-    if (m->host != NULL)
-        SF_GPU_TRY(cudaFreeHost(m->host));
-    m->host = NULL;
-    m->host_capacity = 0;
-    SF_GPU_TRY(cudaMallocHost((void **)&m->host, (size_t)count * sizeof *m->host));
-    m->host_capacity = count;
-    return SF_OK;
-}
-
 static int order_level(mining *m, uint32_t count, sf_error *error)
 {
     uint32_t jobs = m->before.count * m->view.delay_count * m->view.tiles;
     block offsets = {};
-    int status = reserve(m, &m->lengths, ((size_t)jobs + 1) * sizeof(uint32_t), error);
+    int status = reserve(m, &m->jobs, ((size_t)jobs + 1) * sizeof(uint32_t), error);
     if (status == SF_OK)
         status = reserve(m, &offsets, ((size_t)jobs + 1) * sizeof(uint64_t), error);
     if (status == SF_OK)
         status = reserve(m, &m->after.nodes, (size_t)count * sizeof(sf_found), error);
     if (status == SF_OK)
-        status = reserve_host(m, count, error);
+        status = sf_gpu_landing(m->device, (size_t)count * sizeof(sf_found), error);
     if (status == SF_OK) {
-        job_lengths<<<grid(m), 256, 0, m->device->work>>>((uint32_t *)m->lengths.data,
+        job_lengths<<<grid(m), 256, 0, m->device->work>>>((uint32_t *)m->jobs.data,
                                                           (const place *)m->places.data, jobs);
-        status = sum_up(m, (uint64_t *)offsets.data, jobs, error);
+        status = sum_up(m, (uint64_t *)offsets.data, (const uint32_t *)m->jobs.data, jobs, error);
     }
     if (status == SF_OK) {
         collect<<<grid(m), 256, 0, m->device->work>>>(
@@ -572,36 +573,54 @@ static int order_level(mining *m, uint32_t count, sf_error *error)
     release(m, &offsets);
     if (status != SF_OK)
         return status;
-    SF_GPU_TRY(cudaMemcpyAsync(m->host, m->after.nodes.data, (size_t)count * sizeof *m->host,
+    SF_GPU_TRY(cudaMemcpyAsync(m->device->landing, m->after.nodes.data, (size_t)count * sizeof(sf_found),
                                cudaMemcpyDeviceToHost, m->device->work));
+    SF_GPU_TRY(cudaEventRecord(m->device->landed, m->device->work));
     return SF_OK;
+}
+
+static int launch_build(mining *m, uint2 *entries, sf_error *error)
+{
+    level *after = &m->after;
+    build<<<grid(m), 256, 0, m->device->work>>>(
+        entries, (uint32_t *)after->lengths.data, (const uint64_t *)after->offsets.data, m->view,
+        view_of(m, &m->before), (const sf_found *)after->nodes.data, after->count);
+    SF_GPU_LAUNCHED();
+    return SF_OK;
+}
+
+/* In two steps, for lists that fill memory: lengths first, which say how much is needed. */
+static int build_exactly(mining *m, sf_error *error)
+{
+    level *after = &m->after;
+    uint64_t *offsets = (uint64_t *)after->offsets.data, entries;
+    int status = launch_build(m, NULL, error);
+    if (status == SF_OK)
+        status = sum_up(m, offsets, (const uint32_t *)after->lengths.data, after->count, error);
+    if (status == SF_OK)
+        status = sf_gpu_download(m->device, &entries, offsets + after->count, sizeof entries, error);
+    if (status == SF_OK)
+        status = reserve(m, &after->entries, entries * sizeof(uint2), error);
+    return status == SF_OK ? launch_build(m, (uint2 *)after->entries.data, error) : status;
 }
 
 static int build_lists(mining *m, sf_error *error)
 {
     level *after = &m->after;
-    level_view from = view_of(m, &m->before);
-    const sf_found *nodes = (const sf_found *)after->nodes.data;
-    int status = reserve(m, &m->lengths, ((size_t)after->count + 1) * sizeof(uint32_t), error);
+    uint64_t room = m->stream->longest_train, bytes = after->count * room * sizeof(uint2);
+    int status = reserve(m, &after->lengths, ((size_t)after->count + 1) * sizeof(uint32_t), error);
     if (status == SF_OK)
         status = reserve(m, &after->offsets, ((size_t)after->count + 1) * sizeof(uint64_t), error);
     if (status != SF_OK)
         return status;
-    uint64_t *offsets = (uint64_t *)after->offsets.data, entries;
-    build<<<grid(m), 256, 0, m->device->work>>>(NULL, (uint32_t *)m->lengths.data, NULL, m->view, from, nodes,
-                                                after->count);
-    SF_GPU_LAUNCHED();
-    status = sum_up(m, offsets, after->count, error);
-    if (status == SF_OK)
-        status = sf_gpu_download(m->device, &entries, offsets + after->count, sizeof entries, error);
-    if (status == SF_OK)
-        status = reserve(m, &after->entries, entries * sizeof(uint2), error);
+    if (bytes > (m->device->memory_limit - m->device->memory_used) / 8)
+        return build_exactly(m, error);
+    status = reserve(m, &after->entries, bytes, error);
     if (status != SF_OK)
         return status;
-    build<<<grid(m), 256, 0, m->device->work>>>((uint2 *)after->entries.data, NULL, offsets, m->view, from,
-                                                nodes, after->count);
+    space_out<<<grid(m), 256, 0, m->device->work>>>((uint64_t *)after->offsets.data, after->count, room);
     SF_GPU_LAUNCHED();
-    return SF_OK;
+    return launch_build(m, (uint2 *)after->entries.data, error);
 }
 
 /* One level: *more says whether another may follow. */
@@ -646,7 +665,7 @@ static int mine_levels(mining *m, sf_error *error)
     if (status != SF_OK)
         return status;
     SF_GPU_TRY(cudaStreamSynchronize(m->device->work));
-    return deliver(m);
+    return deliver(m, error);
 }
 
 int sf_gpu_mine(sf_backend_stream *stream, const sf_backend_mine *job, sf_error *error)

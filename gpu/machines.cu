@@ -21,7 +21,7 @@
 
 #define MOST_SEGMENTS 64u
 #define THREADS 128u
-#define CALIBRATION_SPIKES 20000u /* fewer tell little of the device, and either engine is done at once */
+#define CALIBRATION_SPIKES 4000u /* fewer tell little of the device, and either engine is done at once */
 
 /* Where segments begin and how far machines run past them; filled on the device. */
 typedef struct cuts {
@@ -184,7 +184,20 @@ static __global__ void most_within(uint32_t *most, machine_view v, uint32_t unit
 
 /* ---- launching ---- */
 
-enum { UNITS, DELAYS, INTERVALS, MARKS, COUNTS, CUTS, SEGMENT_COUNTS, CHOSEN, NUMBER, BLOCKS };
+enum {
+    UNITS,
+    DELAYS,
+    INTERVALS,
+    MARKS,
+    COUNTS,
+    CUTS,
+    SEGMENT_COUNTS,
+    CHOSEN,
+    NUMBER,
+    TRIAL_UNITS,
+    TRIAL_DELAYS,
+    BLOCKS
+};
 
 typedef struct counting {
     sf_backend_stream *stream;
@@ -322,22 +335,70 @@ static int time_launch(counting *c, int (*launch)(counting *, sf_error *), uint3
     return SF_OK;
 }
 
-/* From how many episodes of this size on ptpe is the faster: measured by doubling, with this job's episodes.
- */
+#define TRIALS 4096u
+#define MOST_TRIALS (1u << 17)
+
+/* Random episodes of the job's size and first delay, as many as tell; more are these again. */
+static int make_trials(counting *c, sf_error *error)
+{
+    machine_view *v = &c->view;
+    size_t units = (size_t)TRIALS * v->size;
+    uint32_t *trials = (uint32_t *)sf_alloc(units, sizeof *trials); /* zeros: the delays */
+    if (trials == NULL)
+        return sf_fail_memory(error);
+    int status = send(c, TRIAL_DELAYS, trials, units * sizeof *trials, error);
+    uint64_t random = v->size;
+    for (size_t i = 0; i < units; i++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        trials[i] = (uint32_t)((random >> 33) % c->stream->unit_count);
+    }
+    if (status == SF_OK)
+        status = send(c, TRIAL_UNITS, trials, units * sizeof *trials, error);
+    if (status == SF_OK)
+        status = reserve(c, COUNTS, MOST_TRIALS * sizeof(uint32_t), error);
+    sf_free(trials);
+    return status;
+}
+
+static int ptpe_wins(counting *c, uint32_t count, bool *wins, sf_error *error)
+{
+    float whole = 0, segments = 0;
+    int status = time_launch(c, launch_whole, count, &whole, error);
+    if (status == SF_OK)
+        status = time_launch(c, launch_segments, count, &segments, error);
+    *wins = whole <= segments;
+    return status;
+}
+
+/* From how many episodes of this size on ptpe is the faster: by doubling, then halving what is between. */
 static int calibrate(counting *c, uint32_t *crossover, sf_error *error)
 {
-    uint32_t count = c->view.count;
-    int status = reserve(c, COUNTS, (1u << 17) * sizeof(uint32_t), error);
+    machine_view own = c->view;
+    int status = make_trials(c, error);
+    c->view.units = (const uint32_t *)c->blocks[TRIAL_UNITS];
+    c->view.delays = (const uint32_t *)c->blocks[TRIAL_DELAYS];
     c->view.counts = (uint32_t *)c->blocks[COUNTS];
-    for (*crossover = 8; *crossover < 1u << 17 && status == SF_OK; *crossover *= 2) {
-        float whole = 0, segments = 0;
-        status = time_launch(c, launch_whole, *crossover, &whole, error);
-        if (status == SF_OK)
-            status = time_launch(c, launch_segments, *crossover, &segments, error);
-        if (whole <= segments)
+    c->view.distinct = TRIALS;
+    uint32_t low = 0, high = 8;
+    bool wins = false;
+    while (status == SF_OK && high < MOST_TRIALS) {
+        status = ptpe_wins(c, high, &wins, error);
+        if (wins)
             break;
+        low = high;
+        high *= 2;
     }
-    c->view.count = count;
+    for (int step = 0; step < 3 && status == SF_OK && wins; step++) {
+        uint32_t middle = low + (high - low) / 2;
+        bool sooner;
+        status = ptpe_wins(c, middle, &sooner, error);
+        low = sooner ? low : middle;
+        high = sooner ? middle : high;
+    }
+    c->view = own;
+    c->view.counts = (uint32_t *)c->blocks[COUNTS];
+    if (status == SF_OK)
+        *crossover = high;
     return status;
 }
 

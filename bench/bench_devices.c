@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Mining on the CPU and on every device, in one run.
- *   bench_episodes file FILE LOW_MS HIGH_MS THRESHOLD      lines of name,seconds; all sizes up to 16
- *   bench_episodes table FILE LOW_MS HIGH_MS 1             counting random episodes by each engine
- *   bench_episodes array UNITS SECONDS THRESHOLD           simulated: 10 Hz a unit, ten planted chains of
+ *   bench_devices file FILE LOW_MS HIGH_MS THRESHOLD      lines of name,seconds; all sizes up to 16
+ *   bench_devices table FILE LOW_MS HIGH_MS 1             counting random episodes by each engine
+ *   bench_devices array UNITS SECONDS THRESHOLD           simulated: 10 Hz a unit, ten planted chains of
  * four; (0,5] ms, up to size 4 Each line of output is one device: the job as a whole, laying out the spikes,
  * and the other sizes, as the median of several runs where one takes less than a second, after one that is
  * not counted. The first line is the CPU, and every other must find the same.
@@ -272,7 +272,7 @@ static int count_table(const job *j, sf_error *error)
 int main(int count, char **arguments)
 {
     job j = {0};
-    sf_error error = {.text = "see the head of bench_episodes.c for its arguments"};
+    sf_error error = {.text = "see the head of bench_devices.c for its arguments"};
     sf_mine_options_default(&j.options);
     j.options.delays = &j.delay;
     j.options.delay_count = 1;
@@ -288,6 +288,6 @@ int main(int count, char **arguments)
     sf_truth_free(&j.truth);
     sf_devices_close();
     if (status != SF_OK)
-        fprintf(stderr, "bench_episodes: %s\n", error.text);
+        fprintf(stderr, "bench_devices: %s\n", error.text);
     return status == SF_OK ? 0 : 1;
 }
