@@ -163,6 +163,18 @@ static __device__ uint32_t inclusive_sum(uint32_t value, uint32_t lane)
     return value;
 }
 
+/* The largest value of the warp; before Ampere there is no instruction for it. */
+static __device__ uint32_t warp_max(uint32_t value)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(FULL, value);
+#else
+    for (uint32_t distance = WARP / 2; distance > 0; distance /= 2)
+        value = max(value, __shfl_xor_sync(FULL, value, distance));
+    return value;
+#endif
+}
+
 /* One spike a lane: counts it for its unit. Lanes with the same unit take turns, in the order of the stream.
  */
 static __device__ void count_spikes(cell *cells, bool live, uint32_t unit, uint32_t position, uint32_t start,
@@ -170,7 +182,7 @@ static __device__ void count_spikes(cell *cells, bool live, uint32_t unit, uint3
 {
     uint32_t same = __match_any_sync(FULL, live ? unit : FULL - lane);
     uint32_t rank = __popc(same & ((1u << lane) - 1));
-    uint32_t turns = __reduce_max_sync(FULL, rank);
+    uint32_t turns = warp_max(rank);
     for (uint32_t turn = 0; turn <= turns; turn++) {
         if (live && rank == turn) {
             cell own = cells[unit];
