@@ -48,6 +48,8 @@ static int run(app_call *call, sf_error *error)
     const char *replay = app_value(call, "replay", NULL);
     if (call->argument_count == 0 && replay == NULL)
         return sf_fail(error, SF_USAGE, NULL, "expected a configuration file, or --replay and a recording");
+    if (call->json && app_has(call, "check"))
+        return sf_fail(error, SF_USAGE, "--check", "prints YAML, which does not go with --json");
     sf_config config;
     const char *path = call->argument_count > 0 ? call->arguments[0] : NULL;
     int status = replay == NULL ? refuse_replay_options(call, error) : SF_OK;

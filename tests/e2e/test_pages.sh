@@ -21,3 +21,16 @@ complete_words() { # prints what bash would offer for the words given
 [ "$(complete_words synfire simulate --pre)" = --preset ]
 [ "$(complete_words synfire reach --sou)" = --source ]
 [ "$(complete_words synfire info synfire.)" = synfire.1 ]
+
+# The command lines of the documentation run as they stand, page by page, on the demo's recording.
+synfire() { "$SYNFIRE" "$@"; }
+for page in "$SYNFIRE_SOURCE"/docs/*.md; do
+    grep -E '^    (synfire|echo) ' "$page" >lines || continue
+    rm -rf page && mkdir page && pushd page >/dev/null
+    synfire simulate demo.h5 --preset sym26 --quiet >/dev/null
+    while read -r line; do
+        eval "$line" >out </dev/null || { echo "$page: $line" >&2; exit 1; }
+        [ -s out ] || [[ $line == *'>'*.txt ]]
+    done <../lines
+    popd >/dev/null
+done

@@ -18,6 +18,7 @@ expect 78 "no sources" "$SYNFIRE" run empty.yaml
 expect 64 "--replay and a recording" "$SYNFIRE" run
 expect 64 "expected --replay" "$SYNFIRE" run empty.yaml --from 3
 expect 64 "--speed" "$SYNFIRE" run --replay sim.h5 --speed fast
+expect 64 "--check: prints YAML" "$SYNFIRE" run --replay sim.h5 --check --json
 expect 64 "--duration" "$SYNFIRE" run --replay sim.h5 --duration -1
 expect 78 "window.size" "$SYNFIRE" run --replay sim.h5 --set window.size=3
 expect 66 "nowhere.yaml" "$SYNFIRE" run nowhere.yaml
