@@ -79,6 +79,9 @@ int app_stop_signal(void); /**< 0 while none came */
 /** Prints a warning `synfire: COMMAND: ...` to stderr unless --quiet. */
 void app_warn(const app_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/** Main thread: prints what waits in the log to stderr: errors always, the rest as app_warn does. */
+void app_print_log(const app_call *call);
+
 /** Prints the text and a newline to stdout and frees it; SF_IO where stdout cannot take it, SF_NO_MEMORY if
  * it failed. */
 int app_print(sf_text *text, sf_error *error);

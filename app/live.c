@@ -5,7 +5,6 @@
 #include "app/planted.h"
 #include "app/preset.h"
 
-#include "core/log.h"
 #include "pipeline/pipeline.h"
 
 #include <inttypes.h>
@@ -79,22 +78,6 @@ static void say(const live_run *live, const char *format, ...)
     app_warn(live->call, "%s", line);
 }
 
-static void print_log(void *user, sf_log_level level, const char *line)
-{
-    const live_run *live = user;
-    if (level == SF_LOG_ERROR)
-        fprintf(stderr, "synfire: %s: %s\n", live->call->command->name, line);
-    else
-        say(live, "%s", line);
-}
-
-static void drain_log(live_run *live)
-{
-    uint64_t lost = sf_log_drain(print_log, live);
-    if (lost > 0)
-        say(live, "%" PRIu64 " log lines lost", lost);
-}
-
 static void announce(const live_run *live)
 {
     for (size_t i = 0; i < sf_pipeline_sink_count(live->pipeline); i++) {
@@ -112,7 +95,7 @@ static int follow(live_run *live, sf_error *error)
     int status = sf_pipeline_start(live->pipeline, error);
     while (status == SF_OK) {
         bool ended = sf_pipeline_wait(live->pipeline, 100);
-        drain_log(live);
+        app_print_log(live->call);
         if (table)
             app_console_draw(&live->console);
         if (ended)
@@ -178,7 +161,7 @@ static int run_pipeline(live_run *live, const sf_pipeline_options *options, sf_e
     if (live->call->json)
         summarise(&json, &live->console);
     int closed = sf_pipeline_close(live->pipeline, status == SF_OK ? error : NULL);
-    drain_log(live);
+    app_print_log(live->call);
     status = status == SF_OK ? closed : status;
     if (status == SF_OK && live->call->json)
         return app_print(&json, error);

@@ -3,6 +3,7 @@
 #include "app/help.h"
 #include "app/manual.h"
 #include "app/parse.h"
+#include "core/log.h"
 
 #include "core/memory.h"
 
@@ -35,9 +36,11 @@ static int run_command(const app_command *command, int argc, char **argv)
         app_help_command(&text, command);
         status = app_print(&text, &error);
     } else if (status == SF_OK) {
+        sf_log_set_level(call.verbose ? SF_LOG_DEBUG : SF_LOG_INFO);
         status = app_check_arguments(&call, &error);
         if (status == SF_OK)
             status = command->run(&call, &error);
+        app_print_log(&call);
     }
     app_parse_free(&call);
     if (status == SF_OK)

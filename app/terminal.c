@@ -3,9 +3,11 @@
 #include "app/command.h"
 
 #include "core/clock.h"
+#include "core/log.h"
 #include "core/memory.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -49,6 +51,23 @@ void app_warn(const app_call *call, const char *format, ...)
     vfprintf(stderr, format, arguments);
     va_end(arguments);
     fputc('\n', stderr);
+}
+
+static void print_line(void *user, sf_log_level level, const char *line)
+{
+    const app_call *call = user;
+    if (level == SF_LOG_ERROR)
+        fprintf(stderr, "synfire: %s: %s\n", call->command->name, line);
+    else
+        app_warn(call, "%s", line);
+}
+
+void app_print_log(const app_call *call)
+{
+    app_call reader = *call;
+    uint64_t lost = sf_log_drain(print_line, &reader);
+    if (lost > 0)
+        app_warn(call, "%" PRIu64 " log lines lost", lost);
 }
 
 int app_print(sf_text *text, sf_error *error)

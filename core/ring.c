@@ -6,25 +6,6 @@
 
 #include <string.h>
 
-static const char *const policy_names[] = {
-    [SF_RING_BLOCK] = "block", [SF_RING_DROP_OLDEST] = "drop-oldest", [SF_RING_DROP_NEWEST] = "drop-newest"};
-
-const char *sf_ring_policy_name(sf_ring_policy policy)
-{
-    return policy_names[policy];
-}
-
-bool sf_ring_policy_parse(const char *text, sf_ring_policy *policy)
-{
-    for (unsigned i = 0; i < sizeof policy_names / sizeof policy_names[0]; i++) {
-        if (strcmp(text, policy_names[i]) == 0) {
-            *policy = (sf_ring_policy)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 int sf_ring_open(sf_ring *ring, size_t item_size, uint64_t limit, sf_ring_policy policy, sf_error *error)
 {
     memset(ring, 0, sizeof *ring);

@@ -16,10 +16,6 @@ typedef enum sf_ring_policy {
     SF_RING_DROP_NEWEST
 } sf_ring_policy;
 
-/** "block", "drop-oldest", "drop-newest"; parse returns false on any other word. */
-const char *sf_ring_policy_name(sf_ring_policy policy);
-bool sf_ring_policy_parse(const char *text, sf_ring_policy *policy);
-
 #define SF_CACHE_LINE 64
 
 /**

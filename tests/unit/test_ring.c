@@ -7,18 +7,6 @@
 
 #include <sched.h>
 
-static void policies_have_names(void **state)
-{
-    (void)state;
-    for (sf_ring_policy policy = SF_RING_BLOCK; policy <= SF_RING_DROP_NEWEST; policy++) {
-        sf_ring_policy parsed;
-        assert_true(sf_ring_policy_parse(sf_ring_policy_name(policy), &parsed));
-        assert_int_equal(parsed, policy);
-    }
-    sf_ring_policy parsed;
-    assert_false(sf_ring_policy_parse("drop", &parsed));
-}
-
 static void a_ring_has_room(void **state)
 {
     (void)state;
@@ -169,7 +157,6 @@ static void allocation_failures_leak_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(policies_have_names),
         cmocka_unit_test(a_ring_has_room),
         cmocka_unit_test(each_policy_does_what_it_says),
         cmocka_unit_test(two_threads_lose_nothing_uncounted),
