@@ -36,7 +36,7 @@ static int run_command(const app_command *command, int argc, char **argv)
         app_help_command(&text, command);
         status = app_print(&text, &error);
     } else if (status == SF_OK) {
-        sf_log_set_level(call.verbose ? SF_LOG_DEBUG : SF_LOG_INFO);
+        sf_log_set_level(call.verbose ? SF_LOG_DEBUG : SF_LOG_WARNING);
         status = app_check_arguments(&call, &error);
         if (status == SF_OK)
             status = command->run(&call, &error);
