@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/parse.h"
 
+#include "core/file.h"
 #include "core/memory.h"
 
 #include <getopt.h>
@@ -85,6 +86,19 @@ int app_parse(app_call *call, const app_command *command, int argc, char **argv,
     return status;
 }
 
+/* No command may write over what it reads. */
+static int check_outputs(const app_call *call, sf_error *error)
+{
+    static const char *const outputs[] = {"out", "occurrences", "plot"};
+    for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
+        const char *path = app_value(call, outputs[i], NULL);
+        for (size_t a = 0; path != NULL && a < call->argument_count; a++)
+            if (sf_file_same(path, call->arguments[a]))
+                return sf_fail(error, SF_USAGE, path, "--%s would write over the input", outputs[i]);
+    }
+    return SF_OK;
+}
+
 int app_check_arguments(const app_call *call, sf_error *error)
 {
     const app_command *command = call->command;
@@ -96,7 +110,7 @@ int app_check_arguments(const app_call *call, sf_error *error)
         return sf_fail(error, SF_USAGE, call->arguments[command->most_arguments],
                        "is one argument too many: expected `synfire %s %s`", command->name,
                        command->arguments);
-    return SF_OK;
+    return check_outputs(call, error);
 }
 
 void app_parse_free(app_call *call)

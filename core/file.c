@@ -54,3 +54,10 @@ int sf_file_write(const sf_text *text, const char *path, sf_error *error)
         unlink(path);
     return sf_fail(error, SF_IO, path, "cannot write: %s", strerror(reason));
 }
+
+bool sf_file_same(const char *path, const char *other)
+{
+    struct stat one, two;
+    return stat(path, &one) == 0 && stat(other, &two) == 0 && S_ISREG(one.st_mode) &&
+           one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}

@@ -2,7 +2,10 @@
 #include "pipeline/outputs.h"
 
 #include "core/error.h"
+#include "core/file.h"
 #include "core/memory.h"
+
+#include <stdio.h>
 
 static sf_sink_settings settings_of(const sf_config_sink *wanted)
 {
@@ -19,13 +22,32 @@ static sf_sink_settings settings_of(const sf_config_sink *wanted)
     return settings;
 }
 
+/* A sink that may overwrite must not take the recording that is replayed. */
+static int check_paths(const sf_config *config, sf_error *error)
+{
+    for (uint32_t i = 0; i < config->sink_count; i++) {
+        const char *path = config->sinks[i].path;
+        for (uint32_t s = 0; path != NULL && s < config->source_count; s++) {
+            const char *recording = config->sources[s].recording;
+            if (recording == NULL || !sf_file_same(path, recording))
+                continue;
+            char key[32];
+            snprintf(key, sizeof key, "sinks.%u.path", i);
+            return sf_config_refuse(config, key, error, "%s is the recording that is replayed", path);
+        }
+    }
+    return SF_OK;
+}
+
 int sf_outputs_open(sf_outputs *outputs, const sf_config *config, const sf_stream_info *stream,
                     sf_error *error)
 {
     *outputs = (sf_outputs){0};
     for (uint32_t i = 0; i < config->sink_count; i++)
         outputs->records = outputs->records || config->sinks[i].type == SF_CONFIG_HDF5;
-    int status = outputs->records ? sf_storage_open(&outputs->storage, error) : SF_OK;
+    int status = check_paths(config, error);
+    if (status == SF_OK && outputs->records)
+        status = sf_storage_open(&outputs->storage, error);
     if (status == SF_OK) {
         outputs->sinks = sf_alloc(config->sink_count, sizeof(sf_sink *));
         status = outputs->sinks != NULL ? SF_OK : sf_fail_memory(error);

@@ -18,6 +18,16 @@ expect 78 "no sources" "$SYNFIRE" run empty.yaml
 expect 64 "--replay and a recording" "$SYNFIRE" run
 expect 64 "expected --replay" "$SYNFIRE" run empty.yaml --from 3
 expect 64 "--speed" "$SYNFIRE" run --replay sim.h5 --speed fast
+cp sim.h5 kept.h5
+expect 78 "is the recording that is replayed" "$SYNFIRE" run --replay ./sim.h5 --quiet --speed max \
+    --set sinks.0.type=hdf5 --set sinks.0.path=sim.h5 --set sinks.0.overwrite=true
+expect 78 "is the recording that is replayed" "$SYNFIRE" record empty.yaml sim.h5 --quiet --overwrite \
+    --set sources.0.type=replay --set sources.0.recording=sim.h5
+for over in "graph sim.h5 --out sim.h5" "mine sim.h5 --occurrences ./sim.h5" "bfs sim.h5 --source A --out sim.h5" \
+    "density sim.h5 --quantity isi --units A --plot sim.h5"; do
+    expect 64 "would write over the input" "$SYNFIRE" $over
+done
+cmp sim.h5 kept.h5
 expect 64 "--check: prints YAML" "$SYNFIRE" run --replay sim.h5 --check --json
 expect 64 "--duration" "$SYNFIRE" run --replay sim.h5 --duration -1
 expect 78 "window.size" "$SYNFIRE" run --replay sim.h5 --set window.size=3
