@@ -9,9 +9,7 @@
 
 static void clear_column(sf_column *column)
 {
-    for (size_t i = 0; i < column->word_count; i++)
-        sf_free(column->words[i]);
-    sf_free(column->words);
+    sf_words_free(&column->words);
     sf_free(column->values);
     sf_free(column->name);
     *column = (sf_column){0};
@@ -74,22 +72,11 @@ int sf_columns_grow(sf_columns *columns, size_t rows, sf_error *error)
 
 int sf_column_word(sf_column *column, const char *word, double *value, sf_error *error)
 {
-    for (size_t i = 0; i < column->word_count; i++) {
-        if (strcmp(column->words[i], word) == 0) {
-            *value = (double)i;
-            return SF_OK;
-        }
-    }
-    void *words = column->words;
-    if (sf_reserve(&words, &column->word_capacity, column->word_count + 1, sizeof *column->words) != 0)
-        return sf_fail_memory(error);
-    column->words = words;
-    char *copy = sf_copy_string(word);
-    if (copy == NULL)
-        return sf_fail_memory(error);
-    *value = (double)column->word_count;
-    column->words[column->word_count++] = copy;
-    return SF_OK;
+    uint32_t number;
+    int status = sf_words_add(&column->words, word, &number, error);
+    if (status == SF_OK)
+        *value = number;
+    return status;
 }
 
 int sf_columns_pick(sf_columns *to, const sf_columns *from, const uint64_t *rows, size_t count,
@@ -101,8 +88,8 @@ int sf_columns_pick(sf_columns *to, const sf_columns *from, const uint64_t *rows
         size_t index;
         status = sf_columns_add(to, column->name, &index, error);
         double ignored;
-        for (size_t w = 0; status == SF_OK && w < column->word_count; w++)
-            status = sf_column_word(&to->items[index], column->words[w], &ignored, error);
+        for (size_t w = 0; status == SF_OK && w < column->words.count; w++)
+            status = sf_column_word(&to->items[index], column->words.items[w], &ignored, error);
         for (size_t row = 0; status == SF_OK && row < count; row++)
             to->items[index].values[row] = column->values[rows != NULL ? rows[row] : row];
     }

@@ -3,6 +3,8 @@
 #ifndef SF_CORE_EDGE_LIST_H
 #define SF_CORE_EDGE_LIST_H
 
+#include "core/words.h"
+
 #include <synfire/synfire.h>
 
 typedef struct sf_edge {
@@ -16,8 +18,7 @@ typedef struct sf_edge {
 typedef struct sf_column {
     char *name;
     double *values;
-    char **words; /**< NULL for a column of numbers */
-    size_t word_count, word_capacity;
+    sf_words words; /**< none for a column of numbers */
 } sf_column;
 
 #define SF_LABEL_COLUMN "label"
@@ -38,6 +39,12 @@ size_t sf_columns_find(const sf_columns *columns, const char *name);
 
 /** Makes the tables `rows` long, NaN in what is new. */
 int sf_columns_grow(sf_columns *columns, size_t rows, sf_error *error);
+
+/** True for a column of text; one without any value counts as numbers. */
+static inline bool sf_column_is_text(const sf_column *column)
+{
+    return column->words.count > 0;
+}
 
 /** The value that stands for `word` in a column of text; the word is copied when it is new. */
 int sf_column_word(sf_column *column, const char *word, double *value, sf_error *error);

@@ -28,8 +28,8 @@ static void print_attributes(sf_text *out, const sf_columns *columns, uint64_t r
         sf_text_printf(out, "%s", between);
         print_quoted(out, column->name);
         sf_text_append(out, "=", 1);
-        if (column->words != NULL)
-            print_quoted(out, column->words[(size_t)column->values[row]]);
+        if (sf_column_is_text(column))
+            print_quoted(out, column->words.items[(size_t)column->values[row]]);
         else
             sf_text_printf(out, "%.17g", column->values[row]);
         between = ", ";

@@ -39,7 +39,8 @@ static void print_keys(sf_text *out, const sf_columns *columns, const char *kind
     for (size_t i = 0; i < columns->count; i++) {
         sf_text_printf(out, "  <key id=\"%s%zu\" for=\"%s\" attr.name=\"", kind, i, kind);
         print_escaped(out, columns->items[i].name);
-        sf_text_printf(out, "\" attr.type=\"%s\"/>\n", columns->items[i].words != NULL ? "string" : "double");
+        sf_text_printf(out, "\" attr.type=\"%s\"/>\n",
+                       sf_column_is_text(&columns->items[i]) ? "string" : "double");
     }
 }
 
@@ -51,8 +52,8 @@ static void print_row(sf_text *out, const sf_columns *columns, const char *kind,
         if (isnan(value))
             continue;
         sf_text_printf(out, "<data key=\"%s%zu\">", kind, i);
-        if (column->words != NULL)
-            print_escaped(out, column->words[(size_t)value]);
+        if (sf_column_is_text(column))
+            print_escaped(out, column->words.items[(size_t)value]);
         else
             sf_text_printf(out, "%.17g", value);
         sf_text_printf(out, "</data>");

@@ -21,15 +21,6 @@ typedef struct key {
     char *otherwise;            /* <default>, or NULL */
 } key;
 
-/* Node ids by hash: slots hold vertex + 1. */
-typedef struct id_table {
-    char **ids;
-    size_t *lines; /* where an edge named the node first; 0 once the node was declared */
-    size_t capacity, line_capacity;
-    uint32_t *slots;
-    size_t slot_count;
-} id_table;
-
 typedef struct reader {
     XML_Parser parser;
     const char *path;
@@ -38,7 +29,9 @@ typedef struct reader {
     int status;
     key *keys;
     size_t key_count, key_capacity;
-    id_table table;
+    sf_words ids;  /* of nodes, numbered as vertices */
+    size_t *lines; /* where an edge named a node first; 0 once the node was declared */
+    size_t line_capacity;
     bool in_graph, seen_graph;
     owner element; /* what data belongs to */
     size_t row;
@@ -80,66 +73,25 @@ static const char *attribute(const char **attributes, const char *name)
 
 /* ---- nodes */
 
-static uint64_t hash(const char *text)
-{
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (; *text != '\0'; text++)
-        h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    return h ^ h >> 29;
-}
-
-static size_t find_slot(const id_table *table, const char *id)
-{
-    size_t slot = hash(id) & (table->slot_count - 1);
-    while (table->slots[slot] != 0 && strcmp(table->ids[table->slots[slot] - 1], id) != 0)
-        slot = (slot + 1) & (table->slot_count - 1);
-    return slot;
-}
-
-static bool grow_slots(id_table *table, uint32_t count)
-{
-    if (table->slot_count > (size_t)count * 2)
-        return true;
-    size_t slot_count = table->slot_count == 0 ? 64 : table->slot_count * 2;
-    uint32_t *slots = sf_alloc(slot_count, sizeof *slots);
-    if (slots == NULL)
-        return false;
-    sf_free(table->slots);
-    table->slots = slots;
-    table->slot_count = slot_count;
-    for (uint32_t v = 0; v < count; v++)
-        slots[find_slot(table, table->ids[v])] = v + 1;
-    return true;
-}
-
 /* The vertex of an id, made where it is new; SF_NO_VERTEX after a failure. */
 static uint32_t intern(reader *r, const char *id)
 {
-    id_table *table = &r->table;
-    uint32_t count = r->list->vertex_count;
-    void *ids = table->ids, *lines = table->lines;
-    bool room = grow_slots(table, count);
-    room = room && sf_reserve(&ids, &table->capacity, (size_t)count + 1, sizeof *table->ids) == 0;
-    table->ids = ids;
-    room = room && sf_reserve(&lines, &table->line_capacity, (size_t)count + 1, sizeof *table->lines) == 0;
-    table->lines = lines;
-    if (!room) {
+    uint32_t vertex, count = r->list->vertex_count;
+    void *lines = r->lines;
+    if (sf_reserve(&lines, &r->line_capacity, (size_t)count + 1, sizeof *r->lines) != 0) {
         fail_memory(r);
         return SF_NO_VERTEX;
     }
-    size_t slot = find_slot(table, id);
-    if (table->slots[slot] != 0)
-        return table->slots[slot] - 1;
-    char *copy = sf_copy_string(id);
-    if (copy == NULL || sf_edge_list_add_named(r->list, id, r->error) != SF_OK) {
-        sf_free(copy);
-        fail_memory(r);
-        return SF_NO_VERTEX;
+    r->lines = lines;
+    int status = sf_words_add(&r->ids, id, &vertex, r->error);
+    if (status == SF_OK && vertex == count) {
+        r->lines[vertex] = current_line(r);
+        status = sf_edge_list_add_named(r->list, id, r->error);
     }
-    table->ids[count] = copy;
-    table->lines[count] = current_line(r);
-    table->slots[slot] = count + 1;
-    return count;
+    if (status == SF_OK)
+        return vertex;
+    fail(r, status);
+    return SF_NO_VERTEX;
 }
 
 static void start_node(reader *r, const char **attributes)
@@ -152,11 +104,11 @@ static void start_node(reader *r, const char **attributes)
     uint32_t before = r->list->vertex_count, vertex = intern(r, id);
     if (vertex == SF_NO_VERTEX)
         return;
-    if (vertex < before && r->table.lines[vertex] == 0) {
+    if (vertex < before && r->lines[vertex] == 0) {
         refuse(r, current_line(r), "a second node with the id '%s'", id);
         return;
     }
-    r->table.lines[vertex] = 0;
+    r->lines[vertex] = 0;
     r->element = OF_NODES;
     r->row = vertex;
 }
@@ -207,9 +159,13 @@ static void start_key(reader *r, const char **attributes)
 {
     const char *id = attribute(attributes, "id"), *name = attribute(attributes, "attr.name");
     const char *type = attribute(attributes, "attr.type");
-    if (id == NULL || find_key(r, id) != NULL) {
-        refuse(r, current_line(r), id == NULL ? "a key without an id%s" : "a second key with the id '%s'",
-               id == NULL ? "" : id);
+    const char *wrong = r->seen_graph || r->data != NULL
+                            ? "the key '%s' is declared too late: keys stand before the graph"
+                        : id == NULL              ? "a key without an id%s"
+                        : find_key(r, id) != NULL ? "a second key with the id '%s'"
+                                                  : NULL;
+    if (wrong != NULL) {
+        refuse(r, current_line(r), wrong, id != NULL ? id : "");
         return;
     }
     void *keys = r->keys;
@@ -440,18 +396,15 @@ static int feed(reader *r, const char *text, size_t size)
 static void check_nodes(reader *r)
 {
     for (uint32_t v = 0; v < r->list->vertex_count && r->status == SF_OK; v++)
-        if (r->table.lines[v] != 0)
-            refuse(r, r->table.lines[v], "an edge names the node '%s', which the file does not declare",
-                   r->table.ids[v]);
+        if (r->lines[v] != 0)
+            refuse(r, r->lines[v], "an edge names the node '%s', which the file does not declare",
+                   r->ids.items[v]);
 }
 
 static void free_reader(reader *r)
 {
-    for (uint32_t v = 0; r->table.ids != NULL && v < r->list->vertex_count; v++)
-        sf_free(r->table.ids[v]);
-    sf_free(r->table.ids);
-    sf_free(r->table.lines);
-    sf_free(r->table.slots);
+    sf_words_free(&r->ids);
+    sf_free(r->lines);
     for (size_t i = 0; i < r->key_count; i++) {
         sf_free(r->keys[i].id);
         sf_free(r->keys[i].name);

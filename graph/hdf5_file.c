@@ -95,7 +95,7 @@ static const char *name_at(const void *names, size_t row)
 static const char *word_at(const void *context, size_t row)
 {
     const sf_column *column = context;
-    return isnan(column->values[row]) ? "" : column->words[(size_t)column->values[row]];
+    return isnan(column->values[row]) ? "" : column->words.items[(size_t)column->values[row]];
 }
 
 static int write_column(const writer *w, hid_t group, const sf_column *column, size_t rows)
@@ -104,7 +104,7 @@ static int write_column(const writer *w, hid_t group, const sf_column *column, s
     snprintf(name, sizeof name, "%s", column->name);
     for (char *s = name; *s != '\0'; s++)
         *s = *s == '/' ? '_' : *s;
-    if (column->words != NULL)
+    if (sf_column_is_text(column))
         return write_strings(w, group, name, word_at, column, rows);
     return write_dataset(w, group, name, H5T_NATIVE_DOUBLE, column->values, rows);
 }

@@ -35,10 +35,11 @@ static int bind_term(sf_query *q, const sf_columns *columns, const sf_term *term
     const sf_column *column = find_column(columns, term->attribute);
     if (column == NULL)
         return fail_unknown(columns, term->attribute, what, error);
-    if ((term->word != NULL) != (column->words != NULL))
+    if ((term->word != NULL) != sf_column_is_text(column))
         return sf_fail(error, SF_USAGE, NULL,
                        "the attribute '%s' holds %s, and the pattern compares it with %s", term->attribute,
-                       column->words != NULL ? "text" : "numbers", term->word != NULL ? "text" : "a number");
+                       sf_column_is_text(column) ? "text" : "numbers",
+                       term->word != NULL ? "text" : "a number");
     if (term->word != NULL && term->comparison != SF_EQUAL && term->comparison != SF_NOT_EQUAL)
         return sf_fail(error, SF_USAGE, NULL, "the attribute '%s' holds text, which %s does not compare",
                        term->attribute, sf_comparison_name(term->comparison));
@@ -49,10 +50,8 @@ static int bind_term(sf_query *q, const sf_columns *columns, const sf_term *term
     sf_bound_term *bound = &q->terms[q->term_total++];
     *bound = (sf_bound_term){column->values, term->comparison, term->number};
     if (term->word != NULL) {
-        bound->number = -1;
-        for (size_t w = 0; w < column->word_count; w++)
-            if (strcmp(column->words[w], term->word) == 0)
-                bound->number = (double)w;
+        uint32_t number = sf_words_find(&column->words, term->word);
+        bound->number = number != SF_NO_WORD ? (double)number : -1;
     }
     return SF_OK;
 }
@@ -184,7 +183,7 @@ static int bind_relations(sf_query *q, sf_pair *pair, const sf_pattern *pattern,
             return fail_unknown(columns, left == NULL ? relation->left_attribute : relation->right_attribute,
                                 "vertices", error);
         bool is_order = relation->comparison != SF_EQUAL && relation->comparison != SF_NOT_EQUAL;
-        if ((left->words != NULL || right->words != NULL) && (left != right || is_order))
+        if ((sf_column_is_text(left) || sf_column_is_text(right)) && (left != right || is_order))
             return sf_fail(error, SF_USAGE, NULL,
                            "'%s' and '%s' hold text, of which one attribute can be compared "
                            "with itself by = and != only",

@@ -43,8 +43,8 @@ static void graphml_reads_keys_defaults_and_later_nodes(void **state)
     test_assert_same(flag->values[0], 1);
     assert_true(isnan(flag->values[1]));
     const sf_column *class = &list.vertex_columns.items[sf_columns_find(&list.vertex_columns, "class")];
-    assert_string_equal(class->words[(size_t) class->values[0]], "none");
-    assert_string_equal(class->words[(size_t) class->values[1]], "inhibitory");
+    assert_string_equal(class->words.items[(size_t) class->values[0]], "none");
+    assert_string_equal(class->words.items[(size_t) class->values[1]], "inhibitory");
     sf_edge_list_free(&list);
 }
 
@@ -78,6 +78,8 @@ static void graphml_refuses_with_the_line(void **state)
                "id=\"a\"><data key=\"k\">one</data></node></graph>"),
          "'one'"},
         {GRAPH("<key id=\"k\"/><key id=\"k\"/>"), "second key"},
+        {GRAPH("<key id=\"k\"><default><key id=\"l\"/></default></key>"), "too late"},
+        {GRAPH("<graph edgedefault=\"directed\"><node id=\"a\"/><key id=\"k\"/></graph>"), "too late"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         sf_edge_list list;
@@ -127,8 +129,9 @@ static void assert_same_columns(const sf_columns *a, const sf_columns *b)
         for (size_t row = 0; row < a->rows; row++) {
             if (isnan(x->values[row]))
                 assert_true(isnan(y->values[row]));
-            else if (x->words != NULL)
-                assert_string_equal(x->words[(size_t)x->values[row]], y->words[(size_t)y->values[row]]);
+            else if (sf_column_is_text(x))
+                assert_string_equal(x->words.items[(size_t)x->values[row]],
+                                    y->words.items[(size_t)y->values[row]]);
             else
                 test_assert_same(x->values[row], y->values[row]);
         }

@@ -11,10 +11,10 @@ static bool meets_term(const sf_columns *columns, size_t row, const sf_term *ter
     const sf_column *column = &columns->items[index];
     double value = column->values[row];
     if (term->word == NULL)
-        return column->words == NULL && sf_compare(value, term->comparison, term->number);
-    if (column->words == NULL || value != value)
+        return !sf_column_is_text(column) && sf_compare(value, term->comparison, term->number);
+    if (!sf_column_is_text(column) || value != value)
         return false;
-    bool equal = strcmp(column->words[(size_t)value], term->word) == 0;
+    bool equal = strcmp(column->words.items[(size_t)value], term->word) == 0;
     return term->comparison == SF_EQUAL ? equal : !equal;
 }
 
