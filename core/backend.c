@@ -217,8 +217,7 @@ bool sf_device_sick(sf_device *device, sf_error *error)
     return sick;
 }
 
-/* Holds the device for a call and opens it for the first. On failure the device is not held. */
-static int take_device(sf_device *device, sf_error *error)
+int sf_device_hold(sf_device *device, sf_error *error)
 {
     pthread_mutex_lock(&device->busy);
     int status = sf_device_sick(device, error) ? SF_UNAVAILABLE : SF_OK;
@@ -240,8 +239,7 @@ static int take_device(sf_device *device, sf_error *error)
     return status;
 }
 
-/* Ends a call: what the failure of a job means for the device. */
-static int release_device(sf_device *device, int status, const sf_error *failure, sf_error *error)
+int sf_device_release(sf_device *device, int status, const sf_error *failure, sf_error *error)
 {
     if (status != SF_OK && error != NULL)
         *error = *failure;
@@ -254,6 +252,23 @@ static int release_device(sf_device *device, int status, const sf_error *failure
     }
     pthread_mutex_unlock(&device->busy);
     return status;
+}
+
+void sf_device_discard(sf_device *device, void (*close)(void *object), void *object)
+{
+    pthread_mutex_lock(&device->busy);
+    close(object);
+    pthread_mutex_unlock(&device->busy);
+}
+
+const sf_backend *sf_device_backend(const sf_device *device)
+{
+    return device->backend;
+}
+
+sf_backend_device *sf_device_opened(const sf_device *device)
+{
+    return device->opened;
 }
 
 static int fail_name(const char *name, sf_error *error)
@@ -294,7 +309,7 @@ int sf_device_find(sf_device **found, const char *name, sf_error *error)
     sf_device *device = &registry.devices[index];
     /* One that failed at its work is still the device asked for: jobs on it say what is wrong with it. */
     if (!atomic_load(&device->ready)) {
-        status = take_device(device, error);
+        status = sf_device_hold(device, error);
         if (status != SF_OK)
             return status;
         pthread_mutex_unlock(&device->busy);
@@ -321,7 +336,7 @@ sf_device *sf_device_auto(double seconds)
             device = candidate;
     }
     pthread_mutex_unlock(&registry.lock);
-    if (device == NULL || take_device(device, NULL) != SF_OK)
+    if (device == NULL || sf_device_hold(device, NULL) != SF_OK)
         return NULL;
     pthread_mutex_unlock(&device->busy);
     return device;
@@ -336,7 +351,7 @@ bool sf_device_supports(const sf_device *device, sf_operation operation, const c
 void sf_device_facts(sf_device *device, sf_backend_facts *facts)
 {
     *facts = (sf_backend_facts){0};
-    if (take_device(device, NULL) != SF_OK)
+    if (sf_device_hold(device, NULL) != SF_OK)
         return;
     device->backend->facts(device->opened, facts);
     pthread_mutex_unlock(&device->busy);
@@ -358,11 +373,11 @@ int sf_device_stream_open(sf_device_stream **opened, sf_device *device, const sf
     if (stream == NULL)
         return sf_fail_memory(error);
     stream->device = device;
-    int status = take_device(device, error);
+    int status = sf_device_hold(device, error);
     if (status == SF_OK) {
         sf_error failure = {0};
         status = device->backend->stream_open(&stream->stream, device->opened, spikes, &failure);
-        status = release_device(device, status, &failure, error);
+        status = sf_device_release(device, status, &failure, error);
     }
     if (status == SF_OK)
         *opened = stream;
@@ -384,19 +399,19 @@ void sf_device_stream_close(sf_device_stream *stream)
 int sf_device_count_episodes(sf_device_stream *stream, const sf_backend_count *job, sf_error *error)
 {
     sf_error failure = {0};
-    int status = take_device(stream->device, error);
+    int status = sf_device_hold(stream->device, error);
     if (status != SF_OK)
         return status;
     status = stream->device->backend->count(stream->stream, job, &failure);
-    return release_device(stream->device, status, &failure, error);
+    return sf_device_release(stream->device, status, &failure, error);
 }
 
 int sf_device_mine(sf_device_stream *stream, const sf_backend_mine *job, sf_error *error)
 {
     sf_error failure = {0};
-    int status = take_device(stream->device, error);
+    int status = sf_device_hold(stream->device, error);
     if (status != SF_OK)
         return status;
     status = stream->device->backend->mine(stream->stream, job, &failure);
-    return release_device(stream->device, status, &failure, error);
+    return sf_device_release(stream->device, status, &failure, error);
 }

@@ -20,7 +20,7 @@
  * ------------------------------------------------------------------------------------ */
 
 /** Raised with every change of what follows; the program refuses a plugin of another version. */
-#define SF_BACKEND_VERSION 1u
+#define SF_BACKEND_VERSION 2u
 #define SF_BACKEND_SYMBOL "synfire_backend"
 
 typedef enum sf_operation {
@@ -125,6 +125,12 @@ typedef struct sf_backend {
     void (*stream_close)(sf_backend_stream *stream); /**< NULL is allowed */
     int (*count)(sf_backend_stream *stream, const sf_backend_count *job, sf_error *error);
     int (*mine)(sf_backend_stream *stream, const sf_backend_mine *job, sf_error *error);
+
+    /** Families of jobs, each declared in core/backend_FAMILY.h; NULL: the backend does not have it. */
+    const struct sf_backend_surrogates *surrogates;
+    const struct sf_backend_density *density;
+    const struct sf_backend_bfs *bfs;
+    const struct sf_backend_match *match;
 } sf_backend;
 
 typedef const sf_backend *(*sf_backend_entry)(void);
@@ -175,6 +181,19 @@ int sf_device_stream_open(sf_device_stream **stream, sf_device *device, const sf
 void sf_device_stream_close(sf_device_stream *stream);
 int sf_device_count_episodes(sf_device_stream *stream, const sf_backend_count *job, sf_error *error);
 int sf_device_mine(sf_device_stream *stream, const sf_backend_mine *job, sf_error *error);
+
+/**
+ * For a module that brings a family of jobs to devices. sf_device_hold waits until no other job runs on the
+ * device, opens it if it is the first, and holds it: SF_UNAVAILABLE where it is sick or does not start, and
+ * then it is not held. sf_device_release ends the job: `status` and `failure` are what the backend said, what
+ * the caller is to answer is returned and recorded, as above. What lies on a device is given back by
+ * sf_device_discard, which works on a sick one too.
+ */
+int sf_device_hold(sf_device *device, sf_error *error);
+int sf_device_release(sf_device *device, int status, const sf_error *failure, sf_error *error);
+void sf_device_discard(sf_device *device, void (*close)(void *object), void *object);
+const sf_backend *sf_device_backend(const sf_device *device);
+sf_backend_device *sf_device_opened(const sf_device *device); /**< while held */
 
 /** Closes every device and forgets every plugin; nothing may be using them. The next call that looks for a
  * device starts anew. */
