@@ -5,12 +5,13 @@
 #include "core/memory.h"
 #include "density/batch.h"
 #include "density/pairs.h"
+#include "density/plane.h"
 #include "density/spectral.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { PAPER_POINTS = 150, WIDE_POINTS = 200, MOST_H0 = 4, MOST_WIDER = 5 };
+enum { PAPER_POINTS = 150, WIDE_POINTS = 200, MOST_H0 = 4, MOST_WIDER = 5, PLANE_FROM = 3000 };
 
 /* The samples of one selection and what the method makes of them. */
 typedef struct selection {
@@ -21,8 +22,11 @@ typedef struct selection {
     double sigma;   /* d = 1 */
     sf_batch batch; /* open with the characteristic function */
     sf_pairs pairs; /* open with direct sums */
-    bool direct;
-    double score_unit; /* scores of the batch are those of x / sigma: divide by sigma */
+    sf_plane_spectrum plane;
+    double plane_least;      /* the smallest bandwidth it serves */
+    sf_score_function score; /* of the one in use */
+    void *score_context;
+    double score_unit; /* scores are those of standardised samples: divide by this */
 } selection;
 
 struct sf_selector {
@@ -40,13 +44,16 @@ static int open_batch(selection *s)
     int status = sf_batch_open(&s->batch, s->samples->values, s->samples->n,
                                s->options->domain == SF_DOMAIN_REFLECT, h0 / 60, h0 * MOST_H0, s->error);
     s->sigma = s->score_unit = s->batch.moments.sigma;
+    s->score = sf_spectral_lscv;
+    s->score_context = &s->batch.spectrum;
     return status;
 }
 
 static int open_pairs(selection *s)
 {
     sf_moments moments = {0};
-    s->direct = true;
+    s->score = sf_pairs_lscv;
+    s->score_context = &s->pairs;
     s->score_unit = 1;
     int status = sf_pairs_open(&s->pairs, s->samples, s->options->threads, s->options->progress, s->error);
     if (status == SF_OK && s->samples->d == 1)
@@ -55,9 +62,47 @@ static int open_pairs(selection *s)
     return status;
 }
 
-static int open_either(selection *s)
+/*
+ * d = 2: the whitened samples' plane, where it has room for bandwidths down to h0/4. Fewer samples, and those
+ * spread wider, stay pairs, which are faster for them.
+ */
+static int open_plane(selection *s, double h_least)
 {
-    return s->samples->d > 1 || s->options->exact ? open_pairs(s) : open_batch(s);
+    int status = open_pairs(s);
+    if (status != SF_OK)
+        return status;
+    size_t n = s->samples->n;
+    if (n < PLANE_FROM)
+        return SF_OK;
+    double h0 = s->result->h0, least[2] = {0}, most[2] = {0};
+    const double *columns[2] = {s->pairs.columns, s->pairs.columns + n};
+    for (int c = 0; c < 2; c++)
+        for (size_t i = 0; i < n; i++) {
+            least[c] = fmin(least[c], columns[c][i]);
+            most[c] = fmax(most[c], columns[c][i]);
+        }
+    sf_plane_frame frame = sf_plane_frame_for(least, most, h_least, h0 * MOST_H0);
+    if (sf_plane_least_bandwidth(&frame) > h0 / 4)
+        return SF_OK;
+    sf_plane plane;
+    status = sf_plane_open(&plane, &frame, s->error);
+    if (status == SF_OK) {
+        sf_plane_add(&plane, columns[0], columns[1], n, 1);
+        status = sf_plane_spectrum_open(&s->plane, &plane, s->error);
+    }
+    sf_plane_close(&plane);
+    s->plane_least = sf_plane_least_bandwidth(&frame);
+    s->score = sf_plane_lscv;
+    s->score_context = &s->plane;
+    s->score_unit = exp(s->pairs.log_root_det);
+    return status;
+}
+
+static int open_either(selection *s, double h_least)
+{
+    if (s->options->exact || s->samples->d > 2)
+        return open_pairs(s);
+    return s->samples->d == 2 ? open_plane(s, h_least) : open_batch(s);
 }
 
 /* ---- the methods ---- */
@@ -161,8 +206,7 @@ static int keep_points(sf_score_point **kept, size_t *kept_count, const sf_score
 
 static int run_search(selection *s, sf_search *search)
 {
-    int status = s->direct ? sf_search_run(search, sf_pairs_lscv, &s->pairs)
-                           : sf_search_run(search, sf_spectral_lscv, &s->batch.spectrum);
+    int status = sf_search_run(search, s->score, s->score_context);
     if (status == SF_NO_MEMORY)
         return sf_fail_memory(s->error);
     if (status == SF_CANCELLED)
@@ -186,7 +230,7 @@ static int select_lscv_paper(selection *s)
 {
     sf_search search;
     double h0 = s->result->h0;
-    int status = open_either(s);
+    int status = open_either(s, h0 / 4);
     if (status != SF_OK)
         return status;
     sf_search_range(&search, PAPER_POINTS, h0 / 4, h0 * MOST_H0, false);
@@ -212,7 +256,7 @@ static int set_without_minimum(selection *s, const sf_search *search)
 {
     sf_score_point edge = search->curve[search->lowest];
     double isj = NAN;
-    int status = s->direct || search->lowest > 0 ? SF_OK : find_isj(s, &isj);
+    int status = s->score != sf_spectral_lscv || search->lowest > 0 ? SF_OK : find_isj(s, &isj);
     s->result->at_edge = true;
     s->result->note = "the score has no minimum: the edge of the search is given";
     if (!isnan(isj)) {
@@ -260,13 +304,24 @@ static int search_wide(selection *s, sf_search *search)
     }
 }
 
+static int search_any(selection *s, sf_search *search)
+{
+    if (s->score == sf_spectral_lscv)
+        return search_wide(s, search);
+    if (s->score == sf_pairs_lscv)
+        return search_wide_directly(s, search);
+    double h0 = s->result->h0;
+    sf_search_range(search, WIDE_POINTS, fmax(s->plane_least, h0 / 60), h0 * MOST_H0, true);
+    return run_search(s, search);
+}
+
 /* Of several minima the lowest. Ties make the score fall again towards h = 0. */
 static int select_lscv(selection *s)
 {
     sf_search search;
-    int status = open_either(s);
+    int status = open_either(s, s->result->h0 / 60);
     if (status == SF_OK)
-        status = s->direct ? search_wide_directly(s, &search) : search_wide(s, &search);
+        status = search_any(s, &search);
     if (status == SF_OK)
         status = keep_search(s, &search);
     if (status != SF_OK)
@@ -327,6 +382,7 @@ static int select_plain(sf_bandwidth *bandwidth, const sf_selector *selector, co
     int status = selector->select(&s);
     sf_batch_close(&s.batch);
     sf_pairs_close(&s.pairs);
+    sf_plane_spectrum_close(&s.plane);
     return status;
 }
 

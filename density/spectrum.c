@@ -148,6 +148,12 @@ SF_VECTOR_LEVELS(sum_lscv, sum_lscv_body,
                   double *score, double *slope),
                  (squares, power, count, b, score, slope))
 
+void sf_modes_lscv(const double *squares, const double *power, size_t count, double b, double *score,
+                   double *slope)
+{
+    sum_lscv(squares, power, count, b, score, slope);
+}
+
 double sf_spectrum_psi(const sf_spectrum *spectrum, int r, double g)
 {
     double sum;

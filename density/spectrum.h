@@ -48,6 +48,13 @@ double sf_spectrum_psi(const sf_spectrum *spectrum, int r, double g);
 /** Least-squares cross-validation score g(b); *slope (or NULL) is its derivative. */
 double sf_spectrum_lscv(const sf_spectrum *spectrum, double b, double *slope);
 
+/**
+ * Its sums over any modes, for spectra of more columns: with e = exp(-b^2 t^2/2), *score is the sum of
+ * power (e^2 - 2 e) and *slope that of power t^2 (e - e^2), so that d score / d b = 2 b slope.
+ */
+void sf_modes_lscv(const double *squares, const double *power, size_t count, double b, double *score,
+                   double *slope);
+
 /** The density at `count` points, with bandwidth b; values may be points. */
 void sf_spectrum_density(const sf_spectrum *spectrum, double b, const double *points, size_t count,
                          double *values);

@@ -180,8 +180,8 @@ static void lscv_paper_by_direct_sums_and_by_the_characteristic_function(void **
             assert_paper(key, entry, &found);
             sf_bandwidth_free(&found);
         }
-        if (d == 1) {
-            select_bandwidth(&found, "lscv-paper", key, 1, false);
+        if (d == 1 || (d == 2 && !too_long(n * n / 4))) {
+            select_bandwidth(&found, "lscv-paper", key, d, false);
             assert_paper(key, entry, &found);
             sf_bandwidth_free(&found);
         }

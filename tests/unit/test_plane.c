@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/support.h"
+
+#include "core/memory.h"
+#include "density/pairs.h"
+#include "density/plane.h"
+#include "density/select.h"
+#include "oracle/density_oracle.h"
+
+#include <math.h>
+
+enum { N = 500, BANDWIDTHS = 5 };
+
+static const double bandwidths[BANDWIDTHS] = {0.15, 0.2, 0.4, 0.7, 1};
+
+/* Whitened samples of two columns, and the direct sums over them. */
+typedef struct twin {
+    sf_pairs pairs;
+    double scores[BANDWIDTHS], slopes[BANDWIDTHS];
+} twin;
+
+static twin make_twin(void)
+{
+    twin made;
+    size_t columns;
+    double *rows = check_samples("gauss16", N, &columns);
+    for (size_t i = 0; i < N; i++)
+        memmove(rows + 2 * i, rows + columns * i, 2 * sizeof *rows);
+    sf_samples samples = {.values = rows, .n = N, .d = 2};
+    assert_int_equal(sf_pairs_open(&made.pairs, &samples, 1, NULL, NULL), SF_OK);
+    made.pairs.log_root_det = 0; /* scores of the whitened samples themselves */
+    assert_int_equal(sf_pairs_lscv(&made.pairs, bandwidths, BANDWIDTHS, made.scores, made.slopes), SF_OK);
+    free(rows);
+    return made;
+}
+
+static sf_plane_frame make_frame(void)
+{
+    static const double least[2] = {-5, -4}, most[2] = {4, 5};
+    return sf_plane_frame_for(least, most, 0.15, 1);
+}
+
+static void assert_scores(const sf_plane *plane, const twin *expected)
+{
+    sf_plane_spectrum spectrum;
+    double scores[BANDWIDTHS], slopes[BANDWIDTHS];
+    assert_int_equal(sf_plane_spectrum_open(&spectrum, plane, NULL), SF_OK);
+    assert_true(fabs(spectrum.n - N) < 1e-9);
+    assert_int_equal(sf_plane_lscv(&spectrum, bandwidths, BANDWIDTHS, scores, slopes), SF_OK);
+    for (int i = 0; i < BANDWIDTHS; i++) {
+        assert_true(fabs(scores[i] - expected->scores[i]) < 1e-12);
+        assert_true(fabs(slopes[i] - expected->slopes[i]) < 1e-10);
+    }
+    sf_plane_spectrum_close(&spectrum);
+}
+
+static void scores_are_the_direct_ones(void **state)
+{
+    (void)state;
+    twin expected = make_twin();
+    sf_plane_frame frame = make_frame();
+    assert_true(sf_plane_least_bandwidth(&frame) <= 0.15);
+    sf_plane plane;
+    assert_int_equal(sf_plane_open(&plane, &frame, NULL), SF_OK);
+    assert_int_equal(sf_plane_add(&plane, expected.pairs.columns, expected.pairs.columns + N, N, 1), N);
+    assert_scores(&plane, &expected);
+    sf_plane_close(&plane);
+    sf_pairs_close(&expected.pairs);
+}
+
+/* Halves that are merged, others that come and go, and weights that are halved: the same whole. */
+static void states_add_up_and_are_taken_back(void **state)
+{
+    (void)state;
+    twin expected = make_twin();
+    sf_plane_frame frame = make_frame();
+    const double *x = expected.pairs.columns, *y = x + N;
+    sf_plane one, other;
+    assert_int_equal(sf_plane_open(&one, &frame, NULL), SF_OK);
+    assert_int_equal(sf_plane_open(&other, &frame, NULL), SF_OK);
+    test_random random = test_random_start("plane", 6);
+    double far_x[100], far_y[100];
+    for (int i = 0; i < 100; i++) {
+        far_x[i] = 9 * test_random_unit(&random) - 5;
+        far_y[i] = 9 * test_random_unit(&random) - 4;
+    }
+    sf_plane_add(&one, far_x, far_y, 100, 1);
+    sf_plane_add(&one, x, y, N / 2, 1);
+    sf_plane_add(&one, far_x, far_y, 100, -1);
+    sf_plane_add(&other, x + N / 2, y + N / 2, N / 2, 2);
+    sf_plane_scale(&other, 0.5);
+    assert_int_equal(sf_plane_merge(&one, &other, NULL), SF_OK);
+    assert_scores(&one, &expected);
+    sf_error error;
+    double nowhere[] = {NAN, 100, 0}, here[] = {0, 0, INFINITY};
+    assert_int_equal(sf_plane_add(&one, nowhere, here, 3, 1), 0);
+    sf_plane_close(&other);
+    frame.period *= 2;
+    assert_int_equal(sf_plane_open(&other, &frame, NULL), SF_OK);
+    test_assert_fails(sf_plane_merge(&one, &other, &error), &error, SF_USAGE, "another frame");
+    sf_plane_spectrum spectrum;
+    test_assert_fails(sf_plane_spectrum_open(&spectrum, &other, &error), &error, SF_DATA, "less than two");
+    sf_plane_close(&other);
+    frame.period = 0;
+    test_assert_fails(sf_plane_open(&other, &frame, &error), &error, SF_USAGE, "period 0");
+    sf_plane_close(&one);
+    sf_pairs_close(&expected.pairs);
+}
+
+/* Enough samples for the plane to be chosen: the minimum is that of the direct sums. */
+static void lscv_of_two_columns_is_the_same_either_way(void **state)
+{
+    (void)state;
+    enum { MANY = 3000 };
+    size_t columns;
+    double *rows = check_samples("array8", MANY, &columns);
+    for (size_t i = 0; i < MANY; i++)
+        memmove(rows + 2 * i, rows + columns * i, 2 * sizeof *rows);
+    sf_samples samples = {.values = rows, .n = MANY, .d = 2};
+    sf_bandwidth found[2];
+    for (int exact = 0; exact < 2; exact++) {
+        sf_bandwidth_options how = {.exact = exact, .threads = 2};
+        assert_int_equal(sf_bandwidth_select(&found[exact], sf_selector_find("lscv"), &samples, &how, NULL),
+                         SF_OK);
+        assert_false(found[exact].at_edge);
+    }
+    assert_true(fabs(found[0].h / found[1].h - 1) < 1e-9);
+    assert_true(fabs(found[0].objective / found[1].objective - 1) < 1e-10);
+    sf_bandwidth_free(&found[0]);
+    sf_bandwidth_free(&found[1]);
+    free(rows);
+}
+
+static int transform_once(void *context)
+{
+    twin *made = context;
+    static const double least[2] = {-5, -5}, most[2] = {5, 5};
+    sf_plane_frame frame = sf_plane_frame_for(least, most, 2, 2);
+    sf_plane plane;
+    sf_plane_spectrum spectrum = {0};
+    int status = sf_plane_open(&plane, &frame, NULL);
+    if (status == SF_OK) {
+        sf_plane_add(&plane, made->pairs.columns, made->pairs.columns + N, N, 1);
+        status = sf_plane_spectrum_open(&spectrum, &plane, NULL);
+    }
+    sf_plane_spectrum_close(&spectrum);
+    sf_plane_close(&plane);
+    return status;
+}
+
+static void failed_allocations_leak_nothing(void **state)
+{
+    (void)state;
+    twin made = make_twin();
+    test_fail_every_allocation(transform_once, &made);
+    sf_pairs_close(&made.pairs);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scores_are_the_direct_ones),
+        cmocka_unit_test(states_add_up_and_are_taken_back),
+        cmocka_unit_test(lscv_of_two_columns_is_the_same_either_way),
+        cmocka_unit_test(failed_allocations_leak_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
