@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static atomic_long successes_left = LONG_MAX;
 static atomic_long live_blocks;
@@ -77,4 +78,13 @@ int sf_reserve(void **items, size_t *capacity, size_t needed, size_t size)
     *items = resized;
     *capacity = grown;
     return 0;
+}
+
+void sf_memory_scattered(void *memory, size_t bytes)
+{
+    const uintptr_t page = (uintptr_t)1 << 21; /* of the larger kind on x86 and most others */
+    uintptr_t begin = ((uintptr_t)memory + page - 1) / page * page,
+              end = ((uintptr_t)memory + bytes) / page * page;
+    if (begin < end)
+        madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* refused where there are none: it is a hint */
 }

@@ -27,6 +27,12 @@ char *sf_copy_string(const char *text);
  */
 int sf_reserve(void **items, size_t *capacity, size_t needed, size_t size);
 
+/**
+ * A hint that a large block will be written and read all over: the system then backs it with larger pages
+ * where it has them, so that fewer addresses need looking up.
+ */
+void sf_memory_scattered(void *memory, size_t bytes);
+
 /** Tests: the allocation after `successes` more fails, and every one after it; a negative number turns this
  * off. */
 void sf_memory_fail_after(long successes);

@@ -68,7 +68,10 @@ static int keep_units(sf_counter *counter, const sf_spike *spikes, size_t spike_
     for (size_t i = 0; i < counter->episode_count; i++)
         for (uint32_t node = 0; node < episodes[i].size; node++)
             keep[episodes[i].units[node]] = true;
-    int status = sf_events_open(&counter->events, spikes, spike_count, unit_count, keep, error);
+    sf_events_choice choice = {.keep = keep, .threads = counter->threads};
+    int status = sf_events_lay_out(&counter->events, spikes, spike_count, unit_count, &choice, error);
+    if (status == SF_OK)
+        status = sf_events_time_units(&counter->events, counter->threads, error);
     sf_free(keep);
     return status;
 }

@@ -3,101 +3,235 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/thread.h"
 
 #include <inttypes.h>
 
 #define DROPPED UINT32_MAX
+#define LEAST_PIECE ((size_t)1 << 16) /* spikes below which another thread does not pay */
 
-/* Checks the order and numbers the kept units that fire at all or not; new_number has unit_count places. */
-static int number_units(sf_events *events, size_t unit_count, const bool *keep, uint32_t *new_number)
+/*
+ * Dealing spikes out by unit is a counting sort, which is stable, so the stream can be cut into pieces: each
+ * piece counts its spikes by unit, sums over the pieces before say where its spikes of each unit go, and all
+ * pieces are dealt out at once.
+ */
+typedef struct piece {
+    size_t begin, end;
+    size_t wrong;      /* the first spike that is out of order or of no unit; `end`: none is */
+    uint32_t position; /* of its first kept spike */
+    uint32_t *places;  /* by unit of the recording: how many spikes; then, where the next one goes */
+} piece;
+
+typedef struct layout {
+    sf_events *events;
+    const sf_spike *spikes;
+    size_t count, unit_count;
+    uint32_t *number; /* by unit of the recording: its number among those kept, or DROPPED */
+    uint32_t *places; /* those of all pieces */
+    piece *pieces;
+    size_t piece_count;
+} layout;
+
+static int cut(layout *l, unsigned threads)
 {
-    for (size_t u = 0; u < unit_count; u++) {
-        new_number[u] = keep == NULL || keep[u] ? events->unit_count : DROPPED;
-        if (new_number[u] != DROPPED)
-            events->unit_count++;
-    }
-    events->unit = sf_resize(NULL, events->unit_count, sizeof *events->unit);
-    events->first = sf_alloc((size_t)events->unit_count + 1, sizeof *events->first);
-    if (events->unit == NULL || events->first == NULL)
+    size_t least = l->unit_count > LEAST_PIECE ? l->unit_count : LEAST_PIECE;
+    size_t wanted = l->count / least < 2 * threads ? l->count / least : 2 * threads;
+    l->piece_count = wanted + 1 + (l->count >> 31); /* what a piece counts fits into 32 bits */
+    l->pieces = sf_resize(NULL, l->piece_count, sizeof *l->pieces);
+    l->places = sf_alloc(l->piece_count * l->unit_count, sizeof *l->places);
+    l->number = sf_resize(NULL, l->unit_count, sizeof *l->number);
+    if (l->pieces == NULL || l->places == NULL || l->number == NULL)
         return SF_NO_MEMORY;
-    for (size_t u = 0; u < unit_count; u++)
-        if (new_number[u] != DROPPED)
-            events->unit[new_number[u]] = (uint32_t)u;
+    size_t length = l->count / l->piece_count + 1;
+    for (size_t i = 0; i < l->piece_count; i++) {
+        size_t begin = i * length < l->count ? i * length : l->count;
+        size_t end = l->count - begin < length ? l->count : begin + length;
+        l->pieces[i] = (piece){begin, end, end, 0, l->places + i * l->unit_count};
+    }
     return SF_OK;
 }
 
-static int check_order(const sf_spike *spikes, size_t count, size_t unit_count, sf_error *error)
+static bool in_order(const layout *l, size_t i)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (spikes[i].unit >= unit_count)
+    const sf_spike *own = &l->spikes[i], *before = i > 0 ? own - 1 : own;
+    return own->unit < l->unit_count &&
+           (own->time_ns > before->time_ns || (own->time_ns == before->time_ns && own->unit >= before->unit));
+}
+
+static int count_piece(void *context, unsigned worker, size_t item)
+{
+    (void)worker;
+    const layout *l = context;
+    piece *own = &l->pieces[item];
+    for (size_t i = own->begin; i < own->end; i++) {
+        if (!in_order(l, i)) {
+            own->wrong = i;
+            break;
+        }
+        own->places[l->spikes[i].unit]++;
+    }
+    return SF_OK;
+}
+
+static int check_order(const layout *l, sf_error *error)
+{
+    for (size_t p = 0; p < l->piece_count; p++) {
+        size_t i = l->pieces[p].wrong;
+        if (i == l->pieces[p].end)
+            continue;
+        if (l->spikes[i].unit >= l->unit_count)
             return sf_fail(error, SF_DATA, NULL, "spike %zu is of unit #%" PRIu32 ", but there are %zu units",
-                           i, spikes[i].unit, unit_count);
-        if (i > 0 && (spikes[i].time_ns < spikes[i - 1].time_ns ||
-                      (spikes[i].time_ns == spikes[i - 1].time_ns && spikes[i].unit < spikes[i - 1].unit)))
-            return sf_fail(error, SF_DATA, NULL,
-                           "spike %zu is out of order: expected order by time, then unit", i);
+                           i, l->spikes[i].unit, l->unit_count);
+        return sf_fail(error, SF_DATA, NULL, "spike %zu is out of order: expected order by time, then unit",
+                       i);
     }
     int64_t span;
-    if (count > 0 && __builtin_sub_overflow(spikes[count - 1].time_ns, spikes[0].time_ns, &span))
+    if (l->count > 0 && __builtin_sub_overflow(l->spikes[l->count - 1].time_ns, l->spikes[0].time_ns, &span))
         return sf_fail(error, SF_DATA, NULL, "the spikes span more than 292 years");
     return SF_OK;
 }
 
-/* Fills the arrays in stream order, then deals them out by unit. */
-static int lay_out(sf_events *events, const sf_spike *spikes, size_t count, const uint32_t *new_number,
-                   sf_error *error)
+/* Numbers the kept units, whether or not they fire at all; first[u + 1] is how often unit u does. */
+static int number_units(layout *l, const sf_events_choice *choice, sf_error *error)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        kept += new_number[spikes[i].unit] != DROPPED;
+    sf_events *events = l->events;
+    size_t *spikes = sf_alloc(l->unit_count, sizeof *spikes), kept = 0;
+    events->unit = sf_resize(NULL, l->unit_count, sizeof *events->unit);
+    events->first = sf_alloc(l->unit_count + 1, sizeof *events->first);
+    if (spikes == NULL || events->unit == NULL || events->first == NULL) {
+        sf_free(spikes);
+        return sf_fail_memory(error);
+    }
+    for (size_t p = 0; p < l->piece_count; p++)
+        for (size_t u = 0; u < l->unit_count; u++)
+            spikes[u] += l->pieces[p].places[u];
+    for (size_t u = 0; u < l->unit_count; u++) {
+        bool keep = (choice->keep == NULL || choice->keep[u]) && spikes[u] >= choice->least;
+        l->number[u] = keep ? events->unit_count : DROPPED;
+        if (!keep)
+            continue;
+        kept += spikes[u];
+        events->unit[events->unit_count++] = (uint32_t)u;
+        events->first[events->unit_count] = (uint32_t)spikes[u];
+    }
+    sf_free(spikes);
     if (kept >= UINT32_MAX)
         return sf_fail(error, SF_DATA, NULL,
                        "%zu spikes are more than the %" PRIu32 " that can be mined at once", kept,
                        UINT32_MAX - 1);
-    events->times = sf_resize(NULL, kept, sizeof *events->times);
-    events->owner = sf_resize(NULL, kept, sizeof *events->owner);
-    events->positions = sf_resize(NULL, kept, sizeof *events->positions);
-    events->unit_times = sf_resize(NULL, kept, sizeof *events->unit_times);
-    if (events->times == NULL || events->owner == NULL || events->positions == NULL ||
-        events->unit_times == NULL)
-        return sf_fail_memory(error);
-    for (size_t i = 0; i < count; i++) {
-        uint32_t unit = new_number[spikes[i].unit];
-        if (unit == DROPPED)
-            continue;
-        if (events->count == 0)
-            events->origin_ns = spikes[i].time_ns;
-        events->times[events->count] = spikes[i].time_ns - events->origin_ns;
-        events->owner[events->count++] = unit;
-        events->first[unit + 1]++;
-    }
+    events->count = (uint32_t)kept;
+    return SF_OK;
+}
+
+/* Sums up where each unit, and each piece's spikes of it, begin. */
+static void place_pieces(layout *l)
+{
+    sf_events *events = l->events;
     for (uint32_t u = 0; u < events->unit_count; u++)
         events->first[u + 1] += events->first[u];
-    /* first[u] serves as the place to write next, and is shifted back afterwards. */
-    for (uint32_t p = 0; p < events->count; p++) {
-        uint32_t place = events->first[events->owner[p]]++;
-        events->positions[place] = p;
-        events->unit_times[place] = events->times[p];
+    uint32_t position = 0;
+    /* first[u] serves as the place of the next piece, and is shifted back afterwards. */
+    for (size_t p = 0; p < l->piece_count; p++) {
+        l->pieces[p].position = position;
+        for (uint32_t u = 0; u < events->unit_count; u++) {
+            uint32_t *place = &l->pieces[p].places[events->unit[u]], own = *place;
+            *place = events->first[u];
+            events->first[u] += own;
+            position += own;
+        }
     }
     for (uint32_t u = events->unit_count; u > 0; u--)
         events->first[u] = events->first[u - 1];
     events->first[0] = 0;
+}
+
+static int deal_out_piece(void *context, unsigned worker, size_t item)
+{
+    (void)worker;
+    const layout *l = context;
+    const piece *own = &l->pieces[item];
+    uint32_t p = own->position;
+    for (size_t i = own->begin; i < own->end; i++) {
+        uint32_t unit = l->spikes[i].unit, number = l->number[unit];
+        if (number == DROPPED)
+            continue;
+        l->events->times[p] = l->spikes[i].time_ns - l->events->origin_ns;
+        l->events->owner[p] = number;
+        l->events->positions[own->places[unit]++] = p++;
+    }
+    return SF_OK;
+}
+
+static int deal_out(layout *l, unsigned threads, sf_error *error)
+{
+    sf_events *events = l->events;
+    events->times = sf_resize(NULL, events->count, sizeof *events->times);
+    events->owner = sf_resize(NULL, events->count, sizeof *events->owner);
+    events->positions = sf_resize(NULL, events->count, sizeof *events->positions);
+    if (events->times == NULL || events->owner == NULL || events->positions == NULL)
+        return sf_fail_memory(error);
+    sf_memory_scattered(events->positions, events->count * sizeof *events->positions);
+    if (events->count > 0) {
+        const sf_spike *first = l->spikes;
+        while (l->number[first->unit] == DROPPED)
+            first++;
+        events->origin_ns = first->time_ns;
+    }
+    sf_parallel_for(threads, l->piece_count, deal_out_piece, l);
+    return SF_OK;
+}
+
+int sf_events_lay_out(sf_events *events, const sf_spike *spikes, size_t count, size_t unit_count,
+                      const sf_events_choice *choice, sf_error *error)
+{
+    *events = (sf_events){0};
+    layout l = {.events = events, .spikes = spikes, .count = count, .unit_count = unit_count};
+    int status = cut(&l, choice->threads) == SF_OK ? SF_OK : sf_fail_memory(error);
+    if (status == SF_OK) {
+        sf_parallel_for(choice->threads, l.piece_count, count_piece, &l);
+        status = check_order(&l, error);
+    }
+    if (status == SF_OK)
+        status = number_units(&l, choice, error);
+    if (status == SF_OK) {
+        place_pieces(&l);
+        status = deal_out(&l, choice->threads, error);
+    }
+    sf_free(l.pieces);
+    sf_free(l.places);
+    sf_free(l.number);
+    if (status != SF_OK)
+        sf_events_close(events);
+    return status;
+}
+
+static int time_piece(void *context, unsigned worker, size_t item)
+{
+    (void)worker;
+    sf_events *events = context;
+    size_t begin = item * LEAST_PIECE, end = begin + LEAST_PIECE;
+    for (size_t i = begin; i < end && i < events->count; i++)
+        events->unit_times[i] = events->times[events->positions[i]];
+    return SF_OK;
+}
+
+int sf_events_time_units(sf_events *events, unsigned threads, sf_error *error)
+{
+    events->unit_times = sf_resize(NULL, events->count, sizeof *events->unit_times);
+    if (events->unit_times == NULL)
+        return sf_fail_memory(error);
+    sf_parallel_for(threads, (events->count + LEAST_PIECE - 1) / LEAST_PIECE, time_piece, events);
     return SF_OK;
 }
 
 int sf_events_open(sf_events *events, const sf_spike *spikes, size_t count, size_t unit_count,
                    const bool *keep, sf_error *error)
 {
-    *events = (sf_events){0};
-    int status = check_order(spikes, count, unit_count, error);
-    if (status != SF_OK)
-        return status;
-    uint32_t *new_number = sf_resize(NULL, unit_count, sizeof *new_number);
-    if (new_number == NULL || number_units(events, unit_count, keep, new_number) != SF_OK)
-        status = sf_fail_memory(error);
+    unsigned threads = sf_thread_cores();
+    sf_events_choice choice = {.keep = keep, .threads = threads};
+    int status = sf_events_lay_out(events, spikes, count, unit_count, &choice, error);
     if (status == SF_OK)
-        status = lay_out(events, spikes, count, new_number, error);
-    sf_free(new_number);
+        status = sf_events_time_units(events, threads, error);
     if (status != SF_OK)
         sf_events_close(events);
     return status;
@@ -149,7 +283,7 @@ sf_unit_events sf_events_unit(const sf_events *events, uint32_t unit, uint32_t f
 {
     uint32_t begin = first == 0 ? events->first[unit] : place_of(events, unit, first);
     uint32_t end = last >= events->count ? events->first[unit + 1] : place_of(events, unit, last);
-    return (sf_unit_events){.times = events->unit_times + begin,
+    return (sf_unit_events){.times = events->unit_times != NULL ? events->unit_times + begin : NULL,
                             .positions = events->positions + begin,
                             .count = end > begin ? end - begin : 0};
 }

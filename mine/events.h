@@ -19,14 +19,28 @@ typedef struct sf_events {
     uint32_t *owner; /**< by position: the kept unit that fired */
     uint32_t *first; /**< unit_count + 1: unit u's spikes are first[u] .. first[u + 1] - 1 of the two below */
     uint32_t *positions; /**< by unit, ascending */
-    int64_t *unit_times; /**< by unit: times[positions[i]] */
+    int64_t *unit_times; /**< by unit: times[positions[i]]; NULL until sf_events_time_units */
     int64_t origin_ns;   /**< time of the first kept spike */
 } sf_events;
 
+/** Which units are kept, and who does the work. */
+typedef struct sf_events_choice {
+    const bool *keep; /**< by unit of the recording; NULL: all */
+    uint32_t least;   /**< units with fewer spikes are left out too */
+    unsigned threads; /**< at least 1; the layout is the same for any number */
+} sf_events_choice;
+
 /**
- * Lays out the spikes of the units with keep[unit] (NULL: all). Spikes must be ordered by (time_ns, unit),
- * units below unit_count: SF_DATA otherwise. Read-only afterwards and then safe to share between threads.
+ * Lays out the spikes of the units chosen, 16 bytes a spike. Spikes must be ordered by (time_ns, unit), units
+ * below unit_count: SF_DATA otherwise. Read-only afterwards and then safe to share between threads.
  */
+int sf_events_lay_out(sf_events *events, const sf_spike *spikes, size_t count, size_t unit_count,
+                      const sf_events_choice *choice, sf_error *error);
+
+/** Fills unit_times, 8 bytes a spike more, for what follows one unit through time. SF_NO_MEMORY. */
+int sf_events_time_units(sf_events *events, unsigned threads, sf_error *error);
+
+/** Both, for the units with keep[unit], on all cores. */
 int sf_events_open(sf_events *events, const sf_spike *spikes, size_t count, size_t unit_count,
                    const bool *keep, sf_error *error);
 
@@ -37,7 +51,7 @@ uint32_t sf_events_position(const sf_events *events, int64_t time_ns);
 
 /** Spikes of one unit within a range of positions. */
 typedef struct sf_unit_events {
-    const int64_t *times;
+    const int64_t *times; /**< NULL where the events have no unit_times */
     const uint32_t *positions;
     size_t count;
 } sf_unit_events;

@@ -97,6 +97,7 @@ typedef struct search {
     sf_tree *tree;
     reach **reaches;       /* [delay][position] */
     uint64_t **signatures; /* [delay][position] */
+    uint64_t *masks;       /* [delay][unit]: what its signatures may hold */
     sf_node_range *links;  /* [unit * delay_count + delay]: the frequent pairs, in the tree's level 2 */
     miner *miners;
     unsigned threads;
@@ -119,27 +120,52 @@ static int reserve(void *items_at, size_t *capacity, size_t needed, size_t size)
 
 /* ---- what is prepared once ---- */
 
-static void find_reaches(reach *reaches, const sf_events *events, sf_delay delay)
+/* Positions that a thread prepares at a time. */
+#define RANGE (1u << 16)
+
+static int for_ranges(search *s, int (*body)(void *, unsigned, size_t))
 {
-    uint32_t from = 0, to = 0;
-    for (uint32_t p = 0; p < events->count; p++) {
-        int64_t time = events->times[p];
-        while (from < events->count && events->times[from] - time <= delay.low_ns)
-            from++;
-        while (to < events->count && events->times[to] - time <= delay.high_ns)
-            to++;
-        reaches[p] = (reach){from, to};
-    }
+    return sf_parallel_for(s->threads, ((size_t)s->events->count + RANGE - 1) / RANGE, body, s);
 }
 
-/* Which units, modulo 64, lie in each spike's reach: counted by bucket while the reach slides on. */
-static void find_signatures(uint64_t *signatures, const search *s, uint32_t delay)
+static uint32_t range_end(const search *s, size_t item)
+{
+    size_t end = (item + 1) * RANGE;
+    return end < s->events->count ? (uint32_t)end : s->events->count;
+}
+
+static int find_reaches(void *context, unsigned worker, size_t item)
+{
+    (void)worker;
+    search *s = context;
+    const sf_events *events = s->events;
+    uint32_t begin = (uint32_t)(item * RANGE), end = range_end(s, item);
+    for (uint32_t d = 0; d < s->tree->delay_count; d++) {
+        sf_delay delay = s->job->delays[d];
+        uint32_t from = begin, to = begin;
+        for (uint32_t p = begin; p < end; p++) {
+            int64_t time = events->times[p];
+            while (from < events->count && events->times[from] - time <= delay.low_ns)
+                from++;
+            while (to < events->count && events->times[to] - time <= delay.high_ns)
+                to++;
+            s->reaches[d][p] = (reach){from, to};
+        }
+    }
+    return SF_OK;
+}
+
+/* Which units, modulo 64, lie in each spike's reach and make a frequent pair with its own: counted by bucket
+ * while the reach slides on. */
+static void find_signatures_of(uint64_t *signatures, const search *s, uint32_t delay, uint32_t begin,
+                               uint32_t end)
 {
     const sf_events *events = s->events;
     const reach *reaches = s->reaches[delay];
-    uint32_t inside[64] = {0}, from = 0, to = 0;
+    const uint64_t *masks = s->masks + (size_t)delay * s->tree->unit_count;
+    uint32_t inside[64] = {0}, from = reaches[begin].from, to = from;
     uint64_t present = 0;
-    for (uint32_t p = 0; p < events->count; p++) {
+    for (uint32_t p = begin; p < end; p++) {
         for (; to < reaches[p].to; to++) {
             uint32_t bucket = events->owner[to] & 63;
             inside[bucket]++;
@@ -149,24 +175,32 @@ static void find_signatures(uint64_t *signatures, const search *s, uint32_t dela
             uint32_t bucket = events->owner[from] & 63;
             present &= ~((uint64_t)(--inside[bucket] == 0) << bucket);
         }
-        signatures[p] = present;
+        signatures[p] = present & masks[events->owner[p]];
     }
 }
 
-/* Keeps in each signature only units that make a frequent pair with the spike's own. */
-static int mask_signatures(uint64_t *signatures, const search *s, uint32_t delay)
+static int find_signatures(void *context, unsigned worker, size_t item)
 {
-    uint64_t *masks = sf_alloc(s->tree->unit_count, sizeof *masks);
-    if (masks == NULL)
+    (void)worker;
+    search *s = context;
+    for (uint32_t d = 0; d < s->tree->delay_count; d++)
+        find_signatures_of(s->signatures[d], s, d, (uint32_t)(item * RANGE), range_end(s, item));
+    return SF_OK;
+}
+
+/* By delay and unit: the bits of the units that make a frequent pair with it. */
+static int find_masks(search *s)
+{
+    uint32_t units = s->tree->unit_count;
+    s->masks = sf_alloc((size_t)s->tree->delay_count * units, sizeof *s->masks);
+    if (s->masks == NULL)
         return SF_NO_MEMORY;
-    for (uint32_t u = 0; u < s->tree->unit_count; u++) {
-        sf_node_range links = s->links[u * s->tree->delay_count + delay];
-        for (size_t i = links.begin; i < links.end; i++)
-            masks[u] |= UINT64_C(1) << (s->tree->levels[1].nodes[i].step % s->tree->unit_count & 63);
-    }
-    for (uint32_t p = 0; p < s->events->count; p++)
-        signatures[p] &= masks[s->events->owner[p]];
-    sf_free(masks);
+    for (uint32_t u = 0; u < units; u++)
+        for (uint32_t d = 0; d < s->tree->delay_count; d++) {
+            sf_node_range links = s->links[u * s->tree->delay_count + d];
+            for (size_t i = links.begin; i < links.end; i++)
+                s->masks[d * units + u] |= UINT64_C(1) << (s->tree->levels[1].nodes[i].step % units & 63);
+        }
     return SF_OK;
 }
 
@@ -185,8 +219,8 @@ static int prepare_pairs(search *s)
         s->reaches[d] = sf_resize(NULL, s->events->count, sizeof **s->reaches);
         if (s->reaches[d] == NULL)
             return SF_NO_MEMORY;
-        find_reaches(s->reaches[d], s->events, s->job->delays[d]);
     }
+    for_ranges(s, find_reaches);
     for (unsigned t = 0; t < s->threads; t++) {
         miner *m = &s->miners[t];
         m->cells = sf_alloc(units, sizeof *m->cells);
@@ -217,11 +251,10 @@ static int prepare_deeper(search *s)
         s->signatures[d] = sf_resize(NULL, s->events->count, sizeof **s->signatures);
         if (s->signatures[d] == NULL)
             return SF_NO_MEMORY;
-        find_signatures(s->signatures[d], s, d);
-        if (mask_signatures(s->signatures[d], s, d) != SF_OK)
-            return SF_NO_MEMORY;
     }
-    return SF_OK;
+    if (find_masks(s) != SF_OK)
+        return SF_NO_MEMORY;
+    return for_ranges(s, find_signatures);
 }
 
 static void close_search(search *s)
@@ -246,6 +279,7 @@ static void close_search(search *s)
     }
     sf_free(s->reaches);
     sf_free(s->signatures);
+    sf_free(s->masks);
     sf_free(s->links);
     sf_free(s->parts);
     sf_free(s->miners);

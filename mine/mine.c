@@ -29,7 +29,7 @@ typedef struct run {
     sf_mine_result *result;
     sf_mine_job job;
     sf_events events;
-    uint64_t *unit_spikes;                    /* by unit of the recording */
+    uint64_t *unit_spikes;                    /* by unit of the recording; of frequent ones only */
     double *x_um, *y_um;                      /* by unit of the events */
     sf_device *device;                        /* where to count; NULL: on the CPU */
     sf_device_stream *stream;                 /* the events on it */
@@ -113,32 +113,21 @@ static void set_threshold(run *r)
 
 /* ---- size 1 ---- */
 
-static int count_units(run *r, sf_error *error)
+/* Keeps the spikes of frequent units only: no other can be part of a frequent episode. Engines that count
+ * follow units through time. */
+static int lay_out(run *r, sf_error *error)
 {
     size_t units = r->input->units->count;
     r->unit_spikes = sf_alloc(units, sizeof *r->unit_spikes);
     if (r->unit_spikes == NULL)
         return sf_fail_memory(error);
-    for (size_t i = 0; i < r->input->spike_count; i++) {
-        if (r->input->spikes[i].unit >= units)
-            return sf_fail(error, SF_DATA, NULL, "spike %zu is of unit #%" PRIu32 ", but there are %zu units",
-                           i, r->input->spikes[i].unit, units);
-        r->unit_spikes[r->input->spikes[i].unit]++;
-    }
-    return SF_OK;
-}
-
-/* Keeps the spikes of frequent units only: no other can be part of a frequent episode. */
-static int keep_frequent_units(run *r, sf_error *error)
-{
-    size_t units = r->input->units->count;
-    bool *keep = sf_alloc(units, sizeof *keep);
-    if (keep == NULL)
-        return sf_fail_memory(error);
-    for (size_t u = 0; u < units; u++)
-        keep[u] = r->unit_spikes[u] >= r->job.least;
-    int status = sf_events_open(&r->events, r->input->spikes, r->input->spike_count, units, keep, error);
-    sf_free(keep);
+    sf_events_choice choice = {.least = r->job.least, .threads = r->job.threads};
+    int status =
+        sf_events_lay_out(&r->events, r->input->spikes, r->input->spike_count, units, &choice, error);
+    if (status == SF_OK && r->engine->mine == NULL)
+        status = sf_events_time_units(&r->events, r->job.threads, error);
+    for (uint32_t u = 0; status == SF_OK && u < r->events.unit_count; u++)
+        r->unit_spikes[r->events.unit[u]] = r->events.first[u + 1] - r->events.first[u];
     return status;
 }
 
@@ -489,9 +478,7 @@ static int prepare(run *r, const sf_progress *progress, sf_error *error)
 static int mine_all(run *r, sf_error *error)
 {
     double start = sf_clock_seconds(), seconds[SF_EPISODE_MAX_SIZE + 1] = {0};
-    int status = count_units(r, error);
-    if (status == SF_OK)
-        status = keep_frequent_units(r, error);
+    int status = lay_out(r, error);
     if (status == SF_OK)
         status = start_tree(r, error);
     if (status != SF_OK)
