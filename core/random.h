@@ -8,9 +8,15 @@
 #ifndef SF_CORE_RANDOM_H
 #define SF_CORE_RANDOM_H
 
+#ifdef __cplusplus
+extern "C++" { /* they hold templates there, whoever includes this file as C */
+#endif
 #include <Random123/philox.h>
 #include <math.h>
 #include <stdint.h>
+#ifdef __cplusplus
+}
+#endif
 
 #ifdef __CUDACC__
 #define SF_RANDOM_INLINE static __host__ __device__ inline
