@@ -20,7 +20,7 @@
  * ------------------------------------------------------------------------------------ */
 
 /** Raised with every change of what follows; the program refuses a plugin of another version. */
-#define SF_BACKEND_VERSION 2u
+#define SF_BACKEND_VERSION 3u
 #define SF_BACKEND_SYMBOL "synfire_backend"
 
 typedef enum sf_operation {
@@ -129,6 +129,7 @@ typedef struct sf_backend {
     /** Families of jobs, each declared in core/backend_FAMILY.h; NULL: the backend does not have it. */
     const struct sf_backend_surrogates *surrogates;
     const struct sf_backend_density *density;
+    const struct sf_backend_graphs *graphs; /**< what bfs and match work on: core/backend_graph.h */
     const struct sf_backend_bfs *bfs;
     const struct sf_backend_match *match;
 } sf_backend;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The CUDA backend: its table, its devices, their memory. */
-#include "gpu/device.cuh"
+#include "gpu/graph.cuh"
 
 #include <stdio.h>
 #include <string.h>
@@ -202,6 +202,7 @@ extern "C" SF_API const sf_backend *synfire_backend(void)
         .stream_close = sf_gpu_stream_close,
         .count = sf_gpu_count,
         .mine = sf_gpu_mine,
+        .graphs = &sf_gpu_graphs,
     };
     return &backend;
 }

@@ -6,7 +6,6 @@
 #include "core/text.h"
 #include "core/thread.h"
 
-#include <Random123/philox.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -29,40 +28,6 @@ int sf_kronecker_parse(sf_kronecker *graph, const char *text, sf_error *error)
     return SF_OK;
 }
 
-/* A bijection of 0..2^scale-1: odd multiplications and shifts to the right can each be undone. */
-static uint32_t scramble(uint32_t vertex, const sf_kronecker *graph)
-{
-    uint32_t mask = (uint32_t)((UINT64_C(1) << graph->scale) - 1);
-    unsigned half = (graph->scale + 1) / 2;
-    uint64_t key = graph->seed * UINT64_C(0x9e3779b97f4a7c15) + UINT64_C(0xbf58476d1ce4e5b9);
-    for (int round = 0; round < 4; round++) {
-        vertex = (vertex * ((uint32_t)(key >> 32) | 1) + (uint32_t)key) & mask;
-        vertex ^= vertex >> half;
-        key *= UINT64_C(0x94d049bb133111eb);
-    }
-    return vertex;
-}
-
-/* One bit of both ends a level: the quadrant falls to A, B, C, D by a 32-bit uniform number. */
-static sf_edge draw_edge(const sf_kronecker *graph, uint64_t index)
-{
-    const uint32_t a = (uint32_t)(0.57 * 0x1p32), ab = (uint32_t)(0.76 * 0x1p32),
-                   abc = (uint32_t)(0.95 * 0x1p32);
-    sf_edge edge = {0, 0};
-    philox4x32_key_t key = {{(uint32_t)graph->seed, (uint32_t)(graph->seed >> 32)}};
-    philox4x32_ctr_t numbers = {{0}};
-    for (uint32_t bit = 0; bit < graph->scale; bit++) {
-        if (bit % 4 == 0) {
-            philox4x32_ctr_t counter = {{(uint32_t)index, (uint32_t)(index >> 32), bit / 4, 0}};
-            numbers = philox4x32(counter, key);
-        }
-        uint32_t u = numbers.v[bit % 4];
-        edge.from = edge.from << 1 | (u >= ab);
-        edge.to = edge.to << 1 | ((u >= a && u < ab) || u >= abc);
-    }
-    return (sf_edge){scramble(edge.from, graph), scramble(edge.to, graph)};
-}
-
 typedef struct drawing {
     const sf_kronecker *graph;
     sf_edge *edges;
@@ -75,7 +40,7 @@ static int draw_block(void *context, unsigned worker, size_t block)
     const drawing *d = context;
     uint64_t stop = (block + 1) * (uint64_t)BLOCK < d->count ? (block + 1) * (uint64_t)BLOCK : d->count;
     for (uint64_t i = block * (uint64_t)BLOCK; i < stop; i++)
-        d->edges[i] = draw_edge(d->graph, i);
+        d->edges[i] = sf_kronecker_edge(d->graph, i);
     return 0;
 }
 

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Graphs on the device: their lists, copied there and back. */
+#include "gpu/graph.cuh"
+
+int sf_gpu_array_open(sf_backend_device *device, sf_gpu_array *array, size_t bytes, sf_error *error)
+{
+    sf_gpu_array_close(device, array);
+    int status = sf_gpu_alloc(device, &array->data, bytes, error);
+    if (status == SF_OK)
+        array->bytes = bytes;
+    return status;
+}
+
+void sf_gpu_array_close(sf_backend_device *device, sf_gpu_array *array)
+{
+    sf_gpu_free(device, array->data, array->bytes);
+    *array = sf_gpu_array{};
+}
+
+static __global__ void subtract(uint64_t *offsets, uint64_t base, uint32_t count)
+{
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
+        offsets[i] -= base;
+}
+
+/* memory: the places of offsets and targets. */
+static int upload_lists(sf_backend_graph *graph, sf_gpu_lists *lists, sf_gpu_array memory[2],
+                        const sf_backend_lists *from, sf_error *error)
+{
+    sf_backend_device *device = graph->device;
+    uint32_t count = graph->vertex_count + 1;
+    uint64_t base = from->offsets[0], edges = from->offsets[graph->vertex_count] - base;
+    int status = sf_gpu_array_open(device, &memory[0], count * sizeof *from->offsets, error);
+    if (status == SF_OK)
+        status = sf_gpu_array_open(device, &memory[1], edges * sizeof *from->targets, error);
+    if (status == SF_OK)
+        status = sf_gpu_upload(device, memory[0].data, from->offsets, memory[0].bytes, error);
+    if (status == SF_OK)
+        status = sf_gpu_upload(device, memory[1].data, from->targets + base, memory[1].bytes, error);
+    if (status != SF_OK)
+        return status;
+    uint64_t *offsets = (uint64_t *)memory[0].data;
+    if (base != 0) {
+        subtract<<<device->properties.multiProcessorCount * 4, 256, 0, device->work>>>(offsets, base, count);
+        SF_GPU_LAUNCHED();
+    }
+    *lists = sf_gpu_lists{offsets, (const uint32_t *)memory[1].data};
+    return SF_OK;
+}
+
+static void close_graph(sf_backend_graph *graph)
+{
+    if (graph == NULL)
+        return;
+    cudaSetDevice(graph->device->ordinal);
+    for (sf_gpu_array &array : graph->memory)
+        sf_gpu_array_close(graph->device, &array);
+    sf_free(graph);
+}
+
+static int open_graph(sf_backend_graph **opened, sf_backend_device *device, const sf_backend_arrays *arrays,
+                      sf_error *error)
+{
+    *opened = NULL;
+    SF_GPU_TRY(cudaSetDevice(device->ordinal));
+    sf_backend_graph *graph = (sf_backend_graph *)sf_alloc(1, sizeof *graph);
+    if (graph == NULL)
+        return sf_fail_memory(error);
+    graph->device = device;
+    graph->vertex_count = arrays->vertex_count;
+    graph->directed = arrays->directed;
+    graph->edge_count = arrays->out.offsets[arrays->vertex_count] - arrays->out.offsets[0];
+    int status = upload_lists(graph, &graph->out, graph->memory, &arrays->out, error);
+    graph->in = graph->out;
+    if (status == SF_OK && arrays->directed)
+        status = upload_lists(graph, &graph->in, graph->memory + 2, &arrays->in, error);
+    if (status == SF_OK)
+        *opened = graph;
+    else
+        close_graph(graph);
+    return status;
+}
+
+static uint64_t edge_count(const sf_backend_graph *graph)
+{
+    return graph->edge_count;
+}
+
+static int read_graph(sf_backend_graph *graph, uint64_t *offsets, uint32_t *targets, sf_error *error)
+{
+    sf_backend_device *device = graph->device;
+    SF_GPU_TRY(cudaSetDevice(device->ordinal));
+    int status = SF_OK;
+    if (offsets != NULL)
+        status = sf_gpu_download(device, offsets, graph->out.offsets,
+                                 ((size_t)graph->vertex_count + 1) * sizeof *offsets, error);
+    if (status == SF_OK && targets != NULL)
+        status =
+            sf_gpu_download(device, targets, graph->out.targets, graph->edge_count * sizeof *targets, error);
+    return status;
+}
+
+const sf_backend_graphs sf_gpu_graphs = {
+    .open = open_graph,
+    .close = close_graph,
+    .edge_count = edge_count,
+    .read = read_graph,
+};

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Graphs on the device, for the kernels that search and match them. */
+#ifndef SF_GPU_GRAPH_CUH
+#define SF_GPU_GRAPH_CUH
+
+#include "gpu/device.cuh"
+
+#include <Random123/philox.h>
+#include <math.h>
+
+extern "C" {
+#include "core/backend_graph.h"
+}
+
+/** A device array and its size in bytes. Zero-initialise. */
+typedef struct sf_gpu_array {
+    void *data;
+    size_t bytes;
+} sf_gpu_array;
+
+/** Room of `bytes`, of unknown content; what the array held is given back. SF_UNAVAILABLE. */
+int sf_gpu_array_open(sf_backend_device *device, sf_gpu_array *array, size_t bytes, sf_error *error);
+void sf_gpu_array_close(sf_backend_device *device, sf_gpu_array *array);
+
+/** Offsets begin at 0. `in` is `out` for an undirected graph. */
+typedef struct sf_gpu_lists {
+    const uint64_t *offsets; /**< vertex_count + 1 */
+    const uint32_t *targets;
+} sf_gpu_lists;
+
+struct sf_backend_graph {
+    sf_backend_device *device;
+    uint32_t vertex_count;
+    bool directed;
+    uint64_t edge_count; /**< directed edges */
+    sf_gpu_lists out, in;
+    sf_gpu_array memory[4]; /**< offsets and targets of both */
+};
+
+/** graph.cu */
+extern const sf_backend_graphs sf_gpu_graphs;
+
+#endif
