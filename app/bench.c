@@ -2,9 +2,11 @@
 /* synfire bench: reproducible benchmarks. */
 #include "app/bench.h"
 
+#include "core/backend.h"
 #include "core/memory.h"
 #include "core/thread.h"
 
+#include <math.h>
 #include <string.h>
 
 /* One line each. */
@@ -13,7 +15,7 @@ static const app_bench *const benches[] = {&app_bench_bfs, &app_bench_density, &
 static const app_option options[] = {
     {"kronecker", "SCALE:EDGEFACTOR:SEED", "bfs: the graph (default 20:16:1)"},
     {"data", "DIR", "episodes: where the recordings are (default: $SYNFIRE_DATA, else ../shared/data)"},
-    {"threads", "N", "bfs: threads of the fast rows (default: all cores); episodes: a row on N threads too"},
+    {"threads", "N", "bfs, episodes: threads of the fast rows (default: all cores)"},
     {0},
 };
 
@@ -65,7 +67,8 @@ static void free_rows(app_bench_rows *rows)
 /* ---- printing
  * ------------------------------------------------------------------------------------------------ */
 
-/* "AMD EPYC, 2 cores": what Linux says of the processor and how many cores this process may use. */
+/* "AMD EPYC, 2 cores": what Linux says of the processor and how many cores this process may use; then its
+ * devices. */
 static void describe_machine(char *text, size_t size)
 {
     char model[128] = "unknown processor", line[256];
@@ -80,7 +83,13 @@ static void describe_machine(char *text, size_t size)
     }
     if (file != NULL)
         fclose(file);
-    snprintf(text, size, "%s, %u cores", model, sf_thread_cores());
+    size_t length = (size_t)snprintf(text, size, "%s, %u cores", model, sf_thread_cores());
+    for (uint32_t d = 0; d < sf_device_count() && length < size; d++) {
+        sf_backend_facts facts;
+        sf_device_facts(sf_device_at(d), &facts);
+        length += (size_t)snprintf(text + length, size - length, "; %s %s", sf_device_name(sf_device_at(d)),
+                                   facts.description);
+    }
 }
 
 static void print_json(sf_text *text, const app_bench_rows *rows, const char *bench, const char *machine)
@@ -107,22 +116,54 @@ static void print_json(sf_text *text, const app_bench_rows *rows, const char *be
     sf_json_end_array(&json);
 }
 
-/* The first row names the columns. */
-static void print_table(sf_text *text, const app_bench_rows *rows, const char *machine)
+/* Fields of the row that begins at `row`, the device among them. */
+static size_t count_fields(const app_bench_rows *rows, size_t row)
+{
+    size_t count = 1;
+    while (row + count < rows->count && rows->fields[row + count].name != NULL)
+        count++;
+    return count;
+}
+
+/* Whether both rows have fields of the same names, so that they share a table. */
+static bool same_fields(const app_bench_rows *rows, size_t row, size_t other, size_t count)
+{
+    if (count_fields(rows, other) != count)
+        return false;
+    for (size_t i = 1; i < count; i++)
+        if (strcmp(rows->fields[row + i].name, rows->fields[other + i].name) != 0)
+            return false;
+    return true;
+}
+
+/* The table of the rows from `first` on that have its fields, which name the columns. Returns the row after.
+ */
+static size_t print_table(sf_text *text, const app_bench_rows *rows, size_t first)
 {
     app_table table = {0};
-    size_t columns = 1;
+    size_t columns = count_fields(rows, first), i = first;
     app_table_cell(&table, "device");
-    for (; columns < rows->count && rows->fields[columns].name != NULL; columns++)
-        app_table_cell(&table, "%s", rows->fields[columns].name);
-    for (size_t i = 0; i < rows->count; i++) {
-        if (rows->fields[i].text != NULL)
-            app_table_cell(&table, "%s", rows->fields[i].text);
-        else
-            app_table_cell(&table, "%.4g", rows->fields[i].number);
-    }
-    sf_text_printf(text, "%s\n\n", machine);
+    for (size_t k = 1; k < columns; k++)
+        app_table_cell(&table, "%s", rows->fields[first + k].name);
+    for (; i < rows->count && same_fields(rows, first, i, columns); i += columns)
+        for (size_t k = i; k < i + columns; k++) {
+            const app_bench_field *field = &rows->fields[k];
+            if (field->text != NULL)
+                app_table_cell(&table, "%s", field->text);
+            else
+                app_table_cell(&table, isfinite(field->number) ? "%.4g" : "-", field->number);
+        }
     app_table_print(&table, text, columns);
+    return i;
+}
+
+static void print_tables(sf_text *text, const app_bench_rows *rows, const char *machine)
+{
+    sf_text_printf(text, "%s\n", machine);
+    for (size_t row = 0; row < rows->count;) {
+        sf_text_printf(text, "\n");
+        row = print_table(text, rows, row);
+    }
     text->length--; /* app_print ends the last line */
 }
 
@@ -145,23 +186,53 @@ static int fail_unknown(const char *name, sf_error *error)
     return status;
 }
 
+/* The words after the benchmark's name are parts of it. */
+static int check_parts(const app_call *call, const app_bench *bench, sf_error *error)
+{
+    for (size_t i = 1; i < call->argument_count; i++) {
+        sf_text known = {0};
+        bool found = false;
+        for (size_t k = 0; bench->parts != NULL && bench->parts[k] != NULL; k++) {
+            found = found || strcmp(bench->parts[k], call->arguments[i]) == 0;
+            sf_text_printf(&known, "%s%s", k > 0 ? ", " : "", bench->parts[k]);
+        }
+        int status = found ? SF_OK
+                           : sf_fail(error, SF_USAGE, NULL, "%s has no part '%s'; it has: %s", bench->name,
+                                     call->arguments[i], known.data != NULL ? known.data : "none");
+        sf_text_free(&known);
+        if (status != SF_OK)
+            return status;
+    }
+    return SF_OK;
+}
+
+bool app_bench_wants(const app_call *call, const char *part)
+{
+    for (size_t i = 1; i < call->argument_count; i++)
+        if (strcmp(call->arguments[i], part) == 0)
+            return true;
+    return call->argument_count == 1;
+}
+
 static int run(app_call *call, sf_error *error)
 {
     const app_bench *bench = find(call->arguments[0]);
     if (bench == NULL)
         return fail_unknown(call->arguments[0], error);
+    if (check_parts(call, bench, error) != SF_OK)
+        return SF_USAGE;
     app_bench_rows rows = {0};
     sf_text text = {0};
     int status = bench->run(call, &rows, error);
     if (status == SF_OK && rows.failed)
         status = sf_fail_memory(error);
     if (status == SF_OK) {
-        char machine[192];
+        char machine[1024];
         describe_machine(machine, sizeof machine);
         if (call->json)
             print_json(&text, &rows, bench->name, machine);
         else
-            print_table(&text, &rows, machine);
+            print_tables(&text, &rows, machine);
         status = app_print(&text, error);
     }
     free_rows(&rows);
@@ -172,20 +243,27 @@ const app_command app_command_bench = {
     .name = "bench",
     .group = "advanced",
     .summary = "reproducible benchmarks",
-    .arguments = "NAME",
+    .arguments = "NAME [PART...]",
     .least_arguments = 1,
-    .most_arguments = 1,
+    .most_arguments = -1,
     .example = "synfire bench bfs --kronecker 16:16:1",
     .notes =
         "bfs: 64 random sources on a Kronecker graph; teps is the harmonic mean of directed edges of the\n"
         "reached component over seconds, ratio the speed over that of a plain queue on one thread in the "
         "same\n"
         "run. What a search prepares once per graph is shown apart.\n"
-        "episodes: Algorithm 1 and the interval engine on one core, on the 64-unit stream of the miners' "
-        "own\n"
-        "benchmark (simulated where it is absent) and on a retina of two hours; medians of seven runs but "
-        "for\n"
-        "Algorithm 1, which takes half a minute. ratio is the speed over the first row of the job.",
+        "episodes: mining data sets by every engine on the CPU and on every device. Words after the name "
+        "choose "
+        "parts: sym26, sim-64 and sim-64-high (the miners' own benchmark stream at two thresholds, simulated "
+        "where it is absent), retina (two hours of a recording), array-60, array-600 and array-3600 (4,096 "
+        "units "
+        "at 10 Hz for so many seconds; the longer two only where there is a device, unless named), counts "
+        "(10 to "
+        "100,000 episodes of 2 to 8 units by each engine side by side). seconds is the median of up to "
+        "eleven "
+        "runs, ratio the speed over the first row of the job. All rows of a job must find the same; an "
+        "engine "
+        "that would take too long is left out.",
     .options = {options},
     .run = run,
 };

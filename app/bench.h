@@ -14,13 +14,18 @@ typedef struct app_bench_rows {
     bool failed; /**< out of memory; reported when it is printed */
 } app_bench_rows;
 
-/** Begins a row; the fields that follow belong to it. Rows of one benchmark should have the same fields. */
+/** Begins a row; the fields that follow belong to it. Neighbouring rows with the same fields share a table.
+ */
 void app_bench_row(app_bench_rows *rows, const char *device);
 void app_bench_text(app_bench_rows *rows, const char *name, const char *value);
 void app_bench_number(app_bench_rows *rows, const char *name, double value);
 
+/** Whether the command line names this part, or none. */
+bool app_bench_wants(const app_call *call, const char *part);
+
 typedef struct app_bench {
     const char *name;
+    const char *const *parts; /**< what may be asked for alone; NULL-terminated, or NULL: it has no parts */
     int (*run)(const app_call *call, app_bench_rows *rows, sf_error *error);
 } app_bench;
 

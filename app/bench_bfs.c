@@ -155,4 +155,4 @@ static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
     return status;
 }
 
-const app_bench app_bench_bfs = {"bfs", run};
+const app_bench app_bench_bfs = {.name = "bfs", .run = run};

@@ -200,4 +200,4 @@ static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
     return status == SF_OK ? bench_live(rows, error) : status;
 }
 
-const app_bench app_bench_density = {"density", run};
+const app_bench app_bench_density = {.name = "density", .run = run};

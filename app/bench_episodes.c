@@ -1,35 +1,81 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench episodes: Algorithm 1 and the interval engine on the miners' own benchmark stream, and the interval
- * engine on two hours of a real retina. */
+/* bench episodes: mining data sets by every engine on the CPU and on every device, in one run, and the parts
+ * of app/bench_counts.c. All rows of a data set must find the same episodes with the same counts. */
 #include "app/bench.h"
+#include "app/bench_counts.h"
+#include "app/mining.h"
 
+#include "core/backend.h"
 #include "core/clock.h"
+#include "core/episode.h"
 #include "core/memory.h"
-#include "mine/mine.h"
+#include "core/thread.h"
+#include "mine/engine.h"
 #include "replay/recording_file.h"
 #include "replay/simulation.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { REPEATS = 7 };
-
-/* One thing to mine, and how fast its first row was. */
-typedef struct task {
+/* A data set: a file, or what is simulated where there is none. */
+typedef struct data_set {
     const char *name;
+    const char *file; /* below the data folder; NULL: always simulated */
+    uint32_t unit_count;
+    double rate_hz, seconds;
+    uint32_t chains, chain_size; /* planted, of units that no other chain has */
+    double chain_rate_hz;
     sf_delay delay;
     double threshold;
     uint32_t max_size;
-    const sf_recording *recording;
-    double first_seconds; /* 0 until there is one */
-} task;
+    bool large; /* unless asked for by name, only where there is a device */
+} data_set;
+
+#define MS SF_MILLISECOND
+#define STREAM "episodes/sim-64-size20.csv"
+
+static const data_set data_sets[] = {
+    {"sym26", NULL, 26, 20, 60, 3, 8, 2, {4 * MS, 6 * MS}, 60, SF_EPISODE_MAX_SIZE, false},
+    {"sim-64", STREAM, 64, 46, 20, 8, 8, 5, {4 * MS, 6 * MS}, 65.428, SF_EPISODE_MAX_SIZE, false},
+    {"sim-64-high", STREAM, 64, 46, 20, 8, 8, 5, {4 * MS, 6 * MS}, 261.712, SF_EPISODE_MAX_SIZE, false},
+    {"retina",
+     "recordings/Stafford2009_WT_37C_Dorsal_2008-10-11-0.h5",
+     0,
+     0,
+     0,
+     0,
+     0,
+     0,
+     {0, 20 * MS},
+     150,
+     4,
+     false},
+    {"array-60", NULL, 4096, 10, 60, 10, 4, 1.3 * 64 / 60, {0, 5 * MS}, 64, 4, false},
+    {"array-600", NULL, 4096, 10, 600, 10, 4, 1.3 * 400 / 600, {0, 5 * MS}, 400, 4, true},
+    {"array-3600", NULL, 4096, 10, 3600, 10, 4, 1.3 * 2000 / 3600, {0, 5 * MS}, 2000, 4, true},
+};
+
+#define DATA_SETS (sizeof data_sets / sizeof data_sets[0])
+#define MOST_CHAINS 10
+#define MOST_RUNS 11
+#define LONG_RUN 1.0 /* seconds: it is not repeated */
 
 typedef struct benchmark {
     const app_call *call;
     app_bench_rows *rows;
-    uint64_t threads; /* 0: one core only */
+    unsigned threads;
+    const data_set *set;
+    sf_recording recording;
+    sf_truth truth;
+    double first_seconds; /* of the first row of the data set; 0 until there is one */
+    uint64_t fingerprint; /* likewise */
+    double candidates;    /* likewise */
 } benchmark;
+
+/* ---- data sets ---- */
 
 /* The file below the data folder, or false where it is not there. */
 static bool find_data(const app_call *call, const char *file, char *path, size_t size)
@@ -39,7 +85,54 @@ static bool find_data(const app_call *call, const char *file, char *path, size_t
     return access(path, R_OK) == 0;
 }
 
-static double peak_mib(void)
+/* Planted chains occur often enough to meet the threshold by themselves. */
+static int simulate(benchmark *b, sf_error *error)
+{
+    const data_set *set = b->set;
+    sf_simulation_chain chains[MOST_CHAINS];
+    uint32_t apart = set->unit_count / (set->chains * set->chain_size);
+    for (uint32_t c = 0; c < set->chains; c++) {
+        chains[c] =
+            (sf_simulation_chain){.episode = {.size = set->chain_size}, .rate_hz = set->chain_rate_hz};
+        for (uint32_t n = 0; n < set->chain_size; n++)
+            chains[c].episode.units[n] = apart * (set->chain_size * c + n);
+        for (uint32_t n = 0; n + 1 < set->chain_size; n++)
+            chains[c].episode.delays[n] = set->delay;
+    }
+    sf_simulation_settings settings;
+    sf_simulation_settings_default(&settings);
+    settings.unit_count = set->unit_count;
+    settings.rate_hz = set->rate_hz;
+    settings.duration_ns = (int64_t)set->seconds * SF_SECOND;
+    settings.chains = chains;
+    settings.chain_count = set->chains;
+    sf_progress progress = app_progress(b->call);
+    return sf_simulate(&b->recording, &b->truth, &settings, &progress, error);
+}
+
+/* SF_OK with an empty recording: the data set is left out, and why was said. */
+static int open_set(benchmark *b, sf_error *error)
+{
+    char path[4096];
+    if (b->set->large && sf_device_count() == 0 && b->call->argument_count == 1) {
+        app_warn(b->call, "%s is left out: it is for accelerators, and there is none", b->set->name);
+        return SF_OK;
+    }
+    if (b->set->file == NULL)
+        return simulate(b, error);
+    if (find_data(b->call, b->set->file, path, sizeof path)) {
+        sf_progress progress = app_progress(b->call);
+        return sf_recording_read(&b->recording, path, NULL, &progress, error);
+    }
+    bool simulated = b->set->unit_count > 0;
+    app_warn(b->call, "there is no %s: %s %s", path, b->set->name,
+             simulated ? "is a simulated stream of the same kind" : "is left out");
+    return simulated ? simulate(b, error) : SF_OK;
+}
+
+/* ---- one row ---- */
+
+static double host_mib(void)
 {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
@@ -52,18 +145,100 @@ static int compare(const void *first, const void *second)
     return (a > b) - (a < b);
 }
 
-static int mine(const benchmark *b, const task *t, const char *engine, unsigned threads,
+static bool holds(const sf_mine_result *result, const sf_episode *chain)
+{
+    for (size_t i = 0; i < result->count; i++) {
+        sf_episode episode;
+        if (result->items[i].size != chain->size)
+            continue;
+        sf_mine_result_episode(result, i, &episode);
+        if (sf_episode_compare(&episode, chain) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A number that two results share only if they are the same. */
+static uint64_t take_fingerprint(const sf_mine_result *result)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (size_t i = 0; i < result->count; i++) {
+        hash = (hash ^ result->items[i].node) * UINT64_C(1099511628211);
+        hash = (hash ^ result->items[i].count) * UINT64_C(1099511628211);
+    }
+    return hash;
+}
+
+static double sum_candidates(const sf_mine_result *result)
+{
+    double candidates = 0;
+    for (uint32_t level = 1; level < result->level_count; level++)
+        candidates += (double)result->levels[level].candidates;
+    return candidates;
+}
+
+/* "64 2264 3762": how many are frequent of each size. */
+static void add_levels(app_bench_rows *rows, const sf_mine_result *result)
+{
+    sf_text levels = {0};
+    for (uint32_t i = 0; i < result->level_count; i++)
+        sf_text_printf(&levels, "%s%" PRIu64, i > 0 ? " " : "", result->levels[i].frequent);
+    app_bench_text(rows, "frequent", levels.data != NULL ? levels.data : "");
+    sf_text_free(&levels);
+}
+
+static void add_chains(app_bench_rows *rows, const benchmark *b, const sf_mine_result *result)
+{
+    size_t found = 0;
+    for (size_t c = 0; c < b->truth.chain_count; c++)
+        found += holds(result, &b->truth.chains[c]);
+    char words[48] = "-";
+    if (b->truth.chain_count > 0)
+        snprintf(words, sizeof words, "%zu of %zu", found, b->truth.chain_count);
+    app_bench_text(rows, "chains", words);
+}
+
+static void add_row(const benchmark *b, unsigned threads, const sf_mine_result *result, const double *seconds,
+                    size_t runs)
+{
+    app_bench_rows *rows = b->rows;
+    double spikes = (double)b->recording.spike_count, longer = 0, median = seconds[runs / 2];
+    for (uint32_t i = 2; i < result->level_count; i++)
+        longer += result->levels[i].seconds;
+    app_bench_row(rows, result->device);
+    app_bench_text(rows, "job", b->set->name);
+    app_bench_text(rows, "engine", result->engine);
+    app_bench_number(rows, "threads", threads);
+    app_bench_number(rows, "seconds", median);
+    app_bench_number(rows, "least_seconds", seconds[0]);
+    app_bench_number(rows, "runs", (double)runs);
+    app_bench_number(rows, "ratio", b->first_seconds / median);
+    app_bench_number(rows, "layout_s", result->levels[0].seconds);
+    app_bench_number(rows, "pairs_s", result->level_count > 1 ? result->levels[1].seconds : 0);
+    app_bench_number(rows, "longer_s", longer);
+    app_bench_number(rows, "spikes", spikes);
+    app_bench_number(rows, "candidates", b->candidates);
+    app_bench_number(rows, "events_candidates_per_s", spikes * b->candidates / median);
+    app_bench_number(rows, "host_mib", host_mib());
+    app_bench_number(rows, "device_mib", (double)result->device_memory / 1048576);
+    add_levels(rows, result);
+    add_chains(rows, b, result);
+}
+
+/* ---- measuring ---- */
+
+static int mine(const benchmark *b, const char *engine, const char *device, unsigned threads,
                 sf_mine_result **result, sf_error *error)
 {
-    const sf_recording *recording = t->recording;
+    const sf_recording *recording = &b->recording;
     sf_mine_options options;
     sf_mine_options_default(&options);
-    options.delays = &t->delay;
+    options.delays = &b->set->delay;
     options.delay_count = 1;
-    options.threshold = t->threshold;
-    options.max_size = t->max_size;
+    options.threshold = b->set->threshold;
+    options.max_size = b->set->max_size;
     options.engine = engine;
-    options.device = "cpu";
+    options.device = device;
     options.threads = threads;
     sf_mine_input input = {recording->spikes, recording->spike_count, &recording->units,
                            sf_recording_duration_ns(recording)};
@@ -71,128 +246,110 @@ static int mine(const benchmark *b, const task *t, const char *engine, unsigned 
     return sf_mine(result, &input, &options, &progress, error);
 }
 
-static void report(benchmark *b, task *t, unsigned threads, const sf_mine_result *result, double seconds)
+/* The first row sets what the others are held against. */
+static int hold_against_first(benchmark *b, const sf_mine_result *result, double seconds, sf_error *error)
 {
-    double spikes = (double)t->recording->spike_count, candidates = 0, frequent = 0;
-    for (uint32_t level = 1; level < result->level_count; level++) {
-        candidates += (double)result->levels[level].candidates;
-        frequent += (double)result->levels[level].frequent;
+    uint64_t fingerprint = take_fingerprint(result);
+    if (b->first_seconds == 0) {
+        b->first_seconds = seconds;
+        b->fingerprint = fingerprint;
+        b->candidates = sum_candidates(result);
     }
-    if (t->first_seconds == 0)
-        t->first_seconds = seconds;
-    app_bench_row(b->rows, result->device);
-    app_bench_text(b->rows, "job", t->name);
-    app_bench_text(b->rows, "engine", result->engine);
-    app_bench_number(b->rows, "threads", threads);
-    app_bench_number(b->rows, "spikes", spikes);
-    app_bench_number(b->rows, "candidates", candidates);
-    app_bench_number(b->rows, "frequent", frequent);
-    app_bench_number(b->rows, "seconds", seconds);
-    app_bench_number(b->rows, "ratio", t->first_seconds / seconds);
-    app_bench_number(b->rows, "events_candidates_per_s", spikes * candidates / seconds);
-    app_bench_number(b->rows, "peak_mib", peak_mib());
+    if (fingerprint == b->fingerprint)
+        return SF_OK;
+    return sf_fail(error, SF_INTERNAL, b->set->name,
+                   "%s on %s found other episodes or counts than the first row", result->engine,
+                   result->device);
 }
 
-/* Mines `repeats` times and reports the median. */
-static int measure(benchmark *b, task *t, const char *engine, unsigned threads, int repeats, sf_error *error)
+/* Several runs, after one on a device that is not counted, since the first one starts it. */
+static int measure(benchmark *b, const char *engine, const char *device, unsigned threads, sf_error *error)
 {
-    double times[REPEATS];
+    double seconds[MOST_RUNS];
+    size_t runs = 0;
     sf_mine_result *result = NULL;
-    for (int i = 0; i < repeats; i++) {
+    bool warm = strcmp(device, "cpu") == 0, last = false;
+    int status = SF_OK;
+    while (status == SF_OK && !last) {
         sf_mine_result_free(result);
-        int status = mine(b, t, engine, threads, &result, error);
+        status = mine(b, engine, device, threads, &result, error);
         if (status != SF_OK)
             return status;
-        times[i] = result->seconds;
+        seconds[runs] = result->seconds;
+        last = warm && (runs + 1 == MOST_RUNS || result->seconds > LONG_RUN);
+        runs += warm;
+        warm = true;
     }
-    qsort(times, (size_t)repeats, sizeof *times, compare);
-    report(b, t, threads, result, times[repeats / 2]);
+    qsort(seconds, runs, sizeof *seconds, compare);
+    status = hold_against_first(b, result, seconds[runs / 2], error);
+    if (status == SF_OK) {
+        app_device_warn(b->call, result->device_note);
+        add_row(b, threads, result, seconds, runs);
+    }
     sf_mine_result_free(result);
-    return SF_OK;
+    return status;
 }
 
-static int measure_interval(benchmark *b, task *t, sf_error *error)
+/* Whether an engine that counts every candidate by itself takes bearable time. A state machine takes about
+ * 10 ns a spike, and most candidates have three nodes. */
+static bool is_bearable(const benchmark *b, const sf_engine *engine, bool on_device)
 {
-    int status = measure(b, t, "interval", 1, REPEATS, error);
+    double spikes = (double)b->recording.spike_count / (double)b->recording.units.count;
+    double seconds = b->candidates * spikes * 3 * 10e-9;
+    return seconds < (on_device ? 50 : engine == &sf_engine_reference ? 10 : 3);
+}
+
+static int measure_cpu(benchmark *b, sf_error *error)
+{
+    int status = measure(b, "interval", "cpu", 1, error);
     if (status == SF_OK && b->threads > 1)
-        status = measure(b, t, "interval", (unsigned)b->threads, REPEATS, error);
+        status = measure(b, "interval", "cpu", b->threads, error);
+    for (size_t e = 0; sf_engines[e] != NULL && status == SF_OK; e++)
+        if (sf_engines[e]->mine == NULL && is_bearable(b, sf_engines[e], false))
+            status = measure(b, sf_engines[e]->name, "cpu", sf_engines[e]->threaded ? b->threads : 1, error);
     return status;
 }
 
-/* Where the stream is not at hand: as many units and spikes, and chains of the same delays. */
-static int simulate_stream(sf_recording *recording, sf_error *error)
+static int measure_device(benchmark *b, sf_device *device, sf_error *error)
 {
-    sf_simulation_chain chains[8];
-    for (uint32_t c = 0; c < 8; c++) {
-        chains[c] = (sf_simulation_chain){.episode = {.size = 8}, .rate_hz = 5};
-        for (uint32_t i = 0; i < 8; i++) {
-            chains[c].episode.units[i] = 8 * c + i;
-            chains[c].episode.delays[i] = (sf_delay){4 * SF_MILLISECOND, 6 * SF_MILLISECOND};
-        }
-    }
-    sf_simulation_settings settings;
-    sf_simulation_settings_default(&settings);
-    settings.unit_count = 64;
-    settings.rate_hz = 46;
-    settings.duration_ns = 20 * SF_SECOND;
-    settings.chains = chains;
-    settings.chain_count = 8;
-    return sf_simulate(recording, NULL, &settings, NULL, error);
-}
-
-static int bench_stream(benchmark *b, sf_error *error)
-{
-    sf_recording recording = {0};
-    task t = {.name = "sim-64-size20",
-              .delay = {4 * SF_MILLISECOND, 6 * SF_MILLISECOND},
-              .threshold = 65.428,
-              .max_size = SF_EPISODE_MAX_SIZE,
-              .recording = &recording};
-    char path[4096];
-    int status;
-    if (find_data(b->call, "episodes/sim-64-size20.csv", path, sizeof path)) {
-        status = sf_recording_read(&recording, path, NULL, NULL, error);
-    } else {
-        app_warn(b->call, "there is no %s: a simulated stream of the same kind takes its place", path);
-        t.name = "simulated";
-        status = simulate_stream(&recording, error);
-    }
-    if (status == SF_OK)
-        status = measure(b, &t, "reference", 1, 1, error);
-    if (status == SF_OK)
-        status = measure_interval(b, &t, error);
-    sf_recording_free(&recording);
+    const char *name = sf_device_name(device);
+    int status = measure(b, "interval", name, 1, error);
+    for (size_t e = 0; sf_engines[e] != NULL && status == SF_OK; e++)
+        if (sf_engines[e]->mine == NULL && is_bearable(b, sf_engines[e], true) &&
+            sf_device_supports(device, SF_OPERATION_COUNT, sf_engines[e]->name))
+            status = measure(b, sf_engines[e]->name, name, b->threads, error);
     return status;
 }
 
-static int bench_retina(benchmark *b, sf_error *error)
+static int measure_set(benchmark *b, sf_error *error)
 {
-    sf_recording recording = {0};
-    task t = {.name = "Stafford2009 10-11",
-              .delay = {0, 20 * SF_MILLISECOND},
-              .threshold = 150,
-              .max_size = 4,
-              .recording = &recording};
-    char path[4096];
-    if (!find_data(b->call, "recordings/Stafford2009_WT_37C_Dorsal_2008-10-11-0.h5", path, sizeof path)) {
-        app_warn(b->call, "there is no %s: its job is left out", path);
-        return SF_OK;
+    int status = open_set(b, error);
+    if (status == SF_OK && b->recording.spike_count > 0) {
+        status = measure_cpu(b, error);
+        for (uint32_t d = 0; d < sf_device_count() && status == SF_OK; d++)
+            status = measure_device(b, sf_device_at(d), error);
     }
-    int status = sf_recording_read(&recording, path, NULL, NULL, error);
-    if (status == SF_OK)
-        status = measure_interval(b, &t, error);
-    sf_recording_free(&recording);
+    sf_recording_free(&b->recording);
+    sf_truth_free(&b->truth);
     return status;
 }
 
 static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
 {
-    benchmark b = {.call = call, .rows = rows};
+    uint64_t threads = sf_thread_cores();
     app_catch_signals();
-    int status = app_uint(call, "threads", 1, 1024, &b.threads, error);
-    if (status == SF_OK)
-        status = bench_stream(&b, error);
-    return status == SF_OK ? bench_retina(&b, error) : status;
+    int status = app_uint(call, "threads", 1, 1024, &threads, error);
+    for (size_t i = 0; i < DATA_SETS && status == SF_OK; i++) {
+        benchmark b = {.call = call, .rows = rows, .threads = (unsigned)threads, .set = &data_sets[i]};
+        if (app_bench_wants(call, data_sets[i].name))
+            status = measure_set(&b, error);
+    }
+    if (status == SF_OK && app_bench_wants(call, "counts"))
+        status = app_bench_counts(call, rows, (unsigned)threads, error);
+    return status;
 }
 
-const app_bench app_bench_episodes = {.name = "episodes", .run = run};
+static const char *const parts[] = {"sym26",     "sim-64",     "sim-64-high", "retina", "array-60",
+                                    "array-600", "array-3600", "counts",      NULL};
+
+const app_bench app_bench_episodes = {.name = "episodes", .parts = parts, .run = run};

@@ -16,6 +16,7 @@
 struct sf_counter {
     const sf_engine *engine;
     unsigned threads;
+    uint32_t least;   /* as in sf_count_job */
     sf_events events; /* of the units that occur in the episodes */
     const sf_episode *episodes;
     size_t episode_count;
@@ -230,6 +231,11 @@ int sf_counter_use(sf_counter *counter, const char *device, sf_error *error)
     return status;
 }
 
+void sf_counter_at_least(sf_counter *counter, uint32_t least)
+{
+    counter->least = least;
+}
+
 const char *sf_counter_device(const sf_counter *counter, const char **note)
 {
     if (note != NULL)
@@ -244,6 +250,7 @@ static int count_group(sf_counter *counter, uint32_t *counts, const sf_count_job
                                     .first = job->first,
                                     .last = job->last,
                                     .candidates = job->candidates,
+                                    .least = job->least,
                                     .counts = counts,
                                     .culled = job->culled};
         sf_error reason;
@@ -259,9 +266,11 @@ static int count_group(sf_counter *counter, uint32_t *counts, const sf_count_job
 
 int sf_counter_count(sf_counter *counter, const sf_span *span, uint64_t *counts, sf_error *error)
 {
-    sf_count_job job = {
-        .events = &counter->events, .last = counter->events.count, .threads = counter->threads};
-    uint64_t culled = 0; /* nothing is, where every count matters */
+    sf_count_job job = {.events = &counter->events,
+                        .last = counter->events.count,
+                        .threads = counter->threads,
+                        .least = counter->least};
+    uint64_t culled = 0; /* how many are is nobody's question here */
     job.culled = &culled;
     if (span != NULL) {
         job.first = sf_events_position(&counter->events, span->start_ns);

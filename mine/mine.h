@@ -101,6 +101,10 @@ int sf_counter_open(sf_counter **counter, const sf_spike *spikes, size_t spike_c
  */
 int sf_counter_use(sf_counter *counter, const char *device, sf_error *error);
 
+/** From now on, of a count below `least` it only matters that it is below; 0, as at first: every count
+ * matters. */
+void sf_counter_at_least(sf_counter *counter, uint32_t least);
+
 /** "cpu", "cuda:0": where the last count was made; *note (may be NULL) as in sf_mine_result, until close. */
 const char *sf_counter_device(const sf_counter *counter, const char **note);
 

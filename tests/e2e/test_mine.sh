@@ -208,9 +208,12 @@ refused 64 "more than 10000000 windows" $SYNFIRE count demo.h5 --episodes text.t
 mkdir -p data/episodes
 awk 'BEGIN { srand(1); for (t = 0; t < 20; t += 0.01) printf "u%d,%.5f\n", int(rand() * 8), t + rand() / 200 }' \
     >data/episodes/sim-64-size20.csv
-$SYNFIRE bench episodes --data data --threads 2 --json >out 2>err
+$SYNFIRE bench episodes sim-64-high retina --data data --threads 2 --json >out 2>err
 grep -q 'Stafford2009.*is left out' err
 check '
-assert [(r["engine"], r["threads"]) for r in out] == [("reference", 1), ("interval", 1), ("interval", 2)]
+rows = [(r["engine"], r["threads"]) for r in out if r["device"] == "cpu"]
+assert rows == [("interval", 1), ("interval", 2), ("reference", 1)] + [
+    (name, 2) for name in ("ptpe", "mtpe", "hybrid", "two-pass")]
 assert len({(r["candidates"], r["frequent"]) for r in out}) == 1 and out[0]["ratio"] == 1
-assert all(r["bench"] == "episodes" and r["job"] == "sim-64-size20" and r["seconds"] > 0 for r in out)'
+assert all(r["bench"] == "episodes" and r["job"] == "sim-64-high" and r["seconds"] > 0 for r in out)'
+refused 64 "has no part 'nothing'; it has: sym26" $SYNFIRE bench episodes nothing

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The part `counts` of bench episodes: the engines side by side, as the figures of Cao et al. have them. */
+#ifndef SF_APP_BENCH_COUNTS_H
+#define SF_APP_BENCH_COUNTS_H
+
+#include "app/bench.h"
+
+/** A row for each device, size of episodes and number of episodes: milliseconds of every engine. */
+int app_bench_counts(const app_call *call, app_bench_rows *rows, unsigned threads, sf_error *error);
+
+#endif
