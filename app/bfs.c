@@ -14,7 +14,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const app_option options[] = {
     {"source", "V",
@@ -55,7 +54,8 @@ static int read_list(sf_edge_list *list, const app_call *call, sf_error *error)
 static int load_graph(search *s, const app_call *call, sf_error *error)
 {
     sf_edge_list list;
-    int status = app_refuse_recording_options(call, error);
+    static const char *const none[] = {NULL};
+    int status = app_refuse_recording_options(call, none, error);
     if (status == SF_OK)
         status = read_list(&list, call, error);
     if (status != SF_OK)
@@ -122,10 +122,7 @@ static int load(search *s, const app_call *call, sf_error *error)
         return sf_fail(error, SF_USAGE, "--undirected", "excludes --directed");
     if (source == NULL)
         return sf_fail(error, SF_USAGE, "--source", "is missing: say which vertex or unit to start at");
-    bool is_recording = call->argument_count > 0 && !app_has(call, "kronecker") &&
-                        access(call->arguments[0], R_OK) == 0 &&
-                        sf_graph_file_format(call->arguments[0]) == NULL;
-    if (is_recording)
+    if (call->argument_count > 0 && !app_has(call, "kronecker") && app_is_recording(call->arguments[0]))
         return connect_recording(s, call, error);
     int status = load_graph(s, call, error);
     return status == SF_OK ? read_vertex(s, source, error) : status;

@@ -54,6 +54,8 @@ typedef struct app_call {
 extern const app_command *const app_commands[]; /**< NULL-terminated, in the order of help */
 
 bool app_has(const app_call *call, const char *option);
+/** True where this list is among the options of the command. */
+bool app_takes(const app_call *call, const app_option *options);
 /** The last value given, or `otherwise`. */
 const char *app_value(const app_call *call, const char *option, const char *otherwise);
 /** The values of a repeated option, one a call: *from starts at 0; NULL at the end. */

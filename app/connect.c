@@ -8,10 +8,12 @@
 #include "core/episode.h"
 #include "core/memory.h"
 #include "core/thread.h"
+#include "graph/file.h"
 #include "graph/sttc.h"
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 const app_option app_connect_options[] = {
     {"metric", "episodes|sttc",
@@ -21,7 +23,7 @@ const app_option app_connect_options[] = {
     {"surrogates", "N",
      "sttc: keep pairs above the 95th percentile of N circular shifts of their own (default 200; 0: "
      "keep all)"},
-    {"seed", "N", "sttc: of the surrogates (default 1)"},
+    {"seed", "N", "of random numbers: sttc's surrogates, match's rewired graphs (default 1)"},
     {NULL, NULL, NULL},
 };
 
@@ -41,13 +43,20 @@ static int refuse(const char *option, const char *reason, sf_error *error)
     return sf_fail(error, SF_USAGE, place, "%s", reason);
 }
 
-int app_refuse_recording_options(const app_call *call, sf_error *error)
+static bool is_among(const char *name, const char *const *names)
+{
+    while (*names != NULL && strcmp(*names, name) != 0)
+        names++;
+    return *names != NULL;
+}
+
+int app_refuse_recording_options(const app_call *call, const char *const *but, sf_error *error)
 {
     const app_option *const lists[] = {app_connect_options, app_mining_options, app_engine_options,
                                        app_selection_options};
     for (size_t l = 0; l < sizeof lists / sizeof lists[0]; l++)
         for (const app_option *option = lists[l]; option->name != NULL; option++)
-            if (app_has(call, option->name))
+            if (app_takes(call, lists[l]) && app_has(call, option->name) && !is_among(option->name, but))
                 return refuse(option->name, "is for recordings, and this is a graph", error);
     return SF_OK;
 }
@@ -80,7 +89,7 @@ static int connect_episodes(sf_connectivity *graph, const app_call *call, const 
                             sf_error *error)
 {
     static const char *const others[] = {"surrogates", "seed", NULL};
-    const char *given = find_given(call, others);
+    const char *given = app_has(call, "rewired") ? NULL : find_given(call, others);
     if (given != NULL)
         return refuse(given, "goes with --metric sttc", error);
     app_mining mining;
@@ -164,9 +173,11 @@ static int drop_near(sf_connectivity *graph, const app_call *call, const sf_reco
 static int connect_tiling(sf_connectivity *graph, const app_call *call, const sf_recording *recording,
                           sf_error *error)
 {
-    static const char *const others[] = {"min-count", "min-rate", "min-fraction", "self", "engine",
-                                         "device",    NULL};
+    static const char *const others[] = {"min-count", "min-rate", "min-fraction", "self", NULL};
+    static const char *const engines[] = {"engine", "device", NULL};
     const char *given = find_given(call, others);
+    if (given == NULL && app_takes(call, app_engine_options))
+        given = find_given(call, engines);
     if (given != NULL)
         return refuse(given, "goes with --metric episodes", error);
     sf_trains trains;
@@ -200,5 +211,27 @@ int app_connect(sf_connectivity *graph, const app_call *call, const sf_recording
         return sf_fail(error, SF_USAGE, "--metric", "found '%s', expected episodes or sttc", metric);
     if (status != SF_OK)
         sf_connectivity_free(graph);
+    return status;
+}
+
+bool app_is_recording(const char *path)
+{
+    return access(path, R_OK) == 0 && sf_graph_file_format(path) == NULL;
+}
+
+int app_connect_file(sf_edge_list *list, const app_call *call, const char *path, sf_error *error)
+{
+    *list = (sf_edge_list){0};
+    sf_recording recording;
+    int status = app_load(call, path, &recording, error);
+    if (status != SF_OK)
+        return status;
+    sf_connectivity graph;
+    status = app_connect(&graph, call, &recording, error);
+    if (status == SF_OK) {
+        status = sf_connectivity_list(list, &graph, &recording.units, error);
+        sf_connectivity_free(&graph);
+    }
+    sf_recording_free(&recording);
     return status;
 }

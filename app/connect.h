@@ -17,7 +17,14 @@ extern const app_option app_connect_options[];
  */
 int app_connect(sf_connectivity *graph, const app_call *call, const sf_recording *recording, sf_error *error);
 
-/** Where an option that only recordings take was given with a graph file: SF_USAGE. */
-int app_refuse_recording_options(const app_call *call, sf_error *error);
+/** The same of a recording that is still to be read, as a list of edges; nothing but what `graph` takes. */
+int app_connect_file(sf_edge_list *list, const app_call *call, const char *path, sf_error *error);
+
+/** True for a file that is there and is no graph. */
+bool app_is_recording(const char *path);
+
+/** Where an option that only recordings take was given with a graph file: SF_USAGE. `but` names those that
+ * the command has for graphs too and ends with NULL. */
+int app_refuse_recording_options(const app_call *call, const char *const *but, sf_error *error);
 
 #endif

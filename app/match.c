@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* synfire match: labelled subgraph matching. */
-#include "app/command.h"
+#include "app/connect.h"
+#include "app/load.h"
+#include "app/mining.h"
+#include "app/rewired.h"
 
-#include "core/file.h"
 #include "core/memory.h"
 #include "graph/file.h"
 #include "graph/match.h"
@@ -10,7 +12,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { LISTED = 1000, TABLE_TOP = 20 };
 
@@ -25,7 +26,9 @@ static const app_option options[] = {
     {"directed", NULL,
      "take the lines of .graph patterns and data as directed edges (the motif language always is)"},
     {"engine", "NAME", "how to search: auto (default) or gvsm; the counts are the same"},
-    {"threads", "N", "threads (default: all cores)"},
+    {"rewired", "N",
+     "hold the count against N graphs rewired at random, every vertex with its degrees: mean, spread, "
+     "z-score"},
     {"explain", NULL, "show the order of matching and what pruning left (on stderr with --json)"},
     {NULL, NULL, NULL},
 };
@@ -35,6 +38,8 @@ typedef struct matching {
     sf_csr data;
     sf_match_options options;
     sf_match_result result;
+    sf_spread_options rewired;
+    sf_spread spread; /**< of the count, where rewired.graphs is not 0 */
 } matching;
 
 /* ---- options
@@ -53,6 +58,32 @@ static int read_semantics(sf_semantics *semantics, const app_call *call, sf_erro
     return SF_OK;
 }
 
+static const char census[] = "census"; /* stands for a pattern */
+
+static bool is_census(const app_call *call)
+{
+    return strcmp(call->arguments[1], census) == 0;
+}
+
+/* What searching for one pattern takes and the census does not. */
+static int refuse_pattern_options(const app_call *call, sf_error *error)
+{
+    static const char *const others[] = {"count",   "distinct", "limit",   "time-limit", "semantics",
+                                         "induced", "engine",   "explain", NULL};
+    for (const char *const *option = others; is_census(call) && *option != NULL; option++)
+        if (app_has(call, *option))
+            return sf_fail(error, SF_USAGE, *option, "does not go with census, which counts all triads");
+    return SF_OK;
+}
+
+/* A limit leaves a lower bound, which says nothing beside other counts. */
+static int refuse_limits(const matching *m, sf_error *error)
+{
+    if (m->rewired.graphs == 0 || (m->options.limit == 0 && m->options.time_limit_s <= 0))
+        return SF_OK;
+    return sf_fail(error, SF_USAGE, "--rewired", "needs the whole count: leave --limit and --time-limit out");
+}
+
 static int read_options(matching *m, const app_call *call, sf_error *error)
 {
     uint64_t threads = 0;
@@ -67,60 +98,41 @@ static int read_options(matching *m, const app_call *call, sf_error *error)
     m->options.distinct = app_has(call, "distinct");
     m->options.keep = app_has(call, "count") ? 0 : LISTED;
     m->options.engine = app_value(call, "engine", NULL);
-    return status;
-}
-
-/* ---- pattern and data
- * ---------------------------------------------------------------------------------------- */
-
-static int read_graph_pattern(sf_pattern *pattern, const char *path, bool directed, sf_error *error)
-{
-    sf_edge_list list;
-    int status = sf_graph_read(&list, path, error);
-    if (status != SF_OK)
-        return status;
-    list.directed = directed;
-    status = sf_pattern_of_graph(pattern, &list, error);
-    if (status != SF_OK && error->place[0] == '\0')
-        snprintf(error->place, sizeof error->place, "%s", path);
-    sf_edge_list_free(&list);
-    return status;
-}
-
-/* A file that is a graph, a file in the motif language, or the pattern itself in that language. */
-static int read_pattern(sf_pattern *pattern, const char *given, bool directed, sf_error *error)
-{
-    if (access(given, F_OK) != 0) {
-        const char *dot = strrchr(given, '.');
-        if (dot != NULL && strcmp(dot, ".graph") == 0)
-            return sf_fail(error, SF_NO_INPUT, given, "there is no such file");
-        return sf_motif_parse(pattern, "pattern", given, strlen(given), error);
-    }
-    if (sf_graph_file_format(given) != NULL)
-        return read_graph_pattern(pattern, given, directed, error);
-    sf_text text = {0};
-    int status = sf_file_read(&text, given, error);
     if (status == SF_OK)
-        status = sf_motif_parse(pattern, given, text.data != NULL ? text.data : "", text.length, error);
-    sf_text_free(&text);
-    return status;
+        status = app_rewired_parse(&m->rewired, call, error);
+    if (status == SF_OK)
+        status = refuse_pattern_options(call, error);
+    return status == SF_OK ? refuse_limits(m, error) : status;
+}
+
+/* ---- data
+ * ------------------------------------------------------------------------------------------------------- */
+
+static int read_list(sf_edge_list *list, const app_call *call, sf_error *error)
+{
+    static const char *const own[] = {"threads", "seed", NULL};
+    const char *path = call->arguments[0];
+    if (app_is_recording(path))
+        return app_connect_file(list, call, path, error);
+    int status = app_refuse_recording_options(call, own, error);
+    return status == SF_OK ? sf_graph_read(list, path, error) : status;
 }
 
 /* Parallel edges are kept where they carry values that a pattern can ask for. */
-static int read_data(sf_csr *data, const char *path, const sf_pattern *pattern, const app_call *call,
-                     sf_error *error)
+static int read_data(matching *m, const app_call *call, sf_error *error)
 {
     sf_edge_list list;
-    int status = sf_graph_read(&list, path, error);
+    int status = read_list(&list, call, error);
     if (status != SF_OK)
         return status;
-    if (!pattern->directed)
+    bool one = is_census(call) || list.edge_columns.count == 0;
+    if (!is_census(call) && !m->pattern.directed)
         list.directed = false;
     else if (app_has(call, "directed"))
         list.directed = true;
-    status = sf_csr_build(data, &list, list.edge_columns.count > 0 ? 0 : SF_CSR_DROP_DUPLICATES, error);
+    status = sf_csr_build(&m->data, &list, one ? SF_CSR_DROP_DUPLICATES : 0, error);
     if (status != SF_OK && error->place[0] == '\0')
-        snprintf(error->place, sizeof error->place, "%s", path);
+        snprintf(error->place, sizeof error->place, "%s", call->arguments[0]);
     sf_edge_list_free(&list);
     return status;
 }
@@ -128,8 +140,9 @@ static int read_data(sf_csr *data, const char *path, const sf_pattern *pattern, 
 /* ---- output
  * -------------------------------------------------------------------------------------------------- */
 
-static void print_json(sf_text *text, const sf_match_result *result)
+static void print_json(sf_text *text, const matching *m)
 {
+    const sf_match_result *result = &m->result;
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
     sf_json_uint(&json, "count", result->count);
@@ -148,6 +161,8 @@ static void print_json(sf_text *text, const sf_match_result *result)
         sf_json_end_array(&json);
     }
     sf_json_end_array(&json);
+    if (m->rewired.graphs > 0)
+        app_rewired_json(&json, &m->spread, m->rewired.graphs);
     sf_json_end_object(&json);
 }
 
@@ -215,6 +230,9 @@ static void print_text(sf_text *text, const matching *m, bool explain)
                    result->seconds);
     if (result->count == UINT64_MAX)
         sf_text_printf(text, "(more than 2^64 - 1)\n");
+    if (m->rewired.graphs > 0)
+        sf_text_printf(text, "in %u rewired graphs %.6g, standard deviation %.3g: z = %.3g\n",
+                       m->rewired.graphs, m->spread.mean, m->spread.sd, m->spread.z);
     if (result->kept > 0)
         print_embeddings(text, m);
     if (explain) {
@@ -235,7 +253,7 @@ static int report(const app_call *call, const matching *m, sf_error *error)
         sf_text_clear(&text);
     }
     if (call->json)
-        print_json(&text, &m->result);
+        print_json(&text, m);
     else
         print_text(&text, m, explain);
     return app_print(&text, error);
@@ -243,6 +261,14 @@ static int report(const app_call *call, const matching *m, sf_error *error)
 
 /* ---- the command
  * --------------------------------------------------------------------------------------------- */
+
+static int find_spread(matching *m, sf_error *error)
+{
+    const sf_pattern_set set = {&m->pattern, &m->options, 1};
+    sf_measure measure = sf_measure_patterns(&set);
+    double count = (double)m->result.count;
+    return sf_spread_find(&m->spread, &count, &m->data, &measure, &m->rewired, error);
+}
 
 static int match(matching *m, const app_call *call, sf_error *error)
 {
@@ -252,9 +278,10 @@ static int match(matching *m, const app_call *call, sf_error *error)
     if (status != SF_OK)
         return status;
     m->options.progress = &progress;
-    app_catch_signals();
     status = sf_match_run(index, &m->pattern, &m->options, &m->result, error);
     sf_match_close(index);
+    if (status == SF_OK && m->rewired.graphs > 0)
+        status = find_spread(m, error);
     if (status == SF_OK)
         status = report(call, m, error);
     sf_match_result_free(&m->result);
@@ -264,13 +291,16 @@ static int match(matching *m, const app_call *call, sf_error *error)
 static int run(app_call *call, sf_error *error)
 {
     matching m = {0};
+    sf_progress progress = app_progress(call);
     int status = read_options(&m, call, error);
+    m.rewired.progress = &progress;
+    if (status == SF_OK && !is_census(call))
+        status = sf_motif_read(&m.pattern, call->arguments[1], app_has(call, "directed"), error);
     if (status == SF_OK)
-        status = read_pattern(&m.pattern, call->arguments[1], app_has(call, "directed"), error);
+        status = read_data(&m, call, error);
+    app_catch_signals();
     if (status == SF_OK)
-        status = read_data(&m.data, call->arguments[0], &m.pattern, call, error);
-    if (status == SF_OK)
-        status = match(&m, call, error);
+        status = is_census(call) ? app_census(call, &m.data, &m.rewired, error) : match(&m, call, error);
     sf_csr_free(&m.data);
     sf_pattern_free(&m.pattern);
     return status;
@@ -285,16 +315,21 @@ const app_command app_command_match = {
     .least_arguments = 2,
     .most_arguments = 2,
     .example = "synfire match demo.graphml 'A -> B; B -> C; A -> C; C !> A'",
-    .notes = "DATA is a graph file, such as `synfire graph --out` writes. PATTERN is a .graph file, or a "
-             "pattern in the\n"
-             "motif language, in a file or as it is:\n"
-             "  A -> B [count >= 10, delay < 8]    an edge and what its attributes must be\n"
-             "  C !> A                             an edge that must be absent\n"
-             "  A.class = \"excitatory\"             of a vertex; operators = != < <= > >=\n"
-             "  A.rate > C.rate                    of two vertices\n"
-             "  B === C                            the two are interchangeable: the pair counts once\n"
-             "  ffl(x, y, z) { x -> y; y -> z }    a macro, used as ffl(A, B, C)\n"
-             "  030T(A, B, C)                      one of the 13 connected triads, induced; alone: 030T",
-    .options = {options},
+    .notes =
+        "DATA is a graph file, such as `synfire graph --out` writes, or a recording, whose connectivity "
+        "graph "
+        "is taken.\n"
+        "PATTERN is feed-forward-loop, reciprocal-pair, chain-N, diverging-N or converging-N (N from 2 to "
+        "16), a\n"
+        ".graph file, a pattern in the motif language, in a file or as it is, or census: all sets of three\n"
+        "vertices by how they are joined.\n"
+        "  A -> B [count >= 10, delay < 8]    an edge and what its attributes must be\n"
+        "  C !> A                             an edge that must be absent\n"
+        "  A.class = \"excitatory\"             of a vertex; operators = != < <= > >=\n"
+        "  A.rate > C.rate                    of two vertices\n"
+        "  B === C                            the two are interchangeable: the pair counts once\n"
+        "  ffl(x, y, z) { x -> y; y -> z }    a macro, used as ffl(A, B, C)\n"
+        "  030T(A, B, C)                      one of the 13 connected triads, induced; alone: 030T",
+    .options = {options, app_connect_options, app_mining_options, app_selection_options},
     .run = run,
 };

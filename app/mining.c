@@ -99,7 +99,9 @@ int app_mining_parse(app_mining *mining, const app_call *call, const sf_recordin
     sf_mine_options *options = &mining->options;
     sf_mine_options_default(options);
     uint64_t threads = 0;
-    int status = app_engine(&options->engine, &options->device, call, error);
+    int status = SF_OK;
+    if (app_takes(call, app_engine_options)) /* else the command has an engine of its own */
+        status = app_engine(&options->engine, &options->device, call, error);
     if (status == SF_OK)
         status = parse_delays(mining, call, error);
     if (status == SF_OK)

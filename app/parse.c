@@ -127,6 +127,14 @@ bool app_has(const app_call *call, const char *option)
     return false;
 }
 
+bool app_takes(const app_call *call, const app_option *options)
+{
+    for (size_t l = 0; l < APP_OPTION_LISTS; l++)
+        if (call->command->options[l] == options)
+            return true;
+    return false;
+}
+
 const char *app_value(const app_call *call, const char *option, const char *otherwise)
 {
     const char *value = otherwise;

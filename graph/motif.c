@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/motif.h"
 
+#include "graph/census.h"
+
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/text.h"
@@ -9,24 +11,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { AB = 1, BA = 2, BC = 4, CB = 8, AC = 16, CA = 32 };
-
-const sf_triad sf_triads[SF_TRIADS] = {
-    {"021D", BA | BC},
-    {"021U", AB | CB},
-    {"021C", AB | BC},
-    {"111D", AB | BA | CB},
-    {"111U", AB | BA | BC},
-    {"030T", AB | CB | AC},
-    {"030C", BA | CB | AC},
-    {"201", AB | BA | BC | CB},
-    {"120D", BA | BC | AC | CA},
-    {"120U", AB | CB | AC | CA},
-    {"120C", AB | BC | AC | CA},
-    {"210", AB | BC | CB | AC | CA},
-    {"300", AB | BA | BC | CB | AC | CA},
-};
 
 /* ---- words
  * --------------------------------------------------------------------------------------------------- */
@@ -139,7 +123,7 @@ static int read_string(const parser *p, cursor *c, token *t)
 
 static bool is_triad(const char *text)
 {
-    for (size_t i = 0; i < SF_TRIADS; i++)
+    for (size_t i = SF_FIRST_CONNECTED; i < SF_TRIADS; i++)
         if (strcmp(sf_triads[i].name, text) == 0)
             return true;
     return false;

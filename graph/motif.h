@@ -19,18 +19,23 @@
 #ifndef SF_GRAPH_MOTIF_H
 #define SF_GRAPH_MOTIF_H
 
+#include "core/text.h"
 #include "graph/pattern.h"
 
 /** Reads a text; *pattern is directed. path is for messages, whose place is PATH:LINE:COLUMN. SF_DATA. */
 int sf_motif_parse(sf_pattern *pattern, const char *path, const char *text, size_t size, sf_error *error);
 
-/** The 13 connected triads of three vertices 0, 1, 2 in the notation of Holland and Leinhardt. */
-#define SF_TRIADS 13
-typedef struct sf_triad {
-    const char *name;
-    uint8_t edges; /**< bits 0 to 5: 0->1, 1->0, 1->2, 2->1, 0->2, 2->0 */
-} sf_triad;
+/**
+ * Appends, in the language, a pattern that has a name of its own: `feed-forward-loop`, `reciprocal-pair`,
+ * `chain-N` (N vertices), `diverging-N` and `converging-N` (one vertex to N others, or from them). Vertices
+ * that can be exchanged count once. False where nothing has this name; N is 2 to 16.
+ */
+bool sf_motif_named(sf_text *text, const char *name);
 
-extern const sf_triad sf_triads[SF_TRIADS];
+/**
+ * The pattern that a person asks for: a name as above, a file of a graph or in the language, or the pattern
+ * itself in the language. `directed` is for files of graphs. SF_NO_INPUT, SF_DATA.
+ */
+int sf_motif_read(sf_pattern *pattern, const char *given, bool directed, sf_error *error);
 
 #endif

@@ -48,6 +48,45 @@ count 1 cycle.el 'A -> B [weight > 4]; B -> C [weight >= 12]'
 count 3 cycle.el 'A -> B' --semantics homomorphism
 $SYNFIRE motif cycle.el 'X -> Y [weight = 12]' | grep -q '^1 embeddings'
 
+# Patterns by name, the census and its identity, and counts beside those of rewired graphs.
+count 14324 "$worm" feed-forward-loop --count
+count 672 "$worm" reciprocal-pair --count
+$SYNFIRE match "$worm" census --json >census
+$SYNFIRE match "$worm" census --json --rewired 20 --seed 3 --threads 1 >one
+$SYNFIRE match "$worm" census --json --rewired 20 --seed 3 --threads 2 >two
+$SYNFIRE match "$worm" feed-forward-loop --count --rewired 20 --seed 3 --json >loops
+python3 - <<'END'
+import json
+triads = {t["name"]: t["count"] for t in json.load(open("census"))["triads"]}
+assert len(triads) == 16 and sum(triads.values()) == 419 * 418 * 417 // 6
+assert 14324 == (triads["030T"] + 2 * triads["120D"] + 2 * triads["120U"] + triads["120C"] + 3 * triads["210"]
+                 + 6 * triads["300"])
+one, two = json.load(open("one")), json.load(open("two"))
+assert one["triads"] == two["triads"] and all(t["rewired"]["graphs"] == 20 for t in one["triads"])
+mean = {t["name"]: t["rewired"]["mean"] for t in one["triads"]}
+loops = json.load(open("loops"))
+expected = (mean["030T"] + 2 * mean["120D"] + 2 * mean["120U"] + mean["120C"] + 3 * mean["210"] + 6 * mean["300"])
+assert abs(loops["rewired"]["mean"] - expected) < 1e-6 * expected, "the same graphs give the same loops"
+assert abs(loops["rewired"]["z"] - (14324 - loops["rewired"]["mean"]) / loops["rewired"]["sd"]) < 1e-9
+assert loops["rewired"]["z"] > 50
+END
+$SYNFIRE match "$worm" census --rewired 5 | grep -q '^300 *A<->B B<->C A<->C  *273 '
+
+# A recording stands for its connectivity graph; --engine stays that of matching.
+$SYNFIRE simulate sim.h5 --unit-count 10 --rate 5 --duration 120 --chain "#0 -(4,6]-> #3 -(4,6]-> #7" --chain-rate 3 \
+    --seed 3 --quiet >/dev/null
+$SYNFIRE graph sim.h5 --delay 4:6,8:12 --min-count 40 --out sim.graphml >/dev/null
+for pattern in feed-forward-loop chain-3 'A -> B [weight > 100, delay <= 6]' census; do
+    $SYNFIRE match sim.graphml "$pattern" --json | sed 's/"seconds":[^,]*,//' >of_file
+    $SYNFIRE match sim.h5 "$pattern" --delay 4:6,8:12 --min-count 40 --json | sed 's/"seconds":[^,]*,//' | cmp of_file -
+done
+$SYNFIRE match sim.h5 chain-3 --delay 4:6 --min-count 40 --engine gvsm --json | grep -q '"count":[1-9]'
+$SYNFIRE match sim.h5 converging-2 --metric sttc --surrogates 20 --seed 2 --json | grep -q '"count":[1-9]'
+
+expect 64 "--rewired" $SYNFIRE match cycle.el 'A -> B' --rewired 20 --limit 2
+expect 64 "--rewired" $SYNFIRE match cycle.el 'A -> B' --rewired 1
+expect 64 "census" $SYNFIRE match cycle.el census --distinct
+expect 64 "for recordings" $SYNFIRE match cycle.el 'A -> B' --delay 4:6
 expect 65 "pattern:1:8" $SYNFIRE match cycle.el 'A -> B C'
 printf 'A -> B\nA ->\n' >bad.motif
 expect 65 "bad.motif:2:5" $SYNFIRE match cycle.el bad.motif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/rewired.h"
+
+#include "core/clock.h"
+#include "core/thread.h"
+#include "graph/census.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+int app_rewired_parse(sf_spread_options *options, const app_call *call, sf_error *error)
+{
+    uint64_t graphs = 0, seed = 1, threads = sf_thread_cores();
+    int status = app_uint(call, "rewired", 2, 1000000, &graphs, error);
+    if (status == SF_OK)
+        status = app_uint(call, "seed", 0, UINT64_MAX, &seed, error);
+    if (status == SF_OK)
+        status = app_uint(call, "threads", 1, 4096, &threads, error);
+    *options = (sf_spread_options){.graphs = (uint32_t)graphs, .seed = seed, .threads = (unsigned)threads};
+    return status;
+}
+
+void app_rewired_json(sf_json *json, const sf_spread *spread, uint32_t graphs)
+{
+    sf_json_object(json, "rewired");
+    sf_json_uint(json, "graphs", graphs);
+    sf_json_real(json, "mean", spread->mean);
+    sf_json_real(json, "sd", spread->sd);
+    sf_json_real(json, "z", spread->z);
+    sf_json_end_object(json);
+}
+
+/* ---- the census
+ * ------------------------------------------------------------------------------------------------------- */
+
+typedef struct census {
+    const sf_csr *graph;
+    uint64_t counts[SF_TRIADS];
+    uint32_t graphs; /**< rewired; 0: the spreads mean nothing */
+    sf_spread spreads[SF_TRIADS];
+    double seconds; /**< of the census alone */
+} census;
+
+static void print_json(sf_text *text, const census *c)
+{
+    sf_json json = sf_json_start(text);
+    sf_json_object(&json, NULL);
+    sf_json_uint(&json, "vertices", c->graph->vertex_count);
+    sf_json_uint(&json, "edges", sf_csr_edge_count(c->graph));
+    sf_json_real(&json, "seconds", c->seconds);
+    sf_json_array(&json, "triads");
+    for (int t = 0; t < SF_TRIADS; t++) {
+        sf_json_object(&json, NULL);
+        sf_json_string(&json, "name", sf_triads[t].name);
+        sf_json_uint(&json, "count", c->counts[t]);
+        if (c->graphs > 0)
+            app_rewired_json(&json, &c->spreads[t], c->graphs);
+        sf_json_end_object(&json);
+    }
+    sf_json_end_array(&json);
+    sf_json_end_object(&json);
+}
+
+static void print_edges(app_table *table, uint8_t edges)
+{
+    static const char *const one_way[6] = {"A->B", "B->A", "B->C", "C->B", "A->C", "C->A"};
+    static const char *const both_ways[3] = {"A<->B", "B<->C", "A<->C"};
+    char text[32] = "";
+    size_t length = 0;
+    for (int pair = 0; pair < 3; pair++) {
+        int bits = edges >> 2 * pair & 3;
+        if (bits != 0)
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s%s", length > 0 ? " " : "",
+                                       bits == 3 ? both_ways[pair] : one_way[2 * pair + bits - 1]);
+    }
+    app_table_cell(table, "%s", text);
+}
+
+static void number_cell(app_table *table, double value)
+{
+    if (isnan(value))
+        app_table_cell(table, "-");
+    else
+        app_table_cell(table, "%.4g", value);
+}
+
+static void print_table(sf_text *text, const census *c)
+{
+    static const char *const head[] = {"triad", "edges", "count", "mean", "sd", "z"};
+    size_t columns = c->graphs > 0 ? 6 : 3;
+    app_table table = {0};
+    sf_text_printf(text, "%u vertices, %" PRIu64 " directed edges, %.3g s\n\n", c->graph->vertex_count,
+                   sf_csr_edge_count(c->graph), c->seconds);
+    for (size_t i = 0; i < columns; i++)
+        app_table_cell(&table, "%s", head[i]);
+    for (int t = 0; t < SF_TRIADS; t++) {
+        app_table_cell(&table, "%s", sf_triads[t].name);
+        print_edges(&table, sf_triads[t].edges);
+        app_table_cell(&table, "%" PRIu64, c->counts[t]);
+        if (c->graphs == 0)
+            continue;
+        number_cell(&table, c->spreads[t].mean);
+        number_cell(&table, c->spreads[t].sd);
+        number_cell(&table, c->spreads[t].z);
+    }
+    app_table_print(&table, text, columns);
+    if (c->graphs > 0)
+        sf_text_printf(text, "\nmean and sd of %u graphs with the same degrees, rewired at random\n",
+                       c->graphs);
+    while (text->length > 0 && text->data[text->length - 1] == '\n')
+        text->length--; /* app_print ends the last line */
+}
+
+int app_census(const app_call *call, const sf_csr *graph, const sf_spread_options *options, sf_error *error)
+{
+    census c = {.graph = graph, .graphs = options->graphs};
+    double start = sf_clock_seconds(), counts[SF_TRIADS];
+    int status = sf_triad_census(c.counts, graph, options->threads, error);
+    c.seconds = sf_clock_seconds() - start;
+    for (int t = 0; t < SF_TRIADS; t++)
+        counts[t] = (double)c.counts[t];
+    sf_measure measure = sf_measure_census();
+    if (status == SF_OK && c.graphs > 0)
+        status = sf_spread_find(c.spreads, counts, graph, &measure, options, error);
+    if (status != SF_OK)
+        return status;
+    sf_text text = {0};
+    if (call->json)
+        print_json(&text, &c);
+    else
+        print_table(&text, &c);
+    return app_print(&text, error);
+}
