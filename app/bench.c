@@ -13,6 +13,7 @@
 static const app_bench *const benches[] = {&app_bench_bfs, &app_bench_density, &app_bench_episodes, NULL};
 
 static const app_option options[] = {
+    {"calibrate", NULL, "episodes: only from how many episodes of each size on hybrid counts as ptpe does"},
     {"kronecker", "SCALE:EDGEFACTOR:SEED", "bfs: the graph (default 20:16:1)"},
     {"data", "DIR", "episodes: where the recordings are (default: $SYNFIRE_DATA, else ../shared/data)"},
     {"threads", "N", "bfs, episodes: threads of the fast rows (default: all cores)"},
@@ -71,18 +72,8 @@ static void free_rows(app_bench_rows *rows)
  * devices. */
 static void describe_machine(char *text, size_t size)
 {
-    char model[128] = "unknown processor", line[256];
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        const char *value = strchr(line, ':');
-        if (strncmp(line, "model name", 10) == 0 && value != NULL) {
-            snprintf(model, sizeof model, "%s", value + 2);
-            model[strcspn(model, "\n")] = '\0';
-            break;
-        }
-    }
-    if (file != NULL)
-        fclose(file);
+    char model[128];
+    sf_processor_name(model, sizeof model);
     size_t length = (size_t)snprintf(text, size, "%s, %u cores", model, sf_thread_cores());
     for (uint32_t d = 0; d < sf_device_count() && length < size; d++) {
         sf_backend_facts facts;

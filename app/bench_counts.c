@@ -7,7 +7,7 @@
 #include "core/clock.h"
 #include "core/memory.h"
 #include "core/random.h"
-#include "mine/engine.h"
+#include "mine/crossover.h"
 #include "mine/mine.h"
 #include "replay/simulation.h"
 
@@ -18,6 +18,7 @@
 #define UNITS 64u
 #define RATE_HZ 51 /* with 20 s about the 65,428 spikes of sim-64-size20 */
 #define SECONDS 20
+#define LARGEST 8u
 #define LEAST 262 /* episodes with fewer occurrences are culled where an engine can */
 #define RUNS 4
 #define MOST_SECONDS 1.0 /* an engine that would take longer is left out */
@@ -151,10 +152,47 @@ static int measure_row(side_by_side *s, sf_error *error)
 static int measure_device(side_by_side *s, sf_error *error)
 {
     int status = SF_OK;
-    for (s->size = 2; s->size <= 8 && status == SF_OK; s->size++) {
+    for (s->size = 2; s->size <= LARGEST && status == SF_OK; s->size++) {
         memset(s->seconds, 0, sizeof s->seconds);
         for (s->count = 10; s->count <= 100000 && status == SF_OK; s->count *= 10)
             status = measure_row(s, error);
+    }
+    return status;
+}
+
+/* ---- crossovers ---- */
+
+/* A row for each size: from how many episodes on hybrid takes ptpe, and whether that was measured just now.
+ */
+static int add_crossovers(app_bench_rows *rows, sf_device *device, unsigned threads, sf_error *error)
+{
+    for (uint32_t size = 2; size <= LARGEST; size++) {
+        sf_crossover crossover;
+        int status = sf_crossover_find(&crossover, device, threads, size, error);
+        if (status != SF_OK)
+            return status;
+        app_bench_row(rows, sf_device_name(device));
+        app_bench_text(rows, "job", "crossover");
+        app_bench_number(rows, "threads", device == NULL ? threads : 1);
+        app_bench_number(rows, "size", size);
+        app_bench_number(rows, "ptpe_from", crossover.episodes);
+        app_bench_text(rows, "from", crossover.measured ? "measured now" : "kept");
+        app_bench_number(rows, "seconds", crossover.seconds);
+    }
+    return SF_OK;
+}
+
+int app_bench_crossovers(const app_call *call, app_bench_rows *rows, unsigned threads, sf_error *error)
+{
+    char path[4200];
+    if (sf_crossover_path(path, sizeof path))
+        app_warn(call, "crossovers are kept in %s; without it they are measured anew", path);
+    int status = add_crossovers(rows, NULL, threads, error);
+    for (uint32_t d = 0; d < sf_device_count() && status == SF_OK; d++) {
+        sf_device *device;
+        status = sf_device_find(&device, sf_device_name(sf_device_at(d)), error);
+        if (status == SF_OK)
+            status = add_crossovers(rows, device, threads, error);
     }
     return status;
 }

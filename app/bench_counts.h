@@ -8,4 +8,9 @@
 /** A row for each device, size of episodes and number of episodes: milliseconds of every engine. */
 int app_bench_counts(const app_call *call, app_bench_rows *rows, unsigned threads, sf_error *error);
 
+/** --calibrate: from how many episodes of each size on the hybrid engine takes ptpe, on the CPU and every
+ * device.
+ */
+int app_bench_crossovers(const app_call *call, app_bench_rows *rows, unsigned threads, sf_error *error);
+
 #endif

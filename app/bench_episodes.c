@@ -339,6 +339,8 @@ static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
     uint64_t threads = sf_thread_cores();
     app_catch_signals();
     int status = app_uint(call, "threads", 1, 1024, &threads, error);
+    if (status == SF_OK && app_has(call, "calibrate"))
+        return app_bench_crossovers(call, rows, (unsigned)threads, error);
     for (size_t i = 0; i < DATA_SETS && status == SF_OK; i++) {
         benchmark b = {.call = call, .rows = rows, .threads = (unsigned)threads, .set = &data_sets[i]};
         if (app_bench_wants(call, data_sets[i].name))

@@ -79,6 +79,23 @@ unsigned sf_thread_cores(void)
     return count > 0 ? (unsigned)count : 1;
 }
 
+void sf_processor_name(char *name, size_t size)
+{
+    char line[256];
+    snprintf(name, size, "unknown processor");
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        const char *value = strchr(line, ':');
+        if (strncmp(line, "model name", 10) == 0 && value != NULL) {
+            line[strcspn(line, "\n")] = '\0';
+            snprintf(name, size, "%s", value + 2);
+            break;
+        }
+    }
+    if (file != NULL)
+        fclose(file);
+}
+
 typedef struct parallel_loop {
     int (*body)(void *, unsigned, size_t);
     void *context;

@@ -34,6 +34,9 @@ bool sf_bell_wait(sf_bell *bell, int timeout_ms); /**< true where it rang; clear
 /** Cores this process may run on, at least 1. */
 unsigned sf_thread_cores(void);
 
+/** "AMD EPYC 9654": what Linux calls the processor; "unknown processor" where it does not say. */
+void sf_processor_name(char *name, size_t size);
+
 /**
  * Calls body(context, worker, item) for item 0..count-1 on up to `threads` threads, items handed out in order
  * as threads come free; worker is 0..threads-1 and names the thread's own scratch space. Returns the first

@@ -4,20 +4,21 @@
  *
  *   ptpe      a thread counts an episode over the whole stream
  *   mtpe      the stream is cut into segments, each counted by as many machines as the episode has nodes:
- * machine k begins k times the longest delay before the segment; then the segments are joined hybrid    ptpe
- * where there are episodes enough for all threads, else mtpe two-pass  ptpe without lower bounds first, which
- * is cheap and never less; then ptpe for what is left
+ *             machine k begins k times the longest delay before the segment; then the segments are joined
+ *   hybrid    mtpe below the number of episodes from which on ptpe is faster (crossover.h)
+ *   two-pass  ptpe without lower bounds first, which is cheap and never less; then ptpe for what is left
  */
 #include "core/error.h"
 #include "core/machine.h"
 #include "core/memory.h"
 #include "core/thread.h"
+#include "mine/crossover.h"
 #include "mine/engine.h"
 
 #include <string.h>
 
 #define MOST_SEGMENTS 64
-#define BLOCK 16                       /* episodes handed to a thread at a time */
+#define MOST_BLOCK 16                  /* episodes handed to a thread at a time */
 #define MOST_SEGMENT_COUNTS (1u << 22) /* 48 MiB */
 
 typedef struct counting {
@@ -28,6 +29,7 @@ typedef struct counting {
     bool relaxed;           /* without lower bounds */
     const uint32_t *chosen; /* the candidates to count; NULL: all */
     size_t chosen_count;
+    size_t block;    /* episodes handed to a thread at a time */
     int64_t longest; /* the longest delay */
     uint32_t segments, bounds[MOST_SEGMENTS + 1], past[MOST_SEGMENTS];
     sf_segment_count *segment_counts; /* of the batch: [candidate][segment][machine] */
@@ -97,8 +99,8 @@ static sf_machine make_machine(const counting *all, unsigned worker, size_t cand
 static int count_block(void *context, unsigned worker, size_t block)
 {
     const counting *all = context;
-    size_t end = (block + 1) * BLOCK < all->chosen_count ? (block + 1) * BLOCK : all->chosen_count;
-    for (size_t i = block * BLOCK; i < end; i++) {
+    size_t end = (block + 1) * all->block < all->chosen_count ? (block + 1) * all->block : all->chosen_count;
+    for (size_t i = block * all->block; i < end; i++) {
         size_t candidate = all->chosen != NULL ? all->chosen[i] : i;
         sf_machine m = make_machine(all, worker, candidate);
         sf_completion done;
@@ -107,9 +109,13 @@ static int count_block(void *context, unsigned worker, size_t block)
     return SF_OK;
 }
 
+/* Blocks so small that the threads end together. */
 static int count_whole(counting *all)
 {
-    return sf_parallel_for(all->job->threads, (all->chosen_count + BLOCK - 1) / BLOCK, count_block, all);
+    size_t block = all->chosen_count / (4 * (size_t)all->job->threads);
+    all->block = block < 1 ? 1 : block < MOST_BLOCK ? block : MOST_BLOCK;
+    return sf_parallel_for(all->job->threads, (all->chosen_count + all->block - 1) / all->block, count_block,
+                           all);
 }
 
 /* ---- mtpe ---- */
@@ -275,11 +281,17 @@ static int run_mtpe(uint32_t *counts, const sf_count_job *job, sf_error *error)
     return run(counts, job, count_in_segments, error);
 }
 
-/* Segments cost as many machines as the episode has nodes: they pay where threads would stand idle. */
 static int run_hybrid(uint32_t *counts, const sf_count_job *job, sf_error *error)
 {
-    bool few = job->candidates->count * job->candidates->size < job->threads;
-    return run(counts, job, few ? count_in_segments : count_whole, error);
+    sf_crossover crossover = {.episodes = 1};
+    bool worth_it =
+        job->threads > 1 && job->candidates->size > 1 && job->last - job->first >= SF_CROSSOVER_SPIKES;
+    int status =
+        worth_it ? sf_crossover_find(&crossover, NULL, job->threads, job->candidates->size, error) : SF_OK;
+    if (status != SF_OK)
+        return status;
+    return run(counts, job, job->candidates->count < crossover.episodes ? count_in_segments : count_whole,
+               error);
 }
 
 static int run_two_pass(uint32_t *counts, const sf_count_job *job, sf_error *error)
