@@ -283,7 +283,7 @@ static int measure(benchmark *b, const char *engine, const char *device, unsigne
     qsort(seconds, runs, sizeof *seconds, compare);
     status = hold_against_first(b, result, seconds[runs / 2], error);
     if (status == SF_OK) {
-        app_device_warn(b->call, result->device_note);
+        app_device_warn(b->call, result->device, result->device_note);
         add_row(b, threads, result, seconds, runs);
     }
     sf_mine_result_free(result);
@@ -313,11 +313,22 @@ static int measure_cpu(benchmark *b, sf_error *error)
 static int measure_device(benchmark *b, sf_device *device, sf_error *error)
 {
     const char *name = sf_device_name(device);
-    int status = measure(b, "interval", name, 1, error);
+    int status = measure(b, "interval", name, b->threads, error);
     for (size_t e = 0; sf_engines[e] != NULL && status == SF_OK; e++)
         if (sf_engines[e]->mine == NULL && is_bearable(b, sf_engines[e], true) &&
             sf_device_supports(device, SF_OPERATION_COUNT, sf_engines[e]->name))
             status = measure(b, sf_engines[e]->name, name, b->threads, error);
+    return status;
+}
+
+/* The job divided among all. */
+static int measure_all_devices(benchmark *b, sf_error *error)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%.16s%s", sf_device_backend(sf_device_at(0))->name, SF_ALL_DEVICES);
+    int status = measure(b, "interval", name, b->threads, error);
+    if (status == SF_OK && is_bearable(b, &sf_engine_ptpe, true))
+        status = measure(b, "ptpe", name, b->threads, error);
     return status;
 }
 
@@ -328,6 +339,8 @@ static int measure_set(benchmark *b, sf_error *error)
         status = measure_cpu(b, error);
         for (uint32_t d = 0; d < sf_device_count() && status == SF_OK; d++)
             status = measure_device(b, sf_device_at(d), error);
+        if (status == SF_OK && sf_device_count() > 1)
+            status = measure_all_devices(b, error);
     }
     sf_recording_free(&b->recording);
     sf_truth_free(&b->truth);

@@ -166,9 +166,8 @@ static int count(counting *c, sf_error *error)
     if (status == SF_OK)
         status = count_windows(c, counter, error);
     if (status == SF_OK) {
-        const char *note;
-        sf_counter_device(counter, &note);
-        app_device_warn(c->call, note);
+        const char *note, *device = sf_counter_device(counter, &note);
+        app_device_warn(c->call, device, note);
     }
     sf_counter_close(counter);
     return status == SF_OK ? expect(c, error) : status;

@@ -25,7 +25,10 @@ const app_option app_engine_options[] = {
     {"engine", "NAME",
      "how to count: auto (default), interval, ptpe, mtpe, hybrid, two-pass, reference; the counts are the "
      "same"},
-    {"device", "NAME", "where: cpu, cuda, cuda:1 (the second GPU) or auto (default: a GPU for large jobs)"},
+    {"device", "NAME",
+     "where: cpu, cuda, cuda:1 (the second GPU), cuda:all (divided among all GPUs) or auto (default: a GPU "
+     "for "
+     "large jobs)"},
     {NULL, NULL, NULL},
 };
 
@@ -40,19 +43,20 @@ int app_engine(const char **engine, const char **device, const app_call *call, s
         snprintf(error->place, sizeof error->place, "--engine");
         return SF_USAGE;
     }
-    sf_device *there;
+    sf_device *there[SF_MOST_DEVICES];
+    uint32_t count;
     if (*device == NULL || strcmp(*device, "auto") == 0)
         return SF_OK;
-    int status = sf_device_find(&there, *device, error);
+    int status = sf_devices_find(there, &count, *device, error);
     if (status != SF_OK)
         snprintf(error->place, sizeof error->place, "--device");
     return status;
 }
 
-void app_device_warn(const app_call *call, const char *note)
+void app_device_warn(const app_call *call, const char *device, const char *note)
 {
     if (note[0] != '\0')
-        app_warn(call, "done on the CPU: %s", note);
+        app_warn(call, "done on %s: %s", strcmp(device, "cpu") == 0 ? "the CPU" : device, note);
 }
 
 static int parse_delays(app_mining *mining, const app_call *call, sf_error *error)
@@ -154,7 +158,7 @@ int app_mining_run(sf_mine_result **result, const app_mining *mining, const app_
     app_catch_signals();
     int status = sf_mine(result, &input, &mining->options, &progress, error);
     if (status == SF_OK)
-        app_device_warn(call, (*result)->device_note);
+        app_device_warn(call, (*result)->device, (*result)->device_note);
     if (status != SF_OK && error->place[0] == '\0')
         snprintf(error->place, sizeof error->place, "%s", recording->path);
     return status;

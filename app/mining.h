@@ -34,8 +34,8 @@ int app_mining_run(sf_mine_result **result, const app_mining *mining, const app_
  * SF_UNAVAILABLE. */
 int app_engine(const char **engine, const char **device, const app_call *call, sf_error *error);
 
-/** Says why the CPU did what a device should have; nothing where the note is empty. */
-void app_device_warn(const app_call *call, const char *note);
+/** Says where a job was done, and why not where it should have been; nothing where the note is empty. */
+void app_device_warn(const app_call *call, const char *device, const char *note);
 
 /** Fields of an episode inside an object: id, units, names, delays_ms. */
 void app_episode_json(sf_json *json, const sf_episode *episode, const sf_units *units);

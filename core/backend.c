@@ -273,8 +273,27 @@ sf_backend_device *sf_device_opened(const sf_device *device)
 
 static int fail_name(const char *name, sf_error *error)
 {
-    return sf_fail(error, SF_USAGE, NULL, "there is no device '%s': expected auto, cpu, cuda or cuda:N",
-                   name);
+    return sf_fail(error, SF_USAGE, NULL,
+                   "there is no device '%s': expected auto, cpu, cuda, cuda:N or cuda:all", name);
+}
+
+static bool names_all(const char *name, const char *backend)
+{
+    size_t length = strlen(backend);
+    return strncmp(name, backend, length) == 0 && strcmp(name + length, SF_ALL_DEVICES) == 0;
+}
+
+static int fail_absent(const char *name, sf_error *error)
+{
+    return sf_fail(error, SF_UNAVAILABLE, NULL, "there is no device %s: %s%s%s", name,
+                   registry.why_none.place, registry.why_none.place[0] != '\0' ? " " : "",
+                   registry.why_none.text);
+}
+
+/* The name of the one backend that is loaded, or of the one that might be. */
+static const char *backend_name(uint32_t count)
+{
+    return count > 0 ? registry.devices[0].backend->name : "cuda";
 }
 
 /* "cuda" or "cuda:N": the place in the list, for the name of a backend. */
@@ -296,13 +315,14 @@ int sf_device_find(sf_device **found, const char *name, sf_error *error)
     if (name == NULL || strcmp(name, "cpu") == 0)
         return SF_OK;
     uint32_t index = 0, count = sf_device_count();
-    int status = parse_name(&index, name, count > 0 ? registry.devices[0].backend->name : "cuda", error);
+    if (names_all(name, backend_name(count)))
+        return sf_fail(error, SF_USAGE, NULL,
+                       "'%s' is for work that is divided: expected cpu, cuda or cuda:N", name);
+    int status = parse_name(&index, name, backend_name(count), error);
     if (status != SF_OK)
         return status;
     if (count == 0)
-        return sf_fail(error, SF_UNAVAILABLE, NULL, "there is no device %s: %s%s%s", name,
-                       registry.why_none.place, registry.why_none.place[0] != '\0' ? " " : "",
-                       registry.why_none.text);
+        return fail_absent(name, error);
     if (index >= count)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "there is no device %s: there %s %" PRIu32 " of %s", name,
                        count == 1 ? "is" : "are", count, registry.devices[0].backend->name);
@@ -316,6 +336,28 @@ int sf_device_find(sf_device **found, const char *name, sf_error *error)
     }
     *found = device;
     return SF_OK;
+}
+
+int sf_devices_find(sf_device *devices[SF_MOST_DEVICES], uint32_t *found, const char *name, sf_error *error)
+{
+    *found = 0;
+    uint32_t count = name != NULL && strcmp(name, "cpu") != 0 ? sf_device_count() : 0;
+    if (name == NULL || !names_all(name, backend_name(count))) {
+        int status = sf_device_find(&devices[0], name, error);
+        *found = status == SF_OK && devices[0] != NULL;
+        return status;
+    }
+    if (count == 0)
+        return fail_absent(name, error);
+    int status = SF_OK;
+    for (uint32_t i = 0; i < count && *found < SF_MOST_DEVICES; i++) {
+        int own = sf_device_find(&devices[*found], registry.devices[i].name, error);
+        if (own == SF_OK)
+            ++*found;
+        else
+            status = own;
+    }
+    return *found > 0 ? SF_OK : status;
 }
 
 /* A driver takes a few tenths of a second to start; copying and reading back a job costs a millisecond. */

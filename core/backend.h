@@ -73,11 +73,12 @@ typedef struct sf_found {
 typedef struct sf_backend_mine {
     const char *engine;
     const sf_delay *delays;
-    uint32_t delay_count; /**< delay_count * unit_count fits into 32 bits */
-    uint32_t least;       /**< at least 1 */
-    uint32_t max_size;    /**< 2 .. SF_EPISODE_MAX_SIZE */
-    uint64_t most;        /**< stop once more episodes than this are found: the last level taken shows it */
-    bool self;            /**< a unit may follow itself directly */
+    uint32_t delay_count;           /**< delay_count * unit_count fits into 32 bits */
+    uint32_t least;                 /**< at least 1 */
+    uint32_t max_size;              /**< 2 .. SF_EPISODE_MAX_SIZE */
+    uint32_t first_unit, last_unit; /**< only episodes that begin with unit first_unit <= u < last_unit */
+    uint64_t most; /**< stop once more episodes than this are found: the last level taken shows it */
+    bool self;     /**< a unit may follow itself directly */
     /** Or NULL: bit `to & 31` of word from * ((unit_count + 31) / 32) + to / 32 forbids that unit `to`
      * follows unit `from`. */
     const uint32_t *forbidden;
@@ -146,9 +147,19 @@ typedef struct sf_device sf_device;
  * The device of that name: "cuda" is the first, "cuda:1" the second. NULL or "cpu" gives NULL: the CPU. A
  * plugin is looked for in the build directory of this very program, or else where the program is installed,
  * nowhere else, and loaded once. SF_UNAVAILABLE says what is missing, or that the device has failed; SF_USAGE
- * for a name that is none.
+ * for a name that is none, or that is more than one.
  */
 int sf_device_find(sf_device **device, const char *name, sf_error *error);
+
+/** The name of all devices together begins with the backend's: "cuda:all". */
+#define SF_ALL_DEVICES ":all"
+#define SF_MOST_DEVICES 16
+
+/**
+ * The devices of that name, to divide a job among: "cuda:all" is every one that starts, up to
+ * SF_MOST_DEVICES, any other name that of sf_device_find. *count 0: the CPU. Errors as sf_device_find.
+ */
+int sf_devices_find(sf_device *devices[SF_MOST_DEVICES], uint32_t *count, const char *name, sf_error *error);
 
 /**
  * The first device in order, for work that the CPU would need `seconds` for; NULL where there is none or

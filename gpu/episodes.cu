@@ -52,7 +52,7 @@ typedef struct block {
 
 /* A level on the device. */
 typedef struct level {
-    uint32_t size, count;
+    uint32_t size, first, count; /* its episodes are first <= i < first + count; first is 0 beyond size 1 */
     block nodes;   /* sf_found, count of them; none at size 1, where node u is unit u */
     block offsets; /* uint64_t, count + 1: where each episode's list begins */
     block lengths; /* uint32_t, count + 1: how long it is */
@@ -61,7 +61,7 @@ typedef struct level {
 
 /* The same for kernels. */
 typedef struct level_view {
-    uint32_t count;
+    uint32_t first, count; /* the episodes to extend: first <= i < first + count */
     const sf_found *nodes;
     const uint64_t *offsets;
     const uint32_t *lengths;
@@ -260,7 +260,8 @@ static __global__ void extend(job_view v, level_view from, sf_found *found, uint
             break;
         uint32_t tile_begin = job % v.tiles * v.tile_units;
         uint32_t tile_end = min(tile_begin + v.tile_units, v.unit_count);
-        uint32_t delay = job / v.tiles % v.delay_count, parent = job / v.tiles / v.delay_count;
+        uint32_t delay = job / v.tiles % v.delay_count;
+        uint32_t parent = from.first + job / v.tiles / v.delay_count;
         const uint2 *reaches = v.reaches + (size_t)delay * v.spike_count;
         const uint2 *list = from.entries + from.offsets[parent];
         uint32_t length = from.lengths[parent];
@@ -295,12 +296,12 @@ static __global__ void job_lengths(uint32_t *lengths, const place *places, uint3
 
 /* Puts the frequent episodes in the order of their jobs. */
 static __global__ void collect(sf_found *nodes, job_view v, const sf_found *found, uint32_t count,
-                               const place *places, const uint64_t *offsets)
+                               uint32_t first_parent, const place *places, const uint64_t *offsets)
 {
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
         sf_found node = found[i];
         uint32_t delay = node.step / v.unit_count, tile = node.step % v.unit_count / v.tile_units;
-        uint32_t job = (node.parent * v.delay_count + delay) * v.tiles + tile;
+        uint32_t job = ((node.parent - first_parent) * v.delay_count + delay) * v.tiles + tile;
         nodes[offsets[job] + (i - places[job].begin)] = node;
     }
 }
@@ -414,7 +415,7 @@ static int grid(const mining *m)
 
 static level_view view_of(const mining *m, const level *l)
 {
-    return (level_view){l->count, (const sf_found *)l->nodes.data, (const uint64_t *)l->offsets.data,
+    return (level_view){l->first, l->count, (const sf_found *)l->nodes.data, (const uint64_t *)l->offsets.data,
                         (const uint32_t *)l->lengths.data,
                         l->size == 1 ? m->stream->ends : (const uint2 *)l->entries.data};
 }
@@ -471,7 +472,8 @@ static int prepare(mining *m, sf_error *error)
                          .unit_ends = s->ends,
                          .least = m->job->least,
                          .self = m->job->self};
-    m->before = (level){.size = 1, .count = s->unit_count};
+    m->before = (level){
+        .size = 1, .first = m->job->first_unit, .count = m->job->last_unit - m->job->first_unit};
     int status = choose_tiles(m, error);
     if (status == SF_OK)
         status = upload_rules(m, error);
@@ -578,7 +580,7 @@ static int order_level(mining *m, uint32_t count, sf_error *error)
     }
     if (status == SF_OK) {
         collect<<<grid(m), 256, 0, m->device->work>>>(
-            (sf_found *)m->after.nodes.data, m->view, (const sf_found *)m->found.data, count,
+            (sf_found *)m->after.nodes.data, m->view, (const sf_found *)m->found.data, count, m->before.first,
             (const place *)m->places.data, (const uint64_t *)offsets.data);
         status = sf_gpu_check(cudaGetLastError(), "collect(", error);
     }
@@ -664,7 +666,7 @@ static int grow(mining *m, bool *more, sf_error *error)
 
 static int mine_levels(mining *m, sf_error *error)
 {
-    if (m->stream->count == 0)
+    if (m->stream->count == 0 || m->job->first_unit >= m->job->last_unit)
         return SF_OK;
     int status = prepare(m, error);
     bool more = true;

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/thread.h"
+#include "mine/crew.h"
 #include "mine/device.h"
 #include "mine/mine.h"
 #include "mine/occurrences.h"
@@ -26,16 +27,15 @@ struct sf_counter {
     sf_candidates groups[SF_EPISODE_MAX_SIZE]; /* by size - 1, pointing into the two below */
     uint32_t *units, *delays;
     uint32_t *counts; /* in that order; scratch */
-    sf_device *device;
-    sf_device_stream *stream; /* the events on the device; NULL: the CPU counts */
-    char note[256];           /* why the device no longer does */
+    sf_crew crew;     /* where to count */
+    bool on_cpu;      /* nowhere else, or no longer */
 };
 
 void sf_counter_close(sf_counter *counter)
 {
     if (counter == NULL)
         return;
-    sf_device_stream_close(counter->stream);
+    sf_crew_close(&counter->crew);
     sf_events_close(&counter->events);
     sf_free(counter->order);
     sf_free(counter->intervals);
@@ -171,6 +171,7 @@ int sf_counter_open(sf_counter **opened, const sf_spike *spikes, size_t spike_co
     if (counter == NULL)
         return sf_fail_memory(error);
     counter->episodes = episodes;
+    counter->on_cpu = true;
     counter->episode_count = episode_count;
     counter->threads = threads > 0 ? threads : sf_thread_cores();
     int status = sf_engine_find(&counter->engine, engine, error);
@@ -202,32 +203,12 @@ static double cpu_seconds(const sf_counter *counter)
     return spikes * 3e-9 / counter->threads;
 }
 
-/* What kept the device from its work is told, and the CPU goes on. */
-static void leave_device(sf_counter *counter, const sf_error *reason)
-{
-    sf_device_stream_close(counter->stream);
-    counter->stream = NULL;
-    snprintf(counter->note, sizeof counter->note, "%.255s", reason->text);
-}
-
 int sf_counter_use(sf_counter *counter, const char *device, sf_error *error)
 {
-    sf_device_stream_close(counter->stream);
-    counter->stream = NULL;
-    counter->note[0] = '\0';
-    int status = sf_device_choose(&counter->device, device, SF_OPERATION_COUNT, counter->engine,
-                                  cpu_seconds(counter), error);
-    if (status != SF_OK || counter->device == NULL)
-        return status;
-    sf_stream spikes = sf_events_stream(&counter->events);
-    sf_error reason;
-    status = sf_device_stream_open(&counter->stream, counter->device, &spikes, &reason);
-    if (status == SF_UNAVAILABLE) {
-        leave_device(counter, &reason);
-        return SF_OK;
-    }
-    if (status != SF_OK && error != NULL)
-        *error = reason;
+    sf_crew_close(&counter->crew);
+    int status = sf_crew_open(&counter->crew, &counter->events, device, SF_OPERATION_COUNT, counter->engine,
+                              cpu_seconds(counter), error);
+    counter->on_cpu = counter->crew.count == 0;
     return status;
 }
 
@@ -239,29 +220,24 @@ void sf_counter_at_least(sf_counter *counter, uint32_t least)
 const char *sf_counter_device(const sf_counter *counter, const char **note)
 {
     if (note != NULL)
-        *note = counter->note;
-    return counter->stream != NULL ? sf_device_name(counter->device) : "cpu";
+        *note = counter->crew.note;
+    return counter->on_cpu ? "cpu" : counter->crew.name;
 }
 
 static int count_group(sf_counter *counter, uint32_t *counts, const sf_count_job *job, sf_error *error)
 {
-    if (counter->stream != NULL) {
-        sf_backend_count request = {.engine = counter->engine->name,
-                                    .first = job->first,
-                                    .last = job->last,
-                                    .candidates = job->candidates,
-                                    .least = job->least,
-                                    .counts = counts,
-                                    .culled = job->culled};
-        sf_error reason;
-        int status = sf_device_count_episodes(counter->stream, &request, &reason);
-        if (status != SF_OK && status != SF_UNAVAILABLE && error != NULL)
-            *error = reason;
-        if (status != SF_UNAVAILABLE)
-            return status;
-        leave_device(counter, &reason);
-    }
-    return counter->engine->count(counts, job, error);
+    sf_backend_count request = {.engine = counter->engine->name,
+                                .first = job->first,
+                                .last = job->last,
+                                .candidates = job->candidates,
+                                .least = job->least,
+                                .counts = counts,
+                                .culled = job->culled};
+    int status = SF_UNAVAILABLE;
+    if (!counter->on_cpu)
+        status = sf_crew_count(&counter->crew, &request, error);
+    counter->on_cpu = status == SF_UNAVAILABLE;
+    return counter->on_cpu ? counter->engine->count(counts, job, error) : status;
 }
 
 int sf_counter_count(sf_counter *counter, const sf_span *span, uint64_t *counts, sf_error *error)

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/thread.h"
+#include "mine/crew.h"
 #include "mine/device.h"
 
 #include <inttypes.h>
@@ -31,8 +32,8 @@ typedef struct run {
     sf_events events;
     uint64_t *unit_spikes;                    /* by unit of the recording; of frequent ones only */
     double *x_um, *y_um;                      /* by unit of the events */
-    sf_device *device;                        /* where to count; NULL: on the CPU */
-    sf_device_stream *stream;                 /* the events on it */
+    sf_crew crew;                             /* where to mine */
+    bool on_cpu;                              /* nowhere else, or no longer */
     uint64_t culled[SF_EPISODE_MAX_SIZE + 1]; /* by size */
 } run;
 
@@ -159,15 +160,6 @@ static int start_tree(run *r, sf_error *error)
     return SF_OK;
 }
 
-/* What kept the device from its work is noted, and the CPU does it. */
-static void leave_device(run *r, const sf_error *reason)
-{
-    sf_device_stream_close(r->stream);
-    r->stream = NULL;
-    r->device = NULL;
-    snprintf(r->result->device_note, sizeof r->result->device_note, "%.255s", reason->text);
-}
-
 /* ---- level by level, for engines that only count ---- */
 
 #define CHUNK 16384
@@ -196,8 +188,8 @@ static void fill_chunk(chunk *to, sf_join *join)
     }
 }
 
-/* Counts on the device; where it refuses or fails, that is noted, and the CPU goes on. */
-static int count_on_device(run *r, const sf_count_job *job, uint32_t *counts, sf_error *error)
+/* On the devices, or on the CPU where there is none or none is left. */
+static int count_candidates(run *r, const sf_count_job *job, uint32_t *counts, sf_error *error)
 {
     sf_backend_count request = {.engine = r->engine->name,
                                 .last = job->last,
@@ -205,13 +197,11 @@ static int count_on_device(run *r, const sf_count_job *job, uint32_t *counts, sf
                                 .least = job->least,
                                 .counts = counts,
                                 .culled = job->culled};
-    sf_error reason;
-    int status = sf_device_count_episodes(r->stream, &request, &reason);
-    if (status == SF_UNAVAILABLE)
-        leave_device(r, &reason);
-    else if (status != SF_OK && error != NULL)
-        *error = reason;
-    return status;
+    int status = SF_UNAVAILABLE;
+    if (!r->on_cpu)
+        status = sf_crew_count(&r->crew, &request, error);
+    r->on_cpu = status == SF_UNAVAILABLE;
+    return r->on_cpu ? r->engine->count(counts, job, error) : status;
 }
 
 /* Counts one chunk and appends what is frequent. */
@@ -230,9 +220,7 @@ static int count_chunk(run *r, chunk *part, uint32_t size, sf_error *error)
                         .threads = r->job.threads,
                         .least = r->job.least,
                         .culled = &r->culled[size]};
-    int status = r->stream != NULL ? count_on_device(r, &job, part->counts, error) : SF_UNAVAILABLE;
-    if (status == SF_UNAVAILABLE)
-        status = r->engine->count(part->counts, &job, error);
+    int status = count_candidates(r, &job, part->counts, error);
     if (status != SF_OK)
         return status;
     for (size_t i = 0; i < part->count; i++) {
@@ -284,63 +272,29 @@ static int mine_levels(run *r, double *seconds, sf_error *error)
 
 /* ---- where ---- */
 
-/* What the device took, where it did its work to the end. */
-static void tell_device(run *r)
-{
-    sf_backend_facts facts;
-    sf_device_facts(r->device, &facts);
-    r->result->device_memory = facts.memory_peak;
-    snprintf(r->result->device, sizeof r->result->device, "%s", sf_device_name(r->device));
-}
-
-/* The device finds the episodes by itself. SF_UNAVAILABLE leaves the work to the CPU. */
-static int search_on_device(run *r, double *seconds, sf_error *error)
-{
-    sf_error reason;
-    int status = sf_mine_on_device(r->device, r->engine, &r->result->found->tree, seconds, &r->job, &reason);
-    if (status == SF_UNAVAILABLE)
-        leave_device(r, &reason);
-    else if (status != SF_OK && error != NULL)
-        *error = reason;
-    return status;
-}
-
-static int open_stream(run *r, sf_error *error)
-{
-    sf_stream spikes = sf_events_stream(&r->events);
-    sf_error reason;
-    int status = sf_device_stream_open(&r->stream, r->device, &spikes, &reason);
-    if (status == SF_UNAVAILABLE)
-        leave_device(r, &reason);
-    else if (status != SF_OK && error != NULL)
-        *error = reason;
-    return status == SF_UNAVAILABLE ? SF_OK : status;
-}
-
 static int mine_episodes(run *r, double *seconds, sf_error *error)
 {
     bool searches = r->engine->mine != NULL;
-    snprintf(r->result->device, sizeof r->result->device, "cpu");
-    int status =
-        sf_device_choose(&r->device, r->options->device, searches ? SF_OPERATION_MINE : SF_OPERATION_COUNT,
-                         r->engine, sf_mine_cpu_seconds(&r->job), error);
+    int status = sf_crew_open(&r->crew, &r->events, r->options->device,
+                              searches ? SF_OPERATION_MINE : SF_OPERATION_COUNT, r->engine,
+                              sf_mine_cpu_seconds(&r->job), error);
     if (status != SF_OK)
         return status;
-    if (r->events.count == 0)
-        r->device = NULL;
-    if (searches) {
-        status = r->device != NULL ? search_on_device(r, seconds, error) : SF_UNAVAILABLE;
-        if (status == SF_UNAVAILABLE)
-            status = r->engine->mine(&r->result->found->tree, seconds, &r->job, error);
+    r->on_cpu = r->crew.count == 0 || r->events.count == 0;
+    if (!searches) {
+        status = mine_levels(r, seconds, error);
     } else {
-        if (r->device != NULL)
-            status = open_stream(r, error);
-        if (status == SF_OK)
-            status = mine_levels(r, seconds, error);
-        sf_device_stream_close(r->stream);
+        sf_tree *tree = &r->result->found->tree;
+        if (!r->on_cpu)
+            status = sf_crew_mine(&r->crew, r->engine, tree, seconds, &r->job, error);
+        r->on_cpu = r->on_cpu || status == SF_UNAVAILABLE;
+        if (r->on_cpu)
+            status = r->engine->mine(tree, seconds, &r->job, error);
     }
-    if (status == SF_OK && r->device != NULL)
-        tell_device(r);
+    sf_mine_result *result = r->result;
+    snprintf(result->device, sizeof result->device, "%s", r->on_cpu ? "cpu" : r->crew.name);
+    snprintf(result->device_note, sizeof result->device_note, "%s", r->crew.note);
+    result->device_memory = r->on_cpu ? 0 : sf_crew_memory(&r->crew);
     return status;
 }
 
@@ -503,6 +457,7 @@ int sf_mine(sf_mine_result **result, const sf_mine_input *input, const sf_mine_o
     int status = prepare(&r, progress, error);
     if (status == SF_OK)
         status = mine_all(&r, error);
+    sf_crew_close(&r.crew);
     sf_events_close(&r.events);
     sf_free(r.unit_spikes);
     sf_free(r.x_um);

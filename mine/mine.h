@@ -23,9 +23,9 @@ typedef struct sf_mine_options {
     bool closed;            /**< leave out episodes that a longer one contains with the same count */
     double min_distance_um; /**< different units closer than this do not follow each other; 0: any distance */
     const char *engine;     /**< a name, NULL or "auto" */
-    const char *device;     /**< "cpu", "cuda", "cuda:1", ...; NULL or "auto": by the size of the job */
-    unsigned threads;       /**< 0: all cores */
-    size_t most;            /**< give up with SF_DATA beyond this many episodes */
+    const char *device; /**< "cpu", "cuda", "cuda:1", "cuda:all"; NULL or "auto": by the size of the job */
+    unsigned threads;   /**< 0: all cores */
+    size_t most;        /**< give up with SF_DATA beyond this many episodes */
 } sf_mine_options;
 
 /** Size up to 4, at most 5 million episodes; no delays and no threshold, which the caller sets. */
@@ -55,10 +55,11 @@ typedef struct sf_mine_item {
 
 typedef struct sf_mine_result {
     const char *engine; /**< the one used; a literal */
-    char device[32];    /**< where: "cpu", "cuda:0" */
-    /** Or empty: why the device asked for or chosen did not do it, and the CPU did. */
+    char device[32];    /**< where: "cpu", "cuda:0", "cuda:all (2)" by how many did it */
+    /** Or empty: why a device asked for or chosen did not do it, or not its share, and what `device` says
+     * did. */
     char device_note[256];
-    uint64_t device_memory; /**< bytes taken on the device at most; 0 on the CPU */
+    uint64_t device_memory; /**< bytes taken at most, on the device that took most; 0 on the CPU */
     double threshold;       /**< as a count */
     double seconds;         /**< the mining alone */
     uint32_t level_count;
@@ -73,7 +74,8 @@ typedef struct sf_mine_result {
  * Finds every episode over the units and delays that meets the threshold. SF_USAGE for options that make no
  * sense, SF_DATA for spikes out of order or too many episodes, SF_UNAVAILABLE where a named device is
  * missing, SF_CANCELLED. With the same input the result is the same on every device and on any number of
- * threads. A job that a device refuses or fails at is done on the CPU, and device_note says so.
+ * threads. What a device refuses or fails at is done by the others of "cuda:all", or on the CPU, and
+ * device_note says so.
  */
 int sf_mine(sf_mine_result **result, const sf_mine_input *input, const sf_mine_options *options,
             const sf_progress *progress, sf_error *error);
@@ -105,7 +107,8 @@ int sf_counter_use(sf_counter *counter, const char *device, sf_error *error);
  * matters. */
 void sf_counter_at_least(sf_counter *counter, uint32_t least);
 
-/** "cpu", "cuda:0": where the last count was made; *note (may be NULL) as in sf_mine_result, until close. */
+/** "cpu", "cuda:0", "cuda:all (2)": where the last count was made; *note (may be NULL) as in sf_mine_result,
+ * until close. */
 const char *sf_counter_device(const sf_counter *counter, const char **note);
 
 /** The engine used; a literal. */

@@ -177,7 +177,7 @@ refused 64 "from 2 to 16" $SYNFIRE mine demo.h5 --max-size 1
 refused 64 "from 2 to 16" $SYNFIRE mine demo.h5 --max-size 17
 refused 64 "auto, interval, reference" $SYNFIRE mine demo.h5 --engine fastest
 refused 64 "one thread" $SYNFIRE mine demo.h5 --engine reference --threads 2
-refused 64 "expected auto, cpu, cuda or cuda:N" $SYNFIRE mine demo.h5 --device gpu
+refused 64 "expected auto, cpu, cuda, cuda:N or cuda:all" $SYNFIRE mine demo.h5 --device gpu
 refused 69 "there is no device cuda:99" $SYNFIRE mine demo.h5 --device cuda:99
 refused 64 "holds no positions" $SYNFIRE mine worked.csv --min-distance 100
 refused 64 "does not go with --json" $SYNFIRE mine demo.h5 --json --csv

@@ -2,7 +2,7 @@
 /*
  * A plugin without a device, for tests: its devices do their work by the engines of the CPU, and each has a
  * character. Device 0 works, device 1 is lost in the middle of its second job, device 2 finds every job too
- * large, device 3 cannot be opened.
+ * large, device 3 cannot be opened, device 4 mines from one first unit at a time only.
  */
 #include "core/backend.h"
 #include "core/error.h"
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORKS, IS_LOST, REFUSES, IS_BROKEN, DEVICES };
+enum { WORKS, IS_LOST, REFUSES, IS_BROKEN, IS_SMALL, DEVICES };
 
 struct sf_backend_device {
     uint32_t index, jobs;
@@ -116,17 +116,36 @@ static int count(sf_backend_stream *stream, const sf_backend_count *job, sf_erro
     return sf_engine_interval.count(job->counts, &own, error);
 }
 
-static int deliver(const sf_tree *tree, const sf_backend_mine *job, uint32_t size)
+#define NOT_ASKED UINT32_MAX
+
+/* Those that begin with a unit asked for. numbers[i] is that of the level before, then of this one. */
+static int deliver(const sf_tree *tree, const sf_backend_mine *job, uint32_t size, uint32_t **numbers)
 {
     const sf_level *level = &tree->levels[size - 1];
     sf_found *found = sf_resize(NULL, level->count, sizeof *found);
-    if (found == NULL)
-        return SF_NO_MEMORY;
-    for (size_t i = 0; i < level->count; i++)
-        found[i] = (sf_found){level->nodes[i].parent, level->nodes[i].step, level->nodes[i].count};
-    int status = job->take(job->user, size, found, level->count, 0.5);
+    uint32_t *own = sf_resize(NULL, level->count, sizeof *own), count = 0;
+    for (size_t i = 0; found != NULL && own != NULL && i < level->count; i++) {
+        const sf_node *node = &level->nodes[i];
+        uint32_t parent = (*numbers)[node->parent];
+        own[i] = parent != NOT_ASKED ? count : NOT_ASKED;
+        if (parent != NOT_ASKED)
+            found[count++] = (sf_found){parent, node->step, node->count};
+    }
+    int status = SF_NO_MEMORY;
+    if (found != NULL && own != NULL)
+        status = job->take(job->user, size, found, count, 0.5);
     sf_free(found);
+    sf_free(*numbers);
+    *numbers = own;
     return status;
+}
+
+static uint32_t *number_units(const sf_tree *tree, const sf_backend_mine *job)
+{
+    uint32_t *numbers = sf_resize(NULL, tree->unit_count, sizeof *numbers);
+    for (uint32_t u = 0; numbers != NULL && u < tree->unit_count; u++)
+        numbers[u] = u >= job->first_unit && u < job->last_unit ? u : NOT_ASKED;
+    return numbers;
 }
 
 static int mine_tree(sf_tree *tree, sf_backend_stream *stream, const sf_backend_mine *job, sf_error *error)
@@ -154,17 +173,23 @@ static int mine(sf_backend_stream *stream, const sf_backend_mine *job, sf_error 
     int status = begin_job(stream->device, error);
     if (status == SF_OK && job->forbidden != NULL)
         status = sf_fail(error, SF_UNAVAILABLE, NULL, "a test device knows no distances");
+    if (status == SF_OK && stream->device->index == IS_SMALL && job->last_unit > job->first_unit + 1)
+        status = sf_fail(error, SF_UNAVAILABLE, NULL, "the job is too large for a small device");
     if (status != SF_OK)
         return status;
     sf_tree tree = {0};
     status = mine_tree(&tree, stream, job, error);
+    uint32_t *numbers = status == SF_OK ? number_units(&tree, job) : NULL;
+    if (status == SF_OK && numbers == NULL)
+        status = SF_NO_MEMORY;
     for (uint32_t size = 2; size <= job->max_size && status == SF_OK; size++) {
-        status = deliver(&tree, job, size);
+        status = deliver(&tree, job, size, &numbers);
         if (status == SF_OK && is_lost(stream->device))
             status = sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");
         if (tree.levels[size - 1].count == 0)
             break;
     }
+    sf_free(numbers);
     sf_tree_free(&tree);
     return status;
 }

@@ -279,7 +279,7 @@ static void use_test_plugin(void)
     sf_error error;
     if (sf_devices_use(TEST_PLUGIN, &error) != SF_OK)
         fail_msg("%s %s", error.place, error.text);
-    assert_int_equal(sf_device_count(), 4);
+    assert_int_equal(sf_device_count(), 5);
 }
 
 static void a_plugin_works(void **state)
@@ -378,6 +378,75 @@ static void a_device_may_refuse_a_job(void **state)
     sf_devices_close();
 }
 
+/* Device 3 does not start; 2 refuses; 1 does its first share and is lost in its second; 4 takes small shares
+ * only. What they leave, 0 does. */
+static void all_devices_share_a_job(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("shared", 3);
+    size_t found = 0;
+    for (int round = 0; round < 30; round++) {
+        use_test_plugin();
+        trial t;
+        set_up(&t, &random, 12, 400, 500);
+        t.options.min_distance_um = 0;
+        sf_mine_result *expected = mine_on(&t, "cpu"), *shared = mine_on(&t, "test:all");
+        assert_same(expected, shared);
+        found += shared->count;
+        if (expected->levels[0].frequent > 0) {
+            assert_memory_equal(shared->device, "test:all (", strlen("test:all ("));
+            assert_non_null(
+                strstr(shared->device_note, shared->device[10] == '4' ? "test:3 has failed" : ""));
+        }
+        sf_mine_result_free(expected);
+        sf_mine_result_free(shared);
+        tear_down(&t);
+        sf_devices_close();
+    }
+    assert_true(found > 1000);
+}
+
+static void all_devices_share_candidates(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("shared counting", 4);
+    for (int round = 0; round < 20; round++) {
+        use_test_plugin();
+        sf_spike *spikes;
+        size_t count = test_random_stream(&random, &spikes, test_random_below(&random, 300), 3, 250);
+        sf_episode episodes[EPISODES];
+        for (size_t i = 0; i < EPISODES; i++)
+            episodes[i] = test_random_episode(&random, 6, 3, 8);
+        sf_counter *counter;
+        uint64_t counts[EPISODES];
+        const char *note;
+        assert_int_equal(sf_counter_open(&counter, spikes, count, 3, episodes, EPISODES, NULL, 1, NULL),
+                         SF_OK);
+        assert_int_equal(sf_counter_use(counter, "test:all", NULL), SF_OK);
+        assert_int_equal(sf_counter_count(counter, NULL, counts, NULL), SF_OK);
+        for (size_t i = 0; i < EPISODES; i++)
+            assert_int_equal(counts[i], oracle_count(spikes, count, &episodes[i]));
+        /* Whether 1 and 2 had a share, and left, is a matter of which thread came first. */
+        assert_memory_equal(sf_counter_device(counter, &note), "test:all (", strlen("test:all ("));
+        assert_true(note[0] != '\0');
+        sf_counter_close(counter);
+        free(spikes);
+        sf_devices_close();
+    }
+}
+
+/* A job that does not fit is done in shares. */
+static void a_job_too_large_for_a_device_is_halved(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    trial t;
+    busy_trial(&t);
+    assert_true(compare_mining(&t, "test:4") > 10);
+    tear_down(&t);
+    sf_devices_close();
+}
+
 static void too_many_episodes_are_too_many_on_a_device(void **state)
 {
     (void)state;
@@ -401,19 +470,27 @@ static void devices_that_are_not_there(void **state)
     use_test_plugin();
     sf_device *device;
     sf_error error;
-    assert_int_equal(sf_device_find(&device, "test:4", &error), SF_UNAVAILABLE);
-    assert_string_equal(error.text, "there is no device test:4: there are 4 of test");
+    assert_int_equal(sf_device_find(&device, "test:5", &error), SF_UNAVAILABLE);
+    assert_string_equal(error.text, "there is no device test:5: there are 5 of test");
     assert_int_equal(sf_device_find(&device, "test:3", &error), SF_UNAVAILABLE);
     assert_string_equal(error.text, "test:3 has failed: it does not start");
-    static const char *const wrong[] = {"gpu", "test:", "test:x", "tests", ""};
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+    static const char *const wrong[] = {"gpu", "test:", "test:x", "tests", "", "test:all"};
+    sf_device *devices[SF_MOST_DEVICES];
+    uint32_t count;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         assert_int_equal(sf_device_find(&device, wrong[i], &error), SF_USAGE);
+        if (i + 1 < sizeof wrong / sizeof wrong[0])
+            assert_int_equal(sf_devices_find(devices, &count, wrong[i], &error), SF_USAGE);
+    }
+    assert_int_equal(sf_devices_find(devices, &count, "cpu", &error), SF_OK);
+    assert_int_equal(count, 0);
     assert_int_equal(sf_device_find(&device, "cpu", &error), SF_OK);
     assert_null(device);
 
     assert_int_equal(sf_devices_use("/nowhere/plugin.so", &error), SF_UNAVAILABLE);
     assert_int_equal(sf_device_find(&device, "cuda", &error), SF_UNAVAILABLE);
     assert_non_null(strstr(error.text, "there is no device cuda: cannot load a plugin: /nowhere/plugin.so"));
+    assert_int_equal(sf_devices_find(devices, &count, "cuda:all", &error), SF_UNAVAILABLE);
     assert_null(sf_device_auto(1e9));
     sf_devices_close();
 }
@@ -474,10 +551,13 @@ static int load_and_mine(void *context)
 static void allocation_failures_leak_nothing(void **state)
 {
     (void)state;
+    static const char *const devices[] = {"test:0", "test:4"};
     trial t;
     busy_trial(&t);
-    t.options.device = "test:0";
-    test_fail_every_allocation(load_and_mine, &t);
+    for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++) {
+        t.options.device = devices[i];
+        test_fail_every_allocation(load_and_mine, &t);
+    }
     tear_down(&t);
 }
 
@@ -490,6 +570,9 @@ int main(void)
         cmocka_unit_test(a_device_that_fails_is_left_and_the_cpu_goes_on),
         cmocka_unit_test(a_device_that_fails_while_counting_is_left),
         cmocka_unit_test(a_device_may_refuse_a_job),
+        cmocka_unit_test(all_devices_share_a_job),
+        cmocka_unit_test(all_devices_share_candidates),
+        cmocka_unit_test(a_job_too_large_for_a_device_is_halved),
         cmocka_unit_test(too_many_episodes_are_too_many_on_a_device),
         cmocka_unit_test(devices_that_are_not_there),
         cmocka_unit_test(plugins_that_do_not_fit_are_refused),
