@@ -8,19 +8,14 @@
 #include "core/thread.h"
 #include "mine/crew.h"
 #include "mine/device.h"
+#include "mine/found.h"
+#include "mine/significance.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What the items of a result refer to. */
-typedef struct sf_mine_found {
-    sf_tree tree;
-    uint32_t *units; /* by unit of the tree: index in the recording */
-    sf_delay *delays;
-} sf_mine_found;
 
 /* A run of sf_mine. */
 typedef struct run {
@@ -110,6 +105,7 @@ static void set_threshold(run *r)
     /* A product that should be whole may come out a rounding error above it. */
     double least = ceil(threshold * (1 - 1e-12));
     r->job.least = least < 1 ? 1 : least > UINT32_MAX ? UINT32_MAX : (uint32_t)least;
+    r->result->least = r->job.least;
 }
 
 /* ---- size 1 ---- */
@@ -367,6 +363,18 @@ static int compare_items(const void *a, const void *b, void *context)
     return sf_episode_compare(&episodes[0], &episodes[1]);
 }
 
+/* The analytic strength of an episode, from its first unit's rate and its longest span. */
+static double strength(const run *r, const sf_episode *episode, uint32_t count)
+{
+    double seconds = (double)r->input->duration_ns * 1e-9, span_s = 0;
+    if (!(seconds > 0))
+        return NAN;
+    for (uint32_t i = 0; i + 1 < episode->size; i++)
+        span_s += (double)episode->delays[i].high_ns * 1e-9;
+    double first_hz = (double)r->unit_spikes[episode->units[0]] / seconds;
+    return sf_analytic_strength(episode->size, first_hz, span_s, seconds, count);
+}
+
 static int list_items(run *r, sf_error *error)
 {
     sf_mine_result *result = r->result;
@@ -397,6 +405,9 @@ static int list_items(run *r, sf_error *error)
                 .node = node,
                 .count = level->nodes[node].count,
                 .expected = sf_expected_episode(&episode, r->unit_spikes, r->input->duration_ns),
+                .p = NAN,
+                .q = NAN,
+                .strength = strength(r, &episode, level->nodes[node].count),
             };
         }
     }

@@ -50,7 +50,9 @@ typedef struct sf_mine_level {
 typedef struct sf_mine_item {
     uint32_t size, node;
     uint32_t count;
-    double expected; /**< sf_expected_count at the observed rates */
+    double expected; /**< sf_expected_count at the observed rates, or what a test put there */
+    double p, q;     /**< of sf_significance_test (mine/significance.h); NaN before it */
+    double strength; /**< sf_analytic_strength; NaN where no time was recorded */
 } sf_mine_item;
 
 typedef struct sf_mine_result {
@@ -61,6 +63,7 @@ typedef struct sf_mine_result {
     char device_note[256];
     uint64_t device_memory; /**< bytes taken at most, on the device that took most; 0 on the CPU */
     double threshold;       /**< as a count */
+    uint32_t least;         /**< the least whole count that meets it */
     double seconds;         /**< the mining alone */
     uint32_t level_count;
     sf_mine_level

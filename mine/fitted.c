@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mine/significance.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* x^s e^-x / Gamma(s + 1), the front of both expansions. */
+static double gamma_front(double s, double x)
+{
+    int sign;
+    return exp(s * log(x) - x - lgamma_r(s + 1, &sign));
+}
+
+/* The regularised lower incomplete gamma function P(s, x): for whole s the probability that a Poisson number
+ * with mean x is s or more. By its power series below the mean of the gamma distribution, and beyond by the
+ * continued fraction of 1 - P (Abramowitz and Stegun 6.5.29 and 6.5.31), evaluated as Lentz does. */
+static double lower_gamma(double s, double x)
+{
+    if (x < s + 1) {
+        double term = 1, sum = 1;
+        for (int k = 1; term > sum * 1e-16; k++) {
+            term *= x / (s + k);
+            sum += term;
+        }
+        return gamma_front(s, x) * sum;
+    }
+    double b = x + 1 - s, c = 1e300, d = 1 / b, fraction = d, change = 0;
+    for (int k = 1; fabs(change - 1) > 1e-14 && k < 100000; k++) {
+        double a = -k * (k - s);
+        b += 2;
+        d = 1 / (a * d + b);
+        c = b + a / c;
+        change = c * d;
+        fraction *= change;
+    }
+    return 1 - gamma_front(s, x) * s * fraction;
+}
+
+double sf_fitted_tail(double mean, double variance, double count)
+{
+    /* X = unit * Y with Y of a Poisson distribution. Steps of X are 1, those of Y are 1 too: halves of both
+     * make the distributions meet between the steps. */
+    double unit = variance / mean;
+    double steps = (count - 0.5) / unit + 0.5;
+    return steps > 0 ? lower_gamma(steps, mean / unit) : 1;
+}
+
+typedef struct ranked_p {
+    double p;
+    size_t index;
+} ranked_p;
+
+static int compare_p(const void *a, const void *b)
+{
+    double left = ((const ranked_p *)a)->p, right = ((const ranked_p *)b)->p;
+    return (left > right) - (left < right);
+}
+
+int sf_false_discovery(double *p, size_t count, uint64_t tested, sf_error *error)
+{
+    ranked_p *ranked = sf_resize(NULL, count, sizeof *ranked);
+    if (ranked == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < count; i++)
+        ranked[i] = (ranked_p){p[i], i};
+    qsort(ranked, count, sizeof *ranked, compare_p);
+    double q = 1;
+    for (size_t rank = count; rank > 0; rank--) {
+        q = fmin(q, ranked[rank - 1].p * (double)tested / (double)rank);
+        p[ranked[rank - 1].index] = q;
+    }
+    sf_free(ranked);
+    return SF_OK;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What the items of a mining result refer to: for the module's own files. */
+#ifndef SF_MINE_FOUND_H
+#define SF_MINE_FOUND_H
+
+#include "mine/tree.h"
+
+typedef struct sf_mine_found {
+    sf_tree tree;
+    uint32_t *units; /**< by unit of the tree: index in the recording */
+    sf_delay *delays;
+} sf_mine_found;
+
+#endif

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mine/significance.h"
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/thread.h"
+#include "mine/device.h"
+#include "mine/found.h"
+#include "mine/surrogate_run.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is known of one frequent episode; the first side writes, the second takes the worse of both. */
+typedef struct verdict {
+    double p, q, fitted, expected;
+} verdict;
+
+/* A run of sf_significance_test. */
+typedef struct test {
+    sf_significance *told;
+    sf_mine_result *result;
+    const sf_mine_input *input;
+    const sf_mine_options *mining;
+    sf_surrogate_request request;
+    sf_events events;
+    double *x_um, *y_um;
+    uint32_t least;
+    unsigned threads;
+    sf_device *device;
+    verdict *verdicts[SF_EPISODE_MAX_SIZE + 1]; /* [size][node] */
+    const sf_progress *progress;                /* of the caller, who sees both sides as one work */
+    uint32_t side;
+} test;
+
+/* ---- names and defaults ---- */
+
+static const struct {
+    const char *name;
+    sf_significance_kind kind;
+} kinds[] = {
+    {"segment-shift", SF_SIGNIFICANCE_SEGMENT_SHIFT},
+    {"jitter", SF_SIGNIFICANCE_JITTER},
+    {"shift", SF_SIGNIFICANCE_SHIFT},
+    {"analytic", SF_SIGNIFICANCE_ANALYTIC},
+};
+
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+const char *sf_significance_name(sf_significance_kind kind)
+{
+    for (size_t i = 0; i < KINDS; i++)
+        if (kinds[i].kind == kind)
+            return kinds[i].name;
+    return "unknown";
+}
+
+int sf_significance_find(sf_significance_kind *kind, const char *name, sf_error *error)
+{
+    for (size_t i = 0; i < KINDS; i++)
+        if (strcmp(name, kinds[i].name) == 0) {
+            *kind = kinds[i].kind;
+            return SF_OK;
+        }
+    return sf_fail(error, SF_USAGE, NULL, "found '%s', expected segment-shift, jitter, shift or analytic",
+                   name);
+}
+
+void sf_significance_options_default(sf_significance_options *options)
+{
+    *options = (sf_significance_options){.kind = SF_SIGNIFICANCE_SEGMENT_SHIFT,
+                                         .surrogates = 1000,
+                                         .seed = 1,
+                                         .segment_ns = SF_SECOND,
+                                         .link = 0.2};
+}
+
+static int check_options(const test *t, sf_error *error)
+{
+    const sf_significance_options *options = &t->told->options;
+    if (options->kind == SF_SIGNIFICANCE_ANALYTIC)
+        return options->link > 0 && options->link <= 1
+                   ? SF_OK
+                   : sf_fail(
+                         error, SF_USAGE, NULL,
+                         "the probability of a link under the null is %g, expected more than 0 and at most 1",
+                         options->link);
+    if (options->surrogates == 0)
+        return sf_fail(error, SF_USAGE, NULL, "no surrogate is asked for: at least one is needed");
+    int64_t most = INT64_C(1) << 61, span = 0;
+    if (options->width_ns < 1 || options->width_ns > most)
+        return sf_fail(error, SF_USAGE, NULL, "surrogates shift by %" PRId64 " ns, expected 1 to 2^61",
+                       options->width_ns);
+    if (t->input->spike_count > 0)
+        span = t->input->spikes[t->input->spike_count - 1].time_ns - t->input->spikes[0].time_ns;
+    if (options->segment_ns < 1 || span / options->segment_ns >= UINT32_MAX)
+        return sf_fail(error, SF_USAGE, NULL, "segments of %" PRId64 " ns make more than 2^32 of them",
+                       options->segment_ns);
+    return SF_OK;
+}
+
+/* ---- from the result to candidates ---- */
+
+/* Lays the spikes of the frequent units out as mining did. */
+static int lay_out(test *t, sf_error *error)
+{
+    const sf_mine_found *found = t->result->found;
+    uint32_t units = found->tree.unit_count;
+    bool *keep = sf_alloc(t->input->units->count, sizeof *keep);
+    t->x_um = sf_resize(NULL, units, sizeof *t->x_um);
+    t->y_um = sf_resize(NULL, units, sizeof *t->y_um);
+    int status = keep == NULL || t->x_um == NULL || t->y_um == NULL ? sf_fail_memory(error) : SF_OK;
+    for (uint32_t u = 0; status == SF_OK && u < units; u++) {
+        const sf_unit *unit = &t->input->units->items[found->units[u]];
+        keep[found->units[u]] = true;
+        t->x_um[u] = unit->x_um;
+        t->y_um[u] = unit->y_um;
+    }
+    if (status == SF_OK) {
+        sf_events_choice choice = {.keep = keep, .threads = t->threads};
+        status = sf_events_lay_out(&t->events, t->input->spikes, t->input->spike_count,
+                                   t->input->units->count, &choice, error);
+    }
+    sf_free(keep);
+    return status;
+}
+
+/* The caller's progress, with both sides as one work. */
+static bool update(void *user, const char *what, double done, double total)
+{
+    const test *t = user;
+    return sf_progress_update(t->progress, what, t->side * total + done, 2 * total);
+}
+
+static int prepare(test *t, const sf_progress *progress, sf_error *error)
+{
+    const sf_significance_options *options = &t->told->options;
+    const sf_mine_found *found = t->result->found;
+    int status = lay_out(t, error);
+    if (status != SF_OK)
+        return status;
+    t->request = (sf_surrogate_request){
+        .events = &t->events,
+        .tree = &found->tree,
+        .pairs = {t->mining->self, t->mining->min_distance_um, t->x_um, t->y_um},
+        .max_size = t->mining->max_size,
+        .delays = found->delays,
+        .trains = found->units,
+        .origin_ns = t->events.origin_ns - t->input->spikes[0].time_ns,
+        .rule = {(sf_surrogate_kind)options->kind, options->width_ns, options->segment_ns, options->seed},
+        .found_only = options->found_only,
+        .progress = progress};
+    for (uint32_t size = 2; size <= t->mining->max_size; size++) {
+        t->verdicts[size] = sf_alloc(found->tree.levels[size - 1].count, sizeof **t->verdicts);
+        if (t->verdicts[size] == NULL)
+            return sf_fail_memory(error);
+    }
+    return SF_OK;
+}
+
+/* ---- verdicts ---- */
+
+static int compare_reals(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+/* How many of n ascending numbers are at least `least`. */
+static uint32_t at_least(const double *ascending, uint32_t n, double least)
+{
+    uint32_t low = 0, high = n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (ascending[middle] < least)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return n - low;
+}
+
+static verdict judge(uint32_t count, const sf_surrogate_tally *tally, const sf_surrogate_scale *scale,
+                     const double *ascending, uint32_t n)
+{
+    double stands_out = ((double)count - scale->mean) * scale->scale;
+    if (scale->scale == 0)
+        stands_out = count > scale->mean ? INFINITY : -INFINITY;
+    verdict found = {.expected = scale->mean};
+    found.p = (1.0 + tally->at_least) / (1.0 + n);
+    found.q = (1.0 + at_least(ascending, n, stands_out)) / (1.0 + n);
+    /* Counts that do not vary leave nothing to fit. */
+    found.fitted =
+        scale->scale == 0 ? found.p : sf_fitted_tail(scale->mean, 1 / (scale->scale * scale->scale), count);
+    return found;
+}
+
+/* The largest of the standardised counts that 95 % of surrogates stay at or below everywhere. */
+static double critical_of(const double *ascending, uint32_t n)
+{
+    uint32_t index = (uint32_t)ceil(0.95 * n) - 1;
+    return isfinite(ascending[index]) ? ascending[index] : NAN;
+}
+
+static void judge_level(test *t, const sf_surrogate_side *side, sf_surrogate_outcome *outcome, uint32_t k,
+                        uint64_t base)
+{
+    uint32_t size = k + 2, n = outcome->surrogates;
+    const sf_level *nodes = &t->result->found->tree.levels[size - 1];
+    double *maxima = outcome->maxima + (size_t)k * n;
+    qsort(maxima, n, sizeof *maxima, compare_reals);
+    t->told->critical[size][side->mirrored] = critical_of(maxima, n);
+    for (size_t i = 0; i < nodes->count; i++) {
+        uint64_t candidate = base + side->candidate_of[k][i];
+        verdict own = judge(nodes->nodes[i].count, &outcome->tallies[candidate], &outcome->scales[candidate],
+                            maxima, n);
+        verdict *both = &t->verdicts[size][i];
+        both->p = fmax(both->p, own.p);
+        both->q = fmax(both->q, own.q);
+        both->fitted = fmax(both->fitted, own.fitted);
+        both->expected = fmax(both->expected, own.expected);
+    }
+}
+
+static int judge_side(test *t, bool mirrored, sf_error *error)
+{
+    sf_surrogate_side side;
+    sf_surrogate_outcome outcome;
+    t->side = mirrored;
+    int status = sf_surrogate_side_open(&side, &t->request, mirrored, error);
+    if (status != SF_OK)
+        return status;
+    status = sf_surrogate_run(&outcome, &side, t->told->options.surrogates, t->least, &t->device, t->threads,
+                              t->told->device_note, error);
+    uint64_t base = 0;
+    for (uint32_t k = 0; status == SF_OK && k < side.plan.level_count; k++) {
+        judge_level(t, &side, &outcome, k, base);
+        uint64_t candidates = side.levels[k].first[side.levels[k].prefix_count];
+        t->told->candidates[k + 2] = candidates;
+        base += candidates;
+    }
+    if (status == SF_OK)
+        sf_surrogate_outcome_free(&outcome);
+    sf_surrogate_side_close(&side);
+    return status;
+}
+
+static int control_rate(test *t, sf_error *error)
+{
+    int status = SF_OK;
+    for (uint32_t size = 2; size <= t->mining->max_size && status == SF_OK; size++) {
+        size_t count = t->result->found->tree.levels[size - 1].count;
+        double *p = sf_resize(NULL, count, sizeof *p);
+        if (p == NULL)
+            return sf_fail_memory(error);
+        for (size_t i = 0; i < count; i++)
+            p[i] = t->verdicts[size][i].fitted;
+        status = sf_false_discovery(p, count, t->told->candidates[size], error);
+        for (size_t i = 0; status == SF_OK && i < count; i++)
+            t->verdicts[size][i].q = p[i];
+        sf_free(p);
+    }
+    return status;
+}
+
+static int choose_device(test *t, sf_error *error)
+{
+    const sf_engine *interval;
+    sf_mine_job job = {.events = &t->events,
+                       .delays = t->request.delays,
+                       .delay_count = t->request.tree->delay_count,
+                       .threads = t->threads};
+    double cpu_seconds = 2.0 * t->told->options.surrogates * sf_mine_cpu_seconds(&job);
+    int status = sf_engine_find(&interval, "interval", error);
+    return status == SF_OK ? sf_device_choose(&t->device, t->told->options.device, SF_OPERATION_MINE,
+                                              interval, cpu_seconds, error)
+                           : status;
+}
+
+static int test_by_surrogates(test *t, sf_error *error)
+{
+    sf_progress progress = {update, t};
+    int status = prepare(t, &progress, error);
+    if (status == SF_OK)
+        status = choose_device(t, error);
+    for (int mirrored = 0; mirrored < 2 && status == SF_OK; mirrored++)
+        status = judge_side(t, mirrored, error);
+    if (status == SF_OK && t->told->options.correction == SF_CORRECTION_RATE)
+        status = control_rate(t, error);
+    if (status != SF_OK)
+        return status;
+    snprintf(t->told->device, sizeof t->told->device, "%s", sf_device_name(t->device));
+    for (size_t i = 0; i < t->result->count; i++) {
+        sf_mine_item *item = &t->result->items[i];
+        const verdict *found = &t->verdicts[item->size][item->node];
+        item->p = found->p;
+        item->q = found->q;
+        item->expected = found->expected;
+    }
+    return SF_OK;
+}
+
+/* ---- the analytic test ---- */
+
+static void test_analytically(test *t)
+{
+    const sf_mine_found *found = t->result->found;
+    double seconds = (double)t->input->duration_ns * 1e-9;
+    for (size_t i = 0; i < t->result->count && seconds > 0; i++) {
+        sf_mine_item *item = &t->result->items[i];
+        uint32_t steps[SF_EPISODE_MAX_SIZE];
+        sf_tree_steps(&found->tree, item->size, item->node, steps);
+        double span_s = 0;
+        for (uint32_t k = 1; k < item->size; k++)
+            span_s += (double)found->delays[steps[k] / found->tree.unit_count].high_ns * 1e-9;
+        double first_hz = found->tree.levels[0].nodes[steps[0]].count / seconds;
+        item->p = sf_analytic_p(
+            sf_analytic_count(item->size, first_hz, span_s, seconds, t->told->options.link), item->count);
+        item->q = NAN;
+    }
+    snprintf(t->told->device, sizeof t->told->device, "cpu");
+}
+
+/* ---- the whole ---- */
+
+int sf_significance_test(sf_significance *significance, sf_mine_result *result, const sf_mine_input *input,
+                         const sf_mine_options *mining, const sf_significance_options *options,
+                         const sf_progress *progress, sf_error *error)
+{
+    double start = sf_clock_seconds();
+    *significance = (sf_significance){.options = *options};
+    test t = {.told = significance, .result = result, .input = input, .mining = mining, .progress = progress};
+    t.threads = options->threads > 0 ? options->threads : sf_thread_cores();
+    t.least = result->least;
+    for (size_t i = 0; options->width_ns == 0 && i < mining->delay_count; i++)
+        if (mining->delays[i].high_ns > significance->options.width_ns)
+            significance->options.width_ns = mining->delays[i].high_ns;
+    for (uint32_t size = 0; size <= SF_EPISODE_MAX_SIZE; size++)
+        significance->critical[size][0] = significance->critical[size][1] = NAN;
+    int status = check_options(&t, error);
+    if (status == SF_OK && options->kind == SF_SIGNIFICANCE_ANALYTIC)
+        test_analytically(&t);
+    else if (status == SF_OK && result->count > 0)
+        status = test_by_surrogates(&t, error);
+    sf_events_close(&t.events);
+    sf_free(t.x_um);
+    sf_free(t.y_um);
+    for (uint32_t size = 0; size <= SF_EPISODE_MAX_SIZE; size++)
+        sf_free(t.verdicts[size]);
+    significance->options.device = NULL;
+    significance->seconds = sf_clock_seconds() - start;
+    return status;
+}

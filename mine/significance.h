@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What a count is worth: tests of frequent episodes against surrogates (core/surrogate.h), and the analytic
+ * test of Sastry and Unnikrishnan.
+ *
+ * Surrogates. The question is whether the node that an episode adds is linked to the rest of it. So only the
+ * last unit is shifted, and the episode without it stays as it was recorded; and for the first unit the same
+ * in the mirror. Of either test p = (1 + surrogates that count as much or more) / (1 + surrogates), and the
+ * episode has the larger one. Without that, a strong A -> B makes A -> B -> X significant for every X.
+ *
+ * Correction, for each size by itself, over all candidates that the search looked at:
+ *   maximum   q is the share of surrogates, the recorded stream counted with them, in which any candidate
+ *             stands out as much: counts are standardised by the candidate's own mean and standard deviation
+ *             over the surrogates, and the largest of those that are frequent in a surrogate is compared.
+ *             Being right for all episodes of a size at once: the family-wise error (Westfall and Young
+ * 1993). rate      q is the expected share of false findings among all that are as good or better (Benjamini
+ * and Hochberg 1995), by tails fitted to each candidate's surrogates, which reach below 1 / (1 + surrogates).
+ * Candidates that are not frequent take part with a p of 1.
+ */
+#ifndef SF_MINE_SIGNIFICANCE_H
+#define SF_MINE_SIGNIFICANCE_H
+
+#include "core/surrogate.h"
+#include "mine/mine.h"
+
+/** The first three have the values of sf_surrogate_kind. */
+typedef enum sf_significance_kind {
+    SF_SIGNIFICANCE_SEGMENT_SHIFT = SF_SURROGATE_SEGMENT_SHIFT,
+    SF_SIGNIFICANCE_JITTER = SF_SURROGATE_JITTER,
+    SF_SIGNIFICANCE_SHIFT = SF_SURROGATE_SHIFT,
+    SF_SIGNIFICANCE_ANALYTIC
+} sf_significance_kind;
+
+/** "segment-shift", ...; and back: SF_USAGE lists the names. */
+const char *sf_significance_name(sf_significance_kind kind);
+int sf_significance_find(sf_significance_kind *kind, const char *name, sf_error *error);
+
+typedef enum sf_correction { SF_CORRECTION_MAXIMUM, SF_CORRECTION_RATE } sf_correction;
+
+typedef struct sf_significance_options {
+    sf_significance_kind kind;
+    uint32_t surrogates; /**< 1 or more */
+    uint64_t seed;
+    int64_t width_ns;   /**< 0: the largest delay bound */
+    int64_t segment_ns; /**< of segment-shift */
+    sf_correction correction;
+    bool found_only; /**< corrects for the frequent episodes alone, as if nothing else had been looked at */
+    double link;     /**< of the analytic test: e0, the conditional probability of a link under the null */
+    const char *device; /**< as in sf_mine_options */
+    unsigned threads;   /**< 0: all cores */
+} sf_significance_options;
+
+/** segment-shift, 1,000 surrogates, seed 1, segments of 1 s, maximum, e0 = 0.2. */
+void sf_significance_options_default(sf_significance_options *options);
+
+/** What was done, for the methods of a paper. */
+typedef struct sf_significance {
+    sf_significance_options options; /**< with width_ns as used; device is not kept */
+    char device[32];                 /**< "cpu", "cuda:0" */
+    char device_note[256];           /**< as in sf_mine_result */
+    double seconds;
+    /** By size: candidates corrected for, and the standardised count that 5 % of surrogates exceed somewhere:
+     * the last unit shifted, then the first. NaN where nothing was frequent in that many. */
+    uint64_t candidates[SF_EPISODE_MAX_SIZE + 1];
+    double critical[SF_EPISODE_MAX_SIZE + 1][2];
+} sf_significance;
+
+/**
+ * Tests all frequent episodes of a result: sets p, q and expected of its items. expected becomes the mean
+ * count over the surrogates, of the two tests the larger one; the analytic test leaves it alone and gives no
+ * q. `mining` are the options of the run that gave the result, and `input` the same. The same seed gives the
+ * same numbers on every device and on any number of threads. SF_USAGE, SF_CANCELLED, SF_UNAVAILABLE.
+ */
+int sf_significance_test(sf_significance *significance, sf_mine_result *result, const sf_mine_input *input,
+                         const sf_mine_options *mining, const sf_significance_options *options,
+                         const sf_progress *progress, sf_error *error);
+
+/* ---- the analytic test ---- */
+
+/** What the count of an episode is under the null: formulas in analytic.c. */
+typedef struct sf_analytic {
+    double expected, variance;
+} sf_analytic;
+
+/**
+ * The count within `seconds` if each link holds with probability `link`: the first unit fires at first_hz,
+ * and an occurrence takes span_s, the sum of the upper delay bounds.
+ */
+sf_analytic sf_analytic_count(uint32_t size, double first_hz, double span_s, double seconds, double link);
+
+/** The count that is exceeded with a probability of at most `level` (Chebyshev's inequality). */
+double sf_analytic_threshold(sf_analytic null, double level);
+
+/** The probability of a count this high or higher is at most this (Cantelli's inequality). */
+double sf_analytic_p(sf_analytic null, double count);
+
+/** The link probability at which `count` would be expected, 0 .. 1: how strong the links are, on average. */
+double sf_analytic_strength(uint32_t size, double first_hz, double span_s, double seconds, double count);
+
+/* ---- fitted tails ---- */
+
+/**
+ * P(X >= count) of a number of events X with this mean and variance, by a scaled Poisson distribution with a
+ * correction for continuity; both above 0.
+ */
+double sf_fitted_tail(double mean, double variance, double count);
+
+/** Turns p-values into Benjamini and Hochberg's q, in place; `tested` >= count: how many there are in all,
+ * those left out having p = 1. SF_NO_MEMORY. */
+int sf_false_discovery(double *p, size_t count, uint64_t tested, sf_error *error);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mine/surrogate_image.h"
+
+#include "core/memory.h"
+
+#include <string.h>
+
+int sf_image_open(sf_image *image, const sf_events *events, uint32_t delay_count)
+{
+    image->owner = sf_resize(NULL, events->count, sizeof *image->owner);
+    image->after = sf_resize(NULL, events->count, sizeof *image->after);
+    image->positions = sf_resize(NULL, events->count, sizeof *image->positions);
+    image->reaches = sf_alloc(delay_count, sizeof *image->reaches);
+    if (image->owner == NULL || image->after == NULL || image->positions == NULL || image->reaches == NULL)
+        return SF_NO_MEMORY;
+    for (uint32_t d = 0; d < delay_count; d++) {
+        image->reaches[d] = sf_resize(NULL, events->count, sizeof **image->reaches);
+        if (image->reaches[d] == NULL)
+            return SF_NO_MEMORY;
+    }
+    return SF_OK;
+}
+
+void sf_image_close(sf_image *image, uint32_t delay_count)
+{
+    for (uint32_t d = 0; image->reaches != NULL && d < delay_count; d++)
+        sf_free(image->reaches[d]);
+    sf_free(image->reaches);
+    sf_free(image->owner);
+    sf_free(image->after);
+    sf_free(image->positions);
+    *image = (sf_image){0};
+}
+
+size_t sf_image_bytes(const sf_events *events, uint32_t delay_count)
+{
+    return events->count * (3 * sizeof(uint32_t) + delay_count * sizeof(sf_image_reach));
+}
+
+int sf_image_room_open(sf_image_room *room, const sf_events *events)
+{
+    room->moved = sf_resize(NULL, events->count, sizeof *room->moved);
+    room->sorted = sf_resize(NULL, events->count, sizeof *room->sorted);
+    room->times = sf_resize(NULL, events->count, sizeof *room->times);
+    room->next = sf_resize(NULL, events->unit_count, sizeof *room->next);
+    bool all = room->moved != NULL && room->sorted != NULL && room->times != NULL && room->next != NULL;
+    return all ? SF_OK : SF_NO_MEMORY;
+}
+
+void sf_image_room_close(sf_image_room *room)
+{
+    sf_free(room->moved);
+    sf_free(room->sorted);
+    sf_free(room->times);
+    sf_free(room->next);
+    *room = (sf_image_room){0};
+}
+
+/* ---- moving and sorting ---- */
+
+static void move(sf_moved *moved, const sf_events *events, const sf_surrogate_plan *plan, uint32_t surrogate)
+{
+    for (uint32_t u = 0; u < events->unit_count; u++) {
+        uint32_t begin = events->first[u], count = events->first[u + 1] - begin;
+        for (uint32_t i = 0; i < count; i++) {
+            int64_t time = events->times[events->positions[begin + i]];
+            uint32_t number = plan->mirrored ? count - 1 - i : i;
+            int64_t fired = plan->mirrored ? plan->origin_ns - time : plan->origin_ns + time;
+            int64_t goes = sf_surrogate_time(&plan->rule, surrogate, plan->trains[u], number, fired);
+            moved[begin + i] =
+                (sf_moved){plan->mirrored ? plan->origin_ns - goes : goes - plan->origin_ns, u};
+        }
+    }
+}
+
+#define DIGIT_BITS 11
+#define DIGITS (1u << DIGIT_BITS)
+
+/* Sorts by time; spikes at one instant keep their order, so that units do. Radix sort, from the lowest digit
+ * up; `room` has as many places. Returns where the sorted spikes are: in `moved` or in `room`. */
+static const sf_moved *sort_by_time(sf_moved *moved, sf_moved *room, size_t count)
+{
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    for (size_t i = 0; i < count; i++) {
+        least = moved[i].time < least ? moved[i].time : least;
+        most = moved[i].time > most ? moved[i].time : most;
+    }
+    uint64_t span = count > 0 ? (uint64_t)(most - least) : 0;
+    for (unsigned shift = 0; shift < 64 && span >> shift > 0; shift += DIGIT_BITS) {
+        size_t places[DIGITS] = {0}, place = 0;
+        for (size_t i = 0; i < count; i++)
+            places[(uint64_t)(moved[i].time - least) >> shift & (DIGITS - 1)]++;
+        for (uint32_t digit = 0; digit < DIGITS; digit++) {
+            size_t spikes = places[digit];
+            places[digit] = place;
+            place += spikes;
+        }
+        for (size_t i = 0; i < count; i++)
+            room[places[(uint64_t)(moved[i].time - least) >> shift & (DIGITS - 1)]++] = moved[i];
+        sf_moved *other = moved;
+        moved = room;
+        room = other;
+    }
+    return moved;
+}
+
+/* ---- the image ---- */
+
+/* Deals the image positions out to the units: each goes to the next place of its owner. */
+static void deal_out(sf_image *image, const sf_events *events, uint32_t *next)
+{
+    memcpy(next, events->first, events->unit_count * sizeof *next);
+    for (uint32_t q = 0; q < events->count; q++)
+        image->positions[next[image->owner[q]]++] = q;
+}
+
+static void find_after(sf_image *image, const sf_events *events, const int64_t *times)
+{
+    uint32_t p = 0;
+    for (uint32_t q = 0; q < events->count; q++) {
+        while (p < events->count && (events->times[p] < times[q] ||
+                                     (events->times[p] == times[q] && events->owner[p] <= image->owner[q])))
+            p++;
+        image->after[q] = p;
+    }
+}
+
+void sf_reaches_find(sf_image_reach *reaches, const int64_t *from, const int64_t *to, uint32_t count,
+                     sf_delay delay)
+{
+    uint32_t begin = 0, end = 0;
+    for (uint32_t p = 0; p < count; p++) {
+        while (begin < count && to[begin] - from[p] <= delay.low_ns)
+            begin++;
+        while (end < count && to[end] - from[p] <= delay.high_ns)
+            end++;
+        reaches[p] = (sf_image_reach){begin, end};
+    }
+}
+
+void sf_image_make(sf_image *image, const sf_events *events, const sf_surrogate_plan *plan,
+                   uint32_t surrogate, sf_image_room *room)
+{
+    move(room->moved, events, plan, surrogate);
+    const sf_moved *sorted = sort_by_time(room->moved, room->sorted, events->count);
+    for (uint32_t q = 0; q < events->count; q++) {
+        image->owner[q] = sorted[q].unit;
+        room->times[q] = sorted[q].time;
+    }
+    find_after(image, events, room->times);
+    for (uint32_t d = 0; d < plan->delay_count; d++)
+        sf_reaches_find(image->reaches[d], events->times, room->times, events->count, plan->delays[d]);
+    deal_out(image, events, room->next);
+}

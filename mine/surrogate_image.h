@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A surrogate as a count sees it: the shifted spikes in order, by their places among those recorded. */
+#ifndef SF_MINE_SURROGATE_IMAGE_H
+#define SF_MINE_SURROGATE_IMAGE_H
+
+#include "core/backend_surrogates.h"
+#include "mine/events.h"
+
+/** Positions from <= q < to. */
+typedef struct sf_image_reach {
+    uint32_t from, to;
+} sf_image_reach;
+
+/** All spikes of the events, moved, ordered by (time, unit): an image position is a place in that order. */
+typedef struct sf_image {
+    uint32_t *owner;          /**< by image position: the unit */
+    uint32_t *after;          /**< by image position: recorded spikes with (time, unit) <= its own */
+    uint32_t *positions;      /**< by unit, where sf_events.first says: image positions, ascending */
+    sf_image_reach **reaches; /**< [delay][recorded position]: the image positions that follow by the delay */
+} sf_image;
+
+int sf_image_open(sf_image *image, const sf_events *events, uint32_t delay_count); /**< SF_NO_MEMORY */
+void sf_image_close(sf_image *image, uint32_t delay_count); /**< a zeroed object is allowed */
+
+/** Bytes that an image takes. */
+size_t sf_image_bytes(const sf_events *events, uint32_t delay_count);
+
+/** A spike on the move. */
+typedef struct sf_moved {
+    int64_t time;
+    uint32_t unit;
+} sf_moved;
+
+/** What one thread makes images with. */
+typedef struct sf_image_room {
+    sf_moved *moved, *sorted;
+    int64_t *times; /**< by image position */
+    uint32_t *next; /**< by unit */
+} sf_image_room;
+
+int sf_image_room_open(sf_image_room *room, const sf_events *events); /**< SF_NO_MEMORY */
+void sf_image_room_close(sf_image_room *room);                        /**< a zeroed object is allowed */
+
+/** Makes the image of a surrogate by the plan's rule. Cost: linear in the spikes. */
+void sf_image_make(sf_image *image, const sf_events *events, const sf_surrogate_plan *plan,
+                   uint32_t surrogate, sf_image_room *room);
+
+/** The positions among `to`, ascending times, that follow each of `from` by the delay; `count` of either. */
+void sf_reaches_find(sf_image_reach *reaches, const int64_t *from, const int64_t *to, uint32_t count,
+                     sf_delay delay);
+
+#endif

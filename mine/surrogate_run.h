@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** One side of a mining run counted in surrogates, on a device or on the CPU. */
+#ifndef SF_MINE_SURROGATE_RUN_H
+#define SF_MINE_SURROGATE_RUN_H
+
+#include "mine/surrogate_side.h"
+
+typedef struct sf_surrogate_outcome {
+    uint32_t surrogates;
+    uint64_t candidate_count;
+    /** Both by candidate of all levels. The scale is 1 / standard deviation, 0 where the counts are all the
+     * same. */
+    sf_surrogate_tally *tallies;
+    sf_surrogate_scale *scales;
+    double *maxima; /**< [level][surrogate]: as `maxima` of sf_backend_surrogates */
+} sf_surrogate_outcome;
+
+/**
+ * Counts all candidates of the side in so many surrogates, once for their sums and, where the counts were too
+ * many to keep, once more for the maxima over candidates that count `least` or more. *device is left NULL
+ * where it failed or refused: `note` says why, and the CPU did the work. SF_NO_MEMORY, SF_CANCELLED.
+ */
+int sf_surrogate_run(sf_surrogate_outcome *outcome, const sf_surrogate_side *side, uint32_t surrogates,
+                     uint32_t least, sf_device **device, unsigned threads, char note[256], sf_error *error);
+void sf_surrogate_outcome_free(sf_surrogate_outcome *outcome); /**< a zeroed object is allowed */
+
+#endif

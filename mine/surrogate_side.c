@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mine/surrogate_side.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+
+#include <stdlib.h>
+
+/* Everything turned around. */
+typedef struct sf_surrogate_turn {
+    sf_events events;
+    sf_tree tree;
+    uint32_t *trains;
+    double *x_um, *y_um;
+    uint32_t *forth[SF_EPISODE_MAX_SIZE]; /* [size - 1][node of the request's tree]: the turned node */
+    uint32_t *back[SF_EPISODE_MAX_SIZE];  /* the other way */
+} turn;
+
+/* ---- the stream ---- */
+
+static int turn_events(sf_events *to, const sf_events *from, sf_error *error)
+{
+    uint32_t units = from->unit_count, count = from->count;
+    to->unit_count = units;
+    to->count = count;
+    to->times = sf_resize(NULL, count, sizeof *to->times);
+    to->owner = sf_resize(NULL, count, sizeof *to->owner);
+    to->positions = sf_resize(NULL, count, sizeof *to->positions);
+    to->first = sf_alloc((size_t)units + 1, sizeof *to->first);
+    if (to->times == NULL || to->owner == NULL || to->positions == NULL || to->first == NULL)
+        return sf_fail_memory(error);
+    for (uint32_t p = 0; p < count; p++) {
+        to->times[p] = from->times[count - 1] - from->times[count - 1 - p];
+        to->owner[p] = units - 1 - from->owner[count - 1 - p];
+    }
+    for (uint32_t u = 0; u < units; u++) {
+        uint32_t old = units - 1 - u, spikes = from->first[old + 1] - from->first[old];
+        to->first[u + 1] = to->first[u] + spikes;
+        for (uint32_t i = 0; i < spikes; i++)
+            to->positions[to->first[u] + i] = count - 1 - from->positions[from->first[old + 1] - 1 - i];
+    }
+    return SF_OK;
+}
+
+/* ---- the tree ---- */
+
+/* A node to be: its place in the turned level, and where it comes from. */
+typedef struct turned_node {
+    uint32_t parent, step, count, from;
+} turned_node;
+
+static int compare_turned(const void *a, const void *b)
+{
+    const turned_node *left = a, *right = b;
+    if (left->parent != right->parent)
+        return left->parent < right->parent ? -1 : 1;
+    return (left->step > right->step) - (left->step < right->step);
+}
+
+/* The turned node's parent is the turned suffix; its last link and unit are the episode's first. */
+static turned_node turn_node(const turn *t, const sf_tree *tree, uint32_t size, uint32_t node)
+{
+    const sf_node *own = &tree->levels[size - 1].nodes[node];
+    turned_node turned = {.count = own->count, .from = node};
+    uint32_t steps[SF_EPISODE_MAX_SIZE], units = tree->unit_count;
+    sf_tree_steps(tree, size, node, steps);
+    turned.step = units - 1 - steps[0] % units;
+    if (size > 1) {
+        turned.parent = t->forth[size - 2][own->suffix];
+        turned.step += steps[1] / units * units;
+    }
+    return turned;
+}
+
+static int turn_level(turn *t, const sf_tree *tree, uint32_t size, sf_error *error)
+{
+    size_t count = tree->levels[size - 1].count;
+    turned_node *nodes = sf_resize(NULL, count, sizeof *nodes);
+    uint32_t *forth = t->forth[size - 1] = sf_resize(NULL, count, sizeof *forth);
+    uint32_t *back = t->back[size - 1] = sf_resize(NULL, count, sizeof *back);
+    int status = nodes == NULL || forth == NULL || back == NULL ? sf_fail_memory(error) : SF_OK;
+    for (uint32_t i = 0; status == SF_OK && i < count; i++)
+        nodes[i] = turn_node(t, tree, size, i);
+    if (status == SF_OK)
+        qsort(nodes, count, sizeof *nodes, compare_turned);
+    for (uint32_t i = 0; status == SF_OK && i < count; i++) {
+        forth[nodes[i].from] = i;
+        back[i] = nodes[i].from;
+        if (sf_level_append(&t->tree.levels[size - 1], nodes[i].parent, nodes[i].step, nodes[i].count) !=
+            SF_OK)
+            status = sf_fail_memory(error);
+    }
+    sf_free(nodes);
+    return status == SF_OK && size > 1 ? sf_tree_link(&t->tree, size, error) : status;
+}
+
+/* ---- turning a request ---- */
+
+static int turn_request(sf_surrogate_request *request, turn *t, sf_error *error)
+{
+    uint32_t units = request->tree->unit_count;
+    int status = turn_events(&t->events, request->events, error);
+    t->tree.unit_count = units;
+    t->tree.delay_count = request->tree->delay_count;
+    for (uint32_t size = 1; size <= request->max_size && status == SF_OK; size++)
+        status = turn_level(t, request->tree, size, error);
+    if (status != SF_OK)
+        return status;
+    bool placed = request->pairs.min_distance_um > 0;
+    t->trains = sf_resize(NULL, units, sizeof *t->trains);
+    t->x_um = sf_resize(NULL, units, sizeof *t->x_um);
+    t->y_um = sf_resize(NULL, units, sizeof *t->y_um);
+    if (t->trains == NULL || t->x_um == NULL || t->y_um == NULL)
+        return sf_fail_memory(error);
+    for (uint32_t u = 0; u < units; u++) {
+        t->trains[u] = request->trains[units - 1 - u];
+        t->x_um[u] = placed ? request->pairs.x_um[units - 1 - u] : 0;
+        t->y_um[u] = placed ? request->pairs.y_um[units - 1 - u] : 0;
+    }
+    if (request->events->count > 0)
+        request->origin_ns += request->events->times[request->events->count - 1];
+    request->events = &t->events;
+    request->tree = &t->tree;
+    request->trains = t->trains;
+    request->pairs.x_um = t->x_um;
+    request->pairs.y_um = t->y_um;
+    return SF_OK;
+}
+
+/* ---- candidates ---- */
+
+/* Candidates of one size, as they are listed: frequent ones come in the order of the tree's level. */
+typedef struct listing {
+    sf_surrogate_level *level;
+    uint64_t *first;
+    uint32_t *candidates, *observed;
+    uint64_t count;
+    size_t next_node;
+    const sf_level *nodes;
+    const uint32_t *back; /* or NULL: nodes are the request's own */
+    uint64_t *candidate_of;
+} listing;
+
+static void list_candidate(listing *l, uint32_t parent, uint32_t step)
+{
+    uint64_t at = l->count++;
+    l->first[parent + 1] = l->count;
+    l->candidates[at] = step;
+    l->observed[at] = UINT32_MAX;
+    if (l->next_node < l->nodes->count) {
+        const sf_node *node = &l->nodes->nodes[l->next_node];
+        if (node->parent == parent && node->step == step) {
+            l->observed[at] = node->count;
+            l->candidate_of[l->back != NULL ? l->back[l->next_node] : l->next_node] = at;
+            l->next_node++;
+        }
+    }
+}
+
+static void list_all(listing *l, const sf_surrogate_request *request, uint32_t size)
+{
+    if (request->found_only) {
+        for (size_t i = 0; i < l->nodes->count; i++)
+            list_candidate(l, l->nodes->nodes[i].parent, l->nodes->nodes[i].step);
+    } else {
+        uint32_t parent, step;
+        sf_join join = sf_join_start(request->tree, &request->pairs, size);
+        while (sf_join_next(&join, &parent, &step))
+            list_candidate(l, parent, step);
+    }
+    for (uint32_t i = 0; i < l->level->prefix_count; i++) /* prefixes without candidates */
+        l->first[i + 1] = l->first[i + 1] > l->first[i] ? l->first[i + 1] : l->first[i];
+}
+
+static int list_prefixes(sf_surrogate_level *level, const sf_level *nodes, uint32_t size)
+{
+    level->prefix_count = (uint32_t)nodes->count;
+    if (size == 1)
+        return SF_OK;
+    uint32_t *parents = sf_resize(NULL, nodes->count, sizeof *parents);
+    uint32_t *steps = sf_resize(NULL, nodes->count, sizeof *steps);
+    level->parents = parents;
+    level->steps = steps;
+    if (parents == NULL || steps == NULL)
+        return SF_NO_MEMORY;
+    for (size_t i = 0; i < nodes->count; i++) {
+        parents[i] = nodes->nodes[i].parent;
+        steps[i] = nodes->nodes[i].step;
+    }
+    return SF_OK;
+}
+
+/* Fills the level of candidates of this size; *count is their number. */
+static int list_level(sf_surrogate_side *side, const sf_surrogate_request *request, uint32_t size,
+                      uint64_t *count, sf_error *error)
+{
+    sf_surrogate_level *level = &side->levels[size - 2];
+    listing l = {.level = level,
+                 .nodes = &request->tree->levels[size - 1],
+                 .back = side->turn != NULL ? side->turn->back[size - 1] : NULL};
+    uint64_t room =
+        request->found_only ? l.nodes->count : sf_join_count(request->tree, &request->pairs, size);
+    int status = list_prefixes(level, &request->tree->levels[size - 2], size - 1);
+    level->first = l.first = sf_alloc((size_t)level->prefix_count + 1, sizeof *l.first);
+    level->candidates = l.candidates = sf_resize(NULL, room, sizeof *l.candidates);
+    level->observed = l.observed = sf_resize(NULL, room, sizeof *l.observed);
+    side->candidate_of[size - 2] = l.candidate_of = sf_resize(NULL, l.nodes->count, sizeof *l.candidate_of);
+    if (status != SF_OK || l.first == NULL || l.candidates == NULL || l.observed == NULL ||
+        l.candidate_of == NULL)
+        return sf_fail_memory(error);
+    list_all(&l, request, size);
+    *count = l.count;
+    if (l.next_node != l.nodes->count)
+        return sf_fail(error, SF_INTERNAL, NULL, "a frequent episode of size %u is no candidate", size);
+    return SF_OK;
+}
+
+/* ---- open and close ---- */
+
+static int fill(sf_surrogate_side *side, const sf_surrogate_request *request, sf_error *error)
+{
+    side->events = *request->events;
+    side->plan = (sf_surrogate_plan){.rule = request->rule,
+                                     .trains = request->trains,
+                                     .origin_ns = request->origin_ns,
+                                     .mirrored = side->mirrored,
+                                     .delays = request->delays,
+                                     .delay_count = request->tree->delay_count,
+                                     .levels = side->levels,
+                                     .progress = request->progress};
+    uint64_t count = 1;
+    int status = SF_OK;
+    for (uint32_t size = 2; size <= request->max_size && status == SF_OK && count > 0; size++) {
+        status = list_level(side, request, size, &count, error);
+        side->plan.level_count += count > 0;
+    }
+    return status;
+}
+
+int sf_surrogate_side_open(sf_surrogate_side *side, const sf_surrogate_request *request, bool mirrored,
+                           sf_error *error)
+{
+    *side = (sf_surrogate_side){.mirrored = mirrored};
+    sf_surrogate_request turned = *request;
+    int status = SF_OK;
+    if (mirrored) {
+        side->turn = sf_alloc(1, sizeof *side->turn);
+        status = side->turn != NULL ? turn_request(&turned, side->turn, error) : sf_fail_memory(error);
+    }
+    if (status == SF_OK)
+        status = fill(side, &turned, error);
+    if (status != SF_OK)
+        sf_surrogate_side_close(side);
+    return status;
+}
+
+void sf_surrogate_side_close(sf_surrogate_side *side)
+{
+    for (uint32_t k = 0; k < SF_EPISODE_MAX_SIZE; k++) {
+        sf_free((void *)side->levels[k].parents);
+        sf_free((void *)side->levels[k].steps);
+        sf_free((void *)side->levels[k].first);
+        sf_free((void *)side->levels[k].candidates);
+        sf_free((void *)side->levels[k].observed);
+        sf_free(side->candidate_of[k]);
+        if (side->turn != NULL) {
+            sf_free(side->turn->forth[k]);
+            sf_free(side->turn->back[k]);
+        }
+    }
+    if (side->turn != NULL) {
+        sf_events_close(&side->turn->events);
+        sf_tree_free(&side->turn->tree);
+        sf_free(side->turn->trains);
+        sf_free(side->turn->x_um);
+        sf_free(side->turn->y_um);
+    }
+    sf_free(side->turn);
+    *side = (sf_surrogate_side){0};
+}

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Surrogates counted as the interval engine counts: the list of a prefix is made once for a batch of
+ * surrogates, and one walk over the windows that its ends own in a surrogate counts all its candidates of one
+ * delay together. Where the windows hold more spikes than the candidates' own trains, each train is merged
+ * with the windows instead.
+ */
+#include "mine/surrogates.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/thread.h"
+#include "mine/surrogate_image.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#define MOST_BATCH 32u
+#define BATCH_BYTES ((size_t)64 << 20)
+#define KEPT_BYTES ((uint64_t)256 << 20)
+
+/* A spike that can end a prefix, and the latest that can start it there: recorded positions. */
+typedef struct occurrence {
+    uint32_t end, start;
+} occurrence;
+
+/* Image positions that belong to one end, with that end's start. */
+typedef struct window {
+    uint32_t from, to, start;
+} window;
+
+typedef struct cell {
+    uint32_t restart; /* the first recorded position that the next occurrence may start at */
+    uint32_t count;
+} cell;
+
+typedef struct worker {
+    uint32_t *slots; /* by unit: 1 + its place among the candidates at hand, or 0 */
+    cell *cells;     /* by slot; cell 0 takes what nobody asked for */
+    occurrence *arena;
+    size_t arena_count, arena_capacity;
+    window *windows;
+    size_t window_capacity;
+    double *maxima; /* [level][surrogate of the batch] */
+    sf_image_room room;
+} worker;
+
+struct sf_surrogate_counter {
+    const sf_events *events;
+    const sf_surrogate_plan *plan;
+    unsigned threads;
+    uint32_t batch;                         /* surrogates at a time at most */
+    sf_image *images;                       /* batch */
+    sf_image_reach **reaches;               /* [delay][recorded position]: recorded positions */
+    bool **leads;                           /* [level][prefix]: it or what it grows into has candidates */
+    uint64_t base[SF_EPISODE_MAX_SIZE + 1]; /* by level: candidates of the levels before */
+    worker *workers;
+    uint32_t *kept; /* [surrogate - kept_first][candidate], or NULL */
+    uint32_t kept_first, kept_count;
+    /* Of the call at hand. */
+    uint32_t first, count;             /* its surrogates */
+    uint32_t batch_first, batch_count; /* those whose images there are */
+    sf_surrogate_tally *tallies;       /* or NULL: maxima are asked for */
+    const sf_surrogate_scale *scales;
+    uint32_t least;
+    atomic_size_t units_done;
+    atomic_int failure;
+};
+
+uint64_t sf_surrogate_candidates(const sf_surrogate_plan *plan)
+{
+    uint64_t sum = 0;
+    for (uint32_t k = 0; k < plan->level_count; k++)
+        sum += plan->levels[k].first[plan->levels[k].prefix_count];
+    return sum;
+}
+
+/* items_at points at the pointer to the items, of whatever type. */
+static int reserve(void *items_at, size_t *capacity, size_t needed, size_t size)
+{
+    void *items;
+    memcpy(&items, items_at, sizeof items);
+    if (sf_reserve(&items, capacity, needed, size) != 0)
+        return SF_NO_MEMORY;
+    memcpy(items_at, &items, sizeof items);
+    return SF_OK;
+}
+
+/* ---- open and close ---- */
+
+/* Marks the prefixes with candidates, from the longest down, and those that such a one grows from. */
+static int find_leads(sf_surrogate_counter *c)
+{
+    const sf_surrogate_plan *plan = c->plan;
+    c->leads = sf_alloc(plan->level_count, sizeof *c->leads);
+    if (c->leads == NULL)
+        return SF_NO_MEMORY;
+    for (uint32_t k = plan->level_count; k-- > 0;) {
+        const sf_surrogate_level *level = &plan->levels[k];
+        c->leads[k] = sf_alloc(level->prefix_count, sizeof **c->leads);
+        if (c->leads[k] == NULL)
+            return SF_NO_MEMORY;
+        for (uint32_t i = 0; i < level->prefix_count; i++)
+            c->leads[k][i] = level->first[i + 1] > level->first[i];
+        for (uint32_t i = 0; k + 1 < plan->level_count && i < level[1].prefix_count; i++)
+            if (c->leads[k + 1][i])
+                c->leads[k][level[1].parents[i]] = true;
+    }
+    return SF_OK;
+}
+
+static int open_workers(sf_surrogate_counter *c)
+{
+    c->workers = sf_alloc(c->threads, sizeof *c->workers);
+    if (c->workers == NULL)
+        return SF_NO_MEMORY;
+    for (unsigned t = 0; t < c->threads; t++) {
+        worker *w = &c->workers[t];
+        w->slots = sf_alloc(c->events->unit_count, sizeof *w->slots);
+        w->cells = sf_alloc((size_t)c->events->unit_count + 1, sizeof *w->cells);
+        w->maxima = sf_alloc((size_t)c->plan->level_count * c->batch, sizeof *w->maxima);
+        if (w->slots == NULL || w->cells == NULL || w->maxima == NULL ||
+            sf_image_room_open(&w->room, c->events) != SF_OK)
+            return SF_NO_MEMORY;
+    }
+    return SF_OK;
+}
+
+static int open_all(sf_surrogate_counter *c)
+{
+    const sf_surrogate_plan *plan = c->plan;
+    for (uint32_t k = 0; k < plan->level_count; k++)
+        c->base[k + 1] = c->base[k] + plan->levels[k].first[plan->levels[k].prefix_count];
+    size_t fit = BATCH_BYTES / (sf_image_bytes(c->events, plan->delay_count) + 1);
+    c->batch = fit < 1 ? 1 : fit > MOST_BATCH ? MOST_BATCH : (uint32_t)fit;
+    c->images = sf_alloc(c->batch, sizeof *c->images);
+    c->reaches = sf_alloc(plan->delay_count, sizeof *c->reaches);
+    if (c->images == NULL || c->reaches == NULL)
+        return SF_NO_MEMORY;
+    for (uint32_t b = 0; b < c->batch; b++)
+        if (sf_image_open(&c->images[b], c->events, plan->delay_count) != SF_OK)
+            return SF_NO_MEMORY;
+    for (uint32_t d = 0; d < plan->delay_count; d++) {
+        c->reaches[d] = sf_resize(NULL, c->events->count, sizeof **c->reaches);
+        if (c->reaches[d] == NULL)
+            return SF_NO_MEMORY;
+        sf_reaches_find(c->reaches[d], c->events->times, c->events->times, c->events->count, plan->delays[d]);
+    }
+    return find_leads(c) == SF_OK ? open_workers(c) : SF_NO_MEMORY;
+}
+
+int sf_surrogate_counter_open(sf_surrogate_counter **counter, const sf_events *events,
+                              const sf_surrogate_plan *plan, unsigned threads, sf_error *error)
+{
+    sf_surrogate_counter *c = sf_alloc(1, sizeof *c);
+    *counter = NULL;
+    if (c == NULL)
+        return sf_fail_memory(error);
+    c->events = events;
+    c->plan = plan;
+    c->threads = threads > 0 ? threads : 1;
+    if (open_all(c) != SF_OK) {
+        sf_surrogate_counter_close(c);
+        return sf_fail_memory(error);
+    }
+    *counter = c;
+    return SF_OK;
+}
+
+void sf_surrogate_counter_close(sf_surrogate_counter *c)
+{
+    if (c == NULL)
+        return;
+    for (uint32_t b = 0; c->images != NULL && b < c->batch; b++)
+        sf_image_close(&c->images[b], c->plan->delay_count);
+    for (uint32_t d = 0; c->reaches != NULL && d < c->plan->delay_count; d++)
+        sf_free(c->reaches[d]);
+    for (uint32_t k = 0; c->leads != NULL && k < c->plan->level_count; k++)
+        sf_free(c->leads[k]);
+    for (unsigned t = 0; c->workers != NULL && t < c->threads; t++) {
+        worker *w = &c->workers[t];
+        sf_free(w->slots);
+        sf_free(w->cells);
+        sf_free(w->arena);
+        sf_free(w->windows);
+        sf_free(w->maxima);
+        sf_image_room_close(&w->room);
+    }
+    sf_free(c->images);
+    sf_free(c->reaches);
+    sf_free(c->leads);
+    sf_free(c->workers);
+    sf_free(c->kept);
+    sf_free(c);
+}
+
+/* ---- what becomes of a count ---- */
+
+static void raise_maximum(double *maximum, const sf_surrogate_scale *scale, uint32_t count)
+{
+    double standardised = ((double)count - scale->mean) * scale->scale;
+    if (standardised > *maximum)
+        *maximum = standardised;
+}
+
+/* Candidate `index` of a level has this count in surrogate `b` of the batch. */
+static void record(sf_surrogate_counter *c, worker *w, uint32_t level, uint64_t index, uint32_t b,
+                   uint32_t count)
+{
+    uint64_t candidate = c->base[level] + index;
+    if (c->tallies == NULL) {
+        if (count >= c->least && c->scales[candidate].scale > 0)
+            raise_maximum(&w->maxima[(size_t)level * c->batch + b], &c->scales[candidate], count);
+        return;
+    }
+    sf_surrogate_tally *tally = &c->tallies[candidate];
+    tally->sum += count;
+    tally->sum_squares += (uint64_t)count * count;
+    tally->at_least += count >= c->plan->levels[level].observed[index];
+    if (c->kept != NULL)
+        c->kept[(c->batch_first + b - c->kept_first) * c->base[c->plan->level_count] + candidate] = count;
+}
+
+/* ---- counting the candidates of a prefix ---- */
+
+/* The windows of a list's ends, those that hold spikes; *positions is their length together. */
+static size_t own_windows(window *windows, const sf_image_reach *reaches, const occurrence *list,
+                          size_t length, size_t *positions)
+{
+    size_t count = 0, sum = 0;
+    for (size_t k = 0; k < length; k++) {
+        sf_image_reach own = reaches[list[k].end];
+        if (k + 1 < length && reaches[list[k + 1].end].from < own.to)
+            own.to = reaches[list[k + 1].end].from;
+        windows[count] = (window){own.from, own.to, list[k].start};
+        count += own.to > own.from;
+        sum += own.to > own.from ? own.to - own.from : 0;
+    }
+    *positions = sum;
+    return count;
+}
+
+static inline void take(cell *into, uint32_t start, uint32_t after)
+{
+    bool takes = start >= into->restart;
+    into->count += takes;
+    into->restart = takes ? after : into->restart;
+}
+
+/* Counts all units with a slot. */
+static void walk(cell *cells, const window *windows, size_t count, const sf_image *image,
+                 const uint32_t *slots)
+{
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t q = windows[i].from; q < windows[i].to; q++)
+            take(&cells[slots[image->owner[q]]], windows[i].start, image->after[q]);
+}
+
+/* Counts one unit, whose spikes lie at these image positions. */
+static void merge(cell *into, const window *windows, size_t count, const sf_image *image,
+                  const uint32_t *positions, uint32_t spikes)
+{
+    size_t k = 0;
+    for (uint32_t i = 0; i < spikes && k < count; i++) {
+        uint32_t q = positions[i];
+        while (k < count && windows[k].to <= q)
+            k++;
+        if (k < count && q >= windows[k].from)
+            take(into, windows[k].start, image->after[q]);
+    }
+}
+
+/* Candidates begin .. end - 1 of a level: the prefix's list extended by one delay. */
+typedef struct group {
+    uint32_t level, delay;
+    uint64_t begin, end;
+    size_t train_spikes; /* of the candidates' last units together */
+} group;
+
+static void count_group(sf_surrogate_counter *c, worker *w, const group *g, const occurrence *list,
+                        size_t length, uint32_t b)
+{
+    const sf_events *events = c->events;
+    const sf_image *image = &c->images[b];
+    const uint32_t *steps = c->plan->levels[g->level].candidates;
+    size_t to_walk, windows = own_windows(w->windows, image->reaches[g->delay], list, length, &to_walk);
+    uint64_t candidates = g->end - g->begin;
+    memset(w->cells, 0, (candidates + 1) * sizeof *w->cells);
+    if (to_walk <= g->train_spikes + candidates * windows)
+        walk(w->cells, w->windows, windows, image, w->slots);
+    else
+        for (uint64_t i = 0; i < candidates; i++) {
+            uint32_t unit = steps[g->begin + i] % events->unit_count;
+            merge(&w->cells[i + 1], w->windows, windows, image, image->positions + events->first[unit],
+                  events->first[unit + 1] - events->first[unit]);
+        }
+    for (uint64_t i = 0; i < candidates; i++)
+        record(c, w, g->level, g->begin + i, b, w->cells[i + 1].count);
+}
+
+static int count_prefix(sf_surrogate_counter *c, worker *w, uint32_t level, uint32_t prefix, size_t offset,
+                        size_t length)
+{
+    const sf_surrogate_level *at = &c->plan->levels[level];
+    uint32_t units = c->events->unit_count;
+    const occurrence *list = w->arena + offset;
+    if (reserve(&w->windows, &w->window_capacity, length, sizeof *w->windows) != SF_OK)
+        return SF_NO_MEMORY;
+    group g = {.level = level, .end = at->first[prefix]};
+    while (g.end < at->first[prefix + 1]) {
+        g.begin = g.end;
+        g.delay = at->candidates[g.begin] / units;
+        g.train_spikes = 0;
+        for (; g.end < at->first[prefix + 1] && at->candidates[g.end] / units == g.delay; g.end++) {
+            uint32_t unit = at->candidates[g.end] % units;
+            w->slots[unit] = (uint32_t)(g.end - g.begin) + 1;
+            g.train_spikes += c->events->first[unit + 1] - c->events->first[unit];
+        }
+        for (uint32_t b = 0; b < c->batch_count; b++)
+            count_group(c, w, &g, list, length, b);
+        for (uint64_t i = g.begin; i < g.end; i++)
+            w->slots[at->candidates[i] % units] = 0;
+    }
+    return SF_OK;
+}
+
+/* ---- through the prefixes ---- */
+
+/* Appends the list of a prefix to the arena, from that of its parent. */
+static int extend(sf_surrogate_counter *c, worker *w, uint32_t step, size_t offset, size_t length)
+{
+    const sf_events *events = c->events;
+    const sf_image_reach *reaches = c->reaches[step / events->unit_count];
+    uint32_t unit = step % events->unit_count, end = events->first[unit + 1];
+    if (reserve(&w->arena, &w->arena_capacity, w->arena_count + end - events->first[unit],
+                sizeof *w->arena) != SF_OK)
+        return SF_NO_MEMORY;
+    const occurrence *list = w->arena + offset;
+    size_t k = 0;
+    for (uint32_t i = events->first[unit]; i < end; i++) {
+        uint32_t p = events->positions[i];
+        while (k < length && reaches[list[k].end].from <= p)
+            k++;
+        if (k > 0 && p < reaches[list[k - 1].end].to)
+            w->arena[w->arena_count++] = (occurrence){p, list[k - 1].start};
+    }
+    return SF_OK;
+}
+
+/* The first prefix of a level whose parent is not below this one. */
+static uint32_t children_of(const sf_surrogate_level *level, uint32_t parent)
+{
+    uint32_t low = 0, high = level->prefix_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (level->parents[middle] < parent)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The candidates of a prefix, whose list ends the arena from `offset` on, and of all that grow from it. */
+static int grow(sf_surrogate_counter *c, worker *w, uint32_t level, uint32_t prefix, size_t offset)
+{
+    size_t length = w->arena_count - offset;
+    int status = count_prefix(c, w, level, prefix, offset, length);
+    if (level + 1 == c->plan->level_count)
+        return status;
+    const sf_surrogate_level *next = &c->plan->levels[level + 1];
+    uint32_t child = children_of(next, prefix);
+    for (; status == SF_OK && child < next->prefix_count && next->parents[child] == prefix; child++) {
+        if (!c->leads[level + 1][child])
+            continue;
+        size_t own = w->arena_count;
+        status = extend(c, w, next->steps[child], offset, length);
+        if (status == SF_OK)
+            status = grow(c, w, level + 1, child, own);
+        w->arena_count = own;
+    }
+    return status;
+}
+
+/* Only the calling thread of a counter reports. */
+static int go_on(sf_surrogate_counter *c, unsigned number)
+{
+    int failure = atomic_load_explicit(&c->failure, memory_order_relaxed);
+    if (failure != SF_OK || number != 0)
+        return failure;
+    double units = c->events->unit_count > 0 ? c->events->unit_count : 1;
+    double part = (double)atomic_load_explicit(&c->units_done, memory_order_relaxed) / units;
+    double done = c->batch_first - c->first + part * c->batch_count;
+    return sf_progress_update(c->plan->progress, "shifting trains", done, c->count) ? SF_OK : SF_CANCELLED;
+}
+
+static int count_unit(void *context, unsigned number, size_t unit)
+{
+    sf_surrogate_counter *c = context;
+    worker *w = &c->workers[number];
+    int status = go_on(c, number);
+    if (status == SF_OK && c->plan->level_count > 0 && c->leads[0][unit]) {
+        const uint32_t *first = &c->events->first[unit];
+        status = reserve(&w->arena, &w->arena_capacity, first[1] - first[0], sizeof *w->arena);
+        w->arena_count = 0;
+        for (uint32_t i = first[0]; status == SF_OK && i < first[1]; i++)
+            w->arena[w->arena_count++] = (occurrence){c->events->positions[i], c->events->positions[i]};
+        if (status == SF_OK)
+            status = grow(c, w, 0, (uint32_t)unit, 0);
+    }
+    atomic_fetch_add_explicit(&c->units_done, 1, memory_order_relaxed);
+    int none = SF_OK;
+    if (status != SF_OK)
+        atomic_compare_exchange_strong(&c->failure, &none, status);
+    return status;
+}
+
+/* ---- batches ---- */
+
+static int make_image(void *context, unsigned number, size_t item)
+{
+    sf_surrogate_counter *c = context;
+    sf_image_make(&c->images[item], c->events, c->plan, c->batch_first + (uint32_t)item,
+                  &c->workers[number].room);
+    return SF_OK;
+}
+
+/* Counts the call's surrogates, batch after batch; maxima (or NULL) as the call has it. */
+static int count_batches(sf_surrogate_counter *c, double *maxima, sf_error *error)
+{
+    int status = SF_OK;
+    atomic_store(&c->failure, SF_OK);
+    for (uint32_t done = 0; done < c->count && status == SF_OK; done += c->batch_count) {
+        c->batch_first = c->first + done;
+        c->batch_count = c->count - done < c->batch ? c->count - done : c->batch;
+        atomic_store(&c->units_done, 0);
+        for (unsigned t = 0; t < c->threads; t++)
+            for (size_t i = 0; i < (size_t)c->plan->level_count * c->batch; i++)
+                c->workers[t].maxima[i] = -INFINITY;
+        sf_parallel_for(c->threads, c->batch_count, make_image, c);
+        status = sf_parallel_for(c->threads, c->events->unit_count, count_unit, c);
+        for (uint32_t k = 0; maxima != NULL && k < c->plan->level_count; k++)
+            for (uint32_t b = 0; b < c->batch_count; b++)
+                for (unsigned t = 0; t < c->threads; t++)
+                    maxima[(size_t)k * c->count + done + b] =
+                        fmax(maxima[(size_t)k * c->count + done + b],
+                             c->workers[t].maxima[(size_t)k * c->batch + b]);
+    }
+    if (status == SF_CANCELLED)
+        return sf_fail(error, SF_CANCELLED, NULL, "stopped while counting in surrogates");
+    return status == SF_OK ? SF_OK : sf_fail_memory(error);
+}
+
+/* Room for all counts, where it is little; without it the surrogates are counted again when asked for. */
+static void keep_counts(sf_surrogate_counter *c)
+{
+    uint64_t candidates = c->base[c->plan->level_count];
+    sf_free(c->kept);
+    c->kept = NULL;
+    c->kept_first = c->first;
+    c->kept_count = c->count;
+    if (candidates <= KEPT_BYTES / sizeof *c->kept / (c->count > 0 ? c->count : 1))
+        c->kept = sf_resize(NULL, candidates * c->count, sizeof *c->kept);
+}
+
+int sf_surrogate_counter_tally(sf_surrogate_counter *c, uint32_t first, uint32_t count,
+                               sf_surrogate_tally *tallies, sf_error *error)
+{
+    c->first = first;
+    c->count = count;
+    c->tallies = tallies;
+    memset(tallies, 0, c->base[c->plan->level_count] * sizeof *tallies);
+    keep_counts(c);
+    int status = count_batches(c, NULL, error);
+    if (status != SF_OK)
+        c->kept_count = 0;
+    return status;
+}
+
+/* The call at hand, from the counts kept of surrogate first + item. */
+typedef struct kept_call {
+    const sf_surrogate_counter *counter;
+    double *maxima;
+} kept_call;
+
+static int read_kept(void *context, unsigned number, size_t item)
+{
+    (void)number;
+    const kept_call *call = context;
+    const sf_surrogate_counter *c = call->counter;
+    const uint32_t *counts = c->kept + (c->first - c->kept_first + item) * c->base[c->plan->level_count];
+    for (uint32_t k = 0; k < c->plan->level_count; k++)
+        for (uint64_t i = c->base[k]; i < c->base[k + 1]; i++)
+            if (counts[i] >= c->least && c->scales[i].scale > 0)
+                raise_maximum(&call->maxima[(size_t)k * c->count + item], &c->scales[i], counts[i]);
+    return SF_OK;
+}
+
+int sf_surrogate_counter_maxima(sf_surrogate_counter *c, uint32_t first, uint32_t count, uint32_t least,
+                                const sf_surrogate_scale *scales, double *maxima, sf_error *error)
+{
+    c->first = first;
+    c->count = count;
+    c->least = least;
+    c->scales = scales;
+    c->tallies = NULL;
+    for (size_t i = 0; i < (size_t)c->plan->level_count * count; i++)
+        maxima[i] = -INFINITY;
+    bool kept = c->kept != NULL && first >= c->kept_first && first - c->kept_first <= c->kept_count &&
+                count <= c->kept_count - (first - c->kept_first);
+    if (!kept)
+        return count_batches(c, maxima, error);
+    return sf_parallel_for(c->threads, count, read_kept, &(kept_call){c, maxima});
+}

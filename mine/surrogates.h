@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Counting candidates in surrogates on the CPU: what core/backend_surrogates.h says, number for number. */
+#ifndef SF_MINE_SURROGATES_H
+#define SF_MINE_SURROGATES_H
+
+#include "core/backend_surrogates.h"
+#include "mine/events.h"
+
+typedef struct sf_surrogate_counter sf_surrogate_counter;
+
+/** The candidates of all levels of a plan. */
+uint64_t sf_surrogate_candidates(const sf_surrogate_plan *plan);
+
+/**
+ * Events and plan are borrowed until close. A batch of surrogates is made at a time, and threads share out
+ * the first units of the candidates, so that no result depends on the number of threads. Memory: at most
+ * 64 MiB of surrogates, or one of them, and lists along one path of prefixes for each thread. SF_NO_MEMORY.
+ */
+int sf_surrogate_counter_open(sf_surrogate_counter **counter, const sf_events *events,
+                              const sf_surrogate_plan *plan, unsigned threads, sf_error *error);
+void sf_surrogate_counter_close(sf_surrogate_counter *counter); /**< NULL is allowed */
+
+/** As `tally` of sf_backend_surrogates. The counts are kept for `maxima` where they take 256 MiB or less.
+ * SF_CANCELLED, SF_NO_MEMORY. */
+int sf_surrogate_counter_tally(sf_surrogate_counter *counter, uint32_t first, uint32_t count,
+                               sf_surrogate_tally *tallies, sf_error *error);
+
+/** As `maxima` of sf_backend_surrogates. */
+int sf_surrogate_counter_maxima(sf_surrogate_counter *counter, uint32_t first, uint32_t count, uint32_t least,
+                                const sf_surrogate_scale *scales, double *maxima, sf_error *error);
+
+#endif

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Surrogates and counts in them against the obvious: shift one train, rebuild the stream, count by the
+ * oracle. */
+#include "support/support.h"
+
+#include "core/clock.h"
+#include "core/memory.h"
+#include "mine/engine.h"
+#include "mine/surrogate_side.h"
+#include "mine/surrogates.h"
+#include "oracle/count_oracle.h"
+
+#include <math.h>
+
+#define UNITS 4u
+
+/* ---- draws ---- */
+
+static void draws_are_the_same_for_ever(void **state)
+{
+    (void)state;
+    sf_surrogate_rule rule = {SF_SURROGATE_SEGMENT_SHIFT, 5 * SF_MILLISECOND, SF_SECOND, 1};
+    const int64_t time = 90 * SF_SECOND + 123456789;
+    int64_t found[6];
+    for (int kind = 0; kind < 3; kind++) {
+        rule.kind = (sf_surrogate_kind)(kind + 1);
+        found[2 * kind] = sf_surrogate_time(&rule, 0, 0, 0, time) - time;
+        found[2 * kind + 1] = sf_surrogate_time(&rule, 999, 4095, 77, time) - time;
+    }
+    static const int64_t expected[] = {-1011828, 530549, 1566551, -1562717, 4174505, 186802};
+    for (int i = 0; i < 6; i++)
+        if (found[i] != expected[i])
+            fail_msg("draw %d is %lld, expected %lld", i, (long long)found[i], (long long)expected[i]);
+}
+
+static void segments_shift_as_wholes(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("segments", 31);
+    const sf_surrogate_rule rule = {SF_SURROGATE_SEGMENT_SHIFT, 20, 100, test_random_bits(&random)};
+    uint64_t seen[41] = {0};
+    for (int round = 0; round < 20000; round++) {
+        uint32_t surrogate = (uint32_t)test_random_bits(&random), train = (uint32_t)test_random_bits(&random);
+        int64_t begin = 100 * (int64_t)test_random_below(&random, 1u << 30);
+        int64_t offset = sf_surrogate_time(&rule, surrogate, train, 5, begin) - begin;
+        assert_in_range(offset + 20, 0, 40);
+        assert_int_equal(sf_surrogate_time(&rule, surrogate, train, 9, begin + 99), begin + 99 + offset);
+        seen[offset + 20]++;
+    }
+    double chi = 0; /* 40 degrees of freedom */
+    for (int i = 0; i < 41; i++)
+        chi += ((double)seen[i] - 20000 / 41.0) * ((double)seen[i] - 20000 / 41.0) / (20000 / 41.0);
+    assert_true(chi < 90);
+}
+
+static void jitter_stays_in_its_interval_and_trains_shift_as_wholes(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("jitter", 32);
+    sf_surrogate_rule rule = {SF_SURROGATE_JITTER, 20, 100, 7};
+    bool differs = false;
+    for (int round = 0; round < 2000; round++) {
+        int64_t time = (int64_t)test_random_below(&random, 100000);
+        int64_t first = sf_surrogate_time(&rule, 1, 2, 3, time),
+                second = sf_surrogate_time(&rule, 1, 2, 4, time);
+        assert_int_equal(first / 40, time / 40);
+        differs = differs || first != second;
+    }
+    assert_true(differs);
+    rule.kind = SF_SURROGATE_SHIFT;
+    int64_t offset = sf_surrogate_time(&rule, 1, 2, 3, 0);
+    assert_in_range(offset + 20, 0, 40);
+    for (int64_t time = 0; time < 1000; time += 33)
+        assert_int_equal(sf_surrogate_time(&rule, 1, 2, (uint32_t)time, time), time + offset);
+}
+
+/* ---- trials ---- */
+
+typedef struct trial {
+    sf_spike *spikes;
+    size_t count;
+    sf_delay delays[2];
+    sf_events events;
+    sf_tree tree;
+    uint32_t trains[UNITS];
+    sf_surrogate_request request;
+} trial;
+
+static void find_tree(trial *t, uint32_t least)
+{
+    sf_mine_job job = {.events = &t->events,
+                       .delays = t->delays,
+                       .delay_count = t->tree.delay_count,
+                       .pairs = t->request.pairs,
+                       .least = least,
+                       .max_size = t->request.max_size,
+                       .most = 100000,
+                       .threads = 1};
+    double seconds[SF_EPISODE_MAX_SIZE + 1];
+    t->tree.unit_count = t->events.unit_count;
+    for (uint32_t u = 0; u < t->tree.unit_count; u++)
+        assert_int_equal(
+            sf_level_append(&t->tree.levels[0], 0, u, t->events.first[u + 1] - t->events.first[u]), SF_OK);
+    assert_int_equal(sf_engine_interval.mine(&t->tree, seconds, &job, NULL), SF_OK);
+}
+
+static void set_up(trial *t, test_random *random)
+{
+    *t = (trial){0};
+    t->count = test_random_stream(random, &t->spikes, 20 + test_random_below(random, 100), UNITS,
+                                  20 + (int64_t)test_random_below(random, 200));
+    t->tree.delay_count = 1 + (uint32_t)test_random_below(random, 2);
+    for (int64_t d = 0; d < 2; d++) {
+        int64_t low = (int64_t)test_random_below(random, 6) + 10 * d;
+        t->delays[d] = (sf_delay){low, low + 1 + (int64_t)test_random_below(random, 9)};
+    }
+    bool keep[UNITS];
+    for (uint32_t u = 0; u < UNITS; u++)
+        keep[u] = test_random_below(random, 4) > 0;
+    assert_int_equal(sf_events_open(&t->events, t->spikes, t->count, UNITS, keep, NULL), SF_OK);
+    memcpy(t->trains, t->events.unit, t->events.unit_count * sizeof *t->trains);
+    t->request = (sf_surrogate_request){
+        .events = &t->events,
+        .tree = &t->tree,
+        .pairs = {.self = test_random_below(random, 2) > 0},
+        .max_size = 2 + (uint32_t)test_random_below(random, 3),
+        .delays = t->delays,
+        .trains = t->trains,
+        .origin_ns = t->count > 0 ? t->events.origin_ns - t->spikes[0].time_ns : 0,
+        .rule = {(sf_surrogate_kind)(1 + test_random_below(random, 3)),
+                 1 + (int64_t)test_random_below(random, 12), 10 + (int64_t)test_random_below(random, 50),
+                 test_random_bits(random)},
+        .found_only = test_random_below(random, 4) == 0};
+    find_tree(t, 1 + (uint32_t)test_random_below(random, 5));
+}
+
+static void tear_down(trial *t)
+{
+    sf_events_close(&t->events);
+    sf_tree_free(&t->tree);
+    free(t->spikes);
+}
+
+/* ---- the oracle ---- */
+
+static int by_time_and_unit(const void *a, const void *b)
+{
+    const sf_spike *left = a, *right = b;
+    if (left->time_ns != right->time_ns)
+        return left->time_ns < right->time_ns ? -1 : 1;
+    return (left->unit > right->unit) - (left->unit < right->unit);
+}
+
+/* Candidate `index` of a level as an episode of units of the recording, forwards whichever side it is of. */
+static sf_episode candidate_at(const trial *t, const sf_surrogate_side *side, uint32_t level, uint64_t index)
+{
+    const sf_surrogate_plan *plan = &side->plan;
+    uint32_t steps[SF_EPISODE_MAX_SIZE], prefix = 0, units = side->events.unit_count;
+    while (plan->levels[level].first[prefix + 1] <= index)
+        prefix++;
+    steps[level + 1] = plan->levels[level].candidates[index];
+    for (uint32_t k = level; k > 0; k--) {
+        steps[k] = plan->levels[k].steps[prefix];
+        prefix = plan->levels[k].parents[prefix];
+    }
+    steps[0] = prefix;
+    sf_episode episode = {.size = level + 2};
+    for (uint32_t i = 0; i < episode.size; i++) {
+        uint32_t to = side->mirrored ? episode.size - 1 - i : i;
+        episode.units[to] = plan->trains[steps[i] % units];
+        if (i > 0)
+            episode.delays[side->mirrored ? episode.size - 1 - i : i - 1] = t->delays[steps[i] / units];
+    }
+    return episode;
+}
+
+/* The count with the unit at one end of the episode replaced by its shifted train, a unit of its own that
+ * comes right after (last) or before (first) the recorded one where they share an instant. */
+static uint64_t count_shifted(const trial *t, sf_episode episode, bool first, uint32_t surrogate)
+{
+    sf_spike all[2 * 200];
+    size_t count = 0;
+    uint32_t shifted = episode.units[first ? 0 : episode.size - 1], number = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        sf_spike spike = t->spikes[i];
+        all[count++] = (sf_spike){.time_ns = spike.time_ns, .unit = 2 * spike.unit + first};
+        if (spike.unit != shifted)
+            continue;
+        int64_t since = spike.time_ns - t->spikes[0].time_ns;
+        since = sf_surrogate_time(&t->request.rule, surrogate, shifted, number++, since);
+        all[count++] = (sf_spike){.time_ns = t->spikes[0].time_ns + since, .unit = 2 * shifted + !first};
+    }
+    for (uint32_t i = 0; i < episode.size; i++)
+        episode.units[i] = 2 * episode.units[i] + first;
+    episode.units[first ? 0 : episode.size - 1] = 2 * shifted + !first;
+    qsort(all, count, sizeof *all, by_time_and_unit);
+    return oracle_count(all, count, &episode);
+}
+
+/* ---- counting ---- */
+
+static uint64_t compare_side(const trial *t, bool mirrored, unsigned threads)
+{
+    sf_surrogate_side side;
+    assert_int_equal(sf_surrogate_side_open(&side, &t->request, mirrored, NULL), SF_OK);
+    uint64_t candidates = sf_surrogate_candidates(&side.plan), total = 0;
+    sf_surrogate_tally *tallies = calloc(candidates + 1, sizeof *tallies);
+    sf_surrogate_counter *counter;
+    assert_int_equal(sf_surrogate_counter_open(&counter, &side.events, &side.plan, threads, NULL), SF_OK);
+    for (uint32_t surrogate = 5; surrogate < 8; surrogate++) {
+        assert_int_equal(sf_surrogate_counter_tally(counter, surrogate, 1, tallies, NULL), SF_OK);
+        uint64_t at = 0;
+        for (uint32_t k = 0; k < side.plan.level_count; k++)
+            for (uint64_t i = 0; i < side.levels[k].first[side.levels[k].prefix_count]; i++, at++) {
+                sf_episode episode = candidate_at(t, &side, k, i);
+                uint64_t expected = count_shifted(t, episode, mirrored, surrogate);
+                if (tallies[at].sum != expected)
+                    fail_msg("side %d, size %u, candidate %llu: %llu, expected %llu", mirrored, k + 2,
+                             (unsigned long long)i, (unsigned long long)tallies[at].sum,
+                             (unsigned long long)expected);
+                assert_int_equal(tallies[at].sum_squares, expected * expected);
+                uint64_t observed = oracle_count(t->spikes, t->count, &episode);
+                if (side.levels[k].observed[i] != UINT32_MAX)
+                    assert_int_equal(side.levels[k].observed[i], observed);
+                assert_int_equal(tallies[at].at_least, expected >= side.levels[k].observed[i]);
+                total += expected;
+            }
+    }
+    for (uint32_t k = 0; k < side.plan.level_count; k++) /* every frequent episode is one of the candidates */
+        for (size_t i = 0; i < t->tree.levels[k + 1].count; i++)
+            assert_int_equal(side.levels[k].observed[side.candidate_of[k][i]],
+                             t->tree.levels[k + 1].nodes[i].count);
+    sf_surrogate_counter_close(counter);
+    sf_surrogate_side_close(&side);
+    free(tallies);
+    return total;
+}
+
+static void counts_are_those_of_the_rebuilt_stream(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("surrogates", 33);
+    uint64_t total = 0;
+    for (int round = 0; round < 60; round++) {
+        trial t;
+        set_up(&t, &random);
+        for (int mirrored = 0; mirrored < 2; mirrored++)
+            total += compare_side(&t, mirrored, 1 + (unsigned)test_random_below(&random, 4));
+        tear_down(&t);
+    }
+    assert_true(total > 20000);
+}
+
+/* Sums, and maxima by the counts kept and by counting again, against the counts one by one. */
+static void check_sums_and_maxima(const trial *t, sf_surrogate_side *side, test_random *random)
+{
+    enum { N = 40 };
+    const sf_surrogate_plan *plan = &side->plan;
+    uint64_t candidates = sf_surrogate_candidates(plan);
+    uint32_t least = 1 + (uint32_t)test_random_below(random, 4);
+    sf_surrogate_tally *one = calloc(candidates + 1, sizeof *one), *all = calloc(candidates + 1, sizeof *all);
+    sf_surrogate_tally *sums = calloc(candidates + 1, sizeof *sums);
+    sf_surrogate_scale *scales = calloc(candidates + 1, sizeof *scales);
+    double expected[SF_EPISODE_MAX_SIZE][N], found[2][SF_EPISODE_MAX_SIZE * N];
+    for (uint64_t i = 0; i < candidates; i++)
+        scales[i] = (sf_surrogate_scale){test_random_unit(random) * 8,
+                                         test_random_below(random, 5) > 0 ? test_random_unit(random) : 0};
+    sf_surrogate_counter *single, *whole;
+    assert_int_equal(sf_surrogate_counter_open(&single, &side->events, plan, 1, NULL), SF_OK);
+    assert_int_equal(sf_surrogate_counter_open(&whole, &side->events, plan,
+                                               1 + (unsigned)test_random_below(random, 4), NULL),
+                     SF_OK);
+    for (uint32_t s = 0; s < N; s++) {
+        assert_int_equal(sf_surrogate_counter_tally(single, 3 + s, 1, one, NULL), SF_OK);
+        uint64_t at = 0;
+        for (uint32_t k = 0; k < plan->level_count; k++) {
+            expected[k][s] = -INFINITY;
+            for (uint64_t i = 0; i < side->levels[k].first[side->levels[k].prefix_count]; i++, at++) {
+                all[at].sum += one[at].sum;
+                all[at].sum_squares += one[at].sum_squares;
+                all[at].at_least += one[at].at_least;
+                double z = ((double)one[at].sum - scales[at].mean) * scales[at].scale;
+                if (one[at].sum >= least && scales[at].scale > 0)
+                    expected[k][s] = fmax(expected[k][s], z);
+            }
+        }
+    }
+    assert_int_equal(sf_surrogate_counter_tally(whole, 3, N, sums, NULL), SF_OK);
+    assert_memory_equal(sums, all, candidates * sizeof *sums);
+    assert_int_equal(sf_surrogate_counter_maxima(whole, 3, N, least, scales, found[0], NULL), SF_OK);
+    assert_int_equal(sf_surrogate_counter_maxima(single, 3, N, least, scales, found[1], NULL), SF_OK);
+    for (int way = 0; way < 2; way++)
+        for (uint32_t k = 0; k < plan->level_count; k++)
+            for (uint32_t s = 0; s < N; s++)
+                test_assert_same(found[way][k * N + s], expected[k][s]);
+    sf_surrogate_counter_close(single);
+    sf_surrogate_counter_close(whole);
+    free(one);
+    free(all);
+    free(sums);
+    free(scales);
+    (void)t;
+}
+
+static void sums_and_maxima_are_those_of_the_counts(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("sums", 34);
+    for (int round = 0; round < 25; round++) {
+        trial t;
+        set_up(&t, &random);
+        for (int mirrored = 0; mirrored < 2; mirrored++) {
+            sf_surrogate_side side;
+            assert_int_equal(sf_surrogate_side_open(&side, &t.request, mirrored, NULL), SF_OK);
+            check_sums_and_maxima(&t, &side, &random);
+            sf_surrogate_side_close(&side);
+        }
+        tear_down(&t);
+    }
+}
+
+/* ---- stopping and failing ---- */
+
+static bool stop(void *user, const char *what, double done, double total)
+{
+    (void)what;
+    assert_true(done <= total);
+    return ++*(int *)user < 3;
+}
+
+static int run_side(void *context)
+{
+    const trial *t = context;
+    sf_surrogate_side side;
+    sf_surrogate_counter *counter = NULL;
+    int status = sf_surrogate_side_open(&side, &t->request, true, NULL);
+    if (status != SF_OK)
+        return status;
+    uint64_t candidates = sf_surrogate_candidates(&side.plan);
+    sf_surrogate_tally *tallies = calloc(candidates + 1, sizeof *tallies);
+    sf_surrogate_scale *scales = calloc(candidates + 1, sizeof *scales);
+    double maxima[SF_EPISODE_MAX_SIZE * 4];
+    status = sf_surrogate_counter_open(&counter, &side.events, &side.plan, 2, NULL);
+    if (status == SF_OK)
+        status = sf_surrogate_counter_tally(counter, 0, 4, tallies, NULL);
+    if (status == SF_OK)
+        status = sf_surrogate_counter_maxima(counter, 0, 4, 1, scales, maxima, NULL);
+    sf_surrogate_counter_close(counter);
+    sf_surrogate_side_close(&side);
+    free(tallies);
+    free(scales);
+    return status;
+}
+
+static void counting_can_be_stopped_and_may_run_out_of_memory(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("stopping", 36);
+    trial t;
+    set_up(&t, &random);
+    int calls = 0;
+    sf_progress progress = {stop, &calls};
+    t.request.progress = &progress;
+    assert_int_equal(run_side(&t), SF_CANCELLED);
+    assert_int_equal(calls, 3);
+    t.request.progress = NULL;
+    test_fail_every_allocation(run_side, &t);
+    tear_down(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(draws_are_the_same_for_ever),
+        cmocka_unit_test(segments_shift_as_wholes),
+        cmocka_unit_test(jitter_stays_in_its_interval_and_trains_shift_as_wholes),
+        cmocka_unit_test(counts_are_those_of_the_rebuilt_stream),
+        cmocka_unit_test(sums_and_maxima_are_those_of_the_counts),
+        cmocka_unit_test(counting_can_be_stopped_and_may_run_out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
