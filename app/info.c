@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is in a recording, and what in it will mislead an analysis. */
 #include "app/load.h"
+#include "app/occurrences.h"
 
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/occurrence_file.h"
 #include "replay/overview.h"
 
 #include <inttypes.h>
@@ -324,8 +326,20 @@ static int write_text(sf_text *out, const sf_recording *recording, const sf_over
     return print_units(out, recording, overview, all_units);
 }
 
+static int describe_occurrences(const app_call *call, sf_error *error)
+{
+    sf_text out = {0};
+    int status = app_occurrences_describe(&out, call->arguments[0], call->json, error);
+    if (status == SF_OK)
+        return app_print(&out, error);
+    sf_text_free(&out);
+    return status;
+}
+
 static int run(app_call *call, sf_error *error)
 {
+    if (sf_occurrence_file_is(call->arguments[0]))
+        return describe_occurrences(call, error);
     sf_recording recording;
     int status = app_load(call, call->arguments[0], &recording, error);
     if (status != SF_OK)
@@ -359,7 +373,8 @@ const app_command app_command_info = {
              "Rates are over the recorded duration, which the file declares or its first and last spike set. "
              "`isi_violations` is the share of a unit's inter-spike intervals under 2 ms; `duplicates` "
              "counts spikes "
-             "within 0.25 ms after one of the same or a neighbouring unit.",
+             "within 0.25 ms after one of the same or a neighbouring unit. A file of `mine --occurrences "
+             "FILE.h5` is told as what it is.",
     .options = {app_selection_options},
     .run = run,
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/load.h"
 #include "app/mining.h"
+#include "app/occurrences.h"
 
 #include "core/episode.h"
-#include "core/file.h"
 #include "core/memory.h"
 
 #include <inttypes.h>
@@ -14,7 +14,9 @@ static const app_option options[] = {
     {"closed", NULL, "leave out episodes that a longer one contains with the same count"},
     {"top", "K", "of each size only the K episodes with the highest counts (default: all; tables: 20)"},
     {"csv", NULL, "print CSV: id, size, episode, count, expected"},
-    {"occurrences", "FILE", "write the spike times of every occurrence of the episodes printed, as CSV"},
+    {"occurrences", "FILE",
+     "write the spike times of every occurrence of the episodes printed: HDF5 where FILE ends in .h5, else "
+     "CSV"},
     {NULL, NULL, NULL},
 };
 
@@ -190,65 +192,24 @@ static void print_tables(sf_text *text, const finding *f)
 
 /* ---- occurrences ---- */
 
-static void print_occurrence(sf_text *text, const char *id, const char *quoted, size_t number,
-                             const int64_t *times, uint32_t size, uint32_t columns)
-{
-    sf_text_printf(text, "\n%s,%s,%zu", id, quoted, number);
-    for (uint32_t node = 0; node < columns; node++) {
-        sf_text_printf(text, ",");
-        if (node < size)
-            sf_text_scaled(text, times[node], 9);
-    }
-}
-
-static int print_occurrences(sf_text *text, const finding *f, const sf_counter *counter,
-                             const sf_episode *episodes, uint32_t columns, sf_error *error)
-{
-    sf_text_printf(text, "id,episode,occurrence");
-    for (uint32_t node = 0; node < columns; node++)
-        sf_text_printf(text, ",spike_%" PRIu32 "_s", node + 1);
-    for (size_t i = 0; i < f->shown_count; i++) {
-        int64_t *times;
-        size_t count;
-        int status = sf_counter_occurrences(counter, i, &times, &count, error);
-        if (status != SF_OK)
-            return status;
-        char id[SF_EPISODE_ID_SIZE];
-        sf_episode_id(id, &episodes[i], &f->recording->units);
-        sf_text spelt = app_episode_text(&episodes[i], &f->recording->units), quoted = {0};
-        app_csv_quote(&quoted, spelt.data != NULL ? spelt.data : "");
-        for (size_t k = 0; k < count && quoted.data != NULL; k++)
-            print_occurrence(text, id, quoted.data, k + 1, times + k * episodes[i].size, episodes[i].size,
-                             columns);
-        text->failed = text->failed || spelt.data == NULL || quoted.failed;
-        sf_text_free(&spelt);
-        sf_text_free(&quoted);
-        sf_free(times);
-    }
-    sf_text_printf(text, "\n");
-    return SF_OK;
-}
-
 static int write_occurrences(const char *path, const finding *f, sf_error *error)
 {
     sf_episode *episodes = sf_resize(NULL, f->shown_count, sizeof *episodes);
-    if (episodes == NULL)
-        return sf_fail_memory(error);
-    uint32_t columns = 2;
-    for (size_t i = 0; i < f->shown_count; i++) {
+    double *expected = sf_resize(NULL, f->shown_count, sizeof *expected);
+    sf_text settings = {0};
+    int status = episodes != NULL && expected != NULL ? SF_OK : sf_fail_memory(error);
+    for (size_t i = 0; i < f->shown_count && status == SF_OK; i++) {
         episodes[i] = episode_at(f, i);
-        columns = episodes[i].size > columns ? episodes[i].size : columns;
+        expected[i] = item_at(f, i)->expected;
     }
-    sf_counter *counter;
-    sf_text text = {0};
-    int status = sf_counter_open(&counter, f->recording->spikes, f->recording->spike_count,
-                                 f->recording->units.count, episodes, f->shown_count, NULL, 1, error);
+    app_mining_yaml(&settings, f->mining, f->result->threshold);
+    if (status == SF_OK && settings.failed)
+        status = sf_fail_memory(error);
     if (status == SF_OK)
-        status = print_occurrences(&text, f, counter, episodes, columns, error);
-    if (status == SF_OK)
-        status = sf_file_write(&text, path, error);
-    sf_text_free(&text);
-    sf_counter_close(counter);
+        status = app_occurrences_write(path, f->recording, episodes, expected, f->shown_count, settings.data,
+                                       error);
+    sf_text_free(&settings);
+    sf_free(expected);
     sf_free(episodes);
     return status;
 }

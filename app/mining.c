@@ -164,6 +164,23 @@ int app_mining_run(sf_mine_result **result, const app_mining *mining, const app_
     return status;
 }
 
+void app_mining_yaml(sf_text *yaml, const app_mining *mining, double threshold)
+{
+    const sf_mine_options *options = &mining->options;
+    sf_text_printf(yaml, "mine:\n  delays_ms: [");
+    for (size_t i = 0; i < options->delay_count; i++) {
+        sf_text_printf(yaml, i > 0 ? ", [" : "[");
+        sf_text_scaled(yaml, options->delays[i].low_ns, 6);
+        sf_text_printf(yaml, ", ");
+        sf_text_scaled(yaml, options->delays[i].high_ns, 6);
+        sf_text_printf(yaml, "]");
+    }
+    sf_text_printf(yaml, "]\n  min_count: %.17g\n  max_size: %" PRIu32 "\n  self: %s\n  closed: %s\n",
+                   threshold, options->max_size, options->self ? "true" : "false",
+                   options->closed ? "true" : "false");
+    sf_text_printf(yaml, "  min_distance_um: %.17g\n", options->min_distance_um);
+}
+
 /* ---- episodes in and out ---- */
 
 void app_episode_json(sf_json *json, const sf_episode *episode, const sf_units *units)

@@ -30,6 +30,9 @@ int app_mining_parse(app_mining *mining, const app_call *call, const sf_recordin
 int app_mining_run(sf_mine_result **result, const app_mining *mining, const app_call *call,
                    const sf_recording *recording, sf_error *error);
 
+/** What was looked for, as YAML: delays, threshold as a count, sizes. For files that say what made them. */
+void app_mining_yaml(sf_text *yaml, const app_mining *mining, double threshold);
+
 /** --engine and --device, each or NULL; checks both, and that a device named is there. SF_USAGE,
  * SF_UNAVAILABLE. */
 int app_engine(const char **engine, const char **device, const app_call *call, sf_error *error);

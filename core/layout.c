@@ -238,7 +238,8 @@ static bool write_root(hid_t file, const sf_layout_options *options)
            write_attribute(file, "start_ns", H5T_NATIVE_INT64, &open_ended) &&
            write_attribute(file, "stop_ns", H5T_NATIVE_INT64, &open_ended) &&
            (options->configuration == NULL ||
-            write_text_attribute(file, "configuration", options->configuration));
+            write_text_attribute(file, "configuration", options->configuration)) &&
+           (options->recording == NULL || write_text_attribute(file, "recording", options->recording));
 }
 
 /* ---- the file ---- */
@@ -275,10 +276,10 @@ static int fill_file(sf_layout *layout, const sf_recording *about, const sf_layo
     if (!write_root(layout->file, options) || !write_metadata(layout->file, about))
         return SF_IO;
     int status = write_units(layout->file, &about->units);
-    if (status == SF_OK)
+    if (status == SF_OK && !options->without_streams)
         status =
             create_columns(layout->file, "spikes", spikes, SPIKE_COLUMNS, SPIKE_CHUNK, layout->spikes, error);
-    if (status == SF_OK)
+    if (status == SF_OK && !options->without_streams)
         status = create_columns(layout->file, "markers", markers, MARKER_COLUMNS, MARKER_CHUNK,
                                 layout->markers, error);
     if (status == SF_OK && about->observed_count > 0 &&

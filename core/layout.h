@@ -4,7 +4,7 @@
  * reads. HDF5 calls are made by one thread only: call these through sf_storage_call (core/storage.h) wherever
  * another thread of the same process may use HDF5.
  *
- *   /            attributes: synfire = "recording" | "graph" | "result", layout = 1,
+ *   /            attributes: synfire = "recording" | "graph" | "result" | "occurrences", layout = 1,
  *                program, created, start_ns and stop_ns (the recorded span; both
  *                INT64_MIN while it is open-ended), configuration (YAML, optional)
  *   /units/      name (fixed strings), x_um, y_um, kind (u8), electrode (i32),
@@ -34,8 +34,10 @@
 typedef struct sf_layout sf_layout; /**< a file being written */
 
 typedef struct sf_layout_options {
-    const char *kind;          /**< "recording" or "result" */
+    const char *kind;          /**< "recording", "result" or "occurrences" */
     const char *configuration; /**< YAML, or NULL */
+    const char *recording;     /**< path of what the file was made from, kept as text, or NULL */
+    bool without_streams;      /**< no /spikes and no /markers: nothing is to be appended to them */
     bool live;      /**< opened for single-writer multiple-reader appends by sf_layout_start_live */
     bool overwrite; /**< replace a file that is there; without it such a file is refused */
 } sf_layout_options;

@@ -303,8 +303,9 @@ static int check_kind(sf_recording *recording, const sf_input *input, sf_error *
                      ? sf_fail_memory(error)
                      : sf_fail(error, SF_DATA, input->path, "damaged: the attribute synfire is no text");
     else if (strcmp(kind.data, "recording") != 0 && strcmp(kind.data, "result") != 0)
-        status = sf_fail(error, SF_DATA, input->path,
-                         "no spike times: this is a synfire %.32s, expected a recording", kind.data);
+        status =
+            sf_fail(error, SF_DATA, input->path,
+                    "no spike times: this is a synfire file of kind %.32s, expected a recording", kind.data);
     else if (!read_attribute(input->file, "layout", &version) || version < 1)
         status =
             sf_fail(error, SF_DATA, input->path, "damaged: the attribute layout is missing or no version");

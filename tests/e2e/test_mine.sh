@@ -69,6 +69,17 @@ fields = ["id", "units", "names", "delays_ms", "count", "expected"]
 assert out["episodes"] == [{f: e[f] for f in fields} for e in all]'
 done
 
+# Occurrences as HDF5 say what they are and hold as many as were counted.
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --max-size 8 --quiet --occurrences occurrences.h5 >/dev/null
+$SYNFIRE info occurrences.h5 --json >out
+check '
+known = {e["id"]: e["count"] for e in json.load(open("all"))["episodes"]}
+assert out["format"] == "synfire occurrences 1" and out["recording"] == "demo.h5"
+assert out["occurrences"] == sum(e["count"] for e in out["episodes"]) > 1000
+assert [known[e["id"]] for e in out["episodes"]] == [e["count"] for e in out["episodes"]]'
+$SYNFIRE info occurrences.h5 | grep -q 'every spike time of each'
+refused 65 "a synfire file of kind occurrences" $SYNFIRE mine occurrences.h5
+
 # Thresholds by rate and fraction; top, closed, self, several delays; tables and CSV.
 spikes=$(python3 -c 'import json; print(json.load(open("all"))["spikes"])')
 $SYNFIRE mine demo.h5 --delay 4:6 --min-rate 1 --max-size 8 --json | sed 's/"seconds":[^,}]*//g' >rate

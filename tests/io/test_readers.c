@@ -518,7 +518,7 @@ static void damaged_synfire_files_are_refused(void **state)
                        "times reach from 5e-09 s to 5e+09 s, beyond 146 years");
     assert_damaged_own("/units/x_um", 2, (double[]){5, 6}, "/units/name has 1 rows and /units/x_um has 2");
     write_own("graph");
-    assert_refused(SF_DATA, "this is a synfire graph, expected a recording");
+    assert_refused(SF_DATA, "this is a synfire file of kind graph, expected a recording");
     write_own("result");
     sf_recording recording = read_good();
     assert_int_equal(recording.spike_count, 2);
