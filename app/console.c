@@ -160,6 +160,8 @@ static void describe(app_console *console, const sf_message *message, const sf_m
                        status->stage_count > 0 ? status->stages[status->stage_count - 1].last_ms : 0,
                        total_lost(status));
     }
+    if (status_message != NULL && strcmp(status_message->status.device_state, "sick") == 0)
+        sf_text_printf(text, "  %s: the CPU goes on", status_message->status.device_note);
     if (atomic_load(&console->triggers) > 0)
         sf_text_printf(text, "  triggers %llu", atomic_load(&console->triggers));
 }

@@ -26,7 +26,8 @@ struct sf_device {
     sf_backend_device *opened;
     atomic_bool ready; /* opened, so that work need not wait for it to start */
     atomic_bool sick;
-    sf_error failure; /* where sick */
+    sf_error failure; /* where sick: written once, before it is */
+    atomic_uint_fast64_t memory;
 };
 
 struct sf_device_stream {
@@ -202,11 +203,30 @@ const char *sf_device_name(const sf_device *device)
     return device != NULL ? device->name : "cpu";
 }
 
+/* Two threads may find out at once: the first to say so is believed. */
 static void become_sick(sf_device *device, const sf_error *failure)
 {
-    device->failure = *failure;
-    atomic_store(&device->sick, true);
-    sf_log(SF_LOG_ERROR, "%s has failed and is not used again: %s", device->name, failure->text);
+    pthread_mutex_lock(&registry.lock);
+    bool known = atomic_load(&device->sick);
+    if (!known) {
+        device->failure = *failure;
+        atomic_store(&device->sick, true);
+    }
+    pthread_mutex_unlock(&registry.lock);
+    if (!known)
+        sf_log(SF_LOG_ERROR, "%s has failed and is not used again: %s", device->name, failure->text);
+}
+
+static void note_memory(sf_device *device)
+{
+    sf_backend_facts facts = {0};
+    device->backend->facts(device->opened, &facts);
+    atomic_store(&device->memory, facts.memory_peak);
+}
+
+uint64_t sf_device_memory(const sf_device *device)
+{
+    return device != NULL ? atomic_load(&device->memory) : 0;
 }
 
 bool sf_device_sick(sf_device *device, sf_error *error)
@@ -239,7 +259,7 @@ int sf_device_hold(sf_device *device, sf_error *error)
     return status;
 }
 
-int sf_device_release(sf_device *device, int status, const sf_error *failure, sf_error *error)
+int sf_device_answer(sf_device *device, int status, const sf_error *failure, sf_error *error)
 {
     if (status != SF_OK && error != NULL)
         *error = *failure;
@@ -250,6 +270,13 @@ int sf_device_release(sf_device *device, int status, const sf_error *failure, sf
         sf_device_sick(device, error);
         status = SF_UNAVAILABLE;
     }
+    return status;
+}
+
+int sf_device_release(sf_device *device, int status, const sf_error *failure, sf_error *error)
+{
+    status = sf_device_answer(device, status, failure, error);
+    note_memory(device);
     pthread_mutex_unlock(&device->busy);
     return status;
 }
@@ -307,6 +334,17 @@ static int parse_name(uint32_t *index, const char *name, const char *backend, sf
         return fail_name(name, error);
     *index = (uint32_t)number;
     return SF_OK;
+}
+
+bool sf_device_may_be(const char *name)
+{
+    if (strcmp(name, "auto") == 0 || strcmp(name, "cpu") == 0)
+        return true;
+    pthread_mutex_lock(&registry.lock);
+    const char *backend = backend_name(registry.count);
+    pthread_mutex_unlock(&registry.lock);
+    uint32_t index;
+    return parse_name(&index, name, backend, NULL) == SF_OK;
 }
 
 int sf_device_find(sf_device **found, const char *name, sf_error *error)
@@ -426,6 +464,18 @@ int sf_device_stream_open(sf_device_stream **opened, sf_device *device, const sf
     else
         sf_free(stream);
     return status;
+}
+
+int sf_device_stream_adopt(sf_device_stream **stream, sf_device *device, sf_backend_stream *made,
+                           sf_error *error)
+{
+    *stream = sf_alloc(1, sizeof **stream);
+    if (*stream == NULL) {
+        device->backend->stream_close(made);
+        return sf_fail_memory(error);
+    }
+    **stream = (sf_device_stream){device, made};
+    return SF_OK;
 }
 
 void sf_device_stream_close(sf_device_stream *stream)

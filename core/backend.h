@@ -20,7 +20,7 @@
  * ------------------------------------------------------------------------------------ */
 
 /** Raised with every change of what follows; the program refuses a plugin of another version. */
-#define SF_BACKEND_VERSION 3u
+#define SF_BACKEND_VERSION 4u
 #define SF_BACKEND_SYMBOL "synfire_backend"
 
 typedef enum sf_operation {
@@ -133,6 +133,7 @@ typedef struct sf_backend {
     const struct sf_backend_graphs *graphs; /**< what bfs and match work on: core/backend_graph.h */
     const struct sf_backend_bfs *bfs;
     const struct sf_backend_match *match;
+    const struct sf_backend_windows *windows; /**< core/backend_window.h */
 } sf_backend;
 
 typedef const sf_backend *(*sf_backend_entry)(void);
@@ -171,6 +172,12 @@ const char *sf_device_name(const sf_device *device); /**< "cuda:0"; "cpu" for NU
 void sf_device_facts(sf_device *device, sf_backend_facts *facts);
 bool sf_device_supports(const sf_device *device, sf_operation operation, const char *engine);
 
+/** Whether the name is auto, cpu, or could be that of one device, as cuda or cuda:1. Looks for none. */
+bool sf_device_may_be(const char *name);
+
+/** Bytes that jobs had taken at most when the last one ended; waits for no job. NULL: 0. */
+uint64_t sf_device_memory(const sf_device *device);
+
 /** Bytes that jobs may take on devices opened from now on; 0: most of what is free. */
 void sf_device_set_memory_limit(uint64_t bytes);
 
@@ -205,6 +212,15 @@ int sf_device_hold(sf_device *device, sf_error *error);
 int sf_device_release(sf_device *device, int status, const sf_error *failure, sf_error *error);
 void sf_device_discard(sf_device *device, void (*close)(void *object), void *object);
 const sf_backend *sf_device_backend(const sf_device *device);
+
+/**
+ * For calls into a backend that need not hold the device: what sf_device_release does but for ending a job.
+ */
+int sf_device_answer(sf_device *device, int status, const sf_error *failure, sf_error *error);
+
+/** Takes over a stream that a family has made on this device, which is held. SF_NO_MEMORY: it is closed. */
+int sf_device_stream_adopt(sf_device_stream **stream, sf_device *device, sf_backend_stream *made,
+                           sf_error *error);
 sf_backend_device *sf_device_opened(const sf_device *device); /**< while held */
 
 /** Closes every device and forgets every plugin; nothing may be using them. The next call that looks for a

@@ -5,6 +5,7 @@
  */
 #include "core/config.h"
 
+#include "core/backend.h"
 #include "core/config_keys.h"
 #include "core/config_tree.h"
 #include "core/episode.h"
@@ -78,6 +79,14 @@ static int check_window(const sf_config *config, sf_error *error)
                             config->window.hop_s);
 }
 
+static int check_device(const sf_config *config, sf_error *error)
+{
+    if (sf_device_may_be(config->device))
+        return SF_OK;
+    return sf_config_refuse(config, "device", error, "found '%.60s', expected auto, cpu, cuda or cuda:N",
+                            config->device);
+}
+
 static int check_mining(sf_config *config, sf_error *error)
 {
     sf_config_mine *mine = &config->mine;
@@ -122,6 +131,8 @@ static int check_sink(const sf_config *config, uint32_t index, sf_error *error)
 static int check_together(sf_config *config, sf_error *error)
 {
     int status = check_window(config, error);
+    if (status == SF_OK)
+        status = check_device(config, error);
     if (status == SF_OK)
         status = check_mining(config, error);
     for (uint32_t i = 0; status == SF_OK && i < config->source_count; i++)

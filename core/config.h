@@ -98,6 +98,7 @@ typedef struct sf_config {
     uint32_t source_count;
     sf_config_merge merge;
     sf_config_window window;
+    char *device; /**< what discovers and counts: auto, cpu, cuda or cuda:N; auto */
     sf_config_mine mine;
     char **track; /**< episodes as text: counted every hop whatever discovery finds */
     uint32_t track_count;

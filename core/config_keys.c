@@ -124,6 +124,7 @@ static const cyaml_schema_field_t top_fields[] = {
     LIST("sources", sf_config, sources, source_count, &source_entry, 64),
     GROUP("merge", sf_config, merge, merge_fields),
     GROUP("window", sf_config, window, window_fields),
+    TEXT("device", sf_config, device),
     GROUP("mine", sf_config, mine, mine_fields),
     LIST("track", sf_config, track, track_count, &episode_entry, 100000),
     LIST("watch", sf_config, watch, watch_count, &episode_entry, 100000),
@@ -157,6 +158,8 @@ const sf_config_rule sf_config_rules[] = {
 
     {"window.length_s", .otherwise = "10", .least = 0.001, .most = 86400},
     {"window.hop_s", .otherwise = "1", .least = 0.001, .most = 86400},
+
+    {"device", .otherwise = "auto"},
 
     {"mine.every", .otherwise = "5", .least = 0, .most = 1000000},
     {"mine.delays_ms", .otherwise = "0.5:5"},

@@ -137,11 +137,15 @@ typedef struct sf_status_message {
     size_t stage_count;
     sf_stage_status stages[SF_STATUS_STAGES];
     size_t tracked, watched, edges;
-    uint64_t window_dropped;  /**< spikes that the window path had no room for */
-    uint64_t watch_overflows; /**< watched partial occurrences given up for want of room */
-    char device[64];
-    char device_state[32]; /**< "ok", "sick", "none" */
-    bool last;             /**< the run ends with this message */
+    uint64_t window_dropped;   /**< spikes that the window path had no room for */
+    uint64_t watch_overflows;  /**< watched partial occurrences given up for want of room */
+    char device[64];           /**< of the run: "cpu", "cuda:0" */
+    char device_state[32];     /**< "ok", "sick": the CPU does its work */
+    char device_note[256];     /**< how it failed, or why it refused the newest discovery; or empty */
+    uint64_t device_memory;    /**< bytes that its jobs took at most */
+    char discovery_device[32]; /**< where the newest discovery ran; empty before the first */
+    double discovery_ms;       /**< how long it took; NaN before the first */
+    bool last;                 /**< the run ends with this message */
 } sf_status_message;
 
 typedef struct sf_message {

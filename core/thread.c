@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 int sf_thread_start(sf_thread *thread, const char *name, void *(*run)(void *), void *argument,
@@ -28,6 +29,13 @@ int sf_thread_start(sf_thread *thread, const char *name, void *(*run)(void *), v
     snprintf(short_name, sizeof short_name, "%s", name);
     pthread_setname_np(thread->id, short_name);
     return SF_OK;
+}
+
+void sf_thread_give_way(void)
+{
+    static const int background = 10;
+    setpriority(PRIO_PROCESS, (id_t)gettid(),
+                background); /* of a thread, on Linux; refused, nothing is lost */
 }
 
 void sf_thread_join(sf_thread *thread)

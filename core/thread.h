@@ -17,6 +17,10 @@ typedef struct sf_thread {
 int sf_thread_start(sf_thread *thread, const char *name, void *(*run)(void *), void *argument,
                     sf_error *error);
 
+/** The calling thread, and threads that it starts from now on, give way to others: for work in the
+ * background. */
+void sf_thread_give_way(void);
+
 /** Waits for the end; nothing where it was not started. */
 void sf_thread_join(sf_thread *thread);
 

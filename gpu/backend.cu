@@ -203,6 +203,7 @@ extern "C" SF_API const sf_backend *synfire_backend(void)
         .count = sf_gpu_count,
         .mine = sf_gpu_mine,
         .graphs = &sf_gpu_graphs,
+        .windows = &sf_gpu_windows,
     };
     return &backend;
 }

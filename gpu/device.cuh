@@ -37,9 +37,11 @@ struct sf_backend_stream {
     uint32_t *first; /* unit_count + 1 */
     uint2
         *ends; /* by unit: (position, position): the list of an episode of one unit, and where a unit fires */
-    size_t bytes[4];                          /* of the four above */
+    size_t bytes[4];                          /* of the four above, by the names below */
     bool skip_bound[SF_EPISODE_MAX_SIZE + 1]; /* by size: two-pass has culled too little to go on */
 };
+
+enum { SF_GPU_TIMES, SF_GPU_OWNER, SF_GPU_FIRST, SF_GPU_ENDS };
 
 /** Records what a call of the runtime returned: SF_OK, SF_UNAVAILABLE where device memory is out, else SF_IO.
  */
@@ -68,6 +70,13 @@ int sf_gpu_download(sf_backend_device *device, void *to, const void *from, size_
 
 /** Room for at least `bytes` in device->landing; what was there is lost. */
 int sf_gpu_landing(sf_backend_device *device, size_t bytes, sf_error *error);
+
+/** Room for a stream whose units have first[u + 1] - first[u] spikes; nothing is in it yet. */
+int sf_gpu_stream_new(sf_backend_stream **made, sf_backend_device *device, uint32_t unit_count, uint32_t count,
+                      const uint32_t *first, sf_error *error);
+
+/** The table of window.cu. */
+extern const struct sf_backend_windows sf_gpu_windows;
 
 /* ---- episodes.cu ---- */
 int sf_gpu_stream_open(sf_backend_stream **stream, sf_backend_device *device, const sf_stream *spikes,

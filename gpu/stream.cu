@@ -2,8 +2,6 @@
 /* Spikes on the device: 22 bytes each, copied once for any number of jobs. */
 #include "gpu/device.cuh"
 
-enum { TIMES, OWNER, FIRST, ENDS };
-
 static __global__ void narrow_owners(uint16_t *narrow, const uint32_t *owner, uint32_t count)
 {
     for (uint32_t p = blockIdx.x * blockDim.x + threadIdx.x; p < count; p += gridDim.x * blockDim.x)
@@ -21,10 +19,10 @@ void sf_gpu_stream_close(sf_backend_stream *stream)
     if (stream == NULL)
         return;
     cudaSetDevice(stream->device->ordinal);
-    sf_gpu_free(stream->device, stream->times, stream->bytes[TIMES]);
-    sf_gpu_free(stream->device, stream->owner, stream->bytes[OWNER]);
-    sf_gpu_free(stream->device, stream->first, stream->bytes[FIRST]);
-    sf_gpu_free(stream->device, stream->ends, stream->bytes[ENDS]);
+    sf_gpu_free(stream->device, stream->times, stream->bytes[SF_GPU_TIMES]);
+    sf_gpu_free(stream->device, stream->owner, stream->bytes[SF_GPU_OWNER]);
+    sf_gpu_free(stream->device, stream->first, stream->bytes[SF_GPU_FIRST]);
+    sf_gpu_free(stream->device, stream->ends, stream->bytes[SF_GPU_ENDS]);
     sf_free(stream);
 }
 
@@ -50,9 +48,9 @@ static int fill(sf_backend_stream *stream, const sf_stream *spikes, uint32_t *ra
     sf_backend_device *device = stream->device;
     size_t bytes = (size_t)spikes->count * sizeof *raw;
     int blocks = device->properties.multiProcessorCount * 8;
-    int status = sf_gpu_upload(device, stream->times, spikes->times, stream->bytes[TIMES], error);
+    int status = sf_gpu_upload(device, stream->times, spikes->times, stream->bytes[SF_GPU_TIMES], error);
     if (status == SF_OK)
-        status = sf_gpu_upload(device, stream->first, spikes->first, stream->bytes[FIRST], error);
+        status = sf_gpu_upload(device, stream->first, spikes->first, stream->bytes[SF_GPU_FIRST], error);
     if (status == SF_OK)
         status = sf_gpu_upload(device, raw, spikes->owner, bytes, error);
     if (status != SF_OK)
@@ -67,26 +65,40 @@ static int fill(sf_backend_stream *stream, const sf_stream *spikes, uint32_t *ra
     return SF_OK;
 }
 
-int sf_gpu_stream_open(sf_backend_stream **opened, sf_backend_device *device, const sf_stream *spikes,
-                       sf_error *error)
+int sf_gpu_stream_new(sf_backend_stream **made, sf_backend_device *device, uint32_t unit_count, uint32_t count,
+                      const uint32_t *first, sf_error *error)
 {
-    *opened = NULL;
-    if (spikes->unit_count > UINT16_MAX)
+    *made = NULL;
+    if (unit_count > UINT16_MAX)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "%u units are more than the %d that the device mines",
-                       spikes->unit_count, UINT16_MAX);
-    SF_GPU_TRY(cudaSetDevice(device->ordinal));
+                       unit_count, UINT16_MAX);
     sf_backend_stream *stream = (sf_backend_stream *)sf_alloc(1, sizeof *stream);
     if (stream == NULL)
         return sf_fail_memory(error);
     stream->device = device;
-    stream->unit_count = spikes->unit_count;
-    stream->count = spikes->count;
-    for (uint32_t u = 0; u < spikes->unit_count; u++)
-        if (spikes->first[u + 1] - spikes->first[u] > stream->longest_train)
-            stream->longest_train = spikes->first[u + 1] - spikes->first[u];
+    stream->unit_count = unit_count;
+    stream->count = count;
+    for (uint32_t u = 0; u < unit_count; u++)
+        if (first[u + 1] - first[u] > stream->longest_train)
+            stream->longest_train = first[u + 1] - first[u];
+    int status = allocate(stream, error);
+    if (status == SF_OK)
+        *made = stream;
+    else
+        sf_gpu_stream_close(stream);
+    return status;
+}
+
+int sf_gpu_stream_open(sf_backend_stream **opened, sf_backend_device *device, const sf_stream *spikes,
+                       sf_error *error)
+{
+    *opened = NULL;
+    SF_GPU_TRY(cudaSetDevice(device->ordinal));
+    sf_backend_stream *stream;
     void *raw = NULL;
     size_t raw_bytes = (size_t)spikes->count * sizeof(uint32_t);
-    int status = allocate(stream, error);
+    int status =
+        sf_gpu_stream_new(&stream, device, spikes->unit_count, spikes->count, spikes->first, error);
     if (status == SF_OK)
         status = sf_gpu_alloc(device, &raw, raw_bytes, error);
     if (status == SF_OK)

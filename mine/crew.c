@@ -82,6 +82,13 @@ int sf_crew_open(sf_crew *crew, const sf_events *events, const char *name, sf_op
     return status;
 }
 
+void sf_crew_dismiss(sf_crew *crew, sf_member *member)
+{
+    member->out = true;
+    note(crew, &member->reason);
+    rename_crew(crew);
+}
+
 void sf_crew_close(sf_crew *crew)
 {
     for (uint32_t i = 0; i < crew->count; i++)

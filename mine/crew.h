@@ -43,6 +43,9 @@ int sf_crew_count(sf_crew *crew, const sf_backend_count *job, sf_error *error);
 int sf_crew_mine(sf_crew *crew, const sf_engine *engine, sf_tree *tree, double *seconds,
                  const sf_mine_job *job, sf_error *error);
 
+/** Takes a member out of the crew for what it has given as its reason. */
+void sf_crew_dismiss(sf_crew *crew, sf_member *member);
+
 /** Bytes taken on the member that took most. */
 uint64_t sf_crew_memory(const sf_crew *crew);
 

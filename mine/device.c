@@ -8,15 +8,22 @@
 /* Spikes within a delay that one core looks at in a second. */
 #define PAIRS_A_SECOND 2.5e8
 
+double sf_mine_cpu_seconds_ahead(const sf_mine_job *job, uint64_t spikes, int64_t span_ns)
+{
+    if (spikes < 2)
+        return 0;
+    double count = (double)spikes, span = (double)span_ns + 1, inside = 0;
+    for (uint32_t d = 0; d < job->delay_count; d++)
+        inside += (double)(job->delays[d].high_ns - job->delays[d].low_ns) / span;
+    return count * count * inside / PAIRS_A_SECOND / (job->threads > 0 ? job->threads : 1);
+}
+
 double sf_mine_cpu_seconds(const sf_mine_job *job)
 {
     const sf_events *events = job->events;
-    if (events->count < 2)
-        return 0;
-    double spikes = events->count, span = (double)events->times[events->count - 1] + 1, inside = 0;
-    for (uint32_t d = 0; d < job->delay_count; d++)
-        inside += (double)(job->delays[d].high_ns - job->delays[d].low_ns) / span;
-    return spikes * spikes * inside / PAIRS_A_SECOND / (job->threads > 0 ? job->threads : 1);
+    return events->count < 2
+               ? 0
+               : sf_mine_cpu_seconds_ahead(job, events->count, events->times[events->count - 1]);
 }
 
 int sf_device_choose(sf_device **device, const char *name, sf_operation operation, const sf_engine *engine,

@@ -20,6 +20,9 @@ int sf_device_check(const sf_device *device, sf_operation operation, const sf_en
 /** What the CPU needs for a job, roughly: enough to tell a millisecond from a second. */
 double sf_mine_cpu_seconds(const sf_mine_job *job);
 
+/** The same on so many spikes within span_ns, of which there are no events yet. */
+double sf_mine_cpu_seconds_ahead(const sf_mine_job *job, uint64_t spikes, int64_t span_ns);
+
 /** The events as backends take them; borrows their arrays. */
 sf_stream sf_events_stream(const sf_events *events);
 

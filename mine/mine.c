@@ -9,6 +9,7 @@
 #include "mine/crew.h"
 #include "mine/device.h"
 #include "mine/found.h"
+#include "mine/resident.h"
 #include "mine/significance.h"
 
 #include <inttypes.h>
@@ -29,6 +30,7 @@ typedef struct run {
     double *x_um, *y_um;                      /* by unit of the events */
     sf_crew crew;                             /* where to mine */
     bool on_cpu;                              /* nowhere else, or no longer */
+    bool outlined;                            /* the events are laid out on the device alone */
     uint64_t culled[SF_EPISODE_MAX_SIZE + 1]; /* by size */
 } run;
 
@@ -110,22 +112,43 @@ static void set_threshold(run *r)
 
 /* ---- size 1 ---- */
 
+/* Whether the device that holds the spikes is the one to mine them: it then lays them out. */
+static int choose_resident(run *r, sf_error *error)
+{
+    const sf_mine_options *options = r->options;
+    if (options->resident == NULL || r->engine->mine == NULL)
+        return SF_OK;
+    double seconds = sf_mine_cpu_seconds_ahead(&r->job, r->input->spike_count, r->input->duration_ns);
+    int status =
+        sf_crew_open(&r->crew, &r->events, options->device, SF_OPERATION_MINE, r->engine, seconds, error);
+    r->outlined = r->crew.count == 1 && r->crew.members[0].device == sf_resident_device(options->resident);
+    return status;
+}
+
 /* Keeps the spikes of frequent units only: no other can be part of a frequent episode. Engines that count
  * follow units through time. */
 static int lay_out(run *r, sf_error *error)
 {
-    size_t units = r->input->units->count;
-    r->unit_spikes = sf_alloc(units, sizeof *r->unit_spikes);
-    if (r->unit_spikes == NULL)
-        return sf_fail_memory(error);
+    const sf_mine_input *input = r->input;
+    size_t units = input->units->count;
     sf_events_choice choice = {.least = r->job.least, .threads = r->job.threads};
-    int status =
-        sf_events_lay_out(&r->events, r->input->spikes, r->input->spike_count, units, &choice, error);
+    if (r->outlined)
+        return sf_events_outline(&r->events, input->spikes, input->spike_count, units,
+                                 r->options->unit_spikes, r->job.least, error);
+    int status = sf_events_lay_out(&r->events, input->spikes, input->spike_count, units, &choice, error);
     if (status == SF_OK && r->engine->mine == NULL)
         status = sf_events_time_units(&r->events, r->job.threads, error);
-    for (uint32_t u = 0; status == SF_OK && u < r->events.unit_count; u++)
-        r->unit_spikes[r->events.unit[u]] = r->events.first[u + 1] - r->events.first[u];
     return status;
+}
+
+static int count_units(run *r, sf_error *error)
+{
+    r->unit_spikes = sf_alloc(r->input->units->count, sizeof *r->unit_spikes);
+    if (r->unit_spikes == NULL)
+        return sf_fail_memory(error);
+    for (uint32_t u = 0; u < r->events.unit_count; u++)
+        r->unit_spikes[r->events.unit[u]] = r->events.first[u + 1] - r->events.first[u];
+    return SF_OK;
 }
 
 static int start_tree(run *r, sf_error *error)
@@ -268,24 +291,52 @@ static int mine_levels(run *r, double *seconds, sf_error *error)
 
 /* ---- where ---- */
 
+/* The events go to the devices with their first share, or lie on one already. */
+static int open_crew(run *r, bool searches, sf_error *error)
+{
+    sf_operation operation = searches ? SF_OPERATION_MINE : SF_OPERATION_COUNT;
+    if (!r->outlined)
+        return sf_crew_open(&r->crew, &r->events, r->options->device, operation, r->engine,
+                            sf_mine_cpu_seconds(&r->job), error);
+    sf_member *member = &r->crew.members[0];
+    if (r->events.count == 0)
+        return SF_OK;
+    int status = sf_events_resident_stream(&member->stream, &r->events, r->input->units->count,
+                                           r->options->resident, &member->reason);
+    if (status == SF_UNAVAILABLE)
+        sf_crew_dismiss(&r->crew, member);
+    else if (status != SF_OK && error != NULL)
+        *error = member->reason;
+    return status == SF_UNAVAILABLE ? SF_OK : status;
+}
+
+/* What only the device had laid out, the CPU lays out for itself: the same units under the same numbers. */
+static int mine_here(run *r, double *seconds, sf_error *error)
+{
+    int status = SF_OK;
+    if (r->outlined) {
+        r->outlined = false;
+        sf_events_close(&r->events);
+        status = lay_out(r, error);
+    }
+    return status == SF_OK ? r->engine->mine(&r->result->found->tree, seconds, &r->job, error) : status;
+}
+
 static int mine_episodes(run *r, double *seconds, sf_error *error)
 {
     bool searches = r->engine->mine != NULL;
-    int status = sf_crew_open(&r->crew, &r->events, r->options->device,
-                              searches ? SF_OPERATION_MINE : SF_OPERATION_COUNT, r->engine,
-                              sf_mine_cpu_seconds(&r->job), error);
+    int status = open_crew(r, searches, error);
     if (status != SF_OK)
         return status;
-    r->on_cpu = r->crew.count == 0 || r->events.count == 0;
+    r->on_cpu = r->crew.count == 0 || r->crew.members[0].out || r->events.count == 0;
     if (!searches) {
         status = mine_levels(r, seconds, error);
     } else {
-        sf_tree *tree = &r->result->found->tree;
         if (!r->on_cpu)
-            status = sf_crew_mine(&r->crew, r->engine, tree, seconds, &r->job, error);
+            status = sf_crew_mine(&r->crew, r->engine, &r->result->found->tree, seconds, &r->job, error);
         r->on_cpu = r->on_cpu || status == SF_UNAVAILABLE;
         if (r->on_cpu)
-            status = r->engine->mine(tree, seconds, &r->job, error);
+            status = mine_here(r, seconds, error);
     }
     sf_mine_result *result = r->result;
     snprintf(result->device, sizeof result->device, "%s", r->on_cpu ? "cpu" : r->crew.name);
@@ -443,7 +494,11 @@ static int prepare(run *r, const sf_progress *progress, sf_error *error)
 static int mine_all(run *r, sf_error *error)
 {
     double start = sf_clock_seconds(), seconds[SF_EPISODE_MAX_SIZE + 1] = {0};
-    int status = lay_out(r, error);
+    int status = choose_resident(r, error);
+    if (status == SF_OK)
+        status = lay_out(r, error);
+    if (status == SF_OK)
+        status = count_units(r, error);
     if (status == SF_OK)
         status = start_tree(r, error);
     if (status != SF_OK)

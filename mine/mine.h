@@ -26,6 +26,10 @@ typedef struct sf_mine_options {
     const char *device; /**< "cpu", "cuda", "cuda:1", "cuda:all"; NULL or "auto": by the size of the job */
     unsigned threads;   /**< 0: all cores */
     size_t most;        /**< give up with SF_DATA beyond this many episodes */
+    /** Or NULL: holds the very spikes of the input (sf_resident_hold), for its device to lay out if it is the
+     * one that mines them. */
+    struct sf_resident *resident;
+    const uint64_t *unit_spikes; /**< with `resident`: how many spikes each unit has */
 } sf_mine_options;
 
 /** Size up to 4, at most 5 million episodes; no delays and no threshold, which the caller sets. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/discovery.h"
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
-#include "mine/engine.h"
+#include "mine/device.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -85,6 +86,9 @@ static int mine_window(sf_discovery *discovery)
     options.engine = config->mine.engine;
     options.threads = config->mine.threads;
     options.most = SF_DISCOVERY_MOST;
+    options.device = config->device;
+    options.resident = discovery->resident;
+    options.unit_spikes = discovery->unit_spikes;
     sf_mine_input input = {.spikes = discovery->spikes,
                            .spike_count = discovery->count,
                            .units = discovery->units,
@@ -94,6 +98,8 @@ static int mine_window(sf_discovery *discovery)
     int status = sf_mine(&result, &input, &options, &progress, &discovery->error);
     if (status != SF_OK)
         return status;
+    memcpy(discovery->how.device, result->device, sizeof discovery->how.device);
+    memcpy(discovery->how.device_note, result->device_note, sizeof discovery->how.device_note);
     status = keep_found(discovery, result);
     sf_mine_result_free(result);
     return status;
@@ -101,13 +107,16 @@ static int mine_window(sf_discovery *discovery)
 
 static void work(sf_discovery *discovery)
 {
+    double begin = sf_clock_seconds();
     discovery->status = mine_window(discovery);
+    discovery->how.seconds = sf_clock_seconds() - begin;
     atomic_store(&discovery->state, SF_DISCOVERY_DONE);
 }
 
 static void *run(void *argument)
 {
     sf_discovery *discovery = argument;
+    sf_thread_give_way(); /* to the hops: on two cores the miners want both */
     while (!atomic_load(&discovery->leave)) {
         if (atomic_load(&discovery->state) == SF_DISCOVERY_BUSY)
             work(discovery);
@@ -132,6 +141,17 @@ int sf_discovery_open(sf_discovery *discovery, const sf_config *config, const sf
     const sf_engine *engine;
     if (sf_engine_find(&engine, config->mine.engine, &reason) != SF_OK)
         return sf_config_refuse(config, "mine.engine", error, "%s", reason.text);
+    sf_device *device;
+    bool named = strcmp(config->device, "auto") != 0;
+    status = named ? sf_device_choose(&device, config->device,
+                                      engine->mine != NULL ? SF_OPERATION_MINE : SF_OPERATION_COUNT, engine,
+                                      0, &reason)
+                   : SF_OK;
+    if (status == SF_USAGE)
+        return sf_config_refuse(config, "mine.engine", error, "%s", reason.text);
+    discovery->unit_spikes = sf_alloc(units->count, sizeof *discovery->unit_spikes);
+    if (discovery->unit_spikes == NULL)
+        return sf_fail_memory(error);
     if (inside || config->mine.every == 0)
         return SF_OK;
     status = sf_bell_open(&discovery->bell, error);
@@ -150,24 +170,29 @@ void sf_discovery_close(sf_discovery *discovery)
     sf_thread_join(&discovery->thread);
     sf_bell_close(&discovery->bell);
     sf_free(discovery->spikes);
+    sf_free(discovery->unit_spikes);
     sf_free(discovery->found);
     *discovery = (sf_discovery){0};
 }
 
-int sf_discovery_start(sf_discovery *discovery, const sf_spike *spikes, size_t count, sf_span window,
-                       bool *started, sf_error *error)
+bool sf_discovery_idle(const sf_discovery *discovery)
 {
-    *started = atomic_load(&discovery->state) == SF_DISCOVERY_IDLE;
-    if (!*started)
-        return SF_OK;
+    return atomic_load(&discovery->state) == SF_DISCOVERY_IDLE;
+}
+
+int sf_discovery_start(sf_discovery *discovery, const sf_discovery_window *window, sf_error *error)
+{
     void *room = discovery->spikes;
-    if (sf_reserve(&room, &discovery->capacity, count + 1, sizeof *spikes) != 0)
+    if (sf_reserve(&room, &discovery->capacity, window->count + 1, sizeof *window->spikes) != 0)
         return sf_fail_memory(error);
     discovery->spikes = room;
-    if (count > 0)
-        memcpy(discovery->spikes, spikes, count * sizeof *spikes);
-    discovery->count = count;
-    discovery->window = window;
+    if (window->count > 0)
+        memcpy(discovery->spikes, window->spikes, window->count * sizeof *window->spikes);
+    memcpy(discovery->unit_spikes, window->unit_spikes,
+           discovery->units->count * sizeof *window->unit_spikes);
+    discovery->count = window->count;
+    discovery->window = window->span;
+    discovery->resident = window->resident;
     atomic_store(&discovery->state, SF_DISCOVERY_BUSY);
     if (discovery->inside)
         work(discovery);

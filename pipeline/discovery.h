@@ -10,6 +10,7 @@
 #include "core/thread.h"
 #include "mine/mine.h"
 #include "pipeline/tracking.h"
+#include "window/resident.h"
 
 typedef enum sf_discovery_state {
     SF_DISCOVERY_IDLE,
@@ -27,6 +28,13 @@ typedef enum sf_discovery_state {
  */
 #define SF_DISCOVERY_MOST 1000000
 
+/** How the newest mining went. */
+typedef struct sf_discovered {
+    char device[32];       /**< where it ran; empty: there was none yet */
+    char device_note[256]; /**< why not where it should; or empty */
+    double seconds;
+} sf_discovered;
+
 typedef struct sf_discovery {
     const sf_config *config;
     const sf_units *units;
@@ -39,22 +47,35 @@ typedef struct sf_discovery {
     atomic_bool leave;
     /* The job: written by the window thread while idle, by the one that mines while busy. */
     sf_spike *spikes;
+    uint64_t *unit_spikes;
     size_t count, capacity;
     sf_span window;
+    sf_resident *resident;
     sf_episode *found;
     size_t found_count;
     int status;
     sf_error error;
-    double seconds; /**< the newest mining took */
+    sf_discovered how;
 } sf_discovery;
 
 int sf_discovery_open(sf_discovery *discovery, const sf_config *config, const sf_units *units, bool inside,
                       sf_error *error);
 void sf_discovery_close(sf_discovery *discovery);
 
-/** Starts on a copy of the window's spikes; false where the last one is still busy or not taken. */
-int sf_discovery_start(sf_discovery *discovery, const sf_spike *spikes, size_t count, sf_span window,
-                       bool *started, sf_error *error);
+/** A window to mine. */
+typedef struct sf_discovery_window {
+    sf_span span;
+    const sf_spike *spikes; /**< copied */
+    size_t count;
+    const uint64_t *unit_spikes; /**< how many each unit has; copied */
+    sf_resident *resident; /**< or NULL: the same spikes on the device, kept until the result is taken */
+} sf_discovery_window;
+
+/** Whether a window may be mined: the last one is done and taken. */
+bool sf_discovery_idle(const sf_discovery *discovery);
+
+/** Starts mining; only while idle. SF_NO_MEMORY. */
+int sf_discovery_start(sf_discovery *discovery, const sf_discovery_window *window, sf_error *error);
 
 /**
  * True where a result is there: *found (the discovery's own, valid until the next start) holds the frequent

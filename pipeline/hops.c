@@ -38,6 +38,8 @@ int sf_hops_open(sf_hops *hops, const sf_hops_options *options, sf_error *error)
     if (status == SF_OK)
         status = track(hops, error);
     if (status == SF_OK)
+        status = sf_accelerator_open(&hops->accelerator, config, error);
+    if (status == SF_OK)
         status = sf_discovery_open(&hops->discovery, config, units, options->virtual_clock, error);
     if (status == SF_OK)
         status = sf_connections_open(&hops->connections, config, units, error);
@@ -57,6 +59,7 @@ int sf_hops_open(sf_hops *hops, const sf_hops_options *options, sf_error *error)
 void sf_hops_close(sf_hops *hops)
 {
     sf_discovery_close(&hops->discovery);
+    sf_accelerator_close(&hops->accelerator);
     sf_connections_close(&hops->connections);
     sf_densities_close(&hops->densities);
     sf_tracker_close(hops->tracker);
@@ -103,23 +106,34 @@ static void slide_rates(sf_hops *hops, const sf_segment *segment)
         hops->rates_hz[unit] = seconds > 0 ? (double)hops->unit_spikes[unit] / seconds : 0;
 }
 
+static int start_discovery(sf_hops *hops, const sf_segment *segment, sf_error *error)
+{
+    sf_discovery_window window = {.span = segment->window,
+                                  .spikes = sf_history_view(&hops->history, hops->window_begin),
+                                  .count = segment->end - hops->window_begin,
+                                  .unit_spikes = hops->unit_spikes};
+    int status = sf_accelerator_hold(&hops->accelerator, &hops->history, hops->window_begin, segment->end,
+                                     &window.resident, error);
+    return status == SF_OK ? sf_discovery_start(&hops->discovery, &window, error) : status;
+}
+
 /* Starts a discovery where one is due and takes up the result of one that is done. */
 static int discover(sf_hops *hops, const sf_segment *segment, sf_error *error)
 {
     const sf_config *config = hops->options.config;
     if (config->mine.every == 0)
         return SF_OK;
-    bool due = (segment->hop + 1) % config->mine.every == 0, started, ready;
+    bool due = (segment->hop + 1) % config->mine.every == 0, ready;
     int status = SF_OK;
-    if (due)
-        status = sf_discovery_start(&hops->discovery, sf_history_view(&hops->history, hops->window_begin),
-                                    segment->end - hops->window_begin, segment->window, &started, error);
+    if (due && sf_discovery_idle(&hops->discovery))
+        status = start_discovery(hops, segment, error);
     sf_episode *found;
     size_t found_count;
     if (status == SF_OK)
         status = sf_discovery_take(&hops->discovery, &ready, &found, &found_count, error);
     if (status != SF_OK || !ready)
         return status;
+    hops->discovered = hops->discovery.how;
     sf_tracking next;
     status =
         sf_tracking_renew(&next, &hops->tracking, found, found_count, hops->options.stream->units, error);
@@ -204,6 +218,15 @@ static int estimate_densities(sf_hops *hops, const sf_segment *segment, sf_error
     return status;
 }
 
+static void tell_device(const sf_hops *hops, sf_status_message *status)
+{
+    const sf_discovered *newest = &hops->discovered;
+    memcpy(status->device_note, newest->device_note, sizeof status->device_note);
+    sf_accelerator_status(&hops->accelerator, status);
+    memcpy(status->discovery_device, newest->device, sizeof status->discovery_device);
+    status->discovery_ms = newest->device[0] != '\0' ? newest->seconds * 1e3 : NAN;
+}
+
 static int publish_status(sf_hops *hops, bool last, sf_error *error)
 {
     size_t unit_count = hops->options.stream->units->count;
@@ -224,8 +247,7 @@ static int publish_status(sf_hops *hops, bool last, sf_error *error)
     status->tracked = hops->tracking.count;
     status->edges = hops->connections.snapshot.count;
     status->last = last;
-    snprintf(status->device, sizeof status->device, "cpu");
-    snprintf(status->device_state, sizeof status->device_state, "ok");
+    tell_device(hops, status);
     memcpy(status->stages, hops->stages.status, sizeof hops->stages.status);
     status->stage_count = SF_STAGES;
     int result = hops->options.complete_status(hops->options.user, status, error);
@@ -271,8 +293,10 @@ static int publish_window(sf_hops *hops, const sf_segment *segment, sf_error *er
 static int take_segment(sf_hops *hops, const sf_segment *segment, sf_error *error)
 {
     int64_t began = sf_stage_begin();
-    int status =
-        sf_tracker_push(hops->tracker, segment, sf_history_view(&hops->history, segment->begin), error);
+    int status = sf_accelerator_append(&hops->accelerator, &hops->history, error);
+    if (status == SF_OK)
+        status =
+            sf_tracker_push(hops->tracker, segment, sf_history_view(&hops->history, segment->begin), error);
     if (status == SF_OK && segment->closes)
         status = sf_tracker_drop_before(hops->tracker, segment->window.start_ns, error);
     if (status != SF_OK || !segment->closes)

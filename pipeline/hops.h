@@ -7,6 +7,7 @@
 #ifndef SF_PIPELINE_HOPS_H
 #define SF_PIPELINE_HOPS_H
 
+#include "pipeline/accelerator.h"
 #include "pipeline/connections.h"
 #include "pipeline/densities.h"
 #include "pipeline/discovery.h"
@@ -31,7 +32,9 @@ typedef struct sf_hops {
     sf_cutter cutter;
     sf_tracker *tracker;
     sf_tracking tracking;
+    sf_accelerator accelerator;
     sf_discovery discovery;
+    sf_discovered discovered; /**< the newest that was taken up */
     sf_connections connections;
     sf_densities densities;
     sf_stages stages;

@@ -199,7 +199,7 @@ static void tell_stage(const teller *t, const sf_stage_status *stage)
     t->as->end_map(t->to);
 }
 
-#define STATUS_FIELDS 14
+#define STATUS_FIELDS 18
 
 static void tell_status(const teller *t, const sf_status_message *status)
 {
@@ -225,6 +225,10 @@ static void tell_status(const teller *t, const sf_status_message *status)
     t->as->natural(t->to, "watch_overflows", status->watch_overflows);
     t->as->string(t->to, "device", status->device);
     t->as->string(t->to, "device_state", status->device_state);
+    t->as->string(t->to, "device_note", status->device_note);
+    t->as->natural(t->to, "device_memory", status->device_memory);
+    t->as->string(t->to, "discovery_device", status->discovery_device);
+    t->as->real(t->to, "discovery_ms", status->discovery_ms);
     t->as->boolean(t->to, "last", status->last);
 }
 

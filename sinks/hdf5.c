@@ -87,7 +87,10 @@ typedef struct status_row {
     uint64_t spikes;
     double rate_hz;
     uint64_t tracked, watched, edges, window_dropped, watch_overflows;
-    char device[64], device_state[32];
+    char device[64], device_state[32], device_note[256];
+    uint64_t device_memory;
+    char discovery_device[32];
+    double discovery_ms;
 } status_row;
 
 typedef struct source_row {
@@ -119,7 +122,7 @@ typedef struct field {
     {                                                                                                        \
 #name, type, offsetof(row, name), sizeof(((row *)NULL)->name)                                        \
     }
-#define MOST_FIELDS 14
+#define MOST_FIELDS 15
 
 typedef struct table_form {
     const char *name;
@@ -184,7 +187,9 @@ static const table_form forms[TABLES] = {
                  FIELD(status_row, F64, rate_hz), FIELD(status_row, U64, tracked),
                  FIELD(status_row, U64, watched), FIELD(status_row, U64, edges),
                  FIELD(status_row, U64, window_dropped), FIELD(status_row, U64, watch_overflows),
-                 FIELD(status_row, TEXT, device), FIELD(status_row, TEXT, device_state)}},
+                 FIELD(status_row, TEXT, device), FIELD(status_row, TEXT, device_state),
+                 FIELD(status_row, TEXT, device_note), FIELD(status_row, U64, device_memory),
+                 FIELD(status_row, TEXT, discovery_device), FIELD(status_row, F64, discovery_ms)}},
     [SOURCES] = {"sources",
                  sizeof(source_row),
                  256,
@@ -624,9 +629,14 @@ static int append_status(recorder *self, const sf_message *message, sf_error *er
                       .watched = now->watched,
                       .edges = now->edges,
                       .window_dropped = now->window_dropped,
-                      .watch_overflows = now->watch_overflows};
+                      .watch_overflows = now->watch_overflows,
+                      .device_memory = now->device_memory,
+                      .discovery_ms = now->discovery_ms};
     memcpy(row.device, now->device, strnlen(now->device, sizeof row.device));
     memcpy(row.device_state, now->device_state, strnlen(now->device_state, sizeof row.device_state));
+    memcpy(row.device_note, now->device_note, strnlen(now->device_note, sizeof row.device_note));
+    memcpy(row.discovery_device, now->discovery_device,
+           strnlen(now->discovery_device, sizeof row.discovery_device));
     int status = append_sources(self, message, error);
     if (status == SF_OK)
         status = append_sinks(self, message, error);

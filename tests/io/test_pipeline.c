@@ -1,137 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The whole pipeline in one process: what it publishes is held against plain counts of the same slices. */
 #include "oracle/count_oracle.h"
-#include "support/support.h"
+#include "support/runs.h"
 
-#include "core/memory.h"
-#include "pipeline/pipeline.h"
-
-#include <math.h>
-#include <pthread.h>
 #include <unistd.h>
-
-/* ---- recordings and messages ---- */
-
-static sf_recording random_recording(test_random *random, size_t spikes, size_t units, int64_t duration_ns,
-                                     int64_t tick_ns)
-{
-    sf_recording recording = {0};
-    for (size_t i = 0; i < units; i++) {
-        sf_unit unit = {.x_um = NAN, .y_um = NAN, .electrode = -1};
-        assert_int_equal(sf_units_add(&recording.units, &unit, NULL), SF_OK);
-    }
-    assert_int_equal(sf_units_finish(&recording.units, NULL), SF_OK);
-    recording.path = sf_copy_string("random");
-    recording.spikes = sf_alloc(spikes, sizeof(sf_spike));
-    recording.spike_count = spikes;
-    int64_t origin_ns = (int64_t)test_random_below(random, 36000) * 1000000000; /* up to ten hours */
-    for (size_t i = 0; i < spikes; i++)
-        recording.spikes[i] = (sf_spike){
-            .time_ns =
-                origin_ns + (int64_t)test_random_below(random, (uint64_t)(duration_ns / tick_ns)) * tick_ns,
-            .unit = (uint32_t)test_random_below(random, units),
-            .amplitude = NAN};
-    assert_int_equal(sf_spikes_sort(recording.spikes, spikes, NULL), SF_OK);
-    recording.recorded = (sf_span){recording.spikes[0].time_ns, recording.spikes[spikes - 1].time_ns + 1};
-    return recording;
-}
-
-/* Every message of a run, in the order of its topic. */
-typedef struct collector {
-    pthread_mutex_t lock;
-    sf_message *messages[20000];
-    size_t count;
-    uint64_t triggers;
-} collector;
-
-static void collect(void *user, sf_message *message)
-{
-    collector *all = user;
-    pthread_mutex_lock(&all->lock);
-    if (message->topic == SF_TOPIC_TRIGGER) {
-        all->triggers++;
-    } else if (all->count < sizeof all->messages / sizeof all->messages[0]) {
-        sf_message_keep(message);
-        all->messages[all->count++] = message;
-    }
-    pthread_mutex_unlock(&all->lock);
-}
-
-static collector *new_collector(void)
-{
-    collector *all = calloc(1, sizeof *all);
-    pthread_mutex_init(&all->lock, NULL);
-    return all;
-}
-
-static void free_collector(collector *all)
-{
-    for (size_t i = 0; i < all->count; i++)
-        sf_message_release(all->messages[i]);
-    pthread_mutex_destroy(&all->lock);
-    free(all);
-}
-
-static sf_config parse(const char *yaml)
-{
-    sf_config config;
-    sf_error error = {0};
-    if (sf_config_parse(&config, yaml, strlen(yaml), "test.yaml", NULL, 0, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
-    return config;
-}
-
-static void run_to_end(const sf_config *config, const sf_recording *recording, double speed, collector *all)
-{
-    sf_pipeline_options options = {.config = config,
-                                   .recording = recording,
-                                   .speed = speed,
-                                   .observer = {.observe = collect, .user = all}};
-    sf_pipeline *pipeline;
-    sf_error error = {0};
-    if (sf_pipeline_open(&pipeline, &options, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
-    assert_int_equal(sf_pipeline_start(pipeline, &error), SF_OK);
-    while (!sf_pipeline_wait(pipeline, 100))
-        ;
-    if (sf_pipeline_close(pipeline, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
-}
-
-/* Holds each count against the slice taken alone; returns how many were compared. */
-static size_t check_counts(const collector *all, const sf_spike *spikes, size_t count)
-{
-    size_t compared = 0;
-    uint64_t hops = 0;
-    for (size_t i = 0; i < all->count; i++) {
-        if (all->messages[i]->topic != SF_TOPIC_EPISODES)
-            continue;
-        const sf_episodes_message *episodes = &all->messages[i]->episodes;
-        assert_int_equal(episodes->hop, hops++);
-        size_t first = sf_spikes_lower_bound(spikes, count, episodes->window.start_ns);
-        size_t last = sf_spikes_lower_bound(spikes, count, episodes->window.stop_ns);
-        assert_int_equal(episodes->spikes, last - first);
-        for (size_t e = 0; e < episodes->count; e++) {
-            uint64_t expected = oracle_count(spikes + first, last - first, &episodes->items[e].episode);
-            if (episodes->items[e].count != expected)
-                fail_msg("hop %d episode %zu: %d, expected %d", (int)episodes->hop, e,
-                         (int)episodes->items[e].count, (int)expected);
-            compared++;
-        }
-    }
-    return compared;
-}
-
-static const sf_status_message *last_status(const collector *all)
-{
-    const sf_status_message *status = NULL;
-    for (size_t i = 0; i < all->count; i++)
-        if (all->messages[i]->topic == SF_TOPIC_STATUS)
-            status = &all->messages[i]->status;
-    assert_non_null(status);
-    assert_true(status->last);
-    return status;
-}
 
 /* ---- tests ---- */
 
@@ -141,9 +13,9 @@ static void every_window_counts_as_its_slice_alone(void **state)
     test_random random = test_random_start("pipeline windows", 21);
     size_t compared = 0;
     for (int round = 0; round < 40; round++) {
-        sf_recording recording =
-            random_recording(&random, 200 + test_random_below(&random, 1200),
-                             2 + test_random_below(&random, 4), INT64_C(3000000000), round % 2 ? 1000000 : 1);
+        sf_recording recording = test_random_recording(&random, 200 + test_random_below(&random, 1200),
+                                                       2 + test_random_below(&random, 4), INT64_C(3000000000),
+                                                       round % 2 ? 1000000 : 1);
         char yaml[512];
         unsigned hop_ms = 20 + (unsigned)test_random_below(&random, 300);
         snprintf(
@@ -155,11 +27,11 @@ static void every_window_counts_as_its_slice_alone(void **state)
             (double)(hop_ms * (1 + (unsigned)test_random_below(&random, 6))) / 1e3, (double)hop_ms / 1e3,
             (unsigned)test_random_below(&random, 4), 2 + (unsigned)test_random_below(&random, 8),
             round % 3 ? "true" : "false");
-        sf_config config = parse(yaml);
-        collector *all = new_collector();
-        run_to_end(&config, &recording, 0, all);
-        compared += check_counts(all, recording.spikes, recording.spike_count);
-        assert_int_equal(last_status(all)->spikes, recording.spike_count);
+        sf_config config = test_config(yaml);
+        test_collector *all = test_collector_new();
+        test_run_to_end(&config, &recording, 0, all);
+        compared += test_check_counts(all, recording.spikes, recording.spike_count);
+        assert_int_equal(test_last_status(all)->spikes, recording.spike_count);
 
         sf_episode watched;
         uint64_t triggers = 0;
@@ -168,7 +40,7 @@ static void every_window_counts_as_its_slice_alone(void **state)
             triggers += oracle_count(recording.spikes, recording.spike_count, &watched);
         }
         assert_int_equal(all->triggers, triggers);
-        free_collector(all);
+        test_collector_free(all);
         sf_config_free(&config);
         sf_recording_free(&recording);
     }
@@ -180,14 +52,14 @@ static void the_same_run_twice_publishes_the_same(void **state)
 {
     (void)state;
     test_random random = test_random_start("pipeline twice", 5);
-    sf_recording recording = random_recording(&random, 3000, 5, INT64_C(10000000000), 1000);
-    sf_config config = parse("window: {length_s: 2, hop_s: 0.5}\n"
-                             "mine: {every: 2, delays_ms: '0:10', min_count: 5, max_size: 3}\n"
-                             "density: [{quantity: isi, unit: e1}]\n"
-                             "graph: {reach: [{from: e1, hops: 2}]}\n");
-    collector *runs[2] = {new_collector(), new_collector()};
+    sf_recording recording = test_random_recording(&random, 3000, 5, INT64_C(10000000000), 1000);
+    sf_config config = test_config("window: {length_s: 2, hop_s: 0.5}\n"
+                                   "mine: {every: 2, delays_ms: '0:10', min_count: 5, max_size: 3}\n"
+                                   "density: [{quantity: isi, unit: e1}]\n"
+                                   "graph: {reach: [{from: e1, hops: 2}]}\n");
+    test_collector *runs[2] = {test_collector_new(), test_collector_new()};
     for (int i = 0; i < 2; i++)
-        run_to_end(&config, &recording, 0, runs[i]);
+        test_run_to_end(&config, &recording, 0, runs[i]);
     assert_int_equal(runs[0]->count, runs[1]->count);
     size_t densities = 0, edges = 0;
     for (size_t i = 0; i < runs[0]->count; i++) {
@@ -207,7 +79,7 @@ static void the_same_run_twice_publishes_the_same(void **state)
     }
     assert_true(densities > 3 && edges > 3);
     for (int i = 0; i < 2; i++)
-        free_collector(runs[i]);
+        test_collector_free(runs[i]);
     sf_config_free(&config);
     sf_recording_free(&recording);
 }
@@ -216,13 +88,13 @@ static void a_density_of_the_window_integrates_to_one(void **state)
 {
     (void)state;
     test_random random = test_random_start("pipeline density", 6);
-    sf_recording recording = random_recording(&random, 4000, 2, INT64_C(20000000000), 1000);
-    sf_config config = parse("window: {length_s: 10, hop_s: 5}\n"
-                             "mine: {every: 0}\n"
-                             "density: [{quantity: isi, unit: e1, grid: 200},"
-                             " {quantity: delay, episode: 'e1 -(0,30]-> e2', grid: 200}]\n");
-    collector *all = new_collector();
-    run_to_end(&config, &recording, 0, all);
+    sf_recording recording = test_random_recording(&random, 4000, 2, INT64_C(20000000000), 1000);
+    sf_config config = test_config("window: {length_s: 10, hop_s: 5}\n"
+                                   "mine: {every: 0}\n"
+                                   "density: [{quantity: isi, unit: e1, grid: 200},"
+                                   " {quantity: delay, episode: 'e1 -(0,30]-> e2', grid: 200}]\n");
+    test_collector *all = test_collector_new();
+    test_run_to_end(&config, &recording, 0, all);
     size_t seen[2] = {0};
     for (size_t i = 0; i < all->count; i++) {
         if (all->messages[i]->topic != SF_TOPIC_DENSITY)
@@ -235,7 +107,7 @@ static void a_density_of_the_window_integrates_to_one(void **state)
         seen[strncmp(density->quantity, "delay", 5) == 0]++;
     }
     assert_true(seen[0] >= 3 && seen[1] >= 3);
-    free_collector(all);
+    test_collector_free(all);
     sf_config_free(&config);
     sf_recording_free(&recording);
 }
@@ -244,7 +116,7 @@ static void what_does_not_fit_is_counted(void **state)
 {
     (void)state;
     test_random random = test_random_start("pipeline drops", 7);
-    sf_recording recording = random_recording(&random, 200000, 8, INT64_C(20000000000), 1000);
+    sf_recording recording = test_random_recording(&random, 200000, 8, INT64_C(20000000000), 1000);
     char *path = test_temporary_path(".csv");
     FILE *file = fopen(path, "w");
     for (size_t i = 0; i < recording.spike_count; i++)
@@ -259,10 +131,10 @@ static void what_does_not_fit_is_counted(void **state)
                  "sources: [{type: replay, recording: '%s', speed: max, ring: 64, policy: %s}]\n"
                  "window: {length_s: 2, hop_s: 1}\nmine: {every: 1, delays_ms: '0:2', min_count: 100}\n",
                  path, names[policy]);
-        sf_config config = parse(yaml);
-        collector *all = new_collector();
-        run_to_end(&config, NULL, 0, all);
-        const sf_status_message *status = last_status(all);
+        sf_config config = test_config(yaml);
+        test_collector *all = test_collector_new();
+        test_run_to_end(&config, NULL, 0, all);
+        const sf_status_message *status = test_last_status(all);
         const sf_source_status *source = &status->sources[0];
         assert_int_equal(source->spikes, recording.spike_count);
         assert_int_equal(status->spikes + source->dropped + source->late + source->out_of_range +
@@ -272,7 +144,7 @@ static void what_does_not_fit_is_counted(void **state)
             assert_int_equal(status->spikes, recording.spike_count);
         printf("%s: %llu of %zu dropped\n", names[policy], (unsigned long long)source->dropped,
                recording.spike_count);
-        free_collector(all);
+        test_collector_free(all);
         sf_config_free(&config);
     }
     unlink(path);
@@ -284,13 +156,13 @@ static void stopping_drains_and_ends(void **state)
 {
     (void)state;
     test_random random = test_random_start("pipeline stop", 8);
-    sf_recording recording = random_recording(&random, 60000, 4, INT64_C(60000000000), 1000);
-    sf_config config = parse("window: {length_s: 0.2, hop_s: 0.1}\nmine: {every: 1, min_count: 3}\n");
-    collector *all = new_collector();
+    sf_recording recording = test_random_recording(&random, 60000, 4, INT64_C(60000000000), 1000);
+    sf_config config = test_config("window: {length_s: 0.2, hop_s: 0.1}\nmine: {every: 1, min_count: 3}\n");
+    test_collector *all = test_collector_new();
     sf_pipeline_options options = {.config = &config,
                                    .recording = &recording,
                                    .speed = 4,
-                                   .observer = {.observe = collect, .user = all}};
+                                   .observer = {.observe = test_collect, .user = all}};
     sf_pipeline *pipeline;
     sf_error error = {0};
     assert_int_equal(sf_pipeline_open(&pipeline, &options, &error), SF_OK);
@@ -301,10 +173,10 @@ static void stopping_drains_and_ends(void **state)
     while (!sf_pipeline_wait(pipeline, 100))
         ;
     assert_int_equal(sf_pipeline_close(pipeline, &error), SF_OK);
-    const sf_status_message *status = last_status(all);
+    const sf_status_message *status = test_last_status(all);
     assert_true(status->spikes > 0 && status->spikes < recording.spike_count);
-    assert_true(check_counts(all, recording.spikes, (size_t)status->spikes) > 0);
-    free_collector(all);
+    assert_true(test_check_counts(all, recording.spikes, (size_t)status->spikes) > 0);
+    test_collector_free(all);
     sf_config_free(&config);
     sf_recording_free(&recording);
 }
@@ -313,13 +185,13 @@ static void a_duration_ends_the_run_exactly(void **state)
 {
     (void)state;
     test_random random = test_random_start("pipeline duration", 9);
-    sf_recording recording = random_recording(&random, 20000, 4, INT64_C(20000000000), 1000);
-    sf_config config = parse("window: {length_s: 2, hop_s: 1}\nmine: {every: 1, min_count: 3}\n");
-    collector *all = new_collector();
+    sf_recording recording = test_random_recording(&random, 20000, 4, INT64_C(20000000000), 1000);
+    sf_config config = test_config("window: {length_s: 2, hop_s: 1}\nmine: {every: 1, min_count: 3}\n");
+    test_collector *all = test_collector_new();
     sf_pipeline_options options = {.config = &config,
                                    .recording = &recording,
                                    .duration_ns = INT64_C(4500000000),
-                                   .observer = {.observe = collect, .user = all}};
+                                   .observer = {.observe = test_collect, .user = all}};
     sf_pipeline *pipeline;
     sf_error error = {0};
     assert_int_equal(sf_pipeline_open(&pipeline, &options, &error), SF_OK);
@@ -329,9 +201,9 @@ static void a_duration_ends_the_run_exactly(void **state)
     assert_int_equal(sf_pipeline_close(pipeline, &error), SF_OK);
     size_t within = sf_spikes_lower_bound(recording.spikes, recording.spike_count,
                                           recording.spikes[0].time_ns + options.duration_ns);
-    assert_int_equal(last_status(all)->spikes, within);
-    check_counts(all, recording.spikes, within);
-    free_collector(all);
+    assert_int_equal(test_last_status(all)->spikes, within);
+    test_check_counts(all, recording.spikes, within);
+    test_collector_free(all);
     sf_config_free(&config);
     sf_recording_free(&recording);
 }
@@ -344,7 +216,7 @@ static void several_sources_become_one_stream(void **state)
     sf_spike merged[4000];
     size_t count = 0;
     for (uint32_t s = 0; s < 2; s++) {
-        sf_recording recording = random_recording(&random, 2000, 3, INT64_C(5000000000), 1000000);
+        sf_recording recording = test_random_recording(&random, 2000, 3, INT64_C(5000000000), 1000000);
         paths[s] = test_temporary_path(s == 0 ? ".a.csv" : ".b.csv");
         FILE *file = fopen(paths[s], "w");
         for (size_t i = 0; i < recording.spike_count; i++) {
@@ -364,12 +236,12 @@ static void several_sources_become_one_stream(void **state)
              "window: {length_s: 1, hop_s: 0.25}\n"
              "mine: {every: 2, delays_ms: '0:4', min_count: 4, max_size: 3}\ntrack: ['#1 -(0,5]-> #4']\n",
              paths[0], paths[1]);
-    sf_config config = parse(yaml);
-    collector *all = new_collector();
-    run_to_end(&config, NULL, 0, all);
-    assert_int_equal(last_status(all)->spikes, count);
-    assert_true(check_counts(all, merged, count) > 20);
-    free_collector(all);
+    sf_config config = test_config(yaml);
+    test_collector *all = test_collector_new();
+    test_run_to_end(&config, NULL, 0, all);
+    assert_int_equal(test_last_status(all)->spikes, count);
+    assert_true(test_check_counts(all, merged, count) > 20);
+    test_collector_free(all);
     sf_config_free(&config);
     for (int s = 0; s < 2; s++) {
         unlink(paths[s]);
@@ -381,7 +253,7 @@ static void words_that_cannot_be_are_refused_with_their_place(void **state)
 {
     (void)state;
     test_random random = test_random_start("pipeline words", 11);
-    sf_recording recording = random_recording(&random, 100, 2, INT64_C(1000000000), 1000);
+    sf_recording recording = test_random_recording(&random, 100, 2, INT64_C(1000000000), 1000);
     static const char *const bad[][3] = {
         {"watch: ['e1 -(0,5]-> x9']\n", "test.yaml:1:9: watch.0", "no unit is named 'x9'"},
         {"track: ['e1 -(0,5]-> e2', 'e1 -(0,5]-> e2']\n", "test.yaml:1:27: track.1", "listed twice"},
@@ -390,7 +262,7 @@ static void words_that_cannot_be_are_refused_with_their_place(void **state)
         {"density: [{quantity: isi, unit: e1, method: magic}]\n", "test.yaml:1:11: density.0", "magic"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        sf_config config = parse(bad[i][0]);
+        sf_config config = test_config(bad[i][0]);
         sf_pipeline_options options = {.config = &config, .recording = &recording};
         sf_pipeline *pipeline;
         sf_error error = {0};
@@ -399,7 +271,7 @@ static void words_that_cannot_be_are_refused_with_their_place(void **state)
         assert_null(pipeline);
         sf_config_free(&config);
     }
-    sf_config nothing = parse("");
+    sf_config nothing = test_config("");
     sf_pipeline_options options = {.config = &nothing};
     sf_pipeline *pipeline;
     sf_error error = {0};
@@ -427,8 +299,9 @@ static void failed_allocations_leak_nothing(void **state)
 {
     (void)state;
     test_random random = test_random_start("pipeline allocations", 12);
-    open_and_close what = {.recording = random_recording(&random, 100, 2, INT64_C(1000000000), 1000),
-                           .config = parse("window: {length_s: 1, hop_s: 0.5}\n"
+    open_and_close what = {.recording = test_random_recording(&random, 100, 2, INT64_C(1000000000), 1000),
+                           .config =
+                               test_config("window: {length_s: 1, hop_s: 0.5}\n"
                                            "track: ['e1 -(0,5]-> e2']\nwatch: ['e1 -(0,5]-> e2']\n"
                                            "density: [{quantity: rate, unit: e1}]\n"
                                            "graph: {reach: [{from: e1}]}\n"

@@ -401,6 +401,10 @@ static void check_statuses(hid_t file, const recorded *all)
         assert_int_equal(get_u64(&at, "watch_overflows"), status->watch_overflows);
         is_text(&at, "device", status->device, 64);
         is_text(&at, "device_state", status->device_state, 32);
+        is_text(&at, "device_note", status->device_note, 256);
+        assert_int_equal(get_u64(&at, "device_memory"), status->device_memory);
+        is_text(&at, "discovery_device", status->discovery_device, 32);
+        is_f64(&at, "discovery_ms", status->discovery_ms);
         for (size_t i = 0; i < status->source_count; i++, source.row++) {
             const sf_source_status *from = &status->sources[i];
             assert_int_equal(get_u64(&source, "seq"), message->seq);

@@ -2,9 +2,10 @@
 /*
  * A plugin without a device, for tests: its devices do their work by the engines of the CPU, and each has a
  * character. Device 0 works, device 1 is lost in the middle of its second job, device 2 finds every job too
- * large, device 3 cannot be opened, device 4 mines from one first unit at a time only.
+ * large, device 3 cannot be opened, device 4 mines from one first unit at a time only, device 5 is lost while
+ * spikes are appended to a window.
  */
-#include "core/backend.h"
+#include "core/backend_window.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "mine/engine.h"
@@ -12,7 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORKS, IS_LOST, REFUSES, IS_BROKEN, IS_SMALL, DEVICES };
+enum { WORKS, IS_LOST, REFUSES, IS_BROKEN, IS_SMALL, LOSES_WINDOWS, DEVICES };
+
+#define APPENDS_UNTIL_LOST 12
 
 struct sf_backend_device {
     uint32_t index, jobs;
@@ -194,10 +197,113 @@ static int mine(sf_backend_stream *stream, const sf_backend_mine *job, sf_error 
     return status;
 }
 
+/* ---- windows ---- */
+
+struct sf_backend_window {
+    sf_backend_device *device;
+    sf_spike *ring, *snapshot;
+    uint64_t capacity;
+    size_t count, appends;
+};
+
+static int open_window(sf_backend_window **opened, sf_backend_device *device, sf_error *error)
+{
+    *opened = sf_alloc(1, sizeof **opened);
+    if (*opened == NULL)
+        return sf_fail_memory(error);
+    (*opened)->device = device;
+    return SF_OK;
+}
+
+static void close_window(sf_backend_window *window)
+{
+    if (window == NULL)
+        return;
+    sf_free(window->ring);
+    sf_free(window->snapshot);
+    sf_free(window);
+}
+
+static int reserve(sf_backend_window *window, uint64_t capacity, sf_error *error)
+{
+    sf_free(window->ring);
+    sf_free(window->snapshot);
+    window->capacity = capacity;
+    window->ring = sf_alloc(capacity, sizeof *window->ring);
+    window->snapshot = sf_alloc(capacity, sizeof *window->snapshot);
+    return window->ring != NULL && window->snapshot != NULL ? SF_OK : sf_fail_memory(error);
+}
+
+static uint64_t capacity(const sf_backend_window *window)
+{
+    return window->capacity;
+}
+
+static int append(sf_backend_window *window, uint64_t position, const sf_spike *spikes, size_t spike_count,
+                  sf_error *error)
+{
+    if (window->device->index == LOSES_WINDOWS && ++window->appends > APPENDS_UNTIL_LOST)
+        return sf_fail(error, SF_IO, NULL, "the copy did not arrive");
+    for (size_t i = 0; i < spike_count; i++)
+        window->ring[(position + i) % window->capacity] = spikes[i];
+    return SF_OK;
+}
+
+static int take_snapshot(sf_backend_window *window, uint64_t first, size_t spike_count, sf_error *error)
+{
+    (void)error;
+    for (size_t i = 0; i < spike_count; i++)
+        window->snapshot[i] = window->ring[(first + i) % window->capacity];
+    window->count = spike_count;
+    return SF_OK;
+}
+
+/* Whether what was laid out is what the numbers promised. */
+static bool matches(const sf_events *events, const sf_backend_layout *layout)
+{
+    return events->count == layout->count && (events->count == 0 || events->times[0] == 0) &&
+           memcmp(events->first, layout->first, (layout->unit_count + 1) * sizeof *layout->first) == 0;
+}
+
+static int make_stream(sf_backend_stream **made, sf_backend_window *window, const sf_backend_layout *layout,
+                       sf_error *error)
+{
+    sf_spike *kept = sf_resize(NULL, window->count, sizeof *kept);
+    sf_backend_stream *stream = sf_alloc(1, sizeof *stream);
+    size_t kept_count = 0;
+    int status = kept != NULL && stream != NULL ? SF_OK : sf_fail_memory(error);
+    for (size_t i = 0; status == SF_OK && i < window->count; i++) {
+        sf_spike spike = window->snapshot[i];
+        uint32_t number = layout->numbers[spike.unit];
+        if (number != SF_LEFT_OUT)
+            kept[kept_count++] = (sf_spike){.time_ns = spike.time_ns - layout->origin_ns, .unit = number};
+    }
+    if (status == SF_OK)
+        status = sf_events_open(&stream->events, kept, kept_count, layout->unit_count, NULL, error);
+    if (status == SF_OK && !matches(&stream->events, layout))
+        status = sf_fail(error, SF_IO, NULL, "the window does not hold what it should");
+    sf_free(kept);
+    if (status == SF_OK)
+        stream->device = window->device;
+    *made = status == SF_OK ? stream : NULL;
+    if (status != SF_OK)
+        stream_close(stream);
+    return status;
+}
+
 SF_API const sf_backend *synfire_backend(void);
 
 const sf_backend *synfire_backend(void)
 {
+    static const struct sf_backend_windows windows = {
+        .open = open_window,
+        .close = close_window,
+        .reserve = reserve,
+        .capacity = capacity,
+        .append = append,
+        .snapshot = take_snapshot,
+        .stream = make_stream,
+    };
     static const sf_backend backend = {
         .version = TEST_BACKEND_VERSION,
         .name = "test",
@@ -210,6 +316,7 @@ const sf_backend *synfire_backend(void)
         .stream_close = stream_close,
         .count = count,
         .mine = mine,
+        .windows = &windows,
     };
     return &backend;
 }

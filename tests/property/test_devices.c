@@ -279,7 +279,7 @@ static void use_test_plugin(void)
     sf_error error;
     if (sf_devices_use(TEST_PLUGIN, &error) != SF_OK)
         fail_msg("%s %s", error.place, error.text);
-    assert_int_equal(sf_device_count(), 5);
+    assert_int_equal(sf_device_count(), 6);
 }
 
 static void a_plugin_works(void **state)
@@ -379,7 +379,7 @@ static void a_device_may_refuse_a_job(void **state)
 }
 
 /* Device 3 does not start; 2 refuses; 1 does its first share and is lost in its second; 4 takes small shares
- * only. What they leave, 0 does. */
+ * only. What they leave, 0 and 5 do. */
 static void all_devices_share_a_job(void **state)
 {
     (void)state;
@@ -396,7 +396,7 @@ static void all_devices_share_a_job(void **state)
         if (expected->levels[0].frequent > 0) {
             assert_memory_equal(shared->device, "test:all (", strlen("test:all ("));
             assert_non_null(
-                strstr(shared->device_note, shared->device[10] == '4' ? "test:3 has failed" : ""));
+                strstr(shared->device_note, shared->device[10] == '5' ? "test:3 has failed" : ""));
         }
         sf_mine_result_free(expected);
         sf_mine_result_free(shared);
@@ -470,8 +470,8 @@ static void devices_that_are_not_there(void **state)
     use_test_plugin();
     sf_device *device;
     sf_error error;
-    assert_int_equal(sf_device_find(&device, "test:5", &error), SF_UNAVAILABLE);
-    assert_string_equal(error.text, "there is no device test:5: there are 5 of test");
+    assert_int_equal(sf_device_find(&device, "test:6", &error), SF_UNAVAILABLE);
+    assert_string_equal(error.text, "there is no device test:6: there are 6 of test");
     assert_int_equal(sf_device_find(&device, "test:3", &error), SF_UNAVAILABLE);
     assert_string_equal(error.text, "test:3 has failed: it does not start");
     static const char *const wrong[] = {"gpu", "test:", "test:x", "tests", "", "test:all"};

@@ -206,6 +206,10 @@ static void fill_status(test_random *random, sf_status_message *message, const s
     message->watch_overflows = random_count(random);
     random_text(random, message->device, sizeof message->device);
     random_text(random, message->device_state, sizeof message->device_state);
+    random_text(random, message->device_note, sizeof message->device_note);
+    message->device_memory = random_count(random);
+    random_text(random, message->discovery_device, sizeof message->discovery_device);
+    message->discovery_ms = random_real(random);
     message->last = test_random_below(random, 2) == 1;
 }
 

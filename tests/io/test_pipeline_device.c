@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs on a device: every count is that of the slice taken alone, whether the device works, refuses or is
+ * lost in the middle of the run, and what became of it is published.
+ */
+#include "support/runs.h"
+
+#include "core/backend.h"
+
+#include <string.h>
+
+static test_collector *run_on(const char *device, const sf_recording *recording, double speed)
+{
+    char yaml[256];
+    snprintf(yaml, sizeof yaml,
+             "device: %s\nwindow: {length_s: 1, hop_s: 0.1}\n"
+             "mine: {every: 1, delays_ms: '0:8', min_count: 12, max_size: 3}\ntrack: ['e1 -(0,9]-> e2']\n",
+             device);
+    sf_config config = test_config(yaml);
+    test_collector *all = test_collector_new();
+    test_run_to_end(&config, recording, speed, all);
+    sf_config_free(&config);
+    assert_true(test_check_counts(all, recording->spikes, recording->spike_count) > 100);
+    return all;
+}
+
+static const sf_status_message *status_at(const test_collector *all, size_t number)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (all->messages[i]->topic == SF_TOPIC_STATUS && number-- == 0)
+            return &all->messages[i]->status;
+    fail_msg("there is no such status");
+    return NULL;
+}
+
+/* Whether two runs publish the same episodes with the same counts, hop by hop. */
+static void assert_same_episodes(const test_collector *a, const test_collector *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        const sf_message *left = a->messages[i], *right = b->messages[i];
+        assert_int_equal(left->topic, right->topic);
+        if (left->topic != SF_TOPIC_EPISODES)
+            continue;
+        assert_int_equal(left->episodes.count, right->episodes.count);
+        assert_memory_equal(left->episodes.items, right->episodes.items,
+                            left->episodes.count * sizeof *left->episodes.items);
+    }
+}
+
+static int load_devices(void **state)
+{
+    (void)state;
+    sf_devices_close();
+    return sf_devices_use(TEST_PLUGIN, NULL);
+}
+
+static int close_devices(void **state)
+{
+    (void)state;
+    sf_devices_close();
+    return 0;
+}
+
+static sf_recording busy_recording(void)
+{
+    test_random random = test_random_start("pipeline on devices", 31);
+    return test_random_recording(&random, 3000, 5, INT64_C(6000000000), 1000);
+}
+
+static void a_device_finds_what_the_cpu_does(void **state)
+{
+    (void)state;
+    sf_recording recording = busy_recording();
+    test_collector *cpu = run_on("cpu", &recording, 0), *device = run_on("test:0", &recording, 0);
+    assert_same_episodes(cpu, device);
+    const sf_status_message *status = test_last_status(device);
+    assert_string_equal(status->device, "test:0");
+    assert_string_equal(status->device_state, "ok");
+    assert_string_equal(status->device_note, "");
+    assert_int_equal(status->device_memory, 1000);
+    assert_string_equal(status->discovery_device, "test:0");
+    assert_true(status->discovery_ms > 0);
+    status = test_last_status(cpu);
+    assert_string_equal(status->device, "cpu");
+    assert_string_equal(status->device_state, "ok");
+    assert_string_equal(status->discovery_device, "cpu");
+    test_collector_free(cpu);
+    test_collector_free(device);
+    sf_recording_free(&recording);
+}
+
+static void a_device_that_is_lost_is_published_and_the_cpu_goes_on(void **state)
+{
+    (void)state;
+    sf_recording recording = busy_recording();
+    test_collector *cpu = run_on("cpu", &recording, 0), *device = run_on("test:1", &recording, 0);
+    assert_same_episodes(cpu, device);
+    assert_string_equal(status_at(device, 0)->device_state, "ok"); /* its first discovery */
+    assert_string_equal(status_at(device, 0)->discovery_device, "test:1");
+    for (size_t hop = 1; hop < 3; hop++) {
+        const sf_status_message *status = status_at(device, hop);
+        assert_string_equal(status->device, "test:1");
+        assert_string_equal(status->device_state, "sick");
+        assert_string_equal(status->device_note, "test:1 has failed: the device has fallen off the bus");
+        assert_string_equal(status->discovery_device, "cpu");
+    }
+    assert_string_equal(test_last_status(device)->device_state, "sick");
+    test_collector_free(cpu);
+    test_collector_free(device);
+    sf_recording_free(&recording);
+}
+
+static void a_device_that_refuses_says_why(void **state)
+{
+    (void)state;
+    sf_recording recording = busy_recording();
+    test_collector *device = run_on("test:2", &recording, 0);
+    const sf_status_message *status = test_last_status(device);
+    assert_string_equal(status->device, "test:2");
+    assert_string_equal(status->device_state, "ok");
+    assert_string_equal(status->device_note, "the job is too large for a test device");
+    assert_string_equal(status->discovery_device, "cpu");
+    test_collector_free(device);
+    sf_recording_free(&recording);
+}
+
+/* In real time discovery has a thread of its own, and copies go on while it mines: test:5 loses one of them.
+ */
+static void a_run_in_real_time_outlives_its_device(void **state)
+{
+    (void)state;
+    sf_recording recording = busy_recording();
+    static const char *const devices[] = {"test:0", "test:1", "test:5"};
+    for (size_t d = 0; d < 3; d++) {
+        close_devices(NULL);
+        load_devices(NULL);
+        test_collector *all = run_on(devices[d], &recording, 8);
+        const sf_status_message *status = test_last_status(all);
+        assert_string_equal(status->device_state, d == 0 ? "ok" : "sick");
+        assert_string_equal(status->discovery_device, d == 0 ? devices[0] : "cpu");
+        if (d == 2)
+            assert_string_equal(status->device_note, "test:5 has failed: the copy did not arrive");
+        test_collector_free(all);
+    }
+    sf_recording_free(&recording);
+}
+
+static void a_device_is_asked_for_by_name(void **state)
+{
+    (void)state;
+    sf_recording recording = busy_recording();
+    static const struct {
+        const char *yaml;
+        int status;
+        const char *place, *text;
+    } cases[] = {
+        {"device: test:7\n", SF_UNAVAILABLE, "", "there is no device test:7: there are 6 of test"},
+        {"device: test:3\n", SF_UNAVAILABLE, "", "test:3 has failed: it does not start"},
+        {"device: test:0\nmine: {engine: reference}\n", SF_CONFIG, "test.yaml:2:16: mine.engine",
+         "the engine reference does not run on test:0"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sf_config config = test_config(cases[i].yaml);
+        sf_pipeline_options options = {.config = &config, .recording = &recording};
+        sf_pipeline *pipeline;
+        sf_error error = {0};
+        test_assert_fails(sf_pipeline_open(&pipeline, &options, &error), &error, cases[i].status,
+                          cases[i].text);
+        assert_string_equal(error.place, cases[i].place);
+        sf_config_free(&config);
+    }
+    sf_config config;
+    sf_error error = {0};
+    static const char wrong[] = "device: gpu\n";
+    test_assert_fails(sf_config_parse(&config, wrong, strlen(wrong), "test.yaml", NULL, 0, &error), &error,
+                      SF_CONFIG, "found 'gpu', expected auto, cpu, cuda or cuda:N");
+    assert_string_equal(error.place, "test.yaml:1:9: device");
+    sf_recording_free(&recording);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_device_finds_what_the_cpu_does, load_devices, close_devices),
+        cmocka_unit_test_setup_teardown(a_device_that_is_lost_is_published_and_the_cpu_goes_on, load_devices,
+                                        close_devices),
+        cmocka_unit_test_setup_teardown(a_device_that_refuses_says_why, load_devices, close_devices),
+        cmocka_unit_test_setup_teardown(a_run_in_real_time_outlives_its_device, load_devices, close_devices),
+        cmocka_unit_test_setup_teardown(a_device_is_asked_for_by_name, load_devices, close_devices),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

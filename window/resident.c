@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "window/resident.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+
+struct sf_resident {
+    sf_device *device;
+    const struct sf_backend_windows *backend;
+    sf_backend_window *window;
+    uint64_t capacity;   /* spikes that it has room for */
+    uint64_t begin, end; /* positions on the device */
+};
+
+static void close_window(void *resident)
+{
+    const sf_resident *r = resident;
+    r->backend->close(r->window);
+}
+
+void sf_resident_close(sf_resident *resident)
+{
+    if (resident == NULL)
+        return;
+    if (resident->window != NULL)
+        sf_device_discard(resident->device, close_window, resident);
+    sf_free(resident);
+}
+
+int sf_resident_open(sf_resident **opened, sf_device *device, sf_error *error)
+{
+    *opened = NULL;
+    const struct sf_backend_windows *backend = sf_device_backend(device)->windows;
+    if (backend == NULL)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "%s keeps no windows", sf_device_name(device));
+    sf_resident *resident = sf_alloc(1, sizeof *resident);
+    if (resident == NULL)
+        return sf_fail_memory(error);
+    *resident = (sf_resident){.device = device, .backend = backend};
+    int status = sf_device_hold(device, error);
+    if (status == SF_OK) {
+        sf_error failure = {0};
+        status = backend->open(&resident->window, sf_device_opened(device), &failure);
+        status = sf_device_release(device, status, &failure, error);
+    }
+    if (status == SF_OK)
+        *opened = resident;
+    else
+        sf_resident_close(resident);
+    return status;
+}
+
+sf_device *sf_resident_device(const sf_resident *resident)
+{
+    return resident->device;
+}
+
+/* Copies the history from `end` on; what is then older than the room is gone. */
+static int copy(sf_resident *resident, const sf_history *history, sf_error *error)
+{
+    size_t count = (size_t)(history->end - resident->end);
+    sf_error failure = {0};
+    int status = resident->backend->append(resident->window, resident->end,
+                                           sf_history_view(history, resident->end), count, &failure);
+    if (status != SF_OK)
+        return sf_device_answer(resident->device, status, &failure, error);
+    resident->end = history->end;
+    if (resident->end - resident->begin > resident->capacity)
+        resident->begin = resident->end - resident->capacity;
+    return SF_OK;
+}
+
+int sf_resident_append(sf_resident *resident, const sf_history *history, sf_error *error)
+{
+    if (sf_device_sick(resident->device, error))
+        return SF_UNAVAILABLE;
+    bool follows = resident->end >= history->begin;
+    if (!follows || history->end - resident->end > resident->capacity || history->end == resident->end)
+        return SF_OK;
+    return copy(resident, history, error);
+}
+
+/* Room for twice the window, so that it seldom has to grow. */
+static int make_room(sf_resident *resident, uint64_t count, sf_error *error)
+{
+    int status = sf_device_hold(resident->device, error);
+    if (status != SF_OK)
+        return status;
+    sf_error failure = {0};
+    resident->capacity = 0;
+    status = resident->backend->reserve(resident->window, 2 * count, &failure);
+    if (status == SF_OK)
+        resident->capacity = resident->backend->capacity(resident->window);
+    return sf_device_release(resident->device, status, &failure, error);
+}
+
+int sf_resident_hold(sf_resident *resident, const sf_history *history, uint64_t first, uint64_t last,
+                     sf_error *error)
+{
+    if (sf_device_sick(resident->device, error))
+        return SF_UNAVAILABLE;
+    bool short_of_room = history->end - first > resident->capacity;
+    int status = short_of_room ? make_room(resident, history->end - first, error) : SF_OK;
+    if (status != SF_OK)
+        return status;
+    if (short_of_room || resident->begin > first || resident->end < first)
+        resident->begin = resident->end = first;
+    if (resident->end < history->end)
+        status = copy(resident, history, error);
+    if (status != SF_OK)
+        return status;
+    sf_error failure = {0};
+    status = resident->backend->snapshot(resident->window, first, (size_t)(last - first), &failure);
+    return sf_device_answer(resident->device, status, &failure, error);
+}
+
+int sf_resident_stream(sf_device_stream **stream, sf_resident *resident, const sf_backend_layout *layout,
+                       sf_error *error)
+{
+    *stream = NULL;
+    int status = sf_device_hold(resident->device, error);
+    if (status != SF_OK)
+        return status;
+    sf_error failure = {0};
+    sf_backend_stream *made;
+    status = resident->backend->stream(&made, resident->window, layout, &failure);
+    if (status == SF_OK)
+        status = sf_device_stream_adopt(stream, resident->device, made, &failure);
+    return sf_device_release(resident->device, status, &failure, error);
+}
