@@ -139,7 +139,7 @@ static int read_tiling(sf_sttc_options *options, const app_call *call, const sf_
     if (status == SF_OK)
         status = app_uint(call, "threads", 1, 4096, &threads, error);
     options->surrogates = (uint32_t)surrogates;
-    options->percentile = 0.95;
+    options->percentile = SF_STTC_PERCENTILE;
     options->seed = seed;
     options->threads = (unsigned)threads;
     /* The end of a recorded span is excluded, and the coefficient takes both ends in. */

@@ -111,6 +111,18 @@ static int check_mining(sf_config *config, sf_error *error)
     return SF_OK;
 }
 
+static int check_graph(const sf_config *config, sf_error *error)
+{
+    if (config->graph.rewired == 1)
+        return sf_config_refuse(config, "graph.rewired", error,
+                                "found 1, expected 0 or at least 2: one graph has no spread");
+    if (config->graph.metric == SF_CONFIG_STTC && config->graph.dt_ms >= config->window.length_s * 1e3)
+        return sf_config_refuse(config, "graph.dt_ms", error,
+                                "found %g ms, expected less than the window of %g s", config->graph.dt_ms,
+                                config->window.length_s);
+    return SF_OK;
+}
+
 static const char *target_of(const sf_config_sink *sink)
 {
     return sink->path != NULL ? sink->path : sink->endpoint;
@@ -135,6 +147,8 @@ static int check_together(sf_config *config, sf_error *error)
         status = check_device(config, error);
     if (status == SF_OK)
         status = check_mining(config, error);
+    if (status == SF_OK)
+        status = check_graph(config, error);
     for (uint32_t i = 0; status == SF_OK && i < config->source_count; i++)
         status = check_source(config, i, error);
     for (uint32_t i = 0; status == SF_OK && i < config->sink_count; i++)

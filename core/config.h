@@ -17,6 +17,7 @@ typedef enum sf_config_sink_type {
     SF_CONFIG_HDF5
 } sf_config_sink_type;
 typedef enum sf_config_encoding { SF_CONFIG_MSGPACK, SF_CONFIG_JSON } sf_config_encoding;
+typedef enum sf_config_metric { SF_CONFIG_EPISODES, SF_CONFIG_STTC } sf_config_metric;
 typedef enum sf_config_quantity { SF_CONFIG_ISI, SF_CONFIG_DELAY, SF_CONFIG_RATE } sf_config_quantity;
 
 /** Where a value that was given stands in the YAML, 1-based; line 0: it came from a setting. */
@@ -66,10 +67,24 @@ typedef struct sf_config_reach {
     uint32_t hops; /**< 2 */
 } sf_config_reach;
 
+typedef struct sf_config_pattern {
+    char *pattern;  /**< as `synfire match` takes it: a name, a file, or the motif language */
+    uint32_t limit; /**< embeddings published at most; 10 */
+} sf_config_pattern;
+
 typedef struct sf_config_graph {
-    bool enabled; /**< true */
+    bool enabled;            /**< true */
+    sf_config_metric metric; /**< `episodes` or `sttc` */
+    double dt_ms;            /**< sttc: spikes at most this far apart are together; 50 */
+    uint32_t surrogates;     /**< sttc: shifts that a pair must exceed; 200; 0: every pair is an edge */
     sf_config_reach *reach;
     uint32_t reach_count;
+    uint32_t reach_all; /**< hops; 0: not asked */
+    bool components;    /**< false */
+    sf_config_pattern *patterns;
+    uint32_t pattern_count;
+    uint32_t rewired; /**< graphs that counts of patterns are held against; 0: none */
+    uint32_t seed;    /**< of surrogates and rewired graphs; 1 */
 } sf_config_graph;
 
 typedef struct sf_config_density {

@@ -30,6 +30,7 @@ static const cyaml_strval_t sink_types[] = {
 static const cyaml_strval_t encodings[] = {{"msgpack", SF_CONFIG_MSGPACK}, {"json", SF_CONFIG_JSON}};
 static const cyaml_strval_t policies[] = {
     {"block", SF_RING_BLOCK}, {"drop-oldest", SF_RING_DROP_OLDEST}, {"drop-newest", SF_RING_DROP_NEWEST}};
+static const cyaml_strval_t metrics[] = {{"episodes", SF_CONFIG_EPISODES}, {"sttc", SF_CONFIG_STTC}};
 static const cyaml_strval_t quantities[] = {
     {"isi", SF_CONFIG_ISI}, {"delay", SF_CONFIG_DELAY}, {"rate", SF_CONFIG_RATE}};
 
@@ -83,9 +84,26 @@ static const cyaml_schema_field_t reach_fields[] = {
 static const cyaml_schema_value_t reach_entry = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, sf_config_reach, reach_fields)};
 
+static const cyaml_schema_field_t pattern_fields[] = {
+    TEXT("pattern", sf_config_pattern, pattern),
+    WHOLE("limit", sf_config_pattern, limit),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t pattern_entry = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, sf_config_pattern, pattern_fields)};
+
 static const cyaml_schema_field_t graph_fields[] = {
     SWITCH("enabled", sf_config_graph, enabled),
+    CHOICE("metric", sf_config_graph, metric, metrics),
+    REAL("dt_ms", sf_config_graph, dt_ms),
+    WHOLE("surrogates", sf_config_graph, surrogates),
     LIST("reach", sf_config_graph, reach, reach_count, &reach_entry, 1000),
+    WHOLE("reach_all", sf_config_graph, reach_all),
+    SWITCH("components", sf_config_graph, components),
+    LIST("patterns", sf_config_graph, patterns, pattern_count, &pattern_entry, 100),
+    WHOLE("rewired", sf_config_graph, rewired),
+    WHOLE("seed", sf_config_graph, seed),
     CYAML_FIELD_END,
 };
 
@@ -174,7 +192,16 @@ const sf_config_rule sf_config_rules[] = {
 
     {"graph.enabled", .otherwise = "true"},
     {"graph.reach.from", .needed = true},
+    {"graph.metric", .otherwise = "episodes"},
+    {"graph.dt_ms", .where = "metric=sttc", .otherwise = "50", .least = 0.000001, .most = 3600000},
+    {"graph.surrogates", .where = "metric=sttc", .otherwise = "200", .least = 0, .most = 100000},
     {"graph.reach.hops", .otherwise = "2", .least = 1, .most = 1000000},
+    {"graph.reach_all", .otherwise = "0", .least = 0, .most = 1000000},
+    {"graph.components", .otherwise = "false"},
+    {"graph.patterns.pattern", .needed = true},
+    {"graph.patterns.limit", .otherwise = "10", .least = 0, .most = 100000},
+    {"graph.rewired", .otherwise = "0", .least = 0, .most = 100000},
+    {"graph.seed", .otherwise = "1", .least = 0, .most = UINT32_MAX},
 
     {"density.quantity", .otherwise = "isi"},
     {"density.unit", .where = "quantity=isi,rate", .needed = true},

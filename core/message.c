@@ -23,9 +23,34 @@ sf_message *sf_message_new(sf_topic topic)
     return message;
 }
 
+void sf_reach_result_free(sf_reach_result *reach)
+{
+    sf_free(reach->units);
+    sf_free(reach->levels);
+    sf_free(reach->parents);
+    sf_free(reach->delays);
+    *reach = (sf_reach_result){0};
+}
+
 void sf_message_keep(sf_message *message)
 {
     atomic_fetch_add_explicit(&message->references, 1, memory_order_relaxed);
+}
+
+static void free_graph(sf_graph_message *graph)
+{
+    sf_free(graph->changes);
+    for (size_t i = 0; i < graph->reach_count; i++)
+        sf_reach_result_free(&graph->reach[i]);
+    sf_free(graph->reach);
+    sf_free(graph->reach_all.reached);
+    sf_free(graph->reach_all.depth);
+    sf_free(graph->components.of_unit);
+    for (size_t i = 0; i < graph->motif_count; i++) {
+        sf_free(graph->motifs[i].pattern);
+        sf_free(graph->motifs[i].embeddings);
+    }
+    sf_free(graph->motifs);
 }
 
 static void free_parts(sf_message *message)
@@ -40,13 +65,7 @@ static void free_parts(sf_message *message)
         sf_free(message->density.values);
         break;
     case SF_TOPIC_GRAPH:
-        sf_free(message->graph.changes);
-        for (size_t i = 0; i < message->graph.reach_count; i++) {
-            sf_free(message->graph.reach[i].units);
-            sf_free(message->graph.reach[i].levels);
-            sf_free(message->graph.reach[i].parents);
-        }
-        sf_free(message->graph.reach);
+        free_graph(&message->graph);
         break;
     case SF_TOPIC_STATUS:
         sf_free(message->status.unit_rates_hz);

@@ -74,27 +74,72 @@ typedef struct sf_density_message {
 typedef struct sf_edge_change {
     uint32_t from, to;
     sf_delay delay;
-    uint64_t count;
+    uint64_t count; /**< of an edge by tiling: 0 */
     double expected, p;
-    bool removed; /**< the edge was in the last snapshot and is not in this one */
+    double weight; /**< count - expected, or the tiling coefficient */
+    bool removed;  /**< the edge was in the last snapshot and is not in this one */
 } sf_edge_change;
 
-/** Result of a configured breadth-first query: units reached within the asked number of hops. */
+/**
+ * Result of a configured breadth-first query: units reached within the asked number of hops. The parent of a
+ * unit is, of those that lead there in the fewest hops, the one whose path has the smallest delay: the sum of
+ * the upper bounds of its edges' delays, then of the lower ones, then the smallest index.
+ */
 typedef struct sf_reach_result {
     uint32_t source;
     size_t count;
     uint32_t *units;
     uint32_t *levels;
     uint32_t *parents; /**< SF_NO_UNIT for the source */
+    sf_delay *delays;  /**< from the source along the parents: sums of lower and of upper bounds */
 } sf_reach_result;
+
+/** Of a result outside any message. */
+void sf_reach_result_free(sf_reach_result *reach);
+
+/** How many units each unit reaches, itself included, and how many hops away the farthest of them is. */
+typedef struct sf_reach_counts {
+    uint32_t *reached, *depth; /**< by unit; NULL: not asked for */
+} sf_reach_counts;
+
+/** Units joined by edges in whatever direction. */
+typedef struct sf_components_result {
+    uint32_t count, largest; /**< components, a unit alone being one, and units of the largest */
+    uint32_t *of_unit;       /**< by unit: the smallest unit of its component; NULL: not asked for */
+} sf_components_result;
+
+/** A count beside those in rewired graphs. They may be of an earlier window: making them takes time. */
+typedef struct sf_motif_spread {
+    uint32_t graphs; /**< 0: none yet */
+    sf_span window;
+    uint64_t count; /**< of this window's graph itself */
+    double mean, sd, z;
+} sf_motif_spread;
+
+/** Result of a configured pattern. */
+typedef struct sf_motif_result {
+    char *pattern; /**< as the configuration has it */
+    uint64_t count;
+    bool truncated; /**< the search ran out of time: count is a lower bound */
+    uint32_t size;  /**< units of an embedding */
+    size_t kept;
+    uint32_t *embeddings; /**< kept * size */
+    sf_motif_spread spread;
+} sf_motif_result;
 
 typedef struct sf_graph_message {
     sf_span window;
-    size_t edges; /**< in the whole snapshot */
+    bool is_tiling;    /**< edges are spike-time tiling coefficients, undirected, and have no counts */
+    size_t unit_count; /**< of arrays by unit */
+    size_t edges;      /**< in the whole snapshot */
     size_t change_count;
     sf_edge_change *changes;
     size_t reach_count;
     sf_reach_result *reach;
+    sf_reach_counts reach_all;
+    sf_components_result components;
+    size_t motif_count;
+    sf_motif_result *motifs;
 } sf_graph_message;
 
 typedef struct sf_source_status {

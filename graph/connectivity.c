@@ -71,7 +71,7 @@ static bool differs(double a, double b)
     return a != b && !(isnan(a) && isnan(b));
 }
 
-static sf_edge_change change_of(const sf_link *link, bool removed)
+static sf_edge_change change_of(const sf_connectivity *graph, const sf_link *link, bool removed)
 {
     return (sf_edge_change){.from = link->from,
                             .to = link->to,
@@ -79,7 +79,14 @@ static sf_edge_change change_of(const sf_link *link, bool removed)
                             .count = link->count,
                             .expected = link->expected,
                             .p = link->p,
+                            .weight = sf_connectivity_weight(graph, link),
                             .removed = removed};
+}
+
+static bool has_changed(const sf_link *old, const sf_link *new, bool is_tiling)
+{
+    return old->count != new->count || differs(old->expected, new->expected) || differs(old->p, new->p) ||
+           (is_tiling && differs(old->coefficient, new->coefficient));
 }
 
 int sf_connectivity_diff(const sf_connectivity *before, const sf_connectivity *after,
@@ -95,10 +102,9 @@ int sf_connectivity_diff(const sf_connectivity *before, const sf_connectivity *a
         const sf_link *new = j < after->count ? &after->links[j] : NULL;
         int order = old == NULL ? 1 : new == NULL ? -1 : compare_links(old, new);
         if (order < 0)
-            (*changes)[(*count)++] = change_of(old, true);
-        else if (order > 0 || old->count != new->count || differs(old->expected, new->expected) ||
-                 differs(old->p, new->p))
-            (*changes)[(*count)++] = change_of(new, false);
+            (*changes)[(*count)++] = change_of(before, old, true);
+        else if (order > 0 || has_changed(old, new, after->is_tiling))
+            (*changes)[(*count)++] = change_of(after, new, false);
         i += order <= 0;
         j += order >= 0;
     }
@@ -242,12 +248,48 @@ static void list_reached(sf_reach_result *reach, const sf_bfs_result *search, ui
         uint64_t place = starts[search->levels[v]]++;
         reach->units[place] = v;
         reach->levels[place] = search->levels[v];
-        reach->parents[place] = v == reach->source ? SF_NO_UNIT : search->parents[v];
     }
 }
 
-int sf_connectivity_reach(sf_reach_result *reach, const sf_csr *csr, uint32_t source, uint32_t most_hops,
-                          sf_error *error)
+static bool is_shorter(sf_delay one, sf_delay other)
+{
+    return one.high_ns != other.high_ns ? one.high_ns < other.high_ns : one.low_ns < other.low_ns;
+}
+
+/* Edges of a directed graph are links in their order; those of a tiling graph all have the same delay. */
+static sf_delay delay_of(const sf_connectivity *graph, uint64_t edge)
+{
+    return graph->links[graph->is_tiling ? 0 : edge].delay;
+}
+
+/* Level by level: paths[v] is final before the first edge from v is looked at. */
+static void find_delays(sf_reach_result *reach, sf_delay *paths, sf_bfs_result *search,
+                        const sf_connectivity *graph, const sf_csr *csr)
+{
+    for (uint32_t v = 0; v < csr->vertex_count; v++)
+        paths[v] = (sf_delay){INT64_MAX, INT64_MAX};
+    paths[reach->source] = (sf_delay){0, 0};
+    for (size_t i = 0; i < reach->count; i++) {
+        uint32_t v = reach->units[i];
+        for (uint64_t e = csr->offsets[v]; e < csr->offsets[v + 1]; e++) {
+            uint32_t to = csr->targets[e];
+            sf_delay edge = delay_of(graph, e);
+            sf_delay path = {paths[v].low_ns + edge.low_ns, paths[v].high_ns + edge.high_ns};
+            if (search->levels[to] != search->levels[v] + 1 || !is_shorter(path, paths[to]))
+                continue;
+            paths[to] = path;
+            search->parents[to] = v;
+        }
+    }
+    for (size_t i = 0; i < reach->count; i++) {
+        uint32_t v = reach->units[i];
+        reach->parents[i] = v == reach->source ? SF_NO_UNIT : search->parents[v];
+        reach->delays[i] = paths[v];
+    }
+}
+
+int sf_connectivity_reach(sf_reach_result *reach, const sf_connectivity *graph, const sf_csr *csr,
+                          uint32_t source, uint32_t most_hops, sf_error *error)
 {
     *reach = (sf_reach_result){.source = source};
     sf_bfs_result search;
@@ -258,17 +300,74 @@ int sf_connectivity_reach(sf_reach_result *reach, const sf_csr *csr, uint32_t so
     reach->units = sf_resize(NULL, reach->count, sizeof *reach->units);
     reach->levels = sf_resize(NULL, reach->count, sizeof *reach->levels);
     reach->parents = sf_resize(NULL, reach->count, sizeof *reach->parents);
+    reach->delays = sf_resize(NULL, reach->count, sizeof *reach->delays);
     uint64_t *starts = sf_resize(NULL, (size_t)search.depth + 1, sizeof *starts);
-    if (reach->units != NULL && reach->levels != NULL && reach->parents != NULL && starts != NULL) {
+    sf_delay *paths = sf_resize(NULL, csr->vertex_count, sizeof *paths);
+    if (reach->units != NULL && reach->levels != NULL && reach->parents != NULL && reach->delays != NULL &&
+        starts != NULL && paths != NULL) {
         list_reached(reach, &search, csr->vertex_count, starts);
+        find_delays(reach, paths, &search, graph, csr);
     } else {
-        sf_free(reach->units);
-        sf_free(reach->levels);
-        sf_free(reach->parents);
-        *reach = (sf_reach_result){.source = source};
+        sf_reach_result_free(reach);
         status = sf_fail_memory(error);
     }
     sf_free(starts);
+    sf_free(paths);
     sf_bfs_result_free(&search);
+    return status;
+}
+
+/* ---- queries on every unit
+ * ---------------------------------------------------------------------------------------------------- */
+
+enum { AT_ONCE = 64 };
+
+int sf_connectivity_reach_all(sf_reach_counts *counts, const sf_csr *csr, uint32_t most_hops, sf_error *error)
+{
+    uint32_t n = csr->vertex_count, sources[AT_ONCE];
+    uint32_t *levels = sf_resize(NULL, n, AT_ONCE * sizeof *levels);
+    *counts = (sf_reach_counts){.reached = sf_alloc(n, sizeof *counts->reached),
+                                .depth = sf_alloc(n, sizeof *counts->depth)};
+    int status =
+        levels != NULL && counts->reached != NULL && counts->depth != NULL ? SF_OK : sf_fail_memory(error);
+    for (uint32_t first = 0; first < n && status == SF_OK; first += AT_ONCE) {
+        uint32_t count = n - first < AT_ONCE ? n - first : AT_ONCE;
+        for (uint32_t i = 0; i < count; i++)
+            sources[i] = first + i;
+        status = sf_bfs_many(csr, sources, count, 1, levels, NULL, error);
+        for (size_t i = 0; i < (size_t)count * n && status == SF_OK; i++) {
+            uint32_t unit = first + (uint32_t)(i / n);
+            if (levels[i] > most_hops) /* SF_UNREACHED too */
+                continue;
+            counts->reached[unit]++;
+            counts->depth[unit] = levels[i] > counts->depth[unit] ? levels[i] : counts->depth[unit];
+        }
+    }
+    sf_free(levels);
+    if (status == SF_OK)
+        return SF_OK;
+    sf_free(counts->reached);
+    sf_free(counts->depth);
+    *counts = (sf_reach_counts){0};
+    return status;
+}
+
+int sf_connectivity_components(sf_components_result *components, const sf_csr *csr, sf_error *error)
+{
+    uint32_t n = csr->vertex_count;
+    uint32_t *sizes = sf_alloc(n, sizeof *sizes);
+    *components = (sf_components_result){.of_unit = sf_resize(NULL, n, sizeof *components->of_unit)};
+    int status = sizes != NULL && components->of_unit != NULL ? SF_OK : sf_fail_memory(error);
+    if (status == SF_OK) {
+        components->count = sf_components(csr, components->of_unit);
+        for (uint32_t v = 0; v < n; v++) {
+            uint32_t size = ++sizes[components->of_unit[v]];
+            components->largest = size > components->largest ? size : components->largest;
+        }
+    } else {
+        sf_free(components->of_unit);
+        *components = (sf_components_result){0};
+    }
+    sf_free(sizes);
     return status;
 }

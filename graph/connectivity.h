@@ -58,10 +58,17 @@ int sf_connectivity_csr(sf_csr *csr, const sf_connectivity *graph, const sf_unit
 void sf_connectivity_json(sf_json *json, const sf_connectivity *graph);
 
 /**
- * The units within `most_hops` of a unit, itself included, by level and then by index. `reach` is filled for
- * a message; its arrays come from sf_alloc and are the caller's.
+ * The units within `most_hops` of a unit, itself included, by level and then by index, with parents and path
+ * delays. `csr` is the graph's. The result is filled for a message; sf_reach_result_free otherwise.
  */
-int sf_connectivity_reach(sf_reach_result *reach, const sf_csr *csr, uint32_t source, uint32_t most_hops,
-                          sf_error *error);
+int sf_connectivity_reach(sf_reach_result *reach, const sf_connectivity *graph, const sf_csr *csr,
+                          uint32_t source, uint32_t most_hops, sf_error *error);
+
+/** How far every unit reaches within so many hops, from 64 units at once. The arrays are the caller's. */
+int sf_connectivity_reach_all(sf_reach_counts *counts, const sf_csr *csr, uint32_t most_hops,
+                              sf_error *error);
+
+/** Weakly connected components. The array is the caller's. */
+int sf_connectivity_components(sf_components_result *components, const sf_csr *csr, sf_error *error);
 
 #endif

@@ -42,11 +42,13 @@ int sf_trains_split(sf_trains *trains, const sf_spike *spikes, size_t spike_coun
                     sf_error *error);
 void sf_trains_free(sf_trains *trains);
 
+#define SF_STTC_PERCENTILE 0.95
+
 typedef struct sf_sttc_options {
     int64_t dt_ns;
     sf_recorded recorded;
     uint32_t surrogates; /**< 0: no threshold, every pair with a coefficient is an edge */
-    double percentile;   /**< a pair is an edge when it is above this one of its own surrogates: 0.95 */
+    double percentile;   /**< a pair is an edge when it is above this one of its own surrogates */
     uint64_t seed;
     unsigned threads;
     const sf_progress *progress; /**< or NULL */

@@ -42,7 +42,7 @@ int sf_hops_open(sf_hops *hops, const sf_hops_options *options, sf_error *error)
     if (status == SF_OK)
         status = sf_discovery_open(&hops->discovery, config, units, options->virtual_clock, error);
     if (status == SF_OK)
-        status = sf_connections_open(&hops->connections, config, units, error);
+        status = sf_connections_open(&hops->connections, config, units, options->virtual_clock, error);
     if (status == SF_OK)
         status = sf_densities_open(&hops->densities, config, units, error);
     if (status == SF_OK) {
@@ -184,11 +184,16 @@ static int count_episodes(const sf_hops *hops, const sf_segment *segment, sf_mes
 static int connect(sf_hops *hops, const sf_segment *segment, const sf_message *episodes, sf_error *error)
 {
     sf_message *message;
-    double threshold =
-        sf_discovery_threshold(hops->options.config, segment->window, segment->end - hops->window_begin);
-    int status = sf_connections_update(&hops->connections, &episodes->episodes, threshold, &message, error);
+    size_t count = segment->end - hops->window_begin;
+    sf_connections_window window = {.span = segment->window,
+                                    .spikes = sf_history_view(&hops->history, hops->window_begin),
+                                    .count = count,
+                                    .episodes = &episodes->episodes,
+                                    .threshold =
+                                        sf_discovery_threshold(hops->options.config, segment->window, count)};
+    int status = sf_connections_update(&hops->connections, &window, &message, error);
     if (message != NULL) {
-        message->time_ns = segment->window.stop_ns;
+        message->time_ns = message->graph.window.stop_ns;
         message->arrival_ns = hops->arrival_ns;
     }
     sf_publish(hops->options.publisher, message);

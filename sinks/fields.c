@@ -13,6 +13,11 @@ static const char *unit_name(const teller *t, uint32_t unit)
     return unit < t->units->count ? t->units->items[unit].name : NULL;
 }
 
+static void tell_nothing(const teller *t, const char *key)
+{
+    t->as->string(t->to, key, NULL);
+}
+
 #define WINDOW_FIELDS 4
 
 static void tell_window(const teller *t, const sf_span *window)
@@ -108,7 +113,8 @@ static void tell_density(const teller *t, const sf_density_message *density)
     tell_reals(t, "values", density->values, density->count);
 }
 
-static void tell_edge(const teller *t, const sf_edge_change *edge)
+/* Undirected edges have no count. */
+static void tell_edge(const teller *t, const sf_edge_change *edge, bool is_tiling)
 {
     t->as->map(t->to, NULL, 9);
     t->as->natural(t->to, "from", edge->from);
@@ -118,9 +124,12 @@ static void tell_edge(const teller *t, const sf_edge_change *edge)
     t->as->string(t->to, NULL, unit_name(t, edge->to));
     t->as->end_list(t->to);
     tell_delay(t, "delay_ms", &edge->delay);
-    t->as->natural(t->to, "count", edge->count);
+    if (is_tiling)
+        tell_nothing(t, "count");
+    else
+        t->as->natural(t->to, "count", edge->count);
     t->as->real(t->to, "expected", edge->expected);
-    t->as->real(t->to, "weight", (double)edge->count - edge->expected);
+    t->as->real(t->to, "weight", edge->weight);
     t->as->real(t->to, "p", edge->p);
     t->as->boolean(t->to, "removed", edge->removed);
     t->as->end_map(t->to);
@@ -128,7 +137,7 @@ static void tell_edge(const teller *t, const sf_edge_change *edge)
 
 static void tell_reach(const teller *t, const sf_reach_result *reach)
 {
-    t->as->map(t->to, NULL, 4);
+    t->as->map(t->to, NULL, 5);
     t->as->natural(t->to, "source", reach->source);
     tell_naturals(t, "units", reach->units, reach->count);
     tell_naturals(t, "levels", reach->levels, reach->count);
@@ -136,22 +145,89 @@ static void tell_reach(const teller *t, const sf_reach_result *reach)
     for (size_t i = 0; i < reach->count; i++)
         t->as->integer(t->to, NULL, reach->parents[i] == SF_NO_UNIT ? -1 : (int64_t)reach->parents[i]);
     t->as->end_list(t->to);
+    t->as->list(t->to, "delays_ms", reach->count);
+    for (size_t i = 0; i < reach->count; i++)
+        tell_delay(t, NULL, &reach->delays[i]);
+    t->as->end_list(t->to);
     t->as->end_map(t->to);
 }
 
-#define GRAPH_FIELDS (WINDOW_FIELDS + 3)
+static void tell_reach_all(const teller *t, const sf_reach_counts *counts, size_t units)
+{
+    if (counts->reached == NULL) {
+        tell_nothing(t, "reach_all");
+        return;
+    }
+    t->as->map(t->to, "reach_all", 2);
+    tell_naturals(t, "reached", counts->reached, units);
+    tell_naturals(t, "depth", counts->depth, units);
+    t->as->end_map(t->to);
+}
+
+static void tell_components(const teller *t, const sf_components_result *components, size_t units)
+{
+    if (components->of_unit == NULL) {
+        tell_nothing(t, "components");
+        return;
+    }
+    t->as->map(t->to, "components", 3);
+    t->as->natural(t->to, "count", components->count);
+    t->as->natural(t->to, "largest", components->largest);
+    tell_naturals(t, "of_unit", components->of_unit, units);
+    t->as->end_map(t->to);
+}
+
+static void tell_spread(const teller *t, const sf_motif_spread *spread)
+{
+    if (spread->graphs == 0) {
+        tell_nothing(t, "rewired");
+        return;
+    }
+    t->as->map(t->to, "rewired", 7);
+    t->as->integer(t->to, "from_ns", spread->window.start_ns);
+    t->as->integer(t->to, "to_ns", spread->window.stop_ns);
+    t->as->natural(t->to, "count", spread->count);
+    t->as->natural(t->to, "graphs", spread->graphs);
+    t->as->real(t->to, "mean", spread->mean);
+    t->as->real(t->to, "sd", spread->sd);
+    t->as->real(t->to, "z", spread->z);
+    t->as->end_map(t->to);
+}
+
+static void tell_motif(const teller *t, const sf_motif_result *motif)
+{
+    t->as->map(t->to, NULL, 5);
+    t->as->string(t->to, "pattern", motif->pattern);
+    t->as->natural(t->to, "count", motif->count);
+    t->as->boolean(t->to, "truncated", motif->truncated);
+    t->as->list(t->to, "embeddings", motif->kept);
+    for (size_t i = 0; i < motif->kept; i++)
+        tell_naturals(t, NULL, motif->embeddings + i * motif->size, motif->size);
+    t->as->end_list(t->to);
+    tell_spread(t, &motif->spread);
+    t->as->end_map(t->to);
+}
+
+#define GRAPH_FIELDS (WINDOW_FIELDS + 7)
 
 static void tell_graph(const teller *t, const sf_graph_message *graph)
 {
     tell_window(t, &graph->window);
+    t->as->string(t->to, "metric", graph->is_tiling ? "sttc" : "episodes");
     t->as->natural(t->to, "edges", graph->edges);
     t->as->list(t->to, "changes", graph->change_count);
     for (size_t i = 0; i < graph->change_count; i++)
-        tell_edge(t, &graph->changes[i]);
+        tell_edge(t, &graph->changes[i], graph->is_tiling);
     t->as->end_list(t->to);
     t->as->list(t->to, "bfs", graph->reach_count);
     for (size_t i = 0; i < graph->reach_count; i++)
         tell_reach(t, &graph->reach[i]);
+    t->as->end_list(t->to);
+    tell_reach_all(t, &graph->reach_all, graph->unit_count);
+    tell_components(t, &graph->components, graph->unit_count);
+    t->as->list(t->to, "match", graph->motif_count);
+    for (size_t i = 0; i < graph->motif_count; i++)
+        tell_motif(t, &graph->motifs[i]);
     t->as->end_list(t->to);
 }
 

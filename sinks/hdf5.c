@@ -71,15 +71,30 @@ typedef struct edge_row {
     uint64_t seq;
     int64_t low_ns, high_ns;
     uint64_t count;
-    double expected, p;
+    double expected, p, weight;
     uint32_t from, to, removed, reserved;
 } edge_row;
 
 typedef struct reach_row {
     uint64_t seq;
+    int64_t low_ns, high_ns; /* of the path */
     uint32_t source, unit, level;
     int32_t parent; /* -1: the source itself */
 } reach_row;
+
+typedef struct unit_row {
+    uint64_t seq;
+    uint32_t unit, component, reached, depth; /* SF_NO_UNIT: not asked for */
+} unit_row;
+
+typedef struct match_row {
+    uint64_t seq, count;
+    uint64_t first_unit; /* in match_units */
+    int64_t rewired_from_ns, rewired_to_ns;
+    uint64_t rewired_count;
+    double mean, sd, z;
+    uint32_t pattern, truncated, size, kept, rewired, reserved; /* pattern: number in the configuration */
+} match_row;
 
 typedef struct status_row {
     uint64_t seq;
@@ -131,7 +146,22 @@ typedef struct table_form {
     field fields[MOST_FIELDS];
 } table_form;
 
-enum { WINDOWS, EPISODES, COUNTS, TRIGGERS, DENSITIES, GRAPHS, EDGES, REACH, STATUS, SOURCES, SINKS, TABLES };
+enum {
+    WINDOWS,
+    EPISODES,
+    COUNTS,
+    TRIGGERS,
+    DENSITIES,
+    GRAPHS,
+    EDGES,
+    REACH,
+    UNITS,
+    MATCHES,
+    STATUS,
+    SOURCES,
+    SINKS,
+    TABLES
+};
 
 static const table_form forms[TABLES] = {
     [WINDOWS] = {"windows",
@@ -174,12 +204,28 @@ static const table_form forms[TABLES] = {
                1024,
                {FIELD(edge_row, U64, seq), FIELD(edge_row, U32, from), FIELD(edge_row, U32, to),
                 FIELD(edge_row, I64, low_ns), FIELD(edge_row, I64, high_ns), FIELD(edge_row, U64, count),
-                FIELD(edge_row, F64, expected), FIELD(edge_row, F64, p), FIELD(edge_row, U32, removed)}},
+                FIELD(edge_row, F64, expected), FIELD(edge_row, F64, weight), FIELD(edge_row, F64, p),
+                FIELD(edge_row, U32, removed)}},
     [REACH] = {"reach",
                sizeof(reach_row),
                1024,
                {FIELD(reach_row, U64, seq), FIELD(reach_row, U32, source), FIELD(reach_row, U32, unit),
-                FIELD(reach_row, U32, level), FIELD(reach_row, I32, parent)}},
+                FIELD(reach_row, U32, level), FIELD(reach_row, I32, parent), FIELD(reach_row, I64, low_ns),
+                FIELD(reach_row, I64, high_ns)}},
+    [UNITS] = {"graph_units",
+               sizeof(unit_row),
+               1024,
+               {FIELD(unit_row, U64, seq), FIELD(unit_row, U32, unit), FIELD(unit_row, U32, component),
+                FIELD(unit_row, U32, reached), FIELD(unit_row, U32, depth)}},
+    [MATCHES] = {"matches",
+                 sizeof(match_row),
+                 256,
+                 {FIELD(match_row, U64, seq), FIELD(match_row, U32, pattern), FIELD(match_row, U64, count),
+                  FIELD(match_row, U32, truncated), FIELD(match_row, U64, first_unit),
+                  FIELD(match_row, U32, size), FIELD(match_row, U32, kept), FIELD(match_row, U32, rewired),
+                  FIELD(match_row, I64, rewired_from_ns), FIELD(match_row, I64, rewired_to_ns),
+                  FIELD(match_row, U64, rewired_count), FIELD(match_row, F64, mean),
+                  FIELD(match_row, F64, sd), FIELD(match_row, F64, z)}},
     [STATUS] = {"status",
                 sizeof(status_row),
                 128,
@@ -268,8 +314,8 @@ typedef struct recorder {
     char *path;
     sf_layout *layout;
     hid_t types[TABLES], tables[TABLES];
-    hid_t density_values;
-    uint64_t density_value_count;
+    hid_t density_values, match_units; /* plain columns beside the tables */
+    uint64_t density_value_count, match_unit_count;
     void *rows; /* scratch */
     size_t rows_capacity;
     episode_slot *slots; /* hash of episode ids; slot_count is a power of two */
@@ -287,6 +333,7 @@ static void close_tables(recorder *self)
         sf_hdf_close(self->types[i]);
     }
     sf_hdf_close(self->density_values);
+    sf_hdf_close(self->match_units);
 }
 
 /* What the recording covers: from its declared start where there is one, else from the first spike or marker,
@@ -337,6 +384,9 @@ static int create_tables(recorder *self, sf_error *error)
     if (created)
         self->density_values = sf_layout_column(results, "density_values", H5T_NATIVE_DOUBLE, 4096, 1, error);
     created = created && self->density_values >= 0;
+    if (created)
+        self->match_units = sf_layout_column(results, "match_units", H5T_NATIVE_UINT32, 1024, 1, error);
+    created = created && self->match_units >= 0;
     sf_hdf_close(results);
     return created ? SF_OK : sf_hdf_fail(error, SF_CANNOT_CREATE, self->path, "cannot create the results");
 }
@@ -369,7 +419,7 @@ static int open_recorder(void **out, const sf_sink_settings *settings, const sf_
         return sf_fail_memory(error);
     sf_hdf_begin();
     self->stream = stream;
-    self->density_values = H5I_INVALID_HID;
+    self->density_values = self->match_units = H5I_INVALID_HID;
     for (int i = 0; i < TABLES; i++)
         self->types[i] = self->tables[i] = H5I_INVALID_HID;
     self->path = sf_copy_string(settings->path);
@@ -543,6 +593,7 @@ static int append_edges(recorder *self, const sf_message *message, sf_error *err
                              .count = change->count,
                              .expected = change->expected,
                              .p = change->p,
+                             .weight = change->weight,
                              .from = change->from,
                              .to = change->to,
                              .removed = change->removed};
@@ -558,11 +609,60 @@ static int append_reach(recorder *self, const sf_message *message, const sf_reac
         return sf_fail_memory(error);
     for (size_t i = 0; i < reach->count; i++)
         rows[i] = (reach_row){.seq = message->seq,
+                              .low_ns = reach->delays[i].low_ns,
+                              .high_ns = reach->delays[i].high_ns,
                               .source = reach->source,
                               .unit = reach->units[i],
                               .level = reach->levels[i],
                               .parent = reach->parents[i] == SF_NO_UNIT ? -1 : (int32_t)reach->parents[i]};
     return append(self, REACH, rows, reach->count, error);
+}
+
+/* What was asked of every unit. */
+static int append_units(recorder *self, const sf_message *message, sf_error *error)
+{
+    const sf_graph_message *graph = &message->graph;
+    const sf_reach_counts *all = &graph->reach_all;
+    const uint32_t *component = graph->components.of_unit;
+    if (all->reached == NULL && component == NULL)
+        return SF_OK;
+    unit_row *rows = make_rows(self, graph->unit_count, sizeof *rows);
+    if (rows == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < graph->unit_count; i++)
+        rows[i] = (unit_row){.seq = message->seq,
+                             .unit = (uint32_t)i,
+                             .component = component != NULL ? component[i] : SF_NO_UNIT,
+                             .reached = all->reached != NULL ? all->reached[i] : SF_NO_UNIT,
+                             .depth = all->reached != NULL ? all->depth[i] : SF_NO_UNIT};
+    return append(self, UNITS, rows, graph->unit_count, error);
+}
+
+static int append_match(recorder *self, const sf_message *message, size_t pattern, sf_error *error)
+{
+    const sf_motif_result *motif = &message->graph.motifs[pattern];
+    const sf_motif_spread *spread = &motif->spread;
+    const match_row row = {.seq = message->seq,
+                           .count = motif->count,
+                           .first_unit = self->match_unit_count,
+                           .rewired_from_ns = spread->window.start_ns,
+                           .rewired_to_ns = spread->window.stop_ns,
+                           .rewired_count = spread->count,
+                           .mean = spread->mean,
+                           .sd = spread->sd,
+                           .z = spread->z,
+                           .pattern = (uint32_t)pattern,
+                           .truncated = motif->truncated,
+                           .size = motif->size,
+                           .kept = (uint32_t)motif->kept,
+                           .rewired = spread->graphs};
+    size_t units = motif->kept * motif->size;
+    int status =
+        sf_layout_column_append(self->match_units, H5T_NATIVE_UINT32, motif->embeddings, units, error);
+    if (status != SF_OK)
+        return status;
+    self->match_unit_count += units;
+    return append(self, MATCHES, &row, 1, error);
 }
 
 static int append_graph(recorder *self, const sf_message *message, sf_error *error)
@@ -576,6 +676,10 @@ static int append_graph(recorder *self, const sf_message *message, sf_error *err
     int status = append_edges(self, message, error);
     for (size_t i = 0; status == SF_OK && i < graph->reach_count; i++)
         status = append_reach(self, message, &graph->reach[i], error);
+    if (status == SF_OK)
+        status = append_units(self, message, error);
+    for (size_t i = 0; status == SF_OK && i < graph->motif_count; i++)
+        status = append_match(self, message, i, error);
     return status == SF_OK ? append(self, GRAPHS, &row, 1, error) : status;
 }
 

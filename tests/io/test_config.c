@@ -38,7 +38,8 @@ static void values_arrive_where_they_belong(void **state)
                                "mine: {delays_ms: '1:5,5:10', min_count: 12.5, self: true, threads: 3}\n"
                                "track: ['A -(0,5]-> B', '\"#2\" -(0,5]-> #3']\n"
                                "watch: []\n"
-                               "graph: {reach: [{from: '#2'}]}\n"
+                               "graph: {reach: [{from: '#2'}], metric: sttc, dt_ms: 20, components: true,\n"
+                               "  patterns: [{pattern: A -> B}, {pattern: chain-3, limit: 0}], rewired: 50}\n"
                                "density:\n"
                                "  - {quantity: isi, unit: A}\n"
                                "  - {quantity: delay, episode: 'A -(0,5]-> B', grid: 32}\n"
@@ -65,6 +66,13 @@ static void values_arrive_where_they_belong(void **state)
     assert_string_equal(config.track[1], "\"#2\" -(0,5]-> #3");
     assert_int_equal(config.graph.reach_count, 1);
     assert_int_equal(config.graph.reach[0].hops, 2);
+    assert_int_equal(config.graph.metric, SF_CONFIG_STTC);
+    assert_true(config.graph.dt_ms == 20 && config.graph.components);
+    assert_int_equal(config.graph.surrogates, 200);
+    assert_string_equal(config.graph.patterns[0].pattern, "A -> B");
+    assert_int_equal(config.graph.patterns[0].limit, 10);
+    assert_int_equal(config.graph.patterns[1].limit, 0);
+    assert_int_equal(config.graph.rewired, 50);
     assert_int_equal(config.density[1].quantity, SF_CONFIG_DELAY);
     assert_int_equal(config.density[1].grid, 32);
     assert_string_equal(config.sinks[0].path, "-");
@@ -115,6 +123,11 @@ static void wrong_files_are_refused_with_their_place(void **state)
         {"track: [[a]]\n", "test.yaml:1:9: track.0", "found a list, expected a text"},
         {"track: ['']\n", "test.yaml:1:9: track.0", "found nothing"},
         {"track: [\"a\\0b\"]\n", "test.yaml:1:9: track.0", "expected a text"},
+        {"graph: {metric: te}\n", "test.yaml:1:17: graph.metric", "one of episodes, sttc"},
+        {"graph: {dt_ms: 20}\n", "test.yaml:1:16: graph.dt_ms", "it is for metric=sttc"},
+        {"graph: {metric: sttc, dt_ms: 10000}\n", "test.yaml:1:30: graph.dt_ms", "less than the window"},
+        {"graph: {patterns: [{limit: 3}]}\n", "test.yaml:1:20: graph.patterns.0.pattern", "is missing"},
+        {"graph: {rewired: 1}\n", "test.yaml:1:18: graph.rewired", "at least 2"},
         {"density: [{quantity: delay, unit: a}]\n", "test.yaml:1:35: density.0.unit", "quantity=isi,rate"},
         {"density: [{quantity: delay}]\n", "test.yaml:1:11: density.0.episode", "is missing"},
         {"sinks: [{type: jsonl}, {type: jsonl}]\n", "test.yaml:1:24: sinks.1.path", "sinks.0 writes already"},
@@ -228,7 +241,7 @@ static void printed_configurations_load_to_the_same(void **state)
         "merge: {lateness_ms: 0.1234567890123456}\n"
         "window: {length_s: 86400, hop_s: 0.001}\n"
         "track: ['#2 -(0,5]-> #3', 'true', '- x', '0x10', '1e3']\n"
-        "graph: {reach: [{from: A, hops: 3}]}\n"
+        "graph: {reach: [{from: A, hops: 3}], patterns: [{pattern: 'A -> B; B === A'}], metric: sttc}\n"
         "density: [{unit: A}, {quantity: delay, episode: 'A -(0,5]-> B'}]\n"
         "sinks: [{type: zmq}, {type: jsonl}, {type: osc}, {type: hdf5, path: x}]\n";
     sf_config config, again;
@@ -261,7 +274,7 @@ static void the_reference_shows_every_default(void **state)
 {
     (void)state;
     static const char bare[] = "sources: [{type: replay, recording: recording.h5}, {type: zmq}]\n"
-                               "graph: {reach: [{from: '#0'}]}\n"
+                               "graph: {reach: [{from: '#0'}], patterns: [{pattern: feed-forward-loop}]}\n"
                                "density: [{unit: '#0'}, {quantity: delay, episode: '#0 -(0,5]-> #1'},\n"
                                "  {quantity: rate, unit: '#0'}]\n"
                                "sinks: [{type: jsonl}, {type: zmq}, {type: osc},\n"

@@ -322,13 +322,19 @@ static void check_triggers(hid_t file, const recorded *all)
     assert_int_equal(count_rows(file, "triggers"), at.row);
 }
 
+/* A plain column of numbers. */
+static void read_numbers(hid_t file, const char *path, hid_t type, void *values)
+{
+    hid_t dataset = H5Dopen2(file, path, H5P_DEFAULT);
+    assert_true(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+    H5Dclose(dataset);
+}
+
 static void check_densities(hid_t file, const recorded *all)
 {
     cursor at = rows_of(file, "densities");
-    hid_t dataset = H5Dopen2(file, "/results/density_values", H5P_DEFAULT);
     double values[MESSAGES * 8];
-    assert_true(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
-    H5Dclose(dataset);
+    read_numbers(file, "/results/density_values", H5T_NATIVE_DOUBLE, values);
     for (; at.row < MESSAGES; at.row++) {
         const sf_message *message = all->messages[SF_TOPIC_DENSITY][at.row];
         const sf_density_message *density = &message->density;
@@ -346,9 +352,45 @@ static void check_densities(hid_t file, const recorded *all)
     assert_int_equal(count_rows(file, "densities"), at.row);
 }
 
+static void check_units(cursor *at, const sf_message *message)
+{
+    const sf_graph_message *graph = &message->graph;
+    const uint32_t *reached = graph->reach_all.reached, *component = graph->components.of_unit;
+    for (size_t i = 0; i < graph->unit_count && (reached != NULL || component != NULL); i++, at->row++) {
+        assert_int_equal(get_u64(at, "seq"), message->seq);
+        assert_int_equal(get_u64(at, "unit"), i);
+        assert_int_equal(get_u64(at, "component"), component != NULL ? component[i] : SF_NO_UNIT);
+        assert_int_equal(get_u64(at, "reached"), reached != NULL ? reached[i] : SF_NO_UNIT);
+        assert_int_equal(get_u64(at, "depth"), reached != NULL ? graph->reach_all.depth[i] : SF_NO_UNIT);
+    }
+}
+
+static void check_match(const cursor *at, const sf_message *message, uint32_t pattern, const uint32_t *units)
+{
+    const sf_motif_result *motif = &message->graph.motifs[pattern];
+    assert_int_equal(get_u64(at, "seq"), message->seq);
+    assert_int_equal(get_u64(at, "pattern"), pattern);
+    assert_int_equal(get_u64(at, "count"), motif->count);
+    assert_int_equal(get_u64(at, "truncated"), motif->truncated);
+    assert_int_equal(get_u64(at, "size"), motif->size);
+    assert_int_equal(get_u64(at, "kept"), motif->kept);
+    assert_memory_equal(units + get_u64(at, "first_unit"), motif->embeddings,
+                        motif->kept * motif->size * sizeof *units);
+    assert_int_equal(get_u64(at, "rewired"), motif->spread.graphs);
+    assert_int_equal(get_i64(at, "rewired_from_ns"), motif->spread.window.start_ns);
+    assert_int_equal(get_i64(at, "rewired_to_ns"), motif->spread.window.stop_ns);
+    assert_int_equal(get_u64(at, "rewired_count"), motif->spread.count);
+    is_f64(at, "mean", motif->spread.mean);
+    is_f64(at, "sd", motif->spread.sd);
+    is_f64(at, "z", motif->spread.z);
+}
+
 static void check_graphs(hid_t file, const recorded *all)
 {
     cursor at = rows_of(file, "graphs"), edge = rows_of(file, "edges"), reach = rows_of(file, "reach");
+    cursor unit = rows_of(file, "graph_units"), match = rows_of(file, "matches");
+    uint32_t *units = calloc(MESSAGES * 100, sizeof *units);
+    read_numbers(file, "/results/match_units", H5T_NATIVE_UINT32, units);
     for (; at.row < MESSAGES; at.row++) {
         const sf_message *message = all->messages[SF_TOPIC_GRAPH][at.row];
         const sf_graph_message *graph = &message->graph;
@@ -366,6 +408,7 @@ static void check_graphs(hid_t file, const recorded *all)
             assert_int_equal(get_i64(&edge, "high_ns"), change->delay.high_ns);
             assert_int_equal(get_u64(&edge, "count"), change->count);
             is_f64(&edge, "expected", change->expected);
+            is_f64(&edge, "weight", change->weight);
             is_f64(&edge, "p", change->p);
             assert_int_equal(get_u64(&edge, "removed"), change->removed);
         }
@@ -377,8 +420,16 @@ static void check_graphs(hid_t file, const recorded *all)
                 assert_int_equal(get_u64(&reach, "level"), graph->reach[i].levels[k]);
                 assert_int_equal(get_i64(&reach, "parent"),
                                  k == 0 ? -1 : (int64_t)graph->reach[i].parents[k]);
+                assert_int_equal(get_i64(&reach, "low_ns"), graph->reach[i].delays[k].low_ns);
+                assert_int_equal(get_i64(&reach, "high_ns"), graph->reach[i].delays[k].high_ns);
             }
+        check_units(&unit, message);
+        for (uint32_t i = 0; i < graph->motif_count; i++, match.row++)
+            check_match(&match, message, i, units);
     }
+    assert_int_equal(count_rows(file, "graph_units"), unit.row);
+    assert_int_equal(count_rows(file, "matches"), match.row);
+    free(units);
     assert_int_equal(count_rows(file, "graphs"), at.row);
     assert_int_equal(count_rows(file, "edges"), edge.row);
     assert_int_equal(count_rows(file, "reach"), reach.row);
@@ -481,7 +532,7 @@ static void check_documented(hid_t file)
 {
     hid_t results = H5Gopen2(file, "results", H5P_DEFAULT);
     H5G_info_t info;
-    assert_true(H5Gget_info(results, &info) >= 0 && info.nlinks == 12);
+    assert_true(H5Gget_info(results, &info) >= 0 && info.nlinks == 15);
     for (hsize_t i = 0; i < info.nlinks; i++) {
         char name[64];
         H5Lget_name_by_idx(results, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, sizeof name, H5P_DEFAULT);

@@ -132,16 +132,48 @@ static void fill_reach(test_random *random, sf_reach_result *reach, const sf_uni
     reach->units = random_list(random, sizeof *reach->units, &reach->count);
     reach->levels = sf_alloc(reach->count, sizeof *reach->levels);
     reach->parents = sf_alloc(reach->count, sizeof *reach->parents);
+    reach->delays = sf_alloc(reach->count, sizeof *reach->delays);
     for (size_t i = 0; i < reach->count; i++) {
         reach->units[i] = random_unit(random, units);
         reach->levels[i] = (uint32_t)test_random_below(random, 9);
         reach->parents[i] = i == 0 ? SF_NO_UNIT : random_unit(random, units);
+        reach->delays[i] = (sf_delay){random_time(random), random_time(random)};
     }
+}
+
+static uint32_t *random_by_unit(test_random *random, const sf_units *units)
+{
+    uint32_t *values = sf_alloc(units->count, sizeof *values);
+    for (size_t i = 0; i < units->count; i++)
+        values[i] = (uint32_t)test_random_below(random, 1000);
+    return values;
+}
+
+static void fill_motif(test_random *random, sf_motif_result *motif, const sf_units *units)
+{
+    char pattern[64];
+    random_text(random, pattern, sizeof pattern);
+    motif->pattern = sf_copy_string(pattern);
+    motif->count = random_count(random);
+    motif->truncated = test_random_below(random, 2) == 1;
+    motif->size = 1 + (uint32_t)test_random_below(random, 4);
+    motif->embeddings = random_list(random, motif->size * sizeof *motif->embeddings, &motif->kept);
+    for (size_t i = 0; i < motif->kept * motif->size; i++)
+        motif->embeddings[i] = random_unit(random, units);
+    if (test_random_below(random, 3) > 0)
+        motif->spread = (sf_motif_spread){.graphs = 1 + (uint32_t)test_random_below(random, 1000),
+                                          .window = random_span(random),
+                                          .count = random_count(random),
+                                          .mean = random_real(random),
+                                          .sd = random_real(random),
+                                          .z = random_real(random)};
 }
 
 static void fill_graph(test_random *random, sf_graph_message *message, const sf_units *units)
 {
     message->window = random_span(random);
+    message->is_tiling = test_random_below(random, 2) == 1;
+    message->unit_count = units->count;
     message->edges = (size_t)random_count(random);
     message->changes = random_list(random, sizeof *message->changes, &message->change_count);
     for (size_t i = 0; i < message->change_count; i++)
@@ -151,10 +183,20 @@ static void fill_graph(test_random *random, sf_graph_message *message, const sf_
                                                .count = random_count(random),
                                                .expected = random_real(random),
                                                .p = random_real(random),
+                                               .weight = random_real(random),
                                                .removed = test_random_below(random, 2) == 1};
     message->reach = random_list(random, sizeof *message->reach, &message->reach_count);
     for (size_t i = 0; i < message->reach_count; i++)
         fill_reach(random, &message->reach[i], units);
+    if (test_random_below(random, 2) == 1)
+        message->reach_all = (sf_reach_counts){random_by_unit(random, units), random_by_unit(random, units)};
+    if (test_random_below(random, 2) == 1)
+        message->components = (sf_components_result){.count = (uint32_t)test_random_bits(random),
+                                                     .largest = (uint32_t)test_random_bits(random),
+                                                     .of_unit = random_by_unit(random, units)};
+    message->motifs = random_list(random, sizeof *message->motifs, &message->motif_count);
+    for (size_t i = 0; i < message->motif_count; i++)
+        fill_motif(random, &message->motifs[i], units);
 }
 
 static void fill_source(test_random *random, sf_source_status *source)

@@ -216,7 +216,7 @@ static void check_density(fields *from, const sf_density_message *density)
     check_reals(take_list(from, "values", density->count), density->values);
 }
 
-static void check_edge(const json_t *map, const sf_edge_change *edge, const sf_units *units)
+static void check_edge(const json_t *map, const sf_edge_change *edge, bool is_tiling, const sf_units *units)
 {
     fields from = {.map = map};
     is_integer(take(&from, "from"), edge->from);
@@ -225,9 +225,13 @@ static void check_edge(const json_t *map, const sf_edge_change *edge, const sf_u
     is_string(json_array_get(names, 0), units->items[edge->from].name);
     is_string(json_array_get(names, 1), units->items[edge->to].name);
     check_delay(take(&from, "delay_ms"), &edge->delay);
-    is_integer(take(&from, "count"), (int64_t)edge->count);
+    const json_t *count = take(&from, "count");
+    if (is_tiling)
+        assert_true(json_is_null(count));
+    else
+        is_integer(count, (int64_t)edge->count);
     is_real(take(&from, "expected"), edge->expected);
-    is_real(take(&from, "weight"), (double)edge->count - edge->expected);
+    is_real(take(&from, "weight"), edge->weight);
     is_real(take(&from, "p"), edge->p);
     is_boolean(take(&from, "removed"), edge->removed);
     all_taken(&from);
@@ -243,19 +247,86 @@ static void check_reach(const json_t *map, const sf_reach_result *reach)
     for (size_t i = 0; i < reach->count; i++)
         is_integer(json_array_get(parents, i),
                    reach->parents[i] == SF_NO_UNIT ? -1 : (int64_t)reach->parents[i]);
+    const json_t *delays = take_list(&from, "delays_ms", reach->count);
+    for (size_t i = 0; i < reach->count; i++)
+        check_delay(json_array_get(delays, i), &reach->delays[i]);
+    all_taken(&from);
+}
+
+static void check_reach_all(const json_t *map, const sf_reach_counts *counts, size_t units)
+{
+    if (counts->reached == NULL) {
+        assert_true(json_is_null(map));
+        return;
+    }
+    fields from = {.map = map};
+    check_numbers(take_list(&from, "reached", units), counts->reached);
+    check_numbers(take_list(&from, "depth", units), counts->depth);
+    all_taken(&from);
+}
+
+static void check_components(const json_t *map, const sf_components_result *components, size_t units)
+{
+    if (components->of_unit == NULL) {
+        assert_true(json_is_null(map));
+        return;
+    }
+    fields from = {.map = map};
+    is_integer(take(&from, "count"), components->count);
+    is_integer(take(&from, "largest"), components->largest);
+    check_numbers(take_list(&from, "of_unit", units), components->of_unit);
+    all_taken(&from);
+}
+
+static void check_spread(const json_t *map, const sf_motif_spread *spread)
+{
+    if (spread->graphs == 0) {
+        assert_true(json_is_null(map));
+        return;
+    }
+    fields from = {.map = map};
+    is_integer(take(&from, "from_ns"), spread->window.start_ns);
+    is_integer(take(&from, "to_ns"), spread->window.stop_ns);
+    is_integer(take(&from, "count"), (int64_t)spread->count);
+    is_integer(take(&from, "graphs"), spread->graphs);
+    is_real(take(&from, "mean"), spread->mean);
+    is_real(take(&from, "sd"), spread->sd);
+    is_real(take(&from, "z"), spread->z);
+    all_taken(&from);
+}
+
+static void check_motif(const json_t *map, const sf_motif_result *motif)
+{
+    fields from = {.map = map};
+    is_string(take(&from, "pattern"), motif->pattern);
+    is_integer(take(&from, "count"), (int64_t)motif->count);
+    is_boolean(take(&from, "truncated"), motif->truncated);
+    const json_t *embeddings = take_list(&from, "embeddings", motif->kept);
+    for (size_t i = 0; i < motif->kept; i++) {
+        const json_t *embedding = json_array_get(embeddings, i);
+        assert_int_equal(json_array_size(embedding), motif->size);
+        check_numbers(embedding, motif->embeddings + i * motif->size);
+    }
+    check_spread(take(&from, "rewired"), &motif->spread);
     all_taken(&from);
 }
 
 static void check_graph(fields *from, const sf_graph_message *graph, const sf_units *units)
 {
     check_window(from, &graph->window);
+    is_string(take(from, "metric"), graph->is_tiling ? "sttc" : "episodes");
     is_integer(take(from, "edges"), (int64_t)graph->edges);
     const json_t *changes = take_list(from, "changes", graph->change_count);
     for (size_t i = 0; i < graph->change_count; i++)
-        check_edge(json_array_get(changes, i), &graph->changes[i], units);
+        check_edge(json_array_get(changes, i), &graph->changes[i], graph->is_tiling, units);
     const json_t *reach = take_list(from, "bfs", graph->reach_count);
     for (size_t i = 0; i < graph->reach_count; i++)
         check_reach(json_array_get(reach, i), &graph->reach[i]);
+    check_reach_all(take(from, "reach_all"), &graph->reach_all, units->count);
+    check_components(take(from, "components"), &graph->components, units->count);
+    const json_t *motifs = take_list(from, "match", graph->motif_count);
+    for (size_t i = 0; i < graph->motif_count; i++)
+        check_motif(json_array_get(motifs, i), &graph->motifs[i]);
 }
 
 static void check_source(const json_t *map, const sf_source_status *source)

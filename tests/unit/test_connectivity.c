@@ -143,26 +143,103 @@ static void reach_lists_units_by_level(void **state)
         uint32_t source, hops;
         size_t count;
         uint32_t units[3], levels[3], parents[3];
+        int64_t high_ms[3];
     } cases[] = {
-        {1, UINT32_MAX, 3, {1, 2, 0}, {0, 1, 2}, {SF_NO_UNIT, 1, 2}},
-        {1, 1, 2, {1, 2}, {0, 1}, {SF_NO_UNIT, 1}},
-        {3, 5, 1, {3}, {0}, {SF_NO_UNIT}},
-        {0, 0, 1, {0}, {0}, {SF_NO_UNIT}},
+        {1, UINT32_MAX, 3, {1, 2, 0}, {0, 1, 2}, {SF_NO_UNIT, 1, 2}, {0, 5, 10}},
+        {1, 1, 2, {1, 2}, {0, 1}, {SF_NO_UNIT, 1}, {0, 5}},
+        {3, 5, 1, {3}, {0}, {SF_NO_UNIT}, {0}},
+        {0, 0, 1, {0}, {0}, {SF_NO_UNIT}, {0}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         sf_reach_result reach;
-        assert_int_equal(sf_connectivity_reach(&reach, &csr, cases[i].source, cases[i].hops, NULL), SF_OK);
+        assert_int_equal(sf_connectivity_reach(&reach, &graph, &csr, cases[i].source, cases[i].hops, NULL),
+                         SF_OK);
         assert_int_equal(reach.count, cases[i].count);
         size_t bytes = reach.count * sizeof(uint32_t);
         assert_memory_equal(reach.units, cases[i].units, bytes);
         assert_memory_equal(reach.levels, cases[i].levels, bytes);
         assert_memory_equal(reach.parents, cases[i].parents, bytes);
-        sf_free(reach.units);
-        sf_free(reach.levels);
-        sf_free(reach.parents);
+        for (size_t k = 0; k < reach.count; k++)
+            assert_int_equal(reach.delays[k].high_ns, cases[i].high_ms[k] * 1000000);
+        sf_reach_result_free(&reach);
     }
     sf_csr_free(&csr);
     sf_connectivity_free(&graph);
+}
+
+/* The smallest delay of all walks of exactly `hops` edges between two units. */
+static sf_delay try_walks(const sf_connectivity *graph, uint32_t from, uint32_t to, uint32_t hops)
+{
+    sf_delay best = {INT64_MAX, INT64_MAX};
+    if (hops == 0)
+        return from == to ? (sf_delay){0, 0} : best;
+    for (size_t i = 0; i < graph->count; i++) {
+        const sf_link *link = &graph->links[i];
+        bool back = graph->is_tiling && link->to == from;
+        if (link->from != from && !back)
+            continue;
+        sf_delay rest = try_walks(graph, back ? link->from : link->to, to, hops - 1);
+        if (rest.high_ns == INT64_MAX)
+            continue;
+        sf_delay walk = {rest.low_ns + link->delay.low_ns, rest.high_ns + link->delay.high_ns};
+        if (walk.high_ns < best.high_ns || (walk.high_ns == best.high_ns && walk.low_ns < best.low_ns))
+            best = walk;
+    }
+    return best;
+}
+
+static bool has_link(const sf_connectivity *graph, uint32_t from, uint32_t to, sf_delay delay)
+{
+    for (size_t i = 0; i < graph->count; i++) {
+        const sf_link *link = &graph->links[i];
+        bool joins = (link->from == from && link->to == to) ||
+                     (graph->is_tiling && link->from == to && link->to == from);
+        if (joins && link->delay.low_ns == delay.low_ns && link->delay.high_ns == delay.high_ns)
+            return true;
+    }
+    return false;
+}
+
+static void path_delays_are_the_smallest_of_all_shortest_paths(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("path delays", 17);
+    for (int round = 0; round < 150; round++) {
+        bool is_tiling = round % 5 == 0;
+        sf_link links[32];
+        size_t count = 0;
+        for (uint32_t from = 0; from < 6; from++)
+            for (uint32_t to = 0; to < 6; to++)
+                if ((!is_tiling || from < to) && count + 1 < 32 && test_random_below(&random, 3) == 0) {
+                    int64_t low = is_tiling ? 0 : (int64_t)test_random_below(&random, 4);
+                    int64_t high = is_tiling ? 9 : low + 1 + (int64_t)test_random_below(&random, 4);
+                    links[count++] = link_of(from, to, low, high, 5);
+                    if (!is_tiling && test_random_below(&random, 3) == 0)
+                        links[count++] = link_of(from, to, low + 1, high + 1, 5);
+                }
+        sf_connectivity graph;
+        sf_csr csr;
+        sf_reach_result reach;
+        uint32_t source = (uint32_t)test_random_below(&random, 6), hops = 1 + (uint32_t)round % 5;
+        assert_int_equal(sf_connectivity_build(&graph, 6, links, count, NULL), SF_OK);
+        graph.is_tiling = is_tiling;
+        assert_int_equal(sf_connectivity_csr(&csr, &graph, NULL, NULL), SF_OK);
+        assert_int_equal(sf_connectivity_reach(&reach, &graph, &csr, source, hops, NULL), SF_OK);
+        for (size_t i = 0; i < reach.count; i++) {
+            sf_delay expected = try_walks(&graph, source, reach.units[i], reach.levels[i]);
+            assert_int_equal(reach.delays[i].low_ns, expected.low_ns);
+            assert_int_equal(reach.delays[i].high_ns, expected.high_ns);
+            for (size_t k = 0; k < reach.count; k++) { /* the parent is on such a path */
+                sf_delay step = {reach.delays[i].low_ns - reach.delays[k].low_ns,
+                                 reach.delays[i].high_ns - reach.delays[k].high_ns};
+                if (reach.units[k] == reach.parents[i])
+                    assert_true(has_link(&graph, reach.units[k], reach.units[i], step));
+            }
+        }
+        sf_reach_result_free(&reach);
+        sf_csr_free(&csr);
+        sf_connectivity_free(&graph);
+    }
 }
 
 static void expect_json(const sf_connectivity *graph, const char *expected)
@@ -213,6 +290,8 @@ static int use_everything(void *context)
     sf_csr csr = {0};
     sf_edge_change *changes = NULL;
     sf_reach_result reach = {0};
+    sf_reach_counts all = {0};
+    sf_components_result components = {0};
     size_t count;
     int status = sf_connectivity_build(&graph, 3, links, 2, NULL);
     if (status == SF_OK)
@@ -220,10 +299,15 @@ static int use_everything(void *context)
     if (status == SF_OK)
         status = sf_connectivity_csr(&csr, &graph, NULL, NULL);
     if (status == SF_OK)
-        status = sf_connectivity_reach(&reach, &csr, 0, 3, NULL);
-    sf_free(reach.units);
-    sf_free(reach.levels);
-    sf_free(reach.parents);
+        status = sf_connectivity_reach(&reach, &graph, &csr, 0, 3, NULL);
+    if (status == SF_OK)
+        status = sf_connectivity_reach_all(&all, &csr, 2, NULL);
+    if (status == SF_OK)
+        status = sf_connectivity_components(&components, &csr, NULL);
+    sf_reach_result_free(&reach);
+    sf_free(all.reached);
+    sf_free(all.depth);
+    sf_free(components.of_unit);
     sf_free(changes);
     sf_csr_free(&csr);
     sf_connectivity_free(&graph);
@@ -244,6 +328,7 @@ int main(void)
         cmocka_unit_test(applying_the_changes_gives_the_next_snapshot),
         cmocka_unit_test(the_graph_for_searches_keeps_order_names_and_values),
         cmocka_unit_test(reach_lists_units_by_level),
+        cmocka_unit_test(path_delays_are_the_smallest_of_all_shortest_paths),
         cmocka_unit_test(json_is_the_document_of_the_command),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/background.h"
+
+static void finish(sf_background *background)
+{
+    background->work(background->job);
+    atomic_store(&background->state, SF_BACKGROUND_DONE);
+}
+
+static void *run(void *argument)
+{
+    sf_background *background = argument;
+    sf_thread_give_way(); /* to the hops */
+    while (!atomic_load(&background->leave)) {
+        if (atomic_load(&background->state) == SF_BACKGROUND_BUSY)
+            finish(background);
+        else
+            sf_bell_wait(&background->bell, -1);
+    }
+    return NULL;
+}
+
+int sf_background_open(sf_background *background, const char *name, bool inside, void (*work)(void *job),
+                       void *job, sf_error *error)
+{
+    *background = (sf_background){.work = work, .job = job, .inside = inside};
+    if (inside)
+        return SF_OK;
+    int status = sf_bell_open(&background->bell, error);
+    if (status == SF_OK)
+        status = sf_thread_start(&background->thread, name, run, background, error);
+    if (status != SF_OK)
+        sf_background_close(background);
+    return status;
+}
+
+void sf_background_close(sf_background *background)
+{
+    atomic_store(&background->leave, true);
+    if (background->thread.running)
+        sf_bell_ring(&background->bell);
+    sf_thread_join(&background->thread);
+    sf_bell_close(&background->bell);
+    *background = (sf_background){0};
+}
+
+static bool keep_going(void *user, const char *what, double done, double total)
+{
+    (void)what;
+    (void)done;
+    (void)total;
+    return !atomic_load(&((sf_background *)user)->leave);
+}
+
+sf_progress sf_background_progress(sf_background *background)
+{
+    return (sf_progress){.update = keep_going, .user = background};
+}
+
+bool sf_background_is_idle(const sf_background *background)
+{
+    return atomic_load(&background->state) == SF_BACKGROUND_IDLE;
+}
+
+void sf_background_start(sf_background *background)
+{
+    atomic_store(&background->state, SF_BACKGROUND_BUSY);
+    if (background->inside)
+        finish(background);
+    else
+        sf_bell_ring(&background->bell);
+}
+
+bool sf_background_take(sf_background *background)
+{
+    int done = SF_BACKGROUND_DONE;
+    return atomic_compare_exchange_strong(&background->state, &done, SF_BACKGROUND_IDLE);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Work that takes longer than a hop: one job at a time on a thread of its own, so that no hop waits for it.
+ * On a virtual clock the job runs inside the call that starts it, which makes a run deterministic.
+ */
+#ifndef SF_PIPELINE_BACKGROUND_H
+#define SF_PIPELINE_BACKGROUND_H
+
+#include "core/progress.h"
+#include "core/thread.h"
+
+typedef enum sf_background_state {
+    SF_BACKGROUND_IDLE,
+    SF_BACKGROUND_BUSY,
+    SF_BACKGROUND_DONE
+} sf_background_state;
+
+/** Zero-initialised it is closed. All calls but `work` come from one thread. */
+typedef struct sf_background {
+    void (*work)(void *job);
+    void *job; /**< the caller's, but while busy the worker's */
+    bool inside;
+    sf_thread thread;
+    sf_bell bell;
+    atomic_int state;
+    atomic_bool leave;
+} sf_background;
+
+/** Starts the thread, unless work is to be done `inside`. The struct must stay where it is. */
+int sf_background_open(sf_background *background, const char *name, bool inside, void (*work)(void *job),
+                       void *job, sf_error *error);
+
+/** Asks the work to stop by its progress, and waits for it. */
+void sf_background_close(sf_background *background);
+
+/** For the work: its update is false once nobody waits for the result any more. */
+sf_progress sf_background_progress(sf_background *background);
+
+/** True while the job is the caller's to fill. */
+bool sf_background_is_idle(const sf_background *background);
+
+/** Hands the job over; only while idle. */
+void sf_background_start(sf_background *background);
+
+/** True where the work is done: the job is the caller's again, with its results. */
+bool sf_background_take(sf_background *background);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/queries.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "graph/motif.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* ---- opening
+ * ------------------------------------------------------------------------------------------------------------
+ */
+
+static int resolve_sources(sf_queries *queries, const sf_units *units, sf_error *error)
+{
+    const sf_config *config = queries->config;
+    for (uint32_t i = 0; i < config->graph.reach_count; i++) {
+        sf_error reason;
+        queries->reach[i].hops = config->graph.reach[i].hops;
+        if (sf_units_resolve(units, config->graph.reach[i].from, &queries->reach[i].source, &reason) == SF_OK)
+            continue;
+        char key[48];
+        snprintf(key, sizeof key, "graph.reach.%" PRIu32 ".from", i);
+        return sf_config_refuse(config, key, error, "%s", reason.text);
+    }
+    return SF_OK;
+}
+
+/* A pattern may ask for what edges of these graphs do not carry: a search in an empty one tells. */
+static int try_pattern(const sf_queries *queries, const sf_pattern *pattern, const sf_match_options *options,
+                       sf_error *error)
+{
+    const sf_connectivity empty = {.is_tiling = queries->config->graph.metric == SF_CONFIG_STTC};
+    sf_csr csr;
+    sf_match_index *index = NULL;
+    sf_match_result result;
+    int status = sf_connectivity_csr(&csr, &empty, NULL, error);
+    if (status == SF_OK)
+        status = sf_match_open(&index, &csr, error);
+    if (status == SF_OK)
+        status = sf_match_run(index, pattern, options, &result, error);
+    if (status == SF_OK)
+        sf_match_result_free(&result);
+    sf_match_close(index);
+    sf_csr_free(&csr);
+    return status;
+}
+
+static int read_patterns(sf_queries *queries, sf_error *error)
+{
+    const sf_config *config = queries->config;
+    bool directed = config->graph.metric != SF_CONFIG_STTC;
+    for (uint32_t i = 0; i < config->graph.pattern_count; i++) {
+        const sf_config_pattern *wanted = &config->graph.patterns[i];
+        sf_error reason = {0};
+        queries->options[i] =
+            (sf_match_options){.keep = wanted->limit, .threads = 1, .time_limit_s = queries->time_limit_s};
+        int status = sf_motif_read(&queries->patterns[i], wanted->pattern, directed, &reason);
+        queries->pattern_count += status == SF_OK;
+        if (status == SF_OK)
+            status = try_pattern(queries, &queries->patterns[i], &queries->options[i], &reason);
+        if (status == SF_NO_MEMORY)
+            return sf_fail_memory(error);
+        if (status == SF_OK)
+            continue;
+        char key[48];
+        snprintf(key, sizeof key, "graph.patterns.%" PRIu32 ".pattern", i);
+        return sf_config_refuse(config, key, error, "%s%s%s", reason.place,
+                                reason.place[0] != '\0' ? ": " : "", reason.text);
+    }
+    return SF_OK;
+}
+
+static void compare(void *argument)
+{
+    sf_rewired_job *job = argument;
+    sf_queries *queries = job->queries;
+    const sf_config *config = queries->config;
+    const sf_pattern_set set = {queries->patterns, queries->options, queries->pattern_count};
+    sf_progress progress = sf_background_progress(&queries->rewiring);
+    sf_measure measure = sf_measure_patterns(&set);
+    sf_spread_options options = {.graphs = config->graph.rewired,
+                                 .seed = config->graph.seed,
+                                 .threads = config->mine.threads,
+                                 .progress = &progress};
+    job->status = sf_spread_find(job->spreads, job->counts, &job->graph, &measure, &options, &job->error);
+    sf_csr_free(&job->graph);
+}
+
+int sf_queries_open(sf_queries *queries, const sf_config *config, const sf_units *units, bool virtual_clock,
+                    sf_error *error)
+{
+    uint32_t patterns = config->graph.pattern_count;
+    *queries = (sf_queries){.config = config, .job = {.queries = queries}};
+    if (!virtual_clock && patterns > 0)
+        queries->time_limit_s = config->window.hop_s * SF_QUERIES_SHARE / patterns;
+    queries->reach = sf_alloc(config->graph.reach_count, sizeof *queries->reach);
+    queries->patterns = sf_alloc(patterns, sizeof *queries->patterns);
+    queries->options = sf_alloc(patterns, sizeof *queries->options);
+    queries->spreads = sf_alloc(patterns, sizeof *queries->spreads);
+    queries->job.counts = sf_alloc(patterns, sizeof *queries->job.counts);
+    queries->job.spreads = sf_alloc(patterns, sizeof *queries->job.spreads);
+    int status = SF_OK;
+    if (queries->reach == NULL || queries->patterns == NULL || queries->options == NULL ||
+        queries->spreads == NULL || queries->job.counts == NULL || queries->job.spreads == NULL)
+        status = sf_fail_memory(error);
+    if (status == SF_OK)
+        status = resolve_sources(queries, units, error);
+    if (status == SF_OK)
+        status = read_patterns(queries, error);
+    if (status == SF_OK && config->graph.rewired > 0 && patterns > 0)
+        status = sf_background_open(&queries->rewiring, "synfire-rewire", virtual_clock, compare,
+                                    &queries->job, error);
+    if (status != SF_OK)
+        sf_queries_close(queries);
+    return status;
+}
+
+void sf_queries_close(sf_queries *queries)
+{
+    sf_background_close(&queries->rewiring);
+    for (size_t i = 0; i < queries->pattern_count; i++)
+        sf_pattern_free(&queries->patterns[i]);
+    sf_csr_free(&queries->job.graph);
+    sf_free(queries->reach);
+    sf_free(queries->patterns);
+    sf_free(queries->options);
+    sf_free(queries->spreads);
+    sf_free(queries->job.counts);
+    sf_free(queries->job.spreads);
+    *queries = (sf_queries){0};
+}
+
+/* ---- counts beside those of rewired graphs
+ * -------------------------------------------------------------------------------------------------------------
+ */
+
+static int take_spreads(sf_queries *queries, sf_error *error)
+{
+    const sf_rewired_job *job = &queries->job;
+    if (!sf_background_take(&queries->rewiring))
+        return SF_OK;
+    if (job->status != SF_OK)
+        return sf_fail(error, job->error.code, job->error.place, "%s", job->error.text);
+    for (size_t i = 0; i < queries->pattern_count; i++)
+        queries->spreads[i] = (sf_motif_spread){.graphs = queries->config->graph.rewired,
+                                                .window = job->window,
+                                                .count = (uint64_t)job->counts[i],
+                                                .mean = job->spreads[i].mean,
+                                                .sd = job->spreads[i].sd,
+                                                .z = job->spreads[i].z};
+    return SF_OK;
+}
+
+/* Starts where the last comparison is done. A lower bound cannot be compared. The graph goes to the job. */
+static void start_spreads(sf_queries *queries, sf_csr *csr, const sf_graph_message *message)
+{
+    sf_rewired_job *job = &queries->job;
+    if (!sf_background_is_idle(&queries->rewiring))
+        return;
+    for (size_t i = 0; i < message->motif_count; i++) {
+        if (message->motifs[i].truncated)
+            return;
+        job->counts[i] = (double)message->motifs[i].count;
+    }
+    job->graph = *csr;
+    *csr = (sf_csr){0};
+    job->window = message->window;
+    sf_background_start(&queries->rewiring);
+}
+
+static int compare_motifs(sf_queries *queries, sf_csr *csr, sf_graph_message *message, sf_error *error)
+{
+    int status = take_spreads(queries, error);
+    if (status != SF_OK)
+        return status;
+    start_spreads(queries, csr, message);
+    status = take_spreads(queries, error); /* on a virtual clock it is there already */
+    for (size_t i = 0; i < message->motif_count && status == SF_OK; i++)
+        message->motifs[i].spread = queries->spreads[i];
+    return status;
+}
+
+/* ---- answers
+ * --------------------------------------------------------------------------------------------------------------
+ */
+
+static int match_pattern(sf_motif_result *motif, const sf_queries *queries, sf_match_index *index, size_t i,
+                         sf_error *error)
+{
+    sf_match_result result;
+    motif->pattern = sf_copy_string(queries->config->graph.patterns[i].pattern);
+    if (motif->pattern == NULL)
+        return sf_fail_memory(error);
+    int status = sf_match_run(index, &queries->patterns[i], &queries->options[i], &result, error);
+    if (status != SF_OK)
+        return status;
+    motif->count = result.count;
+    motif->truncated = result.truncated;
+    motif->size = result.vertex_count;
+    motif->kept = result.kept;
+    motif->embeddings = result.embeddings;
+    return SF_OK;
+}
+
+static int match_patterns(sf_queries *queries, const sf_csr *csr, sf_graph_message *message, sf_error *error)
+{
+    sf_match_index *index;
+    message->motifs = sf_alloc(queries->pattern_count, sizeof *message->motifs);
+    if (message->motifs == NULL)
+        return sf_fail_memory(error);
+    int status = sf_match_open(&index, csr, error);
+    if (status != SF_OK)
+        return status;
+    for (size_t i = 0; i < queries->pattern_count && status == SF_OK; i++)
+        status = match_pattern(&message->motifs[message->motif_count++], queries, index, i, error);
+    sf_match_close(index);
+    return status;
+}
+
+static int follow_paths(const sf_queries *queries, const sf_connectivity *snapshot, const sf_csr *csr,
+                        sf_graph_message *message, sf_error *error)
+{
+    const sf_config_graph *config = &queries->config->graph;
+    int status = SF_OK;
+    message->reach = sf_alloc(config->reach_count, sizeof *message->reach);
+    if (message->reach == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < config->reach_count && status == SF_OK; i++)
+        status = sf_connectivity_reach(&message->reach[message->reach_count++], snapshot, csr,
+                                       queries->reach[i].source, queries->reach[i].hops, error);
+    if (status == SF_OK && config->reach_all > 0)
+        status = sf_connectivity_reach_all(&message->reach_all, csr, config->reach_all, error);
+    if (status == SF_OK && config->components)
+        status = sf_connectivity_components(&message->components, csr, error);
+    return status;
+}
+
+int sf_queries_answer(sf_queries *queries, const sf_connectivity *snapshot, sf_graph_message *message,
+                      sf_error *error)
+{
+    sf_csr csr;
+    int status = sf_connectivity_csr(&csr, snapshot, NULL, error);
+    if (status != SF_OK)
+        return status;
+    message->unit_count = snapshot->unit_count;
+    status = follow_paths(queries, snapshot, &csr, message, error);
+    if (status == SF_OK && queries->pattern_count > 0)
+        status = match_patterns(queries, &csr, message, error);
+    if (status == SF_OK && queries->pattern_count > 0 && queries->config->graph.rewired > 0)
+        status = compare_motifs(queries, &csr, message, error);
+    sf_csr_free(&csr);
+    return status;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The questions that a configuration asks of every snapshot of the connectivity graph: what units reach, its
+ * components, and patterns, whose counts are held against rewired graphs in the background.
+ */
+#ifndef SF_PIPELINE_QUERIES_H
+#define SF_PIPELINE_QUERIES_H
+
+#include "core/config.h"
+#include "graph/connectivity.h"
+#include "graph/spread.h"
+#include "pipeline/background.h"
+
+/** Share of a hop that all patterns together may take; a search that is cut short says so. */
+#define SF_QUERIES_SHARE 0.25
+
+/** One comparison of all patterns with rewired graphs; the worker's while it is busy. */
+typedef struct sf_rewired_job {
+    struct sf_queries *queries;
+    sf_csr graph;
+    sf_span window;
+    double *counts; /**< of each pattern in `graph` */
+    sf_spread *spreads;
+    int status;
+    sf_error error;
+} sf_rewired_job;
+
+/** Window thread. Zero-initialised it asks nothing. Stays where it is while open. */
+typedef struct sf_queries {
+    const sf_config *config;
+    struct sf_reach_query {
+        uint32_t source, hops;
+    } * reach;
+    sf_pattern *patterns;
+    sf_match_options *options; /**< of each pattern */
+    size_t pattern_count;
+    double time_limit_s; /**< of one pattern; 0: none */
+    sf_background rewiring;
+    sf_rewired_job job;
+    sf_motif_spread *spreads; /**< the newest of each pattern */
+} sf_queries;
+
+/**
+ * Resolves units and reads patterns. On a virtual clock no search is cut short and comparisons with rewired
+ * graphs belong to the window itself. SF_CONFIG.
+ */
+int sf_queries_open(sf_queries *queries, const sf_config *config, const sf_units *units, bool virtual_clock,
+                    sf_error *error);
+void sf_queries_close(sf_queries *queries);
+
+/** Answers everything for a snapshot, of the message's window, into the message. */
+int sf_queries_answer(sf_queries *queries, const sf_connectivity *snapshot, sf_graph_message *message,
+                      sf_error *error);
+
+#endif

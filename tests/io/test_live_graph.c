@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The connectivity graph of a run and the answers to its queries are those of the same window taken alone. */
+#include "support/runs.h"
+
+#include "core/memory.h"
+#include "graph/bfs.h"
+#include "graph/motif.h"
+#include "graph/spread.h"
+#include "graph/sttc.h"
+#include "mine/mine.h"
+#include "pipeline/connections.h"
+
+#include <math.h>
+
+enum { UNITS = 6 };
+
+/* ---- the graph that a subscriber holds ---- */
+
+typedef struct held {
+    sf_link links[UNITS * UNITS * 2];
+    size_t count;
+} held;
+
+static void apply(held *graph, const sf_graph_message *message)
+{
+    for (size_t c = 0; c < message->change_count; c++) {
+        const sf_edge_change *change = &message->changes[c];
+        size_t i = 0;
+        while (i < graph->count &&
+               (graph->links[i].from != change->from || graph->links[i].to != change->to ||
+                graph->links[i].delay.low_ns != change->delay.low_ns))
+            i++;
+        sf_link link = {.from = change->from,
+                        .to = change->to,
+                        .delay = change->delay,
+                        .count = change->count,
+                        .expected = change->expected,
+                        .p = change->p,
+                        .coefficient = message->is_tiling ? change->weight : 0};
+        if (change->removed)
+            graph->links[i] = graph->links[--graph->count];
+        else
+            graph->links[i] = link;
+        graph->count += !change->removed && i == graph->count;
+        if (!message->is_tiling)
+            test_assert_same(change->weight, (double)change->count - change->expected);
+    }
+    assert_int_equal(graph->count, message->edges);
+}
+
+static void assert_same_graph(const sf_connectivity *found, const sf_connectivity *expected)
+{
+    assert_int_equal(found->count, expected->count);
+    for (size_t i = 0; i < found->count; i++) {
+        const sf_link *a = &found->links[i], *b = &expected->links[i];
+        assert_int_equal(a->from, b->from);
+        assert_int_equal(a->to, b->to);
+        assert_int_equal(a->delay.low_ns, b->delay.low_ns);
+        assert_int_equal(a->delay.high_ns, b->delay.high_ns);
+        assert_int_equal(a->count, b->count);
+        test_assert_same(a->p, b->p);
+        if (expected->is_tiling)
+            test_assert_same(a->coefficient, b->coefficient);
+    }
+}
+
+/* ---- the same offline ---- */
+
+static sf_connectivity mine_window(const sf_recording *recording, const sf_spike *spikes, size_t count,
+                                   const sf_config *config)
+{
+    sf_delay delays[8];
+    sf_mine_options options;
+    sf_mine_options_default(&options);
+    options.delays = delays;
+    assert_int_equal(sf_delays_parse(delays, 8, &options.delay_count, config->mine.delays_ms, NULL), SF_OK);
+    options.threshold = config->mine.min_count;
+    options.max_size = 2;
+    options.threads = 1;
+    sf_mine_input input = {
+        .spikes = spikes, .spike_count = count, .units = &recording->units, .duration_ns = 1000000000};
+    sf_mine_result *result;
+    assert_int_equal(sf_mine(&result, &input, &options, NULL, NULL), SF_OK);
+    sf_link links[UNITS * UNITS * 2];
+    size_t pairs = 0;
+    for (size_t i = 0; i < result->count; i++) {
+        sf_episode episode;
+        sf_mine_result_episode(result, i, &episode);
+        if (episode.size == 2)
+            links[pairs++] = (sf_link){.from = episode.units[0],
+                                       .to = episode.units[1],
+                                       .delay = episode.delays[0],
+                                       .count = result->items[i].count,
+                                       .p = NAN};
+    }
+    sf_mine_result_free(result);
+    sf_connectivity graph;
+    assert_int_equal(sf_connectivity_build(&graph, UNITS, links, pairs, NULL), SF_OK);
+    return graph;
+}
+
+static sf_connectivity tile_window(const sf_spike *spikes, size_t count, sf_span window,
+                                   const sf_config *config)
+{
+    sf_trains trains;
+    sf_connectivity graph;
+    sf_sttc_options options = {.dt_ns = (int64_t)(config->graph.dt_ms * 1e6),
+                               .recorded = {window.start_ns, window.stop_ns},
+                               .surrogates = config->graph.surrogates,
+                               .percentile = SF_STTC_PERCENTILE,
+                               .seed = config->graph.seed,
+                               .threads = 1};
+    assert_int_equal(sf_trains_split(&trains, spikes, count, UNITS, NULL), SF_OK);
+    assert_int_equal(sf_sttc_graph(&graph, &trains, &options, NULL), SF_OK);
+    sf_trains_free(&trains);
+    return graph;
+}
+
+static void check_motif(const sf_motif_result *motif, const sf_csr *csr, const sf_graph_message *message,
+                        const sf_config *config)
+{
+    sf_pattern pattern;
+    sf_match_index *index;
+    sf_match_result result;
+    sf_match_options options = {.threads = 1, .keep = 1000};
+    assert_int_equal(sf_motif_read(&pattern, motif->pattern, true, NULL), SF_OK);
+    assert_int_equal(sf_match_open(&index, csr, NULL), SF_OK);
+    assert_int_equal(sf_match_run(index, &pattern, &options, &result, NULL), SF_OK);
+    assert_int_equal(motif->count, result.count);
+    assert_false(motif->truncated);
+    assert_int_equal(motif->size, pattern.vertex_count);
+    assert_int_equal(motif->kept, result.count < 3 ? result.count : 3);
+    if (motif->kept > 0)
+        assert_memory_equal(motif->embeddings, result.embeddings,
+                            motif->kept * motif->size * sizeof *motif->embeddings);
+
+    sf_spread spread;
+    const sf_pattern_set set = {&pattern, &options, 1};
+    sf_measure measure = sf_measure_patterns(&set);
+    sf_spread_options how = {.graphs = config->graph.rewired, .seed = config->graph.seed, .threads = 2};
+    double count = (double)result.count;
+    assert_int_equal(sf_spread_find(&spread, &count, csr, &measure, &how, NULL), SF_OK);
+    assert_int_equal(motif->spread.graphs, config->graph.rewired);
+    assert_int_equal(motif->spread.window.start_ns, message->window.start_ns);
+    assert_int_equal(motif->spread.window.stop_ns, message->window.stop_ns);
+    assert_int_equal(motif->spread.count, motif->count);
+    test_assert_same(motif->spread.mean, spread.mean);
+    test_assert_same(motif->spread.sd, spread.sd);
+    test_assert_same(motif->spread.z, spread.z);
+    sf_match_result_free(&result);
+    sf_match_close(index);
+    sf_pattern_free(&pattern);
+}
+
+static void check_reach(const sf_reach_result *found, const sf_connectivity *graph, const sf_csr *csr,
+                        const sf_config_reach *query)
+{
+    sf_reach_result expected;
+    uint32_t source = (uint32_t)(query->from[1] - '1');
+    assert_int_equal(sf_connectivity_reach(&expected, graph, csr, source, query->hops, NULL), SF_OK);
+    assert_int_equal(found->count, expected.count);
+    assert_memory_equal(found->units, expected.units, found->count * sizeof(uint32_t));
+    assert_memory_equal(found->parents, expected.parents, found->count * sizeof(uint32_t));
+    assert_memory_equal(found->delays, expected.delays, found->count * sizeof(sf_delay));
+    sf_reach_result_free(&expected);
+}
+
+static void check_answers(const sf_graph_message *message, const sf_connectivity *graph,
+                          const sf_config *config)
+{
+    sf_csr csr;
+    assert_int_equal(sf_connectivity_csr(&csr, graph, NULL, NULL), SF_OK);
+    assert_int_equal(message->unit_count, UNITS);
+    assert_int_equal(message->reach_count, config->graph.reach_count);
+    for (size_t i = 0; i < message->reach_count; i++)
+        check_reach(&message->reach[i], graph, &csr, &config->graph.reach[i]);
+    for (uint32_t unit = 0; unit < UNITS; unit++) {
+        sf_bfs_result search;
+        assert_int_equal(sf_bfs(&search, &csr, unit, config->graph.reach_all, NULL), SF_OK);
+        assert_int_equal(message->reach_all.reached[unit], search.reached);
+        assert_int_equal(message->reach_all.depth[unit], search.depth);
+        sf_bfs_result_free(&search);
+    }
+    uint32_t component[UNITS];
+    assert_int_equal(message->components.count, sf_components(&csr, component));
+    assert_memory_equal(message->components.of_unit, component, sizeof component);
+    assert_int_equal(message->motif_count, config->graph.pattern_count);
+    for (size_t i = 0; i < message->motif_count; i++)
+        check_motif(&message->motifs[i], &csr, message, config);
+    sf_csr_free(&csr);
+}
+
+/* Returns how many edges were compared. */
+static size_t check_run(const char *yaml, const sf_recording *recording)
+{
+    sf_config config = test_config(yaml);
+    test_collector *all = test_collector_new();
+    test_run_to_end(&config, recording, 0, all);
+    held now = {.count = 0};
+    size_t edges = 0, windows = 0, graphs = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        windows += all->messages[i]->topic == SF_TOPIC_EPISODES;
+        if (all->messages[i]->topic != SF_TOPIC_GRAPH)
+            continue;
+        const sf_graph_message *message = &all->messages[i]->graph;
+        apply(&now, message);
+        sf_connectivity held_graph, alone;
+        assert_int_equal(sf_connectivity_build(&held_graph, UNITS, now.links, now.count, NULL), SF_OK);
+        size_t first =
+            sf_spikes_lower_bound(recording->spikes, recording->spike_count, message->window.start_ns);
+        size_t last =
+            sf_spikes_lower_bound(recording->spikes, recording->spike_count, message->window.stop_ns);
+        held_graph.is_tiling = message->is_tiling;
+        if (message->is_tiling)
+            alone = tile_window(recording->spikes + first, last - first, message->window, &config);
+        else
+            alone = mine_window(recording, recording->spikes + first, last - first, &config);
+        assert_same_graph(&held_graph, &alone);
+        check_answers(message, &held_graph, &config);
+        edges += now.count;
+        graphs++;
+        sf_connectivity_free(&held_graph);
+        sf_connectivity_free(&alone);
+    }
+    assert_int_equal(graphs, windows);
+    test_collector_free(all);
+    sf_config_free(&config);
+    return edges;
+}
+
+#define QUERIES                                                                                              \
+    "reach: [{from: e1, hops: 1}, {from: e3, hops: 4}], reach_all: 2, components: true, rewired: 7, "        \
+    "patterns: [{pattern: chain-3, limit: 3}, {pattern: reciprocal-pair, limit: 3}, "                        \
+    "{pattern: 030T, limit: 3}, {pattern: 'A -> B [weight > 1]; C -> B', limit: 3}]"
+
+static void every_snapshot_is_that_of_its_window_alone(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("live graph", 31);
+    size_t edges[2] = {0};
+    for (int round = 0; round < 6; round++) {
+        sf_recording recording = test_random_recording(&random, 400 + test_random_below(&random, 500), UNITS,
+                                                       INT64_C(4000000000), round % 2 ? 1000000 : 1);
+        edges[0] += check_run("window: {length_s: 1, hop_s: 0.5}\n"
+                              "mine: {every: 1, delays_ms: '0:15,15:40', min_count: 5, max_size: 2, "
+                              "track_most: 1000}\n"
+                              "graph: {" QUERIES "}\n",
+                              &recording);
+        edges[1] += check_run("window: {length_s: 2, hop_s: 1}\nmine: {every: 0}\n"
+                              "graph: {metric: sttc, dt_ms: 20, surrogates: 20, seed: 3, " QUERIES "}\n",
+                              &recording);
+        sf_recording_free(&recording);
+    }
+    printf("%zu and %zu edges compared\n", edges[0], edges[1]);
+    assert_true(edges[0] > 500 && edges[1] > 20);
+}
+
+/* In real time comparisons and tilings are made in the background: each belongs to a window that was, and
+ * none holds a hop up. */
+static void in_real_time_answers_name_their_window(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("live graph in time", 32);
+    sf_recording recording = test_random_recording(&random, 3000, UNITS, INT64_C(12000000000), 1000);
+    static const char *const metrics[] = {"", "metric: sttc, dt_ms: 20, surrogates: 20, "};
+    for (int m = 0; m < 2; m++) {
+        char yaml[1024];
+        snprintf(yaml, sizeof yaml,
+                 "window: {length_s: 1, hop_s: 0.5}\nmine: {every: 1, delays_ms: '0:15', min_count: 4}\n"
+                 "graph: {%srewired: 20, patterns: [{pattern: chain-3}]}\n",
+                 metrics[m]);
+        sf_config config = test_config(yaml);
+        test_collector *all = test_collector_new();
+        test_run_to_end(&config, &recording, 20, all);
+        size_t graphs = 0, spreads = 0;
+        for (size_t i = 0; i < all->count; i++) {
+            if (all->messages[i]->topic != SF_TOPIC_GRAPH)
+                continue;
+            const sf_graph_message *message = &all->messages[i]->graph;
+            const sf_motif_spread *spread = &message->motifs[0].spread;
+            assert_int_equal(message->is_tiling, m);
+            assert_int_equal(all->messages[i]->time_ns, message->window.stop_ns);
+            graphs++;
+            if (spread->graphs == 0)
+                continue;
+            assert_int_equal(spread->graphs, 20);
+            assert_true(spread->window.stop_ns <= message->window.stop_ns);
+            spreads++;
+        }
+        assert_true(graphs > 3 && spreads > 0);
+        test_collector_free(all);
+        sf_config_free(&config);
+    }
+    sf_recording_free(&recording);
+}
+
+static void queries_that_cannot_be_are_refused_with_their_place(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("live graph words", 11);
+    sf_recording recording = test_random_recording(&random, 100, 2, INT64_C(1000000000), 1000);
+    static const char *const bad[][3] = {
+        {"graph: {patterns: [{pattern: chain-2}, {pattern: 'A ->'}]}\n",
+         "test.yaml:1:50: graph.patterns.1.pattern", "pattern:1:5: found the end"},
+        {"graph: {patterns: [{pattern: 'A -> B [colour = 1]'}]}\n",
+         "test.yaml:1:30: graph.patterns.0.pattern", "colour"},
+        {"graph: {metric: sttc, patterns: [{pattern: 'A -> B [count = 1]'}]}\n",
+         "test.yaml:1:44: graph.patterns.0.pattern", "count"},
+        {"graph: {patterns: [{pattern: nowhere.graph}]}\n", "test.yaml:1:30: graph.patterns.0.pattern",
+         "nowhere.graph: there is no such file"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        sf_config config = test_config(bad[i][0]);
+        sf_pipeline_options options = {.config = &config, .recording = &recording};
+        sf_pipeline *pipeline;
+        sf_error error = {0};
+        test_assert_fails(sf_pipeline_open(&pipeline, &options, &error), &error, SF_CONFIG, bad[i][2]);
+        assert_string_equal(error.place, bad[i][1]);
+        sf_config_free(&config);
+    }
+    sf_recording_free(&recording);
+}
+
+/* ---- memory ---- */
+
+typedef struct scene {
+    sf_config config;
+    sf_units units;
+    sf_episode_count items[3];
+    const sf_spike *spikes;
+    size_t count;
+} scene;
+
+static int update_once(void *context)
+{
+    scene *s = context;
+    sf_connections connections;
+    sf_message *message = NULL;
+    const sf_episodes_message episodes = {.count = 3, .items = s->items};
+    const sf_connections_window window = {.span = {0, 1000000000},
+                                          .spikes = s->spikes,
+                                          .count = s->count,
+                                          .episodes = &episodes,
+                                          .threshold = 1};
+    int status = sf_connections_open(&connections, &s->config, &s->units, true, NULL);
+    if (status == SF_OK)
+        status = sf_connections_update(&connections, &window, &message, NULL);
+    sf_message_release(message);
+    sf_connections_close(&connections);
+    return status;
+}
+
+static void failed_allocations_leak_nothing(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("live graph allocations", 12);
+    sf_recording recording = test_random_recording(&random, 40, 3, INT64_C(900000000), 1000);
+    for (size_t i = 0; i < recording.spike_count; i++)
+        recording.spikes[i].time_ns %= 1000000000;
+    assert_int_equal(sf_spikes_sort(recording.spikes, recording.spike_count, NULL), SF_OK);
+    static const char *const metrics[] = {"", "metric: sttc, surrogates: 3, "};
+    for (int m = 0; m < 2; m++) {
+        char yaml[512];
+        snprintf(yaml, sizeof yaml,
+                 "mine: {threads: 1}\ngraph: {%sreach: [{from: e1}], reach_all: 2, components: true, "
+                 "patterns: [{pattern: chain-3}], rewired: 2}\n",
+                 metrics[m]);
+        scene s = {.config = test_config(yaml),
+                   .units = recording.units,
+                   .spikes = recording.spikes,
+                   .count = recording.spike_count};
+        for (uint32_t i = 0; i < 3; i++)
+            s.items[i] = (sf_episode_count){
+                .episode = {.size = 2, .units = {i, (i + 1) % 3}, .delays = {{0, 5}}}, .count = 9};
+        test_fail_every_allocation(update_once, &s);
+        sf_config_free(&s.config);
+    }
+    sf_recording_free(&recording);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_snapshot_is_that_of_its_window_alone),
+        cmocka_unit_test(in_real_time_answers_name_their_window),
+        cmocka_unit_test(queries_that_cannot_be_are_refused_with_their_place),
+        cmocka_unit_test(failed_allocations_leak_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
