@@ -125,7 +125,7 @@ static int find_bandwidth(const app_call *call, const aggregate_request *request
         return SF_OK;
     sf_progress progress = app_progress(call);
     sf_bandwidth_options how = {
-        .domain = request->domain, .threads = sf_thread_cores(), .progress = &progress};
+        .domain = request->domain, .threads = sf_thread_cores(), .device = "auto", .progress = &progress};
     sf_bandwidth bandwidth;
     int status = sf_bandwidth_select(&bandwidth, request->selector, samples, &how, error);
     if (status != SF_OK)

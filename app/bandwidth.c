@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/load.h"
+#include "app/mining.h"
 #include "app/samples.h"
 
 #include "core/clock.h"
@@ -16,6 +17,8 @@ static const app_option options[] = {
     {"exact", NULL,
      "direct sums over all pairs instead of the characteristic function: plugin, lscv, lscv-paper"},
     {"curve", NULL, "prints the scores that lscv and lscv-paper looked at, as h,score lines"},
+    {"device", "NAME",
+     "where direct sums run: cpu, cuda, cuda:1 (the second GPU) or auto (default: a GPU for large jobs)"},
     {NULL, NULL, NULL},
 };
 
@@ -31,9 +34,14 @@ typedef struct series_result {
 static int select_all(const app_call *call, const app_series_list *list, const sf_selector *selector,
                       series_result *results, sf_error *error)
 {
+    const char *device;
+    int status = app_device(&device, call, error);
+    if (status != SF_OK)
+        return status;
     sf_progress progress = app_progress(call);
     sf_bandwidth_options how = {.threads = sf_thread_cores(),
                                 .progress = &progress,
+                                .device = device,
                                 .exact = app_has(call, "exact"),
                                 .curve = app_has(call, "curve")};
     for (size_t i = 0; i < list->count; i++) {
@@ -43,6 +51,8 @@ static int select_all(const app_call *call, const app_series_list *list, const s
         result->status =
             sf_bandwidth_select(&result->bandwidth, selector, &result->series->samples, &how, &result->error);
         result->seconds = sf_clock_seconds() - start;
+        if (result->status == SF_OK)
+            app_device_warn(call, result->bandwidth.device, result->bandwidth.device_note);
         if (result->status == SF_OK && result->bandwidth.note != NULL)
             app_warn(call, "%s%s%s", result->series->name, result->series->name[0] != '\0' ? ": " : "",
                      result->bandwidth.note);
@@ -98,7 +108,7 @@ static void print_fields(sf_json *json, const series_result *result)
     if (found->curve != NULL)
         print_points(json, "curve", found->curve, found->curve_count, unit_of(found));
     sf_json_real(json, "seconds", result->seconds);
-    sf_json_string(json, "device", "cpu");
+    sf_json_string(json, "device", good ? found->device : "cpu");
     if (!good)
         sf_json_string(json, "error", result->error.text);
 }

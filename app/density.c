@@ -113,7 +113,7 @@ static int estimate(const app_call *call, const density_request *request, densit
                                  : sf_fail(error, SF_DATA, NULL, "found %zu columns, expected 1", samples->d);
     if (status == SF_OK && request->selector != NULL) {
         sf_bandwidth_options how = {
-            .domain = request->domain, .threads = sf_thread_cores(), .progress = &progress};
+            .domain = request->domain, .threads = sf_thread_cores(), .device = "auto", .progress = &progress};
         sf_bandwidth bandwidth;
         status = sf_bandwidth_select(&bandwidth, request->selector, samples, &how, error);
         result->h = bandwidth.h;

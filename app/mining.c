@@ -53,6 +53,18 @@ int app_engine(const char **engine, const char **device, const app_call *call, s
     return status;
 }
 
+int app_device(const char **device, const app_call *call, sf_error *error)
+{
+    sf_device *there;
+    *device = app_value(call, "device", "auto");
+    if (strcmp(*device, "auto") == 0)
+        return SF_OK;
+    int status = sf_device_find(&there, *device, error);
+    if (status != SF_OK)
+        snprintf(error->place, sizeof error->place, "--device");
+    return status;
+}
+
 void app_device_warn(const app_call *call, const char *device, const char *note)
 {
     if (note[0] != '\0')

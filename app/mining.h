@@ -37,6 +37,9 @@ void app_mining_yaml(sf_text *yaml, const app_mining *mining, double threshold);
  * SF_UNAVAILABLE. */
 int app_engine(const char **engine, const char **device, const app_call *call, sf_error *error);
 
+/** --device of work that one device does: "auto", or the name of one that is there. */
+int app_device(const char **device, const app_call *call, sf_error *error);
+
 /** Says where a job was done, and why not where it should have been; nothing where the note is empty. */
 void app_device_warn(const app_call *call, const char *device, const char *note);
 

@@ -7,8 +7,7 @@
 #ifndef SF_DENSITY_BANDWIDTH_H
 #define SF_DENSITY_BANDWIDTH_H
 
-#include "core/progress.h"
-#include "density/samples.h"
+#include "density/pairs.h"
 
 /** The steps of PLUG-IN, in data units. */
 typedef struct sf_plugin {
@@ -25,6 +24,9 @@ typedef struct sf_plugin {
  */
 int sf_bandwidth_plugin(sf_plugin *plugin, const double *samples, size_t n, unsigned threads,
                         const sf_progress *progress, sf_error *error);
+
+/** The same of samples that were opened as pairs, d = 1, where those run. */
+int sf_pairs_plugin(sf_plugin *plugin, sf_pairs *pairs, sf_error *error);
 
 /** Steps 2 to 7 given V = 1: `psi` returns Psi_r(g), r = 6 or 4, of standardised samples. For every engine.
  */

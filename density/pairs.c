@@ -18,6 +18,9 @@
 
 enum { ROWS = 16, CHUNK = 1024, STRIP = 32 };
 
+/* One exponential and what belongs to it, on one core; only to judge whether a device pays. */
+#define SUM_SECONDS 0.8e-9
+
 /* Standardises the columns into pairs->columns; the covariance is then their correlation. */
 static int standardise_columns(sf_pairs *pairs, const sf_samples *samples, sf_error *error)
 {
@@ -33,6 +36,7 @@ static int standardise_columns(sf_pairs *pairs, const sf_samples *samples, sf_er
         for (size_t i = 0; status == SF_OK && i < samples->n; i++)
             pairs->columns[c * samples->n + i] = (raw[i] - moments.mean) / moments.sigma;
         pairs->log_root_det += status == SF_OK ? log(moments.sigma) : 0;
+        pairs->sigma = moments.sigma;
         if (status != SF_OK && error != NULL && samples->d > 1)
             snprintf(error->place, sizeof error->place, "column %zu", c + 1);
     }
@@ -96,9 +100,20 @@ int sf_pairs_open(sf_pairs *pairs, const sf_samples *samples, unsigned threads, 
 
 void sf_pairs_close(sf_pairs *pairs)
 {
+    sf_pair_device_close(&pairs->on);
     sf_free(pairs->columns);
     *pairs = (sf_pairs){0};
 }
+
+int sf_pairs_use(sf_pairs *pairs, const char *device, size_t sums, sf_error *error)
+{
+    double n = (double)pairs->n, exponentials = n / 2 * n * (double)sums;
+    double seconds = exponentials * SUM_SECONDS / (pairs->threads > 0 ? pairs->threads : 1);
+    sf_pair_device_close(&pairs->on);
+    return sf_pair_device_open(&pairs->on, device, seconds, pairs->columns, pairs->n, pairs->d, error);
+}
+
+/* ---- scores ---- */
 
 /* distances[l] += (x - others[l])^2 */
 SF_VECTOR_BODY void add_distances_body(double *restrict distances, const double *restrict others,
@@ -146,6 +161,12 @@ typedef struct pair_scores {
     double *block_sums; /* two per bandwidth and block of rows */
 } pair_scores;
 
+/* Pairs (i, j), i < j, of the rows i before this one. */
+static double pairs_up_to(size_t n, size_t row)
+{
+    return (double)row * ((double)n - 0.5 * (double)(row + 1));
+}
+
 /* The pairs (i, j), i < j, of one block of rows i. */
 static int sum_block(void *context, unsigned worker, size_t block)
 {
@@ -162,34 +183,131 @@ static int sum_block(void *context, unsigned worker, size_t block)
             for (size_t m = 0; m < all->count; m++)
                 add_scores(sums + 2 * m, distances, length, all->h[m], all->q);
         }
-    double done = (double)end * ((double)n - 0.5 * (double)(end + 1)),
-           total = 0.5 * (double)n * (double)(n - 1);
-    bool go_on = worker != 0 || sf_progress_update(pairs->progress, "pair sums", done, total);
+    bool go_on = worker != 0 ||
+                 sf_progress_update(pairs->progress, "pair sums", pairs_up_to(n, end), pairs_up_to(n, n));
     return go_on ? SF_OK : SF_CANCELLED;
 }
 
-int sf_pairs_lscv(void *context, const double *h, size_t count, double *scores, double *slopes)
+static int add_scores_on_cpu(const sf_pairs *pairs, const double *h, size_t count, double q, double *sums)
 {
-    const sf_pairs *pairs = context;
     size_t blocks = (pairs->n + ROWS - 1) / ROWS;
-    double n = (double)pairs->n, d = (double)pairs->d;
-    pair_scores all = {.pairs = pairs, .h = h, .count = count, .q = pow(2, d / 2)};
+    pair_scores all = {.pairs = pairs, .h = h, .count = count, .q = q};
     all.block_sums = sf_alloc(blocks * count, 2 * sizeof *all.block_sums);
     if (all.block_sums == NULL)
         return SF_NO_MEMORY;
     int status = sf_parallel_for(pairs->threads, blocks, sum_block, &all);
+    for (size_t k = 0; k < 2 * count; k++) {
+        sums[k] = 0;
+        for (size_t b = 0; b < blocks; b++)
+            sums[k] += all.block_sums[2 * count * b + k];
+    }
+    sf_free(all.block_sums);
+    return status;
+}
+
+/* The device's sums of e, e^2, e Y and e^2 Y become those of add_scores. */
+static int add_scores_on_device(sf_pairs *pairs, const double *h, size_t count, double q, double *sums)
+{
+    double *four = pairs->on.device != NULL ? sf_resize(NULL, count, 4 * sizeof *four) : NULL;
+    if (four == NULL)
+        return pairs->on.device != NULL ? SF_NO_MEMORY : SF_UNAVAILABLE;
+    int status = sf_pair_device_scores(&pairs->on, h, count, pairs->progress, four);
+    for (size_t m = 0; status == SF_OK && m < count; m++) {
+        sums[2 * m] = four[4 * m] - 2 * q * four[4 * m + 1];
+        sums[2 * m + 1] = four[4 * m + 2] - 4 * q * four[4 * m + 3];
+    }
+    sf_free(four);
+    return status;
+}
+
+int sf_pairs_lscv(void *context, const double *h, size_t count, double *scores, double *slopes)
+{
+    sf_pairs *pairs = context;
+    double n = (double)pairs->n, d = (double)pairs->d, q = pow(2, d / 2);
+    double *sums = sf_resize(NULL, count, 2 * sizeof *sums);
+    if (sums == NULL)
+        return SF_NO_MEMORY;
+    int status = add_scores_on_device(pairs, h, count, q, sums);
+    if (status == SF_UNAVAILABLE)
+        status = add_scores_on_cpu(pairs, h, count, q, sums);
     /* R(K), and the height of K*K: (4 pi)^(-d/2) det(Sigma)^(-1/2) */
     double height = exp(-0.5 * d * log(4 * PI) - pairs->log_root_det);
     for (size_t m = 0; status == SF_OK && m < count; m++) {
-        double sum = 0, change = 0;
-        for (size_t b = 0; b < blocks; b++) {
-            sum += all.block_sums[2 * (b * count + m)];
-            change += all.block_sums[2 * (b * count + m) + 1];
-        }
         double scale = height * pow(h[m], -d);
-        scores[m] = scale * (2 * sum / (n * n) + 1 / n);
-        slopes[m] = scale * change / (n * n * h[m] * h[m] * h[m]) - d / h[m] * scores[m];
+        scores[m] = scale * (2 * sums[2 * m] / (n * n) + 1 / n);
+        slopes[m] = scale * sums[2 * m + 1] / (n * n * h[m] * h[m] * h[m]) - d / h[m] * scores[m];
     }
+    sf_free(sums);
+    return status;
+}
+
+/* ---- functionals ---- */
+
+/* sums[l] += (c[0] + c[1] u + c[2] u^2 + c[3] u^3) exp(-u/2), u = ((x - others[l])/g)^2, l < length */
+SF_VECTOR_BODY void add_functional_body(double *restrict sums, const double *restrict others, size_t length,
+                                        double x, double inverse_g, const double *restrict c)
+{
+    double c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3];
+    for (size_t l = 0; l < length; l++) {
+        double z = (x - others[l]) * inverse_g;
+        double u = z * z;
+        sums[l] += (((c3 * u + c2) * u + c1) * u + c0) * sf_exp(-0.5 * u);
+    }
+}
+
+SF_VECTOR_LEVELS(add_functional, add_functional_body,
+                 (double *restrict sums, const double *restrict others, size_t length, double x,
+                  double inverse_g, const double *restrict c),
+                 (sums, others, length, x, inverse_g, c))
+
+typedef struct pair_functional {
+    const sf_pairs *pairs;
+    const double *c;
+    double inverse_g;
+    double *block_sums;        /* one per block of rows, so that the total does not depend on the threads */
+    double done_before, total; /* of all rounds, for the progress bar */
+} pair_functional;
+
+enum { FUNCTIONAL_ROWS = 64, FUNCTIONAL_STRIP = 64 };
+
+/* The pairs (i, j), i < j, of one block of rows i. */
+static int sum_functional_block(void *context, unsigned worker, size_t block)
+{
+    const pair_functional *all = context;
+    const sf_pairs *pairs = all->pairs;
+    double lanes[FUNCTIONAL_STRIP] = {0}, total = 0;
+    size_t n = pairs->n, end = (block + 1) * FUNCTIONAL_ROWS < n ? (block + 1) * FUNCTIONAL_ROWS : n;
+    for (size_t i = block * FUNCTIONAL_ROWS; i < end; i++)
+        for (size_t j = i + 1; j < n; j += FUNCTIONAL_STRIP)
+            add_functional(lanes, pairs->columns + j, n - j < FUNCTIONAL_STRIP ? n - j : FUNCTIONAL_STRIP,
+                           pairs->columns[i], all->inverse_g, all->c);
+    for (int l = 0; l < FUNCTIONAL_STRIP; l++)
+        total += lanes[l];
+    all->block_sums[block] = total;
+    double done = all->done_before + pairs_up_to(n, end);
+    bool go_on = worker != 0 || sf_progress_update(pairs->progress, "pair sums", done, all->total);
+    return go_on ? SF_OK : SF_CANCELLED;
+}
+
+int sf_pairs_functional(sf_pairs *pairs, const double c[4], double g, int round, int rounds, double *sum)
+{
+    int status = sf_pair_device_functional(&pairs->on, c, g, pairs->progress, sum);
+    if (status != SF_UNAVAILABLE)
+        return status;
+    double a_round = pairs_up_to(pairs->n, pairs->n);
+    size_t blocks = (pairs->n + FUNCTIONAL_ROWS - 1) / FUNCTIONAL_ROWS;
+    pair_functional all = {.pairs = pairs,
+                           .c = c,
+                           .inverse_g = 1 / g,
+                           .block_sums = sf_alloc(blocks, sizeof *all.block_sums),
+                           .done_before = round * a_round,
+                           .total = rounds * a_round};
+    if (all.block_sums == NULL)
+        return SF_NO_MEMORY;
+    status = sf_parallel_for(pairs->threads, blocks, sum_functional_block, &all);
+    *sum = 0;
+    for (size_t b = 0; b < blocks; b++)
+        *sum += all.block_sums[b];
     sf_free(all.block_sums);
     return status;
 }

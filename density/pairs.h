@@ -8,6 +8,7 @@
 #define SF_DENSITY_PAIRS_H
 
 #include "core/progress.h"
+#include "density/device.h"
 #include "density/samples.h"
 
 #define SF_PAIRS_MOST_COLUMNS 16
@@ -17,8 +18,10 @@ typedef struct sf_pairs {
     size_t n, d;
     double *columns;     /**< d columns of n */
     double log_root_det; /**< log of det(Sigma)^(1/2) */
+    double sigma;        /**< d = 1: of the samples */
     unsigned threads;
     const sf_progress *progress;
+    sf_pair_device on; /**< does the sums where it holds a device */
 } sf_pairs;
 
 /**
@@ -30,9 +33,22 @@ int sf_pairs_open(sf_pairs *pairs, const sf_samples *samples, unsigned threads, 
 void sf_pairs_close(sf_pairs *pairs);
 
 /**
+ * Sums run on the device of this name from now on (sf_pair_device_open); with "auto" where that pays for so
+ * many sums over all pairs. What a device refuses or fails at is done on the CPU, and pairs->on.note tells.
+ */
+int sf_pairs_use(sf_pairs *pairs, const char *device, size_t sums, sf_error *error);
+
+/**
+ * *sum = sum over i < j of (c[0] + c[1] u + c[2] u^2 + c[3] u^3) exp(-u/2), u = ((zi - zj)/g)^2, d = 1, and
+ * round k of `rounds` for the progress bar. Does not depend on the number of threads; on a device within
+ * rounding. SF_NO_MEMORY, SF_CANCELLED.
+ */
+int sf_pairs_functional(sf_pairs *pairs, const double c[4], double g, int round, int rounds, double *sum);
+
+/**
  * An sf_score_function; context is the sf_pairs. g(h) = h^-d [2 n^-2 sum_{i<j} (K*K - 2 K) + R(K)/n] and its
- * derivative, Andrzejewski, Gramacki and Gramacki 2010. Results do not depend on the number of threads.
- * SF_NO_MEMORY, SF_CANCELLED.
+ * derivative, Andrzejewski, Gramacki and Gramacki 2010. Results do not depend on the number of threads; on a
+ * device they are the same within rounding. SF_NO_MEMORY, SF_CANCELLED.
  */
 int sf_pairs_lscv(void *context, const double *h, size_t count, double *scores, double *slopes);
 

@@ -9,6 +9,7 @@
 #include "density/spectral.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { PAPER_POINTS = 150, WIDE_POINTS = 200, MOST_H0 = 4, MOST_WIDER = 5, PLANE_FROM = 3000 };
@@ -51,29 +52,33 @@ static int open_batch(selection *s)
 
 static int open_pairs(selection *s)
 {
-    sf_moments moments = {0};
     s->score = sf_pairs_lscv;
     s->score_context = &s->pairs;
     s->score_unit = 1;
     int status = sf_pairs_open(&s->pairs, s->samples, s->options->threads, s->options->progress, s->error);
-    if (status == SF_OK && s->samples->d == 1)
-        status = sf_moments_find(&moments, s->samples->values, s->samples->n, s->error);
-    s->sigma = moments.sigma;
+    s->sigma = s->pairs.sigma;
     return status;
+}
+
+/* Pairs that so many sums over all of them are made of. */
+static int open_pairs_for(selection *s, size_t sums)
+{
+    int status = open_pairs(s);
+    return status == SF_OK ? sf_pairs_use(&s->pairs, s->options->device, sums, s->error) : status;
 }
 
 /*
  * d = 2: the whitened samples' plane, where it has room for bandwidths down to h0/4. Fewer samples, and those
  * spread wider, stay pairs, which are faster for them.
  */
-static int open_plane(selection *s, double h_least)
+static int open_plane(selection *s, double h_least, size_t scores)
 {
     int status = open_pairs(s);
     if (status != SF_OK)
         return status;
     size_t n = s->samples->n;
     if (n < PLANE_FROM)
-        return SF_OK;
+        return sf_pairs_use(&s->pairs, s->options->device, scores, s->error);
     double h0 = s->result->h0, least[2] = {0}, most[2] = {0};
     const double *columns[2] = {s->pairs.columns, s->pairs.columns + n};
     for (int c = 0; c < 2; c++)
@@ -83,7 +88,7 @@ static int open_plane(selection *s, double h_least)
         }
     sf_plane_frame frame = sf_plane_frame_for(least, most, h_least, h0 * MOST_H0);
     if (sf_plane_least_bandwidth(&frame) > h0 / 4)
-        return SF_OK;
+        return sf_pairs_use(&s->pairs, s->options->device, scores, s->error);
     sf_plane plane;
     status = sf_plane_open(&plane, &frame, s->error);
     if (status == SF_OK) {
@@ -98,11 +103,11 @@ static int open_plane(selection *s, double h_least)
     return status;
 }
 
-static int open_either(selection *s, double h_least)
+static int open_either(selection *s, double h_least, size_t scores)
 {
     if (s->options->exact || s->samples->d > 2)
-        return open_pairs(s);
-    return s->samples->d == 2 ? open_plane(s, h_least) : open_batch(s);
+        return open_pairs_for(s, scores);
+    return s->samples->d == 2 ? open_plane(s, h_least, scores) : open_batch(s);
 }
 
 /* ---- the methods ---- */
@@ -137,10 +142,11 @@ static int select_plugin(selection *s)
 {
     sf_plugin plugin;
     if (s->options->exact) {
-        int status = sf_bandwidth_plugin(&plugin, s->samples->values, s->samples->n, s->options->threads,
-                                         s->options->progress, s->error);
-        s->result->h = plugin.h;
-        s->result->h_relative = plugin.h / plugin.sigma;
+        int status = open_pairs_for(s, 2);
+        if (status == SF_OK)
+            status = sf_pairs_plugin(&plugin, &s->pairs, s->error);
+        if (status == SF_OK)
+            set_relative(s, plugin.h / plugin.sigma);
         return status;
     }
     int status = open_batch(s);
@@ -230,7 +236,7 @@ static int select_lscv_paper(selection *s)
 {
     sf_search search;
     double h0 = s->result->h0;
-    int status = open_either(s, h0 / 4);
+    int status = open_either(s, h0 / 4, PAPER_POINTS);
     if (status != SF_OK)
         return status;
     sf_search_range(&search, PAPER_POINTS, h0 / 4, h0 * MOST_H0, false);
@@ -319,7 +325,7 @@ static int search_any(selection *s, sf_search *search)
 static int select_lscv(selection *s)
 {
     sf_search search;
-    int status = open_either(s, s->result->h0 / 60);
+    int status = open_either(s, s->result->h0 / 60, WIDE_POINTS);
     if (status == SF_OK)
         status = search_any(s, &search);
     if (status == SF_OK)
@@ -375,11 +381,24 @@ double sf_bandwidth_h0(size_t n, size_t d)
 
 /* ---- the call ---- */
 
+/* Where sums over pairs ran; a device that was named and had none to do is told of. */
+static void tell_device(const selection *s)
+{
+    sf_bandwidth *result = s->result;
+    const char *asked = s->options->device;
+    snprintf(result->device, sizeof result->device, "%s", sf_device_name(s->pairs.on.device));
+    snprintf(result->device_note, sizeof result->device_note, "%s", s->pairs.on.note);
+    bool named = asked != NULL && strcmp(asked, "auto") != 0 && strcmp(asked, "cpu") != 0;
+    if (named && s->pairs.on.device == NULL && s->pairs.on.note[0] == '\0')
+        snprintf(result->device_note, sizeof result->device_note, "devices do nothing but direct sums");
+}
+
 static int select_plain(sf_bandwidth *bandwidth, const sf_selector *selector, const sf_samples *samples,
                         const sf_bandwidth_options *options, sf_error *error)
 {
     selection s = {.samples = samples, .options = options, .result = bandwidth, .error = error};
     int status = selector->select(&s);
+    tell_device(&s);
     sf_batch_close(&s.batch);
     sf_pairs_close(&s.pairs);
     sf_plane_spectrum_close(&s.plane);

@@ -28,6 +28,8 @@ typedef struct sf_bandwidth {
     const char *note;       /**< what a user must know of this result, a sentence; or NULL */
     sf_score_point *minima; /**< every local minimum found; h relative, ascending */
     size_t minimum_count;
+    char device[32];       /**< where sums over pairs ran: "cpu", "cuda:0" */
+    char device_note[256]; /**< or empty: why the CPU did what a device was to do */
     sf_score_point *curve; /**< the scores the method looked at, where asked for; h relative, ascending */
     size_t curve_count;
 } sf_bandwidth;
@@ -37,13 +39,14 @@ typedef struct sf_bandwidth_options {
     bool exact; /**< direct sums instead of the characteristic function; not with SF_DOMAIN_REFLECT */
     bool curve; /**< keep the curve */
     unsigned threads;
+    const char *device;          /**< for sums over pairs, as sf_pairs_use; NULL: the CPU */
     const sf_progress *progress; /**< or NULL */
 } sf_bandwidth_options;
 
 /**
  * Selects a bandwidth for at least SF_SAMPLES_LEAST samples. SF_DATA where they are too few, degenerate, or
  * have more columns than the method takes; SF_NO_MEMORY, SF_CANCELLED; SF_USAGE for options that exclude each
- * other. Free the result with sf_bandwidth_free.
+ * other; SF_UNAVAILABLE where the device named is not there. Free the result with sf_bandwidth_free.
  */
 int sf_bandwidth_select(sf_bandwidth *bandwidth, const sf_selector *selector, const sf_samples *samples,
                         const sf_bandwidth_options *options, sf_error *error);

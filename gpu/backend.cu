@@ -202,6 +202,7 @@ extern "C" SF_API const sf_backend *synfire_backend(void)
         .stream_close = sf_gpu_stream_close,
         .count = sf_gpu_count,
         .mine = sf_gpu_mine,
+        .density = &sf_gpu_density,
         .graphs = &sf_gpu_graphs,
         .windows = &sf_gpu_windows,
     };

@@ -87,4 +87,7 @@ int sf_gpu_count(sf_backend_stream *stream, const sf_backend_count *job, sf_erro
 int sf_gpu_count_by_machines(sf_backend_stream *stream, const sf_backend_count *job, sf_error *error);
 int sf_gpu_mine(sf_backend_stream *stream, const sf_backend_mine *job, sf_error *error);
 
+/* ---- density.cu ---- */
+extern const struct sf_backend_density sf_gpu_density;
+
 #endif

@@ -85,21 +85,29 @@ static void the_generator_makes_the_files(void **state)
     }
 }
 
-static void plugin_by_direct_sums(void **state)
+static void find_plugin(sf_plugin *found, double *x, size_t n, const char *device)
 {
-    (void)state;
-    if (reference == NULL)
-        skip();
+    sf_samples samples = {.values = x, .n = n, .d = 1};
+    sf_pairs pairs;
+    assert_int_equal(sf_pairs_open(&pairs, &samples, 2, NULL, NULL), SF_OK);
+    assert_int_equal(sf_pairs_use(&pairs, device, 2, NULL), SF_OK);
+    assert_int_equal(sf_pairs_plugin(found, &pairs, NULL), SF_OK);
+    assert_string_equal(sf_device_name(pairs.on.device), device);
+    sf_pairs_close(&pairs);
+}
+
+static void check_plugins(const char *device)
+{
     const char *key;
     json_t *entry;
     json_object_foreach(json_object_get(reference, "plugin_ref"), key, entry)
     {
         size_t n = (size_t)number(entry, "n");
-        if (too_long(n * n / 4))
+        if (strcmp(device, "cpu") == 0 && too_long(n * n / 4))
             continue;
         double *x = first_column(key, &n);
         sf_plugin found;
-        assert_int_equal(sf_bandwidth_plugin(&found, x, n, 2, NULL, NULL), SF_OK);
+        find_plugin(&found, x, n, device);
         static const struct {
             const char *name;
             size_t offset;
@@ -116,8 +124,17 @@ static void plugin_by_direct_sums(void **state)
     }
 }
 
+static void plugin_by_direct_sums(void **state)
+{
+    (void)state;
+    if (reference == NULL)
+        skip();
+    check_plugins("cpu");
+}
+
+/* By direct sums on a device or "cpu"; NULL: by the characteristic function. */
 static void select_bandwidth(sf_bandwidth *found, const char *method, const char *key, size_t columns,
-                             bool exact)
+                             const char *device)
 {
     char set[32];
     size_t n, all;
@@ -127,11 +144,12 @@ static void select_bandwidth(sf_bandwidth *found, const char *method, const char
     for (size_t i = 0; i < n; i++)
         memmove(rows + i * columns, rows + i * all, columns * sizeof *rows);
     sf_samples samples = {.values = rows, .n = n, .d = columns};
-    sf_bandwidth_options how = {.threads = 2, .exact = exact, .curve = true};
+    sf_bandwidth_options how = {.threads = 2, .exact = device != NULL, .device = device, .curve = true};
     sf_error error = {0};
     int status = sf_bandwidth_select(found, sf_selector_find(method), &samples, &how, &error);
     if (status != SF_OK)
         fail_msg("%s %s: %s", method, key, error.text);
+    assert_string_equal(found->device, device != NULL ? device : "cpu");
     free(rows);
 }
 
@@ -176,16 +194,41 @@ static void lscv_paper_by_direct_sums_and_by_the_characteristic_function(void **
         size_t n = (size_t)number(entry, "n"), d = (size_t)number(entry, "d");
         sf_bandwidth found;
         if (!too_long(n * n)) {
-            select_bandwidth(&found, "lscv-paper", key, d, true);
+            select_bandwidth(&found, "lscv-paper", key, d, "cpu");
             assert_paper(key, entry, &found);
             sf_bandwidth_free(&found);
         }
         if (d == 1 || (d == 2 && !too_long(n * n / 4))) {
-            select_bandwidth(&found, "lscv-paper", key, d, false);
+            select_bandwidth(&found, "lscv-paper", key, d, NULL);
             assert_paper(key, entry, &found);
             sf_bandwidth_free(&found);
         }
     }
+}
+
+static void check_device(const char *device)
+{
+    const char *key;
+    json_t *entry;
+    check_plugins(device);
+    json_object_foreach(json_object_get(reference, "lscv_ref"), key, entry)
+    {
+        sf_bandwidth found;
+        select_bandwidth(&found, "lscv-paper", key, (size_t)number(entry, "d"), device);
+        assert_paper(key, entry, &found);
+        sf_bandwidth_free(&found);
+    }
+}
+
+/* All of them: a device takes the largest set in a moment. */
+static void both_by_direct_sums_on_devices(void **state)
+{
+    (void)state;
+    uint32_t count = sf_device_count();
+    if (reference == NULL || count == 0)
+        skip();
+    for (uint32_t i = 0; i < count; i++)
+        check_device(sf_device_name(sf_device_at(i)));
 }
 
 static void plugin_and_wide_minima_by_the_characteristic_function(void **state)
@@ -198,11 +241,11 @@ static void plugin_and_wide_minima_by_the_characteristic_function(void **state)
     json_object_foreach(json_object_get(reference, "fourier_ref"), key, entry)
     {
         sf_bandwidth found;
-        select_bandwidth(&found, "plugin", key, 1, false);
+        select_bandwidth(&found, "plugin", key, 1, NULL);
         double h = number(entry, "h_plugin");
         assert_within(found.h, h, 1e-12 * h, key, "h_plugin");
         sf_bandwidth_free(&found);
-        select_bandwidth(&found, "lscv", key, 1, false);
+        select_bandwidth(&found, "lscv", key, 1, NULL);
         json_t *minima = json_object_get(entry, "local_minima");
         assert_int_equal(found.minimum_count, json_array_size(minima));
         for (size_t m = 0; m < found.minimum_count; m++) {
@@ -274,6 +317,7 @@ int main(void)
         cmocka_unit_test(the_generator_makes_the_files),
         cmocka_unit_test(plugin_by_direct_sums),
         cmocka_unit_test(lscv_paper_by_direct_sums_and_by_the_characteristic_function),
+        cmocka_unit_test(both_by_direct_sums_on_devices),
         cmocka_unit_test(aggregates_over_ranges),
         cmocka_unit_test(plugin_and_wide_minima_by_the_characteristic_function),
     };

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "mine/engine.h"
+#include "plugin/plugin.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,10 +17,6 @@
 enum { WORKS, IS_LOST, REFUSES, IS_BROKEN, IS_SMALL, LOSES_WINDOWS, DEVICES };
 
 #define APPENDS_UNTIL_LOST 12
-
-struct sf_backend_device {
-    uint32_t index, jobs;
-};
 
 struct sf_backend_stream {
     sf_backend_device *device;
@@ -89,8 +86,7 @@ static int stream_open(sf_backend_stream **opened, sf_backend_device *device, co
     return status;
 }
 
-/* What becomes of the next job. */
-static int begin_job(sf_backend_device *device, sf_error *error)
+int test_begin_job(sf_backend_device *device, sf_error *error)
 {
     device->jobs++;
     if (device->index == REFUSES)
@@ -98,14 +94,14 @@ static int begin_job(sf_backend_device *device, sf_error *error)
     return SF_OK;
 }
 
-static bool is_lost(const sf_backend_device *device)
+bool test_is_lost(const sf_backend_device *device)
 {
     return device->index == IS_LOST && device->jobs >= 2;
 }
 
 static int count(sf_backend_stream *stream, const sf_backend_count *job, sf_error *error)
 {
-    int status = begin_job(stream->device, error);
+    int status = test_begin_job(stream->device, error);
     if (status != SF_OK)
         return status;
     sf_count_job own = {.events = &stream->events,
@@ -114,7 +110,7 @@ static int count(sf_backend_stream *stream, const sf_backend_count *job, sf_erro
                         .candidates = job->candidates,
                         .threads = 1};
     memset(job->counts, 0xff, job->candidates->count * sizeof *job->counts);
-    if (is_lost(stream->device))
+    if (test_is_lost(stream->device))
         return sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");
     return sf_engine_interval.count(job->counts, &own, error);
 }
@@ -173,7 +169,7 @@ static int mine_tree(sf_tree *tree, sf_backend_stream *stream, const sf_backend_
 
 static int mine(sf_backend_stream *stream, const sf_backend_mine *job, sf_error *error)
 {
-    int status = begin_job(stream->device, error);
+    int status = test_begin_job(stream->device, error);
     if (status == SF_OK && job->forbidden != NULL)
         status = sf_fail(error, SF_UNAVAILABLE, NULL, "a test device knows no distances");
     if (status == SF_OK && stream->device->index == IS_SMALL && job->last_unit > job->first_unit + 1)
@@ -187,7 +183,7 @@ static int mine(sf_backend_stream *stream, const sf_backend_mine *job, sf_error 
         status = SF_NO_MEMORY;
     for (uint32_t size = 2; size <= job->max_size && status == SF_OK; size++) {
         status = deliver(&tree, job, size, &numbers);
-        if (status == SF_OK && is_lost(stream->device))
+        if (status == SF_OK && test_is_lost(stream->device))
             status = sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");
         if (tree.levels[size - 1].count == 0)
             break;
@@ -316,6 +312,7 @@ const sf_backend *synfire_backend(void)
         .stream_close = stream_close,
         .count = count,
         .mine = mine,
+        .density = &test_density,
         .windows = &windows,
     };
     return &backend;

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What the files of the test plugin share. */
+#ifndef SF_TESTS_PLUGIN_H
+#define SF_TESTS_PLUGIN_H
+
+#include "core/backend.h"
+
+struct sf_backend_device {
+    uint32_t index, jobs;
+};
+
+/** Begins a job: what the device's character makes of it. */
+int test_begin_job(sf_backend_device *device, sf_error *error);
+
+/** Whether the device is lost in the middle of the job that has begun. */
+bool test_is_lost(const sf_backend_device *device);
+
+extern const struct sf_backend_density test_density;
+
+#endif
