@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench density: bandwidths by direct sums and by the characteristic function, on one core, and the upkeep of
- * live densities. Samples are intervals of a neuron that fires in bursts: 2 ms + 4 exp(0.4 z) ms in three of
- * ten cases, 2 ms + 50 exp(0.7 z) ms in the others, z normal; more columns are independent normal numbers.
+ * bench density: bandwidths by direct sums on one core and on every device, and by the characteristic
+ * function on one core; the same for a million samples; and the upkeep of live densities. Samples are
+ * intervals of a neuron that fires in bursts: 2 ms + 4 exp(0.4 z) ms in three of ten cases, 2 ms + 50 exp(0.7
+ * z) ms in the others, z normal; more columns are independent normal numbers.
  */
 #include "app/bench.h"
 
@@ -10,6 +11,7 @@
 #include "core/memory.h"
 #include "density/live.h"
 #include "density/select.h"
+#include "density/vector.h"
 
 #include <Random123/philox.h>
 #include <math.h>
@@ -47,74 +49,115 @@ static double *make_samples(size_t n, size_t d, sf_error *error)
 
 typedef struct selection_case {
     const char *method;
-    bool exact;
     size_t n, d;
     size_t scores; /* bandwidths that are looked at before a minimum is refined; 0: none */
+    double paper;  /* times as fast as one core, as the paper has it for its GPU; NaN: not there */
 } selection_case;
 
-/* The best of `rounds` runs on one core; h is the last one's. */
-static int time_selection(const app_call *call, const selection_case *what, int rounds, double *seconds,
-                          double *h, sf_error *error)
+/* How a case is run, and what came of it. */
+typedef struct selection_run {
+    const char *device; /* "cpu": one core */
+    bool exact;
+    int rounds;
+    double seconds, h; /* the best of the rounds */
+} selection_run;
+
+static int time_selection(const app_call *call, const selection_case *what, selection_run *run,
+                          sf_error *error)
 {
     double *values = make_samples(what->n, what->d, error);
     if (values == NULL)
         return SF_NO_MEMORY;
     sf_samples samples = {.values = values, .n = what->n, .d = what->d};
     sf_progress progress = app_progress(call);
-    sf_bandwidth_options how = {.exact = what->exact, .threads = 1, .progress = &progress};
+    sf_bandwidth_options how = {
+        .exact = run->exact, .threads = 1, .device = run->device, .progress = &progress};
     int status = SF_OK;
-    *seconds = INFINITY;
-    for (int round = 0; status == SF_OK && round < rounds; round++) {
+    run->seconds = INFINITY;
+    for (int round = 0; status == SF_OK && round < run->rounds; round++) {
         sf_bandwidth found;
         double start = sf_clock_seconds();
         status = sf_bandwidth_select(&found, sf_selector_find(what->method), &samples, &how, error);
         if (status != SF_OK)
             break;
-        *seconds = fmin(*seconds, sf_clock_seconds() - start);
-        *h = found.h;
+        run->seconds = fmin(run->seconds, sf_clock_seconds() - start);
+        run->h = found.h;
+        if (strcmp(found.device, run->device) != 0)
+            status = sf_fail(error, SF_UNAVAILABLE, NULL, "%s", found.device_note);
         sf_bandwidth_free(&found);
     }
     sf_free(values);
     return status;
 }
 
-static void add_row(app_bench_rows *rows, const char *what, const char *engine, size_t n, size_t d,
-                    size_t scores, double seconds, double h, double error_of_h, double share)
+static const char *const level_names[] = {
+    [SF_VECTOR_BASE] = "base", [SF_VECTOR_AVX2] = "avx2", [SF_VECTOR_AVX512] = "avx512"};
+
+/* `rival` is the same by direct sums on one core, or NULL where that would take hours. */
+static void add_row(app_bench_rows *rows, const selection_case *what, const selection_run *run,
+                    const selection_run *rival)
 {
-    app_bench_row(rows, "cpu");
-    app_bench_text(rows, "what", what);
-    app_bench_text(rows, "engine", engine);
-    app_bench_number(rows, "n", (double)n);
-    app_bench_number(rows, "d", (double)d);
-    app_bench_number(rows, "scores", (double)scores);
-    app_bench_number(rows, "threads", 1);
-    app_bench_number(rows, "ms", seconds * 1e3);
-    app_bench_number(rows, "h", h);
-    app_bench_number(rows, "relative_error", error_of_h); /* of h, against direct sums */
-    app_bench_number(rows, "core_share", share);          /* of one core, at the stream's own speed */
+    bool on_cpu = strcmp(run->device, "cpu") == 0;
+    app_bench_row(rows, run->device);
+    app_bench_text(rows, "method", what->method);
+    app_bench_text(rows, "engine", run->exact ? "direct" : "characteristic");
+    app_bench_text(rows, "vectors", on_cpu ? level_names[sf_vector_level()] : "");
+    app_bench_number(rows, "n", (double)what->n);
+    app_bench_number(rows, "d", (double)what->d);
+    app_bench_number(rows, "scores", (double)what->scores);
+    app_bench_number(rows, "ms", run->seconds * 1e3);
+    app_bench_number(rows, "h", run->h);
+    app_bench_number(rows, "relative_error", rival != NULL ? fabs(run->h / rival->h - 1) : NAN);
+    app_bench_number(rows, "ratio", rival != NULL ? rival->seconds / run->seconds : NAN);
+    app_bench_number(rows, "paper_ratio", on_cpu ? NAN : what->paper);
 }
 
-static int bench_selections(const app_call *call, app_bench_rows *rows, sf_error *error)
+static int run_and_add(const app_call *call, app_bench_rows *rows, const selection_case *what,
+                       selection_run run, const selection_run *rival, sf_error *error)
+{
+    int status = time_selection(call, what, &run, error);
+    if (status == SF_OK)
+        add_row(rows, what, &run, rival);
+    return status;
+}
+
+/* The paper's two sizes: one core by direct sums is the rival of every device and of the other engine. */
+static int bench_direct(const app_call *call, app_bench_rows *rows, sf_error *error)
+{
+    static const selection_case cases[] = {{"plugin", 30720, 1, 0, 330},
+                                           {"lscv-paper", 10240, 1, 150, 470},
+                                           {"lscv-paper", 10240, 16, 150, 470}};
+    int status = SF_OK;
+    for (size_t i = 0; status == SF_OK && i < sizeof cases / sizeof cases[0]; i++) {
+        selection_run rival = {.device = "cpu", .exact = true, .rounds = 1};
+        status = time_selection(call, &cases[i], &rival, error);
+        if (status == SF_OK)
+            add_row(rows, &cases[i], &rival, &rival);
+        for (uint32_t d = 0; status == SF_OK && d < sf_device_count(); d++) {
+            selection_run run = {.device = sf_device_name(sf_device_at(d)), .exact = true, .rounds = 10};
+            status = run_and_add(call, rows, &cases[i], run, &rival, error);
+        }
+        if (status == SF_OK && cases[i].d == 1)
+            status = run_and_add(call, rows, &cases[i], (selection_run){.device = "cpu", .rounds = 10},
+                                 &rival, error);
+    }
+    return status;
+}
+
+/* A million samples, on each set of vector instructions that the processor has. */
+static int bench_million(const app_call *call, app_bench_rows *rows, sf_error *error)
 {
     static const selection_case cases[] = {
-        {"plugin", true, 30720, 1, 0},        {"plugin", false, 30720, 1, 0},
-        {"plugin", false, 1000000, 1, 0},     {"lscv", false, 1000000, 1, 200},
-        {"isj", false, 1000000, 1, 0},        {"lscv-paper", true, 10240, 1, 150},
-        {"lscv-paper", false, 10240, 1, 150}, {"lscv-paper", true, 10240, 16, 150},
-    };
-    double direct = NAN;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const selection_case *what = &cases[i];
-        double seconds, h;
-        int status = time_selection(call, what, what->exact ? 1 : 5, &seconds, &h, error);
-        if (status != SF_OK)
-            return status;
-        bool twin = !what->exact && i > 0 && cases[i - 1].exact && cases[i - 1].n == what->n;
-        add_row(rows, what->method, what->exact ? "direct" : "characteristic", what->n, what->d, what->scores,
-                seconds, h, twin ? fabs(h / direct - 1) : NAN, NAN);
-        direct = h;
+        {"plugin", 1000000, 1, 0, NAN}, {"lscv", 1000000, 1, 200, NAN}, {"isj", 1000000, 1, 0, NAN}};
+    int status = SF_OK, best = sf_vector_level();
+    for (int level = best; status == SF_OK && level >= SF_VECTOR_BASE; level--) {
+        sf_vector_limit(level);
+        for (size_t i = 0; status == SF_OK && i < sizeof cases / sizeof cases[0]; i++)
+            status = run_and_add(call, rows, &cases[i], (selection_run){.device = "cpu", .rounds = 5}, NULL,
+                                 error);
     }
-    return SF_OK;
+    sf_vector_limit(best);
+    return status;
 }
 
 /* ---- live ---- */
@@ -159,7 +202,7 @@ static void close_live(live_bench *b)
 }
 
 /* Every unit: the intervals of one hop leave and enter, the bandwidth follows, 64 points are evaluated. */
-static int run_hop(live_bench *b, size_t hop, double *h, sf_error *error)
+static int run_hop(live_bench *b, size_t hop, sf_error *error)
 {
     double points[GRID], values[GRID];
     for (int k = 0; k < GRID; k++)
@@ -172,32 +215,46 @@ static int run_hop(live_bench *b, size_t hop, double *h, sf_error *error)
         if (status != SF_OK)
             return status;
     }
-    *h = b->units[0].h;
     return SF_OK;
 }
 
 static int bench_live(app_bench_rows *rows, sf_error *error)
 {
     live_bench b = {0};
-    double h = NAN, start = 0;
+    double start = 0;
     int status = open_live(&b, error);
     for (size_t hop = 0; status == SF_OK && hop < HOPS; hop++) {
         if (hop == 1) /* the first one selects every bandwidth from nothing */
             start = sf_clock_seconds();
-        status = run_hop(&b, hop, &h, error);
+        status = run_hop(&b, hop, error);
     }
     double seconds = (sf_clock_seconds() - start) / (HOPS - 1);
-    if (status == SF_OK)
-        add_row(rows, "live isj of 4096 units, 100,000 intervals/s, a 10 s hop", "characteristic",
-                b.per_window * UNITS, 1, 0, seconds, h, NAN, seconds / HOP_S);
+    if (status == SF_OK) {
+        app_bench_row(rows, "cpu");
+        app_bench_text(rows, "live", "isj of intervals, every unit");
+        app_bench_number(rows, "units", UNITS);
+        app_bench_number(rows, "samples_per_s", RATE);
+        app_bench_number(rows, "window_s", WINDOW_S);
+        app_bench_number(rows, "hop_s", HOP_S);
+        app_bench_number(rows, "ms_per_hop", seconds * 1e3);
+        app_bench_number(rows, "core_share", seconds / HOP_S);
+    }
     close_live(&b);
     return status;
 }
 
+static const char *const parts[] = {"direct", "million", "live", NULL};
+
 static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
 {
-    int status = bench_selections(call, rows, error);
-    return status == SF_OK ? bench_live(rows, error) : status;
+    int status = SF_OK;
+    if (app_bench_wants(call, parts[0]))
+        status = bench_direct(call, rows, error);
+    if (status == SF_OK && app_bench_wants(call, parts[1]))
+        status = bench_million(call, rows, error);
+    if (status == SF_OK && app_bench_wants(call, parts[2]))
+        status = bench_live(rows, error);
+    return status;
 }
 
-const app_bench app_bench_density = {.name = "density", .run = run};
+const app_bench app_bench_density = {"density", parts, run};
