@@ -4,6 +4,7 @@
 #include "app/load.h"
 #include "app/mining.h"
 #include "app/preset.h"
+#include "app/significance.h"
 #include "core/clock.h"
 #include "core/episode.h"
 #include "core/memory.h"
@@ -21,9 +22,9 @@ const app_option app_connect_options[] = {
      "half-width "
      "is the greatest delay (default 50 ms)"},
     {"surrogates", "N",
-     "sttc: keep pairs above the 95th percentile of N circular shifts of their own (default 200; 0: "
-     "keep all)"},
-    {"seed", "N", "of random numbers: sttc's surrogates, match's rewired graphs (default 1)"},
+     "with --significance: how many (default 1000); sttc: keep pairs above the 95th percentile of N circular "
+     "shifts of their own (default 200; 0: keep all)"},
+    {"seed", "N", "of random numbers: surrogates, match's rewired graphs (default 1)"},
     {NULL, NULL, NULL},
 };
 
@@ -78,7 +79,7 @@ static int link_episodes(sf_connectivity *graph, const sf_mine_result *result, c
                              .delay = episode.delays[0],
                              .count = result->items[i].count,
                              .expected = result->items[i].expected,
-                             .p = NAN};
+                             .p = result->items[i].p};
     }
     int status = sf_connectivity_build(graph, (uint32_t)recording->units.count, links, result->count, error);
     sf_free(links);
@@ -89,19 +90,24 @@ static int connect_episodes(sf_connectivity *graph, const app_call *call, const 
                             sf_error *error)
 {
     static const char *const others[] = {"surrogates", "seed", NULL};
-    const char *given = app_has(call, "rewired") ? NULL : find_given(call, others);
+    bool tested = app_has(call, "significance") || app_has(call, "fdr");
+    const char *given = tested || app_has(call, "rewired") ? NULL : find_given(call, others);
     if (given != NULL)
-        return refuse(given, "goes with --metric sttc", error);
+        return refuse(given, "goes with --metric sttc or --significance", error);
     app_mining mining;
-    sf_mine_result *result;
+    app_significance significance = {0};
+    sf_mine_result *result = NULL;
     int status = app_mining_parse(&mining, call, recording, error);
+    if (status == SF_OK && tested)
+        status = app_significance_parse(&significance, call, error);
     if (status != SF_OK)
         return status;
     mining.options.max_size = 2;
     status = app_mining_run(&result, &mining, call, recording, error);
-    if (status != SF_OK)
-        return status;
-    status = link_episodes(graph, result, recording, error);
+    if (status == SF_OK)
+        status = app_significance_run(&significance, result, &mining, call, recording, error);
+    if (status == SF_OK)
+        status = link_episodes(graph, result, recording, error);
     sf_mine_result_free(result);
     return status;
 }
@@ -173,7 +179,8 @@ static int drop_near(sf_connectivity *graph, const app_call *call, const sf_reco
 static int connect_tiling(sf_connectivity *graph, const app_call *call, const sf_recording *recording,
                           sf_error *error)
 {
-    static const char *const others[] = {"min-count", "min-rate", "min-fraction", "self", NULL};
+    static const char *const others[] = {"min-count", "min-rate", "min-fraction", "self", "significance",
+                                         "fdr",       NULL};
     static const char *const engines[] = {"engine", "device", NULL};
     const char *given = find_given(call, others);
     if (given == NULL && app_takes(call, app_engine_options))

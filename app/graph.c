@@ -3,6 +3,7 @@
 #include "app/connect.h"
 #include "app/load.h"
 #include "app/mining.h"
+#include "app/significance.h"
 
 #include "core/file.h"
 #include "core/memory.h"
@@ -97,6 +98,8 @@ static void print_episode_row(app_table *table, const sf_connectivity *graph, co
                            (double)(link->count + reverse->count));
     else
         app_table_cell(table, "-");
+    if (!isnan(link->p))
+        app_table_cell(table, "%.2g", link->p);
 }
 
 static void print_tiling_row(app_table *table, const sf_units *units, const sf_link *link)
@@ -113,11 +116,11 @@ static void print_tiling_row(app_table *table, const sf_units *units, const sf_l
 static void print_rows(sf_text *text, const sf_connectivity *graph, const sf_units *units, const ranked *rows,
                        size_t shown)
 {
-    static const char *const episodes[] = {"from",     "to",      "delay ms", "count",
-                                           "expected", "obs/exp", "asymmetry"};
+    static const char *const episodes[] = {"from",     "to",      "delay ms",  "count",
+                                           "expected", "obs/exp", "asymmetry", "p"};
     static const char *const tiling[] = {"unit", "unit", "sttc", "p"};
     const char *const *head = graph->is_tiling ? tiling : episodes;
-    size_t columns = graph->is_tiling ? 4 : 7;
+    size_t columns = graph->is_tiling ? 4 : graph->count > 0 && isnan(graph->links[0].p) ? 7 : 8;
     app_table table = {0};
     for (size_t c = 0; c < columns; c++)
         app_table_cell(&table, "%s", head[c]);
@@ -210,9 +213,12 @@ const app_command app_command_graph = {
     .example = "synfire graph demo.h5 --delay 4:6 --min-count 60 --out demo.graphml",
     .notes =
         "The weight of an edge is its count less what independent units would give, or the tiling "
-        "coefficient. "
+        "coefficient. With --significance the expectation is the mean count in surrogates, and p compares "
+        "the "
+        "count with them. "
         "asymmetry compares the count with that of the reverse edge: +1 all one way, 0 both ways alike.\n"
         "docs/connectivity.md says what an edge means and when not to trust it.",
-    .options = {options, app_connect_options, app_mining_options, app_engine_options, app_selection_options},
+    .options = {options, app_connect_options, app_mining_options, app_significance_options,
+                app_engine_options, app_selection_options},
     .run = run,
 };

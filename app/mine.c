@@ -2,6 +2,7 @@
 #include "app/load.h"
 #include "app/mining.h"
 #include "app/occurrences.h"
+#include "app/significance.h"
 
 #include "core/episode.h"
 #include "core/memory.h"
@@ -13,7 +14,7 @@ static const app_option options[] = {
     {"max-size", "N", "longest episodes to look for, 2 to 16 units (default 4)"},
     {"closed", NULL, "leave out episodes that a longer one contains with the same count"},
     {"top", "K", "of each size only the K episodes with the highest counts (default: all; tables: 20)"},
-    {"csv", NULL, "print CSV: id, size, episode, count, expected"},
+    {"csv", NULL, "print CSV: id, size, episode, count, expected, p, q, strength"},
     {"occurrences", "FILE",
      "write the spike times of every occurrence of the episodes printed: HDF5 where FILE ends in .h5, else "
      "CSV"},
@@ -26,6 +27,7 @@ static const app_option options[] = {
 typedef struct finding {
     const sf_recording *recording;
     const app_mining *mining;
+    app_significance significance;
     sf_mine_result *result;
     size_t *shown;
     size_t shown_count;
@@ -79,6 +81,14 @@ static void add_levels(sf_json *json, const sf_mine_result *result)
     sf_json_end_array(json);
 }
 
+static void add_methods(sf_json *json, const finding *f)
+{
+    sf_text methods = {0};
+    app_methods(&methods, &f->significance, f->result, f->mining, f->recording);
+    sf_json_string(json, "methods", methods.failed ? NULL : methods.data);
+    sf_text_free(&methods);
+}
+
 static void print_json(sf_text *text, const finding *f)
 {
     sf_json json = sf_json_start(text);
@@ -89,6 +99,7 @@ static void print_json(sf_text *text, const finding *f)
     sf_json_string(&json, "engine", f->result->engine);
     sf_json_string(&json, "device", f->result->device);
     sf_json_real(&json, "seconds", f->result->seconds);
+    add_methods(&json, f);
     add_levels(&json, f->result);
     sf_json_array(&json, "episodes");
     for (size_t i = 0; i < f->shown_count; i++) {
@@ -97,9 +108,9 @@ static void print_json(sf_text *text, const finding *f)
         app_episode_json(&json, &episode, &f->recording->units);
         sf_json_uint(&json, "count", item_at(f, i)->count);
         sf_json_real(&json, "expected", item_at(f, i)->expected);
-        sf_json_null(&json, "p");
-        sf_json_null(&json, "q");
-        sf_json_null(&json, "strength");
+        sf_json_real(&json, "p", item_at(f, i)->p);
+        sf_json_real(&json, "q", item_at(f, i)->q);
+        sf_json_real(&json, "strength", item_at(f, i)->strength);
         sf_json_end_object(&json);
     }
     sf_json_end_array(&json);
@@ -108,7 +119,7 @@ static void print_json(sf_text *text, const finding *f)
 
 static void print_csv(sf_text *text, const finding *f)
 {
-    sf_text_printf(text, "id,size,episode,count,expected");
+    sf_text_printf(text, "id,size,episode,count,expected,p,q,strength");
     for (size_t i = 0; i < f->shown_count; i++) {
         sf_episode episode = episode_at(f, i);
         char id[SF_EPISODE_ID_SIZE];
@@ -116,22 +127,13 @@ static void print_csv(sf_text *text, const finding *f)
         sf_text spelt = app_episode_text(&episode, &f->recording->units);
         sf_text_printf(text, "\n%s,%" PRIu32 ",", id, episode.size);
         app_csv_quote(text, spelt.data != NULL ? spelt.data : "");
-        sf_text_printf(text, ",%" PRIu32 ",", item_at(f, i)->count);
-        if (isfinite(item_at(f, i)->expected))
-            sf_text_printf(text, "%.6g", item_at(f, i)->expected);
+        const sf_mine_item *item = item_at(f, i);
+        const double columns[] = {item->expected, item->p, item->q, item->strength};
+        sf_text_printf(text, ",%" PRIu32, item->count);
+        for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
+            sf_text_printf(text, isfinite(columns[c]) ? ",%.6g" : ",", columns[c]);
         text->failed = text->failed || spelt.data == NULL;
         sf_text_free(&spelt);
-    }
-}
-
-static void print_delays(sf_text *text, const app_mining *mining)
-{
-    for (size_t i = 0; i < mining->options.delay_count; i++) {
-        sf_text_printf(text, i > 0 ? " (" : "(");
-        sf_text_scaled(text, mining->delays[i].low_ns, 6);
-        sf_text_printf(text, ",");
-        sf_text_scaled(text, mining->delays[i].high_ns, 6);
-        sf_text_printf(text, "]");
     }
 }
 
@@ -153,8 +155,10 @@ static void print_levels(sf_text *text, const sf_mine_result *result)
 static void print_episodes(sf_text *text, const finding *f)
 {
     app_table table = {0};
-    static const char *const head[] = {"episode", "count", "expected", "count/expected"};
-    for (size_t i = 0; i < 4; i++)
+    static const char *const head[] = {"episode",  "count", "expected", "count/expected",
+                                       "strength", "p",     "q"};
+    size_t columns = f->significance.asked ? 7 : 5;
+    for (size_t i = 0; i < columns; i++)
         app_table_cell(&table, "%s", head[i]);
     for (size_t i = 0; i < f->shown_count; i++) {
         sf_episode episode = episode_at(f, i);
@@ -164,9 +168,28 @@ static void print_episodes(sf_text *text, const finding *f)
         app_table_cell(&table, "%" PRIu32, item->count);
         app_table_cell(&table, isfinite(item->expected) ? "%.4g" : "-", item->expected);
         app_table_cell(&table, item->expected > 0 ? "%.3g" : "-", item->count / item->expected);
+        app_table_cell(&table, isfinite(item->strength) ? "%.3f" : "-", item->strength);
+        if (f->significance.asked) {
+            app_table_cell(&table, isfinite(item->p) ? "%.2g" : "-", item->p);
+            app_table_cell(&table, isfinite(item->q) ? "%.2g" : "-", item->q);
+        }
         sf_text_free(&spelt);
     }
-    app_table_print(&table, text, 4);
+    app_table_print(&table, text, columns);
+}
+
+/* How many episodes are worth a closer look, where a test said so. */
+static void print_verdict(sf_text *text, const finding *f)
+{
+    if (!f->significance.asked || f->significance.options.kind == SF_SIGNIFICANCE_ANALYTIC)
+        return;
+    size_t worth = 0;
+    for (size_t i = 0; i < f->result->count; i++)
+        worth += app_worth_showing(f->result, i, sf_recording_duration_ns(f->recording));
+    sf_text_printf(text,
+                   "\n%zu of %zu episodes count 20 or more and 1.2 times what is expected, with q below 0.05 "
+                   "and units over 0.1 Hz\n",
+                   worth, f->result->count);
 }
 
 static void print_tables(sf_text *text, const finding *f)
@@ -175,7 +198,7 @@ static void print_tables(sf_text *text, const finding *f)
     sf_text_printf(text, "%s: %zu units, %zu spikes, %.6g s recorded\ndelays ", recording->path,
                    recording->units.count, recording->spike_count,
                    (double)sf_recording_duration_ns(recording) * 1e-9);
-    print_delays(text, f->mining);
+    app_delays_print(text, f->mining);
     sf_text_printf(text, " ms, frequent from a count of %.6g, engine %s, %.3g s\n\n", f->result->threshold,
                    f->result->engine, f->result->seconds);
     print_levels(text, f->result);
@@ -186,8 +209,9 @@ static void print_tables(sf_text *text, const finding *f)
     if (f->shown_count < f->result->count)
         sf_text_printf(text, "\n%zu more: --top, --csv and --json show them\n",
                        f->result->count - f->shown_count);
-    if (text->length > 0 && !text->failed)
-        text->data[--text->length] = '\0'; /* app_print ends the last line */
+    print_verdict(text, f);
+    sf_text_printf(text, "\n");
+    app_methods(text, &f->significance, f->result, f->mining, recording);
 }
 
 /* ---- occurrences ---- */
@@ -258,7 +282,11 @@ static int mine(const app_call *call, const sf_recording *recording, sf_error *e
     mining.options.max_size = (uint32_t)max_size;
     mining.options.closed = app_has(call, "closed");
     finding f = {.recording = recording, .mining = &mining};
-    status = app_mining_run(&f.result, &mining, call, recording, error);
+    status = app_significance_parse(&f.significance, call, error);
+    if (status == SF_OK)
+        status = app_mining_run(&f.result, &mining, call, recording, error);
+    if (status == SF_OK)
+        status = app_significance_run(&f.significance, f.result, &mining, call, recording, error);
     if (status == SF_OK)
         status = report(call, &f, top, error);
     sf_free(f.shown);
@@ -292,7 +320,11 @@ const app_command app_command_mine = {
         "in between. Its count is the largest number of occurrences of which no two overlap. Delays are open "
         "below: spikes at the same instant make no episode.\n"
         "`expected` is the count that independent units with constant rates would give: bursts that units "
-        "share make almost every count exceed it, so it ranks and does not decide.",
-    .options = {options, app_mining_options, app_engine_options, app_selection_options},
+        "share make almost every count exceed it, so it ranks and does not decide. With --significance it is "
+        "the mean count in surrogates, p compares the count with them, and q corrects for all candidates. "
+        "strength is the probability of a link at which the count would be expected.\n"
+        "docs/episodes.md says what the tests assume and when not to trust them.",
+    .options = {options, app_mining_options, app_significance_options, app_surrogate_options,
+                app_engine_options, app_selection_options},
     .run = run,
 };

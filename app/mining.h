@@ -43,6 +43,9 @@ int app_device(const char **device, const app_call *call, sf_error *error);
 /** Says where a job was done, and why not where it should have been; nothing where the note is empty. */
 void app_device_warn(const app_call *call, const char *device, const char *note);
 
+/** Appends the delay intervals in ms: "(0.5,5] (5,10]". */
+void app_delays_print(sf_text *text, const app_mining *mining);
+
 /** Fields of an episode inside an object: id, units, names, delays_ms. */
 void app_episode_json(sf_json *json, const sf_episode *episode, const sf_units *units);
 

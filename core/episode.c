@@ -2,6 +2,7 @@
 #include "core/episode.h"
 
 #include "core/error.h"
+#include "core/hash.h"
 #include "core/memory.h"
 
 #include <ctype.h>
@@ -228,32 +229,16 @@ int sf_delays_parse(sf_delay *delays, size_t most, size_t *count, const char *te
     }
 }
 
-static uint64_t mix(uint64_t hash, const void *data, size_t size)
-{
-    const unsigned char *bytes = data;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
-static uint64_t mix_integer(uint64_t hash, uint64_t value)
-{
-    unsigned char little_endian[8];
-    for (int i = 0; i < 8; i++)
-        little_endian[i] = (unsigned char)(value >> 8 * i);
-    return mix(hash, little_endian, sizeof little_endian);
-}
-
 void sf_episode_id(char id[SF_EPISODE_ID_SIZE], const sf_episode *episode, const sf_units *units)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = SF_HASH_START;
     for (uint32_t i = 0; i < episode->size; i++) {
         const char *name = units->items[episode->units[i]].name;
-        hash = mix_integer(hash, episode->units[i]);
-        hash = mix(hash, name, strlen(name) + 1);
+        hash = sf_hash_integer(hash, episode->units[i]);
+        hash = sf_hash_bytes(hash, name, strlen(name) + 1);
         if (i + 1 < episode->size) {
-            hash = mix_integer(hash, (uint64_t)episode->delays[i].low_ns);
-            hash = mix_integer(hash, (uint64_t)episode->delays[i].high_ns);
+            hash = sf_hash_integer(hash, (uint64_t)episode->delays[i].low_ns);
+            hash = sf_hash_integer(hash, (uint64_t)episode->delays[i].high_ns);
         }
     }
     snprintf(id, SF_EPISODE_ID_SIZE, "%016" PRIx64, hash);

@@ -397,6 +397,14 @@ void sf_mine_result_episode(const sf_mine_result *result, size_t i, sf_episode *
     spell(result->found, result->items[i].size, result->items[i].node, episode);
 }
 
+uint32_t sf_mine_result_spikes(const sf_mine_result *result, size_t i, uint32_t node)
+{
+    const sf_tree *tree = &result->found->tree;
+    uint32_t steps[SF_EPISODE_MAX_SIZE];
+    sf_tree_steps(tree, result->items[i].size, result->items[i].node, steps);
+    return tree->levels[0].nodes[steps[node] % tree->unit_count].count;
+}
+
 /* The order of output. Nodes are in the order of units where there is one delay interval. */
 static int compare_items(const void *a, const void *b, void *context)
 {

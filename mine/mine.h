@@ -90,6 +90,9 @@ int sf_mine(sf_mine_result **result, const sf_mine_input *input, const sf_mine_o
 /** Item i of the result with the recording's units. */
 void sf_mine_result_episode(const sf_mine_result *result, size_t i, sf_episode *episode);
 
+/** The spikes of the unit at node `node` of item i. */
+uint32_t sf_mine_result_spikes(const sf_mine_result *result, size_t i, uint32_t node);
+
 void sf_mine_result_free(sf_mine_result *result);
 
 /* ---- counting given episodes ---- */

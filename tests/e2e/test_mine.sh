@@ -25,7 +25,7 @@ check 'assert out["episodes"][0]["count"] == 1'
 $SYNFIRE simulate demo.h5 --preset sym26 >/dev/null 2>&1
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --max-size 8 --json >out
 check '
-assert list(out) == ["recording", "spikes", "units", "engine", "device", "seconds", "levels", "episodes"]
+assert list(out) == ["recording", "spikes", "units", "engine", "device", "seconds", "methods", "levels", "episodes"]
 assert (out["recording"], out["units"], out["engine"], out["device"]) == ("demo.h5", 26, "interval", "cpu")
 for level in out["levels"]:
     assert list(level) == ["size", "candidates", "culled", "frequent", "seconds"]
@@ -105,7 +105,7 @@ check 'assert out["levels"][1]["candidates"] == 3 * 26 * 25'
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 >out
 grep -q '^D -(4,6\]-> E -(4,6\]-> F -(4,6\]-> G ' out && grep -q 'more: --top' out
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --csv >out
-head -1 out | grep -qx 'id,size,episode,count,expected'
+head -1 out | grep -qx 'id,size,episode,count,expected,p,q,strength'
 check_lines=$(python3 -c 'import json; print(1 + sum(len(e["units"]) <= 4 for e in json.load(open("all"))["episodes"]))')
 [ "$(wc -l <out)" = "$check_lines" ]
 $SYNFIRE mine demo.h5 --delay 4:6 >out # a default threshold
@@ -119,6 +119,43 @@ at = {u["index"]: (u["x_um"], u["y_um"]) for u in json.load(open("info"))["unit_
 far = lambda a, b: sum((p - q) ** 2 for p, q in zip(at[a], at[b])) >= 120 ** 2
 assert out["levels"][1]["candidates"] == sum(a != b and far(a, b) for a in at for b in at)
 assert all(far(*e["units"]) for e in out["episodes"])'
+
+# Significance: p, q and the expectation by surrogates, the same for a seed on any number of threads; the planted
+# chain stands out, its by-products do not; the sentence for a paper.
+for threads in 1 2; do
+    $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 --seed 5 \
+        --threads $threads --json | sed 's/"seconds":[^,}]*//g; s/{,/{/g; s/,,/,/g; s/,}/}/g' >tested.$threads
+done
+cmp tested.1 tested.2
+cp tested.1 out
+check '
+linked = [e for e in out["episodes"] if e["q"] < 0.05 and e["count"] >= 1.2 * e["expected"]]
+chains = ["ABC", "DEFGHIJK"]
+in_order = lambda names: any("".join(names) in c for c in chains)
+assert sum(in_order(e["names"]) for e in linked) == len([e for e in out["episodes"] if in_order(e["names"])]) >= 15
+assert len(linked) <= sum(in_order(e["names"]) for e in linked) + 1
+for e in out["episodes"]:
+    assert 1 / 201 - 1e-9 <= e["p"] <= e["q"] <= 1 and 0 < e["strength"] < 1
+for word in ["synfire", "(4,6] ms", "count of 60", "26 units", "200 surrogates", "seed 5", "6 ms either way", "1 s", "data "]:
+    assert word in out["methods"], word
+assert out["methods"].endswith(".") and "\n" not in out["methods"]'
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 --fdr --json >out
+check 'assert min(e["q"] for e in out["episodes"]) < 1e-4 and "Benjamini" in out["methods"]'
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance analytic >out
+grep -q 'expected  count/expected  strength  p  q$' out && grep -q 'Sastry' out
+$SYNFIRE mine demo.h5 --delay 0:20 --min-count 60 --max-size 2 --significance analytic --quiet >out 2>err
+[ ! -s err ]
+$SYNFIRE mine demo.h5 --delay 0:20 --min-count 60 --max-size 2 --significance analytic >out 2>err
+grep -q 'p means nothing' err
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance jitter --surrogates 20 >out 2>err
+grep -q 'bursts that units share' err && grep -q 'no p or q is below 0.048' err
+$SYNFIRE graph demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 --seed 5 --json >out
+check '
+pairs = {tuple(e["units"]): e for e in json.load(open("tested.1"))["episodes"] if len(e["units"]) == 2}
+assert out["edges"] == len(pairs) > 100
+for e in out["edge_detail"]:
+    pair = pairs[e["from"], e["to"]]
+    assert (e["p"], e["expected"], e["count"]) == (pair["p"], pair["expected"], pair["count"])'
 
 # Occurrences: as many lines as counts, delays inside their intervals, no overlap.
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --max-size 8 --json --occurrences occurrences.csv >out
@@ -191,6 +228,10 @@ refused 64 "one thread" $SYNFIRE mine demo.h5 --engine reference --threads 2
 refused 64 "expected auto, cpu, cuda, cuda:N or cuda:all" $SYNFIRE mine demo.h5 --device gpu
 refused 69 "there is no device cuda:99" $SYNFIRE mine demo.h5 --device cuda:99
 refused 64 "holds no positions" $SYNFIRE mine worked.csv --min-distance 100
+refused 64 "goes with --significance" $SYNFIRE mine demo.h5 --surrogates 5
+refused 64 "goes with --significance" $SYNFIRE graph demo.h5 --fdr
+refused 64 "segment-shift, jitter, shift or analytic" $SYNFIRE mine demo.h5 --significance magic
+refused 64 "makes none" $SYNFIRE mine demo.h5 --significance analytic --surrogates 5
 refused 64 "does not go with --json" $SYNFIRE mine demo.h5 --json --csv
 refused 64 "given twice" $SYNFIRE mine demo.h5 --delay 0:5,0:5
 refused 73 "cannot create" $SYNFIRE mine demo.h5 --delay 4:6 --min-count 100 --occurrences nowhere/x.csv

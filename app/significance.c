@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/significance.h"
+
+#include "core/clock.h"
+#include "core/hash.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+const app_option app_significance_options[] = {
+    {"significance", "KIND",
+     "test every episode: against surrogates by segment-shift (advised), jitter or shift; or analytic, which "
+     "only ranks"},
+    {"fdr", NULL,
+     "q is the false-discovery rate, by tails fitted to the surrogates, and not the family-wise error by the "
+     "maximum over all candidates"},
+    {NULL, NULL, NULL},
+};
+
+const app_option app_surrogate_options[] = {
+    {"surrogates", "N", "how many surrogates (default 1000)"},
+    {"seed", "N", "of the surrogates (default 1)"},
+    {NULL, NULL, NULL},
+};
+
+/* ---- options ---- */
+
+static int refuse_without_test(const app_call *call, sf_error *error)
+{
+    static const char *const needing[] = {"surrogates", "seed", "fdr"};
+    for (size_t i = 0; i < sizeof needing / sizeof *needing; i++)
+        if (app_has(call, needing[i])) {
+            char place[32];
+            snprintf(place, sizeof place, "--%s", needing[i]);
+            return sf_fail(error, SF_USAGE, place, "goes with --significance");
+        }
+    return SF_OK;
+}
+
+int app_significance_parse(app_significance *significance, const app_call *call, sf_error *error)
+{
+    sf_significance_options *options = &significance->options;
+    *significance = (app_significance){0};
+    sf_significance_options_default(options);
+    const char *kind = app_value(call, "significance", NULL);
+    if (kind == NULL)
+        return refuse_without_test(call, error);
+    significance->asked = true;
+    uint64_t surrogates = options->surrogates;
+    int status = sf_significance_find(&options->kind, kind, error);
+    if (status != SF_OK)
+        snprintf(error->place, sizeof error->place, "--significance");
+    bool analytic = status == SF_OK && options->kind == SF_SIGNIFICANCE_ANALYTIC;
+    if (analytic && (app_has(call, "surrogates") || app_has(call, "fdr")))
+        return sf_fail(error, SF_USAGE, app_has(call, "fdr") ? "--fdr" : "--surrogates",
+                       "goes with surrogates, and the analytic test makes none");
+    if (status == SF_OK)
+        status = app_uint(call, "surrogates", 1, 1000000, &surrogates, error);
+    if (status == SF_OK)
+        status = app_uint(call, "seed", 0, UINT64_MAX, &options->seed, error);
+    options->surrogates = (uint32_t)surrogates;
+    if (app_has(call, "fdr"))
+        options->correction = SF_CORRECTION_RATE;
+    return status;
+}
+
+/* ---- running ---- */
+
+/* Where rate times width exceeds what the null allows, independent units pass for linked ones. */
+static void warn_of_chance(const app_call *call, const app_significance *significance,
+                           const sf_mine_result *result, const sf_recording *recording)
+{
+    double seconds = (double)sf_recording_duration_ns(recording) * 1e-9, link = significance->options.link;
+    size_t below = 0;
+    for (size_t i = 0; i < result->count; i++) {
+        sf_episode episode;
+        sf_mine_result_episode(result, i, &episode);
+        bool chance = false;
+        for (uint32_t k = 1; k < episode.size; k++) {
+            double width_s = (double)(episode.delays[k - 1].high_ns - episode.delays[k - 1].low_ns) * 1e-9;
+            double hz = (double)sf_mine_result_spikes(result, i, k) / seconds;
+            chance = chance || -expm1(-hz * width_s) > link;
+        }
+        below += chance;
+    }
+    if (below > 0)
+        app_warn(call,
+                 "%zu of %zu episodes have a unit that fires within its delay by chance with a probability "
+                 "above %g, what the analytic test allows a link by chance: their p means nothing",
+                 below, result->count, link);
+}
+
+static void warn_of_kind(const app_call *call, const sf_significance_options *options)
+{
+    if (options->kind == SF_SIGNIFICANCE_JITTER)
+        app_warn(call,
+                 "jitter takes bursts that units share for links: 31 %% of unrelated pairs had p < 0.05 "
+                 "in a simulation, where segment-shift has 5 %%");
+    if (options->kind == SF_SIGNIFICANCE_SHIFT)
+        app_warn(call, "shifting whole trains has little power: one offset is all that varies of a train");
+    if (options->kind != SF_SIGNIFICANCE_ANALYTIC && options->surrogates < 99)
+        app_warn(call, "with %" PRIu32 " surrogates no p or q is below %.2g: 1000 is the norm",
+                 options->surrogates, 1.0 / (options->surrogates + 1.0));
+}
+
+int app_significance_run(app_significance *significance, sf_mine_result *result, const app_mining *mining,
+                         const app_call *call, const sf_recording *recording, sf_error *error)
+{
+    if (!significance->asked)
+        return SF_OK;
+    sf_mine_input input = {.spikes = recording->spikes,
+                           .spike_count = recording->spike_count,
+                           .units = &recording->units,
+                           .duration_ns = sf_recording_duration_ns(recording)};
+    significance->options.device = mining->options.device;
+    significance->options.threads = mining->options.threads;
+    sf_progress progress = app_progress(call);
+    warn_of_kind(call, &significance->options);
+    int status = sf_significance_test(&significance->told, result, &input, &mining->options,
+                                      &significance->options, &progress, error);
+    if (status != SF_OK)
+        return status;
+    app_device_warn(call, significance->told.device, significance->told.device_note);
+    if (significance->options.kind == SF_SIGNIFICANCE_ANALYTIC)
+        warn_of_chance(call, significance, result, recording);
+    return SF_OK;
+}
+
+bool app_worth_showing(const sf_mine_result *result, size_t i, int64_t duration_ns)
+{
+    const sf_mine_item *item = &result->items[i];
+    bool active = true;
+    for (uint32_t k = 0; k < item->size; k++)
+        active = active && (double)sf_mine_result_spikes(result, i, k) > 0.1e-9 * (double)duration_ns;
+    return active && item->count >= 20 && item->count >= 1.2 * item->expected && item->q < 0.05;
+}
+
+/* ---- the methods sentence ---- */
+
+static uint64_t hash_recording(const sf_recording *recording)
+{
+    uint64_t hash = SF_HASH_START;
+    for (size_t u = 0; u < recording->units.count; u++)
+        hash =
+            sf_hash_bytes(hash, recording->units.items[u].name, strlen(recording->units.items[u].name) + 1);
+    for (size_t i = 0; i < recording->spike_count; i++) {
+        hash = sf_hash_integer(hash, (uint64_t)recording->spikes[i].time_ns);
+        hash = sf_hash_integer(hash, recording->spikes[i].unit);
+    }
+    return hash;
+}
+
+static void describe_surrogates(sf_text *text, const app_significance *significance)
+{
+    const sf_significance_options *done = &significance->told.options;
+    sf_text_printf(text, "; each count was compared with those in %" PRIu32 " surrogates (seed %" PRIu64 ", ",
+                   done->surrogates, done->seed);
+    double width_ms = (double)done->width_ns * 1e-6, segment_s = (double)done->segment_ns * 1e-9;
+    if (done->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT)
+        sf_text_printf(text,
+                       "each spike train shifted by up to %g ms either way, independently in each segment of "
+                       "%g s",
+                       width_ms, segment_s);
+    else if (done->kind == SF_SIGNIFICANCE_JITTER)
+        sf_text_printf(text, "each spike placed anew within its interval of %g ms", 2 * width_ms);
+    else
+        sf_text_printf(text, "each spike train shifted as a whole by up to %g ms either way", width_ms);
+    sf_text_printf(text,
+                   "), once with only the last unit of an episode moved and once with only the first, and "
+                   "p is the larger of the two; ");
+    if (done->correction == SF_CORRECTION_RATE)
+        sf_text_printf(text, "q is the false-discovery rate (Benjamini and Hochberg) over all candidates "
+                             "searched of the same size, by tails fitted to the surrogates");
+    else
+        sf_text_printf(text, "q is corrected for all candidates searched of the same size, by the maximum of "
+                             "the standardised count in each surrogate");
+}
+
+static void describe_test(sf_text *text, const app_significance *significance)
+{
+    if (!significance->asked)
+        sf_text_printf(text, "; no test was made");
+    else if (significance->told.options.kind == SF_SIGNIFICANCE_ANALYTIC)
+        sf_text_printf(text,
+                       "; p is the analytic bound of Sastry and Unnikrishnan (2010) for links that hold with "
+                       "a probability of %g",
+                       significance->told.options.link);
+    else
+        describe_surrogates(text, significance);
+}
+
+void app_methods(sf_text *text, const app_significance *significance, const sf_mine_result *result,
+                 const app_mining *mining, const sf_recording *recording)
+{
+    const char *name = strrchr(recording->path, '/');
+    sf_text_printf(text, "synfire %s mined episodes of up to %" PRIu32 " units with delays of ", sf_version(),
+                   mining->options.max_size);
+    app_delays_print(text, mining);
+    sf_text_printf(text,
+                   " ms and a count of %.6g or more from %zu spikes of %zu units in %.6g s (%s, data "
+                   "%016" PRIx64 ")",
+                   result->threshold, recording->spike_count, recording->units.count,
+                   (double)sf_recording_duration_ns(recording) * 1e-9,
+                   name != NULL ? name + 1 : recording->path, hash_recording(recording));
+    if (mining->options.self)
+        sf_text_printf(text, ", units following themselves included");
+    if (mining->options.min_distance_um > 0)
+        sf_text_printf(text, ", pairs of units closer than %g um left out", mining->options.min_distance_um);
+    describe_test(text, significance);
+    sf_text_printf(text, ".");
+}
