@@ -138,6 +138,7 @@ bool app_worth_showing(const sf_mine_result *result, size_t i, int64_t duration_
 
 /* ---- the methods sentence ---- */
 
+/* Names of units, and spikes by their time since the first. */
 static uint64_t hash_recording(const sf_recording *recording)
 {
     uint64_t hash = SF_HASH_START;
@@ -145,7 +146,7 @@ static uint64_t hash_recording(const sf_recording *recording)
         hash =
             sf_hash_bytes(hash, recording->units.items[u].name, strlen(recording->units.items[u].name) + 1);
     for (size_t i = 0; i < recording->spike_count; i++) {
-        hash = sf_hash_integer(hash, (uint64_t)recording->spikes[i].time_ns);
+        hash = sf_hash_integer(hash, (uint64_t)(recording->spikes[i].time_ns - recording->spikes[0].time_ns));
         hash = sf_hash_integer(hash, recording->spikes[i].unit);
     }
     return hash;
@@ -193,16 +194,14 @@ static void describe_test(sf_text *text, const app_significance *significance)
 void app_methods(sf_text *text, const app_significance *significance, const sf_mine_result *result,
                  const app_mining *mining, const sf_recording *recording)
 {
-    const char *name = strrchr(recording->path, '/');
     sf_text_printf(text, "synfire %s mined episodes of up to %" PRIu32 " units with delays of ", sf_version(),
                    mining->options.max_size);
     app_delays_print(text, mining);
     sf_text_printf(text,
-                   " ms and a count of %.6g or more from %zu spikes of %zu units in %.6g s (%s, data "
+                   " ms and a count of %.6g or more from %zu spikes of %zu units in %.6g s (data "
                    "%016" PRIx64 ")",
                    result->threshold, recording->spike_count, recording->units.count,
-                   (double)sf_recording_duration_ns(recording) * 1e-9,
-                   name != NULL ? name + 1 : recording->path, hash_recording(recording));
+                   (double)sf_recording_duration_ns(recording) * 1e-9, hash_recording(recording));
     if (mining->options.self)
         sf_text_printf(text, ", units following themselves included");
     if (mining->options.min_distance_um > 0)

@@ -26,8 +26,8 @@ int app_significance_run(app_significance *significance, sf_mine_result *result,
                          const app_call *call, const sf_recording *recording, sf_error *error);
 
 /**
- * Appends what was done as a paper prints it: version, settings, seed and a hash of the spikes and names of
- * units.
+ * Appends what was done as a paper prints it: version, settings, seed and a hash of the spikes, by
+ * their time since the first, and of the names of units.
  */
 void app_methods(sf_text *text, const app_significance *significance, const sf_mine_result *result,
                  const app_mining *mining, const sf_recording *recording);
