@@ -108,18 +108,18 @@ static int run_queue(benchmark *b, app_bench_rows *rows, sf_error *error)
     return SF_OK;
 }
 
-static int run_search(benchmark *b, app_bench_rows *rows, sf_bfs_direction direction, unsigned threads,
-                      sf_error *error)
+static int run_search(benchmark *b, app_bench_rows *rows, const sf_bfs_options *options, sf_error *error)
 {
     static const char *const names[] = {"auto", "top-down", "bottom-up"};
+    const char *name = options->sorted ? "auto, sorted lists" : names[options->direction];
     sf_bfs_search *search;
     sf_bfs_result result = {0};
-    int status = sf_bfs_open(&search, &b->graph, &(sf_bfs_options){direction, threads}, error);
+    int status = sf_bfs_open(&search, &b->graph, options, error);
     if (status != SF_OK)
         return status;
     status = sf_bfs_run(search, b->sources[0], &result, error); /* the first one touches fresh memory */
     for (size_t i = 0; i < SOURCES && status == SF_OK; i++) {
-        if (!go_on(b, names[direction], i))
+        if (!go_on(b, name, i))
             status = sf_fail(error, SF_CANCELLED, NULL, "was stopped");
         else
             status = sf_bfs_run(search, b->sources[i], &result, error);
@@ -127,7 +127,7 @@ static int run_search(benchmark *b, app_bench_rows *rows, sf_bfs_direction direc
         b->edges[i] = (double)result.edges;
     }
     if (status == SF_OK)
-        report(b, rows, names[direction], threads, sf_bfs_preparation(search));
+        report(b, rows, name, options->threads, sf_bfs_preparation(search));
     sf_bfs_result_free(&result);
     sf_bfs_close(search);
     return status;
@@ -143,14 +143,15 @@ static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
         draw_sources(&b);
         status = run_queue(&b, rows, error);
     }
-    if (status == SF_OK)
-        status = run_search(&b, rows, SF_BFS_TOP_DOWN, b.threads, error);
-    if (status == SF_OK)
-        status = run_search(&b, rows, SF_BFS_BOTTOM_UP, b.threads, error);
-    if (status == SF_OK)
-        status = run_search(&b, rows, SF_BFS_AUTO, 1, error);
-    if (status == SF_OK && b.threads > 1)
-        status = run_search(&b, rows, SF_BFS_AUTO, b.threads, error);
+    const sf_bfs_options ways[] = {{.direction = SF_BFS_TOP_DOWN, .threads = b.threads},
+                                   {.direction = SF_BFS_BOTTOM_UP, .threads = b.threads},
+                                   {.direction = SF_BFS_AUTO, .threads = 1},
+                                   {.direction = SF_BFS_AUTO, .threads = 1, .sorted = true},
+                                   {.direction = SF_BFS_AUTO, .threads = b.threads},
+                                   {.direction = SF_BFS_AUTO, .threads = b.threads, .sorted = true}};
+    size_t count = sizeof ways / sizeof ways[0] - (b.threads > 1 ? 0 : 2);
+    for (size_t i = 0; i < count && status == SF_OK; i++)
+        status = run_search(&b, rows, &ways[i], error);
     sf_csr_free(&b.graph);
     return status;
 }

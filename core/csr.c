@@ -103,8 +103,10 @@ static int group_by_head(neighbours *heads, const sf_edge_list *list, unsigned f
     return SF_OK;
 }
 
+/* Takes the edges of one vertex after the other, by `order` (NULL: ascending), to the lists of their targets.
+ */
 static int transpose(neighbours *out, const uint64_t *offsets, const uint32_t *targets,
-                     const uint64_t *origins, uint32_t vertices, sf_error *error)
+                     const uint64_t *origins, const uint32_t *order, uint32_t vertices, sf_error *error)
 {
     uint64_t edges = offsets[vertices] - offsets[0];
     if (alloc_neighbours(out, vertices, edges, origins != NULL, error) != SF_OK)
@@ -112,9 +114,11 @@ static int transpose(neighbours *out, const uint64_t *offsets, const uint32_t *t
     for (uint64_t e = offsets[0]; e < offsets[vertices]; e++)
         out->offsets[targets[e] + 1]++;
     sum_counts(out->offsets, vertices);
-    for (uint32_t v = 0; v < vertices; v++)
+    for (uint32_t i = 0; i < vertices; i++) {
+        uint32_t v = order != NULL ? order[i] : i;
         for (uint64_t e = offsets[v]; e < offsets[v + 1]; e++)
             put(out, targets[e], v, origins != NULL ? origins[e] : 0);
+    }
     restore_starts(out->offsets, vertices);
     return SF_OK;
 }
@@ -189,7 +193,8 @@ int sf_csr_build(sf_csr *csr, const sf_edge_list *list, unsigned flags, sf_error
     *csr = (sf_csr){.vertex_count = list->vertex_count, .directed = list->directed};
     int status = group_by_head(&heads, list, flags, list->edge_columns.count > 0, error);
     if (status == SF_OK)
-        status = transpose(&tails, heads.offsets, heads.targets, heads.origins, list->vertex_count, error);
+        status =
+            transpose(&tails, heads.offsets, heads.targets, heads.origins, NULL, list->vertex_count, error);
     free_neighbours(&heads);
     if (status == SF_OK) {
         if ((flags & SF_CSR_DROP_DUPLICATES) != 0)
@@ -206,15 +211,58 @@ int sf_csr_build(sf_csr *csr, const sf_edge_list *list, unsigned flags, sf_error
     return status;
 }
 
-int sf_csr_transpose(sf_csr *transposed, const sf_csr *csr, sf_error *error)
+static int transpose_in_order(sf_csr *transposed, const sf_csr *csr, const uint32_t *order, sf_error *error)
 {
     neighbours lists;
     *transposed = (sf_csr){.vertex_count = csr->vertex_count, .directed = csr->directed};
-    if (transpose(&lists, csr->offsets, csr->targets, NULL, csr->vertex_count, error) != SF_OK)
+    if (transpose(&lists, csr->offsets, csr->targets, NULL, order, csr->vertex_count, error) != SF_OK)
         return SF_NO_MEMORY;
     transposed->offsets = lists.offsets;
     transposed->targets = lists.targets;
     return SF_OK;
+}
+
+int sf_csr_transpose(sf_csr *transposed, const sf_csr *csr, sf_error *error)
+{
+    return transpose_in_order(transposed, csr, NULL, error);
+}
+
+static uint64_t greatest_degree(const sf_csr *csr)
+{
+    uint64_t greatest = 0;
+    for (uint32_t v = 0; v < csr->vertex_count; v++)
+        if (sf_csr_degree(csr, v) > greatest)
+            greatest = sf_csr_degree(csr, v);
+    return greatest;
+}
+
+/* Vertices by falling degree: a counting sort; place[d] is where the next one of degree greatest - d goes. */
+static void order_by_degree(uint32_t *order, uint64_t *place, const sf_csr *csr, uint64_t greatest)
+{
+    for (uint32_t v = 0; v < csr->vertex_count; v++)
+        place[greatest - sf_csr_degree(csr, v) + 1]++;
+    for (uint64_t d = 0; d < greatest; d++)
+        place[d + 1] += place[d];
+    for (uint32_t v = 0; v < csr->vertex_count; v++)
+        order[place[greatest - sf_csr_degree(csr, v)]++] = v;
+}
+
+int sf_csr_transpose_by_degree(sf_csr *transposed, const sf_csr *csr, sf_error *error)
+{
+    *transposed = (sf_csr){0};
+    uint64_t greatest = greatest_degree(csr);
+    uint32_t *order = sf_resize(NULL, csr->vertex_count, sizeof *order);
+    uint64_t *place = sf_alloc(greatest + 2, sizeof *place);
+    int status = SF_NO_MEMORY;
+    if (order != NULL && place != NULL) {
+        order_by_degree(order, place, csr, greatest);
+        status = transpose_in_order(transposed, csr, order, error);
+    } else {
+        sf_fail_memory(error);
+    }
+    sf_free(order);
+    sf_free(place);
+    return status;
 }
 
 void sf_csr_free(sf_csr *csr)

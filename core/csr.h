@@ -40,6 +40,14 @@ int sf_csr_build(sf_csr *csr, const sf_edge_list *list, unsigned flags, sf_error
 /** The graph with every edge turned round; topology and vertex count only. */
 int sf_csr_transpose(sf_csr *transposed, const sf_csr *csr, sf_error *error);
 
+/**
+ * The same with the neighbours of every vertex in falling order of their degree in `csr` instead of
+ * ascending: a search that looks for any visited neighbour then mostly finds one at once. O(vertices + edges
+ * + greatest degree). Of an undirected graph it is the graph itself, rearranged; sf_csr_find does not work in
+ * it.
+ */
+int sf_csr_transpose_by_degree(sf_csr *transposed, const sf_csr *csr, sf_error *error);
+
 void sf_csr_free(sf_csr *csr);
 
 static inline uint64_t sf_csr_edge_count(const sf_csr *csr)

@@ -41,6 +41,7 @@ typedef enum sf_bfs_direction {
 typedef struct sf_bfs_options {
     sf_bfs_direction direction;
     unsigned threads; /**< 0: all cores, or one for a small graph */
+    bool sorted;      /**< bottom-up levels read neighbours by falling degree, in a copy of the lists */
 } sf_bfs_options;
 
 /** What repeated searches of one graph share; the graph must outlive it. */

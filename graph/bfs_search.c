@@ -37,8 +37,9 @@ typedef struct worker {
 
 struct sf_bfs_search {
     const sf_csr *graph;
-    sf_csr turned;          /**< of a directed graph: its transpose */
-    const sf_csr *incoming; /**< the graph itself where it is undirected */
+    sf_csr turned;          /**< of a directed graph, or with sorted lists: its transpose */
+    const sf_csr *incoming; /**< else the graph itself */
+    bool sorted;
     sf_bfs_direction direction;
     sf_team *team;
     worker *workers;
@@ -134,13 +135,15 @@ int sf_bfs_open(sf_bfs_search **search, const sf_csr *graph, const sf_bfs_option
         return sf_fail_memory(error);
     s->graph = s->incoming = graph;
     s->direction = options->direction;
+    s->sorted = options->sorted;
     bool is_small = sf_csr_edge_count(graph) < SMALL;
     unsigned threads = options->threads != 0 ? options->threads : is_small ? 1 : sf_thread_cores();
     int status = sf_team_open(&s->team, threads, error);
     if (status == SF_OK)
         status = alloc_search(s, error);
-    if (status == SF_OK && graph->directed) {
-        status = sf_csr_transpose(&s->turned, graph, error);
+    if (status == SF_OK && (graph->directed || options->sorted)) {
+        status = options->sorted ? sf_csr_transpose_by_degree(&s->turned, graph, error)
+                                 : sf_csr_transpose(&s->turned, graph, error);
         s->incoming = &s->turned;
     }
     if (status != SF_OK) {
@@ -231,7 +234,7 @@ static inline bool find_parent(const sf_bfs_search *s, uint32_t v, uint32_t *par
         return true;
     const uint32_t *targets = s->incoming->targets;
     uint64_t end = s->incoming->offsets[v + 1];
-    for (uint64_t e = s->incoming->offsets[v]; e < end; e++) {
+    for (uint64_t e = s->incoming->offsets[v] + s->sorted; e < end; e++) { /* sorted, the hub is the first */
         *parent = targets[e];
         if (has_bit(frontier, *parent))
             return true;

@@ -81,8 +81,9 @@ static void check(const sf_csr *graph, uint32_t source, const sf_bfs_result *res
 static void search_every_way(const sf_csr *graph, uint32_t source, const sf_bfs_result *plain)
 {
     static const char *const names[] = {"auto", "top-down", "bottom-up"};
-    for (unsigned way = 0; way < 6; way++) {
-        sf_bfs_options options = {.direction = (sf_bfs_direction)(way % 3), .threads = way < 3 ? 1 : 3};
+    for (unsigned way = 0; way < 9; way++) {
+        sf_bfs_options options = {
+            .direction = (sf_bfs_direction)(way % 3), .threads = way < 3 ? 1 : 3, .sorted = way >= 6};
         sf_bfs_search *search;
         sf_bfs_result result = {0};
         assert_int_equal(sf_bfs_open(&search, graph, &options, NULL), SF_OK);
@@ -236,6 +237,42 @@ static void columns_follow_their_edges(void **state)
 }
 
 /* Offsets past 2^31 on a small graph: its targets lie behind 8 GiB of address space that is never touched. */
+static int compare_ids(const void *first, const void *second)
+{
+    uint32_t a = *(const uint32_t *)first, b = *(const uint32_t *)second;
+    return (a > b) - (a < b);
+}
+
+static void lists_by_degree_hold_the_transpose(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("lists by degree", 14);
+    for (int round = 0; round < 100; round++) {
+        sf_edge_list list = {.directed = round % 2 == 0};
+        uint32_t vertices = 1 + (uint32_t)test_random_below(&random, 40);
+        assert_int_equal(sf_edge_list_set_vertices(&list, vertices, NULL), SF_OK);
+        for (uint64_t i = test_random_below(&random, 200); i > 0; i--)
+            add(&list, (uint32_t)test_random_below(&random, vertices),
+                (uint32_t)test_random_below(&random, vertices));
+        sf_csr graph, plain, sorted;
+        assert_int_equal(sf_csr_build(&graph, &list, 0, NULL), SF_OK);
+        sf_edge_list_free(&list);
+        assert_int_equal(sf_csr_transpose(&plain, &graph, NULL), SF_OK);
+        assert_int_equal(sf_csr_transpose_by_degree(&sorted, &graph, NULL), SF_OK);
+        assert_memory_equal(sorted.offsets, plain.offsets, (vertices + 1) * sizeof *plain.offsets);
+        for (uint32_t v = 0; v < vertices; v++) {
+            uint32_t *targets = sorted.targets + sorted.offsets[v];
+            for (uint64_t i = 1; i < sf_csr_degree(&sorted, v); i++)
+                assert_true(sf_csr_degree(&graph, targets[i - 1]) >= sf_csr_degree(&graph, targets[i]));
+            qsort(targets, sf_csr_degree(&sorted, v), sizeof *targets, compare_ids);
+        }
+        assert_memory_equal(sorted.targets, plain.targets, sf_csr_edge_count(&plain) * sizeof *plain.targets);
+        sf_csr_free(&graph);
+        sf_csr_free(&plain);
+        sf_csr_free(&sorted);
+    }
+}
+
 static void offsets_are_64_bit(void **state)
 {
     (void)state;
@@ -499,6 +536,7 @@ int main(void)
         cmocka_unit_test(degrees_at_the_edges_of_the_queues),
         cmocka_unit_test(loops_and_duplicates_are_kept_or_removed),
         cmocka_unit_test(columns_follow_their_edges),
+        cmocka_unit_test(lists_by_degree_hold_the_transpose),
         cmocka_unit_test(offsets_are_64_bit),
         cmocka_unit_test(a_search_can_be_cut_and_a_source_must_exist),
         cmocka_unit_test(many_sources_at_once_are_as_each_alone),
