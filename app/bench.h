@@ -32,5 +32,7 @@ typedef struct app_bench {
 extern const app_bench app_bench_bfs;
 extern const app_bench app_bench_density;
 extern const app_bench app_bench_episodes;
+extern const app_bench app_bench_latency;
+extern const app_bench app_bench_throughput;
 
 #endif

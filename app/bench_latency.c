@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench latency: what a hop of the live pipeline takes, and how long a discovery in the background, at the
+ * scale of a large array and in real time: 4,096 units, 100,000 spikes a second, a window of 10 s, a hop of
+ * 100 ms, a discovery of (0,5] ms to size 3 each second, its 1,000 most remarkable episodes tracked, the
+ * graph with a query, densities.
+ */
+#include "app/bench_stream.h"
+
+#include "core/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOW_SECONDS 10
+#define MEASURED_SECONDS 12 /* after the window is full */
+#define MOST_HOPS ((WINDOW_SECONDS + MEASURED_SECONDS) * 10 + 20)
+
+/* Independent units at these rates follow each other 30 times in a window; of 16.8 million pairs some
+ * thousand do so 56 times or more, which are the episodes to track. */
+static const char configuration[] = "stream: bench\n"
+                                    "window: {length_s: 10, hop_s: 0.1}\n"
+                                    "mine: {every: 10, delays_ms: '0:5', min_count: 54, max_size: 3,"
+                                    " track_most: 1000}\n"
+                                    "graph: {reach: [{from: '#0', hops: 2}]}\n"
+                                    "density:\n"
+                                    "- {quantity: isi, unit: '#0'}\n"
+                                    "- {quantity: delay, episode: '#0 -(0,5]-> #1'}\n"
+                                    "- {quantity: rate, unit: '#0'}\n"
+                                    "sinks: [{type: jsonl, path: /dev/null, overwrite: true}]\n";
+
+/* What a run tells of its hops with a full window. */
+typedef struct hop_times {
+    const char *stage[SF_STATUS_STAGES];
+    double stage_ms[SF_STATUS_STAGES][MOST_HOPS];
+    uint64_t missed[SF_STATUS_STAGES], missed_before[SF_STATUS_STAGES];
+    double age_ms[MOST_HOPS], discovery_ms[MOST_HOPS];
+    size_t stages, hops, discoveries, tracked;
+    double newest_discovery_ms;
+    bool full;
+    char device[64], discovery_device[32];
+} hop_times;
+
+static void note_stages(hop_times *times, const sf_status_message *status)
+{
+    for (size_t i = 0; i < status->stage_count; i++) {
+        const sf_stage_status *stage = &status->stages[i];
+        times->stage[i] = stage->name;
+        times->stage_ms[i][times->hops] = stage->last_ms;
+        if (times->hops == 0)
+            times->missed_before[i] = stage->missed;
+        times->missed[i] = stage->missed - times->missed_before[i];
+    }
+    times->stages = status->stage_count;
+}
+
+static void note_discovery(hop_times *times, const sf_status_message *status)
+{
+    bool is_new = isfinite(status->discovery_ms) && status->discovery_ms != times->newest_discovery_ms;
+    if (!is_new)
+        return;
+    times->newest_discovery_ms = status->discovery_ms;
+    times->discovery_ms[times->discoveries++] = status->discovery_ms;
+    memcpy(times->discovery_device, status->discovery_device, sizeof times->discovery_device);
+}
+
+/* On the window thread: a hop's counts come before its status. */
+static void observe(void *user, sf_message *message)
+{
+    hop_times *times = user;
+    if (message->topic == SF_TOPIC_EPISODES) {
+        times->full = !message->episodes.partial;
+        times->age_ms[times->hops] = sf_message_age_ms(message);
+    }
+    if (message->topic != SF_TOPIC_STATUS || !times->full || message->status.last ||
+        times->hops + 1 >= MOST_HOPS)
+        return;
+    note_stages(times, &message->status);
+    note_discovery(times, &message->status);
+    times->tracked = message->status.tracked;
+    memcpy(times->device, message->status.device, sizeof times->device);
+    times->hops++;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return left < right ? -1 : left > right;
+}
+
+/* Times are sorted on the way. */
+static void tell(app_bench_rows *rows, const char *device, const char *stage, double *times, size_t count,
+                 double missed)
+{
+    if (count == 0)
+        return;
+    qsort(times, count, sizeof *times, compare);
+    app_bench_row(rows, device);
+    app_bench_text(rows, "stage", stage);
+    app_bench_number(rows, "p50_ms", times[(count - 1) / 2]);
+    app_bench_number(rows, "p99_ms", times[(count - 1) * 99 / 100]);
+    app_bench_number(rows, "max_ms", times[count - 1]);
+    app_bench_number(rows, "times", (double)count);
+    app_bench_number(rows, "missed", missed);
+}
+
+static void tell_all(app_bench_rows *rows, hop_times *times)
+{
+    for (size_t i = 0; i < times->stages; i++)
+        tell(rows, times->device, times->stage[i], times->stage_ms[i], times->hops, (double)times->missed[i]);
+    tell(rows, times->device, "age of counts", times->age_ms, times->hops, NAN);
+    tell(rows, times->discovery_device, "discovery, in the background", times->discovery_ms,
+         times->discoveries, NAN);
+}
+
+static int measure(const app_call *call, const sf_recording *stream, const char *device, app_bench_rows *rows,
+                   sf_error *error)
+{
+    hop_times *times = sf_alloc(1, sizeof *times);
+    sf_text yaml = {0};
+    sf_text_printf(&yaml, "%sdevice: %s\n", configuration, device);
+    int status = times != NULL && !yaml.failed ? SF_OK : sf_fail_memory(error);
+    double seconds;
+    if (status == SF_OK)
+        status = bench_stream_run(yaml.data, stream, 1, (sf_observer){observe, times}, &seconds, error);
+    if (status == SF_OK) {
+        app_warn(call, "%s: %zu hops, %zu episodes tracked", times->device, times->hops, times->tracked);
+        tell_all(rows, times);
+    }
+    sf_text_free(&yaml);
+    sf_free(times);
+    return status;
+}
+
+static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
+{
+    sf_recording stream;
+    int status = bench_stream_simulate(&stream, WINDOW_SECONDS + MEASURED_SECONDS, error);
+    if (status != SF_OK)
+        return status;
+    const char *devices[2];
+    size_t count = bench_stream_devices(call, devices);
+    for (size_t i = 0; i < count && status == SF_OK; i++)
+        status = measure(call, &stream, devices[i], rows, error);
+    sf_recording_free(&stream);
+    return status;
+}
+
+const app_bench app_bench_latency = {.name = "latency", .run = run};

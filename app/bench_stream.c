@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/bench_stream.h"
+
+#include "core/backend.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/random.h"
+#include "replay/simulation.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+int bench_stream_simulate(sf_recording *stream, double seconds, sf_error *error)
+{
+    sf_simulation_settings settings;
+    sf_simulation_settings_default(&settings);
+    settings.unit_count = BENCH_UNITS;
+    settings.rate_hz = (double)BENCH_RATE_HZ / BENCH_UNITS;
+    settings.duration_ns = sf_seconds_to_ns(seconds);
+    return sf_simulate(stream, NULL, &settings, NULL, error);
+}
+
+void bench_stream_episodes(sf_text *yaml, const char *key)
+{
+    sf_random random = sf_random_start(7, 0);
+    sf_text_printf(yaml, "%s:\n", key);
+    for (uint32_t e = 0; e < BENCH_TRACKED; e++) {
+        sf_text_printf(yaml, "- '");
+        for (uint32_t node = 0; node < 2 + e % 3; node++)
+            sf_text_printf(yaml, "%s#%" PRIu64, node > 0 ? " -(0,5]-> " : "",
+                           sf_random_below(&random, BENCH_UNITS));
+        sf_text_printf(yaml, "'\n");
+    }
+}
+
+static int run(const sf_pipeline_options *options, double *seconds, sf_error *error)
+{
+    sf_pipeline *pipeline;
+    int status = sf_pipeline_open(&pipeline, options, error);
+    if (status != SF_OK)
+        return status;
+    double begin = sf_clock_seconds();
+    status = sf_pipeline_start(pipeline, error);
+    while (status == SF_OK && !sf_pipeline_wait(pipeline, 100))
+        if (app_stop_requested())
+            sf_pipeline_stop(pipeline);
+    *seconds = sf_clock_seconds() - begin;
+    int closed = sf_pipeline_close(pipeline, status == SF_OK ? error : NULL);
+    if (status == SF_OK && closed == SF_OK && app_stop_requested())
+        return sf_fail(error, SF_CANCELLED, NULL, "stopped");
+    return status == SF_OK ? closed : status;
+}
+
+int bench_stream_run(const char *yaml, const sf_recording *stream, double speed, sf_observer observer,
+                     double *seconds, sf_error *error)
+{
+    sf_config config;
+    int status = sf_config_parse(&config, yaml, strlen(yaml), "bench", NULL, 0, error);
+    if (status != SF_OK)
+        return status;
+    sf_pipeline_options options = {
+        .config = &config, .recording = stream, .speed = speed, .observer = observer};
+    status = run(&options, seconds, error);
+    sf_config_free(&config);
+    return status;
+}
+
+size_t bench_stream_devices(const app_call *call, const char *devices[2])
+{
+    devices[0] = app_value(call, "device", "cpu");
+    devices[1] = "auto";
+    return !app_has(call, "device") && sf_device_count() > 0 ? 2 : 1;
+}

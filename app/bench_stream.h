@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The live stream that `bench latency` and `bench throughput` send through the pipeline. */
+#ifndef SF_APP_BENCH_STREAM_H
+#define SF_APP_BENCH_STREAM_H
+
+#include "app/bench.h"
+
+#include "core/text.h"
+#include "pipeline/pipeline.h"
+
+#define BENCH_UNITS 4096
+#define BENCH_RATE_HZ 100000 /* all units together */
+#define BENCH_TRACKED 1000
+
+/** Independent units, equally busy. */
+int bench_stream_simulate(sf_recording *stream, double seconds, sf_error *error);
+
+/** Appends the key, "track" or "watch", with BENCH_TRACKED episodes of two to four units, delays (0,5] ms. */
+void bench_stream_episodes(sf_text *yaml, const char *key);
+
+/** Runs the configuration on the stream to its end; *seconds is the time from start to end. */
+int bench_stream_run(const char *yaml, const sf_recording *stream, double speed, sf_observer observer,
+                     double *seconds, sf_error *error);
+
+/** The devices to measure, as the key `device` names them: the one that --device asks for, else the CPU and,
+ * where there is one, the first GPU. Returns how many. */
+size_t bench_stream_devices(const app_call *call, const char *devices[2]);
+
+#endif

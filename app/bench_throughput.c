@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench throughput: how many spikes a second go through parts of the live pipeline, as fast as they can: the
+ * stream of bench latency from a source through its ring, the merge and the window, with nothing else to do;
+ * with 1,000 watched episodes; with 1,000 tracked ones at a hop of 100 ms.
+ */
+#include "app/bench_stream.h"
+
+#define SECONDS 20
+#define ROUNDS 3
+
+static const struct part {
+    const char *name, *key; /* of the episodes; NULL: none */
+    const char *hop;
+} parts[] = {{"front", NULL, "10"}, {"front, watching", "watch", "10"}, {"tracker", "track", "0.1"}};
+
+static void ignore(void *user, sf_message *message)
+{
+    (void)user;
+    (void)message;
+}
+
+static int measure(const struct part *part, const sf_recording *stream, const char *device, double *best,
+                   sf_error *error)
+{
+    sf_text yaml = {0};
+    sf_text_printf(
+        &yaml, "device: %s\nwindow: {length_s: 10, hop_s: %s}\nmine: {every: 0}\ngraph: {enabled: false}\n",
+        device, part->hop);
+    if (part->key != NULL)
+        bench_stream_episodes(&yaml, part->key);
+    int status = yaml.failed ? sf_fail_memory(error) : SF_OK;
+    *best = 0;
+    for (int round = 0; round < ROUNDS && status == SF_OK; round++) {
+        double seconds;
+        status = bench_stream_run(yaml.data, stream, 0, (sf_observer){ignore, NULL}, &seconds, error);
+        if (round == 0 || seconds < *best)
+            *best = seconds;
+    }
+    sf_text_free(&yaml);
+    return status;
+}
+
+static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
+{
+    sf_recording stream;
+    int status = bench_stream_simulate(&stream, SECONDS, error);
+    if (status != SF_OK)
+        return status;
+    const char *devices[2];
+    size_t count = bench_stream_devices(call, devices);
+    for (size_t d = 0; d < count; d++)
+        for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == SF_OK; i++) {
+            double seconds;
+            status = measure(&parts[i], &stream, devices[d], &seconds, error);
+            app_bench_row(rows, devices[d]);
+            app_bench_text(rows, "part", parts[i].name);
+            app_bench_number(rows, "spikes", (double)stream.spike_count);
+            app_bench_number(rows, "seconds", seconds);
+            app_bench_number(rows, "spikes_per_s", (double)stream.spike_count / seconds);
+        }
+    sf_recording_free(&stream);
+    return status;
+}
+
+const app_bench app_bench_throughput = {.name = "throughput", .run = run};
