@@ -17,11 +17,11 @@
 #define MEASURED_SECONDS 12 /* after the window is full */
 #define MOST_HOPS ((WINDOW_SECONDS + MEASURED_SECONDS) * 10 + 20)
 
-/* Independent units at these rates follow each other 30 times in a window; of 16.8 million pairs some
- * thousand do so 56 times or more, which are the episodes to track. */
+/* Independent units at these rates follow each other 30 times in a window; of 16.8 million pairs more than a
+ * thousand do so 49 times or more, which are the episodes to track. */
 static const char configuration[] = "stream: bench\n"
                                     "window: {length_s: 10, hop_s: 0.1}\n"
-                                    "mine: {every: 10, delays_ms: '0:5', min_count: 54, max_size: 3,"
+                                    "mine: {every: 10, delays_ms: '0:5', min_count: 49, max_size: 3,"
                                     " track_most: 1000}\n"
                                     "graph: {reach: [{from: '#0', hops: 2}]}\n"
                                     "density:\n"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/hops.h"
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "mine/mine.h"
@@ -9,17 +10,44 @@
 #include <stdio.h>
 #include <string.h>
 
-static int track(sf_hops *hops, sf_error *error)
+/* Of a hop, for preparing what is to be tracked: the tenth part. */
+#define PREPARING_SHARE 10
+
+/* Begins to prepare the tracker for the episodes of hops->next. */
+static int prepare(sf_hops *hops, sf_error *error)
 {
-    size_t count = hops->tracking.count;
+    size_t count = hops->next.count;
     sf_episode *episodes = sf_alloc(count, sizeof *episodes);
     if (episodes == NULL)
         return sf_fail_memory(error);
     for (size_t i = 0; i < count; i++)
-        episodes[i] = hops->tracking.items[i].episode;
-    int status = sf_tracker_set(hops->tracker, episodes, count, error);
+        episodes[i] = hops->next.items[i].episode;
+    int status = sf_tracker_prepare(hops->tracker, episodes, count, error);
     sf_free(episodes);
+    hops->preparing = status == SF_OK;
     return status;
+}
+
+/* Goes on preparing until the monotonic clock has passed until_ns; what is ready is tracked from now on. */
+static int go_on_preparing(sf_hops *hops, int64_t until_ns, sf_error *error)
+{
+    bool ready;
+    int status = sf_tracker_go_on(hops->tracker, until_ns, &ready, error);
+    if (status != SF_OK || !ready)
+        return status;
+    sf_tracking_free(&hops->tracking);
+    hops->tracking = hops->next;
+    hops->next = (sf_tracking){0};
+    hops->preparing = false;
+    return SF_OK;
+}
+
+static int track_pinned(sf_hops *hops, sf_error *error)
+{
+    int status = sf_tracking_pin(&hops->next, hops->options.config, hops->options.stream->units, error);
+    if (status == SF_OK)
+        status = prepare(hops, error);
+    return status == SF_OK ? go_on_preparing(hops, INT64_MAX, error) : status;
 }
 
 int sf_hops_open(sf_hops *hops, const sf_hops_options *options, sf_error *error)
@@ -34,9 +62,7 @@ int sf_hops_open(sf_hops *hops, const sf_hops_options *options, sf_error *error)
     if (status == SF_OK)
         status = sf_tracker_open(&hops->tracker, units->count, error);
     if (status == SF_OK)
-        status = sf_tracking_pin(&hops->tracking, config, units, error);
-    if (status == SF_OK)
-        status = track(hops, error);
+        status = track_pinned(hops, error);
     if (status == SF_OK)
         status = sf_accelerator_open(&hops->accelerator, config, error);
     if (status == SF_OK)
@@ -64,6 +90,7 @@ void sf_hops_close(sf_hops *hops)
     sf_densities_close(&hops->densities);
     sf_tracker_close(hops->tracker);
     sf_tracking_free(&hops->tracking);
+    sf_tracking_free(&hops->next);
     sf_history_free(&hops->history);
     sf_free(hops->unit_spikes);
     sf_free(hops->rates_hz);
@@ -117,31 +144,39 @@ static int start_discovery(sf_hops *hops, const sf_segment *segment, sf_error *e
     return status == SF_OK ? sf_discovery_start(&hops->discovery, &window, error) : status;
 }
 
-/* Starts a discovery where one is due and takes up the result of one that is done. */
+/* What a discovery that is done wants tracked, unless what the last one wants is still being prepared. */
+static int take_discovery(sf_hops *hops, sf_error *error)
+{
+    sf_episode *found;
+    size_t found_count;
+    bool ready;
+    int status = sf_discovery_take(&hops->discovery, &ready, &found, &found_count, error);
+    if (status != SF_OK || !ready)
+        return status;
+    hops->discovered = hops->discovery.how;
+    status = sf_tracking_renew(&hops->next, &hops->tracking, found, found_count, hops->options.stream->units,
+                               error);
+    return status == SF_OK ? prepare(hops, error) : status;
+}
+
+/* Starts a discovery where one is due and takes up the result of one that is done, in steps of a share of the
+ * hop. On a virtual clock hops have all the time they need. */
 static int discover(sf_hops *hops, const sf_segment *segment, sf_error *error)
 {
     const sf_config *config = hops->options.config;
     if (config->mine.every == 0)
         return SF_OK;
-    bool due = (segment->hop + 1) % config->mine.every == 0, ready;
+    bool due = (segment->hop + 1) % config->mine.every == 0;
     int status = SF_OK;
     if (due && sf_discovery_idle(&hops->discovery))
         status = start_discovery(hops, segment, error);
-    sf_episode *found;
-    size_t found_count;
-    if (status == SF_OK)
-        status = sf_discovery_take(&hops->discovery, &ready, &found, &found_count, error);
-    if (status != SF_OK || !ready)
+    if (status == SF_OK && !hops->preparing)
+        status = take_discovery(hops, error);
+    if (status != SF_OK || !hops->preparing)
         return status;
-    hops->discovered = hops->discovery.how;
-    sf_tracking next;
-    status =
-        sf_tracking_renew(&next, &hops->tracking, found, found_count, hops->options.stream->units, error);
-    if (status != SF_OK)
-        return status;
-    sf_tracking_free(&hops->tracking);
-    hops->tracking = next;
-    return track(hops, error);
+    int64_t share_ns = hops->stages.hop_ns / PREPARING_SHARE;
+    return go_on_preparing(hops, hops->options.virtual_clock ? INT64_MAX : sf_clock_monotonic_ns() + share_ns,
+                           error);
 }
 
 static sf_message *new_message(const sf_hops *hops, sf_topic topic, sf_span window)

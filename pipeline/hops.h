@@ -32,6 +32,8 @@ typedef struct sf_hops {
     sf_cutter cutter;
     sf_tracker *tracker;
     sf_tracking tracking;
+    sf_tracking next; /**< what the newest discovery wants tracked, while the tracker prepares it */
+    bool preparing;
     sf_accelerator accelerator;
     sf_discovery discovery;
     sf_discovered discovered; /**< the newest that was taken up */

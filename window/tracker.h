@@ -23,6 +23,19 @@ void sf_tracker_close(sf_tracker *tracker);
 int sf_tracker_set(sf_tracker *tracker, const sf_episode *episodes, size_t count, sf_error *error);
 
 /**
+ * The same in steps, so that no hop pays for it all: begins to prepare a list in place of one that is being
+ * prepared, while the present one is tracked on.
+ */
+int sf_tracker_prepare(sf_tracker *tracker, const sf_episode *episodes, size_t count, sf_error *error);
+
+/**
+ * Goes on preparing until the monotonic clock has passed until_ns, by one episode at least. *ready: all is
+ * prepared, and the new list has taken the place of the present one; false where none is being prepared.
+ * SF_NO_MEMORY: what was prepared is dropped.
+ */
+int sf_tracker_go_on(sf_tracker *tracker, int64_t until_ns, bool *ready, sf_error *error);
+
+/**
  * Appends a segment to the window; `spikes` are those at its positions. Segments follow one another without a
  * gap. SF_DATA where a spike's unit does not exist, SF_NO_MEMORY; after a failure the tracker can only be
  * closed.

@@ -65,8 +65,11 @@ typedef struct run {
     sf_history history;
     sf_cutter cutter;
     sf_tracker *tracker;
-    uint64_t full, counted;
+    uint64_t full, counted, prepared;
     int64_t last_full_start;
+    sf_episode wanted[2 * MOST_EPISODES]; /* the list that was asked for last */
+    size_t wanted_count;
+    bool preparing;
 } run;
 
 static uint64_t count_slice(const run *r, sf_span window, const sf_episode *episode)
@@ -77,6 +80,13 @@ static uint64_t count_slice(const run *r, sf_span window, const sf_episode *epis
     for (end = begin; end < r->count && r->spikes[end].time_ns < window.stop_ns;)
         end++;
     return oracle_count(r->spikes + begin, end - begin, episode);
+}
+
+static void check_list(const run *r)
+{
+    assert_int_equal(sf_tracker_size(r->tracker), r->wanted_count);
+    for (size_t i = 0; i < r->wanted_count; i++)
+        assert_int_equal(sf_episode_compare(sf_tracker_episode(r->tracker, i), &r->wanted[i]), 0);
 }
 
 static void track_something_else(run *r)
@@ -90,10 +100,31 @@ static void track_something_else(run *r)
         episodes[count++] = test_random_episode(&r->random, 4, 3, 20);
     if (count > 1)
         episodes[count - 1] = episodes[0]; /* now and then one stands there twice */
-    assert_int_equal(sf_tracker_set(r->tracker, episodes, count, NULL), SF_OK);
-    assert_int_equal(sf_tracker_size(r->tracker), count);
-    for (size_t i = 0; i < count; i++)
-        assert_int_equal(sf_episode_compare(sf_tracker_episode(r->tracker, i), &episodes[i]), 0);
+    memcpy(r->wanted, episodes, sizeof episodes);
+    r->wanted_count = count;
+    r->preparing = test_random_below(&r->random, 2) == 0;
+    if (r->preparing) {
+        assert_int_equal(sf_tracker_prepare(r->tracker, episodes, count, NULL), SF_OK);
+    } else {
+        assert_int_equal(sf_tracker_set(r->tracker, episodes, count, NULL), SF_OK);
+        check_list(r);
+    }
+}
+
+/* An episode a hop; what is tracked stays as it was until all are prepared. */
+static void go_on(run *r)
+{
+    bool ready;
+    size_t before = sf_tracker_size(r->tracker);
+    assert_int_equal(sf_tracker_go_on(r->tracker, 0, &ready, NULL), SF_OK);
+    if (!ready) {
+        assert_int_equal(sf_tracker_size(r->tracker), before);
+        return;
+    }
+    assert_true(r->preparing);
+    r->preparing = false;
+    r->prepared++;
+    check_list(r);
 }
 
 static void check_window(run *r, const sf_segment *segment, bool at_end)
@@ -123,6 +154,7 @@ static void take_segment(run *r, const sf_segment *segment, bool at_end)
     sf_history_drop_before(&r->history, sf_history_find(&r->history, segment->window.start_ns));
     if (test_random_below(&r->random, 4) == 0)
         track_something_else(r);
+    go_on(r);
     check_window(r, segment, at_end);
 }
 
@@ -154,7 +186,7 @@ static void windows_equal_slices(void **state)
 {
     (void)state;
     run r = {.random = test_random_start("windows", 32)};
-    uint64_t full = 0, counted = 0;
+    uint64_t full = 0, counted = 0, prepared = 0;
     for (int round = 0; round < 3000; round++) {
         r.count = test_random_stream(&r.random, &r.spikes, 1 + test_random_below(&r.random, 150), 3,
                                      1 + (int64_t)test_random_below(&r.random, 300));
@@ -174,7 +206,8 @@ static void windows_equal_slices(void **state)
         free(r.spikes);
     }
     counted = r.counted;
-    assert_true(full > 20000 && counted > 100000);
+    prepared = r.prepared;
+    assert_true(full > 20000 && counted > 100000 && prepared > 1000);
 }
 
 /* The window [10, 20) cuts A9 -> B12 at its beginning and A18 -> B21 at its end. */
@@ -264,6 +297,11 @@ static int track_for_a_while(void *context)
             status = sf_tracker_drop_before(tracker, segment.window.start_ns, NULL);
         if (status == SF_OK && segment.hop == 8)
             status = sf_tracker_set(tracker, episodes, 2, NULL);
+        bool ready;
+        if (status == SF_OK && segment.hop == 9)
+            status = sf_tracker_prepare(tracker, episodes + 1, 1, NULL);
+        if (status == SF_OK)
+            status = sf_tracker_go_on(tracker, 0, &ready, NULL);
     }
     sf_tracker_close(tracker);
     sf_history_free(&history);
