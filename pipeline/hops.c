@@ -3,9 +3,11 @@
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/log.h"
 #include "core/memory.h"
 #include "mine/mine.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -349,13 +351,25 @@ static int take_segment(sf_hops *hops, const sf_segment *segment, sf_error *erro
     return status;
 }
 
+/* A silence that no live source would be believed to have leapt over, but a recording may hold. */
+static void pass_silence(sf_hops *hops, int64_t watermark_ns)
+{
+    int64_t silence_ns = sf_seconds_to_ns(hops->options.config->merge.leap_s);
+    uint64_t windows = sf_cutter_skip(&hops->cutter, &hops->history, watermark_ns, silence_ns);
+    if (windows > 0)
+        sf_log(SF_LOG_WARNING, "no spike for more than %g s: %" PRIu64 " empty windows are left out",
+               hops->options.config->merge.leap_s, windows);
+}
+
 int sf_hops_advance(sf_hops *hops, int64_t watermark_ns, sf_error *error)
 {
     sf_segment segment;
+    pass_silence(hops, watermark_ns);
     while (sf_cutter_next(&hops->cutter, &hops->history, watermark_ns, &segment)) {
         int status = take_segment(hops, &segment, error);
         if (status != SF_OK)
             return status;
+        pass_silence(hops, watermark_ns);
     }
     return SF_OK;
 }

@@ -72,6 +72,37 @@ bool sf_cutter_next(sf_cutter *cutter, const sf_history *history, int64_t waterm
     return true;
 }
 
+/* How long after a comes b, where it does. */
+static uint64_t later_by(int64_t a, int64_t b)
+{
+    return b > a ? (uint64_t)b - (uint64_t)a : 0;
+}
+
+uint64_t sf_cutter_skip(sf_cutter *cutter, const sf_history *history, int64_t watermark_ns,
+                        int64_t silence_ns)
+{
+    if (!anchor(cutter, history, watermark_ns) || silence_ns == 0)
+        return 0;
+    uint64_t position = cutter->last_position;
+    int64_t until_ns = watermark_ns, since_ns = INT64_MIN;
+    if (position < history->end && sf_history_view(history, position)->time_ns < watermark_ns)
+        until_ns = sf_history_view(history, position)->time_ns;
+    if (position > history->begin)
+        since_ns = sf_history_view(history, position - 1)->time_ns;
+    bool window_is_empty = sf_time_plus(cutter->next_stop_ns, -cutter->window_ns) > since_ns;
+    if (!window_is_empty || until_ns < cutter->next_stop_ns ||
+        later_by(cutter->last_cut_ns, until_ns) <= (uint64_t)silence_ns)
+        return 0;
+    /* Starts and stops of windows are a hop apart: all places move on alike. */
+    uint64_t windows = later_by(cutter->next_stop_ns, until_ns) / (uint64_t)cutter->hop_ns + 1;
+    int64_t ahead_ns = (int64_t)(windows * (uint64_t)cutter->hop_ns);
+    cutter->last_cut_ns = sf_time_plus(cutter->last_cut_ns, ahead_ns);
+    cutter->next_start_ns = sf_time_plus(cutter->next_start_ns, ahead_ns);
+    cutter->next_stop_ns = sf_time_plus(cutter->next_stop_ns, ahead_ns);
+    cutter->hops += windows;
+    return windows;
+}
+
 bool sf_cutter_finish(sf_cutter *cutter, const sf_history *history, int64_t stop_ns, sf_segment *segment)
 {
     if (!anchor(cutter, history, stop_ns) || stop_ns <= cutter->last_cut_ns)

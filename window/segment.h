@@ -42,6 +42,14 @@ int sf_cutter_open(sf_cutter *cutter, int64_t anchor_ns, int64_t window_ns, int6
  */
 bool sf_cutter_next(sf_cutter *cutter, const sf_history *history, int64_t watermark_ns, sf_segment *segment);
 
+/**
+ * Passes over windows in a silence: where nothing fires for longer than silence_ns (0: however long), the
+ * windows without a spike that end in it are not closed, though they keep their numbers. To be called before
+ * sf_cutter_next; returns how many windows are left out.
+ */
+uint64_t sf_cutter_skip(sf_cutter *cutter, const sf_history *history, int64_t watermark_ns,
+                        int64_t silence_ns);
+
 /** After the last sf_cutter_next up to stop_ns, the end of the stream: what is left, closing a partial
  * window. False where nothing is left. */
 bool sf_cutter_finish(sf_cutter *cutter, const sf_history *history, int64_t stop_ns, sf_segment *segment);

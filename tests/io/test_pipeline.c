@@ -249,6 +249,40 @@ static void several_sources_become_one_stream(void **state)
     }
 }
 
+/* One time stamp a year ahead, twice: what lies between costs nothing, and no count is lost. */
+static void a_year_of_silence_is_passed_over(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("pipeline silence", 14);
+    sf_recording recording = test_random_recording(&random, 900, 3, INT64_C(3000000000), 1000);
+    for (size_t i = 300; i < recording.spike_count; i++)
+        recording.spikes[i].time_ns += (int64_t)(1 + i / 600) * 31536000 * INT64_C(1000000000);
+    recording.recorded.stop_ns = recording.spikes[recording.spike_count - 1].time_ns + 1;
+    sf_config config = test_config("window: {length_s: 1, hop_s: 0.1}\nmine: {every: 1, min_count: 3}\n"
+                                   "track: ['e1 -(0,9]-> e2']\n");
+    test_collector *all = test_collector_new();
+    test_run_to_end(&config, &recording, 0, all);
+    uint64_t spikes = 0, hop = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        if (all->messages[i]->topic != SF_TOPIC_EPISODES)
+            continue;
+        const sf_episodes_message *episodes = &all->messages[i]->episodes;
+        size_t first =
+            sf_spikes_lower_bound(recording.spikes, recording.spike_count, episodes->window.start_ns);
+        size_t last =
+            sf_spikes_lower_bound(recording.spikes, recording.spike_count, episodes->window.stop_ns);
+        assert_int_equal(episodes->items[0].count,
+                         oracle_count(recording.spikes + first, last - first, &episodes->items[0].episode));
+        spikes += episodes->items[0].count;
+        hop = episodes->hop;
+    }
+    assert_true(spikes > 100 && hop > 2 * UINT64_C(315360000) && all->count < 1000);
+    assert_int_equal(test_last_status(all)->spikes, recording.spike_count);
+    test_collector_free(all);
+    sf_config_free(&config);
+    sf_recording_free(&recording);
+}
+
 static void words_that_cannot_be_are_refused_with_their_place(void **state)
 {
     (void)state;
@@ -321,6 +355,7 @@ int main(void)
         cmocka_unit_test(stopping_drains_and_ends),
         cmocka_unit_test(a_duration_ends_the_run_exactly),
         cmocka_unit_test(several_sources_become_one_stream),
+        cmocka_unit_test(a_year_of_silence_is_passed_over),
         cmocka_unit_test(words_that_cannot_be_are_refused_with_their_place),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };

@@ -210,6 +210,44 @@ static void windows_equal_slices(void **state)
     assert_true(full > 20000 && counted > 100000 && prepared > 1000);
 }
 
+/* All windows of the same stream, with those of long silences left out and without: the same numbers, bounds
+ * and spikes, and what is left out holds none. */
+static void silences_are_passed_over(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("silences", 34);
+    uint64_t left_out = 0, closed = 0;
+    for (int round = 0; round < 1000; round++) {
+        sf_history history = {0};
+        int64_t now = -50, window = 1 + (int64_t)test_random_below(&random, 60);
+        int64_t hop = 1 + (int64_t)test_random_below(&random, 40);
+        for (int i = 0; i < 30; i++) {
+            now += (int64_t)test_random_below(&random, test_random_below(&random, 6) == 0 ? 3000 : 20);
+            assert_int_equal(sf_history_append(&history, &(sf_spike){.time_ns = now}, 1, NULL), SF_OK);
+        }
+        sf_cutter all, some;
+        sf_segment a, b;
+        assert_int_equal(sf_cutter_open(&all, INT64_MIN, window, hop, NULL), SF_OK);
+        assert_int_equal(sf_cutter_open(&some, INT64_MIN, window, hop, NULL), SF_OK);
+        left_out += sf_cutter_skip(&some, &history, now + 1, 500);
+        while (sf_cutter_next(&some, &history, now + 1, &b)) {
+            while (b.closes && sf_cutter_next(&all, &history, now + 1, &a) && (!a.closes || a.hop < b.hop))
+                if (a.closes)
+                    assert_int_equal(sf_history_find(&history, a.window.start_ns),
+                                     sf_history_find(&history, a.window.stop_ns));
+            if (b.closes) {
+                closed++;
+                assert_int_equal(a.hop, b.hop);
+                assert_memory_equal(&a.window, &b.window, sizeof a.window);
+                assert_int_equal(a.end, b.end);
+            }
+            left_out += sf_cutter_skip(&some, &history, now + 1, 500);
+        }
+        sf_history_free(&history);
+    }
+    assert_true(left_out > 10000 && closed > 10000);
+}
+
 /* The window [10, 20) cuts A9 -> B12 at its beginning and A18 -> B21 at its end. */
 static void an_occurrence_that_is_cut_does_not_count(void **state)
 {
@@ -322,6 +360,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sliding_equals_the_slice_at_constant_cost),
         cmocka_unit_test(windows_equal_slices),
+        cmocka_unit_test(silences_are_passed_over),
         cmocka_unit_test(an_occurrence_that_is_cut_does_not_count),
         cmocka_unit_test(impossible_windows_and_episodes_are_refused),
         cmocka_unit_test(history_is_contiguous_under_any_use),
