@@ -89,11 +89,12 @@ typedef struct sf_config_graph {
 
 typedef struct sf_config_density {
     sf_config_quantity
-        quantity; /**< isi (of `unit`), delay (first to last spike of `episode`'s last link), rate */
-    char *unit;
-    char *episode;
-    char *method;  /**< a bandwidth method; isj */
-    uint32_t grid; /**< points; 64 */
+        quantity;    /**< isi (of `unit`), delay (first to last spike of `episode`'s last link), rate */
+    char *unit;      /**< "*": every unit */
+    char *episode;   /**< "*": every one under `track` */
+    char *method;    /**< a bandwidth method; isj */
+    double reselect; /**< the bandwidth is chosen again once this share of the samples has changed; 0.2 */
+    uint32_t grid;   /**< points; 64 */
 } sf_config_density;
 
 typedef struct sf_config_sink {

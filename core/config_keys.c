@@ -112,6 +112,7 @@ static const cyaml_schema_field_t density_fields[] = {
     TEXT("unit", sf_config_density, unit),
     TEXT("episode", sf_config_density, episode),
     TEXT("method", sf_config_density, method),
+    REAL("reselect", sf_config_density, reselect),
     WHOLE("grid", sf_config_density, grid),
     CYAML_FIELD_END,
 };
@@ -207,6 +208,7 @@ const sf_config_rule sf_config_rules[] = {
     {"density.unit", .where = "quantity=isi,rate", .needed = true},
     {"density.episode", .where = "quantity=delay", .needed = true},
     {"density.method", .otherwise = "isj"},
+    {"density.reselect", .otherwise = "0.2", .least = 0, .most = 100},
     {"density.grid", .otherwise = "64", .least = 2, .most = 65536},
 
     {"sinks.type", .needed = true},

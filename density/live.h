@@ -10,7 +10,17 @@
 #include "density/evaluate.h"
 #include "density/spectrum.h"
 
-typedef enum sf_live_method { SF_LIVE_ISJ, SF_LIVE_PLUGIN, SF_LIVE_LSCV, SF_LIVE_FIXED } sf_live_method;
+typedef enum sf_live_method {
+    SF_LIVE_ISJ,
+    SF_LIVE_PLUGIN,
+    SF_LIVE_LSCV,
+    SF_LIVE_SILVERMAN,
+    SF_LIVE_SCOTT,
+    SF_LIVE_FIXED
+} sf_live_method;
+
+/** False where a live density has no method of this name ("isj", ...). */
+bool sf_live_method_find(sf_live_method *method, const char *name);
 
 typedef struct sf_live_options {
     double least,
@@ -31,9 +41,10 @@ typedef struct sf_live_plan {
 
 typedef struct sf_live_density {
     sf_characteristic state;
-    double h;          /**< selected last; 0: never */
-    uint64_t changed;  /**< samples added and removed since then */
-    uint64_t left_out; /**< samples outside the range, ever */
+    double h;           /**< selected last; 0: never */
+    double mean, sigma; /**< of the samples (SF_DOMAIN_LOG: of their logarithms) at the last sf_live_select */
+    uint64_t changed;   /**< samples added and removed since then */
+    uint64_t left_out;  /**< samples outside the range, ever */
 } sf_live_density;
 
 /** Chooses the frame. SF_USAGE where the options make no sense, SF_NO_MEMORY. */
@@ -51,10 +62,20 @@ void sf_live_remove(sf_live_density *live, const sf_live_plan *plan, const doubl
 /** Exponential forgetting, in place of removal: every weight times factor. */
 void sf_live_forget(sf_live_density *live, double factor);
 
+/** Whether there are SF_SAMPLES_LEAST samples and so many changed that sf_live_select would select. */
+bool sf_live_due(const sf_live_density *live, const sf_live_plan *plan);
+
 /**
- * Selects live->h again where it is due, and evaluates the density. Allocates nothing. SF_DATA with fewer
- * than SF_SAMPLES_LEAST samples (effective ones after forgetting), or where all are equal.
+ * Transforms the samples into plan->spectrum and selects live->h again where it is due. Allocates nothing.
+ * SF_DATA with fewer than SF_SAMPLES_LEAST samples (effective ones after forgetting), or where all are equal.
  */
+int sf_live_select(sf_live_density *live, sf_live_plan *plan, sf_error *error);
+
+/** The density at some points, of what sf_live_select was called with last. values may not be points. */
+void sf_live_density_at(const sf_live_density *live, sf_live_plan *plan, const double *points, size_t count,
+                        double *values);
+
+/** Both. */
 int sf_live_evaluate(sf_live_density *live, sf_live_plan *plan, const double *points, size_t count,
                      double *values, sf_error *error);
 

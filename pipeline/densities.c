@@ -3,40 +3,153 @@
 
 #include "core/error.h"
 #include "core/memory.h"
-#include "mine/mine.h"
+#include "density/samples.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
-static int resolve(sf_density_plan *plan, const sf_config_density *wanted, const sf_units *units,
-                   sf_error *error)
+/* Intervals from under a sampling step to a quarter of an hour, in s, by their logarithm; others are left
+ * out.
+ */
+#define LEAST_INTERVAL 2e-5
+#define MOST_INTERVAL 1e3
+#define LEAST_LOG_BANDWIDTH 0.05 /* 32 KB a state */
+
+/* A delay's density resolves this share of the largest delay. */
+#define DELAY_RESOLUTION 5e-4
+
+/* Rates begin with room for so many spikes a hop; it doubles where that is too little. */
+#define FIRST_RATES 64
+
+/* Nearly all of a normal density lies under this many standard deviations. */
+#define NEARLY_ALL 2.33
+
+/* ---- opening ---- */
+
+static bool is_every(const char *text)
 {
-    *plan = (sf_density_plan){.quantity = wanted->quantity, .unit = SF_NO_UNIT, .grid = wanted->grid};
-    plan->selector = sf_selector_find(wanted->method);
-    if (plan->selector == NULL)
-        return sf_fail(error, SF_CONFIG, "method", "there is no bandwidth method '%s'", wanted->method);
-    int status = SF_OK;
-    if (wanted->unit != NULL)
-        status = sf_units_resolve(units, wanted->unit, &plan->unit, error);
-    if (status == SF_OK && wanted->episode != NULL)
-        status = sf_episode_parse(&plan->episode, wanted->episode, units, error);
+    return strcmp(text, "*") == 0;
+}
+
+static sf_live_options live_options_of(const sf_density_plan *plan, const sf_config_density *wanted,
+                                       double most_delay, double hop_s)
+{
+    sf_live_options options = {.reselect = wanted->reselect, .domain = SF_DOMAIN_REFLECT};
+    switch (plan->quantity.kind) {
+    case SF_CONFIG_ISI:
+        options.domain = SF_DOMAIN_LOG;
+        options.least = LEAST_INTERVAL;
+        options.most = MOST_INTERVAL;
+        options.b_least = LEAST_LOG_BANDWIDTH;
+        break;
+    case SF_CONFIG_DELAY:
+        options.most = most_delay;
+        options.b_least = most_delay * DELAY_RESOLUTION;
+        break;
+    case SF_CONFIG_RATE:
+        options.most = FIRST_RATES / hop_s;
+        options.b_least = 1 / hop_s; /* rates are whole multiples of it */
+        break;
+    }
+    return options;
+}
+
+static int open_states(sf_density_plan *plan, const sf_live_options *options, sf_error *error)
+{
+    int status = sf_live_plan_open(&plan->live, options, error);
+    for (size_t s = 0; status == SF_OK && s < plan->quantity.count; s++)
+        status = sf_live_open(&plan->states[s], &plan->live, error);
+    return status;
+}
+
+static void close_states(sf_density_plan *plan)
+{
+    for (size_t s = 0; plan->states != NULL && s < plan->quantity.count; s++)
+        sf_live_close(&plan->states[s]);
+    sf_live_plan_close(&plan->live);
+}
+
+static void close_plan(sf_density_plan *plan)
+{
+    close_states(plan);
+    sf_free(plan->states);
+    sf_free(plan->labels);
+    sf_quantity_close(&plan->quantity);
+}
+
+/* What every kind needs once it is known of how many units or episodes it is. */
+static int open_plan(sf_density_plan *plan, const sf_config_density *wanted, size_t count,
+                     uint32_t first_unit, const sf_episode *episodes, const sf_units *units, double hop_s,
+                     sf_error *error)
+{
+    double most_delay = 0;
+    for (size_t e = 0; episodes != NULL && e < count; e++)
+        if (episodes[e].size > 1)
+            most_delay = fmax(most_delay, (double)episodes[e].delays[episodes[e].size - 2].high_ns * 1e-9);
+    plan->grid = wanted->grid;
+    int status =
+        sf_quantity_open(&plan->quantity, wanted->quantity, count, first_unit, episodes, units->count, error);
     if (status != SF_OK)
         return status;
-    if (plan->quantity == SF_CONFIG_DELAY) {
-        char id[SF_EPISODE_ID_SIZE];
-        sf_episode_id(id, &plan->episode, units);
-        snprintf(plan->label, sizeof plan->label, "delay %s", id);
-    } else {
-        snprintf(plan->label, sizeof plan->label, "%s %s", plan->quantity == SF_CONFIG_ISI ? "isi" : "rate",
-                 units->items[plan->unit].name);
+    plan->states = sf_alloc(count, sizeof *plan->states);
+    plan->labels = sf_alloc(count, sizeof *plan->labels);
+    if (plan->states == NULL || plan->labels == NULL)
+        return sf_fail_memory(error);
+    for (size_t s = 0; s < count; s++) {
+        char id[SF_EPISODE_ID_SIZE] = "";
+        if (episodes != NULL)
+            sf_episode_id(id, &episodes[s], units);
+        snprintf(plan->labels[s], sizeof plan->labels[s], "%s %s",
+                 episodes != NULL                    ? "delay"
+                 : wanted->quantity == SF_CONFIG_ISI ? "isi"
+                                                     : "rate",
+                 episodes != NULL ? id : units->items[first_unit + s].name);
     }
-    if (plan->quantity == SF_CONFIG_RATE) {
-        plan->rates = sf_alloc(SF_DENSITY_RATES, sizeof *plan->rates);
-        if (plan->rates == NULL)
-            return sf_fail_memory(error);
+    sf_live_options options = live_options_of(plan, wanted, most_delay, hop_s);
+    if (!sf_live_method_find(&options.method, wanted->method))
+        return sf_fail(
+            error, SF_CONFIG, "method",
+            "a live density has no bandwidth method '%s': expected isj, plugin, lscv, silverman or "
+            "scott",
+            wanted->method);
+    return open_states(plan, &options, error);
+}
+
+static int open_of_units(sf_density_plan *plan, const sf_config_density *wanted, const sf_units *units,
+                         double hop_s, sf_error *error)
+{
+    uint32_t unit = 0;
+    plan->every = is_every(wanted->unit);
+    int status = plan->every ? SF_OK : sf_units_resolve(units, wanted->unit, &unit, error);
+    return status == SF_OK
+               ? open_plan(plan, wanted, plan->every ? units->count : 1, unit, NULL, units, hop_s, error)
+               : status;
+}
+
+static int open_of_episodes(sf_density_plan *plan, const sf_config *config, const sf_config_density *wanted,
+                            const sf_units *units, sf_error *error)
+{
+    plan->every = is_every(wanted->episode);
+    size_t count = plan->every ? config->track_count : 1;
+    sf_episode *episodes = sf_alloc(count, sizeof *episodes);
+    if (episodes == NULL)
+        return sf_fail_memory(error);
+    int status = SF_OK;
+    for (size_t e = 0; status == SF_OK && e < count; e++) {
+        status =
+            sf_episode_parse(&episodes[e], plan->every ? config->track[e] : wanted->episode, units, error);
+        if (status == SF_OK && episodes[e].size < 2)
+            status = sf_fail(error, SF_CONFIG, NULL,
+                             "found an episode of one unit, expected a link 'A -(0,5]-> B'");
     }
-    return SF_OK;
+    if (status == SF_OK && count == 0)
+        status = sf_fail(error, SF_CONFIG, NULL, "there is no episode under `track`");
+    if (status == SF_OK)
+        status = open_plan(plan, wanted, count, 0, episodes, units, config->window.hop_s, error);
+    sf_free(episodes);
+    return status;
 }
 
 int sf_densities_open(sf_densities *densities, const sf_config *config, const sf_units *units,
@@ -44,178 +157,136 @@ int sf_densities_open(sf_densities *densities, const sf_config *config, const sf
 {
     *densities = (sf_densities){0};
     densities->plans = sf_alloc(config->density_count, sizeof *densities->plans);
-    if (densities->plans == NULL)
-        return sf_fail_memory(error);
-    for (uint32_t i = 0; i < config->density_count; i++) {
-        sf_error reason;
-        int status = resolve(&densities->plans[i], &config->density[i], units, &reason);
-        densities->count++;
-        if (status == SF_OK)
-            continue;
-        sf_densities_close(densities);
+    size_t most_points = 0;
+    for (uint32_t i = 0; i < config->density_count; i++)
+        most_points = config->density[i].grid > most_points ? config->density[i].grid : most_points;
+    densities->points = sf_alloc(most_points, sizeof *densities->points);
+    int status = densities->plans != NULL && densities->points != NULL ? SF_OK : sf_fail_memory(error);
+    for (uint32_t i = 0; status == SF_OK && i < config->density_count; i++) {
+        const sf_config_density *wanted = &config->density[i];
+        sf_density_plan *plan = &densities->plans[densities->count++];
+        sf_error reason = {0};
+        status = wanted->quantity == SF_CONFIG_DELAY
+                     ? open_of_episodes(plan, config, wanted, units, &reason)
+                     : open_of_units(plan, wanted, units, config->window.hop_s, &reason);
         char key[32];
         snprintf(key, sizeof key, "density.%" PRIu32, i);
-        return status == SF_NO_MEMORY ? sf_fail_memory(error)
-                                      : sf_config_refuse(config, key, error, "%s", reason.text);
+        if (status == SF_NO_MEMORY)
+            sf_fail_memory(error);
+        else if (status != SF_OK)
+            status = sf_config_refuse(config, key, error, "%s", reason.text);
     }
-    return SF_OK;
+    if (status != SF_OK)
+        sf_densities_close(densities);
+    return status;
 }
 
 void sf_densities_close(sf_densities *densities)
 {
     for (size_t i = 0; i < densities->count; i++)
-        sf_free(densities->plans[i].rates);
+        close_plan(&densities->plans[i]);
     sf_free(densities->plans);
-    sf_free(densities->samples);
+    sf_free(densities->points);
     *densities = (sf_densities){0};
 }
 
-/* ---- samples
- * --------------------------------------------------------------------------------------------------- */
+/* ---- sliding ---- */
 
-typedef struct sample_list {
-    sf_densities *densities;
-    size_t count;
-    bool failed;
-} sample_list;
-
-static void add_sample(sample_list *list, double sample)
+/* A rate beyond the frame: all states begin again with twice the room, from the rates that are kept. */
+static int widen_rates(sf_density_plan *plan, double rate, int64_t hop_ns, sf_error *error)
 {
-    void *samples = list->densities->samples;
-    if (sf_reserve(&samples, &list->densities->capacity, list->count + 1, sizeof sample) != 0) {
-        list->failed = true;
-        return;
-    }
-    list->densities->samples = samples;
-    list->densities->samples[list->count++] = sample;
-}
-
-static void add_intervals(sample_list *list, const sf_density_plan *plan, const sf_window_view *view)
-{
-    bool seen = false;
-    int64_t last_ns = 0;
-    for (size_t i = 0; i < view->count; i++) {
-        if (view->spikes[i].unit != plan->unit)
-            continue;
-        if (seen)
-            add_sample(list, (double)(view->spikes[i].time_ns - last_ns) * 1e-9);
-        last_ns = view->spikes[i].time_ns;
-        seen = true;
-    }
-}
-
-static int add_delays(sample_list *list, const sf_density_plan *plan, const sf_window_view *view,
-                      sf_error *error)
-{
-    int64_t *times;
-    size_t count;
-    uint32_t size = plan->episode.size;
-    int status = sf_occurrences_find(&times, &count, view->spikes, view->count, view->unit_count,
-                                     &plan->episode, error);
-    if (status != SF_OK)
-        return status;
-    for (size_t i = 0; i < count; i++)
-        add_sample(list, (double)(times[i * size + size - 1] - times[i * size + size - 2]) * 1e-9);
-    sf_free(times);
-    return SF_OK;
-}
-
-static void add_rates(sample_list *list, sf_density_plan *plan, const sf_window_view *view)
-{
-    size_t spikes = 0;
-    for (size_t i = view->hop_first; i < view->count; i++)
-        spikes += view->spikes[i].unit == plan->unit;
-    plan->rates[plan->hops++ % SF_DENSITY_RATES] = (double)spikes / ((double)view->hop_ns * 1e-9);
-    uint64_t kept = plan->hops < SF_DENSITY_RATES ? plan->hops : SF_DENSITY_RATES;
-    for (uint64_t i = 0; i < kept; i++)
-        add_sample(list, plan->rates[i]);
-}
-
-static int collect(sample_list *list, sf_density_plan *plan, const sf_window_view *view, sf_error *error)
-{
-    int status = SF_OK;
-    switch (plan->quantity) {
-    case SF_CONFIG_ISI:
-        add_intervals(list, plan, view);
-        break;
-    case SF_CONFIG_DELAY:
-        status = add_delays(list, plan, view, error);
-        break;
-    case SF_CONFIG_RATE:
-        add_rates(list, plan, view);
-        break;
-    }
-    return status == SF_OK && list->failed ? sf_fail_memory(error) : status;
-}
-
-/* ---- the estimate
- * ---------------------------------------------------------------------------------------------- */
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* From 0 to just beyond nearly all samples, so that a few long silences do not squeeze the picture. */
-static void lay_grid(sf_density_message *density, double *samples, size_t n)
-{
-    qsort(samples, n, sizeof *samples, ascending);
-    density->grid_start = 0;
-    density->grid_step = samples[n - 1 - n / 100] * 1.1 / (double)(density->count - 1);
-}
-
-static int estimate(sf_density_message *density, const sf_density_plan *plan, double *samples, size_t n,
-                    sf_error *error)
-{
-    sf_bandwidth_options options = {.domain = SF_DOMAIN_REFLECT, .threads = 1};
-    sf_samples rows = {.values = samples, .n = n, .d = 1};
-    sf_bandwidth bandwidth;
-    int status = sf_bandwidth_select(&bandwidth, plan->selector, &rows, &options, error);
-    if (status != SF_OK)
-        return status;
-    density->h = bandwidth.h;
-    sf_bandwidth_free(&bandwidth);
-    lay_grid(density, samples, n);
-    double *points = sf_alloc(density->count, sizeof *points);
-    if (points == NULL)
-        return sf_fail_memory(error);
-    for (size_t i = 0; i < density->count; i++)
-        points[i] = density->grid_start + density->grid_step * (double)i;
-    status = sf_density_evaluate(density->values, points, density->count, samples, n, density->h,
-                                 SF_DOMAIN_REFLECT, 1, error);
-    sf_free(points);
+    sf_live_options options = plan->live.options;
+    while (options.most < rate)
+        options.most *= 2;
+    close_states(plan);
+    int status = open_states(plan, &options, error);
+    for (size_t s = 0; status == SF_OK && s < plan->quantity.count; s++)
+        for (uint64_t age = 0; age < sf_quantity_rates_kept(&plan->quantity); age++) {
+            double kept = sf_quantity_rate(&plan->quantity, s, age, hop_ns);
+            sf_live_add(&plan->states[s], &plan->live, &kept, 1);
+        }
     return status;
 }
 
-int sf_densities_update(sf_densities *densities, size_t index, const sf_window_view *view,
-                        sf_message **message, sf_error *error)
+static int slide(sf_density_plan *plan, const sf_window_change *change, sf_error *error)
 {
-    *message = NULL;
-    sf_density_plan *plan = &densities->plans[index];
-    sample_list list = {.densities = densities};
-    int status = collect(&list, plan, view, error);
-    if (status != SF_OK || list.count < SF_SAMPLES_LEAST)
+    int status = sf_quantity_slide(&plan->quantity, change, error);
+    if (status != SF_OK)
         return status;
-    double *samples = densities->samples;
-    if (list.count > SF_DENSITY_MOST) {
-        samples += list.count - SF_DENSITY_MOST;
-        list.count = SF_DENSITY_MOST;
+    const sf_state_samples *entered = &plan->quantity.entered, *left = &plan->quantity.left;
+    double highest = 0;
+    for (size_t i = 0; plan->quantity.kind == SF_CONFIG_RATE && i < entered->count; i++)
+        highest = fmax(highest, entered->values[i]);
+    if (highest > plan->live.options.most)
+        return widen_rates(plan, highest, change->hop_ns, error);
+    for (size_t s = 0; s < plan->quantity.count; s++) {
+        sf_live_add(&plan->states[s], &plan->live, entered->values + entered->first[s],
+                    entered->first[s + 1] - entered->first[s]);
+        sf_live_remove(&plan->states[s], &plan->live, left->values + left->first[s],
+                       left->first[s + 1] - left->first[s]);
     }
-    sf_message *filled = sf_message_new(SF_TOPIC_DENSITY);
-    if (filled == NULL)
+    return SF_OK;
+}
+
+int sf_densities_slide(sf_densities *densities, const sf_window_change *change, sf_error *error)
+{
+    int status = SF_OK;
+    for (size_t i = 0; status == SF_OK && i < densities->count; i++)
+        status = slide(&densities->plans[i], change, error);
+    return status;
+}
+
+/* ---- telling ---- */
+
+/* From 0 to just beyond nearly all samples, so that a few long silences do not squeeze the picture. */
+static double grid_end(const sf_density_plan *plan, const sf_live_density *state)
+{
+    double most = plan->live.options.most, end = state->mean + NEARLY_ALL * state->sigma + state->h;
+    if (plan->quantity.kind == SF_CONFIG_DELAY)
+        return most;
+    return fmin(plan->quantity.kind == SF_CONFIG_ISI ? exp(end) : end, most);
+}
+
+static int make_message(sf_message **made, sf_densities *densities, sf_density_plan *plan, size_t s,
+                        sf_span window, sf_error *error)
+{
+    sf_message *message = sf_message_new(SF_TOPIC_DENSITY);
+    if (message == NULL)
         return sf_fail_memory(error);
-    sf_density_message *density = &filled->density;
-    density->window = view->window;
-    snprintf(density->quantity, sizeof density->quantity, "%s", plan->label);
+    sf_density_message *density = &message->density;
+    density->window = window;
+    memcpy(density->quantity, plan->labels[s], sizeof plan->labels[s]);
+    density->h = plan->states[s].h;
     density->count = plan->grid;
     density->values = sf_alloc(plan->grid, sizeof *density->values);
-    sf_error reason = {0};
-    status = density->values != NULL ? estimate(density, plan, samples, list.count, &reason) : SF_NO_MEMORY;
-    if (status == SF_OK) {
-        *message = filled;
-        return SF_OK;
+    if (density->values == NULL) {
+        sf_message_release(message);
+        return sf_fail_memory(error);
     }
-    sf_message_release(filled);
-    return status == SF_DATA ? SF_OK : sf_fail(error, status, NULL, "%s", reason.text);
+    density->grid_step = grid_end(plan, &plan->states[s]) / (double)(plan->grid - 1);
+    for (size_t k = 0; k < plan->grid; k++)
+        densities->points[k] = density->grid_step * (double)k;
+    sf_live_density_at(&plan->states[s], &plan->live, densities->points, plan->grid, density->values);
+    *made = message;
+    return SF_OK;
+}
+
+int sf_densities_tell(sf_densities *densities, sf_span window,
+                      void (*publish)(void *user, sf_message *message), void *user, sf_error *error)
+{
+    for (size_t i = 0; i < densities->count; i++) {
+        sf_density_plan *plan = &densities->plans[i];
+        for (size_t s = 0; s < plan->quantity.count; s++) {
+            if (plan->every && !sf_live_due(&plan->states[s], &plan->live))
+                continue;
+            if (sf_live_select(&plan->states[s], &plan->live, NULL) != SF_OK)
+                continue; /* too few samples, or all equal */
+            sf_message *message = NULL;
+            int status = make_message(&message, densities, plan, s, window, error);
+            if (status != SF_OK)
+                return status;
+            publish(user, message);
+        }
+    }
+    return SF_OK;
 }

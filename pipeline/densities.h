@@ -1,57 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The configured densities, estimated anew from the samples of each window. */
+/**
+ * The configured densities. Each follows the window by adding the samples that enter and removing those that
+ * leave (density/live.h), and chooses its bandwidth again once the configured share of them has changed.
+ *
+ * A sample is in the window while the spike that completes it is: the later one of an interval, the last one
+ * of an occurrence of an episode. Rates are those of the newest SF_DENSITY_RATES hops. One thread.
+ */
 #ifndef SF_PIPELINE_DENSITIES_H
 #define SF_PIPELINE_DENSITIES_H
 
 #include "core/config.h"
 #include "core/message.h"
-#include "density/select.h"
+#include "density/live.h"
+#include "pipeline/quantity.h"
 
-/** One configured density. */
+/** One configured density: of one unit or episode, or of every one. */
 typedef struct sf_density_plan {
-    sf_config_quantity quantity;
-    uint32_t unit;      /**< isi and rate */
-    sf_episode episode; /**< delay */
-    const sf_selector *selector;
+    sf_quantity quantity; /**< what becomes a sample of which state */
+    bool every;
     uint32_t grid;
-    char label[64];
-    double *rates; /**< rate: of the newest hops, a ring */
-    uint64_t hops; /**< rate: hops ever seen */
+    sf_live_plan live;       /**< shared by the states */
+    sf_live_density *states; /**< quantity.count of them */
+    char (*labels)[64];      /**< of each state */
 } sf_density_plan;
 
 typedef struct sf_densities {
     sf_density_plan *plans;
     size_t count;
-    double *samples; /**< scratch */
-    size_t capacity;
+    double *points; /**< scratch: the largest grid */
 } sf_densities;
 
-/** Resolves units, episodes and methods. SF_CONFIG. */
+/** Resolves units, episodes and methods. SF_CONFIG, SF_NO_MEMORY. */
 int sf_densities_open(sf_densities *densities, const sf_config *config, const sf_units *units,
                       sf_error *error);
 void sf_densities_close(sf_densities *densities);
 
-/** What a hop shows to a density: the window's spikes and, at its end, those of the newest hop. */
-typedef struct sf_window_view {
-    sf_span window;
-    const sf_spike *spikes;
-    size_t count;
-    size_t unit_count;
-    size_t hop_first; /**< index of the first spike of the newest hop */
-    int64_t hop_ns;
-} sf_window_view;
+/** Takes the spikes that entered and left with a hop. SF_NO_MEMORY. */
+int sf_densities_slide(sf_densities *densities, const sf_window_change *change, sf_error *error);
 
 /**
- * The message of density `index`, or NULL in *message where the window holds too few samples
- * (SF_SAMPLES_LEAST) or they are all equal. At most the newest SF_DENSITY_MOST samples are taken, so that no
- * hop is held up for long.
+ * After each hop: calls publish with a message for each density of one unit or episode, and for each of
+ * `every` whose bandwidth is chosen again; the callee owns it. Those with fewer than SF_SAMPLES_LEAST
+ * samples, or with all samples equal, have none. SF_NO_MEMORY.
  */
-int sf_densities_update(sf_densities *densities, size_t index, const sf_window_view *view,
-                        sf_message **message, sf_error *error);
-
-#define SF_DENSITY_MOST 100000
-
-/** Rates are of the newest hops, so many at most. */
-#define SF_DENSITY_RATES 4096
+int sf_densities_tell(sf_densities *densities, sf_span window,
+                      void (*publish)(void *user, sf_message *message), void *user, sf_error *error);
 
 #endif

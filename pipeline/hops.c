@@ -237,27 +237,31 @@ static int connect(sf_hops *hops, const sf_segment *segment, const sf_message *e
     return status;
 }
 
-static int estimate_densities(sf_hops *hops, const sf_segment *segment, sf_error *error)
+static void publish_density(void *user, sf_message *message)
 {
-    uint64_t hop_begin = hops->hop_begin > hops->window_begin ? hops->hop_begin : hops->window_begin;
-    sf_window_view view = {.window = segment->window,
-                           .spikes = sf_history_view(&hops->history, hops->window_begin),
-                           .count = segment->end - hops->window_begin,
-                           .unit_count = hops->options.stream->units->count,
-                           .hop_first = hop_begin - hops->window_begin,
-                           .hop_ns = hops->stages.hop_ns};
-    int status = SF_OK;
-    for (size_t i = 0; i < hops->densities.count && status == SF_OK; i++) {
-        sf_message *message;
-        status = sf_densities_update(&hops->densities, i, &view, &message, error);
-        if (message != NULL) {
-            message->time_ns = segment->window.stop_ns;
-            message->arrival_ns = hops->arrival_ns;
-        }
-        sf_publish(hops->options.publisher, message);
-    }
-    hops->hop_begin = segment->end;
-    return status;
+    sf_hops *hops = user;
+    message->time_ns = hops->window.stop_ns;
+    message->arrival_ns = hops->arrival_ns;
+    sf_publish(hops->options.publisher, message);
+}
+
+static int follow_densities(sf_hops *hops, const sf_segment *segment, sf_error *error)
+{
+    int64_t since_ns = segment->hop > 0 ? hops->shown_stop_ns : segment->window.start_ns;
+    sf_window_change change = {.entered = sf_history_view(&hops->history, hops->shown_end),
+                               .entered_count = segment->end - hops->shown_end,
+                               .left = sf_history_view(&hops->history, hops->shown_begin),
+                               .left_count = hops->window_begin - hops->shown_begin,
+                               .window_start_ns = segment->window.start_ns,
+                               .hop_ns = hops->stages.hop_ns,
+                               .partial = segment->window.stop_ns - since_ns != hops->stages.hop_ns};
+    hops->shown_begin = hops->window_begin;
+    hops->shown_end = segment->end;
+    hops->shown_stop_ns = segment->window.stop_ns;
+    int status = sf_densities_slide(&hops->densities, &change, error);
+    return status == SF_OK
+               ? sf_densities_tell(&hops->densities, segment->window, publish_density, hops, error)
+               : status;
 }
 
 static void tell_device(const sf_hops *hops, sf_status_message *status)
@@ -327,7 +331,7 @@ static int publish_window(sf_hops *hops, const sf_segment *segment, sf_error *er
 
     began = sf_stage_begin();
     if (status == SF_OK)
-        status = estimate_densities(hops, segment, error);
+        status = follow_densities(hops, segment, error);
     sf_stage_end(&hops->stages, SF_STAGE_DENSITY, began);
     return status == SF_OK ? publish_status(hops, false, error) : status;
 }

@@ -43,10 +43,11 @@ typedef struct sf_hops {
     sf_span window;        /**< the newest */
     uint64_t *unit_spikes; /**< per unit, in history from window_begin to counted_end */
     uint64_t window_begin, counted_end;
-    uint64_t hop_begin; /**< position where the newest hop began */
-    double *rates_hz;   /**< per unit, of the newest window */
-    int64_t arrival_ns; /**< of the newest spike fed */
-    int64_t last_ns;    /**< time of the newest spike fed */
+    uint64_t shown_begin, shown_end; /**< positions that the densities hold */
+    int64_t shown_stop_ns;           /**< end of the window they were shown last */
+    double *rates_hz;                /**< per unit, of the newest window */
+    int64_t arrival_ns;              /**< of the newest spike fed */
+    int64_t last_ns;                 /**< time of the newest spike fed */
 } sf_hops;
 
 int sf_hops_open(sf_hops *hops, const sf_hops_options *options, sf_error *error);

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Densities of a live run: what follows the window by adding and removing is held against the samples of each
+ * window alone.
+ */
+#include "support/runs.h"
+
+#include "core/clock.h"
+#include "density/evaluate.h"
+#include "density/select.h"
+#include "pipeline/densities.h"
+#include "window/watch.h"
+
+#include <math.h>
+
+#define MS INT64_C(1000000)
+
+typedef struct sample_list {
+    double values[20000];
+    size_t count;
+} sample_list;
+
+/* Intervals of the unit whose later spike lies in the window; under 20 us there are none. */
+static void collect_intervals(sample_list *list, const sf_recording *recording, const char *unit,
+                              sf_span window)
+{
+    int64_t before = INT64_MIN;
+    for (size_t i = 0; i < recording->spike_count; i++) {
+        const sf_spike *spike = &recording->spikes[i];
+        if (strcmp(recording->units.items[spike->unit].name, unit) != 0)
+            continue;
+        bool inside = spike->time_ns >= window.start_ns && spike->time_ns < window.stop_ns;
+        if (inside && before != INT64_MIN && spike->time_ns - before >= 20000)
+            list->values[list->count++] = (double)(spike->time_ns - before) * 1e-9;
+        before = spike->time_ns;
+    }
+}
+
+/* Delays of the occurrences that complete in the window, as a watch of the whole stream finds them. */
+static void collect_delays(sample_list *list, const sf_recording *recording, const char *text, sf_span window)
+{
+    sf_episode episode;
+    sf_watch *watch;
+    assert_int_equal(sf_episode_parse(&episode, text, &recording->units, NULL), SF_OK);
+    assert_int_equal(sf_watch_open(&watch, &episode, 1, recording->units.count, 0, NULL), SF_OK);
+    for (size_t i = 0; i < recording->spike_count; i++) {
+        const sf_completion *completion;
+        if (sf_watch_advance(watch, &recording->spikes[i], &completion) == 0)
+            continue;
+        const int64_t *times = completion->spike_times_ns + completion->size - 2;
+        if (times[1] >= window.start_ns && times[1] < window.stop_ns)
+            list->values[list->count++] = (double)(times[1] - times[0]) * 1e-9;
+    }
+    sf_watch_close(watch);
+}
+
+/* Rates of the unit in the whole hops from the stream's first spike to the end of the window. */
+static void collect_rates(sample_list *list, const sf_recording *recording, const char *unit, sf_span window,
+                          int64_t hop_ns)
+{
+    int64_t first_ns = recording->spikes[0].time_ns;
+    for (int64_t from = first_ns; from + hop_ns <= window.stop_ns; from += hop_ns) {
+        uint64_t spikes = 0;
+        for (size_t i = 0; i < recording->spike_count; i++)
+            spikes += strcmp(recording->units.items[recording->spikes[i].unit].name, unit) == 0 &&
+                      recording->spikes[i].time_ns >= from && recording->spikes[i].time_ns < from + hop_ns;
+        list->values[list->count++] = (double)spikes / ((double)hop_ns * 1e-9);
+    }
+}
+
+/* The bandwidth that the commands choose for these samples. */
+static double select_h(const sample_list *list, sf_domain domain)
+{
+    sf_bandwidth found;
+    sf_samples samples = {.values = (double *)(uintptr_t)list->values, .n = list->count, .d = 1};
+    sf_bandwidth_options how = {.domain = domain, .threads = 1};
+    sf_error error;
+    if (sf_bandwidth_select(&found, sf_selector_find("isj"), &samples, &how, &error) != SF_OK)
+        fail_msg("%s", error.text);
+    double h = found.h;
+    sf_bandwidth_free(&found);
+    return h;
+}
+
+static void assert_density(const sf_density_message *density, const sample_list *list, sf_domain domain)
+{
+    double points[400], values[400], most = 0;
+    for (size_t k = 0; k < density->count; k++)
+        points[k] = density->grid_start + density->grid_step * (double)k;
+    assert_int_equal(sf_density_evaluate(values, points, density->count, list->values, list->count,
+                                         density->h, domain, 1, NULL),
+                     SF_OK);
+    for (size_t k = 0; k < density->count; k++)
+        most = fmax(most, values[k]);
+    for (size_t k = 0; k < density->count; k++)
+        if (!(fabs(density->values[k] - values[k]) < 1e-11 * most))
+            fail_msg("%s at %g: %.17g, expected %.17g", density->quantity, points[k], density->values[k],
+                     values[k]);
+}
+
+static void the_live_density_is_that_of_the_windows_samples(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("live densities", 41);
+    sf_recording recording = test_random_recording(&random, 9000, 3, INT64_C(30000000000), 1000);
+    sf_config config = test_config("window: {length_s: 7, hop_s: 0.5}\n"
+                                   "mine: {every: 0}\n"
+                                   "density: [{quantity: isi, unit: e1, grid: 100, reselect: 0},"
+                                   " {quantity: delay, episode: 'e2 -(0,40]-> e1', grid: 100, reselect: 0},"
+                                   " {quantity: rate, unit: e3, grid: 100, reselect: 0}]\n");
+    test_collector *all = test_collector_new();
+    test_run_to_end(&config, &recording, 0, all);
+    size_t seen[3] = {0};
+    for (size_t i = 0; i < all->count; i++) {
+        if (all->messages[i]->topic != SF_TOPIC_DENSITY)
+            continue;
+        const sf_density_message *density = &all->messages[i]->density;
+        static sample_list list;
+        list.count = 0;
+        if (strcmp(density->quantity, "isi e1") == 0) {
+            collect_intervals(&list, &recording, "e1", density->window);
+            assert_density(density, &list, SF_DOMAIN_LOG);
+            assert_true(fabs(density->h / select_h(&list, SF_DOMAIN_LOG) - 1) < 1e-7);
+            seen[0]++;
+        } else if (strncmp(density->quantity, "delay ", 6) == 0) {
+            collect_delays(&list, &recording, "e2 -(0,40]-> e1", density->window);
+            assert_density(density, &list, SF_DOMAIN_REFLECT);
+            assert_true(fabs(density->h / select_h(&list, SF_DOMAIN_REFLECT) - 1) < 1e-7);
+            seen[1]++;
+        } else {
+            assert_string_equal(density->quantity, "rate e3");
+            collect_rates(&list, &recording, "e3", density->window, 500 * MS);
+            assert_density(density, &list, SF_DOMAIN_REFLECT);
+            assert_true(density->h > 1.999); /* one spike a hop is 2 Hz */
+            seen[2]++;
+        }
+    }
+    assert_true(seen[0] > 50 && seen[1] > 50 && seen[2] > 5); /* 50 hops make the first rates */
+    test_collector_free(all);
+    sf_config_free(&config);
+    sf_recording_free(&recording);
+}
+
+/* ---- without a run ---- */
+
+typedef struct told {
+    size_t count;
+    char last[64];
+    double h;
+} told;
+
+static void keep(void *user, sf_message *message)
+{
+    told *all = user;
+    all->count++;
+    memcpy(all->last, message->density.quantity, sizeof all->last);
+    all->h = message->density.h;
+    sf_message_release(message);
+}
+
+static void make_units(sf_units *units, size_t count)
+{
+    *units = (sf_units){0};
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(sf_units_add(units, &(sf_unit){.electrode = -1}, NULL), SF_OK);
+    assert_int_equal(sf_units_finish(units, NULL), SF_OK);
+}
+
+/* One hop of a second with `count` spikes of the unit, unevenly apart. */
+static void hop(sf_densities *densities, size_t number, uint32_t unit, size_t count, told *all)
+{
+    static sf_spike spikes[1000];
+    for (size_t i = 0; i < count; i++) {
+        double share = ((double)i + 0.3 * sin((double)(i * i))) / (double)count;
+        spikes[i] = (sf_spike){.time_ns = (int64_t)(((double)number + share) * 1e9) + 1, .unit = unit};
+    }
+    sf_window_change change = {
+        .entered = spikes, .entered_count = count, .window_start_ns = 0, .hop_ns = SF_SECOND};
+    assert_int_equal(sf_densities_slide(densities, &change, NULL), SF_OK);
+    assert_int_equal(sf_densities_tell(densities, (sf_span){0, 1}, keep, all, NULL), SF_OK);
+}
+
+static void of_every_unit_those_are_told_that_changed(void **state)
+{
+    (void)state;
+    sf_units units;
+    make_units(&units, 3);
+    sf_config config = test_config("density: [{quantity: isi, unit: '*', reselect: 0.5}]\n");
+    sf_densities densities;
+    assert_int_equal(sf_densities_open(&densities, &config, &units, NULL), SF_OK);
+    told all = {0};
+    hop(&densities, 0, 1, 40, &all); /* 39 intervals: not enough */
+    assert_int_equal(all.count, 0);
+    hop(&densities, 1, 1, 60, &all); /* 99 */
+    assert_int_equal(all.count, 1);
+    assert_non_null(strstr(all.last, "isi "));
+    hop(&densities, 2, 1, 80, &all); /* 80 more are not half of 179 */
+    assert_int_equal(all.count, 1);
+    hop(&densities, 3, 1, 60, &all); /* 140 of 239 are */
+    assert_int_equal(all.count, 2);
+    hop(&densities, 4, 0, 60, &all);
+    assert_int_equal(all.count, 3);
+    sf_densities_close(&densities);
+    sf_config_free(&config);
+    sf_units_free(&units);
+}
+
+static void rates_find_room_as_they_rise(void **state)
+{
+    (void)state;
+    sf_units units;
+    make_units(&units, 1);
+    sf_config config = test_config("window: {length_s: 10, hop_s: 1}\n"
+                                   "density: [{quantity: rate, unit: '#0', method: silverman}]\n");
+    sf_densities densities;
+    assert_int_equal(sf_densities_open(&densities, &config, &units, NULL), SF_OK);
+    told all = {0};
+    double sum = 0, squares = 0;
+    size_t hops = SF_DENSITY_RATES + 200;
+    for (size_t i = 0; i < hops; i++) {
+        size_t spikes = i < 100 ? 5 + i % 11 : 300 + (i * i) % 97;
+        hop(&densities, i, 0, spikes, &all);
+        if (i + SF_DENSITY_RATES >= hops) { /* the rates that are kept */
+            sum += (double)spikes;
+            squares += (double)spikes * (double)spikes;
+        }
+    }
+    assert_int_equal(all.count, hops - 49);
+    double n = SF_DENSITY_RATES, sigma = sqrt((squares - sum * sum / n) / (n - 1));
+    assert_true(densities.plans[0].live.options.most >= 396);
+    assert_int_equal(densities.plans[0].states[0].left_out, 0);
+    assert_true(fabs(densities.plans[0].states[0].mean - sum / n) < 1e-9);
+    assert_true(fabs(densities.plans[0].states[0].sigma / sigma - 1) < 1e-9);
+    sf_densities_close(&densities);
+    sf_config_free(&config);
+    sf_units_free(&units);
+}
+
+static void what_no_density_can_be_of_is_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[][2] = {
+        {"density: [{quantity: isi, unit: nobody}]\n", "nobody"},
+        {"density: [{quantity: delay, episode: '*'}]\n", "no episode under `track`"},
+        {"density: [{quantity: delay, episode: '#0'}]\n", "one unit"},
+        {"density: [{quantity: isi, unit: '#0', method: lscv-paper}]\n", "expected isj, plugin, lscv"},
+    };
+    sf_units units;
+    make_units(&units, 2);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        sf_config config = test_config(bad[i][0]);
+        sf_densities densities;
+        sf_error error;
+        test_assert_fails(sf_densities_open(&densities, &config, &units, &error), &error, SF_CONFIG,
+                          bad[i][1]);
+        sf_config_free(&config);
+    }
+    sf_units_free(&units);
+}
+
+typedef struct scenario {
+    sf_config config;
+    sf_units units;
+    sf_spike spikes[200];
+} scenario;
+
+static int follow_once(void *context)
+{
+    scenario *what = context;
+    sf_densities densities;
+    told all = {0};
+    int status = sf_densities_open(&densities, &what->config, &what->units, NULL);
+    for (int i = 0; status == SF_OK && i < 2; i++) {
+        sf_window_change change = {.entered = what->spikes + 100 * i,
+                                   .entered_count = 100,
+                                   .left = what->spikes,
+                                   .left_count = i == 0 ? 0 : 50,
+                                   .window_start_ns = what->spikes[i == 0 ? 0 : 50].time_ns,
+                                   .hop_ns = MS};
+        status = sf_densities_slide(&densities, &change, NULL);
+        if (status == SF_OK)
+            status = sf_densities_tell(&densities, (sf_span){0, 1}, keep, &all, NULL);
+    }
+    sf_densities_close(&densities);
+    return status;
+}
+
+static void failed_allocations_leak_nothing(void **state)
+{
+    (void)state;
+    scenario what = {.config =
+                         test_config("window: {length_s: 1, hop_s: 0.001}\n"
+                                     "track: ['#0 -(0,5]-> #1']\n"
+                                     "density: [{quantity: isi, unit: '*'}, {quantity: delay, episode: '*'},"
+                                     " {quantity: rate, unit: '#0'}]\n")};
+    make_units(&what.units, 2);
+    for (int i = 0; i < 200; i++)
+        what.spikes[i] = (sf_spike){.time_ns = i * MS + i % 13 * 1000, .unit = (uint32_t)i % 2};
+    test_fail_every_allocation(follow_once, &what);
+    sf_config_free(&what.config);
+    sf_units_free(&what.units);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_live_density_is_that_of_the_windows_samples),
+        cmocka_unit_test(of_every_unit_those_are_told_that_changed),
+        cmocka_unit_test(rates_find_room_as_they_rise),
+        cmocka_unit_test(what_no_density_can_be_of_is_refused),
+        cmocka_unit_test(failed_allocations_leak_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
