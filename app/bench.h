@@ -20,6 +20,9 @@ void app_bench_row(app_bench_rows *rows, const char *device);
 void app_bench_text(app_bench_rows *rows, const char *name, const char *value);
 void app_bench_number(app_bench_rows *rows, const char *name, double value);
 
+/** The path of a file below the data folder (--data); false where it is not there. */
+bool app_bench_data(const app_call *call, const char *file, char *path, size_t size);
+
 /** Whether the command line names this part, or none. */
 bool app_bench_wants(const app_call *call, const char *part);
 
@@ -34,5 +37,6 @@ extern const app_bench app_bench_density;
 extern const app_bench app_bench_episodes;
 extern const app_bench app_bench_latency;
 extern const app_bench app_bench_throughput;
+extern const app_bench app_bench_match;
 
 #endif

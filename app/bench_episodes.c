@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 /* A data set: a file, or what is simulated where there is none. */
 typedef struct data_set {
@@ -77,14 +76,6 @@ typedef struct benchmark {
 
 /* ---- data sets ---- */
 
-/* The file below the data folder, or false where it is not there. */
-static bool find_data(const app_call *call, const char *file, char *path, size_t size)
-{
-    const char *folder = app_value(call, "data", getenv("SYNFIRE_DATA"));
-    snprintf(path, size, "%s/%s", folder != NULL ? folder : "../shared/data", file);
-    return access(path, R_OK) == 0;
-}
-
 /* Planted chains occur often enough to meet the threshold by themselves. */
 static int simulate(benchmark *b, sf_error *error)
 {
@@ -120,7 +111,7 @@ static int open_set(benchmark *b, sf_error *error)
     }
     if (b->set->file == NULL)
         return simulate(b, error);
-    if (find_data(b->call, b->set->file, path, sizeof path)) {
+    if (app_bench_data(b->call, b->set->file, path, sizeof path)) {
         sf_progress progress = app_progress(b->call);
         return sf_recording_read(&b->recording, path, NULL, &progress, error);
     }

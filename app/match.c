@@ -29,7 +29,10 @@ static const app_option options[] = {
     {"rewired", "N",
      "hold the count against N graphs rewired at random, every vertex with its degrees: mean, spread, "
      "z-score"},
-    {"explain", NULL, "show the order of matching and what pruning left (on stderr with --json)"},
+    {"device", "NAME",
+     "where: cpu, cuda, cuda:1 (the second GPU) or auto (default: a GPU for long searches)"},
+    {"explain", NULL,
+     "show where it ran and why, the order of matching and what pruning left (on stderr with --json)"},
     {NULL, NULL, NULL},
 };
 
@@ -68,8 +71,8 @@ static bool is_census(const app_call *call)
 /* What searching for one pattern takes and the census does not. */
 static int refuse_pattern_options(const app_call *call, sf_error *error)
 {
-    static const char *const others[] = {"count",   "distinct", "limit",   "time-limit", "semantics",
-                                         "induced", "engine",   "explain", NULL};
+    static const char *const others[] = {"count",   "distinct", "limit",  "time-limit", "semantics",
+                                         "induced", "engine",   "device", "explain",    NULL};
     for (const char *const *option = others; is_census(call) && *option != NULL; option++)
         if (app_has(call, *option))
             return sf_fail(error, SF_USAGE, *option, "does not go with census, which counts all triads");
@@ -98,6 +101,8 @@ static int read_options(matching *m, const app_call *call, sf_error *error)
     m->options.distinct = app_has(call, "distinct");
     m->options.keep = app_has(call, "count") ? 0 : LISTED;
     m->options.engine = app_value(call, "engine", NULL);
+    if (status == SF_OK)
+        status = app_device(&m->options.device, call, error);
     if (status == SF_OK)
         status = app_rewired_parse(&m->rewired, call, error);
     if (status == SF_OK)
@@ -194,9 +199,27 @@ static void print_embeddings(sf_text *text, const matching *m)
         sf_text_printf(text, "...\n");
 }
 
+/* What chose the device, or the CPU. */
+static void print_place(sf_text *text, const matching *m)
+{
+    const sf_match_result *result = &m->result;
+    bool by_work = m->options.device == NULL || strcmp(m->options.device, "auto") == 0;
+    sf_text_printf(text, "on %s: ", result->device);
+    if (result->device_note[0] != '\0')
+        sf_text_printf(text, "%s", result->device_note);
+    else if (!by_work)
+        sf_text_printf(text, "as asked for");
+    else if (result->estimate_s > 0)
+        sf_text_printf(text, "the CPU was expected to take %.2g s", result->estimate_s);
+    else
+        sf_text_printf(text, "too short for a device");
+    sf_text_printf(text, "\n");
+}
+
 static void print_explanation(sf_text *text, const matching *m)
 {
     const sf_match_result *result = &m->result;
+    print_place(text, m);
     sf_text_printf(text,
                    "engine %s: %" PRIu64 " of %u data vertices can match nothing, %" PRIu64
                    " tried; every embedding found stands for %" PRIu64 "\n",
@@ -280,6 +303,8 @@ static int match(matching *m, const app_call *call, sf_error *error)
     m->options.progress = &progress;
     status = sf_match_run(index, &m->pattern, &m->options, &m->result, error);
     sf_match_close(index);
+    if (status == SF_OK)
+        app_device_warn(call, m->result.device, m->result.device_note);
     if (status == SF_OK && m->rewired.graphs > 0)
         status = find_spread(m, error);
     if (status == SF_OK)

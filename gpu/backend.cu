@@ -204,6 +204,7 @@ extern "C" SF_API const sf_backend *synfire_backend(void)
         .mine = sf_gpu_mine,
         .density = &sf_gpu_density,
         .graphs = &sf_gpu_graphs,
+        .match = &sf_gpu_match,
         .windows = &sf_gpu_windows,
     };
     return &backend;

@@ -90,4 +90,7 @@ int sf_gpu_mine(sf_backend_stream *stream, const sf_backend_mine *job, sf_error 
 /* ---- density.cu ---- */
 extern const struct sf_backend_density sf_gpu_density;
 
+/* ---- match.cu ---- */
+extern const struct sf_backend_match sf_gpu_match;
+
 #endif

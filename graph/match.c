@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "core/thread.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* One line each. */
@@ -109,6 +110,13 @@ static int list_and_count(sf_match_job *job, const sf_match_engine *engine, uint
     return status;
 }
 
+/* A device by name; by the work of the search where none is named. */
+static int find_device(sf_match_job *job, const char *name, sf_error *error)
+{
+    job->any_device = name == NULL || strcmp(name, "auto") == 0;
+    return job->any_device ? SF_OK : sf_device_find(&job->device, name, error);
+}
+
 int sf_match_run(sf_match_index *index, const sf_pattern *pattern, const sf_match_options *options,
                  sf_match_result *result, sf_error *error)
 {
@@ -125,6 +133,7 @@ int sf_match_run(sf_match_index *index, const sf_pattern *pattern, const sf_matc
     if (status != SF_OK)
         return status;
     result->engine = engine->name;
+    snprintf(result->device, sizeof result->device, "cpu");
     for (uint32_t u = 0; u < pattern->vertex_count; u++)
         result->order[u] = u; /* until an engine finds a better one */
     find_symmetry(&symmetry, pattern, options->distinct);
@@ -141,7 +150,9 @@ int sf_match_run(sf_match_index *index, const sf_pattern *pattern, const sf_matc
                             .threads = options->threads != 0 ? options->threads : sf_thread_cores(),
                             .progress = options->progress,
                             .result = result};
-        status = list_and_count(&job, engine, order, options, error);
+        status = find_device(&job, options->device, error);
+        if (status == SF_OK)
+            status = list_and_count(&job, engine, order, options, error);
     }
     sf_query_close(&query);
     result->seconds = sf_clock_seconds() - start;

@@ -33,6 +33,7 @@ typedef struct sf_match_options {
     size_t keep;         /**< embeddings to hand back, at most; 0: count only, which is faster */
     unsigned threads;    /**< 0: all cores */
     const char *engine;  /**< a name, NULL or "auto" */
+    const char *device;  /**< "cpu", "cuda", "cuda:1", ...; NULL or "auto": by the estimated work */
     unsigned without;    /**< sf_gvsm_feature bits that the engine gvsm does without */
     const sf_progress *progress;
 } sf_match_options;
@@ -42,6 +43,9 @@ typedef struct sf_match_result {
     bool truncated;        /**< a limit stopped the search: count is a lower bound */
     double seconds;        /**< matching alone, without the index */
     const char *engine;    /**< the one used; a literal */
+    char device[32];       /**< where: "cpu", "cuda:0" */
+    char device_note[256]; /**< or empty: why the device asked for or chosen did not do it, and the CPU did */
+    double estimate_s;     /**< that the CPU was expected to take; 0: too short to ask for a device */
     uint32_t vertex_count; /**< of the pattern */
     uint32_t order[SF_PATTERN_MOST];      /**< in which pattern vertices are matched */
     uint64_t candidates[SF_PATTERN_MOST]; /**< data vertices left for each pattern vertex after pruning */
@@ -65,7 +69,9 @@ void sf_match_close(sf_match_index *index);
 
 /**
  * Counts or lists the embeddings of a pattern. An undirected pattern needs an undirected graph. SF_USAGE
- * where pattern, graph and options do not go together (the message says why), SF_CANCELLED.
+ * where pattern, graph and options do not go together (the message says why), SF_UNAVAILABLE where a named
+ * device is missing, SF_CANCELLED. Counts are the same on every device; a job that a device refuses or fails
+ * at is done on the CPU, and device_note says so.
  */
 int sf_match_run(sf_match_index *index, const sf_pattern *pattern, const sf_match_options *options,
                  sf_match_result *result, sf_error *error);

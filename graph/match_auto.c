@@ -6,24 +6,36 @@
  * vertices are to blame (failing sets, Han et al., SIGMOD 2019); where the vertex at hand is not among them,
  * its other candidates would fail alike and are skipped. Threads take candidates of the first vertex as they
  * come free. */
+#include "graph/match_device.h"
 #include "graph/match_engine.h"
 #include "graph/match_plan.h"
 #include "graph/sorted.h"
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/random.h"
 #include "core/thread.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { WORTH_THREADS = 200000 /* estimated steps */ };
+enum {
+    WORTH_THREADS = 200000, /* estimated steps */
+    WORTH_A_LOOK = 2000,    /* estimated steps: fewer are done before a device has begun */
+    DESCENTS = 256          /* into the tree of the search, to estimate its size */
+};
+
+/* What the CPU takes for the candidates of a step, and for each entry of the lists that hold them. */
+#define STEP_SECONDS 80e-9
+#define ENTRY_SECONDS 1.7e-9
 
 typedef struct run {
     const sf_match_job *job;
     const sf_query *query;
     const sf_space *space;
     const sf_plan *plan;
-    uint32_t *all; /* 0, 1, 2, ...: every candidate of a vertex that nothing joins */
+    const sf_symmetry *symmetry; /* to divide the work by, or NULL */
+    uint32_t *all;               /* 0, 1, 2, ...: every candidate of a vertex that nothing joins */
     bool injective;
     sf_match_watch watch;
 } run;
@@ -349,6 +361,120 @@ static int search_all(run *r, sf_error *error)
     return status;
 }
 
+/* ---- on a device
+ * ----------------------------------------------------------------------------------------------- */
+
+/* What finding the candidates of a step takes. */
+static double step_seconds(const state *s, const sf_plan_step *step)
+{
+    double entries = s->length[step->vertex];
+    for (uint64_t left = step->joined; left != 0; left &= left - 1) {
+        uint32_t w = (uint32_t)__builtin_ctzll(left), length;
+        sf_space_adjacent(s->run->space, w, step->vertex, s->place[w], &length);
+        entries += length;
+    }
+    return STEP_SECONDS + ENTRY_SECONDS * entries;
+}
+
+/* One random way down the tree, along which every branch is as likely as its siblings: what a tree would take
+ * all of whose branches are like those met, and the embeddings in it. */
+static double descend_once(state *s, sf_random *random, double *found)
+{
+    const sf_plan *plan = s->run->plan;
+    double branches = 1, seconds = 0;
+    uint32_t depth = 0;
+    for (; depth < plan->core; depth++) {
+        const sf_plan_step *step = &plan->steps[depth];
+        uint32_t u = step->vertex;
+        find_candidates(s, step);
+        seconds += branches * step_seconds(s, step);
+        branches *= s->length[u];
+        if (branches == 0)
+            break;
+        s->place[u] = s->list[u][sf_random_below(random, s->length[u])];
+        s->vertex[u] = s->run->space->candidates[u][s->place[u]];
+        bool is_used = s->run->injective && s->user[s->vertex[u]] != 0;
+        if (is_used || find_broken(s, u, step->checked, s->vertex[u]) != SF_NO_VERTEX)
+            break;
+        s->user[s->vertex[u]] = s->run->injective;
+    }
+    for (uint32_t i = depth; depth == plan->core && i < plan->count; i++) {
+        find_candidates(s, &plan->steps[i]);
+        seconds += branches * step_seconds(s, &plan->steps[i]);
+    }
+    *found += depth == plan->core ? branches : 0;
+    for (uint32_t i = 0; i < depth; i++)
+        s->user[s->vertex[plan->steps[i].vertex]] = 0;
+    return seconds;
+}
+
+/* What the CPU would need, by the size of the tree (Knuth, Mathematics of Computation 29, 1975). Listing ends
+ * early where there is more than is asked for. */
+static int estimate_seconds(run *r, double *seconds)
+{
+    const sf_match_job *job = r->job;
+    state s;
+    int status = open_state(&s, r, false);
+    if (status == SF_OK)
+        status = list_all(r);
+    double found = 0;
+    sf_random random = sf_random_start(1, 0);
+    *seconds = 0;
+    for (int i = 0; i < DESCENTS && status == SF_OK; i++)
+        *seconds += descend_once(&s, &random, &found) / DESCENTS;
+    if (job->list && found > (double)job->most * DESCENTS)
+        *seconds *= (double)job->most * DESCENTS / found;
+    *seconds /= job->list ? 1 : job->threads;
+    job->result->estimate_s = *seconds;
+    close_state(&s);
+    sf_free(r->all);
+    r->all = NULL;
+    return status;
+}
+
+/* The device asked for, or one that does it faster. */
+static int choose_device(run *r, sf_device **device, sf_error *error)
+{
+    double seconds = 0;
+    *device = r->job->device;
+    if (*device != NULL || !r->job->any_device || r->plan->work < WORTH_A_LOOK)
+        return SF_OK;
+    if (estimate_seconds(r, &seconds) != SF_OK)
+        return sf_fail_memory(error);
+    *device = sf_device_auto(seconds);
+    return SF_OK;
+}
+
+/* True where a device has done it, along a plan of its own. Where it cannot, the result says why. */
+static bool search_on_device(run *r, sf_plan *plan, int *status, sf_error *error)
+{
+    const sf_match_job *job = r->job;
+    sf_device *device;
+    sf_error refusal = {0};
+    bool done = false;
+    *status = choose_device(r, &device, error);
+    if (*status != SF_OK || device == NULL)
+        return false;
+    sf_plan own;
+    sf_match_device_plan(&own, r->space, r->symmetry, !job->list);
+    own.factor = job->list ? 1 : own.factor;
+    *status = sf_match_on_device(device, job, r->space, &own, &done, &refusal);
+    if (*status == SF_UNAVAILABLE) {
+        snprintf(job->result->device_note, sizeof job->result->device_note, "%.255s", refusal.text);
+        *status = SF_OK;
+    } else if (*status != SF_OK && error != NULL) {
+        *error = refusal;
+    }
+    if (done) {
+        *plan = own;
+        snprintf(job->result->device, sizeof job->result->device, "%s", sf_device_name(device));
+    }
+    return done;
+}
+
+/* ---- the result
+ * ------------------------------------------------------------------------------------------------ */
+
 /* Data vertices that are a candidate of nothing. */
 static uint64_t count_useless(const sf_space *space)
 {
@@ -387,16 +513,17 @@ static int run_auto(const sf_match_job *job, sf_error *error)
         plan.steps[u].vertex = u;
     bool symmetric = job->list ? job->distinct : job->query->semantics != SF_HOMOMORPHISM;
     if (!space.is_empty) {
-        sf_plan_make(&plan, &space, symmetric ? job->symmetry : NULL, !job->list);
-        if (job->list)
-            plan.factor = 1; /* one of each is listed */
         run r = {.job = job,
                  .query = job->query,
                  .space = &space,
                  .plan = &plan,
-                 .injective = job->query->semantics != SF_HOMOMORPHISM,
-                 .watch = {.job = job, .factor = plan.factor}};
-        status = search_all(&r, error);
+                 .symmetry = symmetric ? job->symmetry : NULL,
+                 .injective = job->query->semantics != SF_HOMOMORPHISM};
+        sf_plan_make(&plan, &space, r.symmetry, job->list ? 0 : SF_PLAN_GROUP);
+        plan.factor = job->list ? 1 : plan.factor; /* one of each is listed */
+        r.watch = (sf_match_watch){.job = job, .factor = plan.factor};
+        if (!search_on_device(&r, &plan, &status, error) && status == SF_OK)
+            status = search_all(&r, error);
     }
     describe(&space, &plan, job->result);
     sf_space_close(&space);

@@ -3,6 +3,7 @@
 #ifndef SF_GRAPH_MATCH_ENGINE_H
 #define SF_GRAPH_MATCH_ENGINE_H
 
+#include "core/backend.h"
 #include "graph/match_query.h"
 #include "graph/symmetry.h"
 
@@ -18,8 +19,10 @@ typedef struct sf_match_job {
     double deadline;             /**< sf_clock_seconds at which to stop; 0: never */
     unsigned threads;
     const sf_progress *progress;
-    unsigned without; /**< sf_gvsm_feature bits */
-    size_t keep;      /**< with list: room for so many in result->embeddings */
+    sf_device *device; /**< that is to do it; NULL: the CPU, or what `any_device` finds */
+    bool any_device;   /**< a device may be chosen where the CPU would need long */
+    unsigned without;  /**< sf_gvsm_feature bits */
+    size_t keep;       /**< with list: room for so many in result->embeddings */
     sf_match_result *result;
 } sf_match_job;
 

@@ -149,14 +149,17 @@ const uint32_t *sf_match_neighbours(const sf_match_index *index, bool out, uint3
     return lists->targets + lists->starts[low];
 }
 
-static int note_kinds(const sf_match_index *index, uint64_t **kinds, const sf_csr *graph, sf_error *error)
+static int note_kinds(sf_match_index *index, uint64_t **kinds, const sf_csr *graph, sf_error *error)
 {
     *kinds = sf_alloc(graph->vertex_count, sizeof **kinds);
     if (*kinds == NULL)
         return sf_fail_memory(error);
-    for (uint32_t v = 0; v < graph->vertex_count; v++)
-        for (uint64_t e = graph->offsets[v]; e < graph->offsets[v + 1]; e++)
+    for (uint32_t v = 0; v < graph->vertex_count; v++) {
+        for (uint64_t e = graph->offsets[v]; e < graph->offsets[v + 1]; e++) {
             (*kinds)[v] |= UINT64_C(1) << sf_match_label(index, graph->targets[e]) % 64;
+            index->has_loops |= graph->targets[e] == v;
+        }
+    }
     return SF_OK;
 }
 

@@ -16,6 +16,7 @@ typedef struct sf_label_lists {
 struct sf_match_index {
     const sf_csr *out, *in; /**< the same graph where it is undirected */
     sf_csr turned;
+    bool has_loops;         /**< some vertex is its own neighbour */
     uint32_t label_count;   /**< dense labels are 0..label_count-1 */
     uint32_t *label_values; /**< of a dense label, ascending */
     uint32_t *labels;       /**< dense label of a vertex; NULL: all 0 */

@@ -3,10 +3,6 @@
 
 #include <string.h>
 
-/* Groups larger than this are counted by subsets, which takes 3^size steps: the rest is matched one by one.
- */
-enum { MOST_IN_GROUP = 8 };
-
 static uint64_t bit(uint32_t u)
 {
     return UINT64_C(1) << u;
@@ -67,12 +63,6 @@ static void make_order(uint32_t *order, const sf_space *s, double *work)
 /* ---- the end that is counted by products
  * --------------------------------------------------------------------- */
 
-/* Two vertices can share a data vertex unless both have labels and these differ. */
-static bool can_share(const sf_query *q, uint32_t u, uint32_t w)
-{
-    return q->labels[u] == SF_ANY_LABEL || q->labels[w] == SF_ANY_LABEL || q->labels[u] == q->labels[w];
-}
-
 static void make_groups(sf_plan *plan, const sf_query *q, const uint32_t *tail, uint32_t count)
 {
     plan->group_count = 0;
@@ -82,7 +72,7 @@ static void make_groups(sf_plan *plan, const sf_query *q, const uint32_t *tail, 
         for (uint32_t g = 0; g < plan->group_count; g++) { /* whatever it can share with becomes one group */
             bool shares = false;
             for (uint64_t left = plan->groups[g]; left != 0; left &= left - 1)
-                shares |= can_share(q, tail[i], (uint32_t)__builtin_ctzll(left));
+                shares |= sf_query_can_share(q, tail[i], (uint32_t)__builtin_ctzll(left));
             if (shares)
                 group |= plan->groups[g];
             else
@@ -95,7 +85,7 @@ static void make_groups(sf_plan *plan, const sf_query *q, const uint32_t *tail, 
 
 /* Vertices without later neighbours, from the end of the order on, as long as groups stay small. Returns how
  * many are left to be matched one by one; they come first in the order, as they were. */
-static uint32_t split_order(sf_plan *plan, uint32_t *order, const sf_query *q)
+static uint32_t split_order(sf_plan *plan, uint32_t *order, const sf_query *q, int most_in_group)
 {
     uint32_t core[SF_PATTERN_MOST], tail[SF_PATTERN_MOST] = {0}, cores = 0, tails = 0;
     uint64_t later = 0; /* everything after the vertex at hand */
@@ -108,7 +98,7 @@ static uint32_t split_order(sf_plan *plan, uint32_t *order, const sf_query *q)
         bool small = true;
         for (uint32_t g = 0; g < plan->group_count; g++)
             small &=
-                q->semantics == SF_HOMOMORPHISM || __builtin_popcountll(plan->groups[g]) <= MOST_IN_GROUP;
+                q->semantics == SF_HOMOMORPHISM || __builtin_popcountll(plan->groups[g]) <= most_in_group;
         is_tail[i] = small;
         tails += small;
     }
@@ -154,7 +144,7 @@ static void fill_decided(sf_plan *plan)
     }
 }
 
-void sf_plan_make(sf_plan *plan, const sf_space *space, const sf_symmetry *symmetry, bool products)
+void sf_plan_make(sf_plan *plan, const sf_space *space, const sf_symmetry *symmetry, int most_in_group)
 {
     const sf_query *q = space->query;
     memset(plan, 0, sizeof *plan);
@@ -162,8 +152,8 @@ void sf_plan_make(sf_plan *plan, const sf_space *space, const sf_symmetry *symme
     make_order(order, space, &plan->work);
     plan->count = plan->core = q->count;
     plan->factor = 1;
-    if (products)
-        plan->core = split_order(plan, order, q);
+    if (most_in_group > 0)
+        plan->core = split_order(plan, order, q, most_in_group);
     fill_steps(plan, q, order);
     if (symmetry != NULL) {
         uint64_t greater[SF_PATTERN_MOST];

@@ -28,11 +28,14 @@ typedef struct sf_plan {
     double work; /**< estimated data vertices tried */
 } sf_plan;
 
+/** Counting a group takes 3^vertices steps: more are matched one by one. */
+enum { SF_PLAN_GROUP = 8 };
+
 /**
- * Orders greedily by the estimated number of candidates left. With `products` the end of the order is counted
- * by products; symmetries are broken where `symmetry` is given: all of them where there are no products, else
- * those that begin in the core. symmetry NULL: none.
+ * Orders greedily by the estimated number of candidates left. The end of the order is counted by products, in
+ * groups of at most `most_in_group` vertices; 0: nothing is. Symmetries are broken where `symmetry` is given:
+ * all of them where there are no products, else those that begin in the core. symmetry NULL: none.
  */
-void sf_plan_make(sf_plan *plan, const sf_space *space, const sf_symmetry *symmetry, bool products);
+void sf_plan_make(sf_plan *plan, const sf_space *space, const sf_symmetry *symmetry, int most_in_group);
 
 #endif

@@ -76,4 +76,11 @@ static inline const sf_pair *sf_query_pair(const sf_query *query, uint32_t u, ui
     return place != SF_NO_PAIR ? &query->pairs[place] : NULL;
 }
 
+/** Two vertices can share a data vertex unless both have labels and these differ. */
+static inline bool sf_query_can_share(const sf_query *query, uint32_t u, uint32_t w)
+{
+    uint32_t a = query->labels[u], b = query->labels[w];
+    return a == SF_ANY_LABEL || b == SF_ANY_LABEL || a == b;
+}
+
 #endif

@@ -174,6 +174,20 @@ static void find_twins(sf_space *s)
 /* ---- candidates next to candidates
  * --------------------------------------------------------------------------- */
 
+static int make_room(sf_links *links, uint64_t more)
+{
+    if (links->capacity >= links->count + more)
+        return SF_OK;
+    uint64_t capacity = links->capacity + links->capacity / 2;
+    capacity = capacity < links->count + more ? links->count + more : capacity;
+    uint32_t *places = sf_resize(links->places, capacity, sizeof *places);
+    if (places == NULL)
+        return SF_NO_MEMORY;
+    links->places = places;
+    links->capacity = capacity;
+    return SF_OK;
+}
+
 /* Appends the places of u's candidates next to v, a candidate of w. */
 static int link_vertex(const sf_space *s, sf_links *links, const sf_pair *pair, uint32_t w, uint32_t u,
                        uint32_t v)
@@ -182,15 +196,8 @@ static int link_vertex(const sf_space *s, sf_links *links, const sf_pair *pair, 
     bool out = w == pair->a ? pair->forward : pair->backward; /* an edge from w to u is required */
     size_t count;
     const uint32_t *list = sf_match_neighbours(q->index, out, v, q->labels[u], &count);
-    if (links->capacity < links->count + count) {
-        uint64_t capacity = links->capacity + links->capacity / 2;
-        capacity = capacity < links->count + count ? links->count + count : capacity;
-        uint32_t *places = sf_resize(links->places, capacity, sizeof *places);
-        if (places == NULL)
-            return SF_NO_MEMORY;
-        links->places = places;
-        links->capacity = capacity;
-    }
+    if (make_room(links, count) != SF_OK)
+        return SF_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
         uint32_t place = q->index->places[list[i]];
         if (place == 0 || (i > 0 && list[i] == list[i - 1]))
@@ -202,18 +209,69 @@ static int link_vertex(const sf_space *s, sf_links *links, const sf_pair *pair, 
     return SF_OK;
 }
 
-static int build_links(const sf_space *s, sf_links *links, const sf_pair *pair, uint32_t w, uint32_t u)
+/* Appends the places of u's candidates that do not go with v, a candidate of w: only where an edge joins the
+ * two can something absent be there. */
+static int exclude_vertex(const sf_space *s, sf_links *links, const sf_pair *pair, uint32_t w, uint32_t u,
+                          uint32_t v)
 {
+    const sf_query *q = s->query;
+    size_t out_count, in_count, i = 0, j = 0;
+    const uint32_t *out = sf_match_neighbours(q->index, true, v, q->labels[u], &out_count);
+    const uint32_t *in = sf_match_neighbours(q->index, false, v, q->labels[u], &in_count);
+    if (make_room(links, out_count + in_count) != SF_OK)
+        return SF_NO_MEMORY;
+    while (i < out_count || j < in_count) {
+        uint32_t x = j == in_count || (i < out_count && out[i] < in[j]) ? out[i] : in[j];
+        while (i < out_count && out[i] == x)
+            i++;
+        while (j < in_count && in[j] == x)
+            j++;
+        uint32_t place = q->index->places[x];
+        if (place != 0 && !sf_query_pair_fits(q, pair, w == pair->a ? v : x, w == pair->a ? x : v))
+            links->places[links->count++] = place - 1;
+    }
+    return SF_OK;
+}
+
+typedef int link_candidate(const sf_space *s, sf_links *links, const sf_pair *pair, uint32_t w, uint32_t u,
+                           uint32_t v);
+
+static int build_links(const sf_space *s, sf_links *links, link_candidate *link, uint32_t w, uint32_t u)
+{
+    const sf_pair *pair = sf_query_pair(s->query, w, u);
     links->offsets = sf_resize(NULL, (size_t)s->counts[w] + 1, sizeof *links->offsets);
     if (links->offsets == NULL)
         return SF_NO_MEMORY;
     for (uint32_t i = 0; i < s->counts[w]; i++) {
         links->offsets[i] = links->count;
-        if (link_vertex(s, links, pair, w, u, s->candidates[w][i]) != SF_OK)
+        if (link(s, links, pair, w, u, s->candidates[w][i]) != SF_OK)
             return SF_NO_MEMORY;
     }
     links->offsets[s->counts[w]] = links->count;
     return SF_OK;
+}
+
+/* While links to candidates of u are built, the index knows their places. */
+static void note_places(const sf_space *s, uint32_t u, bool known)
+{
+    for (uint32_t i = 0; i < s->counts[u]; i++)
+        s->query->index->places[s->candidates[u][i]] = known ? i + 1 : 0;
+}
+
+int sf_space_exclude(const sf_space *s, sf_links *links, uint32_t w, uint32_t u)
+{
+    *links = (sf_links){0};
+    note_places(s, u, true);
+    int status = build_links(s, links, exclude_vertex, w, u);
+    note_places(s, u, false);
+    return status;
+}
+
+void sf_links_free(sf_links *links)
+{
+    sf_free(links->offsets);
+    sf_free(links->places);
+    *links = (sf_links){0};
 }
 
 /* Links that are the same because both ends have the same candidates and labels and only the direction
@@ -240,18 +298,16 @@ static int link_to(sf_space *s, uint32_t u)
 {
     const sf_query *q = s->query;
     int status = SF_OK;
-    for (uint32_t i = 0; i < s->counts[u]; i++)
-        q->index->places[s->candidates[u][i]] = i + 1;
+    note_places(s, u, true);
     for (uint64_t left = q->required[u]; left != 0 && status == SF_OK; left &= left - 1) {
         uint32_t w = (uint32_t)__builtin_ctzll(left);
         s->links_of[w][u] = find_same(s, w, u);
         if (s->links_of[w][u] != NO_LINKS)
             continue;
-        status = build_links(s, &s->links[s->links_count], sf_query_pair(q, w, u), w, u);
+        status = build_links(s, &s->links[s->links_count], link_vertex, w, u);
         s->links_of[w][u] = (uint16_t)s->links_count++;
     }
-    for (uint32_t i = 0; i < s->counts[u]; i++)
-        q->index->places[s->candidates[u][i]] = 0;
+    note_places(s, u, false);
     return status;
 }
 
@@ -294,10 +350,8 @@ void sf_space_close(sf_space *space)
 {
     for (uint32_t u = 0; u < SF_PATTERN_MOST; u++)
         sf_free(space->candidates[u]);
-    for (size_t i = 0; i < space->links_count; i++) {
-        sf_free(space->links[i].offsets);
-        sf_free(space->links[i].places);
-    }
+    for (size_t i = 0; i < space->links_count; i++)
+        sf_links_free(&space->links[i]);
     sf_free(space->links);
     memset(space, 0, sizeof *space);
 }

@@ -34,6 +34,13 @@ typedef struct sf_space {
 int sf_space_open(sf_space *space, const sf_query *query, sf_error *error);
 void sf_space_close(sf_space *space);
 
+/**
+ * For every candidate of w the places of those candidates of u that what must be absent between the two rules
+ * out. Nothing else may be said of the pair. SF_NO_MEMORY; links are freed by sf_links_free either way.
+ */
+int sf_space_exclude(const sf_space *space, sf_links *links, uint32_t w, uint32_t u);
+void sf_links_free(sf_links *links);
+
 /** Places of u's candidates next to candidate `place` of w. */
 static inline const uint32_t *sf_space_adjacent(const sf_space *space, uint32_t w, uint32_t u, uint32_t place,
                                                 uint32_t *count)

@@ -18,6 +18,8 @@ count 14324 "$worm" 'A -> B; B -> C; A -> C' --count
 count 2965 "$worm" 'A -> B; B -> C; A -> C' --induced --count --threads 2
 count 2965 "$worm" 030T --distinct
 count 14324 "$worm" 'A -> B; B -> C; A -> C' --count --engine gvsm
+count 14324 "$worm" 'A -> B; B -> C; A -> C' --count --device cpu
+$SYNFIRE match "$worm" 'A -> B; B -> C; A -> C' --device cpu --count --explain | grep -q '^on cpu: as asked for$'
 cat >loop.motif <<'END'
 # feed-forward loops without an edge back
 ffl(x, y, z) { x -> y; y -> z; x -> z }
@@ -95,4 +97,5 @@ expect 66 "no-such.graph" $SYNFIRE match cycle.el no-such.graph
 expect 64 "rate" $SYNFIRE match cycle.el 'A -> B; A.rate > 1'
 expect 64 "isomorphism or" $SYNFIRE match cycle.el 'A -> B' --semantics epimorphism
 expect 64 "--induced" $SYNFIRE match cycle.el 'A -> B' --semantics homomorphism --induced
+expect 64 "expected auto, cpu, cuda" $SYNFIRE match cycle.el 'A -> B' --device abacus
 expect 64 "quantum" $SYNFIRE match cycle.el 'A -> B' --engine quantum

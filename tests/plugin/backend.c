@@ -313,6 +313,7 @@ const sf_backend *synfire_backend(void)
         .count = count,
         .mine = mine,
         .density = &test_density,
+        .match = &test_match,
         .windows = &windows,
     };
     return &backend;

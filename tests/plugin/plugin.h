@@ -16,5 +16,6 @@ int test_begin_job(sf_backend_device *device, sf_error *error);
 bool test_is_lost(const sf_backend_device *device);
 
 extern const struct sf_backend_density test_density;
+extern const struct sf_backend_match test_match;
 
 #endif

@@ -1,129 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/support.h"
 
-#include "core/memory.h"
+#include "oracle/match_cases.h"
 #include "oracle/match_oracle.h"
-
-#include <math.h>
-
-/* ---- random graphs and patterns
- * ------------------------------------------------------------------------------- */
-
-typedef struct kind {
-    bool directed, labelled, edge_labelled, attributed;
-    uint32_t labels;
-} kind;
-
-static void add_columns(sf_edge_list *list, test_random *random, const kind *k)
-{
-    size_t index;
-    if (k->labelled) {
-        assert_int_equal(sf_columns_add(&list->vertex_columns, SF_LABEL_COLUMN, &index, NULL), SF_OK);
-        for (size_t v = 0; v < list->vertex_count; v++)
-            list->vertex_columns.items[index].values[v] = (double)(3 * test_random_below(random, k->labels));
-    }
-    if (k->edge_labelled) {
-        assert_int_equal(sf_columns_add(&list->edge_columns, SF_LABEL_COLUMN, &index, NULL), SF_OK);
-        for (size_t e = 0; e < list->edge_count; e++)
-            list->edge_columns.items[index].values[e] = (double)test_random_below(random, 2);
-    }
-    if (!k->attributed)
-        return;
-    assert_int_equal(sf_columns_add(&list->vertex_columns, "rate", &index, NULL), SF_OK);
-    for (size_t v = 0; v < list->vertex_count; v++)
-        list->vertex_columns.items[index].values[v] =
-            test_random_below(random, 8) == 0 ? NAN : (double)test_random_below(random, 4);
-    assert_int_equal(sf_columns_add(&list->vertex_columns, "class", &index, NULL), SF_OK);
-    for (size_t v = 0; v < list->vertex_count; v++)
-        assert_int_equal(sf_column_word(&list->vertex_columns.items[index],
-                                        test_random_below(random, 2) ? "excitatory" : "inhibitory",
-                                        &list->vertex_columns.items[index].values[v], NULL),
-                         SF_OK);
-    assert_int_equal(sf_columns_add(&list->edge_columns, "count", &index, NULL), SF_OK);
-    for (size_t e = 0; e < list->edge_count; e++)
-        list->edge_columns.items[index].values[e] = (double)test_random_below(random, 5);
-}
-
-static sf_csr draw_graph(test_random *random, const kind *k)
-{
-    sf_edge_list list = {.directed = k->directed};
-    uint32_t vertices = (uint32_t)test_random_below(random, 12) + 1;
-    assert_int_equal(sf_edge_list_set_vertices(&list, vertices, NULL), SF_OK);
-    uint64_t edges = test_random_below(random, (uint64_t)vertices * 4);
-    for (uint64_t e = 0; e < edges; e++)
-        assert_int_equal(sf_edge_list_add(&list, (uint32_t)test_random_below(random, vertices),
-                                          (uint32_t)test_random_below(random, vertices), NULL),
-                         SF_OK);
-    if (k->labelled || k->attributed)
-        assert_int_equal(sf_columns_grow(&list.vertex_columns, vertices, NULL), SF_OK);
-    if (k->edge_labelled || k->attributed)
-        assert_int_equal(sf_columns_grow(&list.edge_columns, list.edge_count, NULL), SF_OK);
-    add_columns(&list, random, k);
-    sf_csr graph;
-    sf_error error;
-    if (sf_csr_build(&graph, &list, 0, &error) != SF_OK)
-        fail_msg("%s", error.text);
-    sf_edge_list_free(&list);
-    return graph;
-}
-
-static void draw_terms(sf_pattern *pattern, test_random *random)
-{
-    for (uint32_t u = 0; u < pattern->vertex_count; u++) {
-        sf_pattern_vertex *vertex = &pattern->vertices[u];
-        if (test_random_below(random, 4) == 0)
-            assert_int_equal(sf_terms_add(&vertex->terms, &vertex->term_count, "rate",
-                                          (sf_comparison)test_random_below(random, 6),
-                                          (double)test_random_below(random, 4), NULL, NULL),
-                             SF_OK);
-        if (test_random_below(random, 6) == 0)
-            assert_int_equal(sf_terms_add(&vertex->terms, &vertex->term_count, "class",
-                                          (sf_comparison)test_random_below(random, 2), 0,
-                                          test_random_below(random, 9) ? "inhibitory" : "unheard of", NULL),
-                             SF_OK);
-    }
-    for (size_t e = 0; e < pattern->edge_count; e++)
-        if (test_random_below(random, 3) == 0)
-            assert_int_equal(sf_terms_add(&pattern->edges[e].terms, &pattern->edges[e].term_count, "count",
-                                          (sf_comparison)test_random_below(random, 6),
-                                          (double)test_random_below(random, 5), NULL, NULL),
-                             SF_OK);
-    uint32_t n = pattern->vertex_count;
-    if (n > 1 && test_random_below(random, 2) == 0) {
-        uint32_t left = (uint32_t)test_random_below(random, n);
-        sf_relation relation = {left, (left + 1) % n, (char *)(uintptr_t) "rate", (char *)(uintptr_t) "rate",
-                                (sf_comparison)test_random_below(random, 6)};
-        assert_int_equal(sf_pattern_add_relation(pattern, &relation, NULL), SF_OK);
-    }
-}
-
-static sf_pattern draw_pattern(test_random *random, const kind *k, uint32_t most)
-{
-    sf_pattern pattern = {.directed = k->directed};
-    uint32_t vertices = (uint32_t)test_random_below(random, most) + 1;
-    for (uint32_t u = 0; u < vertices; u++) {
-        uint32_t label = k->labelled && test_random_below(random, 4) != 0
-                             ? (uint32_t)(3 * test_random_below(random, k->labels))
-                             : SF_ANY_LABEL;
-        assert_int_equal(sf_pattern_add_vertex(&pattern, NULL, label, NULL), SF_OK);
-    }
-    uint64_t edges = test_random_below(random, 2 * (uint64_t)vertices + 1);
-    bool is_star = test_random_below(random, 3) == 0;
-    for (uint64_t e = 0; e < edges; e++) {
-        uint32_t label = k->edge_labelled && test_random_below(random, 3) == 0
-                             ? (uint32_t)test_random_below(random, 2)
-                             : SF_ANY_LABEL;
-        /* First a path or a star, so that most patterns hang together. */
-        bool is_frame = e + 1 < vertices;
-        uint32_t to = is_frame ? (uint32_t)e + 1 : (uint32_t)test_random_below(random, vertices);
-        uint32_t from = !is_frame ? (uint32_t)test_random_below(random, vertices) : is_star ? 0 : (uint32_t)e;
-        assert_int_equal(
-            sf_pattern_add_edge(&pattern, from, to, label, test_random_below(random, 8) == 0, NULL), SF_OK);
-    }
-    if (k->attributed)
-        draw_terms(&pattern, random);
-    return pattern;
-}
 
 /* ---- engines beside the oracle
  * --------------------------------------------------------------------------------- */
@@ -206,15 +85,11 @@ static void counts_are_those_of_the_oracle(void **state)
     (void)state;
     test_random random = test_random_start("match", 12);
     for (int round = 0; round < 1500; round++) {
-        kind k = {.directed = test_random_below(&random, 2),
-                  .labelled = test_random_below(&random, 2),
-                  .edge_labelled = test_random_below(&random, 4) == 0,
-                  .attributed = test_random_below(&random, 3) == 0,
-                  .labels = (uint32_t)test_random_below(&random, 3) + 1};
-        sf_csr data = draw_graph(&random, &k);
+        match_kind k = match_draw_kind(&random);
+        sf_csr data = match_draw_graph(&random, &k);
         sf_match_index *index;
         assert_int_equal(sf_match_open(&index, &data, NULL), SF_OK);
-        sf_pattern pattern = draw_pattern(&random, &k, data.vertex_count > 8 ? 4 : 6);
+        sf_pattern pattern = match_draw_pattern(&random, &k, data.vertex_count > 8 ? 4 : 6);
         const sf_match_options engines[] = {
             {.engine = "auto", .threads = 1},
             {.engine = "gvsm", .threads = 1, .without = (unsigned)test_random_below(&random, 32)}};

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench match: sets of patterns on several graphs, by one core, all cores, every device, what is chosen by
+ * the work, and the engine gvsm without each of its techniques in turn. Complete counts of a set must agree.
+ */
+#include "app/bench.h"
+
+#include "core/backend.h"
+#include "core/file.h"
+#include "core/memory.h"
+#include "core/random.h"
+#include "core/thread.h"
+#include "graph/file.h"
+#include "graph/match.h"
+#include "graph/motif.h"
+#include "graph/power_law.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_PATTERNS = 40, SHORT_RUNS = 5 };
+
+#define LIMIT_S 4.0         /* of one search: beyond it the count is a lower bound */
+#define SHORT_SECONDS 10e-3 /* a search this short is repeated, and the best time counts */
+
+/* A graph and patterns to look for. */
+typedef struct workload {
+    const char *name;
+    sf_csr data;
+    sf_match_index *index;
+    sf_pattern patterns[MOST_PATTERNS];
+    size_t count;
+    uint64_t embeddings; /* of the first row that was complete; UINT64_MAX until there is one */
+} workload;
+
+typedef struct benchmark {
+    const app_call *call;
+    app_bench_rows *rows;
+    unsigned threads;
+    workload work;
+} benchmark;
+
+static void close_workload(workload *w)
+{
+    for (size_t i = 0; i < w->count; i++)
+        sf_pattern_free(&w->patterns[i]);
+    sf_match_close(w->index);
+    sf_csr_free(&w->data);
+    *w = (workload){0};
+}
+
+/* ---- one row
+ * ------------------------------------------------------------------------------------------------- */
+
+/* What the searches of a row come to. */
+typedef struct total {
+    double seconds, all[MOST_PATTERNS];
+    uint64_t embeddings;
+    bool truncated;
+    size_t on_device;
+} total;
+
+static int search_best(benchmark *b, size_t i, const sf_match_options *options, total *t, sf_error *error)
+{
+    double best = 0;
+    sf_match_result result;
+    for (int run = 0; run < SHORT_RUNS && (run == 0 || best < SHORT_SECONDS); run++) {
+        int status = sf_match_run(b->work.index, &b->work.patterns[i], options, &result, error);
+        if (status != SF_OK)
+            return status;
+        best = run == 0 || result.seconds < best ? result.seconds : best;
+    }
+    t->all[i] = best;
+    t->seconds += best;
+    t->embeddings += result.count;
+    t->truncated |= result.truncated;
+    t->on_device += strcmp(result.device, "cpu") != 0;
+    return SF_OK;
+}
+
+static int compare(const void *first, const void *second)
+{
+    double a = *(const double *)first, b = *(const double *)second;
+    return (a > b) - (a < b);
+}
+
+static void add_row(benchmark *b, total *t, const sf_match_options *options, const char *variant)
+{
+    qsort(t->all, b->work.count, sizeof *t->all, compare);
+    app_bench_row(b->rows, options->device);
+    app_bench_text(b->rows, "work", b->work.name);
+    app_bench_text(b->rows, "engine", variant);
+    app_bench_number(b->rows, "threads", options->threads);
+    app_bench_number(b->rows, "patterns", (double)b->work.count);
+    app_bench_number(b->rows, "on_device", (double)t->on_device);
+    app_bench_number(b->rows, "embeddings", (double)t->embeddings);
+    app_bench_number(b->rows, "complete", !t->truncated);
+    app_bench_number(b->rows, "seconds", t->seconds);
+    app_bench_number(b->rows, "median_seconds", t->all[b->work.count / 2]);
+    app_bench_number(b->rows, "embeddings_per_second", (double)t->embeddings / t->seconds);
+}
+
+static int measure(benchmark *b, const sf_match_options *given, const char *variant, sf_error *error)
+{
+    total t = {0};
+    sf_match_options options = *given;
+    options.time_limit_s = LIMIT_S;
+    int status = SF_OK;
+    for (size_t i = 0; i < b->work.count && status == SF_OK; i++)
+        status = search_best(b, i, &options, &t, error);
+    if (status != SF_OK)
+        return status;
+    add_row(b, &t, &options, variant);
+    if (t.truncated)
+        return SF_OK;
+    if (b->work.embeddings == UINT64_MAX)
+        b->work.embeddings = t.embeddings;
+    return t.embeddings == b->work.embeddings
+               ? SF_OK
+               : sf_fail(error, SF_INTERNAL, b->work.name,
+                         "%s on %s found %" PRIu64 " embeddings, expected %" PRIu64, variant, options.device,
+                         t.embeddings, b->work.embeddings);
+}
+
+/* The engine auto on one core, on all, on every device, and where the work puts it. */
+static int measure_everywhere(benchmark *b, sf_error *error)
+{
+    int status = measure(b, &(sf_match_options){.device = "cpu", .threads = 1}, "auto", error);
+    if (status == SF_OK && b->threads > 1)
+        status = measure(b, &(sf_match_options){.device = "cpu", .threads = b->threads}, "auto", error);
+    for (uint32_t d = 0; d < sf_device_count() && status == SF_OK; d++) {
+        const char *name = sf_device_name(sf_device_at(d));
+        status = measure(b, &(sf_match_options){.device = name, .threads = b->threads}, "auto", error);
+    }
+    if (status == SF_OK && sf_device_count() > 0)
+        status = measure(b, &(sf_match_options){.device = "auto", .threads = b->threads}, "auto", error);
+    return status;
+}
+
+/* The engine gvsm, and what each of its techniques is worth. */
+static int measure_gvsm(benchmark *b, sf_error *error)
+{
+    static const struct {
+        unsigned without;
+        const char *name;
+    } variants[] = {{0, "gvsm"},
+                    {SF_GVSM_BLACKLIST, "gvsm, no blacklist"},
+                    {SF_GVSM_IMPLICATION, "gvsm, no implication"},
+                    {SF_GVSM_TWINS, "gvsm, no twins"},
+                    {SF_GVSM_ORDER, "gvsm, no order"},
+                    {SF_GVSM_TWIGS, "gvsm, no twigs"}};
+    int status = SF_OK;
+    for (size_t v = 0; v < sizeof variants / sizeof variants[0] && status == SF_OK; v++) {
+        sf_match_options options = {
+            .engine = "gvsm", .device = "cpu", .threads = b->threads, .without = variants[v].without};
+        status = measure(b, &options, variants[v].name, error);
+    }
+    return status;
+}
+
+/* ---- patterns
+ * ------------------------------------------------------------------------------------------------ */
+
+/* Edges between vertices of a set of the graph, and their labels, as a pattern. */
+static int pattern_of(sf_pattern *pattern, const sf_csr *data, const uint32_t *vertices, uint32_t count,
+                      sf_error *error)
+{
+    int status = SF_OK;
+    for (uint32_t i = 0; i < count && status == SF_OK; i++)
+        status = sf_pattern_add_vertex(
+            pattern, NULL, data->vertex_labels != NULL ? data->vertex_labels[vertices[i]] : SF_ANY_LABEL,
+            error);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j < i && status == SF_OK; j++)
+            if (sf_csr_find(data, vertices[j], vertices[i]) != UINT64_MAX)
+                status = sf_pattern_add_edge(pattern, j, i, SF_ANY_LABEL, false, error);
+    return status;
+}
+
+static bool is_among(const uint32_t *vertices, uint32_t count, uint32_t v)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (vertices[i] == v)
+            return true;
+    return false;
+}
+
+/* Grows a connected part of the graph from a random vertex, by a random neighbour of a random member. */
+static int draw_pattern(workload *w, sf_random *random, uint32_t size, sf_error *error)
+{
+    const sf_csr *data = &w->data;
+    uint32_t vertices[SF_PATTERN_MOST], count = 1;
+    do
+        vertices[0] = (uint32_t)sf_random_below(random, data->vertex_count);
+    while (sf_csr_degree(data, vertices[0]) < size);
+    while (count < size) {
+        uint32_t v = vertices[sf_random_below(random, count)];
+        uint32_t x = data->targets[data->offsets[v] + sf_random_below(random, sf_csr_degree(data, v))];
+        if (!is_among(vertices, count, x))
+            vertices[count++] = x;
+    }
+    return pattern_of(&w->patterns[w->count++], data, vertices, count, error);
+}
+
+/* Vertices labelled 0, 1, ... in turn, where `labels` is not 0; edges as pairs of letters. */
+static int add_shape(workload *w, uint32_t size, const char *edges, uint32_t labels, sf_error *error)
+{
+    sf_pattern *pattern = &w->patterns[w->count++];
+    int status = SF_OK;
+    for (uint32_t u = 0; u < size && status == SF_OK; u++)
+        status = sf_pattern_add_vertex(pattern, NULL, labels > 0 ? u % labels : SF_ANY_LABEL, error);
+    for (const char *e = edges; *e != '\0' && status == SF_OK; e += 2)
+        status = sf_pattern_add_edge(pattern, (uint32_t)(e[0] - 'a'), (uint32_t)(e[1] - 'a'), SF_ANY_LABEL,
+                                     false, error);
+    return status;
+}
+
+/* ---- graphs
+ * -------------------------------------------------------------------------------------------------- */
+
+static int build(workload *w, sf_edge_list *list, sf_error *error)
+{
+    w->embeddings = UINT64_MAX;
+    int status = sf_csr_build(&w->data, list, SF_CSR_SIMPLE, error);
+    sf_edge_list_free(list);
+    return status == SF_OK ? sf_match_open(&w->index, &w->data, error) : status;
+}
+
+static int read_data(benchmark *b, const char *name, const char *path, sf_error *error)
+{
+    sf_edge_list list;
+    b->work.name = name;
+    int status = sf_graph_read(&list, path, error);
+    return status == SF_OK ? build(&b->work, &list, error) : status;
+}
+
+static int draw_data(benchmark *b, const char *name, const sf_power_law *kind, sf_error *error)
+{
+    sf_edge_list list;
+    b->work.name = name;
+    int status = sf_power_law_edges(&list, kind, error);
+    return status == SF_OK ? build(&b->work, &list, error) : status;
+}
+
+/* ---- the works
+ * ----------------------------------------------------------------------------------------------- */
+
+/* 40 dense patterns of 8 to 32 vertices in the human protein network. */
+static int bench_proteins(benchmark *b, sf_error *error)
+{
+    char path[4096];
+    if (!app_bench_data(b->call, "subgraph/hprd/HPRD.graph", path, sizeof path)) {
+        app_warn(b->call, "there is no %s: hprd is left out", path);
+        return SF_OK;
+    }
+    int status = read_data(b, "hprd", path, error);
+    static const int sizes[] = {8, 16, 24, 32};
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        for (int q = 1; q <= 200 && b->work.count < MOST_PATTERNS && status == SF_OK; q++) {
+            char file[128];
+            sf_edge_list list;
+            snprintf(file, sizeof file, "subgraph/hprd/query/query_dense_%d_%d.graph", sizes[s], q);
+            if (!app_bench_data(b->call, file, path, sizeof path))
+                continue;
+            status = sf_graph_read(&list, path, error);
+            if (status != SF_OK)
+                break;
+            list.directed = false;
+            status = sf_pattern_of_graph(&b->work.patterns[b->work.count++], &list, error);
+            sf_edge_list_free(&list);
+        }
+    }
+    return status == SF_OK ? measure_everywhere(b, error) : status;
+}
+
+static int bench_worm(benchmark *b, sf_error *error)
+{
+    static const char loop[] = "A -> B; B -> C; A -> C";
+    char path[4096];
+    if (!app_bench_data(b->call, "subgraph/celegans/celegans_chem.edges", path, sizeof path)) {
+        app_warn(b->call, "there is no %s: celegans is left out", path);
+        return SF_OK;
+    }
+    sf_edge_list list;
+    int status = sf_graph_read(&list, path, error);
+    if (status == SF_OK) {
+        list.directed = true;
+        b->work.name = "celegans feed-forward loop";
+        status = build(&b->work, &list, error);
+    }
+    if (status == SF_OK)
+        status = sf_motif_parse(&b->work.patterns[b->work.count++], "pattern", loop, strlen(loop), error);
+    return status == SF_OK ? measure_everywhere(b, error) : status;
+}
+
+/* A generated graph of the size of wiki-Vote, and 24 connected patterns of 4 to 8 vertices from it. */
+static int bench_votes(benchmark *b, const char *name, uint32_t labels, bool gvsm, sf_error *error)
+{
+    const sf_power_law kind = {7115, 103500, 0.72, 12, labels, 1}; /* repeated edges count once */
+    int status = draw_data(b, name, &kind, error);
+    sf_random random = sf_random_start(kind.seed, 2);
+    for (uint32_t i = 0; i < 24 && status == SF_OK; i++)
+        status = draw_pattern(&b->work, &random, 4 + i % 5, error);
+    if (status == SF_OK)
+        status = gvsm ? measure_gvsm(b, error) : measure_everywhere(b, error);
+    return status;
+}
+
+static int bench_four_labels(benchmark *b, sf_error *error)
+{
+    return bench_votes(b, "votes, 4 labels", 4, false, error);
+}
+
+static int bench_ten_labels(benchmark *b, sf_error *error)
+{
+    return bench_votes(b, "votes, 10 labels", 10, false, error);
+}
+
+static int bench_techniques(benchmark *b, sf_error *error)
+{
+    return bench_votes(b, "votes, 40 labels", 40, true, error);
+}
+
+static int bench_clique(benchmark *b, sf_error *error)
+{
+    const sf_power_law kind = {7115, 103500, 0.72, 12, 0, 1};
+    int status = draw_data(b, "votes, 5-clique", &kind, error);
+    if (status == SF_OK)
+        status = add_shape(&b->work, 5, "abacadaebcbdbecdcede", 0, error);
+    return status == SF_OK ? measure_everywhere(b, error) : status;
+}
+
+/* Square, house, ladder of three rungs, ladder with a tail: little of them is left to products. */
+static int bench_large(benchmark *b, sf_error *error)
+{
+    static const struct {
+        const char *name, *edges;
+        uint32_t size;
+    } shapes[] = {{"10 M edges, square", "abbccdda", 4},
+                  {"10 M edges, house", "abbccddaeaeb", 5},
+                  {"10 M edges, ladder", "abbccdaddeeffc", 6},
+                  {"10 M edges, ladder with tail", "abbccdaddeeffcfg", 7}};
+    const sf_power_law kind = {1000000, 10000000, 0.6, 50, 4, 1};
+    int status = draw_data(b, NULL, &kind, error);
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0] && status == SF_OK; s++) {
+        b->work.name = shapes[s].name;
+        b->work.embeddings = UINT64_MAX;
+        status = add_shape(&b->work, shapes[s].size, shapes[s].edges, kind.labels, error);
+        if (status == SF_OK)
+            status = measure_everywhere(b, error);
+        sf_pattern_free(&b->work.patterns[0]);
+        b->work.patterns[0] = (sf_pattern){0};
+        b->work.count = 0;
+    }
+    return status;
+}
+
+static const struct {
+    const char *name;
+    int (*run)(benchmark *b, sf_error *error);
+} works[] = {{"hprd", bench_proteins},       {"celegans", bench_worm}, {"votes-4", bench_four_labels},
+             {"votes-10", bench_ten_labels}, {"clique", bench_clique}, {"gvsm", bench_techniques},
+             {"large", bench_large}};
+
+static const char *const parts[] = {"hprd",   "celegans", "votes-4", "votes-10",
+                                    "clique", "gvsm",     "large",   NULL};
+
+static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
+{
+    uint64_t threads = sf_thread_cores();
+    int status = app_uint(call, "threads", 1, 1024, &threads, error);
+    benchmark b = {.call = call, .rows = rows, .threads = (unsigned)threads};
+    for (size_t i = 0; i < sizeof works / sizeof works[0] && status == SF_OK; i++) {
+        if (app_bench_wants(call, works[i].name))
+            status = works[i].run(&b, error);
+        close_workload(&b.work);
+    }
+    return status;
+}
+
+const app_bench app_bench_match = {.name = "match", .parts = parts, .run = run};

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Matching on devices: with a plugin that needs none, what it is asked and what happens where it fails; and
+ * on every device that is there, the same counts and embeddings as on the CPU and in the oracle.
+ */
+#include "core/backend.h"
+#include "core/clock.h"
+#include "oracle/match_cases.h"
+#include "oracle/match_oracle.h"
+
+static sf_match_result run(sf_match_index *index, const sf_pattern *pattern, const sf_match_options *options)
+{
+    sf_match_result result;
+    sf_error error;
+    if (sf_match_run(index, pattern, options, &result, &error) != SF_OK)
+        fail_msg("on %s: %s", options->device, error.text);
+    return result;
+}
+
+/* A device says what it does not do; nothing else may send a job back to the CPU. */
+static bool was_done_there(const sf_match_result *result)
+{
+    if (result->device_note[0] == '\0')
+        return true;
+    if (strstr(result->device_note, "compares attributes of vertices that no edge joins") == NULL)
+        fail_msg("refused: %s", result->device_note);
+    return false;
+}
+
+/* Both list the same embeddings in the same order, all of them or the first. */
+static void compare_lists(sf_match_index *index, const sf_pattern *pattern, sf_match_options options,
+                          size_t keep)
+{
+    options.keep = keep;
+    sf_match_result found = run(index, pattern, &options);
+    options.device = "cpu";
+    sf_match_result expected = run(index, pattern, &options);
+    assert_int_equal(found.count, expected.count);
+    assert_int_equal(found.truncated, expected.truncated);
+    assert_int_equal(found.kept, expected.kept);
+    assert_memory_equal(found.embeddings, expected.embeddings,
+                        found.kept * pattern->vertex_count * sizeof *found.embeddings);
+    sf_match_result_free(&found);
+    sf_match_result_free(&expected);
+}
+
+static void check_limit(sf_match_index *index, const sf_pattern *pattern, sf_match_options options,
+                        uint64_t count)
+{
+    options.limit = count - 1;
+    sf_match_result result = run(index, pattern, &options);
+    assert_int_equal(result.count, count - 1);
+    assert_true(result.truncated);
+    sf_match_result_free(&result);
+    options.limit = count;
+    result = run(index, pattern, &options);
+    assert_int_equal(result.count, count);
+    assert_false(result.truncated);
+    sf_match_result_free(&result);
+}
+
+/* Returns whether the device did it. */
+static bool check_case(sf_match_index *index, const sf_csr *data, const sf_pattern *pattern,
+                       sf_semantics semantics, const char *device)
+{
+    sf_match_options options = {.semantics = semantics, .device = device, .threads = 1};
+    uint64_t expected = match_oracle(data, pattern, semantics);
+    sf_match_result result = run(index, pattern, &options);
+    if (result.count != expected)
+        fail_msg("%s found %llu embeddings, expected %llu (semantics %d, %u vertices)", device,
+                 (unsigned long long)result.count, (unsigned long long)expected, semantics,
+                 pattern->vertex_count);
+    assert_false(result.truncated);
+    bool done = was_done_there(&result);
+    if (done && result.candidates[0] > 0 && result.blacklisted < data->vertex_count)
+        assert_string_equal(result.device, device);
+    sf_match_result_free(&result);
+    compare_lists(index, pattern, options, 1 + expected / 2);
+    compare_lists(index, pattern, options, expected + 3);
+    if (semantics != SF_HOMOMORPHISM && pattern->exchange_count == 0) {
+        options.distinct = true;
+        compare_lists(index, pattern, options, expected + 3);
+        options.distinct = false;
+    }
+    if (expected > 1)
+        check_limit(index, pattern, options, expected);
+    return done;
+}
+
+static void check_device(const char *device, int rounds)
+{
+    test_random random = test_random_start(device, 77);
+    int done = 0;
+    for (int round = 0; round < rounds; round++) {
+        match_kind k = match_draw_kind(&random);
+        sf_csr data = match_draw_graph(&random, &k);
+        sf_match_index *index;
+        assert_int_equal(sf_match_open(&index, &data, NULL), SF_OK);
+        sf_pattern pattern = match_draw_pattern(&random, &k, data.vertex_count > 8 ? 4 : 6);
+        for (int semantics = SF_ISOMORPHISM; semantics <= SF_HOMOMORPHISM; semantics++)
+            done += check_case(index, &data, &pattern, (sf_semantics)semantics, device);
+        sf_pattern_free(&pattern);
+        sf_match_close(index);
+        sf_csr_free(&data);
+    }
+    assert_true(done > 2 * rounds); /* of three semantics */
+}
+
+static void use_test_plugin(void)
+{
+    sf_error error;
+    if (sf_devices_use(TEST_PLUGIN, &error) != SF_OK)
+        fail_msg("%s", error.text);
+}
+
+/* ---- a graph and a pattern for the rest
+ * ------------------------------------------------------------------------ */
+
+/* Each vertex with the 10 before it, unlabelled; and paths of 4 vertices to look for. */
+static void open_ring(sf_csr *data, sf_match_index **index, sf_pattern *path, uint32_t vertices)
+{
+    sf_edge_list list = {0};
+    assert_int_equal(sf_edge_list_set_vertices(&list, vertices, NULL), SF_OK);
+    for (uint32_t v = 0; v < vertices; v++)
+        for (uint32_t k = 1; k <= 10; k++)
+            assert_int_equal(sf_edge_list_add(&list, v, (v + k) % vertices, NULL), SF_OK);
+    assert_int_equal(sf_csr_build(data, &list, 0, NULL), SF_OK);
+    sf_edge_list_free(&list);
+    assert_int_equal(sf_match_open(index, data, NULL), SF_OK);
+    *path = (sf_pattern){0};
+    for (uint32_t u = 0; u < 4; u++)
+        assert_int_equal(sf_pattern_add_vertex(path, NULL, SF_ANY_LABEL, NULL), SF_OK);
+    for (uint32_t u = 0; u < 3; u++)
+        assert_int_equal(sf_pattern_add_edge(path, u, u + 1, SF_ANY_LABEL, false, NULL), SF_OK);
+}
+
+static void close_ring(sf_csr *data, sf_match_index *index, sf_pattern *path)
+{
+    sf_pattern_free(path);
+    sf_match_close(index);
+    sf_csr_free(data);
+}
+
+static void a_device_is_asked_for_what_the_cpu_does(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    check_device("test:0", 400);
+    sf_devices_close();
+}
+
+static void the_cpu_goes_on_where_a_device_does_not(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    sf_csr data;
+    sf_match_index *index;
+    sf_pattern path;
+    open_ring(&data, &index, &path, 50);
+    sf_match_options options = {.device = "cpu", .threads = 1};
+    sf_match_result expected = run(index, &path, &options);
+    assert_string_equal(expected.device, "cpu");
+    options.device = "test:2";
+    sf_match_result found = run(index, &path, &options);
+    assert_int_equal(found.count, expected.count);
+    assert_string_equal(found.device, "cpu");
+    assert_string_equal(found.device_note, "the job is too large for a test device");
+    options.device = "test:1"; /* lost in its second job */
+    for (int job = 1; job < 4; job++) {
+        found = run(index, &path, &options);
+        assert_int_equal(found.count, expected.count);
+        assert_string_equal(found.device, job == 1 ? "test:1" : "cpu");
+        assert_true((strstr(found.device_note, "fallen off the bus") != NULL) == (job > 1));
+    }
+    sf_error error;
+    options.device = "test:9";
+    assert_int_equal(sf_match_run(index, &path, &options, &found, &error), SF_UNAVAILABLE);
+    options.device = "nonsense";
+    assert_int_equal(sf_match_run(index, &path, &options, &found, &error), SF_USAGE);
+    close_ring(&data, index, &path);
+    sf_devices_close();
+}
+
+/* A longer search than a device needs to start: it is chosen without being asked for. */
+static void a_long_search_goes_to_a_device(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    sf_csr data;
+    sf_match_index *index;
+    sf_pattern path;
+    open_ring(&data, &index, &path, 50);
+    sf_match_options options = {.device = "auto", .threads = 1};
+    sf_match_result result = run(index, &path, &options);
+    assert_string_equal(result.device, "cpu");
+    close_ring(&data, index, &path);
+
+    open_ring(&data, &index, &path, 3000);
+    for (uint32_t u = 4; u < 8; u++) { /* two more triangles along the path: nothing is left to products */
+        assert_int_equal(sf_pattern_add_vertex(&path, NULL, SF_ANY_LABEL, NULL), SF_OK);
+        assert_int_equal(sf_pattern_add_edge(&path, u - 1, u, SF_ANY_LABEL, false, NULL), SF_OK);
+        assert_int_equal(sf_pattern_add_edge(&path, u - 2, u, SF_ANY_LABEL, false, NULL), SF_OK);
+    }
+    options.time_limit_s = 0.05;
+    result = run(index, &path, &options);
+    assert_string_equal(result.device, "test:0");
+    assert_true(result.truncated && result.estimate_s > 0.5);
+    close_ring(&data, index, &path);
+    sf_devices_close();
+}
+
+static int match_once(void *context)
+{
+    sf_csr *data = context;
+    sf_match_index *index = NULL;
+    sf_pattern path = {0};
+    sf_match_result result = {0};
+    sf_match_options options = {
+        .semantics = SF_INDUCED, .device = "test:0", .threads = 1, .keep = 20, .distinct = true};
+    int status = sf_match_open(&index, data, NULL);
+    for (uint32_t u = 0; u < 4 && status == SF_OK; u++)
+        status = sf_pattern_add_vertex(&path, NULL, SF_ANY_LABEL, NULL);
+    for (uint32_t u = 0; u < 3 && status == SF_OK; u++)
+        status = sf_pattern_add_edge(&path, u, u + 1, SF_ANY_LABEL, false, NULL);
+    if (status == SF_OK)
+        status = sf_match_run(index, &path, &options, &result, NULL);
+    if (status == SF_OK)
+        assert_string_equal(result.device, "test:0");
+    sf_match_result_free(&result);
+    sf_pattern_free(&path);
+    sf_match_close(index);
+    return status;
+}
+
+static void no_memory_is_no_crash(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    sf_csr data;
+    sf_match_index *index;
+    sf_pattern path;
+    open_ring(&data, &index, &path, 22);
+    sf_device *device;
+    assert_int_equal(sf_device_find(&device, "test:0", NULL), SF_OK);
+    test_fail_every_allocation(match_once, &data);
+    close_ring(&data, index, &path);
+    sf_devices_close();
+}
+
+/* ---- devices that are there
+ * ------------------------------------------------------------------------------------ */
+
+static bool no_device(void)
+{
+    if (sf_device_count() > 0)
+        return false;
+    print_message("no device here: skipped\n");
+    return true;
+}
+
+static void every_device_counts_as_the_oracle(void **state)
+{
+    (void)state;
+    if (no_device())
+        skip();
+    const char *rounds = getenv("SYNFIRE_TEST_ROUNDS");
+    for (uint32_t i = 0; i < sf_device_count(); i++)
+        check_device(sf_device_name(sf_device_at(i)), rounds != NULL ? atoi(rounds) : 300);
+    sf_devices_close();
+}
+
+/* Long enough for tasks to be handed from warp to warp many times. */
+static void every_device_counts_large_graphs_as_the_cpu(void **state)
+{
+    (void)state;
+    if (no_device())
+        skip();
+    test_random random = test_random_start("large", 5);
+    for (int round = 0; round < 12; round++) {
+        sf_csr data;
+        match_kind k = {.directed = round % 2 != 0, .labelled = round % 3 != 0, .labels = 2};
+        data = match_draw_hubs(&random, &k, 2000, 12000);
+        sf_match_index *index;
+        assert_int_equal(sf_match_open(&index, &data, NULL), SF_OK);
+        sf_pattern pattern = match_draw_pattern(&random, &k, 5);
+        sf_match_options options = {
+            .semantics = (sf_semantics)(round % 3), .device = "cpu", .time_limit_s = 5};
+        sf_match_result expected = run(index, &pattern, &options);
+        options.device = sf_device_name(sf_device_at(0));
+        sf_match_result found = run(index, &pattern, &options);
+        if (!expected.truncated)
+            assert_int_equal(found.count, expected.count);
+        was_done_there(&found);
+        sf_pattern_free(&pattern);
+        sf_match_close(index);
+        sf_csr_free(&data);
+    }
+    sf_devices_close();
+}
+
+static void a_device_stops_in_time(void **state)
+{
+    (void)state;
+    if (no_device())
+        skip();
+    sf_csr data;
+    sf_match_index *index;
+    sf_pattern path;
+    open_ring(&data, &index, &path, 100000);
+    for (uint32_t u = 4; u < 12; u++) {
+        assert_int_equal(sf_pattern_add_vertex(&path, NULL, SF_ANY_LABEL, NULL), SF_OK);
+        assert_int_equal(sf_pattern_add_edge(&path, u - 1, u, SF_ANY_LABEL, false, NULL), SF_OK);
+        assert_int_equal(sf_pattern_add_edge(&path, u - 2, u, SF_ANY_LABEL, false, NULL), SF_OK);
+    }
+    sf_match_options options = {.device = sf_device_name(sf_device_at(0)), .time_limit_s = 1};
+    double start = sf_clock_seconds();
+    sf_match_result result = run(index, &path, &options);
+    assert_string_equal(result.device, options.device);
+    assert_true(result.truncated && result.count > 0);
+    assert_true(sf_clock_seconds() - start < 3);
+    close_ring(&data, index, &path);
+    sf_devices_close();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_device_is_asked_for_what_the_cpu_does),
+        cmocka_unit_test(the_cpu_goes_on_where_a_device_does_not),
+        cmocka_unit_test(a_long_search_goes_to_a_device),
+        cmocka_unit_test(no_memory_is_no_crash),
+        cmocka_unit_test(every_device_counts_as_the_oracle),
+        cmocka_unit_test(every_device_counts_large_graphs_as_the_cpu),
+        cmocka_unit_test(a_device_stops_in_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
