@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "support/support.h"
-
-#include "core/file.h"
-#include "graph/file.h"
+#include "support/graphs.h"
 
 #include <math.h>
-
-static int parse(sf_edge_list *list, const sf_graph_format *format, const char *text, sf_error *error)
-{
-    *list = (sf_edge_list){0};
-    return format->parse(list, "file", text, strlen(text), error);
-}
 
 static double value_of(const sf_edge_list *list, const char *column, size_t edge)
 {
@@ -39,7 +30,7 @@ static void matrix_market_reads_every_kind(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         sf_edge_list list;
         sf_error error;
-        if (parse(&list, &sf_graph_matrix_market, cases[i].text, &error) != SF_OK)
+        if (test_graph_parse(&list, &sf_graph_matrix_market, cases[i].text, &error) != SF_OK)
             fail_msg("case %zu: %s: %s", i, error.place, error.text);
         assert_int_equal(list.vertex_count, 3);
         assert_int_equal(list.directed, cases[i].directed);
@@ -50,30 +41,12 @@ static void matrix_market_reads_every_kind(void **state)
     }
 }
 
-typedef struct refusal {
-    const char *text, *place, *words;
-} refusal;
-
-static void expect_refusals(const sf_graph_format *format, const refusal *cases, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        sf_edge_list list;
-        sf_error error = {0};
-        int status = parse(&list, format, cases[i].text, &error);
-        if (status == SF_OK)
-            fail_msg("%s case %zu was accepted", format->name, i);
-        test_assert_fails(status, &error, SF_DATA, cases[i].words);
-        assert_string_equal(error.place, cases[i].place);
-        sf_edge_list_free(&list);
-    }
-}
-
 #define HEAD "%%MatrixMarket matrix coordinate "
 
 static void matrix_market_refuses_with_the_line(void **state)
 {
     (void)state;
-    static const refusal cases[] = {
+    static const test_refusal cases[] = {
         {"", "file:0", "empty"},
         {"1 1 1\n", "file:1", "expected %%MatrixMarket"},
         {"%%MatrixMarket matrix array real general\n", "file:1", "'array', expected 'coordinate'"},
@@ -100,22 +73,23 @@ static void matrix_market_refuses_with_the_line(void **state)
         {HEAD "pattern general\n2 2 1\n1 1\n1 2\n", "file:4", "after the 1 entries"},
         {HEAD "pattern general\n2 2 1\n1 -1\n", "file:3", "found '-1'"},
     };
-    expect_refusals(&sf_graph_matrix_market, cases, sizeof cases / sizeof cases[0]);
+    test_graph_refusals(&sf_graph_matrix_market, cases, sizeof cases / sizeof cases[0]);
 }
 
 static void edge_lists_and_labelled_graphs_read(void **state)
 {
     (void)state;
     sf_edge_list list;
-    assert_int_equal(parse(&list, &sf_graph_edge_list, "# c\n0 1 2.5\n\n7\t3 -1\n", NULL), SF_OK);
+    assert_int_equal(test_graph_parse(&list, &sf_graph_edge_list, "# c\n0 1 2.5\n\n7\t3 -1\n", NULL), SF_OK);
     assert_int_equal(list.vertex_count, 8);
     assert_true(list.directed);
     test_assert_same(value_of(&list, "weight", 1), -1);
     sf_edge_list_free(&list);
-    assert_int_equal(parse(&list, &sf_graph_edge_list, "# Nodes: 5 Edges: 1\n0 1\n", NULL), SF_OK);
+    assert_int_equal(test_graph_parse(&list, &sf_graph_edge_list, "# Nodes: 5 Edges: 1\n0 1\n", NULL), SF_OK);
     assert_int_equal(list.vertex_count, 5);
     sf_edge_list_free(&list);
-    assert_int_equal(parse(&list, &sf_graph_labelled, "t 2 1\nv 0 5 1\nv 1 6\ne 0 1 9\n", NULL), SF_OK);
+    assert_int_equal(test_graph_parse(&list, &sf_graph_labelled, "t 2 1\nv 0 5 1\nv 1 6\ne 0 1 9\n", NULL),
+                     SF_OK);
     assert_int_equal(list.vertex_count, 2);
     assert_false(list.directed);
     sf_csr graph;
@@ -129,7 +103,7 @@ static void edge_lists_and_labelled_graphs_read(void **state)
 static void edge_lists_and_labelled_graphs_refuse_with_the_line(void **state)
 {
     (void)state;
-    static const refusal lists[] = {
+    static const test_refusal lists[] = {
         {"", "file:0", "no edge"},
         {"0\n", "file:1", "ends before the vertex an edge enters"},
         {"0 1\n1 x\n", "file:2", "found 'x'"},
@@ -138,8 +112,8 @@ static void edge_lists_and_labelled_graphs_refuse_with_the_line(void **state)
         {"0 1 1 1\n", "file:1", "after the edge"},
         {"0 4294967295\n", "file:1", "4294967294"},
     };
-    expect_refusals(&sf_graph_edge_list, lists, sizeof lists / sizeof lists[0]);
-    static const refusal labelled[] = {
+    test_graph_refusals(&sf_graph_edge_list, lists, sizeof lists / sizeof lists[0]);
+    static const test_refusal labelled[] = {
         {"", "file:0", "empty"},
         {"v 0 0\n", "file:1", "before the line 't"},
         {"t 1 0\nt 1 0\n", "file:2", "second line 't'"},
@@ -154,63 +128,21 @@ static void edge_lists_and_labelled_graphs_refuse_with_the_line(void **state)
         {"t 1 0\nw 0\n", "file:2", "begins with 'w'"},
         {"t 1 0\nv 0 0 3 4\n", "file:2", "after the degree"},
     };
-    expect_refusals(&sf_graph_labelled, labelled, sizeof labelled / sizeof labelled[0]);
-}
-
-/* Four vertices, a loop, parallel edges, odd names, a column of text with a gap. */
-static sf_csr make_graph(bool directed)
-{
-    static const char *const names[] = {"A", "odd \"name\" <&>", "7", "new\nline"};
-    static const uint32_t edges[][2] = {{0, 1}, {1, 2}, {2, 2}, {3, 0}, {0, 1}};
-    sf_edge_list list = {.directed = directed};
-    size_t weight, kind, layer;
-    assert_int_equal(sf_columns_add(&list.edge_columns, "weight", &weight, NULL), SF_OK);
-    assert_int_equal(sf_columns_add(&list.edge_columns, "kind", &kind, NULL), SF_OK);
-    assert_int_equal(sf_columns_add(&list.vertex_columns, "layer", &layer, NULL), SF_OK);
-    for (size_t v = 0; v < 4; v++) {
-        assert_int_equal(sf_edge_list_add_named(&list, names[v], NULL), SF_OK);
-        list.vertex_columns.items[layer].values[v] = (double)v / 3;
-    }
-    for (size_t e = 0; e < 5; e++) {
-        assert_int_equal(sf_edge_list_add(&list, edges[e][0], edges[e][1], NULL), SF_OK);
-        list.edge_columns.items[weight].values[e] = (double)e + 0.1;
-        if (e % 2 == 0)
-            assert_int_equal(sf_column_word(&list.edge_columns.items[kind], e == 2 ? "loop" : "\"a\" & b",
-                                            &list.edge_columns.items[kind].values[e], NULL),
-                             SF_OK);
-    }
-    sf_csr graph;
-    assert_int_equal(sf_csr_build(&graph, &list, 0, NULL), SF_OK);
-    sf_edge_list_free(&list);
-    return graph;
-}
-
-static sf_csr write_and_read(const sf_csr *graph, const char *ending)
-{
-    char *path = test_temporary_path(ending);
-    sf_error error = {0};
-    sf_edge_list list;
-    sf_csr back = {0};
-    if (sf_graph_write(graph, path, &error) != SF_OK || sf_graph_read(&list, path, &error) != SF_OK ||
-        sf_csr_build(&back, &list, 0, &error) != SF_OK)
-        fail_msg("%s: %s: %s", ending, error.place, error.text);
-    sf_edge_list_free(&list);
-    remove(path);
-    free(path);
-    return back;
+    test_graph_refusals(&sf_graph_labelled, labelled, sizeof labelled / sizeof labelled[0]);
 }
 
 static void graphs_come_back_as_they_were_written(void **state)
 {
     (void)state;
     for (int directed = 0; directed < 2; directed++) {
-        sf_csr graph = make_graph(directed);
-        sf_csr back = write_and_read(&graph, ".mtx"); /* the parallel edges become one with both weights */
+        sf_csr graph = test_graph_make(directed);
+        sf_csr back =
+            test_graph_round_trip(&graph, ".mtx"); /* the parallel edges become one with both weights */
         assert_int_equal(back.directed, directed);
         assert_int_equal(sf_csr_edge_count(&back), directed ? 4 : 7);
         test_assert_same(back.edge_columns.items[0].values[sf_csr_find(&back, 0, 1)], 0.1 + 4.1);
         sf_csr_free(&back);
-        back = write_and_read(&graph, ".el");
+        back = test_graph_round_trip(&graph, ".el");
         assert_int_equal(sf_csr_edge_count(&back), sf_csr_edge_count(&graph));
         assert_memory_equal(back.targets, graph.targets, sf_csr_edge_count(&graph) * sizeof(uint32_t));
         assert_memory_equal(back.edge_columns.items[0].values, graph.edge_columns.items[0].values,
@@ -218,7 +150,7 @@ static void graphs_come_back_as_they_were_written(void **state)
         sf_csr_free(&back);
         sf_csr_free(&graph);
     }
-    sf_csr graph = make_graph(false), back = write_and_read(&graph, ".graph");
+    sf_csr graph = test_graph_make(false), back = test_graph_round_trip(&graph, ".graph");
     assert_memory_equal(back.targets, graph.targets, sf_csr_edge_count(&graph) * sizeof(uint32_t));
     sf_csr_free(&back);
     sf_error error = {0};
@@ -233,11 +165,11 @@ static void graphs_come_back_as_they_were_written(void **state)
 static void dot_quotes_what_needs_it(void **state)
 {
     (void)state;
-    sf_csr graph = make_graph(true);
+    sf_csr graph = test_graph_make(true);
     sf_text text = {0};
     assert_int_equal(sf_graph_dot.print(&text, &graph, NULL), SF_OK);
-    assert_non_null(
-        strstr(text.data, "digraph synfire {\n  0 [label=\"A\"];\n  1 [label=\"odd \\\"name\\\" <&>\"];"));
+    assert_non_null(strstr(
+        text.data, "digraph synfire {\n  0 [label=\"A\"];\n  1 [label=\"odd \\\"name\\\" <&>\xc3\xa9\"];"));
     assert_non_null(strstr(text.data, "  3 [label=\"new line\"];"));
     assert_non_null(strstr(text.data, "  2 -> 2 [\"weight\"=2.1000000000000001, \"kind\"=\"loop\"];"));
     sf_text_free(&text);
@@ -273,42 +205,12 @@ static void files_are_told_apart_by_content(void **state)
     test_assert_fails(sf_graph_read(&list, "/tmp", &error), &error, SF_DATA, "no graph");
 }
 
-static int write_read_and_build(void *context)
-{
-    const char *const *arguments = context;
-    sf_text text = {0};
-    sf_edge_list list = {0};
-    sf_csr graph = {0};
-    sf_error error;
-    int status = sf_file_read(&text, arguments[0], &error);
-    sf_text_free(&text);
-    if (status == SF_OK)
-        status = sf_graph_read(&list, arguments[0], &error);
-    if (status == SF_OK)
-        status = sf_csr_build(&graph, &list, 0, &error);
-    if (status == SF_OK)
-        status = sf_graph_write(&graph, arguments[1], &error);
-    sf_csr_free(&graph);
-    sf_edge_list_free(&list);
-    return status;
-}
-
 static void failed_allocations_leak_nothing(void **state)
 {
     (void)state;
     static const char *const endings[] = {".mtx", ".el", ".graph"};
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        sf_csr graph = make_graph(false);
-        char *path = test_temporary_path(endings[i]), *copy = test_temporary_path(endings[i]);
-        assert_int_equal(sf_graph_write(&graph, path, NULL), SF_OK);
-        const char *arguments[] = {path, copy};
-        test_fail_every_allocation(write_read_and_build, arguments);
-        remove(path);
-        remove(copy);
-        free(path);
-        free(copy);
-        sf_csr_free(&graph);
-    }
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        test_graph_fail_allocations(endings[i]);
 }
 
 int main(void)
