@@ -54,11 +54,6 @@ static double coefficient(sf_train a, sf_train b, double tiled_a, double tiled_b
     return (term(close_share(a, b, dt), tiled_b) + term(close_share(b, a, dt), tiled_a)) / 2;
 }
 
-double sf_sttc(sf_train a, sf_train b, int64_t dt_ns, sf_recorded recorded)
-{
-    return coefficient(a, b, tiled_share(a, dt_ns, recorded), tiled_share(b, dt_ns, recorded), dt_ns);
-}
-
 /* ---- trains
  * -------------------------------------------------------------------------------------------------- */
 
@@ -163,32 +158,6 @@ static int check_options(const sf_trains *trains, const sf_sttc_options *options
             return sf_fail(error, SF_DATA, NULL, "unit #%zu has spikes outside the recorded time", a);
     }
     return SF_OK;
-}
-
-int sf_sttc_matrix(double *matrix, const sf_trains *trains, const sf_sttc_options *options, sf_error *error)
-{
-    int status = check_options(trains, options, error);
-    if (status != SF_OK)
-        return status;
-    size_t n = trains->count;
-    pass p = {.trains = trains,
-              .options = options,
-              .tiled = sf_resize(NULL, n, sizeof *p.tiled),
-              .observed = sf_resize(NULL, pair_count(n), sizeof *p.observed)};
-    if (p.tiled != NULL && p.observed != NULL) {
-        visit_pairs(&p);
-        for (size_t a = 0; a < n; a++) {
-            for (size_t b = 0; b < n; b++)
-                matrix[a * n + b] = b > a ? p.observed[row_start(n, a) + b - a - 1] : NAN;
-            if (trains->items[a].count > 0)
-                matrix[a * n + a] = 1;
-        }
-    } else {
-        status = sf_fail_memory(error);
-    }
-    sf_free(p.tiled);
-    sf_free(p.observed);
-    return status;
 }
 
 /* ---- surrogates

@@ -28,9 +28,6 @@ typedef struct sf_recorded {
     int64_t start_ns, stop_ns;
 } sf_recorded;
 
-/** From -1 to 1; NaN where a train is empty. Spikes lie in the recorded time, dt_ns >= 0. */
-double sf_sttc(sf_train a, sf_train b, int64_t dt_ns, sf_recorded recorded);
-
 /** Every unit's train out of a stream; sf_trains_free gives the memory back. */
 typedef struct sf_trains {
     sf_train *items;
@@ -54,11 +51,9 @@ typedef struct sf_sttc_options {
     const sf_progress *progress; /**< or NULL */
 } sf_sttc_options;
 
-/** matrix[a * count + b] for a <= b, NaN below the diagonal. */
-int sf_sttc_matrix(double *matrix, const sf_trains *trains, const sf_sttc_options *options, sf_error *error);
-
 /**
- * The undirected graph of pairs (from < to) above their threshold. A surrogate shifts every train round the
+ * The undirected graph of pairs (from < to) above their threshold; a pair with a silent unit has no
+ * coefficient and is no edge. A surrogate shifts every train round the
  * recorded time by a random amount of its own; p is the share of surrogates as high as the pair, itself
  * counted among them. An edge's delay is (0, dt]. SF_CANCELLED.
  */

@@ -88,7 +88,12 @@ static void compare(const char *recording_path, const char *matrix_path, size_t 
         .threads = 2};
     size_t n = trains.count, values = 0, ties = 0;
     double *matrix = calloc(n * n, sizeof *matrix), expected;
-    assert_int_equal(sf_sttc_matrix(matrix, &trains, &options, NULL), SF_OK);
+    sf_connectivity graph;
+    assert_int_equal(sf_sttc_graph(&graph, &trains, &options, NULL), SF_OK);
+    assert_int_equal(graph.count, n * (n - 1) / 2);
+    for (size_t i = 0; i < graph.count; i++)
+        matrix[graph.links[i].from * n + graph.links[i].to] = graph.links[i].coefficient;
+    sf_connectivity_free(&graph);
     FILE *file = fopen(expected_path, "r");
     assert_non_null(file);
     for (; fscanf(file, "%lf", &expected) == 1 && values < n * n; values++)

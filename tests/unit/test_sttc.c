@@ -12,6 +12,19 @@ static void assert_near(double found, double expected)
         fail_msg("found %.17g, expected %.17g", found, expected);
 }
 
+/* The coefficient of two trains, NaN where the graph has none. */
+static double coefficient_of(sf_train a, sf_train b, int64_t dt_ns, sf_recorded recorded)
+{
+    sf_train items[] = {a, b};
+    const sf_trains trains = {.items = items, .count = 2};
+    const sf_sttc_options options = {.dt_ns = dt_ns, .recorded = recorded, .threads = 1};
+    sf_connectivity graph;
+    assert_int_equal(sf_sttc_graph(&graph, &trains, &options, NULL), SF_OK);
+    double coefficient = graph.count == 1 ? graph.links[0].coefficient : NAN;
+    sf_connectivity_free(&graph);
+    return coefficient;
+}
+
 static void hand_values_come_out(void **state)
 {
     (void)state;
@@ -19,17 +32,18 @@ static void hand_values_come_out(void **state)
     static const int64_t b[] = {1020000, 2710000, 18820000, 28460000, 28790000, 43600000};
     const sf_train x = {a, 8}, y = {b, 6}, none = {a, 0};
     const sf_recorded span = {0, 50000000};
-    assert_near(sf_sttc(x, y, 5000000, span), 0.4958601655933762);
-    test_assert_same(sf_sttc(x, y, 5000000, span), sf_sttc(y, x, 5000000, span));
-    assert_near(sf_sttc(x, x, 5000000, span), 1);
-    assert_true(isnan(sf_sttc(x, none, 5000000, span)));
-    assert_true(isnan(sf_sttc(none, none, 5000000, span)));
+    assert_near(coefficient_of(x, y, 5000000, span), 0.4958601655933762);
+    test_assert_same(coefficient_of(x, y, 5000000, span), coefficient_of(y, x, 5000000, span));
+    assert_near(coefficient_of(x, x, 5000000, span), 1);
+    assert_true(isnan(coefficient_of(x, none, 5000000, span)));
+    assert_true(isnan(coefficient_of(none, none, 5000000, span)));
     static const int64_t c[] = {1000, 2000, 3000, 4000, 5000}, d[] = {1500, 2500, 3500, 4500, 5500};
     const sf_train e = {c, 5}, f = {d, 5};
-    assert_near(sf_sttc(e, f, 50, (sf_recorded){1000, 5500}),
+    assert_near(coefficient_of(e, f, 50, (sf_recorded){1000, 5500}),
                 -0.1); /* half of a tile is cut off, and of the time */
-    assert_near(sf_sttc(e, f, 50, (sf_recorded){750, 5750}), -0.1);
-    assert_near(sf_sttc(e, e, 100000, (sf_recorded){1000, 5500}), 1); /* everything tiled: 0 / 0 is 1 */
+    assert_near(coefficient_of(e, f, 50, (sf_recorded){750, 5750}), -0.1);
+    assert_near(coefficient_of(e, e, 100000, (sf_recorded){1000, 5500}),
+                1); /* everything tiled: 0 / 0 is 1 */
 }
 
 static size_t draw_train(test_random *random, int64_t *times, int64_t length)
@@ -55,7 +69,7 @@ static void random_trains_have_the_value_of_the_definition(void **state)
         sf_train x = {a, draw_train(&random, a, length)}, y = {b, draw_train(&random, b, length)};
         int64_t dt = (int64_t)test_random_below(&random, round % 10 == 0 ? 300 : 12);
         double expected = sttc_oracle(x, y, dt, (sf_recorded){0, length});
-        double found = sf_sttc(x, y, dt, (sf_recorded){0, length});
+        double found = coefficient_of(x, y, dt, (sf_recorded){0, length});
         if (isnan(expected))
             assert_true(isnan(found));
         else
@@ -83,28 +97,32 @@ static sf_trains make_trains(size_t units, size_t spikes, uint64_t seed, int64_t
     return trains;
 }
 
-static void the_matrix_holds_every_pair_on_any_number_of_threads(void **state)
+static void every_pair_is_an_edge_on_any_number_of_threads(void **state)
 {
     (void)state;
     enum { UNITS = 9 };
     sf_trains trains = make_trains(UNITS, 400, 4, 100000);
-    double one[UNITS * UNITS], three[UNITS * UNITS];
-    sf_sttc_options options = {.dt_ns = 50, .recorded = {0, 100000}, .threads = 1};
-    assert_int_equal(sf_sttc_matrix(one, &trains, &options, NULL), SF_OK);
-    options.threads = 3;
-    assert_int_equal(sf_sttc_matrix(three, &trains, &options, NULL), SF_OK);
-    for (size_t a = 0; a < UNITS; a++) {
-        for (size_t b = 0; b < UNITS; b++) {
-            double expected = b < a ? NAN : sf_sttc(trains.items[a], trains.items[b], 50, options.recorded);
-            test_assert_same(one[a * UNITS + b], expected);
-            test_assert_same(three[a * UNITS + b], expected);
-        }
+    sf_sttc_options options = {.dt_ns = 50, .recorded = {0, 100000}};
+    for (options.threads = 1; options.threads <= 3; options.threads++) {
+        sf_connectivity graph;
+        size_t place = 0;
+        assert_int_equal(sf_sttc_graph(&graph, &trains, &options, NULL), SF_OK);
+        for (uint32_t a = 0; a + 1 < UNITS; a++)
+            for (uint32_t b = a + 1; b + 1 < UNITS; b++, place++) {
+                assert_int_equal(graph.links[place].from, a);
+                assert_int_equal(graph.links[place].to, b);
+                test_assert_same(graph.links[place].coefficient,
+                                 coefficient_of(trains.items[a], trains.items[b], 50, options.recorded));
+            }
+        assert_int_equal(graph.count, place);
+        sf_connectivity_free(&graph);
     }
-    options.recorded.stop_ns = 10;
+    sf_connectivity graph;
     sf_error error = {0};
-    test_assert_fails(sf_sttc_matrix(one, &trains, &options, &error), &error, SF_DATA, "outside");
+    options.recorded.stop_ns = 10;
+    test_assert_fails(sf_sttc_graph(&graph, &trains, &options, &error), &error, SF_DATA, "outside");
     options.recorded.stop_ns = 0;
-    test_assert_fails(sf_sttc_matrix(one, &trains, &options, &error), &error, SF_DATA, "empty");
+    test_assert_fails(sf_sttc_graph(&graph, &trains, &options, &error), &error, SF_DATA, "empty");
     sf_trains_free(&trains);
 }
 
@@ -127,7 +145,7 @@ static void surrogates_keep_what_is_above_them(void **state)
     assert_int_equal(graph.links[0].to, 1);
     test_assert_same(graph.links[0].p, 1.0 / 201);
     test_assert_same(graph.links[0].coefficient,
-                     sf_sttc(trains.items[0], trains.items[1], 500, options.recorded));
+                     coefficient_of(trains.items[0], trains.items[1], 500, options.recorded));
     assert_in_range(graph.count, 5, 50); /* of 406 pairs with spikes, 20 by chance */
     for (size_t i = 0; i < graph.count; i++)
         assert_true(graph.links[i].to < UNITS - 1 && graph.links[i].p <= 11.0 / 201);
@@ -151,10 +169,7 @@ static int make_graph(void *context)
     static const sf_spike spikes[] = {{.time_ns = 1}, {.time_ns = 2, .unit = 1}, {.time_ns = 9, .unit = 2}};
     sf_trains trains;
     sf_connectivity graph = {0};
-    double matrix[9];
     int status = sf_trains_split(&trains, spikes, 3, 3, NULL);
-    if (status == SF_OK)
-        status = sf_sttc_matrix(matrix, &trains, options, NULL);
     if (status == SF_OK)
         status = sf_sttc_graph(&graph, &trains, options, NULL);
     sf_connectivity_free(&graph);
@@ -185,7 +200,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hand_values_come_out),
         cmocka_unit_test(random_trains_have_the_value_of_the_definition),
-        cmocka_unit_test(the_matrix_holds_every_pair_on_any_number_of_threads),
+        cmocka_unit_test(every_pair_is_an_edge_on_any_number_of_threads),
         cmocka_unit_test(surrogates_keep_what_is_above_them),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };
