@@ -10,7 +10,7 @@ static void finish(sf_background *background)
 static void *run(void *argument)
 {
     sf_background *background = argument;
-    sf_thread_give_way(); /* to the hops */
+    sf_thread_give_way(); /* to the hops: on two cores such work wants both */
     while (!atomic_load(&background->leave)) {
         if (atomic_load(&background->state) == SF_BACKGROUND_BUSY)
             finish(background);

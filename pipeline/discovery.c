@@ -24,14 +24,6 @@ double sf_discovery_threshold(const sf_config *config, sf_span window, uint64_t 
 /* ---- mining a window
  * ------------------------------------------------------------------------------------------- */
 
-static bool keep_going(void *user, const char *what, double done, double total)
-{
-    (void)what;
-    (void)done;
-    (void)total;
-    return !atomic_load(&((sf_discovery *)user)->leave);
-}
-
 /* An episode and how far it counts above chance. */
 typedef struct ranked {
     double excess;
@@ -93,7 +85,7 @@ static int mine_window(sf_discovery *discovery)
                            .spike_count = discovery->count,
                            .units = discovery->units,
                            .duration_ns = discovery->window.stop_ns - discovery->window.start_ns};
-    sf_progress progress = {.update = keep_going, .user = discovery};
+    sf_progress progress = sf_background_progress(&discovery->background);
     sf_mine_result *result;
     int status = sf_mine(&result, &input, &options, &progress, &discovery->error);
     if (status != SF_OK)
@@ -105,25 +97,12 @@ static int mine_window(sf_discovery *discovery)
     return status;
 }
 
-static void work(sf_discovery *discovery)
+static void work(void *job)
 {
+    sf_discovery *discovery = job;
     double begin = sf_clock_seconds();
     discovery->status = mine_window(discovery);
     discovery->how.seconds = sf_clock_seconds() - begin;
-    atomic_store(&discovery->state, SF_DISCOVERY_DONE);
-}
-
-static void *run(void *argument)
-{
-    sf_discovery *discovery = argument;
-    sf_thread_give_way(); /* to the hops: on two cores the miners want both */
-    while (!atomic_load(&discovery->leave)) {
-        if (atomic_load(&discovery->state) == SF_DISCOVERY_BUSY)
-            work(discovery);
-        else
-            sf_bell_wait(&discovery->bell, -1);
-    }
-    return NULL;
 }
 
 /* ---- the window thread's side
@@ -132,7 +111,7 @@ static void *run(void *argument)
 int sf_discovery_open(sf_discovery *discovery, const sf_config *config, const sf_units *units, bool inside,
                       sf_error *error)
 {
-    *discovery = (sf_discovery){.config = config, .units = units, .inside = inside};
+    *discovery = (sf_discovery){.config = config, .units = units};
     sf_error reason;
     int status = sf_delays_parse(discovery->delays, SF_DISCOVERY_DELAYS, &discovery->delay_count,
                                  config->mine.delays_ms, &reason);
@@ -152,11 +131,9 @@ int sf_discovery_open(sf_discovery *discovery, const sf_config *config, const sf
     discovery->unit_spikes = sf_alloc(units->count, sizeof *discovery->unit_spikes);
     if (discovery->unit_spikes == NULL)
         return sf_fail_memory(error);
-    if (inside || config->mine.every == 0)
+    if (config->mine.every == 0)
         return SF_OK;
-    status = sf_bell_open(&discovery->bell, error);
-    if (status == SF_OK)
-        status = sf_thread_start(&discovery->thread, "synfire-mine", run, discovery, error);
+    status = sf_background_open(&discovery->background, "synfire-mine", inside, work, discovery, error);
     if (status != SF_OK)
         sf_discovery_close(discovery);
     return status;
@@ -164,11 +141,7 @@ int sf_discovery_open(sf_discovery *discovery, const sf_config *config, const sf
 
 void sf_discovery_close(sf_discovery *discovery)
 {
-    atomic_store(&discovery->leave, true);
-    if (discovery->thread.running)
-        sf_bell_ring(&discovery->bell);
-    sf_thread_join(&discovery->thread);
-    sf_bell_close(&discovery->bell);
+    sf_background_close(&discovery->background);
     sf_free(discovery->spikes);
     sf_free(discovery->unit_spikes);
     sf_free(discovery->found);
@@ -177,7 +150,7 @@ void sf_discovery_close(sf_discovery *discovery)
 
 bool sf_discovery_idle(const sf_discovery *discovery)
 {
-    return atomic_load(&discovery->state) == SF_DISCOVERY_IDLE;
+    return sf_background_is_idle(&discovery->background);
 }
 
 int sf_discovery_start(sf_discovery *discovery, const sf_discovery_window *window, sf_error *error)
@@ -193,21 +166,16 @@ int sf_discovery_start(sf_discovery *discovery, const sf_discovery_window *windo
     discovery->count = window->count;
     discovery->window = window->span;
     discovery->resident = window->resident;
-    atomic_store(&discovery->state, SF_DISCOVERY_BUSY);
-    if (discovery->inside)
-        work(discovery);
-    else
-        sf_bell_ring(&discovery->bell);
+    sf_background_start(&discovery->background);
     return SF_OK;
 }
 
 int sf_discovery_take(sf_discovery *discovery, bool *ready, sf_episode **found, size_t *count,
                       sf_error *error)
 {
-    *ready = atomic_load(&discovery->state) == SF_DISCOVERY_DONE;
+    *ready = sf_background_take(&discovery->background);
     if (!*ready)
         return SF_OK;
-    atomic_store(&discovery->state, SF_DISCOVERY_IDLE);
     *found = discovery->found;
     *count = discovery->found_count;
     if (discovery->status ==

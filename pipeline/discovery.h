@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Re-mining a window. On a virtual clock it runs inside the hop that asks for it; otherwise on a thread of
- * its own, so that no hop waits for it, and its result is taken by the first hop after it is done.
+ * Re-mining a window in the background: its result is taken by the first hop after it is done, on a virtual
+ * clock by the hop that asks for it.
  */
 #ifndef SF_PIPELINE_DISCOVERY_H
 #define SF_PIPELINE_DISCOVERY_H
 
 #include "core/config.h"
-#include "core/thread.h"
 #include "mine/mine.h"
+#include "pipeline/background.h"
 #include "pipeline/tracking.h"
 #include "window/resident.h"
-
-typedef enum sf_discovery_state {
-    SF_DISCOVERY_IDLE,
-    SF_DISCOVERY_BUSY,
-    SF_DISCOVERY_DONE
-} sf_discovery_state;
 
 #define SF_DISCOVERY_DELAYS 16
 
@@ -40,12 +34,8 @@ typedef struct sf_discovery {
     const sf_units *units;
     sf_delay delays[SF_DISCOVERY_DELAYS];
     size_t delay_count;
-    bool inside; /**< runs inside the hop */
-    sf_thread thread;
-    sf_bell bell;
-    atomic_int state; /**< sf_discovery_state: the window thread sets BUSY, whoever mines sets DONE */
-    atomic_bool leave;
-    /* The job: written by the window thread while idle, by the one that mines while busy. */
+    sf_background background;
+    /* The job: the window thread's while idle, the miner's while busy. */
     sf_spike *spikes;
     uint64_t *unit_spikes;
     size_t count, capacity;
