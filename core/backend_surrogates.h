@@ -33,7 +33,7 @@ typedef struct sf_surrogate_level {
     const uint32_t *parents;
     const uint32_t *steps; /**< prefix_count, or NULL at level 0: the prefix's last delay and unit */
     /** prefix_count + 1: what extends prefix i are candidates first[i] .. first[i + 1] - 1 of this level */
-    const uint64_t *first;
+    const uint64_t *first;      /**< a level may have no candidates, and later ones still have some */
     const uint32_t *candidates; /**< first[prefix_count]: the last steps, ascending for each prefix */
     /** By candidate: its count as recorded, where it is known and wanted; else UINT32_MAX, which no surrogate
      * reaches. */

@@ -2,12 +2,18 @@
 /**
  * Surrogate spike trains: where each spike moves, the same on the CPU and on GPUs, to the nanosecond.
  *
- *   segment-shift  the trains of a segment move as wholes: one offset, uniform on -width .. +width, for each
- *                  train, segment and surrogate. A spike belongs to the segment it was fired in.
+ *   segment-shift  the trains of a segment move as wholes: one offset for each train, segment and surrogate.
+ *                  A spike belongs to the segment it was fired in.
  *   jitter         interval jitter: time is cut into intervals 2 * width long, and each spike is placed anew,
  *                  uniformly, in the interval it was fired in.
- *   shift          each train moves as a whole: one offset, uniform on -width .. +width, for each train and
- *                  surrogate.
+ *   shift          each train moves as a whole: one offset for each train and surrogate.
+ *
+ * Offsets are uniform on an interval `width` long that holds 0, so none is beyond -width .. +width. Where the
+ * interval lies around 0 is drawn once for each train and segment and then the same in all surrogates. So
+ * what was recorded, with offset 0, is one of the surrogates that might have been drawn, which makes the test
+ * exact where spikes might as well have come that much earlier or later. (With offsets uniform on -width ..
+ * +width it would lie in the middle, nearer to all surrogates than these are to each other: of independent
+ * pairs only 2.5 % had p < 0.05, measured with delays as wide as the offsets.)
  *
  * Segments and intervals are counted from time 0, the first spike of the recording as selected. Nothing is
  * cut off or wrapped around: a spike may move before time 0 or beyond the recording's end, by `width` at
@@ -47,29 +53,38 @@ SF_RANDOM_INLINE uint64_t sf_surrogate_below(uint64_t bits, uint64_t limit)
 #endif
 }
 
-/**
- * Where spike `number` (0-based, by time) of train `train` goes, fired at `time_ns` >= 0: ns since time 0,
- * not below -width_ns. `train` is the unit's index in the recording, so that a selection of units changes no
- * other train's surrogates. `surrogate` counts from 0.
- */
-SF_RANDOM_INLINE int64_t sf_surrogate_time(const sf_surrogate_rule *rule, uint32_t surrogate, uint32_t train,
-                                           uint32_t number, int64_t time_ns)
+/** 64 bits for a part of a train, by itself or (UINT32_MAX) for all surrogates. */
+SF_RANDOM_INLINE uint64_t sf_surrogate_draw(const sf_surrogate_rule *rule, uint32_t surrogate, uint32_t train,
+                                            uint32_t part)
 {
-    uint32_t part = 0;
-    if (rule->kind == SF_SURROGATE_SEGMENT_SHIFT)
-        part = (uint32_t)(time_ns / rule->segment_ns);
-    else if (rule->kind == SF_SURROGATE_JITTER)
-        part = number;
     /* The top bit keeps these numbers apart from those of a simulation with the same seed. */
     uint64_t stream = UINT64_C(1) << 63 | (uint64_t)rule->kind << 32 | surrogate;
     uint64_t words[2];
     sf_random_block(words, rule->seed, stream, (uint64_t)train << 32 | part);
-    if (rule->kind != SF_SURROGATE_JITTER)
-        return time_ns + (int64_t)sf_surrogate_below(words[0], 2 * (uint64_t)rule->width_ns + 1) -
-               rule->width_ns;
-    uint64_t interval = 2 * (uint64_t)rule->width_ns;
-    return time_ns - (int64_t)((uint64_t)time_ns % interval) +
-           (int64_t)sf_surrogate_below(words[0], interval);
+    return words[0];
+}
+
+/**
+ * Where spike `number` (0-based, by time) of train `train` goes, fired at `time_ns` >= 0: ns since time 0,
+ * not below -width_ns. `train` is the unit's index in the recording, so that a selection of units changes no
+ * other train's surrogates. `surrogate` counts from 0 and is below 2^32 - 1.
+ */
+SF_RANDOM_INLINE int64_t sf_surrogate_time(const sf_surrogate_rule *rule, uint32_t surrogate, uint32_t train,
+                                           uint32_t number, int64_t time_ns)
+{
+    if (rule->kind == SF_SURROGATE_JITTER) {
+        uint64_t interval = 2 * (uint64_t)rule->width_ns;
+        uint64_t bits = sf_surrogate_draw(rule, surrogate, train, number);
+        return time_ns - (int64_t)((uint64_t)time_ns % interval) +
+               (int64_t)sf_surrogate_below(bits, interval);
+    }
+    uint32_t segment = 0;
+    if (rule->kind == SF_SURROGATE_SEGMENT_SHIFT)
+        segment = (uint32_t)(time_ns / rule->segment_ns);
+    uint64_t places = (uint64_t)rule->width_ns + 1;
+    uint64_t highest = sf_surrogate_below(sf_surrogate_draw(rule, UINT32_MAX, train, segment), places);
+    uint64_t below = sf_surrogate_below(sf_surrogate_draw(rule, surrogate, train, segment), places);
+    return time_ns + (int64_t)highest - (int64_t)below;
 }
 
 #endif

@@ -226,6 +226,19 @@ static void judge_level(test *t, const sf_surrogate_side *side, sf_surrogate_out
     }
 }
 
+static void judge_levels(test *t, const sf_surrogate_side *side, sf_surrogate_outcome *outcome)
+{
+    uint64_t base = 0;
+    for (uint32_t k = 0; k < side->plan.level_count; k++) {
+        uint64_t candidates = side->levels[k].first[side->levels[k].prefix_count];
+        if (candidates == 0)
+            continue;
+        judge_level(t, side, outcome, k, base);
+        t->told->candidates[k + 2] = candidates;
+        base += candidates;
+    }
+}
+
 static int judge_side(test *t, bool mirrored, sf_error *error)
 {
     sf_surrogate_side side;
@@ -234,17 +247,14 @@ static int judge_side(test *t, bool mirrored, sf_error *error)
     int status = sf_surrogate_side_open(&side, &t->request, mirrored, error);
     if (status != SF_OK)
         return status;
-    status = sf_surrogate_run(&outcome, &side, t->told->options.surrogates, t->least, &t->device, t->threads,
-                              t->told->device_note, error);
-    uint64_t base = 0;
-    for (uint32_t k = 0; status == SF_OK && k < side.plan.level_count; k++) {
-        judge_level(t, &side, &outcome, k, base);
-        uint64_t candidates = side.levels[k].first[side.levels[k].prefix_count];
-        t->told->candidates[k + 2] = candidates;
-        base += candidates;
+    if (side.plan.level_count > 0) {
+        status = sf_surrogate_run(&outcome, &side, t->told->options.surrogates, t->least, &t->device,
+                                  t->threads, t->told->device_note, error);
+        if (status == SF_OK)
+            judge_levels(t, &side, &outcome);
+        if (status == SF_OK)
+            sf_surrogate_outcome_free(&outcome);
     }
-    if (status == SF_OK)
-        sf_surrogate_outcome_free(&outcome);
     sf_surrogate_side_close(&side);
     return status;
 }

@@ -5,8 +5,9 @@
  *
  * Surrogates. The question is whether the node that an episode adds is linked to the rest of it. So only the
  * last unit is shifted, and the episode without it stays as it was recorded; and for the first unit the same
- * in the mirror. Of either test p = (1 + surrogates that count as much or more) / (1 + surrogates), and the
- * episode has the larger one. Without that, a strong A -> B makes A -> B -> X significant for every X.
+ * in the mirror (for a pair the question is the same, and one test is enough). Of either test p = (1 +
+ * surrogates that count as much or more) / (1 + surrogates), and the episode has the larger one. Without
+ * that, a strong A -> B makes A -> B -> X significant for every X.
  *
  * Correction, for each size by itself, over all candidates that the search looked at:
  *   maximum   q is the share of surrogates, the recorded stream counted with them, in which any candidate

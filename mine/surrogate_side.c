@@ -198,8 +198,10 @@ static int list_level(sf_surrogate_side *side, const sf_surrogate_request *reque
     listing l = {.level = level,
                  .nodes = &request->tree->levels[size - 1],
                  .back = side->turn != NULL ? side->turn->back[size - 1] : NULL};
-    uint64_t room =
-        request->found_only ? l.nodes->count : sf_join_count(request->tree, &request->pairs, size);
+    bool none = side->mirrored && size == 2; /* pairs are candidates on the other side */
+    uint64_t room = none                  ? 0
+                    : request->found_only ? l.nodes->count
+                                          : sf_join_count(request->tree, &request->pairs, size);
     int status = list_prefixes(level, &request->tree->levels[size - 2], size - 1);
     level->first = l.first = sf_alloc((size_t)level->prefix_count + 1, sizeof *l.first);
     level->candidates = l.candidates = sf_resize(NULL, room, sizeof *l.candidates);
@@ -208,9 +210,10 @@ static int list_level(sf_surrogate_side *side, const sf_surrogate_request *reque
     if (status != SF_OK || l.first == NULL || l.candidates == NULL || l.observed == NULL ||
         l.candidate_of == NULL)
         return sf_fail_memory(error);
-    list_all(&l, request, size);
+    if (!none)
+        list_all(&l, request, size);
     *count = l.count;
-    if (l.next_node != l.nodes->count)
+    if (!none && l.next_node != l.nodes->count)
         return sf_fail(error, SF_INTERNAL, NULL, "a frequent episode of size %u is no candidate", size);
     return SF_OK;
 }
@@ -228,11 +231,12 @@ static int fill(sf_surrogate_side *side, const sf_surrogate_request *request, sf
                                      .delay_count = request->tree->delay_count,
                                      .levels = side->levels,
                                      .progress = request->progress};
-    uint64_t count = 1;
     int status = SF_OK;
-    for (uint32_t size = 2; size <= request->max_size && status == SF_OK && count > 0; size++) {
+    for (uint32_t size = 2; size <= request->max_size && status == SF_OK; size++) {
+        uint64_t count = 0;
         status = list_level(side, request, size, &count, error);
-        side->plan.level_count += count > 0;
+        if (count > 0)
+            side->plan.level_count = size - 1;
     }
     return status;
 }

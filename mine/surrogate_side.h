@@ -3,7 +3,8 @@
  * The candidates of a mining run, laid out for counting in surrogates: those whose last unit is shifted, or,
  * on the mirrored side, those whose first one is. There the stream runs backwards and so do the episodes: a
  * spike at time t lies at (time of the last spike) - t, unit u of U is U - 1 - u, so that the order of spikes
- * at one instant is turned around too, and the prefix of a candidate is what its last units were.
+ * at one instant is turned around too, and the prefix of a candidate is what its last units were. Pairs are
+ * no candidates there: whichever of its units is shifted, the question is the same.
  */
 #ifndef SF_MINE_SURROGATE_SIDE_H
 #define SF_MINE_SURROGATE_SIDE_H
@@ -29,10 +30,10 @@ typedef struct sf_surrogate_request {
 } sf_surrogate_request;
 
 typedef struct sf_surrogate_side {
-    sf_surrogate_plan plan;
-    sf_events events; /**< of this side: the request's own arrays, or turned ones */
+    sf_surrogate_plan plan; /**< level_count 0: there are no candidates */
+    sf_events events;       /**< of this side: the request's own arrays, or turned ones */
     sf_surrogate_level levels[SF_EPISODE_MAX_SIZE];
-    /** [level][node of size level + 2 in the request's tree]: its candidate in that level */
+    /** [level][node of size level + 2 in the request's tree]: its candidate in that level, if it has any */
     uint64_t *candidate_of[SF_EPISODE_MAX_SIZE];
     bool mirrored;
     struct sf_surrogate_turn *turn; /**< what the mirrored side owns */

@@ -125,7 +125,7 @@ static void by_products_of_a_strong_link_are_not_significant(void **state)
     assert_string_equal(told.device, "cpu");
     const sf_mine_item *link = find(result, 2, (uint32_t[]){0, 1});
     assert_true(link->p == 1.0 / 200 && link->q == 1.0 / 200);
-    assert_true(link->count > 1.4 * link->expected && link->strength > 0.4);
+    assert_true(link->count > 1.2 * link->expected && link->strength > 0.4);
     int by_products = 0, nominal = 0, corrected = 0;
     for (size_t i = 0; i < result->count; i++) {
         const sf_mine_item *item = &result->items[i];
@@ -161,7 +161,7 @@ static void a_chain_stands_out_by_either_correction(void **state)
         options.correction = (sf_correction)correction;
         sf_significance told = test_result(&s, result, &mining, &options);
         assert_int_equal(told.candidates[2], 90);
-        assert_true(told.critical[2][0] > 2 && told.critical[2][1] > 2);
+        assert_true(told.critical[2][0] > 2 && isnan(told.critical[2][1]));
         static const uint32_t chain[] = {0, 1, 2, 3};
         for (uint32_t from = 0; from < 3; from++)
             assert_true(find(result, 2, chain + from)->q < 0.01);
