@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "app/details.h"
 #include "app/load.h"
 #include "app/mining.h"
 
@@ -37,6 +38,7 @@ typedef struct counting {
     const char *engine, *device;
     uint64_t *counts; /* of the whole selection */
     double *expected;
+    app_details details;
     window *windows;
     size_t window_count, window_capacity;
     uint64_t *window_counts;      /* window_count rows of episode_count */
@@ -46,6 +48,7 @@ typedef struct counting {
 
 static void free_answer(counting *c)
 {
+    app_details_free(&c->details);
     sf_free(c->episodes);
     sf_free(c->counts);
     sf_free(c->expected);
@@ -233,6 +236,7 @@ static void add_episodes(sf_json *json, const counting *c)
         app_episode_json(json, &c->episodes[i], &c->recording->units);
         sf_json_uint(json, "count", c->counts[i]);
         sf_json_real(json, "expected", c->expected[i]);
+        app_details_episode_json(json, &c->details, i);
         if (c->correlograms != NULL) {
             sf_json_array(json, "correlograms");
             for (uint32_t link = 0; link + 1 < c->episodes[i].size; link++)
@@ -242,6 +246,13 @@ static void add_episodes(sf_json *json, const counting *c)
         sf_json_end_object(json);
     }
     sf_json_end_array(json);
+}
+
+/* Occurrences a second of the window. */
+static double window_rate(const counting *c, size_t i, size_t episode)
+{
+    double seconds = (double)(c->windows[i].span.stop_ns - c->windows[i].span.start_ns) * 1e-9;
+    return (double)c->window_counts[i * c->episode_count + episode] / seconds;
 }
 
 static void add_windows(sf_json *json, const counting *c)
@@ -255,6 +266,10 @@ static void add_windows(sf_json *json, const counting *c)
         for (size_t k = 0; k < c->episode_count; k++)
             sf_json_uint(json, NULL, c->window_counts[i * c->episode_count + k]);
         sf_json_end_array(json);
+        sf_json_array(json, "rates_hz");
+        for (size_t k = 0; k < c->episode_count; k++)
+            sf_json_real(json, NULL, window_rate(c, i, k));
+        sf_json_end_array(json);
         if (c->windows[i].partial)
             sf_json_bool(json, "partial", true);
         sf_json_end_object(json);
@@ -267,6 +282,7 @@ static void print_json(sf_text *text, const counting *c)
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
     add_episodes(&json, c);
+    app_details_json(&json, &c->details);
     if (app_has(c->call, "window"))
         add_windows(&json, c);
     sf_json_end_object(&json);
@@ -275,8 +291,9 @@ static void print_json(sf_text *text, const counting *c)
 static void print_counts(sf_text *text, const counting *c)
 {
     app_table table = {0};
-    static const char *const head[] = {"no", "episode", "count", "expected", "count/expected"};
-    for (size_t i = 0; i < 5; i++)
+    static const char *const head[] = {"no",       "episode",        "count",
+                                       "expected", "count/expected", APP_DETAIL_HEADS};
+    for (size_t i = 0; i < 8; i++)
         app_table_cell(&table, "%s", head[i]);
     for (size_t i = 0; i < c->episode_count; i++) {
         sf_text spelt = app_episode_text(&c->episodes[i], &c->recording->units);
@@ -285,9 +302,21 @@ static void print_counts(sf_text *text, const counting *c)
         app_table_cell(&table, "%" PRIu64, c->counts[i]);
         app_table_cell(&table, isfinite(c->expected[i]) ? "%.4g" : "-", c->expected[i]);
         app_table_cell(&table, c->expected[i] > 0 ? "%.3g" : "-", (double)c->counts[i] / c->expected[i]);
+        app_details_cells(&table, &c->details, i);
         sf_text_free(&spelt);
     }
-    app_table_print(&table, text, 5);
+    app_table_print(&table, text, 8);
+}
+
+static void print_epochs(sf_text *text, const counting *c)
+{
+    size_t *all = sf_resize(NULL, c->episode_count, sizeof *all);
+    for (size_t i = 0; all != NULL && i < c->episode_count; i++)
+        all[i] = i;
+    text->failed = text->failed || all == NULL;
+    if (all != NULL)
+        app_details_print_epochs(text, &c->details, all, c->episode_count);
+    sf_free(all);
 }
 
 static void print_windows(sf_text *text, const counting *c)
@@ -337,6 +366,7 @@ static void print_correlogram(sf_text *text, const sf_correlogram *c, const sf_u
 static void print_tables(sf_text *text, const counting *c)
 {
     print_counts(text, c);
+    print_epochs(text, c);
     if (c->window_count > 0) {
         sf_text_printf(text, "\n");
         print_windows(text, c);
@@ -357,6 +387,9 @@ static int answer(counting *c, sf_error *error)
                                    &c->recording->units, error);
     if (status == SF_OK)
         status = count(c, error);
+    if (status == SF_OK)
+        status = app_details_make(&c->details, c->call, c->recording, c->episodes, c->counts, c->expected,
+                                  c->episode_count, error);
     if (status == SF_OK && app_has(c->call, "correlogram"))
         status = correlate(c, error);
     if (status != SF_OK)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "app/details.h"
 #include "app/load.h"
 #include "app/mining.h"
 #include "app/occurrences.h"
@@ -31,14 +32,11 @@ typedef struct finding {
     sf_mine_result *result;
     size_t *shown;
     size_t shown_count;
+    sf_episode *episodes; /* of what is shown: spelt out, and what is told of it */
+    uint64_t *counts;
+    double *expected;
+    app_details details;
 } finding;
-
-static sf_episode episode_at(const finding *f, size_t shown)
-{
-    sf_episode episode;
-    sf_mine_result_episode(f->result, f->shown[shown], &episode);
-    return episode;
-}
 
 static const sf_mine_item *item_at(const finding *f, size_t shown)
 {
@@ -58,6 +56,31 @@ static int choose(finding *f, uint64_t top, sf_error *error)
             f->shown[f->shown_count++] = i;
     }
     return SF_OK;
+}
+
+static int spell_out(finding *f, sf_error *error)
+{
+    f->episodes = sf_resize(NULL, f->shown_count, sizeof *f->episodes);
+    f->counts = sf_resize(NULL, f->shown_count, sizeof *f->counts);
+    f->expected = sf_resize(NULL, f->shown_count, sizeof *f->expected);
+    if (f->episodes == NULL || f->counts == NULL || f->expected == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < f->shown_count; i++) {
+        sf_mine_result_episode(f->result, f->shown[i], &f->episodes[i]);
+        f->counts[i] = item_at(f, i)->count;
+        f->expected[i] = item_at(f, i)->expected;
+    }
+    return SF_OK;
+}
+
+static void free_finding(finding *f)
+{
+    app_details_free(&f->details);
+    sf_free(f->shown);
+    sf_free(f->episodes);
+    sf_free(f->counts);
+    sf_free(f->expected);
+    sf_mine_result_free(f->result);
 }
 
 /* ---- output ---- */
@@ -103,17 +126,18 @@ static void print_json(sf_text *text, const finding *f)
     add_levels(&json, f->result);
     sf_json_array(&json, "episodes");
     for (size_t i = 0; i < f->shown_count; i++) {
-        sf_episode episode = episode_at(f, i);
         sf_json_object(&json, NULL);
-        app_episode_json(&json, &episode, &f->recording->units);
+        app_episode_json(&json, &f->episodes[i], &f->recording->units);
         sf_json_uint(&json, "count", item_at(f, i)->count);
         sf_json_real(&json, "expected", item_at(f, i)->expected);
         sf_json_real(&json, "p", item_at(f, i)->p);
         sf_json_real(&json, "q", item_at(f, i)->q);
         sf_json_real(&json, "strength", item_at(f, i)->strength);
+        app_details_episode_json(&json, &f->details, i);
         sf_json_end_object(&json);
     }
     sf_json_end_array(&json);
+    app_details_json(&json, &f->details);
     sf_json_end_object(&json);
 }
 
@@ -121,11 +145,10 @@ static void print_csv(sf_text *text, const finding *f)
 {
     sf_text_printf(text, "id,size,episode,count,expected,p,q,strength");
     for (size_t i = 0; i < f->shown_count; i++) {
-        sf_episode episode = episode_at(f, i);
         char id[SF_EPISODE_ID_SIZE];
-        sf_episode_id(id, &episode, &f->recording->units);
-        sf_text spelt = app_episode_text(&episode, &f->recording->units);
-        sf_text_printf(text, "\n%s,%" PRIu32 ",", id, episode.size);
+        sf_episode_id(id, &f->episodes[i], &f->recording->units);
+        sf_text spelt = app_episode_text(&f->episodes[i], &f->recording->units);
+        sf_text_printf(text, "\n%s,%" PRIu32 ",", id, f->episodes[i].size);
         app_csv_quote(text, spelt.data != NULL ? spelt.data : "");
         const sf_mine_item *item = item_at(f, i);
         const double columns[] = {item->expected, item->p, item->q, item->strength};
@@ -152,30 +175,74 @@ static void print_levels(sf_text *text, const sf_mine_result *result)
     app_table_print(&table, text, 4);
 }
 
-static void print_episodes(sf_text *text, const finding *f)
+/* How many of what is shown are folded under each, directly or by way of others. Parts come before what they
+ * are folded under, being shorter. */
+static int count_parts(const finding *f, size_t **parts)
+{
+    *parts = sf_alloc(f->shown_count, sizeof **parts);
+    for (size_t i = 0; *parts != NULL && i < f->shown_count; i++)
+        if (f->details.parents[i] != SIZE_MAX)
+            (*parts)[f->details.parents[i]] += 1 + (*parts)[i];
+    return *parts != NULL ? SF_OK : SF_NO_MEMORY;
+}
+
+static void print_head(app_table *table, const finding *f)
+{
+    static const char *const first[] = {"episode", "count", "expected", "count/expected", "strength"};
+    static const char *const last[] = {APP_DETAIL_HEADS, "parts"};
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        app_table_cell(table, "%s", first[i]);
+    if (f->significance.asked) {
+        app_table_cell(table, "p");
+        app_table_cell(table, "q");
+    }
+    for (size_t i = 0; i < sizeof last / sizeof *last; i++)
+        app_table_cell(table, "%s", last[i]);
+}
+
+static void print_row(app_table *table, const finding *f, size_t i, size_t parts)
+{
+    const sf_mine_item *item = item_at(f, i);
+    sf_text spelt = app_episode_text(&f->episodes[i], &f->recording->units);
+    app_table_cell(table, "%s", spelt.data != NULL ? spelt.data : "");
+    app_table_cell(table, "%" PRIu32, item->count);
+    app_table_cell(table, isfinite(item->expected) ? "%.4g" : "-", item->expected);
+    app_table_cell(table, item->expected > 0 ? "%.3g" : "-", item->count / item->expected);
+    app_table_cell(table, isfinite(item->strength) ? "%.3f" : "-", item->strength);
+    if (f->significance.asked) {
+        app_table_cell(table, isfinite(item->p) ? "%.2g" : "-", item->p);
+        app_table_cell(table, isfinite(item->q) ? "%.2g" : "-", item->q);
+    }
+    app_details_cells(table, &f->details, i);
+    app_table_cell(table, "%zu", parts);
+    sf_text_free(&spelt);
+}
+
+/* What a longer episode accounts for is folded under it: listed with --verbose only. */
+static void print_episodes(sf_text *text, const finding *f, bool unfolded)
 {
     app_table table = {0};
-    static const char *const head[] = {"episode",  "count", "expected", "count/expected",
-                                       "strength", "p",     "q"};
-    size_t columns = f->significance.asked ? 7 : 5;
-    for (size_t i = 0; i < columns; i++)
-        app_table_cell(&table, "%s", head[i]);
-    for (size_t i = 0; i < f->shown_count; i++) {
-        sf_episode episode = episode_at(f, i);
-        const sf_mine_item *item = item_at(f, i);
-        sf_text spelt = app_episode_text(&episode, &f->recording->units);
-        app_table_cell(&table, "%s", spelt.data != NULL ? spelt.data : "");
-        app_table_cell(&table, "%" PRIu32, item->count);
-        app_table_cell(&table, isfinite(item->expected) ? "%.4g" : "-", item->expected);
-        app_table_cell(&table, item->expected > 0 ? "%.3g" : "-", item->count / item->expected);
-        app_table_cell(&table, isfinite(item->strength) ? "%.3f" : "-", item->strength);
-        if (f->significance.asked) {
-            app_table_cell(&table, isfinite(item->p) ? "%.2g" : "-", item->p);
-            app_table_cell(&table, isfinite(item->q) ? "%.2g" : "-", item->q);
-        }
-        sf_text_free(&spelt);
+    size_t *parts, *listed = sf_resize(NULL, f->shown_count, sizeof *listed), listed_count = 0;
+    if (count_parts(f, &parts) != SF_OK || listed == NULL) {
+        text->failed = true;
+    } else {
+        print_head(&table, f);
+        for (size_t i = 0; i < f->shown_count; i++)
+            if (unfolded || f->details.parents[i] == SIZE_MAX) {
+                print_row(&table, f, i, parts[i]);
+                listed[listed_count++] = i;
+            }
+        app_table_print(&table, text, f->significance.asked ? 11 : 9);
+        if (listed_count < f->shown_count)
+            sf_text_printf(
+                text,
+                "%zu parts of these are folded, which count no more beyond them than chance gives: "
+                "--verbose lists them\n",
+                f->shown_count - listed_count);
+        app_details_print_epochs(text, &f->details, listed, listed_count);
     }
-    app_table_print(&table, text, columns);
+    sf_free(parts);
+    sf_free(listed);
 }
 
 /* How many episodes are worth a closer look, where a test said so. */
@@ -192,19 +259,19 @@ static void print_verdict(sf_text *text, const finding *f)
                    worth, f->result->count);
 }
 
-static void print_tables(sf_text *text, const finding *f)
+static void print_tables(sf_text *text, const finding *f, bool unfolded)
 {
     const sf_recording *recording = f->recording;
     sf_text_printf(text, "%s: %zu units, %zu spikes, %.6g s recorded\ndelays ", recording->path,
                    recording->units.count, recording->spike_count,
                    (double)sf_recording_duration_ns(recording) * 1e-9);
     app_delays_print(text, f->mining);
-    sf_text_printf(text, " ms, frequent from a count of %.6g, engine %s, %.3g s\n\n", f->result->threshold,
-                   f->result->engine, f->result->seconds);
+    sf_text_printf(text, " ms, frequent from a count of %.6g, engine %s, %.3g s; %zu bursts of the array\n\n",
+                   f->result->threshold, f->result->engine, f->result->seconds, f->details.bursts.count);
     print_levels(text, f->result);
     if (f->shown_count > 0) {
         sf_text_printf(text, "\n");
-        print_episodes(text, f);
+        print_episodes(text, f, unfolded);
     }
     if (f->shown_count < f->result->count)
         sf_text_printf(text, "\n%zu more: --top, --csv and --json show them\n",
@@ -218,23 +285,12 @@ static void print_tables(sf_text *text, const finding *f)
 
 static int write_occurrences(const char *path, const finding *f, sf_error *error)
 {
-    sf_episode *episodes = sf_resize(NULL, f->shown_count, sizeof *episodes);
-    double *expected = sf_resize(NULL, f->shown_count, sizeof *expected);
     sf_text settings = {0};
-    int status = episodes != NULL && expected != NULL ? SF_OK : sf_fail_memory(error);
-    for (size_t i = 0; i < f->shown_count && status == SF_OK; i++) {
-        episodes[i] = episode_at(f, i);
-        expected[i] = item_at(f, i)->expected;
-    }
     app_mining_yaml(&settings, f->mining, f->result->threshold);
-    if (status == SF_OK && settings.failed)
-        status = sf_fail_memory(error);
-    if (status == SF_OK)
-        status = app_occurrences_write(path, f->recording, episodes, expected, f->shown_count, settings.data,
-                                       error);
+    int status = settings.failed ? sf_fail_memory(error)
+                                 : app_occurrences_write(path, f->recording, f->episodes, f->expected,
+                                                         f->shown_count, settings.data, error);
     sf_text_free(&settings);
-    sf_free(expected);
-    sf_free(episodes);
     return status;
 }
 
@@ -252,6 +308,11 @@ static void hint_where_nothing_is_frequent(const app_call *call, const sf_mine_r
 static int report(const app_call *call, finding *f, uint64_t top, sf_error *error)
 {
     int status = choose(f, top, error);
+    if (status == SF_OK)
+        status = spell_out(f, error);
+    if (status == SF_OK && !app_has(call, "csv"))
+        status = app_details_make(&f->details, call, f->recording, f->episodes, f->counts, f->expected,
+                                  f->shown_count, error);
     const char *occurrences = app_value(call, "occurrences", NULL);
     if (status == SF_OK && occurrences != NULL)
         status = write_occurrences(occurrences, f, error);
@@ -264,7 +325,7 @@ static int report(const app_call *call, finding *f, uint64_t top, sf_error *erro
     else if (app_has(call, "csv"))
         print_csv(&text, f);
     else
-        print_tables(&text, f);
+        print_tables(&text, f, call->verbose);
     return app_print(&text, error);
 }
 
@@ -289,8 +350,7 @@ static int mine(const app_call *call, const sf_recording *recording, sf_error *e
         status = app_significance_run(&f.significance, f.result, &mining, call, recording, error);
     if (status == SF_OK)
         status = report(call, &f, top, error);
-    sf_free(f.shown);
-    sf_mine_result_free(f.result);
+    free_finding(&f);
     return status;
 }
 

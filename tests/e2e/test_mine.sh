@@ -25,14 +25,14 @@ check 'assert out["episodes"][0]["count"] == 1'
 $SYNFIRE simulate demo.h5 --preset sym26 >/dev/null 2>&1
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --max-size 8 --json >out
 check '
-assert list(out) == ["recording", "spikes", "units", "engine", "device", "seconds", "methods", "levels", "episodes"]
+assert list(out)[:9] == ["recording", "spikes", "units", "engine", "device", "seconds", "methods", "levels", "episodes"]
 assert (out["recording"], out["units"], out["engine"], out["device"]) == ("demo.h5", 26, "interval", "cpu")
 for level in out["levels"]:
     assert list(level) == ["size", "candidates", "culled", "frequent", "seconds"]
 assert [l["size"] for l in out["levels"]] == [1, 2, 3, 4, 5, 6, 7, 8]
 assert out["levels"][1]["candidates"] == 26 * 25
 for e in out["episodes"]:
-    assert list(e) == ["id", "units", "names", "delays_ms", "count", "expected", "p", "q", "strength"]
+    assert list(e)[:9] == ["id", "units", "names", "delays_ms", "count", "expected", "p", "q", "strength"]
     assert e["count"] >= 60 and e["p"] is None and e["delays_ms"] == [[4, 6]] * (len(e["units"]) - 1)
     assert 0.7 < e["expected"] / 55 < 1.4 or len(e["units"]) > 2
 key = lambda e: (len(e["units"]), -e["count"], e["units"], e["delays_ms"])
@@ -65,9 +65,62 @@ for file in text.txt json.txt; do
     $SYNFIRE count demo.h5 --episodes $file --json >out
     check '
 all = json.load(open("all"))["episodes"]
-fields = ["id", "units", "names", "delays_ms", "count", "expected"]
-assert out["episodes"] == [{f: e[f] for f in fields} for e in all]'
+other = {"p", "q", "strength", "added_p"}
+assert out["episodes"] == [{f: v for f, v in e.items() if f not in other} for e in all]'
 done
+
+# What is told of each: the reverse pair, delays in the counted occurrences, what a longer one accounts for.
+check '
+all = json.load(open("all"))["episodes"]
+by = {tuple(e["names"]): e for e in all}
+ab, abc = by["A", "B"], by["A", "B", "C"]
+back = by["B", "A"]["count"]
+assert ab["reverse_count"] == back and abs(ab["asymmetry"] - (ab["count"] - back) / (ab["count"] + back)) < 1e-9
+assert abc["reverse_count"] is None and ab["folded_under"] == abc["id"] and abc["folded_under"] is None
+for e in all:
+    assert len(e["links"]) == len(e["units"]) - 1
+    for link in e["links"]:
+        assert sum(link["histogram"]) == e["count"] and len(link["histogram"]) == 10
+        assert 4 < link["least_ms"] <= link["lower_quarter_ms"] <= link["median_ms"] <= link["greatest_ms"] <= 6
+assert 4.5 < abc["links"][0]["median_ms"] < 5.5 and max(abc["links"][0]["histogram"]) > 2 * abc["count"] / 10'
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --max-size 8 >table
+grep -q 'are folded, which count no more.*--verbose lists them' table
+[ "$(grep -c '^A -(4,6]-> B  ' table)" = 0 ]
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --max-size 8 --verbose >table 2>/dev/null
+grep -q '^A -(4,6]-> B  ' table
+
+# Bursts: a chain planted in shared bursts lies in them.
+$SYNFIRE simulate bursting.h5 --unit-count 12 --rate 2 --duration 120 --burst-rate 0.2 --chain 'A -(4,6]-> B' \
+    --chain-rate 1 --quiet >/dev/null
+$SYNFIRE mine bursting.h5 --delay 4:6 --min-count 60 --json >out
+check '
+assert 5 < out["bursts"] < 60
+for e in out["episodes"]:
+    assert 0 <= e["bursts"] <= min(out["bursts"], e["in_bursts"]) and e["in_bursts"] <= e["count"]
+assert out["episodes"][0]["names"] == ["A", "B"] and 0 < out["episodes"][0]["bursts"]'
+
+# Epochs, each as if it were all there is: as counts of the same selection are.
+printf 'start,stop,label\n0,20,rest\n20,35.5,light\n40,60,rest\n' >epochs.csv
+head -n 30 text.txt >some.txt
+$SYNFIRE count demo.h5 --episodes some.txt --epochs epochs.csv --json >in_epochs
+for span in "0 20" "20 35.5" "40 60"; do
+    $SYNFIRE count demo.h5 --episodes some.txt --from ${span% *} --to ${span#* } --json >"alone ${span% *}"
+done
+python3 - <<'PY'
+import json
+all = json.load(open("in_epochs"))
+assert [e["label"] for e in all["epochs"]] == ["rest", "light", "rest"]
+assert [e["duration_s"] for e in all["epochs"]] == [20, 15.5, 20]
+for k, start in enumerate((0, 20, 40)):
+    alone = json.load(open(f"alone {start}"))["episodes"]
+    assert [e["epoch_counts"][k] for e in all["episodes"]] == [e["count"] for e in alone]
+for e in all["episodes"]:
+    assert sum(e["epoch_counts"]) <= e["count"] and e["epochs"] == sum(c > 0 for c in e["epoch_counts"])
+PY
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --epochs epochs.csv --json >out
+check 'assert all(len(e["epoch_counts"]) == 3 and sum(e["epoch_counts"]) <= e["count"] for e in out["episodes"])'
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --epochs epochs.csv >table
+grep -q '^episode .* rest  per s  light  per s' table
 
 # Occurrences as HDF5 say what they are and hold as many as were counted.
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --max-size 8 --quiet --occurrences occurrences.h5 >/dev/null
@@ -77,7 +130,8 @@ known = {e["id"]: e["count"] for e in json.load(open("all"))["episodes"]}
 assert out["format"] == "synfire occurrences 1" and out["recording"] == "demo.h5"
 assert out["occurrences"] == sum(e["count"] for e in out["episodes"]) > 1000
 assert [known[e["id"]] for e in out["episodes"]] == [e["count"] for e in out["episodes"]]'
-$SYNFIRE info occurrences.h5 | grep -q 'every spike time of each'
+$SYNFIRE info occurrences.h5 >table
+grep -q 'every spike time of each' table
 refused 65 "a synfire file of kind occurrences" $SYNFIRE mine occurrences.h5
 
 # Thresholds by rate and fraction; top, closed, self, several delays; tables and CSV.
@@ -142,7 +196,7 @@ assert out["methods"].endswith(".") and "\n" not in out["methods"]'
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 --fdr --json >out
 check 'assert min(e["q"] for e in out["episodes"]) < 1e-4 and "Benjamini" in out["methods"]'
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance analytic >out
-grep -q 'expected  count/expected  strength  p  q$' out && grep -q 'Sastry' out
+grep -q 'expected  count/expected  strength  p  q  bursts' out && grep -q 'Sastry' out
 $SYNFIRE mine demo.h5 --delay 0:20 --min-count 60 --max-size 2 --significance analytic --quiet >out 2>err
 [ ! -s err ]
 $SYNFIRE mine demo.h5 --delay 0:20 --min-count 60 --max-size 2 --significance analytic >out 2>err

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mine/details.h"
+
+#include "core/episode.h"
+#include "core/error.h"
+#include "core/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- occurrences ---- */
+
+static int compare_times(const void *a, const void *b)
+{
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* Bin k holds what is above low + width k / bins and at most low + width (k + 1) / bins. */
+static size_t bin_of(sf_delay interval, int64_t delay_ns)
+{
+    __extension__ typedef __int128 wide;
+    int64_t width = interval.high_ns - interval.low_ns, above = delay_ns - interval.low_ns;
+    return (size_t)(((wide)above * SF_DELAY_BINS - 1) / width);
+}
+
+static void describe_link(sf_link_delays *link, sf_delay interval, int64_t *delays, size_t count)
+{
+    qsort(delays, count, sizeof *delays, compare_times);
+    for (size_t q = 0; q < 5 && count > 0; q++)
+        link->quantiles_ns[q] = delays[((count - 1) * q + 2) / 4]; /* the nearest rank */
+    for (size_t i = 0; i < count; i++)
+        link->histogram[bin_of(interval, delays[i])]++;
+}
+
+int sf_details_make(sf_details *details, const sf_episode *episode, const int64_t *times, size_t count,
+                    const sf_bursts *bursts, sf_error *error)
+{
+    *details = (sf_details){.occurrences = count};
+    int64_t *delays = sf_resize(NULL, count, sizeof *delays);
+    if (delays == NULL)
+        return sf_fail_memory(error);
+    for (uint32_t link = 0; link + 1 < episode->size; link++) {
+        for (size_t i = 0; i < count; i++)
+            delays[i] = times[i * episode->size + link + 1] - times[i * episode->size + link];
+        describe_link(&details->links[link], episode->delays[link], delays, count);
+    }
+    sf_free(delays);
+    size_t last = SIZE_MAX;
+    for (size_t i = 0; i < count; i++) {
+        size_t burst = sf_bursts_at(bursts, times[i * episode->size]);
+        details->in_bursts += burst != SIZE_MAX;
+        details->bursts += burst != SIZE_MAX && burst != last;
+        last = burst != SIZE_MAX ? burst : last;
+    }
+    return SF_OK;
+}
+
+/* ---- folding ---- */
+
+/* The episode without its first (from = 1) or its last (from = 0) unit. */
+static sf_episode part_of(const sf_episode *episode, uint32_t from)
+{
+    sf_episode part = {.size = episode->size - 1};
+    memcpy(part.units, episode->units + from, part.size * sizeof *part.units);
+    memcpy(part.delays, episode->delays + from, (part.size - 1) * sizeof *part.delays);
+    return part;
+}
+
+static int compare_places(const void *a, const void *b, void *context)
+{
+    const sf_episode *episodes = context;
+    return sf_episode_compare(&episodes[*(const size_t *)a], &episodes[*(const size_t *)b]);
+}
+
+/* The place of an episode in the list, by an order of places; SIZE_MAX: it is not there. */
+static size_t find_episode(const sf_episode *wanted, const sf_episode *episodes, const size_t *order,
+                           size_t count)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int difference = sf_episode_compare(wanted, &episodes[order[middle]]);
+        if (difference == 0)
+            return order[middle];
+        if (difference > 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return SIZE_MAX;
+}
+
+static bool accounts_for(uint64_t longer, uint64_t count, double expected)
+{
+    double chance = (expected > 0 ? expected : 0) + 2 * sqrt((double)count);
+    return (double)count - (double)longer <= chance;
+}
+
+int sf_fold(size_t *parents, const sf_episode *episodes, const uint64_t *counts, const double *expected,
+            size_t count, sf_error *error)
+{
+    size_t *order = sf_resize(NULL, count, sizeof *order);
+    if (order == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        order[i] = i;
+        parents[i] = SIZE_MAX;
+    }
+    qsort_r(order, count, sizeof *order, compare_places, (void *)(uintptr_t)episodes);
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t from = 0; from < 2 && episodes[i].size > 2; from++) {
+            sf_episode part = part_of(&episodes[i], from);
+            size_t at = find_episode(&part, episodes, order, count);
+            if (at != SIZE_MAX && accounts_for(counts[i], counts[at], expected[at]) &&
+                (parents[at] == SIZE_MAX || counts[parents[at]] < counts[i]))
+                parents[at] = i;
+        }
+    sf_free(order);
+    return SF_OK;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What the occurrences of an episode tell beside their number: in how many bursts they lie, and their
+ * delays. */
+#ifndef SF_MINE_DETAILS_H
+#define SF_MINE_DETAILS_H
+
+#include "mine/bursts.h"
+
+#define SF_DELAY_BINS 10
+
+/** The delays of one link in the counted occurrences. */
+typedef struct sf_link_delays {
+    int64_t quantiles_ns[5];           /**< least, lower quarter, median, upper quarter, greatest */
+    uint64_t histogram[SF_DELAY_BINS]; /**< equal parts of the link's interval, open below as it is */
+} sf_link_delays;
+
+typedef struct sf_details {
+    uint64_t occurrences;
+    uint64_t bursts;                               /**< that an occurrence begins in */
+    uint64_t in_bursts;                            /**< occurrences that begin in one */
+    sf_link_delays links[SF_EPISODE_MAX_SIZE - 1]; /**< quantiles are 0 without occurrences */
+} sf_details;
+
+/** Of `count` occurrences in order of time, count * episode->size times. SF_NO_MEMORY. */
+int sf_details_make(sf_details *details, const sf_episode *episode, const int64_t *times, size_t count,
+                    const sf_bursts *bursts, sf_error *error);
+
+/**
+ * Which episodes a longer one accounts for. parents[i] is the episode with one unit more, at either end, that
+ * episode i is folded under, of several the one with the highest count; SIZE_MAX: none. It is folded where
+ * what it counts beyond that one is within chance: at most expected + 2 sqrt(count). SF_NO_MEMORY.
+ */
+int sf_fold(size_t *parents, const sf_episode *episodes, const uint64_t *counts, const double *expected,
+            size_t count, sf_error *error);
+
+#endif
