@@ -41,6 +41,27 @@ void sf_gpu_free(sf_backend_device *device, void *memory, size_t bytes)
     device->memory_used -= bytes;
 }
 
+int sf_gpu_array_open(sf_backend_device *device, sf_gpu_array *array, size_t bytes, sf_error *error)
+{
+    sf_gpu_array_close(device, array);
+    int status = sf_gpu_alloc(device, &array->data, bytes, error);
+    if (status == SF_OK)
+        array->bytes = bytes;
+    return status;
+}
+
+void sf_gpu_array_close(sf_backend_device *device, sf_gpu_array *array)
+{
+    sf_gpu_free(device, array->data, array->bytes);
+    *array = sf_gpu_array{};
+}
+
+int sf_gpu_array_reserve(sf_backend_device *device, sf_gpu_array *array, size_t bytes, sf_error *error)
+{
+    bool fits = array->data != NULL && array->bytes >= bytes;
+    return fits ? SF_OK : sf_gpu_array_open(device, array, bytes, error);
+}
+
 int sf_gpu_upload(sf_backend_device *device, void *to, const void *from, size_t bytes, sf_error *error)
 {
     int piece = 0;
@@ -202,6 +223,7 @@ extern "C" SF_API const sf_backend *synfire_backend(void)
         .stream_close = sf_gpu_stream_close,
         .count = sf_gpu_count,
         .mine = sf_gpu_mine,
+        .surrogates = &sf_gpu_surrogates,
         .density = &sf_gpu_density,
         .graphs = &sf_gpu_graphs,
         .match = &sf_gpu_match,

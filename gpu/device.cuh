@@ -63,6 +63,18 @@ int sf_gpu_check(cudaError_t result, const char *call, sf_error *error);
 int sf_gpu_alloc(sf_backend_device *device, void **memory, size_t bytes, sf_error *error);
 void sf_gpu_free(sf_backend_device *device, void *memory, size_t bytes); /**< NULL is allowed */
 
+/** A device array and its size in bytes. Zero-initialise. */
+typedef struct sf_gpu_array {
+    void *data;
+    size_t bytes;
+} sf_gpu_array;
+
+/** Room of `bytes`, of unknown content; what the array held is given back. SF_UNAVAILABLE. */
+int sf_gpu_array_open(sf_backend_device *device, sf_gpu_array *array, size_t bytes, sf_error *error);
+/** The same, but an array with room enough stays as it is. */
+int sf_gpu_array_reserve(sf_backend_device *device, sf_gpu_array *array, size_t bytes, sf_error *error);
+void sf_gpu_array_close(sf_backend_device *device, sf_gpu_array *array);
+
 /** Copies to the device; `from` may be changed on return. */
 int sf_gpu_upload(sf_backend_device *device, void *to, const void *from, size_t bytes, sf_error *error);
 /** Copies from the device and waits. */
@@ -86,6 +98,9 @@ int sf_gpu_count(sf_backend_stream *stream, const sf_backend_count *job, sf_erro
 /** ptpe, mtpe, hybrid, two-pass: machines.cu. */
 int sf_gpu_count_by_machines(sf_backend_stream *stream, const sf_backend_count *job, sf_error *error);
 int sf_gpu_mine(sf_backend_stream *stream, const sf_backend_mine *job, sf_error *error);
+
+/* ---- surrogates.cu ---- */
+extern const struct sf_backend_surrogates sf_gpu_surrogates;
 
 /* ---- density.cu ---- */
 extern const struct sf_backend_density sf_gpu_density;

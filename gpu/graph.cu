@@ -2,21 +2,6 @@
 /* Graphs on the device: their lists, copied there and back. */
 #include "gpu/graph.cuh"
 
-int sf_gpu_array_open(sf_backend_device *device, sf_gpu_array *array, size_t bytes, sf_error *error)
-{
-    sf_gpu_array_close(device, array);
-    int status = sf_gpu_alloc(device, &array->data, bytes, error);
-    if (status == SF_OK)
-        array->bytes = bytes;
-    return status;
-}
-
-void sf_gpu_array_close(sf_backend_device *device, sf_gpu_array *array)
-{
-    sf_gpu_free(device, array->data, array->bytes);
-    *array = sf_gpu_array{};
-}
-
 static __global__ void subtract(uint64_t *offsets, uint64_t base, uint32_t count)
 {
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)

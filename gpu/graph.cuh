@@ -12,16 +12,6 @@ extern "C" {
 #include "core/backend_graph.h"
 }
 
-/** A device array and its size in bytes. Zero-initialise. */
-typedef struct sf_gpu_array {
-    void *data;
-    size_t bytes;
-} sf_gpu_array;
-
-/** Room of `bytes`, of unknown content; what the array held is given back. SF_UNAVAILABLE. */
-int sf_gpu_array_open(sf_backend_device *device, sf_gpu_array *array, size_t bytes, sf_error *error);
-void sf_gpu_array_close(sf_backend_device *device, sf_gpu_array *array);
-
 /** Offsets begin at 0. `in` is `out` for an undirected graph. */
 typedef struct sf_gpu_lists {
     const uint64_t *offsets; /**< vertex_count + 1 */

@@ -5,6 +5,7 @@
 
 #include "core/clock.h"
 #include "core/memory.h"
+#include "mine/device.h"
 #include "mine/engine.h"
 #include "mine/surrogate_side.h"
 #include "mine/surrogates.h"
@@ -13,6 +14,7 @@
 #include <math.h>
 
 #define UNITS 4u
+#define MOST_UNITS 60u
 
 /* ---- draws ---- */
 
@@ -90,7 +92,7 @@ typedef struct trial {
     sf_delay delays[2];
     sf_events events;
     sf_tree tree;
-    uint32_t trains[UNITS];
+    uint32_t trains[MOST_UNITS];
     sf_surrogate_request request;
 } trial;
 
@@ -140,6 +142,22 @@ static void set_up(trial *t, test_random *random)
                  test_random_bits(random)},
         .found_only = test_random_below(random, 4) == 0};
     find_tree(t, 1 + (uint32_t)test_random_below(random, 5));
+}
+
+/* All that `set_up` asks, of more spikes: windows long enough for a device to walk them one by one. */
+static void set_up_large(trial *t, test_random *random, size_t spikes, int64_t last_ns)
+{
+    set_up(t, random);
+    sf_events_close(&t->events);
+    sf_tree_free(&t->tree);
+    free(t->spikes);
+    t->count = test_random_stream(random, &t->spikes, spikes, MOST_UNITS, last_ns);
+    assert_int_equal(sf_events_open(&t->events, t->spikes, t->count, MOST_UNITS, NULL, NULL), SF_OK);
+    memcpy(t->trains, t->events.unit, sizeof t->trains);
+    t->tree.delay_count = 2;
+    t->request.max_size = 3;
+    t->request.origin_ns = 0;
+    find_tree(t, 40);
 }
 
 static void tear_down(trial *t)
@@ -328,6 +346,88 @@ static void sums_and_maxima_are_those_of_the_counts(void **state)
     }
 }
 
+/* ---- devices ---- */
+
+/* Tallies and maxima of a device, by the counts kept and, of a part that was not, by counting again. */
+static void compare_held(sf_device *device, sf_surrogate_side *side, sf_surrogate_counter *here,
+                         test_random *random)
+{
+    enum { FIRST = 2, N = 70, LATER = 5 }; /* more than a batch */
+    uint64_t candidates = sf_surrogate_candidates(&side->plan);
+    uint32_t least = 1 + (uint32_t)test_random_below(random, 4), levels = side->plan.level_count;
+    sf_surrogate_tally *expected = calloc(candidates + 1, sizeof *expected);
+    sf_surrogate_tally *found = calloc(candidates + 1, sizeof *found);
+    sf_surrogate_scale *scales = calloc(candidates + 1, sizeof *scales);
+    double expected_maxima[SF_EPISODE_MAX_SIZE * N], found_maxima[SF_EPISODE_MAX_SIZE * N];
+    for (uint64_t i = 0; i < candidates; i++)
+        scales[i] = (sf_surrogate_scale){test_random_unit(random) * 8,
+                                         test_random_below(random, 5) > 0 ? test_random_unit(random) : 0};
+    const sf_backend *backend = sf_device_backend(device);
+    sf_backend_stream *stream;
+    sf_backend_surrogate_job *job;
+    sf_stream spikes = sf_events_stream(&side->events);
+    sf_error error;
+    if (backend->stream_open(&stream, sf_device_opened(device), &spikes, &error) != SF_OK ||
+        backend->surrogates->open(&job, stream, &side->plan, &error) != SF_OK ||
+        backend->surrogates->tally(job, FIRST, N, found, &error) != SF_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(sf_surrogate_counter_tally(here, FIRST, N, expected, NULL), SF_OK);
+    assert_memory_equal(found, expected, candidates * sizeof *found);
+    for (uint32_t later = 0; later <= LATER; later += LATER) {
+        if (backend->surrogates->maxima(job, FIRST + later, N, least, scales, found_maxima, &error) != SF_OK)
+            fail_msg("%s", error.text);
+        assert_int_equal(
+            sf_surrogate_counter_maxima(here, FIRST + later, N, least, scales, expected_maxima, NULL), SF_OK);
+        for (uint32_t i = 0; i < levels * N; i++)
+            test_assert_same(found_maxima[i], expected_maxima[i]);
+    }
+    backend->surrogates->close(job);
+    backend->stream_close(stream);
+    free(expected);
+    free(found);
+    free(scales);
+}
+
+static void compare_trial(sf_device *device, const trial *t, test_random *random)
+{
+    for (int mirrored = 0; mirrored < 2; mirrored++) {
+        sf_surrogate_side side;
+        sf_surrogate_counter *here;
+        assert_int_equal(sf_surrogate_side_open(&side, &t->request, mirrored, NULL), SF_OK);
+        assert_int_equal(sf_surrogate_counter_open(&here, &side.events, &side.plan, 1, NULL), SF_OK);
+        assert_int_equal(sf_device_hold(device, NULL), SF_OK);
+        compare_held(device, &side, here, random);
+        assert_int_equal(sf_device_release(device, SF_OK, NULL, NULL), SF_OK);
+        sf_surrogate_counter_close(here);
+        sf_surrogate_side_close(&side);
+    }
+}
+
+static void devices_count_what_the_cpu_does(void **state)
+{
+    (void)state;
+    const char *asked = getenv("SYNFIRE_TEST_ROUNDS"); /* fewer where a checker makes every launch slow */
+    int rounds = asked != NULL ? atoi(asked) : 60;
+    uint32_t devices = sf_device_count();
+    if (devices == 0)
+        skip();
+    for (uint32_t d = 0; d < devices; d++) {
+        test_random random = test_random_start("devices", 37);
+        sf_device *device;
+        assert_int_equal(sf_device_find(&device, sf_device_name(sf_device_at(d)), NULL), SF_OK);
+        for (int round = 0; round < rounds; round++) {
+            trial t;
+            if (round % 10 == 1)
+                set_up_large(&t, &random, 4000, round % 20 == 1 ? 1000 : 20000);
+            else
+                set_up(&t, &random);
+            compare_trial(device, &t, &random);
+            tear_down(&t);
+        }
+    }
+    sf_devices_close();
+}
+
 /* ---- stopping and failing ---- */
 
 static bool stop(void *user, const char *what, double done, double total)
@@ -385,6 +485,7 @@ int main(void)
         cmocka_unit_test(jitter_stays_in_its_interval_and_trains_shift_as_wholes),
         cmocka_unit_test(counts_are_those_of_the_rebuilt_stream),
         cmocka_unit_test(sums_and_maxima_are_those_of_the_counts),
+        cmocka_unit_test(devices_count_what_the_cpu_does),
         cmocka_unit_test(counting_can_be_stopped_and_may_run_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
