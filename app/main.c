@@ -3,11 +3,14 @@
 #include "app/help.h"
 #include "app/manual.h"
 #include "app/parse.h"
+#include "core/backend.h"
+#include "core/error.h"
 #include "core/log.h"
-
 #include "core/memory.h"
+#include "core/text.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const app_command *find_command(const char *name)
@@ -26,6 +29,20 @@ static int report(const char *command, const sf_error *error)
     return sf_exit_code(error->code);
 }
 
+/* What jobs may take of each GPU's memory. */
+static int limit_device_memory(sf_error *error)
+{
+    const char *text = getenv("SYNFIRE_DEVICE_MEMORY");
+    uint64_t bytes;
+    if (text == NULL)
+        return SF_OK;
+    if (!sf_parse_bytes(text, &bytes) || bytes == 0)
+        return sf_fail(error, SF_USAGE, "SYNFIRE_DEVICE_MEMORY",
+                       "found '%s', expected a size such as 8G or 512M", text);
+    sf_device_set_memory_limit(bytes);
+    return SF_OK;
+}
+
 static int run_command(const app_command *command, int argc, char **argv)
 {
     app_call call;
@@ -38,6 +55,8 @@ static int run_command(const app_command *command, int argc, char **argv)
     } else if (status == SF_OK) {
         sf_log_set_level(call.verbose ? SF_LOG_DEBUG : SF_LOG_WARNING);
         status = app_check_arguments(&call, &error);
+        if (status == SF_OK)
+            status = limit_device_memory(&error);
         if (status == SF_OK)
             status = command->run(&call, &error);
         app_print_log(&call);

@@ -180,6 +180,25 @@ bool sf_parse_uint(const char *text, uint64_t most, uint64_t *value)
     return true;
 }
 
+bool sf_parse_bytes(const char *text, uint64_t *bytes)
+{
+    static const char units[] = "KMGT";
+    char digits[24];
+    size_t length = strlen(text);
+    if (length == 0 || length >= sizeof digits)
+        return false;
+    memcpy(digits, text, length + 1);
+    const char *unit = strchr(units, text[length - 1]);
+    int shift = unit != NULL ? 10 * (int)(unit - units + 1) : 0;
+    if (unit != NULL)
+        digits[length - 1] = '\0';
+    uint64_t number;
+    if (!sf_parse_uint(digits, UINT64_MAX >> shift, &number))
+        return false;
+    *bytes = number << shift;
+    return true;
+}
+
 bool sf_parse_real(const char *text, double *value)
 {
     if (text[0] == '\0' || isspace((unsigned char)text[0]))

@@ -39,6 +39,9 @@ bool sf_parse_scaled(const char *text, int exponent, int64_t *value);
 /** The whole string as an unsigned integer no greater than `most`. */
 bool sf_parse_uint(const char *text, uint64_t most, uint64_t *value);
 
+/** The whole string as a number of bytes: a whole number, with K, M, G or T after it for 1024, 1024^2, ... */
+bool sf_parse_bytes(const char *text, uint64_t *bytes);
+
 /** The whole string as a finite number. */
 bool sf_parse_real(const char *text, double *value);
 

@@ -3,6 +3,7 @@
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/log.h"
 #include "core/memory.h"
 #include "core/thread.h"
 #include "mine/device.h"
@@ -101,8 +102,11 @@ uint64_t sf_crew_memory(const sf_crew *crew)
     uint64_t most = 0;
     for (uint32_t i = 0; i < crew->count; i++) {
         sf_backend_facts facts = {0};
-        if (!crew->members[i].out)
-            sf_device_facts(crew->members[i].device, &facts);
+        if (crew->members[i].out)
+            continue;
+        sf_device_facts(crew->members[i].device, &facts);
+        sf_log(SF_LOG_DEBUG, "%s: jobs have taken %" PRIu64 " MiB of memory at most, and may take %" PRIu64,
+               sf_device_name(crew->members[i].device), facts.memory_peak >> 20, facts.memory_limit >> 20);
         most = facts.memory_peak > most ? facts.memory_peak : most;
     }
     return most;

@@ -46,7 +46,7 @@ int sf_crew_mine(sf_crew *crew, const sf_engine *engine, sf_tree *tree, double *
 /** Takes a member out of the crew for what it has given as its reason. */
 void sf_crew_dismiss(sf_crew *crew, sf_member *member);
 
-/** Bytes taken on the member that took most. */
+/** Bytes taken on the member that took most; what each took is logged. */
 uint64_t sf_crew_memory(const sf_crew *crew);
 
 void sf_crew_close(sf_crew *crew); /**< a zeroed crew is allowed */

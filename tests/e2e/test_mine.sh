@@ -280,6 +280,8 @@ refused 64 "from 2 to 16" $SYNFIRE mine demo.h5 --max-size 17
 refused 64 "auto, interval, reference" $SYNFIRE mine demo.h5 --engine fastest
 refused 64 "one thread" $SYNFIRE mine demo.h5 --engine reference --threads 2
 refused 64 "expected auto, cpu, cuda, cuda:N or cuda:all" $SYNFIRE mine demo.h5 --device gpu
+refused 64 "SYNFIRE_DEVICE_MEMORY: found '8 GB', expected a size such as 8G or 512M" env SYNFIRE_DEVICE_MEMORY="8 GB" $SYNFIRE mine demo.h5
+SYNFIRE_DEVICE_MEMORY=8G $SYNFIRE mine demo.h5 --device cpu --json >out
 refused 69 "there is no device cuda:99" $SYNFIRE mine demo.h5 --device cuda:99
 refused 64 "holds no positions" $SYNFIRE mine worked.csv --min-distance 100
 refused 64 "goes with --significance" $SYNFIRE mine demo.h5 --surrogates 5

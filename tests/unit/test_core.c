@@ -226,9 +226,39 @@ static void failed_allocations_leak_nothing(void **state)
     sf_units_free(&units);
 }
 
+static void sizes_in_bytes_are_read_whole(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t bytes; /* 0: refused */
+    } cases[] = {{"1", 1},
+                 {"8G", UINT64_C(8) << 30},
+                 {"512M", 512 << 20},
+                 {"3K", 3072},
+                 {"2T", UINT64_C(2) << 40},
+                 {"18446744073709551615", UINT64_MAX},
+                 {"17179869183G", UINT64_C(17179869183) << 30},
+                 {"17179869184G", 0},
+                 {"", 0},
+                 {"G", 0},
+                 {"8g", 0},
+                 {"8GB", 0},
+                 {"8 G", 0},
+                 {"-8G", 0},
+                 {"1.5G", 0},
+                 {"99999999999999999999999999", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint64_t bytes = 0;
+        assert_int_equal(sf_parse_bytes(cases[i].text, &bytes), cases[i].bytes != 0);
+        assert_true(bytes == cases[i].bytes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_in_bytes_are_read_whole),
         cmocka_unit_test(numbers_parse_exactly),
         cmocka_unit_test(units_are_found_by_name_and_index),
         cmocka_unit_test(episodes_read_back_as_printed),
