@@ -10,8 +10,10 @@
 #include <string.h>
 
 static const app_option options[] = {
-    {"range", "A:B", "values above A and below B; for several columns a box, A:B,C:D,..."},
-    {"op", "NAME", "count (default), sum, avg or var; a box has count only"},
+    {"range", "A:B",
+     "values above A and below B; for several columns a box, A:B,C:D,..., or of two columns the first one's "
+     "range"},
+    {"op", "NAME", "count (default), sum, avg or var; with several columns of the last one"},
     {"bandwidth", "H|METHOD",
      "a number, or how to find one, as bandwidth --method (default isj; for several columns silverman)"},
     {"exact", NULL, "answers from the samples too, and prints the relative error"},
@@ -26,7 +28,7 @@ static const char *const op_names[] = {"count", "sum", "avg", "var"};
 typedef struct aggregate_request {
     aggregate_op op;
     double from[SF_PAIRS_MOST_COLUMNS], to[SF_PAIRS_MOST_COLUMNS];
-    size_t columns;
+    size_t ranges;
     const sf_selector *selector; /* NULL: h was given */
     double h;
     sf_domain domain;
@@ -45,10 +47,10 @@ static int parse_range(const app_call *call, aggregate_request *request, sf_erro
     const char *text = app_value(call, "range", NULL);
     if (text == NULL)
         return sf_fail(error, SF_USAGE, "--range", "is needed: expected A:B");
-    for (const char *at = text; *at != '\0' && request->columns < SF_PAIRS_MOST_COLUMNS;) {
+    for (const char *at = text; *at != '\0' && request->ranges < SF_PAIRS_MOST_COLUMNS;) {
         char from[64] = "", to[64] = "";
         int length = 0;
-        size_t c = request->columns++;
+        size_t c = request->ranges++;
         if (sscanf(at, "%63[^:,]:%63[^:,]%n", from, to, &length) != 2 ||
             !sf_parse_real(from, &request->from[c]) || !sf_parse_real(to, &request->to[c]) ||
             request->from[c] >= request->to[c])
@@ -75,14 +77,8 @@ static int parse_request(const app_call *call, aggregate_request *request, sf_er
     int status = parse_range(call, request, error);
     if (status == SF_OK)
         status = app_domain(call, &request->domain, error);
-    const char *otherwise = request->columns > 1 ? "silverman" : NULL;
     if (status == SF_OK)
-        status =
-            app_bandwidth(app_value(call, "bandwidth", otherwise), &request->h, &request->selector, error);
-    if (status == SF_OK && request->columns > 1 && request->op != OP_COUNT)
-        status = sf_fail(error, SF_USAGE, "--op", "a box has count only");
-    if (status == SF_OK && request->columns > 1 && request->domain != SF_DOMAIN_LINE)
-        status = sf_fail(error, SF_USAGE, "--range", "a box goes without --log and --reflect");
+        status = app_bandwidth(app_value(call, "bandwidth", NULL), &request->h, &request->selector, error);
     return status;
 }
 
@@ -123,11 +119,14 @@ static int find_bandwidth(const app_call *call, const aggregate_request *request
     *h = request->h;
     if (request->selector == NULL)
         return SF_OK;
+    const sf_selector *selector = request->selector;
+    if (samples->d > 1 && !app_has(call, "bandwidth"))
+        selector = sf_selector_find("silverman");
     sf_progress progress = app_progress(call);
     sf_bandwidth_options how = {
         .domain = request->domain, .threads = sf_thread_cores(), .device = "auto", .progress = &progress};
     sf_bandwidth bandwidth;
-    int status = sf_bandwidth_select(&bandwidth, request->selector, samples, &how, error);
+    int status = sf_bandwidth_select(&bandwidth, selector, samples, &how, error);
     if (status != SF_OK)
         return status;
     if (bandwidth.note != NULL)
@@ -137,64 +136,62 @@ static int find_bandwidth(const app_call *call, const aggregate_request *request
     return SF_OK;
 }
 
-static int answer_range(const aggregate_request *request, const sf_samples *samples, aggregate_answer *answer,
-                        sf_error *error)
+/* The standard deviation of column c. */
+static double sigma_of(const sf_samples *samples, size_t c)
 {
-    double from = request->from[0], to = request->to[0];
-    sf_range_moments moments, sharper;
-    int status = sf_range_moments_direct(&moments, samples->values, samples->n, answer->h, request->domain,
-                                         from, to, error);
+    double sum = 0, squares = 0, n = (double)samples->n;
+    for (size_t i = 0; i < samples->n; i++)
+        sum += samples->values[i * samples->d + c];
+    for (size_t i = 0; i < samples->n; i++)
+        squares += pow(samples->values[i * samples->d + c] - sum / n, 2);
+    return sqrt(squares / (n - 1));
+}
+
+/* In a box kernels are independent per column: the factor times each column's sigma. */
+static int find_moments(sf_range_moments *moments, const aggregate_request *request,
+                        const sf_samples *samples, double h, sf_error *error)
+{
+    if (samples->d == 1)
+        return sf_range_moments_direct(moments, samples->values, samples->n, h, request->domain,
+                                       request->from[0], request->to[0], error);
+    if (request->ranges == 1)
+        return sf_linked_moments(moments, samples->values, samples->n, h, request->from[0], request->to[0],
+                                 error);
+    double widths[SF_PAIRS_MOST_COLUMNS];
+    for (size_t c = 0; c < samples->d; c++)
+        widths[c] = h * sigma_of(samples, c);
+    return sf_box_moments(moments, samples->values, samples->n, samples->d, widths, request->from,
+                          request->to, error);
+}
+
+static int answer_request(const aggregate_request *request, const sf_samples *samples,
+                          aggregate_answer *answer, sf_error *error)
+{
+    sf_range_moments moments, sharper, exact;
+    int status = find_moments(&moments, request, samples, answer->h, error);
     if (status == SF_OK)
-        status = sf_range_moments_direct(&sharper, samples->values, samples->n, answer->h * M_SQRT1_2,
-                                         request->domain, from, to, error);
+        status = find_moments(&sharper, request, samples, answer->h * M_SQRT1_2, error);
     if (status != SF_OK)
         return status;
     answer->estimate = answer_of(request->op, &moments, samples->n);
     answer->sampling = sampling_error(request->op, &moments, samples->n);
     answer->smoothing = fabs(answer->estimate - answer_of(request->op, &sharper, samples->n));
     if (request->exact) {
-        sf_range_moments exact;
-        sf_range_moments_exact(&exact, samples->values, samples->n, from, to);
+        sf_box_moments_exact(&exact, samples->values, samples->n, samples->d, request->from, request->to,
+                             request->ranges);
         answer->exact = answer_of(request->op, &exact, samples->n);
     }
     return SF_OK;
 }
 
-/* Kernels independent per column: the factor times each column's sigma. */
-static int answer_box(const aggregate_request *request, const sf_samples *samples, aggregate_answer *answer,
-                      sf_error *error)
+static int check_columns(const aggregate_request *request, const sf_samples *samples, sf_error *error)
 {
-    double h[SF_PAIRS_MOST_COLUMNS], sharper[SF_PAIRS_MOST_COLUMNS], share, sharper_share;
-    for (size_t c = 0; c < samples->d; c++) {
-        double sum = 0, squares = 0, n = (double)samples->n;
-        for (size_t i = 0; i < samples->n; i++)
-            sum += samples->values[i * samples->d + c];
-        for (size_t i = 0; i < samples->n; i++)
-            squares += pow(samples->values[i * samples->d + c] - sum / n, 2);
-        h[c] = answer->h * sqrt(squares / (n - 1));
-        sharper[c] = h[c] * M_SQRT1_2;
-    }
-    int status =
-        sf_box_share(&share, samples->values, samples->n, samples->d, h, request->from, request->to, error);
-    if (status == SF_OK)
-        status = sf_box_share(&sharper_share, samples->values, samples->n, samples->d, sharper, request->from,
-                              request->to, error);
-    if (status != SF_OK)
-        return status;
-    double n = (double)samples->n;
-    answer->estimate = n * share;
-    answer->sampling = sqrt(n * share * (1 - share));
-    answer->smoothing = fabs(answer->estimate - n * sharper_share);
-    answer->exact = request->exact ? 0 : NAN;
-    for (size_t i = 0; request->exact && i < samples->n; i++) {
-        bool inside = true;
-        for (size_t c = 0; c < samples->d; c++) {
-            double x = samples->values[i * samples->d + c];
-            inside = inside && x > request->from[c] && x < request->to[c];
-        }
-        answer->exact += inside;
-    }
-    return SF_OK;
+    if (samples->d > 1 && request->domain != SF_DOMAIN_LINE)
+        return sf_fail(error, SF_USAGE, "--range", "several columns go without --log and --reflect");
+    if (samples->d == request->ranges || (samples->d == 2 && request->ranges == 1))
+        return SF_OK;
+    return sf_fail(error, SF_USAGE, "--range", "found %zu range%s for %zu column%s", request->ranges,
+                   request->ranges == 1 ? "" : "s", samples->d, samples->d == 1 ? "" : "s");
 }
 
 static int print_answer(const app_call *call, const aggregate_request *request,
@@ -225,23 +222,16 @@ static int print_answer(const app_call *call, const aggregate_request *request,
     return app_print(&text, error);
 }
 
-static int run_on(const app_call *call, const aggregate_request *request, const app_series_list *list,
-                  sf_error *error)
+static int answer_series(const app_call *call, const app_series_list *list, void *context, sf_error *error)
 {
-    int status = app_samples_one(call, list, error);
-    if (status != SF_OK)
-        return status;
+    const aggregate_request *request = context;
     const sf_samples *samples = &list->items[0].samples;
-    if (samples->d != request->columns)
-        return sf_fail(error, SF_USAGE, "--range", "found %zu ranges for %zu columns", request->columns,
-                       samples->d);
     aggregate_answer answer = {.n = samples->n, .exact = NAN};
-    status = find_bandwidth(call, request, samples, &answer.h, error);
+    int status = check_columns(request, samples, error);
     if (status == SF_OK)
-        status = samples->d == 1 ? answer_range(request, samples, &answer, error)
-                                 : answer_box(request, samples, &answer, error);
-    if (status != SF_OK && error->place[0] == '\0')
-        snprintf(error->place, sizeof error->place, "%s", call->arguments[0]);
+        status = find_bandwidth(call, request, samples, &answer.h, error);
+    if (status == SF_OK)
+        status = answer_request(request, samples, &answer, error);
     return status == SF_OK ? print_answer(call, request, &answer, error) : status;
 }
 
@@ -249,15 +239,7 @@ static int run(app_call *call, sf_error *error)
 {
     aggregate_request request;
     int status = parse_request(call, &request, error);
-    if (status != SF_OK)
-        return status;
-    app_catch_signals();
-    app_series_list list;
-    status = app_samples_load(call, &list, error);
-    if (status == SF_OK)
-        status = run_on(call, &request, &list, error);
-    app_samples_free(&list);
-    return status;
+    return status == SF_OK ? app_samples_run(call, answer_series, &request, error) : status;
 }
 
 const app_command app_command_aggregate = {

@@ -14,50 +14,80 @@
 static const app_option options[] = {
     {"bandwidth", "H|METHOD",
      "a number in the unit of the samples (with --log: of their logarithm), or how to "
-     "find one, as bandwidth --method (default isj)"},
-    {"grid", "A:B:N", "N points from A to B (default: 512 points, three bandwidths beyond the samples)"},
+     "find one, as bandwidth --method (default isj); of two columns the factor of the covariance root "
+     "(default "
+     "silverman)"},
+    {"grid", "A:B:N",
+     "N points from A to B (default: 512 points, three bandwidths beyond the samples); of two columns "
+     "A:B:N,C:D:M "
+     "(default 64 each)"},
     {"log", NULL, "samples are above 0: estimates the density of their logarithm and carries it back"},
     {"reflect", NULL, "samples are not under 0: reflects there what the kernels put below"},
-    {"plot", "FILE", "draws the density as SVG"},
-    {"csv", NULL, "prints x,density lines"},
+    {"plot", "FILE", "draws the density as SVG: a curve, or of two columns a map"},
+    {"csv", NULL, "prints x,density lines, or x,y,density"},
     {NULL, NULL, NULL},
 };
 
-enum { DEFAULT_POINTS = 512, MOST_POINTS = 1000000 };
+enum { DEFAULT_POINTS = 512, DEFAULT_PLANE_POINTS = 64, MOST_POINTS = 1000000 };
+
+/* Points along one column. */
+typedef struct density_axis {
+    double from, to;
+    size_t count; /* 0: not asked for */
+    double *at;
+} density_axis;
 
 /* What was asked for. */
 typedef struct density_request {
     const sf_selector *selector; /* NULL: h was given */
     double h;
     sf_domain domain;
-    bool has_grid;
-    double from, to;
-    size_t points;
+    density_axis axes[2];
+    size_t axis_count; /* given */
 } density_request;
 
 typedef struct density_result {
     const app_series_list *list;
     const app_series *series;
+    const sf_selector *selector; /* NULL: h was given */
     double h;
-    double *x, *values;
+    density_axis axes[2];
+    double *values; /* row after row of the second axis */
     size_t count;
 } density_result;
 
+static int parse_axis(density_axis *axis, const char *text, size_t *length)
+{
+    char words[3][64] = {"", "", ""};
+    int used = 0;
+    uint64_t points = 0;
+    if (sscanf(text, "%63[^:,]:%63[^:,]:%63[^:,]%n", words[0], words[1], words[2], &used) != 3 ||
+        !sf_parse_real(words[0], &axis->from) || !sf_parse_real(words[1], &axis->to) ||
+        !sf_parse_uint(words[2], MOST_POINTS, &points) || points < 2 || axis->from >= axis->to)
+        return SF_USAGE;
+    axis->count = (size_t)points;
+    *length = (size_t)used;
+    return SF_OK;
+}
+
 static int parse_grid(const app_call *call, density_request *request, sf_error *error)
 {
-    const char *text = app_value(call, "grid", NULL);
-    request->points = DEFAULT_POINTS;
-    if (text == NULL)
-        return SF_OK;
-    char words[3][64] = {"", "", ""};
-    int fields = sscanf(text, "%63[^:]:%63[^:]:%63s", words[0], words[1], words[2]);
-    uint64_t points = 0;
-    if (fields != 3 || !sf_parse_real(words[0], &request->from) || !sf_parse_real(words[1], &request->to) ||
-        !sf_parse_uint(words[2], MOST_POINTS, &points) || points < 2 || request->from >= request->to)
-        return sf_fail(error, SF_USAGE, "--grid", "found '%s', expected A:B:N with A < B and N from 2 to %d",
-                       text, MOST_POINTS);
-    request->has_grid = true;
-    request->points = (size_t)points;
+    const char *text = app_value(call, "grid", NULL), *at = text;
+    while (at != NULL) {
+        size_t length = 0;
+        if (request->axis_count == 2 ||
+            parse_axis(&request->axes[request->axis_count], at, &length) != SF_OK ||
+            (at[length] != '\0' && at[length] != ','))
+            return sf_fail(
+                error, SF_USAGE, "--grid",
+                "found '%s', expected A:B:N with A < B and N from 2 to %d, or two of them with a comma", text,
+                MOST_POINTS);
+        request->axis_count++;
+        at = at[length] == ',' ? at + length + 1 : NULL;
+    }
+    if (request->axis_count == 2 && request->axes[0].count > MOST_POINTS / request->axes[1].count)
+        return sf_fail(error, SF_USAGE, "--grid", "found %zu times %zu points, expected at most %d in all",
+                       request->axes[0].count, request->axes[1].count, MOST_POINTS);
     return SF_OK;
 }
 
@@ -72,127 +102,240 @@ static int parse_request(const app_call *call, density_request *request, sf_erro
     return parse_grid(call, request, error);
 }
 
+static int fill_axis(density_axis *axis, bool geometric, sf_error *error)
+{
+    axis->at = sf_resize(NULL, axis->count, sizeof *axis->at);
+    if (axis->at == NULL)
+        return sf_fail_memory(error);
+    for (size_t k = 0; k < axis->count; k++) {
+        double share = (double)k / (double)(axis->count - 1), x = axis->from * (1 - share) + axis->to * share;
+        axis->at[k] = geometric ? exp(x) : x;
+    }
+    return SF_OK;
+}
+
+/* From the least to the most value of column c. */
+static void find_range(density_axis *axis, const sf_samples *samples, size_t c)
+{
+    axis->from = axis->to = samples->values[c];
+    for (size_t i = 0; i < samples->n; i++) {
+        axis->from = fmin(axis->from, samples->values[i * samples->d + c]);
+        axis->to = fmax(axis->to, samples->values[i * samples->d + c]);
+    }
+}
+
 /* Without --grid: as far as the kernels reach; geometric steps where the density of the logarithm is meant.
  */
-static int make_grid(density_result *result, const density_request *request, sf_error *error)
+static int make_line(density_result *result, const density_request *request, sf_error *error)
 {
-    result->count = request->points;
-    result->x = sf_resize(NULL, result->count, sizeof *result->x);
-    result->values = sf_resize(NULL, result->count, sizeof *result->values);
-    if (result->x == NULL || result->values == NULL)
-        return sf_fail_memory(error);
+    density_axis *axis = &result->axes[0];
+    if (request->axis_count > 0) {
+        *axis = request->axes[0];
+        return fill_axis(axis, false, error);
+    }
+    bool geometric = request->domain == SF_DOMAIN_LOG;
+    find_range(axis, &result->series->samples, 0);
+    axis->count = DEFAULT_POINTS;
+    axis->from = geometric ? log(axis->from) : axis->from;
+    axis->to = (geometric ? log(axis->to) : axis->to) + 3 * result->h;
+    axis->from = request->domain == SF_DOMAIN_REFLECT ? 0 : axis->from - 3 * result->h;
+    return fill_axis(axis, geometric, error);
+}
+
+/* The same of two columns, whose kernels are wider than h by each column's spread: a twentieth of its range.
+ */
+static int make_plane(density_result *result, const density_request *request, sf_error *error)
+{
+    int status = SF_OK;
+    for (size_t c = 0; status == SF_OK && c < 2; c++) {
+        density_axis *axis = &result->axes[c];
+        *axis = request->axes[c];
+        if (axis->count == 0) {
+            find_range(axis, &result->series->samples, c);
+            double margin = (axis->to - axis->from) / 20;
+            *axis = (density_axis){axis->from - margin, axis->to + margin, DEFAULT_PLANE_POINTS, NULL};
+        }
+        status = fill_axis(axis, false, error);
+    }
+    return status;
+}
+
+static int find_bandwidth(const app_call *call, const density_request *request, density_result *result,
+                          sf_error *error)
+{
+    sf_progress progress = app_progress(call);
     const sf_samples *samples = &result->series->samples;
-    double from = samples->values[0], to = samples->values[0];
-    for (size_t i = 0; i < samples->n; i++) {
-        from = fmin(from, samples->values[i]);
-        to = fmax(to, samples->values[i]);
-    }
-    bool geometric = request->domain == SF_DOMAIN_LOG && !request->has_grid;
-    from = geometric ? log(from) : from;
-    to = (geometric ? log(to) : to) + 3 * result->h;
-    from = request->domain == SF_DOMAIN_REFLECT ? 0 : from - 3 * result->h;
-    if (request->has_grid) {
-        from = request->from;
-        to = request->to;
-    }
-    for (size_t k = 0; k < result->count; k++) {
-        double share = (double)k / (double)(result->count - 1);
-        double x = from * (1 - share) + to * share;
-        result->x[k] = geometric ? exp(x) : x;
-    }
+    result->h = request->h;
+    result->selector = request->selector;
+    if (request->selector == NULL)
+        return sf_domain_check(request->domain, samples->values, samples->n * samples->d, error);
+    if (samples->d == 2 && !app_has(call, "bandwidth"))
+        result->selector = sf_selector_find("silverman");
+    sf_bandwidth_options how = {
+        .domain = request->domain, .threads = sf_thread_cores(), .device = "auto", .progress = &progress};
+    sf_bandwidth bandwidth;
+    int status = sf_bandwidth_select(&bandwidth, result->selector, samples, &how, error);
+    result->h = bandwidth.h;
+    sf_bandwidth_free(&bandwidth);
+    return status;
+}
+
+static int check_columns(const density_request *request, const sf_samples *samples, sf_error *error)
+{
+    if (samples->d > 2)
+        return sf_fail(error, SF_DATA, NULL, "found %zu columns, expected 1 or 2", samples->d);
+    if (samples->d == 2 && request->domain != SF_DOMAIN_LINE)
+        return sf_fail(error, SF_USAGE, request->domain == SF_DOMAIN_LOG ? "--log" : "--reflect",
+                       "goes with one column");
+    if (request->axis_count > 0 && request->axis_count != samples->d)
+        return sf_fail(error, SF_USAGE, "--grid", "found %zu axes for %zu columns", request->axis_count,
+                       samples->d);
     return SF_OK;
 }
 
 static int estimate(const app_call *call, const density_request *request, density_result *result,
                     sf_error *error)
 {
-    sf_progress progress = app_progress(call);
     const sf_samples *samples = &result->series->samples;
-    result->h = request->h;
-    int status = samples->d == 1 ? sf_domain_check(request->domain, samples->values, samples->n, error)
-                                 : sf_fail(error, SF_DATA, NULL, "found %zu columns, expected 1", samples->d);
-    if (status == SF_OK && request->selector != NULL) {
-        sf_bandwidth_options how = {
-            .domain = request->domain, .threads = sf_thread_cores(), .device = "auto", .progress = &progress};
-        sf_bandwidth bandwidth;
-        status = sf_bandwidth_select(&bandwidth, request->selector, samples, &how, error);
-        result->h = bandwidth.h;
-        sf_bandwidth_free(&bandwidth);
-    }
+    bool plane = samples->d == 2;
+    int status = check_columns(request, samples, error);
     if (status == SF_OK)
-        status = make_grid(result, request, error);
+        status = find_bandwidth(call, request, result, error);
     if (status == SF_OK)
-        status = sf_density_evaluate(result->values, result->x, result->count, samples->values, samples->n,
-                                     result->h, request->domain, sf_thread_cores(), error);
-    return status;
+        status = plane ? make_plane(result, request, error) : make_line(result, request, error);
+    if (status != SF_OK)
+        return status;
+    const density_axis *x = &result->axes[0], *y = &result->axes[1];
+    result->count = x->count * (plane ? y->count : 1);
+    result->values = sf_resize(NULL, result->count, sizeof *result->values);
+    if (result->values == NULL)
+        return sf_fail_memory(error);
+    if (plane)
+        return sf_density_evaluate_plane(result->values, x->at, x->count, y->at, y->count, samples->values,
+                                         samples->n, result->h, sf_thread_cores(), error);
+    return sf_density_evaluate(result->values, x->at, x->count, samples->values, samples->n, result->h,
+                               request->domain, sf_thread_cores(), error);
+}
+
+static void print_curve(sf_text *svg, const app_plot_words *words, const density_request *request,
+                        const density_result *result)
+{
+    app_plot plot = {.words = *words,
+                     .log_x = request->domain == SF_DOMAIN_LOG && result->axes[0].at[0] > 0,
+                     .x = result->axes[0].at,
+                     .y = result->values,
+                     .count = result->count,
+                     .rug = result->series->samples.values,
+                     .rug_count = result->series->samples.n};
+    app_plot_print(svg, &plot);
+}
+
+static void print_map(sf_text *svg, const app_plot_words *words, const density_result *result)
+{
+    app_plot_map map = {.words = *words,
+                        .x = result->axes[0].at,
+                        .y = result->axes[1].at,
+                        .columns = result->axes[0].count,
+                        .rows = result->axes[1].count,
+                        .values = result->values};
+    app_plot_map_print(svg, &map);
 }
 
 static int write_plot(const char *path, const density_request *request, const density_result *result,
                       const char *source, sf_error *error)
 {
     const app_series_list *list = result->list;
+    bool plane = result->series->samples.d == 2, relative = plane || request->domain == SF_DOMAIN_LOG;
     const char *slash = strrchr(source, '/');
     const char *file = slash != NULL ? slash + 1 : source;
     const char *name = result->series->name[0] != '\0' ? result->series->name : file;
+    const char *comma = list->measure[0] != '\0' ? ", " : "";
     char title[160], caption[160], x_label[64], y_label[64];
     snprintf(title, sizeof title, "Density of %s: %s", list->quantity, name);
     snprintf(caption, sizeof caption, "%zu samples, bandwidth %.4g%s%s (%s)", result->series->samples.n,
-             result->h, request->domain == SF_DOMAIN_LOG || list->measure[0] == '\0' ? "" : " ",
-             request->domain == SF_DOMAIN_LOG ? " of the logarithm" : list->measure,
-             request->selector != NULL ? sf_selector_name(request->selector) : "given");
-    snprintf(x_label, sizeof x_label, "%s%s%s", list->quantity, list->measure[0] != '\0' ? ", " : "",
-             list->measure);
-    snprintf(y_label, sizeof y_label, "density%s%s", list->measure[0] != '\0' ? ", 1/" : "", list->measure);
-    app_plot plot = {.title = title,
-                     .caption = caption,
-                     .x_label = x_label,
-                     .y_label = y_label,
-                     .log_x = request->domain == SF_DOMAIN_LOG && result->x[0] > 0,
-                     .x = result->x,
-                     .y = result->values,
-                     .count = result->count,
-                     .rug = result->series->samples.values,
-                     .rug_count = result->series->samples.n};
+             result->h, relative || list->measure[0] == '\0' ? "" : " ",
+             plane      ? " of the covariance root"
+             : relative ? " of the logarithm"
+                        : list->measure,
+             result->selector != NULL ? sf_selector_name(result->selector) : "given");
+    snprintf(x_label, sizeof x_label, "%s%s%s%s", plane ? "x of " : "", list->quantity, comma, list->measure);
+    if (plane)
+        snprintf(y_label, sizeof y_label, "y of %s%s%s", list->quantity, comma, list->measure);
+    else
+        snprintf(y_label, sizeof y_label, "density%s%s", list->measure[0] != '\0' ? ", 1/" : "",
+                 list->measure);
+    if (plane) {
+        double most = 0;
+        for (size_t k = 0; k < result->count; k++)
+            most = fmax(most, result->values[k]);
+        size_t used = strlen(caption);
+        snprintf(caption + used, sizeof caption - used, ", darkest %.3g", most);
+    }
+    app_plot_words words = {.title = title, .caption = caption, .x_label = x_label, .y_label = y_label};
     sf_text svg = {0};
-    app_plot_print(&svg, &plot);
+    if (plane)
+        print_map(&svg, &words, result);
+    else
+        print_curve(&svg, &words, request, result);
     int status = sf_file_write(&svg, path, error);
     sf_text_free(&svg);
     return status;
 }
 
+static void print_reals(sf_json *json, const char *key, const double *values, size_t count)
+{
+    sf_json_array(json, key);
+    for (size_t k = 0; k < count; k++)
+        sf_json_real(json, NULL, values[k]);
+    sf_json_end_array(json);
+}
+
+/* Of two columns `grid` is the points of each, and `density` a list of rows, one for each y. */
 static void print_json(sf_text *text, const density_result *result)
 {
     sf_json json = sf_json_start(text);
+    const density_axis *x = &result->axes[0], *y = &result->axes[1];
     sf_json_object(&json, NULL);
     sf_json_real(&json, "h", result->h);
-    sf_json_array(&json, "grid");
-    for (size_t k = 0; k < result->count; k++)
-        sf_json_real(&json, NULL, result->x[k]);
-    sf_json_end_array(&json);
-    sf_json_array(&json, "density");
-    for (size_t k = 0; k < result->count; k++)
-        sf_json_real(&json, NULL, result->values[k]);
-    sf_json_end_array(&json);
+    if (y->at == NULL) {
+        print_reals(&json, "grid", x->at, x->count);
+        print_reals(&json, "density", result->values, result->count);
+    } else {
+        sf_json_array(&json, "grid");
+        print_reals(&json, NULL, x->at, x->count);
+        print_reals(&json, NULL, y->at, y->count);
+        sf_json_end_array(&json);
+        sf_json_array(&json, "density");
+        for (size_t r = 0; r < y->count; r++)
+            print_reals(&json, NULL, result->values + r * x->count, x->count);
+        sf_json_end_array(&json);
+    }
     sf_json_end_object(&json);
 }
 
 static void print_table(sf_text *text, const density_result *result, bool csv)
 {
-    sf_text_printf(text, csv ? "x,density" : "%14s  %14s", "x", "density");
-    for (size_t k = 0; k < result->count; k++)
-        sf_text_printf(text, csv ? "\n%.17g,%.17g" : "\n%14.7g  %14.7g", result->x[k], result->values[k]);
+    const density_axis *x = &result->axes[0], *y = &result->axes[1];
+    bool plane = y->at != NULL;
+    if (csv)
+        sf_text_printf(text, plane ? "x,y,density" : "x,density");
+    else if (plane)
+        sf_text_printf(text, "%14s  %14s  %14s", "x", "y", "density");
+    else
+        sf_text_printf(text, "%14s  %14s", "x", "density");
+    for (size_t k = 0; k < result->count; k++) {
+        sf_text_printf(text, csv ? "\n%.17g" : "\n%14.7g", x->at[k % x->count]);
+        if (plane)
+            sf_text_printf(text, csv ? ",%.17g" : "  %14.7g", y->at[k / x->count]);
+        sf_text_printf(text, csv ? ",%.17g" : "  %14.7g", result->values[k]);
+    }
 }
 
-static int run_on(const app_call *call, const density_request *request, const app_series_list *list,
-                  sf_error *error)
+static int answer_series(const app_call *call, const app_series_list *list, void *context, sf_error *error)
 {
-    int status = app_samples_one(call, list, error);
-    if (status != SF_OK)
-        return status;
+    const density_request *request = context;
     density_result result = {.list = list, .series = &list->items[0]};
-    status = estimate(call, request, &result, error);
-    if (status != SF_OK && error->place[0] == '\0')
-        snprintf(error->place, sizeof error->place, "%s", call->arguments[0]);
+    int status = estimate(call, request, &result, error);
     const char *plot = app_value(call, "plot", NULL);
     if (status == SF_OK && plot != NULL)
         status = write_plot(plot, request, &result, call->arguments[0], error);
@@ -204,7 +347,8 @@ static int run_on(const app_call *call, const density_request *request, const ap
             print_table(&text, &result, app_has(call, "csv"));
         status = app_print(&text, error);
     }
-    sf_free(result.x);
+    sf_free(result.axes[0].at);
+    sf_free(result.axes[1].at);
     sf_free(result.values);
     return status;
 }
@@ -213,15 +357,7 @@ static int run(app_call *call, sf_error *error)
 {
     density_request request;
     int status = parse_request(call, &request, error);
-    if (status != SF_OK)
-        return status;
-    app_catch_signals();
-    app_series_list list;
-    status = app_samples_load(call, &list, error);
-    if (status == SF_OK)
-        status = run_on(call, &request, &list, error);
-    app_samples_free(&list);
-    return status;
+    return status == SF_OK ? app_samples_run(call, answer_series, &request, error) : status;
 }
 
 const app_command app_command_density = {
@@ -232,9 +368,9 @@ const app_command app_command_density = {
     .least_arguments = 1,
     .most_arguments = 1,
     .example = "synfire density demo.h5 --quantity isi --units A --log --plot intervals.svg",
-    .notes =
-        "SAMPLES is a file of numbers: text or CSV with one row a line, or NumPy .npy. With --quantity it "
-        "is a recording of which --units selects one unit.",
+    .notes = "SAMPLES is a file of numbers: text or CSV with one row a line, or NumPy .npy, one or two "
+             "columns. With "
+             "--quantity it is a recording of which --units selects one unit.",
     .options = {options, app_quantity_options, app_selection_options},
     .run = run,
 };

@@ -120,6 +120,30 @@ static const char style[] =
     ".curve{stroke:#2a6f97;stroke-width:1.8;fill:none;stroke-linejoin:round}"
     ".rug{stroke:#222;stroke-opacity:.35;fill:none}</style>\n";
 
+/* ---- what every picture has ---- */
+
+static void print_head(sf_text *svg, const app_plot_words *words)
+{
+    sf_text_printf(svg,
+                   "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
+                   "height=\"%d\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n%s",
+                   WIDTH, HEIGHT, WIDTH, HEIGHT, style);
+    print_label(svg, LEFT, 28, "class=\"title\"", words->title);
+    print_label(svg, LEFT, 48, "class=\"caption\"", words->caption);
+}
+
+static void print_frame(sf_text *svg, const app_plot_words *words)
+{
+    sf_text_printf(svg, "<path class=\"frame\" d=\"M%d %dV%dH%d\"/>\n", LEFT, TOP, HEIGHT - BOTTOM,
+                   WIDTH - RIGHT);
+    print_label(svg, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 18, "text-anchor=\"middle\"", words->x_label);
+    char turned[96];
+    snprintf(turned, sizeof turned, "text-anchor=\"middle\" transform=\"rotate(-90 18 %d)\"",
+             (TOP + HEIGHT - BOTTOM) / 2);
+    print_label(svg, 18, (TOP + HEIGHT - BOTTOM) / 2.0, turned, words->y_label);
+    sf_text_printf(svg, "</svg>\n");
+}
+
 void app_plot_print(sf_text *svg, const app_plot *plot)
 {
     double highest = 0;
@@ -131,22 +155,73 @@ void app_plot_print(sf_text *svg, const app_plot *plot)
                    .at_least = LEFT,
                    .at_most = WIDTH - RIGHT};
     plot_axis y = {.most = highest > 0 ? highest * 1.05 : 1, .at_least = HEIGHT - BOTTOM, .at_most = TOP};
-    sf_text_printf(svg,
-                   "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
-                   "height=\"%d\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n%s",
-                   WIDTH, HEIGHT, WIDTH, HEIGHT, style);
-    print_label(svg, LEFT, 28, "class=\"title\"", plot->title);
-    print_label(svg, LEFT, 48, "class=\"caption\"", plot->caption);
+    print_head(svg, &plot->words);
     print_ticks(svg, &x, true);
     print_ticks(svg, &y, false);
     print_curve(svg, plot, &x, &y);
     print_rug(svg, plot, &x);
-    sf_text_printf(svg, "<path class=\"frame\" d=\"M%d %dV%dH%d\"/>\n", LEFT, TOP, HEIGHT - BOTTOM,
-                   WIDTH - RIGHT);
-    print_label(svg, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 18, "text-anchor=\"middle\"", plot->x_label);
-    char turned[96];
-    snprintf(turned, sizeof turned, "text-anchor=\"middle\" transform=\"rotate(-90 18 %d)\"",
-             (TOP + HEIGHT - BOTTOM) / 2);
-    print_label(svg, 18, (TOP + HEIGHT - BOTTOM) / 2.0, turned, plot->y_label);
-    sf_text_printf(svg, "</svg>\n");
+    print_frame(svg, &plot->words);
+}
+
+/* ---- maps ---- */
+
+enum { SHADES = 48 };
+
+/* From white over the curves' blue to nearly black. */
+static void print_shade(sf_text *svg, int shade)
+{
+    static const double colours[3][3] = {{255, 255, 255}, {42, 111, 151}, {1, 22, 39}};
+    double share = 2.0 * shade / SHADES;
+    int from = share < 1 ? 0 : 1;
+    int rgb[3];
+    for (int c = 0; c < 3; c++)
+        rgb[c] = (int)lround(colours[from][c] + (share - from) * (colours[from + 1][c] - colours[from][c]));
+    sf_text_printf(svg, "#%02x%02x%02x", (unsigned)rgb[0], (unsigned)rgb[1], (unsigned)rgb[2]);
+}
+
+/* The axis of `count` cells, half a cell beyond their centres. */
+static plot_axis cells_of(const double *centres, size_t count, double at_least, double at_most)
+{
+    double half = (centres[count - 1] - centres[0]) / (double)(count - 1) / 2;
+    return (plot_axis){.least = centres[0] - half,
+                       .most = centres[count - 1] + half,
+                       .at_least = at_least,
+                       .at_most = at_most};
+}
+
+/* Neighbours of one shade are one rectangle. */
+static void print_row(sf_text *svg, const plot_axis *x, double top, double height, const double *values,
+                      size_t count, double highest)
+{
+    double width = (x->at_most - x->at_least) / (double)count;
+    for (size_t from = 0, to; from < count; from = to) {
+        int shade = (int)lround(SHADES * values[from] / highest);
+        for (to = from + 1; to < count && (int)lround(SHADES * values[to] / highest) == shade;)
+            to++;
+        if (shade == 0)
+            continue;
+        sf_text_printf(svg, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"",
+                       x->at_least + width * (double)from, top, width * (double)(to - from), height);
+        print_shade(svg, shade);
+        sf_text_printf(svg, "\"/>\n");
+    }
+}
+
+void app_plot_map_print(sf_text *svg, const app_plot_map *map)
+{
+    double highest = 0;
+    for (size_t i = 0; i < map->columns * map->rows; i++)
+        highest = map->values[i] > highest ? map->values[i] : highest;
+    plot_axis x = cells_of(map->x, map->columns, LEFT, WIDTH - RIGHT);
+    plot_axis y = cells_of(map->y, map->rows, HEIGHT - BOTTOM, TOP);
+    double height = (double)(HEIGHT - BOTTOM - TOP) / (double)map->rows;
+    print_head(svg, &map->words);
+    print_ticks(svg, &x, true);
+    print_ticks(svg, &y, false);
+    sf_text_printf(svg, "<g shape-rendering=\"crispEdges\">\n");
+    for (size_t r = 0; highest > 0 && r < map->rows; r++)
+        print_row(svg, &x, HEIGHT - BOTTOM - height * (double)(r + 1), height, map->values + r * map->columns,
+                  map->columns, highest);
+    sf_text_printf(svg, "</g>\n");
+    print_frame(svg, &map->words);
 }

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A curve with axes as an SVG file. */
+/** Curves and maps with axes as SVG files. */
 #ifndef SF_APP_PLOT_H
 #define SF_APP_PLOT_H
 
 #include "core/error.h"
 #include "core/text.h"
 
-typedef struct app_plot {
+typedef struct app_plot_words {
     const char *title, *caption; /**< above the axes; caption in smaller letters under the title */
     const char *x_label, *y_label;
+} app_plot_words;
+
+typedef struct app_plot {
+    app_plot_words words;
     bool log_x; /**< a logarithmic horizontal axis; every x is above 0 */
     const double *x, *y;
     size_t count;      /**< points of the curve, x ascending, y >= 0; the vertical axis begins at 0 */
@@ -18,5 +22,15 @@ typedef struct app_plot {
 
 /** Appends the picture to an empty text. */
 void app_plot_print(sf_text *svg, const app_plot *plot);
+
+/** Values on a grid, the higher the darker. */
+typedef struct app_plot_map {
+    app_plot_words words;
+    const double *x, *y;  /**< centres of the cells, evenly apart, ascending; at least 2 each */
+    size_t columns, rows; /**< how many */
+    const double *values; /**< row after row, each of the same y; not negative */
+} app_plot_map;
+
+void app_plot_map_print(sf_text *svg, const app_plot_map *map);
 
 #endif

@@ -335,12 +335,30 @@ int app_selector(const char *text, const char *option, const sf_selector **selec
     return status;
 }
 
-int app_samples_one(const app_call *call, const app_series_list *list, sf_error *error)
+static int check_one(const app_call *call, const app_series_list *list, sf_error *error)
 {
     if (list->count == 1)
         return SF_OK;
     return sf_fail(error, SF_USAGE, call->arguments[0], "holds %zu %ss: choose one%s", list->count, list->of,
                    strcmp(list->of, "unit") == 0 ? " with --units" : " as an episode of two");
+}
+
+int app_samples_run(const app_call *call,
+                    int (*work)(const app_call *call, const app_series_list *list, void *context,
+                                sf_error *error),
+                    void *context, sf_error *error)
+{
+    app_series_list list;
+    app_catch_signals();
+    int status = app_samples_load(call, &list, error);
+    if (status == SF_OK)
+        status = check_one(call, &list, error);
+    if (status == SF_OK)
+        status = work(call, &list, context, error);
+    if (status != SF_OK && error->place[0] == '\0')
+        snprintf(error->place, sizeof error->place, "%s", call->arguments[0]);
+    app_samples_free(&list);
+    return status;
 }
 
 int app_bandwidth(const char *text, double *h, const sf_selector **selector, sf_error *error)

@@ -33,8 +33,14 @@ extern const app_option app_quantity_options[];
 int app_samples_load(const app_call *call, app_series_list *list, sf_error *error);
 void app_samples_free(app_series_list *list);
 
-/** SF_USAGE where there is not exactly one series. */
-int app_samples_one(const app_call *call, const app_series_list *list, sf_error *error);
+/**
+ * What a command does with one series: loads, refuses more than one, calls `work`, which prints; a failure
+ * without a place gets that of the file.
+ */
+int app_samples_run(const app_call *call,
+                    int (*work)(const app_call *call, const app_series_list *list, void *context,
+                                sf_error *error),
+                    void *context, sf_error *error);
 
 /** The selector that the value of `option` names (NULL: the default); SF_USAGE lists the names. */
 int app_selector(const char *text, const char *option, const sf_selector **selector, sf_error *error);

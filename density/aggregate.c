@@ -97,23 +97,6 @@ int sf_range_moments_direct(sf_range_moments *moments, const double *samples, si
     return SF_OK;
 }
 
-void sf_range_moments_exact(sf_range_moments *moments, const double *samples, size_t n, double from,
-                            double to)
-{
-    *moments = (sf_range_moments){.pivot = from + (to - from) / 2};
-    for (size_t i = 0; i < n; i++) {
-        if (!(samples[i] > from && samples[i] < to))
-            continue;
-        double x = samples[i] - moments->pivot;
-        moments->share++;
-        moments->first += x;
-        moments->second += x * x;
-    }
-    moments->share /= (double)n;
-    moments->first /= (double)n;
-    moments->second /= (double)n;
-}
-
 /* Term by term of f(x) = 1/P sum_k conj(phi_k) exp(-b^2 t^2/2) exp(i t (x - origin)). */
 void sf_range_moments_spectral(sf_range_moments *moments, const sf_spectrum *spectrum, double b, double from,
                                double to)
@@ -138,10 +121,12 @@ void sf_range_moments_spectral(sf_range_moments *moments, const sf_spectrum *spe
         .pivot = pivot, .share = sums[0] / period, .first = sums[1] / period, .second = sums[2] / period};
 }
 
-int sf_box_share(double *share, const double *rows, size_t n, size_t d, const double *h, const double *from,
-                 const double *to, sf_error *error)
+int sf_box_moments(sf_range_moments *moments, const double *rows, size_t n, size_t d, const double *h,
+                   const double *from, const double *to, sf_error *error)
 {
-    *share = 0;
+    size_t last = d - 1;
+    double pivot = from[last] + (to[last] - from[last]) / 2;
+    *moments = (sf_range_moments){.pivot = pivot};
     for (size_t c = 0; c < d; c++) {
         int status = check_range(h[c], from[c], to[c], error);
         if (status != SF_OK)
@@ -151,12 +136,79 @@ int sf_box_share(double *share, const double *rows, size_t n, size_t d, const do
     if (status != SF_OK)
         return status;
     for (size_t i = 0; i < n; i++) {
-        double product = 1;
-        for (size_t c = 0; c < d; c++) {
-            double x = rows[i * d + c];
-            product *= between((from[c] - x) / h[c], (to[c] - x) / h[c]);
-        }
-        *share += product / (double)n;
+        const double *row = rows + i * d;
+        double others = 1 / (double)n;
+        for (size_t c = 0; c < last; c++)
+            others *= between((from[c] - row[c]) / h[c], (to[c] - row[c]) / h[c]);
+        sf_range_moments own = {0};
+        add_kernel(&own, row[last] - pivot, h[last], from[last] - pivot, to[last] - pivot);
+        moments->share += others * own.share;
+        moments->first += others * own.first;
+        moments->second += others * own.second;
     }
     return SF_OK;
+}
+
+/*
+ * At a sample (x, y) the kernel's second coordinate is y + slope z + rest, z the first one in units of its
+ * width h s_x: slope = h s_xy / s_x, and rest, which does not depend on z, has variance h^2 (s_yy - s_xy^2 /
+ * s_xx). The range cuts z only.
+ */
+int sf_linked_moments(sf_range_moments *moments, const double *rows, size_t n, double h, double from,
+                      double to, sf_error *error)
+{
+    *moments = (sf_range_moments){0};
+    int status = check_range(h, from, to, error);
+    if (status == SF_OK && n < 2)
+        status = sf_fail(error, SF_DATA, NULL, "found %zu samples, expected at least 2", n);
+    if (status == SF_OK)
+        status = sf_domain_check(SF_DOMAIN_LINE, rows, 2 * n, error);
+    if (status != SF_OK)
+        return status;
+    double count = (double)n, x_mean = 0, y_mean = 0, xx = 0, xy = 0, yy = 0;
+    for (size_t i = 0; i < n; i++) {
+        x_mean += rows[2 * i] / count;
+        y_mean += rows[2 * i + 1] / count;
+    }
+    for (size_t i = 0; i < n; i++) {
+        double x = rows[2 * i] - x_mean, y = rows[2 * i + 1] - y_mean;
+        xx += x * x / (count - 1);
+        xy += x * y / (count - 1);
+        yy += y * y / (count - 1);
+    }
+    if (!(xx > 0))
+        return sf_fail(error, SF_DATA, NULL, "all values of the first column are equal");
+    double width = h * sqrt(xx), slope = h * xy / sqrt(xx), rest = h * h * fmax(yy - xy * xy / xx, 0);
+    moments->pivot = y_mean;
+    for (size_t i = 0; i < n; i++) {
+        double below = (from - rows[2 * i]) / width, above = (to - rows[2 * i]) / width;
+        double y = rows[2 * i + 1] - y_mean, mass = between(below, above), drop = bell(above) - bell(below);
+        double squares =
+            mass - ((isinf(above) ? 0 : above * bell(above)) - (isinf(below) ? 0 : below * bell(below)));
+        moments->share += mass / count;
+        moments->first += (y * mass - slope * drop) / count;
+        moments->second += ((y * y + rest) * mass - 2 * y * slope * drop + slope * slope * squares) / count;
+    }
+    return SF_OK;
+}
+
+void sf_box_moments_exact(sf_range_moments *moments, const double *rows, size_t n, size_t d,
+                          const double *from, const double *to, size_t ranges)
+{
+    *moments = (sf_range_moments){.pivot = n > 0 ? rows[d - 1] : 0};
+    for (size_t i = 0; i < n; i++) {
+        const double *row = rows + i * d;
+        bool inside = true;
+        for (size_t c = 0; c < ranges; c++)
+            inside = inside && row[c] > from[c] && row[c] < to[c];
+        if (!inside)
+            continue;
+        double y = row[d - 1] - moments->pivot;
+        moments->share++;
+        moments->first += y;
+        moments->second += y * y;
+    }
+    moments->share /= (double)n;
+    moments->first /= (double)n;
+    moments->second /= (double)n;
 }

@@ -36,15 +36,23 @@ int sf_range_moments_direct(sf_range_moments *moments, const double *samples, si
 void sf_range_moments_spectral(sf_range_moments *moments, const sf_spectrum *spectrum, double b, double from,
                                double to);
 
-/** Without a density: of the samples themselves, from < x < to. */
-void sf_range_moments_exact(sf_range_moments *moments, const double *samples, size_t n, double from,
-                            double to);
+/**
+ * Of the last of d columns in a box, from[c] < x_c < to[c], kernels independent per column with bandwidth
+ * h[c]: the product of the other columns' shares times the last one's integrals, summed. SF_USAGE as above.
+ */
+int sf_box_moments(sf_range_moments *moments, const double *rows, size_t n, size_t d, const double *h,
+                   const double *from, const double *to, sf_error *error);
 
 /**
- * The share of samples in a box of d columns, from[c] < x_c < to[c], kernels independent per column with
- * bandwidth h[c]: the product of the columns' shares, summed. SF_USAGE as above.
+ * Of the second of two columns where the first lies in a range: the integrals of f(x, y), (y - pivot) f(x, y)
+ * and (y - pivot)^2 f(x, y) over from < x < to and every y. The kernel's covariance is h^2 times that of the
+ * samples. SF_USAGE as above; SF_DATA for fewer than 2 samples, or a first column of equal values.
  */
-int sf_box_share(double *share, const double *rows, size_t n, size_t d, const double *h, const double *from,
-                 const double *to, sf_error *error);
+int sf_linked_moments(sf_range_moments *moments, const double *rows, size_t n, double h, double from,
+                      double to, sf_error *error);
+
+/** Without a density: of the last of d columns, of the rows whose first `ranges` columns lie in theirs. */
+void sf_box_moments_exact(sf_range_moments *moments, const double *rows, size_t n, size_t d,
+                          const double *from, const double *to, size_t ranges);
 
 #endif

@@ -136,3 +136,113 @@ int sf_density_evaluate(double *values, const double *points, size_t count, cons
         evaluate(e, threads);
     return status == SF_NO_MEMORY ? sf_fail_memory(error) : status;
 }
+
+/* ---- two columns ---- */
+
+/* sums[k] += exp(-|(u[k], v[k]) - (a[j], b[j])|^2 / 2), whitened points and samples */
+SF_VECTOR_BODY void add_plane_body(double *restrict sums, const double *restrict u, const double *restrict v,
+                                   size_t length, const double *restrict a, const double *restrict b,
+                                   size_t count)
+{
+    for (size_t j = 0; j < count; j++)
+        for (size_t k = 0; k < length; k++) {
+            double across = u[k] - a[j], up = v[k] - b[j];
+            sums[k] += sf_exp(-0.5 * (across * across + up * up));
+        }
+}
+
+SF_VECTOR_LEVELS(add_plane, add_plane_body,
+                 (double *restrict sums, const double *restrict u, const double *restrict v, size_t length,
+                  const double *restrict a, const double *restrict b, size_t count),
+                 (sums, u, v, length, a, b, count))
+
+/* (x, y) -> (across_x (x - mean_x), up_x (x - mean_x) + up_y (y - mean_y)): to covariance 1/h^2 */
+typedef struct whitening {
+    double mean_x, mean_y;
+    double across_x, up_x, up_y;
+} whitening;
+
+typedef struct plane_evaluation {
+    double *values;
+    const double *x, *y;
+    size_t columns, n;
+    whitening to;
+    const double *a, *b; /* whitened samples */
+    double height;       /* of one sample's kernel, over n */
+} plane_evaluation;
+
+static int find_whitening(whitening *to, const double *samples, size_t n, double h, sf_error *error)
+{
+    double count = (double)n, xx = 0, xy = 0, yy = 0, rest = 0;
+    *to = (whitening){0};
+    for (size_t i = 0; i < n; i++) {
+        to->mean_x += samples[2 * i] / count;
+        to->mean_y += samples[2 * i + 1] / count;
+    }
+    for (size_t i = 0; i < n; i++) {
+        double x = samples[2 * i] - to->mean_x, y = samples[2 * i + 1] - to->mean_y;
+        xx += x * x / (count - 1);
+        xy += x * y / (count - 1);
+        yy += y * y / (count - 1);
+    }
+    for (size_t i = 0; i < n; i++) { /* what x does not explain of y */
+        double left = samples[2 * i + 1] - to->mean_y - xy / xx * (samples[2 * i] - to->mean_x);
+        rest += left * left / (count - 1);
+    }
+    if (!(xx > 0) || !(rest > 1e-20 * yy))
+        return sf_fail(
+            error, SF_DATA, NULL,
+            "the covariance is singular: the columns are equal values, or one a multiple of the other");
+    to->across_x = 1 / (h * sqrt(xx));
+    to->up_y = 1 / (h * sqrt(rest));
+    to->up_x = -xy / xx * to->up_y;
+    return SF_OK;
+}
+
+static void whiten(const whitening *to, double x, double y, double *a, double *b)
+{
+    *a = to->across_x * (x - to->mean_x);
+    *b = to->up_x * (x - to->mean_x) + to->up_y * (y - to->mean_y);
+}
+
+static int evaluate_row(void *context, unsigned worker, size_t row)
+{
+    (void)worker;
+    const plane_evaluation *e = context;
+    for (size_t first = 0; first < e->columns; first += STRIP) {
+        size_t length = e->columns - first < STRIP ? e->columns - first : STRIP;
+        double u[STRIP], v[STRIP], sums[STRIP] = {0};
+        for (size_t k = 0; k < length; k++)
+            whiten(&e->to, e->x[first + k], e->y[row], &u[k], &v[k]);
+        add_plane(sums, u, v, length, e->a, e->b, e->n);
+        for (size_t k = 0; k < length; k++)
+            e->values[row * e->columns + first + k] = e->height * sums[k];
+    }
+    return SF_OK;
+}
+
+int sf_density_evaluate_plane(double *values, const double *x, size_t columns, const double *y, size_t rows,
+                              const double *samples, size_t n, double h, unsigned threads, sf_error *error)
+{
+    if (!(h > 0) || !isfinite(h))
+        return sf_fail(error, SF_USAGE, NULL, "found the bandwidth %g, expected a number above 0", h);
+    if (n < 2)
+        return sf_fail(error, SF_DATA, NULL, "found %zu samples, expected at least 2", n);
+    int status = sf_domain_check(SF_DOMAIN_LINE, samples, 2 * n, error);
+    plane_evaluation e = {.values = values, .x = x, .y = y, .columns = columns, .n = n};
+    if (status == SF_OK)
+        status = find_whitening(&e.to, samples, n, h, error);
+    if (status != SF_OK)
+        return status;
+    double *whitened = sf_resize(NULL, n, 2 * sizeof *whitened);
+    if (whitened == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < n; i++)
+        whiten(&e.to, samples[2 * i], samples[2 * i + 1], &whitened[i], &whitened[n + i]);
+    e.a = whitened;
+    e.b = whitened + n;
+    e.height = e.to.across_x * e.to.up_y / ((double)n * SQRT_2PI * SQRT_2PI);
+    status = sf_parallel_for(threads, rows, evaluate_row, &e);
+    sf_free(whitened);
+    return status;
+}

@@ -135,6 +135,20 @@ $SYNFIRE aggregate columns.txt --range -1:3.5,-1:5.5,-1:20 --exact --json | grep
 refused 64 "is needed" $SYNFIRE aggregate squares.txt
 refused 64 "expected A:B" $SYNFIRE aggregate squares.txt --range 5:4
 refused 64 "count, sum, avg or var" $SYNFIRE aggregate squares.txt --range 1:2 --op median
-refused 64 "2 ranges for 1 columns" $SYNFIRE aggregate squares.txt --range 1:2,3:4
-refused 64 "a box has count only" $SYNFIRE aggregate columns.txt --range 1:2,3:4,5:6 --op sum
-refused 64 "a box goes without" $SYNFIRE aggregate columns.txt --range 1:2,3:4,5:6 --log
+refused 64 "2 ranges for 1 column" $SYNFIRE aggregate squares.txt --range 1:2,3:4
+refused 64 "go without --log" $SYNFIRE aggregate columns.txt --range 1:2,3:4,5:6 --log
+$SYNFIRE aggregate columns.txt --range -1:3.5,-1:5.5,-1:20 --op sum --exact | grep -q '^exact  [1-9]'
+
+# Two columns: a density over a plane, and what the second column is where the first lies in a range.
+seq 60 | awk '{ print ($1 * 7) % 31, ($1 * 7) % 31 * 2 + ($1 * 11) % 13 }' >pairs.txt
+$SYNFIRE density pairs.txt --grid -30:60:91,-60:140:101 --csv >plane.csv
+awk -F, 'NR > 1 { sum += $3 * 2 } END { if (NR != 9192 || sum < 0.999 || sum > 1.001) { print NR, sum; exit 1 } }' plane.csv
+$SYNFIRE density pairs.txt --grid 0:30:3,0:60:2 --json | grep -q '"grid":\[\[0,15,30\],\[0,60\]\],"density":\[\[[^]]*\],\[[^]]*\]\]}'
+$SYNFIRE density pairs.txt --plot plane.svg >out
+grep -q '</svg>' plane.svg && grep -q '60 samples, bandwidth .* (silverman), darkest' plane.svg
+refused 64 "1 axes for 2 columns" $SYNFIRE density pairs.txt --grid 0:1:2
+refused 64 "goes with one column" $SYNFIRE density pairs.txt --reflect
+refused 65 "3 columns, expected 1 or 2" $SYNFIRE density columns.txt
+$SYNFIRE aggregate pairs.txt --range 9.5:20.5 --op avg --exact --json >out
+grep -q '"relative_error":0.0' out || { cat out; exit 1; }
+refused 64 "1 range for 3 columns" $SYNFIRE aggregate columns.txt --range 1:2

@@ -286,7 +286,7 @@ static void aggregates_over_ranges(void **state)
         sf_range_moments found, exact;
         assert_int_equal(sf_range_moments_direct(&found, x, n, h, SF_DOMAIN_LINE, from, to, NULL), SF_OK);
         assert_aggregates(key, entry, &found, n);
-        sf_range_moments_exact(&exact, x, n, from, to);
+        sf_box_moments_exact(&exact, x, n, 1, &from, &to, 1);
         assert_within(exact.share * (double)n, number(entry, "exact_count"), 1e-6, key, "exact_count");
         assert_within(sf_range_total(&exact) * (double)n, number(entry, "exact_sum"),
                       1e-9 * fabs(number(entry, "exact_sum")), key, "exact_sum");

@@ -72,20 +72,86 @@ static void the_whole_line_holds_everything(void **state)
     assert_true(found.share == 0 && isnan(sf_range_average(&found)) && isnan(sf_range_variance(&found)));
 }
 
-static void boxes_are_products(void **state)
+/* Integrals of y^power over x from..to and y from..to of the product kernel's density, by a fine grid. */
+static double integrate_plane(const double rows[][2], size_t n, const double h[2], const double from[2],
+                              const double to[2], int power, double slope)
+{
+    enum { STEPS = 800 };
+    double sum = 0, cell = (to[0] - from[0]) * (to[1] - from[1]) / ((double)STEPS * STEPS);
+    for (int a = 0; a < STEPS; a++)
+        for (int b = 0; b < STEPS; b++) {
+            double x = from[0] + (to[0] - from[0]) * (a + 0.5) / STEPS;
+            double y = from[1] + (to[1] - from[1]) * (b + 0.5) / STEPS, density = 0;
+            for (size_t i = 0; i < n; i++) {
+                double u = (x - rows[i][0]) / h[0], v = (y - rows[i][1] - slope * (x - rows[i][0])) / h[1];
+                density += exp(-0.5 * (u * u + v * v)) / (6.283185307179586 * h[0] * h[1] * (double)n);
+            }
+            sum += pow(y, power) * density * cell;
+        }
+    return sum;
+}
+
+static void assert_near(double found, double expected, double tolerance)
+{
+    if (!(fabs(found - expected) <= tolerance))
+        fail_msg("%.12g, expected %.12g", found, expected);
+}
+
+static void boxes_are_integrals_of_products(void **state)
 {
     (void)state;
-    static const double rows[] = {0, 0, 1, 2, -1, 3}, h[] = {0.5, 2}, from[] = {-1, 1}, to[] = {1, 5};
-    double share, expected = 0;
-    assert_int_equal(sf_box_share(&share, rows, 3, 2, h, from, to, NULL), SF_OK);
-    for (int i = 0; i < 3; i++) {
-        double product = 1;
-        for (int c = 0; c < 2; c++)
-            product *= 0.5 * (erf((to[c] - rows[2 * i + c]) / h[c] / sqrt(2)) -
-                              erf((from[c] - rows[2 * i + c]) / h[c] / sqrt(2)));
-        expected += product / 3;
+    static const double rows[][2] = {{0, 0}, {1, 2}, {-1, 3}}, h[] = {0.5, 2}, from[] = {-1, 1},
+                        to[] = {1, 5};
+    sf_range_moments found;
+    assert_int_equal(sf_box_moments(&found, rows[0], 3, 2, h, from, to, NULL), SF_OK);
+    double share = integrate_plane(rows, 3, h, from, to, 0, 0),
+           sum = integrate_plane(rows, 3, h, from, to, 1, 0),
+           squares = integrate_plane(rows, 3, h, from, to, 2, 0);
+    assert_near(found.share, share, 1e-6);
+    assert_near(sf_range_total(&found), sum, 1e-5);
+    assert_near(sf_range_variance(&found), squares / share - sum / share * sum / share, 1e-4);
+}
+
+/* The joint kernel leans with the samples: its slope and what is left of its height are written out here. */
+static void what_is_linked_to_a_range_is_the_integral_over_it(void **state)
+{
+    (void)state;
+    static const double rows[][2] = {{0, 0}, {1, 2}, {-1, 1}, {2, 3}, {0.5, -1}};
+    double n = 5, x_mean = 0.5, y_mean = 1, xx = 0, xy = 0, yy = 0, h = 0.7;
+    for (int i = 0; i < 5; i++) {
+        double x = rows[i][0] - x_mean, y = rows[i][1] - y_mean;
+        xx += x * x / (n - 1);
+        xy += x * y / (n - 1);
+        yy += y * y / (n - 1);
     }
-    assert_true(fabs(share - expected) < 1e-15);
+    const double width[] = {h * sqrt(xx), h * sqrt(yy - xy * xy / xx)}, from[] = {-0.5, -14},
+                 to[] = {1.2, 16};
+    sf_range_moments found;
+    assert_int_equal(sf_linked_moments(&found, rows[0], 5, h, from[0], to[0], NULL), SF_OK);
+    double share = integrate_plane(rows, 5, width, from, to, 0, xy / xx),
+           sum = integrate_plane(rows, 5, width, from, to, 1, xy / xx),
+           squares = integrate_plane(rows, 5, width, from, to, 2, xy / xx);
+    assert_near(found.share, share, 1e-6);
+    assert_near(sf_range_total(&found), sum, 1e-5);
+    assert_near(sf_range_variance(&found), squares / share - sum / share * sum / share, 1e-4);
+    assert_int_equal(sf_linked_moments(&found, rows[0], 5, h, -INFINITY, INFINITY, NULL), SF_OK);
+    assert_near(found.share, 1, 1e-15);
+    assert_near(sf_range_average(&found), y_mean, 1e-15);
+    assert_near(sf_range_variance(&found), yy * (0.8 + h * h), 1e-14);
+}
+
+static void rows_in_a_box_are_counted_as_they_are(void **state)
+{
+    (void)state;
+    static const double rows[] = {0, 10, 1, 20, 2, 40, 3, 80}, from[] = {0.5, 15}, to[] = {3, 30};
+    sf_range_moments found;
+    sf_box_moments_exact(&found, rows, 4, 2, from, to, 1);
+    assert_near(found.share, 0.5, 0);
+    assert_near(sf_range_average(&found), 30, 1e-14);
+    assert_near(sf_range_variance(&found), 100, 1e-12);
+    sf_box_moments_exact(&found, rows, 4, 2, from, to, 2);
+    assert_near(found.share, 0.25, 0);
+    assert_near(sf_range_total(&found), 5, 1e-14);
 }
 
 static void what_makes_no_sense_is_refused(void **state)
@@ -93,7 +159,7 @@ static void what_makes_no_sense_is_refused(void **state)
     (void)state;
     sf_error error;
     sf_range_moments found;
-    double x[] = {1, -2}, h = 1, from = 2, to = 2, share;
+    double x[] = {1, -2}, h = 1, from = 2, to = 2;
     test_assert_fails(sf_range_moments_direct(&found, x, 2, 0, SF_DOMAIN_LINE, 0, 1, &error), &error,
                       SF_USAGE, "bandwidth 0");
     test_assert_fails(sf_range_moments_direct(&found, x, 2, 1, SF_DOMAIN_LINE, 1, 1, &error), &error,
@@ -102,8 +168,12 @@ static void what_makes_no_sense_is_refused(void **state)
                       "above 0");
     test_assert_fails(sf_range_moments_direct(&found, x, 0, 1, SF_DOMAIN_LINE, 0, 1, &error), &error, SF_DATA,
                       "no sample");
-    test_assert_fails(sf_box_share(&share, x, 2, 1, &h, &from, &to, &error), &error, SF_USAGE,
+    test_assert_fails(sf_box_moments(&found, x, 2, 1, &h, &from, &to, &error), &error, SF_USAGE,
                       "start before");
+    static const double same[] = {3, 1, 3, 2};
+    test_assert_fails(sf_linked_moments(&found, same, 2, 1, 0, 1, &error), &error, SF_DATA,
+                      "first column are equal");
+    test_assert_fails(sf_linked_moments(&found, same, 1, 1, 0, 1, &error), &error, SF_DATA, "at least 2");
 }
 
 int main(void)
@@ -111,7 +181,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges_are_integrals_of_the_density),
         cmocka_unit_test(the_whole_line_holds_everything),
-        cmocka_unit_test(boxes_are_products),
+        cmocka_unit_test(boxes_are_integrals_of_products),
+        cmocka_unit_test(what_is_linked_to_a_range_is_the_integral_over_it),
+        cmocka_unit_test(rows_in_a_box_are_counted_as_they_are),
         cmocka_unit_test(what_makes_no_sense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 #include "support/support.h"
 
 #include "core/memory.h"
+#include "density/evaluate.h"
 #include "density/pairs.h"
 #include "density/plane.h"
 #include "density/select.h"
@@ -156,6 +157,52 @@ static void failed_allocations_leak_nothing(void **state)
     sf_pairs_close(&made.pairs);
 }
 
+/* At every point of a grid: the kernel with covariance h^2 Sigma, its inverse written out. */
+static void the_density_is_the_sum_of_leaning_kernels(void **state)
+{
+    (void)state;
+    enum { COUNT = 150, COLUMNS = 70, ROWS = 9 };
+    double *rows = check_samples("array8", COUNT, &(size_t){0}), samples[2 * COUNT], x[COLUMNS], y[ROWS];
+    double values[COLUMNS * ROWS], mean[2] = {0}, xx = 0, xy = 0, yy = 0, h = 0.3;
+    for (int i = 0; i < COUNT; i++)
+        for (int c = 0; c < 2; c++) {
+            samples[2 * i + c] = rows[8 * i + c] + (c == 1 ? 0.4 * rows[8 * i] : 0) + 1e5;
+            mean[c] += samples[2 * i + c] / COUNT;
+        }
+    for (int i = 0; i < COUNT; i++) {
+        double a = samples[2 * i] - mean[0], b = samples[2 * i + 1] - mean[1];
+        xx += a * a / (COUNT - 1);
+        xy += a * b / (COUNT - 1);
+        yy += b * b / (COUNT - 1);
+    }
+    for (int k = 0; k < COLUMNS; k++)
+        x[k] = 1e5 - 200 + 15 * k;
+    for (int k = 0; k < ROWS; k++)
+        y[k] = 1e5 - 200 + 100 * k;
+    assert_int_equal(sf_density_evaluate_plane(values, x, COLUMNS, y, ROWS, samples, COUNT, h, 2, NULL),
+                     SF_OK);
+    double determinant = xx * yy - xy * xy;
+    for (int k = 0; k < COLUMNS * ROWS; k++) {
+        double expected = 0;
+        for (int i = 0; i < COUNT; i++) {
+            double a = x[k % COLUMNS] - samples[2 * i], b = y[k / COLUMNS] - samples[2 * i + 1];
+            double distance = (yy * a * a - 2 * xy * a * b + xx * b * b) / (determinant * h * h);
+            expected += exp(-distance / 2) / (6.283185307179586 * h * h * sqrt(determinant) * COUNT);
+        }
+        assert_true(fabs(values[k] - expected) < 1e-10 * (expected + 1e-7));
+    }
+    sf_error error;
+    for (int i = 0; i < COUNT; i++)
+        samples[2 * i + 1] = 3 * samples[2 * i];
+    test_assert_fails(sf_density_evaluate_plane(values, x, 2, y, 2, samples, COUNT, h, 1, &error), &error,
+                      SF_DATA, "covariance is singular");
+    test_assert_fails(sf_density_evaluate_plane(values, x, 2, y, 2, samples, COUNT, 0, 1, &error), &error,
+                      SF_USAGE, "bandwidth 0");
+    test_assert_fails(sf_density_evaluate_plane(values, x, 2, y, 2, samples, 1, h, 1, &error), &error,
+                      SF_DATA, "at least 2");
+    free(rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +210,7 @@ int main(void)
         cmocka_unit_test(states_add_up_and_are_taken_back),
         cmocka_unit_test(lscv_of_two_columns_is_the_same_either_way),
         cmocka_unit_test(failed_allocations_leak_nothing),
+        cmocka_unit_test(the_density_is_the_sum_of_leaning_kernels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
