@@ -17,7 +17,8 @@ enum {
     WARP = 32,
     ROWS = 128, /* of a functional's tile, one a thread */
     EDGE = 64,  /* of a score's tile: its distances fill 32 KB of shared memory */
-    SUMS = 4,   /* of a bandwidth */
+    TOGETHER = 4,
+    SUMS = 4, /* of a bandwidth */
     MOST_THREADS = 640
 };
 
@@ -148,28 +149,61 @@ typedef struct score_view {
     const double *factors; /* -log2(e) / 4h^2 */
 } score_view;
 
-/* Fills in |zi - zj|^2 of the tile's pairs i > j and returns how many there are. */
-static __device__ uint32_t find_distances(double *distances, const score_view *v, uint64_t tile)
+/*
+ * |zi - zj|^2 for `rows` rows of the left samples and EDGE right ones. A thread takes one right sample and
+ * TOGETHER left ones, which a warp reads at once, so that loads do not outweigh the arithmetic.
+ */
+static __device__ void fill_square(double *distances, const score_view *v, const double *left,
+                                   const double *right, uint32_t rows)
+{
+    const uint32_t apart = EDGE / TOGETHER;
+    for (uint32_t q = threadIdx.x; q < apart * EDGE; q += blockDim.x) {
+        uint32_t first = q / EDGE, j = q % EDGE;
+        double sums[TOGETHER] = {};
+        for (uint32_t c = 0; c < v->d; c++) {
+            const double *column = left + (size_t)c * v->n;
+            double other = right[(size_t)c * v->n + j];
+#pragma unroll
+            for (uint32_t k = 0; k < TOGETHER; k++) {
+                double step = column[min(first + k * apart, rows - 1)] - other;
+                sums[k] = fma(step, step, sums[k]);
+            }
+        }
+#pragma unroll
+        for (uint32_t k = 0; k < TOGETHER; k++)
+            if (first + k * apart < rows)
+                distances[(first + k * apart) * EDGE + j] = sums[k];
+    }
+}
+
+/* The same for the pairs i > j among `rows` samples. */
+static __device__ void fill_triangle(double *distances, const score_view *v, const double *samples,
+                                     uint32_t rows)
+{
+    for (uint32_t p = threadIdx.x; p < rows * (rows - 1) / 2; p += blockDim.x) {
+        uint32_t i = (uint32_t)((1 + sqrtf((float)(1 + 8 * p))) / 2); /* exact enough for 64 rows */
+        uint32_t j = p - i * (i - 1) / 2;
+        double sum = 0;
+        for (uint32_t c = 0; c < v->d; c++) {
+            double step = samples[(size_t)c * v->n + i] - samples[(size_t)c * v->n + j];
+            sum = fma(step, step, sum);
+        }
+        distances[p] = sum;
+    }
+}
+
+/* Fills in the distances of the tile's pairs and returns how many there are. */
+static __device__ uint32_t fill_tile(double *distances, const score_view *v, uint64_t tile)
 {
     uint32_t row, column;
     find_tile(tile, &row, &column);
-    const double *left = v->columns + (size_t)row * EDGE, *right = v->columns + (size_t)column * EDGE;
     uint32_t rows = min((uint32_t)EDGE, v->n - row * EDGE);
-    uint32_t pairs = row == column ? rows * (rows - 1) / 2 : rows * EDGE;
-    for (uint32_t p = threadIdx.x; p < pairs; p += blockDim.x) {
-        uint32_t i = p / EDGE, j = p % EDGE;
-        if (row == column) { /* p counts the pairs of a triangle; the root is exact enough for one of 64 */
-            i = (uint32_t)((1 + sqrtf((float)(1 + 8 * p))) / 2);
-            j = p - i * (i - 1) / 2;
-        }
-        double distance = 0;
-        for (uint32_t c = 0; c < v->d; c++) {
-            double step = left[(size_t)c * v->n + i] - right[(size_t)c * v->n + j];
-            distance = fma(step, step, distance);
-        }
-        distances[p] = distance;
-    }
-    return pairs;
+    const double *left = v->columns + (size_t)row * EDGE, *right = v->columns + (size_t)column * EDGE;
+    if (row == column)
+        fill_triangle(distances, v, left, rows);
+    else
+        fill_square(distances, v, left, right, rows);
+    return row == column ? rows * (rows - 1) / 2 : rows * EDGE;
 }
 
 /* What a thread adds up in one launch, at most 2^34 terms over all threads: rounding stays under 1e-12. */
@@ -194,14 +228,14 @@ static __device__ __forceinline__ void add_distances(score_sums *sums, const dou
  * A thread is one bandwidth and one slice of each tile's pairs: it keeps its four sums in registers, and a
  * distance is read by all bandwidths of a warp at once.
  */
-static __global__ void __launch_bounds__(MOST_THREADS, 2) add_scores(score_view v, span_of_tiles tiles)
+static __global__ void __launch_bounds__(MOST_THREADS) add_scores(score_view v, span_of_tiles tiles)
 {
     __shared__ double shared[EDGE * EDGE]; /* distances; in the end the sums of slices */
     uint32_t bandwidth = threadIdx.x % v.count, slice = threadIdx.x / v.count, slices = blockDim.x / v.count;
     double factor = v.factors[bandwidth];
     score_sums sums = {};
     for (uint64_t tile = tiles.first + blockIdx.x; tile < tiles.last; tile += gridDim.x) {
-        uint32_t pairs = find_distances(shared, &v, tile);
+        uint32_t pairs = fill_tile(shared, &v, tile);
         __syncthreads();
         uint32_t begin = pairs * slice / slices, end = pairs * (slice + 1) / slices;
         if (slice < slices)
