@@ -188,6 +188,7 @@ typedef struct sf_status_message {
     char device_state[32];     /**< "ok", "sick": the CPU does its work */
     char device_note[256];     /**< how it failed, or why it refused the newest discovery; or empty */
     uint64_t device_memory;    /**< bytes that its jobs took at most */
+    char counting_device[32];  /**< where the tracked episodes were counted */
     char discovery_device[32]; /**< where the newest discovery ran; empty before the first */
     double discovery_ms;       /**< how long it took; NaN before the first */
     bool last;                 /**< the run ends with this message */

@@ -8,6 +8,7 @@
 #include "mine/device.h"
 #include "mine/mine.h"
 #include "mine/occurrences.h"
+#include "mine/resident.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,6 +30,10 @@ struct sf_counter {
     uint32_t *counts; /* in that order; scratch */
     sf_crew crew;     /* where to count */
     bool on_cpu;      /* nowhere else, or no longer */
+    /* For a window on a device alone; or NULL. */
+    sf_resident *resident;
+    size_t unit_count;
+    bool *keep; /* the units of the episodes */
 };
 
 void sf_counter_close(sf_counter *counter)
@@ -42,6 +47,7 @@ void sf_counter_close(sf_counter *counter)
     sf_free(counter->units);
     sf_free(counter->delays);
     sf_free(counter->counts);
+    sf_free(counter->keep);
     sf_free(counter);
 }
 
@@ -60,15 +66,22 @@ static int check_episodes(const sf_episode *episodes, size_t count, size_t unit_
     return SF_OK;
 }
 
-static int keep_units(sf_counter *counter, const sf_spike *spikes, size_t spike_count, size_t unit_count,
-                      const sf_episode *episodes, sf_error *error)
+/* Of the units that are in the episodes: a bool for each. */
+static bool *units_of(const sf_counter *counter, size_t unit_count)
 {
     bool *keep = sf_alloc(unit_count, sizeof *keep);
+    for (size_t i = 0; keep != NULL && i < counter->episode_count; i++)
+        for (uint32_t node = 0; node < counter->episodes[i].size; node++)
+            keep[counter->episodes[i].units[node]] = true;
+    return keep;
+}
+
+static int keep_units(sf_counter *counter, const sf_spike *spikes, size_t spike_count, size_t unit_count,
+                      sf_error *error)
+{
+    bool *keep = units_of(counter, unit_count);
     if (keep == NULL)
         return sf_fail_memory(error);
-    for (size_t i = 0; i < counter->episode_count; i++)
-        for (uint32_t node = 0; node < episodes[i].size; node++)
-            keep[episodes[i].units[node]] = true;
     sf_events_choice choice = {.keep = keep, .threads = counter->threads};
     int status = sf_events_lay_out(&counter->events, spikes, spike_count, unit_count, &choice, error);
     if (status == SF_OK)
@@ -181,7 +194,7 @@ int sf_counter_open(sf_counter **opened, const sf_spike *spikes, size_t spike_co
     if (status == SF_OK)
         status = check_episodes(episodes, episode_count, unit_count, error);
     if (status == SF_OK)
-        status = keep_units(counter, spikes, spike_count, unit_count, episodes, error);
+        status = keep_units(counter, spikes, spike_count, unit_count, error);
     if (status == SF_OK)
         status = spell_out(counter, episodes, error);
     if (status == SF_OK)
@@ -190,6 +203,74 @@ int sf_counter_open(sf_counter **opened, const sf_spike *spikes, size_t spike_co
         sf_counter_close(counter);
     return status;
 }
+
+/* ---- a window on a device ---- */
+
+/* What the window's numbers of spikes tell; units keep their numbers, since silent ones are kept too. */
+static int outline(sf_counter *counter, const sf_spike *spikes, size_t spike_count,
+                   const uint64_t *unit_spikes, sf_error *error)
+{
+    sf_events_choice choice = {.keep = counter->keep, .threads = 1};
+    sf_events_close(&counter->events);
+    return sf_events_outline(&counter->events, spikes, spike_count, counter->unit_count, unit_spikes, &choice,
+                             error);
+}
+
+static int open_on_device(sf_counter *counter, sf_error *error)
+{
+    sf_device *device = sf_resident_device(counter->resident);
+    uint64_t *none = sf_alloc(counter->unit_count, sizeof *none);
+    int status = check_episodes(counter->episodes, counter->episode_count, counter->unit_count, error);
+    if (status == SF_OK)
+        counter->keep = units_of(counter, counter->unit_count);
+    if (status == SF_OK && (counter->keep == NULL || none == NULL))
+        status = sf_fail_memory(error);
+    if (status == SF_OK)
+        status = outline(counter, NULL, 0, none, error);
+    sf_free(none);
+    if (status == SF_OK)
+        status = spell_out(counter, counter->episodes, error);
+    if (status == SF_OK)
+        status = sf_crew_open(&counter->crew, &counter->events, sf_device_name(device), SF_OPERATION_COUNT,
+                              counter->engine, 0, error);
+    return status == SF_USAGE ? SF_UNAVAILABLE : status;
+}
+
+int sf_counter_open_resident(sf_counter **opened, sf_resident *resident, size_t unit_count,
+                             const sf_episode *episodes, size_t episode_count, sf_error *error)
+{
+    *opened = NULL;
+    sf_counter *counter = sf_alloc(1, sizeof *counter);
+    if (counter == NULL)
+        return sf_fail_memory(error);
+    *counter = (sf_counter){.engine = &sf_engine_interval,
+                            .threads = 1,
+                            .resident = resident,
+                            .unit_count = unit_count,
+                            .episodes = episodes,
+                            .episode_count = episode_count};
+    int status = open_on_device(counter, error);
+    if (status == SF_OK)
+        *opened = counter;
+    else
+        sf_counter_close(counter);
+    return status;
+}
+
+int sf_counter_slide(sf_counter *counter, const sf_spike *spikes, size_t spike_count,
+                     const uint64_t *unit_spikes, sf_error *error)
+{
+    sf_member *member = &counter->crew.members[0];
+    sf_device_stream_close(member->stream);
+    member->stream = NULL;
+    int status = outline(counter, spikes, spike_count, unit_spikes, error);
+    if (status == SF_OK)
+        status = sf_events_resident_stream(&member->stream, &counter->events, counter->unit_count,
+                                           counter->resident, error);
+    return status;
+}
+
+/* ---- counting ---- */
 
 /* The CPU looks at every spike of the episodes' units. */
 static double cpu_seconds(const sf_counter *counter)
@@ -236,6 +317,8 @@ static int count_group(sf_counter *counter, uint32_t *counts, const sf_count_job
     int status = SF_UNAVAILABLE;
     if (!counter->on_cpu)
         status = sf_crew_count(&counter->crew, &request, error);
+    if (status == SF_UNAVAILABLE && counter->resident != NULL)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "%s", counter->crew.note);
     counter->on_cpu = status == SF_UNAVAILABLE;
     return counter->on_cpu ? counter->engine->count(counts, job, error) : status;
 }

@@ -134,7 +134,7 @@ static int lay_out(run *r, sf_error *error)
     sf_events_choice choice = {.least = r->job.least, .threads = r->job.threads};
     if (r->outlined)
         return sf_events_outline(&r->events, input->spikes, input->spike_count, units,
-                                 r->options->unit_spikes, r->job.least, error);
+                                 r->options->unit_spikes, &choice, error);
     int status = sf_events_lay_out(&r->events, input->spikes, input->spike_count, units, &choice, error);
     if (status == SF_OK && r->engine->mine == NULL)
         status = sf_events_time_units(&r->events, r->job.threads, error);

@@ -6,13 +6,18 @@
 
 #include <inttypes.h>
 
+static bool is_kept(const sf_events_choice *choice, size_t unit, const uint64_t *unit_spikes)
+{
+    return (choice->keep == NULL || choice->keep[unit]) && unit_spikes[unit] >= choice->least;
+}
+
 /* Numbers the kept units and adds up their spikes. */
-static int number_units(sf_events *events, const uint64_t *unit_spikes, size_t unit_count, uint32_t least,
-                        sf_error *error)
+static int number_units(sf_events *events, const uint64_t *unit_spikes, size_t unit_count,
+                        const sf_events_choice *choice, sf_error *error)
 {
     uint64_t count = 0;
     for (size_t u = 0; u < unit_count; u++) {
-        if (unit_spikes[u] < least)
+        if (!is_kept(choice, u, unit_spikes))
             continue;
         events->unit[events->unit_count++] = (uint32_t)u;
         count += unit_spikes[u];
@@ -27,15 +32,15 @@ static int number_units(sf_events *events, const uint64_t *unit_spikes, size_t u
 }
 
 int sf_events_outline(sf_events *events, const sf_spike *spikes, size_t count, size_t unit_count,
-                      const uint64_t *unit_spikes, uint32_t least, sf_error *error)
+                      const uint64_t *unit_spikes, const sf_events_choice *choice, sf_error *error)
 {
     *events = (sf_events){.unit = sf_resize(NULL, unit_count, sizeof *events->unit),
                           .first = sf_alloc(unit_count + 1, sizeof *events->first)};
     int status = events->unit != NULL && events->first != NULL
-                     ? number_units(events, unit_spikes, unit_count, least, error)
+                     ? number_units(events, unit_spikes, unit_count, choice, error)
                      : sf_fail_memory(error);
     size_t first = 0;
-    while (first < count && unit_spikes[spikes[first].unit] < least)
+    while (first < count && !is_kept(choice, spikes[first].unit, unit_spikes))
         first++;
     events->origin_ns = first < count ? spikes[first].time_ns : 0;
     if (status != SF_OK)

@@ -8,12 +8,12 @@
 #include "window/resident.h"
 
 /**
- * The events of units with `least` spikes or more as far as the numbers of spikes tell: unit_count, unit,
- * count, first and origin_ns are those of sf_events_lay_out, the arrays by position and by place are NULL.
- * SF_DATA for more spikes than can be mined at once, SF_NO_MEMORY.
+ * The events of the units chosen as far as the numbers of spikes tell: unit_count, unit, count, first and
+ * origin_ns are those of sf_events_lay_out, the arrays by position and by place are NULL. SF_DATA for more
+ * spikes than can be mined at once, SF_NO_MEMORY.
  */
 int sf_events_outline(sf_events *events, const sf_spike *spikes, size_t count, size_t unit_count,
-                      const uint64_t *unit_spikes, uint32_t least, sf_error *error);
+                      const uint64_t *unit_spikes, const sf_events_choice *choice, sf_error *error);
 
 /** The outlined events of a recording of `unit_count` units as a stream on the device that holds them. */
 int sf_events_resident_stream(sf_device_stream **stream, const sf_events *events, size_t unit_count,

@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of a hop, for preparing what is to be tracked: the tenth part. */
-#define PREPARING_SHARE 10
+/* Of a hop, for preparing what is to be tracked: so small a part. */
+#define PREPARING_SHARE 20
 
-/* Begins to prepare the tracker for the episodes of hops->next. */
+/* Begins to prepare for the episodes of hops->next. */
 static int prepare(sf_hops *hops, sf_error *error)
 {
     size_t count = hops->next.count;
@@ -24,7 +24,7 @@ static int prepare(sf_hops *hops, sf_error *error)
         return sf_fail_memory(error);
     for (size_t i = 0; i < count; i++)
         episodes[i] = hops->next.items[i].episode;
-    int status = sf_tracker_prepare(hops->tracker, episodes, count, error);
+    int status = sf_counting_prepare(&hops->counting, episodes, count, error);
     sf_free(episodes);
     hops->preparing = status == SF_OK;
     return status;
@@ -34,7 +34,7 @@ static int prepare(sf_hops *hops, sf_error *error)
 static int go_on_preparing(sf_hops *hops, int64_t until_ns, sf_error *error)
 {
     bool ready;
-    int status = sf_tracker_go_on(hops->tracker, until_ns, &ready, error);
+    int status = sf_counting_go_on(&hops->counting, until_ns, &ready, error);
     if (status != SF_OK || !ready)
         return status;
     sf_tracking_free(&hops->tracking);
@@ -62,11 +62,11 @@ int sf_hops_open(sf_hops *hops, const sf_hops_options *options, sf_error *error)
     sf_stages_open(&hops->stages, hop_ns);
     int status = sf_cutter_open(&hops->cutter, INT64_MIN, window_ns, hop_ns, error);
     if (status == SF_OK)
-        status = sf_tracker_open(&hops->tracker, units->count, error);
+        status = sf_accelerator_open(&hops->accelerator, config, error);
+    if (status == SF_OK)
+        status = sf_counting_open(&hops->counting, config, hops->accelerator.device, units->count, error);
     if (status == SF_OK)
         status = track_pinned(hops, error);
-    if (status == SF_OK)
-        status = sf_accelerator_open(&hops->accelerator, config, error);
     if (status == SF_OK)
         status = sf_discovery_open(&hops->discovery, config, units, options->virtual_clock, error);
     if (status == SF_OK)
@@ -87,13 +87,14 @@ int sf_hops_open(sf_hops *hops, const sf_hops_options *options, sf_error *error)
 void sf_hops_close(sf_hops *hops)
 {
     sf_discovery_close(&hops->discovery);
+    sf_counting_close(&hops->counting);
     sf_accelerator_close(&hops->accelerator);
     sf_connections_close(&hops->connections);
     sf_densities_close(&hops->densities);
-    sf_tracker_close(hops->tracker);
     sf_tracking_free(&hops->tracking);
     sf_tracking_free(&hops->next);
     sf_history_free(&hops->history);
+    sf_free(hops->counts);
     sf_free(hops->unit_spikes);
     sf_free(hops->rates_hz);
     *hops = (sf_hops){0};
@@ -191,8 +192,21 @@ static sf_message *new_message(const sf_hops *hops, sf_topic topic, sf_span wind
     return message;
 }
 
-static int count_episodes(const sf_hops *hops, const sf_segment *segment, sf_message **message,
-                          sf_error *error)
+static int count_tracked(sf_hops *hops, const sf_segment *segment, sf_error *error)
+{
+    void *counts = hops->counts;
+    if (sf_reserve(&counts, &hops->count_capacity, hops->tracking.count, sizeof *hops->counts) != 0)
+        return sf_fail_memory(error);
+    hops->counts = counts;
+    sf_counting_window window = {.history = &hops->history,
+                                 .first = hops->window_begin,
+                                 .last = segment->end,
+                                 .unit_spikes = hops->unit_spikes};
+    return sf_counting_counts(&hops->counting, &window, hops->counts, error);
+}
+
+static int tell_episodes(const sf_hops *hops, const sf_segment *segment, sf_message **message,
+                         sf_error *error)
 {
     *message = new_message(hops, SF_TOPIC_EPISODES, segment->window);
     if (*message == NULL)
@@ -212,7 +226,7 @@ static int count_episodes(const sf_hops *hops, const sf_segment *segment, sf_mes
         sf_episode_count *item = &episodes->items[i];
         *item = (sf_episode_count){.episode = tracked->episode, .p = NAN};
         memcpy(item->id, tracked->id, sizeof item->id);
-        item->count = sf_tracker_count(hops->tracker, i);
+        item->count = hops->counts[i];
         item->expected = sf_expected_episode(&tracked->episode, hops->unit_spikes, duration_ns);
     }
     return SF_OK;
@@ -269,6 +283,8 @@ static void tell_device(const sf_hops *hops, sf_status_message *status)
     const sf_discovered *newest = &hops->discovered;
     memcpy(status->device_note, newest->device_note, sizeof status->device_note);
     sf_accelerator_status(&hops->accelerator, status);
+    snprintf(status->counting_device, sizeof status->counting_device, "%s",
+             sf_counting_device(&hops->counting));
     memcpy(status->discovery_device, newest->device, sizeof status->discovery_device);
     status->discovery_ms = newest->device[0] != '\0' ? newest->seconds * 1e3 : NAN;
 }
@@ -304,18 +320,22 @@ static int publish_status(sf_hops *hops, bool last, sf_error *error)
     return result;
 }
 
-/* A window closes with this segment. */
-static int publish_window(sf_hops *hops, const sf_segment *segment, sf_error *error)
+/* A window closes with this segment, which was taken in in taken_ns. */
+static int publish_window(sf_hops *hops, const sf_segment *segment, int64_t taken_ns, sf_error *error)
 {
     int64_t began = sf_stage_begin();
     int status = discover(hops, segment, error);
     sf_stage_end(&hops->stages, SF_STAGE_DISCOVER, began);
+    began = sf_stage_begin() - taken_ns;
+    if (status == SF_OK)
+        status = count_tracked(hops, segment, error);
+    sf_stage_end(&hops->stages, SF_STAGE_COUNT, began);
     if (status != SF_OK)
         return status;
 
     sf_message *episodes = NULL;
     began = sf_stage_begin();
-    status = count_episodes(hops, segment, &episodes, error);
+    status = tell_episodes(hops, segment, &episodes, error);
     if (status != SF_OK) {
         sf_message_release(episodes);
         return status;
@@ -341,15 +361,11 @@ static int take_segment(sf_hops *hops, const sf_segment *segment, sf_error *erro
     int64_t began = sf_stage_begin();
     int status = sf_accelerator_append(&hops->accelerator, &hops->history, error);
     if (status == SF_OK)
-        status =
-            sf_tracker_push(hops->tracker, segment, sf_history_view(&hops->history, segment->begin), error);
-    if (status == SF_OK && segment->closes)
-        status = sf_tracker_drop_before(hops->tracker, segment->window.start_ns, error);
+        status = sf_counting_push(&hops->counting, segment, &hops->history, error);
     if (status != SF_OK || !segment->closes)
         return status;
     slide_rates(hops, segment);
-    sf_stage_end(&hops->stages, SF_STAGE_COUNT, began);
-    status = publish_window(hops, segment, error);
+    status = publish_window(hops, segment, sf_stage_begin() - began, error);
     sf_stage_end(&hops->stages, SF_STAGE_HOP, began);
     sf_history_drop_before(&hops->history, hops->window_begin);
     return status;

@@ -9,12 +9,12 @@
 
 #include "pipeline/accelerator.h"
 #include "pipeline/connections.h"
+#include "pipeline/counting.h"
 #include "pipeline/densities.h"
 #include "pipeline/discovery.h"
 #include "pipeline/publisher.h"
 #include "pipeline/stages.h"
 #include "pipeline/tracking.h"
-#include "window/tracker.h"
 
 typedef struct sf_hops_options {
     const sf_config *config;
@@ -30,9 +30,9 @@ typedef struct sf_hops {
     sf_hops_options options;
     sf_history history;
     sf_cutter cutter;
-    sf_tracker *tracker;
+    sf_counting counting;
     sf_tracking tracking;
-    sf_tracking next; /**< what the newest discovery wants tracked, while the tracker prepares it */
+    sf_tracking next; /**< what the newest discovery wants tracked, while that is prepared */
     bool preparing;
     sf_accelerator accelerator;
     sf_discovery discovery;
@@ -40,7 +40,9 @@ typedef struct sf_hops {
     sf_connections connections;
     sf_densities densities;
     sf_stages stages;
-    sf_span window;        /**< the newest */
+    sf_span window;   /**< the newest */
+    uint64_t *counts; /**< of the tracked episodes, in the newest window */
+    size_t count_capacity;
     uint64_t *unit_spikes; /**< per unit, in history from window_begin to counted_end */
     uint64_t window_begin, counted_end;
     uint64_t shown_begin, shown_end; /**< positions that the densities hold */

@@ -6,7 +6,7 @@
 #include "core/message.h"
 
 typedef enum sf_stage {
-    SF_STAGE_COUNT,    /**< summaries of the tracked episodes */
+    SF_STAGE_COUNT,    /**< taking spikes in, and counting the tracked episodes */
     SF_STAGE_DISCOVER, /**< re-mining the window */
     SF_STAGE_GRAPH,
     SF_STAGE_DENSITY,

@@ -275,7 +275,7 @@ static void tell_stage(const teller *t, const sf_stage_status *stage)
     t->as->end_map(t->to);
 }
 
-#define STATUS_FIELDS 18
+#define STATUS_FIELDS 19
 
 static void tell_status(const teller *t, const sf_status_message *status)
 {
@@ -303,6 +303,7 @@ static void tell_status(const teller *t, const sf_status_message *status)
     t->as->string(t->to, "device_state", status->device_state);
     t->as->string(t->to, "device_note", status->device_note);
     t->as->natural(t->to, "device_memory", status->device_memory);
+    t->as->string(t->to, "counting_device", status->counting_device);
     t->as->string(t->to, "discovery_device", status->discovery_device);
     t->as->real(t->to, "discovery_ms", status->discovery_ms);
     t->as->boolean(t->to, "last", status->last);

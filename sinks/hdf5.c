@@ -104,7 +104,7 @@ typedef struct status_row {
     uint64_t tracked, watched, edges, window_dropped, watch_overflows;
     char device[64], device_state[32], device_note[256];
     uint64_t device_memory;
-    char discovery_device[32];
+    char counting_device[32], discovery_device[32];
     double discovery_ms;
 } status_row;
 
@@ -137,7 +137,7 @@ typedef struct field {
     {                                                                                                        \
 #name, type, offsetof(row, name), sizeof(((row *)NULL)->name)                                        \
     }
-#define MOST_FIELDS 15
+#define MOST_FIELDS 16
 
 typedef struct table_form {
     const char *name;
@@ -235,7 +235,8 @@ static const table_form forms[TABLES] = {
                  FIELD(status_row, U64, window_dropped), FIELD(status_row, U64, watch_overflows),
                  FIELD(status_row, TEXT, device), FIELD(status_row, TEXT, device_state),
                  FIELD(status_row, TEXT, device_note), FIELD(status_row, U64, device_memory),
-                 FIELD(status_row, TEXT, discovery_device), FIELD(status_row, F64, discovery_ms)}},
+                 FIELD(status_row, TEXT, counting_device), FIELD(status_row, TEXT, discovery_device),
+                 FIELD(status_row, F64, discovery_ms)}},
     [SOURCES] = {"sources",
                  sizeof(source_row),
                  256,
@@ -739,6 +740,8 @@ static int append_status(recorder *self, const sf_message *message, sf_error *er
     memcpy(row.device, now->device, strnlen(now->device, sizeof row.device));
     memcpy(row.device_state, now->device_state, strnlen(now->device_state, sizeof row.device_state));
     memcpy(row.device_note, now->device_note, strnlen(now->device_note, sizeof row.device_note));
+    memcpy(row.counting_device, now->counting_device,
+           strnlen(now->counting_device, sizeof row.counting_device));
     memcpy(row.discovery_device, now->discovery_device,
            strnlen(now->discovery_device, sizeof row.discovery_device));
     int status = append_sources(self, message, error);

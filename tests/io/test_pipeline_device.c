@@ -79,6 +79,7 @@ static void a_device_finds_what_the_cpu_does(void **state)
     assert_string_equal(status->device_state, "ok");
     assert_string_equal(status->device_note, "");
     assert_int_equal(status->device_memory, 1000);
+    assert_string_equal(status->counting_device, "test:0");
     assert_string_equal(status->discovery_device, "test:0");
     assert_true(status->discovery_ms > 0);
     status = test_last_status(cpu);
@@ -96,15 +97,16 @@ static void a_device_that_is_lost_is_published_and_the_cpu_goes_on(void **state)
     sf_recording recording = busy_recording();
     test_collector *cpu = run_on("cpu", &recording, 0), *device = run_on("test:1", &recording, 0);
     assert_same_episodes(cpu, device);
-    assert_string_equal(status_at(device, 0)->device_state, "ok"); /* its first discovery */
+    /* Its first job is the discovery of the first hop, its second the counts of that hop. */
     assert_string_equal(status_at(device, 0)->discovery_device, "test:1");
-    for (size_t hop = 1; hop < 3; hop++) {
+    for (size_t hop = 0; hop < 3; hop++) {
         const sf_status_message *status = status_at(device, hop);
         assert_string_equal(status->device, "test:1");
         assert_string_equal(status->device_state, "sick");
         assert_string_equal(status->device_note, "test:1 has failed: the device has fallen off the bus");
-        assert_string_equal(status->discovery_device, "cpu");
+        assert_string_equal(status->counting_device, "cpu");
     }
+    assert_string_equal(status_at(device, 1)->discovery_device, "cpu");
     assert_string_equal(test_last_status(device)->device_state, "sick");
     test_collector_free(cpu);
     test_collector_free(device);

@@ -454,6 +454,7 @@ static void check_statuses(hid_t file, const recorded *all)
         is_text(&at, "device_state", status->device_state, 32);
         is_text(&at, "device_note", status->device_note, 256);
         assert_int_equal(get_u64(&at, "device_memory"), status->device_memory);
+        is_text(&at, "counting_device", status->counting_device, 32);
         is_text(&at, "discovery_device", status->discovery_device, 32);
         is_f64(&at, "discovery_ms", status->discovery_ms);
         for (size_t i = 0; i < status->source_count; i++, source.row++) {

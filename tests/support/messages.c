@@ -250,6 +250,7 @@ static void fill_status(test_random *random, sf_status_message *message, const s
     random_text(random, message->device_state, sizeof message->device_state);
     random_text(random, message->device_note, sizeof message->device_note);
     message->device_memory = random_count(random);
+    random_text(random, message->counting_device, sizeof message->counting_device);
     random_text(random, message->discovery_device, sizeof message->discovery_device);
     message->discovery_ms = random_real(random);
     message->last = test_random_below(random, 2) == 1;

@@ -396,6 +396,7 @@ static void check_status(fields *from, const sf_status_message *status)
     is_string(take(from, "device_state"), status->device_state);
     is_string(take(from, "device_note"), status->device_note);
     is_integer(take(from, "device_memory"), (int64_t)status->device_memory);
+    is_string(take(from, "counting_device"), status->counting_device);
     is_string(take(from, "discovery_device"), status->discovery_device);
     is_real(take(from, "discovery_ms"), status->discovery_ms);
     is_boolean(take(from, "last"), status->last);
