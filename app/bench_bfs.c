@@ -5,38 +5,40 @@
 #include "core/clock.h"
 #include "core/memory.h"
 #include "core/thread.h"
-#include "graph/bfs.h"
+#include "graph/device.h"
 #include "graph/kronecker.h"
 
 #include <Random123/philox.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SOURCES = 64 };
 
 typedef struct benchmark {
     const app_call *call;
     sf_csr graph;
-    uint64_t seed;
+    sf_kronecker kind;
     unsigned threads;
     uint32_t sources[SOURCES];
     double seconds[SOURCES];
     double edges[SOURCES];
-    double plain_seconds; /**< of all sources by the queue */
+    double first_seconds; /**< of all sources, by the first way: on the CPU the plain queue */
 } benchmark;
 
-static int prepare(benchmark *b, sf_error *error)
+static int parse(benchmark *b, sf_error *error)
 {
-    sf_kronecker kind;
     uint64_t threads = sf_thread_cores();
     int status = app_uint(b->call, "threads", 1, 1024, &threads, error);
-    if (status == SF_OK)
-        status = sf_kronecker_parse(&kind, app_value(b->call, "kronecker", "20:16:1"), error);
-    if (status != SF_OK)
-        return status;
-    b->seed = kind.seed;
     b->threads = (unsigned)threads;
+    if (status == SF_OK)
+        status = sf_kronecker_parse(&b->kind, app_value(b->call, "kronecker", "20:16:1"), error);
+    return status;
+}
+
+static int build(benchmark *b, sf_error *error)
+{
     sf_edge_list list;
-    status = sf_kronecker_edges(&list, &kind, b->threads, error);
+    int status = sf_kronecker_edges(&list, &b->kind, b->threads, error);
     if (status == SF_OK)
         status = sf_csr_build(&b->graph, &list, SF_CSR_SIMPLE, error);
     sf_edge_list_free(&list);
@@ -44,16 +46,19 @@ static int prepare(benchmark *b, sf_error *error)
 }
 
 /* Random vertices with an edge, drawn by the seed of the graph; the same ones may come twice. */
-static void draw_sources(benchmark *b)
+static int draw_sources(benchmark *b, sf_error *error)
 {
+    if (sf_csr_edge_count(&b->graph) == 0)
+        return sf_fail(error, SF_USAGE, "--kronecker", "gives a graph without edges");
     uint32_t counter = 0;
     for (size_t i = 0; i < SOURCES; i++) {
         do {
-            philox4x32_key_t key = {{(uint32_t)b->seed, (uint32_t)(b->seed >> 32)}};
+            philox4x32_key_t key = {{(uint32_t)b->kind.seed, (uint32_t)(b->kind.seed >> 32)}};
             philox4x32_ctr_t at = {{counter++, 0, 0, 0xbf5}};
             b->sources[i] = philox4x32(at, key).v[0] % b->graph.vertex_count;
         } while (sf_csr_degree(&b->graph, b->sources[i]) == 0);
     }
+    return SF_OK;
 }
 
 static int compare(const void *first, const void *second)
@@ -62,8 +67,15 @@ static int compare(const void *first, const void *second)
     return (a > b) - (a < b);
 }
 
-static void report(benchmark *b, app_bench_rows *rows, const char *search, unsigned threads,
-                   double preparation)
+/* What a search must move at least: levels and parents of all vertices, and a twentieth of the edges, which
+ * is what a direction-optimising search looks at (4.8 % measured by Liu and Huang). */
+static double floor_bytes(const benchmark *b)
+{
+    return 8.0 * b->graph.vertex_count + 0.05 * 4 * (double)sf_csr_edge_count(&b->graph);
+}
+
+static void report(benchmark *b, app_bench_rows *rows, const char *device, const char *search,
+                   unsigned threads, double preparation)
 {
     double total = 0, inverse = 0;
     for (size_t i = 0; i < SOURCES; i++) {
@@ -71,16 +83,20 @@ static void report(benchmark *b, app_bench_rows *rows, const char *search, unsig
         inverse += b->seconds[i] / b->edges[i];
     }
     qsort(b->seconds, SOURCES, sizeof *b->seconds, compare);
-    if (b->plain_seconds == 0)
-        b->plain_seconds = total;
-    app_bench_row(rows, "cpu");
+    if (b->first_seconds == 0)
+        b->first_seconds = total;
+    double median = b->seconds[SOURCES / 2];
+    app_bench_row(rows, device);
     app_bench_text(rows, "search", search);
     app_bench_number(rows, "threads", threads);
     app_bench_number(rows, "vertices", b->graph.vertex_count);
     app_bench_number(rows, "edges", (double)sf_csr_edge_count(&b->graph));
-    app_bench_number(rows, "median_ms", b->seconds[SOURCES / 2] * 1e3);
+    app_bench_number(rows, "median_ms", median * 1e3);
+    app_bench_number(rows, "worst_ms", b->seconds[SOURCES - 1] * 1e3);
     app_bench_number(rows, "teps", SOURCES / inverse);
-    app_bench_number(rows, "ratio", b->plain_seconds / total);
+    app_bench_number(rows, "ratio", b->first_seconds / total);
+    app_bench_number(rows, "floor_mb", floor_bytes(b) * 1e-6);
+    app_bench_number(rows, "floor_gb_per_s", floor_bytes(b) / median * 1e-9);
     app_bench_number(rows, "preparation_ms", preparation * 1e3);
 }
 
@@ -104,7 +120,7 @@ static int run_queue(benchmark *b, app_bench_rows *rows, sf_error *error)
         b->edges[i] = (double)result.edges;
         sf_bfs_result_free(&result);
     }
-    report(b, rows, name, 1, 0);
+    report(b, rows, "cpu", name, 1, 0);
     return SF_OK;
 }
 
@@ -127,33 +143,140 @@ static int run_search(benchmark *b, app_bench_rows *rows, const sf_bfs_options *
         b->edges[i] = (double)result.edges;
     }
     if (status == SF_OK)
-        report(b, rows, name, options->threads, sf_bfs_preparation(search));
+        report(b, rows, "cpu", name, options->threads, sf_bfs_preparation(search));
     sf_bfs_result_free(&result);
     sf_bfs_close(search);
+    return status;
+}
+
+static int run_on_cpu(benchmark *b, app_bench_rows *rows, sf_error *error)
+{
+    int status = build(b, error);
+    if (status == SF_OK)
+        status = draw_sources(b, error);
+    if (status == SF_OK)
+        status = run_queue(b, rows, error);
+    const sf_bfs_options ways[] = {{.direction = SF_BFS_TOP_DOWN, .threads = b->threads},
+                                   {.direction = SF_BFS_BOTTOM_UP, .threads = b->threads},
+                                   {.direction = SF_BFS_AUTO, .threads = 1},
+                                   {.direction = SF_BFS_AUTO, .threads = 1, .sorted = true},
+                                   {.direction = SF_BFS_AUTO, .threads = b->threads},
+                                   {.direction = SF_BFS_AUTO, .threads = b->threads, .sorted = true}};
+    size_t count = sizeof ways / sizeof ways[0] - (b->threads > 1 ? 0 : 2);
+    for (size_t i = 0; i < count && status == SF_OK; i++)
+        status = run_search(b, rows, &ways[i], error);
+    sf_csr_free(&b->graph);
+    return status;
+}
+
+/* ---- on a device ---- */
+
+/* Every source once, levels and parents left on the device; the first search goes twice. */
+static int search_all(benchmark *b, sf_device_search *search, const char *name, sf_error *error)
+{
+    sf_backend_bfs_job job = {.source = b->sources[0]};
+    int status = sf_device_search_job(search, &job, error);
+    for (size_t i = 0; i < SOURCES && status == SF_OK; i++) {
+        if (!go_on(b, name, i))
+            return sf_fail(error, SF_CANCELLED, NULL, "was stopped");
+        job.source = b->sources[i];
+        status = sf_device_search_job(search, &job, error);
+        b->seconds[i] = job.seconds;
+        b->edges[i] = (double)job.edges;
+    }
+    return status;
+}
+
+/* The levels of the search whose time is the median, as rows. */
+static int report_levels(benchmark *b, app_bench_rows *rows, sf_device_search *search, const char *device,
+                         const char *name, sf_error *error)
+{
+    enum { MOST_LEVELS = 64 };
+    sf_backend_level log[MOST_LEVELS];
+    double sorted[SOURCES];
+    memcpy(sorted, b->seconds, sizeof sorted);
+    qsort(sorted, SOURCES, sizeof *sorted, compare);
+    size_t middle = 0;
+    while (b->seconds[middle] != sorted[SOURCES / 2])
+        middle++;
+    sf_backend_bfs_job job = {.source = b->sources[middle], .log = log, .log_room = MOST_LEVELS};
+    int status = sf_device_search_job(search, &job, error);
+    for (uint32_t level = 0; level <= job.depth && level < MOST_LEVELS && status == SF_OK; level++) {
+        app_bench_row(rows, device);
+        app_bench_text(rows, "search", name);
+        app_bench_number(rows, "source", job.source);
+        app_bench_number(rows, "level", level);
+        app_bench_text(rows, "direction", log[level].bottom_up ? "bottom-up" : "top-down");
+        app_bench_number(rows, "found", (double)log[level].found);
+        app_bench_number(rows, "us", log[level].seconds * 1e6);
+        app_bench_number(rows, "search_us", job.seconds * 1e6);
+    }
+    return status;
+}
+
+static int run_one_way(benchmark *b, app_bench_rows *rows, const sf_device_graph *graph, const char *name,
+                       const sf_backend_search_options *options, sf_error *error)
+{
+    sf_device_search search;
+    int status = sf_device_search_open(&search, graph, options, error);
+    if (status != SF_OK)
+        return status;
+    const char *device = sf_device_name(graph->device);
+    status = search_all(b, &search, name, error);
+    if (status == SF_OK && app_has(b->call, "levels"))
+        status = report_levels(b, rows, &search, device, name, error);
+    else if (status == SF_OK)
+        report(b, rows, device, name, 0, search.preparation);
+    sf_device_search_close(&search);
+    return status;
+}
+
+/* The fastest way, then Enterprise with one technique more at a time, as in its paper's ablation. */
+static int run_every_way(benchmark *b, app_bench_rows *rows, const sf_device_graph *graph, sf_error *error)
+{
+    static const struct {
+        const char *name;
+        sf_backend_search_options options;
+    } ways[] = {
+        {"auto", {0}},
+        {"enterprise without features", {.enterprise = true}},
+        {"enterprise ts", {.enterprise = true, .features = SF_BFS_TS}},
+        {"enterprise ts,wb", {.enterprise = true, .features = SF_BFS_TS | SF_BFS_WB}},
+        {"enterprise ts,wb,hc", {.enterprise = true, .features = SF_BFS_TS | SF_BFS_WB | SF_BFS_HC}},
+        {"enterprise ts,wb,hc,gamma",
+         {.enterprise = true, .features = SF_BFS_TS | SF_BFS_WB | SF_BFS_HC | SF_BFS_GAMMA}},
+    };
+    int status = SF_OK;
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0] && status == SF_OK; i++)
+        status = run_one_way(b, rows, graph, ways[i].name, &ways[i].options, error);
+    return status;
+}
+
+static int run_on_device(benchmark *b, app_bench_rows *rows, sf_device *device, sf_error *error)
+{
+    sf_device_graph graph;
+    int status = sf_device_graph_generate(&graph, device, &b->kind, error);
+    if (status == SF_OK)
+        status = sf_device_graph_read(&b->graph, &graph, false, error);
+    if (status == SF_OK)
+        status = draw_sources(b, error);
+    if (status == SF_OK)
+        status = run_every_way(b, rows, &graph, error);
+    sf_device_graph_close(&graph);
+    sf_csr_free(&b->graph);
     return status;
 }
 
 static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
 {
     benchmark b = {.call = call};
-    int status = prepare(&b, error);
-    if (status == SF_OK && sf_csr_edge_count(&b.graph) == 0)
-        status = sf_fail(error, SF_USAGE, "--kronecker", "gives a graph without edges");
-    if (status == SF_OK) {
-        draw_sources(&b);
-        status = run_queue(&b, rows, error);
-    }
-    const sf_bfs_options ways[] = {{.direction = SF_BFS_TOP_DOWN, .threads = b.threads},
-                                   {.direction = SF_BFS_BOTTOM_UP, .threads = b.threads},
-                                   {.direction = SF_BFS_AUTO, .threads = 1},
-                                   {.direction = SF_BFS_AUTO, .threads = 1, .sorted = true},
-                                   {.direction = SF_BFS_AUTO, .threads = b.threads},
-                                   {.direction = SF_BFS_AUTO, .threads = b.threads, .sorted = true}};
-    size_t count = sizeof ways / sizeof ways[0] - (b.threads > 1 ? 0 : 2);
-    for (size_t i = 0; i < count && status == SF_OK; i++)
-        status = run_search(&b, rows, &ways[i], error);
-    sf_csr_free(&b.graph);
-    return status;
+    sf_device *device = NULL;
+    int status = parse(&b, error);
+    if (status == SF_OK)
+        status = sf_device_find(&device, app_value(call, "device", "cpu"), error);
+    if (status != SF_OK)
+        return status;
+    return device != NULL ? run_on_device(&b, rows, device, error) : run_on_cpu(&b, rows, error);
 }
 
 const app_bench app_bench_bfs = {.name = "bfs", .run = run};

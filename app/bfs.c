@@ -7,7 +7,7 @@
 #include "core/file.h"
 #include "core/memory.h"
 #include "core/thread.h"
-#include "graph/bfs.h"
+#include "graph/device.h"
 #include "graph/file.h"
 #include "graph/kronecker.h"
 
@@ -24,6 +24,9 @@ static const app_option options[] = {
     {"kronecker", "SCALE:EDGEFACTOR:SEED",
      "search a Kronecker graph with Graph500's parameters instead of G"},
     {"direction", "auto|top-down|bottom-up", "auto (default) goes bottom-up while the frontier is large"},
+    {"features", "ts,wb,hc,gamma",
+     "search as Enterprise does, with these of its techniques: frontier queues, balanced work, hubs first, "
+     "switch by hubs; `none` for none of them (default: the fastest way there is)"},
     {"repeat", "N", "search N times and give the median time (default 1)"},
     {"out", "FILE", "write a line `vertex level parent` for each vertex; -1 where no path leads"},
     {0},
@@ -33,7 +36,19 @@ typedef struct search {
     sf_csr graph;
     uint32_t source;
     sf_bfs_result result; /**< of the last repetition, with the median time */
+    const char *device;   /**< where it ran */
+    sf_error why_not;     /**< it ran where it was asked to; the text is empty where it did */
 } search;
+
+/* How to search. */
+typedef struct plan {
+    sf_bfs_direction direction;
+    bool chosen; /**< by --features */
+    unsigned features;
+    uint64_t repeat;
+    sf_device *devices[SF_MOST_DEVICES];
+    uint32_t device_count; /**< 0: the CPU */
+} plan;
 
 static int read_list(sf_edge_list *list, const app_call *call, sf_error *error)
 {
@@ -54,8 +69,8 @@ static int read_list(sf_edge_list *list, const app_call *call, sf_error *error)
 static int load_graph(search *s, const app_call *call, sf_error *error)
 {
     sf_edge_list list;
-    static const char *const none[] = {NULL};
-    int status = app_refuse_recording_options(call, none, error);
+    static const char *const own[] = {"device", NULL};
+    int status = app_refuse_recording_options(call, own, error);
     if (status == SF_OK)
         status = read_list(&list, call, error);
     if (status != SF_OK)
@@ -147,13 +162,66 @@ static int compare_seconds(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Searches `repeat` times; the result of the last gets the median time. */
-static int search_repeatedly(search *s, sf_bfs_search *prepared, uint64_t repeat, sf_error *error)
+static int read_features(plan *p, const app_call *call, sf_error *error)
+{
+    static const char *const names[] = {"ts", "wb", "hc", "gamma"}; /* in the order of their bits */
+    const char *given = app_value(call, "features", NULL);
+    p->chosen = given != NULL;
+    if (given == NULL || strcmp(given, "none") == 0)
+        return SF_OK;
+    for (const char *at = given;; at++) {
+        size_t length = strcspn(at, ","), i = 0;
+        while (i < 4 && (strlen(names[i]) != length || strncmp(at, names[i], length) != 0))
+            i++;
+        if (i == 4)
+            return sf_fail(error, SF_USAGE, "--features", "has '%.*s', expected ts, wb, hc, gamma or none",
+                           (int)length, at);
+        p->features |= 1u << i;
+        at += length;
+        if (*at == '\0')
+            return SF_OK;
+    }
+}
+
+static int choose_devices(plan *p, const search *s, const app_call *call, sf_error *error)
+{
+    const char *name = app_value(call, "device", "auto");
+    if (strcmp(name, "auto") == 0) {
+        sf_device *device = sf_device_auto(
+            sf_bfs_cpu_seconds(s->graph.vertex_count, sf_csr_edge_count(&s->graph), p->repeat));
+        p->devices[0] = device;
+        p->device_count = device != NULL;
+        return SF_OK;
+    }
+    int status = sf_devices_find(p->devices, &p->device_count, name, error);
+    if (status != SF_OK)
+        snprintf(error->place, sizeof error->place, "--device");
+    else if (p->device_count > 1 && p->chosen)
+        status = sf_fail(error, SF_USAGE, "--features", "goes with one device, not with %s", name);
+    return status;
+}
+
+static int read_plan(plan *p, const search *s, const app_call *call, sf_error *error)
+{
+    *p = (plan){.repeat = 1};
+    int status = app_uint(call, "repeat", 1, 1000000, &p->repeat, error);
+    if (status == SF_OK)
+        status = read_direction(&p->direction, call, error);
+    if (status == SF_OK)
+        status = read_features(p, call, error);
+    return status == SF_OK ? choose_devices(p, s, call, error) : status;
+}
+
+/* Searches `repeat` times by run(prepared, ...); the result of the last gets the median time. */
+static int search_repeatedly(search *s, uint64_t repeat,
+                             int (*run)(void *prepared, uint32_t source, sf_bfs_result *result,
+                                        sf_error *error),
+                             void *prepared, sf_error *error)
 {
     double *seconds = sf_resize(NULL, repeat, sizeof *seconds);
     int status = seconds != NULL ? SF_OK : sf_fail_memory(error);
     for (uint64_t i = 0; i < repeat && status == SF_OK; i++) {
-        status = sf_bfs_run(prepared, s->source, &s->result, error);
+        status = run(prepared, s->source, &s->result, error);
         seconds[i] = s->result.seconds;
     }
     if (status == SF_OK) {
@@ -164,21 +232,76 @@ static int search_repeatedly(search *s, sf_bfs_search *prepared, uint64_t repeat
     return status;
 }
 
-static int run_search(search *s, const app_call *call, sf_error *error)
+static int run_on_cpu(void *prepared, uint32_t source, sf_bfs_result *result, sf_error *error)
 {
-    uint64_t repeat = 1;
-    sf_bfs_options how = {0};
-    int status = app_uint(call, "repeat", 1, 1000000, &repeat, error);
-    if (status == SF_OK)
-        status = read_direction(&how.direction, call, error);
-    if (status != SF_OK)
-        return status;
+    return sf_bfs_run(prepared, source, result, error);
+}
+
+static int run_on_device(void *prepared, uint32_t source, sf_bfs_result *result, sf_error *error)
+{
+    return sf_device_search_run(prepared, source, result, error);
+}
+
+static int run_on_devices(void *prepared, uint32_t source, sf_bfs_result *result, sf_error *error)
+{
+    return sf_device_parts_run(prepared, source, result, error);
+}
+
+static int search_on_cpu(search *s, const plan *p, sf_error *error)
+{
+    sf_bfs_options how = {.direction = p->direction, .chosen = p->chosen, .features = p->features};
     sf_bfs_search *prepared;
-    status = sf_bfs_open(&prepared, &s->graph, &how, error);
+    int status = sf_bfs_open(&prepared, &s->graph, &how, error);
     if (status == SF_OK)
-        status = search_repeatedly(s, prepared, repeat, error);
+        status = search_repeatedly(s, p->repeat, run_on_cpu, prepared, error);
     sf_bfs_close(prepared);
     return status;
+}
+
+static int search_on_device(search *s, const plan *p, sf_error *error)
+{
+    sf_backend_search_options how = {
+        .direction = p->direction, .enterprise = p->chosen, .features = p->features};
+    sf_device_graph graph;
+    sf_device_search prepared = {0};
+    int status = sf_device_graph_open(&graph, p->devices[0], &s->graph, error);
+    if (status == SF_OK)
+        status = sf_device_search_open(&prepared, &graph, &how, error);
+    if (status == SF_OK)
+        status = search_repeatedly(s, p->repeat, run_on_device, &prepared, error);
+    sf_device_search_close(&prepared);
+    sf_device_graph_close(&graph);
+    return status;
+}
+
+static int search_on_devices(search *s, const plan *p, sf_error *error)
+{
+    sf_device_parts parts;
+    int status = sf_device_parts_open(&parts, p->devices, p->device_count, &s->graph, p->direction, error);
+    if (status == SF_OK)
+        status = search_repeatedly(s, p->repeat, run_on_devices, &parts, error);
+    sf_device_parts_close(&parts);
+    return status;
+}
+
+/* Where the plan says; what a device cannot do is done by the CPU. */
+static int run_search(search *s, const app_call *call, sf_error *error)
+{
+    plan p;
+    int status = read_plan(&p, s, call, error);
+    if (status != SF_OK)
+        return status;
+    s->device = p.device_count > 1 ? "all devices" : sf_device_name(p.devices[0]);
+    if (p.device_count > 1)
+        status = search_on_devices(s, &p, error);
+    else if (p.device_count == 1)
+        status = search_on_device(s, &p, error);
+    if (p.device_count > 0 && status != SF_UNAVAILABLE)
+        return status;
+    if (p.device_count > 0)
+        s->why_not = *error;
+    s->device = sf_device_name(NULL);
+    return search_on_cpu(s, &p, error);
 }
 
 static int64_t or_none(uint32_t value)
@@ -242,9 +365,9 @@ static void print_table(sf_text *text, const search *s)
     const sf_bfs_result *result = &s->result;
     sf_text_printf(text, "%u vertices, %" PRIu64 " directed edges\n", s->graph.vertex_count,
                    sf_csr_edge_count(&s->graph));
-    sf_text_printf(text,
-                   "from %u: %" PRIu64 " vertices within %u hops, %.3g s, %.3g directed edges/s (TEPS)\n\n",
-                   s->source, result->reached, result->depth, result->seconds, teps(result));
+    sf_text_printf(
+        text, "from %u: %" PRIu64 " vertices within %u hops, %.3g s on %s, %.3g directed edges/s (TEPS)\n\n",
+        s->source, result->reached, result->depth, result->seconds, s->device, teps(result));
     app_table table = {0};
     sf_text names = {0};
     bool named = s->graph.names != NULL;
@@ -273,6 +396,8 @@ static int run(app_call *call, sf_error *error)
     int status = load(&s, call, error);
     if (status == SF_OK)
         status = run_search(&s, call, error);
+    if (status == SF_OK)
+        app_device_warn(call, s.device, s.why_not.text);
     if (status == SF_OK && app_has(call, "out"))
         status = write_out(&s, app_value(call, "out", NULL), error);
     if (status == SF_OK) {

@@ -7,6 +7,7 @@
 #define SF_CORE_BACKEND_GRAPH_H
 
 #include "core/backend.h"
+#include "core/kronecker.h"
 
 /** Neighbour lists, borrowed for the call: v's are targets[offsets[v] .. offsets[v + 1]), ascending. */
 typedef struct sf_backend_lists {
@@ -27,6 +28,12 @@ typedef struct sf_backend_graphs {
     /** Copies a graph to the device. */
     int (*open)(sf_backend_graph **graph, sf_backend_device *device, const sf_backend_arrays *arrays,
                 sf_error *error);
+    /**
+     * Draws a Kronecker graph on the device and sorts it into lists, without loops and repeated edges: the
+     * graph that sf_csr_build makes of sf_kronecker_edges with SF_CSR_SIMPLE.
+     */
+    int (*generate)(sf_backend_graph **graph, sf_backend_device *device, const sf_kronecker *kind,
+                    sf_error *error);
     void (*close)(sf_backend_graph *graph); /**< NULL is allowed */
     uint64_t (*edge_count)(const sf_backend_graph *graph);
     /** Copies the out-lists back: vertex_count + 1 offsets from 0 and edge_count targets; either may be NULL.

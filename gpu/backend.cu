@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The CUDA backend: its table, its devices, their memory. */
-#include "gpu/graph.cuh"
+#include "gpu/search.cuh"
 
 #include <stdio.h>
 #include <string.h>
@@ -226,6 +226,7 @@ extern "C" SF_API const sf_backend *synfire_backend(void)
         .surrogates = &sf_gpu_surrogates,
         .density = &sf_gpu_density,
         .graphs = &sf_gpu_graphs,
+        .bfs = &sf_gpu_bfs,
         .match = &sf_gpu_match,
         .windows = &sf_gpu_windows,
     };

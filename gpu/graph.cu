@@ -8,14 +8,11 @@ static __global__ void subtract(uint64_t *offsets, uint64_t base, uint32_t count
         offsets[i] -= base;
 }
 
-/* memory: the places of offsets and targets. */
-static int upload_lists(sf_backend_graph *graph, sf_gpu_lists *lists, sf_gpu_array memory[2],
-                        const sf_backend_lists *from, sf_error *error)
+int sf_gpu_upload_lists(sf_backend_device *device, sf_gpu_lists *lists, sf_gpu_array memory[2],
+                        const sf_backend_lists *from, uint32_t vertex_count, sf_error *error)
 {
-    sf_backend_device *device = graph->device;
-    uint32_t count = graph->vertex_count + 1;
-    uint64_t base = from->offsets[0], edges = from->offsets[graph->vertex_count] - base;
-    int status = sf_gpu_array_open(device, &memory[0], count * sizeof *from->offsets, error);
+    uint64_t base = from->offsets[0], edges = from->offsets[vertex_count] - base;
+    int status = sf_gpu_array_open(device, &memory[0], ((size_t)vertex_count + 1) * sizeof base, error);
     if (status == SF_OK)
         status = sf_gpu_array_open(device, &memory[1], edges * sizeof *from->targets, error);
     if (status == SF_OK)
@@ -26,7 +23,8 @@ static int upload_lists(sf_backend_graph *graph, sf_gpu_lists *lists, sf_gpu_arr
         return status;
     uint64_t *offsets = (uint64_t *)memory[0].data;
     if (base != 0) {
-        subtract<<<device->properties.multiProcessorCount * 4, 256, 0, device->work>>>(offsets, base, count);
+        subtract<<<device->properties.multiProcessorCount * 4, 256, 0, device->work>>>(offsets, base,
+                                                                                       vertex_count + 1);
         SF_GPU_LAUNCHED();
     }
     *lists = sf_gpu_lists{offsets, (const uint32_t *)memory[1].data};
@@ -55,10 +53,10 @@ static int open_graph(sf_backend_graph **opened, sf_backend_device *device, cons
     graph->vertex_count = arrays->vertex_count;
     graph->directed = arrays->directed;
     graph->edge_count = arrays->out.offsets[arrays->vertex_count] - arrays->out.offsets[0];
-    int status = upload_lists(graph, &graph->out, graph->memory, &arrays->out, error);
+    int status = sf_gpu_upload_lists(device, &graph->out, graph->memory, &arrays->out, graph->vertex_count, error);
     graph->in = graph->out;
     if (status == SF_OK && arrays->directed)
-        status = upload_lists(graph, &graph->in, graph->memory + 2, &arrays->in, error);
+        status = sf_gpu_upload_lists(device, &graph->in, graph->memory + 2, &arrays->in, graph->vertex_count, error);
     if (status == SF_OK)
         *opened = graph;
     else
@@ -87,6 +85,7 @@ static int read_graph(sf_backend_graph *graph, uint64_t *offsets, uint32_t *targ
 
 const sf_backend_graphs sf_gpu_graphs = {
     .open = open_graph,
+    .generate = sf_gpu_generate,
     .close = close_graph,
     .edge_count = edge_count,
     .read = read_graph,

@@ -18,6 +18,10 @@ typedef struct sf_gpu_lists {
     const uint32_t *targets;
 } sf_gpu_lists;
 
+/** Copies the lists of vertex_count vertices to the device; memory[0] and [1] hold offsets and targets. */
+int sf_gpu_upload_lists(sf_backend_device *device, sf_gpu_lists *lists, sf_gpu_array memory[2],
+                        const sf_backend_lists *from, uint32_t vertex_count, sf_error *error);
+
 struct sf_backend_graph {
     sf_backend_device *device;
     uint32_t vertex_count;
@@ -26,6 +30,10 @@ struct sf_backend_graph {
     sf_gpu_lists out, in;
     sf_gpu_array memory[4]; /**< offsets and targets of both */
 };
+
+/** kronecker.cu */
+int sf_gpu_generate(sf_backend_graph **graph, sf_backend_device *device, const sf_kronecker *kind,
+                    sf_error *error);
 
 /** graph.cu */
 extern const sf_backend_graphs sf_gpu_graphs;

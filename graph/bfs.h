@@ -6,6 +6,7 @@
 #ifndef SF_GRAPH_BFS_H
 #define SF_GRAPH_BFS_H
 
+#include "core/backend_bfs.h"
 #include "core/csr.h"
 
 #define SF_UNREACHED UINT32_MAX
@@ -32,16 +33,18 @@ void sf_bfs_result_free(sf_bfs_result *result);
 /* ---- searching large graphs on all cores
  * --------------------------------------------------------------------- */
 
-typedef enum sf_bfs_direction {
-    SF_BFS_AUTO,     /**< bottom-up while the frontier is a large part of the graph */
-    SF_BFS_TOP_DOWN, /**< every vertex of the frontier looks for unvisited neighbours */
-    SF_BFS_BOTTOM_UP /**< every unvisited vertex looks for a neighbour in the frontier */
-} sf_bfs_direction;
-
 typedef struct sf_bfs_options {
     sf_bfs_direction direction;
     unsigned threads; /**< 0: all cores, or one for a small graph */
     bool sorted;      /**< bottom-up levels read neighbours by falling degree, in a copy of the lists */
+    /**
+     * The techniques of Enterprise that are used, as far as they mean something on a CPU. ts: top-down levels
+     * run from a queue, else over a bitmap. wb: threads take work as they come free, else equal shares of
+     * vertices. hc: the neighbour of greatest degree is tried first. gamma: the switch to bottom-up comes
+     * with 30 % of the hubs in the frontier, else by edges. Without `chosen`: all but gamma.
+     */
+    bool chosen;
+    unsigned features; /**< of sf_bfs_feature */
 } sf_bfs_options;
 
 /** What repeated searches of one graph share; the graph must outlive it. */

@@ -45,6 +45,13 @@ for direction in auto top-down bottom-up; do
     sed 's/,"seconds.*//' out >found.$direction
 done
 cmp found.auto found.top-down && cmp found.auto found.bottom-up
+for features in none ts,wb,hc,gamma gamma hc,ts; do
+    $SYNFIRE bfs --kronecker 12:16:1 --source 5 --device cpu --features $features --json >out
+    sed 's/,"seconds.*//' out >found.features
+    cmp found.auto found.features
+done
+expect 64 "has 'hx', expected ts, wb, hc, gamma or none" $SYNFIRE bfs --kronecker 12:16:1 --source 5 --features ts,hx
+expect 64 "expected auto, cpu, cuda" $SYNFIRE bfs --kronecker 12:16:1 --source 5 --device gpu
 expect 64 "sideways" $SYNFIRE bfs --kronecker 12:16:1 --source 5 --direction sideways
 expect 64 "SCALE:EDGEFACTOR:SEED" $SYNFIRE bfs --kronecker 12 --source 5
 expect 64 "both" $SYNFIRE bfs "$SYNFIRE_DATA/bfs/karate.mtx" --kronecker 12:16:1 --source 5

@@ -313,6 +313,8 @@ const sf_backend *synfire_backend(void)
         .count = count,
         .mine = mine,
         .density = &test_density,
+        .graphs = &test_graphs,
+        .bfs = &test_bfs,
         .match = &test_match,
         .windows = &windows,
     };

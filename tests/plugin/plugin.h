@@ -15,6 +15,8 @@ int test_begin_job(sf_backend_device *device, sf_error *error);
 /** Whether the device is lost in the middle of the job that has begun. */
 bool test_is_lost(const sf_backend_device *device);
 
+extern const struct sf_backend_graphs test_graphs;
+extern const struct sf_backend_bfs test_bfs;
 extern const struct sf_backend_density test_density;
 extern const struct sf_backend_match test_match;
 

@@ -2,6 +2,7 @@
 #include "support/support.h"
 
 #include "core/memory.h"
+#include "graph/device.h"
 #include "graph/file.h"
 #include "graph/kronecker.h"
 #include "oracle/bfs_oracle.h"
@@ -77,23 +78,116 @@ static void check(const sf_csr *graph, uint32_t source, const sf_bfs_result *res
         fail_msg("from %u %s: %s", source, how, wrong);
 }
 
-/* Every way of the parallel search, twice each in the same memory, gives the levels of the plain one. */
+static void search_one_way(const sf_csr *graph, uint32_t source, const sf_bfs_options *options,
+                           const sf_bfs_result *plain)
+{
+    char how[64];
+    snprintf(how, sizeof how, "direction %d, %u threads, features %x", options->direction, options->threads,
+             options->features);
+    sf_bfs_search *search;
+    sf_bfs_result result = {0};
+    assert_int_equal(sf_bfs_open(&search, graph, options, NULL), SF_OK);
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(sf_bfs_run(search, source, &result, NULL), SF_OK);
+        check(graph, source, &result, how);
+        assert_memory_equal(result.levels, plain->levels, graph->vertex_count * sizeof *plain->levels);
+    }
+    sf_bfs_result_free(&result);
+    sf_bfs_close(search);
+}
+
+/* Every way of the parallel search, twice each in the same memory, gives the levels of the plain one; of the
+ * sets of features, four each time. */
 static void search_every_way(const sf_csr *graph, uint32_t source, const sf_bfs_result *plain)
 {
-    static const char *const names[] = {"auto", "top-down", "bottom-up"};
+    static unsigned next;
     for (unsigned way = 0; way < 9; way++) {
         sf_bfs_options options = {
             .direction = (sf_bfs_direction)(way % 3), .threads = way < 3 ? 1 : 3, .sorted = way >= 6};
-        sf_bfs_search *search;
-        sf_bfs_result result = {0};
-        assert_int_equal(sf_bfs_open(&search, graph, &options, NULL), SF_OK);
-        for (int again = 0; again < 2; again++) {
-            assert_int_equal(sf_bfs_run(search, source, &result, NULL), SF_OK);
-            check(graph, source, &result, names[way % 3]);
-            assert_memory_equal(result.levels, plain->levels, graph->vertex_count * sizeof *plain->levels);
+        search_one_way(graph, source, &options, plain);
+    }
+    for (unsigned way = 0; way < 4; way++, next++) {
+        sf_bfs_options options = {.direction = (sf_bfs_direction)(next % 3),
+                                  .threads = 1 + next % 2,
+                                  .chosen = true,
+                                  .features = next / 3 % 16};
+        search_one_way(graph, source, &options, plain);
+    }
+}
+
+/* Fewer, by SYNFIRE_TEST_ROUNDS, where a checker makes every launch slow. */
+static int rounds(int otherwise)
+{
+    const char *asked = getenv("SYNFIRE_TEST_ROUNDS");
+    return asked != NULL ? atoi(asked) : otherwise;
+}
+
+static void search_on_device(sf_device_graph *graph, const sf_csr *csr, uint32_t source,
+                             const sf_backend_search_options *options, const sf_bfs_result *plain)
+{
+    sf_device_search search;
+    sf_bfs_result result = {0};
+    sf_error error;
+    char how[64];
+    snprintf(how, sizeof how, "on %s, direction %d, features %x", sf_device_name(graph->device),
+             options->direction, options->features);
+    if (sf_device_search_open(&search, graph, options, &error) != SF_OK)
+        fail_msg("%s: %s", how, error.text);
+    for (int again = 0; again < 2; again++) {
+        if (sf_device_search_run(&search, source, &result, &error) != SF_OK)
+            fail_msg("%s: %s", how, error.text);
+        check(csr, source, &result, how);
+        assert_memory_equal(result.levels, plain->levels, csr->vertex_count * sizeof *plain->levels);
+    }
+    sf_bfs_result_free(&result);
+    sf_device_search_close(&search);
+}
+
+/* Three parts, on all devices in turn or on one. */
+static void search_in_parts(const sf_csr *graph, uint32_t source, const sf_bfs_result *plain)
+{
+    static unsigned direction;
+    sf_device *devices[3];
+    sf_device_parts parts;
+    sf_bfs_result result = {0};
+    sf_error error;
+    for (uint32_t i = 0; i < 3; i++)
+        devices[i] = sf_device_at(i % sf_device_count());
+    if (sf_device_parts_open(&parts, devices, 3, graph, (sf_bfs_direction)(direction++ % 3), &error) !=
+            SF_OK ||
+        sf_device_parts_run(&parts, source, &result, &error) != SF_OK)
+        fail_msg("%s", error.text);
+    check(graph, source, &result, "in parts");
+    assert_memory_equal(result.levels, plain->levels, graph->vertex_count * sizeof *plain->levels);
+    sf_bfs_result_free(&result);
+    sf_device_parts_close(&parts);
+}
+
+/* The fastest way in every direction, then the 48 ways of Enterprise: 3 directions, 16 sets of features. All
+ * of them where that is soon done; else some, and the next graph goes on with others. */
+enum { ENTERPRISE_WAYS = 48 };
+
+static void search_on_devices(const sf_csr *graph, uint32_t source, const sf_bfs_result *plain)
+{
+    static unsigned next;
+    if (sf_device_count() > 0)
+        search_in_parts(graph, source, plain);
+    bool all = graph->vertex_count > 60 && plain->depth < 500 && rounds(0) == 0;
+    for (uint32_t i = 0; i < sf_device_count(); i++) {
+        sf_device_graph copy;
+        sf_error error;
+        if (sf_device_graph_open(&copy, sf_device_at(i), graph, &error) != SF_OK)
+            fail_msg("%s", error.text);
+        for (int direction = 0; direction < 3; direction++) {
+            sf_backend_search_options options = {.direction = (sf_bfs_direction)direction};
+            search_on_device(&copy, graph, source, &options, plain);
         }
-        sf_bfs_result_free(&result);
-        sf_bfs_close(search);
+        for (unsigned way = 0; way < (all ? ENTERPRISE_WAYS : 2); way++, next++) {
+            sf_backend_search_options options = {
+                .direction = (sf_bfs_direction)(next % 3), .enterprise = true, .features = next / 3 % 16};
+            search_on_device(&copy, graph, source, &options, plain);
+        }
+        sf_device_graph_close(&copy);
     }
 }
 
@@ -106,6 +200,7 @@ static sf_bfs_result search(const sf_csr *graph, uint32_t source)
         fail_msg("%s", error.text);
     check(graph, source, &result, "by a queue");
     search_every_way(graph, source, &result);
+    search_on_devices(graph, source, &result);
     return result;
 }
 
@@ -124,7 +219,7 @@ static void random_graphs_have_the_levels_of_relaxation(void **state)
 {
     (void)state;
     test_random random = test_random_start("bfs", 3);
-    for (int round = 0; round < 500; round++) {
+    for (int round = 0; round < rounds(300); round++) {
         static const unsigned flags[] = {0, SF_CSR_DROP_LOOPS, SF_CSR_DROP_DUPLICATES, SF_CSR_SIMPLE};
         sf_csr graph = make_random(&random, flags[round % 4]);
         uint32_t source = (uint32_t)test_random_below(&random, graph.vertex_count), levels[64];
@@ -394,6 +489,32 @@ static void every_row_of_the_expected_file(void **state)
     assert_int_equal(rows, 13);
 }
 
+/* The same levels on a device, and parents that keep the rules. */
+static void many_on_a_device(const sf_csr *graph, const uint32_t *sources, size_t count,
+                             const uint32_t *expected)
+{
+    sf_device_graph copy;
+    sf_error error;
+    uint32_t n = graph->vertex_count;
+    uint32_t *levels = calloc(count * n, sizeof *levels), *parents = calloc(count * n, sizeof *parents);
+    if (sf_device_graph_open(&copy, sf_device_at(0), graph, &error) != SF_OK ||
+        sf_device_bfs_many(&copy, sources, count, levels, parents, &error) != SF_OK)
+        fail_msg("%s", error.text);
+    assert_memory_equal(levels, expected, count * n * sizeof *levels);
+    for (size_t i = 0; i < count; i++) {
+        sf_bfs_result alone;
+        assert_int_equal(sf_bfs(&alone, graph, sources[i], UINT32_MAX, NULL), SF_OK);
+        memcpy(alone.parents, parents + i * n, n * sizeof *parents);
+        check(graph, sources[i], &alone, "among many on a device");
+        sf_bfs_result_free(&alone);
+    }
+    assert_int_equal(sf_device_bfs_many(&copy, sources, count, levels, NULL, NULL), SF_OK);
+    assert_memory_equal(levels, expected, count * n * sizeof *levels);
+    free(levels);
+    free(parents);
+    sf_device_graph_close(&copy);
+}
+
 static void many_sources_at_once_are_as_each_alone(void **state)
 {
     (void)state;
@@ -407,6 +528,8 @@ static void many_sources_at_once_are_as_each_alone(void **state)
             sources[i] = (uint32_t)test_random_below(&random, n);
         assert_int_equal(sf_bfs_many(&graph, sources, count, 2, levels, round % 3 ? parents : NULL, NULL),
                          SF_OK);
+        if (sf_device_count() > 0 && round < rounds(40))
+            many_on_a_device(&graph, sources, count, levels);
         for (size_t i = 0; i < count; i++) {
             sf_bfs_result alone;
             assert_int_equal(sf_bfs(&alone, &graph, sources[i], UINT32_MAX, NULL), SF_OK);
@@ -461,6 +584,39 @@ static void kronecker_graphs_are_the_same_everywhere(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         sf_error error = {0};
         test_assert_fails(sf_kronecker_parse(&kind, bad[i], &error), &error, SF_USAGE, NULL);
+    }
+}
+
+static void devices_draw_the_same_kronecker_graph(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"1:1:1", "3:40:2", "12:16:1", "17:16:9"};
+    if (sf_device_count() == 0) {
+        print_message("no device on this machine\n");
+        skip();
+    }
+    for (int i = 0; i < 4 && i < rounds(4); i++) {
+        sf_kronecker kind;
+        sf_edge_list list;
+        sf_device_graph drawn;
+        sf_csr found;
+        sf_error error;
+        assert_int_equal(sf_kronecker_parse(&kind, kinds[i], NULL), SF_OK);
+        assert_int_equal(sf_kronecker_edges(&list, &kind, 2, NULL), SF_OK);
+        sf_csr graph = build(&list, SF_CSR_SIMPLE);
+        if (sf_device_graph_generate(&drawn, sf_device_at(0), &kind, &error) != SF_OK ||
+            sf_device_graph_read(&found, &drawn, true, &error) != SF_OK)
+            fail_msg("%s", error.text);
+        assert_memory_equal(found.offsets, graph.offsets, (graph.vertex_count + 1) * sizeof *graph.offsets);
+        assert_memory_equal(found.targets, graph.targets, sf_csr_edge_count(&graph) * sizeof *graph.targets);
+        uint32_t source = 0;
+        while (source + 1 < graph.vertex_count && sf_csr_degree(&graph, source) == 0)
+            source++;
+        sf_bfs_result result = search(&graph, source);
+        sf_bfs_result_free(&result);
+        sf_csr_free(&found);
+        sf_device_graph_close(&drawn);
+        sf_csr_free(&graph);
     }
 }
 
@@ -541,6 +697,7 @@ int main(void)
         cmocka_unit_test(a_search_can_be_cut_and_a_source_must_exist),
         cmocka_unit_test(many_sources_at_once_are_as_each_alone),
         cmocka_unit_test(kronecker_graphs_are_the_same_everywhere),
+        cmocka_unit_test(devices_draw_the_same_kronecker_graph),
         cmocka_unit_test(kronecker_labels_are_a_permutation),
         cmocka_unit_test(every_row_of_the_expected_file),
         cmocka_unit_test(failed_allocations_leak_nothing),

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gpu/keys.cuh"
+
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
+
+/* Calls an algorithm of CUB twice: for the size of its scratch memory, then for the work. */
+template <typename algorithm>
+static int with_scratch(sf_backend_device *device, const char *name, algorithm run, sf_error *error)
+{
+    size_t bytes = 0;
+    sf_gpu_array scratch = {};
+    int status = sf_gpu_check(run(NULL, bytes), name, error);
+    if (status == SF_OK)
+        status = sf_gpu_array_open(device, &scratch, bytes, error);
+    if (status == SF_OK)
+        status = sf_gpu_check(run(scratch.data, bytes), name, error);
+    sf_gpu_array_close(device, &scratch);
+    return status;
+}
+
+int sf_gpu_sort_keys(sf_backend_device *device, sf_gpu_array keys[2], uint64_t count, int bits,
+                     sf_error *error)
+{
+    cub::DoubleBuffer<uint64_t> buffers((uint64_t *)keys[0].data, (uint64_t *)keys[1].data);
+    int status = with_scratch(
+        device, "SortKeys",
+        [&](void *scratch, size_t &bytes) {
+            return cub::DeviceRadixSort::SortKeys(scratch, bytes, buffers, count, 0, bits, device->work);
+        },
+        error);
+    if (buffers.Current() != keys[0].data) {
+        sf_gpu_array sorted = keys[1];
+        keys[1] = keys[0];
+        keys[0] = sorted;
+    }
+    return status;
+}
+
+int sf_gpu_unique_keys(sf_backend_device *device, sf_gpu_array keys[2], uint64_t count, uint64_t *kept,
+                       sf_error *error)
+{
+    sf_gpu_array selected = {};
+    int status = sf_gpu_array_open(device, &selected, sizeof *kept, error);
+    if (status == SF_OK)
+        status = with_scratch(
+            device, "Unique",
+            [&](void *scratch, size_t &bytes) {
+                return cub::DeviceSelect::Unique(scratch, bytes, (const uint64_t *)keys[0].data,
+                                                 (uint64_t *)keys[1].data, (uint64_t *)selected.data,
+                                                 (int64_t)count, device->work);
+            },
+            error);
+    if (status == SF_OK)
+        status = sf_gpu_download(device, kept, selected.data, sizeof *kept, error);
+    sf_gpu_array_close(device, &selected);
+    return status;
+}
+
+int sf_gpu_sort_pairs(sf_backend_device *device, uint32_t *sorted_keys, const uint32_t *keys,
+                      uint32_t *sorted_values, const uint32_t *values, uint32_t count, sf_error *error)
+{
+    return with_scratch(
+        device, "SortPairs",
+        [&](void *scratch, size_t &bytes) {
+            return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, sorted_keys, values, sorted_values,
+                                                   count, 0, 32, device->work);
+        },
+        error);
+}
+
+int sf_gpu_sum(sf_backend_device *device, uint32_t *sums, const uint32_t *numbers, uint32_t count,
+               sf_error *error)
+{
+    return with_scratch(
+        device, "ExclusiveSum",
+        [&](void *scratch, size_t &bytes) {
+            return cub::DeviceScan::ExclusiveSum(scratch, bytes, numbers, sums, count, device->work);
+        },
+        error);
+}
