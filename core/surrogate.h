@@ -64,6 +64,22 @@ SF_RANDOM_INLINE uint64_t sf_surrogate_draw(const sf_surrogate_rule *rule, uint3
     return words[0];
 }
 
+/** The segment of a spike fired at time_ns >= 0; shift has one. */
+SF_RANDOM_INLINE uint32_t sf_surrogate_segment(const sf_surrogate_rule *rule, int64_t time_ns)
+{
+    return rule->kind == SF_SURROGATE_SEGMENT_SHIFT ? (uint32_t)(time_ns / rule->segment_ns) : 0;
+}
+
+/** segment-shift and shift: how far a train's segment moves. */
+SF_RANDOM_INLINE int64_t sf_surrogate_offset(const sf_surrogate_rule *rule, uint32_t surrogate,
+                                             uint32_t train, uint32_t segment)
+{
+    uint64_t places = (uint64_t)rule->width_ns + 1;
+    uint64_t highest = sf_surrogate_below(sf_surrogate_draw(rule, UINT32_MAX, train, segment), places);
+    uint64_t below = sf_surrogate_below(sf_surrogate_draw(rule, surrogate, train, segment), places);
+    return (int64_t)highest - (int64_t)below;
+}
+
 /**
  * Where spike `number` (0-based, by time) of train `train` goes, fired at `time_ns` >= 0: ns since time 0,
  * not below -width_ns. `train` is the unit's index in the recording, so that a selection of units changes no
@@ -78,13 +94,7 @@ SF_RANDOM_INLINE int64_t sf_surrogate_time(const sf_surrogate_rule *rule, uint32
         return time_ns - (int64_t)((uint64_t)time_ns % interval) +
                (int64_t)sf_surrogate_below(bits, interval);
     }
-    uint32_t segment = 0;
-    if (rule->kind == SF_SURROGATE_SEGMENT_SHIFT)
-        segment = (uint32_t)(time_ns / rule->segment_ns);
-    uint64_t places = (uint64_t)rule->width_ns + 1;
-    uint64_t highest = sf_surrogate_below(sf_surrogate_draw(rule, UINT32_MAX, train, segment), places);
-    uint64_t below = sf_surrogate_below(sf_surrogate_draw(rule, surrogate, train, segment), places);
-    return time_ns + (int64_t)highest - (int64_t)below;
+    return time_ns + sf_surrogate_offset(rule, surrogate, train, sf_surrogate_segment(rule, time_ns));
 }
 
 #endif

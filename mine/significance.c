@@ -337,6 +337,16 @@ static void test_analytically(test *t)
 
 /* ---- the whole ---- */
 
+/* A quarter more than the largest delay: of narrower shifts too many leave a link in its delay, and wider
+ * ones take the course of a burst for chance. bench/bench_calibration.c measures both. */
+static int64_t usual_width(const sf_mine_options *mining)
+{
+    int64_t largest = 0;
+    for (size_t i = 0; i < mining->delay_count; i++)
+        largest = mining->delays[i].high_ns > largest ? mining->delays[i].high_ns : largest;
+    return largest + largest / 4;
+}
+
 int sf_significance_test(sf_significance *significance, sf_mine_result *result, const sf_mine_input *input,
                          const sf_mine_options *mining, const sf_significance_options *options,
                          const sf_progress *progress, sf_error *error)
@@ -346,9 +356,8 @@ int sf_significance_test(sf_significance *significance, sf_mine_result *result, 
     test t = {.told = significance, .result = result, .input = input, .mining = mining, .progress = progress};
     t.threads = options->threads > 0 ? options->threads : sf_thread_cores();
     t.least = result->least;
-    for (size_t i = 0; options->width_ns == 0 && i < mining->delay_count; i++)
-        if (mining->delays[i].high_ns > significance->options.width_ns)
-            significance->options.width_ns = mining->delays[i].high_ns;
+    if (options->width_ns == 0)
+        significance->options.width_ns = usual_width(mining);
     for (uint32_t size = 0; size <= SF_EPISODE_MAX_SIZE; size++)
         significance->critical[size][0] = significance->critical[size][1] = NAN;
     int status = check_options(&t, error);

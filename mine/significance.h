@@ -42,7 +42,7 @@ typedef struct sf_significance_options {
     sf_significance_kind kind;
     uint32_t surrogates; /**< 1 or more */
     uint64_t seed;
-    int64_t width_ns;   /**< 0: the largest delay bound */
+    int64_t width_ns;   /**< 0: a quarter more than the largest delay bound */
     int64_t segment_ns; /**< of segment-shift */
     sf_correction correction;
     bool found_only; /**< corrects for the frequent episodes alone, as if nothing else had been looked at */

@@ -58,15 +58,31 @@ void sf_image_room_close(sf_image_room *room)
 
 /* ---- moving and sorting ---- */
 
+/* Where a spike goes; the segment and offset of the spike before it in the train are still good for most. */
+static int64_t move_spike(const sf_surrogate_rule *rule, uint32_t surrogate, uint32_t train, uint32_t number,
+                          int64_t fired, uint32_t *segment, int64_t *offset)
+{
+    if (rule->kind == SF_SURROGATE_JITTER)
+        return sf_surrogate_time(rule, surrogate, train, number, fired);
+    uint32_t own = sf_surrogate_segment(rule, fired);
+    if (own != *segment) {
+        *segment = own;
+        *offset = sf_surrogate_offset(rule, surrogate, train, own);
+    }
+    return fired + *offset;
+}
+
 static void move(sf_moved *moved, const sf_events *events, const sf_surrogate_plan *plan, uint32_t surrogate)
 {
     for (uint32_t u = 0; u < events->unit_count; u++) {
-        uint32_t begin = events->first[u], count = events->first[u + 1] - begin;
+        uint32_t begin = events->first[u], count = events->first[u + 1] - begin, segment = UINT32_MAX;
+        int64_t offset = 0;
         for (uint32_t i = 0; i < count; i++) {
             int64_t time = events->times[events->positions[begin + i]];
             uint32_t number = plan->mirrored ? count - 1 - i : i;
             int64_t fired = plan->mirrored ? plan->origin_ns - time : plan->origin_ns + time;
-            int64_t goes = sf_surrogate_time(&plan->rule, surrogate, plan->trains[u], number, fired);
+            int64_t goes =
+                move_spike(&plan->rule, surrogate, plan->trains[u], number, fired, &segment, &offset);
             moved[begin + i] =
                 (sf_moved){plan->mirrored ? plan->origin_ns - goes : goes - plan->origin_ns, u};
         }

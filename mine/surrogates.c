@@ -383,16 +383,20 @@ static int grow(sf_surrogate_counter *c, worker *w, uint32_t level, uint32_t pre
     return status;
 }
 
-/* Only the calling thread of a counter reports. */
-static int go_on(sf_surrogate_counter *c, unsigned number)
+/* Tells how far the call is, and learns whether to go on. */
+static int tell(const sf_surrogate_counter *c)
 {
-    int failure = atomic_load_explicit(&c->failure, memory_order_relaxed);
-    if (failure != SF_OK || number != 0)
-        return failure;
     double units = c->events->unit_count > 0 ? c->events->unit_count : 1;
     double part = (double)atomic_load_explicit(&c->units_done, memory_order_relaxed) / units;
     double done = c->batch_first - c->first + part * c->batch_count;
     return sf_progress_update(c->plan->progress, "shifting trains", done, c->count) ? SF_OK : SF_CANCELLED;
+}
+
+/* Only the calling thread of a counter tells. */
+static int go_on(const sf_surrogate_counter *c, unsigned number)
+{
+    int failure = atomic_load_explicit(&c->failure, memory_order_relaxed);
+    return failure != SF_OK || number != 0 ? failure : tell(c);
 }
 
 static int count_unit(void *context, unsigned number, size_t unit)
@@ -440,6 +444,8 @@ static int count_batches(sf_surrogate_counter *c, double *maxima, sf_error *erro
                 c->workers[t].maxima[i] = -INFINITY;
         sf_parallel_for(c->threads, c->batch_count, make_image, c);
         status = sf_parallel_for(c->threads, c->events->unit_count, count_unit, c);
+        if (status == SF_OK)
+            status = tell(c);
         for (uint32_t k = 0; maxima != NULL && k < c->plan->level_count; k++)
             for (uint32_t b = 0; b < c->batch_count; b++)
                 for (unsigned t = 0; t < c->threads; t++)

@@ -190,7 +190,7 @@ assert sum(in_order(e["names"]) for e in linked) == len([e for e in out["episode
 assert len(linked) <= sum(in_order(e["names"]) for e in linked) + 1
 for e in out["episodes"]:
     assert 1 / 201 - 1e-9 <= e["p"] <= e["q"] <= 1 and 0 < e["strength"] < 1
-for word in ["synfire", "(4,6] ms", "count of 60", "26 units", "200 surrogates", "seed 5", "6 ms either way", "1 s", "data "]:
+for word in ["synfire", "(4,6] ms", "count of 60", "26 units", "200 surrogates", "seed 5", "7.5 ms either way", "1 s", "data "]:
     assert word in out["methods"], word
 assert out["methods"].endswith(".") and "\n" not in out["methods"]'
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 --fdr --json >out

@@ -94,6 +94,7 @@ typedef struct trial {
     sf_tree tree;
     uint32_t trains[MOST_UNITS];
     sf_surrogate_request request;
+    unsigned threads;
 } trial;
 
 static void find_tree(trial *t, uint32_t least)
@@ -449,7 +450,7 @@ static int run_side(void *context)
     sf_surrogate_tally *tallies = calloc(candidates + 1, sizeof *tallies);
     sf_surrogate_scale *scales = calloc(candidates + 1, sizeof *scales);
     double maxima[SF_EPISODE_MAX_SIZE * 4];
-    status = sf_surrogate_counter_open(&counter, &side.events, &side.plan, 2, NULL);
+    status = sf_surrogate_counter_open(&counter, &side.events, &side.plan, t->threads, NULL);
     if (status == SF_OK)
         status = sf_surrogate_counter_tally(counter, 0, 4, tallies, NULL);
     if (status == SF_OK)
@@ -470,9 +471,11 @@ static void counting_can_be_stopped_and_may_run_out_of_memory(void **state)
     int calls = 0;
     sf_progress progress = {stop, &calls};
     t.request.progress = &progress;
+    t.threads = 1; /* only the calling thread asks */
     assert_int_equal(run_side(&t), SF_CANCELLED);
     assert_int_equal(calls, 3);
     t.request.progress = NULL;
+    t.threads = 2;
     test_fail_every_allocation(run_side, &t);
     tear_down(&t);
 }
