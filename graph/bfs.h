@@ -74,6 +74,13 @@ int sf_bfs_run(sf_bfs_search *search, uint32_t source, sf_bfs_result *result, sf
 int sf_bfs_many(const sf_csr *graph, const uint32_t *sources, size_t count, unsigned threads,
                 uint32_t *levels, uint32_t *parents, sf_error *error);
 
+/**
+ * Searches from every vertex at once, no further than `most_levels` hops: how many vertices each reaches,
+ * itself included, and how many hops away the farthest of them is.
+ */
+int sf_bfs_count(const sf_csr *graph, uint32_t most_levels, unsigned threads, uint32_t *reached,
+                 uint32_t *depth, sf_error *error);
+
 /** Weakly connected components: component[v] becomes the smallest vertex of v's component. Returns how many.
  */
 uint32_t sf_components(const sf_csr *graph, uint32_t *component);

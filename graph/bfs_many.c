@@ -18,9 +18,12 @@ typedef struct bits {
 
 typedef struct many {
     const sf_csr *graph;
-    const uint32_t *sources;
+    const uint32_t *sources; /**< NULL: every vertex */
     size_t count;
-    uint32_t *levels, *parents;
+    uint32_t most_levels;
+    uint32_t *levels,
+        *parents; /**< by source and vertex; parents may be NULL; levels: then counts are wanted */
+    uint32_t *reached, *depth; /**< by source */
     bits *workers;
 } many;
 
@@ -28,7 +31,13 @@ static void record(const many *m, size_t first, uint64_t found, uint32_t vertex,
                    uint32_t parent)
 {
     for (; found != 0; found &= found - 1) {
-        size_t place = (first + (size_t)__builtin_ctzll(found)) * m->graph->vertex_count + vertex;
+        size_t source = first + (size_t)__builtin_ctzll(found);
+        if (m->levels == NULL) {
+            m->reached[source]++;
+            m->depth[source] = level;
+            continue;
+        }
+        size_t place = source * m->graph->vertex_count + vertex;
         m->levels[place] = level;
         if (m->parents != NULL)
             m->parents[place] = parent;
@@ -40,11 +49,12 @@ static void start(const many *m, bits *b, size_t first, size_t count)
     size_t bytes = m->graph->vertex_count * sizeof(uint64_t), row = m->graph->vertex_count;
     memset(b->seen, 0, bytes);
     memset(b->frontier, 0, bytes);
-    memset(m->levels + first * row, 0xff, count * row * sizeof *m->levels);
+    if (m->levels != NULL)
+        memset(m->levels + first * row, 0xff, count * row * sizeof *m->levels);
     if (m->parents != NULL)
         memset(m->parents + first * row, 0xff, count * row * sizeof *m->parents);
     for (size_t i = 0; i < count; i++) {
-        uint32_t source = m->sources[first + i];
+        uint32_t source = m->sources != NULL ? m->sources[first + i] : (uint32_t)(first + i);
         b->seen[source] |= UINT64_C(1) << i;
         b->frontier[source] |= UINT64_C(1) << i;
         record(m, first + i, 1, source, 0, source);
@@ -80,7 +90,7 @@ static int search_word(void *context, unsigned worker, size_t word)
     bits *b = &m->workers[worker];
     size_t first = word * WORD, count = m->count - first < WORD ? m->count - first : WORD;
     start(m, b, first, count);
-    for (uint32_t level = 1; search_level(m, b, first, level); level++)
+    for (uint32_t level = 1; level <= m->most_levels && search_level(m, b, first, level); level++)
         ;
     return 0;
 }
@@ -93,6 +103,25 @@ static int alloc_bits(bits *b, size_t vertices)
     return b->seen != NULL && b->frontier != NULL && b->next != NULL ? SF_OK : SF_NO_MEMORY;
 }
 
+static int search_all(many *m, unsigned threads, sf_error *error)
+{
+    size_t words = (m->count + WORD - 1) / WORD;
+    threads = threads > words ? (unsigned)words : threads;
+    m->workers = sf_alloc(threads, sizeof *m->workers);
+    int status = m->workers != NULL ? SF_OK : SF_NO_MEMORY;
+    for (unsigned i = 0; i < threads && status == SF_OK; i++)
+        status = alloc_bits(&m->workers[i], m->graph->vertex_count);
+    if (status == SF_OK)
+        sf_parallel_for(threads, words, search_word, m);
+    for (unsigned i = 0; m->workers != NULL && i < threads; i++) {
+        sf_free(m->workers[i].seen);
+        sf_free(m->workers[i].frontier);
+        sf_free(m->workers[i].next);
+    }
+    sf_free(m->workers);
+    return status == SF_OK ? SF_OK : sf_fail_memory(error);
+}
+
 int sf_bfs_many(const sf_csr *graph, const uint32_t *sources, size_t count, unsigned threads,
                 uint32_t *levels, uint32_t *parents, sf_error *error)
 {
@@ -100,20 +129,23 @@ int sf_bfs_many(const sf_csr *graph, const uint32_t *sources, size_t count, unsi
         if (sources[i] >= graph->vertex_count)
             return sf_fail(error, SF_USAGE, NULL, "there is no vertex %u: the graph has %u, counted from 0",
                            sources[i], graph->vertex_count);
-    many m = {.graph = graph, .sources = sources, .count = count, .levels = levels, .parents = parents};
-    size_t words = (count + WORD - 1) / WORD;
-    threads = threads > words ? (unsigned)words : threads;
-    m.workers = sf_alloc(threads, sizeof *m.workers);
-    int status = m.workers != NULL ? SF_OK : SF_NO_MEMORY;
-    for (unsigned i = 0; i < threads && status == SF_OK; i++)
-        status = alloc_bits(&m.workers[i], graph->vertex_count);
-    if (status == SF_OK)
-        sf_parallel_for(threads, words, search_word, &m);
-    for (unsigned i = 0; m.workers != NULL && i < threads; i++) {
-        sf_free(m.workers[i].seen);
-        sf_free(m.workers[i].frontier);
-        sf_free(m.workers[i].next);
-    }
-    sf_free(m.workers);
-    return status == SF_OK ? SF_OK : sf_fail_memory(error);
+    many m = {.graph = graph,
+              .sources = sources,
+              .count = count,
+              .most_levels = UINT32_MAX,
+              .levels = levels,
+              .parents = parents};
+    return search_all(&m, threads, error);
+}
+
+int sf_bfs_count(const sf_csr *graph, uint32_t most_levels, unsigned threads, uint32_t *reached,
+                 uint32_t *depth, sf_error *error)
+{
+    many m = {.graph = graph,
+              .count = graph->vertex_count,
+              .most_levels = most_levels,
+              .reached = reached,
+              .depth = depth};
+    memset(reached, 0, graph->vertex_count * sizeof *reached);
+    return search_all(&m, threads, error);
 }

@@ -320,30 +320,15 @@ int sf_connectivity_reach(sf_reach_result *reach, const sf_connectivity *graph, 
 /* ---- queries on every unit
  * ---------------------------------------------------------------------------------------------------- */
 
-enum { AT_ONCE = 64 };
-
 int sf_connectivity_reach_all(sf_reach_counts *counts, const sf_csr *csr, uint32_t most_hops, sf_error *error)
 {
-    uint32_t n = csr->vertex_count, sources[AT_ONCE];
-    uint32_t *levels = sf_resize(NULL, n, AT_ONCE * sizeof *levels);
-    *counts = (sf_reach_counts){.reached = sf_alloc(n, sizeof *counts->reached),
-                                .depth = sf_alloc(n, sizeof *counts->depth)};
-    int status =
-        levels != NULL && counts->reached != NULL && counts->depth != NULL ? SF_OK : sf_fail_memory(error);
-    for (uint32_t first = 0; first < n && status == SF_OK; first += AT_ONCE) {
-        uint32_t count = n - first < AT_ONCE ? n - first : AT_ONCE;
-        for (uint32_t i = 0; i < count; i++)
-            sources[i] = first + i;
-        status = sf_bfs_many(csr, sources, count, 1, levels, NULL, error);
-        for (size_t i = 0; i < (size_t)count * n && status == SF_OK; i++) {
-            uint32_t unit = first + (uint32_t)(i / n);
-            if (levels[i] > most_hops) /* SF_UNREACHED too */
-                continue;
-            counts->reached[unit]++;
-            counts->depth[unit] = levels[i] > counts->depth[unit] ? levels[i] : counts->depth[unit];
-        }
-    }
-    sf_free(levels);
+    *counts = (sf_reach_counts){.reached = sf_resize(NULL, csr->vertex_count, sizeof *counts->reached),
+                                .depth = sf_resize(NULL, csr->vertex_count, sizeof *counts->depth)};
+    int status = SF_NO_MEMORY;
+    if (counts->reached != NULL && counts->depth != NULL)
+        status = sf_bfs_count(csr, most_hops, 1, counts->reached, counts->depth, error);
+    else
+        sf_fail_memory(error);
     if (status == SF_OK)
         return SF_OK;
     sf_free(counts->reached);

@@ -540,6 +540,16 @@ static void many_sources_at_once_are_as_each_alone(void **state)
             }
             sf_bfs_result_free(&alone);
         }
+        uint32_t most = (uint32_t)test_random_below(&random, 5), reached[64], depth[64];
+        assert_true(n <= 64);
+        assert_int_equal(sf_bfs_count(&graph, most, 2, reached, depth, NULL), SF_OK);
+        for (uint32_t v = 0; v < n; v++) {
+            sf_bfs_result alone;
+            assert_int_equal(sf_bfs(&alone, &graph, v, most, NULL), SF_OK);
+            assert_int_equal(reached[v], alone.reached);
+            assert_int_equal(depth[v], alone.depth);
+            sf_bfs_result_free(&alone);
+        }
         sf_error error = {0};
         sources[count - 1] = n;
         test_assert_fails(sf_bfs_many(&graph, sources, count, 2, levels, NULL, &error), &error, SF_USAGE,
