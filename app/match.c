@@ -11,6 +11,7 @@
 #include "graph/motif.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 enum { LISTED = 1000, TABLE_TOP = 20 };
@@ -244,6 +245,16 @@ static void print_explanation(sf_text *text, const matching *m)
     app_table_print(&table, text, 4);
 }
 
+static void print_spread(sf_text *text, const matching *m)
+{
+    sf_text_printf(text, "in %u rewired graphs %.6g on average, standard deviation %.3g", m->rewired.graphs,
+                   m->spread.mean, m->spread.sd);
+    if (isnan(m->spread.z))
+        sf_text_printf(text, ": no z\n");
+    else
+        sf_text_printf(text, ", z = %.3g\n", m->spread.z);
+}
+
 static void print_text(sf_text *text, const matching *m, bool explain)
 {
     const sf_match_result *result = &m->result;
@@ -254,8 +265,7 @@ static void print_text(sf_text *text, const matching *m, bool explain)
     if (result->count == UINT64_MAX)
         sf_text_printf(text, "(more than 2^64 - 1)\n");
     if (m->rewired.graphs > 0)
-        sf_text_printf(text, "in %u rewired graphs %.6g, standard deviation %.3g: z = %.3g\n",
-                       m->rewired.graphs, m->spread.mean, m->spread.sd, m->spread.z);
+        print_spread(text, m);
     if (result->kept > 0)
         print_embeddings(text, m);
     if (explain) {
