@@ -4,7 +4,9 @@
 #define SF_CORE_THREAD_H
 
 #include <pthread.h>
+#ifndef __cplusplus /* which the CUDA sources are */
 #include <stdatomic.h>
+#endif
 #include <synfire/synfire.h>
 
 typedef struct sf_thread {

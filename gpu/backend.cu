@@ -2,6 +2,10 @@
 /* The CUDA backend: its table, its devices, their memory. */
 #include "gpu/search.cuh"
 
+extern "C" {
+#include "core/thread.h"
+}
+
 #include <stdio.h>
 #include <string.h>
 
@@ -62,25 +66,56 @@ int sf_gpu_array_reserve(sf_backend_device *device, sf_gpu_array *array, size_t 
     return fits ? SF_OK : sf_gpu_array_open(device, array, bytes, error);
 }
 
+/* A block on its way to the device. */
+typedef struct sending {
+    sf_backend_device *device;
+    char *to;
+    const char *from;
+    size_t bytes;
+} sending;
+
+/* Fills a pinned piece and lets it go; the thread that fills it next waits for that. */
+static int send_piece(const sending *s, size_t item, uint32_t piece, sf_error *error)
+{
+    sf_backend_device *device = s->device;
+    size_t done = item * SF_GPU_PIECE;
+    size_t length = s->bytes - done < SF_GPU_PIECE ? s->bytes - done : SF_GPU_PIECE;
+    char *pinned = device->staging + piece * SF_GPU_PIECE;
+    SF_GPU_TRY(cudaEventSynchronize(device->staged[piece]));
+    memcpy(pinned, s->from + done, length);
+    SF_GPU_TRY(cudaMemcpyAsync(s->to + done, pinned, length, cudaMemcpyHostToDevice, device->work));
+    SF_GPU_TRY(cudaEventRecord(device->staged[piece], device->work));
+    return SF_OK;
+}
+
+static int send_in_parallel(void *context, unsigned worker, size_t item)
+{
+    const sending *s = (const sending *)context;
+    sf_error *error = NULL; /* the calling thread asks the device again */
+    SF_GPU_TRY(cudaSetDevice(s->device->ordinal));
+    return send_piece(s, item, worker, NULL);
+}
+
 int sf_gpu_upload(sf_backend_device *device, void *to, const void *from, size_t bytes, sf_error *error)
 {
-    int piece = 0;
-    for (size_t done = 0; done < bytes; piece ^= 1) {
-        size_t length = bytes - done < SF_GPU_PIECE ? bytes - done : SF_GPU_PIECE;
-        char *pinned = device->staging + piece * SF_GPU_PIECE;
-        SF_GPU_TRY(cudaEventSynchronize(device->staged[piece]));
-        memcpy(pinned, (const char *)from + done, length);
-        SF_GPU_TRY(cudaMemcpyAsync((char *)to + done, pinned, length, cudaMemcpyHostToDevice, device->work));
-        SF_GPU_TRY(cudaEventRecord(device->staged[piece], device->work));
-        done += length;
+    sending s = {device, (char *)to, (const char *)from, bytes};
+    size_t pieces = (bytes + SF_GPU_PIECE - 1) / SF_GPU_PIECE;
+    if (pieces <= SF_GPU_PIECES) {
+        int status = SF_OK;
+        for (size_t i = 0; i < pieces && status == SF_OK; i++)
+            status = send_piece(&s, i, (uint32_t)i, error);
+        return status;
     }
-    return SF_OK;
+    unsigned cores = sf_thread_cores();
+    int status = sf_parallel_for(cores < SF_GPU_PIECES ? cores : SF_GPU_PIECES, pieces, send_in_parallel, &s);
+    return status == SF_OK ? SF_OK : sf_fail(error, (sf_status)status, NULL, "copying to the device failed");
 }
 
 int sf_gpu_download(sf_backend_device *device, void *to, const void *from, size_t bytes, sf_error *error)
 {
     for (size_t done = 0; done < bytes;) {
-        size_t length = bytes - done < 2 * SF_GPU_PIECE ? bytes - done : 2 * SF_GPU_PIECE;
+        size_t length =
+            bytes - done < SF_GPU_PIECES * SF_GPU_PIECE ? bytes - done : SF_GPU_PIECES * SF_GPU_PIECE;
         SF_GPU_TRY(cudaMemcpyAsync(device->staging, (const char *)from + done, length, cudaMemcpyDeviceToHost,
                                    device->work));
         SF_GPU_TRY(cudaStreamSynchronize(device->work));
@@ -127,12 +162,12 @@ static void close_device(sf_backend_device *device)
     cudaSetDevice(device->ordinal);
     if (device->work != NULL)
         cudaStreamSynchronize(device->work);
-    for (int i = 0; i < 2; i++) {
-        if (device->staged[i] != NULL)
-            cudaEventDestroy(device->staged[i]);
-        if (device->timed[i] != NULL)
-            cudaEventDestroy(device->timed[i]);
-    }
+    for (cudaEvent_t event : device->staged)
+        if (event != NULL)
+            cudaEventDestroy(event);
+    for (cudaEvent_t event : device->timed)
+        if (event != NULL)
+            cudaEventDestroy(event);
     if (device->landed != NULL)
         cudaEventDestroy(device->landed);
     if (device->staging != NULL)
@@ -159,7 +194,7 @@ static int prepare_memory(sf_backend_device *device, uint64_t memory_limit, sf_e
     SF_GPU_TRY(cudaMemPoolCreate(&device->pool, &shape));
     uint64_t keep = device->memory_limit;
     SF_GPU_TRY(cudaMemPoolSetAttribute(device->pool, cudaMemPoolAttrReleaseThreshold, &keep));
-    SF_GPU_TRY(cudaMallocHost((void **)&device->staging, 2 * SF_GPU_PIECE));
+    SF_GPU_TRY(cudaMallocHost((void **)&device->staging, SF_GPU_PIECES * SF_GPU_PIECE));
     return SF_OK;
 }
 
@@ -168,10 +203,10 @@ static int prepare_device(sf_backend_device *device, uint64_t memory_limit, sf_e
     SF_GPU_TRY(cudaSetDevice(device->ordinal));
     SF_GPU_TRY(cudaGetDeviceProperties(&device->properties, device->ordinal));
     SF_GPU_TRY(cudaStreamCreateWithFlags(&device->work, cudaStreamNonBlocking));
-    for (int i = 0; i < 2; i++) {
-        SF_GPU_TRY(cudaEventCreateWithFlags(&device->staged[i], cudaEventDisableTiming));
-        SF_GPU_TRY(cudaEventCreate(&device->timed[i]));
-    }
+    for (cudaEvent_t &event : device->staged)
+        SF_GPU_TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    for (cudaEvent_t &event : device->timed)
+        SF_GPU_TRY(cudaEventCreate(&event));
     SF_GPU_TRY(cudaEventCreateWithFlags(&device->landed, cudaEventDisableTiming));
     return prepare_memory(device, memory_limit, error);
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Counting given episodes by the interval engine on the device: a warp an episode. The list of each prefix is
- * made from the one before, 32 spikes of the next unit at a time, each looking for its end by its time; the
- * last node is counted as it goes. Two lists as long as the longest train wait in device memory for each
- * warp.
+ * made from the one before in one of two ways, by what they cost:
  *
- * Cost: the spikes of the episode's units, times the logarithm of how far apart ends and spikes lie.
+ *   merge  32 spikes of the next unit at a time, each looking for its end by its time;
+ *   walk   32 ends of the list at a time, each looking for the spikes that follow it: for lists that have
+ *          become much shorter than trains.
+ *
+ * A merge counts the last node as it goes. Two lists as long as the longest train wait in device memory for
+ * each warp. Cost: the spikes of the episode's units or its ends, times the logarithm of how far apart ends
+ * and spikes lie.
  */
 #include "gpu/device.cuh"
 
@@ -14,6 +18,7 @@
 #define WARP 32u
 #define FULL 0xffffffffu
 #define WARPS_A_BLOCK 8u
+#define WALK_COST 3u /* an end that looks for spikes, in spikes that look for their end */
 
 typedef struct count_view {
     const int64_t *times;
@@ -24,6 +29,7 @@ typedef struct count_view {
     uint32_t count;
     const uint32_t *units, *delays;
     const sf_delay *intervals;
+    uint32_t least;
     uint2 *lists; /* [warp][2][room] */
     uint32_t room;
     uint32_t *counts;
@@ -76,6 +82,27 @@ static __device__ uint32_t ends_before(const int64_t *times, train list, uint32_
     return low;
 }
 
+/* The first of the unit's spikes, after the first `low`, of which none does, that lies more than `by` after
+ * the time. */
+static __device__ uint32_t first_later(const int64_t *times, train unit, uint32_t low, int64_t time,
+                                       int64_t by)
+{
+    uint32_t step = 1;
+    while (step <= unit.count - low && times[unit.ends[low + step - 1].x] - time <= by) {
+        low += step;
+        step *= 2;
+    }
+    uint32_t high = step <= unit.count - low ? low + step - 1 : unit.count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (times[unit.ends[middle].x] - time <= by)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* Takes, in order, every occurrence of the warp that starts at `restart` or later. */
 static __device__ void take(bool is_end, uint2 own, uint32_t *restart, uint32_t *count)
 {
@@ -90,8 +117,8 @@ static __device__ void take(bool is_end, uint2 own, uint32_t *restart, uint32_t 
 }
 
 /* The list of an episode by one node more, into `to`; to NULL only counts. Returns its length or count. */
-static __device__ uint32_t follow(const count_view *v, uint2 *to, train list, train unit, sf_delay delay,
-                                  uint32_t lane)
+static __device__ uint32_t merge(const count_view *v, uint2 *to, train list, train unit, sf_delay delay,
+                                 uint32_t lane)
 {
     uint32_t low = 0, length = 0, restart = 0, count = 0;
     for (uint32_t base = 0; base < unit.count; base += WARP) {
@@ -114,19 +141,74 @@ static __device__ uint32_t follow(const count_view *v, uint2 *to, train list, tr
     return to == NULL ? count : length;
 }
 
+/* The same by the ends of the list, always into `to`. A spike belongs to the last end that it follows, so
+ * each end owns the spikes up to the first of the next. */
+static __device__ uint32_t walk(const count_view *v, uint2 *to, train list, train unit, sf_delay delay,
+                                uint32_t lane)
+{
+    uint32_t low = 0, length = 0;
+    for (uint32_t base = 0; base < list.count; base += WARP) {
+        uint32_t k = min(base + lane, list.count - 1);
+        bool has_next = k + 1 < list.count;
+        int64_t time = v->times[list.ends[k].x];
+        uint32_t from = first_later(v->times, unit, low, time, delay.low_ns);
+        uint32_t until = first_later(v->times, unit, from, time, delay.high_ns);
+        uint32_t next = __shfl_down_sync(FULL, from, 1);
+        if (lane == WARP - 1 && has_next)
+            next = first_later(v->times, unit, from, v->times[list.ends[k + 1].x], delay.low_ns);
+        until = has_next ? min(until, next) : until;
+        uint32_t own = base + lane < list.count ? until - from : 0, sum = own;
+        for (uint32_t distance = 1; distance < WARP; distance *= 2) {
+            uint32_t other = __shfl_up_sync(FULL, sum, distance);
+            sum += lane >= distance ? other : 0;
+        }
+        for (uint32_t i = 0; i < own; i++)
+            to[length + sum - own + i] = make_uint2(unit.ends[from + i].x, list.ends[k].y);
+        length += __shfl_sync(FULL, sum, WARP - 1);
+        low = __shfl_sync(FULL, from, WARP - 1);
+    }
+    __syncwarp();
+    return length;
+}
+
+static __device__ uint32_t count_list(train list, uint32_t lane)
+{
+    uint32_t restart = 0, count = 0;
+    for (uint32_t base = 0; base < list.count; base += WARP) {
+        bool there = base + lane < list.count;
+        take(there, there ? list.ends[base + lane] : make_uint2(0, 0), &restart, &count);
+    }
+    return count;
+}
+
+/* Stops where a list is too short for the least count: none is longer afterwards. */
+static __device__ uint32_t count_one(const count_view *v, const uint32_t *units, const uint32_t *delays,
+                                     uint2 *lists, uint32_t lane)
+{
+    train list = train_of(v, units[0]);
+    if (v->size == 1)
+        return list.count;
+    for (uint32_t node = 1; node < v->size && list.count >= v->least; node++) {
+        train unit = train_of(v, units[node]);
+        sf_delay delay = v->intervals[delays[node - 1]];
+        uint2 *to = lists + (node & 1) * (size_t)v->room;
+        if (v->room > 0 && (uint64_t)list.count * WALK_COST < unit.count)
+            list = train{to, walk(v, to, list, unit, delay, lane)};
+        else if (node + 1 < v->size)
+            list = train{to, merge(v, to, list, unit, delay, lane)};
+        else
+            return merge(v, NULL, list, unit, delay, lane);
+    }
+    return list.count >= v->least ? count_list(list, lane) : list.count;
+}
+
 static __global__ void count_all(count_view v)
 {
     uint32_t lane = threadIdx.x % WARP, warp = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
     uint2 *lists = v.lists + (size_t)warp * 2 * v.room;
     for (uint32_t c = warp; c < v.count; c += gridDim.x * (blockDim.x / WARP)) {
         const uint32_t *units = v.units + (size_t)c * v.size, *delays = v.delays + (size_t)c * (v.size - 1);
-        train list = train_of(&v, units[0]);
-        uint32_t count = list.count;
-        for (uint32_t node = 1; node < v.size; node++) {
-            uint2 *to = node + 1 < v.size ? lists + (node & 1) * (size_t)v.room : NULL;
-            count = follow(&v, to, list, train_of(&v, units[node]), v.intervals[delays[node - 1]], lane);
-            list = train{to, count};
-        }
+        uint32_t count = count_one(&v, units, delays, lists, lane);
         if (lane == 0)
             v.counts[c] = count;
     }
@@ -225,6 +307,7 @@ int sf_gpu_count(sf_backend_stream *stream, const sf_backend_count *job, sf_erro
                           .last = job->last,
                           .size = candidates->size,
                           .count = (uint32_t)candidates->count,
+                          .least = job->least,
                           .room = candidates->size > 2 ? stream->longest_train : 0};
     int status = run(&c, job, error);
     for (int i = 0; i < 5; i++)

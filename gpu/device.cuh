@@ -11,8 +11,9 @@ extern "C" {
 
 #include <cuda_runtime.h>
 
-/** Pinned memory that all copies pass through: two pieces, so that filling one overlaps sending the other. */
+/** Pinned memory that all copies pass through, in pieces, so that filling some overlaps sending others. */
 #define SF_GPU_PIECE ((size_t)4 << 20)
+#define SF_GPU_PIECES 8
 
 struct sf_backend_device {
     int ordinal;
@@ -20,10 +21,10 @@ struct sf_backend_device {
     cudaStream_t work;  /* everything is in order on it */
     cudaMemPool_t pool; /* keeps what it freed, so that a warm job allocates nothing */
     uint64_t memory_limit, memory_used, memory_peak;
-    char *staging; /* pinned, 2 pieces */
+    char *staging; /* pinned, all pieces */
     void *landing; /* pinned: results on their way to the caller; kept for the next job */
     size_t landing_bytes;
-    cudaEvent_t staged[2], landed;
+    cudaEvent_t staged[SF_GPU_PIECES], landed;
     cudaEvent_t timed[2];
     uint32_t crossover[SF_EPISODE_MAX_SIZE + 1]; /* of hybrid, by size: measured at first use; 0: not yet */
 };
@@ -75,7 +76,7 @@ int sf_gpu_array_open(sf_backend_device *device, sf_gpu_array *array, size_t byt
 int sf_gpu_array_reserve(sf_backend_device *device, sf_gpu_array *array, size_t bytes, sf_error *error);
 void sf_gpu_array_close(sf_backend_device *device, sf_gpu_array *array);
 
-/** Copies to the device; `from` may be changed on return. */
+/** Copies to the device, large blocks on several threads; `from` may be changed on return. */
 int sf_gpu_upload(sf_backend_device *device, void *to, const void *from, size_t bytes, sf_error *error);
 /** Copies from the device and waits. */
 int sf_gpu_download(sf_backend_device *device, void *to, const void *from, size_t bytes, sf_error *error);
@@ -84,8 +85,8 @@ int sf_gpu_download(sf_backend_device *device, void *to, const void *from, size_
 int sf_gpu_landing(sf_backend_device *device, size_t bytes, sf_error *error);
 
 /** Room for a stream whose units have first[u + 1] - first[u] spikes; nothing is in it yet. */
-int sf_gpu_stream_new(sf_backend_stream **made, sf_backend_device *device, uint32_t unit_count, uint32_t count,
-                      const uint32_t *first, sf_error *error);
+int sf_gpu_stream_new(sf_backend_stream **made, sf_backend_device *device, uint32_t unit_count,
+                      uint32_t count, const uint32_t *first, sf_error *error);
 
 /** The table of window.cu. */
 extern const struct sf_backend_windows sf_gpu_windows;

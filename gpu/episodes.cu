@@ -2,10 +2,13 @@
 /*
  * Mining by the interval engine, level by level, on the device, with the lists of occurrences.cuh.
  *
- *   extend   one warp for each (episode, delay, tile of units) walks the windows of the episode's list, with
- * a restart and a count for each unit in shared memory. What is frequent is appended where there is room, in
- * whatever order warps finish. collect  puts a level in order: a prefix sum over the warps' numbers gives
- * each its place. build    makes the lists of the new level (occurrences.cu).
+ *   bound    where a warp's share of shared memory allows few warps, that is with many units: how many spikes
+ * of each unit the windows hold, which the count does not exceed. It needs 2 bytes a unit and no order, and
+ * leaves to `extend` those (episode, delay, tile) in which a unit may be frequent. extend   one warp for each
+ * (episode, delay, tile of units) walks the windows of the episode's list, with a restart and a count for
+ * each unit in shared memory. What is frequent is appended where there is room, in whatever order warps
+ * finish. collect  puts a level in order: a prefix sum over the warps' numbers gives each its place. build
+ * makes the lists of the new level (occurrences.cu).
  *
  * Nothing but frequent episodes comes back. The host learns two numbers a level, how many episodes and how
  * many list entries it has, because memory is taken as needed and bounded.
@@ -28,8 +31,13 @@ typedef struct place {
     uint32_t begin, count;
 } place;
 
+#define BOUND_WARPS 8u          /* a block */
+#define LEAST_BOUND_UNITS 1024u /* in a tile: with fewer, `extend` runs as many warps */
+
 typedef struct counters {
     uint32_t ticket;          /* the next job of `extend` */
+    uint32_t bound_ticket;    /* and of `bound` */
+    uint32_t open;            /* jobs that `bound` has left */
     unsigned long long found; /* frequent episodes, also those that had no room */
 } counters;
 
@@ -49,7 +57,7 @@ typedef struct mining {
     sf_backend_device *device;
     const sf_backend_mine *job;
     job_view view;
-    sf_gpu_array reaches, forbidden, counters, found, places, jobs;
+    sf_gpu_array reaches, forbidden, counters, found, places, jobs, open;
     uint32_t found_capacity;
     sf_gpu_level before, after;
     uint32_t host_count, host_size; /* of the level on its way to the caller; size 0: none is */
@@ -100,32 +108,102 @@ static __device__ place keep_frequent(const job_view *v, const sf_gpu_cell *cell
     return own;
 }
 
-/* One job is (episode, delay, tile), in this order, which is the order of the level to be. */
-static __global__ void extend(job_view v, sf_gpu_level_view from, sf_found *found, uint32_t capacity,
-                              place *places, counters *shared)
+/* A job is (episode, delay, tile), numbered in this order, which is the order of the level to be. */
+typedef struct job {
+    uint32_t parent, delay, tile_begin, tile_end;
+    const uint2 *reaches, *list;
+    uint32_t length;
+} job;
+
+static __device__ job job_of(const job_view *v, sf_gpu_level_view from, uint32_t number)
+{
+    job j;
+    j.tile_begin = number % v->tiling.tiles * v->tiling.tile_units;
+    j.tile_end = min(j.tile_begin + v->tiling.tile_units, v->unit_count);
+    j.delay = number / v->tiling.tiles % v->delay_count;
+    j.parent = from.first + number / v->tiling.tiles / v->delay_count;
+    j.reaches = v->reaches + (size_t)j.delay * v->spike_count;
+    j.list = from.entries + from.offsets[j.parent];
+    j.length = from.lengths[j.parent];
+    return j;
+}
+
+/* A number of its own for each warp that asks. */
+static __device__ uint32_t next_job(uint32_t *ticket, uint32_t lane)
+{
+    uint32_t number = lane == 0 ? atomicAdd(ticket, 1u) : 0;
+    return __shfl_sync(FULL, number, 0);
+}
+
+/* Adds the spikes that lie in windows to 16-bit counters, two in a word. */
+static __device__ void count_within(uint32_t *halves, const uint16_t *owner, job j, uint32_t lane)
+{
+    const uint32_t ahead = 4; /* reads on their way at a time */
+    for (uint32_t base = 0; base < j.length; base += WARP) {
+        uint32_t start;
+        uint2 window = sf_gpu_window(j.list, j.length, j.reaches, base + lane, &start);
+        for (uint32_t k = 0; k < min(WARP, j.length - base); k++) {
+            uint32_t from = __shfl_sync(FULL, window.x, k), to = __shfl_sync(FULL, window.y, k);
+            for (; from < to; from += ahead * WARP) {
+                uint32_t units[ahead];
+#pragma unroll
+                for (uint32_t i = 0; i < ahead; i++) {
+                    uint32_t position = from + i * WARP + lane;
+                    units[i] = position < to ? owner[position] : FULL;
+                }
+#pragma unroll
+                for (uint32_t i = 0; i < ahead; i++)
+                    if (units[i] >= j.tile_begin && units[i] < j.tile_end) {
+                        uint32_t unit = units[i] - j.tile_begin;
+                        atomicAdd(&halves[unit / 2], 1u << 16 * (unit & 1));
+                    }
+            }
+        }
+    }
+    __syncwarp();
+}
+
+/* Lists the jobs in which a unit may be frequent. Trains are shorter than 2^16 spikes. */
+static __global__ void bound(job_view v, sf_gpu_level_view from, uint32_t *open, counters *shared)
+{
+    extern __shared__ uint32_t all_halves[];
+    uint32_t lane = threadIdx.x % WARP, words = (v.tiling.tile_units + 1) / 2;
+    uint32_t *halves = all_halves + threadIdx.x / WARP * words;
+    uint32_t jobs = from.count * v.delay_count * v.tiling.tiles, number;
+    while ((number = next_job(&shared->bound_ticket, lane)) < jobs) {
+        job j = job_of(&v, from, number);
+        for (uint32_t w = lane; w < words; w += WARP)
+            halves[w] = 0;
+        __syncwarp();
+        count_within(halves, v.owner, j, lane);
+        uint32_t last = last_unit(&v, from, j.parent);
+        bool any = false;
+        for (uint32_t u = lane; u < j.tile_end - j.tile_begin; u += WARP)
+            any = any || ((halves[u / 2] >> 16 * (u & 1) & 0xffff) >= v.least &&
+                          may_follow(&v, last, j.tile_begin + u));
+        if (__any_sync(FULL, any) && lane == 0)
+            open[atomicAdd(&shared->open, 1u)] = number;
+        __syncwarp();
+    }
+}
+
+/* `open` NULL: all jobs, else those that it lists. */
+static __global__ void extend(job_view v, sf_gpu_level_view from, const uint32_t *open, sf_found *found,
+                              uint32_t capacity, place *places, counters *shared)
 {
     extern __shared__ sf_gpu_cell all_cells[];
-    uint32_t lane = threadIdx.x % WARP;
+    uint32_t lane = threadIdx.x % WARP, next;
     sf_gpu_cell *cells = all_cells + threadIdx.x / WARP * v.tiling.tile_units;
-    uint32_t jobs = from.count * v.delay_count * v.tiling.tiles;
-    for (;;) {
-        uint32_t job = 0;
+    uint32_t jobs = open != NULL ? shared->open : from.count * v.delay_count * v.tiling.tiles;
+    while ((next = next_job(&shared->ticket, lane)) < jobs) {
+        uint32_t number = open != NULL ? open[next] : next;
+        job j = job_of(&v, from, number);
+        sf_gpu_extend_list(cells, sf_gpu_image{v.owner, NULL}, j.reaches, j.list, j.length, j.tile_begin,
+                           j.tile_end, lane);
+        place own = keep_frequent(&v, cells, found, capacity, shared, last_unit(&v, from, j.parent), j.parent,
+                                  j.delay * v.unit_count + j.tile_begin, j.tile_begin, j.tile_end, lane);
         if (lane == 0)
-            job = atomicAdd(&shared->ticket, 1u);
-        job = __shfl_sync(FULL, job, 0);
-        if (job >= jobs)
-            break;
-        uint32_t tile_begin = job % v.tiling.tiles * v.tiling.tile_units;
-        uint32_t tile_end = min(tile_begin + v.tiling.tile_units, v.unit_count);
-        uint32_t delay = job / v.tiling.tiles % v.delay_count;
-        uint32_t parent = from.first + job / v.tiling.tiles / v.delay_count;
-        const uint2 *reaches = v.reaches + (size_t)delay * v.spike_count;
-        sf_gpu_extend_list(cells, sf_gpu_image{v.owner, NULL}, reaches, from.entries + from.offsets[parent],
-                           from.lengths[parent], tile_begin, tile_end, lane);
-        place own = keep_frequent(&v, cells, found, capacity, shared, last_unit(&v, from, parent), parent,
-                                  delay * v.unit_count + tile_begin, tile_begin, tile_end, lane);
-        if (lane == 0)
-            places[job] = own;
+            places[number] = own;
         __syncwarp();
     }
 }
@@ -152,7 +230,8 @@ static __global__ void collect(sf_found *nodes, job_view v, const sf_found *foun
 
 static void release_all(mining *m)
 {
-    sf_gpu_array *arrays[] = {&m->reaches, &m->forbidden, &m->counters, &m->found, &m->places, &m->jobs};
+    sf_gpu_array *arrays[] = {&m->reaches, &m->forbidden, &m->counters, &m->found,
+                              &m->places,  &m->jobs,      &m->open};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sf_gpu_array_close(m->device, arrays[i]);
     sf_gpu_level_close(m->device, &m->before);
@@ -205,16 +284,42 @@ static int prepare(mining *m, sf_error *error)
     return status;
 }
 
-static int launch_extend(mining *m, sf_error *error)
+/* Where it pays; *open stays NULL elsewhere. */
+static int launch_bound(mining *m, uint32_t jobs, const uint32_t **open, sf_error *error)
 {
-    const sf_gpu_tiling *tiling = &m->view.tiling;
+    sf_gpu_tiling tiling = m->view.tiling;
+    if (tiling.tile_units < LEAST_BOUND_UNITS || m->stream->longest_train > UINT16_MAX)
+        return SF_OK;
+    tiling.warps = BOUND_WARPS;
+    tiling.bytes = BOUND_WARPS * ((tiling.tile_units + 1) / 2) * sizeof(uint32_t);
     uint32_t blocks;
-    int status = sf_gpu_fill(&blocks, m->device, (const void *)extend, tiling, error);
+    int status = reserve(m, &m->open, jobs * sizeof(uint32_t), error);
+    if (status == SF_OK)
+        status = sf_gpu_fill(&blocks, m->device, (const void *)bound, &tiling, error);
     if (status != SF_OK)
         return status;
+    SF_GPU_TRY(cudaMemsetAsync(m->places.data, 0, jobs * sizeof(place), m->device->work));
+    bound<<<blocks, tiling.warps * WARP, tiling.bytes, m->device->work>>>(
+        m->view, sf_gpu_view_level(m->stream, &m->before), (uint32_t *)m->open.data,
+        (counters *)m->counters.data);
+    SF_GPU_LAUNCHED();
+    *open = (const uint32_t *)m->open.data;
+    return SF_OK;
+}
+
+static int launch_extend(mining *m, uint32_t jobs, sf_error *error)
+{
+    const sf_gpu_tiling *tiling = &m->view.tiling;
+    const uint32_t *open = NULL;
+    uint32_t blocks;
     SF_GPU_TRY(cudaMemsetAsync(m->counters.data, 0, sizeof(counters), m->device->work));
+    int status = launch_bound(m, jobs, &open, error);
+    if (status == SF_OK)
+        status = sf_gpu_fill(&blocks, m->device, (const void *)extend, tiling, error);
+    if (status != SF_OK)
+        return status;
     extend<<<blocks, tiling->warps * WARP, tiling->bytes, m->device->work>>>(
-        m->view, sf_gpu_view_level(m->stream, &m->before), (sf_found *)m->found.data, m->found_capacity,
+        m->view, sf_gpu_view_level(m->stream, &m->before), open, (sf_found *)m->found.data, m->found_capacity,
         (place *)m->places.data, (counters *)m->counters.data);
     SF_GPU_LAUNCHED();
     return SF_OK;
@@ -246,7 +351,7 @@ static int count_extensions(mining *m, uint64_t *found, sf_error *error)
         m->found_capacity = (uint32_t)room;
         status = reserve(m, &m->found, room * sizeof(sf_found), error);
         if (status == SF_OK)
-            status = launch_extend(m, error);
+            status = launch_extend(m, (uint32_t)jobs, error);
         if (status == SF_OK)
             status = deliver(m, error);
         counters read;

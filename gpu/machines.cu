@@ -3,10 +3,10 @@
  * The engines of Cao et al. on the device, by the state machine of core/machine.h, one machine a thread.
  *
  *   ptpe      a thread for each episode, over the whole stream
- *   mtpe      a thread for each episode, segment and machine; then a thread for each episode joins the
- * segments hybrid    mtpe below the number of episodes where, measured on this device, ptpe becomes the
- * faster two-pass  ptpe without lower bounds, which keeps one mark a node; then ptpe for the episodes that
- * are left
+ *   mtpe      a thread for each episode, segment and machine; then a thread for each episode joins segments
+ *   hybrid    mtpe below the number of episodes where, measured on this device, ptpe becomes the faster
+ *   two-pass  without lower bounds, which keeps one mark a node, a thread for each episode and segment: an
+ *             occurrence more for each cut is an upper bound. Then hybrid for the episodes that are left
  *
  * Marks lie in device memory, those of neighbouring threads side by side. The floor of ptpe is latency:
  * spikes of the episode's units, one after the other; mtpe divides it by the segments and multiplies the work
@@ -14,6 +14,9 @@
  */
 #include "gpu/device.cuh"
 
+extern "C" {
+#include "core/clock.h"
+}
 #include "core/machine.h"
 
 #include <math.h>
@@ -40,7 +43,6 @@ typedef struct machine_view {
     sf_mark *marks;
     uint32_t room;
     bool relaxed;
-    const uint32_t *chosen, *chosen_count; /* the candidates to count; NULL: all */
     uint32_t least;
     const cuts *cut;
     sf_segment_count *segment_counts;
@@ -83,13 +85,11 @@ static __device__ sf_machine make_machine(const machine_view *v, uint32_t item)
 
 static __global__ void count_whole(machine_view v)
 {
-    uint32_t count = v.chosen != NULL ? *v.chosen_count : v.count;
-    for (uint32_t i = thread_number(); i < count; i += thread_count()) {
-        uint32_t item = v.chosen != NULL ? v.chosen[i] : i;
-        sf_machine m = make_machine(&v, item);
+    for (uint32_t i = thread_number(); i < v.count; i += thread_count()) {
+        sf_machine m = make_machine(&v, i);
         sf_completion done;
         sf_machine_begin(&m, v.first);
-        v.counts[item] = sf_machine_count(&m, v.last, &done);
+        v.counts[i] = sf_machine_count(&m, v.last, &done);
     }
 }
 
@@ -153,11 +153,44 @@ static __global__ void join_segments(machine_view v, uint32_t segments_made)
     }
 }
 
+/* Occurrences within segments, of relaxed machines: counts is 0 before. */
+static __global__ void bound_segments(machine_view v)
+{
+    uint32_t segments = v.cut->segments, machines = v.count * segments;
+    for (uint32_t i = thread_number(); i < machines; i += thread_count()) {
+        uint32_t s = i % segments, item = i / segments;
+        sf_machine m = make_machine(&v, item);
+        sf_completion done;
+        sf_machine_begin(&m, v.cut->bounds[s]);
+        atomicAdd(&v.counts[item], sf_machine_count(&m, v.cut->bounds[s + 1], &done));
+    }
+}
+
+/* Of occurrences that do not overlap, one at most runs over each cut. */
 static __global__ void choose_left(uint32_t *chosen, uint32_t *chosen_count, machine_view v)
 {
     for (uint32_t i = thread_number(); i < v.count; i += thread_count())
-        if (v.counts[i] >= v.least)
+        if (v.counts[i] + v.cut->segments - 1 >= v.least)
             chosen[atomicAdd(chosen_count, 1u)] = i;
+}
+
+/* The units and delays of the chosen, one after the other. */
+static __global__ void gather_left(uint32_t *units, uint32_t *delays, const uint32_t *chosen, uint32_t count,
+                                   machine_view v)
+{
+    for (uint32_t i = thread_number(); i < count; i += thread_count())
+        for (uint32_t node = 0; node < v.size; node++) {
+            units[i * v.size + node] = v.units[(size_t)chosen[i] * v.size + node];
+            if (node > 0)
+                delays[i * (v.size - 1) + node - 1] = v.delays[(size_t)chosen[i] * (v.size - 1) + node - 1];
+        }
+}
+
+static __global__ void scatter_counts(uint32_t *counts, const uint32_t *of_left, const uint32_t *chosen,
+                                      uint32_t count)
+{
+    for (uint32_t i = thread_number(); i < count; i += thread_count())
+        counts[chosen[i]] = of_left[i];
 }
 
 /* The most spikes that a unit fires within the longest delay, both ends included. */
@@ -193,6 +226,9 @@ enum {
     CUTS,
     SEGMENT_COUNTS,
     CHOSEN,
+    LEFT_UNITS,
+    LEFT_DELAYS,
+    LEFT_COUNTS,
     NUMBER,
     TRIAL_UNITS,
     TRIAL_DELAYS,
@@ -288,29 +324,40 @@ static int launch_whole(counting *c, sf_error *error)
     return SF_OK;
 }
 
-/* As many segments as keep all threads busy. */
+/* As many segments as keep all threads busy with so many machines a segment; *segments is the most that they
+ * may be. */
+static int launch_cuts(counting *c, uint64_t machines, uint32_t *segments, sf_error *error)
+{
+    uint64_t wanted = (c->threads + machines - 1) / machines;
+    *segments = wanted < MOST_SEGMENTS ? (uint32_t)wanted : MOST_SEGMENTS;
+    if (*segments * machines > INT32_MAX)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "%u episodes are more than mtpe takes at once",
+                       c->view.count);
+    int status = reserve(c, CUTS, sizeof(cuts), error);
+    if (status != SF_OK)
+        return status;
+    c->view.cut = (const cuts *)c->blocks[CUTS];
+    make_cuts<<<1, MOST_SEGMENTS, 0, c->device->work>>>((cuts *)c->blocks[CUTS], c->view, c->longest,
+                                                        *segments);
+    SF_GPU_LAUNCHED();
+    return SF_OK;
+}
+
 static int launch_segments(counting *c, sf_error *error)
 {
     machine_view *v = &c->view;
     uint64_t a_segment = (uint64_t)v->count * v->size;
-    uint64_t segments = (c->threads + a_segment - 1) / a_segment;
-    segments = segments < MOST_SEGMENTS ? segments : MOST_SEGMENTS;
-    if (segments * a_segment > INT32_MAX)
-        return sf_fail(error, SF_UNAVAILABLE, NULL, "%u episodes are more than mtpe takes at once", v->count);
-    int status = reserve(c, CUTS, sizeof(cuts), error);
+    uint32_t segments;
+    int status = launch_cuts(c, a_segment, &segments, error);
     if (status == SF_OK)
         status = reserve(c, SEGMENT_COUNTS, segments * a_segment * sizeof(sf_segment_count), error);
     if (status != SF_OK)
         return status;
-    v->cut = (const cuts *)c->blocks[CUTS];
     v->segment_counts = (sf_segment_count *)c->blocks[SEGMENT_COUNTS];
-    make_cuts<<<1, MOST_SEGMENTS, 0, c->device->work>>>((cuts *)c->blocks[CUTS], *v, c->longest,
-                                                        (uint32_t)segments);
-    SF_GPU_LAUNCHED();
     count_segments<<<blocks_for(c, segments * a_segment), THREADS, 0, c->device->work>>>(*v, c->longest,
-                                                                                         (uint32_t)segments);
+                                                                                         segments);
     SF_GPU_LAUNCHED();
-    join_segments<<<blocks_for(c, v->count), THREADS, 0, c->device->work>>>(*v, (uint32_t)segments);
+    join_segments<<<blocks_for(c, v->count), THREADS, 0, c->device->work>>>(*v, segments);
     SF_GPU_LAUNCHED();
     return SF_OK;
 }
@@ -402,48 +449,109 @@ static int calibrate(counting *c, uint32_t *crossover, sf_error *error)
     return status;
 }
 
+/* *crossover: from how many episodes of the job's size on ptpe is the faster. */
+static int find_crossover(counting *c, uint32_t *crossover, sf_error *error)
+{
+    *crossover = 0;
+    if (c->stream->count < CALIBRATION_SPIKES)
+        return SF_OK;
+    uint32_t *known = &c->device->crossover[c->view.size];
+    int status = *known == 0 ? calibrate(c, known, error) : SF_OK;
+    *crossover = *known;
+    return status;
+}
+
+static int launch_faster(counting *c, uint32_t crossover, sf_error *error)
+{
+    return c->view.count < crossover ? launch_segments(c, error) : launch_whole(c, error);
+}
+
 static int count_hybrid(counting *c, sf_error *error)
 {
-    if (c->stream->count < CALIBRATION_SPIKES)
-        return launch_whole(c, error);
-    uint32_t *crossover = &c->device->crossover[c->view.size];
-    int status = *crossover == 0 ? calibrate(c, crossover, error) : SF_OK;
-    if (status != SF_OK)
-        return status;
-    return c->view.count < *crossover ? launch_segments(c, error) : launch_whole(c, error);
+    uint32_t crossover;
+    int status = find_crossover(c, &crossover, error);
+    return status == SF_OK ? launch_faster(c, crossover, error) : status;
 }
 
 /* ---- two-pass ---- */
 
-static int count_in_two_passes(counting *c, sf_error *error)
+/* The bounds are in view.counts; the numbers of those that meet the threshold in CHOSEN, how many in *left.
+ */
+static int first_pass(counting *c, uint32_t *left, sf_error *error)
 {
     machine_view *v = &c->view;
-    bool *skip = &c->stream->skip_bound[v->size];
-    if (c->job->least < 2 || v->size < 2 || *skip)
-        return launch_whole(c, error);
-    uint32_t room = v->room, left;
-    v->room = 1;
-    v->relaxed = true;
-    int status = launch_whole(c, error);
-    v->room = room;
-    v->relaxed = false;
-    v->least = c->job->least;
+    cudaStream_t work = c->device->work;
+    uint32_t room = v->room, segments;
+    int status = launch_cuts(c, v->count, &segments, error);
     if (status == SF_OK)
         status = reserve(c, CHOSEN, v->count * sizeof(uint32_t), error);
     if (status != SF_OK)
         return status;
-    SF_GPU_TRY(cudaMemsetAsync(c->blocks[NUMBER], 0, sizeof(uint32_t), c->device->work));
-    choose_left<<<blocks_for(c, v->count), THREADS, 0, c->device->work>>>((uint32_t *)c->blocks[CHOSEN],
-                                                                          (uint32_t *)c->blocks[NUMBER], *v);
+    SF_GPU_TRY(cudaMemsetAsync(v->counts, 0, v->count * sizeof *v->counts, work));
+    SF_GPU_TRY(cudaMemsetAsync(c->blocks[NUMBER], 0, sizeof(uint32_t), work));
+    v->room = 1;
+    v->relaxed = true;
+    v->least = c->job->least;
+    bound_segments<<<blocks_for(c, (uint64_t)v->count * segments), THREADS, 0, work>>>(*v);
+    v->room = room;
+    v->relaxed = false;
     SF_GPU_LAUNCHED();
-    status = sf_gpu_download(c->device, &left, c->blocks[NUMBER], sizeof left, error);
+    choose_left<<<blocks_for(c, v->count), THREADS, 0, work>>>((uint32_t *)c->blocks[CHOSEN],
+                                                               (uint32_t *)c->blocks[NUMBER], *v);
+    SF_GPU_LAUNCHED();
+    return sf_gpu_download(c->device, left, c->blocks[NUMBER], sizeof *left, error);
+}
+
+static int second_pass(counting *c, uint32_t left, uint32_t crossover, sf_error *error)
+{
+    machine_view all = c->view, *v = &c->view;
+    const uint32_t *chosen = (const uint32_t *)c->blocks[CHOSEN];
+    size_t nodes = (size_t)left * v->size;
+    int status = reserve(c, LEFT_UNITS, nodes * sizeof(uint32_t), error);
+    if (status == SF_OK)
+        status = reserve(c, LEFT_DELAYS, nodes * sizeof(uint32_t), error);
+    if (status == SF_OK)
+        status = reserve(c, LEFT_COUNTS, left * sizeof(uint32_t), error);
     if (status != SF_OK)
         return status;
-    *c->job->culled += v->count - left;
-    *skip = left > v->count / 2; /* a first pass costs about half a second one */
-    v->chosen = (const uint32_t *)c->blocks[CHOSEN];
-    v->chosen_count = (const uint32_t *)c->blocks[NUMBER];
-    return left > 0 ? launch_whole(c, error) : SF_OK;
+    gather_left<<<blocks_for(c, left), THREADS, 0, c->device->work>>>(
+        (uint32_t *)c->blocks[LEFT_UNITS], (uint32_t *)c->blocks[LEFT_DELAYS], chosen, left, all);
+    SF_GPU_LAUNCHED();
+    v->units = (const uint32_t *)c->blocks[LEFT_UNITS];
+    v->delays = (const uint32_t *)c->blocks[LEFT_DELAYS];
+    v->counts = (uint32_t *)c->blocks[LEFT_COUNTS];
+    v->count = v->distinct = left;
+    status = launch_faster(c, crossover, error);
+    c->view = all;
+    if (status != SF_OK)
+        return status;
+    scatter_counts<<<blocks_for(c, left), THREADS, 0, c->device->work>>>(
+        all.counts, (const uint32_t *)c->blocks[LEFT_COUNTS], chosen, left);
+    SF_GPU_LAUNCHED();
+    SF_GPU_TRY(cudaStreamSynchronize(c->device->work));
+    return SF_OK;
+}
+
+/* Where the first pass of a size took longer than the second would have for what it ruled out, it is left out
+ * from then on. */
+static int count_in_two_passes(counting *c, sf_error *error)
+{
+    uint32_t count = c->view.count, left = count, crossover;
+    bool *skip = &c->stream->skip_bound[c->view.size];
+    int status = find_crossover(c, &crossover, error);
+    if (status != SF_OK || c->job->least < 2 || c->view.size < 2 || *skip)
+        return status == SF_OK ? launch_faster(c, crossover, error) : status;
+    double begin = sf_clock_seconds();
+    status = first_pass(c, &left, error);
+    double between = sf_clock_seconds();
+    if (status == SF_OK && left > 0)
+        status = second_pass(c, left, crossover, error);
+    double second = sf_clock_seconds() - between;
+    if (status != SF_OK)
+        return status;
+    *c->job->culled += count - left;
+    *skip = left > 0 && between - begin > second * (count - left) / left;
+    return SF_OK;
 }
 
 /* ---- the job ---- */

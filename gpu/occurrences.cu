@@ -8,6 +8,7 @@
 #define FULL SF_GPU_FULL
 #define TILE_UNITS 4096u /* 32 KiB of shared memory a warp */
 #define MOST_WARPS 8u    /* a block */
+#define WALK_COST 3u     /* an end that looks for spikes, in spikes that look for their end */
 
 /* ---- kernels ---- */
 
@@ -84,34 +85,86 @@ typedef struct build_view {
     uint32_t *lengths;
 } build_view;
 
-/*
- * The lists of a level, a warp each, and their lengths; entries NULL finds only these. The spikes of the last
- * unit ascend, so each lane gallops from where the last lane of the round before ended.
- */
+/* A list made from that of its prefix, by a warp; entries NULL only finds its length. */
+typedef struct making {
+    const uint2 *list; /* of the prefix */
+    uint32_t length;
+    const uint2 *reaches;
+    const uint2 *train; /* of the last unit */
+    uint32_t count;
+    uint2 *entries;
+} making;
+
+/* By the spikes of the last unit: they ascend, so each lane gallops from where the last lane of the round
+ * before ended. */
+static __device__ uint32_t merge(making m, uint32_t lane)
+{
+    uint32_t low = 0, done = 0;
+    for (uint32_t base = 0; base < m.count; base += WARP) {
+        uint32_t k = min(base + lane, m.count - 1), position = m.train[k].x;
+        low = ends_before(m.list, m.length, m.reaches, low, position);
+        uint2 last = low > 0 ? m.list[low - 1] : make_uint2(0, 0);
+        bool is_end = base + lane < m.count && low > 0 && position < m.reaches[last.x].y;
+        uint32_t mask = __ballot_sync(FULL, is_end);
+        if (is_end && m.entries != NULL)
+            m.entries[done + __popc(mask & ((1u << lane) - 1))] = make_uint2(position, last.y);
+        done += __popc(mask);
+        low = __shfl_sync(FULL, low, WARP - 1);
+    }
+    return done;
+}
+
+static __device__ uint32_t place_from(const uint2 *train, uint32_t low, uint32_t count, uint32_t position)
+{
+    uint32_t high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (train[middle].x < position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* By the ends of the prefix's list: each owns the positions up to the first of the next. */
+static __device__ uint32_t walk(making m, uint32_t lane)
+{
+    uint32_t low = 0, done = 0;
+    for (uint32_t base = 0; base < m.length; base += WARP) {
+        uint32_t k = min(base + lane, m.length - 1);
+        uint2 end = m.list[k], window = m.reaches[end.x];
+        if (k + 1 < m.length)
+            window.y = min(window.y, m.reaches[m.list[k + 1].x].x);
+        uint32_t from = place_from(m.train, low, m.count, window.x), until = from;
+        while (until < m.count && m.train[until].x < window.y)
+            until++;
+        uint32_t own = base + lane < m.length ? until - from : 0, sum = sf_gpu_inclusive_sum(own, lane);
+        for (uint32_t i = 0; i < own && m.entries != NULL; i++)
+            m.entries[done + sum - own + i] = make_uint2(m.train[from + i].x, end.y);
+        done += __shfl_sync(FULL, sum, WARP - 1);
+        low = __shfl_sync(FULL, from, WARP - 1);
+    }
+    return done;
+}
+
+/* The lists of a level, a warp each, by what is cheaper, and their lengths; entries NULL finds only these. */
 static __global__ void build(uint2 *entries, build_view v, sf_gpu_level_view from)
 {
     uint32_t lane = threadIdx.x % WARP, warps = gridDim.x * (blockDim.x / WARP);
     for (uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / WARP; i < v.count; i += warps) {
         sf_found node = v.nodes[i];
         uint32_t unit = node.step % v.unit_count;
-        const uint2 *reaches = v.reaches + (size_t)(node.step / v.unit_count) * v.spike_count;
-        const uint2 *list = from.entries + from.offsets[node.parent];
-        uint32_t length = from.lengths[node.parent];
-        uint32_t begin = v.first[unit], end = v.first[unit + 1], low = 0, done = 0;
-        for (uint32_t base = begin; base < end; base += WARP) {
-            uint32_t k = base + lane < end ? base + lane : end - 1, position = v.unit_ends[k].x;
-            low = ends_before(list, length, reaches, low, position);
-            uint2 last = low > 0 ? list[low - 1] : make_uint2(0, 0);
-            bool is_end = base + lane < end && low > 0 && position < reaches[last.x].y;
-            uint32_t mask = __ballot_sync(FULL, is_end);
-            if (is_end && entries != NULL)
-                entries[v.offsets[i] + done + __popc(mask & ((1u << lane) - 1))] =
-                    make_uint2(position, last.y);
-            done += __popc(mask);
-            low = __shfl_sync(FULL, low, WARP - 1);
-        }
+        making m = {.list = from.entries + from.offsets[node.parent],
+                    .length = from.lengths[node.parent],
+                    .reaches = v.reaches + (size_t)(node.step / v.unit_count) * v.spike_count,
+                    .train = v.unit_ends + v.first[unit],
+                    .count = v.first[unit + 1] - v.first[unit],
+                    .entries = entries != NULL ? entries + v.offsets[i] : NULL};
+        bool walks = (uint64_t)m.length * WALK_COST < m.count;
+        uint32_t length = walks ? walk(m, lane) : merge(m, lane);
         if (lane == 0)
-            v.lengths[i] = done;
+            v.lengths[i] = length;
     }
     if (blockIdx.x == 0 && threadIdx.x == 0)
         v.lengths[v.count] = 0; /* so that the sum of all is the last offset */
@@ -203,8 +256,7 @@ int sf_gpu_fill(uint32_t *blocks, sf_backend_device *device, const void *kernel,
                 sf_error *error)
 {
     int own = 0;
-    SF_GPU_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    (int)(TILE_UNITS * sizeof(sf_gpu_cell))));
+    SF_GPU_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)tiling->bytes));
     SF_GPU_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&own, kernel, (int)(tiling->warps * WARP),
                                                              tiling->bytes));
     *blocks = (uint32_t)((own > 0 ? own : 1) * device->properties.multiProcessorCount);

@@ -223,6 +223,22 @@ static __device__ inline void sf_gpu_walk(sf_gpu_cell *cells, sf_gpu_image image
     }
 }
 
+/* The positions that an end owns, and its start. */
+static __device__ inline uint2 sf_gpu_window(const uint2 *list, uint32_t length, const uint2 *reaches,
+                                             uint32_t k, uint32_t *start)
+{
+    uint2 window = make_uint2(0, 0);
+    *start = 0;
+    if (k < length) {
+        *start = list[k].y;
+        window = reaches[list[k].x];
+    }
+    if (k + 1 < length)
+        window.y = min(window.y, reaches[list[k + 1].x].x);
+    window.y = max(window.y, window.x);
+    return window;
+}
+
 /** Counts all extensions of a list by one delay, for the units of a tile, whose cells are cleared first. */
 static __device__ inline void sf_gpu_extend_list(sf_gpu_cell *cells, sf_gpu_image image, const uint2 *reaches,
                                                  const uint2 *list, uint32_t length, uint32_t tile_begin,
@@ -232,16 +248,9 @@ static __device__ inline void sf_gpu_extend_list(sf_gpu_cell *cells, sf_gpu_imag
         cells[u] = make_uint2(0, 0);
     __syncwarp();
     for (uint32_t base = 0; base < length; base += SF_GPU_WARP) {
-        uint32_t k = base + lane;
-        uint2 entry = make_uint2(0, 0), window = make_uint2(0, 0);
-        if (k < length) {
-            entry = list[k];
-            window = reaches[entry.x];
-        }
-        if (k + 1 < length)
-            window.y = min(window.y, reaches[list[k + 1].x].x);
-        window.y = max(window.y, window.x);
-        sf_gpu_walk(cells, image, window, entry.y, tile_begin, tile_end, lane);
+        uint32_t start;
+        uint2 window = sf_gpu_window(list, length, reaches, base + lane, &start);
+        sf_gpu_walk(cells, image, window, start, tile_begin, tile_end, lane);
     }
 }
 
