@@ -95,14 +95,24 @@ static void assert_same(const sf_mine_result *a, const sf_mine_result *b)
 /* The engines that a device has, one after the other: NULL at the end. */
 static const char *next_engine(const char *device, size_t *from)
 {
-    sf_device *there;
-    assert_int_equal(sf_device_find(&there, device, NULL), SF_OK);
+    sf_device *there[SF_MOST_DEVICES];
+    uint32_t count;
+    assert_int_equal(sf_devices_find(there, &count, device, NULL), SF_OK);
     while (sf_engines[*from] != NULL) {
         const char *name = sf_engines[(*from)++]->name;
-        if (sf_device_supports(there, SF_OPERATION_COUNT, name))
+        if (sf_device_supports(there[0], SF_OPERATION_COUNT, name))
             return name;
     }
     return NULL;
+}
+
+/* Done by the device asked for, or by every one of all. */
+static void assert_done_on(const char *found, const char *device)
+{
+    char expected[48];
+    bool all = strchr(device, ':') != NULL && strcmp(strchr(device, ':'), SF_ALL_DEVICES) == 0;
+    snprintf(expected, sizeof expected, all ? "%s (%u)" : "%s", device, sf_device_count());
+    assert_string_equal(found, expected);
 }
 
 /* Mines on the device and on the CPU; both must find the same, in the same order. Returns how much it is. */
@@ -115,7 +125,7 @@ static size_t compare_mining_by(trial *t, const char *device, const char *engine
     assert_string_equal(found->engine, engine);
     t->options.engine = NULL;
     if (expected->levels[0].frequent > 0) /* else there is nothing to do, and no device does it */
-        assert_string_equal(found->device, device);
+        assert_done_on(found->device, device);
     assert_string_equal(found->device_note, "");
     assert_same(expected, found);
     size_t count = found->count;
@@ -152,7 +162,7 @@ static uint64_t compare_counting_by(test_random *random, const char *device, con
         size_t first = sf_spikes_lower_bound(spikes, count, span.start_ns);
         size_t last = sf_spikes_lower_bound(spikes, count, span.stop_ns);
         assert_int_equal(sf_counter_count(counter, &span, counts, NULL), SF_OK);
-        assert_string_equal(sf_counter_device(counter, NULL), device);
+        assert_done_on(sf_counter_device(counter, NULL), device);
         for (size_t i = 0; i < EPISODES; i++) {
             assert_int_equal(counts[i], oracle_count(spikes + first, last - first, &episodes[i]));
             total += counts[i];
@@ -174,7 +184,7 @@ static uint64_t compare_counting(test_random *random, const char *device)
 
 /* ---- the devices of this machine ---- */
 
-/* Calls check for each device, or skips. */
+/* Calls check for each device, and for all together where there are several; or skips. */
 static void for_devices(void (*check)(const char *device, test_random *random), const char *what)
 {
     sf_devices_close();
@@ -191,6 +201,12 @@ static void for_devices(void (*check)(const char *device, test_random *random), 
             fail_msg("%s", error.text);
         check(sf_device_name(device), &random);
     }
+    if (count < 2)
+        return;
+    char all[32];
+    test_random random = test_random_start(what, 19);
+    snprintf(all, sizeof all, "%.16s" SF_ALL_DEVICES, sf_device_backend(sf_device_at(0))->name);
+    check(all, &random);
 }
 
 /* Fewer, by SYNFIRE_TEST_ROUNDS, where a checker makes every launch slow. */
