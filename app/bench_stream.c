@@ -65,9 +65,13 @@ int bench_stream_run(const char *yaml, const sf_recording *stream, double speed,
     return status;
 }
 
-size_t bench_stream_devices(const app_call *call, const char *devices[2])
+int bench_stream_devices(const app_call *call, const char *devices[2], size_t *count, sf_error *error)
 {
     devices[0] = app_value(call, "device", "cpu");
     devices[1] = "auto";
-    return !app_has(call, "device") && sf_device_count() > 0 ? 2 : 1;
+    *count = !app_has(call, "device") && sf_device_count() > 0 ? 2 : 1;
+    if (!sf_device_may_be(devices[0]))
+        return sf_fail(error, SF_USAGE, "--device", "found '%s', expected auto, cpu, cuda or cuda:N",
+                       devices[0]);
+    return SF_OK;
 }

@@ -23,7 +23,7 @@ int bench_stream_run(const char *yaml, const sf_recording *stream, double speed,
                      double *seconds, sf_error *error);
 
 /** The devices to measure, as the key `device` names them: the one that --device asks for, else the CPU and,
- * where there is one, the first GPU. Returns how many. */
-size_t bench_stream_devices(const app_call *call, const char *devices[2]);
+ * where there is one, the first GPU. SF_USAGE. */
+int bench_stream_devices(const app_call *call, const char *devices[2], size_t *count, sf_error *error);
 
 #endif

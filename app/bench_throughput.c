@@ -8,20 +8,22 @@
 
 #define SECONDS 20
 #define ROUNDS 3
+#define DEVICE_NAME 64
 
 static const struct part {
     const char *name, *key; /* of the episodes; NULL: none */
     const char *hop;
 } parts[] = {{"front", NULL, "10"}, {"front, watching", "watch", "10"}, {"tracker", "track", "0.1"}};
 
-static void ignore(void *user, sf_message *message)
+/* Where the run counted. */
+static void note_device(void *user, sf_message *message)
 {
-    (void)user;
-    (void)message;
+    if (message->topic == SF_TOPIC_STATUS)
+        snprintf(user, DEVICE_NAME, "%s", message->status.counting_device);
 }
 
-static int measure(const struct part *part, const sf_recording *stream, const char *device, double *best,
-                   sf_error *error)
+static int measure(const struct part *part, const sf_recording *stream, const char *device, char *where,
+                   double *best, sf_error *error)
 {
     sf_text yaml = {0};
     sf_text_printf(
@@ -33,7 +35,7 @@ static int measure(const struct part *part, const sf_recording *stream, const ch
     *best = 0;
     for (int round = 0; round < ROUNDS && status == SF_OK; round++) {
         double seconds;
-        status = bench_stream_run(yaml.data, stream, 0, (sf_observer){ignore, NULL}, &seconds, error);
+        status = bench_stream_run(yaml.data, stream, 0, (sf_observer){note_device, where}, &seconds, error);
         if (round == 0 || seconds < *best)
             *best = seconds;
     }
@@ -44,16 +46,20 @@ static int measure(const struct part *part, const sf_recording *stream, const ch
 static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
 {
     sf_recording stream;
-    int status = bench_stream_simulate(&stream, SECONDS, error);
+    const char *devices[2];
+    size_t count;
+    int status = bench_stream_devices(call, devices, &count, error);
     if (status != SF_OK)
         return status;
-    const char *devices[2];
-    size_t count = bench_stream_devices(call, devices);
+    status = bench_stream_simulate(&stream, SECONDS, error);
+    if (status != SF_OK)
+        return status;
     for (size_t d = 0; d < count; d++)
         for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == SF_OK; i++) {
             double seconds;
-            status = measure(&parts[i], &stream, devices[d], &seconds, error);
-            app_bench_row(rows, devices[d]);
+            char where[DEVICE_NAME] = "";
+            status = measure(&parts[i], &stream, devices[d], where, &seconds, error);
+            app_bench_row(rows, where);
             app_bench_text(rows, "part", parts[i].name);
             app_bench_number(rows, "spikes", (double)stream.spike_count);
             app_bench_number(rows, "seconds", seconds);

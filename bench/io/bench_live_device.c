@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the live pipeline does with a device, step by step, on a window of 10 s of a large array (4,096 units,
+ * 100,000 spikes a second, a hop of 100 ms): copying a hop, holding a window, discovering (0,5] ms to size 3
+ * in it with and without the window on the device, and counting 1,000 to 100,000 tracked episodes there and
+ * on the CPU. Each row is the median of RUNS.
+ */
+#include "core/clock.h"
+#include "core/memory.h"
+#include "core/random.h"
+#include "pipeline/counting.h"
+#include "replay/simulation.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UNITS 4096
+#define HOP_NS (100 * SF_MILLISECOND)
+#define HOPS 130
+#define WINDOW_HOPS 100
+#define RUNS 11
+#define MOST_EPISODES 100000
+
+static sf_recording stream;
+static sf_history history;
+static uint64_t unit_spikes[UNITS], first;
+static double times[RUNS];
+
+static int compare(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return left < right ? -1 : left > right;
+}
+
+static double median(void)
+{
+    qsort(times, RUNS, sizeof *times, compare);
+    return times[RUNS / 2] * 1e3;
+}
+
+static int fill(sf_error *error)
+{
+    sf_simulation_settings settings;
+    sf_simulation_settings_default(&settings);
+    settings.unit_count = UNITS;
+    settings.rate_hz = 100000.0 / UNITS;
+    settings.duration_ns = HOPS * HOP_NS;
+    int status = sf_simulate(&stream, NULL, &settings, NULL, error);
+    return status == SF_OK ? sf_history_append(&history, stream.spikes, stream.spike_count, error) : status;
+}
+
+static uint64_t position_of(uint32_t hop)
+{
+    return sf_history_find(&history, (int64_t)hop * HOP_NS);
+}
+
+static void count_units(uint64_t last)
+{
+    memset(unit_spikes, 0, sizeof unit_spikes);
+    const sf_spike *spikes = sf_history_view(&history, first);
+    for (uint64_t i = first; i < last; i++)
+        unit_spikes[spikes[i - first].unit]++;
+}
+
+static int discover(const char *device, sf_resident *resident, uint64_t last, const char *what,
+                    sf_error *error)
+{
+    sf_delay delay = {0, 5 * SF_MILLISECOND};
+    sf_mine_options options;
+    sf_mine_options_default(&options);
+    options.delays = &delay;
+    options.delay_count = 1;
+    options.threshold = 49;
+    options.max_size = 3;
+    options.device = device;
+    options.resident = resident;
+    options.unit_spikes = unit_spikes;
+    sf_mine_input input = {.spikes = sf_history_view(&history, first),
+                           .spike_count = (size_t)(last - first),
+                           .units = &stream.units,
+                           .duration_ns = WINDOW_HOPS * HOP_NS};
+    sf_mine_result *result = NULL;
+    double levels[3] = {0};
+    for (int run = 0; run < RUNS; run++) {
+        double begin = sf_clock_seconds();
+        if (resident != NULL && sf_resident_hold(resident, &history, first, last, error) != SF_OK)
+            return SF_UNAVAILABLE;
+        sf_mine_result_free(result);
+        int status = sf_mine(&result, &input, &options, NULL, error);
+        if (status != SF_OK)
+            return status;
+        times[run] = sf_clock_seconds() - begin;
+    }
+    for (uint32_t i = 0; i < 3 && i < result->level_count; i++)
+        levels[i] = result->levels[i].seconds * 1e3;
+    printf("discovery, %-28s %8.2f ms; last: layout %.2f, pairs %.2f, size 3 %.2f ms; %zu episodes on %s, "
+           "device %" PRIu64 " MiB\n",
+           what, median(), levels[0], levels[1], levels[2], result->count, result->device,
+           result->device_memory >> 20);
+    sf_mine_result_free(result);
+    return SF_OK;
+}
+
+static void draw_episodes(sf_episode *episodes, size_t count)
+{
+    sf_random random = sf_random_start(9, 0);
+    for (size_t i = 0; i < count; i++) {
+        episodes[i] = (sf_episode){.size = 2 + (uint32_t)i % 3};
+        for (uint32_t n = 0; n < episodes[i].size; n++)
+            episodes[i].units[n] = (uint32_t)sf_random_below(&random, UNITS);
+        for (uint32_t n = 0; n + 1 < episodes[i].size; n++)
+            episodes[i].delays[n] = (sf_delay){0, 5 * SF_MILLISECOND};
+    }
+}
+
+static sf_segment segment_of(uint32_t hop)
+{
+    int64_t begin_ns = (int64_t)hop * HOP_NS, end_ns = begin_ns + HOP_NS;
+    return (sf_segment){.begin = position_of(hop),
+                        .end = position_of(hop + 1),
+                        .span = {begin_ns, end_ns},
+                        .closes = true,
+                        .window = {end_ns - WINDOW_HOPS * HOP_NS, end_ns}};
+}
+
+/* Every hop once; those of a full window are timed. Returns the sum of all counts. */
+static int count(const char *name, sf_device *device, const sf_episode *episodes, size_t episode_count,
+                 uint64_t *counts, uint64_t *sum, sf_error *error)
+{
+    sf_config config = {.device = (char *)(uintptr_t)name};
+    sf_counting counting;
+    bool ready;
+    *sum = 0;
+    int status = sf_counting_open(&counting, &config, device, UNITS, error);
+    if (status == SF_OK)
+        status = sf_counting_prepare(&counting, episodes, episode_count, error);
+    if (status == SF_OK)
+        status = sf_counting_go_on(&counting, INT64_MAX, &ready, error);
+    for (uint32_t hop = 0; hop < WINDOW_HOPS + RUNS && status == SF_OK; hop++) {
+        sf_segment segment = segment_of(hop);
+        first = hop < WINDOW_HOPS ? 0 : position_of(hop + 1 - WINDOW_HOPS);
+        sf_history view = history; /* as far as it would be there */
+        view.begin = first;
+        view.end = segment.end;
+        view.spikes = history.spikes;
+        count_units(segment.end);
+        sf_counting_window window = {&view, first, segment.end, unit_spikes};
+        double begin = sf_clock_seconds();
+        status = sf_counting_push(&counting, &segment, &view, error);
+        if (status == SF_OK)
+            status = sf_counting_counts(&counting, &window, counts, error);
+        if (hop >= WINDOW_HOPS)
+            times[hop - WINDOW_HOPS] = sf_clock_seconds() - begin;
+        for (size_t i = 0; i < episode_count; i++)
+            *sum += counts[i];
+    }
+    printf("%7zu episodes counted on %-7s %8.2f ms a hop; sum %" PRIu64 "\n", episode_count,
+           sf_counting_device(&counting), median(), *sum);
+    sf_counting_close(&counting);
+    return status;
+}
+
+static int count_all(const char *name, sf_device *device, sf_error *error)
+{
+    sf_episode *episodes = sf_alloc(MOST_EPISODES, sizeof *episodes);
+    uint64_t *counts = sf_alloc(MOST_EPISODES, sizeof *counts), sums[2];
+    int status = SF_OK;
+    draw_episodes(episodes, MOST_EPISODES);
+    for (size_t n = 1000; n <= MOST_EPISODES && status == SF_OK; n *= 10) {
+        status = count("cpu", NULL, episodes, n, counts, &sums[0], error);
+        if (status == SF_OK && device != NULL)
+            status = count(name, device, episodes, n, counts, &sums[1], error);
+        if (status == SF_OK && device != NULL && sums[0] != sums[1]) {
+            printf("the sums differ\n");
+            status = SF_INTERNAL;
+        }
+    }
+    sf_free(episodes);
+    sf_free(counts);
+    return status;
+}
+
+/* A hop is copied while nothing else goes on: what the window thread pays for it. */
+static int append_hops(sf_resident *resident, sf_error *error)
+{
+    sf_history view = history;
+    view.begin = 0;
+    view.end = position_of(WINDOW_HOPS);
+    int status = sf_resident_hold(resident, &view, 0, view.end, error);
+    for (int run = 0; run < RUNS && status == SF_OK; run++) {
+        view.end = position_of((uint32_t)(WINDOW_HOPS + run + 1));
+        double begin = sf_clock_seconds();
+        status = sf_resident_append(resident, &view, error);
+        times[run] = sf_clock_seconds() - begin;
+    }
+    printf("copying a hop, on the window thread     %8.3f ms\n", median());
+    for (int run = 0; run < RUNS && status == SF_OK; run++) {
+        double begin = sf_clock_seconds();
+        status = sf_resident_hold(resident, &view, position_of(RUNS), view.end, error);
+        times[run] = sf_clock_seconds() - begin;
+    }
+    printf("holding a window, on the window thread  %8.3f ms\n", median());
+    return status;
+}
+
+static int run(const char *name, sf_error *error)
+{
+    sf_device *device = NULL;
+    sf_resident *resident = NULL;
+    int status = sf_device_find(&device, name, error);
+    if (status == SF_OK)
+        status = fill(error);
+    first = position_of(HOPS - WINDOW_HOPS);
+    count_units(history.end);
+    if (status == SF_OK)
+        status = discover("cpu", NULL, history.end, "cpu", error);
+    if (status == SF_OK && device != NULL)
+        status = discover(name, NULL, history.end, "window copied and laid out", error);
+    if (status == SF_OK && device != NULL)
+        status = sf_resident_open(&resident, device, error);
+    if (status == SF_OK && device != NULL)
+        status = discover(name, resident, history.end, "window on the device", error);
+    sf_resident_close(resident);
+    resident = NULL;
+    if (status == SF_OK && device != NULL)
+        status = sf_resident_open(&resident, device, error);
+    if (status == SF_OK && device != NULL)
+        status = append_hops(resident, error);
+    sf_resident_close(resident);
+    return status == SF_OK ? count_all(name, device, error) : status;
+}
+
+int main(int argc, char **argv)
+{
+    sf_error error;
+    if (run(argc > 1 ? argv[1] : "cpu", &error) == SF_OK)
+        return 0;
+    fprintf(stderr, "bench_live_device: %s\n", error.text);
+    return 1;
+}
