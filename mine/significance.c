@@ -31,7 +31,7 @@ typedef struct test {
     double *x_um, *y_um;
     uint32_t least;
     unsigned threads;
-    sf_device *device;
+    sf_surrogate_devices devices;
     verdict *verdicts[SF_EPISODE_MAX_SIZE + 1]; /* [size][node] */
     const sf_progress *progress;                /* of the caller, who sees both sides as one work */
     uint32_t side;
@@ -248,7 +248,7 @@ static int judge_side(test *t, bool mirrored, sf_error *error)
     if (status != SF_OK)
         return status;
     if (side.plan.level_count > 0) {
-        status = sf_surrogate_run(&outcome, &side, t->told->options.surrogates, t->least, &t->device,
+        status = sf_surrogate_run(&outcome, &side, t->told->options.surrogates, t->least, &t->devices,
                                   t->threads, t->told->device_note, error);
         if (status == SF_OK)
             judge_levels(t, &side, &outcome);
@@ -277,7 +277,8 @@ static int control_rate(test *t, sf_error *error)
     return status;
 }
 
-static int choose_device(test *t, sf_error *error)
+/* Mining has refused a device that is missing; one that failed since leaves the work to the CPU. */
+static int choose_devices(test *t, sf_error *error)
 {
     const sf_engine *interval;
     sf_mine_job job = {.events = &t->events,
@@ -285,10 +286,35 @@ static int choose_device(test *t, sf_error *error)
                        .delay_count = t->request.tree->delay_count,
                        .threads = t->threads};
     double cpu_seconds = 2.0 * t->told->options.surrogates * sf_mine_cpu_seconds(&job);
+    const char *name = t->told->options.device;
     int status = sf_engine_find(&interval, "interval", error);
-    return status == SF_OK ? sf_device_choose(&t->device, t->told->options.device, SF_OPERATION_MINE,
-                                              interval, cpu_seconds, error)
-                           : status;
+    if (status != SF_OK)
+        return status;
+    if (name == NULL || strcmp(name, "auto") == 0) {
+        status =
+            sf_device_choose(&t->devices.devices[0], name, SF_OPERATION_MINE, interval, cpu_seconds, error);
+        t->devices.count = t->devices.devices[0] != NULL;
+        return status;
+    }
+    sf_error reason;
+    status = sf_devices_find(t->devices.devices, &t->devices.count, name, &reason);
+    if (status == SF_UNAVAILABLE)
+        snprintf(t->told->device_note, sizeof t->told->device_note, "%.255s", reason.text);
+    else if (status != SF_OK && error != NULL)
+        *error = reason;
+    return status == SF_UNAVAILABLE ? SF_OK : status;
+}
+
+/* "cpu", "cuda:0", "cuda:all (2)" */
+static void tell_devices(const test *t)
+{
+    const char *first = t->devices.count > 0 ? sf_device_name(t->devices.devices[0]) : "cpu";
+    char *told = t->told->device;
+    if (t->devices.count > 1)
+        snprintf(told, sizeof t->told->device, "%.*s" SF_ALL_DEVICES " (%" PRIu32 ")",
+                 (int)strcspn(first, ":"), first, t->devices.count);
+    else
+        snprintf(told, sizeof t->told->device, "%s", first);
 }
 
 static int test_by_surrogates(test *t, sf_error *error)
@@ -296,14 +322,14 @@ static int test_by_surrogates(test *t, sf_error *error)
     sf_progress progress = {update, t};
     int status = prepare(t, &progress, error);
     if (status == SF_OK)
-        status = choose_device(t, error);
+        status = choose_devices(t, error);
     for (int mirrored = 0; mirrored < 2 && status == SF_OK; mirrored++)
         status = judge_side(t, mirrored, error);
     if (status == SF_OK && t->told->options.correction == SF_CORRECTION_RATE)
         status = control_rate(t, error);
     if (status != SF_OK)
         return status;
-    snprintf(t->told->device, sizeof t->told->device, "%s", sf_device_name(t->device));
+    tell_devices(t);
     for (size_t i = 0; i < t->result->count; i++) {
         sf_mine_item *item = &t->result->items[i];
         const verdict *found = &t->verdicts[item->size][item->node];

@@ -3,11 +3,13 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/thread.h"
 #include "mine/device.h"
 #include "mine/surrogates.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Sums of counts are whole, so the variance loses nothing to cancellation until its very end. */
 static void find_scales(sf_surrogate_outcome *outcome)
@@ -40,42 +42,158 @@ static int run_here(sf_surrogate_outcome *outcome, const sf_surrogate_side *side
     return status;
 }
 
-/* ---- on a device ---- */
+/* ---- on devices ---- */
 
-static int run_held(sf_surrogate_outcome *outcome, const sf_surrogate_side *side, uint32_t least,
-                    sf_device *device, sf_error *error)
+/* A device and its share of the surrogates. */
+typedef struct member {
+    sf_device *device;
+    sf_surrogate_plan plan; /* the side's; progress is told by the first member alone */
+    sf_backend_stream *stream;
+    sf_backend_surrogate_job *job;
+    uint32_t first, count;
+    sf_surrogate_tally *tallies; /* of the first member: the outcome's */
+    double *maxima;              /* [level][surrogate of the share] */
+    sf_error reason;
+} member;
+
+typedef struct crew_run {
+    sf_surrogate_outcome *outcome;
+    const sf_surrogate_side *side;
+    uint32_t least, count;
+    member members[SF_MOST_DEVICES];
+} crew_run;
+
+static int tally_held(member *m, const sf_surrogate_side *side, sf_error *error)
 {
-    const sf_backend *backend = sf_device_backend(device);
-    const sf_backend_surrogates *family = backend->surrogates;
-    sf_backend_stream *stream = NULL;
-    sf_backend_surrogate_job *job = NULL;
+    const sf_backend *backend = sf_device_backend(m->device);
     sf_stream spikes = sf_events_stream(&side->events);
-    int status = backend->stream_open(&stream, sf_device_opened(device), &spikes, error);
+    int status = backend->stream_open(&m->stream, sf_device_opened(m->device), &spikes, error);
     if (status == SF_OK)
-        status = family->open(&job, stream, &side->plan, error);
-    if (status == SF_OK)
-        status = family->tally(job, 0, outcome->surrogates, outcome->tallies, error);
-    if (status == SF_OK) {
-        find_scales(outcome);
-        status = family->maxima(job, 0, outcome->surrogates, least, outcome->scales, outcome->maxima, error);
+        status = backend->surrogates->open(&m->job, m->stream, &m->plan, error);
+    return status == SF_OK ? backend->surrogates->tally(m->job, m->first, m->count, m->tallies, error)
+                           : status;
+}
+
+static int tally_share(void *context, unsigned worker, size_t item)
+{
+    (void)worker;
+    crew_run *run = context;
+    member *m = &run->members[item];
+    sf_error failure = {0};
+    int status = sf_device_hold(m->device, &m->reason);
+    if (status != SF_OK)
+        return status;
+    status = tally_held(m, run->side, &failure);
+    return sf_device_release(m->device, status, &failure, &m->reason);
+}
+
+static int find_maxima(void *context, unsigned worker, size_t item)
+{
+    (void)worker;
+    crew_run *run = context;
+    member *m = &run->members[item];
+    sf_error failure = {0};
+    int status = sf_device_hold(m->device, &m->reason);
+    if (status != SF_OK)
+        return status;
+    status = sf_device_backend(m->device)->surrogates->maxima(m->job, m->first, m->count, run->least,
+                                                              run->outcome->scales, m->maxima, &failure);
+    return sf_device_release(m->device, status, &failure, &m->reason);
+}
+
+static int open_members(crew_run *run, const sf_surrogate_devices *devices, sf_error *error)
+{
+    const sf_surrogate_plan *plan = &run->side->plan;
+    uint32_t n = run->outcome->surrogates;
+    run->count = devices->count < n ? devices->count : n;
+    for (uint32_t i = 0; i < run->count; i++) {
+        member *m = &run->members[i];
+        m->device = devices->devices[i];
+        if (sf_device_backend(m->device)->surrogates == NULL)
+            return sf_fail(error, SF_UNAVAILABLE, NULL, "%s does not count in surrogates",
+                           sf_device_name(m->device));
+        m->plan = *plan;
+        m->plan.progress = i == 0 ? plan->progress : NULL;
+        m->first = (uint32_t)((uint64_t)n * i / run->count);
+        m->count = (uint32_t)((uint64_t)n * (i + 1) / run->count) - m->first;
+        m->tallies = i == 0 ? run->outcome->tallies
+                            : sf_resize(NULL, run->outcome->candidate_count, sizeof *m->tallies);
+        m->maxima = sf_resize(NULL, (size_t)plan->level_count * m->count, sizeof *m->maxima);
+        if (m->tallies == NULL || m->maxima == NULL)
+            return sf_fail_memory(error);
     }
-    family->close(job);
-    backend->stream_close(stream);
+    return SF_OK;
+}
+
+static void close_job(void *object)
+{
+    const member *m = object;
+    const sf_backend *backend = sf_device_backend(m->device);
+    backend->surrogates->close(m->job);
+    backend->stream_close(m->stream);
+}
+
+static void close_members(crew_run *run)
+{
+    for (uint32_t i = 0; i < run->count; i++) {
+        member *m = &run->members[i];
+        if (m->stream != NULL)
+            sf_device_discard(m->device, close_job, m);
+        if (i > 0)
+            sf_free(m->tallies);
+        sf_free(m->maxima);
+    }
+}
+
+static void add_tallies(crew_run *run)
+{
+    for (uint32_t i = 1; i < run->count; i++)
+        for (uint64_t c = 0; c < run->outcome->candidate_count; c++) {
+            const sf_surrogate_tally *share = &run->members[i].tallies[c];
+            run->outcome->tallies[c].sum += share->sum;
+            run->outcome->tallies[c].sum_squares += share->sum_squares;
+            run->outcome->tallies[c].at_least += share->at_least;
+        }
+}
+
+static void gather_maxima(crew_run *run)
+{
+    for (uint32_t i = 0; i < run->count; i++) {
+        const member *m = &run->members[i];
+        for (uint32_t k = 0; k < run->side->plan.level_count; k++)
+            memcpy(run->outcome->maxima + (size_t)k * run->outcome->surrogates + m->first,
+                   m->maxima + (size_t)k * m->count, m->count * sizeof *m->maxima);
+    }
+}
+
+/* What the member that ended a step has said. */
+static int tell_reason(const crew_run *run, int status, sf_error *error)
+{
+    for (uint32_t i = 0; i < run->count; i++)
+        if ((int)run->members[i].reason.code == status)
+            *error = run->members[i].reason;
     return status;
 }
 
 static int run_there(sf_surrogate_outcome *outcome, const sf_surrogate_side *side, uint32_t least,
-                     sf_device *device, sf_error *error)
+                     const sf_surrogate_devices *devices, sf_error *error)
 {
-    if (sf_device_backend(device)->surrogates == NULL)
-        return sf_fail(error, SF_UNAVAILABLE, NULL, "%s does not count in surrogates",
-                       sf_device_name(device));
-    int status = sf_device_hold(device, error);
-    if (status != SF_OK)
-        return status;
-    sf_error failure = {0};
-    status = run_held(outcome, side, least, device, &failure);
-    return sf_device_release(device, status, &failure, error);
+    crew_run run = {.outcome = outcome, .side = side, .least = least};
+    int status = open_members(&run, devices, error);
+    if (status == SF_OK) {
+        status = sf_parallel_for(run.count, run.count, tally_share, &run);
+        if (status == SF_OK) {
+            add_tallies(&run);
+            find_scales(outcome);
+            status = sf_parallel_for(run.count, run.count, find_maxima, &run);
+        }
+        if (status == SF_OK)
+            gather_maxima(&run);
+        else
+            tell_reason(&run, status, error);
+    }
+    close_members(&run);
+    return status;
 }
 
 /* ---- where ---- */
@@ -92,15 +210,16 @@ static int open_outcome(sf_surrogate_outcome *outcome, const sf_surrogate_side *
 }
 
 int sf_surrogate_run(sf_surrogate_outcome *outcome, const sf_surrogate_side *side, uint32_t surrogates,
-                     uint32_t least, sf_device **device, unsigned threads, char note[256], sf_error *error)
+                     uint32_t least, sf_surrogate_devices *devices, unsigned threads, char note[256],
+                     sf_error *error)
 {
     sf_error reason = {0};
     int status = open_outcome(outcome, side, surrogates) == SF_OK ? SF_UNAVAILABLE : sf_fail_memory(&reason);
-    if (status == SF_UNAVAILABLE && *device != NULL) {
-        status = run_there(outcome, side, least, *device, &reason);
+    if (status == SF_UNAVAILABLE && devices->count > 0) {
+        status = run_there(outcome, side, least, devices, &reason);
         if (status == SF_UNAVAILABLE) {
             snprintf(note, 256, "%.255s", reason.text);
-            *device = NULL;
+            devices->count = 0;
         }
     }
     if (status == SF_UNAVAILABLE)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** One side of a mining run counted in surrogates, on a device or on the CPU. */
+/** One side of a mining run counted in surrogates, on devices or on the CPU. */
 #ifndef SF_MINE_SURROGATE_RUN_H
 #define SF_MINE_SURROGATE_RUN_H
 
@@ -15,13 +15,21 @@ typedef struct sf_surrogate_outcome {
     double *maxima; /**< [level][surrogate]: as `maxima` of sf_backend_surrogates */
 } sf_surrogate_outcome;
 
+/** Where to count: each device takes a share of the surrogates; none: the CPU. */
+typedef struct sf_surrogate_devices {
+    sf_device *devices[SF_MOST_DEVICES];
+    uint32_t count;
+} sf_surrogate_devices;
+
 /**
  * Counts all candidates of the side in so many surrogates, once for their sums and, where the counts were too
- * many to keep, once more for the maxima over candidates that count `least` or more. *device is left NULL
- * where it failed or refused: `note` says why, and the CPU did the work. SF_NO_MEMORY, SF_CANCELLED.
+ * many to keep, once more for the maxima over candidates that count `least` or more. Where a device failed
+ * or refused, devices->count is 0 afterwards, `note` says why, and the CPU did the work. SF_NO_MEMORY,
+ * SF_CANCELLED.
  */
 int sf_surrogate_run(sf_surrogate_outcome *outcome, const sf_surrogate_side *side, uint32_t surrogates,
-                     uint32_t least, sf_device **device, unsigned threads, char note[256], sf_error *error);
+                     uint32_t least, sf_surrogate_devices *devices, unsigned threads, char note[256],
+                     sf_error *error);
 void sf_surrogate_outcome_free(sf_surrogate_outcome *outcome); /**< a zeroed object is allowed */
 
 #endif

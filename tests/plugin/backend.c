@@ -18,11 +18,6 @@ enum { WORKS, IS_LOST, REFUSES, IS_BROKEN, IS_SMALL, LOSES_WINDOWS, DEVICES };
 
 #define APPENDS_UNTIL_LOST 12
 
-struct sf_backend_stream {
-    sf_backend_device *device;
-    sf_events events;
-};
-
 static uint32_t device_count(char *why, size_t size)
 {
     snprintf(why, size, "there are some");
@@ -312,6 +307,7 @@ const sf_backend *synfire_backend(void)
         .stream_close = stream_close,
         .count = count,
         .mine = mine,
+        .surrogates = &test_surrogates,
         .density = &test_density,
         .graphs = &test_graphs,
         .bfs = &test_bfs,

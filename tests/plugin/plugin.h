@@ -4,9 +4,15 @@
 #define SF_TESTS_PLUGIN_H
 
 #include "core/backend.h"
+#include "mine/events.h"
 
 struct sf_backend_device {
     uint32_t index, jobs;
+};
+
+struct sf_backend_stream {
+    sf_backend_device *device;
+    sf_events events;
 };
 
 /** Begins a job: what the device's character makes of it. */
@@ -18,6 +24,7 @@ bool test_is_lost(const sf_backend_device *device);
 extern const struct sf_backend_graphs test_graphs;
 extern const struct sf_backend_bfs test_bfs;
 extern const struct sf_backend_density test_density;
+extern const struct sf_backend_surrogates test_surrogates;
 extern const struct sf_backend_match test_match;
 
 #endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Significance on every device that is found against the CPU, to the last bit; and, with a plugin that needs
+ * no device, that all devices share the surrogates and that what a device loses or refuses the CPU does.
+ */
+#include "support/support.h"
+
+#include "core/backend.h"
+#include "core/memory.h"
+#include "core/units.h"
+#include "mine/significance.h"
+
+#include <math.h>
+
+typedef struct trial {
+    sf_spike *spikes;
+    size_t count;
+    sf_units units;
+    sf_delay delays[3];
+    sf_mine_options mining;
+    sf_significance_options options;
+} trial;
+
+/* Streams with ties, repeats and silent units; from a few spikes in a few ns to thousands. */
+static void set_up(trial *t, test_random *random, uint32_t most_units, size_t most_spikes, int64_t most_time)
+{
+    *t = (trial){0};
+    uint32_t units = 1 + (uint32_t)test_random_below(random, most_units);
+    for (uint32_t i = 0; i < units + 2; i++) {
+        sf_unit unit = {.x_um = 10.0 * i, .y_um = 0, .electrode = -1};
+        assert_int_equal(sf_units_add(&t->units, &unit, NULL), SF_OK);
+    }
+    assert_int_equal(sf_units_finish(&t->units, NULL), SF_OK);
+    t->count = test_random_stream(random, &t->spikes, test_random_below(random, most_spikes), units,
+                                  20 + (int64_t)test_random_below(random, (uint64_t)most_time));
+    sf_mine_options_default(&t->mining);
+    t->mining.delays = t->delays;
+    t->mining.delay_count = 1 + test_random_below(random, 3);
+    for (size_t i = 0; i < t->mining.delay_count; i++) {
+        int64_t low = (int64_t)(test_random_below(random, 8) + 9 * i);
+        t->delays[i] = (sf_delay){low, low + 1 + (int64_t)test_random_below(random, 25)};
+    }
+    t->mining.threshold = 2 + (double)test_random_below(random, 12);
+    t->mining.self = test_random_below(random, 2) != 0;
+    t->mining.min_distance_um = test_random_below(random, 4) == 0 ? 15 : 0;
+    t->mining.max_size = 2 + (uint32_t)test_random_below(random, t->mining.delay_count == 1 ? 4 : 2);
+    t->mining.threads = 1;
+    t->mining.device = "cpu";
+    sf_significance_options_default(&t->options);
+    t->options.kind = (sf_significance_kind)(1 + test_random_below(random, 3));
+    t->options.surrogates = 1 + (uint32_t)test_random_below(random, 150);
+    t->options.seed = test_random_bits(random);
+    t->options.segment_ns = 10 + (int64_t)test_random_below(random, 200);
+    t->options.width_ns = test_random_below(random, 3) == 0 ? 1 + (int64_t)test_random_below(random, 60) : 0;
+    t->options.correction = (sf_correction)test_random_below(random, 2);
+    t->options.found_only = test_random_below(random, 4) == 0;
+    t->options.threads = 1;
+}
+
+static void tear_down(trial *t)
+{
+    free(t->spikes);
+    sf_units_free(&t->units);
+}
+
+static sf_mine_result *test_on(trial *t, const char *device, sf_significance *told)
+{
+    sf_mine_input input = {t->spikes, t->count, &t->units, 1000};
+    sf_mine_result *result;
+    sf_error error;
+    t->options.device = device;
+    if (sf_mine(&result, &input, &t->mining, NULL, &error) != SF_OK ||
+        sf_significance_test(told, result, &input, &t->mining, &t->options, NULL, &error) != SF_OK)
+        fail_msg("on %s: %s", device, error.text);
+    return result;
+}
+
+/* Returns how many episodes were compared. */
+static size_t compare(trial *t, const char *device, sf_significance *told)
+{
+    sf_significance expected_told;
+    sf_mine_result *expected = test_on(t, "cpu", &expected_told), *found = test_on(t, device, told);
+    assert_int_equal(expected->count, found->count);
+    for (size_t i = 0; i < found->count; i++) {
+        test_assert_same(found->items[i].p, expected->items[i].p);
+        test_assert_same(found->items[i].q, expected->items[i].q);
+        test_assert_same(found->items[i].expected, expected->items[i].expected);
+    }
+    for (uint32_t size = 0; size <= SF_EPISODE_MAX_SIZE; size++) {
+        assert_int_equal(told->candidates[size], expected_told.candidates[size]);
+        for (int side = 0; side < 2; side++)
+            test_assert_same(told->critical[size][side], expected_told.critical[size][side]);
+    }
+    size_t count = found->count;
+    sf_mine_result_free(expected);
+    sf_mine_result_free(found);
+    return count;
+}
+
+/* ---- the devices of this machine ---- */
+
+static void compare_many(const char *device, test_random *random)
+{
+    static const struct {
+        int rounds;
+        uint32_t units;
+        size_t spikes;
+        int64_t time;
+    } sizes[] = {{60, 5, 150, 200}, {12, 100, 5000, 20000}, {4, 600, 20000, 60000}, {3, 3, 4000, 3000}};
+    size_t episodes = 0;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int round = 0; round < sizes[s].rounds; round++) {
+            trial t;
+            sf_significance told;
+            set_up(&t, random, sizes[s].units, sizes[s].spikes, sizes[s].time);
+            t.options.surrogates = s > 0 ? 1 + t.options.surrogates / 8 : t.options.surrogates;
+            t.mining.threshold += s == 3 ? 40 : 0;
+            size_t found = compare(&t, device, &told);
+            if (found > 0) {
+                assert_string_equal(told.device_note, "");
+                assert_int_equal(strncmp(told.device, device, strcspn(device, ":")), 0);
+            }
+            episodes += found;
+            tear_down(&t);
+        }
+    assert_true(episodes > 1000);
+}
+
+static void devices_test_as_the_cpu_does(void **state)
+{
+    (void)state;
+    uint32_t count = sf_device_count();
+    if (count == 0) {
+        printf("skipped: this machine has no device\n");
+        skip();
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        test_random random = test_random_start(sf_device_name(sf_device_at(i)), 61 + i);
+        compare_many(sf_device_name(sf_device_at(i)), &random);
+    }
+    if (count > 1) {
+        char all[48];
+        const char *first = sf_device_name(sf_device_at(0));
+        snprintf(all, sizeof all, "%.*s%s", (int)strcspn(first, ":"), first, SF_ALL_DEVICES);
+        test_random random = test_random_start(all, 60);
+        compare_many(all, &random);
+    }
+}
+
+/* ---- devices of the test plugin ---- */
+
+static void use_plugin(void)
+{
+    sf_error error;
+    if (sf_devices_use(TEST_PLUGIN, &error) != SF_OK)
+        fail_msg("%s", error.text);
+}
+
+/* Fills *t with one in which something is frequent. */
+static void set_up_frequent(trial *t, test_random *random)
+{
+    for (;;) {
+        sf_significance told;
+        set_up(t, random, 5, 150, 200);
+        sf_mine_result *result = test_on(t, "cpu", &told);
+        bool frequent = result->count > 10 && t->options.surrogates > 8;
+        sf_mine_result_free(result);
+        if (frequent)
+            return;
+        tear_down(t);
+    }
+}
+
+static void a_device_that_works_refuses_or_fails_changes_no_number(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("plugin", 62);
+    use_plugin();
+    trial t;
+    sf_significance told;
+    set_up_frequent(&t, &random);
+    assert_true(compare(&t, "test:0", &told) > 10);
+    assert_string_equal(told.device, "test:0");
+    assert_string_equal(told.device_note, "");
+    compare(&t, "test:2", &told);
+    assert_string_equal(told.device, "cpu");
+    assert_non_null(strstr(told.device_note, "too large"));
+    for (int round = 0; round < 3; round++) /* lost in its second job, and from then on not used */
+        compare(&t, "test:1", &told);
+    assert_string_equal(told.device, "cpu");
+    assert_non_null(strstr(told.device_note, "fallen off the bus"));
+    tear_down(&t);
+    sf_devices_close();
+}
+
+static int test_on_plugin(void *context)
+{
+    trial *t = context;
+    sf_mine_input input = {t->spikes, t->count, &t->units, 1000};
+    sf_mine_result *result;
+    sf_significance told;
+    int status = sf_devices_use(TEST_PLUGIN, NULL);
+    if (status == SF_OK) {
+        status = sf_mine(&result, &input, &t->mining, NULL, NULL);
+        t->options.device = "test:0";
+        if (status == SF_OK)
+            status = sf_significance_test(&told, result, &input, &t->mining, &t->options, NULL, NULL);
+        sf_mine_result_free(result);
+    }
+    sf_devices_close();
+    return status;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("plugin allocations", 63);
+    trial t;
+    set_up_frequent(&t, &random);
+    t.options.surrogates = 4;
+    test_fail_every_allocation(test_on_plugin, &t);
+    tear_down(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(devices_test_as_the_cpu_does),
+        cmocka_unit_test(a_device_that_works_refuses_or_fails_changes_no_number),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
