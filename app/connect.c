@@ -205,6 +205,22 @@ static int connect_tiling(sf_connectivity *graph, const app_call *call, const sf
     return status;
 }
 
+/* Over recorded time, as `info` has them. */
+static int add_rates(sf_connectivity *graph, const sf_recording *recording, sf_error *error)
+{
+    double seconds = (double)sf_recording_duration_ns(recording) * 1e-9;
+    double *rates_hz = sf_alloc(recording->units.count, sizeof *rates_hz);
+    if (rates_hz == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < recording->spike_count && seconds > 0; i++)
+        rates_hz[recording->spikes[i].unit]++;
+    for (size_t u = 0; u < recording->units.count && seconds > 0; u++)
+        rates_hz[u] /= seconds;
+    int status = sf_connectivity_set_rates(graph, rates_hz, error);
+    sf_free(rates_hz);
+    return status;
+}
+
 int app_connect(sf_connectivity *graph, const app_call *call, const sf_recording *recording, sf_error *error)
 {
     *graph = (sf_connectivity){0};
@@ -216,6 +232,8 @@ int app_connect(sf_connectivity *graph, const app_call *call, const sf_recording
         status = connect_tiling(graph, call, recording, error);
     else
         return sf_fail(error, SF_USAGE, "--metric", "found '%s', expected episodes or sttc", metric);
+    if (status == SF_OK)
+        status = add_rates(graph, recording, error);
     if (status != SF_OK)
         sf_connectivity_free(graph);
     return status;

@@ -56,7 +56,18 @@ int sf_connectivity_build(sf_connectivity *graph, uint32_t unit_count, const sf_
 void sf_connectivity_free(sf_connectivity *graph)
 {
     sf_free(graph->links);
+    sf_free(graph->rates_hz);
     *graph = (sf_connectivity){0};
+}
+
+int sf_connectivity_set_rates(sf_connectivity *graph, const double *rates_hz, sf_error *error)
+{
+    double *copy = sf_resize(graph->rates_hz, graph->unit_count, sizeof *copy);
+    if (copy == NULL)
+        return sf_fail_memory(error);
+    memcpy(copy, rates_hz, graph->unit_count * sizeof *copy);
+    graph->rates_hz = copy;
+    return SF_OK;
 }
 
 double sf_connectivity_weight(const sf_connectivity *graph, const sf_link *link)
@@ -171,6 +182,34 @@ static int fill_columns(sf_columns *columns, const sf_connectivity *graph, sf_er
     return status;
 }
 
+static int add_positions(sf_columns *columns, const sf_units *units, sf_error *error)
+{
+    size_t x, y;
+    if (sf_columns_add(columns, "x_um", &x, error) != SF_OK ||
+        sf_columns_add(columns, "y_um", &y, error) != SF_OK)
+        return SF_NO_MEMORY;
+    for (size_t u = 0; u < units->count; u++) {
+        columns->items[x].values[u] = units->items[u].x_um;
+        columns->items[y].values[u] = units->items[u].y_um;
+    }
+    return SF_OK;
+}
+
+static int describe_units(sf_columns *columns, const sf_connectivity *graph, const sf_units *units,
+                          sf_error *error)
+{
+    size_t rate;
+    int status = sf_columns_grow(columns, graph->unit_count, error);
+    if (status == SF_OK && graph->rates_hz != NULL) {
+        status = sf_columns_add(columns, "rate", &rate, error);
+        for (uint32_t u = 0; status == SF_OK && u < graph->unit_count; u++)
+            columns->items[rate].values[u] = graph->rates_hz[u];
+    }
+    if (status == SF_OK && units != NULL && sf_units_have_geometry(units))
+        status = add_positions(columns, units, error);
+    return status;
+}
+
 int sf_connectivity_list(sf_edge_list *list, const sf_connectivity *graph, const sf_units *units,
                          sf_error *error)
 {
@@ -184,6 +223,8 @@ int sf_connectivity_list(sf_edge_list *list, const sf_connectivity *graph, const
         status = sf_edge_list_add(list, graph->links[i].from, graph->links[i].to, error);
     if (status == SF_OK)
         status = fill_columns(&list->edge_columns, graph, error);
+    if (status == SF_OK)
+        status = describe_units(&list->vertex_columns, graph, units, error);
     if (status != SF_OK)
         sf_edge_list_free(list);
     return status;

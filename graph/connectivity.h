@@ -26,12 +26,16 @@ typedef struct sf_connectivity {
     bool is_tiling; /**< edges are spike-time tiling coefficients, undirected with from < to */
     sf_link *links;
     size_t count;
+    double *rates_hz; /**< of units; NULL: not known */
 } sf_connectivity;
 
 /** Copies and orders the links. SF_DATA where a unit is unknown or two links agree in units and delay. */
 int sf_connectivity_build(sf_connectivity *graph, uint32_t unit_count, const sf_link *links, size_t count,
                           sf_error *error);
 void sf_connectivity_free(sf_connectivity *graph);
+
+/** Adds the firing rates of its units, which are copied. */
+int sf_connectivity_set_rates(sf_connectivity *graph, const double *rates_hz, sf_error *error);
 
 /** The weight of an edge: count - expected (the count where nothing was expected), or the coefficient. */
 double sf_connectivity_weight(const sf_connectivity *graph, const sf_link *link);
@@ -45,8 +49,9 @@ int sf_connectivity_diff(const sf_connectivity *before, const sf_connectivity *a
                          sf_edge_change **changes, size_t *count, sf_error *error);
 
 /**
- * The graph for files: names from `units` (may be NULL) and the edge columns weight, count, expected, low_ms,
- * high_ms, p (of a tiling graph: weight, high_ms, p).
+ * The graph for files: names from `units` (may be NULL), the edge columns weight, count, expected, low_ms,
+ * high_ms, p (of a tiling graph: weight, high_ms, p), and the vertex columns rate, where it is known, and
+ * x_um and y_um, where the units have positions.
  */
 int sf_connectivity_list(sf_edge_list *list, const sf_connectivity *graph, const sf_units *units,
                          sf_error *error);

@@ -29,6 +29,8 @@ static void tile(void *argument)
     if (job->status != SF_OK)
         return;
     job->status = sf_sttc_graph(&job->graph, &trains, &options, &job->error);
+    if (job->status == SF_OK)
+        job->status = sf_connectivity_set_rates(&job->graph, job->rates_hz, &job->error);
     sf_trains_free(&trains);
 }
 
@@ -43,6 +45,7 @@ static int start_tiling(sf_connections *connections, const sf_connections_window
     job->spikes = room;
     if (window->count > 0)
         memcpy(job->spikes, window->spikes, window->count * sizeof *window->spikes);
+    memcpy(job->rates_hz, window->rates_hz, connections->units->count * sizeof *job->rates_hz);
     job->count = window->count;
     job->window = window->span;
     sf_background_start(&connections->tiling);
@@ -100,6 +103,8 @@ static int take_pairs(sf_connectivity *snapshot, const sf_connections *connectio
                                        .p = item->p};
     }
     int status = sf_connectivity_build(snapshot, (uint32_t)connections->units->count, links, count, error);
+    if (status == SF_OK)
+        status = sf_connectivity_set_rates(snapshot, window->rates_hz, error);
     sf_free(links);
     return status;
 }
@@ -112,6 +117,10 @@ int sf_connections_open(sf_connections *connections, const sf_config *config, co
 {
     *connections = (sf_connections){.config = config, .units = units, .job = {.connections = connections}};
     int status = sf_queries_open(&connections->queries, config, units, virtual_clock, error);
+    if (status == SF_OK) {
+        connections->job.rates_hz = sf_alloc(units->count, sizeof *connections->job.rates_hz);
+        status = connections->job.rates_hz != NULL ? SF_OK : sf_fail_memory(error);
+    }
     if (status == SF_OK && config->graph.enabled && config->graph.metric == SF_CONFIG_STTC)
         status = sf_background_open(&connections->tiling, "synfire-tile", virtual_clock, tile,
                                     &connections->job, error);
@@ -127,6 +136,7 @@ void sf_connections_close(sf_connections *connections)
     sf_connectivity_free(&connections->snapshot);
     sf_connectivity_free(&connections->job.graph);
     sf_free(connections->job.spikes);
+    sf_free(connections->job.rates_hz);
     *connections = (sf_connections){0};
 }
 

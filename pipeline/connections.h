@@ -15,7 +15,8 @@ typedef struct sf_connections_window {
     const sf_spike *spikes; /**< of the window */
     size_t count;
     const sf_episodes_message *episodes;
-    double threshold; /**< of frequent episodes */
+    double threshold;       /**< of frequent episodes */
+    const double *rates_hz; /**< by unit */
 } sf_connections_window;
 
 /** A graph by spike-time tiling; the worker's while it is busy. */
@@ -23,6 +24,7 @@ typedef struct sf_tiling_job {
     struct sf_connections *connections;
     sf_spike *spikes;
     size_t count, capacity;
+    double *rates_hz; /**< by unit */
     sf_span window;
     sf_connectivity graph;
     int status;

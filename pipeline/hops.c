@@ -241,7 +241,8 @@ static int connect(sf_hops *hops, const sf_segment *segment, const sf_message *e
                                     .count = count,
                                     .episodes = &episodes->episodes,
                                     .threshold =
-                                        sf_discovery_threshold(hops->options.config, segment->window, count)};
+                                        sf_discovery_threshold(hops->options.config, segment->window, count),
+                                    .rates_hz = hops->rates_hz};
     int status = sf_connections_update(&hops->connections, &window, &message, error);
     if (message != NULL) {
         message->time_ns = message->graph.window.stop_ns;

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- opening
  * ------------------------------------------------------------------------------------------------------------
@@ -31,7 +32,9 @@ static int resolve_sources(sf_queries *queries, const sf_units *units, sf_error 
 static int try_pattern(const sf_queries *queries, const sf_pattern *pattern, const sf_match_options *options,
                        sf_error *error)
 {
-    const sf_connectivity empty = {.is_tiling = queries->config->graph.metric == SF_CONFIG_STTC};
+    double no_rates[1];
+    const sf_connectivity empty = {.is_tiling = queries->config->graph.metric == SF_CONFIG_STTC,
+                                   .rates_hz = no_rates};
     sf_csr csr;
     sf_match_index *index = NULL;
     sf_match_result result;
@@ -54,8 +57,11 @@ static int read_patterns(sf_queries *queries, sf_error *error)
     for (uint32_t i = 0; i < config->graph.pattern_count; i++) {
         const sf_config_pattern *wanted = &config->graph.patterns[i];
         sf_error reason = {0};
-        queries->options[i] =
-            (sf_match_options){.keep = wanted->limit, .threads = 1, .time_limit_s = queries->time_limit_s};
+        queries->options[i] = (sf_match_options){
+            .keep = wanted->limit,
+            .threads = 1,
+            .time_limit_s = queries->time_limit_s,
+            .device = strcmp(config->device, "cpu") == 0 ? "cpu" : NULL}; /* else by the work of the search */
         int status = sf_motif_read(&queries->patterns[i], wanted->pattern, directed, &reason);
         queries->pattern_count += status == SF_OK;
         if (status == SF_OK)

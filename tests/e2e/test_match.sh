@@ -78,7 +78,7 @@ $SYNFIRE match "$worm" census --rewired 5 | grep -q '^300 *A<->B B<->C A<->C  *2
 $SYNFIRE simulate sim.h5 --unit-count 10 --rate 5 --duration 120 --chain "#0 -(4,6]-> #3 -(4,6]-> #7" --chain-rate 3 \
     --seed 3 --quiet >/dev/null
 $SYNFIRE graph sim.h5 --delay 4:6,8:12 --min-count 40 --out sim.graphml >/dev/null
-for pattern in feed-forward-loop chain-3 'A -> B [weight > 100, delay <= 6]' census; do
+for pattern in feed-forward-loop chain-3 'A -> B [weight > 100, delay <= 6]' 'A -> B; A.rate > B.rate; A.x_um < B.x_um' census; do
     $SYNFIRE match sim.graphml "$pattern" --json | sed 's/"seconds":[^,]*,//' >of_file
     $SYNFIRE match sim.h5 "$pattern" --delay 4:6,8:12 --min-count 40 --json | sed 's/"seconds":[^,]*,//' | cmp of_file -
 done

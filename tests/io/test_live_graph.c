@@ -99,6 +99,16 @@ static sf_connectivity mine_window(const sf_recording *recording, const sf_spike
     return graph;
 }
 
+static void set_rates(sf_connectivity *graph, const sf_spike *spikes, size_t count, sf_span window)
+{
+    double rates_hz[UNITS] = {0};
+    for (size_t i = 0; i < count; i++)
+        rates_hz[spikes[i].unit]++;
+    for (size_t u = 0; u < UNITS; u++)
+        rates_hz[u] /= (double)(window.stop_ns - window.start_ns) * 1e-9;
+    assert_int_equal(sf_connectivity_set_rates(graph, rates_hz, NULL), SF_OK);
+}
+
 static sf_connectivity tile_window(const sf_spike *spikes, size_t count, sf_span window,
                                    const sf_config *config)
 {
@@ -211,6 +221,7 @@ static size_t check_run(const char *yaml, const sf_recording *recording)
         size_t last =
             sf_spikes_lower_bound(recording->spikes, recording->spike_count, message->window.stop_ns);
         held_graph.is_tiling = message->is_tiling;
+        set_rates(&held_graph, recording->spikes + first, last - first, message->window);
         if (message->is_tiling)
             alone = tile_window(recording->spikes + first, last - first, message->window, &config);
         else
@@ -231,7 +242,7 @@ static size_t check_run(const char *yaml, const sf_recording *recording)
 #define QUERIES                                                                                              \
     "reach: [{from: e1, hops: 1}, {from: e3, hops: 4}], reach_all: 2, components: true, rewired: 7, "        \
     "patterns: [{pattern: chain-3, limit: 3}, {pattern: reciprocal-pair, limit: 3}, "                        \
-    "{pattern: 030T, limit: 3}, {pattern: 'A -> B [weight > 1]; C -> B', limit: 3}]"
+    "{pattern: 030T, limit: 3}, {pattern: 'A -> B [weight > 1]; C -> B; A.rate > C.rate', limit: 3}]"
 
 static void every_snapshot_is_that_of_its_window_alone(void **state)
 {
@@ -337,7 +348,9 @@ static int update_once(void *context)
     sf_connections connections;
     sf_message *message = NULL;
     const sf_episodes_message episodes = {.count = 3, .items = s->items};
+    static const double rates_hz[] = {1, 2, 3};
     const sf_connections_window window = {.span = {0, 1000000000},
+                                          .rates_hz = rates_hz,
                                           .spikes = s->spikes,
                                           .count = s->count,
                                           .episodes = &episodes,
@@ -363,7 +376,7 @@ static void failed_allocations_leak_nothing(void **state)
         char yaml[512];
         snprintf(yaml, sizeof yaml,
                  "mine: {threads: 1}\ngraph: {%sreach: [{from: e1}], reach_all: 2, components: true, "
-                 "patterns: [{pattern: chain-3}], rewired: 2}\n",
+                 "patterns: [{pattern: 'A -> B; A.rate < B.rate'}], rewired: 2}\n",
                  metrics[m]);
         scene s = {.config = test_config(yaml),
                    .units = recording.units,

@@ -97,7 +97,12 @@ static sf_units make_units(void)
     sf_units units = {0};
     static const char *const names[] = {"A", "B", "C", "D"};
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(sf_units_add(&units, &(sf_unit){.name = (char *)(uintptr_t)names[i]}, NULL), SF_OK);
+        assert_int_equal(sf_units_add(&units,
+                                      &(sf_unit){.name = (char *)(uintptr_t)names[i],
+                                                 .x_um = 10 * (double)i,
+                                                 .y_um = i == 3 ? NAN : 5},
+                                      NULL),
+                         SF_OK);
     assert_int_equal(sf_units_finish(&units, NULL), SF_OK);
     return units;
 }
@@ -118,6 +123,8 @@ static void the_graph_for_searches_keeps_order_names_and_values(void **state)
     sf_units units = make_units();
     sf_connectivity graph = make_graph();
     sf_csr csr;
+    static const double rates_hz[] = {1.5, 2, 0, 9};
+    assert_int_equal(sf_connectivity_set_rates(&graph, rates_hz, NULL), SF_OK);
     assert_int_equal(sf_connectivity_csr(&csr, &graph, &units, NULL), SF_OK);
     assert_true(csr.directed);
     assert_string_equal(csr.names[3], "D");
@@ -127,6 +134,13 @@ static void the_graph_for_searches_keeps_order_names_and_values(void **state)
     for (size_t i = 0; i < 6; i++) {
         assert_string_equal(csr.edge_columns.items[i].name, columns[i]);
         test_assert_same(csr.edge_columns.items[i].values[1], second_row[i]);
+    }
+    static const char *const facts[] = {"rate", "x_um", "y_um"};
+    const double last_row[] = {9, 30, NAN};
+    assert_int_equal(csr.vertex_columns.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_string_equal(csr.vertex_columns.items[i].name, facts[i]);
+        test_assert_same(csr.vertex_columns.items[i].values[3], last_row[i]);
     }
     sf_csr_free(&csr);
     sf_connectivity_free(&graph);
@@ -293,7 +307,10 @@ static int use_everything(void *context)
     sf_reach_counts all = {0};
     sf_components_result components = {0};
     size_t count;
+    static const double rates_hz[] = {1, 2, 3};
     int status = sf_connectivity_build(&graph, 3, links, 2, NULL);
+    if (status == SF_OK)
+        status = sf_connectivity_set_rates(&graph, rates_hz, NULL);
     if (status == SF_OK)
         status = sf_connectivity_diff(&none, &graph, &changes, &count, NULL);
     if (status == SF_OK)
