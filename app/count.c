@@ -181,9 +181,12 @@ static int correlate_link(counting *c, uint32_t from, uint32_t to, sf_delay dela
 {
     int64_t reach = 2 * delay.high_ns > 50 * SF_MILLISECOND ? 2 * delay.high_ns : 50 * SF_MILLISECOND;
     int64_t bin = (reach + 200 * SF_MILLISECOND - 1) / (200 * SF_MILLISECOND) * SF_MILLISECOND;
+    const sf_recording *recording = c->recording;
+    bool whole = recording->observed_count == 0;
     int status = sf_correlogram_make(
-        &c->correlograms[c->correlogram_count], c->recording->spikes, c->recording->spike_count, from, to,
-        bin, (uint32_t)((reach + bin - 1) / bin), sf_recording_duration_ns(c->recording), error);
+        &c->correlograms[c->correlogram_count], recording->spikes, recording->spike_count, from, to, bin,
+        (uint32_t)((reach + bin - 1) / bin), whole ? &recording->recorded : recording->observed,
+        whole ? 1 : recording->observed_count, error);
     c->correlogram_count += status == SF_OK;
     return status;
 }
@@ -219,10 +222,14 @@ static void add_correlogram(sf_json *json, const sf_correlogram *correlogram)
     sf_json_end_array(json);
     sf_json_milliseconds(json, "bin_ms", correlogram->bin_ns);
     sf_json_milliseconds(json, "from_ms", -(int64_t)correlogram->half * correlogram->bin_ns);
-    sf_json_real(json, "expected", correlogram->expected);
+    sf_json_real(json, "expected", correlogram->mean);
     sf_json_array(json, "counts");
     for (uint32_t k = 0; k < 2 * correlogram->half; k++)
         sf_json_uint(json, NULL, correlogram->counts[k]);
+    sf_json_end_array(json);
+    sf_json_array(json, "expected_counts");
+    for (uint32_t k = 0; k < 2 * correlogram->half; k++)
+        sf_json_real(json, NULL, correlogram->expected[k]);
     sf_json_end_array(json);
     sf_json_end_object(json);
 }
@@ -339,6 +346,18 @@ static void print_windows(sf_text *text, const counting *c)
 
 #define BAR_LENGTH 50
 
+/* As long as the count, with a stroke where the expected one is. */
+static void draw_bar(char bar[BAR_LENGTH + 2], double count, double expected, double most)
+{
+    size_t length = (size_t)(count * BAR_LENGTH / most);
+    size_t stroke = expected <= most ? (size_t)(expected * BAR_LENGTH / most) : BAR_LENGTH;
+    memset(bar, ' ', BAR_LENGTH + 1);
+    memset(bar, '#', length);
+    if (isfinite(expected))
+        bar[stroke] = '|';
+    bar[(stroke >= length && isfinite(expected) ? stroke + 1 : length)] = '\0';
+}
+
 static void print_correlogram(sf_text *text, const sf_correlogram *c, const sf_units *units)
 {
     uint64_t most = 1;
@@ -349,12 +368,12 @@ static void print_correlogram(sf_text *text, const sf_correlogram *c, const sf_u
     app_table_cell(&table, "above ms");
     app_table_cell(&table, "to ms");
     app_table_cell(&table, "pairs");
-    app_table_cell(&table, "%s to %s, %.4g expected in each bin", units->items[c->from].name,
-                   units->items[c->to].name, c->expected);
+    app_table_cell(&table, "%s to %s; | is what independent units at constant rates give, %.4g",
+                   units->items[c->from].name, units->items[c->to].name, c->mean);
     for (uint32_t k = 0; k < 2 * c->half; k++) {
         double low_ms = ((double)k - c->half) * (double)c->bin_ns * 1e-6;
-        char bar[BAR_LENGTH + 1] = "";
-        memset(bar, '#', (size_t)(c->counts[k] * BAR_LENGTH / most));
+        char bar[BAR_LENGTH + 2];
+        draw_bar(bar, (double)c->counts[k], c->expected[k], (double)most);
         app_table_cell(&table, "%g", low_ms);
         app_table_cell(&table, "%g", low_ms + (double)c->bin_ns * 1e-6);
         app_table_cell(&table, "%" PRIu64, c->counts[k]);

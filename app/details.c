@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 /* ---- occurrences ---- */
 
@@ -86,45 +85,6 @@ double app_asymmetry(uint64_t forth, uint64_t back)
     return sum > 0 ? ((double)forth - (double)back) / sum : NAN;
 }
 
-/* ---- epochs ---- */
-
-static int64_t overlap(sf_span a, sf_span b)
-{
-    int64_t start = a.start_ns > b.start_ns ? a.start_ns : b.start_ns;
-    int64_t stop = a.stop_ns < b.stop_ns ? a.stop_ns : b.stop_ns;
-    return stop > start ? stop - start : 0;
-}
-
-static app_epoch describe_epoch(const sf_recording *recording, const sf_epoch *epoch)
-{
-    app_epoch known = {.epoch = *epoch};
-    if (recording->observed_count == 0)
-        known.duration_ns = overlap(recording->recorded, epoch->span);
-    for (size_t i = 0; i < recording->observed_count; i++)
-        known.duration_ns += overlap(recording->observed[i], epoch->span);
-    known.spikes = sf_spikes_lower_bound(recording->spikes, recording->spike_count, epoch->span.stop_ns) -
-                   sf_spikes_lower_bound(recording->spikes, recording->spike_count, epoch->span.start_ns);
-    return known;
-}
-
-static int count_epochs(app_details *d, const char *path, sf_counter *counter, sf_error *error)
-{
-    sf_epoch *epochs;
-    int status = sf_epochs_read(&epochs, &d->epoch_count, path, error);
-    if (status != SF_OK)
-        return status;
-    d->epochs = sf_resize(NULL, d->epoch_count, sizeof *d->epochs);
-    d->epoch_counts = sf_resize(NULL, d->epoch_count * d->count, sizeof *d->epoch_counts);
-    if (d->epochs == NULL || d->epoch_counts == NULL)
-        status = sf_fail_memory(error);
-    for (size_t k = 0; k < d->epoch_count && status == SF_OK; k++) {
-        d->epochs[k] = describe_epoch(d->recording, &epochs[k]);
-        status = sf_counter_count(counter, &epochs[k].span, d->epoch_counts + k * d->count, error);
-    }
-    sf_free(epochs);
-    return status;
-}
-
 /* ---- together ---- */
 
 int app_details_make(app_details *details, const app_call *call, const sf_recording *recording,
@@ -134,7 +94,6 @@ int app_details_make(app_details *details, const app_call *call, const sf_record
     *details = (app_details){
         .recording = recording, .episodes = episodes, .counts = counts, .expected = expected, .count = count};
     app_details *d = details;
-    const char *epochs = app_value(call, "epochs", NULL);
     sf_counter *counter = NULL;
     d->parents = sf_resize(NULL, count, sizeof *d->parents);
     int status = d->parents != NULL ? SF_OK : sf_fail_memory(error);
@@ -150,8 +109,8 @@ int app_details_make(app_details *details, const app_call *call, const sf_record
                                  episodes, count, NULL, 0, error);
     if (status == SF_OK && count <= APP_MOST_DETAILED)
         status = look_at_all(d, counter, error);
-    if (status == SF_OK && epochs != NULL)
-        status = count_epochs(d, epochs, counter, error);
+    if (status == SF_OK)
+        status = app_epochs_count(&d->epochs, call, recording, counter, count, error);
     sf_counter_close(counter);
     if (count > APP_MOST_DETAILED)
         app_warn(call,
@@ -167,8 +126,7 @@ void app_details_free(app_details *details)
     sf_free(details->items);
     sf_free(details->reverse);
     sf_free(details->parents);
-    sf_free(details->epochs);
-    sf_free(details->epoch_counts);
+    app_epochs_free(&details->epochs);
     *details = (app_details){0};
 }
 
@@ -177,20 +135,7 @@ void app_details_free(app_details *details)
 void app_details_json(sf_json *json, const app_details *d)
 {
     sf_json_uint(json, "bursts", d->bursts.count);
-    if (d->epochs == NULL)
-        return;
-    sf_json_array(json, "epochs");
-    for (size_t k = 0; k < d->epoch_count; k++) {
-        const app_epoch *known = &d->epochs[k];
-        sf_json_object(json, NULL);
-        sf_json_string(json, "label", known->epoch.label);
-        sf_json_seconds(json, "from_s", known->epoch.span.start_ns);
-        sf_json_seconds(json, "to_s", known->epoch.span.stop_ns);
-        sf_json_seconds(json, "duration_s", known->duration_ns);
-        sf_json_uint(json, "spikes", known->spikes);
-        sf_json_end_object(json);
-    }
-    sf_json_end_array(json);
+    app_epochs_json(json, &d->epochs);
 }
 
 static void add_links(sf_json *json, const sf_details *item, uint32_t links)
@@ -212,18 +157,6 @@ static void add_links(sf_json *json, const sf_details *item, uint32_t links)
         sf_json_end_array(json);
         sf_json_end_object(json);
     }
-    sf_json_end_array(json);
-}
-
-static void add_epochs(sf_json *json, const app_details *d, size_t i)
-{
-    uint64_t epochs = 0;
-    for (size_t k = 0; k < d->epoch_count; k++)
-        epochs += d->epoch_counts[k * d->count + i] > 0;
-    sf_json_uint(json, "epochs", epochs);
-    sf_json_array(json, "epoch_counts");
-    for (size_t k = 0; k < d->epoch_count; k++)
-        sf_json_uint(json, NULL, d->epoch_counts[k * d->count + i]);
     sf_json_end_array(json);
 }
 
@@ -252,8 +185,7 @@ void app_details_episode_json(sf_json *json, const app_details *d, size_t i)
     } else {
         sf_json_null(json, "folded_under");
     }
-    if (d->epochs != NULL)
-        add_epochs(json, d, i);
+    app_epochs_item_json(json, &d->epochs, i);
 }
 
 /* ---- tables ---- */
@@ -276,62 +208,13 @@ void app_details_cells(app_table *table, const app_details *d, size_t i)
     sf_text_free(&medians);
 }
 
-#define MOST_LABELS 6
-
-/* Labels in the order of their first epochs; returns how many there are. */
-static size_t list_labels(const app_details *d, const char *labels[MOST_LABELS])
+static sf_text name_episode(const void *context, size_t i)
 {
-    size_t count = 0;
-    for (size_t k = 0; k < d->epoch_count; k++) {
-        size_t known = 0;
-        while (known < count && known < MOST_LABELS && strcmp(labels[known], d->epochs[k].epoch.label) != 0)
-            known++;
-        if (known < count && known < MOST_LABELS)
-            continue;
-        if (count < MOST_LABELS)
-            labels[count] = d->epochs[k].epoch.label;
-        count++;
-    }
-    return count;
-}
-
-/* The counts of all epochs with this label, and how often a second of them that is. */
-static void print_label_cells(app_table *table, const app_details *d, const char *label, size_t i)
-{
-    uint64_t count = 0;
-    double seconds = 0;
-    for (size_t k = 0; k < d->epoch_count; k++) {
-        if (strcmp(d->epochs[k].epoch.label, label) != 0)
-            continue;
-        count += d->epoch_counts[k * d->count + i];
-        seconds += (double)d->epochs[k].duration_ns * 1e-9;
-    }
-    app_table_cell(table, "%" PRIu64, count);
-    app_table_cell(table, seconds > 0 ? "%.3g" : "-", (double)count / seconds);
+    const app_details *d = context;
+    return app_episode_text(&d->episodes[i], &d->recording->units);
 }
 
 void app_details_print_epochs(sf_text *text, const app_details *d, const size_t *shown, size_t shown_count)
 {
-    if (d->epochs == NULL || shown_count == 0)
-        return;
-    const char *labels[MOST_LABELS];
-    size_t label_count = list_labels(d, labels),
-           columns = label_count < MOST_LABELS ? label_count : MOST_LABELS;
-    app_table table = {0};
-    sf_text_printf(text, "\neach of %zu epochs taken alone, summed by label\n", d->epoch_count);
-    app_table_cell(&table, "episode");
-    for (size_t l = 0; l < columns; l++) {
-        app_table_cell(&table, "%s", labels[l][0] != '\0' ? labels[l] : "no label");
-        app_table_cell(&table, "per s");
-    }
-    for (size_t i = 0; i < shown_count; i++) {
-        sf_text spelt = app_episode_text(&d->episodes[shown[i]], &d->recording->units);
-        app_table_cell(&table, "%s", spelt.data != NULL ? spelt.data : "");
-        for (size_t l = 0; l < columns; l++)
-            print_label_cells(&table, d, labels[l], shown[i]);
-        sf_text_free(&spelt);
-    }
-    app_table_print(&table, text, 1 + 2 * columns);
-    if (columns < label_count)
-        sf_text_printf(text, "and more labels: --json has every epoch\n");
+    app_epochs_print(text, &d->epochs, name_episode, d, shown, shown_count);
 }

@@ -4,17 +4,9 @@
 #ifndef SF_APP_DETAILS_H
 #define SF_APP_DETAILS_H
 
-#include "app/command.h"
+#include "app/epochs.h"
 #include "core/recording.h"
 #include "mine/details.h"
-#include "replay/selection.h"
-
-/** An epoch of --epochs: how much of it was recorded, and how many of the spikes lie in it. */
-typedef struct app_epoch {
-    sf_epoch epoch;
-    int64_t duration_ns;
-    uint64_t spikes;
-} app_epoch;
 
 typedef struct app_details {
     const sf_recording *recording;
@@ -26,9 +18,7 @@ typedef struct app_details {
     sf_details *items; /**< by episode; NULL: too many to look at each */
     uint64_t *reverse; /**< by episode: the count of B -> A for A -> B; longer ones: 0 */
     size_t *parents;   /**< by episode: sf_fold */
-    app_epoch *epochs; /**< NULL without --epochs */
-    size_t epoch_count;
-    uint64_t *epoch_counts; /**< epoch_count rows of count: each epoch as if it were all there is */
+    app_epochs epochs; /**< of --epochs */
 } app_details;
 
 /** More episodes than this get no items. */
@@ -40,7 +30,7 @@ int app_details_make(app_details *details, const app_call *call, const sf_record
                      sf_error *error);
 void app_details_free(app_details *details);
 
-/** Top-level JSON fields: bursts, epochs. */
+/** Top-level JSON fields: bursts, and epochs as app_epochs_json has them. */
 void app_details_json(sf_json *json, const app_details *details);
 
 /** Fields of episode i inside its object: bursts, in_bursts, links, reverse_count, asymmetry, folded_under,
@@ -51,7 +41,7 @@ void app_details_episode_json(sf_json *json, const app_details *details, size_t 
 #define APP_DETAIL_HEADS "bursts", "reverse", "median delays ms"
 void app_details_cells(app_table *table, const app_details *details, size_t i);
 
-/** A table of counts and rates by the epochs' labels, of these episodes; nothing without --epochs. */
+/** The table of app_epochs_print. */
 void app_details_print_epochs(sf_text *text, const app_details *details, const size_t *shown,
                               size_t shown_count);
 

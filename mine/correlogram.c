@@ -36,13 +36,44 @@ static void count_lags(sf_correlogram *c, const int64_t *from, size_t from_count
     }
 }
 
+/* How long it is observed both at t and at t + lag, over all t. */
+static double exposure_ns(const sf_span *spans, size_t count, int64_t lag)
+{
+    double sum = 0;
+    for (size_t i = 0, k = 0; i < count && k < count;) {
+        int64_t start = spans[i].start_ns + lag, stop = spans[i].stop_ns + lag; /* the one span, moved */
+        int64_t first = start > spans[k].start_ns ? start : spans[k].start_ns;
+        int64_t last = stop < spans[k].stop_ns ? stop : spans[k].stop_ns;
+        sum += last > first ? (double)(last - first) : 0;
+        if (stop < spans[k].stop_ns)
+            i++;
+        else
+            k++;
+    }
+    return sum;
+}
+
+/* Pairs at constant rates: those of one unit with itself without each spike with itself. */
+static void expect(sf_correlogram *c, size_t from_count, size_t to_count, const sf_span *spans, size_t count)
+{
+    double duration = exposure_ns(spans, count, 0);
+    double pairs = (double)from_count * ((double)to_count - (c->from == c->to && to_count > 0));
+    c->mean = duration > 0 ? pairs * (double)c->bin_ns / duration : NAN;
+    for (uint32_t k = 0; k < 2 * c->half; k++) {
+        int64_t middle = ((int64_t)k - (int64_t)c->half) * c->bin_ns + c->bin_ns / 2;
+        c->expected[k] = c->mean * exposure_ns(spans, count, middle) / duration;
+    }
+}
+
 int sf_correlogram_make(sf_correlogram *correlogram, const sf_spike *spikes, size_t count, uint32_t from,
-                        uint32_t to, int64_t bin_ns, uint32_t half, int64_t duration_ns, sf_error *error)
+                        uint32_t to, int64_t bin_ns, uint32_t half, const sf_span *observed,
+                        size_t observed_count, sf_error *error)
 {
     *correlogram = (sf_correlogram){.from = from, .to = to, .bin_ns = bin_ns, .half = half};
     correlogram->counts = sf_alloc(2 * (size_t)half, sizeof *correlogram->counts);
+    correlogram->expected = sf_alloc(2 * (size_t)half, sizeof *correlogram->expected);
     int64_t *times = sf_resize(NULL, 2 * count, sizeof *times);
-    if (correlogram->counts == NULL || times == NULL) {
+    if (correlogram->counts == NULL || correlogram->expected == NULL || times == NULL) {
         sf_free(times);
         sf_correlogram_free(correlogram);
         return sf_fail_memory(error);
@@ -50,8 +81,7 @@ int sf_correlogram_make(sf_correlogram *correlogram, const sf_spike *spikes, siz
     size_t from_count = pick(times, spikes, count, from);
     size_t to_count = pick(times + count, spikes, count, to);
     count_lags(correlogram, times, from_count, times + count, to_count);
-    correlogram->expected =
-        duration_ns > 0 ? (double)from_count * (double)to_count * (double)bin_ns / (double)duration_ns : NAN;
+    expect(correlogram, from_count, to_count, observed, observed_count);
     sf_free(times);
     return SF_OK;
 }
@@ -59,5 +89,6 @@ int sf_correlogram_make(sf_correlogram *correlogram, const sf_spike *spikes, siz
 void sf_correlogram_free(sf_correlogram *correlogram)
 {
     sf_free(correlogram->counts);
+    sf_free(correlogram->expected);
     *correlogram = (sf_correlogram){0};
 }

@@ -3,7 +3,7 @@
 #ifndef SF_MINE_CORRELOGRAM_H
 #define SF_MINE_CORRELOGRAM_H
 
-#include <synfire/synfire.h>
+#include "core/recording.h"
 
 /** Bins cover the lags k * bin < t(to) - t(from) <= (k + 1) * bin for k = -half .. half - 1. */
 typedef struct sf_correlogram {
@@ -11,15 +11,19 @@ typedef struct sf_correlogram {
     int64_t bin_ns;
     uint32_t half;
     uint64_t *counts; /**< 2 * half, from k = -half */
-    double expected;  /**< in each bin, of independent units at constant rates */
+    double *expected; /**< 2 * half: of independent units at constant rates */
+    double mean;      /**< what would be expected in each bin if the recording had no ends and no gaps */
 } sf_correlogram;
 
 /**
  * Counts all pairs of spikes within half bins of each other; of one unit with itself all but each spike with
- * itself. Linear in the spikes and the pairs. Rates are over duration_ns. SF_NO_MEMORY.
+ * itself. Rates are over the observed spans, which are ordered and disjoint; a lag is expected as often as
+ * there are times that are observed both there and a lag later (at the middle of the bin), so ends and gaps
+ * make no dip. Linear in the spikes, the pairs, and bins times spans. SF_NO_MEMORY.
  */
 int sf_correlogram_make(sf_correlogram *correlogram, const sf_spike *spikes, size_t count, uint32_t from,
-                        uint32_t to, int64_t bin_ns, uint32_t half, int64_t duration_ns, sf_error *error);
+                        uint32_t to, int64_t bin_ns, uint32_t half, const sf_span *observed,
+                        size_t observed_count, sf_error *error);
 
 void sf_correlogram_free(sf_correlogram *correlogram);
 

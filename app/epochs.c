@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/epochs.h"
+
+#include "core/memory.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static int64_t overlap(sf_span a, sf_span b)
+{
+    int64_t start = a.start_ns > b.start_ns ? a.start_ns : b.start_ns;
+    int64_t stop = a.stop_ns < b.stop_ns ? a.stop_ns : b.stop_ns;
+    return stop > start ? stop - start : 0;
+}
+
+static app_epoch describe_epoch(const sf_recording *recording, const sf_epoch *epoch)
+{
+    app_epoch known = {.epoch = *epoch};
+    if (recording->observed_count == 0)
+        known.duration_ns = overlap(recording->recorded, epoch->span);
+    for (size_t i = 0; i < recording->observed_count; i++)
+        known.duration_ns += overlap(recording->observed[i], epoch->span);
+    known.spikes = sf_spikes_lower_bound(recording->spikes, recording->spike_count, epoch->span.stop_ns) -
+                   sf_spikes_lower_bound(recording->spikes, recording->spike_count, epoch->span.start_ns);
+    return known;
+}
+
+static int count_each(app_epochs *e, const sf_recording *recording, const sf_epoch *epochs,
+                      sf_counter *counter, sf_error *error)
+{
+    e->items = sf_resize(NULL, e->count, sizeof *e->items);
+    e->counts = sf_resize(NULL, e->count * e->item_count, sizeof *e->counts);
+    int status = e->items != NULL && e->counts != NULL ? SF_OK : sf_fail_memory(error);
+    for (size_t k = 0; k < e->count && status == SF_OK; k++) {
+        e->items[k] = describe_epoch(recording, &epochs[k]);
+        status = sf_counter_count(counter, &epochs[k].span, e->counts + k * e->item_count, error);
+    }
+    return status;
+}
+
+int app_epochs_count(app_epochs *epochs, const app_call *call, const sf_recording *recording,
+                     sf_counter *counter, size_t item_count, sf_error *error)
+{
+    *epochs = (app_epochs){.item_count = item_count};
+    const char *path = app_value(call, "epochs", NULL);
+    if (path == NULL)
+        return SF_OK;
+    sf_epoch *read;
+    int status = sf_epochs_read(&read, &epochs->count, path, error);
+    if (status != SF_OK)
+        return status;
+    status = count_each(epochs, recording, read, counter, error);
+    sf_free(read);
+    if (status != SF_OK)
+        app_epochs_free(epochs);
+    return status;
+}
+
+void app_epochs_free(app_epochs *epochs)
+{
+    sf_free(epochs->items);
+    sf_free(epochs->counts);
+    *epochs = (app_epochs){0};
+}
+
+void app_epochs_json(sf_json *json, const app_epochs *e)
+{
+    if (e->items == NULL)
+        return;
+    sf_json_array(json, "epochs");
+    for (size_t k = 0; k < e->count; k++) {
+        const app_epoch *known = &e->items[k];
+        sf_json_object(json, NULL);
+        sf_json_string(json, "label", known->epoch.label);
+        sf_json_seconds(json, "from_s", known->epoch.span.start_ns);
+        sf_json_seconds(json, "to_s", known->epoch.span.stop_ns);
+        sf_json_seconds(json, "duration_s", known->duration_ns);
+        sf_json_uint(json, "spikes", known->spikes);
+        sf_json_end_object(json);
+    }
+    sf_json_end_array(json);
+}
+
+void app_epochs_item_json(sf_json *json, const app_epochs *e, size_t i)
+{
+    if (e->items == NULL)
+        return;
+    uint64_t with = 0;
+    for (size_t k = 0; k < e->count; k++)
+        with += e->counts[k * e->item_count + i] > 0;
+    sf_json_uint(json, "epochs", with);
+    sf_json_array(json, "epoch_counts");
+    for (size_t k = 0; k < e->count; k++)
+        sf_json_uint(json, NULL, e->counts[k * e->item_count + i]);
+    sf_json_end_array(json);
+}
+
+/* ---- the table ---- */
+
+#define MOST_LABELS 6
+
+/* Labels in the order of their first epochs; false where there are more. */
+static bool list_labels(const app_epochs *e, const char *labels[MOST_LABELS], size_t *count)
+{
+    *count = 0;
+    for (size_t k = 0; k < e->count; k++) {
+        size_t known = 0;
+        while (known < *count && strcmp(labels[known], e->items[k].epoch.label) != 0)
+            known++;
+        if (known < *count)
+            continue;
+        if (*count == MOST_LABELS)
+            return false;
+        labels[(*count)++] = e->items[k].epoch.label;
+    }
+    return true;
+}
+
+/* The counts of all epochs with this label, and how often a second of them that is. */
+static void print_label_cells(app_table *table, const app_epochs *e, const char *label, size_t i)
+{
+    uint64_t count = 0;
+    double seconds = 0;
+    for (size_t k = 0; k < e->count; k++) {
+        if (strcmp(e->items[k].epoch.label, label) != 0)
+            continue;
+        count += e->counts[k * e->item_count + i];
+        seconds += (double)e->items[k].duration_ns * 1e-9;
+    }
+    app_table_cell(table, "%" PRIu64, count);
+    app_table_cell(table, seconds > 0 ? "%.3g" : "-", (double)count / seconds);
+}
+
+void app_epochs_print(sf_text *text, const app_epochs *e, sf_text (*name)(const void *context, size_t item),
+                      const void *context, const size_t *items, size_t item_count)
+{
+    if (e->items == NULL || item_count == 0)
+        return;
+    const char *labels[MOST_LABELS];
+    size_t label_count;
+    bool all = list_labels(e, labels, &label_count);
+    app_table table = {0};
+    sf_text_printf(text, "\neach of %zu epochs taken alone, summed by label\n", e->count);
+    app_table_cell(&table, "episode");
+    for (size_t l = 0; l < label_count; l++) {
+        app_table_cell(&table, "%s", labels[l][0] != '\0' ? labels[l] : "no label");
+        app_table_cell(&table, "per s");
+    }
+    for (size_t i = 0; i < item_count; i++) {
+        sf_text spelt = name(context, items[i]);
+        app_table_cell(&table, "%s", spelt.data != NULL ? spelt.data : "");
+        for (size_t l = 0; l < label_count; l++)
+            print_label_cells(&table, e, labels[l], items[i]);
+        sf_text_free(&spelt);
+    }
+    app_table_print(&table, text, 1 + 2 * label_count);
+    if (!all)
+        sf_text_printf(text, "and more labels: --json has every epoch\n");
+}

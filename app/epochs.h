@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Results of each epoch of --epochs taken alone, beside those of all of them together. */
+#ifndef SF_APP_EPOCHS_H
+#define SF_APP_EPOCHS_H
+
+#include "app/command.h"
+#include "mine/mine.h"
+#include "replay/selection.h"
+
+/** How much of an epoch was recorded and selected, and how many of the spikes lie in it. */
+typedef struct app_epoch {
+    sf_epoch epoch;
+    int64_t duration_ns;
+    uint64_t spikes;
+} app_epoch;
+
+/** Zeroed, there are none. */
+typedef struct app_epochs {
+    app_epoch *items; /**< NULL without --epochs */
+    size_t count;
+    size_t item_count; /**< how many episodes were counted in each */
+    uint64_t *counts;  /**< count rows of item_count: each epoch as if it were all there is */
+} app_epochs;
+
+/** Counts the counter's `item_count` episodes in each epoch of --epochs; without that option there are none.
+ */
+int app_epochs_count(app_epochs *epochs, const app_call *call, const sf_recording *recording,
+                     sf_counter *counter, size_t item_count, sf_error *error);
+void app_epochs_free(app_epochs *epochs);
+
+/** The field `epochs` of the document, and `epochs`, `epoch_counts` of episode i; nothing without --epochs.
+ */
+void app_epochs_json(sf_json *json, const app_epochs *epochs);
+void app_epochs_item_json(sf_json *json, const app_epochs *epochs, size_t i);
+
+/** A table of counts and rates by the epochs' labels, of the episodes that `names` spells, numbered by
+ * `items`; nothing without --epochs. */
+void app_epochs_print(sf_text *text, const app_epochs *epochs,
+                      sf_text (*name)(const void *context, size_t item), const void *context,
+                      const size_t *items, size_t item_count);
+
+#endif
