@@ -97,7 +97,7 @@ static int time_engine(const side_by_side *s, const char *engine, double *second
         took = sf_clock_seconds() - start;
         if (run >= 0)
             *seconds = fmin(*seconds, took);
-        if (took > MOST_SECONDS / 4 && run >= 0)
+        if (took > MOST_SECONDS / 4 && run >= 1)
             break;
     }
     if (status == SF_OK && strcmp(sf_counter_device(counter, NULL), sf_device_name(s->device)) != 0)

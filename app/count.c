@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/details.h"
+#include "app/counting.h"
 #include "app/load.h"
 #include "app/mining.h"
 
 #include "core/clock.h"
 #include "core/episode.h"
 #include "core/memory.h"
-#include "mine/correlogram.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -18,35 +17,16 @@ static const app_option options[] = {
     {"window", "S", "count in windows of this length too, each as if it were all there is"},
     {"hop", "S", "from the start of one window to the start of the next (default: the window)"},
     {"correlogram", NULL, "the cross-correlogram of the two units of every link, in bins of 1 ms"},
+    {"plot", "FILE",
+     "draws as SVG: cross-correlograms with --correlogram, counts of windows with --window, else the delays "
+     "of every "
+     "link"},
     {NULL, NULL, NULL},
 };
 
 #define MOST_WINDOWS 10000000
 
-typedef struct window {
-    sf_span span;
-    bool partial;
-} window;
-
-/* A request and its answer. */
-typedef struct counting {
-    const app_call *call;
-    const sf_recording *recording;
-    sf_span asked; /* by --from and --to */
-    sf_episode *episodes;
-    size_t episode_count;
-    const char *engine, *device;
-    uint64_t *counts; /* of the whole selection */
-    double *expected;
-    app_details details;
-    window *windows;
-    size_t window_count, window_capacity;
-    uint64_t *window_counts;      /* window_count rows of episode_count */
-    sf_correlogram *correlograms; /* of every link of every episode in turn; NULL: not asked for */
-    size_t correlogram_count;
-} counting;
-
-static void free_answer(counting *c)
+static void free_answer(app_counting *c)
 {
     app_details_free(&c->details);
     sf_free(c->episodes);
@@ -61,7 +41,7 @@ static void free_answer(counting *c)
 
 /* ---- windows ---- */
 
-static int add_window(counting *c, int64_t start_ns, int64_t stop_ns, bool partial, sf_error *error)
+static int add_window(app_counting *c, int64_t start_ns, int64_t stop_ns, bool partial, sf_error *error)
 {
     if (c->window_count == MOST_WINDOWS)
         return sf_fail(error, SF_USAGE, "--hop", "makes more than %d windows", MOST_WINDOWS);
@@ -69,12 +49,12 @@ static int add_window(counting *c, int64_t start_ns, int64_t stop_ns, bool parti
     if (sf_reserve(&windows, &c->window_capacity, c->window_count + 1, sizeof *c->windows) != 0)
         return sf_fail_memory(error);
     c->windows = windows;
-    c->windows[c->window_count++] = (window){{start_ns, stop_ns}, partial};
+    c->windows[c->window_count++] = (app_window){{start_ns, stop_ns}, partial};
     return SF_OK;
 }
 
 /* Full windows from --from or the first spike on; then, where spikes may follow the last, one that is cut. */
-static int list_windows(counting *c, int64_t length_ns, int64_t hop_ns, sf_error *error)
+static int list_windows(app_counting *c, int64_t length_ns, int64_t hop_ns, sf_error *error)
 {
     const sf_recording *recording = c->recording;
     if (recording->spike_count == 0 && (c->asked.start_ns == INT64_MIN || c->asked.stop_ns == INT64_MAX))
@@ -95,7 +75,7 @@ static int list_windows(counting *c, int64_t length_ns, int64_t hop_ns, sf_error
     return status;
 }
 
-static int parse_windows(counting *c, sf_error *error)
+static int parse_windows(app_counting *c, sf_error *error)
 {
     const app_call *call = c->call;
     int64_t window_ns = 0, hop_ns = 0;
@@ -121,7 +101,7 @@ static int parse_windows(counting *c, sf_error *error)
 
 /* ---- counting ---- */
 
-static int count_windows(counting *c, sf_counter *counter, sf_error *error)
+static int count_windows(app_counting *c, sf_counter *counter, sf_error *error)
 {
     c->window_counts = sf_resize(NULL, c->window_count * c->episode_count, sizeof *c->window_counts);
     if (c->window_counts == NULL)
@@ -138,7 +118,7 @@ static int count_windows(counting *c, sf_counter *counter, sf_error *error)
     return SF_OK;
 }
 
-static int expect(counting *c, sf_error *error)
+static int expect(app_counting *c, sf_error *error)
 {
     const sf_recording *recording = c->recording;
     uint64_t *spikes = sf_alloc(recording->units.count, sizeof *spikes);
@@ -152,7 +132,7 @@ static int expect(counting *c, sf_error *error)
     return SF_OK;
 }
 
-static int count(counting *c, sf_error *error)
+static int count(app_counting *c, sf_error *error)
 {
     c->counts = sf_resize(NULL, c->episode_count, sizeof *c->counts);
     c->expected = sf_resize(NULL, c->episode_count, sizeof *c->expected);
@@ -177,7 +157,7 @@ static int count(counting *c, sf_error *error)
 }
 
 /* Reaches as far as the longest delay of the link twice over, and 50 ms at least; at most 200 bins a side. */
-static int correlate_link(counting *c, uint32_t from, uint32_t to, sf_delay delay, sf_error *error)
+static int correlate_link(app_counting *c, uint32_t from, uint32_t to, sf_delay delay, sf_error *error)
 {
     int64_t reach = 2 * delay.high_ns > 50 * SF_MILLISECOND ? 2 * delay.high_ns : 50 * SF_MILLISECOND;
     int64_t bin = (reach + 200 * SF_MILLISECOND - 1) / (200 * SF_MILLISECOND) * SF_MILLISECOND;
@@ -191,7 +171,7 @@ static int correlate_link(counting *c, uint32_t from, uint32_t to, sf_delay dela
     return status;
 }
 
-static int correlate(counting *c, sf_error *error)
+static int correlate(app_counting *c, sf_error *error)
 {
     size_t links = 0;
     for (size_t i = 0; i < c->episode_count; i++)
@@ -234,7 +214,7 @@ static void add_correlogram(sf_json *json, const sf_correlogram *correlogram)
     sf_json_end_object(json);
 }
 
-static void add_episodes(sf_json *json, const counting *c)
+static void add_episodes(sf_json *json, const app_counting *c)
 {
     const sf_correlogram *correlogram = c->correlograms;
     sf_json_array(json, "episodes");
@@ -256,13 +236,13 @@ static void add_episodes(sf_json *json, const counting *c)
 }
 
 /* Occurrences a second of the window. */
-static double window_rate(const counting *c, size_t i, size_t episode)
+static double window_rate(const app_counting *c, size_t i, size_t episode)
 {
     double seconds = (double)(c->windows[i].span.stop_ns - c->windows[i].span.start_ns) * 1e-9;
     return (double)c->window_counts[i * c->episode_count + episode] / seconds;
 }
 
-static void add_windows(sf_json *json, const counting *c)
+static void add_windows(sf_json *json, const app_counting *c)
 {
     sf_json_array(json, "windows");
     for (size_t i = 0; i < c->window_count; i++) {
@@ -284,7 +264,7 @@ static void add_windows(sf_json *json, const counting *c)
     sf_json_end_array(json);
 }
 
-static void print_json(sf_text *text, const counting *c)
+static void print_json(sf_text *text, const app_counting *c)
 {
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
@@ -295,7 +275,7 @@ static void print_json(sf_text *text, const counting *c)
     sf_json_end_object(&json);
 }
 
-static void print_counts(sf_text *text, const counting *c)
+static void print_counts(sf_text *text, const app_counting *c)
 {
     app_table table = {0};
     static const char *const head[] = {"no",       "episode",        "count",
@@ -315,7 +295,7 @@ static void print_counts(sf_text *text, const counting *c)
     app_table_print(&table, text, 8);
 }
 
-static void print_epochs(sf_text *text, const counting *c)
+static void print_epochs(sf_text *text, const app_counting *c)
 {
     size_t *all = sf_resize(NULL, c->episode_count, sizeof *all);
     for (size_t i = 0; all != NULL && i < c->episode_count; i++)
@@ -326,7 +306,7 @@ static void print_epochs(sf_text *text, const counting *c)
     sf_free(all);
 }
 
-static void print_windows(sf_text *text, const counting *c)
+static void print_windows(sf_text *text, const app_counting *c)
 {
     app_table table = {0};
     app_table_cell(&table, "from s");
@@ -382,7 +362,7 @@ static void print_correlogram(sf_text *text, const sf_correlogram *c, const sf_u
     app_table_print(&table, text, 4);
 }
 
-static void print_tables(sf_text *text, const counting *c)
+static void print_tables(sf_text *text, const app_counting *c)
 {
     print_counts(text, c);
     print_epochs(text, c);
@@ -396,7 +376,7 @@ static void print_tables(sf_text *text, const counting *c)
         text->data[--text->length] = '\0'; /* app_print ends the last line */
 }
 
-static int answer(counting *c, sf_error *error)
+static int answer(app_counting *c, sf_error *error)
 {
     int status = app_engine(&c->engine, &c->device, c->call, error);
     if (status == SF_OK)
@@ -411,6 +391,8 @@ static int answer(counting *c, sf_error *error)
                                   c->episode_count, error);
     if (status == SF_OK && app_has(c->call, "correlogram"))
         status = correlate(c, error);
+    if (status == SF_OK && app_has(c->call, "plot"))
+        status = app_count_plot(app_value(c->call, "plot", ""), c, error);
     if (status != SF_OK)
         return status;
     sf_text text = {0};
@@ -426,7 +408,7 @@ static int run(app_call *call, sf_error *error)
     if (!app_has(call, "episodes"))
         return sf_fail(error, SF_USAGE, "--episodes", "is needed: a file of episodes to count");
     sf_recording recording;
-    counting c = {.call = call, .recording = &recording};
+    app_counting c = {.call = call, .recording = &recording};
     app_catch_signals();
     int status = app_load_span(call, call->arguments[0], &recording, &c.asked, error);
     if (status != SF_OK)

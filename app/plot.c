@@ -118,16 +118,18 @@ static const char style[] =
     "<style>text{font:13px sans-serif;fill:#222}.title{font-size:17px;font-weight:600}.caption{fill:#666}"
     ".grid{stroke:#ddd;fill:none}.frame{stroke:#222;fill:none}.area{fill:#2a6f97;fill-opacity:.18}"
     ".curve{stroke:#2a6f97;stroke-width:1.8;fill:none;stroke-linejoin:round}"
-    ".rug{stroke:#222;stroke-opacity:.35;fill:none}</style>\n";
+    ".rug{stroke:#222;stroke-opacity:.35;fill:none}.bar{fill:#2a6f97;fill-opacity:.55}"
+    ".mark{fill:#e9c46a;fill-opacity:.35}.band{fill:#222;fill-opacity:.1}"
+    ".expected{stroke:#c1440e;stroke-width:1.6;fill:none}</style>\n";
 
 /* ---- what every picture has ---- */
 
 static void print_head(sf_text *svg, const app_plot_words *words)
 {
     sf_text_printf(svg,
-                   "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
+                   "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" y=\"%u\" width=\"%d\" "
                    "height=\"%d\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n%s",
-                   WIDTH, HEIGHT, WIDTH, HEIGHT, style);
+                   WIDTH, HEIGHT, words->place * HEIGHT, WIDTH, HEIGHT, style);
     print_label(svg, LEFT, 28, "class=\"title\"", words->title);
     print_label(svg, LEFT, 48, "class=\"caption\"", words->caption);
 }
@@ -224,4 +226,78 @@ void app_plot_map_print(sf_text *svg, const app_plot_map *map)
                   map->columns, highest);
     sf_text_printf(svg, "</g>\n");
     print_frame(svg, &map->words);
+}
+
+/* ---- bars ---- */
+
+/* The outline of a step in every bin, from left to right or back. */
+static void print_steps(sf_text *svg, const app_plot_bars *bars, const plot_axis *x, const plot_axis *y,
+                        double deviations, bool back)
+{
+    for (size_t i = 0; i < bars->count; i++) {
+        size_t k = back ? bars->count - 1 - i : i;
+        double value = bars->expected[k] + deviations * sqrt(bars->expected[k]);
+        double left = place(x, bars->from + bars->width * (double)k);
+        double right = place(x, bars->from + bars->width * (double)(k + 1));
+        sf_text_printf(svg, "%c%.1f %.1fH%.1f", i == 0 && !back ? 'M' : 'L', back ? right : left,
+                       place(y, value > 0 ? value : 0), back ? left : right);
+    }
+}
+
+static void print_expected(sf_text *svg, const app_plot_bars *bars, const plot_axis *x, const plot_axis *y)
+{
+    sf_text_printf(svg, "<path class=\"band\" d=\"");
+    print_steps(svg, bars, x, y, 2, false);
+    print_steps(svg, bars, x, y, -2, true);
+    sf_text_printf(svg, "Z\"/>\n<path class=\"expected\" d=\"");
+    print_steps(svg, bars, x, y, 0, false);
+    sf_text_printf(svg, "\"/>\n");
+}
+
+static void print_bars(sf_text *svg, const app_plot_bars *bars, const plot_axis *x, const plot_axis *y)
+{
+    sf_text_printf(svg, "<path class=\"bar\" shape-rendering=\"crispEdges\" d=\"");
+    for (size_t k = 0; k < bars->count; k++) {
+        double left = place(x, bars->from + bars->width * (double)k);
+        double right = place(x, bars->from + bars->width * (double)(k + 1));
+        sf_text_printf(svg, "M%.2f %dV%.2fH%.2fV%dZ", left, HEIGHT - BOTTOM, place(y, bars->counts[k]),
+                       right - (right - left > 6 ? 1 : 0), HEIGHT - BOTTOM);
+    }
+    sf_text_printf(svg, "\"/>\n");
+}
+
+void app_plot_bars_print(sf_text *svg, const app_plot_bars *bars)
+{
+    double highest = 0;
+    for (size_t i = 0; i < bars->count; i++) {
+        double chance = bars->expected != NULL ? bars->expected[i] + 2 * sqrt(bars->expected[i]) : 0;
+        highest = fmax(highest, fmax(bars->counts[i], chance));
+    }
+    plot_axis x = {.least = bars->from,
+                   .most = bars->from + bars->width * (double)bars->count,
+                   .at_least = LEFT,
+                   .at_most = WIDTH - RIGHT};
+    plot_axis y = {.most = highest > 0 ? highest * 1.05 : 1, .at_least = HEIGHT - BOTTOM, .at_most = TOP};
+    print_head(svg, &bars->words);
+    if (bars->mark_from < bars->mark_to)
+        sf_text_printf(svg, "<path class=\"mark\" d=\"M%.1f %dV%dH%.1fV%dZ\"/>\n", place(&x, bars->mark_from),
+                       HEIGHT - BOTTOM, TOP, place(&x, bars->mark_to), HEIGHT - BOTTOM);
+    print_ticks(svg, &x, true);
+    print_ticks(svg, &y, false);
+    print_bars(svg, bars, &x, &y);
+    if (bars->expected != NULL)
+        print_expected(svg, bars, &x, &y);
+    print_frame(svg, &bars->words);
+}
+
+void app_plot_stack_begin(sf_text *svg, unsigned pictures)
+{
+    sf_text_printf(
+        svg, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %u\" width=\"%d\" height=\"%u\">\n",
+        WIDTH, pictures * HEIGHT, WIDTH, pictures * HEIGHT);
+}
+
+void app_plot_stack_end(sf_text *svg)
+{
+    sf_text_printf(svg, "</svg>\n");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Curves and maps with axes as SVG files. */
+/** Curves, maps and bars with axes as SVG files. */
 #ifndef SF_APP_PLOT_H
 #define SF_APP_PLOT_H
 
@@ -9,6 +9,7 @@
 typedef struct app_plot_words {
     const char *title, *caption; /**< above the axes; caption in smaller letters under the title */
     const char *x_label, *y_label;
+    unsigned place; /**< in a stack of pictures, from the top */
 } app_plot_words;
 
 typedef struct app_plot {
@@ -32,5 +33,20 @@ typedef struct app_plot_map {
 } app_plot_map;
 
 void app_plot_map_print(sf_text *svg, const app_plot_map *map);
+
+/** Counts in bins of equal width, beside what is expected in each and two standard deviations around it. */
+typedef struct app_plot_bars {
+    app_plot_words words;
+    double from, width; /**< of the first bin */
+    size_t count;
+    const double *counts, *expected; /**< expected NULL: not known */
+    double mark_from, mark_to;       /**< a stretch of the axis to be shaded; none where they are equal */
+} app_plot_bars;
+
+void app_plot_bars_print(sf_text *svg, const app_plot_bars *bars);
+
+/** Before and after the pictures of a stack, each printed with its place. */
+void app_plot_stack_begin(sf_text *svg, unsigned pictures);
+void app_plot_stack_end(sf_text *svg);
 
 #endif

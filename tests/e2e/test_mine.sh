@@ -255,6 +255,25 @@ assert abs(first["expected"] - 4 * 3 / 19) < 0.001'
 $SYNFIRE count demo.h5 --episodes some.txt --correlogram >out
 grep -q 'independent units at constant rates give' out
 
+# Pictures: one for each link and correlogram, one for each episode's windows.
+head -n 2 some.txt >two.txt
+for what in "" --correlogram "--window 7" "--window 7 --correlogram"; do
+    # shellcheck disable=SC2086
+    $SYNFIRE count demo.h5 --episodes two.txt $what --plot two.svg >out
+    python3 - "$what" <<'PY'
+import sys, xml.etree.ElementTree as tree
+ns = "{http://www.w3.org/2000/svg}"
+pictures = tree.parse("two.svg").getroot().findall(ns + "svg")
+assert len(pictures) == (4 if sys.argv[1].count("--") == 2 else 2)
+for k, picture in enumerate(pictures):
+    bars = next(p for p in picture.findall(ns + "path") if p.get("class") == "bar").get("d").count("M")
+    assert float(picture.get("y")) == k * float(picture.get("height")) and bars in (8, 10, 100)
+PY
+done
+refused 64 "--plot would write over the input" $SYNFIRE count demo.h5 --episodes two.txt --plot demo.h5
+refused 64 "expected 1 to 40" $SYNFIRE count demo.h5 --episodes text.txt --plot many.svg
+refused 73 "cannot create" $SYNFIRE count demo.h5 --episodes two.txt --plot nowhere/x.svg
+
 # Nothing frequent is no error, and says what to do.
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 5000 --json >out 2>err
 check 'assert out["episodes"] == [] and out["levels"][0]["frequent"] == 0'
