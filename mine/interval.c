@@ -34,10 +34,11 @@ typedef struct counting {
     const sf_count_job *job;
     uint32_t *counts;
     counter *counters;
+    size_t block; /* candidates handed to a thread at a time */
 } counting;
 
-/* Candidates handed to a thread at a time: neighbours share prefixes. */
-#define BLOCK 64
+/* Candidates handed to a thread at a time, at most: neighbours share prefixes. */
+#define MOST_BLOCK 64
 
 static int reserve_list(timed_list *list, size_t room)
 {
@@ -135,7 +136,7 @@ static int count_block(void *context, unsigned worker, size_t block)
 {
     counting *all = context;
     const sf_candidates *c = all->job->candidates;
-    size_t begin = block * BLOCK, end = begin + BLOCK < c->count ? begin + BLOCK : c->count;
+    size_t begin = block * all->block, end = begin + all->block < c->count ? begin + all->block : c->count;
     int status = SF_OK;
     for (size_t i = begin; i < end && status == SF_OK; i++)
         status = count_one(all, &all->counters[worker], i, i > begin ? shared_nodes(c, i - 1, i) : 0);
@@ -146,10 +147,14 @@ static int count_all(uint32_t *counts, const sf_count_job *job, sf_error *error)
 {
     unsigned threads = job->threads > 0 ? job->threads : 1;
     counting all = {.job = job, .counts = counts};
+    size_t count = job->candidates->count, share = count / (4 * (size_t)threads);
+    all.block = share < 1            ? 1
+                : share < MOST_BLOCK ? share
+                                     : MOST_BLOCK; /* so that the threads end together */
     all.counters = sf_alloc(threads, sizeof *all.counters);
     int status = SF_NO_MEMORY;
     if (all.counters != NULL)
-        status = sf_parallel_for(threads, (job->candidates->count + BLOCK - 1) / BLOCK, count_block, &all);
+        status = sf_parallel_for(threads, (count + all.block - 1) / all.block, count_block, &all);
     for (unsigned t = 0; all.counters != NULL && t < threads; t++)
         for (uint32_t i = 0; i < SF_EPISODE_MAX_SIZE; i++)
             sf_free(all.counters[t].lists[i].items);
