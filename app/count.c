@@ -430,11 +430,15 @@ const app_command app_command_count = {
     .most_arguments = 1,
     .example = "echo 'A -(4,6]-> B -(4,6]-> C' >chains.txt\n"
                "  synfire count demo.h5 --episodes chains.txt --window 20 --hop 10",
-    .notes = "Windows start at --from, or at the first spike, and every hop from there. Each holds the "
-             "spikes with "
-             "from <= time < to, and its counts are those of that part of the recording alone. After the "
-             "full ones "
-             "comes one marked `partial`, which ends where the recording does.",
+    .notes =
+        "Windows start at --from, or at the first spike, and every hop from there. Each holds the "
+        "spikes with "
+        "from <= time < to, and its counts are those of that part of the recording alone. After the "
+        "full ones "
+        "comes one marked `partial`, which ends where the recording does.\n"
+        "bursts are those of the whole array that an occurrence begins in, reverse is the count of B -> A. "
+        "With "
+        "--epochs every epoch is counted alone too. Correlograms hold all pairs of spikes, counted or not.",
     .options = {options, app_engine_options, app_selection_options},
     .run = run,
 };

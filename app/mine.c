@@ -383,6 +383,11 @@ const app_command app_command_mine = {
         "share make almost every count exceed it, so it ranks and does not decide. With --significance it is "
         "the mean count in surrogates, p compares the count with them, and q corrects for all candidates. "
         "strength is the probability of a link at which the count would be expected.\n"
+        "bursts are those of the whole array that an occurrence begins in, reverse is the count of B -> A, "
+        "and "
+        "parts are episodes that this one and chance account for: folded, unless --verbose. With --epochs "
+        "every "
+        "epoch's own count is told too.\n"
         "docs/episodes.md says what the tests assume and when not to trust them.",
     .options = {options, app_mining_options, app_significance_options, app_surrogate_options,
                 app_engine_options, app_selection_options},

@@ -344,3 +344,17 @@ assert rows == [("interval", 1), ("interval", 2), ("reference", 1)] + [
 assert len({(r["candidates"], r["frequent"]) for r in out}) == 1 and out[0]["ratio"] == 1
 assert all(r["bench"] == "episodes" and r["job"] == "sim-64-high" and r["seconds"] > 0 for r in out)'
 refused 64 "has no part 'nothing'; it has: sym26" $SYNFIRE bench episodes nothing
+
+# The crossover of hybrid is measured once, and kept in the user's cache.
+export XDG_CACHE_HOME=$PWD/cache
+$SYNFIRE bench episodes --calibrate --threads 2 --json >first 2>err
+grep -q "$PWD/cache/synfire/crossover-" err
+$SYNFIRE bench episodes --calibrate --threads 2 --quiet --json >out
+python3 - <<'PY'
+import json
+first, again = (json.load(open(f)) for f in ("first", "out"))
+assert [r["size"] for r in first if r["device"] == "cpu"] == [2, 3, 4, 5, 6, 7, 8]
+assert all(r["from"] == "measured now" and r["seconds"] > 0 and r["ptpe_from"] >= 1 for r in first)
+assert all(r["from"] == "kept" for r in again)
+assert [r["ptpe_from"] for r in first] == [r["ptpe_from"] for r in again]
+PY
