@@ -24,25 +24,56 @@ enum { ROWS = 16, CHUNK = 1024, STRIP = 32 };
 /* Standardises the columns into pairs->columns; the covariance is then their correlation. */
 static int standardise_columns(sf_pairs *pairs, const sf_samples *samples, sf_error *error)
 {
-    double *raw = sf_resize(NULL, samples->n, sizeof *raw);
-    if (raw == NULL)
-        return sf_fail_memory(error);
+    size_t n = samples->n, d = samples->d;
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < d; c++)
+            pairs->columns[c * n + i] = samples->values[i * d + c];
     int status = SF_OK;
-    for (size_t c = 0; status == SF_OK && c < samples->d; c++) {
-        for (size_t i = 0; i < samples->n; i++)
-            raw[i] = samples->values[i * samples->d + c];
+    for (size_t c = 0; status == SF_OK && c < d; c++) {
+        double *column = pairs->columns + c * n;
         sf_moments moments;
-        status = sf_moments_find(&moments, raw, samples->n, error);
-        for (size_t i = 0; status == SF_OK && i < samples->n; i++)
-            pairs->columns[c * samples->n + i] = (raw[i] - moments.mean) / moments.sigma;
+        status = sf_moments_find(&moments, column, n, error);
+        if (status != SF_OK && error != NULL && d > 1)
+            snprintf(error->place, sizeof error->place, "column %zu", c + 1);
+        for (size_t i = 0; status == SF_OK && i < n; i++)
+            column[i] = (column[i] - moments.mean) / moments.sigma;
         pairs->log_root_det += status == SF_OK ? log(moments.sigma) : 0;
         pairs->sigma = moments.sigma;
-        if (status != SF_OK && error != NULL && samples->d > 1)
-            snprintf(error->place, sizeof error->place, "column %zu", c + 1);
     }
-    sf_free(raw);
     return status;
 }
+
+/* *product = sum of a b */
+SF_VECTOR_BODY void multiply_body(double *restrict product, const double *restrict a,
+                                  const double *restrict b, size_t n)
+{
+    double lanes[STRIP] = {0}, sum = 0;
+    size_t whole = n - n % STRIP;
+    for (size_t k = 0; k < whole; k += STRIP)
+        for (size_t l = 0; l < STRIP; l++)
+            lanes[l] += a[k + l] * b[k + l];
+    for (size_t k = whole; k < n; k++)
+        sum += a[k] * b[k];
+    for (size_t l = 0; l < STRIP; l++)
+        sum += lanes[l];
+    *product = sum;
+}
+
+SF_VECTOR_LEVELS(multiply, multiply_body,
+                 (double *restrict product, const double *restrict a, const double *restrict b, size_t n),
+                 (product, a, b, n))
+
+/* column -= share other */
+SF_VECTOR_BODY void subtract_body(double *restrict column, const double *restrict other, size_t n,
+                                  double share)
+{
+    for (size_t i = 0; i < n; i++)
+        column[i] -= share * other[i];
+}
+
+SF_VECTOR_LEVELS(subtract, subtract_body,
+                 (double *restrict column, const double *restrict other, size_t n, double share),
+                 (column, other, n, share))
 
 /*
  * Cholesky decomposition and whitening in one: each column loses what the columns before it explain, and what
@@ -57,15 +88,11 @@ static int whiten(sf_pairs *pairs, sf_error *error)
         for (int round = 0; round < 2; round++) {
             for (size_t b = 0; b < c; b++) {
                 const double *other = pairs->columns + b * n;
-                double product = 0;
-                for (size_t i = 0; i < n; i++)
-                    product += other[i] * column[i];
-                for (size_t i = 0; i < n; i++)
-                    column[i] -= product / (double)(n - 1) * other[i];
+                double product;
+                multiply(&product, other, column, n);
+                subtract(column, other, n, product / (double)(n - 1));
             }
-            left = 0;
-            for (size_t i = 0; i < n; i++)
-                left += column[i] * column[i];
+            multiply(&left, column, column, n); /* restrict allows it: nothing is written */
         }
         double share = left / (double)(n - 1);
         if (!(share > 1e-20))

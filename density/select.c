@@ -157,6 +157,10 @@ static int select_plugin(selection *s)
     return status;
 }
 
+/* One sample a million times further out than the others are wide takes all the frequencies there are. */
+static const char too_wide[] =
+    "the samples reach so far that no smaller bandwidth could be looked at: is one of them an outlier?";
+
 /* The smallest bandwidth allowed, where a method would go on below it. */
 static void set_floor(selection *s, const char *otherwise)
 {
@@ -192,7 +196,7 @@ static int select_isj(selection *s)
     if (status != SF_OK)
         return status;
     if (isnan(b))
-        set_floor(s, "no bandwidth above the smallest one looked at reproduces itself: that one is given");
+        set_floor(s, too_wide);
     else
         set_relative(s, b);
     return SF_OK;
@@ -264,7 +268,9 @@ static int set_without_minimum(selection *s, const sf_search *search)
     double isj = NAN;
     int status = s->score != sf_spectral_lscv || search->lowest > 0 ? SF_OK : find_isj(s, &isj);
     s->result->at_edge = true;
-    s->result->note = "the score has no minimum: the edge of the search is given";
+    s->result->note = s->score == sf_spectral_lscv && search->lowest == 0
+                          ? too_wide
+                          : "the score has no minimum: the edge of the search is given";
     if (!isnan(isj)) {
         edge = (sf_score_point){isj, sf_spectrum_lscv(&s->batch.spectrum, isj, NULL)};
         s->result->note = "the score falls without end towards h = 0, as it does where samples are tied: the "

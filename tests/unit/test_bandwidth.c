@@ -171,7 +171,12 @@ static void outliers_are_survived(void **state)
     /* The characteristic function ends at the modes it has room for, and says so; that is near enough. */
     sf_bandwidth isj = select_or_fail("isj", x, N, 1, (sf_bandwidth_options){0});
     assert_true(isj.at_edge && isj.h > 0.2 && isj.h < 2);
+    assert_non_null(strstr(isj.note, "an outlier?"));
+    sf_bandwidth lscv = select_or_fail("lscv", x, N, 1, (sf_bandwidth_options){0});
+    assert_true(lscv.at_edge && lscv.h == isj.h);
+    assert_non_null(strstr(lscv.note, "an outlier?"));
     sf_bandwidth_free(&isj);
+    sf_bandwidth_free(&lscv);
     x[17] = 1e4;
     assert_close(h_of("isj", x, N, false), isj_without, 0.05, "isj with an outlier");
     assert_close(h_of("lscv", x, N, false), h_of("lscv", x, N, true), 1e-8, "lscv with an outlier");
