@@ -212,7 +212,7 @@ static int estimate(const app_call *call, const density_request *request, densit
         return sf_fail_memory(error);
     if (plane)
         return sf_density_evaluate_plane(result->values, x->at, x->count, y->at, y->count, samples->values,
-                                         samples->n, result->h, sf_thread_cores(), error);
+                                         NULL, samples->n, result->h, sf_thread_cores(), error);
     return sf_density_evaluate(result->values, x->at, x->count, samples->values, samples->n, result->h,
                                request->domain, sf_thread_cores(), error);
 }

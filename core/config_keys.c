@@ -31,8 +31,10 @@ static const cyaml_strval_t encodings[] = {{"msgpack", SF_CONFIG_MSGPACK}, {"jso
 static const cyaml_strval_t policies[] = {
     {"block", SF_RING_BLOCK}, {"drop-oldest", SF_RING_DROP_OLDEST}, {"drop-newest", SF_RING_DROP_NEWEST}};
 static const cyaml_strval_t metrics[] = {{"episodes", SF_CONFIG_EPISODES}, {"sttc", SF_CONFIG_STTC}};
-static const cyaml_strval_t quantities[] = {
-    {"isi", SF_CONFIG_ISI}, {"delay", SF_CONFIG_DELAY}, {"rate", SF_CONFIG_RATE}};
+static const cyaml_strval_t quantities[] = {{"isi", SF_CONFIG_ISI},
+                                            {"delay", SF_CONFIG_DELAY},
+                                            {"rate", SF_CONFIG_RATE},
+                                            {"position", SF_CONFIG_POSITION}};
 
 /* ---- fields: a key that others depend on (`where`) comes before them ---- */
 
@@ -207,9 +209,11 @@ const sf_config_rule sf_config_rules[] = {
     {"density.quantity", .otherwise = "isi"},
     {"density.unit", .where = "quantity=isi,rate", .needed = true},
     {"density.episode", .where = "quantity=delay", .needed = true},
-    {"density.method", .otherwise = "isj"},
+    {"density.method", .where = "quantity=isi,delay,rate", .otherwise = "isj"},
+    {"density.method", .where = "quantity=position", .otherwise = "silverman"},
     {"density.reselect", .otherwise = "0.2", .least = 0, .most = 100},
-    {"density.grid", .otherwise = "64", .least = 2, .most = 65536},
+    {"density.grid", .where = "quantity=isi,delay,rate", .otherwise = "64", .least = 2, .most = 65536},
+    {"density.grid", .where = "quantity=position", .otherwise = "32", .least = 2, .most = 1024},
 
     {"sinks.type", .needed = true},
     {"sinks.path", .where = "type=jsonl", .otherwise = "-"},

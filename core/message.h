@@ -67,7 +67,9 @@ typedef struct sf_density_message {
     char quantity[64]; /**< "isi", "delay <id> <link>", ... */
     double h;          /**< bandwidth, in the quantity's unit (seconds for times) */
     double grid_start, grid_step;
-    size_t count;
+    size_t rows; /**< of a density over a plane: values are row after row; 0: over a line */
+    double row_start, row_step;
+    size_t count; /**< of values */
     double *values;
 } sf_density_message;
 

@@ -139,22 +139,22 @@ int sf_density_evaluate(double *values, const double *points, size_t count, cons
 
 /* ---- two columns ---- */
 
-/* sums[k] += exp(-|(u[k], v[k]) - (a[j], b[j])|^2 / 2), whitened points and samples */
+/* sums[k] += w[j] exp(-|(u[k], v[k]) - (a[j], b[j])|^2 / 2), whitened points and samples */
 SF_VECTOR_BODY void add_plane_body(double *restrict sums, const double *restrict u, const double *restrict v,
                                    size_t length, const double *restrict a, const double *restrict b,
-                                   size_t count)
+                                   const double *restrict w, size_t count)
 {
     for (size_t j = 0; j < count; j++)
         for (size_t k = 0; k < length; k++) {
             double across = u[k] - a[j], up = v[k] - b[j];
-            sums[k] += sf_exp(-0.5 * (across * across + up * up));
+            sums[k] += w[j] * sf_exp(-0.5 * (across * across + up * up));
         }
 }
 
 SF_VECTOR_LEVELS(add_plane, add_plane_body,
                  (double *restrict sums, const double *restrict u, const double *restrict v, size_t length,
-                  const double *restrict a, const double *restrict b, size_t count),
-                 (sums, u, v, length, a, b, count))
+                  const double *restrict a, const double *restrict b, const double *restrict w, size_t count),
+                 (sums, u, v, length, a, b, w, count))
 
 /* (x, y) -> (across_x (x - mean_x), up_x (x - mean_x) + up_y (y - mean_y)): to covariance 1/h^2 */
 typedef struct whitening {
@@ -167,32 +167,33 @@ typedef struct plane_evaluation {
     const double *x, *y;
     size_t columns, n;
     whitening to;
-    const double *a, *b; /* whitened samples */
-    double height;       /* of one sample's kernel, over n */
+    const double *a, *b, *w; /* whitened samples, and their weights */
+    double height;           /* of one sample's kernel, over their number */
 } plane_evaluation;
 
-static int find_whitening(whitening *to, const double *samples, size_t n, double h, sf_error *error)
+static int find_whitening(whitening *to, const double *samples, const double *w, size_t n, double count,
+                          double h, sf_error *error)
 {
-    double count = (double)n, xx = 0, xy = 0, yy = 0, rest = 0;
+    double xx = 0, xy = 0, yy = 0, rest = 0;
     *to = (whitening){0};
     for (size_t i = 0; i < n; i++) {
-        to->mean_x += samples[2 * i] / count;
-        to->mean_y += samples[2 * i + 1] / count;
+        to->mean_x += w[i] * samples[2 * i] / count;
+        to->mean_y += w[i] * samples[2 * i + 1] / count;
     }
     for (size_t i = 0; i < n; i++) {
         double x = samples[2 * i] - to->mean_x, y = samples[2 * i + 1] - to->mean_y;
-        xx += x * x / (count - 1);
-        xy += x * y / (count - 1);
-        yy += y * y / (count - 1);
+        xx += w[i] * x * x / (count - 1);
+        xy += w[i] * x * y / (count - 1);
+        yy += w[i] * y * y / (count - 1);
     }
     for (size_t i = 0; i < n; i++) { /* what x does not explain of y */
         double left = samples[2 * i + 1] - to->mean_y - xy / xx * (samples[2 * i] - to->mean_x);
-        rest += left * left / (count - 1);
+        rest += w[i] * left * left / (count - 1);
     }
     if (!(xx > 0) || !(rest > 1e-20 * yy))
-        return sf_fail(
-            error, SF_DATA, NULL,
-            "the covariance is singular: the columns are equal values, or one a multiple of the other");
+        return sf_fail(error, SF_DATA, NULL,
+                       "the covariance is singular: the columns are equal values, or one a multiple of the "
+                       "other");
     to->across_x = 1 / (h * sqrt(xx));
     to->up_y = 1 / (h * sqrt(rest));
     to->up_x = -xy / xx * to->up_y;
@@ -214,35 +215,52 @@ static int evaluate_row(void *context, unsigned worker, size_t row)
         double u[STRIP], v[STRIP], sums[STRIP] = {0};
         for (size_t k = 0; k < length; k++)
             whiten(&e->to, e->x[first + k], e->y[row], &u[k], &v[k]);
-        add_plane(sums, u, v, length, e->a, e->b, e->n);
+        add_plane(sums, u, v, length, e->a, e->b, e->w, e->n);
         for (size_t k = 0; k < length; k++)
             e->values[row * e->columns + first + k] = e->height * sums[k];
     }
     return SF_OK;
 }
 
+/* Whitened samples and weights: three columns in one block, which the caller frees. */
+static int prepare_plane(plane_evaluation *e, double **columns, const double *samples, const double *weights,
+                         double h, sf_error *error)
+{
+    size_t n = e->n;
+    double *a = *columns = sf_resize(NULL, n, 3 * sizeof *a), count = 0;
+    if (a == NULL)
+        return sf_fail_memory(error);
+    double *b = a + n, *w = b + n;
+    for (size_t i = 0; i < n; i++) {
+        w[i] = weights != NULL ? weights[i] : 1;
+        count += w[i];
+    }
+    if (count < 2)
+        return sf_fail(error, SF_DATA, NULL, "found %.17g samples, expected at least 2", count);
+    int status = find_whitening(&e->to, samples, w, n, count, h, error);
+    for (size_t i = 0; status == SF_OK && i < n; i++)
+        whiten(&e->to, samples[2 * i], samples[2 * i + 1], &a[i], &b[i]);
+    e->a = a;
+    e->b = b;
+    e->w = w;
+    e->height = e->to.across_x * e->to.up_y / (count * SQRT_2PI * SQRT_2PI);
+    return status;
+}
+
 int sf_density_evaluate_plane(double *values, const double *x, size_t columns, const double *y, size_t rows,
-                              const double *samples, size_t n, double h, unsigned threads, sf_error *error)
+                              const double *samples, const double *weights, size_t n, double h,
+                              unsigned threads, sf_error *error)
 {
     if (!(h > 0) || !isfinite(h))
         return sf_fail(error, SF_USAGE, NULL, "found the bandwidth %g, expected a number above 0", h);
-    if (n < 2)
-        return sf_fail(error, SF_DATA, NULL, "found %zu samples, expected at least 2", n);
     int status = sf_domain_check(SF_DOMAIN_LINE, samples, 2 * n, error);
-    plane_evaluation e = {.values = values, .x = x, .y = y, .columns = columns, .n = n};
-    if (status == SF_OK)
-        status = find_whitening(&e.to, samples, n, h, error);
     if (status != SF_OK)
         return status;
-    double *whitened = sf_resize(NULL, n, 2 * sizeof *whitened);
-    if (whitened == NULL)
-        return sf_fail_memory(error);
-    for (size_t i = 0; i < n; i++)
-        whiten(&e.to, samples[2 * i], samples[2 * i + 1], &whitened[i], &whitened[n + i]);
-    e.a = whitened;
-    e.b = whitened + n;
-    e.height = e.to.across_x * e.to.up_y / ((double)n * SQRT_2PI * SQRT_2PI);
-    status = sf_parallel_for(threads, rows, evaluate_row, &e);
+    plane_evaluation e = {.values = values, .x = x, .y = y, .columns = columns, .n = n};
+    double *whitened = NULL;
+    status = prepare_plane(&e, &whitened, samples, weights, h, error);
+    if (status == SF_OK)
+        status = sf_parallel_for(threads, rows, evaluate_row, &e);
     sf_free(whitened);
     return status;
 }

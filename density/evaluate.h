@@ -24,11 +24,13 @@ int sf_density_evaluate(double *values, const double *points, size_t count, cons
                         double h, sf_domain domain, unsigned threads, sf_error *error);
 
 /**
- * The density of samples of two columns (row-major, n >= 2) on a grid: values[r * columns + c] at (x[c],
- * y[r]). The kernel's covariance is h^2 times that of the samples. The direct sum, O(rows * columns * n).
- * SF_DATA where the covariance is singular, SF_USAGE as above, SF_NO_MEMORY.
+ * The density of samples of two columns (row-major) on a grid: values[r * columns + c] at (x[c], y[r]).
+ * Sample i counts as weights[i] equal ones, 2 or more together; NULL: each as one. The kernel's covariance is
+ * h^2 times that of the samples. The direct sum, O(rows * columns * n). SF_DATA where the covariance is
+ * singular, SF_USAGE as above, SF_NO_MEMORY.
  */
 int sf_density_evaluate_plane(double *values, const double *x, size_t columns, const double *y, size_t rows,
-                              const double *samples, size_t n, double h, unsigned threads, sf_error *error);
+                              const double *samples, const double *weights, size_t n, double h,
+                              unsigned threads, sf_error *error);
 
 #endif

@@ -52,6 +52,8 @@ static sf_live_options live_options_of(const sf_density_plan *plan, const sf_con
         options.most = FIRST_RATES / hop_s;
         options.b_least = 1 / hop_s; /* rates are whole multiples of it */
         break;
+    case SF_CONFIG_POSITION:
+        break;
     }
     return options;
 }
@@ -77,6 +79,7 @@ static void close_plan(sf_density_plan *plan)
     sf_free(plan->states);
     sf_free(plan->labels);
     sf_quantity_close(&plan->quantity);
+    sf_positions_close(&plan->positions);
 }
 
 /* What every kind needs once it is known of how many units or episodes it is. */
@@ -152,6 +155,17 @@ static int open_of_episodes(sf_density_plan *plan, const sf_config *config, cons
     return status;
 }
 
+static int open_one(sf_density_plan *plan, const sf_config *config, const sf_config_density *wanted,
+                    const sf_units *units, sf_error *error)
+{
+    plan->quantity.kind = wanted->quantity;
+    if (wanted->quantity == SF_CONFIG_POSITION)
+        return sf_positions_open(&plan->positions, wanted, units, error);
+    if (wanted->quantity == SF_CONFIG_DELAY)
+        return open_of_episodes(plan, config, wanted, units, error);
+    return open_of_units(plan, wanted, units, config->window.hop_s, error);
+}
+
 int sf_densities_open(sf_densities *densities, const sf_config *config, const sf_units *units,
                       sf_error *error)
 {
@@ -166,9 +180,7 @@ int sf_densities_open(sf_densities *densities, const sf_config *config, const sf
         const sf_config_density *wanted = &config->density[i];
         sf_density_plan *plan = &densities->plans[densities->count++];
         sf_error reason = {0};
-        status = wanted->quantity == SF_CONFIG_DELAY
-                     ? open_of_episodes(plan, config, wanted, units, &reason)
-                     : open_of_units(plan, wanted, units, config->window.hop_s, &reason);
+        status = open_one(plan, config, wanted, units, &reason);
         char key[32];
         snprintf(key, sizeof key, "density.%" PRIu32, i);
         if (status == SF_NO_MEMORY)
@@ -210,6 +222,10 @@ static int widen_rates(sf_density_plan *plan, double rate, int64_t hop_ns, sf_er
 
 static int slide(sf_density_plan *plan, const sf_window_change *change, sf_error *error)
 {
+    if (plan->quantity.kind == SF_CONFIG_POSITION) {
+        sf_positions_slide(&plan->positions, change);
+        return SF_OK;
+    }
     int status = sf_quantity_slide(&plan->quantity, change, error);
     if (status != SF_OK)
         return status;
@@ -271,22 +287,37 @@ static int make_message(sf_message **made, sf_densities *densities, sf_density_p
     return SF_OK;
 }
 
+static int tell_states(sf_densities *densities, sf_density_plan *plan, sf_span window,
+                       void (*publish)(void *user, sf_message *message), void *user, sf_error *error)
+{
+    for (size_t s = 0; s < plan->quantity.count; s++) {
+        if (plan->every && !sf_live_due(&plan->states[s], &plan->live))
+            continue;
+        if (sf_live_select(&plan->states[s], &plan->live, NULL) != SF_OK)
+            continue; /* too few samples, or all equal */
+        sf_message *message = NULL;
+        int status = make_message(&message, densities, plan, s, window, error);
+        if (status != SF_OK)
+            return status;
+        publish(user, message);
+    }
+    return SF_OK;
+}
+
 int sf_densities_tell(sf_densities *densities, sf_span window,
                       void (*publish)(void *user, sf_message *message), void *user, sf_error *error)
 {
-    for (size_t i = 0; i < densities->count; i++) {
+    int status = SF_OK;
+    for (size_t i = 0; status == SF_OK && i < densities->count; i++) {
         sf_density_plan *plan = &densities->plans[i];
-        for (size_t s = 0; s < plan->quantity.count; s++) {
-            if (plan->every && !sf_live_due(&plan->states[s], &plan->live))
-                continue;
-            if (sf_live_select(&plan->states[s], &plan->live, NULL) != SF_OK)
-                continue; /* too few samples, or all equal */
-            sf_message *message = NULL;
-            int status = make_message(&message, densities, plan, s, window, error);
-            if (status != SF_OK)
-                return status;
-            publish(user, message);
+        if (plan->quantity.kind != SF_CONFIG_POSITION) {
+            status = tell_states(densities, plan, window, publish, user, error);
+            continue;
         }
+        sf_message *message = NULL;
+        status = sf_positions_tell(&message, &plan->positions, window, error);
+        if (message != NULL)
+            publish(user, message);
     }
-    return SF_OK;
+    return status;
 }

@@ -12,9 +12,9 @@
 #include "core/config.h"
 #include "core/message.h"
 #include "density/live.h"
-#include "pipeline/quantity.h"
+#include "pipeline/positions.h"
 
-/** One configured density: of one unit or episode, or of every one. */
+/** One configured density: of one unit or episode, or of every one; or of positions, which has no states. */
 typedef struct sf_density_plan {
     sf_quantity quantity; /**< what becomes a sample of which state */
     bool every;
@@ -22,6 +22,7 @@ typedef struct sf_density_plan {
     sf_live_plan live;       /**< shared by the states */
     sf_live_density *states; /**< quantity.count of them */
     char (*labels)[64];      /**< of each state */
+    sf_positions positions;
 } sf_density_plan;
 
 typedef struct sf_densities {

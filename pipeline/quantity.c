@@ -36,6 +36,8 @@ static int open_kind(sf_quantity *q, const sf_episode *episodes, size_t unit_cou
         q->spikes = sf_alloc(q->count * SF_DENSITY_RATES, sizeof *q->spikes);
         complete = q->spikes != NULL;
         break;
+    case SF_CONFIG_POSITION: /* of the array: pipeline/positions.h */
+        break;
     }
     return complete ? SF_OK : sf_fail_memory(error);
 }
@@ -218,6 +220,8 @@ int sf_quantity_slide(sf_quantity *quantity, const sf_window_change *change, sf_
         break;
     case SF_CONFIG_RATE:
         status = slide_rates(quantity, change);
+        break;
+    case SF_CONFIG_POSITION:
         break;
     }
     if (status == SF_OK)

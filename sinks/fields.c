@@ -105,10 +105,16 @@ static void tell_density(const teller *t, const sf_density_message *density)
     tell_window(t, &density->window);
     t->as->string(t->to, "quantity", density->quantity);
     t->as->real(t->to, "h", density->h);
-    t->as->map(t->to, "grid", 3);
+    bool plane = density->rows > 0;
+    t->as->map(t->to, "grid", plane ? 6 : 3);
     t->as->real(t->to, "start", density->grid_start);
     t->as->real(t->to, "step", density->grid_step);
-    t->as->natural(t->to, "count", density->count);
+    t->as->natural(t->to, "count", plane ? density->count / density->rows : density->count);
+    if (plane) {
+        t->as->real(t->to, "row_start", density->row_start);
+        t->as->real(t->to, "row_step", density->row_step);
+        t->as->natural(t->to, "rows", density->rows);
+    }
     t->as->end_map(t->to);
     tell_reals(t, "values", density->values, density->count);
 }

@@ -58,6 +58,8 @@ typedef struct density_row {
     int64_t from_ns, to_ns;
     double h, grid_start, grid_step;
     uint64_t first_value, count; /* in density_values */
+    double row_start, row_step;
+    uint64_t rows;
     char quantity[64];
 } density_row;
 
@@ -193,7 +195,8 @@ static const table_form forms[TABLES] = {
                     FIELD(density_row, I64, to_ns), FIELD(density_row, TEXT, quantity),
                     FIELD(density_row, F64, h), FIELD(density_row, F64, grid_start),
                     FIELD(density_row, F64, grid_step), FIELD(density_row, U64, first_value),
-                    FIELD(density_row, U64, count)}},
+                    FIELD(density_row, U64, count), FIELD(density_row, F64, row_start),
+                    FIELD(density_row, F64, row_step), FIELD(density_row, U64, rows)}},
     [GRAPHS] = {"graphs",
                 sizeof(graph_row),
                 512,
@@ -570,7 +573,10 @@ static int append_density(recorder *self, const sf_message *message, sf_error *e
                        .grid_start = density->grid_start,
                        .grid_step = density->grid_step,
                        .first_value = self->density_value_count,
-                       .count = density->count};
+                       .count = density->count,
+                       .row_start = density->row_start,
+                       .row_step = density->row_step,
+                       .rows = density->rows};
     memcpy(row.quantity, density->quantity, strnlen(density->quantity, sizeof row.quantity));
     int status = sf_layout_column_append(self->density_values, H5T_NATIVE_DOUBLE, density->values,
                                          density->count, error);

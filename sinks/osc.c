@@ -191,7 +191,7 @@ static double density_at(const sf_density_message *density, double place)
 
 static int send_density(osc_sink *sink, const sf_density_message *density, sf_error *error)
 {
-    if (density->count == 0)
+    if (density->count == 0 || density->rows > 0) /* a plane has no room in 64 numbers */
         return SF_OK;
     lo_message message = lo_message_new();
     if (message == NULL)

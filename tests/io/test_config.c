@@ -276,7 +276,7 @@ static void the_reference_shows_every_default(void **state)
     static const char bare[] = "sources: [{type: replay, recording: recording.h5}, {type: zmq}]\n"
                                "graph: {reach: [{from: '#0'}], patterns: [{pattern: feed-forward-loop}]}\n"
                                "density: [{unit: '#0'}, {quantity: delay, episode: '#0 -(0,5]-> #1'},\n"
-                               "  {quantity: rate, unit: '#0'}]\n"
+                               "  {quantity: rate, unit: '#0'}, {quantity: position}]\n"
                                "sinks: [{type: jsonl}, {type: zmq}, {type: osc},\n"
                                "  {type: hdf5, path: run.h5}]\n";
     char *path = source_path("configs/reference.yaml");

@@ -162,7 +162,8 @@ static void make_units(sf_units *units, size_t count)
 {
     *units = (sf_units){0};
     for (size_t i = 0; i < count; i++)
-        assert_int_equal(sf_units_add(units, &(sf_unit){.electrode = -1}, NULL), SF_OK);
+        assert_int_equal(sf_units_add(units, &(sf_unit){.x_um = NAN, .y_um = NAN, .electrode = -1}, NULL),
+                         SF_OK);
     assert_int_equal(sf_units_finish(units, NULL), SF_OK);
 }
 
@@ -236,6 +237,70 @@ static void rates_find_room_as_they_rise(void **state)
     sf_units_free(&units);
 }
 
+static sf_message *kept;
+
+static void keep_message(void *user, sf_message *message)
+{
+    (void)user;
+    sf_message_release(kept);
+    kept = message;
+}
+
+/* Two hops come and the first goes: the map is that of the positions of the spikes that are left. */
+static void positions_are_those_of_the_windows_spikes(void **state)
+{
+    (void)state;
+    static const double xy[6][2] = {{0, 0}, {100, 30}, {40, 200}, {NAN, NAN}, {160, 90}, {20, 110}};
+    sf_units units = {0};
+    for (int u = 0; u < 6; u++)
+        assert_int_equal(
+            sf_units_add(&units, &(sf_unit){.x_um = xy[u][0], .y_um = xy[u][1], .electrode = -1}, NULL),
+            SF_OK);
+    assert_int_equal(sf_units_finish(&units, NULL), SF_OK);
+    sf_config config = test_config("density: [{quantity: position, grid: 20, reselect: 0}]\n");
+    sf_densities densities;
+    assert_int_equal(sf_densities_open(&densities, &config, &units, NULL), SF_OK);
+    sf_spike spikes[300];
+    for (int i = 0; i < 300; i++)
+        spikes[i] = (sf_spike){.time_ns = i, .unit = (uint32_t)(i * i % 11 + i % 3) % 6};
+    for (int i = 0; i < 3; i++) {
+        sf_window_change change = {.entered = spikes + 100 * i,
+                                   .entered_count = 100,
+                                   .left = spikes + 50 * i,
+                                   .left_count = i == 0 ? 0 : 50,
+                                   .hop_ns = 100};
+        if (i > 0)
+            change.left = spikes + 50 * (i - 1);
+        assert_int_equal(sf_densities_slide(&densities, &change, NULL), SF_OK);
+        assert_int_equal(sf_densities_tell(&densities, (sf_span){0, 1}, keep_message, NULL, NULL), SF_OK);
+    }
+    double samples[600], x[20], y[20], values[400];
+    size_t n = 0;
+    for (int i = 100; i < 300; i++)
+        if (isfinite(xy[spikes[i].unit][0]))
+            memcpy(&samples[2 * n++], xy[spikes[i].unit], 2 * sizeof *samples);
+    assert_non_null(kept);
+    const sf_density_message *density = &kept->density;
+    assert_string_equal(density->quantity, "position");
+    assert_int_equal(density->rows, 20);
+    assert_int_equal(density->count, 400);
+    assert_true(fabs(density->h - pow((double)n, -1.0 / 6)) < 1e-15);
+    for (int k = 0; k < 20; k++) {
+        x[k] = density->grid_start + k * density->grid_step;
+        y[k] = density->row_start + k * density->row_step;
+    }
+    assert_true(fabs(x[0] + 8) < 1e-9 && fabs(x[19] - 168) < 1e-9 && fabs(y[19] - 210) < 1e-9);
+    assert_int_equal(sf_density_evaluate_plane(values, x, 20, y, 20, samples, NULL, n, density->h, 1, NULL),
+                     SF_OK);
+    for (int k = 0; k < 400; k++)
+        assert_true(fabs(density->values[k] - values[k]) < 1e-12 * (values[k] + 1e-6));
+    sf_message_release(kept);
+    kept = NULL;
+    sf_densities_close(&densities);
+    sf_config_free(&config);
+    sf_units_free(&units);
+}
+
 static void what_no_density_can_be_of_is_refused(void **state)
 {
     (void)state;
@@ -244,6 +309,8 @@ static void what_no_density_can_be_of_is_refused(void **state)
         {"density: [{quantity: delay, episode: '*'}]\n", "no episode under `track`"},
         {"density: [{quantity: delay, episode: '#0'}]\n", "one unit"},
         {"density: [{quantity: isi, unit: '#0', method: lscv-paper}]\n", "expected isj, plugin, lscv"},
+        {"density: [{quantity: position}]\n", "units at several x"},
+        {"density: [{quantity: position, method: isj}]\n", "silverman or scott"},
     };
     sf_units units;
     make_units(&units, 2);
@@ -292,10 +359,13 @@ static void failed_allocations_leak_nothing(void **state)
                          test_config("window: {length_s: 1, hop_s: 0.001}\n"
                                      "track: ['#0 -(0,5]-> #1']\n"
                                      "density: [{quantity: isi, unit: '*'}, {quantity: delay, episode: '*'},"
-                                     " {quantity: rate, unit: '#0'}]\n")};
-    make_units(&what.units, 2);
+                                     " {quantity: rate, unit: '#0'}, {quantity: position}]\n")};
+    for (int u = 0; u < 3; u++)
+        assert_int_equal(
+            sf_units_add(&what.units, &(sf_unit){.x_um = u, .y_um = u * u, .electrode = -1}, NULL), SF_OK);
+    assert_int_equal(sf_units_finish(&what.units, NULL), SF_OK);
     for (int i = 0; i < 200; i++)
-        what.spikes[i] = (sf_spike){.time_ns = i * MS + i % 13 * 1000, .unit = (uint32_t)i % 2};
+        what.spikes[i] = (sf_spike){.time_ns = i * MS + i % 13 * 1000, .unit = (uint32_t)i % 3};
     test_fail_every_allocation(follow_once, &what);
     sf_config_free(&what.config);
     sf_units_free(&what.units);
@@ -307,6 +377,7 @@ int main(void)
         cmocka_unit_test(the_live_density_is_that_of_the_windows_samples),
         cmocka_unit_test(of_every_unit_those_are_told_that_changed),
         cmocka_unit_test(rates_find_room_as_they_rise),
+        cmocka_unit_test(positions_are_those_of_the_windows_spikes),
         cmocka_unit_test(what_no_density_can_be_of_is_refused),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };

@@ -345,6 +345,9 @@ static void check_densities(hid_t file, const recorded *all)
         is_f64(&at, "h", density->h);
         is_f64(&at, "grid_start", density->grid_start);
         is_f64(&at, "grid_step", density->grid_step);
+        is_f64(&at, "row_start", density->row_start);
+        is_f64(&at, "row_step", density->row_step);
+        assert_int_equal(get_u64(&at, "rows"), density->rows);
         assert_int_equal(get_u64(&at, "count"), density->count);
         assert_memory_equal(values + get_u64(&at, "first_value"), density->values,
                             density->count * sizeof(double));

@@ -124,6 +124,11 @@ static void fill_density(test_random *random, sf_density_message *message)
     message->values = random_list(random, sizeof *message->values, &message->count);
     for (size_t i = 0; i < message->count; i++)
         message->values[i] = random_real(random);
+    if (message->count > 0 && message->count % 2 == 0) { /* over a plane */
+        message->rows = 2;
+        message->row_start = random_real(random);
+        message->row_step = random_real(random);
+    }
 }
 
 static void fill_reach(test_random *random, sf_reach_result *reach, const sf_units *units)

@@ -211,7 +211,13 @@ static void check_density(fields *from, const sf_density_message *density)
     fields grid = {.map = take(from, "grid")};
     is_real(take(&grid, "start"), density->grid_start);
     is_real(take(&grid, "step"), density->grid_step);
-    is_integer(take(&grid, "count"), (int64_t)density->count);
+    is_integer(take(&grid, "count"),
+               (int64_t)(density->rows > 0 ? density->count / density->rows : density->count));
+    if (density->rows > 0) {
+        is_real(take(&grid, "row_start"), density->row_start);
+        is_real(take(&grid, "row_step"), density->row_step);
+        is_integer(take(&grid, "rows"), (int64_t)density->rows);
+    }
     all_taken(&grid);
     check_reals(take_list(from, "values", density->count), density->values);
 }

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Where on the array the spikes of the window were seen, as a density over the plane. Positions are those of
+ * units, so the state is exact: how many spikes of each unit the window holds. One thread.
+ */
+#ifndef SF_PIPELINE_POSITIONS_H
+#define SF_PIPELINE_POSITIONS_H
+
+#include "core/config.h"
+#include "core/message.h"
+#include "core/units.h"
+#include "pipeline/quantity.h"
+
+/** Zero-initialised it holds nothing. */
+typedef struct sf_positions {
+    size_t units;       /**< with a position */
+    uint32_t *place;    /**< by unit of the stream: its number among them, or UINT32_MAX */
+    double *xy;         /**< x and y of each, um */
+    double *spikes;     /**< of each, in the window */
+    double total;       /**< of all */
+    double changed;     /**< spikes that entered and left since h was chosen */
+    double reselect, h; /**< h: the factor of the covariance root; 0: not chosen yet */
+    double *x, *y;      /**< the grid: `grid` points each */
+    size_t grid;
+} sf_positions;
+
+/** SF_CONFIG where no two units have different x and y, and for other methods than silverman and scott. */
+int sf_positions_open(sf_positions *positions, const sf_config_density *wanted, const sf_units *units,
+                      sf_error *error);
+void sf_positions_close(sf_positions *positions);
+
+/** Real-time safe. */
+void sf_positions_slide(sf_positions *positions, const sf_window_change *change);
+
+/** The density in a new message, or NULL where there is none: too few spikes, or all on a line. SF_NO_MEMORY.
+ */
+int sf_positions_tell(sf_message **message, sf_positions *positions, sf_span window, sf_error *error);
+
+#endif
