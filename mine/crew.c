@@ -258,7 +258,6 @@ typedef struct receiver {
 
 /* Every member refuses a share that does not fit: then shares are halved, this often. */
 #define MOST_HALVINGS 5
-#define SHARES_A_MEMBER 4 /* so that all have done at about the same time */
 
 /* The pairs that are too close to each other, as bits; NULL in *bits: none is. */
 static int forbid(uint32_t **bits, const sf_pair_rule *rule, uint32_t units, sf_error *error)
@@ -442,7 +441,7 @@ int sf_crew_mine(sf_crew *crew, const sf_engine *engine, sf_tree *tree, double *
     int status = forbid(&m.forbidden, &job->pairs, crew->events->unit_count, error);
     if (status != SF_OK)
         return status;
-    size_t shares = crew->count > 1 ? SHARES_A_MEMBER * crew->count : 1;
+    size_t shares = crew->count; /* each prepares the whole stream: more would cost more */
     status = mine_in_shares(&m, shares, seconds, error);
     for (int halving = 0; halving < MOST_HALVINGS && status == SF_UNAVAILABLE && call_back(crew); halving++) {
         shares *= 2;
