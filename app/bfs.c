@@ -35,9 +35,10 @@ static const app_option options[] = {
 typedef struct search {
     sf_csr graph;
     uint32_t source;
-    sf_bfs_result result; /**< of the last repetition, with the median time */
-    const char *device;   /**< where it ran */
-    sf_error why_not;     /**< it ran where it was asked to; the text is empty where it did */
+    sf_bfs_result result;  /**< of the last repetition, with the median time */
+    sf_reach_result paths; /**< of a recording's units, along edges; or none */
+    const char *device;    /**< where it ran */
+    sf_error why_not;      /**< it ran where it was asked to; the text is empty where it did */
 } search;
 
 /* How to search. */
@@ -82,31 +83,42 @@ static int load_graph(search *s, const app_call *call, sf_error *error)
     return status;
 }
 
-/* The connectivity graph of a recording, a pair of units joined once. */
-static int connect_recording(search *s, const app_call *call, sf_error *error)
+/* The graph that is searched, a pair of units joined once, and the delays of paths in it along edges. */
+static int search_units(search *s, const sf_connectivity *connectivity, const sf_units *units,
+                        bool undirected, sf_error *error)
+{
+    sf_edge_list list;
+    sf_csr parallel = {0};
+    int status = sf_connectivity_list(&list, connectivity, units, error);
+    if (status != SF_OK)
+        return status;
+    if (!undirected)
+        status = sf_csr_build(&parallel, &list, 0, error);
+    if (status == SF_OK && !undirected)
+        status = sf_connectivity_reach(&s->paths, connectivity, &parallel, s->source, UINT32_MAX, error);
+    list.directed = list.directed && !undirected;
+    if (status == SF_OK)
+        status = sf_csr_build(&s->graph, &list, SF_CSR_SIMPLE, error);
+    sf_csr_free(&parallel);
+    sf_edge_list_free(&list);
+    return status;
+}
+
+static int connect_recording(search *s, const app_call *call, const char *source, sf_error *error)
 {
     sf_recording recording;
+    sf_connectivity connectivity = {0};
     int status = app_load(call, call->arguments[0], &recording, error);
     if (status != SF_OK)
         return status;
-    sf_connectivity connectivity;
-    status = app_connect(&connectivity, call, &recording, error);
-    sf_edge_list list = {0};
-    if (status == SF_OK) {
-        status = sf_connectivity_list(&list, &connectivity, &recording.units, error);
-        sf_connectivity_free(&connectivity);
-    }
-    if (app_has(call, "undirected"))
-        list.directed = false;
-    if (status == SF_OK)
-        status = sf_csr_build(&s->graph, &list, SF_CSR_SIMPLE, error);
-    const char *source = app_value(call, "source", NULL);
-    if (status == SF_OK && source != NULL &&
-        sf_units_resolve(&recording.units, source, &s->source, error) != SF_OK) {
+    status = sf_units_resolve(&recording.units, source, &s->source, error);
+    if (status != SF_OK)
         snprintf(error->place, sizeof error->place, "--source");
-        status = SF_USAGE;
-    }
-    sf_edge_list_free(&list);
+    if (status == SF_OK)
+        status = app_connect(&connectivity, call, &recording, error);
+    if (status == SF_OK)
+        status = search_units(s, &connectivity, &recording.units, app_has(call, "undirected"), error);
+    sf_connectivity_free(&connectivity);
     sf_recording_free(&recording);
     return status;
 }
@@ -138,7 +150,7 @@ static int load(search *s, const app_call *call, sf_error *error)
     if (source == NULL)
         return sf_fail(error, SF_USAGE, "--source", "is missing: say which vertex or unit to start at");
     if (call->argument_count > 0 && !app_has(call, "kronecker") && app_is_recording(call->arguments[0]))
-        return connect_recording(s, call, error);
+        return connect_recording(s, call, source, error);
     int status = load_graph(s, call, error);
     return status == SF_OK ? read_vertex(s, source, error) : status;
 }
@@ -360,6 +372,20 @@ static void name_level(sf_text *text, const search *s, uint32_t level)
     }
 }
 
+/* The least and the most that paths to a level take. */
+static void delay_cell(app_table *table, const sf_reach_result *paths, uint32_t level)
+{
+    sf_delay range = {INT64_MAX, 0};
+    for (size_t i = 0; i < paths->count; i++) {
+        const sf_delay *path = &paths->delays[i];
+        if (paths->levels[i] != level)
+            continue;
+        range.low_ns = path->low_ns < range.low_ns ? path->low_ns : range.low_ns;
+        range.high_ns = path->high_ns > range.high_ns ? path->high_ns : range.high_ns;
+    }
+    app_table_cell(table, "(%g,%g]", (double)range.low_ns * 1e-6, (double)range.high_ns * 1e-6);
+}
+
 static void print_table(sf_text *text, const search *s)
 {
     const sf_bfs_result *result = &s->result;
@@ -373,17 +399,24 @@ static void print_table(sf_text *text, const search *s)
     bool named = s->graph.names != NULL;
     app_table_cell(&table, "level");
     app_table_cell(&table, "vertices");
+    bool timed = s->paths.count > 0;
+    if (timed)
+        app_table_cell(&table, "delay ms");
     if (named)
         app_table_cell(&table, "names");
     for (uint32_t level = 0; level <= result->depth; level++) {
         app_table_cell(&table, "%u", level);
         app_table_cell(&table, "%" PRIu64, result->level_sizes[level]);
+        if (timed && level == 0)
+            app_table_cell(&table, "0");
+        else if (timed)
+            delay_cell(&table, &s->paths, level);
         if (!named)
             continue;
         name_level(&names, s, level);
         app_table_cell(&table, "%s", names.data != NULL ? names.data : "");
     }
-    app_table_print(&table, text, named ? 3 : 2);
+    app_table_print(&table, text, 2 + (size_t)timed + (size_t)named);
     text->failed |= names.failed;
     sf_text_free(&names);
     while (text->length > 0 && text->data[text->length - 1] == '\n')
@@ -409,6 +442,7 @@ static int run(app_call *call, sf_error *error)
         status = app_print(&text, error);
     }
     sf_bfs_result_free(&s.result);
+    sf_reach_result_free(&s.paths);
     sf_csr_free(&s.graph);
     return status;
 }
@@ -427,7 +461,8 @@ const app_command app_command_bfs = {
         "or "
         "synfire's .h5) or a recording, whose connectivity graph is searched. Vertices are counted from 0\n"
         "everywhere, also for .mtx. Loops and repeated edges are left out. TEPS is directed edges of the\n"
-        "reached component over seconds.",
+        "reached component over seconds. Of a recording the table says after what delay: bounds add up along "
+        "a path.",
     .options = {options, app_connect_options, app_mining_options, app_engine_options, app_selection_options},
     .run = run,
 };

@@ -41,7 +41,10 @@ for ending in graphml mtx el h5; do
     cmp expected found
 done
 # shellcheck disable=SC2086
-$SYNFIRE reach sim.h5 $mine --source '#0' | grep -q 'level  vertices  names'
+$SYNFIRE reach sim.h5 $mine --source '#0' >out
+grep -q 'level  vertices  delay ms  names' out && grep -q '^ *1 .* (4,12\] ' out
+# shellcheck disable=SC2086
+$SYNFIRE reach sim.h5 $mine --source '#0' --undirected | grep -q 'level  vertices  names'
 
 # Spike-time tiling: the planted pairs come out, the same graph on any number of threads, thresholds can be left out.
 $SYNFIRE graph sim.h5 --metric sttc --delay 0:10 --surrogates 100 --threads 2 --json >tiling
