@@ -7,11 +7,10 @@
 
 int sf_image_open(sf_image *image, const sf_events *events, uint32_t delay_count)
 {
-    image->owner = sf_resize(NULL, events->count, sizeof *image->owner);
-    image->after = sf_resize(NULL, events->count, sizeof *image->after);
+    image->spikes = sf_resize(NULL, events->count, sizeof *image->spikes);
     image->positions = sf_resize(NULL, events->count, sizeof *image->positions);
     image->reaches = sf_alloc(delay_count, sizeof *image->reaches);
-    if (image->owner == NULL || image->after == NULL || image->positions == NULL || image->reaches == NULL)
+    if (image->spikes == NULL || image->positions == NULL || image->reaches == NULL)
         return SF_NO_MEMORY;
     for (uint32_t d = 0; d < delay_count; d++) {
         image->reaches[d] = sf_resize(NULL, events->count, sizeof **image->reaches);
@@ -26,15 +25,14 @@ void sf_image_close(sf_image *image, uint32_t delay_count)
     for (uint32_t d = 0; image->reaches != NULL && d < delay_count; d++)
         sf_free(image->reaches[d]);
     sf_free(image->reaches);
-    sf_free(image->owner);
-    sf_free(image->after);
+    sf_free(image->spikes);
     sf_free(image->positions);
     *image = (sf_image){0};
 }
 
 size_t sf_image_bytes(const sf_events *events, uint32_t delay_count)
 {
-    return events->count * (3 * sizeof(uint32_t) + delay_count * sizeof(sf_image_reach));
+    return events->count * (sizeof(sf_image_spike) + sizeof(uint32_t) + delay_count * sizeof(sf_image_reach));
 }
 
 int sf_image_room_open(sf_image_room *room, const sf_events *events)
@@ -127,17 +125,18 @@ static void deal_out(sf_image *image, const sf_events *events, uint32_t *next)
 {
     memcpy(next, events->first, events->unit_count * sizeof *next);
     for (uint32_t q = 0; q < events->count; q++)
-        image->positions[next[image->owner[q]]++] = q;
+        image->positions[next[image->spikes[q].owner]++] = q;
 }
 
 static void find_after(sf_image *image, const sf_events *events, const int64_t *times)
 {
     uint32_t p = 0;
     for (uint32_t q = 0; q < events->count; q++) {
-        while (p < events->count && (events->times[p] < times[q] ||
-                                     (events->times[p] == times[q] && events->owner[p] <= image->owner[q])))
+        while (p < events->count &&
+               (events->times[p] < times[q] ||
+                (events->times[p] == times[q] && events->owner[p] <= image->spikes[q].owner)))
             p++;
-        image->after[q] = p;
+        image->spikes[q].after = p;
     }
 }
 
@@ -160,7 +159,7 @@ void sf_image_make(sf_image *image, const sf_events *events, const sf_surrogate_
     move(room->moved, events, plan, surrogate);
     const sf_moved *sorted = sort_by_time(room->moved, room->sorted, events->count);
     for (uint32_t q = 0; q < events->count; q++) {
-        image->owner[q] = sorted[q].unit;
+        image->spikes[q].owner = sorted[q].unit;
         room->times[q] = sorted[q].time;
     }
     find_after(image, events, room->times);

@@ -11,10 +11,15 @@ typedef struct sf_image_reach {
     uint32_t from, to;
 } sf_image_reach;
 
+/** A spike of a surrogate. */
+typedef struct sf_image_spike {
+    uint32_t owner; /**< the unit */
+    uint32_t after; /**< recorded spikes with (time, unit) <= its own */
+} sf_image_spike;
+
 /** All spikes of the events, moved, ordered by (time, unit): an image position is a place in that order. */
 typedef struct sf_image {
-    uint32_t *owner;          /**< by image position: the unit */
-    uint32_t *after;          /**< by image position: recorded spikes with (time, unit) <= its own */
+    sf_image_spike *spikes;   /**< by image position */
     uint32_t *positions;      /**< by unit, where sf_events.first says: image positions, ascending */
     sf_image_reach **reaches; /**< [delay][recorded position]: the image positions that follow by the delay */
 } sf_image;

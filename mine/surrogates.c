@@ -18,6 +18,7 @@
 
 #define MOST_BATCH 32u
 #define BATCH_BYTES ((size_t)64 << 20)
+#define AHEAD 16
 #define KEPT_BYTES ((uint64_t)256 << 20)
 
 /* A spike that can end a prefix, and the latest that can start it there: recorded positions. */
@@ -230,6 +231,9 @@ static size_t own_windows(window *windows, const sf_image_reach *reaches, const 
 {
     size_t count = 0, sum = 0;
     for (size_t k = 0; k < length; k++) {
+        /* Ends lie far apart in the stream: ask for their surroundings ahead of time. */
+        if (k + AHEAD < length)
+            __builtin_prefetch(&reaches[list[k + AHEAD].end]);
         sf_image_reach own = reaches[list[k].end];
         if (k + 1 < length && reaches[list[k + 1].end].from < own.to)
             own.to = reaches[list[k + 1].end].from;
@@ -252,9 +256,13 @@ static inline void take(cell *into, uint32_t start, uint32_t after)
 static void walk(cell *cells, const window *windows, size_t count, const sf_image *image,
                  const uint32_t *slots)
 {
-    for (size_t i = 0; i < count; i++)
+    const sf_image_spike *spikes = image->spikes;
+    for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count)
+            __builtin_prefetch(&spikes[windows[i + AHEAD].from]);
         for (uint32_t q = windows[i].from; q < windows[i].to; q++)
-            take(&cells[slots[image->owner[q]]], windows[i].start, image->after[q]);
+            take(&cells[slots[spikes[q].owner]], windows[i].start, spikes[q].after);
+    }
 }
 
 /* Counts one unit, whose spikes lie at these image positions. */
@@ -267,7 +275,7 @@ static void merge(cell *into, const window *windows, size_t count, const sf_imag
         while (k < count && windows[k].to <= q)
             k++;
         if (k < count && q >= windows[k].from)
-            take(into, windows[k].start, image->after[q]);
+            take(into, windows[k].start, image->spikes[q].after);
     }
 }
 
