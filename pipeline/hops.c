@@ -321,27 +321,25 @@ static int publish_status(sf_hops *hops, bool last, sf_error *error)
     return result;
 }
 
-/* A window closes with this segment, which was taken in in taken_ns. */
-static int publish_window(sf_hops *hops, const sf_segment *segment, int64_t taken_ns, sf_error *error)
+static int discover_timed(sf_hops *hops, const sf_segment *segment, sf_error *error)
 {
     int64_t began = sf_stage_begin();
     int status = discover(hops, segment, error);
     sf_stage_end(&hops->stages, SF_STAGE_DISCOVER, began);
-    began = sf_stage_begin() - taken_ns;
-    if (status == SF_OK)
-        status = count_tracked(hops, segment, error);
-    sf_stage_end(&hops->stages, SF_STAGE_COUNT, began);
-    if (status != SF_OK)
-        return status;
+    return status;
+}
 
+/* The counts go out first; the graph is made of them. */
+static int publish_counts(sf_hops *hops, const sf_segment *segment, sf_error *error)
+{
     sf_message *episodes = NULL;
-    began = sf_stage_begin();
-    status = tell_episodes(hops, segment, &episodes, error);
+    int64_t began = sf_stage_begin();
+    int status = tell_episodes(hops, segment, &episodes, error);
     if (status != SF_OK) {
         sf_message_release(episodes);
         return status;
     }
-    sf_message_keep(episodes); /* the graph is made of it */
+    sf_message_keep(episodes);
     sf_publish(hops->options.publisher, episodes);
     sf_stage_end(&hops->stages, SF_STAGE_PUBLISH, began);
 
@@ -349,11 +347,28 @@ static int publish_window(sf_hops *hops, const sf_segment *segment, int64_t take
     status = connect(hops, segment, episodes, error);
     sf_message_release(episodes);
     sf_stage_end(&hops->stages, SF_STAGE_GRAPH, began);
+    return status;
+}
+
+/* A window closes with this segment, which was taken in in taken_ns. On a virtual clock what a discovery
+ * finds in a window is counted in that window; live, nothing that discovery needs holds up the counts. */
+static int publish_window(sf_hops *hops, const sf_segment *segment, int64_t taken_ns, sf_error *error)
+{
+    bool discovers_first = hops->options.virtual_clock;
+    int status = discovers_first ? discover_timed(hops, segment, error) : SF_OK;
+    int64_t began = sf_stage_begin() - taken_ns;
+    if (status == SF_OK)
+        status = count_tracked(hops, segment, error);
+    sf_stage_end(&hops->stages, SF_STAGE_COUNT, began);
+    if (status == SF_OK)
+        status = publish_counts(hops, segment, error);
 
     began = sf_stage_begin();
     if (status == SF_OK)
         status = follow_densities(hops, segment, error);
     sf_stage_end(&hops->stages, SF_STAGE_DENSITY, began);
+    if (status == SF_OK && !discovers_first)
+        status = discover_timed(hops, segment, error);
     return status == SF_OK ? publish_status(hops, false, error) : status;
 }
 
