@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/thread.h"
 
 #include <math.h>
 #include <string.h>
@@ -66,11 +67,87 @@ static bool has_reverse(const sf_edge_list *list, const sf_edge *edge)
     return !list->directed && edge->from != edge->to;
 }
 
-/* The tails of every vertex's incoming edges, in the order of the list. */
-static int group_by_head(neighbours *heads, const sf_edge_list *list, unsigned flags, bool origins,
-                         sf_error *error)
+/* ---- sharing the work ---- */
+
+/* Edges from which further threads pay. */
+enum { LARGE = 1 << 20 };
+
+/* Every worker makes the lists of a share of the vertices: all of them read all edges, and take their own. So
+ * lists come out the same with any number of threads, and no two write to one. */
+typedef struct shares {
+    uint32_t vertices;
+    unsigned count;
+} shares;
+
+typedef struct range {
+    uint32_t first, size;
+} range;
+
+static shares divide(uint32_t vertices, uint64_t edges)
 {
-    uint64_t edges = 0;
+    return (shares){vertices, edges < LARGE ? 1 : sf_thread_cores()};
+}
+
+static range range_of(const shares *s, size_t share)
+{
+    uint32_t first = (uint32_t)((uint64_t)s->vertices * share / s->count);
+    return (range){first, (uint32_t)((uint64_t)s->vertices * (share + 1) / s->count) - first};
+}
+
+static bool is_in(range own, uint32_t vertex)
+{
+    return vertex - own.first < own.size;
+}
+
+/* ---- grouping by head ---- */
+
+typedef struct grouping {
+    neighbours *heads;
+    const sf_edge_list *list;
+    unsigned flags;
+    shares shares;
+} grouping;
+
+static int count_heads(void *context, unsigned worker, size_t share)
+{
+    (void)worker;
+    const grouping *g = context;
+    const sf_edge_list *list = g->list;
+    range own = range_of(&g->shares, share);
+    for (size_t e = 0; e < list->edge_count; e++) {
+        const sf_edge *edge = &list->edges[e];
+        if (is_dropped(edge, g->flags))
+            continue;
+        if (is_in(own, edge->to))
+            g->heads->offsets[edge->to + 1]++;
+        if (is_in(own, edge->from) && has_reverse(list, edge))
+            g->heads->offsets[edge->from + 1]++;
+    }
+    return 0;
+}
+
+static int put_heads(void *context, unsigned worker, size_t share)
+{
+    (void)worker;
+    const grouping *g = context;
+    const sf_edge_list *list = g->list;
+    range own = range_of(&g->shares, share);
+    for (size_t e = 0; e < list->edge_count; e++) {
+        const sf_edge *edge = &list->edges[e];
+        if (is_dropped(edge, g->flags))
+            continue;
+        if (is_in(own, edge->to))
+            put(g->heads, edge->to, edge->from, e);
+        if (is_in(own, edge->from) && has_reverse(list, edge))
+            put(g->heads, edge->from, edge->to, e);
+    }
+    return 0;
+}
+
+/* How many edges the lists will hold. */
+static int check_edges(uint64_t *edges, const sf_edge_list *list, unsigned flags, sf_error *error)
+{
+    *edges = 0;
     for (size_t e = 0; e < list->edge_count; e++) {
         const sf_edge *edge = &list->edges[e];
         if (edge->from >= list->vertex_count || edge->to >= list->vertex_count)
@@ -78,29 +155,61 @@ static int group_by_head(neighbours *heads, const sf_edge_list *list, unsigned f
                            "edge %zu joins vertices %u and %u, but there are %u vertices (counted from 0)", e,
                            edge->from, edge->to, list->vertex_count);
         if (!is_dropped(edge, flags))
-            edges += has_reverse(list, edge) ? 2 : 1;
+            *edges += has_reverse(list, edge) ? 2 : 1;
     }
-    if (alloc_neighbours(heads, list->vertex_count, edges, origins, error) != SF_OK)
-        return SF_NO_MEMORY;
-    for (size_t e = 0; e < list->edge_count; e++) {
-        const sf_edge *edge = &list->edges[e];
-        if (is_dropped(edge, flags))
-            continue;
-        heads->offsets[edge->to + 1]++;
-        if (has_reverse(list, edge))
-            heads->offsets[edge->from + 1]++;
-    }
+    return SF_OK;
+}
+
+/* The tails of every vertex's incoming edges, in the order of the list. */
+static int group_by_head(neighbours *heads, const sf_edge_list *list, unsigned flags, bool origins,
+                         sf_error *error)
+{
+    uint64_t edges;
+    int status = check_edges(&edges, list, flags, error);
+    if (status == SF_OK)
+        status = alloc_neighbours(heads, list->vertex_count, edges, origins, error);
+    if (status != SF_OK)
+        return status;
+    grouping g = {heads, list, flags, divide(list->vertex_count, list->edge_count)};
+    sf_parallel_for(g.shares.count, g.shares.count, count_heads, &g);
     sum_counts(heads->offsets, list->vertex_count);
-    for (size_t e = 0; e < list->edge_count; e++) {
-        const sf_edge *edge = &list->edges[e];
-        if (is_dropped(edge, flags))
-            continue;
-        put(heads, edge->to, edge->from, e);
-        if (has_reverse(list, edge))
-            put(heads, edge->from, edge->to, e);
-    }
+    sf_parallel_for(g.shares.count, g.shares.count, put_heads, &g);
     restore_starts(heads->offsets, list->vertex_count);
     return SF_OK;
+}
+
+/* ---- turning edges round ---- */
+
+typedef struct turning {
+    neighbours *out;
+    const uint64_t *offsets, *origins;
+    const uint32_t *targets, *order;
+    shares shares;
+} turning;
+
+static int count_turned(void *context, unsigned worker, size_t share)
+{
+    (void)worker;
+    const turning *t = context;
+    range own = range_of(&t->shares, share);
+    for (uint64_t e = t->offsets[0]; e < t->offsets[t->shares.vertices]; e++)
+        if (is_in(own, t->targets[e]))
+            t->out->offsets[t->targets[e] + 1]++;
+    return 0;
+}
+
+static int put_turned(void *context, unsigned worker, size_t share)
+{
+    (void)worker;
+    const turning *t = context;
+    range own = range_of(&t->shares, share);
+    for (uint32_t i = 0; i < t->shares.vertices; i++) {
+        uint32_t v = t->order != NULL ? t->order[i] : i;
+        for (uint64_t e = t->offsets[v]; e < t->offsets[v + 1]; e++)
+            if (is_in(own, t->targets[e]))
+                put(t->out, t->targets[e], v, t->origins != NULL ? t->origins[e] : 0);
+    }
+    return 0;
 }
 
 /* Takes the edges of one vertex after the other, by `order` (NULL: ascending), to the lists of their targets.
@@ -111,14 +220,10 @@ static int transpose(neighbours *out, const uint64_t *offsets, const uint32_t *t
     uint64_t edges = offsets[vertices] - offsets[0];
     if (alloc_neighbours(out, vertices, edges, origins != NULL, error) != SF_OK)
         return SF_NO_MEMORY;
-    for (uint64_t e = offsets[0]; e < offsets[vertices]; e++)
-        out->offsets[targets[e] + 1]++;
+    turning t = {out, offsets, origins, targets, order, divide(vertices, edges)};
+    sf_parallel_for(t.shares.count, t.shares.count, count_turned, &t);
     sum_counts(out->offsets, vertices);
-    for (uint32_t i = 0; i < vertices; i++) {
-        uint32_t v = order != NULL ? order[i] : i;
-        for (uint64_t e = offsets[v]; e < offsets[v + 1]; e++)
-            put(out, targets[e], v, origins != NULL ? origins[e] : 0);
-    }
+    sf_parallel_for(t.shares.count, t.shares.count, put_turned, &t);
     restore_starts(out->offsets, vertices);
     return SF_OK;
 }

@@ -33,7 +33,8 @@ static __device__ uint64_t degree(sf_gpu_lists lists, uint32_t v)
 
 static __global__ void rank_keys(uint32_t *keys, uint32_t *vertices, sf_gpu_lists out, uint32_t count)
 {
-    FOR_EACH (v, count) {
+    FOR_EACH(v, count)
+    {
         keys[v] = ~(uint32_t)degree(out, v); /* a list is shorter than 2^32: ids are 32-bit, or memory ends */
         vertices[v] = v;
     }
@@ -47,15 +48,15 @@ static __global__ void count_with_edges(uint32_t *result, const uint32_t *keys, 
 
 static __global__ void invert(uint32_t *rank, const uint32_t *by_rank, uint32_t count)
 {
-    FOR_EACH (r, count)
-        rank[by_rank[r]] = r;
+    FOR_EACH(r, count)
+    rank[by_rank[r]] = r;
 }
 
 static __global__ void flag_ordinary(uint32_t *flags, const uint32_t *rank, sf_gpu_lists out, sf_gpu_lists in,
                                      uint32_t count, uint32_t hubs)
 {
-    FOR_EACH (v, count + 1)
-        flags[v] = v < count && rank[v] >= hubs && degree(out, v) + degree(in, v) > 0;
+    FOR_EACH(v, count + 1)
+    flags[v] = v < count && rank[v] >= hubs && degree(out, v) + degree(in, v) > 0;
 }
 
 /* before[v]: ordinary vertices before v. */
@@ -64,7 +65,8 @@ static __global__ void number(uint32_t *inner, uint32_t *inner_by_rank, uint32_t
                               uint32_t count, uint32_t hubs)
 {
     uint32_t lane = threadIdx.x % WARP, rounded = (count + WARP - 1) / WARP * WARP;
-    FOR_EACH (v, rounded) { /* whole warps */
+    FOR_EACH(v, rounded)
+    { /* whole warps */
         bool there = v < count, ordinary = there && before[v + 1] > before[v];
         bool hub = there && rank[v] < hubs;
         uint32_t own = hub ? rank[v] : ordinary ? hubs + before[v] : SF_GPU_OUTSIDE;
@@ -117,8 +119,8 @@ static int open_numbers(arranging *a, sf_error *error)
     if (status == SF_OK)
         status = sf_gpu_array_open(a->device, &to->original, n * sizeof(uint32_t), error);
     if (status == SF_OK)
-        status = sf_gpu_array_open(a->device, &to->places, (n + WARP - 1) / WARP * sizeof(sf_gpu_place),
-                                   error);
+        status =
+            sf_gpu_array_open(a->device, &to->places, (n + WARP - 1) / WARP * sizeof(sf_gpu_place), error);
     return status;
 }
 
@@ -162,15 +164,16 @@ static int number_vertices(arranging *a, sf_error *error)
 static __global__ void count_pieces(uint32_t *pieces, const uint32_t *original, sf_gpu_lists lists,
                                     uint32_t count)
 {
-    FOR_EACH (i, count + 1)
-        pieces[i] = i < count ? (uint32_t)((degree(lists, original[i]) + 3) / 4) : 0;
+    FOR_EACH(i, count + 1)
+    pieces[i] = i < count ? (uint32_t)((degree(lists, original[i]) + 3) / 4) : 0;
 }
 
 /* Where the lists that hold edges 0, step, 2 step, ... begin, as (row, edge): parts of about `step` edges. */
 static __global__ void cut(uint64_t *rows, uint64_t *edges, const uint64_t *offsets, uint32_t count,
                            uint64_t step, uint32_t parts)
 {
-    FOR_EACH (i, parts + 1) {
+    FOR_EACH(i, parts + 1)
+    {
         rows[i] = i < parts ? sf_gpu_lower_bound(offsets, (uint64_t)count, i * step) : count;
         edges[i] = offsets[rows[i]];
     }
@@ -219,14 +222,18 @@ static __global__ void place_targets(uint32_t *targets, uint16_t *first, const u
 
 static __global__ void fill(uint16_t *first, uint32_t count)
 {
-    FOR_EACH (i, count)
-        first[i] = SF_GPU_ALONE;
+    FOR_EACH(i, count)
+    first[i] = SF_GPU_ALONE;
 }
 
 static __global__ void copy_heads(uint4 *heads, sf_gpu_pieces in, uint32_t count)
 {
-    FOR_EACH (i, count)
-        heads[i] = in.starts[i] < in.starts[i + 1] ? in.targets[in.starts[i]] : make_uint4(0, 0, 0, 0);
+    FOR_EACH(i, count)
+    {
+        uint32_t pieces = in.starts[i + 1] - in.starts[i];
+        heads[i] = pieces > 0 ? in.targets[in.starts[i]] : make_uint4(0, 0, 0, 0);
+        heads[i].w |= pieces > 1 ? SF_GPU_MORE : 0;
+    }
 }
 
 /* Cuts the lists into parts; the arrays hold MOST_PARTS + 1. */
@@ -272,10 +279,9 @@ static int sort_part(arranging *a, sf_gpu_lists lists, uint16_t *first, const sf
             status = sf_gpu_array_open(device, &a->keys[i], count * sizeof(uint64_t), error);
     if (status != SF_OK || count == 0)
         return status;
-    make_keys<<<a->grid, BLOCK, 0, device->work>>>((uint64_t *)a->keys[0].data, lists,
-                                                   (const uint32_t *)a->rank.data, (uint32_t)rows[0],
-                                                   (uint32_t)(rows[1] - rows[0]), edges[0], count,
-                                                   a->rank_bits);
+    make_keys<<<a->grid, BLOCK, 0, device->work>>>(
+        (uint64_t *)a->keys[0].data, lists, (const uint32_t *)a->rank.data, (uint32_t)rows[0],
+        (uint32_t)(rows[1] - rows[0]), edges[0], count, a->rank_bits);
     SF_GPU_LAUNCHED();
     status = sf_gpu_sort_keys(device, a->keys, count, a->rank_bits + row_bits, error);
     if (status != SF_OK)
@@ -373,9 +379,9 @@ int sf_gpu_arrange(sf_gpu_arrangement *arrangement, const sf_backend_graph *grap
 
 void sf_gpu_arrangement_close(sf_backend_device *device, sf_gpu_arrangement *arrangement)
 {
-    sf_gpu_array *arrays[] = {&arrangement->original,  &arrangement->inner,      &arrangement->places,
-                              &arrangement->first, &arrangement->heads, &arrangement->in_starts,  &arrangement->in_targets,
-                              &arrangement->out_starts, &arrangement->out_targets};
+    sf_gpu_array *arrays[] = {&arrangement->original,   &arrangement->inner,      &arrangement->places,
+                              &arrangement->first,      &arrangement->heads,      &arrangement->in_starts,
+                              &arrangement->in_targets, &arrangement->out_starts, &arrangement->out_targets};
     for (sf_gpu_array *array : arrays)
         sf_gpu_array_close(device, array);
     *arrangement = sf_gpu_arrangement{};

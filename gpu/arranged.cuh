@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * A graph arranged for searching. Vertices without an edge are left out; the others have inner numbers: first
- * the hubs, the vertices of greatest out-degree, by falling degree; then the rest in their order. So the hubs'
- * bits of a bitmap are its beginning, which fits into shared memory, and what a search finds is written out
- * in nearly the order it lies in. Neighbour lists are sorted by falling degree: a bottom-up vertex mostly
+ * the hubs, the vertices of greatest out-degree, by falling degree; then the rest in their order. So the
+ * hubs' bits of a bitmap are its beginning, which fits into shared memory, and what a search finds is written
+ * out in nearly the order it lies in. Neighbour lists are sorted by falling degree: a bottom-up vertex mostly
  * finds its parent at once. Lists begin at pieces of four targets, which a thread reads at a time; the last
  * target fills up the last piece.
  */
@@ -16,6 +16,7 @@
 #define SF_GPU_NO_HUB 0xffffu /**< the first neighbour is not among the hubs */
 #define SF_GPU_ALONE 0xfffeu  /**< there is no neighbour */
 #define SF_GPU_MOST_HUBS 0xfffeu
+#define SF_GPU_MORE 0x80000000u    /**< in w of a head: the list has more pieces */
 #define SF_GPU_OUTSIDE 0xffffffffu /**< inner number of a vertex without an edge */
 
 typedef struct sf_gpu_pieces {

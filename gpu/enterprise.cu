@@ -2,18 +2,20 @@
 /*
  * Breadth-first search as Enterprise does it (Liu and Huang, SC 2015), each technique to be left out:
  *
- *   TS     the frontier is a queue without duplicates, made by scanning the status array into one bin a thread
- *          and joining the bins by a prefix sum. Top-down levels scan interleaved, the level of the switch in
- *          blocks, so that the queue is sorted, and bottom-up levels filter the queue before. Without it every
- *          level looks at every vertex.
- *   WB     vertices of under 32 edges go to a thread, up to 256 to a warp, up to 65,536 to a block, others to
- *          the grid, by four kernels at a time. Without it each goes to a warp.
- *   HC     bottom-up, the hubs of the last level lie in shared memory by a hash of their number.
- *   gamma  the switch comes with 30 % of all hubs in the frontier; without it, or without hubs, when the
- *          frontier has a fourteenth of the edges that are left (Beamer, Asanovic, Patterson, SC 2012).
+ *   TS     the frontier is a queue without duplicates, made by scanning the status array into one bin a
+ * thread and joining the bins by a prefix sum. Top-down levels scan interleaved, the level of the switch in
+ *          blocks, so that the queue is sorted, and bottom-up levels filter the queue before. Without it
+ * every level looks at every vertex. WB     vertices of under 32 edges go to a thread, up to 256 to a warp,
+ * up to 65,536 to a block, others to the grid, by four kernels at a time. Without it each goes to a warp. HC
+ * bottom-up, the hubs of the last level lie in shared memory by a hash of their number. gamma  the switch
+ * comes with 30 % of all hubs in the frontier; without it, or without hubs, when the frontier has a
+ * fourteenth of the edges that are left (Beamer, Asanovic, Patterson, SC 2012).
  *
- * The status array is the array of levels. Threads that find the same vertex in one level write the same level,
- * and a parent each of which is right.
+ * Cost: a scan of the status array or the queue a level, and the edges that are looked at: 0.65 % top-down
+ * and 4.8 % bottom-up on Kronecker graphs, by the paper.
+ *
+ * The status array is the array of levels. Threads that find the same vertex in one level write the same
+ * level, and a parent each of which is right.
  */
 #include "gpu/keys.cuh"
 #include "gpu/search.cuh"
@@ -240,8 +242,8 @@ static __global__ void fill_bins(uint32_t *items, uint32_t *counts, measure *res
         atomicAdd(&result->edges, edges);
 }
 
-static __global__ void join_bins(uint32_t *queue, measure *result, const uint32_t *items, const uint32_t *counts,
-                                 const uint32_t *sums, view w, uint32_t bins)
+static __global__ void join_bins(uint32_t *queue, measure *result, const uint32_t *items,
+                                 const uint32_t *counts, const uint32_t *sums, view w, uint32_t bins)
 {
     uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
     if (thread <= CLASSES)
@@ -387,8 +389,8 @@ static int open_arrays(sf_gpu_enterprise *e, sf_error *error)
     return SF_OK;
 }
 
-int sf_gpu_enterprise_open(sf_gpu_enterprise **opened, const sf_backend_graph *graph, sf_bfs_direction direction,
-                           unsigned features, sf_error *error)
+int sf_gpu_enterprise_open(sf_gpu_enterprise **opened, const sf_backend_graph *graph,
+                           sf_bfs_direction direction, unsigned features, sf_error *error)
 {
     *opened = NULL;
     sf_gpu_enterprise *e = (sf_gpu_enterprise *)sf_alloc(1, sizeof *e);
@@ -499,8 +501,13 @@ static int read_measure(sf_gpu_enterprise *e, measure *m, sf_error *error)
 static view view_of(const sf_gpu_enterprise *e, uint32_t *levels, uint32_t *parents, uint32_t level, bool up)
 {
     bool cached = up && (e->features & SF_BFS_HC) != 0 && e->hub_count > 0;
-    return view{up ? e->graph->in : e->graph->out, levels,        parents, level, up,
-                (e->features & SF_BFS_WB) != 0,    cached ? (const uint32_t *)e->cache.data : NULL};
+    return view{up ? e->graph->in : e->graph->out,
+                levels,
+                parents,
+                level,
+                up,
+                (e->features & SF_BFS_WB) != 0,
+                cached ? (const uint32_t *)e->cache.data : NULL};
 }
 
 /* The sizes of what level - 1 has found; with TS and top-down also the queue of it. */
@@ -519,7 +526,7 @@ static int measure_level(sf_gpu_enterprise *e, const view *w, measure *m, uint32
     int status = SF_OK;
     if ((e->features & SF_BFS_TS) == 0) {
         count_found<<<blocks_for(e, n), BLOCK, 0, device->work>>>(result, w->status, e->graph->out, n,
-                                                                 w->level - 1);
+                                                                  w->level - 1);
         SF_GPU_LAUNCHED();
     } else if (w->up) {
         const uint32_t *queue = (const uint32_t *)e->queue[e->current].data;

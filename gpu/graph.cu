@@ -11,6 +11,9 @@ static __global__ void subtract(uint64_t *offsets, uint64_t base, uint32_t count
 int sf_gpu_upload_lists(sf_backend_device *device, sf_gpu_lists *lists, sf_gpu_array memory[2],
                         const sf_backend_lists *from, uint32_t vertex_count, sf_error *error)
 {
+    if (vertex_count > SF_GPU_MOST_VERTICES)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "%u vertices are more than the %u that the device takes",
+                       vertex_count, SF_GPU_MOST_VERTICES);
     uint64_t base = from->offsets[0], edges = from->offsets[vertex_count] - base;
     int status = sf_gpu_array_open(device, &memory[0], ((size_t)vertex_count + 1) * sizeof base, error);
     if (status == SF_OK)
@@ -53,10 +56,12 @@ static int open_graph(sf_backend_graph **opened, sf_backend_device *device, cons
     graph->vertex_count = arrays->vertex_count;
     graph->directed = arrays->directed;
     graph->edge_count = arrays->out.offsets[arrays->vertex_count] - arrays->out.offsets[0];
-    int status = sf_gpu_upload_lists(device, &graph->out, graph->memory, &arrays->out, graph->vertex_count, error);
+    int status =
+        sf_gpu_upload_lists(device, &graph->out, graph->memory, &arrays->out, graph->vertex_count, error);
     graph->in = graph->out;
     if (status == SF_OK && arrays->directed)
-        status = sf_gpu_upload_lists(device, &graph->in, graph->memory + 2, &arrays->in, graph->vertex_count, error);
+        status = sf_gpu_upload_lists(device, &graph->in, graph->memory + 2, &arrays->in, graph->vertex_count,
+                                     error);
     if (status == SF_OK)
         *opened = graph;
     else

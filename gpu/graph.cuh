@@ -12,6 +12,9 @@ extern "C" {
 #include "core/backend_graph.h"
 }
 
+/** So that kernels count vertices in 32 bits, and an id leaves a bit free. */
+#define SF_GPU_MOST_VERTICES (1u << 31)
+
 /** Offsets begin at 0. `in` is `out` for an undirected graph. */
 typedef struct sf_gpu_lists {
     const uint64_t *offsets; /**< vertex_count + 1 */

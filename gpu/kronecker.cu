@@ -55,7 +55,8 @@ static __global__ void collect_keys(uint64_t *keys, unsigned long long *end, par
     typedef cub::BlockScan<uint32_t, BLOCK> scan;
     __shared__ scan::TempStorage scratch;
     __shared__ unsigned long long base;
-    for (uint64_t first = blockIdx.x * (uint64_t)BLOCK; first < p.drawn; first += (uint64_t)gridDim.x * BLOCK) {
+    for (uint64_t first = blockIdx.x * (uint64_t)BLOCK; first < p.drawn;
+         first += (uint64_t)gridDim.x * BLOCK) {
         bool forth = false, back = false;
         sf_edge edge = {0, 0};
         if (first + threadIdx.x < p.drawn) {
@@ -86,8 +87,7 @@ static __global__ void write_lists(uint64_t *offsets, uint32_t *targets, const u
     for (uint64_t i = thread; i < count; i += threads)
         targets[base + i] = (uint32_t)(keys[i] & mask);
     for (uint64_t row = thread; row < rows; row += threads)
-        offsets[p.index * rows + row] =
-            base + sf_gpu_lower_bound(keys, count, row << p.kind.scale);
+        offsets[p.index * rows + row] = base + sf_gpu_lower_bound(keys, count, row << p.kind.scale);
     if (thread == 0)
         offsets[(p.index + 1) * rows] = base + count;
 }
@@ -126,8 +126,8 @@ static int open_arrays(generation *g, sf_error *error)
         most = g->counts[i] > most ? g->counts[i] : most;
     }
     sf_gpu_array *memory = g->graph->memory;
-    int status = sf_gpu_array_open(device, &memory[0], (((size_t)1 << g->part.kind.scale) + 1) * sizeof(uint64_t),
-                                   error);
+    int status = sf_gpu_array_open(device, &memory[0],
+                                   (((size_t)1 << g->part.kind.scale) + 1) * sizeof(uint64_t), error);
     if (status == SF_OK)
         status = sf_gpu_array_open(device, &memory[1], total * sizeof(uint32_t), error);
     for (int i = 0; i < 2 && status == SF_OK; i++)
@@ -168,8 +168,8 @@ static int make_lists(generation *g, sf_error *error)
     for (uint32_t i = 0; i < g->parts && status == SF_OK; i++)
         status = make_part(g, i, error);
     sf_backend_graph *graph = g->graph;
-    graph->out = graph->in = sf_gpu_lists{(const uint64_t *)graph->memory[0].data,
-                                          (const uint32_t *)graph->memory[1].data};
+    graph->out = graph->in =
+        sf_gpu_lists{(const uint64_t *)graph->memory[0].data, (const uint32_t *)graph->memory[1].data};
     return status;
 }
 

@@ -22,14 +22,15 @@ typedef struct many {
 } many;
 
 #define FOR_EACH(i, count)                                                                                   \
-    for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < (count);                           \
+    for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < (count);                          \
          i += (uint64_t)gridDim.x * blockDim.x)
 
 static __global__ void clear(many m)
 {
-    FOR_EACH (v, m.vertex_count)
-        m.seen[v] = m.frontier[v] = m.next[v] = 0;
-    FOR_EACH (i, (uint64_t)m.vertex_count * m.count) {
+    FOR_EACH(v, m.vertex_count)
+    m.seen[v] = m.frontier[v] = m.next[v] = 0;
+    FOR_EACH(i, (uint64_t)m.vertex_count * m.count)
+    {
         m.levels[i] = NONE;
         if (m.parents != NULL)
             m.parents[i] = NONE;
@@ -81,7 +82,8 @@ static __global__ void search_level(many m, uint32_t level)
 
 static __global__ void advance(many m)
 {
-    FOR_EACH (v, m.vertex_count) {
+    FOR_EACH(v, m.vertex_count)
+    {
         bits next = m.next[v];
         m.frontier[v] = next;
         m.seen[v] |= next;
@@ -118,8 +120,8 @@ static int open_arrays(many *m, arrays *a, sf_backend_device *device, bool paren
     struct {
         sf_gpu_array *array;
         size_t bytes;
-    } wanted[] = {{&a->seen, n * sizeof(bits)}, {&a->frontier, n * sizeof(bits)},
-                  {&a->next, n * sizeof(bits)}, {&a->levels, rows},
+    } wanted[] = {{&a->seen, n * sizeof(bits)},      {&a->frontier, n * sizeof(bits)},
+                  {&a->next, n * sizeof(bits)},      {&a->levels, rows},
                   {&a->parents, parents ? rows : 0}, {&a->sources, WORD * sizeof(uint32_t)},
                   {&a->found_any, sizeof(uint32_t)}};
     for (auto &want : wanted) {

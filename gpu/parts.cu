@@ -3,9 +3,9 @@
  * Breadth-first search on several devices by 1-D partition: each holds the lists of as many vertices, and the
  * bitmap of all. In a level each looks along the edges of its own vertices, top-down from those of the
  * frontier, bottom-up from the unvisited, and marks what it finds in a bitmap, bottom-up by one ballot for 32
- * vertices. These bitmaps are exchanged, and every device joins them to the next frontier; a parent stays with
- * whoever found the vertex until the end. This is for graphs that one device does not hold: on smaller ones
- * the exchange costs more than the others save.
+ * vertices. These bitmaps are exchanged, and every device joins them to the next frontier; a parent stays
+ * with whoever found the vertex until the end. This is for graphs that one device does not hold: on smaller
+ * ones the exchange costs more than the others save.
  */
 #include "gpu/search.cuh"
 
@@ -37,12 +37,13 @@ struct sf_backend_part {
     sf_backend_device *device;
     view view;
     sf_gpu_array lists[4], visited, frontier, found, levels, parents, sums;
-    sf_gpu_array others; /* a bitmap, or the parents of this part's vertices, on their way from another part */
+    sf_gpu_array
+        others; /* a bitmap, or the parents of this part's vertices, on their way from another part */
     cudaEvent_t ready;
 };
 
 #define FOR_EACH(i, count)                                                                                   \
-    for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < (count);                           \
+    for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < (count);                          \
          i += (uint64_t)gridDim.x * blockDim.x)
 
 static __device__ bool has(const uint32_t *bitmap, uint32_t v)
@@ -52,14 +53,15 @@ static __device__ bool has(const uint32_t *bitmap, uint32_t v)
 
 static __global__ void begin(view w, uint32_t source)
 {
-    FOR_EACH (i, w.words) {
+    FOR_EACH(i, w.words)
+    {
         w.visited[i] = w.frontier[i] = i == source / WARP ? 1u << source % WARP : 0;
         w.found[i] = 0;
     }
-    FOR_EACH (v, w.vertex_count)
-        w.parents[v] = v == source ? source : NONE;
-    FOR_EACH (v, w.last - w.first)
-        w.levels[v] = v + w.first == source ? 0 : NONE;
+    FOR_EACH(v, w.vertex_count)
+    w.parents[v] = v == source ? source : NONE;
+    FOR_EACH(v, w.last - w.first)
+    w.levels[v] = v + w.first == source ? 0 : NONE;
 }
 
 /* A warp a vertex of the frontier. */
@@ -100,8 +102,8 @@ static __global__ void search_up(view w)
 
 static __global__ void join(uint32_t *found, const uint32_t *other, uint32_t words)
 {
-    FOR_EACH (i, words)
-        found[i] |= other[i];
+    FOR_EACH(i, words)
+    found[i] |= other[i];
 }
 
 /* What all have found becomes the frontier; the part's own vertices get their level. */
@@ -110,7 +112,8 @@ static __global__ void advance(view w, uint32_t level)
     uint32_t lane = threadIdx.x % WARP;
     unsigned long long found = 0, edges = 0;
     uint64_t threads = (uint64_t)((w.words + WARP - 1) / WARP) * WARP * WARP;
-    FOR_EACH (i, threads) { /* a warp a word */
+    FOR_EACH(i, threads)
+    { /* a warp a word */
         uint32_t word = (uint32_t)(i / WARP);
         if (word >= w.words)
             continue;
@@ -135,8 +138,8 @@ static __global__ void advance(view w, uint32_t level)
 
 static __global__ void join_parents(uint32_t *parents, const uint32_t *other, uint32_t count)
 {
-    FOR_EACH (i, count)
-        parents[i] = min(parents[i], other[i]);
+    FOR_EACH(i, count)
+    parents[i] = min(parents[i], other[i]);
 }
 
 /* ---- a part ---- */
@@ -192,8 +195,8 @@ int sf_gpu_part_open(sf_backend_part **opened, sf_backend_device *device, const 
 {
     *opened = NULL;
     if (first % WARP != 0)
-        return sf_fail(error, SF_INTERNAL, NULL, "a part begins at vertex %u, expected a multiple of %u", first,
-                       WARP);
+        return sf_fail(error, SF_INTERNAL, NULL, "a part begins at vertex %u, expected a multiple of %u",
+                       first, WARP);
     SF_GPU_TRY(cudaSetDevice(device->ordinal));
     sf_backend_part *part = (sf_backend_part *)sf_alloc(1, sizeof *part);
     if (part == NULL)
@@ -259,8 +262,8 @@ static int look_along_edges(sf_backend_part *const *parts, uint32_t count, bool 
 static int fetch(sf_backend_part *part, const sf_backend_part *other, const void *from, size_t bytes,
                  sf_error *error)
 {
-    SF_GPU_TRY(cudaMemcpyPeerAsync(part->others.data, part->device->ordinal, from, other->device->ordinal, bytes,
-                                   part->device->work));
+    SF_GPU_TRY(cudaMemcpyPeerAsync(part->others.data, part->device->ordinal, from, other->device->ordinal,
+                                   bytes, part->device->work));
     return SF_OK;
 }
 
@@ -400,7 +403,8 @@ static int read_part(sf_backend_part *part, sf_backend_bfs_job *job, sf_error *e
     if (job->levels != NULL)
         status = sf_gpu_download(part->device, job->levels + first, part->view.levels, bytes, error);
     if (status == SF_OK && job->parents != NULL)
-        status = sf_gpu_download(part->device, job->parents + first, part->view.parents + first, bytes, error);
+        status =
+            sf_gpu_download(part->device, job->parents + first, part->view.parents + first, bytes, error);
     return status;
 }
 

@@ -14,7 +14,8 @@ struct sf_backend_search {
     double preparation;
 };
 
-static __global__ void sum_up(sf_gpu_summary *summary, const uint32_t *levels, sf_gpu_lists out, uint32_t count)
+static __global__ void sum_up(sf_gpu_summary *summary, const uint32_t *levels, sf_gpu_lists out,
+                              uint32_t count)
 {
     unsigned long long reached = 0, edges = 0;
     for (uint64_t v = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; v < count;
@@ -68,7 +69,8 @@ static int open_search(sf_backend_search **opened, sf_backend_graph *graph,
     search->graph = graph;
     int status = open_results(search, error);
     if (status == SF_OK && options->enterprise)
-        status = sf_gpu_enterprise_open(&search->enterprise, graph, options->direction, options->features, error);
+        status =
+            sf_gpu_enterprise_open(&search->enterprise, graph, options->direction, options->features, error);
     else if (status == SF_OK)
         status = sf_gpu_persistent_open(&search->persistent, graph, options->direction, error);
     if (status == SF_OK)
@@ -87,8 +89,8 @@ static double preparation(const sf_backend_search *search)
 }
 
 /* Enterprise is run by the host, and its log is there; it goes where that of the other way is. */
-static int run_enterprise(sf_backend_search *search, uint32_t source, sf_gpu_level *log, sf_gpu_summary *summary,
-                          sf_error *error)
+static int run_enterprise(sf_backend_search *search, uint32_t source, sf_gpu_level *log,
+                          sf_gpu_summary *summary, sf_error *error)
 {
     sf_backend_device *device = search->graph->device;
     int status = sf_gpu_enterprise_run(search->enterprise, source, (uint32_t *)search->levels.data,
@@ -97,7 +99,8 @@ static int run_enterprise(sf_backend_search *search, uint32_t source, sf_gpu_lev
         return status;
     SF_GPU_TRY(cudaEventRecord(device->timed[1], device->work));
     status = sf_gpu_upload(device, search->log.data, log, summary->logged * sizeof *log, error);
-    return status == SF_OK ? sf_gpu_upload(device, search->summary.data, summary, sizeof *summary, error) : status;
+    return status == SF_OK ? sf_gpu_upload(device, search->summary.data, summary, sizeof *summary, error)
+                           : status;
 }
 
 static int run_persistent(sf_backend_search *search, uint32_t source, sf_error *error)
@@ -145,7 +148,8 @@ static int read_log(sf_backend_search *search, sf_backend_bfs_job *job, const sf
     sf_gpu_level *levels = (sf_gpu_level *)sf_resize(NULL, count, sizeof *levels);
     if (levels == NULL)
         return sf_fail_memory(error);
-    int status = sf_gpu_download(search->graph->device, levels, search->log.data, count * sizeof *levels, error);
+    int status =
+        sf_gpu_download(search->graph->device, levels, search->log.data, count * sizeof *levels, error);
     unsigned long long before = summary->begin;
     for (uint32_t i = 0; i < count && status == SF_OK; i++) {
         job->log[i] = sf_backend_level{levels[i].found, (double)(levels[i].stamp - before) * 1e-9,

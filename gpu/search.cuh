@@ -36,8 +36,8 @@ int sf_gpu_persistent_run(sf_gpu_persistent *search, uint32_t source, uint32_t *
 typedef struct sf_gpu_enterprise sf_gpu_enterprise;
 
 /** enterprise.cu: the search as Enterprise does it, with those of its techniques that are named. */
-int sf_gpu_enterprise_open(sf_gpu_enterprise **search, const sf_backend_graph *graph, sf_bfs_direction direction,
-                           unsigned features, sf_error *error);
+int sf_gpu_enterprise_open(sf_gpu_enterprise **search, const sf_backend_graph *graph,
+                           sf_bfs_direction direction, unsigned features, sf_error *error);
 void sf_gpu_enterprise_close(sf_gpu_enterprise *search);
 /** Runs a search; `log` has room for SF_GPU_LOG levels and, like `summary`, is on the host. */
 int sf_gpu_enterprise_run(sf_gpu_enterprise *search, uint32_t source, uint32_t *levels, uint32_t *parents,
