@@ -92,7 +92,7 @@ typedef struct span_of_tiles {
 typedef struct functional_view {
     const double *x;
     uint32_t n;
-    double scale;     /* sqrt(log2(e) / 2) / g: exp(-u/2) = 2^-w^2 for w = scale (xi - xj) */
+    double scale;          /* sqrt(log2(e) / 2) / g: exp(-u/2) = 2^-w^2 for w = scale (xi - xj) */
     double c0, c1, c2, c3; /* of powers of w^2 */
 } functional_view;
 
@@ -258,8 +258,8 @@ static __global__ void __launch_bounds__(MOST_THREADS) add_scores(score_view v, 
 }
 
 /* sums[blockIdx.x] = what the blocks of the launches before found for it. */
-static __global__ void __launch_bounds__(WARP) add_up_blocks(double *sums, const double *partial,
-                                                             uint32_t blocks)
+static __global__ void __launch_bounds__(WARP)
+    add_up_blocks(double *sums, const double *partial, uint32_t blocks)
 {
     double sum = 0;
     for (uint32_t b = threadIdx.x; b < blocks; b += WARP)
@@ -290,8 +290,7 @@ static int open_job(pair_job *job, const void *kernel, size_t exponentials_a_pai
     SF_GPU_TRY(cudaSetDevice(device->ordinal));
     SF_GPU_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, (int)job->threads, 0));
     job->tiles = edges * (edges + 1) / 2;
-    job->tiles_a_launch =
-        EXPONENTIALS_A_LAUNCH / ((uint64_t)job->edge * job->edge * exponentials_a_pair) + 1;
+    job->tiles_a_launch = EXPONENTIALS_A_LAUNCH / ((uint64_t)job->edge * job->edge * exponentials_a_pair) + 1;
     uint64_t most = (uint64_t)device->properties.multiProcessorCount * (uint32_t)(fit > 0 ? fit : 1);
     job->blocks = (uint32_t)(job->tiles < most ? job->tiles : most);
     size_t bytes = ((size_t)job->blocks + 1) * job->width * sizeof(double);
@@ -386,8 +385,8 @@ static int find_functional(sf_backend_samples *samples, const double c[4], doubl
     f.job.progress = progress;
     f.job.edge = f.job.threads = ROWS;
     f.job.width = 1;
-    f.view = (functional_view){
-        samples->columns, samples->n, sqrt(log2_e / 2) / g, c[0], c[1] * u, c[2] * u * u, c[3] * u * u * u};
+    f.view = (functional_view){samples->columns, samples->n,   sqrt(log2_e / 2) / g, c[0],
+                               c[1] * u,         c[2] * u * u, c[3] * u * u * u};
     int status = open_job(&f.job, (const void *)add_functional, 1, error);
     if (status == SF_OK)
         status = run_job(&f.job, launch_functional, sum, error);
