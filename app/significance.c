@@ -95,7 +95,7 @@ static void warn_of_kind(const app_call *call, const sf_significance_options *op
 {
     if (options->kind == SF_SIGNIFICANCE_JITTER)
         app_warn(call,
-                 "jitter takes bursts that units share for links: 31 %% of unrelated pairs had p < 0.05 "
+                 "jitter takes bursts that units share for links: 11 %% of unrelated pairs had p < 0.05 "
                  "in a simulation, where segment-shift has 5 %%");
     if (options->kind == SF_SIGNIFICANCE_SHIFT)
         app_warn(call, "shifting whole trains has little power: one offset is all that varies of a train");

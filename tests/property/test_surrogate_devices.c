@@ -8,7 +8,9 @@
 #include "core/backend.h"
 #include "core/memory.h"
 #include "core/units.h"
+#include "mine/engine.h"
 #include "mine/significance.h"
+#include "mine/surrogate_run.h"
 
 #include <math.h>
 
@@ -193,6 +195,69 @@ static void a_device_that_works_refuses_or_fails_changes_no_number(void **state)
     sf_devices_close();
 }
 
+/* The pairs of a trial's units, all of which are candidates. */
+typedef struct pairs {
+    sf_events events;
+    sf_tree tree;
+    sf_surrogate_side side;
+} pairs;
+
+static void set_up_pairs(pairs *p, const trial *t)
+{
+    *p = (pairs){0};
+    assert_int_equal(sf_events_open(&p->events, t->spikes, t->count, t->units.count, NULL, NULL), SF_OK);
+    p->tree.unit_count = p->events.unit_count;
+    p->tree.delay_count = (uint32_t)t->mining.delay_count;
+    for (uint32_t u = 0; u < p->events.unit_count; u++)
+        assert_int_equal(sf_level_append(&p->tree.levels[0], 0, u, 0), SF_OK);
+    sf_surrogate_request request = {.events = &p->events,
+                                    .tree = &p->tree,
+                                    .max_size = 2,
+                                    .delays = t->delays,
+                                    .trains = p->events.unit,
+                                    .rule = {SF_SURROGATE_SEGMENT_SHIFT, 20, 50, 9}};
+    assert_int_equal(sf_surrogate_side_open(&p->side, &request, false, NULL), SF_OK);
+}
+
+static void devices_share_the_surrogates(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("sharing", 64);
+    use_plugin();
+    trial t;
+    set_up_frequent(&t, &random);
+    pairs p;
+    set_up_pairs(&p, &t);
+    sf_surrogate_devices crew = {0};
+    static const char *const names[] = {"test:0", "test:4", "test:5"};
+    for (; crew.count < 3; crew.count++)
+        assert_int_equal(sf_device_find(&crew.devices[crew.count], names[crew.count], NULL), SF_OK);
+    static const uint32_t surrogates[] = {2, 41}; /* fewer than devices, and no multiple of three */
+    for (int i = 0; i < 2; i++) {
+        sf_surrogate_outcome alone, shared;
+        sf_surrogate_devices none = {0};
+        char note[256] = "";
+        assert_int_equal(sf_surrogate_run(&alone, &p.side, surrogates[i], 2, &none, 2, note, NULL), SF_OK);
+        assert_int_equal(sf_surrogate_run(&shared, &p.side, surrogates[i], 2, &crew, 2, note, NULL), SF_OK);
+        assert_string_equal(note, "");
+        assert_int_equal(crew.count, 3);
+        for (uint64_t c = 0; c < alone.candidate_count; c++) {
+            assert_int_equal(shared.tallies[c].sum, alone.tallies[c].sum);
+            assert_int_equal(shared.tallies[c].sum_squares, alone.tallies[c].sum_squares);
+            test_assert_same(shared.scales[c].scale, alone.scales[c].scale);
+        }
+        for (uint32_t s = 0; s < surrogates[i]; s++)
+            test_assert_same(shared.maxima[s], alone.maxima[s]);
+        sf_surrogate_outcome_free(&alone);
+        sf_surrogate_outcome_free(&shared);
+    }
+    sf_surrogate_side_close(&p.side);
+    sf_events_close(&p.events);
+    sf_tree_free(&p.tree);
+    tear_down(&t);
+    sf_devices_close();
+}
+
 static int test_on_plugin(void *context)
 {
     trial *t = context;
@@ -227,6 +292,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_test_as_the_cpu_does),
         cmocka_unit_test(a_device_that_works_refuses_or_fails_changes_no_number),
+        cmocka_unit_test(devices_share_the_surrogates),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Significance on real recordings: the p of pairs against surrogates rebuilt one by one and counted by the
+ * reference engine, on any number of threads.
+ */
+#include "support/support.h"
+
+#include "core/clock.h"
+#include "core/memory.h"
+#include "mine/significance.h"
+#include "replay/recording_file.h"
+
+enum { SURROGATES = 19, MOST_PAIRS = 6 };
+
+static const sf_delay delay = {500000, 10 * SF_MILLISECOND};
+
+/* The recording with one more unit: the last unit of the pair as surrogate `number` has it. */
+static size_t rebuild(sf_spike *all, const sf_recording *recording, uint32_t unit,
+                      const sf_surrogate_rule *rule, uint32_t number)
+{
+    size_t count = 0;
+    uint32_t spike = 0, added = (uint32_t)recording->units.count;
+    int64_t start = recording->spikes[0].time_ns;
+    for (size_t i = 0; i < recording->spike_count; i++) {
+        all[count++] = recording->spikes[i];
+        if (recording->spikes[i].unit != unit)
+            continue;
+        int64_t goes = sf_surrogate_time(rule, number, unit, spike++, recording->spikes[i].time_ns - start);
+        all[count++] = (sf_spike){.time_ns = start + goes, .unit = added};
+    }
+    assert_int_equal(sf_spikes_sort(all, count, NULL), SF_OK);
+    return count;
+}
+
+static void check_pair(const sf_recording *recording, sf_episode pair, const sf_mine_item *item,
+                       const sf_surrogate_rule *rule)
+{
+    sf_spike *all = malloc(2 * recording->spike_count * sizeof *all);
+    uint64_t sum = 0, at_least = 0;
+    uint32_t last = pair.units[1];
+    pair.units[1] = (uint32_t)recording->units.count;
+    for (uint32_t s = 0; s < SURROGATES; s++) {
+        size_t count = rebuild(all, recording, last, rule, s);
+        uint64_t found;
+        sf_counter *counter;
+        assert_int_equal(
+            sf_counter_open(&counter, all, count, recording->units.count + 1, &pair, 1, "reference", 1, NULL),
+            SF_OK);
+        assert_int_equal(sf_counter_count(counter, NULL, &found, NULL), SF_OK);
+        sf_counter_close(counter);
+        sum += found;
+        at_least += found >= item->count;
+    }
+    test_assert_same(item->p, (1.0 + (double)at_least) / (1 + SURROGATES));
+    test_assert_same(item->expected, (double)sum / SURROGATES);
+    free(all);
+}
+
+static sf_mine_result *test_pairs(const sf_recording *recording, unsigned threads, sf_significance *told)
+{
+    sf_mine_options mining;
+    sf_significance_options options;
+    sf_mine_options_default(&mining);
+    mining.delays = &delay;
+    mining.delay_count = 1;
+    mining.threshold = 5;
+    mining.max_size = 2;
+    mining.device = "cpu";
+    sf_significance_options_default(&options);
+    options.surrogates = SURROGATES;
+    options.threads = threads;
+    options.device = "cpu";
+    sf_mine_input input = {recording->spikes, recording->spike_count, &recording->units,
+                           sf_recording_duration_ns(recording)};
+    sf_mine_result *result;
+    assert_int_equal(sf_mine(&result, &input, &mining, NULL, NULL), SF_OK);
+    assert_int_equal(sf_significance_test(told, result, &input, &mining, &options, NULL, NULL), SF_OK);
+    return result;
+}
+
+static void check_recording(const char *relative)
+{
+    char *path = test_data_path(relative);
+    if (path == NULL)
+        skip();
+    sf_recording recording = {0};
+    sf_error error;
+    if (sf_recording_read(&recording, path, NULL, NULL, &error) != SF_OK)
+        fail_msg("%s", error.text);
+    sf_significance told;
+    sf_mine_result *result = test_pairs(&recording, 1, &told), *again = test_pairs(&recording, 3, &told);
+    assert_true(result->count >= MOST_PAIRS && again->count == result->count);
+    for (size_t i = 0; i < result->count; i++) {
+        test_assert_same(result->items[i].p, again->items[i].p);
+        test_assert_same(result->items[i].q, again->items[i].q);
+        test_assert_same(result->items[i].expected, again->items[i].expected);
+    }
+    const sf_significance_options *used = &told.options;
+    sf_surrogate_rule rule = {SF_SURROGATE_SEGMENT_SHIFT, used->width_ns, used->segment_ns, used->seed};
+    for (size_t i = 0; i < MOST_PAIRS; i++) {
+        size_t item = i * (result->count / MOST_PAIRS);
+        sf_episode pair;
+        sf_mine_result_episode(result, item, &pair);
+        check_pair(&recording, pair, &result->items[item], &rule);
+    }
+    sf_mine_result_free(result);
+    sf_mine_result_free(again);
+    sf_recording_free(&recording);
+    free(path);
+}
+
+static void a_retina(void **state)
+{
+    (void)state;
+    check_recording("recordings/Stafford2009_WT_37C_Dorsal_2008-02-08-0.h5");
+}
+
+static void a_young_retina(void **state)
+{
+    (void)state;
+    check_recording("recordings/Demas2003_P9_CTRL_MY1_1A.h5");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_retina),
+        cmocka_unit_test(a_young_retina),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
