@@ -214,6 +214,8 @@ static void print_place(sf_text *text, const matching *m)
         sf_text_printf(text, "the CPU was expected to take %.2g s", result->estimate_s);
     else
         sf_text_printf(text, "too short for a device");
+    if (result->device_s > 0)
+        sf_text_printf(text, "; %.3g s of searching there", result->device_s);
     sf_text_printf(text, "\n");
 }
 

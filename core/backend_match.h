@@ -46,6 +46,7 @@ typedef struct sf_backend_match_answer {
     uint64_t count; /**< of embeddings; UINT64_MAX where it does not fit */
     uint64_t tried; /**< data vertices */
     size_t listed;  /**< rows written */
+    double seconds; /**< of the search alone, when everything is on the device */
     bool stopped;   /**< `most` or the deadline: count is a lower bound, and rows are any of them */
 } sf_backend_match_answer;
 

@@ -813,8 +813,10 @@ static int launch(memory *m, search *s, const sf_backend_match_job *job, sf_erro
     if (status != SF_OK)
         return status;
     void *arguments[] = {s};
+    SF_GPU_TRY(cudaEventRecord(device->timed[0], device->work));
     SF_GPU_TRY(cudaLaunchCooperativeKernel((void *)search_all, blocks, WARPS * LANES, arguments, shared_bytes,
                                            device->work));
+    SF_GPU_TRY(cudaEventRecord(device->timed[1], device->work));
     return SF_OK;
 }
 
@@ -838,6 +840,9 @@ static int run(memory *m, const sf_backend_match_job *job, sf_backend_match_answ
         return status;
     answer->count = end->overflow != 0 ? UINT64_MAX : end->found;
     answer->tried = end->tried;
+    float milliseconds = 0;
+    SF_GPU_TRY(cudaEventElapsedTime(&milliseconds, m->device->timed[0], m->device->timed[1]));
+    answer->seconds = milliseconds * 1e-3;
     answer->stopped = late || end->beyond != 0;
     answer->listed = job->rows == NULL ? 0 : end->listed < job->most ? end->listed : job->most;
     return sf_gpu_download(m->device, job->rows, s.rows, answer->listed * job->step_count * sizeof(uint32_t),

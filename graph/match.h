@@ -45,6 +45,7 @@ typedef struct sf_match_result {
     const char *engine;    /**< the one used; a literal */
     char device[32];       /**< where: "cpu", "cuda:0" */
     char device_note[256]; /**< or empty: why the device asked for or chosen did not do it, and the CPU did */
+    double device_s;       /**< of `seconds`: searching on the device */
     double estimate_s;     /**< that the CPU was expected to take; 0: too short to ask for a device */
     uint32_t vertex_count; /**< of the pattern */
     uint32_t order[SF_PATTERN_MOST];      /**< in which pattern vertices are matched */

@@ -22,8 +22,12 @@
 enum {
     WORTH_THREADS = 200000, /* estimated steps */
     WORTH_A_LOOK = 2000,    /* estimated steps: fewer are done before a device has begun */
-    DESCENTS = 256          /* into the tree of the search, to estimate its size */
+    LEAST_DESCENTS = 256,   /* into the tree of the search, to estimate its size */
+    MOST_DESCENTS = 8192
 };
+
+/* The share of a search that estimating it may take. */
+#define ESTIMATING 0.02
 
 /* What the CPU takes for the candidates of a step, and for each entry of the lists that hold them. */
 #define STEP_SECONDS 80e-9
@@ -376,36 +380,71 @@ static double step_seconds(const state *s, const sf_plan_step *step)
     return STEP_SECONDS + ENTRY_SECONDS * entries;
 }
 
-/* One random way down the tree, along which every branch is as likely as its siblings: what a tree would take
- * all of whose branches are like those met, and the embeddings in it. */
-static double descend_once(state *s, sf_random *random, double *found)
+/* Sums over random ways down the tree: what it would take to search trees all of whose branches are like
+ * those met, the embeddings in them, and what the descents took themselves. */
+typedef struct estimate {
+    sf_random random;
+    double seconds, found, cost;
+    uint32_t descents;
+} estimate;
+
+/* The candidate to which link e of its vertex belongs. */
+static uint32_t owner_of(const sf_links *links, uint32_t candidates, uint64_t e)
+{
+    uint32_t low = 0;
+    for (uint32_t left = candidates; left > 1;) { /* the last that begins no later */
+        uint32_t half = left / 2;
+        low += links->offsets[low + half] <= e ? half : 0;
+        left -= half;
+    }
+    return low;
+}
+
+/* Draws one of the candidates of a step and returns for how many it stands. The first is drawn by its links
+ * to the second, since most of the tree hangs on hubs. */
+static double draw_candidate(state *s, sf_random *random, uint32_t depth)
 {
     const sf_plan *plan = s->run->plan;
-    double branches = 1, seconds = 0;
+    const sf_space *space = s->run->space;
+    uint32_t u = plan->steps[depth].vertex;
+    bool is_first = depth == 0 && plan->core > 1 && plan->steps[1].joined == bit(u);
+    const sf_links *links = is_first ? &space->links[space->links_of[u][plan->steps[1].vertex]] : NULL;
+    if (is_first && links->count > 0) {
+        uint32_t place = owner_of(links, space->counts[u], sf_random_below(random, links->count));
+        s->place[u] = place;
+        return (double)links->count / (double)(links->offsets[place + 1] - links->offsets[place]);
+    }
+    s->place[u] = s->list[u][sf_random_below(random, s->length[u])];
+    return s->length[u];
+}
+
+static void descend_once(state *s, estimate *e)
+{
+    const sf_plan *plan = s->run->plan;
+    double branches = 1;
     uint32_t depth = 0;
-    for (; depth < plan->core; depth++) {
+    for (; depth < plan->count; depth++) {
         const sf_plan_step *step = &plan->steps[depth];
         uint32_t u = step->vertex;
         find_candidates(s, step);
-        seconds += branches * step_seconds(s, step);
-        branches *= s->length[u];
-        if (branches == 0)
+        double seconds = step_seconds(s, step);
+        e->seconds += branches * seconds;
+        e->cost += depth > 0 ? seconds : STEP_SECONDS; /* the first candidates are no list */
+        if (depth >= plan->core)
+            continue; /* not searched, only counted */
+        if (s->length[u] == 0)
             break;
-        s->place[u] = s->list[u][sf_random_below(random, s->length[u])];
+        branches *= draw_candidate(s, &e->random, depth);
         s->vertex[u] = s->run->space->candidates[u][s->place[u]];
         bool is_used = s->run->injective && s->user[s->vertex[u]] != 0;
         if (is_used || find_broken(s, u, step->checked, s->vertex[u]) != SF_NO_VERTEX)
             break;
         s->user[s->vertex[u]] = s->run->injective;
     }
-    for (uint32_t i = depth; depth == plan->core && i < plan->count; i++) {
-        find_candidates(s, &plan->steps[i]);
-        seconds += branches * step_seconds(s, &plan->steps[i]);
-    }
-    *found += depth == plan->core ? branches : 0;
-    for (uint32_t i = 0; i < depth; i++)
+    e->found += depth == plan->count ? branches : 0;
+    e->descents++;
+    for (uint32_t i = 0; i < depth && i < plan->core; i++)
         s->user[s->vertex[plan->steps[i].vertex]] = 0;
-    return seconds;
 }
 
 /* What the CPU would need, by the size of the tree (Knuth, Mathematics of Computation 29, 1975). Listing ends
@@ -413,17 +452,17 @@ static double descend_once(state *s, sf_random *random, double *found)
 static int estimate_seconds(run *r, double *seconds)
 {
     const sf_match_job *job = r->job;
+    estimate e = {.random = sf_random_start(1, 0)};
     state s;
     int status = open_state(&s, r, false);
     if (status == SF_OK)
         status = list_all(r);
-    double found = 0;
-    sf_random random = sf_random_start(1, 0);
-    *seconds = 0;
-    for (int i = 0; i < DESCENTS && status == SF_OK; i++)
-        *seconds += descend_once(&s, &random, &found) / DESCENTS;
-    if (job->list && found > (double)job->most * DESCENTS)
-        *seconds *= (double)job->most * DESCENTS / found;
+    while (status == SF_OK && (e.descents < LEAST_DESCENTS ||
+                               (e.descents < MOST_DESCENTS && e.cost < ESTIMATING * e.seconds / e.descents)))
+        descend_once(&s, &e);
+    *seconds = e.seconds / (e.descents > 0 ? e.descents : 1);
+    if (job->list && e.found > (double)job->most * e.descents)
+        *seconds *= (double)job->most * e.descents / e.found;
     *seconds /= job->list ? 1 : job->threads;
     job->result->estimate_s = *seconds;
     close_state(&s);
@@ -505,7 +544,7 @@ static void describe(const sf_space *space, const sf_plan *plan, sf_match_result
 static int run_auto(const sf_match_job *job, sf_error *error)
 {
     sf_space space;
-    int status = sf_space_open(&space, job->query, error);
+    int status = sf_space_open(&space, job->query, job->threads, error);
     if (status != SF_OK)
         return status;
     sf_plan plan = {.count = job->query->count, .factor = 1};

@@ -286,6 +286,7 @@ static void take_answer(const device_job *d, const sf_match_job *job, const sf_b
         result->count = job->most;
     result->automorphisms = d->plan->factor;
     result->steps += answer->tried;
+    result->device_s += answer->seconds;
 }
 
 int sf_match_on_device(sf_device *device, const sf_match_job *job, const sf_space *space, const sf_plan *plan,

@@ -3,10 +3,15 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/thread.h"
 
 #include <string.h>
 
-enum { NO_LINKS = UINT16_MAX, MOST_ROUNDS = 6 };
+enum {
+    NO_LINKS = UINT16_MAX,
+    MOST_ROUNDS = 6,
+    BLOCK = 4096 /* candidates that a thread takes at a time; with fewer, threads are not worth starting */
+};
 
 /* ---- candidates of each vertex
  * ------------------------------------------------------------------------------- */
@@ -121,23 +126,51 @@ static bool is_supported(const sf_query *q, uint32_t u, uint32_t v)
     return true;
 }
 
-static bool prune_vertex(sf_space *s, uint32_t u)
+/* Which candidates of a vertex have all they need around them. */
+typedef struct support {
+    const sf_space *space;
+    uint32_t u;
+    uint8_t *found; /* of each candidate */
+} support;
+
+static int find_support(void *context, unsigned worker, size_t block)
 {
+    (void)worker;
+    const support *s = context;
+    uint32_t count = s->space->counts[s->u];
+    for (size_t i = block * BLOCK; i < count && i < (block + 1) * BLOCK; i++)
+        s->found[i] = is_supported(s->space->query, s->u, s->space->candidates[s->u][i]);
+    return 0;
+}
+
+static size_t blocks_of(uint32_t count)
+{
+    return ((size_t)count + BLOCK - 1) / BLOCK;
+}
+
+/* Candidates without support go. *changed tells whether any did. */
+static int prune_vertex(sf_space *s, uint32_t u, bool *changed)
+{
+    support all = {.space = s, .u = u, .found = sf_resize(NULL, s->counts[u], 1)};
+    if (all.found == NULL)
+        return SF_NO_MEMORY;
+    sf_parallel_for(s->threads, blocks_of(s->counts[u]), find_support, &all);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < s->counts[u]; i++) {
         uint32_t v = s->candidates[u][i];
-        if (is_supported(s->query, u, v))
+        if (all.found[i])
             s->candidates[u][kept++] = v;
         else
             s->query->index->masks[v] &= ~(UINT64_C(1) << u);
     }
-    bool changed = kept < s->counts[u];
+    *changed = kept < s->counts[u];
     s->counts[u] = kept;
-    return changed;
+    sf_free(all.found);
+    return SF_OK;
 }
 
 /* Only vertices next to one that lost candidates can lose some: `stale` names them. */
-static void prune(sf_space *s)
+static int prune(sf_space *s, sf_error *error)
 {
     const sf_query *q = s->query;
     uint64_t stale = q->count == 64 ? UINT64_MAX : (UINT64_C(1) << q->count) - 1;
@@ -146,11 +179,14 @@ static void prune(sf_space *s)
         stale = 0;
         for (; now != 0; now &= now - 1) {
             uint32_t u = (uint32_t)__builtin_ctzll(now);
-            if (prune_vertex(s, u))
-                stale |= q->required[u];
+            bool changed;
+            if (prune_vertex(s, u, &changed) != SF_OK)
+                return sf_fail_memory(error);
+            stale |= changed ? q->required[u] : 0;
             s->is_empty |= s->counts[u] == 0;
         }
     }
+    return SF_OK;
 }
 
 static void clear_masks(const sf_space *s)
@@ -236,19 +272,78 @@ static int exclude_vertex(const sf_space *s, sf_links *links, const sf_pair *pai
 typedef int link_candidate(const sf_space *s, sf_links *links, const sf_pair *pair, uint32_t w, uint32_t u,
                            uint32_t v);
 
+/* Lists of blocks of candidates, each in an array of its own until all are known. */
+typedef struct link_job {
+    const sf_space *space;
+    sf_links *links;
+    link_candidate *link;
+    uint32_t w, u;
+    sf_links *blocks;
+} link_job;
+
+/* Offsets count from the beginning of the block. */
+static int link_block(void *context, unsigned worker, size_t block)
+{
+    (void)worker;
+    const link_job *j = context;
+    const sf_space *s = j->space;
+    const sf_pair *pair = sf_query_pair(s->query, j->w, j->u);
+    for (size_t i = block * BLOCK; i < s->counts[j->w] && i < (block + 1) * BLOCK; i++) {
+        j->links->offsets[i] = j->blocks[block].count;
+        if (j->link(s, &j->blocks[block], pair, j->w, j->u, s->candidates[j->w][i]) != SF_OK)
+            return SF_NO_MEMORY;
+    }
+    return SF_OK;
+}
+
+static int append_block(void *context, unsigned worker, size_t block)
+{
+    (void)worker;
+    const link_job *j = context;
+    const sf_links *from = &j->blocks[block];
+    memcpy(j->links->places + from->capacity, from->places, from->count * sizeof *from->places);
+    for (size_t i = block * BLOCK; i < j->space->counts[j->w] && i < (block + 1) * BLOCK; i++)
+        j->links->offsets[i] += from->capacity;
+    return 0;
+}
+
+/* Puts the lists of all blocks after one another. `capacity` of a block becomes the place where it begins. */
+static int join_blocks(link_job *j, size_t blocks)
+{
+    uint64_t total = 0;
+    for (size_t b = 0; b < blocks; b++) {
+        j->blocks[b].capacity = total;
+        total += j->blocks[b].count;
+    }
+    j->links->places = sf_resize(NULL, total, sizeof *j->links->places);
+    if (j->links->places == NULL)
+        return SF_NO_MEMORY;
+    sf_parallel_for(j->space->threads, blocks, append_block, j);
+    j->links->count = j->links->capacity = total;
+    return SF_OK;
+}
+
 static int build_links(const sf_space *s, sf_links *links, link_candidate *link, uint32_t w, uint32_t u)
 {
-    const sf_pair *pair = sf_query_pair(s->query, w, u);
+    size_t blocks = blocks_of(s->counts[w]);
+    link_job j = {.space = s, .links = links, .link = link, .w = w, .u = u, .blocks = links};
     links->offsets = sf_resize(NULL, (size_t)s->counts[w] + 1, sizeof *links->offsets);
     if (links->offsets == NULL)
         return SF_NO_MEMORY;
-    for (uint32_t i = 0; i < s->counts[w]; i++) {
-        links->offsets[i] = links->count;
-        if (link(s, links, pair, w, u, s->candidates[w][i]) != SF_OK)
-            return SF_NO_MEMORY;
+    int status = SF_OK;
+    if (blocks == 1) {
+        status = link_block(&j, 0, 0);
+    } else {
+        j.blocks = sf_alloc(blocks, sizeof *j.blocks);
+        status = j.blocks != NULL ? sf_parallel_for(s->threads, blocks, link_block, &j) : SF_NO_MEMORY;
+        if (status == SF_OK)
+            status = join_blocks(&j, blocks);
+        for (size_t b = 0; j.blocks != NULL && b < blocks; b++)
+            sf_free(j.blocks[b].places);
+        sf_free(j.blocks);
     }
     links->offsets[s->counts[w]] = links->count;
-    return SF_OK;
+    return status;
 }
 
 /* While links to candidates of u are built, the index knows their places. */
@@ -324,10 +419,11 @@ static int link_all(sf_space *s, sf_error *error)
     return status == SF_OK ? SF_OK : sf_fail_memory(error);
 }
 
-int sf_space_open(sf_space *space, const sf_query *query, sf_error *error)
+int sf_space_open(sf_space *space, const sf_query *query, unsigned threads, sf_error *error)
 {
     memset(space, 0, sizeof *space);
     space->query = query;
+    space->threads = threads;
     space->is_empty = query->impossible;
     int status = SF_OK;
     for (uint32_t u = 0; u < query->count && status == SF_OK && !space->is_empty; u++) {
@@ -335,7 +431,7 @@ int sf_space_open(sf_space *space, const sf_query *query, sf_error *error)
         space->is_empty |= space->counts[u] == 0;
     }
     if (status == SF_OK)
-        prune(space);
+        status = prune(space, error);
     clear_masks(space);
     if (status == SF_OK && !space->is_empty) {
         find_twins(space);

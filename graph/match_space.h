@@ -20,6 +20,7 @@ typedef struct sf_links {
 
 typedef struct sf_space {
     const sf_query *query;
+    unsigned threads; /**< to build it with, where it is large */
     uint32_t *candidates[SF_PATTERN_MOST]; /**< data vertices, ascending */
     uint32_t counts[SF_PATTERN_MOST];
     uint32_t twin[SF_PATTERN_MOST]; /**< the first pattern vertex with the same candidates */
@@ -31,7 +32,8 @@ typedef struct sf_space {
     bool is_empty; /**< some vertex has no candidate: nothing matches */
 } sf_space;
 
-int sf_space_open(sf_space *space, const sf_query *query, sf_error *error);
+/** On up to `threads` threads. SF_NO_MEMORY. */
+int sf_space_open(sf_space *space, const sf_query *query, unsigned threads, sf_error *error);
 void sf_space_close(sf_space *space);
 
 /**
