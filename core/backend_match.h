@@ -68,10 +68,74 @@ typedef struct sf_backend_match_job {
                        no order; `most` is then below 2^31 */
 } sf_backend_match_job;
 
-/** SF_UNAVAILABLE where the job is too large, SF_CANCELLED. */
+/* ---- twigs: the engine gvsm, whose layers a device expands while the CPU joins
+ * ----------------------------------------------------------------------------- */
+
+/** Neighbours sorted by label, then by id: entry e of a vertex lists those with labels[e], which are
+ * targets[starts[e]] .. targets[starts[e + 1]] - 1. */
+typedef struct sf_backend_labelled {
+    const uint64_t *directory; /**< vertex_count + 1: the entries of each vertex */
+    const uint32_t *labels;    /**< ascending for a vertex */
+    const uint64_t *starts;    /**< one more than entries; the first is 0 */
+    const uint32_t *targets;
+} sf_backend_labelled;
+
+/** A vertex must have `count` neighbours with a label (UINT32_MAX: any) that are not on the blacklist. */
+typedef struct sf_backend_need {
+    uint32_t label, count;
+    bool out;
+} sf_backend_need;
+
+/** A layer: the neighbours of data vertices of its parent that have the label and are not skipped. */
+typedef struct sf_backend_twig {
+    uint32_t label; /**< UINT32_MAX: any */
+    bool out;       /**< along edges out of the parent's vertex */
+    /** It is the root of a later twig: what a data vertex must have around it, remembered for each. */
+    const sf_backend_need *needs;
+    uint32_t need_count;
+} sf_backend_twig;
+
+/** Borrowed until the twigs are closed. */
+typedef struct sf_backend_twig_job {
+    uint32_t vertex_count;
+    sf_backend_labelled out, in; /**< the same where edges have no direction */
+    const uint64_t *blacklist;   /**< bits of data vertices that match nothing */
+    const uint64_t *skipped;     /**< bits of those and of all twins but the first */
+    const uint32_t *implied;     /**< or NULL: of a vertex another one that fails no needs that it meets; or
+                                    UINT32_MAX */
+    const sf_backend_twig *layers;
+    uint32_t layer_count;
+    uint32_t most_entries; /**< above, and neighbours, of one expansion */
+} sf_backend_twig_job;
+
+/** An entry of the prefix tree: a data vertex, and which entry of the layer above it hangs on. */
+typedef struct sf_backend_node {
+    uint32_t vid, idx;
+} sf_backend_node;
+
+#define SF_BACKEND_SLOTS 3 /**< expansions under way at once */
+
+typedef struct sf_backend_twigs sf_backend_twigs;
+
+/** SF_UNAVAILABLE where a job is too large, SF_CANCELLED. */
 typedef struct sf_backend_match {
     int (*run)(sf_backend_device *device, const sf_backend_match_job *job, sf_backend_match_answer *answer,
                sf_error *error);
+    int (*twigs_open)(sf_backend_twigs **twigs, sf_backend_device *device, const sf_backend_twig_job *job,
+                      sf_error *error);
+    /** *implied: needs that another vertex's failure told. NULL is allowed. */
+    void (*twigs_close)(sf_backend_twigs *twigs, uint64_t *implied);
+    /**
+     * Begins to expand `count` entries into a layer and returns: roots[i] is the data vertex of the layer's
+     * parent above entry i, which has ends[i] - (i > 0 ? ends[i - 1] : 0) neighbours with the label. Both may
+     * be changed on return. A slot is free until it is used and again after it was collected.
+     */
+    int (*twigs_expand)(sf_backend_twigs *twigs, uint32_t slot, uint32_t layer, const uint32_t *roots,
+                        const uint32_t *ends, uint32_t count, sf_error *error);
+    /** Waits for an expansion: its entries, idx counting from the first root of it, in order. Borrowed until
+     * the slot is used again. */
+    int (*twigs_collect)(sf_backend_twigs *twigs, uint32_t slot, const sf_backend_node **entries,
+                         uint32_t *count, sf_error *error);
 } sf_backend_match;
 
 #endif

@@ -8,9 +8,9 @@
  * comes after the core is not searched but counted for 32 embeddings at once.
  *
  * Work is shared out in rounds of one cooperative kernel. A round has a list of tasks, partial embeddings with
- * the candidates that are left of one step, which warps take in batches. Once all are taken, a warp that still
- * searches hands out what it has left, in pieces, as tasks of the next round. So no warp waits for a subtree
- * that others could help with, and the list is bounded by what all warps hold. */
+ * the candidates that are left of one step, or embeddings of the core, which warps take in batches. Once all
+ * are taken, a warp that still searches hands out what it has left, in pieces, as tasks of the next round. So
+ * no warp waits for a subtree that others could help with, and the list is bounded by what all warps hold. */
 #include "gpu/device.cuh"
 
 extern "C" {
@@ -28,7 +28,8 @@ enum {
     MOST = SF_BACKEND_MATCH_MOST,
     CLASSES = SF_BACKEND_MATCH_GROUP,
     PIECES = LANES, /* a level is handed out in about so many tasks */
-    PATIENCE = 16,  /* levels filled between two looks at what others do */
+    PATIENCE = 2,   /* times that every lane of a warp tries a candidate before it hands out what is left */
+    REPORTING = 64, /* such times between two reports where there is a limit */
     NOT_JOINED = MOST
 };
 
@@ -82,7 +83,8 @@ struct warp {
     const search &s;
     level *levels;
     uint32_t (*members)[LANES]; /* of the classes of a group, by set of classes: what is in all of it */
-    unsigned lane, round, batches;
+    unsigned lane, round, batches, trials;
+    bool shares, stops; /* no task is left for others, or all must stop */
     unsigned long long found, tried;
 };
 
@@ -239,13 +241,59 @@ static __device__ trial try_next(warp &w, int depth, const step &t, uint32_t cur
     return c;
 }
 
-/* Goes through the candidates of a level until 32 that fit fill the next one, or none is left. */
+/* Adds what the warp found to what all have found, and stops them beyond the limit. */
+static __device__ void report(warp &w)
+{
+    unsigned long long found = w.found, tried = w.tried;
+    w.found = w.tried = 0;
+    for (unsigned k = LANES / 2; k > 0; k /= 2) {
+        found = add(found, __shfl_down_sync(ALL_LANES, found, k));
+        tried += __shfl_down_sync(ALL_LANES, tried, k);
+    }
+    if (w.lane > 0)
+        return;
+    control *shared = w.s.shared;
+    atomicAdd(&shared->tried, tried);
+    unsigned long long before = found > 0 ? atomicAdd(&shared->found, found) : 0;
+    if (before + found < before || found == ~0ull)
+        atomicExch(&shared->overflow, 1u);
+    if (w.s.most != ~0ull && add(before, found) > w.s.most) {
+        atomicExch(&shared->beyond, 1u);
+        atomicExch(&shared->stop, 1u);
+    }
+}
+
+/* What others do, asked for before a candidate is tried and looked at after that, so that nobody waits for the
+ * answer. */
+struct glance {
+    uint32_t taken, stop;
+};
+
+static __device__ glance ask(const warp &w)
+{
+    return {__ldcg(&w.s.shared->queues[w.round % 3].taken), __ldcg(&w.s.shared->stop)};
+}
+
+/* Whether to hand out what is left, since no task is left for others, or leave it. */
+static __device__ bool must_share(warp &w, const glance &others)
+{
+    if (++w.trials % REPORTING == 0 && w.s.most != ~0ull)
+        report(w);
+    w.stops = __any_sync(ALL_LANES, others.stop != 0);
+    w.shares = w.trials >= PATIENCE && (w.stops || __any_sync(ALL_LANES, others.taken >= w.batches));
+    return w.shares;
+}
+
+/* Goes through the candidates of a level until 32 that fit fill the next one, none is left, or others have
+ * nothing to do. */
 static __device__ uint32_t fill_next(warp &w, int depth)
 {
     const step &t = w.s.steps[depth + 1];
     level &l = w.levels[depth], &next = w.levels[depth + 1];
     uint32_t filled = 0, cursor = l.cursor, total = l.end[LANES - 1];
-    while (filled < LANES && cursor < total) {
+    bool goes_on = true;
+    while (filled < LANES && cursor < total && goes_on) {
+        glance others = ask(w);
         trial c = try_next(w, depth, t, cursor);
         uint32_t fitting = __ballot_sync(ALL_LANES, c.fits);
         uint32_t to = filled + __popc(fitting & ((1u << w.lane) - 1));
@@ -257,6 +305,7 @@ static __device__ uint32_t fill_next(warp &w, int depth)
         uint32_t over = __ballot_sync(ALL_LANES, c.fits && to == LANES); /* the first that has no room */
         cursor += over != 0 ? __ffs(over) - 1 : min(LANES, total - cursor);
         filled = min(LANES, filled + __popc(fitting));
+        goes_on = !must_share(w, others);
     }
     __syncwarp();
     if (w.lane == 0) {
@@ -279,17 +328,21 @@ static __device__ uint32_t *list_entry(warp &w, int depth, uint32_t e)
     return out;
 }
 
-/* The last step, with nothing after the core: what fits is an embedding. */
+/* The last step, with nothing after the core: what fits is an embedding. Until none is left, or others have
+ * nothing to do. */
 static __device__ void count_last(warp &w, int depth)
 {
     level &l = w.levels[depth];
     uint32_t cursor = l.cursor, total = l.end[LANES - 1];
-    for (int i = 0; i < PATIENCE && cursor < total; i++, cursor += min(LANES, total - cursor)) {
+    bool goes_on = true;
+    for (; cursor < total && goes_on; cursor += min(LANES, total - cursor)) {
+        glance others = ask(w);
         trial c = try_next(w, depth, w.s.steps[depth + 1], cursor);
         w.found += c.fits;
         uint32_t *row = c.fits && w.s.rows != NULL ? list_entry(w, depth, c.entry) : NULL;
         if (row != NULL)
             row[depth + 1] = c.vertex;
+        goes_on = !must_share(w, others);
     }
     __syncwarp();
     if (w.lane == 0)
@@ -420,8 +473,9 @@ static __device__ void finish(warp &w, int depth)
 /* ---- tasks
  * --------------------------------------------------------------------------------------------------- */
 
-/* A task of a depth is a column of words: the places of its steps, where its candidates begin, how many they
- * are, and whose list they are. */
+/* A task of a depth is a column of words: the places of its steps, and what is left of the candidates of the
+ * next one: where they begin, how many they are, and whose list they are. Those of the last depth are
+ * embeddings of the core; no candidates are left. */
 static __device__ uint32_t *task_words(const search &s, unsigned round, int depth)
 {
     return s.tasks[round & 1] + (size_t)s.room * (4 * depth + depth * (depth - 1) / 2);
@@ -441,9 +495,12 @@ static __device__ void load(warp &w, int depth, uint32_t first, uint32_t count)
     if (w.lane == 0)
         w.levels[depth].count = count;
     __syncwarp();
+    w.trials = 0;
+    w.shares = false;
+    if (depth + 1 == (int)s.core)
+        return;
     if (w.round == 0) {
-        if (s.core > 1)
-            begin_level(w, 0, s.steps[1]);
+        begin_level(w, 0, s.steps[1]);
         return;
     }
     bool is_mine = w.lane < count;
@@ -479,9 +536,12 @@ static __device__ void hand_out_level(warp &w, int depth)
 {
     const search &s = w.s;
     const level &l = w.levels[depth];
+    bool is_last = depth + 1 == (int)s.core; /* an embedding of the core is one piece */
     uint32_t total = l.end[LANES - 1], before = w.lane > 0 ? l.end[w.lane - 1] : 0;
     uint32_t begin = max(before, l.cursor), left = l.end[w.lane] > begin ? l.end[w.lane] - begin : 0;
     uint32_t piece = max((total - l.cursor + PIECES - 1) / PIECES, 1u), pieces = (left + piece - 1) / piece;
+    if (is_last)
+        pieces = w.lane < l.count;
     uint32_t end = running_sum(pieces, w.lane), first = 0;
     if (w.lane == LANES - 1)
         first = atomicAdd(&s.shared->queues[(w.round + 1) % 3].count[depth], end);
@@ -490,6 +550,8 @@ static __device__ void hand_out_level(warp &w, int depth)
         uint32_t *words = task_words(s, w.round + 1, depth) + first + i, e = w.lane;
         for (int d = depth; d >= 0; e = w.levels[d].parent[e], d--)
             words[(size_t)d * s.room] = w.levels[d].place[e];
+        if (is_last)
+            continue;
         words[(size_t)(depth + 1) * s.room] = l.base[w.lane] + begin - before + i * piece;
         words[(size_t)(depth + 2) * s.room] = min(piece, left - i * piece);
         words[(size_t)(depth + 3) * s.room] = l.join[w.lane];
@@ -499,76 +561,38 @@ static __device__ void hand_out_level(warp &w, int depth)
 /* ---- the search
  * ---------------------------------------------------------------------------------------------- */
 
-/* Adds what the warp found to what all have found, and stops them beyond the limit. */
-static __device__ void report(warp &w)
-{
-    unsigned long long found = w.found, tried = w.tried;
-    w.found = w.tried = 0;
-    for (unsigned k = LANES / 2; k > 0; k /= 2) {
-        found = add(found, __shfl_down_sync(ALL_LANES, found, k));
-        tried += __shfl_down_sync(ALL_LANES, tried, k);
-    }
-    if (w.lane > 0)
-        return;
-    control *shared = w.s.shared;
-    atomicAdd(&shared->tried, tried);
-    unsigned long long before = found > 0 ? atomicAdd(&shared->found, found) : 0;
-    if (before + found < before || found == ~0ull)
-        atomicExch(&shared->overflow, 1u);
-    if (w.s.most != ~0ull && add(before, found) > w.s.most) {
-        atomicExch(&shared->beyond, 1u);
-        atomicExch(&shared->stop, 1u);
-    }
-}
-
-/* Whether to go on: not where all must stop, and not where no task is left for others. */
-static __device__ bool look_around(warp &w, int top, int depth)
-{
-    control *shared = w.s.shared;
-    uint32_t stop = 0, taken = 0;
-    if (w.s.most != ~0ull)
-        report(w);
-    if (w.lane == 0) {
-        stop = __ldcg(&shared->stop);
-        taken = __ldcg(&shared->queues[w.round % 3].taken);
-    }
-    stop = __shfl_sync(ALL_LANES, stop, 0);
-    taken = __shfl_sync(ALL_LANES, taken, 0);
-    if (stop == 0 && taken < w.batches)
-        return true;
-    for (int d = top; d <= depth && stop == 0; d++)
-        hand_out_level(w, d);
-    return false;
-}
-
-/* Everything below the entries of the level at `top`. */
+/* Everything below the entries of the level at `top`, or what is left of it as tasks. */
 static __device__ void search_below(warp &w, int top)
 {
-    int depth = top, core = (int)w.s.core;
-    if (core == 1) {
-        finish(w, 0);
+    int depth = top, last = (int)w.s.core - 1;
+    if (top == last) {
+        finish(w, top);
         return;
     }
-    for (unsigned filled = 1;; filled++) {
+    for (;;) {
         while (w.levels[depth].cursor >= w.levels[depth].end[LANES - 1])
             if (depth-- == top)
                 return;
-        if (depth + 2 == core && w.s.group_count == 0) {
+        if (depth + 1 == last && w.s.group_count == 0) {
             count_last(w, depth);
         } else if (fill_next(w, depth) > 0) {
-            if (depth + 2 == core) {
-                finish(w, depth + 1);
-            } else {
-                depth++;
+            depth++;
+            if (depth < last)
                 begin_level(w, depth, w.s.steps[depth + 1]);
-            }
         }
-        if (filled % PATIENCE == 0 && !look_around(w, top, depth))
+        if (w.shares) {
+            for (int d = top; d <= depth && !w.stops; d++)
+                hand_out_level(w, d);
             return;
+        }
+        if (depth == last) {
+            finish(w, depth);
+            depth--;
+        }
     }
 }
 
-static __global__ void __launch_bounds__(WARPS *LANES) search_all(const __grid_constant__ search s)
+static __global__ void __launch_bounds__(WARPS *LANES, 5) search_all(const __grid_constant__ search s)
 {
     extern __shared__ uint32_t room[];
     cooperative_groups::grid_group grid = cooperative_groups::this_grid();
@@ -796,7 +820,7 @@ static int wait_for(sf_backend_device *device, const sf_backend_match_job *job, 
 static int launch(memory *m, search *s, const sf_backend_match_job *job, sf_error *error)
 {
     sf_backend_device *device = m->device;
-    uint32_t blocks = 0, depths = s->core - 1;
+    uint32_t blocks = 0, depths = s->core;
     size_t shared_bytes = 0;
     int status = shape(&blocks, &shared_bytes, device, s, error);
     if (status != SF_OK)
@@ -860,4 +884,5 @@ static int match(sf_backend_device *device, const sf_backend_match_job *job, sf_
     return status;
 }
 
-const sf_backend_match sf_gpu_match = {match};
+const sf_backend_match sf_gpu_match = {match, sf_gpu_twigs_open, sf_gpu_twigs_close, sf_gpu_twigs_expand,
+                                       sf_gpu_twigs_collect};

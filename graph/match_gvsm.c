@@ -12,14 +12,13 @@
  *
  * A layer is filled in pieces that are cut by the sum of degrees of the entries above, so that memory is
  * bounded: pattern vertices times the larger of the greatest degree and PIECE. */
-#include "graph/match_engine.h"
-#include "graph/match_relatives.h"
-#include "graph/symmetry.h"
+#include "graph/match_gvsm.h"
 
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/thread.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -30,56 +29,6 @@ enum {
 
 enum { NOT_YET, YES, NO };
 
-typedef struct need {
-    bool out;
-    uint32_t label, count;
-} need;
-
-/* What a data vertex must have around it to stand for a pattern vertex. */
-typedef struct needs {
-    size_t count;
-    need items[2 * SF_PATTERN_MOST];
-} needs;
-
-typedef struct layer {
-    uint32_t vertex;
-    uint32_t parent;  /* pattern vertex, the root of its twig; SF_NO_VERTEX: of a part of its own */
-    bool out;         /* the edge from parent to vertex leads that way */
-    uint64_t checked; /* vertices of layers above of which anything is said that the twig does not tell */
-    uint64_t greater; /* vertices of layers above whose data vertex must be smaller */
-    bool has_twig;    /* it is the root of a later twig */
-} layer;
-
-typedef struct gvsm {
-    const sf_match_job *job;
-    const sf_query *query;
-    const sf_match_index *index;
-    bool injective;
-    unsigned features;
-    layer layers[SF_PATTERN_MOST];
-    needs around[SF_PATTERN_MOST]; /* of a pattern vertex: all its neighbours */
-    needs twig[SF_PATTERN_MOST];   /* of the root of a twig: its children */
-    uint64_t *blacklist;           /* one bit a data vertex */
-    uint8_t *match;                /* NOT_YET, YES, NO of (pattern vertex, data vertex) */
-    uint32_t *implied;
-    sf_twins twins;
-    uint64_t greatest_degree;
-    atomic_uint_least64_t implied_tests;
-    sf_match_watch watch;
-} gvsm;
-
-typedef struct entry {
-    uint32_t vid, idx;
-} entry;
-
-typedef struct worker {
-    gvsm *g;
-    sf_match_tally tally;
-    entry *entries[SF_PATTERN_MOST];
-    uint32_t
-        path[SF_PATTERN_MOST]; /* data vertices of the entry at hand and all above it, by pattern vertex */
-} worker;
-
 static uint64_t bit(uint32_t u)
 {
     return UINT64_C(1) << u;
@@ -88,7 +37,7 @@ static uint64_t bit(uint32_t u)
 /* ---- what a vertex needs around it
  * --------------------------------------------------------------------------- */
 
-static void add_need(needs *n, bool out, uint32_t label, bool injective)
+static void add_need(sf_gvsm_needs *n, bool out, uint32_t label, bool injective)
 {
     for (size_t i = 0; i < n->count; i++) {
         if (n->items[i].out == out && n->items[i].label == label) {
@@ -96,10 +45,10 @@ static void add_need(needs *n, bool out, uint32_t label, bool injective)
             return;
         }
     }
-    n->items[n->count++] = (need){out, label, 1};
+    n->items[n->count++] = (sf_backend_need){.label = label, .count = 1, .out = out};
 }
 
-static void add_needs(needs *n, const gvsm *g, uint32_t u, uint64_t neighbours)
+static void add_needs(sf_gvsm_needs *n, const sf_gvsm *g, uint32_t u, uint64_t neighbours)
 {
     for (; neighbours != 0; neighbours &= neighbours - 1) {
         uint32_t w = (uint32_t)__builtin_ctzll(neighbours);
@@ -111,12 +60,12 @@ static void add_needs(needs *n, const gvsm *g, uint32_t u, uint64_t neighbours)
     }
 }
 
-static bool is_blacklisted(const gvsm *g, uint32_t v)
+static bool is_blacklisted(const sf_gvsm *g, uint32_t v)
 {
     return (__atomic_load_n(&g->blacklist[v / 64], __ATOMIC_RELAXED) >> v % 64 & 1) != 0;
 }
 
-static bool has_around(const gvsm *g, const need *n, uint32_t v)
+static bool has_around(const sf_gvsm *g, const sf_backend_need *n, uint32_t v)
 {
     size_t count;
     uint32_t found = 0;
@@ -126,7 +75,7 @@ static bool has_around(const gvsm *g, const need *n, uint32_t v)
     return found >= n->count;
 }
 
-static bool meets(const gvsm *g, const needs *n, uint32_t v)
+static bool meets(const sf_gvsm *g, const sf_gvsm_needs *n, uint32_t v)
 {
     for (size_t i = 0; i < n->count; i++)
         if (!has_around(g, &n->items[i], v))
@@ -137,7 +86,7 @@ static bool meets(const gvsm *g, const needs *n, uint32_t v)
 /* ---- blacklist
  * ------------------------------------------------------------------------------------------------ */
 
-static bool can_match_something(const gvsm *g, uint32_t v)
+static bool can_match_something(const sf_gvsm *g, uint32_t v)
 {
     uint32_t label = sf_match_label(g->index, v);
     for (uint32_t u = 0; u < g->query->count; u++)
@@ -152,7 +101,7 @@ static bool can_match_something(const gvsm *g, uint32_t v)
 static int blacklist_block(void *context, unsigned index, size_t block)
 {
     (void)index;
-    gvsm *g = context;
+    sf_gvsm *g = context;
     uint32_t n = g->index->out->vertex_count;
     for (uint64_t v = block * 64; v < n && v < (block + 1) * 64; v++) {
         if (is_blacklisted(g, (uint32_t)v) || can_match_something(g, (uint32_t)v))
@@ -163,7 +112,7 @@ static int blacklist_block(void *context, unsigned index, size_t block)
     return 0;
 }
 
-static void make_blacklist(gvsm *g)
+static void make_blacklist(sf_gvsm *g)
 {
     size_t words = ((size_t)g->index->out->vertex_count + 63) / 64;
     for (int round = 0; round < BLACKLIST_ROUNDS; round++)
@@ -176,7 +125,7 @@ static void make_blacklist(gvsm *g)
  * ------------------------------------------------------------------------------------------ */
 
 /* g(u) = data vertices left for the label / (degree of u * distinct labels around it). */
-static double rank(const gvsm *g, uint32_t u)
+static double rank(const sf_gvsm *g, uint32_t u)
 {
     const sf_query *q = g->query;
     const sf_match_index *index = g->index;
@@ -206,11 +155,11 @@ static uint32_t least_of(const double *ranks, uint64_t set)
     return best;
 }
 
-static void add_layer(gvsm *g, uint32_t *count, uint64_t above, uint32_t u, uint32_t parent)
+static void add_layer(sf_gvsm *g, uint32_t *count, uint64_t above, uint32_t u, uint32_t parent)
 {
     const sf_query *q = g->query;
-    layer *l = &g->layers[(*count)++];
-    *l = (layer){.vertex = u, .parent = parent, .checked = q->constrained[u] & above};
+    sf_gvsm_layer *l = &g->layers[(*count)++];
+    *l = (sf_gvsm_layer){.vertex = u, .parent = parent, .checked = q->constrained[u] & above};
     if (parent == SF_NO_VERTEX)
         return;
     const sf_pair *pair = sf_query_pair(q, parent, u);
@@ -221,7 +170,7 @@ static void add_layer(gvsm *g, uint32_t *count, uint64_t above, uint32_t u, uint
 
 /* Twigs: the root with the smallest rank among the matched vertices that still have unmatched neighbours, and
  * these as its children, smallest rank first. */
-static void make_layers(gvsm *g)
+static void make_layers(sf_gvsm *g)
 {
     const sf_query *q = g->query;
     double ranks[SF_PATTERN_MOST];
@@ -256,7 +205,7 @@ static void make_layers(gvsm *g)
     }
 }
 
-static void break_symmetry(gvsm *g)
+static void break_symmetry(sf_gvsm *g)
 {
     uint64_t greater[SF_PATTERN_MOST];
     uint32_t order[SF_PATTERN_MOST];
@@ -271,9 +220,9 @@ static void break_symmetry(gvsm *g)
  * --------------------------------------------------------------------------------------------------- */
 
 /* The local test of a twig, remembered for each data vertex. Two threads may both do it; they agree. */
-static bool passes_twig(worker *w, uint32_t u, uint32_t v)
+static bool passes_twig(sf_gvsm_worker *w, uint32_t u, uint32_t v)
 {
-    gvsm *g = w->g;
+    sf_gvsm *g = w->g;
     if ((g->features & SF_GVSM_TWIGS) == 0)
         return true;
     uint8_t *cell = &g->match[(size_t)u * g->index->out->vertex_count + v];
@@ -289,17 +238,15 @@ static bool passes_twig(worker *w, uint32_t u, uint32_t v)
     return known == YES;
 }
 
-/* Whether v may be tried for the vertex of a layer, whatever is above it. */
-static bool is_candidate(worker *w, const layer *l, uint32_t v)
+bool sf_gvsm_is_candidate(sf_gvsm_worker *w, const sf_gvsm_layer *l, uint32_t v)
 {
-    const gvsm *g = w->g;
+    const sf_gvsm *g = w->g;
     if (is_blacklisted(g, v) || (g->twins.first != NULL && g->twins.first[v] != v))
         return false;
     return sf_query_vertex_fits(g->query, l->vertex, v) && (!l->has_twig || passes_twig(w, l->vertex, v));
 }
 
-/* Data vertices below an entry; for a part of its own, all that have the label. */
-static const uint32_t *list_below(const gvsm *g, const layer *l, uint32_t parent, size_t *count)
+const uint32_t *sf_gvsm_below(const sf_gvsm *g, const sf_gvsm_layer *l, uint32_t parent, size_t *count)
 {
     uint32_t label = g->query->labels[l->vertex];
     if (l->parent != SF_NO_VERTEX)
@@ -310,33 +257,33 @@ static const uint32_t *list_below(const gvsm *g, const layer *l, uint32_t parent
     return g->index->members + first;
 }
 
-static void expand(worker *w, uint32_t depth, uint32_t idx, const uint32_t *list, size_t count, uint32_t *end)
+static void expand(sf_gvsm_worker *w, uint32_t depth, uint32_t idx, const uint32_t *list, size_t count,
+                   uint32_t *end)
 {
-    const layer *l = &w->g->layers[depth];
+    const sf_gvsm_layer *l = &w->g->layers[depth];
     for (size_t i = 0; i < count; i++) {
         bool is_repeated = l->parent != SF_NO_VERTEX && i > 0 && list[i] == list[i - 1];
-        if (!is_repeated && is_candidate(w, l, list[i]))
-            w->entries[depth][(*end)++] = (entry){list[i], idx};
+        if (!is_repeated && sf_gvsm_is_candidate(w, l, list[i]))
+            w->entries[depth][(*end)++] = (sf_backend_node){list[i], idx};
     }
 }
 
 /* ---- join
  * ----------------------------------------------------------------------------------------------------- */
 
-/* Data vertices of an entry and of all above it. */
-static void read_path(worker *w, uint32_t depth, uint32_t idx)
+void sf_gvsm_read_path(sf_gvsm_worker *w, uint32_t depth, uint32_t idx)
 {
     for (uint32_t i = depth + 1; i-- > 0;) {
-        const entry *e = &w->entries[i][idx];
+        const sf_backend_node *e = &w->entries[i][idx];
         w->path[w->g->layers[i].vertex] = e->vid;
         idx = e->idx;
     }
 }
 
-static bool fits_path(const worker *w, uint32_t depth, uint32_t v)
+static bool fits_path(const sf_gvsm_worker *w, uint32_t depth, uint32_t v)
 {
-    const gvsm *g = w->g;
-    const layer *l = &g->layers[depth];
+    const sf_gvsm *g = w->g;
+    const sf_gvsm_layer *l = &g->layers[depth];
     uint32_t u = l->vertex, same = 0;
     for (uint32_t i = 0; i < depth && g->injective; i++)
         same += w->path[g->layers[i].vertex] == v;
@@ -354,16 +301,15 @@ static bool fits_path(const worker *w, uint32_t depth, uint32_t v)
     return true;
 }
 
-/* Drops what does not fit from a piece of a layer; returns how many are left, or stops. */
-static uint32_t join(worker *w, uint32_t depth, uint32_t count)
+uint32_t sf_gvsm_join(sf_gvsm_worker *w, uint32_t depth, uint32_t first, uint32_t end)
 {
-    uint32_t kept = 0, above = UINT32_MAX;
-    for (uint32_t i = 0; i < count; i++) {
-        entry e = w->entries[depth][i];
+    uint32_t kept = first, above = UINT32_MAX;
+    for (uint32_t i = first; i < end; i++) {
+        sf_backend_node e = w->entries[depth][i];
         if (sf_match_step(&w->tally))
-            return 0;
+            return first;
         if (depth > 0 && e.idx != above)
-            read_path(w, depth - 1, e.idx);
+            sf_gvsm_read_path(w, depth - 1, e.idx);
         above = e.idx;
         if (fits_path(w, depth, e.vid))
             w->entries[depth][kept++] = e;
@@ -375,9 +321,9 @@ static uint32_t join(worker *w, uint32_t depth, uint32_t count)
  * -------------------------------------------------------------------------- */
 
 /* Twins stand for one another: n of them for m pattern vertices in n (n - 1) ... ways, or n^m. */
-static uint64_t count_twins(const worker *w)
+static uint64_t count_twins(const sf_gvsm_worker *w)
 {
-    const gvsm *g = w->g;
+    const sf_gvsm *g = w->g;
     uint64_t ways = 1;
     for (uint32_t u = 0; g->twins.first != NULL && u < g->query->count; u++) {
         uint64_t used = 0;
@@ -388,55 +334,55 @@ static uint64_t count_twins(const worker *w)
     return ways;
 }
 
-static void count_leaves(worker *w, uint32_t depth, uint32_t count)
+void sf_gvsm_count(sf_gvsm_worker *w, uint32_t depth, uint32_t first, uint32_t end)
 {
     if (w->g->twins.first == NULL && !w->g->job->list) {
-        sf_match_found(&w->tally, count, NULL);
+        sf_match_found(&w->tally, end - first, NULL);
         return;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        read_path(w, depth, i);
+    for (uint32_t i = first; i < end; i++) {
+        sf_gvsm_read_path(w, depth, i);
         sf_match_found(&w->tally, count_twins(w), w->path);
     }
 }
 
 /* Everything below the first `count` entries of a layer. Pieces of the next layer end before the sum of
  * degrees passes what it can hold. */
-static void search(worker *w, uint32_t depth, uint32_t count)
+static void search(sf_gvsm_worker *w, uint32_t depth, uint32_t count)
 {
-    const gvsm *g = w->g;
+    const sf_gvsm *g = w->g;
     if (depth + 1 == g->query->count) {
-        count_leaves(w, depth, count);
+        sf_gvsm_count(w, depth, 0, count);
         return;
     }
-    const layer *next = &g->layers[depth + 1];
+    const sf_gvsm_layer *next = &g->layers[depth + 1];
     uint64_t room = g->greatest_degree > PIECE ? g->greatest_degree : PIECE;
     for (uint32_t idx = 0; idx < count;) {
         uint32_t end = 0;
         for (uint64_t sum = 0; idx < count; idx++) {
             size_t below;
             if (next->parent != SF_NO_VERTEX)
-                read_path(w, depth, idx);
+                sf_gvsm_read_path(w, depth, idx);
             const uint32_t *list =
-                list_below(g, next, next->parent != SF_NO_VERTEX ? w->path[next->parent] : 0, &below);
+                sf_gvsm_below(g, next, next->parent != SF_NO_VERTEX ? w->path[next->parent] : 0, &below);
             if (sum > 0 && sum + below > room)
                 break;
             sum += below;
             expand(w, depth + 1, idx, list, below, &end);
         }
-        search(w, depth + 1, join(w, depth + 1, end));
+        search(w, depth + 1, sf_gvsm_join(w, depth + 1, 0, end));
     }
 }
 
 static int search_roots(void *context, unsigned index, size_t block)
 {
-    worker *w = (worker *)context + index;
-    gvsm *g = w->g;
+    sf_gvsm_worker *w = (sf_gvsm_worker *)context + index;
+    sf_gvsm *g = w->g;
     size_t count, first = block * ROOTS;
-    const uint32_t *list = list_below(g, &g->layers[0], 0, &count);
+    const uint32_t *list = sf_gvsm_below(g, &g->layers[0], 0, &count);
     uint32_t end = 0;
     expand(w, 0, 0, list + first, count - first < ROOTS ? count - first : ROOTS, &end);
-    search(w, 0, join(w, 0, end));
+    search(w, 0, sf_gvsm_join(w, 0, 0, end));
     atomic_fetch_add(&g->watch.done, 1);
     return atomic_load(&g->watch.stop);
 }
@@ -464,7 +410,7 @@ static unsigned choose_features(const sf_match_job *job)
     return features;
 }
 
-static int alloc_gvsm(gvsm *g, sf_error *error)
+static int alloc_gvsm(sf_gvsm *g, sf_error *error)
 {
     size_t n = g->index->out->vertex_count;
     g->blacklist = sf_alloc((n + 63) / 64, sizeof *g->blacklist);
@@ -479,7 +425,7 @@ static int alloc_gvsm(gvsm *g, sf_error *error)
     return status;
 }
 
-static void prepare(gvsm *g)
+static void prepare(sf_gvsm *g)
 {
     const sf_query *q = g->query;
     for (uint32_t u = 0; u < q->count; u++)
@@ -499,9 +445,9 @@ static void prepare(gvsm *g)
     }
 }
 
-static int open_worker(worker *w, gvsm *g, bool is_caller)
+static int open_worker(sf_gvsm_worker *w, sf_gvsm *g, bool is_caller)
 {
-    *w = (worker){.g = g, .tally = {.watch = &g->watch, .is_caller = is_caller}};
+    *w = (sf_gvsm_worker){.g = g, .tally = {.watch = &g->watch, .is_caller = is_caller}};
     size_t room = g->greatest_degree > PIECE ? g->greatest_degree : PIECE;
     for (uint32_t i = 0; i < g->query->count; i++) {
         w->entries[i] = sf_resize(NULL, i == 0 ? ROOTS : room, sizeof **w->entries);
@@ -511,19 +457,19 @@ static int open_worker(worker *w, gvsm *g, bool is_caller)
     return SF_OK;
 }
 
-static void close_worker(worker *w)
+static void close_worker(sf_gvsm_worker *w)
 {
     for (uint32_t i = 0; i < SF_PATTERN_MOST; i++)
         sf_free(w->entries[i]);
 }
 
-static int search_all(gvsm *g, sf_error *error)
+static int search_all(sf_gvsm *g, sf_error *error)
 {
     size_t count;
-    list_below(g, &g->layers[0], 0, &count);
+    sf_gvsm_below(g, &g->layers[0], 0, &count);
     size_t blocks = (count + ROOTS - 1) / ROOTS;
     unsigned threads = g->job->threads > blocks && blocks > 0 ? (unsigned)blocks : g->job->threads, open = 0;
-    worker *workers = sf_alloc(threads, sizeof *workers);
+    sf_gvsm_worker *workers = sf_alloc(threads, sizeof *workers);
     const sf_match_tally **tallies = sf_resize(NULL, threads, sizeof *tallies);
     int status = workers != NULL && tallies != NULL ? SF_OK : SF_NO_MEMORY;
     for (; status == SF_OK && open < threads; open++) {
@@ -544,7 +490,27 @@ static int search_all(gvsm *g, sf_error *error)
     return status;
 }
 
-static void describe(const gvsm *g)
+/* True where the device asked for has done it. Lists are the CPU's: there the same come first every time. */
+static bool search_on_device(sf_gvsm *g, int *status, sf_error *error)
+{
+    sf_match_result *result = g->job->result;
+    sf_error refusal = {0};
+    if (g->job->device == NULL || g->job->list)
+        return false;
+    *status = sf_gvsm_on_device(g, g->job->device, &refusal);
+    if (*status == SF_UNAVAILABLE) {
+        snprintf(result->device_note, sizeof result->device_note, "%.255s", refusal.text);
+        *status = SF_OK;
+        return false;
+    }
+    if (*status == SF_OK)
+        snprintf(result->device, sizeof result->device, "%s", sf_device_name(g->job->device));
+    else if (error != NULL)
+        *error = refusal;
+    return true;
+}
+
+static void describe(const sf_gvsm *g)
 {
     sf_match_result *result = g->job->result;
     result->implied = atomic_load(&g->implied_tests);
@@ -552,8 +518,8 @@ static void describe(const gvsm *g)
     for (uint32_t i = 0; i < g->query->count; i++) {
         uint32_t u = result->order[i] = g->layers[i].vertex;
         size_t count;
-        const layer any = {.vertex = u, .parent = SF_NO_VERTEX};
-        const uint32_t *list = list_below(g, &any, 0, &count);
+        const sf_gvsm_layer any = {.vertex = u, .parent = SF_NO_VERTEX};
+        const uint32_t *list = sf_gvsm_below(g, &any, 0, &count);
         result->labelled[u] = count;
         result->candidates[u] = 0;
         for (size_t j = 0; j < count; j++)
@@ -563,12 +529,12 @@ static void describe(const gvsm *g)
 
 static int run_gvsm(const sf_match_job *job, sf_error *error)
 {
-    gvsm g = {.job = job,
-              .query = job->query,
-              .index = job->query->index,
-              .injective = job->query->semantics != SF_HOMOMORPHISM,
-              .features = choose_features(job),
-              .watch = {.job = job, .factor = 1}};
+    sf_gvsm g = {.job = job,
+                 .query = job->query,
+                 .index = job->query->index,
+                 .injective = job->query->semantics != SF_HOMOMORPHISM,
+                 .features = choose_features(job),
+                 .watch = {.job = job, .factor = 1}};
     if (job->query->impossible) {
         job->result->blacklisted = g.index->out->vertex_count;
         return SF_OK;
@@ -576,7 +542,8 @@ static int run_gvsm(const sf_match_job *job, sf_error *error)
     int status = alloc_gvsm(&g, error);
     if (status == SF_OK) {
         prepare(&g);
-        status = search_all(&g, error);
+        if (!search_on_device(&g, &status, error) && status == SF_OK)
+            status = search_all(&g, error);
     }
     if (status == SF_OK)
         describe(&g);

@@ -20,7 +20,7 @@ typedef struct sf_links {
 
 typedef struct sf_space {
     const sf_query *query;
-    unsigned threads; /**< to build it with, where it is large */
+    unsigned threads;                      /**< to build it with, where it is large */
     uint32_t *candidates[SF_PATTERN_MOST]; /**< data vertices, ascending */
     uint32_t counts[SF_PATTERN_MOST];
     uint32_t twin[SF_PATTERN_MOST]; /**< the first pattern vertex with the same candidates */

@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "plugin/plugin.h"
+#include "plugin/twigs.h"
 
 #include <string.h>
 
@@ -90,4 +91,8 @@ static int run(sf_backend_device *device, const sf_backend_match_job *job, sf_ba
     return SF_OK;
 }
 
-const sf_backend_match test_match = {.run = run};
+const sf_backend_match test_match = {.run = run,
+                                     .twigs_open = test_twigs_open,
+                                     .twigs_close = test_twigs_close,
+                                     .twigs_expand = test_twigs_expand,
+                                     .twigs_collect = test_twigs_collect};
