@@ -20,7 +20,7 @@
  * ------------------------------------------------------------------------------------ */
 
 /** Raised with every change of what follows; the program refuses a plugin of another version. */
-#define SF_BACKEND_VERSION 4u
+#define SF_BACKEND_VERSION 5u
 #define SF_BACKEND_SYMBOL "synfire_backend"
 
 typedef enum sf_operation {
@@ -55,6 +55,8 @@ typedef struct sf_backend_count {
     uint32_t first, last;
     const sf_candidates *candidates;
     uint32_t least; /**< of a count below it only that it is below matters; 0: every count matters */
+    uint32_t
+        crossover; /**< hybrid, two-pass: from how many episodes on ptpe is faster than mtpe; 0: always */
     uint32_t *counts;
     uint64_t *culled; /**< how many a bound ruled out is added */
 } sf_backend_count;

@@ -26,7 +26,6 @@ struct sf_backend_device {
     size_t landing_bytes;
     cudaEvent_t staged[SF_GPU_PIECES], landed;
     cudaEvent_t timed[2];
-    uint32_t crossover[SF_EPISODE_MAX_SIZE + 1]; /* of hybrid, by size: measured at first use; 0: not yet */
 };
 
 /** The spikes on a device. */

@@ -4,7 +4,7 @@
  *
  *   ptpe      a thread for each episode, over the whole stream
  *   mtpe      a thread for each episode, segment and machine; then a thread for each episode joins segments
- *   hybrid    mtpe below the number of episodes where, measured on this device, ptpe becomes the faster
+ *   hybrid    mtpe below the number of episodes from which on ptpe is faster, as the caller has measured it
  *   two-pass  without lower bounds, which keeps one mark a node, a thread for each episode and segment: an
  *             occurrence more for each cut is an upper bound. Then hybrid for the episodes that are left
  *
@@ -24,7 +24,6 @@ extern "C" {
 
 #define MOST_SEGMENTS 64u
 #define THREADS 128u
-#define CALIBRATION_SPIKES 4000u /* fewer tell little of the device, and either engine is done at once */
 
 /* Where segments begin and how far machines run past them; filled on the device. */
 typedef struct cuts {
@@ -37,7 +36,7 @@ typedef struct machine_view {
     const uint2 *unit_ends;
     uint32_t first, last;
     uint32_t size, count;
-    uint32_t distinct; /* candidates there are; more are counted by turns, for calibration */
+    uint32_t distinct; /* candidates there are: item i counts candidate i % distinct */
     const uint32_t *units, *delays;
     const sf_delay *intervals;
     sf_mark *marks;
@@ -230,8 +229,6 @@ enum {
     LEFT_DELAYS,
     LEFT_COUNTS,
     NUMBER,
-    TRIAL_UNITS,
-    TRIAL_DELAYS,
     BLOCKS
 };
 
@@ -364,113 +361,10 @@ static int launch_segments(counting *c, sf_error *error)
 
 /* ---- hybrid ---- */
 
-/* The time of one launch for `count` episodes, the second of two, in ms. */
-static int time_launch(counting *c, int (*launch)(counting *, sf_error *), uint32_t count, float *ms,
-                       sf_error *error)
+/* The caller has measured from how many episodes on ptpe is the faster. */
+static int launch_faster(counting *c, sf_error *error)
 {
-    cudaEvent_t *marks = c->device->timed;
-    c->view.count = count;
-    for (int run = 0; run < 2; run++) {
-        SF_GPU_TRY(cudaEventRecord(marks[0], c->device->work));
-        int status = launch(c, error);
-        if (status != SF_OK)
-            return status;
-        SF_GPU_TRY(cudaEventRecord(marks[1], c->device->work));
-    }
-    SF_GPU_TRY(cudaEventSynchronize(marks[1]));
-    SF_GPU_TRY(cudaEventElapsedTime(ms, marks[0], marks[1]));
-    return SF_OK;
-}
-
-#define TRIALS 4096u
-#define MOST_TRIALS (1u << 17)
-
-/* Random episodes of the job's size and first delay, as many as tell; more are these again. */
-static int make_trials(counting *c, sf_error *error)
-{
-    machine_view *v = &c->view;
-    size_t units = (size_t)TRIALS * v->size;
-    uint32_t *trials = (uint32_t *)sf_alloc(units, sizeof *trials); /* zeros: the delays */
-    if (trials == NULL)
-        return sf_fail_memory(error);
-    int status = send(c, TRIAL_DELAYS, trials, units * sizeof *trials, error);
-    uint64_t random = v->size;
-    for (size_t i = 0; i < units; i++) {
-        random = random * 6364136223846793005u + 1442695040888963407u;
-        trials[i] = (uint32_t)((random >> 33) % c->stream->unit_count);
-    }
-    if (status == SF_OK)
-        status = send(c, TRIAL_UNITS, trials, units * sizeof *trials, error);
-    if (status == SF_OK)
-        status = reserve(c, COUNTS, MOST_TRIALS * sizeof(uint32_t), error);
-    sf_free(trials);
-    return status;
-}
-
-static int ptpe_wins(counting *c, uint32_t count, bool *wins, sf_error *error)
-{
-    float whole = 0, segments = 0;
-    int status = time_launch(c, launch_whole, count, &whole, error);
-    if (status == SF_OK)
-        status = time_launch(c, launch_segments, count, &segments, error);
-    *wins = whole <= segments;
-    return status;
-}
-
-/* From how many episodes of this size on ptpe is the faster: by doubling, then halving what is between. */
-static int calibrate(counting *c, uint32_t *crossover, sf_error *error)
-{
-    machine_view own = c->view;
-    int status = make_trials(c, error);
-    c->view.units = (const uint32_t *)c->blocks[TRIAL_UNITS];
-    c->view.delays = (const uint32_t *)c->blocks[TRIAL_DELAYS];
-    c->view.counts = (uint32_t *)c->blocks[COUNTS];
-    c->view.distinct = TRIALS;
-    uint32_t low = 0, high = 8;
-    bool wins = false;
-    while (status == SF_OK && high < MOST_TRIALS) {
-        status = ptpe_wins(c, high, &wins, error);
-        if (wins)
-            break;
-        low = high;
-        high *= 2;
-    }
-    for (int step = 0; step < 3 && status == SF_OK && wins; step++) {
-        uint32_t middle = low + (high - low) / 2;
-        bool sooner;
-        status = ptpe_wins(c, middle, &sooner, error);
-        low = sooner ? low : middle;
-        high = sooner ? middle : high;
-    }
-    c->view = own;
-    c->view.counts = (uint32_t *)c->blocks[COUNTS];
-    if (status == SF_OK)
-        *crossover = high;
-    return status;
-}
-
-/* *crossover: from how many episodes of the job's size on ptpe is the faster. */
-static int find_crossover(counting *c, uint32_t *crossover, sf_error *error)
-{
-    *crossover = 0;
-    if (c->stream->count < CALIBRATION_SPIKES)
-        return SF_OK;
-    uint32_t *known = &c->device->crossover[c->view.size];
-    int status = *known == 0 ? calibrate(c, known, error) : SF_OK;
-    *crossover = *known;
-    return status;
-}
-
-static int launch_faster(counting *c, uint32_t crossover, sf_error *error)
-{
-    return c->view.count < crossover ? launch_segments(c, error) : launch_whole(c, error);
-}
-
-static int count_hybrid(counting *c, sf_error *error)
-{
-    uint32_t crossover;
-    int status = find_crossover(c, &crossover, error);
-    return status == SF_OK ? launch_faster(c, crossover, error) : status;
+    return c->view.count < c->job->crossover ? launch_segments(c, error) : launch_whole(c, error);
 }
 
 /* ---- two-pass ---- */
@@ -502,7 +396,7 @@ static int first_pass(counting *c, uint32_t *left, sf_error *error)
     return sf_gpu_download(c->device, left, c->blocks[NUMBER], sizeof *left, error);
 }
 
-static int second_pass(counting *c, uint32_t left, uint32_t crossover, sf_error *error)
+static int second_pass(counting *c, uint32_t left, sf_error *error)
 {
     machine_view all = c->view, *v = &c->view;
     const uint32_t *chosen = (const uint32_t *)c->blocks[CHOSEN];
@@ -521,7 +415,7 @@ static int second_pass(counting *c, uint32_t left, uint32_t crossover, sf_error 
     v->delays = (const uint32_t *)c->blocks[LEFT_DELAYS];
     v->counts = (uint32_t *)c->blocks[LEFT_COUNTS];
     v->count = v->distinct = left;
-    status = launch_faster(c, crossover, error);
+    status = launch_faster(c, error);
     c->view = all;
     if (status != SF_OK)
         return status;
@@ -536,16 +430,15 @@ static int second_pass(counting *c, uint32_t left, uint32_t crossover, sf_error 
  * from then on. */
 static int count_in_two_passes(counting *c, sf_error *error)
 {
-    uint32_t count = c->view.count, left = count, crossover;
+    uint32_t count = c->view.count, left = count;
     bool *skip = &c->stream->skip_bound[c->view.size];
-    int status = find_crossover(c, &crossover, error);
-    if (status != SF_OK || c->job->least < 2 || c->view.size < 2 || *skip)
-        return status == SF_OK ? launch_faster(c, crossover, error) : status;
+    if (c->job->least < 2 || c->view.size < 2 || *skip)
+        return launch_faster(c, error);
     double begin = sf_clock_seconds();
-    status = first_pass(c, &left, error);
+    int status = first_pass(c, &left, error);
     double between = sf_clock_seconds();
     if (status == SF_OK && left > 0)
-        status = second_pass(c, left, crossover, error);
+        status = second_pass(c, left, error);
     double second = sf_clock_seconds() - between;
     if (status != SF_OK)
         return status;
@@ -563,7 +456,7 @@ static int run(counting *c, sf_error *error)
         int (*count)(counting *, sf_error *);
     } engines[] = {{"ptpe", launch_whole},
                    {"mtpe", launch_segments},
-                   {"hybrid", count_hybrid},
+                   {"hybrid", launch_faster},
                    {"two-pass", count_in_two_passes}};
     int status = send_candidates(c, error);
     if (status == SF_OK)

@@ -6,6 +6,7 @@
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/thread.h"
+#include "mine/crossover.h"
 #include "mine/device.h"
 
 #include <inttypes.h>
@@ -199,6 +200,11 @@ typedef struct counting {
     uint64_t culled[SF_MOST_DEVICES]; /* by share */
 } counting;
 
+static bool needs_crossover(const char *engine)
+{
+    return strcmp(engine, sf_engine_hybrid.name) == 0 || strcmp(engine, sf_engine_two_pass.name) == 0;
+}
+
 /* Neighbours stay together, since they may share prefixes. */
 static int count_share(void *context, sf_member *member, size_t item, sf_error *error)
 {
@@ -215,6 +221,8 @@ static int count_share(void *context, sf_member *member, size_t item, sf_error *
     job.culled = &c->culled[item];
     c->culled[item] = 0;
     int status = send_events(c->crew, member, error);
+    if (status == SF_OK && needs_crossover(job.engine))
+        status = sf_crossover_for(&job.crossover, member->device, 1, own.size, job.last - job.first, error);
     return status == SF_OK ? sf_device_count_episodes(member->stream, &job, error) : status;
 }
 

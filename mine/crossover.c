@@ -202,7 +202,11 @@ static int count_once(const trial *t, const sf_engine *engine, size_t count, sf_
     sf_candidates candidates = {t->size, count, t->units, t->delays, &delay, 1};
     uint64_t culled = 0;
     if (t->stream != NULL) {
-        sf_backend_count job = {engine->name, 0, t->events.count, &candidates, 0, t->counts, &culled};
+        sf_backend_count job = {.engine = engine->name,
+                                .last = t->events.count,
+                                .candidates = &candidates,
+                                .counts = t->counts,
+                                .culled = &culled};
         return sf_device_count_episodes(t->stream, &job, error);
     }
     sf_count_job job = {&t->events, 0, t->events.count, &candidates, t->threads, 0, &culled};
@@ -310,5 +314,20 @@ int sf_crossover_find(sf_crossover *crossover, sf_device *device, unsigned threa
     pthread_mutex_lock(&table.lock);
     int status = find(crossover, device, threads, &wanted, error);
     pthread_mutex_unlock(&table.lock);
+    return status;
+}
+
+/* Fewer are counted by either engine before anything could be measured. */
+#define LEAST_SPIKES 4000u
+
+int sf_crossover_for(uint32_t *episodes, sf_device *device, unsigned threads, uint32_t size, uint32_t spikes,
+                     sf_error *error)
+{
+    sf_crossover crossover = {0};
+    bool parallel = device != NULL || threads > 1;
+    int status = SF_OK;
+    if (parallel && size > 1 && spikes >= LEAST_SPIKES)
+        status = sf_crossover_find(&crossover, device, threads, size, error);
+    *episodes = crossover.episodes;
     return status;
 }

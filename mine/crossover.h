@@ -12,9 +12,6 @@
 
 #include "core/backend.h"
 
-/** Jobs with fewer spikes are done by either engine before anything could be measured: they take ptpe. */
-#define SF_CROSSOVER_SPIKES 4000u
-
 typedef struct sf_crossover {
     uint32_t episodes; /**< ptpe from this many episodes on; at least 1 */
     bool measured;     /**< by this call, rather than kept from an earlier one */
@@ -28,6 +25,13 @@ typedef struct sf_crossover {
  */
 int sf_crossover_find(sf_crossover *crossover, sf_device *device, unsigned threads, uint32_t size,
                       sf_error *error);
+
+/**
+ * The same for a job of so many spikes, without measuring where it would not pay: 0 (always ptpe) for few
+ * spikes, episodes of one unit and a single thread.
+ */
+int sf_crossover_for(uint32_t *episodes, sf_device *device, unsigned threads, uint32_t size, uint32_t spikes,
+                     sf_error *error);
 
 /** The file that crossovers are kept in, whether it is there or not; false where there is no place for one.
  */

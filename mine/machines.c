@@ -283,15 +283,12 @@ static int run_mtpe(uint32_t *counts, const sf_count_job *job, sf_error *error)
 
 static int run_hybrid(uint32_t *counts, const sf_count_job *job, sf_error *error)
 {
-    sf_crossover crossover = {.episodes = 1};
-    bool worth_it =
-        job->threads > 1 && job->candidates->size > 1 && job->last - job->first >= SF_CROSSOVER_SPIKES;
-    int status =
-        worth_it ? sf_crossover_find(&crossover, NULL, job->threads, job->candidates->size, error) : SF_OK;
+    uint32_t crossover;
+    int status = sf_crossover_for(&crossover, NULL, job->threads, job->candidates->size,
+                                  job->last - job->first, error);
     if (status != SF_OK)
         return status;
-    return run(counts, job, job->candidates->count < crossover.episodes ? count_in_segments : count_whole,
-               error);
+    return run(counts, job, job->candidates->count < crossover ? count_in_segments : count_whole, error);
 }
 
 static int run_two_pass(uint32_t *counts, const sf_count_job *job, sf_error *error)

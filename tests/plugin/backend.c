@@ -50,8 +50,8 @@ static void facts(const sf_backend_device *device, sf_backend_facts *facts)
 static bool supports(const sf_backend_device *device, sf_operation operation, const char *engine)
 {
     (void)device;
-    (void)operation;
-    return strcmp(engine, "interval") == 0;
+    return strcmp(engine, "interval") == 0 ||
+           (strcmp(engine, "hybrid") == 0 && operation == SF_OPERATION_COUNT);
 }
 
 static void stream_close(sf_backend_stream *stream)
@@ -107,7 +107,10 @@ static int count(sf_backend_stream *stream, const sf_backend_count *job, sf_erro
     memset(job->counts, 0xff, job->candidates->count * sizeof *job->counts);
     if (test_is_lost(stream->device))
         return sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");
-    return sf_engine_interval.count(job->counts, &own, error);
+    const sf_engine *engine = &sf_engine_interval;
+    if (strcmp(job->engine, "hybrid") == 0)
+        engine = job->candidates->count < job->crossover ? &sf_engine_mtpe : &sf_engine_ptpe;
+    return engine->count(job->counts, &own, error);
 }
 
 #define NOT_ASKED UINT32_MAX

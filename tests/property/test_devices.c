@@ -8,6 +8,7 @@
 #include "core/backend.h"
 #include "core/memory.h"
 #include "core/units.h"
+#include "mine/crossover.h"
 #include "mine/engine.h"
 #include "mine/mine.h"
 #include "oracle/count_oracle.h"
@@ -337,7 +338,7 @@ static void a_device_that_fails_is_left_and_the_cpu_goes_on(void **state)
     use_test_plugin();
     trial t;
     busy_trial(&t);
-    assert_true(compare_mining(&t, "test:1") > 10); /* its first job */
+    assert_true(compare_mining_by(&t, "test:1", "interval") > 10); /* its first job */
     sf_device *device;
     assert_int_equal(sf_device_find(&device, "test:1", NULL), SF_OK);
     assert_false(sf_device_sick(device, NULL));
@@ -552,6 +553,27 @@ static void auto_takes_a_device_for_long_work(void **state)
     sf_devices_close();
 }
 
+/* What hybrid chooses by is measured on the device, by counting there with both of its engines. */
+static void crossovers_are_of_the_device(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    sf_device *works, *refuses;
+    uint32_t episodes;
+    sf_crossover crossover;
+    assert_int_equal(sf_device_find(&works, "test:0", NULL), SF_OK);
+    assert_int_equal(sf_device_find(&refuses, "test:2", NULL), SF_OK);
+    assert_int_equal(sf_crossover_find(&crossover, works, 1, 2, NULL), SF_OK);
+    assert_true(crossover.episodes >= 1);
+    assert_int_equal(sf_crossover_for(&episodes, works, 1, 2, 100000, NULL), SF_OK);
+    assert_int_equal(episodes, crossover.episodes);
+    assert_int_equal(sf_crossover_for(&episodes, refuses, 1, 2, 100, NULL),
+                     SF_OK); /* too few to measure for */
+    assert_int_equal(episodes, 0);
+    assert_int_equal(sf_crossover_find(&crossover, refuses, 1, 3, NULL), SF_UNAVAILABLE);
+    sf_devices_close();
+}
+
 static int load_and_mine(void *context)
 {
     trial *t = context;
@@ -587,6 +609,7 @@ int main(void)
         cmocka_unit_test(a_device_that_fails_is_left_and_the_cpu_goes_on),
         cmocka_unit_test(a_device_that_fails_while_counting_is_left),
         cmocka_unit_test(a_device_may_refuse_a_job),
+        cmocka_unit_test(crossovers_are_of_the_device),
         cmocka_unit_test(all_devices_share_a_job),
         cmocka_unit_test(all_devices_share_candidates),
         cmocka_unit_test(a_job_too_large_for_a_device_is_halved),
