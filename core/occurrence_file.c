@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define CHUNK 1024
@@ -275,7 +276,10 @@ bool sf_occurrence_file_is(const char *path)
 {
     hid_t file;
     bool live;
+    struct stat about;
     sf_hdf_begin();
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) /* what is read from a pipe is gone */
+        return false;
     if (!sf_hdf_has_signature(path) || sf_hdf_open_file(&file, &live, path, NULL) != SF_OK)
         return false;
     bool found = sf_hdf_attribute_begins(file, "synfire", SF_OCCURRENCES_KIND);

@@ -109,3 +109,7 @@ refused 65 "a MaxWell recording, a layout that synfire does not read yet" "$SYNF
 refused 65 "no spike times: this is a 3Brain BXR file" "$SYNFIRE" info "$recordings"/truncated_bxr.bxr
 refused 65 "no spike times: this NWB file" "$SYNFIRE" info "$recordings"/pynwb_2.6.0_DynamicTableElectrodes.nwb
 refused 65 "Multi Channel Systems DataManager" "$SYNFIRE" info "$recordings"/mcs_2014-07-09_W8_standard_all_500Hz.h5
+
+# A pipe is read once, by the reader.
+printf 'a,0.1\nb,0.2\na,0.3\n' | $SYNFIRE info /dev/stdin --json >piped
+grep -q '"spikes":3,"units":2' piped
