@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* synfire graph: the functional connectivity graph of a recording. */
 #include "app/connect.h"
+#include "app/epochs.h"
 #include "app/load.h"
 #include "app/mining.h"
 #include "app/significance.h"
@@ -30,17 +31,57 @@ static bool is_json(const char *path)
     return dot != NULL && strcmp(dot, ".json") == 0;
 }
 
-static void print_json(sf_text *text, const sf_connectivity *graph)
+/* ---- epochs: the edges of a graph of episodes counted in each alone ---- */
+
+static sf_episode pair_of(const sf_link *link)
 {
-    sf_json json = sf_json_start(text);
-    sf_connectivity_json(&json, graph);
+    return (sf_episode){.size = 2, .units = {link->from, link->to}, .delays = {link->delay}};
 }
 
-static int write_out(const sf_connectivity *graph, const sf_units *units, const char *path, sf_error *error)
+static int count_epochs(app_epochs *epochs, const app_call *call, const sf_connectivity *graph,
+                        const sf_recording *recording, sf_error *error)
+{
+    *epochs = (app_epochs){0};
+    if (graph->is_tiling || !app_has(call, "epochs"))
+        return SF_OK;
+    sf_episode *pairs = sf_resize(NULL, graph->count, sizeof *pairs);
+    sf_counter *counter = NULL;
+    int status = pairs != NULL ? SF_OK : sf_fail_memory(error);
+    for (size_t i = 0; i < graph->count && status == SF_OK; i++)
+        pairs[i] = pair_of(&graph->links[i]);
+    if (status == SF_OK)
+        status = sf_counter_open(&counter, recording->spikes, recording->spike_count, recording->units.count,
+                                 pairs, graph->count, NULL, 0, error);
+    if (status == SF_OK)
+        status = app_epochs_count(epochs, call, recording, counter, graph->count, error);
+    sf_counter_close(counter);
+    sf_free(pairs);
+    return status;
+}
+
+static void add_edge(const void *context, sf_json *json, size_t link)
+{
+    app_epochs_item_json(json, context, link);
+}
+
+static void add_document(const void *context, sf_json *json)
+{
+    app_epochs_json(json, context);
+}
+
+static void print_json(sf_text *text, const sf_connectivity *graph, const app_epochs *epochs)
+{
+    sf_json json = sf_json_start(text);
+    sf_connectivity_more more = {add_edge, add_document, epochs};
+    sf_connectivity_json(&json, graph, &more);
+}
+
+static int write_out(const sf_connectivity *graph, const sf_units *units, const app_epochs *epochs,
+                     const char *path, sf_error *error)
 {
     if (is_json(path)) {
         sf_text text = {0};
-        print_json(&text, graph);
+        print_json(&text, graph, epochs);
         sf_text_append(&text, "\n", 1);
         int status = sf_file_write(&text, path, error);
         sf_text_free(&text);
@@ -133,7 +174,31 @@ static void print_rows(sf_text *text, const sf_connectivity *graph, const sf_uni
     app_table_print(&table, text, columns);
 }
 
-static int print_table(sf_text *text, const sf_connectivity *graph, const sf_units *units, sf_error *error)
+/* What names an edge in the table of epochs. */
+typedef struct naming {
+    const sf_connectivity *graph;
+    const sf_units *units;
+} naming;
+
+static sf_text name_edge(const void *context, size_t link)
+{
+    const naming *names = context;
+    sf_episode pair = pair_of(&names->graph->links[link]);
+    return app_episode_text(&pair, names->units);
+}
+
+static void print_epochs(sf_text *text, const sf_connectivity *graph, const sf_units *units,
+                         const app_epochs *epochs, const ranked *rows, size_t shown)
+{
+    naming names = {graph, units};
+    size_t links[TABLE_TOP];
+    for (size_t i = 0; i < shown; i++)
+        links[i] = (size_t)(rows[i].link - graph->links);
+    app_epochs_print(text, epochs, name_edge, &names, links, shown);
+}
+
+static int print_table(sf_text *text, const sf_connectivity *graph, const sf_units *units,
+                       const app_epochs *epochs, sf_error *error)
 {
     ranked *rows = sf_resize(NULL, graph->count, sizeof *rows);
     if (rows == NULL)
@@ -147,6 +212,7 @@ static int print_table(sf_text *text, const sf_connectivity *graph, const sf_uni
     if (shown > 0) {
         sf_text_printf(text, "\n");
         print_rows(text, graph, units, rows, shown);
+        print_epochs(text, graph, units, epochs, rows, shown);
     }
     if (shown < graph->count)
         sf_text_printf(text, "... and %zu weaker ones: --json or --out G gives all\n", graph->count - shown);
@@ -159,15 +225,16 @@ static int print_table(sf_text *text, const sf_connectivity *graph, const sf_uni
 /* ---- the command
  * --------------------------------------------------------------------------------------------- */
 
-static int report(const app_call *call, const sf_connectivity *graph, const sf_units *units, sf_error *error)
+static int report(const app_call *call, const sf_connectivity *graph, const sf_units *units,
+                  const app_epochs *epochs, sf_error *error)
 {
     const char *out = app_value(call, "out", NULL);
-    int status = out != NULL ? write_out(graph, units, out, error) : SF_OK;
+    int status = out != NULL ? write_out(graph, units, epochs, out, error) : SF_OK;
     sf_text text = {0};
     if (status == SF_OK && call->json)
-        print_json(&text, graph);
+        print_json(&text, graph, epochs);
     else if (status == SF_OK)
-        status = print_table(&text, graph, units, error);
+        status = print_table(&text, graph, units, epochs, error);
     if (status == SF_OK)
         return app_print(&text, error);
     sf_text_free(&text);
@@ -196,7 +263,11 @@ static int run(app_call *call, sf_error *error)
     if (status == SF_OK) {
         if (graph.count == 0)
             app_warn(call, "there is no edge: lower the threshold or widen --delay");
-        status = report(call, &graph, &recording.units, error);
+        app_epochs epochs;
+        status = count_epochs(&epochs, call, &graph, &recording, error);
+        if (status == SF_OK)
+            status = report(call, &graph, &recording.units, &epochs, error);
+        app_epochs_free(&epochs);
         sf_connectivity_free(&graph);
     }
     sf_recording_free(&recording);

@@ -241,7 +241,8 @@ int sf_connectivity_csr(sf_csr *csr, const sf_connectivity *graph, const sf_unit
     return status;
 }
 
-static void link_json(sf_json *json, const sf_connectivity *graph, const sf_link *link)
+static void link_json(sf_json *json, const sf_connectivity *graph, const sf_link *link,
+                      const sf_connectivity_more *more)
 {
     sf_json_object(json, NULL);
     sf_json_uint(json, "from", link->from);
@@ -259,18 +260,22 @@ static void link_json(sf_json *json, const sf_connectivity *graph, const sf_link
     sf_json_end_array(json);
     sf_json_end_array(json);
     sf_json_real(json, "p", link->p);
+    if (more != NULL && more->edge != NULL)
+        more->edge(more->context, json, (size_t)(link - graph->links));
     sf_json_end_object(json);
 }
 
-void sf_connectivity_json(sf_json *json, const sf_connectivity *graph)
+void sf_connectivity_json(sf_json *json, const sf_connectivity *graph, const sf_connectivity_more *more)
 {
     sf_json_object(json, NULL);
     sf_json_uint(json, "vertices", graph->unit_count);
     sf_json_uint(json, "edges", graph->count);
     sf_json_array(json, "edge_detail");
     for (size_t i = 0; i < graph->count; i++)
-        link_json(json, graph, &graph->links[i]);
+        link_json(json, graph, &graph->links[i], more);
     sf_json_end_array(json);
+    if (more != NULL && more->document != NULL)
+        more->document(more->context, json);
     sf_json_end_object(json);
 }
 

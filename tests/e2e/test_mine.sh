@@ -122,6 +122,17 @@ check 'assert all(len(e["epoch_counts"]) == 3 and sum(e["epoch_counts"]) <= e["c
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --epochs epochs.csv >table
 grep -q '^episode .* rest  per s  light  per s' table
 
+$SYNFIRE graph demo.h5 --delay 4:6 --min-count 60 --epochs epochs.csv --json >graph
+python3 - <<'PY'
+import json
+mined = {tuple(e["units"]): e["epoch_counts"] for e in json.load(open("out"))["episodes"] if len(e["units"]) == 2}
+graph = json.load(open("graph"))
+assert [e["label"] for e in graph["epochs"]] == ["rest", "light", "rest"] and graph["edges"] == len(mined)
+assert all(e["epoch_counts"] == mined[e["from"], e["to"]] for e in graph["edge_detail"])
+PY
+$SYNFIRE graph demo.h5 --delay 4:6 --min-count 60 --epochs epochs.csv >table
+grep -q '^episode .* rest  per s  light  per s' table
+
 # Occurrences as HDF5 say what they are and hold as many as were counted.
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --max-size 8 --quiet --occurrences occurrences.h5 >/dev/null
 $SYNFIRE info occurrences.h5 --json >out

@@ -260,7 +260,7 @@ static void expect_json(const sf_connectivity *graph, const char *expected)
 {
     sf_text text = {0};
     sf_json json = sf_json_start(&text);
-    sf_connectivity_json(&json, graph);
+    sf_connectivity_json(&json, graph, NULL);
     assert_string_equal(text.data, expected);
     sf_text_free(&text);
 }
