@@ -112,7 +112,7 @@ int sf_gpu_twigs_open(struct sf_backend_twigs **opened, sf_backend_device *devic
 void sf_gpu_twigs_close(struct sf_backend_twigs *twigs, uint64_t *implied);
 int sf_gpu_twigs_expand(struct sf_backend_twigs *twigs, uint32_t slot, uint32_t layer, const uint32_t *roots,
                         const uint32_t *ends, uint32_t count, sf_error *error);
-int sf_gpu_twigs_collect(struct sf_backend_twigs *twigs, uint32_t slot, const struct sf_backend_node **entries,
-                         uint32_t *count, sf_error *error);
+int sf_gpu_twigs_collect(struct sf_backend_twigs *twigs, uint32_t slot,
+                         const struct sf_backend_node **entries, uint32_t *count, sf_error *error);
 
 #endif

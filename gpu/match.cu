@@ -7,10 +7,11 @@
  * never stored, memory does not depend on the graph, and lanes idle only where a level does not fill up. What
  * comes after the core is not searched but counted for 32 embeddings at once.
  *
- * Work is shared out in rounds of one cooperative kernel. A round has a list of tasks, partial embeddings with
- * the candidates that are left of one step, or embeddings of the core, which warps take in batches. Once all
- * are taken, a warp that still searches hands out what it has left, in pieces, as tasks of the next round. So
- * no warp waits for a subtree that others could help with, and the list is bounded by what all warps hold. */
+ * Work is shared out in rounds of one cooperative kernel. A round has a list of tasks, partial embeddings
+ * with the candidates that are left of one step, or embeddings of the core, which warps take in batches. Once
+ * all are taken, a warp that still searches hands out what it has left, in pieces, as tasks of the next
+ * round. So no warp waits for a subtree that others could help with, and the list is bounded by what all
+ * warps hold. */
 #include "gpu/device.cuh"
 
 extern "C" {
@@ -72,11 +73,11 @@ struct search {
 /* Up to 32 partial embeddings of the same steps. */
 struct level {
     uint32_t place[LANES], vertex[LANES]; /* of the last step: its candidate */
-    uint32_t base[LANES]; /* where the candidates of the next step begin among the values */
-    uint32_t end[LANES];  /* how many these and those of the entries before are */
-    uint8_t parent[LANES]; /* the entry of the level before that it continues */
-    uint8_t join[LANES];   /* the step whose list they are; NOT_JOINED: all candidates */
-    uint32_t count, cursor; /* entries; candidates taken so far */
+    uint32_t base[LANES];                 /* where the candidates of the next step begin among the values */
+    uint32_t end[LANES];                  /* how many these and those of the entries before are */
+    uint8_t parent[LANES];                /* the entry of the level before that it continues */
+    uint8_t join[LANES];                  /* the step whose list they are; NOT_JOINED: all candidates */
+    uint32_t count, cursor;               /* entries; candidates taken so far */
 };
 
 struct warp {
@@ -263,8 +264,8 @@ static __device__ void report(warp &w)
     }
 }
 
-/* What others do, asked for before a candidate is tried and looked at after that, so that nobody waits for the
- * answer. */
+/* What others do, asked for before a candidate is tried and looked at after that, so that nobody waits for
+ * the answer. */
 struct glance {
     uint32_t taken, stop;
 };
@@ -530,8 +531,8 @@ static __device__ int take(warp &w)
     return depth;
 }
 
-/* What is left of a level, in pieces of entries, as tasks of the next round. A warp does this once a round, so
- * there is room. */
+/* What is left of a level, in pieces of entries, as tasks of the next round. A warp does this once a round,
+ * so there is room. */
 static __device__ void hand_out_level(warp &w, int depth)
 {
     const search &s = w.s;
@@ -617,7 +618,8 @@ static __global__ void __launch_bounds__(WARPS *LANES, 5) search_all(const __gri
 /* ---- the job
  * ------------------------------------------------------------------------------------------------- */
 
-static __global__ void narrow_offsets(uint32_t *narrow, const uint64_t *offsets, uint32_t count, uint32_t base)
+static __global__ void narrow_offsets(uint32_t *narrow, const uint64_t *offsets, uint32_t count,
+                                      uint32_t base)
 {
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
         narrow[i] = base + (uint32_t)offsets[i];
@@ -677,8 +679,8 @@ static int measure(extent *x, const sf_backend_match_job *job, sf_error *error)
 }
 
 /* Copies candidates and lists, and notes where those of each begin. */
-static int upload_all(sf_backend_device *device, const sf_backend_match_job *job, const search *s, uint64_t *raw,
-                      uint32_t *set_begin, uint32_t *list_begin, sf_error *error)
+static int upload_all(sf_backend_device *device, const sf_backend_match_job *job, const search *s,
+                      uint64_t *raw, uint32_t *set_begin, uint32_t *list_begin, sf_error *error)
 {
     uint32_t candidates = 0, offsets = 0, values = 0;
     int status = SF_OK, blocks = device->properties.multiProcessorCount * 8;
@@ -765,11 +767,12 @@ static int shape(uint32_t *blocks, size_t *shared_bytes, sf_backend_device *devi
     int of_each = 0;
     *shared_bytes = WARPS * (s->core * sizeof(level) + members);
     if (*shared_bytes > device->properties.sharedMemPerBlockOptin || !device->properties.cooperativeLaunch)
-        return sf_fail(error, SF_UNAVAILABLE, NULL, "the device does not match patterns of %u vertices", s->core);
-    SF_GPU_TRY(cudaFuncSetAttribute(search_all, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    (int)*shared_bytes));
-    SF_GPU_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_each, search_all, WARPS * LANES,
-                                                             *shared_bytes));
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "the device does not match patterns of %u vertices",
+                       s->core);
+    SF_GPU_TRY(
+        cudaFuncSetAttribute(search_all, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)*shared_bytes));
+    SF_GPU_TRY(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_each, search_all, WARPS * LANES, *shared_bytes));
     *blocks = (uint32_t)(of_each * device->properties.multiProcessorCount);
     return SF_OK;
 }

@@ -65,8 +65,8 @@ static int fill(sf_backend_stream *stream, const sf_stream *spikes, uint32_t *ra
     return SF_OK;
 }
 
-int sf_gpu_stream_new(sf_backend_stream **made, sf_backend_device *device, uint32_t unit_count, uint32_t count,
-                      const uint32_t *first, sf_error *error)
+int sf_gpu_stream_new(sf_backend_stream **made, sf_backend_device *device, uint32_t unit_count,
+                      uint32_t count, const uint32_t *first, sf_error *error)
 {
     *made = NULL;
     if (unit_count > UINT16_MAX)
@@ -97,8 +97,7 @@ int sf_gpu_stream_open(sf_backend_stream **opened, sf_backend_device *device, co
     sf_backend_stream *stream;
     void *raw = NULL;
     size_t raw_bytes = (size_t)spikes->count * sizeof(uint32_t);
-    int status =
-        sf_gpu_stream_new(&stream, device, spikes->unit_count, spikes->count, spikes->first, error);
+    int status = sf_gpu_stream_new(&stream, device, spikes->unit_count, spikes->count, spikes->first, error);
     if (status == SF_OK)
         status = sf_gpu_alloc(device, &raw, raw_bytes, error);
     if (status == SF_OK)

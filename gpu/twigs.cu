@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Engine gvsm: the device expands layers of the prefix tree while the CPU joins what came before (Meng, Lin and
- * Tan, High Technology Letters 32, 2022).
+/* Engine gvsm: the device expands layers of the prefix tree while the CPU joins what came before (Meng, Lin
+ * and Tan, High Technology Letters 32, 2022).
  *
  * An expansion has a slot with buffers and a stream of its own: what is copied in, expanded and copied out in
  * one slot overlaps with the others. It is done in three steps, so that entries come out in the order of what
  * they hang on: test every neighbour, 32 to a word of bits; add up the bits; write the entries. What a data
- * vertex must have around it is tested once and remembered; where the vertex that implies it is known to fail,
- * it fails too, and where that is not known yet, the test is done: nobody waits. */
+ * vertex must have around it is tested once and remembered; where the vertex that implies it is known to
+ * fail, it fails too, and where that is not known yet, the test is done: nobody waits. */
 #include "gpu/device.cuh"
 
 extern "C" {
@@ -49,9 +49,9 @@ struct twig {
 struct slot {
     cudaStream_t stream;
     cudaEvent_t done;
-    uint32_t *input;        /* pinned: roots, then ends */
-    sf_backend_node *entries; /* pinned */
-    uint32_t *count;        /* pinned */
+    uint32_t *input;                                        /* pinned: roots, then ends */
+    sf_backend_node *entries;                               /* pinned */
+    uint32_t *count;                                        /* pinned */
     uint32_t *roots, *ends, *words, *places, *device_count; /* on the device */
     sf_backend_node *device_entries;
 };
@@ -77,7 +77,8 @@ static __device__ bool has_bit(const uint64_t *bits, uint32_t v)
 }
 
 /* Where the neighbours of a vertex with a label begin and end. */
-static __device__ void find_neighbours(const lists &l, uint32_t v, uint32_t label, uint64_t *begin, uint64_t *end)
+static __device__ void find_neighbours(const lists &l, uint32_t v, uint32_t label, uint64_t *begin,
+                                       uint64_t *end)
 {
     uint64_t low = l.directory[v], high = l.directory[v + 1], last = high;
     *begin = l.starts[low];
@@ -311,8 +312,8 @@ static void read_implied(sf_backend_twigs *t, uint64_t *implied)
 {
     unsigned long long tests = 0;
     sf_error ignored;
-    if (t->implied_tests != NULL && sf_gpu_download(t->device, &tests, t->implied_tests, sizeof tests,
-                                                    &ignored) == SF_OK)
+    if (t->implied_tests != NULL &&
+        sf_gpu_download(t->device, &tests, t->implied_tests, sizeof tests, &ignored) == SF_OK)
         *implied = tests;
 }
 
@@ -388,22 +389,25 @@ int sf_gpu_twigs_expand(sf_backend_twigs *t, uint32_t index, uint32_t layer, con
                    s->words, s->places,        s->device_count, s->device_entries, t->implied_tests};
     uint32_t blocks = (total + THREADS - 1) / THREADS, most = t->device->properties.multiProcessorCount * 8;
     blocks = blocks < 1 ? 1 : blocks < most ? blocks : most;
-    SF_GPU_TRY(cudaMemcpyAsync(s->roots, s->input, 2 * count * sizeof *roots, cudaMemcpyHostToDevice, s->stream));
+    SF_GPU_TRY(
+        cudaMemcpyAsync(s->roots, s->input, 2 * count * sizeof *roots, cudaMemcpyHostToDevice, s->stream));
     test_neighbours<<<blocks, THREADS, 0, s->stream>>>(x);
     SF_GPU_LAUNCHED();
     add_up<<<1, SUMMING, 0, s->stream>>>(x);
     SF_GPU_LAUNCHED();
     write_entries<<<blocks, THREADS, 0, s->stream>>>(x);
     SF_GPU_LAUNCHED();
-    SF_GPU_TRY(cudaMemcpyAsync(s->count, s->device_count, sizeof *s->count, cudaMemcpyDeviceToHost, s->stream));
-    SF_GPU_TRY(cudaMemcpyAsync(s->entries, s->device_entries, total * sizeof *s->entries, cudaMemcpyDeviceToHost,
+    SF_GPU_TRY(
+        cudaMemcpyAsync(s->count, s->device_count, sizeof *s->count, cudaMemcpyDeviceToHost, s->stream));
+    SF_GPU_TRY(cudaMemcpyAsync(s->entries, s->device_entries, total * sizeof *s->entries,
+                               cudaMemcpyDeviceToHost,
                                s->stream)); /* as many as there can be: how many there are is not known yet */
     SF_GPU_TRY(cudaEventRecord(s->done, s->stream));
     return SF_OK;
 }
 
-int sf_gpu_twigs_collect(sf_backend_twigs *t, uint32_t index, const sf_backend_node **entries, uint32_t *count,
-                         sf_error *error)
+int sf_gpu_twigs_collect(sf_backend_twigs *t, uint32_t index, const sf_backend_node **entries,
+                         uint32_t *count, sf_error *error)
 {
     slot *s = &t->slots[index];
     SF_GPU_TRY(cudaEventSynchronize(s->done));

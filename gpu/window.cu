@@ -2,10 +2,10 @@
 /*
  * The spikes of a sliding window on the device, and streams made of them.
  *
- * Spikes are appended and kept apart on a stream of their own, in the order of the calls, through pinned pieces:
- * nothing waits for the jobs on the work stream, and these wait for a snapshot by an event. A snapshot is laid
- * out like a stream that was copied: kept spikes close up by a prefix sum, and a stable sort by unit deals the
- * positions out, so that each unit's ascend.
+ * Spikes are appended and kept apart on a stream of their own, in the order of the calls, through pinned
+ * pieces: nothing waits for the jobs on the work stream, and these wait for a snapshot by an event. A
+ * snapshot is laid out like a stream that was copied: kept spikes close up by a prefix sum, and a stable sort
+ * by unit deals the positions out, so that each unit's ascend.
  *
  * Cost of a layout: about 100 bytes of device memory traffic a spike.
  */
@@ -38,7 +38,8 @@ struct sf_backend_window {
 
 /* ---- memory ---- */
 
-/* What the stream of copies does from now on comes after all that the work stream was asked for, or the reverse. */
+/* What the stream of copies does from now on comes after all that the work stream was asked for, or the
+ * reverse. */
 static int follow(sf_backend_window *window, cudaStream_t later, cudaStream_t earlier, sf_error *error)
 {
     SF_GPU_TRY(cudaEventRecord(window->ordered, earlier));
@@ -145,8 +146,8 @@ static int append(sf_backend_window *window, uint64_t position, const sf_spike *
         sf_spike *piece = window->pinned + window->next * PIECE_SPIKES;
         SF_GPU_TRY(cudaEventSynchronize(window->sent[window->next]));
         memcpy(piece, spikes, length * sizeof *spikes);
-        SF_GPU_TRY(cudaMemcpyAsync(window->ring + slot, piece, length * sizeof *spikes, cudaMemcpyHostToDevice,
-                                   window->copies));
+        SF_GPU_TRY(cudaMemcpyAsync(window->ring + slot, piece, length * sizeof *spikes,
+                                   cudaMemcpyHostToDevice, window->copies));
         SF_GPU_TRY(cudaEventRecord(window->sent[window->next], window->copies));
         window->next = (window->next + 1) % PIECES;
         position += length;
@@ -176,7 +177,8 @@ static int take_snapshot(sf_backend_window *window, uint64_t first, size_t count
 
 /* ---- laying out ---- */
 
-static __global__ void mark_kept(uint32_t *marks, const sf_spike *spikes, uint32_t count, const uint32_t *numbers)
+static __global__ void mark_kept(uint32_t *marks, const sf_spike *spikes, uint32_t count,
+                                 const uint32_t *numbers)
 {
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
         marks[i] = numbers[spikes[i].unit] != SF_LEFT_OUT;
@@ -184,7 +186,8 @@ static __global__ void mark_kept(uint32_t *marks, const sf_spike *spikes, uint32
 
 /* places[i] is how many kept spikes come before spike i. */
 static __global__ void close_up(int64_t *times, uint16_t *owner, uint32_t *positions, const sf_spike *spikes,
-                                uint32_t count, const uint32_t *numbers, const uint32_t *places, int64_t origin_ns)
+                                uint32_t count, const uint32_t *numbers, const uint32_t *places,
+                                int64_t origin_ns)
 {
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
         sf_spike spike = spikes[i];
@@ -226,9 +229,11 @@ static int measure_work(scratch *s, uint32_t spikes, uint32_t kept, int bits, sf
 {
     size_t scan = 0, sort = 0;
     cudaStream_t work = s->device->work;
-    SF_GPU_TRY(cub::DeviceScan::ExclusiveSum(NULL, scan, (uint32_t *)NULL, (uint32_t *)NULL, (int64_t)spikes, work));
-    SF_GPU_TRY(cub::DeviceRadixSort::SortPairs(NULL, sort, (uint16_t *)NULL, (uint16_t *)NULL, (uint32_t *)NULL,
-                                               (uint32_t *)NULL, (int64_t)kept, 0, bits, work));
+    SF_GPU_TRY(
+        cub::DeviceScan::ExclusiveSum(NULL, scan, (uint32_t *)NULL, (uint32_t *)NULL, (int64_t)spikes, work));
+    SF_GPU_TRY(cub::DeviceRadixSort::SortPairs(NULL, sort, (uint16_t *)NULL, (uint16_t *)NULL,
+                                               (uint32_t *)NULL, (uint32_t *)NULL, (int64_t)kept, 0, bits,
+                                               work));
     s->work_bytes = scan > sort ? scan : sort;
     return SF_OK;
 }
@@ -241,8 +246,8 @@ static int reserve_scratch(scratch *s, const sf_backend_layout *layout, size_t s
     struct {
         void **memory;
         size_t bytes;
-    } blocks[] = {{&s->numbers, s->number_bytes}, {&s->marks, s->bytes},     {&s->places, s->bytes},
-                  {&s->positions, s->bytes},      {&s->by_unit, s->bytes},   {&s->owners, s->owner_bytes},
+    } blocks[] = {{&s->numbers, s->number_bytes}, {&s->marks, s->bytes},   {&s->places, s->bytes},
+                  {&s->positions, s->bytes},      {&s->by_unit, s->bytes}, {&s->owners, s->owner_bytes},
                   {&s->work, s->work_bytes}};
     int status = SF_OK;
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0] && status == SF_OK; i++)
@@ -269,9 +274,10 @@ static int launch_layout(sf_backend_stream *stream, scratch *s, const sf_backend
     uint32_t *positions = (uint32_t *)s->positions, *by_unit = (uint32_t *)s->by_unit;
     mark_kept<<<blocks, 256, 0, device->work>>>(marks, window->snapshot, count, numbers);
     SF_GPU_LAUNCHED();
-    SF_GPU_TRY(cub::DeviceScan::ExclusiveSum(s->work, s->work_bytes, marks, places, (int64_t)count, device->work));
-    close_up<<<blocks, 256, 0, device->work>>>(stream->times, stream->owner, positions, window->snapshot, count,
-                                               numbers, places, layout->origin_ns);
+    SF_GPU_TRY(
+        cub::DeviceScan::ExclusiveSum(s->work, s->work_bytes, marks, places, (int64_t)count, device->work));
+    close_up<<<blocks, 256, 0, device->work>>>(stream->times, stream->owner, positions, window->snapshot,
+                                               count, numbers, places, layout->origin_ns);
     SF_GPU_LAUNCHED();
     SF_GPU_TRY(cudaEventRecord(window->laid_out, device->work));
     SF_GPU_TRY(cub::DeviceRadixSort::SortPairs(s->work, s->work_bytes, stream->owner, (uint16_t *)s->owners,
@@ -295,7 +301,8 @@ static int lay_out(sf_backend_stream *stream, sf_backend_window *window, const s
     if (status == SF_OK)
         status = sf_gpu_upload(device, stream->first, layout->first, stream->bytes[SF_GPU_FIRST], error);
     if (status == SF_OK)
-        status = sf_gpu_check(cudaStreamWaitEvent(device->work, window->kept, 0), "cudaStreamWaitEvent(", error);
+        status =
+            sf_gpu_check(cudaStreamWaitEvent(device->work, window->kept, 0), "cudaStreamWaitEvent(", error);
     if (status == SF_OK)
         status = launch_layout(stream, &s, window, layout, error);
     release_scratch(&s);
