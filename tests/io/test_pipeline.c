@@ -152,23 +152,35 @@ static void what_does_not_fit_is_counted(void **state)
     sf_recording_free(&recording);
 }
 
+static size_t count_episodes(test_collector *all)
+{
+    size_t count = 0;
+    pthread_mutex_lock(&all->lock);
+    for (size_t i = 0; i < all->count; i++)
+        count += all->messages[i]->topic == SF_TOPIC_EPISODES;
+    pthread_mutex_unlock(&all->lock);
+    return count;
+}
+
+/* Stopped once a few windows are out: at this speed the recording would last for ten minutes. */
 static void stopping_drains_and_ends(void **state)
 {
     (void)state;
     test_random random = test_random_start("pipeline stop", 8);
     sf_recording recording = test_random_recording(&random, 60000, 4, INT64_C(60000000000), 1000);
-    sf_config config = test_config("window: {length_s: 0.2, hop_s: 0.1}\nmine: {every: 1, min_count: 3}\n");
+    sf_config config = test_config("window: {length_s: 0.02, hop_s: 0.01}\nmine: {every: 1, min_count: 3}\n"
+                                   "track: ['e1 -(0,9]-> e2']\n");
     test_collector *all = test_collector_new();
     sf_pipeline_options options = {.config = &config,
                                    .recording = &recording,
-                                   .speed = 4,
+                                   .speed = 0.1,
                                    .observer = {.observe = test_collect, .user = all}};
     sf_pipeline *pipeline;
     sf_error error = {0};
     assert_int_equal(sf_pipeline_open(&pipeline, &options, &error), SF_OK);
     assert_int_equal(sf_pipeline_start(pipeline, &error), SF_OK);
-    for (int i = 0; i < 5; i++)
-        assert_false(sf_pipeline_wait(pipeline, 100));
+    while (count_episodes(all) < 3)
+        assert_false(sf_pipeline_wait(pipeline, 10));
     sf_pipeline_stop(pipeline);
     while (!sf_pipeline_wait(pipeline, 100))
         ;
