@@ -188,11 +188,29 @@ void app_details_episode_json(sf_json *json, const app_details *d, size_t i)
     app_epochs_item_json(json, &d->epochs, i);
 }
 
+/* ---- bursts or epochs ---- */
+
+static bool know_bursts(const app_details *d)
+{
+    return d->items != NULL && d->bursts.count > 0;
+}
+
+bool app_details_know_stretches(const app_details *d)
+{
+    return know_bursts(d) || d->epochs.count > 0;
+}
+
+uint64_t app_details_stretches(const app_details *d, size_t i)
+{
+    uint64_t bursts = know_bursts(d) ? d->items[i].bursts : 0, epochs = app_epochs_with(&d->epochs, i);
+    return bursts > epochs ? bursts : epochs;
+}
+
 /* ---- tables ---- */
 
 void app_details_cells(app_table *table, const app_details *d, size_t i)
 {
-    if (d->items != NULL && d->bursts.count > 0)
+    if (know_bursts(d))
         app_table_cell(table, "%" PRIu64, d->items[i].bursts);
     else
         app_table_cell(table, "-");

@@ -30,6 +30,13 @@ int app_details_make(app_details *details, const app_call *call, const sf_record
                      sf_error *error);
 void app_details_free(app_details *details);
 
+/** True where it is known in how many bursts or epochs episodes occur: there are some, and they were counted.
+ */
+bool app_details_know_stretches(const app_details *details);
+
+/** In how many bursts of the array or epochs, whichever are more, episode i occurs; where that is known. */
+uint64_t app_details_stretches(const app_details *details, size_t i);
+
 /** Top-level JSON fields: bursts, and epochs as app_epochs_json has them. */
 void app_details_json(sf_json *json, const app_details *details);
 

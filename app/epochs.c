@@ -81,14 +81,19 @@ void app_epochs_json(sf_json *json, const app_epochs *e)
     sf_json_end_array(json);
 }
 
+uint64_t app_epochs_with(const app_epochs *e, size_t i)
+{
+    uint64_t with = 0;
+    for (size_t k = 0; k < e->count; k++)
+        with += e->counts[k * e->item_count + i] > 0;
+    return with;
+}
+
 void app_epochs_item_json(sf_json *json, const app_epochs *e, size_t i)
 {
     if (e->items == NULL)
         return;
-    uint64_t with = 0;
-    for (size_t k = 0; k < e->count; k++)
-        with += e->counts[k * e->item_count + i] > 0;
-    sf_json_uint(json, "epochs", with);
+    sf_json_uint(json, "epochs", app_epochs_with(e, i));
     sf_json_array(json, "epoch_counts");
     for (size_t k = 0; k < e->count; k++)
         sf_json_uint(json, NULL, e->counts[k * e->item_count + i]);

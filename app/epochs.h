@@ -28,6 +28,9 @@ int app_epochs_count(app_epochs *epochs, const app_call *call, const sf_recordin
                      sf_counter *counter, size_t item_count, sf_error *error);
 void app_epochs_free(app_epochs *epochs);
 
+/** In how many epochs episode i occurs; 0 without --epochs. */
+uint64_t app_epochs_with(const app_epochs *epochs, size_t i);
+
 /** The field `epochs` of the document, and `epochs`, `epoch_counts` of episode i; nothing without --epochs.
  */
 void app_epochs_json(sf_json *json, const app_epochs *epochs);

@@ -23,6 +23,7 @@ static const app_option options[] = {
 };
 
 #define TABLE_TOP 20
+#define WORTH_STRETCHES 10
 
 /* What was found, and which of it is shown: indices into result->items. */
 typedef struct finding {
@@ -245,6 +246,19 @@ static void print_episodes(sf_text *text, const finding *f, bool unfolded)
     sf_free(listed);
 }
 
+/* Of those, the ones that do not come from a few bursts or epochs: known of what is shown. */
+static void print_stretches(sf_text *text, const finding *f)
+{
+    size_t worth = 0, wide = 0;
+    for (size_t i = 0; i < f->shown_count; i++)
+        if (app_worth_showing(f->result, f->shown[i], sf_recording_duration_ns(f->recording))) {
+            worth++;
+            wide += app_details_stretches(&f->details, i) >= WORTH_STRETCHES;
+        }
+    sf_text_printf(text, "; of the %zu of them among the %zu shown, %zu are in %d bursts or epochs or more",
+                   worth, f->shown_count, wide, WORTH_STRETCHES);
+}
+
 /* How many episodes are worth a closer look, where a test said so. */
 static void print_verdict(sf_text *text, const finding *f)
 {
@@ -255,8 +269,11 @@ static void print_verdict(sf_text *text, const finding *f)
         worth += app_worth_showing(f->result, i, sf_recording_duration_ns(f->recording));
     sf_text_printf(text,
                    "\n%zu of %zu episodes count 20 or more and 1.2 times what is expected, with q below 0.05 "
-                   "and units over 0.1 Hz\n",
+                   "and units over 0.1 Hz",
                    worth, f->result->count);
+    if (worth > 0 && app_details_know_stretches(&f->details))
+        print_stretches(text, f);
+    sf_text_printf(text, "\n");
 }
 
 static void print_tables(sf_text *text, const finding *f, bool unfolded)

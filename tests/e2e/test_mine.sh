@@ -204,6 +204,25 @@ for e in out["episodes"]:
 for word in ["synfire", "(4,6] ms", "count of 60", "26 units", "200 surrogates", "seed 5", "7.5 ms either way", "1 s", "data "]:
     assert word in out["methods"], word
 assert out["methods"].endswith(".") and "\n" not in out["methods"]'
+# The verdict asks for ten bursts or epochs where there are any: the same, worked out from the JSON.
+seq 0 5 55 | awk '{print $1 "," $1 + 5 ",part"}' | sed '1i start,stop,label' >parts.csv
+for epochs in "" "--epochs parts.csv" "--epochs epochs.csv"; do
+    tested="$SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --max-size 3 --significance segment-shift \
+        --surrogates 200 --seed 5 --top 15 $epochs"
+    $tested --json >out
+    $tested >table
+    check '
+worth = [e for e in out["episodes"] if e["count"] >= 20 and e["count"] >= 1.2 * e["expected"] and e["q"] < 0.05]
+wide = sum(max(e["bursts"], e.get("epochs", 0)) >= 10 for e in worth)
+line = [l for l in open("table") if "units over 0.1 Hz" in l]
+assert len(line) == 1 and len(worth) > 3
+if out["bursts"] > 0 or "epochs" in out:
+    told = f"; of the {len(worth)} of them among the {len(out['"'episodes'"'])} shown, {wide} are in 10 bursts or epochs or more\n"
+    assert line[0].endswith(told), (line, told)
+    assert (wide > 3) == (len(out.get("epochs", [])) >= 10 or out["bursts"] >= 10)
+else:
+    assert line[0].endswith("0.1 Hz\n")'
+done
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 --fdr --json >out
 check 'assert min(e["q"] for e in out["episodes"]) < 1e-4 and "Benjamini" in out["methods"]'
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance analytic >out
