@@ -22,7 +22,7 @@ static sf_csr draw(const char *kind, bool directed)
 
 static sf_device *find(const char *name)
 {
-    sf_device *device;
+    sf_device *device = NULL;
     sf_error error;
     if (sf_devices_use(TEST_PLUGIN, &error) != SF_OK || sf_device_find(&device, name, &error) != SF_OK)
         fail_msg("%s %s", error.place, error.text);
