@@ -139,6 +139,7 @@ static void print_json(sf_text *text, const finding *f)
     }
     sf_json_end_array(&json);
     app_details_json(&json, &f->details);
+    app_significance_json(&json, &f->significance);
     sf_json_end_object(&json);
 }
 

@@ -136,6 +136,17 @@ bool app_worth_showing(const sf_mine_result *result, size_t i, int64_t duration_
     return active && item->count >= 20 && item->count >= 1.2 * item->expected && item->q < 0.05;
 }
 
+void app_significance_json(sf_json *json, const app_significance *significance)
+{
+    const sf_significance *told = &significance->told;
+    if (!significance->asked)
+        return;
+    sf_json_object(json, "significance");
+    sf_json_string(json, "device", told->device);
+    sf_json_string(json, "device_note", told->device_note[0] != '\0' ? told->device_note : NULL);
+    sf_json_end_object(json);
+}
+
 /* ---- the methods sentence ---- */
 
 /* Names of units, and spikes by their time since the first. */

@@ -25,6 +25,10 @@ int app_significance_parse(app_significance *significance, const app_call *call,
 int app_significance_run(app_significance *significance, sf_mine_result *result, const app_mining *mining,
                          const app_call *call, const sf_recording *recording, sf_error *error);
 
+/** The field `significance`: the device that the surrogates were counted on, and as device_note why one asked
+ * for or chosen did not do it, or null; nothing without --significance. */
+void app_significance_json(sf_json *json, const app_significance *significance);
+
 /**
  * Appends what was done as a paper prints it: version, settings, seed and a hash of the spikes, by
  * their time since the first, and of the names of units.

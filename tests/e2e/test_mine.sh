@@ -223,8 +223,11 @@ if out["bursts"] > 0 or "epochs" in out:
 else:
     assert line[0].endswith("0.1 Hz\n")'
 done
-$SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 --fdr --json >out
-check 'assert min(e["q"] for e in out["episodes"]) < 1e-4 and "Benjamini" in out["methods"]'
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 --fdr --device cpu --json >out
+check '
+assert min(e["q"] for e in out["episodes"]) < 1e-4 and "Benjamini" in out["methods"]
+assert out["significance"] == {"device": "cpu", "device_note": None}
+assert "significance" not in json.load(open("all"))'
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance analytic >out
 grep -q 'expected  count/expected  strength  p  q  bursts' out && grep -q 'Sastry' out
 $SYNFIRE mine demo.h5 --delay 0:20 --min-count 60 --max-size 2 --significance analytic --quiet >out 2>err
