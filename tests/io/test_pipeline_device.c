@@ -9,16 +9,21 @@
 
 #include <string.h>
 
-static test_collector *run_on(const char *device, const sf_recording *recording, double speed)
+static sf_config device_config(const char *device)
 {
     char yaml[256];
     snprintf(yaml, sizeof yaml,
              "device: %s\nwindow: {length_s: 1, hop_s: 0.1}\n"
              "mine: {every: 1, delays_ms: '0:8', min_count: 12, max_size: 3}\ntrack: ['e1 -(0,9]-> e2']\n",
              device);
-    sf_config config = test_config(yaml);
+    return test_config(yaml);
+}
+
+static test_collector *run_on(const char *device, const sf_recording *recording)
+{
+    sf_config config = device_config(device);
     test_collector *all = test_collector_new();
-    test_run_to_end(&config, recording, speed, all);
+    test_run_to_end(&config, recording, 0, all);
     sf_config_free(&config);
     assert_true(test_check_counts(all, recording->spikes, recording->spike_count) > 100);
     return all;
@@ -72,7 +77,7 @@ static void a_device_finds_what_the_cpu_does(void **state)
 {
     (void)state;
     sf_recording recording = busy_recording();
-    test_collector *cpu = run_on("cpu", &recording, 0), *device = run_on("test:0", &recording, 0);
+    test_collector *cpu = run_on("cpu", &recording), *device = run_on("test:0", &recording);
     assert_same_episodes(cpu, device);
     const sf_status_message *status = test_last_status(device);
     assert_string_equal(status->device, "test:0");
@@ -95,7 +100,7 @@ static void a_device_that_is_lost_is_published_and_the_cpu_goes_on(void **state)
 {
     (void)state;
     sf_recording recording = busy_recording();
-    test_collector *cpu = run_on("cpu", &recording, 0), *device = run_on("test:1", &recording, 0);
+    test_collector *cpu = run_on("cpu", &recording), *device = run_on("test:1", &recording);
     assert_same_episodes(cpu, device);
     /* Its first job is the discovery of the first hop, its second the counts of that hop. */
     assert_string_equal(status_at(device, 0)->discovery_device, "test:1");
@@ -117,7 +122,7 @@ static void a_device_that_refuses_says_why(void **state)
 {
     (void)state;
     sf_recording recording = busy_recording();
-    test_collector *device = run_on("test:2", &recording, 0);
+    test_collector *device = run_on("test:2", &recording);
     const sf_status_message *status = test_last_status(device);
     assert_string_equal(status->device, "test:2");
     assert_string_equal(status->device_state, "ok");
@@ -127,20 +132,61 @@ static void a_device_that_refuses_says_why(void **state)
     sf_recording_free(&recording);
 }
 
+/* Whether a status has told this of the devices, and discovery has run on the one named. */
+static bool was_told(test_collector *all, const char *state, const char *discovery_device)
+{
+    bool told = false;
+    pthread_mutex_lock(&all->lock);
+    for (size_t i = 0; i < all->count; i++) {
+        const sf_status_message *status = &all->messages[i]->status;
+        told =
+            told || (all->messages[i]->topic == SF_TOPIC_STATUS && strcmp(status->device_state, state) == 0 &&
+                     strcmp(status->discovery_device, discovery_device) == 0);
+    }
+    pthread_mutex_unlock(&all->lock);
+    return told;
+}
+
+/* A long recording in real time, stopped once that is told. */
+static test_collector *run_until_told(const char *device, const sf_recording *recording, const char *state,
+                                      const char *discovery_device)
+{
+    sf_config config = device_config(device);
+    test_collector *all = test_collector_new();
+    sf_pipeline_options options = {.config = &config,
+                                   .recording = recording,
+                                   .speed = 8,
+                                   .observer = {.observe = test_collect, .user = all}};
+    sf_pipeline *pipeline;
+    assert_int_equal(sf_pipeline_open(&pipeline, &options, NULL), SF_OK);
+    assert_int_equal(sf_pipeline_start(pipeline, NULL), SF_OK);
+    while (!was_told(all, state, discovery_device) && !sf_pipeline_wait(pipeline, 10))
+        ;
+    sf_pipeline_stop(pipeline);
+    while (!sf_pipeline_wait(pipeline, 100))
+        ;
+    assert_int_equal(sf_pipeline_close(pipeline, NULL), SF_OK);
+    sf_config_free(&config);
+    assert_true(test_check_counts(all, recording->spikes, (size_t)test_last_status(all)->spikes) > 0);
+    return all;
+}
+
 /* In real time discovery has a thread of its own, and copies go on while it mines: test:5 loses one of them.
  */
 static void a_run_in_real_time_outlives_its_device(void **state)
 {
     (void)state;
-    sf_recording recording = busy_recording();
+    test_random random = test_random_start("pipeline on devices in time", 32);
+    sf_recording recording = test_random_recording(&random, 120000, 5, INT64_C(240000000000), 1000);
     static const char *const devices[] = {"test:0", "test:1", "test:5"};
     for (size_t d = 0; d < 3; d++) {
         close_devices(NULL);
         load_devices(NULL);
-        test_collector *all = run_on(devices[d], &recording, 8);
+        const char *fate = d == 0 ? "ok" : "sick", *discovery_device = d == 0 ? devices[0] : "cpu";
+        test_collector *all = run_until_told(devices[d], &recording, fate, discovery_device);
         const sf_status_message *status = test_last_status(all);
-        assert_string_equal(status->device_state, d == 0 ? "ok" : "sick");
-        assert_string_equal(status->discovery_device, d == 0 ? devices[0] : "cpu");
+        assert_string_equal(status->device_state, fate);
+        assert_string_equal(status->discovery_device, discovery_device);
         if (d == 2)
             assert_string_equal(status->device_note, "test:5 has failed: the copy did not arrive");
         test_collector_free(all);
