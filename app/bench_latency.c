@@ -135,19 +135,7 @@ static int measure(const app_call *call, const sf_recording *stream, const char 
 
 static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
 {
-    sf_recording stream;
-    const char *devices[2];
-    size_t count;
-    int status = bench_stream_devices(call, devices, &count, error);
-    if (status != SF_OK)
-        return status;
-    status = bench_stream_simulate(&stream, WINDOW_SECONDS + MEASURED_SECONDS, error);
-    if (status != SF_OK)
-        return status;
-    for (size_t i = 0; i < count && status == SF_OK; i++)
-        status = measure(call, &stream, devices[i], rows, error);
-    sf_recording_free(&stream);
-    return status;
+    return bench_stream_on_devices(call, WINDOW_SECONDS + MEASURED_SECONDS, measure, rows, error);
 }
 
 const app_bench app_bench_latency = {.name = "latency", .run = run};

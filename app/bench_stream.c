@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-int bench_stream_simulate(sf_recording *stream, double seconds, sf_error *error)
+static int simulate(sf_recording *stream, double seconds, sf_error *error)
 {
     sf_simulation_settings settings;
     sf_simulation_settings_default(&settings);
@@ -65,13 +65,20 @@ int bench_stream_run(const char *yaml, const sf_recording *stream, double speed,
     return status;
 }
 
-int bench_stream_devices(const app_call *call, const char *devices[2], size_t *count, sf_error *error)
+int bench_stream_on_devices(const app_call *call, double seconds, bench_stream_measure *measure,
+                            app_bench_rows *rows, sf_error *error)
 {
-    devices[0] = app_value(call, "device", "cpu");
-    devices[1] = "auto";
-    *count = !app_has(call, "device") && sf_device_count() > 0 ? 2 : 1;
+    const char *devices[] = {app_value(call, "device", "cpu"), "auto"};
+    size_t count = !app_has(call, "device") && sf_device_count() > 0 ? 2 : 1;
     if (!sf_device_may_be(devices[0]))
         return sf_fail(error, SF_USAGE, "--device", "found '%s', expected auto, cpu, cuda or cuda:N",
                        devices[0]);
-    return SF_OK;
+    sf_recording stream;
+    int status = simulate(&stream, seconds, error);
+    if (status != SF_OK)
+        return status;
+    for (size_t i = 0; i < count && status == SF_OK; i++)
+        status = measure(call, &stream, devices[i], rows, error);
+    sf_recording_free(&stream);
+    return status;
 }

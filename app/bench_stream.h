@@ -12,9 +12,6 @@
 #define BENCH_RATE_HZ 100000 /* all units together */
 #define BENCH_TRACKED 1000
 
-/** Independent units, equally busy. */
-int bench_stream_simulate(sf_recording *stream, double seconds, sf_error *error);
-
 /** Appends the key, "track" or "watch", with BENCH_TRACKED episodes of two to four units, delays (0,5] ms. */
 void bench_stream_episodes(sf_text *yaml, const char *key);
 
@@ -22,8 +19,13 @@ void bench_stream_episodes(sf_text *yaml, const char *key);
 int bench_stream_run(const char *yaml, const sf_recording *stream, double speed, sf_observer observer,
                      double *seconds, sf_error *error);
 
-/** The devices to measure, as the key `device` names them: the one that --device asks for, else the CPU and,
- * where there is one, the first GPU. SF_USAGE. */
-int bench_stream_devices(const app_call *call, const char *devices[2], size_t *count, sf_error *error);
+/** Adds the rows of one device, named as the key `device` does. */
+typedef int bench_stream_measure(const app_call *call, const sf_recording *stream, const char *device,
+                                 app_bench_rows *rows, sf_error *error);
+
+/** Measures so many seconds of independent units, equally busy, on the device that --device asks for, else on
+ * the CPU and, where there is one, the first GPU. SF_USAGE. */
+int bench_stream_on_devices(const app_call *call, double seconds, bench_stream_measure *measure,
+                            app_bench_rows *rows, sf_error *error);
 
 #endif

@@ -22,8 +22,8 @@ static void note_device(void *user, sf_message *message)
         snprintf(user, DEVICE_NAME, "%s", message->status.counting_device);
 }
 
-static int measure(const struct part *part, const sf_recording *stream, const char *device, char *where,
-                   double *best, sf_error *error)
+static int time_part(const struct part *part, const sf_recording *stream, const char *device, char *where,
+                     double *best, sf_error *error)
 {
     sf_text yaml = {0};
     sf_text_printf(
@@ -43,30 +43,28 @@ static int measure(const struct part *part, const sf_recording *stream, const ch
     return status;
 }
 
+static int measure(const app_call *call, const sf_recording *stream, const char *device, app_bench_rows *rows,
+                   sf_error *error)
+{
+    (void)call;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        double seconds;
+        char where[DEVICE_NAME] = "";
+        int status = time_part(&parts[i], stream, device, where, &seconds, error);
+        if (status != SF_OK)
+            return status;
+        app_bench_row(rows, where);
+        app_bench_text(rows, "part", parts[i].name);
+        app_bench_number(rows, "spikes", (double)stream->spike_count);
+        app_bench_number(rows, "seconds", seconds);
+        app_bench_number(rows, "spikes_per_s", (double)stream->spike_count / seconds);
+    }
+    return SF_OK;
+}
+
 static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
 {
-    sf_recording stream;
-    const char *devices[2];
-    size_t count;
-    int status = bench_stream_devices(call, devices, &count, error);
-    if (status != SF_OK)
-        return status;
-    status = bench_stream_simulate(&stream, SECONDS, error);
-    if (status != SF_OK)
-        return status;
-    for (size_t d = 0; d < count; d++)
-        for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == SF_OK; i++) {
-            double seconds;
-            char where[DEVICE_NAME] = "";
-            status = measure(&parts[i], &stream, devices[d], where, &seconds, error);
-            app_bench_row(rows, where);
-            app_bench_text(rows, "part", parts[i].name);
-            app_bench_number(rows, "spikes", (double)stream.spike_count);
-            app_bench_number(rows, "seconds", seconds);
-            app_bench_number(rows, "spikes_per_s", (double)stream.spike_count / seconds);
-        }
-    sf_recording_free(&stream);
-    return status;
+    return bench_stream_on_devices(call, SECONDS, measure, rows, error);
 }
 
 const app_bench app_bench_throughput = {.name = "throughput", .run = run};

@@ -101,24 +101,31 @@ static int fail_source(uint32_t source, uint32_t vertices, sf_error *error)
                    vertices);
 }
 
-static int fail_family(const sf_device *device, sf_error *error)
+/* Holds the device for a search; it is not held where it has none. */
+static int hold_bfs(sf_device *device, const sf_backend_bfs **bfs, sf_error *error)
 {
-    return sf_fail(error, SF_UNAVAILABLE, NULL, "%s has no breadth-first search", sf_device_name(device));
+    int status = sf_device_hold(device, error);
+    if (status != SF_OK)
+        return status;
+    *bfs = sf_device_backend(device)->bfs;
+    if (*bfs != NULL)
+        return SF_OK;
+    sf_error failure;
+    status =
+        sf_fail(&failure, SF_UNAVAILABLE, NULL, "%s has no breadth-first search", sf_device_name(device));
+    return sf_device_release(device, status, &failure, error);
 }
 
 int sf_device_search_open(sf_device_search *search, const sf_device_graph *graph,
                           const sf_backend_search_options *options, sf_error *error)
 {
     *search = (sf_device_search){.graph = graph};
-    int status = sf_device_hold(graph->device, error);
+    const sf_backend_bfs *bfs;
+    int status = hold_bfs(graph->device, &bfs, error);
     if (status != SF_OK)
         return status;
-    const sf_backend_bfs *bfs = sf_device_backend(graph->device)->bfs;
     sf_error failure = {0};
-    if (bfs == NULL)
-        status = fail_family(graph->device, &failure);
-    else
-        status = bfs->open(&search->search, graph->graph, options, &failure);
+    status = bfs->open(&search->search, graph->graph, options, &failure);
     if (status == SF_OK)
         search->preparation = bfs->preparation(search->search);
     return sf_device_release(graph->device, status, &failure, error);
@@ -205,15 +212,12 @@ int sf_device_bfs_many(sf_device_graph *graph, const uint32_t *sources, size_t c
     for (size_t i = 0; i < count; i++)
         if (sources[i] >= graph->vertex_count)
             return fail_source(sources[i], graph->vertex_count, error);
-    int status = sf_device_hold(graph->device, error);
+    const sf_backend_bfs *bfs;
+    int status = hold_bfs(graph->device, &bfs, error);
     if (status != SF_OK)
         return status;
-    const sf_backend_bfs *bfs = sf_device_backend(graph->device)->bfs;
     sf_error failure = {0};
-    if (bfs == NULL)
-        status = fail_family(graph->device, &failure);
-    else
-        status = bfs->many(graph->graph, sources, count, levels, parents, &failure);
+    status = bfs->many(graph->graph, sources, count, levels, parents, &failure);
     return sf_device_release(graph->device, status, &failure, error);
 }
 
@@ -228,17 +232,14 @@ static uint32_t first_of_part(uint32_t vertices, uint32_t parts, uint32_t i)
 static int open_part(sf_device_parts *parts, uint32_t i, const sf_backend_arrays *arrays, sf_error *error)
 {
     sf_device *device = parts->devices[i];
-    int status = sf_device_hold(device, error);
+    const sf_backend_bfs *bfs;
+    int status = hold_bfs(device, &bfs, error);
     if (status != SF_OK)
         return status;
-    const sf_backend_bfs *bfs = sf_device_backend(device)->bfs;
     uint32_t first = first_of_part(arrays->vertex_count, parts->count, i);
     uint32_t last = first_of_part(arrays->vertex_count, parts->count, i + 1);
     sf_error failure = {0};
-    if (bfs == NULL)
-        status = fail_family(device, &failure);
-    else
-        status = bfs->part_open(&parts->parts[i], sf_device_opened(device), arrays, first, last, &failure);
+    status = bfs->part_open(&parts->parts[i], sf_device_opened(device), arrays, first, last, &failure);
     return sf_device_release(device, status, &failure, error);
 }
 

@@ -307,16 +307,9 @@ const char *sf_counter_device(const sf_counter *counter, const char **note)
 
 static int count_group(sf_counter *counter, uint32_t *counts, const sf_count_job *job, sf_error *error)
 {
-    sf_backend_count request = {.engine = counter->engine->name,
-                                .first = job->first,
-                                .last = job->last,
-                                .candidates = job->candidates,
-                                .least = job->least,
-                                .counts = counts,
-                                .culled = job->culled};
     int status = SF_UNAVAILABLE;
     if (!counter->on_cpu)
-        status = sf_crew_count(&counter->crew, &request, error);
+        status = sf_crew_count(&counter->crew, counter->engine, counts, job, error);
     if (status == SF_UNAVAILABLE && counter->resident != NULL)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "%s", counter->crew.note);
     counter->on_cpu = status == SF_UNAVAILABLE;

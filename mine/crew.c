@@ -226,9 +226,17 @@ static int count_share(void *context, sf_member *member, size_t item, sf_error *
     return status == SF_OK ? sf_device_count_episodes(member->stream, &job, error) : status;
 }
 
-int sf_crew_count(sf_crew *crew, const sf_backend_count *job, sf_error *error)
+int sf_crew_count(sf_crew *crew, const sf_engine *engine, uint32_t *counts, const sf_count_job *job,
+                  sf_error *error)
 {
-    counting c = {.crew = crew, .job = job, .shares = members_left(crew)};
+    sf_backend_count request = {.engine = engine->name,
+                                .first = job->first,
+                                .last = job->last,
+                                .candidates = job->candidates,
+                                .least = job->least,
+                                .counts = counts,
+                                .culled = job->culled};
+    counting c = {.crew = crew, .job = &request, .shares = members_left(crew)};
     size_t shares = c.shares > 0 ? c.shares : 1;
     int status = divide(crew, shares, count_share, &c, error);
     for (size_t i = 0; i < c.shares && status == SF_OK; i++)

@@ -36,8 +36,10 @@ typedef struct sf_crew {
 int sf_crew_open(sf_crew *crew, const sf_events *events, const char *name, sf_operation operation,
                  const sf_engine *engine, double cpu_seconds, sf_error *error);
 
-/** As sf_device_count_episodes. SF_UNAVAILABLE: no member can, and the CPU is to count. */
-int sf_crew_count(sf_crew *crew, const sf_backend_count *job, sf_error *error);
+/** As `count` of sf_engine; the events are the crew's. SF_UNAVAILABLE: no member can, and the CPU is to
+ * count. */
+int sf_crew_count(sf_crew *crew, const sf_engine *engine, uint32_t *counts, const sf_count_job *job,
+                  sf_error *error);
 
 /** As `mine` of sf_engine. SF_UNAVAILABLE: no member can, and the tree is as it was. */
 int sf_crew_mine(sf_crew *crew, const sf_engine *engine, sf_tree *tree, double *seconds,

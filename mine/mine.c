@@ -210,15 +210,9 @@ static void fill_chunk(chunk *to, sf_join *join)
 /* On the devices, or on the CPU where there is none or none is left. */
 static int count_candidates(run *r, const sf_count_job *job, uint32_t *counts, sf_error *error)
 {
-    sf_backend_count request = {.engine = r->engine->name,
-                                .last = job->last,
-                                .candidates = job->candidates,
-                                .least = job->least,
-                                .counts = counts,
-                                .culled = job->culled};
     int status = SF_UNAVAILABLE;
     if (!r->on_cpu)
-        status = sf_crew_count(&r->crew, &request, error);
+        status = sf_crew_count(&r->crew, r->engine, counts, job, error);
     r->on_cpu = status == SF_UNAVAILABLE;
     return r->on_cpu ? r->engine->count(counts, job, error) : status;
 }
