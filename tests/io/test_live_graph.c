@@ -388,15 +388,8 @@ static void queries_that_cannot_be_are_refused_with_their_place(void **state)
         {"graph: {patterns: [{pattern: nowhere.graph}]}\n", "test.yaml:1:30: graph.patterns.0.pattern",
          "nowhere.graph: there is no such file"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        sf_config config = test_config(bad[i][0]);
-        sf_pipeline_options options = {.config = &config, .recording = &recording};
-        sf_pipeline *pipeline;
-        sf_error error = {0};
-        test_assert_fails(sf_pipeline_open(&pipeline, &options, &error), &error, SF_CONFIG, bad[i][2]);
-        assert_string_equal(error.place, bad[i][1]);
-        sf_config_free(&config);
-    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        test_pipeline_refuses(bad[i][0], &recording, SF_CONFIG, bad[i][1], bad[i][2]);
     sf_recording_free(&recording);
 }
 

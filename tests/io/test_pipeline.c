@@ -307,16 +307,8 @@ static void words_that_cannot_be_are_refused_with_their_place(void **state)
         {"graph: {reach: [{from: zz}]}\n", "test.yaml:1:24: graph.reach.0.from", "zz"},
         {"density: [{quantity: isi, unit: e1, method: magic}]\n", "test.yaml:1:11: density.0", "magic"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        sf_config config = test_config(bad[i][0]);
-        sf_pipeline_options options = {.config = &config, .recording = &recording};
-        sf_pipeline *pipeline;
-        sf_error error = {0};
-        test_assert_fails(sf_pipeline_open(&pipeline, &options, &error), &error, SF_CONFIG, bad[i][2]);
-        assert_string_equal(error.place, bad[i][1]);
-        assert_null(pipeline);
-        sf_config_free(&config);
-    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        test_pipeline_refuses(bad[i][0], &recording, SF_CONFIG, bad[i][1], bad[i][2]);
     sf_config nothing = test_config("");
     sf_pipeline_options options = {.config = &nothing};
     sf_pipeline *pipeline;

@@ -200,7 +200,7 @@ static void a_device_is_asked_for_by_name(void **state)
     sf_recording recording = busy_recording();
     static const struct {
         const char *yaml;
-        int status;
+        sf_status status;
         const char *place, *text;
     } cases[] = {
         {"device: test:7\n", SF_UNAVAILABLE, "", "there is no device test:7: there are 6 of test"},
@@ -208,16 +208,8 @@ static void a_device_is_asked_for_by_name(void **state)
         {"device: test:0\nmine: {engine: reference}\n", SF_CONFIG, "test.yaml:2:16: mine.engine",
          "the engine reference does not run on test:0"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        sf_config config = test_config(cases[i].yaml);
-        sf_pipeline_options options = {.config = &config, .recording = &recording};
-        sf_pipeline *pipeline;
-        sf_error error = {0};
-        test_assert_fails(sf_pipeline_open(&pipeline, &options, &error), &error, cases[i].status,
-                          cases[i].text);
-        assert_string_equal(error.place, cases[i].place);
-        sf_config_free(&config);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        test_pipeline_refuses(cases[i].yaml, &recording, cases[i].status, cases[i].place, cases[i].text);
     sf_config config;
     sf_error error = {0};
     static const char wrong[] = "device: gpu\n";

@@ -173,6 +173,18 @@ static void a_device_is_asked_for_what_the_cpu_does(void **state)
     sf_devices_close();
 }
 
+/* The device is lost in its second job, and the CPU goes on. */
+static void check_a_lost_device(sf_match_index *index, const sf_pattern *path,
+                                const sf_match_options *options, uint64_t expected)
+{
+    for (int job = 1; job < 4; job++) {
+        sf_match_result found = run(index, path, options);
+        assert_int_equal(found.count, expected);
+        assert_string_equal(found.device, job == 1 ? "test:1" : "cpu");
+        assert_true((strstr(found.device_note, "fallen off the bus") != NULL) == (job > 1));
+    }
+}
+
 static void the_cpu_goes_on_where_a_device_does_not(void **state)
 {
     (void)state;
@@ -195,22 +207,12 @@ static void the_cpu_goes_on_where_a_device_does_not(void **state)
     assert_int_equal(found.count, expected.count);
     assert_string_equal(found.device_note, "the job is too large for a test device");
     options.engine = "auto";
-    options.device = "test:1"; /* lost in its second job */
-    for (int job = 1; job < 4; job++) {
-        found = run(index, &path, &options);
-        assert_int_equal(found.count, expected.count);
-        assert_string_equal(found.device, job == 1 ? "test:1" : "cpu");
-        assert_true((strstr(found.device_note, "fallen off the bus") != NULL) == (job > 1));
-    }
+    options.device = "test:1";
+    check_a_lost_device(index, &path, &options, expected.count);
     sf_devices_close(); /* and, begun anew, while pieces of a layer are under way */
     use_test_plugin();
     options.engine = "gvsm";
-    for (int job = 1; job < 4; job++) {
-        found = run(index, &path, &options);
-        assert_int_equal(found.count, expected.count);
-        assert_string_equal(found.device, job == 1 ? "test:1" : "cpu");
-        assert_true((strstr(found.device_note, "fallen off the bus") != NULL) == (job > 1));
-    }
+    check_a_lost_device(index, &path, &options, expected.count);
     sf_error error;
     options.device = "test:9";
     assert_int_equal(sf_match_run(index, &path, &options, &found, &error), SF_UNAVAILABLE);

@@ -86,6 +86,19 @@ void test_run_to_end(const sf_config *config, const sf_recording *recording, dou
         fail_msg("%s: %s", error.place, error.text);
 }
 
+void test_pipeline_refuses(const char *yaml, const sf_recording *recording, sf_status status,
+                           const char *place, const char *words)
+{
+    sf_config config = test_config(yaml);
+    sf_pipeline_options options = {.config = &config, .recording = recording};
+    sf_pipeline *pipeline;
+    sf_error error = {0};
+    test_assert_fails(sf_pipeline_open(&pipeline, &options, &error), &error, status, words);
+    assert_string_equal(error.place, place);
+    assert_null(pipeline);
+    sf_config_free(&config);
+}
+
 /* Holds each count against the slice taken alone; returns how many were compared. */
 size_t test_check_counts(const test_collector *all, const sf_spike *spikes, size_t count)
 {

@@ -32,6 +32,11 @@ sf_config test_config(const char *yaml);
 void test_run_to_end(const sf_config *config, const sf_recording *recording, double speed,
                      test_collector *all);
 
+/** The configuration is well-formed, and the pipeline still refuses it for this recording, or for NULL, with
+ * this status, place and part of a sentence. */
+void test_pipeline_refuses(const char *yaml, const sf_recording *recording, sf_status status,
+                           const char *place, const char *words);
+
 /** Holds each count against the slice taken alone; returns how many were compared. */
 size_t test_check_counts(const test_collector *all, const sf_spike *spikes, size_t count);
 
