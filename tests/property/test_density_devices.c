@@ -43,10 +43,9 @@ static void assert_within(double found, double expected, double tolerance, const
 
 /* ---- on any device ---- */
 
-/* Fewer, by SYNFIRE_TEST_ROUNDS, where a checker makes every launch slow. */
 static size_t stride(void)
 {
-    return getenv("SYNFIRE_TEST_ROUNDS") != NULL ? 17 : 1;
+    return test_rounds(0) > 0 ? 17 : 1;
 }
 
 /* Every n up to 100: the steps of PLUG-IN as the formulas are printed. */

@@ -210,27 +210,20 @@ static void for_devices(void (*check)(const char *device, test_random *random), 
     check(all, &random);
 }
 
-/* Fewer, by SYNFIRE_TEST_ROUNDS, where a checker makes every launch slow. */
-static int rounds(int otherwise)
-{
-    const char *asked = getenv("SYNFIRE_TEST_ROUNDS");
-    return asked != NULL ? atoi(asked) : otherwise;
-}
-
 static void check_small(const char *device, test_random *random)
 {
     size_t found = 0;
-    for (int round = 0; round < rounds(400); round++) {
+    for (int round = 0; round < test_rounds(400); round++) {
         trial t;
         set_up(&t, random, 5, 200, 400);
         found += compare_mining(&t, device);
         tear_down(&t);
     }
-    assert_true(found > 5 * (size_t)rounds(400));
+    assert_true(found > 5 * (size_t)test_rounds(400));
     uint64_t counted = 0;
-    for (int round = 0; round < rounds(150); round++)
+    for (int round = 0; round < test_rounds(150); round++)
         counted += compare_counting(random, device);
-    assert_true(counted > 15 * (uint64_t)rounds(150));
+    assert_true(counted > 15 * (uint64_t)test_rounds(150));
 }
 
 static void devices_find_and_count_what_the_cpu_does(void **state)
@@ -285,7 +278,7 @@ static void check_large(const char *device, test_random *random)
 static void devices_take_large_jobs(void **state)
 {
     (void)state;
-    if (rounds(0) > 0)
+    if (test_rounds(0) > 0)
         skip();
     for_devices(check_large, "devices, large");
 }

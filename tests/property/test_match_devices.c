@@ -319,9 +319,8 @@ static void every_device_counts_as_the_oracle(void **state)
     (void)state;
     if (no_device())
         skip();
-    const char *rounds = getenv("SYNFIRE_TEST_ROUNDS");
     for (uint32_t i = 0; i < sf_device_count(); i++)
-        check_device(sf_device_name(sf_device_at(i)), rounds != NULL ? atoi(rounds) : 300);
+        check_device(sf_device_name(sf_device_at(i)), test_rounds(300));
     sf_devices_close();
 }
 

@@ -153,20 +153,13 @@ static void compare(const char *device, int rounds)
 
 /* ---- tests ---- */
 
-/* Fewer, by SYNFIRE_TEST_ROUNDS, where a checker makes every launch slow. */
-static int rounds(int usual)
-{
-    const char *asked = getenv("SYNFIRE_TEST_ROUNDS");
-    return asked != NULL ? atoi(asked) : usual;
-}
-
 static void a_window_on_every_device_is_mined_as_on_the_cpu(void **state)
 {
     (void)state;
     sf_devices_close();
     uint32_t count = sf_device_count();
     for (uint32_t i = 0; i < count; i++)
-        compare(sf_device_name(sf_device_at(i)), rounds(6));
+        compare(sf_device_name(sf_device_at(i)), test_rounds(6));
     if (count == 0)
         printf("no device here\n");
 }

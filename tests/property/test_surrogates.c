@@ -407,8 +407,7 @@ static void compare_trial(sf_device *device, const trial *t, test_random *random
 static void devices_count_what_the_cpu_does(void **state)
 {
     (void)state;
-    const char *asked = getenv("SYNFIRE_TEST_ROUNDS"); /* fewer where a checker makes every launch slow */
-    int rounds = asked != NULL ? atoi(asked) : 60;
+    int rounds = test_rounds(60);
     uint32_t devices = sf_device_count();
     if (devices == 0)
         skip();

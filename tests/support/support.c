@@ -76,6 +76,12 @@ char *test_data_path(const char *relative)
     return NULL;
 }
 
+int test_rounds(int usual)
+{
+    const char *asked = getenv("SYNFIRE_TEST_ROUNDS");
+    return asked != NULL ? atoi(asked) : usual;
+}
+
 char *test_temporary_path(const char *ending)
 {
     static unsigned number;

@@ -40,6 +40,10 @@ sf_episode test_random_episode(test_random *random, uint32_t most_size, uint32_t
  * free(). */
 char *test_data_path(const char *relative);
 
+/** How often to repeat what a checker of device code makes slow: SYNFIRE_TEST_ROUNDS or, without it, `usual`.
+ */
+int test_rounds(int usual);
+
 /** A path for a temporary file with this ending; the file does not exist yet. Free with free(). */
 char *test_temporary_path(const char *ending);
 

@@ -115,13 +115,6 @@ static void search_every_way(const sf_csr *graph, uint32_t source, const sf_bfs_
     }
 }
 
-/* Fewer, by SYNFIRE_TEST_ROUNDS, where a checker makes every launch slow. */
-static int rounds(int otherwise)
-{
-    const char *asked = getenv("SYNFIRE_TEST_ROUNDS");
-    return asked != NULL ? atoi(asked) : otherwise;
-}
-
 static void search_on_device(sf_device_graph *graph, const sf_csr *csr, uint32_t source,
                              const sf_backend_search_options *options, const sf_bfs_result *plain)
 {
@@ -172,7 +165,7 @@ static void search_on_devices(const sf_csr *graph, uint32_t source, const sf_bfs
     static unsigned next;
     if (sf_device_count() > 0)
         search_in_parts(graph, source, plain);
-    bool all = graph->vertex_count > 60 && plain->depth < 500 && rounds(0) == 0;
+    bool all = graph->vertex_count > 60 && plain->depth < 500 && test_rounds(0) == 0;
     for (uint32_t i = 0; i < sf_device_count(); i++) {
         sf_device_graph copy;
         sf_error error;
@@ -219,7 +212,7 @@ static void random_graphs_have_the_levels_of_relaxation(void **state)
 {
     (void)state;
     test_random random = test_random_start("bfs", 3);
-    for (int round = 0; round < rounds(300); round++) {
+    for (int round = 0; round < test_rounds(300); round++) {
         static const unsigned flags[] = {0, SF_CSR_DROP_LOOPS, SF_CSR_DROP_DUPLICATES, SF_CSR_SIMPLE};
         sf_csr graph = make_random(&random, flags[round % 4]);
         uint32_t source = (uint32_t)test_random_below(&random, graph.vertex_count), levels[64];
@@ -238,7 +231,7 @@ static void shapes_are_searched_right(void **state)
     expect(&star, 0, 70001, 1);
     expect(&star, 70000, 70001, 2); /* the last vertex is the source */
     sf_csr_free(&star);
-    uint32_t length = rounds(0) > 0 ? 100 : 2000;
+    uint32_t length = test_rounds(0) > 0 ? 100 : 2000;
     sf_csr path = make_path(length);
     expect(&path, 0, length, length - 1);
     expect(&path, length / 2, length, length / 2);
@@ -560,7 +553,7 @@ static void many_sources_at_once_are_as_each_alone(void **state)
             sources[i] = (uint32_t)test_random_below(&random, n);
         assert_int_equal(sf_bfs_many(&graph, sources, count, 2, levels, round % 3 ? parents : NULL, NULL),
                          SF_OK);
-        if (sf_device_count() > 0 && round < rounds(40))
+        if (sf_device_count() > 0 && round < test_rounds(40))
             many_on_a_device(&graph, sources, count, levels);
         for (size_t i = 0; i < count; i++) {
             sf_bfs_result alone;
@@ -637,7 +630,7 @@ static void devices_draw_the_same_kronecker_graph(void **state)
         print_message("no device on this machine\n");
         skip();
     }
-    for (int i = 0; i < 4 && i < rounds(4); i++) {
+    for (int i = 0; i < 4 && i < test_rounds(4); i++) {
         sf_kronecker kind;
         sf_edge_list list;
         sf_device_graph drawn;
