@@ -60,6 +60,12 @@ static inline uint64_t sf_csr_degree(const sf_csr *csr, uint32_t vertex)
     return csr->offsets[vertex + 1] - csr->offsets[vertex];
 }
 
+/** False for the second of the two places where an undirected edge stands, so that each is met once. */
+static inline bool sf_csr_is_first(const sf_csr *csr, uint32_t from, uint64_t edge)
+{
+    return csr->directed || csr->targets[edge] >= from;
+}
+
 /** Index into targets of the first edge between the two, or UINT64_MAX. */
 uint64_t sf_csr_find(const sf_csr *csr, uint32_t from, uint32_t to);
 

@@ -578,3 +578,48 @@ void sf_hdf_free_strings(char **strings, size_t count)
         sf_free(strings[i]);
     sf_free(strings);
 }
+
+/* ---- writing ---- */
+
+hid_t sf_hdf_string_type(size_t size)
+{
+    hid_t type = H5Tcopy(H5T_C_S1);
+    if (type >= 0 && H5Tset_size(type, size) < 0) {
+        sf_hdf_close(type);
+        return H5I_INVALID_HID;
+    }
+    return type;
+}
+
+bool sf_hdf_write_attribute(hid_t object, const char *name, hid_t type, const void *value)
+{
+    hid_t space = H5Screate(H5S_SCALAR);
+    hid_t attribute =
+        space >= 0 ? H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT) : H5I_INVALID_HID;
+    bool written = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
+    sf_hdf_close(attribute);
+    sf_hdf_close(space);
+    return written;
+}
+
+bool sf_hdf_write_text(hid_t object, const char *name, const char *text)
+{
+    hid_t type = sf_hdf_string_type(strlen(text) + 1);
+    bool written = type >= 0 && sf_hdf_write_attribute(object, name, type, text);
+    sf_hdf_close(type);
+    return written;
+}
+
+bool sf_hdf_write_table(hid_t parent, const char *name, hid_t type, hsize_t rows, hsize_t columns,
+                        const void *values)
+{
+    hsize_t size[2] = {rows, columns};
+    hid_t space = H5Screate_simple(columns == 1 ? 1 : 2, size, NULL);
+    hid_t table = space >= 0 ? H5Dcreate2(parent, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)
+                             : H5I_INVALID_HID;
+    bool written =
+        table >= 0 && (rows == 0 || H5Dwrite(table, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+    sf_hdf_close(table);
+    sf_hdf_close(space);
+    return written;
+}

@@ -93,4 +93,17 @@ int sf_hdf_read_strings(hid_t at, const char *path, const char *place, char ***s
                         sf_error *error);
 void sf_hdf_free_strings(char **strings, size_t count);
 
+/* ---- writing; a negative id or false is a failure, whose reason sf_hdf_fail knows ---- */
+
+/** A type of strings of `size` bytes, their NUL among them; closed by sf_hdf_close. */
+hid_t sf_hdf_string_type(size_t size);
+
+/** A new attribute that holds one value, or one text. */
+bool sf_hdf_write_attribute(hid_t object, const char *name, hid_t type, const void *value);
+bool sf_hdf_write_text(hid_t object, const char *name, const char *text);
+
+/** A new dataset of fixed shape: rows x columns, or a vector where columns is 1. */
+bool sf_hdf_write_table(hid_t parent, const char *name, hid_t type, hsize_t rows, hsize_t columns,
+                        const void *values);
+
 #endif

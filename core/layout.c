@@ -30,17 +30,6 @@ struct sf_layout {
     } scratch;
 };
 
-/* A fixed-length string type that ends with NUL. */
-static hid_t string_type(size_t size)
-{
-    hid_t type = H5Tcopy(H5T_C_S1);
-    if (type >= 0 && H5Tset_size(type, size) < 0) {
-        H5Tclose(type);
-        return H5I_INVALID_HID;
-    }
-    return type;
-}
-
 /* ---- columns ---- */
 
 static herr_t set_fill(hid_t creation, hid_t type)
@@ -95,41 +84,7 @@ int sf_layout_column_append(hid_t column, hid_t type, const void *rows, hsize_t 
     return written ? SF_OK : sf_hdf_fail(error, SF_IO, NULL, "cannot append to the file");
 }
 
-/* ---- attributes and small tables ---- */
-
-static bool write_attribute(hid_t object, const char *name, hid_t type, const void *value)
-{
-    hid_t space = H5Screate(H5S_SCALAR);
-    hid_t attribute =
-        space >= 0 ? H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT) : H5I_INVALID_HID;
-    bool written = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
-    sf_hdf_close(attribute);
-    sf_hdf_close(space);
-    return written;
-}
-
-static bool write_text_attribute(hid_t object, const char *name, const char *text)
-{
-    hid_t type = string_type(strlen(text) + 1);
-    bool written = type >= 0 && write_attribute(object, name, type, text);
-    sf_hdf_close(type);
-    return written;
-}
-
-/* A dataset of fixed shape. */
-static bool write_table(hid_t parent, const char *name, hid_t type, hsize_t rows, hsize_t columns,
-                        const void *values)
-{
-    hsize_t size[2] = {rows, columns};
-    hid_t space = H5Screate_simple(columns == 1 ? 1 : 2, size, NULL);
-    hid_t table = space >= 0 ? H5Dcreate2(parent, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)
-                             : H5I_INVALID_HID;
-    bool written =
-        table >= 0 && (rows == 0 || H5Dwrite(table, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
-    sf_hdf_close(table);
-    sf_hdf_close(space);
-    return written;
-}
+/* ---- units and attributes ---- */
 
 /* One field of the unit table: its value for a unit, written at `to`. */
 typedef struct unit_field {
@@ -183,7 +138,7 @@ static size_t longest_string(const sf_units *units)
 static int write_units(hid_t file, const sf_units *units)
 {
     hid_t group = H5Gcreate2(file, "units", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    hid_t text = string_type(longest_string(units) + 1);
+    hid_t text = sf_hdf_string_type(longest_string(units) + 1);
     const struct {
         unit_field field;
         hid_t type;
@@ -202,7 +157,7 @@ static int write_units(hid_t file, const sf_units *units)
         for (size_t i = 0; values != NULL && i < units->count; i++)
             fields[f].field.get(&units->items[i], values + i * size, size);
         if (values != NULL &&
-            !write_table(group, fields[f].field.name, fields[f].type, units->count, 1, values))
+            !sf_hdf_write_table(group, fields[f].field.name, fields[f].type, units->count, 1, values))
             status = SF_IO;
         sf_free(values);
     }
@@ -216,7 +171,7 @@ static bool write_metadata(hid_t file, const sf_recording *about)
     hid_t group = H5Gcreate2(file, "metadata", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     bool written = group >= 0;
     for (size_t i = 0; written && i < about->metadata_count; i++)
-        written = write_text_attribute(group, about->metadata[i].key, about->metadata[i].value);
+        written = sf_hdf_write_text(group, about->metadata[i].key, about->metadata[i].value);
     sf_hdf_close(group);
     return written;
 }
@@ -232,14 +187,14 @@ static bool write_root(hid_t file, const sf_layout_options *options)
     snprintf(program, sizeof program, "synfire %s", sf_version());
     int32_t version = SF_LAYOUT_VERSION;
     int64_t open_ended = INT64_MIN;
-    return write_text_attribute(file, "synfire", options->kind) &&
-           write_attribute(file, "layout", H5T_NATIVE_INT32, &version) &&
-           write_text_attribute(file, "program", program) && write_text_attribute(file, "created", created) &&
-           write_attribute(file, "start_ns", H5T_NATIVE_INT64, &open_ended) &&
-           write_attribute(file, "stop_ns", H5T_NATIVE_INT64, &open_ended) &&
+    return sf_hdf_write_text(file, "synfire", options->kind) &&
+           sf_hdf_write_attribute(file, "layout", H5T_NATIVE_INT32, &version) &&
+           sf_hdf_write_text(file, "program", program) && sf_hdf_write_text(file, "created", created) &&
+           sf_hdf_write_attribute(file, "start_ns", H5T_NATIVE_INT64, &open_ended) &&
+           sf_hdf_write_attribute(file, "stop_ns", H5T_NATIVE_INT64, &open_ended) &&
            (options->configuration == NULL ||
-            write_text_attribute(file, "configuration", options->configuration)) &&
-           (options->recording == NULL || write_text_attribute(file, "recording", options->recording));
+            sf_hdf_write_text(file, "configuration", options->configuration)) &&
+           (options->recording == NULL || sf_hdf_write_text(file, "recording", options->recording));
 }
 
 /* ---- the file ---- */
@@ -265,7 +220,7 @@ static int create_columns(hid_t file, const char *group_name, const column_form 
 static int fill_file(sf_layout *layout, const sf_recording *about, const sf_layout_options *options,
                      sf_error *error)
 {
-    layout->marker_text = string_type(SF_MARKER_TEXT_SIZE);
+    layout->marker_text = sf_hdf_string_type(SF_MARKER_TEXT_SIZE);
     const column_form spikes[SPIKE_COLUMNS] = {
         {"time_ns", H5T_NATIVE_INT64}, {"unit", H5T_NATIVE_UINT32}, {"amplitude", H5T_NATIVE_FLOAT}};
     const column_form markers[MARKER_COLUMNS] = {{"time_ns", H5T_NATIVE_INT64},
@@ -283,7 +238,8 @@ static int fill_file(sf_layout *layout, const sf_recording *about, const sf_layo
         status = create_columns(layout->file, "markers", markers, MARKER_COLUMNS, MARKER_CHUNK,
                                 layout->markers, error);
     if (status == SF_OK && about->observed_count > 0 &&
-        !write_table(layout->file, "observed", H5T_NATIVE_INT64, about->observed_count, 2, about->observed))
+        !sf_hdf_write_table(layout->file, "observed", H5T_NATIVE_INT64, about->observed_count, 2,
+                            about->observed))
         status = SF_IO;
     return status;
 }

@@ -228,9 +228,9 @@ static int write_episodes(const sf_occurrence_file *file, sf_error *error)
     if (failed)
         return sf_fail_memory(error);
     hid_t group = H5Gcreate2(sf_layout_file(file->layout), "episodes", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    hid_t text = H5Tcopy(H5T_C_S1), id = H5Tcopy(H5T_C_S1);
+    hid_t text = sf_hdf_string_type(width), id = sf_hdf_string_type(SF_EPISODE_ID_SIZE);
     int status = SF_OK;
-    if (group < 0 || H5Tset_size(text, width) < 0 || H5Tset_size(id, SF_EPISODE_ID_SIZE) < 0)
+    if (group < 0 || text < 0 || id < 0)
         status = sf_hdf_fail(error, SF_IO, file->path, "cannot create /episodes");
     if (status == SF_OK)
         status = write_columns(file, group, text, width, id, error);

@@ -53,7 +53,7 @@ static int print(sf_text *out, const sf_csr *csr, sf_error *error)
     }
     for (uint32_t v = 0; v < csr->vertex_count; v++) {
         for (uint64_t e = csr->offsets[v]; e < csr->offsets[v + 1]; e++) {
-            if (!csr->directed && csr->targets[e] < v)
+            if (!sf_csr_is_first(csr, v, e))
                 continue;
             sf_text_printf(out, "  %u %s %u", v, arrow, csr->targets[e]);
             print_attributes(out, &csr->edge_columns, e - csr->offsets[0]);

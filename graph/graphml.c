@@ -81,7 +81,7 @@ static int print(sf_text *out, const sf_csr *csr, sf_error *error)
     }
     for (uint32_t v = 0; v < csr->vertex_count; v++) {
         for (uint64_t e = csr->offsets[v]; e < csr->offsets[v + 1]; e++) {
-            if (!csr->directed && csr->targets[e] < v)
+            if (!sf_csr_is_first(csr, v, e))
                 continue;
             sf_text_printf(out, "    <edge source=\"n%u\" target=\"n%u\">", v, csr->targets[e]);
             print_row(out, &csr->edge_columns, "edge", e - csr->offsets[0]);

@@ -2,14 +2,14 @@
 /* synfire's HDF5 graph (.h5): root attributes synfire = "graph", layout = 1, directed; /vertices/name and a
  * dataset per column under /vertices/columns; /edges/from, /edges/to (u32, an undirected edge once) and
  * /edges/columns. HDF5 is called from one thread only, as in core/layout.h. */
-#include "graph/file.h"
+#include "graph/hdf5_file.h"
 
 #include "core/error.h"
-#include "core/hdf.h"
 #include "core/memory.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LAYOUT 1
@@ -28,41 +28,10 @@ static int check(const writer *w, bool written, const char *what)
     return written ? SF_OK : sf_hdf_fail(w->error, SF_IO, w->path, "cannot write '%s'", what);
 }
 
-static int write_attribute(const writer *w, hid_t object, const char *name, hid_t type, const void *value)
+static int write_vector(const writer *w, hid_t group, const char *name, hid_t type, const void *values,
+                        size_t count)
 {
-    hid_t space = H5Screate(H5S_SCALAR);
-    hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    int status = check(w, attribute >= 0 && H5Awrite(attribute, type, value) >= 0, name);
-    sf_hdf_close(attribute);
-    sf_hdf_close(space);
-    return status;
-}
-
-static int write_text_attribute(const writer *w, hid_t object, const char *name, const char *value)
-{
-    hid_t type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(type, strlen(value) + 1);
-    int status = write_attribute(w, object, name, type, value);
-    sf_hdf_close(type);
-    return status;
-}
-
-static int write_number_attribute(const writer *w, hid_t object, const char *name, uint32_t value)
-{
-    return write_attribute(w, object, name, H5T_NATIVE_UINT32, &value);
-}
-
-static int write_dataset(const writer *w, hid_t group, const char *name, hid_t type, const void *values,
-                         hsize_t count)
-{
-    hid_t space = H5Screate_simple(1, &count, NULL);
-    hid_t dataset = H5Dcreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    bool written =
-        dataset >= 0 && (count == 0 || H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
-    int status = check(w, written, name);
-    sf_hdf_close(dataset);
-    sf_hdf_close(space);
-    return status;
+    return check(w, sf_hdf_write_table(group, name, type, count, 1, values), name);
 }
 
 typedef const char *(*string_at)(const void *context, size_t row);
@@ -78,10 +47,9 @@ static int write_strings(const writer *w, hid_t group, const char *name, string_
         return sf_fail_memory(w->error);
     for (size_t i = 0; i < count; i++)
         memcpy(cells + i * width, get(context, i), strlen(get(context, i)));
-    hid_t type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(type, width);
+    hid_t type = sf_hdf_string_type(width);
     H5Tset_cset(type, H5T_CSET_UTF8);
-    int status = write_dataset(w, group, name, type, cells, count);
+    int status = write_vector(w, group, name, type, cells, count);
     sf_hdf_close(type);
     sf_free(cells);
     return status;
@@ -106,7 +74,7 @@ static int write_column(const writer *w, hid_t group, const sf_column *column, s
         *s = *s == '/' ? '_' : *s;
     if (sf_column_is_text(column))
         return write_strings(w, group, name, word_at, column, rows);
-    return write_dataset(w, group, name, H5T_NATIVE_DOUBLE, column->values, rows);
+    return write_vector(w, group, name, H5T_NATIVE_DOUBLE, column->values, rows);
 }
 
 static int write_columns(const writer *w, hid_t group, const sf_columns *columns)
@@ -124,7 +92,8 @@ static int write_vertices(const writer *w, hid_t file, const sf_csr *csr)
     hid_t group = H5Gcreate2(file, "vertices", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     int status = check(w, group >= 0, "/vertices");
     if (status == SF_OK)
-        status = write_number_attribute(w, group, "count", csr->vertex_count);
+        status =
+            check(w, sf_hdf_write_attribute(group, "count", H5T_NATIVE_UINT32, &csr->vertex_count), "count");
     if (status == SF_OK && csr->names != NULL)
         status = write_strings(w, group, "name", name_at, csr->names, csr->vertex_count);
     if (status == SF_OK)
@@ -150,7 +119,7 @@ static int list_edges(edge_table *table, const sf_csr *csr)
         return SF_NO_MEMORY;
     for (uint32_t v = 0; v < csr->vertex_count; v++) {
         for (uint64_t e = csr->offsets[v]; e < csr->offsets[v + 1]; e++) {
-            if (!csr->directed && csr->targets[e] < v)
+            if (!sf_csr_is_first(csr, v, e))
                 continue;
             table->from[table->count] = v;
             table->to[table->count] = csr->targets[e];
@@ -165,9 +134,9 @@ static int write_edge_group(const writer *w, hid_t file, const edge_table *table
     hid_t group = H5Gcreate2(file, "edges", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     int status = check(w, group >= 0, "/edges");
     if (status == SF_OK)
-        status = write_dataset(w, group, "from", H5T_NATIVE_UINT32, table->from, table->count);
+        status = write_vector(w, group, "from", H5T_NATIVE_UINT32, table->from, table->count);
     if (status == SF_OK)
-        status = write_dataset(w, group, "to", H5T_NATIVE_UINT32, table->to, table->count);
+        status = write_vector(w, group, "to", H5T_NATIVE_UINT32, table->to, table->count);
     if (status == SF_OK)
         status = write_columns(w, group, columns);
     sf_hdf_close(group);
@@ -190,6 +159,15 @@ static int write_edges(const writer *w, hid_t file, const sf_csr *csr)
     return status;
 }
 
+static bool write_root(hid_t file, const sf_csr *csr)
+{
+    uint32_t layout = LAYOUT, directed = csr->directed;
+    return sf_hdf_write_text(file, "synfire", "graph") &&
+           sf_hdf_write_attribute(file, "layout", H5T_NATIVE_UINT32, &layout) &&
+           sf_hdf_write_text(file, "program", "synfire " SYNFIRE_VERSION) &&
+           sf_hdf_write_attribute(file, "directed", H5T_NATIVE_UINT32, &directed);
+}
+
 static int write(const sf_csr *csr, const char *path, sf_error *error)
 {
     sf_hdf_begin();
@@ -197,33 +175,20 @@ static int write(const sf_csr *csr, const char *path, sf_error *error)
     if (file < 0)
         return sf_hdf_fail(error, SF_CANNOT_CREATE, path, "cannot create the file");
     writer w = {.path = path, .error = error};
-    int status = write_text_attribute(&w, file, "synfire", "graph");
-    if (status == SF_OK)
-        status = write_number_attribute(&w, file, "layout", LAYOUT);
-    if (status == SF_OK)
-        status = write_text_attribute(&w, file, "program", "synfire " SYNFIRE_VERSION);
-    if (status == SF_OK)
-        status = write_number_attribute(&w, file, "directed", csr->directed);
+    int status = check(&w, write_root(file, csr), "the attributes");
     if (status == SF_OK)
         status = write_vertices(&w, file, csr);
     if (status == SF_OK)
         status = write_edges(&w, file, csr);
     if (H5Fclose(file) < 0 && status == SF_OK)
         status = sf_hdf_fail(error, SF_IO, path, "cannot close the file");
+    if (status != SF_OK)
+        remove(path); /* half a file is worse than none */
     return status;
 }
 
 /* ---- reading
  * --------------------------------------------------------------------------------------------------- */
-
-static bool has_text(hid_t object, const char *attribute, const char *expected)
-{
-    sf_text text = {0};
-    bool has = sf_hdf_attribute_text(object, attribute, &text) && !text.failed &&
-               strcmp(text.data != NULL ? text.data : "", expected) == 0;
-    sf_text_free(&text);
-    return has;
-}
 
 static bool is_graph(const char *path)
 {
@@ -234,7 +199,7 @@ static bool is_graph(const char *path)
     bool live;
     if (sf_hdf_open_file(&file, &live, path, NULL) != SF_OK)
         return false;
-    bool found = has_text(file, "synfire", "graph");
+    bool found = sf_hdf_attribute_begins(file, "synfire", "graph");
     sf_hdf_close(file);
     return found;
 }
@@ -263,57 +228,48 @@ typedef struct column_reader {
     sf_error *error;
 } column_reader;
 
-static int read_words(const column_reader *r, hid_t group, const char *name, sf_column *column, size_t *rows)
+static int read_words(const column_reader *r, hid_t group, const char *name, sf_column *column)
 {
     char **cells;
-    int status = sf_hdf_read_strings(group, name, r->path, &cells, rows, r->error);
+    size_t rows;
+    int status = sf_hdf_read_strings(group, name, r->path, &cells, &rows, r->error);
     if (status != SF_OK)
         return status;
-    for (size_t row = 0; status == SF_OK && row < *rows && row < r->columns->rows; row++)
+    for (size_t row = 0; status == SF_OK && row < rows; row++)
         if (cells[row][0] != '\0')
             status = sf_column_word(column, cells[row], &column->values[row], r->error);
-    sf_hdf_free_strings(cells, *rows);
+    sf_hdf_free_strings(cells, rows);
     return status;
 }
 
-static int read_numbers(const column_reader *r, hid_t group, const char *name, sf_column *column,
-                        size_t *rows)
+static int read_numbers(const column_reader *r, hid_t group, const char *name, sf_column *column)
 {
     void *values;
+    size_t rows;
     int status =
-        sf_hdf_read(group, name, r->path, H5T_NATIVE_DOUBLE, sizeof(double), &values, rows, r->error);
-    if (status != SF_OK)
-        return status;
-    if (*rows == r->columns->rows && *rows > 0)
-        memcpy(column->values, values, *rows * sizeof(double));
+        sf_hdf_read(group, name, r->path, H5T_NATIVE_DOUBLE, sizeof(double), &values, &rows, r->error);
+    if (status == SF_OK && rows > 0)
+        memcpy(column->values, values, rows * sizeof(double));
     sf_free(values);
-    return SF_OK;
+    return status;
 }
 
-static bool holds_strings(hid_t group, const char *name)
-{
-    hid_t dataset = sf_hdf_open(group, name);
-    hid_t type = sf_hdf_is_dataset(group, name) ? H5Dget_type(dataset) : H5I_INVALID_HID;
-    bool strings = type >= 0 && H5Tget_class(type) == H5T_STRING;
-    sf_hdf_close(type);
-    sf_hdf_close(dataset);
-    return strings;
-}
-
+/* Its length is checked before room is made, which the number of vertices alone may claim. */
 static int read_column(void *context, hid_t group, const char *name)
 {
     const column_reader *r = context;
-    size_t index, rows = 0;
-    int status = sf_columns_add(r->columns, name, &index, r->error);
+    size_t index, rows;
+    int status = sf_hdf_length(group, name, r->path, &rows, r->error);
+    if (status == SF_OK && rows != r->columns->rows)
+        return sf_fail(r->error, SF_DATA, r->path, "the column '%s' has %zu rows, expected %zu", name, rows,
+                       r->columns->rows);
+    if (status == SF_OK)
+        status = sf_columns_add(r->columns, name, &index, r->error);
     if (status != SF_OK)
         return status;
-    sf_column *column = &r->columns->items[index];
-    status = holds_strings(group, name) ? read_words(r, group, name, column, &rows)
-                                        : read_numbers(r, group, name, column, &rows);
-    if (status == SF_OK && rows != r->columns->rows)
-        status = sf_fail(r->error, SF_DATA, r->path, "the column '%s' has %zu rows, expected %zu", name, rows,
-                         r->columns->rows);
-    return status;
+    bool is_text = sf_hdf_class(group, name) == H5T_STRING;
+    return is_text ? read_words(r, group, name, &r->columns->items[index])
+                   : read_numbers(r, group, name, &r->columns->items[index]);
 }
 
 static int read_columns(sf_columns *columns, hid_t group, size_t rows, const char *path, sf_error *error)
@@ -361,25 +317,60 @@ static int read_vertices(sf_edge_list *list, hid_t file, const char *path, sf_er
     return status;
 }
 
+/* One end of every edge. They are read as 64-bit numbers: what does not fit is then seen, not clipped. */
+static int read_ends(int64_t **ends, size_t *count, const sf_edge_list *list, hid_t group, const char *name,
+                     const char *path, sf_error *error)
+{
+    void *values = NULL;
+    int status = sf_hdf_read(group, name, path, H5T_NATIVE_INT64, sizeof **ends, &values, count, error);
+    *ends = values;
+    for (size_t row = 0; status == SF_OK && row < *count; row++)
+        if ((*ends)[row] < 0 || (*ends)[row] >= list->vertex_count)
+            status = sf_fail(error, SF_DATA, path,
+                             "/edges/%s, row %zu: found %" PRId64 ", expected one of the %u vertices, from 0",
+                             name, row, (*ends)[row], list->vertex_count);
+    return status;
+}
+
+static int add_edges(sf_edge_list *list, hid_t group, const char *path, sf_error *error)
+{
+    int64_t *from = NULL, *to = NULL;
+    size_t count = 0, to_count = 0;
+    int status = read_ends(&from, &count, list, group, "from", path, error);
+    if (status == SF_OK)
+        status = read_ends(&to, &to_count, list, group, "to", path, error);
+    if (status == SF_OK && count != to_count)
+        status = sf_fail(error, SF_DATA, path, "/edges/from has %zu rows and /edges/to %zu", count, to_count);
+    for (size_t i = 0; status == SF_OK && i < count; i++)
+        status = sf_edge_list_add(list, (uint32_t)from[i], (uint32_t)to[i], error);
+    sf_free(from);
+    sf_free(to);
+    return status;
+}
+
 static int read_edges(sf_edge_list *list, hid_t file, const char *path, sf_error *error)
 {
     if (!sf_hdf_is_group(file, "edges"))
         return sf_fail(error, SF_DATA, path, "the graph has no group /edges");
     hid_t group = sf_hdf_open(file, "edges");
-    void *from = NULL, *to = NULL;
-    size_t count = 0, to_count = 0;
-    int status = sf_hdf_read(group, "from", path, H5T_NATIVE_UINT32, sizeof(uint32_t), &from, &count, error);
+    int status = add_edges(list, group, path, error);
     if (status == SF_OK)
-        status = sf_hdf_read(group, "to", path, H5T_NATIVE_UINT32, sizeof(uint32_t), &to, &to_count, error);
-    if (status == SF_OK && count != to_count)
-        status = sf_fail(error, SF_DATA, path, "/edges/from has %zu rows and /edges/to %zu", count, to_count);
-    for (size_t i = 0; status == SF_OK && i < count; i++)
-        status = sf_edge_list_add(list, ((uint32_t *)from)[i], ((uint32_t *)to)[i], error);
-    if (status == SF_OK)
-        status = read_columns(&list->edge_columns, group, count, path, error);
-    sf_free(from);
-    sf_free(to);
+        status = read_columns(&list->edge_columns, group, list->edge_count, path, error);
     sf_hdf_close(group);
+    return status;
+}
+
+int sf_graph_hdf5_read(sf_edge_list *list, hid_t file, const char *path, sf_error *error)
+{
+    uint64_t layout = 0, directed = 0;
+    int status = read_number(file, "layout", LAYOUT, &layout, path, error);
+    if (status == SF_OK)
+        status = read_number(file, "directed", 1, &directed, path, error);
+    list->directed = directed != 0;
+    if (status == SF_OK)
+        status = read_vertices(list, file, path, error);
+    if (status == SF_OK)
+        status = read_edges(list, file, path, error);
     return status;
 }
 
@@ -391,15 +382,7 @@ static int read(sf_edge_list *list, const char *path, sf_error *error)
     int status = sf_hdf_open_file(&file, &live, path, error);
     if (status != SF_OK)
         return status;
-    uint64_t layout = 0, directed = 0;
-    status = read_number(file, "layout", LAYOUT, &layout, path, error);
-    if (status == SF_OK)
-        status = read_number(file, "directed", 1, &directed, path, error);
-    list->directed = directed != 0;
-    if (status == SF_OK)
-        status = read_vertices(list, file, path, error);
-    if (status == SF_OK)
-        status = read_edges(list, file, path, error);
+    status = sf_graph_hdf5_read(list, file, path, error);
     sf_hdf_close(file);
     return status;
 }

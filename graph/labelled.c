@@ -138,14 +138,14 @@ static int print(sf_text *out, const sf_csr *csr, sf_error *error)
     uint64_t edges = 0;
     for (uint32_t v = 0; v < csr->vertex_count; v++)
         for (uint64_t e = csr->offsets[v]; e < csr->offsets[v + 1]; e++)
-            edges += csr->targets[e] >= v;
+            edges += sf_csr_is_first(csr, v, e);
     sf_text_printf(out, "t %u %" PRIu64 "\n", csr->vertex_count, edges);
     for (uint32_t v = 0; v < csr->vertex_count; v++)
         sf_text_printf(out, "v %u %u %" PRIu64 "\n", v,
                        csr->vertex_labels != NULL ? csr->vertex_labels[v] : 0, sf_csr_degree(csr, v));
     for (uint32_t v = 0; v < csr->vertex_count; v++) {
         for (uint64_t e = csr->offsets[v]; e < csr->offsets[v + 1]; e++) {
-            if (csr->targets[e] < v)
+            if (!sf_csr_is_first(csr, v, e))
                 continue;
             sf_text_printf(out, "e %u %u", v, csr->targets[e]);
             if (csr->edge_labels != NULL)

@@ -61,8 +61,7 @@ static int write_episodes(hid_t group, const sf_truth *truth, const sf_units *un
     sf_text_free(&line);
     if (rows == NULL)
         return sf_fail_memory(error);
-    hid_t type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(type, width);
+    hid_t type = sf_hdf_string_type(width);
     int status = write_column(group, "episodes", type, 1, rows, truth->chain_count, error);
     sf_hdf_close(type);
     sf_free(rows);

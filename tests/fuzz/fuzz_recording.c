@@ -1,24 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as an HDF5 file in memory give a recording in order, or a refusal. */
-#include "core/hdf.h"
 #include "core/memory.h"
+#include "fuzz/hdf_image.h"
 #include "replay/overview.h"
 #include "replay/reader.h"
 
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static hid_t open_image(const uint8_t *data, size_t size)
-{
-    hid_t file = H5I_INVALID_HID;
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    if (H5Pset_fapl_core(access, 1 << 16, 0) >= 0 &&
-        H5Pset_file_image(access, (void *)(uintptr_t)data, size) >= 0)
-        file = H5Fopen("fuzz", H5F_ACC_RDONLY, access);
-    sf_hdf_close(access);
-    return file;
-}
 
 static void check(const sf_recording *recording)
 {
@@ -37,7 +26,7 @@ static void check(const sf_recording *recording)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     sf_hdf_begin();
-    hid_t file = size > 0 ? open_image(data, size) : H5I_INVALID_HID;
+    hid_t file = open_image(data, size);
     sf_recording recording;
     sf_error error;
     /* Both as a file that was closed and as one whose writer was killed. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/graphs.h"
-
-#include "core/hdf.h"
+#include "support/hdf_files.h"
 
 #include <math.h>
 
@@ -118,31 +117,40 @@ static void failed_allocations_leak_nothing(void **state)
 {
     (void)state;
     test_graph_fail_allocations(".graphml");
+    test_graph_fail_allocations(".h5");
 }
 
-/* A graph file whose parts disagree, made by HDF5 calls of its own. */
+/* A graph file whose parts disagree: something is gone, or other numbers stand in its place. */
 static void damaged_hdf5_graphs_are_refused(void **state)
 {
     (void)state;
+    static const struct {
+        const char *path;
+        size_t rows; /* of what takes its place */
+        double values[5];
+        const char *words;
+    } cases[] = {
+        {"/edges/from", 0, {0}, "no dataset from"},
+        {"/edges", 0, {0}, "no group /edges"},
+        {"/vertices", 0, {0}, "no group /vertices"},
+        {"/edges/columns/weight", 3, {1, 2, 3}, "'weight' has 3 rows, expected 5"},
+        {"/edges/to", 4, {1, 2, 2, 0}, "/edges/from has 5 rows and /edges/to 4"},
+        {"/edges/to", 5, {1, 2, 2, 0, 4}, "/edges/to, row 4: found 4, expected one of the 4 vertices"},
+        {"/edges/from", 5, {0, 1, 2, -1, 0}, "/edges/from, row 3: found -1"},
+        {"/edges/from", 5, {4294967296, 1, 2, 3, 0}, "/edges/from, row 0: found 4294967296"},
+    };
     sf_csr graph = test_graph_make(true);
-    static const char *const removed[] = {"/edges/from", "/edges", "/vertices", "/edges/columns/weight",
-                                          NULL};
-    for (size_t i = 0; removed[i] != NULL; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *path = test_temporary_path(".h5");
         assert_int_equal(sf_graph_write(&graph, path, NULL), SF_OK);
         hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
-        H5Ldelete(file, removed[i], H5P_DEFAULT);
-        if (i == 3) { /* a column that is too short */
-            hsize_t rows = 3;
-            hid_t space = H5Screate_simple(1, &rows, NULL);
-            H5Dclose(H5Dcreate2(file, removed[i], H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT,
-                                H5P_DEFAULT));
-            H5Sclose(space);
-        }
-        H5Fclose(file);
+        test_hdf_remove(file, cases[i].path);
+        if (cases[i].rows > 0)
+            test_hdf_numbers(file, cases[i].path, H5T_NATIVE_INT64, cases[i].rows, 0, cases[i].values);
+        test_hdf_close(file);
         sf_edge_list list;
         sf_error error = {0};
-        test_assert_fails(sf_graph_read(&list, path, &error), &error, SF_DATA, NULL);
+        test_assert_fails(sf_graph_read(&list, path, &error), &error, SF_DATA, cases[i].words);
         remove(path);
         free(path);
     }

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Reading synfire's HDF5 graph from a file that is open; the format is declared in graph/file.h. */
+#ifndef SF_GRAPH_HDF5_FILE_H
+#define SF_GRAPH_HDF5_FILE_H
+
+#include "core/hdf.h"
+#include "graph/file.h"
+
+/** Into an empty list; path is for messages. SF_DATA. */
+int sf_graph_hdf5_read(sf_edge_list *list, hid_t file, const char *path, sf_error *error);
+
+#endif
