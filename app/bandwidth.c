@@ -52,7 +52,7 @@ static int select_all(const app_call *call, const app_series_list *list, const s
             sf_bandwidth_select(&result->bandwidth, selector, &result->series->samples, &how, &result->error);
         result->seconds = sf_clock_seconds() - start;
         if (result->status == SF_OK)
-            app_device_warn(call, result->bandwidth.device, result->bandwidth.device_note);
+            app_device_warn(call, "done", result->bandwidth.device, result->bandwidth.device_note);
         if (result->status == SF_OK && result->bandwidth.note != NULL)
             app_warn(call, "%s%s%s", result->series->name, result->series->name[0] != '\0' ? ": " : "",
                      result->bandwidth.note);

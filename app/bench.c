@@ -92,7 +92,7 @@ static void describe_machine(char *text, size_t size)
         sf_backend_facts facts;
         sf_device_facts(sf_device_at(d), &facts);
         length += (size_t)snprintf(text + length, size - length, "; %s %s", sf_device_name(sf_device_at(d)),
-                                   facts.description);
+                                   facts.description[0] != '\0' ? facts.description : "does not work");
     }
 }
 
@@ -171,6 +171,20 @@ static void print_tables(sf_text *text, const app_bench_rows *rows, const char *
     text->length--; /* app_print ends the last line */
 }
 
+static int print(const app_call *call, const app_bench_rows *rows, const app_bench *bench, sf_error *error)
+{
+    if (rows->failed)
+        return sf_fail_memory(error);
+    char machine[1024];
+    sf_text text = {0};
+    describe_machine(machine, sizeof machine);
+    if (call->json)
+        print_json(&text, rows, bench->name, machine);
+    else
+        print_tables(&text, rows, machine);
+    return app_print(&text, error);
+}
+
 static const app_bench *find(const char *name)
 {
     for (size_t i = 0; benches[i] != NULL; i++)
@@ -210,11 +224,36 @@ static int check_parts(const app_call *call, const app_bench *bench, sf_error *e
     return SF_OK;
 }
 
+static bool takes(const app_bench *bench, const char *option)
+{
+    for (size_t i = 0; bench->options != NULL && bench->options[i] != NULL; i++)
+        if (strcmp(bench->options[i], option) == 0)
+            return true;
+    return false;
+}
+
+static int check_options(const app_call *call, const app_bench *bench, sf_error *error)
+{
+    for (size_t i = 0; options[i].name != NULL; i++) {
+        char place[32];
+        snprintf(place, sizeof place, "--%s", options[i].name);
+        if (app_has(call, options[i].name) && !takes(bench, options[i].name))
+            return sf_fail(error, SF_USAGE, place, "is for other benchmarks than %s", bench->name);
+    }
+    return SF_OK;
+}
+
 bool app_bench_data(const app_call *call, const char *file, char *path, size_t size)
 {
     const char *folder = app_value(call, "data", getenv("SYNFIRE_DATA"));
     snprintf(path, size, "%s/%s", folder != NULL ? folder : "../shared/data", file);
     return access(path, R_OK) == 0;
+}
+
+sf_device *app_bench_device(uint32_t index)
+{
+    sf_device *device;
+    return sf_device_find(&device, sf_device_name(sf_device_at(index)), NULL) == SF_OK ? device : NULL;
 }
 
 bool app_bench_wants(const app_call *call, const char *part)
@@ -230,21 +269,13 @@ static int run(app_call *call, sf_error *error)
     const app_bench *bench = find(call->arguments[0]);
     if (bench == NULL)
         return fail_unknown(call->arguments[0], error);
-    if (check_parts(call, bench, error) != SF_OK)
+    if (check_parts(call, bench, error) != SF_OK || check_options(call, bench, error) != SF_OK)
         return SF_USAGE;
     app_bench_rows rows = {0};
-    sf_text text = {0};
     int status = bench->run(call, &rows, error);
-    if (status == SF_OK && rows.failed)
-        status = sf_fail_memory(error);
-    if (status == SF_OK) {
-        char machine[1024];
-        describe_machine(machine, sizeof machine);
-        if (call->json)
-            print_json(&text, &rows, bench->name, machine);
-        else
-            print_tables(&text, &rows, machine);
-        status = app_print(&text, error);
+    if (status == SF_OK || (status == SF_CANCELLED && rows.count > 0)) {
+        int printed = print(call, &rows, bench, error);
+        status = printed != SF_OK ? printed : status;
     }
     free_rows(&rows);
     return status;

@@ -23,12 +23,17 @@ void app_bench_number(app_bench_rows *rows, const char *name, double value);
 /** The path of a file below the data folder (--data); false where it is not there. */
 bool app_bench_data(const app_call *call, const char *file, char *path, size_t size);
 
+/** A device to measure; NULL where it does not work, which the log says. */
+struct sf_device *app_bench_device(uint32_t index);
+
 /** Whether the command line names this part, or none. */
 bool app_bench_wants(const app_call *call, const char *part);
 
 typedef struct app_bench {
     const char *name;
-    const char *const *parts; /**< what may be asked for alone; NULL-terminated, or NULL: it has no parts */
+    const char *const *parts;   /**< what may be asked for alone; NULL-terminated, or NULL: it has no parts */
+    const char *const *options; /**< which of the command's it takes; NULL-terminated, or NULL: none */
+    /** SF_CANCELLED: what is in `rows` is printed. */
     int (*run)(const app_call *call, app_bench_rows *rows, sf_error *error);
 } app_bench;
 

@@ -285,4 +285,6 @@ static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
     return device != NULL ? run_on_device(&b, rows, device, error) : run_on_cpu(&b, rows, error);
 }
 
-const app_bench app_bench_bfs = {.name = "bfs", .run = run};
+static const char *const options[] = {"kronecker", "threads", "device", "levels", NULL};
+
+const app_bench app_bench_bfs = {.name = "bfs", .options = options, .run = run};

@@ -189,9 +189,8 @@ int app_bench_crossovers(const app_call *call, app_bench_rows *rows, unsigned th
         app_warn(call, "crossovers are kept in %s; without it they are measured anew", path);
     int status = add_crossovers(rows, NULL, threads, error);
     for (uint32_t d = 0; d < sf_device_count() && status == SF_OK; d++) {
-        sf_device *device;
-        status = sf_device_find(&device, sf_device_name(sf_device_at(d)), error);
-        if (status == SF_OK)
+        sf_device *device = app_bench_device(d);
+        if (device != NULL)
             status = add_crossovers(rows, device, threads, error);
     }
     return status;
@@ -209,8 +208,8 @@ int app_bench_counts(const app_call *call, app_bench_rows *rows, unsigned thread
     if (status == SF_OK)
         status = measure_device(&s, error);
     for (uint32_t d = 0; d < sf_device_count() && status == SF_OK; d++) {
-        status = sf_device_find(&s.device, sf_device_name(sf_device_at(d)), error);
-        if (status == SF_OK)
+        s.device = app_bench_device(d);
+        if (s.device != NULL)
             status = measure_device(&s, error);
     }
     sf_recording_free(&s.stream);

@@ -136,6 +136,8 @@ static int bench_direct(const app_call *call, app_bench_rows *rows, sf_error *er
         if (status == SF_OK)
             add_row(rows, &cases[i], &rival, &rival);
         for (uint32_t d = 0; status == SF_OK && d < sf_device_count(); d++) {
+            if (app_bench_device(d) == NULL)
+                continue;
             selection_run run = {.device = sf_device_name(sf_device_at(d)), .exact = true, .rounds = 10};
             status = run_and_add(call, rows, &cases[i], run, &rival, error);
         }
@@ -296,4 +298,4 @@ static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
     return status;
 }
 
-const app_bench app_bench_density = {"density", parts, run};
+const app_bench app_bench_density = {.name = "density", .parts = parts, .run = run};

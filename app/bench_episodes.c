@@ -60,7 +60,7 @@ static const data_set data_sets[] = {
 #define DATA_SETS (sizeof data_sets / sizeof data_sets[0])
 #define MOST_CHAINS 10
 #define MOST_RUNS 11
-#define LONG_RUN 1.0 /* seconds: it is not repeated */
+#define LONG 1.0 /* seconds: once runs took longer, there is no further one */
 
 typedef struct benchmark {
     const app_call *call;
@@ -218,7 +218,14 @@ static void add_row(const benchmark *b, unsigned threads, const sf_mine_result *
 
 /* ---- measuring ---- */
 
-static int mine(const benchmark *b, const char *engine, const char *device, unsigned threads,
+static bool go_on(void *user, const char *what, double done, double total)
+{
+    (void)user, (void)what, (void)done, (void)total;
+    return !app_stop_requested();
+}
+
+/* The first run shows how far it is; all together show how many are done. */
+static int mine(const benchmark *b, const char *engine, const char *device, unsigned threads, bool first,
                 sf_mine_result **result, sf_error *error)
 {
     const sf_recording *recording = &b->recording;
@@ -233,7 +240,7 @@ static int mine(const benchmark *b, const char *engine, const char *device, unsi
     options.threads = threads;
     sf_mine_input input = {recording->spikes, recording->spike_count, &recording->units,
                            sf_recording_duration_ns(recording)};
-    sf_progress progress = app_progress(b->call);
+    sf_progress progress = first ? app_progress(b->call) : (sf_progress){.update = go_on};
     return sf_mine(result, &input, &options, &progress, error);
 }
 
@@ -256,27 +263,35 @@ static int hold_against_first(benchmark *b, const sf_mine_result *result, double
 /* Several runs, after one on a device that is not counted, since the first one starts it. */
 static int measure(benchmark *b, const char *engine, const char *device, unsigned threads, sf_error *error)
 {
-    double seconds[MOST_RUNS];
+    double seconds[MOST_RUNS], spent = 0;
     size_t runs = 0;
     sf_mine_result *result = NULL;
-    bool warm = strcmp(device, "cpu") == 0, last = false;
+    bool warm = strcmp(device, "cpu") == 0, done_there = true, last = false;
+    char what[48];
+    snprintf(what, sizeof what, "%s by %s on %s", b->set->name, engine, device);
+    sf_progress progress = app_progress(b->call);
     int status = SF_OK;
     while (status == SF_OK && !last) {
         sf_mine_result_free(result);
-        status = mine(b, engine, device, threads, &result, error);
+        status = mine(b, engine, device, threads, runs == 0, &result, error);
         if (status != SF_OK)
             return status;
         seconds[runs] = result->seconds;
-        last = warm && (runs + 1 == MOST_RUNS || result->seconds > LONG_RUN);
+        spent += warm ? result->seconds : 0;
+        done_there = strncmp(result->device, device, strlen(device)) == 0;
+        last = !done_there || (warm && (runs + 1 == MOST_RUNS || spent > LONG));
         runs += warm;
         warm = true;
+        if (!last && !sf_progress_update(&progress, what, (double)runs, MOST_RUNS))
+            status = sf_fail(error, SF_CANCELLED, NULL, "stopped while measuring");
     }
     qsort(seconds, runs, sizeof *seconds, compare);
-    status = hold_against_first(b, result, seconds[runs / 2], error);
-    if (status == SF_OK) {
-        app_device_warn(b->call, result->device, result->device_note);
+    if (status == SF_OK)
+        status = hold_against_first(b, result, runs > 0 ? seconds[runs / 2] : result->seconds, error);
+    if (status == SF_OK)
+        app_device_warn(b->call, "mined", result->device, result->device_note);
+    if (status == SF_OK && done_there)
         add_row(b, threads, result, seconds, runs);
-    }
     sf_mine_result_free(result);
     return status;
 }
@@ -318,7 +333,8 @@ static int measure_all_devices(benchmark *b, sf_error *error)
     char name[32];
     snprintf(name, sizeof name, "%.16s%s", sf_device_backend(sf_device_at(0))->name, SF_ALL_DEVICES);
     int status = measure(b, "interval", name, b->threads, error);
-    if (status == SF_OK && is_bearable(b, &sf_engine_ptpe, true))
+    if (status == SF_OK && is_bearable(b, &sf_engine_ptpe, true) &&
+        sf_device_supports(sf_device_at(0), SF_OPERATION_COUNT, sf_engine_ptpe.name))
         status = measure(b, "ptpe", name, b->threads, error);
     return status;
 }
@@ -329,7 +345,8 @@ static int measure_set(benchmark *b, sf_error *error)
     if (status == SF_OK && b->recording.spike_count > 0) {
         status = measure_cpu(b, error);
         for (uint32_t d = 0; d < sf_device_count() && status == SF_OK; d++)
-            status = measure_device(b, sf_device_at(d), error);
+            if (app_bench_device(d) != NULL)
+                status = measure_device(b, sf_device_at(d), error);
         if (status == SF_OK && sf_device_count() > 1)
             status = measure_all_devices(b, error);
     }
@@ -358,4 +375,6 @@ static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
 static const char *const parts[] = {"sym26",     "sim-64",     "sim-64-high", "retina", "array-60",
                                     "array-600", "array-3600", "counts",      NULL};
 
-const app_bench app_bench_episodes = {.name = "episodes", .parts = parts, .run = run};
+static const char *const options[] = {"calibrate", "data", "threads", NULL};
+
+const app_bench app_bench_episodes = {.name = "episodes", .parts = parts, .options = options, .run = run};

@@ -138,4 +138,6 @@ static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
     return bench_stream_on_devices(call, WINDOW_SECONDS + MEASURED_SECONDS, measure, rows, error);
 }
 
-const app_bench app_bench_latency = {.name = "latency", .run = run};
+static const char *const options[] = {"device", NULL};
+
+const app_bench app_bench_latency = {.name = "latency", .options = options, .run = run};

@@ -136,6 +136,8 @@ static int measure_everywhere(benchmark *b, sf_error *error)
         status = measure(b, &(sf_match_options){.device = "cpu", .threads = b->threads}, "auto", error);
     for (uint32_t d = 0; d < sf_device_count() && status == SF_OK; d++) {
         const char *name = sf_device_name(sf_device_at(d));
+        if (app_bench_device(d) == NULL)
+            continue;
         status = measure(b, &(sf_match_options){.device = name, .threads = b->threads}, "auto", error);
     }
     if (status == SF_OK && sf_device_count() > 0)
@@ -160,7 +162,8 @@ static int measure_gvsm(benchmark *b, sf_error *error)
         sf_match_options options = {.engine = "gvsm",
                                     .device = d > 0 ? sf_device_name(sf_device_at(d - 1)) : "cpu",
                                     .threads = b->threads};
-        for (size_t v = 0; v < sizeof variants / sizeof variants[0] && status == SF_OK; v++) {
+        bool works = d == 0 || app_bench_device(d - 1) != NULL;
+        for (size_t v = 0; works && v < sizeof variants / sizeof variants[0] && status == SF_OK; v++) {
             options.without = variants[v].without;
             status = measure(b, &options, variants[v].name, error);
         }
@@ -388,4 +391,6 @@ static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
     return status;
 }
 
-const app_bench app_bench_match = {.name = "match", .parts = parts, .run = run};
+static const char *const options[] = {"data", "threads", NULL};
+
+const app_bench app_bench_match = {.name = "match", .parts = parts, .options = options, .run = run};

@@ -67,4 +67,6 @@ static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
     return bench_stream_on_devices(call, SECONDS, measure, rows, error);
 }
 
-const app_bench app_bench_throughput = {.name = "throughput", .run = run};
+static const char *const options[] = {"device", NULL};
+
+const app_bench app_bench_throughput = {.name = "throughput", .options = options, .run = run};

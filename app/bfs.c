@@ -430,7 +430,7 @@ static int run(app_call *call, sf_error *error)
     if (status == SF_OK)
         status = run_search(&s, call, error);
     if (status == SF_OK)
-        app_device_warn(call, s.device, s.why_not.text);
+        app_device_warn(call, "searched", s.device, s.why_not.text);
     if (status == SF_OK && app_has(call, "out"))
         status = write_out(&s, app_value(call, "out", NULL), error);
     if (status == SF_OK) {

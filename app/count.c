@@ -29,6 +29,7 @@ static const app_option options[] = {
 static void free_answer(app_counting *c)
 {
     app_details_free(&c->details);
+    sf_counter_close(c->counter);
     sf_free(c->episodes);
     sf_free(c->counts);
     sf_free(c->expected);
@@ -101,7 +102,7 @@ static int parse_windows(app_counting *c, sf_error *error)
 
 /* ---- counting ---- */
 
-static int count_windows(app_counting *c, sf_counter *counter, sf_error *error)
+static int count_windows(app_counting *c, sf_error *error)
 {
     c->window_counts = sf_resize(NULL, c->window_count * c->episode_count, sizeof *c->window_counts);
     if (c->window_counts == NULL)
@@ -109,7 +110,7 @@ static int count_windows(app_counting *c, sf_counter *counter, sf_error *error)
     sf_progress progress = app_progress(c->call);
     for (size_t i = 0; i < c->window_count; i++) {
         int status =
-            sf_counter_count(counter, &c->windows[i].span, c->window_counts + i * c->episode_count, error);
+            sf_counter_count(c->counter, &c->windows[i].span, c->window_counts + i * c->episode_count, error);
         if (status != SF_OK)
             return status;
         if (!sf_progress_update(&progress, "counting windows", (double)i + 1, (double)c->window_count))
@@ -138,22 +139,20 @@ static int count(app_counting *c, sf_error *error)
     c->expected = sf_resize(NULL, c->episode_count, sizeof *c->expected);
     if (c->counts == NULL || c->expected == NULL)
         return sf_fail_memory(error);
-    sf_counter *counter;
     int status =
-        sf_counter_open(&counter, c->recording->spikes, c->recording->spike_count, c->recording->units.count,
-                        c->episodes, c->episode_count, c->engine, 0, error);
+        sf_counter_open(&c->counter, c->recording->spikes, c->recording->spike_count,
+                        c->recording->units.count, c->episodes, c->episode_count, c->engine, 0, error);
     if (status == SF_OK)
-        status = sf_counter_use(counter, c->device, error);
+        status = sf_counter_use(c->counter, c->device, error);
     if (status == SF_OK)
-        status = sf_counter_count(counter, NULL, c->counts, error);
+        status = sf_counter_count(c->counter, NULL, c->counts, error);
     if (status == SF_OK)
-        status = count_windows(c, counter, error);
-    if (status == SF_OK) {
-        const char *note, *device = sf_counter_device(counter, &note);
-        app_device_warn(c->call, device, note);
-    }
-    sf_counter_close(counter);
-    return status == SF_OK ? expect(c, error) : status;
+        status = count_windows(c, error);
+    if (status != SF_OK)
+        return status;
+    const char *note, *device = sf_counter_device(c->counter, &note);
+    app_device_warn(c->call, "counted", device, note);
+    return expect(c, error);
 }
 
 /* Reaches as far as the longest delay of the link twice over, and 50 ms at least; at most 200 bins a side. */
@@ -272,6 +271,10 @@ static void print_json(sf_text *text, const app_counting *c)
     app_details_json(&json, &c->details);
     if (app_has(c->call, "window"))
         add_windows(&json, c);
+    const char *note, *device = sf_counter_device(c->counter, &note);
+    sf_json_string(&json, "engine", sf_counter_engine(c->counter));
+    sf_json_string(&json, "device", device);
+    app_device_json(&json, note);
     sf_json_end_object(&json);
 }
 
@@ -364,7 +367,10 @@ static void print_correlogram(sf_text *text, const sf_correlogram *c, const sf_u
 
 static void print_tables(sf_text *text, const app_counting *c)
 {
+    const char *device = sf_counter_device(c->counter, NULL);
     print_counts(text, c);
+    if (strcmp(device, "cpu") != 0)
+        sf_text_printf(text, "counted on %s\n", device);
     print_epochs(text, c);
     if (c->window_count > 0) {
         sf_text_printf(text, "\n");
@@ -414,7 +420,7 @@ static int run(app_call *call, sf_error *error)
     if (status != SF_OK)
         return status;
     status = answer(&c, error);
-    if (status != SF_OK && error->place[0] == '\0')
+    if (status != SF_OK && status != SF_USAGE && error->place[0] == '\0')
         snprintf(error->place, sizeof error->place, "%s", recording.path);
     free_answer(&c);
     sf_recording_free(&recording);

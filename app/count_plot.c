@@ -15,7 +15,7 @@
 /* What one picture draws; words have their texts here. */
 typedef struct picture {
     app_plot_bars bars;
-    char title[256], caption[256];
+    char title[1024], caption[256], x_label[256];
     double *counts, *expected;
 } picture;
 
@@ -55,10 +55,11 @@ static void draw_correlogram(sf_text *svg, const app_counting *c, const sf_corre
     p.bars.width = bin_ms;
     p.bars.mark_from = (double)delay.low_ns * 1e-6;
     p.bars.mark_to = (double)delay.high_ns * 1e-6;
-    p.bars.words.x_label = "lag of the second after the first, ms";
+    p.bars.words.x_label = p.x_label;
     p.bars.words.y_label = "pairs of spikes";
-    snprintf(p.title, sizeof p.title, "%.100s and %.100s", unit_name(c, correlogram->from),
-             unit_name(c, correlogram->to));
+    const char *from = unit_name(c, correlogram->from), *to = unit_name(c, correlogram->to);
+    snprintf(p.title, sizeof p.title, "%.100s and %.100s", from, to);
+    snprintf(p.x_label, sizeof p.x_label, "lag of %.100s after %.100s, ms", to, from);
     snprintf(p.caption, sizeof p.caption,
              "pairs in bins of %g ms; line: constant rates, band: 2 standard deviations", bin_ms);
     for (size_t k = 0; opened && k < bins; k++) {
@@ -80,7 +81,7 @@ static void draw_delays(sf_text *svg, const app_counting *c, size_t episode, uin
     p.bars.width = (high_ms - low_ms) / SF_DELAY_BINS;
     p.bars.words.x_label = "delay, ms";
     p.bars.words.y_label = "occurrences";
-    snprintf(p.title, sizeof p.title, "%.250s", spelt.data != NULL ? spelt.data : "");
+    snprintf(p.title, sizeof p.title, "%.1000s", spelt.data != NULL ? spelt.data : "");
     snprintf(p.caption, sizeof p.caption,
              "%.80s to %.80s in %" PRIu64 " occurrences; line: all delays alike, band: 2 standard deviations",
              unit_name(c, of->units[link]), unit_name(c, of->units[link + 1]), details->occurrences);
@@ -111,9 +112,9 @@ static void draw_windows(sf_text *svg, const app_counting *c, size_t episode, un
     p.bars.width = windows > 1 ? (double)(c->windows[1].span.start_ns - first->start_ns) * 1e-9 : length_s;
     p.bars.words.x_label = "start of the window, s";
     p.bars.words.y_label = "count";
-    snprintf(p.title, sizeof p.title, "%.250s", spelt.data != NULL ? spelt.data : "");
+    snprintf(p.title, sizeof p.title, "%.1000s", spelt.data != NULL ? spelt.data : "");
     snprintf(p.caption, sizeof p.caption,
-             "count in windows of %g s; line: their mean, band: 2 standard deviations", length_s);
+             "count in full windows of %g s; line: their mean, band: 2 standard deviations", length_s);
     for (size_t k = 0; k < windows; k++)
         sum += (double)c->window_counts[k * c->episode_count + episode];
     for (size_t k = 0; opened && k < windows; k++) {

@@ -18,8 +18,9 @@ typedef struct app_counting {
     sf_span asked; /**< by --from and --to */
     sf_episode *episodes;
     size_t episode_count;
-    const char *engine, *device;
-    uint64_t *counts; /**< of the whole selection */
+    const char *engine, *device; /**< asked for, or NULL */
+    sf_counter *counter;         /**< knows what counted, and where */
+    uint64_t *counts;            /**< of the whole selection */
     double *expected;
     app_details details;
     app_window *windows;

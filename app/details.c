@@ -47,6 +47,12 @@ static int look_at_all(app_details *d, const sf_counter *counter, sf_error *erro
 
 /* ---- the other way round ---- */
 
+/* Longer ones have none, and A -> A is its own. */
+static bool has_reverse(const sf_episode *episode)
+{
+    return episode->size == 2 && episode->units[0] != episode->units[1];
+}
+
 static int count_reverse(app_details *d, sf_error *error)
 {
     sf_episode *pairs = sf_resize(NULL, d->count, sizeof *pairs);
@@ -58,7 +64,7 @@ static int count_reverse(app_details *d, sf_error *error)
         status = sf_fail_memory(error);
     for (size_t i = 0; i < d->count && status == SF_OK; i++) {
         const sf_episode *episode = &d->episodes[i];
-        if (episode->size != 2)
+        if (!has_reverse(episode))
             continue;
         places[pair_count] = i;
         pairs[pair_count++] = (sf_episode){
@@ -171,7 +177,7 @@ void app_details_episode_json(sf_json *json, const app_details *d, size_t i)
         sf_json_null(json, "in_bursts");
         sf_json_null(json, "links");
     }
-    if (d->episodes[i].size == 2) {
+    if (has_reverse(&d->episodes[i])) {
         sf_json_uint(json, "reverse_count", d->reverse[i]);
         sf_json_real(json, "asymmetry", app_asymmetry(d->counts[i], d->reverse[i]));
     } else {
@@ -214,7 +220,7 @@ void app_details_cells(app_table *table, const app_details *d, size_t i)
         app_table_cell(table, "%" PRIu64, d->items[i].bursts);
     else
         app_table_cell(table, "-");
-    if (d->episodes[i].size == 2)
+    if (has_reverse(&d->episodes[i]))
         app_table_cell(table, "%" PRIu64, d->reverse[i]);
     else
         app_table_cell(table, "-");

@@ -16,7 +16,7 @@ typedef struct app_details {
     size_t count;
     sf_bursts bursts;
     sf_details *items; /**< by episode; NULL: too many to look at each */
-    uint64_t *reverse; /**< by episode: the count of B -> A for A -> B; longer ones: 0 */
+    uint64_t *reverse; /**< by episode: the count of B -> A for A -> B; of others 0 */
     size_t *parents;   /**< by episode: sf_fold */
     app_epochs epochs; /**< of --epochs */
 } app_details;

@@ -64,9 +64,8 @@ static int run_command(const app_command *command, int argc, char **argv)
     app_parse_free(&call);
     if (status == SF_OK)
         return 0;
-    if (status == SF_CANCELLED)
-        return 128 + (app_stop_signal() != 0 ? app_stop_signal() : SIGINT);
-    return report(command->name, &error);
+    int code = report(command->name, &error);
+    return status == SF_CANCELLED ? 128 + (app_stop_signal() != 0 ? app_stop_signal() : SIGINT) : code;
 }
 
 /* What stands in a command's place; the last two are for the build, which installs what they print. */

@@ -316,7 +316,7 @@ static int match(matching *m, const app_call *call, sf_error *error)
     status = sf_match_run(index, &m->pattern, &m->options, &m->result, error);
     sf_match_close(index);
     if (status == SF_OK)
-        app_device_warn(call, m->result.device, m->result.device_note);
+        app_device_warn(call, "matched", m->result.device, m->result.device_note);
     if (status == SF_OK && m->rewired.graphs > 0)
         status = find_spread(m, error);
     if (status == SF_OK)

@@ -140,6 +140,8 @@ static void print_json(sf_text *text, const finding *f)
     sf_json_end_array(&json);
     app_details_json(&json, &f->details);
     app_significance_json(&json, &f->significance);
+    app_device_json(&json, f->result->device_note);
+    sf_json_uint(&json, "device_memory", f->result->device_memory);
     sf_json_end_object(&json);
 }
 
@@ -165,16 +167,24 @@ static void print_csv(sf_text *text, const finding *f)
 static void print_levels(sf_text *text, const sf_mine_result *result)
 {
     app_table table = {0};
-    static const char *const head[] = {"size", "candidates", "frequent", "seconds"};
-    for (size_t i = 0; i < 4; i++)
-        app_table_cell(&table, "%s", head[i]);
+    bool culls = false;
+    for (uint32_t i = 0; i < result->level_count; i++)
+        culls = culls || result->levels[i].culled > 0;
+    app_table_cell(&table, "size");
+    app_table_cell(&table, "candidates");
+    if (culls)
+        app_table_cell(&table, "culled");
+    app_table_cell(&table, "frequent");
+    app_table_cell(&table, "seconds");
     for (uint32_t i = 0; i < result->level_count; i++) {
         app_table_cell(&table, "%" PRIu32, result->levels[i].size);
         app_table_cell(&table, "%" PRIu64, result->levels[i].candidates);
+        if (culls)
+            app_table_cell(&table, result->levels[i].culled < 0 ? "-" : "%" PRId64, result->levels[i].culled);
         app_table_cell(&table, "%" PRIu64, result->levels[i].frequent);
         app_table_cell(&table, "%.3g", result->levels[i].seconds);
     }
-    app_table_print(&table, text, 4);
+    app_table_print(&table, text, culls ? 5 : 4);
 }
 
 /* How many of what is shown are folded under each, directly or by way of others. Parts come before what they
@@ -284,8 +294,10 @@ static void print_tables(sf_text *text, const finding *f, bool unfolded)
                    recording->units.count, recording->spike_count,
                    (double)sf_recording_duration_ns(recording) * 1e-9);
     app_delays_print(text, f->mining);
-    sf_text_printf(text, " ms, frequent from a count of %.6g, engine %s, %.3g s; %zu bursts of the array\n\n",
-                   f->result->threshold, f->result->engine, f->result->seconds, f->details.bursts.count);
+    sf_text_printf(text,
+                   " ms, frequent from a count of %.6g, engine %s on %s, %.3g s; %zu bursts of the array\n\n",
+                   f->result->threshold, f->result->engine, f->result->device, f->result->seconds,
+                   f->details.bursts.count);
     print_levels(text, f->result);
     if (f->shown_count > 0) {
         sf_text_printf(text, "\n");
@@ -314,9 +326,12 @@ static int write_occurrences(const char *path, const finding *f, sf_error *error
 
 /* ---- the command ---- */
 
-static void hint_where_nothing_is_frequent(const app_call *call, const sf_mine_result *result)
+static void hint_where_nothing_is_frequent(const app_call *call, const sf_recording *recording,
+                                           const sf_mine_result *result)
 {
-    if (result->level_count > 0 && result->levels[0].frequent == 0)
+    if (recording->spike_count == 0)
+        app_warn(call, "%s: no spikes are left to look at", recording->path);
+    else if (result->level_count > 0 && result->levels[0].frequent == 0)
         app_warn(call, "no unit has %.6g spikes: lower the threshold", result->threshold);
     else if (result->count == 0)
         app_warn(call, "no pair of units reaches a count of %.6g: lower the threshold or widen --delay",
@@ -336,7 +351,7 @@ static int report(const app_call *call, finding *f, uint64_t top, sf_error *erro
         status = write_occurrences(occurrences, f, error);
     if (status != SF_OK)
         return status;
-    hint_where_nothing_is_frequent(call, f->result);
+    hint_where_nothing_is_frequent(call, f->recording, f->result);
     sf_text text = {0};
     if (call->json)
         print_json(&text, f);

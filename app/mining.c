@@ -65,10 +65,15 @@ int app_device(const char **device, const app_call *call, sf_error *error)
     return status;
 }
 
-void app_device_warn(const app_call *call, const char *device, const char *note)
+void app_device_warn(const app_call *call, const char *job, const char *device, const char *note)
 {
     if (note[0] != '\0')
-        app_warn(call, "done on %s: %s", strcmp(device, "cpu") == 0 ? "the CPU" : device, note);
+        app_warn(call, "%s on %s: %s", job, strcmp(device, "cpu") == 0 ? "the CPU" : device, note);
+}
+
+void app_device_json(sf_json *json, const char *note)
+{
+    sf_json_string(json, "device_note", note[0] != '\0' ? note : NULL);
 }
 
 static int parse_delays(app_mining *mining, const app_call *call, sf_error *error)
@@ -170,8 +175,8 @@ int app_mining_run(sf_mine_result **result, const app_mining *mining, const app_
     app_catch_signals();
     int status = sf_mine(result, &input, &mining->options, &progress, error);
     if (status == SF_OK)
-        app_device_warn(call, (*result)->device, (*result)->device_note);
-    if (status != SF_OK && error->place[0] == '\0')
+        app_device_warn(call, "mined", (*result)->device, (*result)->device_note);
+    if (status != SF_OK && status != SF_USAGE && error->place[0] == '\0')
         snprintf(error->place, sizeof error->place, "%s", recording->path);
     return status;
 }

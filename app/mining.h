@@ -40,8 +40,12 @@ int app_engine(const char **engine, const char **device, const app_call *call, s
 /** --device of work that one device does: "auto", or the name of one that is there. */
 int app_device(const char **device, const app_call *call, sf_error *error);
 
-/** Says where a job was done, and why not where it should have been; nothing where the note is empty. */
-void app_device_warn(const app_call *call, const char *device, const char *note);
+/** Says where a job ("mined", "counted") was done, and why not where it should have been; nothing where the
+ * note is empty. */
+void app_device_warn(const app_call *call, const char *job, const char *device, const char *note);
+
+/** `device_note`: what app_device_warn says of it, or null. */
+void app_device_json(sf_json *json, const char *note);
 
 /** Appends the delay intervals in ms: "(0.5,5] (5,10]". */
 void app_delays_print(sf_text *text, const app_mining *mining);

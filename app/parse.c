@@ -86,15 +86,27 @@ int app_parse(app_call *call, const app_command *command, int argc, char **argv,
     return status;
 }
 
+static bool is_read(const app_call *call, const char *path)
+{
+    static const char *const inputs[] = {"episodes", "epochs"};
+    bool read = false;
+    for (size_t a = 0; a < call->argument_count; a++)
+        read = read || sf_file_same(path, call->arguments[a]);
+    for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {
+        const char *input = app_value(call, inputs[i], NULL);
+        read = read || (input != NULL && sf_file_same(path, input));
+    }
+    return read;
+}
+
 /* No command may write over what it reads. */
 static int check_outputs(const app_call *call, sf_error *error)
 {
     static const char *const outputs[] = {"out", "occurrences", "plot"};
     for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
         const char *path = app_value(call, outputs[i], NULL);
-        for (size_t a = 0; path != NULL && a < call->argument_count; a++)
-            if (sf_file_same(path, call->arguments[a]))
-                return sf_fail(error, SF_USAGE, path, "--%s would write over the input", outputs[i]);
+        if (path != NULL && is_read(call, path))
+            return sf_fail(error, SF_USAGE, path, "--%s would write over the input", outputs[i]);
     }
     return SF_OK;
 }

@@ -124,14 +124,32 @@ static const char style[] =
 
 /* ---- what every picture has ---- */
 
+/* Words above the axes, in smaller letters where they would leave the picture. */
+static void print_heading(sf_text *svg, double y, const char *class, double size, const char *words)
+{
+    double characters = 0, room = WIDTH - LEFT - RIGHT;
+    for (const char *c = words; *c != '\0'; c++)
+        characters += ((unsigned char)*c & 0xc0) != 0x80;
+    double width = 0.56 * size * characters; /* of bold letters */
+    char attributes[160];
+    if (width <= room)
+        snprintf(attributes, sizeof attributes, "class=\"%s\"", class);
+    else
+        snprintf(attributes, sizeof attributes,
+                 "class=\"%s\" style=\"font-size:%.1fpx\" textLength=\"%g\" "
+                 "lengthAdjust=\"spacingAndGlyphs\"",
+                 class, size * room / width, room);
+    print_label(svg, LEFT, y, attributes, words);
+}
+
 static void print_head(sf_text *svg, const app_plot_words *words)
 {
     sf_text_printf(svg,
                    "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" y=\"%u\" width=\"%d\" "
                    "height=\"%d\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n%s",
                    WIDTH, HEIGHT, words->place * HEIGHT, WIDTH, HEIGHT, style);
-    print_label(svg, LEFT, 28, "class=\"title\"", words->title);
-    print_label(svg, LEFT, 48, "class=\"caption\"", words->caption);
+    print_heading(svg, 28, "title", 17, words->title);
+    print_heading(svg, 48, "caption", 13, words->caption);
 }
 
 static void print_frame(sf_text *svg, const app_plot_words *words)

@@ -121,7 +121,7 @@ int app_significance_run(app_significance *significance, sf_mine_result *result,
                                       &significance->options, &progress, error);
     if (status != SF_OK)
         return status;
-    app_device_warn(call, significance->told.device, significance->told.device_note);
+    app_device_warn(call, "surrogates counted", significance->told.device, significance->told.device_note);
     if (significance->options.kind == SF_SIGNIFICANCE_ANALYTIC)
         warn_of_chance(call, significance, result, recording);
     return SF_OK;
@@ -143,7 +143,7 @@ void app_significance_json(sf_json *json, const app_significance *significance)
         return;
     sf_json_object(json, "significance");
     sf_json_string(json, "device", told->device);
-    sf_json_string(json, "device_note", told->device_note[0] != '\0' ? told->device_note : NULL);
+    app_device_json(json, told->device_note);
     sf_json_end_object(json);
 }
 

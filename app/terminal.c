@@ -41,10 +41,26 @@ int app_stop_signal(void)
     return stop_signal;
 }
 
+typedef struct progress_bar {
+    double start, last_drawn;
+    char what[48];
+    bool drawn;
+} progress_bar;
+
+static progress_bar bar; /* on the last line of stderr where it is drawn */
+
+static void clear_bar(void)
+{
+    if (bar.drawn)
+        fprintf(stderr, "\r\033[K");
+    bar.drawn = false;
+}
+
 void app_warn(const app_call *call, const char *format, ...)
 {
     if (call->quiet)
         return;
+    clear_bar();
     fprintf(stderr, "synfire: %s: ", call->command->name);
     va_list arguments;
     va_start(arguments, format);
@@ -65,6 +81,7 @@ static void print_line(void *user, sf_log_level level, const char *line)
 void app_print_log(const app_call *call)
 {
     app_call reader = *call;
+    clear_bar();
     uint64_t lost = sf_log_drain(print_line, &reader);
     if (lost > 0)
         app_warn(call, "%" PRIu64 " log lines lost", lost);
@@ -72,6 +89,7 @@ void app_print_log(const app_call *call)
 
 int app_print(sf_text *text, sf_error *error)
 {
+    clear_bar();
     sf_text_append(text, "\n", 1);
     bool failed = text->failed;
     bool written =
@@ -87,21 +105,6 @@ int app_print(sf_text *text, sf_error *error)
 
 /* ---- progress
  * ------------------------------------------------------------------------------------------------- */
-
-typedef struct progress_bar {
-    double start, last_drawn;
-    char what[48];
-    bool drawn;
-} progress_bar;
-
-static progress_bar bar;
-
-static void clear_bar(void)
-{
-    if (bar.drawn)
-        fprintf(stderr, "\r\033[K");
-    bar.drawn = false;
-}
 
 static void draw_bar(const char *what, double done, double total, double now)
 {
@@ -131,10 +134,12 @@ static bool update_bar(void *user, const char *what, double done, double total)
         snprintf(bar.what, sizeof bar.what, "%s", what);
         bar.start = now;
     }
-    if (done >= total)
+    if (done >= total) {
         clear_bar();
-    else if (!call->quiet && isatty(STDERR_FILENO) && now - bar.start > 1 && now - bar.last_drawn > 0.1)
+        bar.what[0] = '\0'; /* the next of that name begins anew */
+    } else if (!call->quiet && isatty(STDERR_FILENO) && now - bar.start > 1 && now - bar.last_drawn > 0.1) {
         draw_bar(what, done, total, now);
+    }
     return !app_stop_requested();
 }
 

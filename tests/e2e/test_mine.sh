@@ -304,6 +304,16 @@ for k, picture in enumerate(pictures):
 PY
 done
 refused 64 "--plot would write over the input" $SYNFIRE count demo.h5 --episodes two.txt --plot demo.h5
+echo 'A -(4,6]-> A' >self.txt # is its own reverse: nothing to compare with
+$SYNFIRE count demo.h5 --episodes self.txt --json >out
+check 'assert out["episodes"][0]["reverse_count"] is None and out["episodes"][0]["asymmetry"] is None'
+cp two.txt before.txt
+refused 64 "--plot would write over the input" $SYNFIRE count demo.h5 --episodes two.txt --plot two.txt
+cmp two.txt before.txt
+# A long chain's name stays inside its picture.
+echo 'D -(4,6]-> E -(4,6]-> F -(4,6]-> G -(4,6]-> H -(4,6]-> I -(4,6]-> J -(4,6]-> K' >long.txt
+$SYNFIRE count demo.h5 --episodes long.txt --window 20 --plot long.svg >out
+grep -q 'class="title" style="font-size:[0-9.]*px" textLength="650" .*D -(4,6]-&gt; .*-&gt; K</text>' long.svg
 refused 64 "expected 1 to 40" $SYNFIRE count demo.h5 --episodes text.txt --plot many.svg
 refused 73 "cannot create" $SYNFIRE count demo.h5 --episodes two.txt --plot nowhere/x.svg
 
@@ -313,6 +323,29 @@ check 'assert out["episodes"] == [] and out["levels"][0]["frequent"] == 0'
 grep -q 'lower the threshold' err
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 1000 --json >out 2>err
 grep -q 'no pair of units reaches a count of 1000' err
+
+$SYNFIRE mine demo.h5 --from 90 >out 2>err
+grep -q 'no spikes are left to look at' err
+
+# What two-pass ruled out is in the table.
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 70 --engine two-pass --json >out
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 70 --engine two-pass >table
+grep -q 'engine two-pass on cpu' table
+python3 - <<'PY'
+import json
+rows = [l.split() for l in open("table")]
+head = rows.index(["size", "candidates", "culled", "frequent", "seconds"])
+levels = json.load(open("out"))["levels"]
+assert sum(l["culled"] for l in levels) > 0
+for row, l in zip(rows[head + 1 :], levels):
+    assert row[:4] == [str(l[k]) for k in ("size", "candidates", "culled", "frequent")]
+PY
+
+# Stopped, it says at what.
+code=0
+timeout --preserve-status -s INT 1 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift \
+    --surrogates 1000000 >out 2>err || code=$?
+[ $code = 130 ] && [ ! -s out ] && grep -q '^synfire: mine: stopped while' err
 
 # Delays narrower than two ticks of the clock.
 awk 'BEGIN { for (i = 0; i < 400; i++) printf "%s,%.3f\n", i % 3 ? "a" : "b", i / 100 }' >coarse.csv

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+# A user's view of devices, with the tests' plugin where the installed program looks for its own: device 0 works,
+# 1 is lost in its second job, 2 refuses, 3 does not start, 4 takes small jobs only, 5 loses windows.
+[ -z "$SYNFIRE_SANITIZE" ] || exit 77 # the checked program and the plugin each bring their own checks
+. "$E2E/functions.sh"
+mkdir -p tree/bin tree/lib/synfire
+cp "$SYNFIRE" tree/bin/synfire
+cp "$SYNFIRE_BUILD/tests/libsynfire_test_backend.so" tree/lib/synfire/libsynfire-cuda.so
+SYNFIRE=$PWD/tree/bin/synfire
+$SYNFIRE simulate demo.h5 --preset sym26 --quiet >/dev/null
+echo 'A -(4,6]-> B -(4,6]-> C' >chains.txt
+mine="$SYNFIRE mine demo.h5 --delay 4:6 --min-count 100"
+count="$SYNFIRE count demo.h5 --episodes chains.txt"
+check() { # EXPRESSION over the JSON in `out`
+    python3 -c "
+import json
+out = json.load(open('out'))
+assert $1, {k: v for k, v in out.items() if k not in ('episodes', 'levels')}"
+}
+
+# Results say where they were made, and why not where it was asked; the results are those of the CPU.
+$mine --device cpu --json >out
+check 'out["device"] == "cpu" and out["device_note"] is None and out["device_memory"] == 0'
+python3 -c 'import json; json.dump(json.load(open("out"))["episodes"], open("episodes", "w"))'
+told() { # DEVICE, where, note, words of the warning
+    $mine --device "$1" --json >out 2>err
+    check "out['device'].startswith('$2') and '$3' in out['device_note'] and out['episodes'] == json.load(open('episodes'))"
+    [ "$(grep -cF -- "$4" err)" = 1 ]
+}
+$mine --device test:0 --json >out 2>err
+check "out['device'] == 'test:0' and out['device_note'] is None and out['episodes'] == json.load(open('episodes'))"
+[ ! -s err ]
+told test:2 cpu 'too large' 'mined on the CPU: the job is too large'
+told test:all 'test:all (' '' 'mined on test:all (' # which of them did not is a matter of luck
+check 'out["device_memory"] == 1000'
+$mine --device test:0 | grep -q 'engine interval on test:0'
+$mine --device test:1 --significance segment-shift --surrogates 100 --json >out 2>err
+check 'out["device"] == "test:1" and out["significance"]["device"] == "cpu" and "bus" in out["significance"]["device_note"]'
+grep -q 'surrogates counted on the CPU: test:1 has failed' err
+$count --device test:0 | grep -q '^counted on test:0$'
+$count --device test:1 --window 20 --json >out 2>err
+check 'out["engine"] == "interval" and out["device"] == "cpu" and "bus" in out["device_note"]'
+check '[w["counts"] for w in out["windows"]] == [[42], [44], [47]]'
+expect 64 "the engine ptpe does not run on test:0" $mine --device test:0 --engine ptpe
+
+# A benchmark that is stopped prints the rows it has.
+code=0
+timeout --preserve-status -s INT 3 $SYNFIRE bench episodes sym26 --json >out 2>err || code=$?
+[ $code = 130 ] && grep -q 'bench: stopped while' err
+python3 -c 'import json; assert json.load(open("out"))[0]["engine"] == "interval"'
+expect 64 "--kronecker: is for other benchmarks than episodes" $SYNFIRE bench episodes sym26 --kronecker 4:4:1
+expect 64 "--device: is for other benchmarks than episodes" $SYNFIRE bench episodes sym26 --device cpu
+
+# A device that does not work spoils no benchmark.
+[ -n "${SYNFIRE_TEST_LONG:-}" ] || exit 0
+$SYNFIRE bench episodes sym26 --json >out 2>err
+python3 -c '
+import json
+rows = json.load(open("out"))
+devices = {r["device"] for r in rows}
+assert {"cpu", "test:0"} <= devices and not {"test:1", "test:2", "test:3"} & devices, devices
+assert "test:3 does not work" in rows[0]["machine"], rows[0]["machine"]'
