@@ -81,10 +81,16 @@ static int check_window(const sf_config *config, sf_error *error)
 
 static int check_device(const sf_config *config, sf_error *error)
 {
-    if (sf_device_may_be(config->device))
-        return SF_OK;
-    return sf_config_refuse(config, "device", error, "found '%.60s', expected auto, cpu, cuda or cuda:N",
-                            config->device);
+    uint64_t bytes = 0;
+    if (!sf_device_may_be(config->device))
+        return sf_config_refuse(config, "device", error, "found '%.60s', expected auto, cpu, cuda or cuda:N",
+                                config->device);
+    if (strcmp(config->device_memory, "auto") != 0 &&
+        (!sf_parse_bytes(config->device_memory, &bytes) || bytes == 0))
+        return sf_config_refuse(config, "device_memory", error,
+                                "found '%.60s', expected auto or a size such as 8G or 512M",
+                                config->device_memory);
+    return SF_OK;
 }
 
 static int check_mining(sf_config *config, sf_error *error)

@@ -146,6 +146,7 @@ static const cyaml_schema_field_t top_fields[] = {
     GROUP("merge", sf_config, merge, merge_fields),
     GROUP("window", sf_config, window, window_fields),
     TEXT("device", sf_config, device),
+    TEXT("device_memory", sf_config, device_memory),
     GROUP("mine", sf_config, mine, mine_fields),
     LIST("track", sf_config, track, track_count, &episode_entry, 100000),
     LIST("watch", sf_config, watch, watch_count, &episode_entry, 100000),
@@ -181,6 +182,7 @@ const sf_config_rule sf_config_rules[] = {
     {"window.hop_s", .otherwise = "1", .least = 0.001, .most = 86400},
 
     {"device", .otherwise = "auto"},
+    {"device_memory", .otherwise = "auto"},
 
     {"mine.every", .otherwise = "5", .least = 0, .most = 1000000},
     {"mine.delays_ms", .otherwise = "0.5:5"},

@@ -30,6 +30,9 @@ static int forgive(int status, const sf_error *reason, sf_error *error)
 int sf_accelerator_open(sf_accelerator *accelerator, const sf_config *config, sf_error *error)
 {
     *accelerator = (sf_accelerator){0};
+    uint64_t bytes;
+    if (sf_parse_bytes(config->device_memory, &bytes)) /* else auto: as the program's environment has it */
+        sf_device_set_memory_limit(bytes);
     int status = choose(&accelerator->device, config, error);
     if (status != SF_OK || accelerator->device == NULL)
         return status;

@@ -41,6 +41,13 @@ $count --device test:0 | grep -q '^counted on test:0$'
 $count --device test:1 --window 20 --json >out 2>err
 check 'out["engine"] == "interval" and out["device"] == "cpu" and "bus" in out["device_note"]'
 check '[w["counts"] for w in out["windows"]] == [[42], [44], [47]]'
+# The memory that may be taken: by the environment, and for a run by its key.
+SYNFIRE_DEVICE_MEMORY=512 $mine --device test:0 --json >out 2>err
+check 'out["device"] == "cpu" and "more than the 512 bytes" in out["device_note"]'
+$SYNFIRE run --replay demo.h5 --speed max --set sinks.0.type=jsonl --set sinks.0.path=- 2>err | tail -n 1 >out
+check 'out["device"] == "test:0" and out["device_memory"] == 1000 and out["device_note"] == ""'
+expect 78 "found '8 GB', expected auto or a size" $SYNFIRE run --replay demo.h5 --set device_memory='8 GB'
+
 expect 64 "the engine ptpe does not run on test:0" $mine --device test:0 --engine ptpe
 
 # A benchmark that is stopped prints the rows it has.

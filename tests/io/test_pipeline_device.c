@@ -132,6 +132,20 @@ static void a_device_that_refuses_says_why(void **state)
     sf_recording_free(&recording);
 }
 
+static void a_device_keeps_to_the_memory_it_may_take(void **state)
+{
+    (void)state;
+    sf_recording recording = busy_recording();
+    test_collector *device = run_on("test:0\ndevice_memory: 999", &recording);
+    const sf_status_message *status = test_last_status(device);
+    assert_string_equal(status->device, "test:0");
+    assert_string_equal(status->device_note, "the job needs more than the 999 bytes it may take");
+    assert_string_equal(status->discovery_device, "cpu");
+    sf_device_set_memory_limit(0);
+    test_collector_free(device);
+    sf_recording_free(&recording);
+}
+
 /* Whether a status has told this of the devices, and discovery has run on the one named. */
 static bool was_told(test_collector *all, const char *state, const char *discovery_device)
 {
@@ -226,6 +240,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_device_that_is_lost_is_published_and_the_cpu_goes_on, load_devices,
                                         close_devices),
         cmocka_unit_test_setup_teardown(a_device_that_refuses_says_why, load_devices, close_devices),
+        cmocka_unit_test_setup_teardown(a_device_keeps_to_the_memory_it_may_take, load_devices,
+                                        close_devices),
         cmocka_unit_test_setup_teardown(a_run_in_real_time_outlives_its_device, load_devices, close_devices),
         cmocka_unit_test_setup_teardown(a_device_is_asked_for_by_name, load_devices, close_devices),
     };

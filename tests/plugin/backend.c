@@ -26,13 +26,13 @@ static uint32_t device_count(char *why, size_t size)
 
 static int open_device(sf_backend_device **device, uint32_t index, uint64_t memory_limit, sf_error *error)
 {
-    (void)memory_limit;
     if (index == IS_BROKEN)
         return sf_fail(error, SF_IO, NULL, "it does not start");
     *device = sf_alloc(1, sizeof **device);
     if (*device == NULL)
         return sf_fail_memory(error);
     (*device)->index = index;
+    (*device)->memory_limit = memory_limit;
     return SF_OK;
 }
 
@@ -44,7 +44,8 @@ static void close_device(sf_backend_device *device)
 static void facts(const sf_backend_device *device, sf_backend_facts *facts)
 {
     snprintf(facts->description, sizeof facts->description, "test device %u", device->index);
-    facts->memory_peak = 1000;
+    facts->memory_limit = device->memory_limit;
+    facts->memory_peak = TEST_JOB_BYTES;
 }
 
 static bool supports(const sf_backend_device *device, sf_operation operation, const char *engine)
@@ -86,6 +87,9 @@ int test_begin_job(sf_backend_device *device, sf_error *error)
     device->jobs++;
     if (device->index == REFUSES)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "the job is too large for a test device");
+    if (device->memory_limit > 0 && device->memory_limit < TEST_JOB_BYTES)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "the job needs more than the %llu bytes it may take",
+                       (unsigned long long)device->memory_limit);
     return SF_OK;
 }
 

@@ -6,8 +6,11 @@
 #include "core/backend.h"
 #include "mine/events.h"
 
+#define TEST_JOB_BYTES 1000u /* that every job is said to take */
+
 struct sf_backend_device {
     uint32_t index, jobs;
+    uint64_t memory_limit; /* 0: none */
 };
 
 struct sf_backend_stream {
