@@ -66,6 +66,13 @@ int sf_gpu_array_reserve(sf_backend_device *device, sf_gpu_array *array, size_t 
     return fits ? SF_OK : sf_gpu_array_open(device, array, bytes, error);
 }
 
+int sf_gpu_array_send(sf_backend_device *device, sf_gpu_array *array, const void *from, size_t bytes,
+                      sf_error *error)
+{
+    int status = sf_gpu_array_reserve(device, array, bytes, error);
+    return status == SF_OK ? sf_gpu_upload(device, array->data, from, bytes, error) : status;
+}
+
 /* A block on its way to the device. */
 typedef struct sending {
     sf_backend_device *device;

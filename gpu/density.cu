@@ -27,9 +27,8 @@ enum {
 
 struct sf_backend_samples {
     sf_backend_device *device;
-    double *columns; /* d columns of n */
+    sf_gpu_array columns; /* double: d columns of n */
     uint32_t n, d;
-    size_t bytes;
 };
 
 /* ---- arithmetic ---- */
@@ -333,7 +332,7 @@ static int run_job(pair_job *job, int (*launch)(pair_job *job, span_of_tiles til
 static void close_samples(sf_backend_samples *samples)
 {
     if (samples != NULL)
-        sf_gpu_free(samples->device, samples->columns, samples->bytes);
+        sf_gpu_array_close(samples->device, &samples->columns);
     sf_free(samples);
 }
 
@@ -350,12 +349,9 @@ static int open_samples(sf_backend_samples **opened, sf_backend_device *device, 
     samples->device = device;
     samples->n = (uint32_t)n;
     samples->d = (uint32_t)d;
-    samples->bytes = n * d * sizeof *columns;
     int status = sf_gpu_check(cudaSetDevice(device->ordinal), "cudaSetDevice", error);
     if (status == SF_OK)
-        status = sf_gpu_alloc(device, (void **)&samples->columns, samples->bytes, error);
-    if (status == SF_OK)
-        status = sf_gpu_upload(device, samples->columns, columns, samples->bytes, error);
+        status = sf_gpu_array_send(device, &samples->columns, columns, n * d * sizeof *columns, error);
     if (status == SF_OK)
         *opened = samples;
     else
@@ -385,8 +381,13 @@ static int find_functional(sf_backend_samples *samples, const double c[4], doubl
     f.job.progress = progress;
     f.job.edge = f.job.threads = ROWS;
     f.job.width = 1;
-    f.view = (functional_view){samples->columns, samples->n,   sqrt(log2_e / 2) / g, c[0],
-                               c[1] * u,         c[2] * u * u, c[3] * u * u * u};
+    f.view = (functional_view){(const double *)samples->columns.data,
+                               samples->n,
+                               sqrt(log2_e / 2) / g,
+                               c[0],
+                               c[1] * u,
+                               c[2] * u * u,
+                               c[3] * u * u * u};
     int status = open_job(&f.job, (const void *)add_functional, 1, error);
     if (status == SF_OK)
         status = run_job(&f.job, launch_functional, sum, error);
@@ -397,7 +398,7 @@ static int find_functional(sf_backend_samples *samples, const double c[4], doubl
 typedef struct score_job {
     pair_job job; /* first, as above */
     score_view view;
-    double *factors; /* on the device */
+    sf_gpu_array factors; /* double */
 } score_job;
 
 static int launch_scores(pair_job *job, span_of_tiles tiles, sf_error *error)
@@ -435,13 +436,12 @@ static int find_scores(sf_backend_samples *samples, const double *h, size_t coun
     s.job.threads = choose_threads((uint32_t)count);
     int status = open_job(&s.job, (const void *)add_scores, count, error);
     if (status == SF_OK)
-        status = sf_gpu_alloc(samples->device, (void **)&s.factors, count * sizeof *factors, error);
-    if (status == SF_OK)
-        status = sf_gpu_upload(samples->device, s.factors, factors, count * sizeof *factors, error);
-    s.view = (score_view){samples->columns, samples->n, samples->d, (uint32_t)count, s.factors};
+        status = sf_gpu_array_send(samples->device, &s.factors, factors, count * sizeof *factors, error);
+    s.view = (score_view){(const double *)samples->columns.data, samples->n, samples->d, (uint32_t)count,
+                          (const double *)s.factors.data};
     if (status == SF_OK)
         status = run_job(&s.job, launch_scores, sums, error);
-    sf_gpu_free(samples->device, s.factors, count * sizeof *factors);
+    sf_gpu_array_close(samples->device, &s.factors);
     close_job(&s.job);
     return status;
 }

@@ -73,6 +73,9 @@ typedef struct sf_gpu_array {
 int sf_gpu_array_open(sf_backend_device *device, sf_gpu_array *array, size_t bytes, sf_error *error);
 /** The same, but an array with room enough stays as it is. */
 int sf_gpu_array_reserve(sf_backend_device *device, sf_gpu_array *array, size_t bytes, sf_error *error);
+/** The same, and copies `from` into it, as sf_gpu_upload. */
+int sf_gpu_array_send(sf_backend_device *device, sf_gpu_array *array, const void *from, size_t bytes,
+                      sf_error *error);
 void sf_gpu_array_close(sf_backend_device *device, sf_gpu_array *array);
 
 /** Copies to the device, large blocks on several threads; `from` may be changed on return. */

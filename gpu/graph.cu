@@ -15,13 +15,11 @@ int sf_gpu_upload_lists(sf_backend_device *device, sf_gpu_lists *lists, sf_gpu_a
         return sf_fail(error, SF_UNAVAILABLE, NULL, "%u vertices are more than the %u that the device takes",
                        vertex_count, SF_GPU_MOST_VERTICES);
     uint64_t base = from->offsets[0], edges = from->offsets[vertex_count] - base;
-    int status = sf_gpu_array_open(device, &memory[0], ((size_t)vertex_count + 1) * sizeof base, error);
+    int status =
+        sf_gpu_array_send(device, &memory[0], from->offsets, ((size_t)vertex_count + 1) * sizeof base, error);
     if (status == SF_OK)
-        status = sf_gpu_array_open(device, &memory[1], edges * sizeof *from->targets, error);
-    if (status == SF_OK)
-        status = sf_gpu_upload(device, memory[0].data, from->offsets, memory[0].bytes, error);
-    if (status == SF_OK)
-        status = sf_gpu_upload(device, memory[1].data, from->targets + base, memory[1].bytes, error);
+        status =
+            sf_gpu_array_send(device, &memory[1], from->targets + base, edges * sizeof *from->targets, error);
     if (status != SF_OK)
         return status;
     uint64_t *offsets = (uint64_t *)memory[0].data;

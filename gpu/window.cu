@@ -209,23 +209,22 @@ static __global__ void pair_up(uint2 *ends, const uint32_t *positions, uint32_t 
 /* Memory that a layout needs beside the stream it makes. */
 typedef struct scratch {
     sf_backend_device *device;
-    void *numbers, *marks, *places, *positions, *by_unit, *owners, *work;
-    size_t number_bytes, bytes, owner_bytes, work_bytes;
+    sf_gpu_array numbers, marks, places, positions, by_unit; /* uint32_t */
+    sf_gpu_array owners;                                     /* uint16_t */
+    sf_gpu_array work;                                       /* of the library */
 } scratch;
 
 static void release_scratch(scratch *s)
 {
-    sf_gpu_free(s->device, s->numbers, s->number_bytes);
-    sf_gpu_free(s->device, s->marks, s->bytes);
-    sf_gpu_free(s->device, s->places, s->bytes);
-    sf_gpu_free(s->device, s->positions, s->bytes);
-    sf_gpu_free(s->device, s->by_unit, s->bytes);
-    sf_gpu_free(s->device, s->owners, s->owner_bytes);
-    sf_gpu_free(s->device, s->work, s->work_bytes);
+    sf_gpu_array *arrays[] = {&s->numbers, &s->marks,  &s->places, &s->positions,
+                              &s->by_unit, &s->owners, &s->work};
+    for (sf_gpu_array *array : arrays)
+        sf_gpu_array_close(s->device, array);
 }
 
 /* What two steps of the library need to work with, the larger of them. */
-static int measure_work(scratch *s, uint32_t spikes, uint32_t kept, int bits, sf_error *error)
+static int measure_work(size_t *bytes, const scratch *s, size_t spikes, uint32_t kept, int bits,
+                        sf_error *error)
 {
     size_t scan = 0, sort = 0;
     cudaStream_t work = s->device->work;
@@ -234,24 +233,21 @@ static int measure_work(scratch *s, uint32_t spikes, uint32_t kept, int bits, sf
     SF_GPU_TRY(cub::DeviceRadixSort::SortPairs(NULL, sort, (uint16_t *)NULL, (uint16_t *)NULL,
                                                (uint32_t *)NULL, (uint32_t *)NULL, (int64_t)kept, 0, bits,
                                                work));
-    s->work_bytes = scan > sort ? scan : sort;
+    *bytes = scan > sort ? scan : sort;
     return SF_OK;
 }
 
-static int reserve_scratch(scratch *s, const sf_backend_layout *layout, size_t spikes, sf_error *error)
+static int reserve_scratch(scratch *s, size_t spikes, size_t work_bytes, sf_error *error)
 {
-    s->number_bytes = layout->window_units * sizeof(uint32_t);
-    s->bytes = spikes * sizeof(uint32_t);
-    s->owner_bytes = spikes * sizeof(uint16_t);
     struct {
-        void **memory;
+        sf_gpu_array *array;
         size_t bytes;
-    } blocks[] = {{&s->numbers, s->number_bytes}, {&s->marks, s->bytes},   {&s->places, s->bytes},
-                  {&s->positions, s->bytes},      {&s->by_unit, s->bytes}, {&s->owners, s->owner_bytes},
-                  {&s->work, s->work_bytes}};
+    } arrays[] = {{&s->marks, spikes * sizeof(uint32_t)},     {&s->places, spikes * sizeof(uint32_t)},
+                  {&s->positions, spikes * sizeof(uint32_t)}, {&s->by_unit, spikes * sizeof(uint32_t)},
+                  {&s->owners, spikes * sizeof(uint16_t)},    {&s->work, work_bytes}};
     int status = SF_OK;
-    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0] && status == SF_OK; i++)
-        status = sf_gpu_alloc(s->device, blocks[i].memory, blocks[i].bytes, error);
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0] && status == SF_OK; i++)
+        status = sf_gpu_array_open(s->device, arrays[i].array, arrays[i].bytes, error);
     return status;
 }
 
@@ -269,20 +265,20 @@ static int launch_layout(sf_backend_stream *stream, scratch *s, const sf_backend
     sf_backend_device *device = stream->device;
     int blocks = device->properties.multiProcessorCount * 8;
     uint32_t count = (uint32_t)window->count;
-    const uint32_t *numbers = (const uint32_t *)s->numbers;
-    uint32_t *marks = (uint32_t *)s->marks, *places = (uint32_t *)s->places;
-    uint32_t *positions = (uint32_t *)s->positions, *by_unit = (uint32_t *)s->by_unit;
+    const uint32_t *numbers = (const uint32_t *)s->numbers.data;
+    uint32_t *marks = (uint32_t *)s->marks.data, *places = (uint32_t *)s->places.data;
+    uint32_t *positions = (uint32_t *)s->positions.data, *by_unit = (uint32_t *)s->by_unit.data;
     mark_kept<<<blocks, 256, 0, device->work>>>(marks, window->snapshot, count, numbers);
     SF_GPU_LAUNCHED();
-    SF_GPU_TRY(
-        cub::DeviceScan::ExclusiveSum(s->work, s->work_bytes, marks, places, (int64_t)count, device->work));
+    SF_GPU_TRY(cub::DeviceScan::ExclusiveSum(s->work.data, s->work.bytes, marks, places, (int64_t)count,
+                                             device->work));
     close_up<<<blocks, 256, 0, device->work>>>(stream->times, stream->owner, positions, window->snapshot,
                                                count, numbers, places, layout->origin_ns);
     SF_GPU_LAUNCHED();
     SF_GPU_TRY(cudaEventRecord(window->laid_out, device->work));
-    SF_GPU_TRY(cub::DeviceRadixSort::SortPairs(s->work, s->work_bytes, stream->owner, (uint16_t *)s->owners,
-                                               positions, by_unit, (int64_t)stream->count, 0,
-                                               bits_of(stream->unit_count), device->work));
+    SF_GPU_TRY(cub::DeviceRadixSort::SortPairs(
+        s->work.data, s->work.bytes, stream->owner, (uint16_t *)s->owners.data, positions, by_unit,
+        (int64_t)stream->count, 0, bits_of(stream->unit_count), device->work));
     pair_up<<<blocks, 256, 0, device->work>>>(stream->ends, by_unit, stream->count);
     SF_GPU_LAUNCHED();
     return SF_OK;
@@ -293,11 +289,13 @@ static int lay_out(sf_backend_stream *stream, sf_backend_window *window, const s
 {
     sf_backend_device *device = stream->device;
     scratch s = {.device = device};
-    int status = measure_work(&s, (uint32_t)window->count, stream->count, bits_of(stream->unit_count), error);
+    size_t work = 0;
+    int status = measure_work(&work, &s, window->count, stream->count, bits_of(stream->unit_count), error);
     if (status == SF_OK)
-        status = reserve_scratch(&s, layout, window->count, error);
+        status = reserve_scratch(&s, window->count, work, error);
     if (status == SF_OK)
-        status = sf_gpu_upload(device, s.numbers, layout->numbers, s.number_bytes, error);
+        status = sf_gpu_array_send(device, &s.numbers, layout->numbers,
+                                   layout->window_units * sizeof(uint32_t), error);
     if (status == SF_OK)
         status = sf_gpu_upload(device, stream->first, layout->first, stream->bytes[SF_GPU_FIRST], error);
     if (status == SF_OK)
