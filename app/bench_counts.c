@@ -192,6 +192,10 @@ int app_bench_crossovers(const app_call *call, app_bench_rows *rows, unsigned th
         sf_device *device = app_bench_device(d);
         if (device != NULL)
             status = add_crossovers(rows, device, threads, error);
+        if (status == SF_UNAVAILABLE) { /* one that failed at it spoils no other's */
+            app_warn(call, "%s", error->text);
+            status = SF_OK;
+        }
     }
     return status;
 }

@@ -298,14 +298,14 @@ static void print_counts(sf_text *text, const app_counting *c)
     app_table_print(&table, text, 8);
 }
 
-static void print_epochs(sf_text *text, const app_counting *c)
+static void print_below(sf_text *text, const app_counting *c)
 {
     size_t *all = sf_resize(NULL, c->episode_count, sizeof *all);
     for (size_t i = 0; all != NULL && i < c->episode_count; i++)
         all[i] = i;
     text->failed = text->failed || all == NULL;
     if (all != NULL)
-        app_details_print_epochs(text, &c->details, all, c->episode_count);
+        app_details_print_below(text, &c->details, all, c->episode_count);
     sf_free(all);
 }
 
@@ -371,7 +371,7 @@ static void print_tables(sf_text *text, const app_counting *c)
     print_counts(text, c);
     if (strcmp(device, "cpu") != 0)
         sf_text_printf(text, "counted on %s\n", device);
-    print_epochs(text, c);
+    print_below(text, c);
     if (c->window_count > 0) {
         sf_text_printf(text, "\n");
         print_windows(text, c);

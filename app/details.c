@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/details.h"
 
+#include "app/electrodes.h"
 #include "app/mining.h"
 #include "core/episode.h"
 #include "core/memory.h"
@@ -138,6 +139,12 @@ void app_details_free(app_details *details)
 
 /* ---- JSON ---- */
 
+static void see_links(app_electrodes *electrodes, const sf_episode *episode)
+{
+    for (uint32_t link = 0; link + 1 < episode->size; link++)
+        app_electrodes_see(electrodes, episode->units[link], episode->units[link + 1]);
+}
+
 void app_details_json(sf_json *json, const app_details *d)
 {
     sf_json_uint(json, "bursts", d->bursts.count);
@@ -184,6 +191,9 @@ void app_details_episode_json(sf_json *json, const app_details *d, size_t i)
         sf_json_null(json, "reverse_count");
         sf_json_null(json, "asymmetry");
     }
+    app_electrodes electrodes = {.units = &d->recording->units};
+    see_links(&electrodes, &d->episodes[i]);
+    sf_json_bool(json, "one_electrode", electrodes.links > 0);
     if (d->parents[i] != SIZE_MAX) {
         char id[SF_EPISODE_ID_SIZE];
         sf_episode_id(id, &d->episodes[d->parents[i]], &d->recording->units);
@@ -238,7 +248,11 @@ static sf_text name_episode(const void *context, size_t i)
     return app_episode_text(&d->episodes[i], &d->recording->units);
 }
 
-void app_details_print_epochs(sf_text *text, const app_details *d, const size_t *shown, size_t shown_count)
+void app_details_print_below(sf_text *text, const app_details *d, const size_t *shown, size_t shown_count)
 {
+    app_electrodes electrodes = {.units = &d->recording->units};
+    for (size_t i = 0; i < shown_count; i++)
+        see_links(&electrodes, &d->episodes[shown[i]]);
+    app_electrodes_print(text, &electrodes);
     app_epochs_print(text, &d->epochs, name_episode, d, shown, shown_count);
 }

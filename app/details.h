@@ -40,17 +40,18 @@ uint64_t app_details_stretches(const app_details *details, size_t i);
 /** Top-level JSON fields: bursts, and epochs as app_epochs_json has them. */
 void app_details_json(sf_json *json, const app_details *details);
 
-/** Fields of episode i inside its object: bursts, in_bursts, links, reverse_count, asymmetry, folded_under,
- * epochs, epoch_counts. */
+/** Fields of episode i inside its object: bursts, in_bursts, links, reverse_count, asymmetry, one_electrode,
+ * folded_under, epochs, epoch_counts. */
 void app_details_episode_json(sf_json *json, const app_details *details, size_t i);
 
 /** Three cells for episode i: bursts, the count of the reverse pair, the median delay of each link. */
 #define APP_DETAIL_HEADS "bursts", "reverse", "median delays ms"
 void app_details_cells(app_table *table, const app_details *details, size_t i);
 
-/** The table of app_epochs_print. */
-void app_details_print_epochs(sf_text *text, const app_details *details, const size_t *shown,
-                              size_t shown_count);
+/** What stands under the table of these episodes: links within one electrode, the table of
+ * app_epochs_print. */
+void app_details_print_below(sf_text *text, const app_details *details, const size_t *shown,
+                             size_t shown_count);
 
 /** (forth - back) / (forth + back): 1 all one way, 0 both ways alike; NaN where there is neither. */
 double app_asymmetry(uint64_t forth, uint64_t back);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* synfire graph: the functional connectivity graph of a recording. */
 #include "app/connect.h"
+#include "app/electrodes.h"
 #include "app/epochs.h"
 #include "app/load.h"
 #include "app/mining.h"
@@ -174,6 +175,14 @@ static void print_rows(sf_text *text, const sf_connectivity *graph, const sf_uni
     app_table_print(&table, text, columns);
 }
 
+static void print_electrodes(sf_text *text, const sf_units *units, const ranked *rows, size_t shown)
+{
+    app_electrodes electrodes = {.units = units};
+    for (size_t i = 0; i < shown; i++)
+        app_electrodes_see(&electrodes, rows[i].link->from, rows[i].link->to);
+    app_electrodes_print(text, &electrodes);
+}
+
 /* What names an edge in the table of epochs. */
 typedef struct naming {
     const sf_connectivity *graph;
@@ -212,6 +221,7 @@ static int print_table(sf_text *text, const sf_connectivity *graph, const sf_uni
     if (shown > 0) {
         sf_text_printf(text, "\n");
         print_rows(text, graph, units, rows, shown);
+        print_electrodes(text, units, rows, shown);
         print_epochs(text, graph, units, epochs, rows, shown);
     }
     if (shown < graph->count)

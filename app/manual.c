@@ -79,6 +79,18 @@ static const char before_commands[] =
     ".SH COMMON OPTIONS\n";
 
 static const char after_commands[] =
+    ".SH ENVIRONMENT\n"
+    ".TP\n"
+    ".B SYNFIRE_DEVICE_MEMORY\n"
+    "What may be taken of each GPU's memory, as 8G or 512M; without it nine tenths of what is\n"
+    "free. The key \\fBdevice_memory\\fR of a configuration goes before it.\n"
+    ".TP\n"
+    ".B SYNFIRE_DATA\n"
+    "Where \\fBbench\\fR looks for data, unless \\-\\-data says so.\n"
+    ".TP\n"
+    ".B XDG_CACHE_HOME\n"
+    "Below it is kept what the engines hybrid and two\\-pass measured of this machine; ~/.cache\n"
+    "without it.\n"
     ".SH EXIT STATUS\n"
     "0 success, 64 usage, 65 invalid data, 66 input cannot be opened, 69 a service or device\n"
     "is missing, 70 defect of synfire or memory is out, 73 output cannot be created, 74\n"

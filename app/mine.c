@@ -251,7 +251,7 @@ static void print_episodes(sf_text *text, const finding *f, bool unfolded)
                 "%zu parts of these are folded, which count no more beyond them than chance gives: "
                 "--verbose lists them\n",
                 f->shown_count - listed_count);
-        app_details_print_epochs(text, &f->details, listed, listed_count);
+        app_details_print_below(text, &f->details, listed, listed_count);
     }
     sf_free(parts);
     sf_free(listed);

@@ -207,3 +207,18 @@ bool sf_units_have_geometry(const sf_units *units)
     }
     return false;
 }
+
+static bool same_well(const sf_unit *a, const sf_unit *b)
+{
+    return a->well == NULL || b->well == NULL || strcmp(a->well, b->well) == 0;
+}
+
+bool sf_units_share_electrode(const sf_units *units, uint32_t one, uint32_t other)
+{
+    const sf_unit *a = &units->items[one], *b = &units->items[other];
+    if (one == other || !same_well(a, b))
+        return false;
+    if (a->electrode >= 0 && b->electrode >= 0)
+        return a->electrode == b->electrode;
+    return a->x_um == b->x_um && a->y_um == b->y_um && sf_units_have_geometry(units); /* NaN equals nothing */
+}

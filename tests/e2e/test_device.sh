@@ -59,6 +59,12 @@ expect 64 "--kronecker: is for other benchmarks than episodes" $SYNFIRE bench ep
 expect 64 "--device: is for other benchmarks than episodes" $SYNFIRE bench episodes sym26 --device cpu
 
 # A device that does not work spoils no benchmark.
+XDG_CACHE_HOME=$PWD/cache $SYNFIRE bench episodes --calibrate --json >out 2>err
+python3 -c '
+import json
+devices = {r["device"] for r in json.load(open("out"))}
+assert {"cpu", "test:0", "test:5"} <= devices and not {"test:2", "test:3"} & devices, devices'
+grep -q "too large" err
 [ -n "${SYNFIRE_TEST_LONG:-}" ] || exit 0
 $SYNFIRE bench episodes sym26 --json >out 2>err
 python3 -c '

@@ -99,6 +99,18 @@ for e in out["episodes"]:
     assert 0 <= e["bursts"] <= min(out["bursts"], e["in_bursts"]) and e["in_bursts"] <= e["count"]
 assert out["episodes"][0]["names"] == ["A", "B"] and 0 < out["episodes"][0]["bursts"]'
 
+# Links within one electrode are told of: in a real recording, where positions tell them.
+demas=$SYNFIRE_DATA/recordings/Demas2003_P9_CTRL_MY1_1A.h5
+if [ -r "$demas" ]; then
+    $SYNFIRE mine "$demas" --delay 0.5:20 --min-count 200 --json >out
+    check '
+for e in out["episodes"]: # names are those of electrodes, and a letter
+    assert e["one_electrode"] == any(a[:-1] == b[:-1] for a, b in zip(e["names"], e["names"][1:]) if a != b)
+assert any(e["one_electrode"] for e in out["episodes"])'
+    $SYNFIRE mine "$demas" --delay 0.5:20 --min-count 200 | grep -q '^links between units of one electrode.*ch_66a - ch_66b'
+    $SYNFIRE graph "$demas" --delay 0.5:20 --min-count 300 | grep -q '^links between units of one electrode.*ch_66a - ch_66b'
+fi
+
 # Epochs, each as if it were all there is: as counts of the same selection are.
 printf 'start,stop,label\n0,20,rest\n20,35.5,light\n40,60,rest\n' >epochs.csv
 head -n 30 text.txt >some.txt

@@ -81,6 +81,42 @@ static void units_are_found_by_name_and_index(void **state)
     sf_units_free(&units);
 }
 
+static void units_of_one_electrode_are_known(void **state)
+{
+    (void)state;
+    static const sf_unit list[] = {
+        {.name = "a", .x_um = 0, .y_um = 0, .electrode = -1},
+        {.name = "b", .x_um = 0, .y_um = 0, .electrode = -1},
+        {.name = "c", .x_um = 60, .y_um = 0, .electrode = -1},
+        {.name = "d", .x_um = 0, .y_um = 0, .electrode = 4},
+        {.name = "e", .x_um = 60, .y_um = 0, .electrode = 4},
+        {.name = "f", .x_um = 0, .y_um = 0, .electrode = 5},
+        {.name = "g", .x_um = NAN, .y_um = NAN, .electrode = -1},
+        {.name = "h", .x_um = NAN, .y_um = NAN, .electrode = -1},
+        {.name = "i", .x_um = 0, .y_um = 0, .electrode = 4, .well = "A1"},
+        {.name = "j", .x_um = 0, .y_um = 0, .electrode = 4, .well = "A2"},
+    };
+    static const char *const shared[] = {"ab", "ad", "af", "ai", "aj", "bd", "bf", "bi",
+                                         "bj", "ce", "de", "di", "dj", "ei", "ej"};
+    sf_units units = {0};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        assert_int_equal(sf_units_add(&units, &list[i], NULL), SF_OK);
+    size_t pairs = 0;
+    for (uint32_t a = 0; a < units.count; a++)
+        for (uint32_t b = a; b < units.count; b++)
+            if (sf_units_share_electrode(&units, a, b)) {
+                assert_true(sf_units_share_electrode(&units, b, a));
+                assert_true(pairs < sizeof shared / sizeof *shared);
+                assert_int_equal(shared[pairs][0], units.items[a].name[0]);
+                assert_int_equal(shared[pairs++][1], units.items[b].name[0]);
+            }
+    assert_int_equal(pairs, sizeof shared / sizeof *shared);
+    units.count = 2; /* positions that are all the same are none */
+    assert_false(sf_units_share_electrode(&units, 0, 1));
+    units.count = sizeof list / sizeof *list;
+    sf_units_free(&units);
+}
+
 static void episodes_read_back_as_printed(void **state)
 {
     (void)state;
@@ -261,6 +297,7 @@ int main(void)
         cmocka_unit_test(sizes_in_bytes_are_read_whole),
         cmocka_unit_test(numbers_parse_exactly),
         cmocka_unit_test(units_are_found_by_name_and_index),
+        cmocka_unit_test(units_of_one_electrode_are_known),
         cmocka_unit_test(episodes_read_back_as_printed),
         cmocka_unit_test(json_escapes_and_rounds_trip),
         cmocka_unit_test(spikes_sort_as_a_comparison_sort_does),

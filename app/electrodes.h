@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Links between units of one electrode, which a sorter's mistakes make and unmake: a note under a table. */
+#ifndef SF_APP_ELECTRODES_H
+#define SF_APP_ELECTRODES_H
+
+#include "core/text.h"
+#include "core/units.h"
+
+/** Zero-initialise, but for `units`. */
+typedef struct app_electrodes {
+    const sf_units *units;
+    size_t links;         /**< that are within one electrode, of those seen */
+    uint32_t pairs[3][2]; /**< the first few different ones */
+    size_t kept;
+} app_electrodes;
+
+void app_electrodes_see(app_electrodes *electrodes, uint32_t from, uint32_t to);
+
+/** A line that names what was seen; nothing where nothing was. */
+void app_electrodes_print(sf_text *text, const app_electrodes *electrodes);
+
+#endif
