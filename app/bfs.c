@@ -123,23 +123,30 @@ static int connect_recording(search *s, const app_call *call, const char *source
     return status;
 }
 
-/* A vertex of a graph file is its index or, where that is no number, its name. */
-static int read_vertex(search *s, const char *given, sf_error *error)
+/* The first vertex of this name, or the number of vertices. */
+static uint64_t find_name(const sf_csr *graph, const char *name)
 {
-    uint64_t source;
-    bool number = sf_parse_uint(given[0] == '#' ? given + 1 : given, SF_NO_VERTEX - 1, &source);
-    if (!number && s->graph.names != NULL) {
-        source = 0;
-        while (source < s->graph.vertex_count && strcmp(s->graph.names[source], given) != 0)
-            source++;
-        number = source < s->graph.vertex_count;
-    }
-    if (!number || source >= s->graph.vertex_count)
-        return sf_fail(error, SF_USAGE, "--source", "is '%s', expected a vertex from 0 to %" PRId64 "%s",
-                       given, (int64_t)s->graph.vertex_count - 1,
-                       s->graph.names != NULL ? " or its name" : "");
-    s->source = (uint32_t)source;
-    return SF_OK;
+    uint64_t v = graph->names != NULL ? 0 : graph->vertex_count;
+    while (v < graph->vertex_count && strcmp(graph->names[v], name) != 0)
+        v++;
+    return v;
+}
+
+/* A vertex of a graph file is its index or, where that is none, its name. */
+static int read_vertex(search *s, const char *given, const app_call *call, sf_error *error)
+{
+    const sf_csr *graph = &s->graph;
+    uint64_t source, named = find_name(graph, given);
+    if (graph->vertex_count == 0)
+        return sf_fail(error, SF_USAGE, "--source", "is '%s', but the graph has no vertex", given);
+    bool is_index = sf_parse_uint(given[0] == '#' ? given + 1 : given, graph->vertex_count - 1, &source);
+    if (is_index && named < graph->vertex_count && named != source)
+        app_warn(call, "--source %s is taken as an index; the vertex named so is #%" PRIu64, given, named);
+    s->source = (uint32_t)(is_index ? source : named);
+    if (s->source < graph->vertex_count)
+        return SF_OK;
+    return sf_fail(error, SF_USAGE, "--source", "is '%s', expected a vertex from 0 to %u%s", given,
+                   graph->vertex_count - 1, graph->names != NULL ? " or its name" : "");
 }
 
 static int load(search *s, const app_call *call, sf_error *error)
@@ -152,7 +159,7 @@ static int load(search *s, const app_call *call, sf_error *error)
     if (call->argument_count > 0 && !app_has(call, "kronecker") && app_is_recording(call->arguments[0]))
         return connect_recording(s, call, source, error);
     int status = load_graph(s, call, error);
-    return status == SF_OK ? read_vertex(s, source, error) : status;
+    return status == SF_OK ? read_vertex(s, source, call, error) : status;
 }
 
 static int read_direction(sf_bfs_direction *direction, const app_call *call, sf_error *error)
@@ -389,14 +396,18 @@ static void delay_cell(app_table *table, const sf_reach_result *paths, uint32_t 
 static void print_table(sf_text *text, const search *s)
 {
     const sf_bfs_result *result = &s->result;
+    bool named = s->graph.names != NULL;
     sf_text_printf(text, "%u vertices, %" PRIu64 " directed edges\n", s->graph.vertex_count,
                    sf_csr_edge_count(&s->graph));
-    sf_text_printf(
-        text, "from %u: %" PRIu64 " vertices within %u hops, %.3g s on %s, %.3g directed edges/s (TEPS)\n\n",
-        s->source, result->reached, result->depth, result->seconds, s->device, teps(result));
+    if (named)
+        sf_text_printf(text, "from %s: ", s->graph.names[s->source]);
+    else
+        sf_text_printf(text, "from %u: ", s->source);
+    sf_text_printf(text,
+                   "%" PRIu64 " vertices within %u hops, %.3g s on %s, %.3g directed edges/s (TEPS)\n\n",
+                   result->reached, result->depth, result->seconds, s->device, teps(result));
     app_table table = {0};
     sf_text names = {0};
-    bool named = s->graph.names != NULL;
     app_table_cell(&table, "level");
     app_table_cell(&table, "vertices");
     bool timed = s->paths.count > 0;

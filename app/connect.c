@@ -241,7 +241,8 @@ int app_connect(sf_connectivity *graph, const app_call *call, const sf_recording
 
 bool app_is_recording(const char *path)
 {
-    return access(path, R_OK) == 0 && sf_graph_file_format(path) == NULL;
+    return access(path, R_OK) == 0 && sf_graph_file_format(path) == NULL &&
+           sf_graph_written_only(path) == NULL;
 }
 
 int app_connect_file(sf_edge_list *list, const app_call *call, const char *path, sf_error *error)

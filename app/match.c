@@ -354,12 +354,10 @@ const app_command app_command_match = {
     .example = "synfire match demo.graphml 'A -> B; B -> C; A -> C; C !> A'",
     .notes =
         "DATA is a graph file, such as `synfire graph --out` writes, or a recording, whose connectivity "
-        "graph "
-        "is taken.\n"
+        "graph is taken.\n"
         "PATTERN is feed-forward-loop, reciprocal-pair, chain-N, diverging-N or converging-N (N from 2 to "
-        "16), a\n"
-        ".graph file, a pattern in the motif language, in a file or as it is, or census: all sets of three\n"
-        "vertices by how they are joined.\n"
+        "16), a .graph file, a pattern in the motif language, in a file or as it is, or census: all sets of "
+        "three vertices by how they are joined.\n"
         "  A -> B [count >= 10, delay < 8]    an edge and what its attributes must be\n"
         "  C !> A                             an edge that must be absent\n"
         "  A.class = \"excitatory\"             of a vertex; operators = != < <= > >=\n"

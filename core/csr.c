@@ -5,6 +5,7 @@
 #include "core/memory.h"
 #include "core/thread.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -32,7 +33,8 @@ static int alloc_neighbours(neighbours *lists, uint32_t vertices, uint64_t edges
     if (lists->offsets != NULL && lists->targets != NULL && (lists->origins != NULL || !origins))
         return SF_OK;
     free_neighbours(lists);
-    return sf_fail_memory(error);
+    return sf_fail(error, SF_NO_MEMORY, NULL,
+                   "out of memory for a graph of %u vertices and %" PRIu64 " edges", vertices, edges);
 }
 
 /* Counts in offsets[v + 1] become starts; after the scatter, which advances starts, restore_starts undoes it.
@@ -257,11 +259,21 @@ static int copy_names(sf_csr *csr, char **names, sf_error *error)
     return csr->names != NULL ? SF_OK : sf_fail_memory(error);
 }
 
-/* The column "label" as integers; *labels stays NULL where there is none. */
+static bool has_numbers(const sf_column *column, size_t rows)
+{
+    size_t row = 0;
+    while (row < rows && isnan(column->values[row]))
+        row++;
+    return !sf_column_is_text(column) && (row < rows || rows == 0);
+}
+
+/* The column "label" as integers; *labels stays NULL where there is none. Text is an attribute like any
+ * other.
+ */
 static int read_labels(uint32_t **labels, const sf_columns *columns, const char *what, sf_error *error)
 {
     size_t index = sf_columns_find(columns, SF_LABEL_COLUMN);
-    if (index == SF_NO_COLUMN)
+    if (index == SF_NO_COLUMN || !has_numbers(&columns->items[index], columns->rows))
         return SF_OK;
     *labels = sf_resize(NULL, columns->rows, sizeof **labels);
     if (*labels == NULL)

@@ -17,8 +17,8 @@ typedef struct sf_csr {
     bool directed;
     uint64_t *offsets; /**< vertex_count + 1; the first need not be 0 */
     uint32_t *targets;
-    uint32_t *vertex_labels; /**< from the column "label", or NULL */
-    uint32_t *edge_labels;   /**< from the column "label", or NULL; from offsets[0] as edge_columns */
+    uint32_t *vertex_labels; /**< from the column "label" where it holds numbers, or NULL */
+    uint32_t *edge_labels;   /**< likewise; from offsets[0] as edge_columns */
     char **names;            /**< of vertices, or NULL */
     sf_columns vertex_columns;
     sf_columns edge_columns; /**< rows in the order of targets, from offsets[0] */

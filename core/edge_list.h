@@ -13,7 +13,7 @@ typedef struct sf_edge {
 
 /**
  * One value per row. A column of text holds indices into `words`, which are distinct; NaN stands where a row
- * has no value. The column named "label" holds the labels that matching compares.
+ * has no value. The column named "label" holds, as integers, the labels that matching compares.
  */
 typedef struct sf_column {
     char *name;

@@ -3,6 +3,14 @@
 
 #include <stdio.h>
 
+/* A message is one line, and no bytes from a file may move a terminal's cursor. */
+static void keep_printable(char *text)
+{
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            *text = '?';
+}
+
 int sf_fail(sf_error *error, sf_status code, const char *place, const char *format, ...)
 {
     if (error == NULL)
@@ -13,6 +21,8 @@ int sf_fail(sf_error *error, sf_status code, const char *place, const char *form
     va_start(arguments, format);
     vsnprintf(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
+    keep_printable(error->place);
+    keep_printable(error->text);
     return code;
 }
 

@@ -9,6 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static void drop_mark(sf_text *text)
+{
+    size_t mark = sf_utf8_mark(text->data, text->length);
+    text->length -= mark;
+    memmove(text->data, text->data + mark, text->length + 1);
+}
+
 int sf_file_read(sf_text *text, const char *path, sf_error *error)
 {
     FILE *file = fopen(path, "rb");
@@ -30,6 +37,8 @@ int sf_file_read(sf_text *text, const char *path, sf_error *error)
         status = sf_fail(error, SF_IO, path, "cannot read: %s", strerror(reason));
     if (status != SF_OK)
         sf_text_free(text);
+    else
+        drop_mark(text);
     return status;
 }
 

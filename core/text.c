@@ -106,6 +106,11 @@ size_t sf_utf8_length(const char *text)
     return 0;
 }
 
+size_t sf_utf8_mark(const char *text, size_t size)
+{
+    return size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 bool sf_parse_scaled(const char *text, int exponent, int64_t *value)
 {
     const char *p = text;

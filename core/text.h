@@ -28,6 +28,9 @@ void sf_text_free(sf_text *text);
 /** Length of the valid UTF-8 sequence that text begins with, or 0. */
 size_t sf_utf8_length(const char *text);
 
+/** Length of the byte order mark that text begins with, as some programs put it before UTF-8, or 0. */
+size_t sf_utf8_mark(const char *text, size_t size);
+
 /**
  * Parses a decimal number times 10^exponent exactly into an integer, rounded to nearest (half away from
  * zero): exponent 9 turns seconds into nanoseconds, 6 turns milliseconds into nanoseconds. Accepts a sign, a

@@ -168,12 +168,26 @@ static const edge_value edge_values[] = {
     {"p", p_of, true},
 };
 
+static bool has_p(const sf_connectivity *graph)
+{
+    size_t i = 0;
+    while (i < graph->count && isnan(graph->links[i].p))
+        i++;
+    return i < graph->count;
+}
+
+/* A column p without a value would let patterns ask for it and find nothing. */
+static bool is_given(const sf_connectivity *graph, const edge_value *column)
+{
+    return graph->is_tiling ? column->of_tiling : column->value != p_of || has_p(graph);
+}
+
 static int fill_columns(sf_columns *columns, const sf_connectivity *graph, sf_error *error)
 {
     int status = sf_columns_grow(columns, graph->count, error);
     for (size_t c = 0; status == SF_OK && c < sizeof edge_values / sizeof edge_values[0]; c++) {
         size_t index;
-        if (graph->is_tiling && !edge_values[c].of_tiling)
+        if (!is_given(graph, &edge_values[c]))
             continue;
         status = sf_columns_add(columns, edge_values[c].name, &index, error);
         for (size_t i = 0; status == SF_OK && i < graph->count; i++)

@@ -50,8 +50,8 @@ int sf_connectivity_diff(const sf_connectivity *before, const sf_connectivity *a
 
 /**
  * The graph for files: names from `units` (may be NULL), the edge columns weight, count, expected, low_ms,
- * high_ms, p (of a tiling graph: weight, high_ms, p), and the vertex columns rate, where it is known, and
- * x_um and y_um, where the units have positions.
+ * high_ms and, where it was computed, p (of a tiling graph: weight, high_ms, p), and the vertex columns rate,
+ * where it is known, and x_um and y_um, where the units have positions.
  */
 int sf_connectivity_list(sf_edge_list *list, const sf_connectivity *graph, const sf_units *units,
                          sf_error *error);

@@ -1,14 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Edge lists (.el): a line `from to` or `from to weight` for every directed edge, ids from 0, `#` or `%` for
- * comments. A comment `# Nodes: N ...` says that there are vertices up to N - 1, edges or not. */
+/* Edge lists (.el): a line `from to` or `from to weight` for every directed edge, `#` or `%` for comments.
+ * Ids are vertices counted from 0; a comment `# Nodes: N ...` says that there are vertices up to N - 1, edges
+ * or not. Where an id needs more than 32 bits, as those of segmented neurons do, ids are names: the vertices
+ * are the ids that occur, in ascending order. */
 #include "graph/file.h"
 #include "graph/scan.h"
 
 #include "core/error.h"
+#include "core/memory.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define MOST_ID (SF_NO_VERTEX - 2) /* of a vertex that is one itself */
+
+typedef struct reader {
+    sf_edge_list *list;
+    sf_scan scan;
+    bool wide;     /* an id is greater than MOST_ID */
+    uint64_t *ids; /* of the vertices, ascending; NULL: an id is its vertex */
+    size_t id_count, id_capacity;
+} reader;
 
 static bool is_comment(const sf_scan *scan)
 {
@@ -24,8 +39,8 @@ static bool detect(const char *start, size_t size)
         if (!sf_scan_word(&ahead) || is_comment(&ahead))
             continue;
         uint64_t ignored;
-        return sf_scan_uint(&scan, "", 0, SF_NO_VERTEX - 1, &ignored, NULL) == SF_OK &&
-               sf_scan_uint(&scan, "", 0, SF_NO_VERTEX - 1, &ignored, NULL) == SF_OK;
+        return sf_scan_uint(&scan, "", 0, UINT64_MAX, &ignored, NULL) == SF_OK &&
+               sf_scan_uint(&scan, "", 0, UINT64_MAX, &ignored, NULL) == SF_OK;
     }
     return false;
 }
@@ -34,9 +49,82 @@ static void read_comment(sf_edge_list *list, sf_scan *scan)
 {
     uint64_t nodes;
     if (sf_scan_word(scan) && sf_scan_word(scan) && strcmp(scan->word, "Nodes:") == 0 &&
-        sf_scan_uint(scan, "", 0, SF_NO_VERTEX - 1, &nodes, NULL) == SF_OK && nodes > list->vertex_count)
+        sf_scan_uint(scan, "", 0, MOST_ID + 1, &nodes, NULL) == SF_OK && nodes > list->vertex_count)
         list->vertex_count = (uint32_t)nodes;
 }
+
+/* Goes to the next line that is no comment; false at the end. */
+static bool next_edge(reader *r)
+{
+    while (sf_scan_line(&r->scan)) {
+        sf_scan ahead = r->scan;
+        if (!sf_scan_word(&ahead))
+            continue;
+        if (!is_comment(&ahead))
+            return true;
+        if (!r->wide)
+            read_comment(r->list, &r->scan);
+    }
+    return false;
+}
+
+static int read_ids(reader *r, uint64_t ids[2], sf_error *error)
+{
+    int status = sf_scan_uint(&r->scan, "the vertex an edge leaves", 0, UINT64_MAX, &ids[0], error);
+    return status == SF_OK
+               ? sf_scan_uint(&r->scan, "the vertex an edge enters", 0, UINT64_MAX, &ids[1], error)
+               : status;
+}
+
+/* ---- ids as names ---- */
+
+static int compare_ids(const void *first, const void *second)
+{
+    uint64_t a = *(const uint64_t *)first, b = *(const uint64_t *)second;
+    return (a > b) - (a < b);
+}
+
+static int collect_ids(reader *r, sf_error *error)
+{
+    while (next_edge(r)) {
+        void *ids = r->ids;
+        if (sf_reserve(&ids, &r->id_capacity, r->id_count + 2, sizeof *r->ids) != 0)
+            return sf_fail_memory(error);
+        r->ids = ids;
+        int status = read_ids(r, r->ids + r->id_count, error);
+        if (status != SF_OK)
+            return status;
+        r->id_count += 2;
+    }
+    return SF_OK;
+}
+
+static int name_vertices(reader *r, sf_error *error)
+{
+    size_t count = 0;
+    qsort(r->ids, r->id_count, sizeof *r->ids, compare_ids);
+    for (size_t i = 0; i < r->id_count; i++)
+        if (count == 0 || r->ids[count - 1] != r->ids[i])
+            r->ids[count++] = r->ids[i];
+    r->id_count = count;
+    int status = SF_OK;
+    for (size_t v = 0; v < count && status == SF_OK; v++) {
+        char name[24];
+        snprintf(name, sizeof name, "%" PRIu64, r->ids[v]);
+        status = sf_edge_list_add_named(r->list, name, error);
+    }
+    return status;
+}
+
+static uint32_t vertex_of(const reader *r, uint64_t id)
+{
+    if (r->ids == NULL)
+        return (uint32_t)id;
+    const uint64_t *found = bsearch(&id, r->ids, r->id_count, sizeof id, compare_ids);
+    return (uint32_t)(found - r->ids);
+}
+
+/* ---- edges ---- */
 
 static int read_weight(sf_edge_list *list, sf_scan *scan, sf_error *error)
 {
@@ -56,37 +144,64 @@ static int read_weight(sf_edge_list *list, sf_scan *scan, sf_error *error)
                         &list->edge_columns.items[0].values[list->edge_count - 1], error);
 }
 
-static int parse(sf_edge_list *list, const char *path, const char *text, size_t size, sf_error *error)
+static int read_edge(reader *r, const uint64_t ids[2], sf_error *error)
 {
-    sf_scan scan = sf_scan_start(path, text, size);
-    list->directed = true;
-    while (sf_scan_line(&scan)) {
-        sf_scan ahead = scan;
-        if (!sf_scan_word(&ahead))
-            continue;
-        if (is_comment(&ahead)) {
-            read_comment(list, &scan);
-            continue;
-        }
-        uint64_t from, to;
-        int status = sf_scan_uint(&scan, "the vertex an edge leaves", 0, SF_NO_VERTEX - 1, &from, error);
+    sf_edge_list *list = r->list;
+    uint32_t from = vertex_of(r, ids[0]), to = vertex_of(r, ids[1]), greatest = from > to ? from : to;
+    int status = sf_edge_list_add(list, from, to, error);
+    if (status == SF_OK)
+        status = read_weight(list, &r->scan, error);
+    if (status == SF_OK)
+        status = sf_scan_end(&r->scan, "the edge", error);
+    if (greatest >= list->vertex_count)
+        list->vertex_count = greatest + 1;
+    return status;
+}
+
+/* All edges, or those before the first that shows that ids are wide. */
+static int read_edges(reader *r, sf_error *error)
+{
+    while (next_edge(r)) {
+        uint64_t ids[2];
+        int status = read_ids(r, ids, error);
+        r->wide = r->wide || (status == SF_OK && (ids[0] > MOST_ID || ids[1] > MOST_ID));
+        if (r->wide && r->ids == NULL)
+            return SF_OK;
         if (status == SF_OK)
-            status = sf_scan_uint(&scan, "the vertex an edge enters", 0, SF_NO_VERTEX - 1, &to, error);
-        if (status == SF_OK)
-            status = sf_edge_list_add(list, (uint32_t)from, (uint32_t)to, error);
-        if (status == SF_OK)
-            status = read_weight(list, &scan, error);
-        if (status == SF_OK)
-            status = sf_scan_end(&scan, "the edge", error);
+            status = read_edge(r, ids, error);
         if (status != SF_OK)
             return status;
-        uint64_t greatest = from > to ? from : to;
-        if (greatest >= list->vertex_count)
-            list->vertex_count = (uint32_t)greatest + 1;
     }
-    if (list->vertex_count == 0)
-        return sf_scan_fail(&scan, error, "there is no edge, expected lines of two vertices");
     return SF_OK;
+}
+
+/* Once more from the start, with the ids as names. */
+static int read_wide(reader *r, sf_scan start, sf_error *error)
+{
+    sf_edge_list_free(r->list);
+    r->list->directed = true;
+    r->scan = start;
+    int status = collect_ids(r, error);
+    if (status == SF_OK)
+        status = name_vertices(r, error);
+    r->scan = start;
+    if (status == SF_OK)
+        status = read_edges(r, error);
+    sf_free(r->ids);
+    return status;
+}
+
+static int parse(sf_edge_list *list, const char *path, const char *text, size_t size, sf_error *error)
+{
+    const sf_scan start = sf_scan_start(path, text, size);
+    reader r = {.list = list, .scan = start};
+    list->directed = true;
+    int status = read_edges(&r, error);
+    if (status == SF_OK && r.wide)
+        status = read_wide(&r, start, error);
+    if (status == SF_OK && list->vertex_count == 0)
+        status = sf_scan_fail(&r.scan, error, "there is no edge, expected lines of two vertices");
+    return status;
 }
 
 static int print(sf_text *out, const sf_csr *csr, sf_error *error)

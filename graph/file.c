@@ -46,17 +46,29 @@ static bool can_write(const sf_graph_format *format)
     return format->print != NULL || format->write != NULL;
 }
 
-const sf_graph_format *sf_graph_file_format(const char *path)
+/* The first bytes of a regular file without a byte order mark; false where there is none to read. */
+static bool peek(char start[PEEK], size_t *size, const char *path)
 {
     struct stat about;
     if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
-        return NULL;
+        return false;
     FILE *file = fopen(path, "rb");
     if (file == NULL)
-        return NULL;
-    char start[PEEK];
-    size_t size = fread(start, 1, sizeof start, file);
+        return false;
+    *size = fread(start, 1, PEEK, file);
     fclose(file);
+    size_t mark = sf_utf8_mark(start, *size);
+    *size -= mark;
+    memmove(start, start + mark, *size);
+    return true;
+}
+
+const sf_graph_format *sf_graph_file_format(const char *path)
+{
+    char start[PEEK];
+    size_t size;
+    if (!peek(start, &size, path))
+        return NULL;
     for (size_t i = 0; i < FORMATS; i++)
         if (can_read(formats[i]) && ((formats[i]->detect != NULL && formats[i]->detect(start, size)) ||
                                      (formats[i]->is_file != NULL && formats[i]->is_file(path))))
@@ -67,12 +79,32 @@ const sf_graph_format *sf_graph_file_format(const char *path)
     return NULL;
 }
 
+const char *sf_graph_written_only(const char *path)
+{
+    static const struct {
+        const char *start, *what;
+    } kinds[] = {{"digraph ", "a Graphviz file"},
+                 {"graph synfire", "a Graphviz file"},
+                 {"{\"vertices\":", "a graph as JSON"}};
+    char start[PEEK];
+    size_t size;
+    bool found = peek(start, &size, path);
+    for (size_t i = 0; found && i < sizeof kinds / sizeof kinds[0]; i++)
+        if (size >= strlen(kinds[i].start) && memcmp(start, kinds[i].start, strlen(kinds[i].start)) == 0)
+            return kinds[i].what;
+    return NULL;
+}
+
 int sf_graph_read(sf_edge_list *list, const char *path, sf_error *error)
 {
     *list = (sf_edge_list){0};
     if (access(path, R_OK) != 0)
         return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
     const sf_graph_format *format = sf_graph_file_format(path);
+    const char *written_only = format == NULL ? sf_graph_written_only(path) : NULL;
+    if (written_only != NULL)
+        return sf_fail(error, SF_DATA, path, "is %s, which is only written: write .graphml or .h5 to read it",
+                       written_only);
     if (format == NULL)
         return sf_fail(
             error, SF_DATA, path,

@@ -31,6 +31,9 @@ extern const sf_graph_format sf_graph_matrix_market, sf_graph_edge_list, sf_grap
 /** The format of an existing file that can be read, or NULL where it is no graph. */
 const sf_graph_format *sf_graph_file_format(const char *path);
 
+/** What an existing file is that synfire writes as a graph and does not read, or NULL. */
+const char *sf_graph_written_only(const char *path);
+
 /** Reads a graph; *list is empty on failure. SF_NO_INPUT, SF_DATA (`path:line`), SF_IO. */
 int sf_graph_read(sf_edge_list *list, const char *path, sf_error *error);
 

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 typedef enum owner { OF_OTHER, OF_NODES, OF_EDGES, OF_BOTH } owner;
 
@@ -208,11 +209,18 @@ static void start_data(reader *r, const char **attributes)
     sf_text_clear(&r->text);
 }
 
+/* As XML has numbers and truth values, and Python writes them; NaN is no value. */
 static bool read_number(const char *text, double *value)
 {
-    if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0) {
-        *value = text[0] == 't';
-        return true;
+    static const struct {
+        const char *word;
+        double value;
+    } words[] = {{"true", 1}, {"false", 0}, {"nan", NAN}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcasecmp(text, words[i].word) == 0) {
+            *value = words[i].value;
+            return true;
+        }
     }
     return sf_parse_real(text, value);
 }

@@ -25,7 +25,8 @@ typedef enum kind {
     SYMBOL
 } kind;
 
-enum { MOST_WORD = 64, MOST_PARAMETERS = 16, MOST_MACROS = 64, MOST_DEPTH = 16 };
+/* Macros that call macros can write out more than any pattern needs, and more than memory holds. */
+enum { MOST_WORD = 64, MOST_PARAMETERS = 16, MOST_MACROS = 64, MOST_DEPTH = 16, MOST_STATEMENTS = 10000 };
 
 typedef struct token {
     kind kind;
@@ -56,6 +57,7 @@ typedef struct parser {
     size_t at;
     macro macros[MOST_MACROS];
     size_t macro_count;
+    size_t statements; /* so far, with those of macros written out */
 } parser;
 
 static int fail_at(const parser *p, const token *at, const char *format, const char *found)
@@ -565,6 +567,10 @@ static int read_after_vertex(parser *p, const scope *s, const token *name)
 static int read_statement(parser *p, const scope *s)
 {
     const token *name;
+    if (p->statements++ == MOST_STATEMENTS)
+        return fail_at(p, current(p),
+                       "%s begins the 10,001st statement, counting those of macros at each use",
+                       shown(current(p)));
     if (current(p)->kind == TRIAD)
         return read_triad(p, s);
     bool defines =

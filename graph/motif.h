@@ -34,7 +34,8 @@ bool sf_motif_named(sf_text *text, const char *name);
 
 /**
  * The pattern that a person asks for: a name as above, a file of a graph or in the language, or the pattern
- * itself in the language. `directed` is for files of graphs. SF_NO_INPUT, SF_DATA.
+ * itself in the language. `directed` is for files of graphs. SF_NO_INPUT, SF_USAGE where it is none of these,
+ * SF_DATA.
  */
 int sf_motif_read(sf_pattern *pattern, const char *given, bool directed, sf_error *error);
 

@@ -92,6 +92,23 @@ static int read_motif(sf_pattern *pattern, const char *path, sf_error *error)
     return status;
 }
 
+/* Every pattern in the language says something of this kind, or is a triad, which begins with a digit. */
+static bool is_sentence(const char *given)
+{
+    return strpbrk(given, "<>=(") != NULL || strspn(given, " \t\n#;") == strlen(given) ||
+           (given[0] >= '0' && given[0] <= '9');
+}
+
+static int fail_unknown(const char *given, sf_error *error)
+{
+    if (strpbrk(given, "./") != NULL)
+        return sf_fail(error, SF_NO_INPUT, given, "there is no such file");
+    return sf_fail(error, SF_USAGE, given,
+                   "is no pattern: expected feed-forward-loop, reciprocal-pair, chain-N, diverging-N or "
+                   "converging-N (N from %d to %d), a triad such as 030T, a file, or the motif language",
+                   LEAST, MOST);
+}
+
 int sf_motif_read(sf_pattern *pattern, const char *given, bool directed, sf_error *error)
 {
     *pattern = (sf_pattern){0};
@@ -104,8 +121,7 @@ int sf_motif_read(sf_pattern *pattern, const char *given, bool directed, sf_erro
     if (access(given, F_OK) == 0)
         return sf_graph_file_format(given) != NULL ? read_graph(pattern, given, directed, error)
                                                    : read_motif(pattern, given, error);
-    const char *dot = strrchr(given, '.');
-    if (dot != NULL && strcmp(dot, ".graph") == 0)
-        return sf_fail(error, SF_NO_INPUT, given, "there is no such file");
+    if (!is_sentence(given))
+        return fail_unknown(given, error);
     return sf_motif_parse(pattern, "pattern", given, strlen(given), error);
 }

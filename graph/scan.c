@@ -51,7 +51,10 @@ bool sf_scan_word(sf_scan *scan)
 int sf_scan_fail(const sf_scan *scan, sf_error *error, const char *format, ...)
 {
     char place[256], text[512];
-    snprintf(place, sizeof place, "%s:%zu", scan->path, scan->line);
+    if (scan->line > 0)
+        snprintf(place, sizeof place, "%s:%zu", scan->path, scan->line);
+    else
+        snprintf(place, sizeof place, "%s", scan->path);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);

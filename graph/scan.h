@@ -31,7 +31,7 @@ int sf_scan_real(sf_scan *scan, const char *what, double *value, sf_error *error
 /** Fails where the line goes on; `what` says what the line holds. */
 int sf_scan_end(sf_scan *scan, const char *what, sf_error *error);
 
-/** SF_DATA with the place `path:line`. */
+/** SF_DATA with the place `path:line`, or `path` before the first line. */
 int sf_scan_fail(const sf_scan *scan, sf_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -33,8 +33,7 @@ void sf_lines_close(sf_lines *lines)
 
 sf_lines sf_lines_over(const char *path, char *text, size_t size)
 {
-    size_t mark = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    return (sf_lines){.path = path, .text = text, .at = text + mark, .end = text + size};
+    return (sf_lines){.path = path, .text = text, .at = text, .end = text + size};
 }
 
 char *sf_lines_next(sf_lines *lines)

@@ -39,6 +39,18 @@ $SYNFIRE reach "$SYNFIRE_DATA/bfs/west0067.mtx" --source 0 --json | grep -q '"ed
 printf '0 1\n1 2\n' >path.el
 $SYNFIRE bfs path.el --source 2 --json | grep -q '"reached":1,'
 $SYNFIRE bfs path.el --source 2 --undirected --json | grep -q '"reached":3,'
+# A vertex is its index, else its name; ids that need 64 bits are names.
+cat >named.graphml <<'XML'
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="directed">
+<node id="1"/><node id="0"/><node id="b"/><edge source="1" target="0"/><edge source="0" target="b"/></graph></graphml>
+XML
+$SYNFIRE bfs named.graphml --source b >out 2>err && grep -q '^from b: 1 vertices' out && [ ! -s err ]
+$SYNFIRE bfs named.graphml --source 0 >out 2>err && grep -q '^from 1: 3 vertices' out
+grep -q 'taken as an index; the vertex named so is #1' err
+printf '720575940621039146 720575940621039145\n' >wide.el
+$SYNFIRE bfs wide.el --source 720575940621039146 --json | grep -q '"source":1,"reached":2,'
+printf '%%%%MatrixMarket matrix coordinate pattern general\n0 0 0\n' >none.mtx
+expect 64 "the graph has no vertex" $SYNFIRE bfs none.mtx --source 0
 # A generated graph is the same whichever way it is searched.
 for direction in auto top-down bottom-up; do
     $SYNFIRE bfs --kronecker 12:16:1 --source 5 --direction $direction --json >out

@@ -40,6 +40,8 @@ for ending in graphml mtx el h5; do
     $SYNFIRE bfs g.$ending --source 0 --json | sed 's/,"seconds.*//' >found
     cmp expected found
 done
+expect 65 "g.dot: is a Graphviz file, which is only written" $SYNFIRE bfs g.dot --source 0
+expect 65 "g.json: is a graph as JSON, which is only written" $SYNFIRE match g.json chain-2
 # shellcheck disable=SC2086
 $SYNFIRE reach sim.h5 $mine --source '#0' >out
 grep -q 'level  vertices  delay ms  names' out && grep -q '^ *1 .* (4,12\] ' out

@@ -16,9 +16,10 @@ static void graphml_reads_keys_defaults_and_later_nodes(void **state)
         "<key id=\"c\" for=\"node\" attr.name=\"class\" attr.type=\"string\"><default>none</default></key>"
         "<key id=\"b\" for=\"all\" attr.name=\"flag\" attr.type=\"boolean\"/>"
         "<graph edgedefault=\"directed\"><data key=\"b\">ignored</data>"
-        "<edge source=\"x\" target=\"y\"><data key=\"b\">true</data></edge>"
+        "<edge source=\"x\" target=\"y\"><data key=\"b\">True</data></edge>"
         "<node id=\"y\"><data key=\"n\">a &amp; b</data><data key=\"c\">inhibitory</data></node>"
-        "<node id=\"x\"/><edge source=\"y\" target=\"x\"><data key=\"w\">-2</data></edge></graph>");
+        "<node id=\"x\"/><edge source=\"y\" target=\"x\"><data key=\"w\">-2</data>"
+        "<data key=\"b\"> NaN </data></edge></graph>");
     sf_edge_list list;
     sf_error error;
     if (test_graph_parse(&list, &sf_graph_graphml, text, &error) != SF_OK)

@@ -383,6 +383,8 @@ static void queries_that_cannot_be_are_refused_with_their_place(void **state)
          "test.yaml:1:50: graph.patterns.1.pattern", "pattern:1:5: found the end"},
         {"graph: {patterns: [{pattern: 'A -> B [colour = 1]'}]}\n",
          "test.yaml:1:30: graph.patterns.0.pattern", "colour"},
+        {"graph: {patterns: [{pattern: 'A -> B [p < 0.05]'}]}\n", "test.yaml:1:30: graph.patterns.0.pattern",
+         "no attribute 'p'"}, /* live runs draw no surrogates */
         {"graph: {metric: sttc, patterns: [{pattern: 'A -> B [count = 1]'}]}\n",
          "test.yaml:1:44: graph.patterns.0.pattern", "count"},
         {"graph: {patterns: [{pattern: nowhere.graph}]}\n", "test.yaml:1:30: graph.patterns.0.pattern",

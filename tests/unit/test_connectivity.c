@@ -124,6 +124,7 @@ static void the_graph_for_searches_keeps_order_names_and_values(void **state)
     sf_connectivity graph = make_graph();
     sf_csr csr;
     static const double rates_hz[] = {1.5, 2, 0, 9};
+    graph.links[3].p = 0.01;
     assert_int_equal(sf_connectivity_set_rates(&graph, rates_hz, NULL), SF_OK);
     assert_int_equal(sf_connectivity_csr(&csr, &graph, &units, NULL), SF_OK);
     assert_true(csr.directed);
@@ -142,6 +143,10 @@ static void the_graph_for_searches_keeps_order_names_and_values(void **state)
         assert_string_equal(csr.vertex_columns.items[i].name, facts[i]);
         test_assert_same(csr.vertex_columns.items[i].values[3], last_row[i]);
     }
+    sf_csr_free(&csr);
+    graph.links[3].p = NAN;
+    assert_int_equal(sf_connectivity_csr(&csr, &graph, &units, NULL), SF_OK);
+    assert_true(sf_columns_find(&csr.edge_columns, "p") == SF_NO_COLUMN); /* what was never computed */
     sf_csr_free(&csr);
     sf_connectivity_free(&graph);
     sf_units_free(&units);

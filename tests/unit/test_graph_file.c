@@ -47,7 +47,7 @@ static void matrix_market_refuses_with_the_line(void **state)
 {
     (void)state;
     static const test_refusal cases[] = {
-        {"", "file:0", "empty"},
+        {"", "file", "empty"},
         {"1 1 1\n", "file:1", "expected %%MatrixMarket"},
         {"%%MatrixMarket matrix array real general\n", "file:1", "'array', expected 'coordinate'"},
         {HEAD "\n", "file:1", "ends early, expected pattern"},
@@ -100,21 +100,73 @@ static void edge_lists_and_labelled_graphs_read(void **state)
     sf_edge_list_free(&list);
 }
 
+/* Ids of segmented neurons: the vertices are the ids that occur, in ascending order, by name. */
+static void ids_beyond_32_bits_are_names(void **state)
+{
+    (void)state;
+    sf_edge_list list;
+    static const char text[] = "# Nodes: 9\n5 7 0.5\n720575940621039146 5 1.5\n"
+                               "18446744073709551615 720575940621039146 -2\n";
+    static const char *const names[] = {"5", "7", "720575940621039146", "18446744073709551615"};
+    assert_int_equal(test_graph_parse(&list, &sf_graph_edge_list, text, NULL), SF_OK);
+    assert_int_equal(list.vertex_count, 4);
+    assert_int_equal(list.edge_count, 3);
+    assert_true(list.directed);
+    for (size_t v = 0; v < 4; v++)
+        assert_string_equal(list.names[v], names[v]);
+    assert_memory_equal(list.edges, ((const sf_edge[]){{0, 1}, {2, 0}, {3, 2}}), 3 * sizeof(sf_edge));
+    test_assert_same(value_of(&list, "weight", 2), -2);
+    sf_edge_list_free(&list);
+    /* The greatest id that is a vertex itself, and the least that is none. */
+    assert_int_equal(test_graph_parse(&list, &sf_graph_edge_list, "0 4294967293\n", NULL), SF_OK);
+    assert_int_equal(list.vertex_count, 4294967294);
+    sf_edge_list_free(&list);
+    assert_int_equal(test_graph_parse(&list, &sf_graph_edge_list, "0 4294967294\n", NULL), SF_OK);
+    assert_int_equal(list.vertex_count, 2);
+    sf_edge_list_free(&list);
+}
+
+/* Labels that matching compares are integers; text of that name, with or without gaps, is an attribute. */
+static void labels_that_are_text_are_attributes(void **state)
+{
+    (void)state;
+    for (int filled = 0; filled < 2; filled++) {
+        sf_edge_list list = {0};
+        sf_csr graph;
+        size_t label;
+        assert_int_equal(sf_edge_list_set_vertices(&list, 2, NULL), SF_OK);
+        assert_int_equal(sf_columns_grow(&list.vertex_columns, 2, NULL), SF_OK);
+        assert_int_equal(sf_columns_add(&list.vertex_columns, "label", &label, NULL), SF_OK);
+        if (filled)
+            assert_int_equal(sf_column_word(&list.vertex_columns.items[label], "inhibitory",
+                                            &list.vertex_columns.items[label].values[0], NULL),
+                             SF_OK);
+        assert_int_equal(sf_csr_build(&graph, &list, 0, NULL), SF_OK);
+        assert_null(graph.vertex_labels);
+        sf_csr_free(&graph);
+        list.vertex_columns.items[label].values[0] = 0.5;
+        sf_words_free(&list.vertex_columns.items[label].words);
+        assert_int_equal(sf_csr_build(&graph, &list, 0, NULL), SF_DATA);
+        sf_edge_list_free(&list);
+    }
+}
+
 static void edge_lists_and_labelled_graphs_refuse_with_the_line(void **state)
 {
     (void)state;
     static const test_refusal lists[] = {
-        {"", "file:0", "no edge"},
+        {"", "file", "no edge"},
         {"0\n", "file:1", "ends before the vertex an edge enters"},
         {"0 1\n1 x\n", "file:2", "found 'x'"},
         {"0 1\n1 2 3\n", "file:2", "those before it have none"},
         {"0 1 1\n1 2\n", "file:2", "those before it have one"},
         {"0 1 1 1\n", "file:1", "after the edge"},
-        {"0 4294967295\n", "file:1", "4294967294"},
+        {"0 99999999999999999999\n", "file:1", "found '99999999999999999999'"},
+        {"0 4294967295\n1 x\n", "file:2", "found 'x'"},
     };
     test_graph_refusals(&sf_graph_edge_list, lists, sizeof lists / sizeof lists[0]);
     static const test_refusal labelled[] = {
-        {"", "file:0", "empty"},
+        {"", "file", "empty"},
         {"v 0 0\n", "file:1", "before the line 't"},
         {"t 1 0\nt 1 0\n", "file:2", "second line 't'"},
         {"t 2 0\nv 0 0\nv 2 0\n", "file:3", "id of the vertex is 2, expected an integer from 1 to 1"},
@@ -186,6 +238,7 @@ static void files_are_told_apart_by_content(void **state)
     } cases[] = {{HEAD "pattern general\n1 1 0\n", ".txt", &sf_graph_matrix_market},
                  {"t 1 0\nv 0 0\n", ".x", &sf_graph_labelled},
                  {"# edges\n0 1\n", ".x", &sf_graph_edge_list},
+                 {"\xef\xbb\xbf% edges\n0 720575940621039146\n", ".x", &sf_graph_edge_list},
                  {"not one", ".mtx", &sf_graph_matrix_market},
                  {"A,0.5\nB,0.6\n", ".csv", NULL},
                  {"", ".csv", NULL}};
@@ -219,6 +272,8 @@ int main(void)
         cmocka_unit_test(matrix_market_reads_every_kind),
         cmocka_unit_test(matrix_market_refuses_with_the_line),
         cmocka_unit_test(edge_lists_and_labelled_graphs_read),
+        cmocka_unit_test(ids_beyond_32_bits_are_names),
+        cmocka_unit_test(labels_that_are_text_are_attributes),
         cmocka_unit_test(edge_lists_and_labelled_graphs_refuse_with_the_line),
         cmocka_unit_test(graphs_come_back_as_they_were_written),
         cmocka_unit_test(dot_quotes_what_needs_it),

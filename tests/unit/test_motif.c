@@ -132,6 +132,51 @@ static void errors_point_at_the_place(void **state)
     assert_string_equal(error.place, "p:64:6");
 }
 
+/* Ten uses of a macro that uses another ten times, and so on: 10^15 statements in a few lines. */
+static void macros_cannot_write_out_without_end(void **state)
+{
+    (void)state;
+    sf_text text = {0};
+    sf_text_printf(&text, "m0(x, y) { x -> y }\n");
+    for (int m = 1; m < 16; m++) {
+        sf_text_printf(&text, "m%d(x, y) { ", m);
+        for (int use = 0; use < 10; use++)
+            sf_text_printf(&text, "m%d(x, y); ", m - 1);
+        sf_text_printf(&text, "}\n");
+    }
+    sf_text_printf(&text, "m15(A, B)\n");
+    sf_pattern pattern;
+    sf_error error = {0};
+    test_assert_fails(sf_motif_parse(&pattern, "p", text.data, text.length, &error), &error, SF_DATA,
+                      "10,001st statement");
+    sf_text_free(&text);
+}
+
+static void words_that_are_no_pattern_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *given;
+        int status;
+        const char *words;
+    } cases[] = {
+        {"chain-17", SF_USAGE, "chain-N, diverging-N or converging-N (N from 2 to 16)"},
+        {"chain-1", SF_USAGE, "N from 2"},
+        {"feed-forward", SF_USAGE, "expected feed-forward-loop"},
+        {"loops.motif", SF_NO_INPUT, "no such file"},
+        {"no/such", SF_NO_INPUT, "no such file"},
+        {"A -> ", SF_DATA, "the vertex that the edge enters"},
+        {" ", SF_DATA, "no vertex"},
+        {"031T", SF_DATA, "nor a triad"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sf_pattern pattern;
+        sf_error error = {0};
+        test_assert_fails(sf_motif_read(&pattern, cases[i].given, true, &error), &error, cases[i].status,
+                          cases[i].words);
+    }
+}
+
 /* ---- what the patterns count
  * ----------------------------------------------------------------------------------- */
 
@@ -319,6 +364,8 @@ int main(void)
         cmocka_unit_test(a_pattern_reads_as_it_says),
         cmocka_unit_test(macros_and_triads_unfold),
         cmocka_unit_test(errors_point_at_the_place),
+        cmocka_unit_test(macros_cannot_write_out_without_end),
+        cmocka_unit_test(words_that_are_no_pattern_are_refused),
         cmocka_unit_test(the_worm_has_the_known_counts),
         cmocka_unit_test(exchangeable_vertices_count_once),
         cmocka_unit_test(what_does_not_go_together_is_refused),
