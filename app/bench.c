@@ -25,8 +25,8 @@ static const app_option options[] = {
     {"kronecker", "SCALE:EDGEFACTOR:SEED", "bfs: the graph (default 20:16:1)"},
     {"data", "DIR", "episodes, match: where the data are (default: $SYNFIRE_DATA, else ../shared/data)"},
     {"device", "DEVICE",
-     "bfs: cpu (default), or a GPU, which then draws the graph; latency, throughput: as the key `device` of "
-     "a "
+     "bfs: cpu (default), or a GPU, which then draws the graph; episodes: mining on this device alone, "
+     "with cuda:all on one GPU, two, four ... and all; latency, throughput: as the key `device` of a "
      "configuration (default: cpu, then the first GPU, if any)"},
     {"levels", NULL, "bfs: on a device, the time of each level of the median search"},
     {"threads", "N", "bfs, episodes, match: threads of the fast rows (default: all cores)"},
@@ -297,7 +297,8 @@ const app_command app_command_bench = {
         "fastest\n"
         "way, the others are Enterprise with one technique more at a time, and ratio is over the first row.\n"
         "floor_mb is 8 bytes a vertex for levels and parents, and 4 for each twentieth edge.\n"
-        "episodes: mining data sets by every engine on the CPU and on every device. Words after the name "
+        "episodes: mining data sets by every engine on the CPU, on every device and divided among all. Words "
+        "after the name "
         "choose "
         "parts: sym26, sim-64 and sim-64-high (the miners' own benchmark stream at two thresholds, simulated "
         "where it is absent), retina (two hours of a recording), array-60, array-600 and array-3600 (4,096 "

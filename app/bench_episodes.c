@@ -10,6 +10,7 @@
 #include "core/episode.h"
 #include "core/memory.h"
 #include "core/thread.h"
+#include "mine/device.h"
 #include "mine/engine.h"
 #include "replay/recording_file.h"
 #include "replay/simulation.h"
@@ -327,29 +328,55 @@ static int measure_device(benchmark *b, sf_device *device, sf_error *error)
     return status;
 }
 
-/* The job divided among all. */
-static int measure_all_devices(benchmark *b, sf_error *error)
+/* The job divided among `from`, twice as many and so on, and all devices, whether or not that is worth it. */
+static int measure_all_devices(benchmark *b, uint32_t from, sf_error *error)
 {
+    uint32_t count = sf_device_count();
     char name[32];
     snprintf(name, sizeof name, "%.16s%s", sf_device_backend(sf_device_at(0))->name, SF_ALL_DEVICES);
-    int status = measure(b, "interval", name, b->threads, error);
-    if (status == SF_OK && is_bearable(b, &sf_engine_ptpe, true) &&
+    int status = SF_OK;
+    for (uint32_t n = from; n <= count && status == SF_OK; n = n < count && 2 * n > count ? count : 2 * n) {
+        sf_devices_set_worth(0, n);
+        status = measure(b, "interval", n > 1 ? name : sf_device_name(sf_device_at(0)), b->threads, error);
+    }
+    if (status == SF_OK && count > 1 && is_bearable(b, &sf_engine_ptpe, true) &&
         sf_device_supports(sf_device_at(0), SF_OPERATION_COUNT, sf_engine_ptpe.name))
         status = measure(b, "ptpe", name, b->threads, error);
+    sf_devices_set_worth(SF_DEVICE_SECONDS, SF_MOST_DEVICES);
     return status;
+}
+
+static int measure_everywhere(benchmark *b, sf_error *error)
+{
+    int status = measure_cpu(b, error);
+    for (uint32_t d = 0; d < sf_device_count() && status == SF_OK; d++)
+        if (app_bench_device(d) != NULL)
+            status = measure_device(b, sf_device_at(d), error);
+    return status == SF_OK && sf_device_count() > 1 ? measure_all_devices(b, 2, error) : status;
+}
+
+/* Where --device says. */
+static int measure_there(benchmark *b, const char *name, sf_error *error)
+{
+    sf_device *devices[SF_MOST_DEVICES];
+    uint32_t count;
+    int status = sf_devices_find(devices, SF_MOST_DEVICES, &count, name, error);
+    if (status != SF_OK) {
+        snprintf(error->place, sizeof error->place, "--device");
+        return status;
+    }
+    if (count == 0)
+        return measure_cpu(b, error);
+    bool all = strstr(name, SF_ALL_DEVICES) != NULL;
+    return all ? measure_all_devices(b, 1, error) : measure_device(b, devices[0], error);
 }
 
 static int measure_set(benchmark *b, sf_error *error)
 {
+    const char *device = app_value(b->call, "device", NULL);
     int status = open_set(b, error);
-    if (status == SF_OK && b->recording.spike_count > 0) {
-        status = measure_cpu(b, error);
-        for (uint32_t d = 0; d < sf_device_count() && status == SF_OK; d++)
-            if (app_bench_device(d) != NULL)
-                status = measure_device(b, sf_device_at(d), error);
-        if (status == SF_OK && sf_device_count() > 1)
-            status = measure_all_devices(b, error);
-    }
+    if (status == SF_OK && b->recording.spike_count > 0)
+        status = device != NULL ? measure_there(b, device, error) : measure_everywhere(b, error);
     sf_recording_free(&b->recording);
     sf_truth_free(&b->truth);
     return status;
@@ -359,7 +386,10 @@ static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
 {
     uint64_t threads = sf_thread_cores();
     app_catch_signals();
+    bool one_device = app_has(call, "device"), counts = app_bench_wants(call, "counts");
     int status = app_uint(call, "threads", 1, 1024, &threads, error);
+    if (status == SF_OK && one_device && (app_has(call, "calibrate") || (counts && call->argument_count > 1)))
+        status = sf_fail(error, SF_USAGE, "--device", "is for mining, not for counts or --calibrate");
     if (status == SF_OK && app_has(call, "calibrate"))
         return app_bench_crossovers(call, rows, (unsigned)threads, error);
     for (size_t i = 0; i < DATA_SETS && status == SF_OK; i++) {
@@ -367,7 +397,7 @@ static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
         if (app_bench_wants(call, data_sets[i].name))
             status = measure_set(&b, error);
     }
-    if (status == SF_OK && app_bench_wants(call, "counts"))
+    if (status == SF_OK && counts && !one_device)
         status = app_bench_counts(call, rows, (unsigned)threads, error);
     return status;
 }
@@ -375,6 +405,6 @@ static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
 static const char *const parts[] = {"sym26",     "sim-64",     "sim-64-high", "retina", "array-60",
                                     "array-600", "array-3600", "counts",      NULL};
 
-static const char *const options[] = {"calibrate", "data", "threads", NULL};
+static const char *const options[] = {"calibrate", "data", "device", "threads", NULL};
 
 const app_bench app_bench_episodes = {.name = "episodes", .parts = parts, .options = options, .run = run};

@@ -71,8 +71,8 @@ int bench_stream_on_devices(const app_call *call, double seconds, bench_stream_m
     const char *devices[] = {app_value(call, "device", "cpu"), "auto"};
     size_t count = !app_has(call, "device") && sf_device_count() > 0 ? 2 : 1;
     if (!sf_device_may_be(devices[0]))
-        return sf_fail(error, SF_USAGE, "--device", "found '%s', expected auto, cpu, cuda or cuda:N",
-                       devices[0]);
+        return sf_fail(error, SF_USAGE, "--device",
+                       "found '%s', expected auto, cpu, cuda, cuda:N or cuda:all", devices[0]);
     sf_recording stream;
     int status = simulate(&stream, seconds, error);
     if (status != SF_OK)

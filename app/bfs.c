@@ -212,7 +212,7 @@ static int choose_devices(plan *p, const search *s, const app_call *call, sf_err
         p->device_count = device != NULL;
         return SF_OK;
     }
-    int status = sf_devices_find(p->devices, &p->device_count, name, error);
+    int status = sf_devices_find(p->devices, SF_MOST_DEVICES, &p->device_count, name, error);
     if (status != SF_OK)
         snprintf(error->place, sizeof error->place, "--device");
     else if (p->device_count > 1 && p->chosen)

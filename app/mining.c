@@ -47,7 +47,7 @@ int app_engine(const char **engine, const char **device, const app_call *call, s
     uint32_t count;
     if (*device == NULL || strcmp(*device, "auto") == 0)
         return SF_OK;
-    int status = sf_devices_find(there, &count, *device, error);
+    int status = sf_devices_find(there, 1, &count, *device, error); /* the work says how many are worth it */
     if (status != SF_OK)
         snprintf(error->place, sizeof error->place, "--device");
     return status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long significance takes: surrogates of one mining job, on the CPU and on every device.
+ * How long significance takes: surrogates of one mining job, on the CPU, on every device, and divided among
+ * two, four ... and all; or on the DEVICE alone, of cuda:all on one and more of them.
  *   bench_surrogates FILE LOW_MS HIGH_MS THRESHOLD [SURROGATES [DEVICE]]
  * Segment-shift surrogates of all sizes up to 16, corrected for all candidates searched, and for the frequent
  * episodes alone. Each line is the best of three runs where one takes less than 5 s.
@@ -8,6 +9,7 @@
 #include "core/backend.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "mine/device.h"
 #include "mine/significance.h"
 #include "replay/csv.h"
 
@@ -80,6 +82,31 @@ static int measure(job *j, const char *device, sf_error *error)
     return SF_OK;
 }
 
+/* Divided among `from` devices, twice as many and so on, and all. */
+static int measure_all_devices(job *j, uint32_t from, const char *all, sf_error *error)
+{
+    uint32_t count = sf_device_count();
+    int status = SF_OK;
+    for (uint32_t n = from; n <= count && status == SF_OK; n = n < count && 2 * n > count ? count : 2 * n) {
+        sf_devices_set_worth(0, n);
+        status = measure(j, all, error);
+    }
+    return status;
+}
+
+static int measure_everywhere(job *j, sf_error *error)
+{
+    uint32_t count = sf_device_count();
+    int status = measure(j, "cpu", error);
+    for (uint32_t i = 0; status == SF_OK && i < count; i++)
+        status = measure(j, sf_device_name(sf_device_at(i)), error);
+    if (status != SF_OK || count < 2)
+        return status;
+    char all[32];
+    snprintf(all, sizeof all, "%.16s" SF_ALL_DEVICES, sf_device_backend(sf_device_at(0))->name);
+    return measure_all_devices(j, 2, all, error);
+}
+
 int main(int count, char **arguments)
 {
     job j = {0};
@@ -93,12 +120,12 @@ int main(int count, char **arguments)
     if (status == SF_OK)
         printf("| device | candidates | number | surrogates | s | sums of p and q "
                "|\n|---|---|---|---|---|---|\n");
-    if (status == SF_OK && count > 6)
-        status = measure(&j, arguments[6], &error);
+    if (status == SF_OK && count <= 6)
+        status = measure_everywhere(&j, &error);
+    else if (status == SF_OK && strstr(arguments[6], SF_ALL_DEVICES) != NULL)
+        status = measure_all_devices(&j, 1, arguments[6], &error);
     else if (status == SF_OK)
-        status = measure(&j, "cpu", &error);
-    for (uint32_t i = 0; status == SF_OK && count <= 6 && i < sf_device_count(); i++)
-        status = measure(&j, sf_device_name(sf_device_at(i)), &error);
+        status = measure(&j, arguments[6], &error);
     if (status != SF_OK)
         fprintf(stderr, "%s\n", error.text);
     sf_recording_free(&j.recording);

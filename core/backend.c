@@ -5,6 +5,7 @@
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "core/thread.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -344,7 +345,7 @@ bool sf_device_may_be(const char *name)
     const char *backend = backend_name(registry.count);
     pthread_mutex_unlock(&registry.lock);
     uint32_t index;
-    return parse_name(&index, name, backend, NULL) == SF_OK;
+    return names_all(name, backend) || parse_name(&index, name, backend, NULL) == SF_OK;
 }
 
 int sf_device_find(sf_device **found, const char *name, sf_error *error)
@@ -376,7 +377,16 @@ int sf_device_find(sf_device **found, const char *name, sf_error *error)
     return SF_OK;
 }
 
-int sf_devices_find(sf_device *devices[SF_MOST_DEVICES], uint32_t *found, const char *name, sf_error *error)
+static int start(void *context, unsigned worker, size_t item)
+{
+    (void)context, (void)worker;
+    sf_device *device;
+    sf_device_find(&device, registry.devices[item].name, NULL);
+    return SF_OK;
+}
+
+int sf_devices_find(sf_device *devices[SF_MOST_DEVICES], uint32_t most, uint32_t *found, const char *name,
+                    sf_error *error)
 {
     *found = 0;
     uint32_t count = name != NULL && strcmp(name, "cpu") != 0 ? sf_device_count() : 0;
@@ -388,8 +398,14 @@ int sf_devices_find(sf_device *devices[SF_MOST_DEVICES], uint32_t *found, const 
     if (count == 0)
         return fail_absent(name, error);
     int status = SF_OK;
-    for (uint32_t i = 0; i < count && *found < SF_MOST_DEVICES; i++) {
-        int own = sf_device_find(&devices[*found], registry.devices[i].name, error);
+    most = most < SF_MOST_DEVICES ? most : SF_MOST_DEVICES;
+    uint32_t first = count < most ? count : most; /* those that would do, if all start */
+    sf_parallel_for(first, first, start, NULL);
+    for (uint32_t i = 0; i < count && *found < most; i++) {
+        sf_device *device = &registry.devices[i];
+        int own = sf_device_find(&devices[*found], device->name, error);
+        if (own == SF_OK && sf_device_sick(device, error))
+            own = SF_UNAVAILABLE;
         if (own == SF_OK)
             ++*found;
         else

@@ -20,7 +20,7 @@
  * ------------------------------------------------------------------------------------ */
 
 /** Raised with every change of what follows; the program refuses a plugin of another version. */
-#define SF_BACKEND_VERSION 5u
+#define SF_BACKEND_VERSION 6u
 #define SF_BACKEND_SYMBOL "synfire_backend"
 
 typedef enum sf_operation {
@@ -159,10 +159,12 @@ int sf_device_find(sf_device **device, const char *name, sf_error *error);
 #define SF_MOST_DEVICES 16
 
 /**
- * The devices of that name, to divide a job among: "cuda:all" is every one that starts, up to
- * SF_MOST_DEVICES, any other name that of sf_device_find. *count 0: the CPU. Errors as sf_device_find.
+ * The devices of that name, to divide a job among: "cuda:all" is the first `most`, at least 1, of those that
+ * start and have not failed; they start side by side. Any other name that of sf_device_find. *count 0: the
+ * CPU. Errors as sf_device_find.
  */
-int sf_devices_find(sf_device *devices[SF_MOST_DEVICES], uint32_t *count, const char *name, sf_error *error);
+int sf_devices_find(sf_device *devices[SF_MOST_DEVICES], uint32_t most, uint32_t *count, const char *name,
+                    sf_error *error);
 
 /**
  * The first device in order, for work that the CPU would need `seconds` for; NULL where there is none or
@@ -174,7 +176,8 @@ const char *sf_device_name(const sf_device *device); /**< "cuda:0"; "cpu" for NU
 void sf_device_facts(sf_device *device, sf_backend_facts *facts);
 bool sf_device_supports(const sf_device *device, sf_operation operation, const char *engine);
 
-/** Whether the name is auto, cpu, or could be that of one device, as cuda or cuda:1. Looks for none. */
+/** Whether the name is auto, cpu, or could be that of devices, as cuda, cuda:1 or cuda:all. Looks for none.
+ */
 bool sf_device_may_be(const char *name);
 
 /** Bytes that jobs had taken at most when the last one ended; waits for no job. NULL: 0. */

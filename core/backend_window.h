@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A family of jobs of backends: the spikes of a sliding window, which stay on the device. Each hop's are
- * copied while jobs run, so that a job on the whole window waits for no copy.
+ * A family of jobs of backends: laying spikes out on the device, and those of a sliding window, which stay
+ * there. Each hop's are copied while jobs run, so that a job on the whole window waits for no copy.
  *
  * Positions are those of the stream, counted since its start. window/resident.h is the caller's side.
  */
@@ -15,7 +15,7 @@ typedef struct sf_backend_window sf_backend_window;
 /** A number in sf_backend_layout for a unit whose spikes are left out. */
 #define SF_LEFT_OUT UINT32_MAX
 
-/** How the snapshot's spikes are to be laid out: what sf_stream has, as far as it follows from counts. */
+/** How spikes are to be laid out: what sf_stream has, as far as it follows from counts. */
 typedef struct sf_backend_layout {
     uint32_t window_units;   /**< units of the window's spikes */
     const uint32_t *numbers; /**< window_units: the unit's number in the stream, or SF_LEFT_OUT */
@@ -45,6 +45,9 @@ struct sf_backend_windows {
     /** A stream of the newest snapshot, as if those spikes had been copied by stream_open. */
     int (*stream)(sf_backend_stream **stream, sf_backend_window *window, const sf_backend_layout *layout,
                   sf_error *error);
+    /** The same of spikes in the program's memory, in stream order, that no window keeps. */
+    int (*lay_out)(sf_backend_stream **stream, sf_backend_device *device, const sf_spike *spikes,
+                   size_t count, const sf_backend_layout *layout, sf_error *error);
 };
 
 #endif

@@ -83,7 +83,8 @@ static int check_device(const sf_config *config, sf_error *error)
 {
     uint64_t bytes = 0;
     if (!sf_device_may_be(config->device))
-        return sf_config_refuse(config, "device", error, "found '%.60s', expected auto, cpu, cuda or cuda:N",
+        return sf_config_refuse(config, "device", error,
+                                "found '%.60s', expected auto, cpu, cuda, cuda:N or cuda:all",
                                 config->device);
     if (strcmp(config->device_memory, "auto") != 0 &&
         (!sf_parse_bytes(config->device_memory, &bytes) || bytes == 0))

@@ -119,7 +119,7 @@ typedef struct sf_config {
     uint32_t source_count;
     sf_config_merge merge;
     sf_config_window window;
-    char *device;        /**< what discovers and counts: auto, cpu, cuda or cuda:N; auto */
+    char *device;        /**< what discovers and counts: auto, cpu, cuda, cuda:N, cuda:all; auto */
     char *device_memory; /**< what jobs may take of it, as 8G; auto: most of what is free */
     sf_config_mine mine;
     char **track; /**< episodes as text: counted every hop whatever discovery finds */

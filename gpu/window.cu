@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The spikes of a sliding window on the device, and streams made of them.
+ * Laying spikes out on the device, and the spikes of a sliding window there.
  *
  * Spikes are appended and kept apart on a stream of their own, in the order of the calls, through pinned
- * pieces: nothing waits for the jobs on the work stream, and these wait for a snapshot by an event. A
- * snapshot is laid out like a stream that was copied: kept spikes close up by a prefix sum, and a stable sort
- * by unit deals the positions out, so that each unit's ascend.
+ * pieces: nothing waits for the jobs on the work stream, and these wait for a snapshot by an event. Spikes,
+ * of a snapshot or just copied, are laid out like a stream that the CPU has laid out: kept ones close up by a
+ * prefix sum, and a stable sort by unit deals the positions out, so that each unit's ascend.
  *
- * Cost of a layout: about 100 bytes of device memory traffic a spike.
+ * Cost of a layout: about 100 bytes of device memory traffic a spike, and 10 to 18 bytes beside spikes and
+ * stream.
  */
 #include "gpu/device.cuh"
 
@@ -184,14 +185,14 @@ static __global__ void mark_kept(uint32_t *marks, const sf_spike *spikes, uint32
         marks[i] = numbers[spikes[i].unit] != SF_LEFT_OUT;
 }
 
-/* places[i] is how many kept spikes come before spike i. */
+/* places[i] is how many kept spikes come before spike i; NULL: all are kept. */
 static __global__ void close_up(int64_t *times, uint16_t *owner, uint32_t *positions, const sf_spike *spikes,
                                 uint32_t count, const uint32_t *numbers, const uint32_t *places,
                                 int64_t origin_ns)
 {
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
         sf_spike spike = spikes[i];
-        uint32_t number = numbers[spike.unit], place = places[i];
+        uint32_t number = numbers[spike.unit], place = places != NULL ? places[i] : i;
         if (number == SF_LEFT_OUT)
             continue;
         times[place] = spike.time_ns - origin_ns;
@@ -209,46 +210,16 @@ static __global__ void pair_up(uint2 *ends, const uint32_t *positions, uint32_t 
 /* Memory that a layout needs beside the stream it makes. */
 typedef struct scratch {
     sf_backend_device *device;
-    sf_gpu_array numbers, marks, places, positions, by_unit; /* uint32_t */
-    sf_gpu_array owners;                                     /* uint16_t */
-    sf_gpu_array work;                                       /* of the library */
+    sf_gpu_array numbers, positions, by_unit, owners, work;
+    sf_gpu_array marks, places; /* empty where all spikes are kept */
 } scratch;
 
 static void release_scratch(scratch *s)
 {
-    sf_gpu_array *arrays[] = {&s->numbers, &s->marks,  &s->places, &s->positions,
-                              &s->by_unit, &s->owners, &s->work};
+    sf_gpu_array *arrays[] = {&s->numbers, &s->positions, &s->by_unit, &s->owners,
+                              &s->work,    &s->marks,     &s->places};
     for (sf_gpu_array *array : arrays)
         sf_gpu_array_close(s->device, array);
-}
-
-/* What two steps of the library need to work with, the larger of them. */
-static int measure_work(size_t *bytes, const scratch *s, size_t spikes, uint32_t kept, int bits,
-                        sf_error *error)
-{
-    size_t scan = 0, sort = 0;
-    cudaStream_t work = s->device->work;
-    SF_GPU_TRY(
-        cub::DeviceScan::ExclusiveSum(NULL, scan, (uint32_t *)NULL, (uint32_t *)NULL, (int64_t)spikes, work));
-    SF_GPU_TRY(cub::DeviceRadixSort::SortPairs(NULL, sort, (uint16_t *)NULL, (uint16_t *)NULL,
-                                               (uint32_t *)NULL, (uint32_t *)NULL, (int64_t)kept, 0, bits,
-                                               work));
-    *bytes = scan > sort ? scan : sort;
-    return SF_OK;
-}
-
-static int reserve_scratch(scratch *s, size_t spikes, size_t work_bytes, sf_error *error)
-{
-    struct {
-        sf_gpu_array *array;
-        size_t bytes;
-    } arrays[] = {{&s->marks, spikes * sizeof(uint32_t)},     {&s->places, spikes * sizeof(uint32_t)},
-                  {&s->positions, spikes * sizeof(uint32_t)}, {&s->by_unit, spikes * sizeof(uint32_t)},
-                  {&s->owners, spikes * sizeof(uint16_t)},    {&s->work, work_bytes}};
-    int status = SF_OK;
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0] && status == SF_OK; i++)
-        status = sf_gpu_array_open(s->device, arrays[i].array, arrays[i].bytes, error);
-    return status;
 }
 
 static int bits_of(uint32_t units)
@@ -259,23 +230,69 @@ static int bits_of(uint32_t units)
     return bits;
 }
 
-static int launch_layout(sf_backend_stream *stream, scratch *s, const sf_backend_window *window,
-                         const sf_backend_layout *layout, sf_error *error)
+/* What two steps of the library need to work with, the larger of them. */
+static int measure_work(size_t *bytes, const sf_backend_stream *stream, uint32_t spikes, sf_error *error)
+{
+    size_t scan = 0, sort = 0;
+    cudaStream_t work = stream->device->work;
+    SF_GPU_TRY(
+        cub::DeviceScan::ExclusiveSum(NULL, scan, (uint32_t *)NULL, (uint32_t *)NULL, (int64_t)spikes, work));
+    SF_GPU_TRY(cub::DeviceRadixSort::SortPairs(NULL, sort, (uint16_t *)NULL, (uint16_t *)NULL,
+                                               (uint32_t *)NULL, (uint32_t *)NULL, (int64_t)stream->count, 0,
+                                               bits_of(stream->unit_count), work));
+    *bytes = scan > sort ? scan : sort;
+    return SF_OK;
+}
+
+static int reserve_scratch(scratch *s, const sf_backend_stream *stream, uint32_t spikes, sf_error *error)
+{
+    size_t work_bytes = 0, kept_bytes = (size_t)stream->count * sizeof(uint32_t);
+    size_t bytes = stream->count < spikes ? (size_t)spikes * sizeof(uint32_t) : 0;
+    int status = measure_work(&work_bytes, stream, spikes, error);
+    struct {
+        sf_gpu_array *array;
+        size_t bytes;
+    } wanted[] = {{&s->positions, kept_bytes},
+                  {&s->by_unit, kept_bytes},
+                  {&s->owners, (size_t)stream->count * sizeof(uint16_t)},
+                  {&s->work, work_bytes},
+                  {&s->marks, bytes},
+                  {&s->places, bytes}};
+    for (auto &want : wanted)
+        if (status == SF_OK && want.bytes > 0)
+            status = sf_gpu_array_open(s->device, want.array, want.bytes, error);
+    return status;
+}
+
+/* Where the kept spikes close up to, or NULL where all are kept. */
+static int find_places(const uint32_t **places, scratch *s, const sf_spike *spikes, uint32_t count,
+                       int blocks, sf_error *error)
+{
+    cudaStream_t work = s->device->work;
+    uint32_t *marks = (uint32_t *)s->marks.data;
+    *places = (const uint32_t *)s->places.data;
+    if (*places == NULL)
+        return SF_OK;
+    mark_kept<<<blocks, 256, 0, work>>>(marks, spikes, count, (const uint32_t *)s->numbers.data);
+    SF_GPU_LAUNCHED();
+    SF_GPU_TRY(cub::DeviceScan::ExclusiveSum(s->work.data, s->work.bytes, marks, (uint32_t *)s->places.data,
+                                             (int64_t)count, work));
+    return SF_OK;
+}
+
+static int launch_layout(sf_backend_stream *stream, scratch *s, const sf_spike *spikes, uint32_t count,
+                         int64_t origin_ns, sf_error *error)
 {
     sf_backend_device *device = stream->device;
     int blocks = device->properties.multiProcessorCount * 8;
-    uint32_t count = (uint32_t)window->count;
-    const uint32_t *numbers = (const uint32_t *)s->numbers.data;
-    uint32_t *marks = (uint32_t *)s->marks.data, *places = (uint32_t *)s->places.data;
+    const uint32_t *places;
     uint32_t *positions = (uint32_t *)s->positions.data, *by_unit = (uint32_t *)s->by_unit.data;
-    mark_kept<<<blocks, 256, 0, device->work>>>(marks, window->snapshot, count, numbers);
+    int status = find_places(&places, s, spikes, count, blocks, error);
+    if (status != SF_OK)
+        return status;
+    close_up<<<blocks, 256, 0, device->work>>>(stream->times, stream->owner, positions, spikes, count,
+                                               (const uint32_t *)s->numbers.data, places, origin_ns);
     SF_GPU_LAUNCHED();
-    SF_GPU_TRY(cub::DeviceScan::ExclusiveSum(s->work.data, s->work.bytes, marks, places, (int64_t)count,
-                                             device->work));
-    close_up<<<blocks, 256, 0, device->work>>>(stream->times, stream->owner, positions, window->snapshot,
-                                               count, numbers, places, layout->origin_ns);
-    SF_GPU_LAUNCHED();
-    SF_GPU_TRY(cudaEventRecord(window->laid_out, device->work));
     SF_GPU_TRY(cub::DeviceRadixSort::SortPairs(
         s->work.data, s->work.bytes, stream->owner, (uint16_t *)s->owners.data, positions, by_unit,
         (int64_t)stream->count, 0, bits_of(stream->unit_count), device->work));
@@ -284,44 +301,70 @@ static int launch_layout(sf_backend_stream *stream, scratch *s, const sf_backend
     return SF_OK;
 }
 
-static int lay_out(sf_backend_stream *stream, sf_backend_window *window, const sf_backend_layout *layout,
-                   sf_error *error)
+static int lay_out(sf_backend_stream *stream, const sf_spike *spikes, uint32_t count,
+                   const sf_backend_layout *layout, sf_error *error)
 {
     sf_backend_device *device = stream->device;
     scratch s = {.device = device};
-    size_t work = 0;
-    int status = measure_work(&work, &s, window->count, stream->count, bits_of(stream->unit_count), error);
-    if (status == SF_OK)
-        status = reserve_scratch(&s, window->count, work, error);
+    int status = reserve_scratch(&s, stream, count, error);
     if (status == SF_OK)
         status = sf_gpu_array_send(device, &s.numbers, layout->numbers,
                                    layout->window_units * sizeof(uint32_t), error);
     if (status == SF_OK)
         status = sf_gpu_upload(device, stream->first, layout->first, stream->bytes[SF_GPU_FIRST], error);
     if (status == SF_OK)
-        status =
-            sf_gpu_check(cudaStreamWaitEvent(device->work, window->kept, 0), "cudaStreamWaitEvent(", error);
-    if (status == SF_OK)
-        status = launch_layout(stream, &s, window, layout, error);
+        status = launch_layout(stream, &s, spikes, count, layout->origin_ns, error);
     release_scratch(&s);
     return status;
 }
 
-static int make_stream(sf_backend_stream **made, sf_backend_window *window, const sf_backend_layout *layout,
-                       sf_error *error)
+/* Of spikes on the device. */
+static int make_stream(sf_backend_stream **made, sf_backend_device *device, const sf_spike *spikes,
+                       size_t count, const sf_backend_layout *layout, sf_error *error)
 {
-    SF_GPU_TRY(cudaSetDevice(window->device->ordinal));
-    if (window->count > INT32_MAX)
-        return sf_fail(error, SF_UNAVAILABLE, NULL, "%zu spikes are more than the device takes of a window",
-                       window->count);
+    *made = NULL;
+    if (count > INT32_MAX)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "%zu spikes are more than the device lays out", count);
     sf_backend_stream *stream;
-    int status =
-        sf_gpu_stream_new(&stream, window->device, layout->unit_count, layout->count, layout->first, error);
-    if (status == SF_OK && stream->count > 0)
-        status = lay_out(stream, window, layout, error);
-    *made = status == SF_OK ? stream : NULL;
+    int status = sf_gpu_stream_new(&stream, device, layout->unit_count, layout->count, layout->first, error);
     if (status != SF_OK)
+        return status;
+    if (stream->count > 0)
+        status = lay_out(stream, spikes, (uint32_t)count, layout, error);
+    if (status == SF_OK)
+        *made = stream;
+    else
         sf_gpu_stream_close(stream);
+    return status;
+}
+
+static int make_stream_of_window(sf_backend_stream **made, sf_backend_window *window,
+                                 const sf_backend_layout *layout, sf_error *error)
+{
+    sf_backend_device *device = window->device;
+    *made = NULL;
+    SF_GPU_TRY(cudaSetDevice(device->ordinal));
+    SF_GPU_TRY(cudaStreamWaitEvent(device->work, window->kept, 0));
+    int status = make_stream(made, device, window->snapshot, window->count, layout, error);
+    if (status == SF_OK)
+        status = sf_gpu_check(cudaEventRecord(window->laid_out, device->work), "cudaEventRecord(", error);
+    if (status != SF_OK) {
+        sf_gpu_stream_close(*made);
+        *made = NULL;
+    }
+    return status;
+}
+
+static int make_stream_of_spikes(sf_backend_stream **made, sf_backend_device *device, const sf_spike *spikes,
+                                 size_t count, const sf_backend_layout *layout, sf_error *error)
+{
+    sf_gpu_array raw = {};
+    *made = NULL;
+    SF_GPU_TRY(cudaSetDevice(device->ordinal));
+    int status = sf_gpu_array_send(device, &raw, spikes, count * sizeof *spikes, error);
+    if (status == SF_OK)
+        status = make_stream(made, device, (const sf_spike *)raw.data, count, layout, error);
+    sf_gpu_array_close(device, &raw);
     return status;
 }
 
@@ -332,5 +375,6 @@ const struct sf_backend_windows sf_gpu_windows = {
     .capacity = capacity,
     .append = append,
     .snapshot = take_snapshot,
-    .stream = make_stream,
+    .stream = make_stream_of_window,
+    .lay_out = make_stream_of_spikes,
 };

@@ -218,7 +218,10 @@ static int outline(sf_counter *counter, const sf_spike *spikes, size_t spike_cou
 
 static int open_on_device(sf_counter *counter, sf_error *error)
 {
-    sf_device *device = sf_resident_device(counter->resident);
+    sf_crew_job job = {.device = sf_device_name(sf_resident_device(counter->resident)),
+                       .operation = SF_OPERATION_COUNT,
+                       .engine = counter->engine,
+                       .threads = 1};
     uint64_t *none = sf_alloc(counter->unit_count, sizeof *none);
     int status = check_episodes(counter->episodes, counter->episode_count, counter->unit_count, error);
     if (status == SF_OK)
@@ -231,8 +234,7 @@ static int open_on_device(sf_counter *counter, sf_error *error)
     if (status == SF_OK)
         status = spell_out(counter, counter->episodes, error);
     if (status == SF_OK)
-        status = sf_crew_open(&counter->crew, &counter->events, sf_device_name(device), SF_OPERATION_COUNT,
-                              counter->engine, 0, error);
+        status = sf_crew_open(&counter->crew, &counter->events, &job, error);
     return status == SF_USAGE ? SF_UNAVAILABLE : status;
 }
 
@@ -272,8 +274,8 @@ int sf_counter_slide(sf_counter *counter, const sf_spike *spikes, size_t spike_c
 
 /* ---- counting ---- */
 
-/* The CPU looks at every spike of the episodes' units. */
-static double cpu_seconds(const sf_counter *counter)
+/* A core looks at every spike of the episodes' units. */
+static double core_seconds(const sf_counter *counter)
 {
     double spikes = 0;
     for (uint32_t size = 1; size <= SF_EPISODE_MAX_SIZE; size++) {
@@ -281,14 +283,18 @@ static double cpu_seconds(const sf_counter *counter)
         for (size_t i = 0; i < group->count * size; i++)
             spikes += counter->events.first[group->units[i] + 1] - counter->events.first[group->units[i]];
     }
-    return spikes * 3e-9 / counter->threads;
+    return spikes * 3e-9;
 }
 
 int sf_counter_use(sf_counter *counter, const char *device, sf_error *error)
 {
     sf_crew_close(&counter->crew);
-    int status = sf_crew_open(&counter->crew, &counter->events, device, SF_OPERATION_COUNT, counter->engine,
-                              cpu_seconds(counter), error);
+    sf_crew_job job = {.device = device,
+                       .operation = SF_OPERATION_COUNT,
+                       .engine = counter->engine,
+                       .core_seconds = core_seconds(counter),
+                       .threads = counter->threads};
+    int status = sf_crew_open(&counter->crew, &counter->events, &job, error);
     counter->on_cpu = counter->crew.count == 0;
     return status;
 }

@@ -29,7 +29,7 @@ static void rename_crew(sf_crew *crew)
     uint32_t left = members_left(crew), i = 0;
     while (i < crew->count && crew->members[i].out)
         i++;
-    if (left > 0 && crew->all[0] != '\0')
+    if (left > 1)
         snprintf(crew->name, sizeof crew->name, "%s (%" PRIu32 ")", crew->all, left);
     else
         snprintf(crew->name, sizeof crew->name, "%s",
@@ -52,32 +52,34 @@ static void note_sick(sf_crew *crew)
     }
 }
 
-static int choose_all(sf_crew *crew, const char *name, sf_error *error)
+static int choose_all(sf_crew *crew, const sf_crew_job *job, sf_error *error)
 {
     sf_device *devices[SF_MOST_DEVICES];
-    int status = sf_devices_find(devices, &crew->count, name, error);
+    uint32_t most = sf_devices_worth(job->core_seconds);
+    int status = sf_devices_find(devices, most, &crew->count, job->device, error);
     if (status != SF_OK)
         return status;
-    snprintf(crew->all, sizeof crew->all, "%.15s", name);
+    snprintf(crew->all, sizeof crew->all, "%.15s", job->device);
     for (uint32_t i = 0; i < crew->count; i++)
         crew->members[i].device = devices[i];
     note_sick(crew);
     return SF_OK;
 }
 
-int sf_crew_open(sf_crew *crew, const sf_events *events, const char *name, sf_operation operation,
-                 const sf_engine *engine, double cpu_seconds, sf_error *error)
+int sf_crew_open(sf_crew *crew, const sf_events *events, const sf_crew_job *job, sf_error *error)
 {
     *crew = (sf_crew){.events = events};
+    const char *name = job->device;
     size_t length = name != NULL ? strlen(name) : 0, ending = strlen(SF_ALL_DEVICES);
     bool all = length > ending && strcmp(name + length - ending, SF_ALL_DEVICES) == 0;
     sf_device *one = NULL;
-    int status = all ? choose_all(crew, name, error)
-                     : sf_device_choose(&one, name, operation, engine, cpu_seconds, error);
+    int status = all ? choose_all(crew, job, error)
+                     : sf_device_choose(&one, name, job->operation, job->engine,
+                                        job->core_seconds / job->threads, error);
     if (one != NULL)
         crew->members[crew->count++].device = one;
     for (uint32_t i = 0; i < crew->count && status == SF_OK; i++)
-        status = sf_device_check(crew->members[i].device, operation, engine, error);
+        status = sf_device_check(crew->members[i].device, job->operation, job->engine, error);
     if (status != SF_OK)
         crew->count = 0;
     rename_crew(crew);
@@ -115,29 +117,46 @@ uint64_t sf_crew_memory(const sf_crew *crew)
 
 /* ---- dividing a job ---- */
 
-/* Does one item on a member. SF_UNAVAILABLE: the member leaves, and another is to do it. */
+/* Does one item on a member. SF_UNAVAILABLE: the member leaves, and another is to do it. Items are few. */
 typedef int (*crew_body)(void *context, sf_member *member, size_t item, sf_error *error);
 
 typedef struct division {
     sf_crew *crew;
     crew_body body;
     void *context;
+    size_t *left; /* items to do in this round, */
+    bool *done;   /* and which of them are */
     size_t count;
-    bool *done;
-    uint32_t active[SF_MOST_DEVICES]; /* the members of this round, by worker */
+    uint32_t active[SF_MOST_DEVICES]; /* the members of this round */
+    atomic_size_t next;               /* of `left`, beyond the first of each member */
+    atomic_bool stopped;
 } division;
 
-/* A worker whose member has left leaves its items to the next round. */
-static int do_item(void *context, unsigned worker, size_t item)
+/* A member begins with an item of its own, however late its thread is, and takes others as long as it can. */
+static int work_round(void *context, unsigned worker, size_t item)
 {
     division *d = context;
-    sf_member *member = &d->crew->members[d->active[worker]];
-    if (d->done[item] || member->out)
-        return SF_OK;
-    int status = d->body(d->context, member, item, &member->reason);
-    d->done[item] = status == SF_OK;
+    sf_member *member = &d->crew->members[d->active[item]];
+    int status = SF_OK;
+    member->leads = worker == 0;
+    for (size_t i = item; i < d->count && status == SF_OK && !atomic_load(&d->stopped);
+         i = atomic_fetch_add(&d->next, 1)) {
+        status = d->body(d->context, member, d->left[i], &member->reason);
+        d->done[i] = status == SF_OK;
+    }
     member->out = status == SF_UNAVAILABLE;
+    if (status != SF_OK && !member->out)
+        atomic_store(&d->stopped, true);
     return member->out ? SF_OK : status;
+}
+
+static void forget_done(division *d)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < d->count; i++)
+        if (!d->done[i])
+            d->left[left++] = d->left[i];
+    d->count = left;
 }
 
 /* Everything that is left to do, on the members that are left. */
@@ -148,10 +167,11 @@ static int do_round(division *d, sf_error *error)
     for (uint32_t i = 0; i < crew->count; i++)
         if (!crew->members[i].out)
             d->active[members++] = i;
-    for (uint32_t i = 0; i < members; i++)
-        crew->members[d->active[i]].leads = i == 0;
-    int status = sf_parallel_for(members, d->count, do_item, d);
-    for (uint32_t i = 0; i < members; i++) {
+    uint32_t busy = members < d->count ? members : (uint32_t)d->count;
+    atomic_store(&d->next, busy);
+    memset(d->done, 0, d->count * sizeof *d->done);
+    int status = sf_parallel_for(busy, busy, work_round, d);
+    for (uint32_t i = 0; i < busy; i++) {
         const sf_member *member = &crew->members[d->active[i]];
         if (member->out)
             note(crew, &member->reason);
@@ -159,27 +179,32 @@ static int do_round(division *d, sf_error *error)
             *error = member->reason;
     }
     rename_crew(crew);
+    forget_done(d);
     return status;
 }
 
 static int divide(sf_crew *crew, size_t count, crew_body body, void *context, sf_error *error)
 {
     division d = {.crew = crew, .body = body, .context = context, .count = count};
-    d.done = sf_alloc(count, sizeof *d.done);
-    if (d.done == NULL)
-        return sf_fail_memory(error);
-    int status = SF_OK;
-    for (size_t left = count; left > 0 && status == SF_OK;) {
-        if (members_left(crew) == 0)
-            status = sf_fail(error, SF_UNAVAILABLE, NULL, "%s", crew->note);
-        else
-            status = do_round(&d, error);
-        left = 0;
-        for (size_t i = 0; i < count; i++)
-            left += !d.done[i];
-    }
+    d.left = sf_resize(NULL, count, sizeof *d.left);
+    d.done = sf_resize(NULL, count, sizeof *d.done);
+    int status = d.left != NULL && d.done != NULL ? SF_OK : sf_fail_memory(error);
+    for (size_t i = 0; i < count && status == SF_OK; i++)
+        d.left[i] = i;
+    while (d.count > 0 && status == SF_OK)
+        status = members_left(crew) > 0 ? do_round(&d, error)
+                                        : sf_fail(error, SF_UNAVAILABLE, NULL, "%s", crew->note);
+    sf_free(d.left);
     sf_free(d.done);
     return status;
+}
+
+static int open_stream(const sf_crew *crew, sf_member *member, sf_error *error)
+{
+    if (crew->raw.spikes != NULL)
+        return sf_events_raw_stream(&member->stream, crew->events, &crew->raw, member->device, error);
+    sf_stream spikes = sf_events_stream(crew->events);
+    return sf_device_stream_open(&member->stream, member->device, &spikes, error);
 }
 
 /* The events go to a member with its first share. */
@@ -187,8 +212,10 @@ static int send_events(const sf_crew *crew, sf_member *member, sf_error *error)
 {
     if (member->stream != NULL)
         return SF_OK;
-    sf_stream spikes = sf_events_stream(crew->events);
-    return sf_device_stream_open(&member->stream, member->device, &spikes, error);
+    double begin = sf_clock_seconds();
+    int status = open_stream(crew, member, error);
+    member->sending += sf_clock_seconds() - begin;
+    return status;
 }
 
 /* ---- counting ---- */
@@ -236,9 +263,11 @@ int sf_crew_count(sf_crew *crew, const sf_engine *engine, uint32_t *counts, cons
                                 .least = job->least,
                                 .counts = counts,
                                 .culled = job->culled};
-    counting c = {.crew = crew, .job = &request, .shares = members_left(crew)};
-    size_t shares = c.shares > 0 ? c.shares : 1;
-    int status = divide(crew, shares, count_share, &c, error);
+    size_t members = members_left(crew), most = job->candidates->count;
+    counting c = {.crew = crew, .job = &request, .shares = members < most ? members : most};
+    if (c.shares == 0)
+        c.shares = 1;
+    int status = divide(crew, c.shares, count_share, &c, error);
     for (size_t i = 0; i < c.shares && status == SF_OK; i++)
         *job->culled += c.culled[i];
     return status;
@@ -400,10 +429,16 @@ static int gather(mining *m, sf_error *error)
     return status;
 }
 
-/* Shares are worked on side by side: each size gets its part of the time that passed. */
+/* Shares are worked on side by side: each size gets its part of the time that passed after the slowest member
+ * had the events. */
 static void share_time(const mining *m, double *seconds, double passed)
 {
-    double total = 0;
+    double total = 0, sending = 0;
+    for (uint32_t i = 0; i < m->crew->count; i++)
+        sending = m->crew->members[i].sending > sending ? m->crew->members[i].sending : sending;
+    sending = sending < passed ? sending : passed;
+    seconds[1] += sending;
+    passed -= sending;
     for (uint32_t size = 2; size <= m->job->max_size; size++) {
         seconds[size] = 0;
         for (size_t i = 0; i < m->share_count; i++)
@@ -436,18 +471,25 @@ static int mine_in_shares(mining *m, size_t count, double *seconds, sf_error *er
     return status;
 }
 
-/* Lets members that have refused a job, but not failed, take part again. True where there is one. */
-static bool call_back(sf_crew *crew)
+/* Lets members that have refused, but not failed, take part again: a job on the events, where they hold them,
+ * or else the events. True where there is one. */
+static bool call_back(sf_crew *crew, bool holding)
 {
     uint32_t back = 0;
     for (uint32_t i = 0; i < crew->count; i++) {
         sf_member *member = &crew->members[i];
-        member->out = member->stream == NULL || sf_device_sick(member->device, NULL);
+        member->out = (member->stream != NULL) != holding || sf_device_sick(member->device, NULL);
         back += !member->out;
     }
     if (back > 0)
         note_sick(crew);
     return back > 0;
+}
+
+bool sf_crew_laid_out(sf_crew *crew)
+{
+    crew->raw = (sf_raw_spikes){0};
+    return call_back(crew, false);
 }
 
 int sf_crew_mine(sf_crew *crew, const sf_engine *engine, sf_tree *tree, double *seconds,
@@ -459,7 +501,8 @@ int sf_crew_mine(sf_crew *crew, const sf_engine *engine, sf_tree *tree, double *
         return status;
     size_t shares = crew->count; /* each prepares the whole stream: more would cost more */
     status = mine_in_shares(&m, shares, seconds, error);
-    for (int halving = 0; halving < MOST_HALVINGS && status == SF_UNAVAILABLE && call_back(crew); halving++) {
+    for (int halving = 0; halving < MOST_HALVINGS && status == SF_UNAVAILABLE && call_back(crew, true);
+         halving++) {
         shares *= 2;
         status = mine_in_shares(&m, shares, seconds, error);
     }

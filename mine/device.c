@@ -3,27 +3,36 @@
 
 #include "core/error.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /* Spikes within a delay that one core looks at in a second. */
 #define PAIRS_A_SECOND 2.5e8
 
-double sf_mine_cpu_seconds_ahead(const sf_mine_job *job, uint64_t spikes, int64_t span_ns)
+/* A GPU does in 4 ms what a core does in 4 s. Below that, the copy and the launches outweigh what is saved.
+ */
+static _Atomic double seconds_a_device = SF_DEVICE_SECONDS;
+static _Atomic uint32_t most_devices = SF_MOST_DEVICES;
+
+double sf_mine_core_seconds(const sf_delay *delays, size_t delay_count, double spikes, double span_ns)
 {
-    if (spikes < 2)
-        return 0;
-    double count = (double)spikes, span = (double)span_ns + 1, inside = 0;
-    for (uint32_t d = 0; d < job->delay_count; d++)
-        inside += (double)(job->delays[d].high_ns - job->delays[d].low_ns) / span;
-    return count * count * inside / PAIRS_A_SECOND / (job->threads > 0 ? job->threads : 1);
+    double inside = 0;
+    for (size_t d = 0; d < delay_count; d++)
+        inside += (double)(delays[d].high_ns - delays[d].low_ns) / (span_ns + 1);
+    return spikes < 2 ? 0 : spikes * spikes * inside / PAIRS_A_SECOND;
 }
 
-double sf_mine_cpu_seconds(const sf_mine_job *job)
+uint32_t sf_devices_worth(double core_seconds)
 {
-    const sf_events *events = job->events;
-    return events->count < 2
-               ? 0
-               : sf_mine_cpu_seconds_ahead(job, events->count, events->times[events->count - 1]);
+    double devices = core_seconds / seconds_a_device;
+    uint32_t most = most_devices;
+    return devices < most ? devices < 1 ? 1 : (uint32_t)devices : most;
+}
+
+void sf_devices_set_worth(double core_seconds, uint32_t most)
+{
+    seconds_a_device = core_seconds;
+    most_devices = most;
 }
 
 int sf_device_choose(sf_device **device, const char *name, sf_operation operation, const sf_engine *engine,
@@ -36,11 +45,13 @@ int sf_device_choose(sf_device **device, const char *name, sf_operation operatio
             *device = NULL;
         return SF_OK;
     }
-    int status = sf_device_find(device, name, error);
-    if (status == SF_OK && *device != NULL)
-        status = sf_device_check(*device, operation, engine, error);
-    if (status != SF_OK)
-        *device = NULL;
+    sf_device *devices[SF_MOST_DEVICES];
+    uint32_t count;
+    int status = sf_devices_find(devices, 1, &count, name, error);
+    if (status == SF_OK && count > 0)
+        status = sf_device_check(devices[0], operation, engine, error);
+    if (status == SF_OK && count > 0)
+        *device = devices[0];
     return status;
 }
 

@@ -6,9 +6,9 @@
 #include "mine/engine.h"
 
 /**
- * The device that `name` asks for and the engine runs on; NULL: the CPU. "auto" and NULL take one where there
- * is one and the CPU would need long enough: `cpu_seconds`. SF_UNAVAILABLE for a device that is missing,
- * SF_USAGE for one that does not have the engine.
+ * The device, or first of all devices, that `name` asks for and that has the engine; NULL: the CPU. "auto"
+ * and NULL take one where there is one and the CPU would need long enough: `cpu_seconds`. SF_UNAVAILABLE for
+ * a device that is missing, SF_USAGE for one that does not have the engine.
  */
 int sf_device_choose(sf_device **device, const char *name, sf_operation operation, const sf_engine *engine,
                      double cpu_seconds, sf_error *error);
@@ -17,11 +17,19 @@ int sf_device_choose(sf_device **device, const char *name, sf_operation operatio
 int sf_device_check(const sf_device *device, sf_operation operation, const sf_engine *engine,
                     sf_error *error);
 
-/** What the CPU needs for a job, roughly: enough to tell a millisecond from a second. */
-double sf_mine_cpu_seconds(const sf_mine_job *job);
+/** What one core of the CPU needs to find all pairs among so many spikes within span_ns, roughly: enough to
+ * tell a millisecond from a second. */
+double sf_mine_core_seconds(const sf_delay *delays, size_t delay_count, double spikes, double span_ns);
 
-/** The same on so many spikes within span_ns, of which there are no events yet. */
-double sf_mine_cpu_seconds_ahead(const sf_mine_job *job, uint64_t spikes, int64_t span_ns);
+/** How many devices are worth dividing a job among that one core of the CPU would need so long for, at least
+ * 1: each repeats what all need, above all the copy of the spikes. */
+uint32_t sf_devices_worth(double core_seconds);
+
+#define SF_DEVICE_SECONDS 4.0 /**< of a core's work, that a device more is worth it for */
+
+/** Tests and benchmarks: from now on a device is worth it for so many seconds of a core, 0: for any job; but
+ * never more than `most`. SF_DEVICE_SECONDS and SF_MOST_DEVICES are what it begins with. */
+void sf_devices_set_worth(double core_seconds, uint32_t most);
 
 /** The events as backends take them; borrows their arrays. */
 sf_stream sf_events_stream(const sf_events *events);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mine/events.h"
 
+#include "core/backend_window.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/thread.h"
 
 #include <inttypes.h>
 
-#define DROPPED UINT32_MAX
 #define LEAST_PIECE ((size_t)1 << 16) /* spikes below which another thread does not pay */
 
 /*
@@ -26,8 +26,9 @@ typedef struct layout {
     sf_events *events;
     const sf_spike *spikes;
     size_t count, unit_count;
-    uint32_t *number; /* by unit of the recording: its number among those kept, or DROPPED */
-    uint32_t *places; /* those of all pieces */
+    uint64_t *unit_spikes; /* by unit of the recording */
+    uint32_t *number;      /* by unit of the recording: its number among those kept, or SF_LEFT_OUT */
+    uint32_t *places;      /* those of all pieces */
     piece *pieces;
     size_t piece_count;
 } layout;
@@ -39,8 +40,8 @@ static int cut(layout *l, unsigned threads)
     l->piece_count = wanted + 1 + (l->count >> 31); /* what a piece counts fits into 32 bits */
     l->pieces = sf_resize(NULL, l->piece_count, sizeof *l->pieces);
     l->places = sf_alloc(l->piece_count * l->unit_count, sizeof *l->places);
-    l->number = sf_resize(NULL, l->unit_count, sizeof *l->number);
-    if (l->pieces == NULL || l->places == NULL || l->number == NULL)
+    l->unit_spikes = sf_resize(NULL, l->unit_count, sizeof *l->unit_spikes);
+    if (l->pieces == NULL || l->places == NULL || l->unit_spikes == NULL)
         return SF_NO_MEMORY;
     size_t length = l->count / l->piece_count + 1;
     for (size_t i = 0; i < l->piece_count; i++) {
@@ -91,44 +92,105 @@ static int check_order(const layout *l, sf_error *error)
     return SF_OK;
 }
 
-/* Numbers the kept units, whether or not they fire at all; first[u + 1] is how often unit u does. */
-static int number_units(layout *l, const sf_events_choice *choice, sf_error *error)
+static void sum_pieces(const layout *l, uint64_t *unit_spikes)
 {
-    sf_events *events = l->events;
-    size_t *spikes = sf_alloc(l->unit_count, sizeof *spikes), kept = 0;
-    events->unit = sf_resize(NULL, l->unit_count, sizeof *events->unit);
-    events->first = sf_alloc(l->unit_count + 1, sizeof *events->first);
-    if (spikes == NULL || events->unit == NULL || events->first == NULL) {
-        sf_free(spikes);
-        return sf_fail_memory(error);
-    }
+    for (size_t u = 0; u < l->unit_count; u++)
+        unit_spikes[u] = 0;
     for (size_t p = 0; p < l->piece_count; p++)
         for (size_t u = 0; u < l->unit_count; u++)
-            spikes[u] += l->pieces[p].places[u];
-    for (size_t u = 0; u < l->unit_count; u++) {
-        bool keep = (choice->keep == NULL || choice->keep[u]) && spikes[u] >= choice->least;
-        l->number[u] = keep ? events->unit_count : DROPPED;
-        if (!keep)
-            continue;
-        kept += spikes[u];
-        events->unit[events->unit_count++] = (uint32_t)u;
-        events->first[events->unit_count] = (uint32_t)spikes[u];
+            unit_spikes[u] += l->pieces[p].places[u];
+}
+
+static void close_layout(layout *l)
+{
+    sf_free(l->pieces);
+    sf_free(l->places);
+    sf_free(l->number);
+    sf_free(l->unit_spikes);
+}
+
+/* Counts the spikes of each unit, by piece and in all. */
+static int count_pieces(layout *l, unsigned threads, sf_error *error)
+{
+    if (cut(l, threads) != SF_OK)
+        return sf_fail_memory(error);
+    sf_parallel_for(threads, l->piece_count, count_piece, l);
+    int status = check_order(l, error);
+    if (status == SF_OK)
+        sum_pieces(l, l->unit_spikes);
+    return status;
+}
+
+int sf_events_count(uint64_t **unit_spikes, const sf_spike *spikes, size_t count, size_t unit_count,
+                    unsigned threads, sf_error *error)
+{
+    layout l = {.spikes = spikes, .count = count, .unit_count = unit_count};
+    int status = count_pieces(&l, threads, error);
+    *unit_spikes = NULL;
+    if (status == SF_OK) {
+        *unit_spikes = l.unit_spikes;
+        l.unit_spikes = NULL;
     }
-    sf_free(spikes);
-    if (kept >= UINT32_MAX)
+    close_layout(&l);
+    return status;
+}
+
+static bool is_kept(const sf_events_choice *choice, size_t unit, const uint64_t *unit_spikes)
+{
+    return (choice->keep == NULL || choice->keep[unit]) && unit_spikes[unit] >= choice->least;
+}
+
+/* Numbers the kept units, whether or not they fire at all, and adds up their spikes. */
+static int number_units(sf_events *events, const uint64_t *unit_spikes, size_t unit_count,
+                        const sf_events_choice *choice, sf_error *error)
+{
+    uint64_t count = 0;
+    for (size_t u = 0; u < unit_count; u++) {
+        if (!is_kept(choice, u, unit_spikes))
+            continue;
+        events->unit[events->unit_count++] = (uint32_t)u;
+        count += unit_spikes[u];
+        events->first[events->unit_count] = (uint32_t)count;
+    }
+    if (count >= UINT32_MAX)
         return sf_fail(error, SF_DATA, NULL,
-                       "%zu spikes are more than the %" PRIu32 " that can be mined at once", kept,
+                       "%" PRIu64 " spikes are more than the %" PRIu32 " that can be mined at once", count,
                        UINT32_MAX - 1);
-    events->count = (uint32_t)kept;
+    events->count = (uint32_t)count;
     return SF_OK;
 }
 
-/* Sums up where each unit, and each piece's spikes of it, begin. */
+int sf_events_outline(sf_events *events, const sf_spike *spikes, size_t count, size_t unit_count,
+                      const uint64_t *unit_spikes, const sf_events_choice *choice, sf_error *error)
+{
+    *events = (sf_events){.unit = sf_resize(NULL, unit_count, sizeof *events->unit),
+                          .first = sf_alloc(unit_count + 1, sizeof *events->first)};
+    int status = events->unit != NULL && events->first != NULL
+                     ? number_units(events, unit_spikes, unit_count, choice, error)
+                     : sf_fail_memory(error);
+    size_t first = 0;
+    while (first < count && !is_kept(choice, spikes[first].unit, unit_spikes))
+        first++;
+    events->origin_ns = first < count ? spikes[first].time_ns : 0;
+    if (status != SF_OK)
+        sf_events_close(events);
+    return status;
+}
+
+uint32_t *sf_events_numbers(const sf_events *events, size_t unit_count)
+{
+    uint32_t *numbers = sf_resize(NULL, unit_count, sizeof *numbers);
+    for (size_t u = 0; numbers != NULL && u < unit_count; u++)
+        numbers[u] = SF_LEFT_OUT;
+    for (uint32_t u = 0; numbers != NULL && u < events->unit_count; u++)
+        numbers[events->unit[u]] = u;
+    return numbers;
+}
+
+/* Sums up where each piece's spikes of each unit begin. */
 static void place_pieces(layout *l)
 {
     sf_events *events = l->events;
-    for (uint32_t u = 0; u < events->unit_count; u++)
-        events->first[u + 1] += events->first[u];
     uint32_t position = 0;
     /* first[u] serves as the place of the next piece, and is shifted back afterwards. */
     for (size_t p = 0; p < l->piece_count; p++) {
@@ -153,7 +215,7 @@ static int deal_out_piece(void *context, unsigned worker, size_t item)
     uint32_t p = own->position;
     for (size_t i = own->begin; i < own->end; i++) {
         uint32_t unit = l->spikes[i].unit, number = l->number[unit];
-        if (number == DROPPED)
+        if (number == SF_LEFT_OUT)
             continue;
         l->events->times[p] = l->spikes[i].time_ns - l->events->origin_ns;
         l->events->owner[p] = number;
@@ -165,18 +227,14 @@ static int deal_out_piece(void *context, unsigned worker, size_t item)
 static int deal_out(layout *l, unsigned threads, sf_error *error)
 {
     sf_events *events = l->events;
+    l->number = sf_events_numbers(events, l->unit_count);
     events->times = sf_resize(NULL, events->count, sizeof *events->times);
     events->owner = sf_resize(NULL, events->count, sizeof *events->owner);
     events->positions = sf_resize(NULL, events->count, sizeof *events->positions);
-    if (events->times == NULL || events->owner == NULL || events->positions == NULL)
+    if (l->number == NULL || events->times == NULL || events->owner == NULL || events->positions == NULL)
         return sf_fail_memory(error);
     sf_memory_scattered(events->positions, events->count * sizeof *events->positions);
-    if (events->count > 0) {
-        const sf_spike *first = l->spikes;
-        while (l->number[first->unit] == DROPPED)
-            first++;
-        events->origin_ns = first->time_ns;
-    }
+    place_pieces(l);
     sf_parallel_for(threads, l->piece_count, deal_out_piece, l);
     return SF_OK;
 }
@@ -186,20 +244,12 @@ int sf_events_lay_out(sf_events *events, const sf_spike *spikes, size_t count, s
 {
     *events = (sf_events){0};
     layout l = {.events = events, .spikes = spikes, .count = count, .unit_count = unit_count};
-    int status = cut(&l, choice->threads) == SF_OK ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK) {
-        sf_parallel_for(choice->threads, l.piece_count, count_piece, &l);
-        status = check_order(&l, error);
-    }
+    int status = count_pieces(&l, choice->threads, error);
     if (status == SF_OK)
-        status = number_units(&l, choice, error);
-    if (status == SF_OK) {
-        place_pieces(&l);
+        status = sf_events_outline(events, spikes, count, unit_count, l.unit_spikes, choice, error);
+    if (status == SF_OK)
         status = deal_out(&l, choice->threads, error);
-    }
-    sf_free(l.pieces);
-    sf_free(l.places);
-    sf_free(l.number);
+    close_layout(&l);
     if (status != SF_OK)
         sf_events_close(events);
     return status;

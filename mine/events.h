@@ -44,6 +44,25 @@ int sf_events_time_units(sf_events *events, unsigned threads, sf_error *error);
 int sf_events_open(sf_events *events, const sf_spike *spikes, size_t count, size_t unit_count,
                    const bool *keep, sf_error *error);
 
+/**
+ * How many spikes each unit fires, *unit_spikes by unit of the recording, from sf_alloc. SF_DATA as
+ * sf_events_lay_out, SF_NO_MEMORY.
+ */
+int sf_events_count(uint64_t **unit_spikes, const sf_spike *spikes, size_t count, size_t unit_count,
+                    unsigned threads, sf_error *error);
+
+/**
+ * The events of the units chosen as far as the numbers of spikes tell: unit_count, unit, count, first and
+ * origin_ns are those of sf_events_lay_out, the arrays by position and by place are NULL. SF_DATA for more
+ * spikes than can be mined at once, SF_NO_MEMORY.
+ */
+int sf_events_outline(sf_events *events, const sf_spike *spikes, size_t count, size_t unit_count,
+                      const uint64_t *unit_spikes, const sf_events_choice *choice, sf_error *error);
+
+/** By unit of the recording: its number among the kept, or SF_LEFT_OUT; NULL: no memory. To be freed by
+ * sf_free. */
+uint32_t *sf_events_numbers(const sf_events *events, size_t unit_count);
+
 void sf_events_close(sf_events *events); /**< a zeroed object is allowed */
 
 /** The first position whose time is not before `time_ns` (on the recording's clock). */

@@ -30,7 +30,8 @@ typedef struct run {
     double *x_um, *y_um;                      /* by unit of the events */
     sf_crew crew;                             /* where to mine */
     bool on_cpu;                              /* nowhere else, or no longer */
-    bool outlined;                            /* the events are laid out on the device alone */
+    bool outlined;                            /* the events are laid out on devices alone */
+    bool resident;                            /* on the one that holds the window already */
     uint64_t culled[SF_EPISODE_MAX_SIZE + 1]; /* by size */
 } run;
 
@@ -112,16 +113,46 @@ static void set_threshold(run *r)
 
 /* ---- size 1 ---- */
 
-/* Whether the device that holds the spikes is the one to mine them: it then lays them out. */
-static int choose_resident(run *r, sf_error *error)
+/* Where to mine. Devices that search lay the spikes out themselves, if they do not hold them already. */
+static int choose_devices(run *r, sf_error *error)
 {
+    const sf_mine_input *input = r->input;
     const sf_mine_options *options = r->options;
-    if (options->resident == NULL || r->engine->mine == NULL)
-        return SF_OK;
-    double seconds = sf_mine_cpu_seconds_ahead(&r->job, r->input->spike_count, r->input->duration_ns);
-    int status =
-        sf_crew_open(&r->crew, &r->events, options->device, SF_OPERATION_MINE, r->engine, seconds, error);
-    r->outlined = r->crew.count == 1 && r->crew.members[0].device == sf_resident_device(options->resident);
+    size_t count = input->spike_count;
+    double span_ns =
+        count > 1 ? (double)input->spikes[count - 1].time_ns - (double)input->spikes[0].time_ns : 0;
+    bool searches = r->engine->mine != NULL;
+    sf_crew_job job = {
+        .device = options->device,
+        .operation = searches ? SF_OPERATION_MINE : SF_OPERATION_COUNT,
+        .engine = r->engine,
+        .core_seconds = sf_mine_core_seconds(options->delays, options->delay_count, (double)count, span_ns),
+        .threads = r->job.threads};
+    int status = sf_crew_open(&r->crew, &r->events, &job, error);
+    if (status != SF_OK || r->crew.count == 0 || !searches)
+        return status;
+    r->outlined = true;
+    r->resident = options->resident != NULL && r->crew.count == 1 &&
+                  r->crew.members[0].device == sf_resident_device(options->resident);
+    if (!r->resident)
+        r->crew.raw = (sf_raw_spikes){input->spikes, count, input->units->count};
+    return SF_OK;
+}
+
+/* What a device lays out, the CPU only counts. */
+static int outline(run *r, const sf_events_choice *choice, sf_error *error)
+{
+    const sf_mine_input *input = r->input;
+    size_t units = input->units->count;
+    const uint64_t *known = r->resident ? r->options->unit_spikes : NULL;
+    uint64_t *counted = NULL;
+    int status = SF_OK;
+    if (known == NULL)
+        status = sf_events_count(&counted, input->spikes, input->spike_count, units, choice->threads, error);
+    if (status == SF_OK)
+        status = sf_events_outline(&r->events, input->spikes, input->spike_count, units,
+                                   known != NULL ? known : counted, choice, error);
+    sf_free(counted);
     return status;
 }
 
@@ -130,12 +161,11 @@ static int choose_resident(run *r, sf_error *error)
 static int lay_out(run *r, sf_error *error)
 {
     const sf_mine_input *input = r->input;
-    size_t units = input->units->count;
     sf_events_choice choice = {.least = r->job.least, .threads = r->job.threads};
     if (r->outlined)
-        return sf_events_outline(&r->events, input->spikes, input->spike_count, units,
-                                 r->options->unit_spikes, &choice, error);
-    int status = sf_events_lay_out(&r->events, input->spikes, input->spike_count, units, &choice, error);
+        return outline(r, &choice, error);
+    int status =
+        sf_events_lay_out(&r->events, input->spikes, input->spike_count, input->units->count, &choice, error);
     if (status == SF_OK && r->engine->mine == NULL)
         status = sf_events_time_units(&r->events, r->job.threads, error);
     return status;
@@ -285,16 +315,10 @@ static int mine_levels(run *r, double *seconds, sf_error *error)
 
 /* ---- where ---- */
 
-/* The events go to the devices with their first share, or lie on one already. */
-static int open_crew(run *r, bool searches, sf_error *error)
+/* The window that the one device holds already becomes its events. */
+static int take_resident(run *r, sf_error *error)
 {
-    sf_operation operation = searches ? SF_OPERATION_MINE : SF_OPERATION_COUNT;
-    if (!r->outlined)
-        return sf_crew_open(&r->crew, &r->events, r->options->device, operation, r->engine,
-                            sf_mine_cpu_seconds(&r->job), error);
     sf_member *member = &r->crew.members[0];
-    if (r->events.count == 0)
-        return SF_OK;
     int status = sf_events_resident_stream(&member->stream, &r->events, r->input->units->count,
                                            r->options->resident, &member->reason);
     if (status == SF_UNAVAILABLE)
@@ -304,34 +328,46 @@ static int open_crew(run *r, bool searches, sf_error *error)
     return status == SF_UNAVAILABLE ? SF_OK : status;
 }
 
-/* What only the device had laid out, the CPU lays out for itself: the same units under the same numbers. */
-static int mine_here(run *r, double *seconds, sf_error *error)
+/* What only devices had laid out, the CPU lays out for itself: the same units under the same numbers. */
+static int lay_out_here(run *r, sf_error *error)
 {
-    int status = SF_OK;
-    if (r->outlined) {
-        r->outlined = false;
-        sf_events_close(&r->events);
-        status = lay_out(r, error);
-    }
-    return status == SF_OK ? r->engine->mine(&r->result->found->tree, seconds, &r->job, error) : status;
+    if (!r->outlined)
+        return SF_OK;
+    r->outlined = false;
+    sf_events_close(&r->events);
+    return lay_out(r, error);
+}
+
+/* Spikes as they are and their layout take twice the room of the layout: where they had none, it is made
+ * here. */
+static int mine_there(run *r, double *seconds, sf_error *error)
+{
+    sf_tree *tree = &r->result->found->tree;
+    int status = sf_crew_mine(&r->crew, r->engine, tree, seconds, &r->job, error);
+    if (status != SF_UNAVAILABLE || !sf_crew_laid_out(&r->crew))
+        return status;
+    status = lay_out_here(r, error);
+    return status == SF_OK ? sf_crew_mine(&r->crew, r->engine, tree, seconds, &r->job, error) : status;
+}
+
+static int search(run *r, double *seconds, sf_error *error)
+{
+    int status = r->on_cpu ? SF_UNAVAILABLE : mine_there(r, seconds, error);
+    r->on_cpu = status == SF_UNAVAILABLE;
+    if (r->on_cpu)
+        status = lay_out_here(r, error);
+    if (r->on_cpu && status == SF_OK)
+        status = r->engine->mine(&r->result->found->tree, seconds, &r->job, error);
+    return status;
 }
 
 static int mine_episodes(run *r, double *seconds, sf_error *error)
 {
-    bool searches = r->engine->mine != NULL;
-    int status = open_crew(r, searches, error);
+    int status = r->resident && r->events.count > 0 ? take_resident(r, error) : SF_OK;
     if (status != SF_OK)
         return status;
     r->on_cpu = r->crew.count == 0 || r->crew.members[0].out || r->events.count == 0;
-    if (!searches) {
-        status = mine_levels(r, seconds, error);
-    } else {
-        if (!r->on_cpu)
-            status = sf_crew_mine(&r->crew, r->engine, &r->result->found->tree, seconds, &r->job, error);
-        r->on_cpu = r->on_cpu || status == SF_UNAVAILABLE;
-        if (r->on_cpu)
-            status = mine_here(r, seconds, error);
-    }
+    status = r->engine->mine != NULL ? search(r, seconds, error) : mine_levels(r, seconds, error);
     sf_mine_result *result = r->result;
     snprintf(result->device, sizeof result->device, "%s", r->on_cpu ? "cpu" : r->crew.name);
     snprintf(result->device_note, sizeof result->device_note, "%s", r->crew.note);
@@ -496,7 +532,7 @@ static int prepare(run *r, const sf_progress *progress, sf_error *error)
 static int mine_all(run *r, sf_error *error)
 {
     double start = sf_clock_seconds(), seconds[SF_EPISODE_MAX_SIZE + 1] = {0};
-    int status = choose_resident(r, error);
+    int status = choose_devices(r, error);
     if (status == SF_OK)
         status = lay_out(r, error);
     if (status == SF_OK)

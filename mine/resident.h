@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Mining spikes that a device holds already: the CPU lays nothing out. */
+/** Mining spikes that a device lays out: the CPU only counts what each unit fires. */
 #ifndef SF_MINE_RESIDENT_H
 #define SF_MINE_RESIDENT_H
 
@@ -7,16 +7,19 @@
 #include "mine/events.h"
 #include "window/resident.h"
 
-/**
- * The events of the units chosen as far as the numbers of spikes tell: unit_count, unit, count, first and
- * origin_ns are those of sf_events_lay_out, the arrays by position and by place are NULL. SF_DATA for more
- * spikes than can be mined at once, SF_NO_MEMORY.
- */
-int sf_events_outline(sf_events *events, const sf_spike *spikes, size_t count, size_t unit_count,
-                      const uint64_t *unit_spikes, const sf_events_choice *choice, sf_error *error);
-
 /** The outlined events of a recording of `unit_count` units as a stream on the device that holds them. */
 int sf_events_resident_stream(sf_device_stream **stream, const sf_events *events, size_t unit_count,
                               sf_resident *resident, sf_error *error);
+
+/** A recording's spikes as they are. */
+typedef struct sf_raw_spikes {
+    const sf_spike *spikes;
+    size_t count, unit_count;
+} sf_raw_spikes;
+
+/** The outlined events as a stream on a device that gets the spikes as they are. SF_UNAVAILABLE also where
+ * they have no room as they are, or the plugin does not lay them out: sf_events_stream may do. */
+int sf_events_raw_stream(sf_device_stream **stream, const sf_events *events, const sf_raw_spikes *raw,
+                         sf_device *device, sf_error *error);
 
 #endif

@@ -277,27 +277,37 @@ static int control_rate(test *t, sf_error *error)
     return status;
 }
 
+/* What one core would need, roughly: a prefix has about as many ends as it has counts, each is followed by
+ * the spikes within a delay, and either end of an episode is shifted. */
+static double core_seconds(const test *t)
+{
+    const sf_tree *tree = t->request.tree;
+    double spikes = t->events.count, span = spikes > 1 ? (double)t->events.times[t->events.count - 1] : 0,
+           ends = 0;
+    for (uint32_t size = 1; size < t->mining->max_size; size++)
+        for (size_t i = 0; i < tree->levels[size - 1].count; i++)
+            ends += tree->levels[size - 1].nodes[i].count;
+    double pairs = sf_mine_core_seconds(t->request.delays, tree->delay_count, spikes, span);
+    return spikes > 0 ? 2.0 * t->told->options.surrogates * pairs * ends / spikes : 0;
+}
+
 /* Mining has refused a device that is missing; one that failed since leaves the work to the CPU. */
 static int choose_devices(test *t, sf_error *error)
 {
     const sf_engine *interval;
-    sf_mine_job job = {.events = &t->events,
-                       .delays = t->request.delays,
-                       .delay_count = t->request.tree->delay_count,
-                       .threads = t->threads};
-    double cpu_seconds = 2.0 * t->told->options.surrogates * sf_mine_cpu_seconds(&job);
+    double seconds = core_seconds(t);
     const char *name = t->told->options.device;
     int status = sf_engine_find(&interval, "interval", error);
     if (status != SF_OK)
         return status;
     if (name == NULL || strcmp(name, "auto") == 0) {
-        status =
-            sf_device_choose(&t->devices.devices[0], name, SF_OPERATION_MINE, interval, cpu_seconds, error);
+        status = sf_device_choose(&t->devices.devices[0], name, SF_OPERATION_MINE, interval,
+                                  seconds / t->threads, error);
         t->devices.count = t->devices.devices[0] != NULL;
         return status;
     }
     sf_error reason;
-    status = sf_devices_find(t->devices.devices, &t->devices.count, name, &reason);
+    status = sf_devices_find(t->devices.devices, sf_devices_worth(seconds), &t->devices.count, name, &reason);
     if (status == SF_UNAVAILABLE)
         snprintf(t->told->device_note, sizeof t->told->device_note, "%.255s", reason.text);
     else if (status != SF_OK && error != NULL)

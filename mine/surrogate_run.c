@@ -101,6 +101,15 @@ static int find_maxima(void *context, unsigned worker, size_t item)
     return sf_device_release(m->device, status, &failure, &m->reason);
 }
 
+/* What the member that ended a step has said. */
+static int tell_reason(const crew_run *run, int status, sf_error *error)
+{
+    for (uint32_t i = 0; i < run->count; i++)
+        if ((int)run->members[i].reason.code == status)
+            *error = run->members[i].reason;
+    return status;
+}
+
 static int open_members(crew_run *run, const sf_surrogate_devices *devices, sf_error *error)
 {
     const sf_surrogate_plan *plan = &run->side->plan;
@@ -110,8 +119,10 @@ static int open_members(crew_run *run, const sf_surrogate_devices *devices, sf_e
         member *m = &run->members[i];
         m->device = devices->devices[i];
         if (sf_device_backend(m->device)->surrogates == NULL)
-            return sf_fail(error, SF_UNAVAILABLE, NULL, "%s does not count in surrogates",
-                           sf_device_name(m->device));
+            return tell_reason(run,
+                               sf_fail(&m->reason, SF_UNAVAILABLE, NULL, "%s does not count in surrogates",
+                                       sf_device_name(m->device)),
+                               error);
         m->plan = *plan;
         m->plan.progress = i == 0 ? plan->progress : NULL;
         m->first = (uint32_t)((uint64_t)n * i / run->count);
@@ -166,17 +177,18 @@ static void gather_maxima(crew_run *run)
     }
 }
 
-/* What the member that ended a step has said. */
-static int tell_reason(const crew_run *run, int status, sf_error *error)
+/* Those that gave no reason to leave. */
+static void keep_able(sf_surrogate_devices *devices, const crew_run *run)
 {
-    for (uint32_t i = 0; i < run->count; i++)
-        if ((int)run->members[i].reason.code == status)
-            *error = run->members[i].reason;
-    return status;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < devices->count; i++)
+        if (i >= run->count || run->members[i].reason.code != SF_UNAVAILABLE)
+            devices->devices[left++] = devices->devices[i];
+    devices->count = left;
 }
 
-static int run_there(sf_surrogate_outcome *outcome, const sf_surrogate_side *side, uint32_t least,
-                     const sf_surrogate_devices *devices, sf_error *error)
+static int share_out(sf_surrogate_outcome *outcome, const sf_surrogate_side *side, uint32_t least,
+                     sf_surrogate_devices *devices, sf_error *error)
 {
     crew_run run = {.outcome = outcome, .side = side, .least = least};
     int status = open_members(&run, devices, error);
@@ -192,7 +204,22 @@ static int run_there(sf_surrogate_outcome *outcome, const sf_surrogate_side *sid
         else
             tell_reason(&run, status, error);
     }
+    if (status == SF_UNAVAILABLE)
+        keep_able(devices, &run);
     close_members(&run);
+    return status;
+}
+
+/* On the devices that are left, again, where one fails or refuses. */
+static int run_there(sf_surrogate_outcome *outcome, const sf_surrogate_side *side, uint32_t least,
+                     sf_surrogate_devices *devices, char note[256], sf_error *error)
+{
+    int status = SF_UNAVAILABLE;
+    while (status == SF_UNAVAILABLE && devices->count > 0) {
+        status = share_out(outcome, side, least, devices, error);
+        if (status == SF_UNAVAILABLE)
+            snprintf(note, 256, "%.255s", error->text);
+    }
     return status;
 }
 
@@ -215,13 +242,8 @@ int sf_surrogate_run(sf_surrogate_outcome *outcome, const sf_surrogate_side *sid
 {
     sf_error reason = {0};
     int status = open_outcome(outcome, side, surrogates) == SF_OK ? SF_UNAVAILABLE : sf_fail_memory(&reason);
-    if (status == SF_UNAVAILABLE && devices->count > 0) {
-        status = run_there(outcome, side, least, devices, &reason);
-        if (status == SF_UNAVAILABLE) {
-            snprintf(note, 256, "%.255s", reason.text);
-            devices->count = 0;
-        }
-    }
+    if (status == SF_UNAVAILABLE)
+        status = run_there(outcome, side, least, devices, note, &reason);
     if (status == SF_UNAVAILABLE)
         status = run_here(outcome, side, least, threads, &reason);
     if (status != SF_OK) {

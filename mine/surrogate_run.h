@@ -23,9 +23,9 @@ typedef struct sf_surrogate_devices {
 
 /**
  * Counts all candidates of the side in so many surrogates, once for their sums and, where the counts were too
- * many to keep, once more for the maxima over candidates that count `least` or more. Where a device failed
- * or refused, devices->count is 0 afterwards, `note` says why, and the CPU did the work. SF_NO_MEMORY,
- * SF_CANCELLED.
+ * many to keep, once more for the maxima over candidates that count `least` or more. A device that failed or
+ * refused is not among `devices` afterwards, and `note` says why: those left did the work, or the CPU.
+ * SF_NO_MEMORY, SF_CANCELLED.
  */
 int sf_surrogate_run(sf_surrogate_outcome *outcome, const sf_surrogate_side *side, uint32_t surrogates,
                      uint32_t least, sf_surrogate_devices *devices, unsigned threads, char note[256],

@@ -11,10 +11,15 @@
 /* A run goes on for so long that starting a device always pays. */
 static int choose(sf_device **device, const sf_config *config, sf_error *error)
 {
-    if (strcmp(config->device, "auto") != 0)
-        return sf_device_find(device, config->device, error);
-    *device = sf_device_auto(INFINITY);
-    return SF_OK;
+    sf_device *devices[SF_MOST_DEVICES];
+    uint32_t count;
+    if (strcmp(config->device, "auto") == 0) {
+        *device = sf_device_auto(INFINITY);
+        return SF_OK;
+    }
+    int status = sf_devices_find(devices, 1, &count, config->device, error);
+    *device = count > 0 ? devices[0] : NULL;
+    return status;
 }
 
 /* What a device refuses or fails at, the CPU does: only memory of this program ends the run. */

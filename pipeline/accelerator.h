@@ -16,8 +16,8 @@ typedef struct sf_accelerator {
     sf_resident *resident; /**< or NULL: no window is kept on the device */
 } sf_accelerator;
 
-/** The device that `device` of the configuration names, or with `auto` the first there is. SF_UNAVAILABLE
- * where a named one is missing. */
+/** The device that `device` of the configuration names, or with `auto` and `cuda:all` the first there is.
+ * SF_UNAVAILABLE where a named one is missing. */
 int sf_accelerator_open(sf_accelerator *accelerator, const sf_config *config, sf_error *error);
 void sf_accelerator_close(sf_accelerator *accelerator);
 

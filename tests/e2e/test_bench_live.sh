@@ -2,8 +2,8 @@
 # bench throughput and bench latency: one object a row with the documented fields.
 . "$E2E/functions.sh"
 
-expect 64 "found 'gpu', expected auto, cpu, cuda or cuda:N" $SYNFIRE bench latency --device gpu
-expect 64 "found 'tpu:0', expected auto, cpu, cuda or cuda:N" $SYNFIRE bench throughput --device tpu:0
+expect 64 "found 'gpu', expected auto, cpu, cuda, cuda:N or cuda:all" $SYNFIRE bench latency --device gpu
+expect 64 "found 'tpu:0', expected auto, cpu, cuda, cuda:N or cuda:all" $SYNFIRE bench throughput --device tpu:0
 
 [ -z "$SYNFIRE_SANITIZE" ] || exit 0 # figures of a checked program say nothing
 

@@ -31,7 +31,8 @@ $mine --device test:0 --json >out 2>err
 check "out['device'] == 'test:0' and out['device_note'] is None and out['episodes'] == json.load(open('episodes'))"
 [ ! -s err ]
 told test:2 cpu 'too large' 'mined on the CPU: the job is too large'
-told test:all 'test:all (' '' 'mined on test:all (' # which of them did not is a matter of luck
+$mine --device test:all --json >out # too small to be divided
+check "out['device'] == 'test:0' and out['device_note'] is None and out['episodes'] == json.load(open('episodes'))"
 check 'out["device_memory"] == 1000'
 $mine --device test:0 | grep -q 'engine interval on test:0'
 $mine --device test:1 --significance segment-shift --surrogates 100 --json >out 2>err
@@ -56,7 +57,15 @@ timeout --preserve-status -s INT 3 $SYNFIRE bench episodes sym26 --json >out 2>e
 [ $code = 130 ] && grep -q 'bench: stopped while' err
 python3 -c 'import json; assert json.load(open("out"))[0]["engine"] == "interval"'
 expect 64 "--kronecker: is for other benchmarks than episodes" $SYNFIRE bench episodes sym26 --kronecker 4:4:1
-expect 64 "--device: is for other benchmarks than episodes" $SYNFIRE bench episodes sym26 --device cpu
+expect 64 "--device: is for other benchmarks than match" $SYNFIRE bench match hprd --device cpu
+expect 64 "--device: is for mining, not for counts" $SYNFIRE bench episodes counts --device cpu
+
+# Divided among all, every number of devices finds the same.
+TEST_PLUGIN_DEVICES=wwww $SYNFIRE bench episodes sym26 --device test:all --json >out 2>err
+python3 -c '
+import json
+devices = [r["device"] for r in json.load(open("out"))]
+assert devices == ["test:0", "test:all (2)", "test:all (4)"], devices'
 
 # A device that does not work spoils no benchmark.
 XDG_CACHE_HOME=$PWD/cache $SYNFIRE bench episodes --calibrate --json >out 2>err

@@ -6,6 +6,7 @@
 #include "support/runs.h"
 
 #include "core/backend.h"
+#include "mine/device.h"
 
 #include <string.h>
 
@@ -208,6 +209,42 @@ static void a_run_in_real_time_outlives_its_device(void **state)
     sf_recording_free(&recording);
 }
 
+/* A run has its window on the first device; discoveries are divided where that is worth it, and go on with
+ * the devices that are left. */
+static void all_devices_discover(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *devices, *device_state, *counting_device, *discovery_device;
+        double worth;
+    } cases[] = {
+        {"ww", "ok", "test:0", "test:0", SF_DEVICE_SECONDS},
+        {"ww", "ok", "test:0", "test:all (2)", 0},
+        {"lw", "sick", "cpu", "test:1", SF_DEVICE_SECONDS},
+        {"lw", "sick", "cpu", "test:1", 0},
+    };
+    sf_recording recording = busy_recording();
+    test_collector *cpu = run_on("cpu", &recording);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        close_devices(NULL);
+        setenv("TEST_PLUGIN_DEVICES", cases[i].devices, 1);
+        sf_devices_set_worth(cases[i].worth, SF_MOST_DEVICES);
+        load_devices(NULL);
+        test_collector *all = run_on("test:all", &recording);
+        assert_same_episodes(cpu, all);
+        const sf_status_message *status = test_last_status(all);
+        assert_string_equal(status->device, "test:0");
+        assert_string_equal(status->device_state, cases[i].device_state);
+        assert_string_equal(status->counting_device, cases[i].counting_device);
+        assert_string_equal(status->discovery_device, cases[i].discovery_device);
+        test_collector_free(all);
+    }
+    unsetenv("TEST_PLUGIN_DEVICES");
+    sf_devices_set_worth(SF_DEVICE_SECONDS, SF_MOST_DEVICES);
+    test_collector_free(cpu);
+    sf_recording_free(&recording);
+}
+
 static void a_device_is_asked_for_by_name(void **state)
 {
     (void)state;
@@ -228,7 +265,7 @@ static void a_device_is_asked_for_by_name(void **state)
     sf_error error = {0};
     static const char wrong[] = "device: gpu\n";
     test_assert_fails(sf_config_parse(&config, wrong, strlen(wrong), "test.yaml", NULL, 0, &error), &error,
-                      SF_CONFIG, "found 'gpu', expected auto, cpu, cuda or cuda:N");
+                      SF_CONFIG, "found 'gpu', expected auto, cpu, cuda, cuda:N or cuda:all");
     assert_string_equal(error.place, "test.yaml:1:9: device");
     sf_recording_free(&recording);
 }
@@ -243,6 +280,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_device_keeps_to_the_memory_it_may_take, load_devices,
                                         close_devices),
         cmocka_unit_test_setup_teardown(a_run_in_real_time_outlives_its_device, load_devices, close_devices),
+        cmocka_unit_test_setup_teardown(all_devices_discover, load_devices, close_devices),
         cmocka_unit_test_setup_teardown(a_device_is_asked_for_by_name, load_devices, close_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

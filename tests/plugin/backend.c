@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A plugin without a device, for tests: its devices do their work by the engines of the CPU, and each has a
- * character. Device 0 works, device 1 is lost in the middle of its second job, device 2 finds every job too
- * large, device 3 cannot be opened, device 4 mines from one first unit at a time only, device 5 is lost while
- * spikes are appended to a window.
+ * character, a letter below. The variable TEST_PLUGIN_DEVICES says which there are.
  */
 #include "core/backend_window.h"
 #include "core/error.h"
@@ -12,27 +10,43 @@
 #include "plugin/plugin.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { WORKS, IS_LOST, REFUSES, IS_BROKEN, IS_SMALL, LOSES_WINDOWS, DEVICES };
+enum {
+    WORKS = 'w',
+    IS_LOST = 'l', /* in the middle of its second job */
+    DIES = 'd',    /* in the middle of its first */
+    REFUSES = 'r', /* every job as too large */
+    IS_BROKEN = 'b',
+    IS_SMALL = 's',     /* mines from one first unit at a time, and lays nothing out */
+    LOSES_WINDOWS = 'v' /* is lost while spikes are appended */
+};
+
+static const char *devices(void)
+{
+    const char *asked = getenv("TEST_PLUGIN_DEVICES");
+    return asked != NULL ? asked : "wlrbsv";
+}
 
 #define APPENDS_UNTIL_LOST 12
 
 static uint32_t device_count(char *why, size_t size)
 {
     snprintf(why, size, "there are some");
-    return DEVICES;
+    return (uint32_t)strlen(devices());
 }
 
 static int open_device(sf_backend_device **device, uint32_t index, uint64_t memory_limit, sf_error *error)
 {
-    if (index == IS_BROKEN)
+    if (devices()[index] == IS_BROKEN)
         return sf_fail(error, SF_IO, NULL, "it does not start");
     *device = sf_alloc(1, sizeof **device);
     if (*device == NULL)
         return sf_fail_memory(error);
     (*device)->index = index;
     (*device)->memory_limit = memory_limit;
+    (*device)->character = devices()[index];
     return SF_OK;
 }
 
@@ -85,7 +99,7 @@ static int stream_open(sf_backend_stream **opened, sf_backend_device *device, co
 int test_begin_job(sf_backend_device *device, sf_error *error)
 {
     device->jobs++;
-    if (device->index == REFUSES)
+    if (device->character == REFUSES)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "the job is too large for a test device");
     if (device->memory_limit > 0 && device->memory_limit < TEST_JOB_BYTES)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "the job needs more than the %llu bytes it may take",
@@ -95,7 +109,7 @@ int test_begin_job(sf_backend_device *device, sf_error *error)
 
 bool test_is_lost(const sf_backend_device *device)
 {
-    return device->index == IS_LOST && device->jobs >= 2;
+    return device->character == DIES || (device->character == IS_LOST && device->jobs >= 2);
 }
 
 static int count(sf_backend_stream *stream, const sf_backend_count *job, sf_error *error)
@@ -174,7 +188,7 @@ static int mine(sf_backend_stream *stream, const sf_backend_mine *job, sf_error 
     int status = test_begin_job(stream->device, error);
     if (status == SF_OK && job->forbidden != NULL)
         status = sf_fail(error, SF_UNAVAILABLE, NULL, "a test device knows no distances");
-    if (status == SF_OK && stream->device->index == IS_SMALL && job->last_unit > job->first_unit + 1)
+    if (status == SF_OK && stream->device->character == IS_SMALL && job->last_unit > job->first_unit + 1)
         status = sf_fail(error, SF_UNAVAILABLE, NULL, "the job is too large for a small device");
     if (status != SF_OK)
         return status;
@@ -240,7 +254,7 @@ static uint64_t capacity(const sf_backend_window *window)
 static int append(sf_backend_window *window, uint64_t position, const sf_spike *spikes, size_t spike_count,
                   sf_error *error)
 {
-    if (window->device->index == LOSES_WINDOWS && ++window->appends > APPENDS_UNTIL_LOST)
+    if (window->device->character == LOSES_WINDOWS && ++window->appends > APPENDS_UNTIL_LOST)
         return sf_fail(error, SF_IO, NULL, "the copy did not arrive");
     for (size_t i = 0; i < spike_count; i++)
         window->ring[(position + i) % window->capacity] = spikes[i];
@@ -263,15 +277,15 @@ static bool matches(const sf_events *events, const sf_backend_layout *layout)
            memcmp(events->first, layout->first, (layout->unit_count + 1) * sizeof *layout->first) == 0;
 }
 
-static int make_stream(sf_backend_stream **made, sf_backend_window *window, const sf_backend_layout *layout,
-                       sf_error *error)
+static int lay_out(sf_backend_stream **made, sf_backend_device *device, const sf_spike *spikes,
+                   size_t spike_count, const sf_backend_layout *layout, sf_error *error)
 {
-    sf_spike *kept = sf_resize(NULL, window->count, sizeof *kept);
+    sf_spike *kept = sf_resize(NULL, spike_count, sizeof *kept);
     sf_backend_stream *stream = sf_alloc(1, sizeof *stream);
     size_t kept_count = 0;
     int status = kept != NULL && stream != NULL ? SF_OK : sf_fail_memory(error);
-    for (size_t i = 0; status == SF_OK && i < window->count; i++) {
-        sf_spike spike = window->snapshot[i];
+    for (size_t i = 0; status == SF_OK && i < spike_count; i++) {
+        sf_spike spike = spikes[i];
         uint32_t number = layout->numbers[spike.unit];
         if (number != SF_LEFT_OUT)
             kept[kept_count++] = (sf_spike){.time_ns = spike.time_ns - layout->origin_ns, .unit = number};
@@ -282,11 +296,26 @@ static int make_stream(sf_backend_stream **made, sf_backend_window *window, cons
         status = sf_fail(error, SF_IO, NULL, "the window does not hold what it should");
     sf_free(kept);
     if (status == SF_OK)
-        stream->device = window->device;
+        stream->device = device;
     *made = status == SF_OK ? stream : NULL;
     if (status != SF_OK)
         stream_close(stream);
     return status;
+}
+
+static int make_stream(sf_backend_stream **made, sf_backend_window *window, const sf_backend_layout *layout,
+                       sf_error *error)
+{
+    return lay_out(made, window->device, window->snapshot, window->count, layout, error);
+}
+
+static int lay_out_raw(sf_backend_stream **made, sf_backend_device *device, const sf_spike *spikes,
+                       size_t spike_count, const sf_backend_layout *layout, sf_error *error)
+{
+    *made = NULL;
+    if (device->character == IS_SMALL)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "a small device has no room for raw spikes");
+    return lay_out(made, device, spikes, spike_count, layout, error);
 }
 
 SF_API const sf_backend *synfire_backend(void);
@@ -301,6 +330,7 @@ const sf_backend *synfire_backend(void)
         .append = append,
         .snapshot = take_snapshot,
         .stream = make_stream,
+        .lay_out = lay_out_raw,
     };
     static const sf_backend backend = {
         .version = TEST_BACKEND_VERSION,

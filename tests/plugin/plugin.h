@@ -10,6 +10,7 @@
 
 struct sf_backend_device {
     uint32_t index, jobs;
+    char character;
     uint64_t memory_limit; /* 0: none */
 };
 

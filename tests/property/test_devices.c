@@ -9,6 +9,7 @@
 #include "core/memory.h"
 #include "core/units.h"
 #include "mine/crossover.h"
+#include "mine/device.h"
 #include "mine/engine.h"
 #include "mine/mine.h"
 #include "oracle/count_oracle.h"
@@ -98,7 +99,7 @@ static const char *next_engine(const char *device, size_t *from)
 {
     sf_device *there[SF_MOST_DEVICES];
     uint32_t count;
-    assert_int_equal(sf_devices_find(there, &count, device, NULL), SF_OK);
+    assert_int_equal(sf_devices_find(there, SF_MOST_DEVICES, &count, device, NULL), SF_OK);
     while (sf_engines[*from] != NULL) {
         const char *name = sf_engines[(*from)++]->name;
         if (sf_device_supports(there[0], SF_OPERATION_COUNT, name))
@@ -112,7 +113,10 @@ static void assert_done_on(const char *found, const char *device)
 {
     char expected[48];
     bool all = strchr(device, ':') != NULL && strcmp(strchr(device, ':'), SF_ALL_DEVICES) == 0;
-    snprintf(expected, sizeof expected, all ? "%s (%u)" : "%s", device, sf_device_count());
+    if (all && sf_device_count() == 1)
+        device = sf_device_name(sf_device_at(0));
+    snprintf(expected, sizeof expected, all && sf_device_count() > 1 ? "%s (%u)" : "%s", device,
+             sf_device_count());
     assert_string_equal(found, expected);
 }
 
@@ -189,6 +193,7 @@ static uint64_t compare_counting(test_random *random, const char *device)
 static void for_devices(void (*check)(const char *device, test_random *random), const char *what)
 {
     sf_devices_close();
+    sf_devices_set_worth(0, SF_MOST_DEVICES); /* the smallest job is divided */
     uint32_t count = sf_device_count();
     if (count == 0) {
         print_message("no device on this machine\n");
@@ -285,12 +290,20 @@ static void devices_take_large_jobs(void **state)
 
 /* ---- plugins and failures, without a device ---- */
 
-static void use_test_plugin(void)
+/* Its devices by their characters (tests/plugin/backend.c); the smallest job is divided among them. */
+static void use_devices(const char *characters)
 {
     sf_error error;
+    setenv("TEST_PLUGIN_DEVICES", characters, 1);
+    sf_devices_set_worth(0, SF_MOST_DEVICES);
     if (sf_devices_use(TEST_PLUGIN, &error) != SF_OK)
         fail_msg("%s %s", error.place, error.text);
-    assert_int_equal(sf_device_count(), 6);
+    assert_int_equal(sf_device_count(), strlen(characters));
+}
+
+static void use_test_plugin(void)
+{
+    use_devices("wlrbsv");
 }
 
 static void a_plugin_works(void **state)
@@ -404,11 +417,8 @@ static void all_devices_share_a_job(void **state)
         sf_mine_result *expected = mine_on(&t, "cpu"), *shared = mine_on(&t, "test:all");
         assert_same(expected, shared);
         found += shared->count;
-        if (expected->levels[0].frequent > 0) {
-            assert_memory_equal(shared->device, "test:all (", strlen("test:all ("));
-            assert_non_null(
-                strstr(shared->device_note, shared->device[10] == '5' ? "test:3 has failed" : ""));
-        }
+        if (expected->levels[0].frequent > 0)
+            assert_memory_equal(shared->device, "test:", strlen("test:"));
         sf_mine_result_free(expected);
         sf_mine_result_free(shared);
         tear_down(&t);
@@ -438,12 +448,88 @@ static void all_devices_share_candidates(void **state)
         for (size_t i = 0; i < EPISODES; i++)
             assert_int_equal(counts[i], oracle_count(spikes, count, &episodes[i]));
         /* Whether 1 and 2 had a share, and left, is a matter of which thread came first. */
-        assert_memory_equal(sf_counter_device(counter, &note), "test:all (", strlen("test:all ("));
+        assert_memory_equal(sf_counter_device(counter, &note), "test:", strlen("test:"));
         assert_true(note[0] != '\0');
         sf_counter_close(counter);
         free(spikes);
         sf_devices_close();
     }
+}
+
+/* One, two or four devices, and fewer units than devices: always what the CPU finds. */
+static void any_number_of_devices_finds_the_same(void **state)
+{
+    (void)state;
+    static const char *const crews[] = {"w", "ww", "wwww"};
+    for (size_t c = 0; c < sizeof crews / sizeof crews[0]; c++) {
+        test_random random = test_random_start("crews", 5);
+        use_devices(crews[c]);
+        size_t found = 0;
+        for (int round = 0; round < 20; round++) {
+            trial t;
+            set_up(&t, &random, 9, 400, 500);
+            t.options.min_distance_um = 0;
+            found += compare_mining(&t, "test:all");
+            tear_down(&t);
+            compare_counting(&random, "test:all");
+        }
+        assert_true(found > 500);
+        sf_devices_close();
+    }
+}
+
+/* Where the devices of a crew leave in the middle of their shares, and who is left to do the job. */
+static void shares_of_devices_that_leave_are_done_by_the_others(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *devices, *left, *note;
+    } crews[] = {
+        {"dw", "test:1", "test:0 has failed"},
+        {"wd", "test:0", "test:1 has failed"},
+        {"ddwd", "test:2", "has failed"},
+        {"wdww", "test:all (3)", "test:1 has failed"},
+        {"dd", "cpu", "has failed"},
+        {"bd", "cpu", "test:1 has failed"},
+        {"rwrd", "test:1", ""},
+        {"rr", "cpu", "too large"},
+        {"sd", "test:0", "test:1 has failed"},
+        {"ss", "test:all (2)", ""},
+        {"ws", "test:0", "no room for raw spikes"},
+    };
+    trial t;
+    busy_trial(&t);
+    sf_mine_result *expected = mine_on(&t, "cpu");
+    for (size_t c = 0; c < sizeof crews / sizeof crews[0]; c++) {
+        use_devices(crews[c].devices);
+        sf_mine_result *found = mine_on(&t, "test:all");
+        assert_same(expected, found);
+        assert_string_equal(found->device, crews[c].left);
+        if (strstr(found->device_note, crews[c].note) == NULL)
+            fail_msg("%s: the note is '%s'", crews[c].devices, found->device_note);
+        sf_mine_result_free(found);
+        sf_devices_close();
+    }
+    sf_mine_result_free(expected);
+    tear_down(&t);
+}
+
+static void a_small_job_is_not_divided(void **state)
+{
+    (void)state;
+    use_devices("wwww");
+    sf_devices_set_worth(4, SF_MOST_DEVICES);
+    assert_int_equal(sf_devices_worth(0), 1);
+    assert_int_equal(sf_devices_worth(7.9), 1);
+    assert_int_equal(sf_devices_worth(12), 3);
+    assert_int_equal(sf_devices_worth(1e300), SF_MOST_DEVICES);
+    trial t;
+    busy_trial(&t);
+    sf_mine_result *found = mine_on(&t, "test:all");
+    assert_string_equal(found->device, "test:0");
+    sf_mine_result_free(found);
+    tear_down(&t);
+    sf_devices_close();
 }
 
 /* A job that does not fit is done in shares. */
@@ -491,9 +577,9 @@ static void devices_that_are_not_there(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         assert_int_equal(sf_device_find(&device, wrong[i], &error), SF_USAGE);
         if (i + 1 < sizeof wrong / sizeof wrong[0])
-            assert_int_equal(sf_devices_find(devices, &count, wrong[i], &error), SF_USAGE);
+            assert_int_equal(sf_devices_find(devices, SF_MOST_DEVICES, &count, wrong[i], &error), SF_USAGE);
     }
-    assert_int_equal(sf_devices_find(devices, &count, "cpu", &error), SF_OK);
+    assert_int_equal(sf_devices_find(devices, SF_MOST_DEVICES, &count, "cpu", &error), SF_OK);
     assert_int_equal(count, 0);
     assert_int_equal(sf_device_find(&device, "cpu", &error), SF_OK);
     assert_null(device);
@@ -501,7 +587,7 @@ static void devices_that_are_not_there(void **state)
     assert_int_equal(sf_devices_use("/nowhere/plugin.so", &error), SF_UNAVAILABLE);
     assert_int_equal(sf_device_find(&device, "cuda", &error), SF_UNAVAILABLE);
     assert_non_null(strstr(error.text, "there is no device cuda: cannot load a plugin: /nowhere/plugin.so"));
-    assert_int_equal(sf_devices_find(devices, &count, "cuda:all", &error), SF_UNAVAILABLE);
+    assert_int_equal(sf_devices_find(devices, SF_MOST_DEVICES, &count, "cuda:all", &error), SF_UNAVAILABLE);
     assert_null(sf_device_auto(1e9));
     sf_devices_close();
 }
@@ -583,7 +669,7 @@ static int load_and_mine(void *context)
 static void allocation_failures_leak_nothing(void **state)
 {
     (void)state;
-    static const char *const devices[] = {"test:0", "test:4"};
+    static const char *const devices[] = {"test:0", "test:4", "test:all"};
     trial t;
     busy_trial(&t);
     for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++) {
@@ -605,6 +691,9 @@ int main(void)
         cmocka_unit_test(crossovers_are_of_the_device),
         cmocka_unit_test(all_devices_share_a_job),
         cmocka_unit_test(all_devices_share_candidates),
+        cmocka_unit_test(any_number_of_devices_finds_the_same),
+        cmocka_unit_test(shares_of_devices_that_leave_are_done_by_the_others),
+        cmocka_unit_test(a_small_job_is_not_divided),
         cmocka_unit_test(a_job_too_large_for_a_device_is_halved),
         cmocka_unit_test(too_many_episodes_are_too_many_on_a_device),
         cmocka_unit_test(devices_that_are_not_there),

@@ -8,6 +8,7 @@
 #include "core/backend.h"
 #include "core/memory.h"
 #include "core/units.h"
+#include "mine/device.h"
 #include "mine/engine.h"
 #include "mine/significance.h"
 #include "mine/surrogate_run.h"
@@ -131,6 +132,7 @@ static void compare_many(const char *device, test_random *random)
 static void devices_test_as_the_cpu_does(void **state)
 {
     (void)state;
+    sf_devices_set_worth(0, SF_MOST_DEVICES); /* the smallest job is divided */
     uint32_t count = sf_device_count();
     if (count == 0) {
         printf("skipped: this machine has no device\n");
@@ -151,11 +153,17 @@ static void devices_test_as_the_cpu_does(void **state)
 
 /* ---- devices of the test plugin ---- */
 
-static void use_plugin(void)
+static void use_devices(const char *characters)
 {
     sf_error error;
+    setenv("TEST_PLUGIN_DEVICES", characters, 1);
     if (sf_devices_use(TEST_PLUGIN, &error) != SF_OK)
         fail_msg("%s", error.text);
+}
+
+static void use_plugin(void)
+{
+    use_devices("wlrbsv");
 }
 
 /* Fills *t with one in which something is frequent. */
@@ -219,41 +227,77 @@ static void set_up_pairs(pairs *p, const trial *t)
     assert_int_equal(sf_surrogate_side_open(&p->side, &request, false, NULL), SF_OK);
 }
 
+static void assert_same_outcome(const sf_surrogate_outcome *found, const sf_surrogate_outcome *expected)
+{
+    assert_int_equal(found->candidate_count, expected->candidate_count);
+    for (uint64_t c = 0; c < expected->candidate_count; c++) {
+        assert_int_equal(found->tallies[c].sum, expected->tallies[c].sum);
+        assert_int_equal(found->tallies[c].sum_squares, expected->tallies[c].sum_squares);
+        test_assert_same(found->scales[c].scale, expected->scales[c].scale);
+    }
+    for (uint32_t s = 0; s < expected->surrogates; s++)
+        test_assert_same(found->maxima[s], expected->maxima[s]);
+}
+
+/* By as many devices, of which `left` are left at the end; and the same on the CPU. */
+static void compare_outcomes(const pairs *p, uint32_t surrogates, const char *devices, uint32_t left)
+{
+    sf_surrogate_outcome alone, shared;
+    sf_surrogate_devices none = {0}, crew = {0};
+    char note[256] = "";
+    use_devices(devices);
+    assert_int_equal(sf_devices_find(crew.devices, SF_MOST_DEVICES, &crew.count, "test:all", NULL), SF_OK);
+    assert_int_equal(sf_surrogate_run(&alone, &p->side, surrogates, 2, &none, 2, note, NULL), SF_OK);
+    assert_int_equal(sf_surrogate_run(&shared, &p->side, surrogates, 2, &crew, 2, note, NULL), SF_OK);
+    assert_int_equal(crew.count, left);
+    assert_true((note[0] == '\0') == (left == strlen(devices)));
+    assert_same_outcome(&shared, &alone);
+    sf_surrogate_outcome_free(&alone);
+    sf_surrogate_outcome_free(&shared);
+    sf_devices_close();
+}
+
+/* With fewer surrogates than devices, and no multiple of them; a device that leaves does so in its share. */
 static void devices_share_the_surrogates(void **state)
 {
     (void)state;
     test_random random = test_random_start("sharing", 64);
-    use_plugin();
+    static const struct {
+        const char *devices;
+        uint32_t left;
+    } crews[] = {{"w", 1}, {"ww", 2}, {"wwww", 4}, {"wdww", 3}, {"rwd", 1}, {"drd", 0}};
+    static const uint32_t surrogates[] = {3, 41};
     trial t;
     set_up_frequent(&t, &random);
     pairs p;
     set_up_pairs(&p, &t);
-    sf_surrogate_devices crew = {0};
-    static const char *const names[] = {"test:0", "test:4", "test:5"};
-    for (; crew.count < 3; crew.count++)
-        assert_int_equal(sf_device_find(&crew.devices[crew.count], names[crew.count], NULL), SF_OK);
-    static const uint32_t surrogates[] = {2, 41}; /* fewer than devices, and no multiple of three */
-    for (int i = 0; i < 2; i++) {
-        sf_surrogate_outcome alone, shared;
-        sf_surrogate_devices none = {0};
-        char note[256] = "";
-        assert_int_equal(sf_surrogate_run(&alone, &p.side, surrogates[i], 2, &none, 2, note, NULL), SF_OK);
-        assert_int_equal(sf_surrogate_run(&shared, &p.side, surrogates[i], 2, &crew, 2, note, NULL), SF_OK);
-        assert_string_equal(note, "");
-        assert_int_equal(crew.count, 3);
-        for (uint64_t c = 0; c < alone.candidate_count; c++) {
-            assert_int_equal(shared.tallies[c].sum, alone.tallies[c].sum);
-            assert_int_equal(shared.tallies[c].sum_squares, alone.tallies[c].sum_squares);
-            test_assert_same(shared.scales[c].scale, alone.scales[c].scale);
-        }
-        for (uint32_t s = 0; s < surrogates[i]; s++)
-            test_assert_same(shared.maxima[s], alone.maxima[s]);
-        sf_surrogate_outcome_free(&alone);
-        sf_surrogate_outcome_free(&shared);
-    }
+    for (size_t c = 0; c < sizeof crews / sizeof *crews; c++)
+        for (size_t i = 0; i < sizeof surrogates / sizeof *surrogates; i++)
+            compare_outcomes(&p, surrogates[i], crews[c].devices, crews[c].left);
+    compare_outcomes(&p, 1, "wwww", 4);
     sf_surrogate_side_close(&p.side);
     sf_events_close(&p.events);
     sf_tree_free(&p.tree);
+    tear_down(&t);
+}
+
+/* The whole test divided among all, one of which is lost before the second side. */
+static void a_test_goes_on_with_the_devices_that_are_left(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("leaving", 65);
+    trial t;
+    sf_significance told;
+    sf_devices_set_worth(0, SF_MOST_DEVICES);
+    set_up_frequent(&t, &random);
+    t.mining.max_size = 3;
+    use_devices("wlw");
+    assert_true(compare(&t, "test:all", &told) > 10);
+    assert_string_equal(told.device, "test:all (2)");
+    assert_non_null(strstr(told.device_note, "test:1 has failed"));
+    sf_devices_set_worth(1e9, SF_MOST_DEVICES);
+    assert_true(compare(&t, "test:all", &told) > 10);
+    assert_string_equal(told.device, "test:0");
     tear_down(&t);
     sf_devices_close();
 }
@@ -293,6 +337,7 @@ int main(void)
         cmocka_unit_test(devices_test_as_the_cpu_does),
         cmocka_unit_test(a_device_that_works_refuses_or_fails_changes_no_number),
         cmocka_unit_test(devices_share_the_surrogates),
+        cmocka_unit_test(a_test_goes_on_with_the_devices_that_are_left),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
