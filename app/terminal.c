@@ -187,30 +187,44 @@ static bool is_number(const char *cell)
     return end != cell && (*end == '\0' || strcmp(end, " %") == 0);
 }
 
+typedef struct table_column {
+    size_t widest;
+    bool numbers; /* below the head: set to the right */
+} table_column;
+
+static table_column measure_column(const app_table *table, size_t columns, size_t column)
+{
+    table_column measured = {.numbers = table->count > columns};
+    for (size_t i = column; i < table->count; i += columns) {
+        const char *cell = table->cells[i];
+        measured.widest = width_of(cell) > measured.widest ? width_of(cell) : measured.widest;
+        measured.numbers =
+            measured.numbers && (i < columns || cell[0] == '\0' || strcmp(cell, "-") == 0 || is_number(cell));
+    }
+    return measured;
+}
+
+static void print_cell(sf_text *out, const char *cell, const table_column *column, bool last)
+{
+    int padding = (int)(column->widest - width_of(cell));
+    if (column->numbers)
+        sf_text_printf(out, "%*s%s", padding, "", cell);
+    else
+        sf_text_printf(out, "%s%*s", cell, last ? 0 : padding, "");
+}
+
 void app_table_print(app_table *table, sf_text *out, size_t columns)
 {
-    size_t rows = columns > 0 ? table->count / columns : 0;
-    for (size_t row = 0; row < rows; row++) {
-        for (size_t column = 0; column < columns; column++) {
-            size_t widest = 0;
-            bool numbers = rows > 1;
-            for (size_t r = 0; r < rows; r++) {
-                const char *cell = table->cells[r * columns + column];
-                widest = width_of(cell) > widest ? width_of(cell) : widest;
-                numbers = numbers && (r == 0 || cell[0] == '\0' || strcmp(cell, "-") == 0 || is_number(cell));
-            }
-            const char *cell = table->cells[row * columns + column];
-            int padding = (int)(widest - width_of(cell));
-            if (column > 0)
-                sf_text_printf(out, "  ");
-            if (numbers)
-                sf_text_printf(out, "%*s%s", padding, "", cell);
-            else
-                sf_text_printf(out, "%s%*s", cell, column + 1 < columns ? padding : 0, "");
-        }
-        sf_text_append(out, "\n", 1);
+    table_column *measured = sf_alloc(columns, sizeof *measured);
+    for (size_t column = 0; measured != NULL && column < columns; column++)
+        measured[column] = measure_column(table, columns, column);
+    for (size_t i = 0; measured != NULL && i < table->count; i++) {
+        bool last = i % columns + 1 == columns;
+        print_cell(out, table->cells[i], &measured[i % columns], last);
+        sf_text_printf(out, last ? "\n" : "  ");
     }
-    out->failed = out->failed || table->failed;
+    out->failed = out->failed || table->failed || measured == NULL;
+    sf_free(measured);
     for (size_t i = 0; i < table->count; i++)
         sf_free(table->cells[i]);
     sf_free(table->cells);
