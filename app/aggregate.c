@@ -2,7 +2,6 @@
 #include "app/load.h"
 #include "app/samples.h"
 
-#include "core/thread.h"
 #include "density/aggregate.h"
 #include "density/pairs.h"
 
@@ -113,29 +112,6 @@ static double sampling_error(aggregate_op op, const sf_range_moments *moments, s
     }
 }
 
-static int find_bandwidth(const app_call *call, const aggregate_request *request, const sf_samples *samples,
-                          double *h, sf_error *error)
-{
-    *h = request->h;
-    if (request->selector == NULL)
-        return SF_OK;
-    const sf_selector *selector = request->selector;
-    if (samples->d > 1 && !app_has(call, "bandwidth"))
-        selector = sf_selector_find("silverman");
-    sf_progress progress = app_progress(call);
-    sf_bandwidth_options how = {
-        .domain = request->domain, .threads = sf_thread_cores(), .device = "auto", .progress = &progress};
-    sf_bandwidth bandwidth;
-    int status = sf_bandwidth_select(&bandwidth, selector, samples, &how, error);
-    if (status != SF_OK)
-        return status;
-    if (bandwidth.note != NULL)
-        app_warn(call, "%s", bandwidth.note);
-    *h = bandwidth.h;
-    sf_bandwidth_free(&bandwidth);
-    return SF_OK;
-}
-
 /* The standard deviation of column c. */
 static double sigma_of(const sf_samples *samples, size_t c)
 {
@@ -226,10 +202,11 @@ static int answer_series(const app_call *call, const app_series_list *list, void
 {
     const aggregate_request *request = context;
     const sf_samples *samples = &list->items[0].samples;
-    aggregate_answer answer = {.n = samples->n, .exact = NAN};
+    const sf_selector *selector = request->selector;
+    aggregate_answer answer = {.n = samples->n, .h = request->h, .exact = NAN};
     int status = check_columns(request, samples, error);
     if (status == SF_OK)
-        status = find_bandwidth(call, request, samples, &answer.h, error);
+        status = app_bandwidth_find(call, samples, request->domain, &answer.h, &selector, error);
     if (status == SF_OK)
         status = answer_request(request, samples, &answer, error);
     return status == SF_OK ? print_answer(call, request, &answer, error) : status;

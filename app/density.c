@@ -160,26 +160,6 @@ static int make_plane(density_result *result, const density_request *request, sf
     return status;
 }
 
-static int find_bandwidth(const app_call *call, const density_request *request, density_result *result,
-                          sf_error *error)
-{
-    sf_progress progress = app_progress(call);
-    const sf_samples *samples = &result->series->samples;
-    result->h = request->h;
-    result->selector = request->selector;
-    if (request->selector == NULL)
-        return sf_domain_check(request->domain, samples->values, samples->n * samples->d, error);
-    if (samples->d == 2 && !app_has(call, "bandwidth"))
-        result->selector = sf_selector_find("silverman");
-    sf_bandwidth_options how = {
-        .domain = request->domain, .threads = sf_thread_cores(), .device = "auto", .progress = &progress};
-    sf_bandwidth bandwidth;
-    int status = sf_bandwidth_select(&bandwidth, result->selector, samples, &how, error);
-    result->h = bandwidth.h;
-    sf_bandwidth_free(&bandwidth);
-    return status;
-}
-
 static int check_columns(const density_request *request, const sf_samples *samples, sf_error *error)
 {
     if (samples->d > 2)
@@ -200,7 +180,7 @@ static int estimate(const app_call *call, const density_request *request, densit
     bool plane = samples->d == 2;
     int status = check_columns(request, samples, error);
     if (status == SF_OK)
-        status = find_bandwidth(call, request, result, error);
+        status = app_bandwidth_find(call, samples, request->domain, &result->h, &result->selector, error);
     if (status == SF_OK)
         status = plane ? make_plane(result, request, error) : make_line(result, request, error);
     if (status != SF_OK)
@@ -334,7 +314,8 @@ static void print_table(sf_text *text, const density_result *result, bool csv)
 static int answer_series(const app_call *call, const app_series_list *list, void *context, sf_error *error)
 {
     const density_request *request = context;
-    density_result result = {.list = list, .series = &list->items[0]};
+    density_result result = {
+        .list = list, .series = &list->items[0], .h = request->h, .selector = request->selector};
     int status = estimate(call, request, &result, error);
     const char *plot = app_value(call, "plot", NULL);
     if (status == SF_OK && plot != NULL)

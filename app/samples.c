@@ -6,6 +6,8 @@
 #include "core/episode.h"
 #include "core/memory.h"
 #include "core/recording.h"
+#include "core/thread.h"
+#include "density/evaluate.h"
 #include "density/samples_file.h"
 #include "mine/mine.h"
 
@@ -369,6 +371,27 @@ int app_bandwidth(const char *text, double *h, const sf_selector **selector, sf_
     return *h > 0 ? SF_OK
                   : sf_fail(error, SF_USAGE, "--bandwidth",
                             "found '%s', expected a number above 0 or a method", text);
+}
+
+int app_bandwidth_find(const app_call *call, const sf_samples *samples, sf_domain domain, double *h,
+                       const sf_selector **selector, sf_error *error)
+{
+    if (*selector == NULL)
+        return sf_domain_check(domain, samples->values, samples->n * samples->d, error);
+    if (samples->d > 1 && !app_has(call, "bandwidth"))
+        *selector = sf_selector_find("silverman");
+    sf_progress progress = app_progress(call);
+    sf_bandwidth_options how = {
+        .domain = domain, .threads = sf_thread_cores(), .device = "auto", .progress = &progress};
+    sf_bandwidth bandwidth;
+    int status = sf_bandwidth_select(&bandwidth, *selector, samples, &how, error);
+    if (status != SF_OK)
+        return status;
+    if (bandwidth.note != NULL)
+        app_warn(call, "%s", bandwidth.note);
+    *h = bandwidth.h;
+    sf_bandwidth_free(&bandwidth);
+    return SF_OK;
 }
 
 int app_domain(const app_call *call, sf_domain *domain, sf_error *error)

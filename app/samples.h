@@ -48,6 +48,14 @@ int app_selector(const char *text, const char *option, const sf_selector **selec
 /** The value of --bandwidth: a number above 0 into *h, or a method (NULL: the default) into *selector. */
 int app_bandwidth(const char *text, double *h, const sf_selector **selector, sf_error *error);
 
+/**
+ * The bandwidth of these samples: *h as it was given where *selector is NULL, else as *selector chooses it.
+ * Of several columns silverman becomes *selector where the call has no --bandwidth. Warns of what the
+ * selector notes.
+ */
+int app_bandwidth_find(const app_call *call, const sf_samples *samples, sf_domain domain, double *h,
+                       const sf_selector **selector, sf_error *error);
+
 /** What --log and --reflect say. */
 int app_domain(const app_call *call, sf_domain *domain, sf_error *error);
 
