@@ -323,7 +323,7 @@ const app_command app_command_bench = {
         "celegans (feed-forward loops), votes-4 and votes-10 (24 patterns in a generated graph of 7,115 "
         "vertices and about 100,000 edges with so many labels), clique (5 vertices, unlabelled), gvsm (that "
         "engine without each of its techniques), large (10 million edges, 4 labels). A search is stopped "
-        "after two seconds: complete is then 0 and embeddings a lower bound.",
+        "after a second: complete is then 0 and embeddings a lower bound.",
     .options = {options},
     .run = run,
 };

@@ -232,6 +232,13 @@ static void print_explanation(sf_text *text, const matching *m)
         sf_text_printf(
             text, "%" PRIu64 " data vertices share the branch of a twin, %" PRIu64 " tests were implied\n",
             result->merged, result->implied);
+    if (result->pieces > 0)
+        sf_text_printf(text, "%" PRIu64 " pieces of layers were expanded on the device and joined here\n",
+                       result->pieces);
+    if (result->stayed > 0)
+        sf_text_printf(text,
+                       "%" PRIu64 " layers stayed on the device: %" PRIu64 " twigs in %" PRIu64 " kernels\n",
+                       result->stayed, result->twigs, result->kernels);
     app_table table = {0};
     app_table_cell(&table, "order");
     app_table_cell(&table, "vertex");

@@ -71,6 +71,8 @@ typedef struct sf_backend_match_job {
 /* ---- twigs: the engine gvsm, whose layers a device expands while the CPU joins
  * ----------------------------------------------------------------------------- */
 
+#define SF_BACKEND_LAYERS 64 /**< of a prefix tree, at most */
+
 /** Neighbours sorted by label, then by id: entry e of a vertex lists those with labels[e], which are
  * targets[starts[e]] .. targets[starts[e + 1]] - 1. */
 typedef struct sf_backend_labelled {
@@ -86,10 +88,20 @@ typedef struct sf_backend_need {
     bool out;
 } sf_backend_need;
 
+/** What joining asks of the data vertex of a layer and that of an earlier one, as bits. */
+typedef enum sf_backend_check {
+    SF_CHECK_OUT = 1, /**< an edge leads to the earlier one's */
+    SF_CHECK_IN = 2,  /**< one comes from it */
+    SF_CHECK_NO_OUT = 4,
+    SF_CHECK_NO_IN = 8,
+    SF_CHECK_GREATER = 16 /**< it is greater */
+} sf_backend_check;
+
 /** A layer: the neighbours of data vertices of its parent that have the label and are not skipped. */
 typedef struct sf_backend_twig {
-    uint32_t label; /**< UINT32_MAX: any */
-    bool out;       /**< along edges out of the parent's vertex */
+    uint32_t parent; /**< an earlier layer; the first layer has none */
+    uint32_t label;  /**< UINT32_MAX: any */
+    bool out;        /**< along edges out of the parent's vertex */
     /** It is the root of a later twig: what a data vertex must have around it, remembered for each. */
     const sf_backend_need *needs;
     uint32_t need_count;
@@ -104,14 +116,41 @@ typedef struct sf_backend_twig_job {
     const uint32_t *implied;     /**< or NULL: of a vertex another one that fails no needs that it meets; or
                                     UINT32_MAX */
     const sf_backend_twig *layers;
-    uint32_t layer_count;
+    uint32_t layer_count;  /**< up to SF_BACKEND_LAYERS */
     uint32_t most_entries; /**< above, and neighbours, of one expansion */
+
+    /* For descents. */
+    const uint8_t *checks;         /**< or NULL: there are none. sf_backend_check bits of a layer and an
+                                      earlier one at layer * layer_count + earlier */
+    const uint32_t *vertex_labels; /**< or NULL: all 0 */
+    const uint32_t *twins;         /**< or NULL: of a vertex how many share its branch; else each its own */
+    bool injective;     /**< a path has a vertex no more often than there are to share its branch */
+    bool pairs;         /**< a kernel grows two twigs, else one */
+    uint32_t most_kept; /**< entries of a layer */
 } sf_backend_twig_job;
 
 /** An entry of the prefix tree: a data vertex, and which entry of the layer above it hangs on. */
 typedef struct sf_backend_node {
     uint32_t vid, idx;
 } sf_backend_node;
+
+/** Layers that stay on the device, which expands and joins them by itself. */
+typedef struct sf_backend_descent {
+    uint32_t layer, first, count; /**< grow what is below entries first .. first + count - 1 of a layer */
+    /** The first layer, where it begins with that: `count` entries, at most most_kept. NULL: entries of the
+     * layer `reached` of an earlier descent, or of the part of it that did not come as far. */
+    const sf_backend_node *entries;
+
+    /* What became of it. */
+    uint32_t reached; /**< the last layer that was made */
+    uint32_t left;  /**< entries of it that have more below them than the device holds at once: to be cut into
+                       parts and descended from; 0: all is done */
+    uint32_t parts; /**< into about so many, at least 2 */
+    uint64_t found; /**< embeddings, with all twins; UINT64_MAX where it does not fit */
+    uint64_t tried; /**< neighbours */
+    uint32_t twigs, kernels; /**< grown, and in how many kernels */
+    double seconds;
+} sf_backend_descent;
 
 #define SF_BACKEND_SLOTS 3 /**< expansions under way at once */
 
@@ -136,6 +175,8 @@ typedef struct sf_backend_match {
      * the slot is used again. */
     int (*twigs_collect)(sf_backend_twigs *twigs, uint32_t slot, const sf_backend_node **entries,
                          uint32_t *count, sf_error *error);
+    /** Goes down as far as layers can stay. Only with `checks`. */
+    int (*twigs_descend)(sf_backend_twigs *twigs, sf_backend_descent *descent, sf_error *error);
 } sf_backend_match;
 
 #endif

@@ -108,7 +108,7 @@ extern const struct sf_backend_surrogates sf_gpu_surrogates;
 /* ---- density.cu ---- */
 extern const struct sf_backend_density sf_gpu_density;
 
-/* ---- match.cu, twigs.cu ---- */
+/* ---- match.cu, twigs.cu, descent.cu ---- */
 extern const struct sf_backend_match sf_gpu_match;
 int sf_gpu_twigs_open(struct sf_backend_twigs **opened, sf_backend_device *device,
                       const struct sf_backend_twig_job *job, sf_error *error);
@@ -117,5 +117,6 @@ int sf_gpu_twigs_expand(struct sf_backend_twigs *twigs, uint32_t slot, uint32_t 
                         const uint32_t *ends, uint32_t count, sf_error *error);
 int sf_gpu_twigs_collect(struct sf_backend_twigs *twigs, uint32_t slot,
                          const struct sf_backend_node **entries, uint32_t *count, sf_error *error);
+int sf_gpu_twigs_descend(struct sf_backend_twigs *twigs, struct sf_backend_descent *descent, sf_error *error);
 
 #endif

@@ -7,161 +7,33 @@
  * they hang on: test every neighbour, 32 to a word of bits; add up the bits; write the entries. What a data
  * vertex must have around it is tested once and remembered; where the vertex that implies it is known to
  * fail, it fails too, and where that is not known yet, the test is done: nobody waits. */
-#include "gpu/device.cuh"
-
-extern "C" {
-#include "core/backend_match.h"
-}
+#include "gpu/twigs.cuh"
 
 #include <string.h>
 
 enum {
-    LANES = 32,
+    LANES = SF_GPU_LANES,
     THREADS = 256,
     SUMMING = 1024, /* threads that add up bits, one block of them */
-    SLOTS = SF_BACKEND_SLOTS,
-    LAYERS = 64,
-    NEEDS = 128, /* of a layer */
-    NOT_YET = 0,
-    YES = 1,
-    NO = 2
-};
-
-#define ANY_LABEL 0xffffffffu
-
-struct lists {
-    const uint64_t *directory, *starts;
-    const uint32_t *labels, *targets;
-};
-
-struct graph {
-    lists out, in;
-    const uint64_t *blacklist, *skipped;
-    const uint32_t *implied; /* or NULL */
-};
-
-struct twig {
-    uint32_t label, out, need_count;
-    const sf_backend_need *needs;
-    uint8_t *known; /* of each data vertex: whether it meets them; NULL where there are none */
-};
-
-struct slot {
-    cudaStream_t stream;
-    cudaEvent_t done;
-    uint32_t *input;                                        /* pinned: roots, then ends */
-    sf_backend_node *entries;                               /* pinned */
-    uint32_t *count;                                        /* pinned */
-    uint32_t *roots, *ends, *words, *places, *device_count; /* on the device */
-    sf_backend_node *device_entries;
-};
-
-struct sf_backend_twigs {
-    sf_backend_device *device;
-    graph data;
-    twig layers[LAYERS];
-    uint32_t most_entries;
-    unsigned long long *implied_tests;
-    slot slots[SLOTS];
-    void *blocks[16 + 2 * LAYERS + 8 * SLOTS]; /* device memory, given back as a whole */
-    size_t bytes[16 + 2 * LAYERS + 8 * SLOTS];
-    uint32_t block_count;
+    SLOTS = SF_BACKEND_SLOTS
 };
 
 /* ---- on the device
  * ------------------------------------------------------------------------------------------- */
 
-static __device__ bool has_bit(const uint64_t *bits, uint32_t v)
-{
-    return (bits[v / 64] >> v % 64 & 1) != 0;
-}
-
-/* Where the neighbours of a vertex with a label begin and end. */
-static __device__ void find_neighbours(const lists &l, uint32_t v, uint32_t label, uint64_t *begin,
-                                       uint64_t *end)
-{
-    uint64_t low = l.directory[v], high = l.directory[v + 1], last = high;
-    *begin = l.starts[low];
-    *end = l.starts[high];
-    if (label == ANY_LABEL)
-        return;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (l.labels[middle] < label)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool is_there = low < last && l.labels[low] == label;
-    *begin = l.starts[low];
-    *end = is_there ? l.starts[low + 1] : *begin;
-}
-
-static __device__ bool meets(const graph &g, const twig &t, uint32_t v)
-{
-    for (uint32_t i = 0; i < t.need_count; i++) {
-        const sf_backend_need need = t.needs[i];
-        const lists &l = need.out ? g.out : g.in;
-        uint64_t at, end;
-        uint32_t found = 0;
-        find_neighbours(l, v, need.label, &at, &end);
-        for (; at < end && found < need.count; at++)
-            found += !has_bit(g.blacklist, l.targets[at]);
-        if (found < need.count)
-            return false;
-    }
-    return true;
-}
-
-/* Two threads may both do the test; they agree. */
-static __device__ bool passes(const graph &g, const twig &t, uint32_t v, unsigned long long *implied_tests)
-{
-    uint8_t known = t.known[v];
-    if (known == NOT_YET && g.implied != NULL && g.implied[v] != ~0u && t.known[g.implied[v]] == NO) {
-        atomicAdd(implied_tests, 1ull);
-        known = NO;
-    }
-    if (known == NOT_YET)
-        known = meets(g, t, v) ? YES : NO;
-    t.known[v] = known;
-    return known == YES;
-}
-
-/* The first entry whose neighbours end after p: p is one of its own. */
-static __device__ uint32_t owner_of(const uint32_t *ends, uint32_t count, uint32_t p)
-{
-    uint32_t low = 0;
-    while (count > 0) {
-        uint32_t half = count / 2;
-        if (ends[low + half] <= p) {
-            low += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
-    return low;
-}
-
 struct expansion {
-    graph data;
-    twig layer;
-    const uint32_t *roots, *ends;
-    uint32_t count, total;
+    sf_gpu_data data;
+    sf_gpu_twig layer;
+    sf_gpu_above above;
+    uint32_t total;
     uint32_t *words, *places, *kept; /* bits of neighbours that are kept, how many are before, and in all */
     sf_backend_node *entries;
-    unsigned long long *implied_tests;
 };
 
 static __device__ sf_backend_node neighbour(const expansion &x, uint32_t p, bool *is_repeated)
 {
-    uint32_t idx = owner_of(x.ends, x.count, p), before = idx > 0 ? x.ends[idx - 1] : 0;
-    const lists &l = x.layer.out ? x.data.out : x.data.in;
-    uint64_t begin, end;
-    find_neighbours(l, x.roots[idx], x.layer.label, &begin, &end);
-    uint64_t at = begin + (p - before);
-    *is_repeated = p > before && l.targets[at] == l.targets[at - 1]; /* parallel edges */
-    return {l.targets[at], idx};
+    uint32_t owner = sf_gpu_owner(x.above, 0, p);
+    return sf_gpu_neighbour(x.data, x.layer, x.above, owner, p, is_repeated);
 }
 
 static __global__ void test_neighbours(const __grid_constant__ expansion x)
@@ -173,8 +45,7 @@ static __global__ void test_neighbours(const __grid_constant__ expansion x)
         bool keeps = false, is_repeated = false;
         if (p < x.total) {
             uint32_t v = neighbour(x, p, &is_repeated).vid;
-            keeps = !is_repeated && !has_bit(x.data.skipped, v) &&
-                    (x.layer.known == NULL || passes(x.data, x.layer, v, x.implied_tests));
+            keeps = !is_repeated && sf_gpu_is_candidate(x.data, x.layer, v);
         }
         uint32_t bits = __ballot_sync(0xffffffffu, keeps);
         if (lane == 0)
@@ -220,32 +91,19 @@ static __global__ void write_entries(const __grid_constant__ expansion x)
 /* ---- memory
  * -------------------------------------------------------------------------------------------------- */
 
-/* Device memory, with what `from` holds in it where it is not NULL. */
-template <class T>
-static int place(sf_backend_twigs *t, T **to, const void *from, size_t items, sf_error *error)
-{
-    void *block;
-    size_t bytes = items * sizeof **to;
-    int status = sf_gpu_alloc(t->device, &block, bytes, error);
-    if (status != SF_OK)
-        return status;
-    t->blocks[t->block_count] = block;
-    t->bytes[t->block_count++] = bytes;
-    *to = (T *)block;
-    return from != NULL ? sf_gpu_upload(t->device, block, from, bytes, error) : SF_OK;
-}
-
-static int place_lists(sf_backend_twigs *t, lists *to, const sf_backend_labelled *from, uint32_t vertices,
-                       sf_error *error)
+static int place_lists(sf_backend_twigs *t, sf_gpu_lists *to, const sf_backend_labelled *from,
+                       uint32_t vertices, sf_error *error)
 {
     uint64_t entries = from->directory[vertices];
-    int status = place(t, (uint64_t **)&to->directory, from->directory, (size_t)vertices + 1, error);
+    int status = sf_gpu_blocks_add(&t->blocks, (uint64_t **)&to->directory, from->directory,
+                                   (size_t)vertices + 1, error);
     if (status == SF_OK)
-        status = place(t, (uint32_t **)&to->labels, from->labels, entries, error);
+        status = sf_gpu_blocks_add(&t->blocks, (uint32_t **)&to->labels, from->labels, entries, error);
     if (status == SF_OK)
-        status = place(t, (uint64_t **)&to->starts, from->starts, entries + 1, error);
+        status = sf_gpu_blocks_add(&t->blocks, (uint64_t **)&to->starts, from->starts, entries + 1, error);
     if (status == SF_OK)
-        status = place(t, (uint32_t **)&to->targets, from->targets, from->starts[entries], error);
+        status = sf_gpu_blocks_add(&t->blocks, (uint32_t **)&to->targets, from->targets,
+                                   from->starts[entries], error);
     return status;
 }
 
@@ -257,35 +115,45 @@ static int place_graph(sf_backend_twigs *t, const sf_backend_twig_job *job, sf_e
     if (status == SF_OK && job->in.targets != job->out.targets)
         status = place_lists(t, &t->data.in, &job->in, job->vertex_count, error);
     if (status == SF_OK)
-        status = place(t, (uint64_t **)&t->data.blacklist, job->blacklist, words, error);
+        status = sf_gpu_blocks_add(&t->blocks, (uint64_t **)&t->data.blacklist, job->blacklist, words, error);
     if (status == SF_OK)
-        status = place(t, (uint64_t **)&t->data.skipped, job->skipped, words, error);
+        status = sf_gpu_blocks_add(&t->blocks, (uint64_t **)&t->data.skipped, job->skipped, words, error);
     if (status == SF_OK && job->implied != NULL)
-        status = place(t, (uint32_t **)&t->data.implied, job->implied, job->vertex_count, error);
+        status = sf_gpu_blocks_add(&t->blocks, (uint32_t **)&t->data.implied, job->implied, job->vertex_count,
+                                   error);
+    if (status == SF_OK && job->vertex_labels != NULL)
+        status = sf_gpu_blocks_add(&t->blocks, (uint32_t **)&t->data.labels, job->vertex_labels,
+                                   job->vertex_count, error);
+    if (status == SF_OK && job->twins != NULL)
+        status =
+            sf_gpu_blocks_add(&t->blocks, (uint32_t **)&t->data.twins, job->twins, job->vertex_count, error);
     if (status == SF_OK)
-        status = place(t, &t->implied_tests, NULL, 1, error);
+        status = sf_gpu_blocks_add(&t->blocks, &t->data.implied_tests, NULL, 1, error);
     if (status == SF_OK)
-        SF_GPU_TRY(cudaMemsetAsync(t->implied_tests, 0, sizeof *t->implied_tests, t->device->work));
+        SF_GPU_TRY(cudaMemsetAsync(t->data.implied_tests, 0, sizeof *t->data.implied_tests, t->device->work));
     return status;
 }
 
-static int place_layer(sf_backend_twigs *t, twig *to, const sf_backend_twig *from, uint32_t vertices,
+static int place_layer(sf_backend_twigs *t, sf_gpu_twig *to, const sf_backend_twig *from, uint32_t vertices,
                        sf_error *error)
 {
+    to->parent = from->parent;
     to->label = from->label;
     to->out = from->out;
     to->need_count = from->need_count;
     if (from->need_count == 0)
         return SF_OK;
-    int status = place(t, (sf_backend_need **)&to->needs, from->needs, from->need_count, error);
+    int status =
+        sf_gpu_blocks_add(&t->blocks, (sf_backend_need **)&to->needs, from->needs, from->need_count, error);
     if (status == SF_OK)
-        status = place(t, &to->known, NULL, vertices, error);
+        status = sf_gpu_blocks_add(&t->blocks, &to->known, NULL, vertices, error);
     if (status == SF_OK)
-        SF_GPU_TRY(cudaMemsetAsync(to->known, NOT_YET, vertices, t->device->work));
+        SF_GPU_TRY(cudaMemsetAsync(to->known, SF_GPU_NOT_YET, vertices, t->device->work));
     return status;
 }
 
-static int open_slot(sf_backend_twigs *t, slot *s, sf_error *error)
+/* Before its first expansion: layers may all stay, and pinned memory takes long to get. */
+static int open_slot(sf_backend_twigs *t, sf_gpu_slot *s, sf_error *error)
 {
     size_t most = t->most_entries, words = (most + LANES - 1) / LANES;
     SF_GPU_TRY(cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking));
@@ -293,15 +161,17 @@ static int open_slot(sf_backend_twigs *t, slot *s, sf_error *error)
     SF_GPU_TRY(cudaMallocHost((void **)&s->input, 2 * most * sizeof *s->input));
     SF_GPU_TRY(cudaMallocHost((void **)&s->entries, most * sizeof *s->entries));
     SF_GPU_TRY(cudaMallocHost((void **)&s->count, sizeof *s->count));
-    int status = place(t, &s->roots, NULL, 2 * most, error);
+    int status = sf_gpu_blocks_add(&t->blocks, &s->roots, NULL, 2 * most, error);
     if (status == SF_OK)
-        status = place(t, &s->words, NULL, words, error);
+        status = sf_gpu_blocks_add(&t->blocks, &s->words, NULL, words, error);
     if (status == SF_OK)
-        status = place(t, &s->places, NULL, words, error);
+        status = sf_gpu_blocks_add(&t->blocks, &s->places, NULL, words, error);
     if (status == SF_OK)
-        status = place(t, &s->device_count, NULL, 1, error);
+        status = sf_gpu_blocks_add(&t->blocks, &s->device_count, NULL, 1, error);
     if (status == SF_OK)
-        status = place(t, &s->device_entries, NULL, most, error);
+        status = sf_gpu_blocks_add(&t->blocks, &s->device_entries, NULL, most, error);
+    if (status == SF_OK) /* its stream does not wait for the device's, on which there is room from now on */
+        SF_GPU_TRY(cudaStreamSynchronize(t->device->work));
     return status;
 }
 
@@ -312,8 +182,8 @@ static void read_implied(sf_backend_twigs *t, uint64_t *implied)
 {
     unsigned long long tests = 0;
     sf_error ignored;
-    if (t->implied_tests != NULL &&
-        sf_gpu_download(t->device, &tests, t->implied_tests, sizeof tests, &ignored) == SF_OK)
+    if (t->data.implied_tests != NULL &&
+        sf_gpu_download(t->device, &tests, t->data.implied_tests, sizeof tests, &ignored) == SF_OK)
         *implied = tests;
 }
 
@@ -324,7 +194,7 @@ void sf_gpu_twigs_close(sf_backend_twigs *t, uint64_t *implied)
         return;
     cudaSetDevice(t->device->ordinal);
     for (int i = 0; i < SLOTS; i++) {
-        slot *s = &t->slots[i];
+        sf_gpu_slot *s = &t->slots[i];
         if (s->stream != NULL) {
             cudaStreamSynchronize(s->stream);
             cudaStreamDestroy(s->stream);
@@ -337,8 +207,7 @@ void sf_gpu_twigs_close(sf_backend_twigs *t, uint64_t *implied)
                 cudaFreeHost(pinned[k]);
     }
     read_implied(t, implied);
-    for (uint32_t i = 0; i < t->block_count; i++)
-        sf_gpu_free(t->device, t->blocks[i], t->bytes[i]);
+    sf_gpu_blocks_close(&t->blocks);
     sf_free(t);
 }
 
@@ -348,10 +217,8 @@ static int fill(sf_backend_twigs *t, const sf_backend_twig_job *job, sf_error *e
     int status = place_graph(t, job, error);
     for (uint32_t i = 0; i < job->layer_count && status == SF_OK; i++)
         status = place_layer(t, &t->layers[i], &job->layers[i], job->vertex_count, error);
-    for (int i = 0; i < SLOTS && status == SF_OK; i++)
-        status = open_slot(t, &t->slots[i], error);
-    if (status == SF_OK) /* slots have streams of their own, which do not wait for the copies */
-        SF_GPU_TRY(cudaStreamSynchronize(t->device->work));
+    if (status == SF_OK && job->checks != NULL)
+        status = sf_gpu_room_open(t, job, error);
     return status;
 }
 
@@ -359,13 +226,15 @@ int sf_gpu_twigs_open(sf_backend_twigs **opened, sf_backend_device *device, cons
                       sf_error *error)
 {
     *opened = NULL;
-    if (job->layer_count > LAYERS)
-        return sf_fail(error, SF_UNAVAILABLE, NULL, "a device expands up to %d layers", LAYERS);
     sf_backend_twigs *t = (sf_backend_twigs *)sf_alloc(1, sizeof *t);
     if (t == NULL)
         return sf_fail_memory(error);
-    t->device = device;
+    t->device = t->blocks.device = device;
+    t->layer_count = job->layer_count;
     t->most_entries = job->most_entries;
+    t->most_kept = job->most_kept;
+    t->injective = job->injective;
+    t->pairs = job->pairs;
     int status = fill(t, job, error);
     uint64_t ignored;
     if (status == SF_OK)
@@ -375,28 +244,42 @@ int sf_gpu_twigs_open(sf_backend_twigs **opened, sf_backend_device *device, cons
     return status;
 }
 
+/* Three kernels, one after the other on the slot's stream. */
+static int launch(sf_backend_twigs *t, sf_gpu_slot *s, const expansion *x, sf_error *error)
+{
+    uint32_t blocks = (x->total + THREADS - 1) / THREADS,
+             most = t->device->properties.multiProcessorCount * 8;
+    blocks = blocks < 1 ? 1 : blocks < most ? blocks : most;
+    test_neighbours<<<blocks, THREADS, 0, s->stream>>>(*x);
+    SF_GPU_LAUNCHED();
+    add_up<<<1, SUMMING, 0, s->stream>>>(*x);
+    SF_GPU_LAUNCHED();
+    write_entries<<<blocks, THREADS, 0, s->stream>>>(*x);
+    SF_GPU_LAUNCHED();
+    return SF_OK;
+}
+
 int sf_gpu_twigs_expand(sf_backend_twigs *t, uint32_t index, uint32_t layer, const uint32_t *roots,
                         const uint32_t *ends, uint32_t count, sf_error *error)
 {
-    slot *s = &t->slots[index];
+    sf_gpu_slot *s = &t->slots[index];
     uint32_t total = count > 0 ? ends[count - 1] : 0;
     if (count > t->most_entries || total > t->most_entries)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "an expansion of %u entries to %u is more than %u", count,
                        total, t->most_entries);
+    int status = s->stream == NULL ? open_slot(t, s, error) : SF_OK;
+    if (status != SF_OK)
+        return status;
     memcpy(s->input, roots, count * sizeof *roots);
     memcpy(s->input + count, ends, count * sizeof *ends);
-    expansion x = {t->data,  t->layers[layer], s->roots,        s->roots + count,  count,           total,
-                   s->words, s->places,        s->device_count, s->device_entries, t->implied_tests};
-    uint32_t blocks = (total + THREADS - 1) / THREADS, most = t->device->properties.multiProcessorCount * 8;
-    blocks = blocks < 1 ? 1 : blocks < most ? blocks : most;
     SF_GPU_TRY(
         cudaMemcpyAsync(s->roots, s->input, 2 * count * sizeof *roots, cudaMemcpyHostToDevice, s->stream));
-    test_neighbours<<<blocks, THREADS, 0, s->stream>>>(x);
-    SF_GPU_LAUNCHED();
-    add_up<<<1, SUMMING, 0, s->stream>>>(x);
-    SF_GPU_LAUNCHED();
-    write_entries<<<blocks, THREADS, 0, s->stream>>>(x);
-    SF_GPU_LAUNCHED();
+    expansion x = {t->data,         t->layers[layer], {s->roots, s->roots + count, count},
+                   total,           s->words,         s->places,
+                   s->device_count, s->device_entries};
+    status = launch(t, s, &x, error);
+    if (status != SF_OK)
+        return status;
     SF_GPU_TRY(
         cudaMemcpyAsync(s->count, s->device_count, sizeof *s->count, cudaMemcpyDeviceToHost, s->stream));
     SF_GPU_TRY(cudaMemcpyAsync(s->entries, s->device_entries, total * sizeof *s->entries,
@@ -409,7 +292,7 @@ int sf_gpu_twigs_expand(sf_backend_twigs *t, uint32_t index, uint32_t layer, con
 int sf_gpu_twigs_collect(sf_backend_twigs *t, uint32_t index, const sf_backend_node **entries,
                          uint32_t *count, sf_error *error)
 {
-    slot *s = &t->slots[index];
+    sf_gpu_slot *s = &t->slots[index];
     SF_GPU_TRY(cudaEventSynchronize(s->done));
     *entries = s->entries;
     *count = *s->count;

@@ -22,7 +22,10 @@ typedef enum sf_gvsm_feature {
     SF_GVSM_IMPLICATION = 2,
     SF_GVSM_TWINS = 4,
     SF_GVSM_ORDER = 8,
-    SF_GVSM_TWIGS = 16
+    SF_GVSM_TWIGS = 16,
+    SF_GVSM_PIPELINE = 32, /**< on a device: three pieces of a layer under way at once */
+    SF_GVSM_STAY = 64,     /**< on a device: small layers are joined there too */
+    SF_GVSM_PAIRS = 128    /**< on a device: two twigs in a kernel while layers stay */
 } sf_gvsm_feature;
 
 typedef struct sf_match_options {
@@ -54,10 +57,14 @@ typedef struct sf_match_result {
     uint64_t
         automorphisms; /**< that the count was divided by, or that were used to divide the work; at least 1 */
     uint64_t steps;    /**< data vertices tried */
+    uint64_t shared;   /**< auto: parts of the search that a thread took from another */
     uint64_t implied;  /**< gvsm: local tests that another vertex's failure saved */
     uint64_t merged;   /**< gvsm: data vertices that share the branch of a twin */
-    uint64_t blacklisted; /**< data vertices that can match no pattern vertex */
-    uint32_t *embeddings; /**< kept * vertex_count: the data vertex of every pattern vertex */
+    uint64_t pieces;   /**< gvsm on a device: of layers that were expanded there and joined here */
+    uint64_t stayed;   /**< layers that were joined there too */
+    uint64_t twigs, kernels; /**< to which these belong, and the kernels that grew them */
+    uint64_t blacklisted;    /**< data vertices that can match no pattern vertex */
+    uint32_t *embeddings;    /**< kept * vertex_count: the data vertex of every pattern vertex */
     size_t kept;
 } sf_match_result;
 

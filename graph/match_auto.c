@@ -5,10 +5,11 @@
  * whom nothing is said together, are not searched but multiplied out. A failed branch reports which matched
  * vertices are to blame (failing sets, Han et al., SIGMOD 2019); where the vertex at hand is not among them,
  * its other candidates would fail alike and are skipped. Threads take candidates of the first vertex as they
- * come free. */
+ * come free, and when those are gone, parts of what others still search. */
 #include "graph/match_device.h"
 #include "graph/match_engine.h"
 #include "graph/match_plan.h"
+#include "graph/match_share.h"
 #include "graph/sorted.h"
 
 #include "core/error.h"
@@ -41,6 +42,8 @@ typedef struct run {
     const sf_symmetry *symmetry; /* to divide the work by, or NULL */
     uint32_t *all;               /* 0, 1, 2, ...: every candidate of a vertex that nothing joins */
     bool injective;
+    atomic_size_t next_root;
+    sf_share *share; /* NULL on one thread */
     sf_match_watch watch;
 } run;
 
@@ -55,6 +58,9 @@ typedef struct state {
     uint32_t *buffer[SF_PATTERN_MOST]; /* room for its candidates */
     uint32_t *scratch;                 /* room for the lists of a group and their intersections */
     uint8_t *user;                     /* of a data vertex: one more than the pattern vertex it stands for */
+    uint32_t cursor[SF_PATTERN_MOST];  /* of a step that is searched: the candidate at hand */
+    uint32_t top;                      /* the first step whose candidates are this thread's to give away */
+    uint64_t given;                    /* steps of which some were */
 } state;
 
 static uint64_t bit(uint32_t u)
@@ -221,9 +227,8 @@ static bool finish(state *s, uint64_t *blame)
 
 static bool search(state *s, uint32_t depth, uint64_t *blame);
 
-/* With one more vertex matched, goes on to the next; before that, a vertex that is not searched but has now
- * no candidate left ends the branch. */
-static bool descend(state *s, uint32_t depth, uint64_t *blame)
+/* Candidates of those vertices that are not searched and that a step decides: false where one has none. */
+static bool find_decided(state *s, uint32_t depth, uint64_t *blame)
 {
     const sf_plan *plan = s->run->plan;
     for (uint64_t left = plan->steps[depth].decided; left != 0; left &= left - 1) {
@@ -234,6 +239,15 @@ static bool descend(state *s, uint32_t depth, uint64_t *blame)
             return false;
         }
     }
+    return true;
+}
+
+/* With one more vertex matched, goes on to the next. */
+static bool descend(state *s, uint32_t depth, uint64_t *blame)
+{
+    const sf_plan *plan = s->run->plan;
+    if (!find_decided(s, depth, blame))
+        return false;
     return depth + 1 == plan->core ? finish(s, blame) : search(s, depth + 1, blame);
 }
 
@@ -258,38 +272,106 @@ static bool try_candidate(state *s, uint32_t depth, uint32_t place, uint64_t *bl
     return found;
 }
 
-static bool search(state *s, uint32_t depth, uint64_t *blame)
+/* Hands half of what is left of the shallowest step that has anything left to a thread that waits. What comes
+ * of it is not known here, so such a step is to blame nobody. */
+static void give_away(state *s, uint32_t depth)
+{
+    const sf_plan *plan = s->run->plan;
+    for (uint32_t d = s->top; d <= depth; d++) {
+        uint32_t u = plan->steps[d].vertex, left = s->length[u] - s->cursor[d] - 1;
+        if (left == 0)
+            continue;
+        sf_share_part part = {.depth = d, .first = s->length[u] - (left + 1) / 2, .last = s->length[u]};
+        for (uint32_t k = 0; k < d; k++)
+            part.places[k] = s->place[plan->steps[k].vertex];
+        if (sf_share_give(s->run->share, &part)) {
+            s->length[u] = part.first;
+            s->given |= bit(d);
+        }
+        return;
+    }
+}
+
+/* Candidates of a step, from the one at its cursor on. */
+static bool search_on(state *s, uint32_t depth, uint64_t *blame)
 {
     const sf_plan_step *step = &s->run->plan->steps[depth];
     uint32_t u = step->vertex;
-    find_candidates(s, step);
     uint64_t all = 0;
     bool found = false;
-    for (uint32_t i = 0; i < s->length[u]; i++) {
+    for (s->given &= ~bit(depth); s->cursor[depth] < s->length[u]; s->cursor[depth]++) {
         uint64_t one = 0;
         if (sf_match_step(&s->tally))
             return true;
-        if (try_candidate(s, depth, s->list[u][i], &one)) {
+        if (s->run->share != NULL && sf_share_wanted(s->run->share) > 0)
+            give_away(s, depth);
+        if (try_candidate(s, depth, s->list[u][s->cursor[depth]], &one)) {
             found = true;
         } else if ((one & bit(u)) == 0) {
             *blame = one; /* whatever stands for u, the same fails */
-            return found;
+            return found || (s->given >> depth & 1) != 0;
         } else {
             all |= one;
         }
     }
     *blame = (all & ~bit(u)) | step->joined | step->greater;
-    return found;
+    return found || (s->given >> depth & 1) != 0;
 }
 
-static int search_root(void *context, unsigned worker, size_t place)
+static bool search(state *s, uint32_t depth, uint64_t *blame)
 {
-    state *s = (state *)context + worker;
+    find_candidates(s, &s->run->plan->steps[depth]);
+    s->cursor[depth] = 0;
+    return search_on(s, depth, blame);
+}
+
+static void search_roots(state *s)
+{
+    run *r = s->run;
+    const sf_plan_step *step = &r->plan->steps[0];
+    size_t roots = r->space->counts[step->vertex];
     uint64_t blame;
-    if (sf_match_step(&s->tally))
-        return 1;
-    try_candidate(s, 0, (uint32_t)place, &blame);
-    atomic_fetch_add(&s->run->watch.done, 1);
+    s->top = 1;
+    for (;;) {
+        size_t place = atomic_fetch_add_explicit(&r->next_root, 1, memory_order_relaxed);
+        if (place >= roots || sf_match_step(&s->tally))
+            return;
+        try_candidate(s, 0, (uint32_t)place, &blame);
+        atomic_fetch_add(&r->watch.done, 1);
+    }
+}
+
+/* What another thread has handed over: its steps are matched as there, which fits. */
+static void search_part(state *s, const sf_share_part *part)
+{
+    const sf_plan *plan = s->run->plan;
+    uint64_t blame;
+    for (uint32_t k = 0; k < part->depth; k++) {
+        uint32_t u = plan->steps[k].vertex, v = s->run->space->candidates[u][part->places[k]];
+        s->place[u] = part->places[k];
+        s->vertex[u] = v;
+        s->user[v] = s->run->injective ? (uint8_t)(u + 1) : 0;
+        find_decided(s, k, &blame);
+    }
+    s->top = part->depth;
+    find_candidates(s, &plan->steps[part->depth]);
+    s->length[plan->steps[part->depth].vertex] = part->last;
+    s->cursor[part->depth] = part->first;
+    search_on(s, part->depth, &blame);
+    for (uint32_t k = 0; k < part->depth; k++)
+        s->user[s->vertex[plan->steps[k].vertex]] = 0;
+}
+
+static int search_by_thread(void *context, unsigned worker, size_t item)
+{
+    (void)item;
+    state *s = (state *)context + worker;
+    sf_share_part part;
+    if (s->run->share != NULL)
+        sf_share_enter(s->run->share);
+    search_roots(s);
+    while (s->run->share != NULL && sf_share_take(s->run->share, &part))
+        search_part(s, &part);
     return 0;
 }
 
@@ -350,13 +432,17 @@ static int search_all(run *r, sf_error *error)
         status = open_state(&states[open], r, open == 0);
         tallies[open] = &states[open].tally;
     }
+    if (status == SF_OK && threads > 1)
+        status = sf_share_open(&r->share, threads, NULL);
     if (status == SF_OK) {
         r->watch.total = roots;
-        sf_parallel_for(threads, roots, search_root, states);
+        sf_parallel_for(threads, threads, search_by_thread, states);
+        r->job->result->shared = r->share != NULL ? sf_share_count(r->share) : 0;
         status = sf_match_finish(&r->watch, tallies, threads, error);
     } else {
         status = sf_fail_memory(error);
     }
+    sf_share_close(r->share);
     for (unsigned i = 0; i < open; i++)
         close_state(&states[i]);
     sf_free(states);

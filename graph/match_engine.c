@@ -42,6 +42,13 @@ bool sf_match_step(sf_match_tally *tally)
     return atomic_load_explicit(&tally->watch->stop, memory_order_relaxed);
 }
 
+bool sf_match_steps(sf_match_tally *tally, uint64_t steps)
+{
+    tally->steps += steps;
+    look_around(tally);
+    return atomic_load(&tally->watch->stop);
+}
+
 void sf_match_found(sf_match_tally *tally, uint64_t count, const uint32_t *vertices)
 {
     sf_match_watch *w = tally->watch;

@@ -49,6 +49,9 @@ typedef struct sf_match_tally {
 /** Counts a step and looks now and then at the clock and at what other threads found: true where to stop. */
 bool sf_match_step(sf_match_tally *tally);
 
+/** The same after many steps. */
+bool sf_match_steps(sf_match_tally *tally, uint64_t steps);
+
 /** Counts embeddings; with `list` it is one, whose data vertices by pattern vertex are handed over. */
 void sf_match_found(sf_match_tally *tally, uint64_t count, const uint32_t *vertices);
 

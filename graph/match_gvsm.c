@@ -419,9 +419,13 @@ static int alloc_gvsm(sf_gvsm *g, sf_error *error)
         return sf_fail_memory(error);
     int status = SF_OK;
     if ((g->features & SF_GVSM_TWINS) != 0)
-        status = sf_twins_open(&g->twins, g->index, error);
+        status = sf_twins_find(g->index, g->job->threads, error);
     if (status == SF_OK && (g->features & SF_GVSM_IMPLICATION) != 0)
-        status = sf_implied_open(&g->implied, g->index, error);
+        status = sf_implied_find(g->index, g->job->threads, error);
+    if ((g->features & SF_GVSM_TWINS) != 0)
+        g->twins = g->index->relatives->twins;
+    if ((g->features & SF_GVSM_IMPLICATION) != 0)
+        g->implied = g->index->relatives->implied;
     return status;
 }
 
@@ -549,8 +553,6 @@ static int run_gvsm(const sf_match_job *job, sf_error *error)
         describe(&g);
     sf_free(g.blacklist);
     sf_free(g.match);
-    sf_free(g.implied);
-    sf_twins_close(&g.twins);
     return status;
 }
 

@@ -33,7 +33,7 @@ typedef struct sf_gvsm {
     sf_gvsm_needs twig[SF_PATTERN_MOST];   /* of the root of a twig: its children */
     uint64_t *blacklist;                   /* one bit a data vertex */
     uint8_t *match;                        /* NOT_YET, YES, NO of (pattern vertex, data vertex) */
-    uint32_t *implied;
+    const uint32_t *implied;               /* both of the index; NULL where they are left out */
     sf_twins twins;
     uint64_t greatest_degree;
     atomic_uint_least64_t implied_tests;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "graph/match_index.h"
+#include "graph/match_relatives.h"
 
 #include "core/error.h"
 #include "core/memory.h"
@@ -197,7 +197,8 @@ int sf_match_open(sf_match_index **out, const sf_csr *data, sf_error *error)
     if (status == SF_OK) {
         index->masks = sf_alloc(data->vertex_count, sizeof *index->masks);
         index->places = sf_alloc(data->vertex_count, sizeof *index->places);
-        if (index->masks == NULL || index->places == NULL)
+        index->relatives = sf_alloc(1, sizeof *index->relatives);
+        if (index->masks == NULL || index->places == NULL || index->relatives == NULL)
             status = sf_fail_memory(error);
     }
     if (status == SF_OK)
@@ -231,5 +232,6 @@ void sf_match_close(sf_match_index *index)
     sf_free(index->out_kinds);
     sf_free(index->masks);
     sf_free(index->places);
+    sf_relatives_free(index->relatives);
     sf_free(index);
 }

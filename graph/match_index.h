@@ -13,6 +13,8 @@ typedef struct sf_label_lists {
     uint64_t *starts;    /**< of an entry: where its targets begin; they end where the next entry's begin */
 } sf_label_lists;
 
+typedef struct sf_relatives sf_relatives; /* graph/match_relatives.h */
+
 struct sf_match_index {
     const sf_csr *out, *in; /**< the same graph where it is undirected */
     sf_csr turned;
@@ -25,6 +27,8 @@ struct sf_match_index {
     sf_label_lists out_lists, in_lists;
     uint64_t *out_kinds, *in_kinds; /**< per vertex: one bit for every 64th label among its neighbours; the
                                        same where the graph is undirected */
+
+    sf_relatives *relatives; /**< found when a search first asks for them */
 
     /* Room to work in, zero between searches. */
     uint64_t *masks;  /**< per vertex: the pattern vertices it may stand for */

@@ -3,9 +3,12 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/thread.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { BLOCK = 4096 }; /* vertices that a thread takes at a time */
 
 /* ---- twins
  * --------------------------------------------------------------------------------------------------- */
@@ -60,32 +63,55 @@ static void join_twins(sf_twins *twins, const sf_match_index *index, const signa
     }
 }
 
-int sf_twins_open(sf_twins *twins, const sf_match_index *index, sf_error *error)
+typedef struct hashing {
+    const sf_match_index *index;
+    signature *signatures;
+} hashing;
+
+static int hash_block(void *context, unsigned worker, size_t block)
 {
-    uint32_t n = index->out->vertex_count;
-    signature *sorted = sf_resize(NULL, n, sizeof *sorted);
-    *twins = (sf_twins){.first = sf_resize(NULL, n, sizeof *twins->first),
-                        .size = sf_alloc(n, sizeof *twins->size)};
-    if (sorted == NULL || twins->first == NULL || twins->size == NULL) {
-        sf_free(sorted);
-        sf_twins_close(twins);
-        return sf_fail_memory(error);
+    (void)worker;
+    const hashing *h = context;
+    const sf_match_index *index = h->index;
+    for (size_t i = block * BLOCK; i < (block + 1) * BLOCK && i < index->out->vertex_count; i++) {
+        uint32_t v = (uint32_t)i;
+        uint64_t hash = hash_list(index->out, v, sf_match_label(index, v));
+        h->signatures[v] = (signature){hash_list(index->in, v, hash), v};
     }
-    for (uint32_t v = 0; v < n; v++)
-        sorted[v] =
-            (signature){hash_list(index->in, v, hash_list(index->out, v, sf_match_label(index, v))), v};
-    if (n > 0)
-        qsort(sorted, n, sizeof *sorted, compare_signatures);
-    join_twins(twins, index, sorted);
-    sf_free(sorted);
-    return SF_OK;
+    return 0;
 }
 
-void sf_twins_close(sf_twins *twins)
+static size_t blocks_of(const sf_match_index *index)
+{
+    return ((size_t)index->out->vertex_count + BLOCK - 1) / BLOCK;
+}
+
+static void free_twins(sf_twins *twins)
 {
     sf_free(twins->first);
     sf_free(twins->size);
     *twins = (sf_twins){0};
+}
+
+int sf_twins_find(const sf_match_index *index, unsigned threads, sf_error *error)
+{
+    sf_twins *twins = &index->relatives->twins;
+    uint32_t n = index->out->vertex_count;
+    if (twins->first != NULL)
+        return SF_OK;
+    hashing h = {index, sf_resize(NULL, n, sizeof *h.signatures)};
+    *twins = (sf_twins){.first = sf_resize(NULL, n, sizeof *twins->first),
+                        .size = sf_alloc(n, sizeof *twins->size)};
+    bool failed = h.signatures == NULL || twins->first == NULL || twins->size == NULL;
+    if (failed) {
+        free_twins(twins);
+    } else {
+        sf_parallel_for(threads, blocks_of(index), hash_block, &h);
+        qsort(h.signatures, n, sizeof *h.signatures, compare_signatures);
+        join_twins(twins, index, h.signatures);
+    }
+    sf_free(h.signatures);
+    return failed ? sf_fail_memory(error) : SF_OK;
 }
 
 /* ---- implication
@@ -130,13 +156,32 @@ static uint32_t find_implied(const sf_match_index *index, uint32_t u)
     return SF_NO_VERTEX;
 }
 
-int sf_implied_open(uint32_t **implied, const sf_match_index *index, sf_error *error)
+static int imply_block(void *context, unsigned worker, size_t block)
 {
-    uint32_t n = index->out->vertex_count;
-    *implied = sf_resize(NULL, n, sizeof **implied);
-    if (*implied == NULL)
+    (void)worker;
+    const sf_match_index *index = context;
+    for (size_t i = block * BLOCK; i < (block + 1) * BLOCK && i < index->out->vertex_count; i++)
+        index->relatives->implied[i] = find_implied(index, (uint32_t)i);
+    return 0;
+}
+
+int sf_implied_find(const sf_match_index *index, unsigned threads, sf_error *error)
+{
+    sf_relatives *r = index->relatives;
+    if (r->implied != NULL)
+        return SF_OK;
+    r->implied = sf_resize(NULL, index->out->vertex_count, sizeof *r->implied);
+    if (r->implied == NULL)
         return sf_fail_memory(error);
-    for (uint32_t u = 0; u < n; u++)
-        (*implied)[u] = find_implied(index, u);
+    sf_parallel_for(threads, blocks_of(index), imply_block, (void *)index);
     return SF_OK;
+}
+
+void sf_relatives_free(sf_relatives *relatives)
+{
+    if (relatives == NULL)
+        return;
+    free_twins(&relatives->twins);
+    sf_free(relatives->implied);
+    sf_free(relatives);
 }

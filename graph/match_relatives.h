@@ -13,14 +13,22 @@ typedef struct sf_twins {
     uint64_t merged; /**< vertices that are not first */
 } sf_twins;
 
-int sf_twins_open(sf_twins *twins, const sf_match_index *index, sf_error *error);
-void sf_twins_close(sf_twins *twins);
+/** What is known of the vertices of an index. */
+struct sf_relatives {
+    sf_twins twins;
+    uint32_t *implied;
+};
+
+/** Makes index->relatives->twins, unless they are there. SF_NO_MEMORY. */
+int sf_twins_find(const sf_match_index *index, unsigned threads, sf_error *error);
 
 /**
- * implied[u] = v where v has the label of u and all its neighbours: what u has around it v has too, so if v
- * lacks neighbours for something, u does. SF_NO_VERTEX where none was found; only a few vertices are tried
- * for each. *implied comes from sf_alloc.
+ * The same with implied[u] = v where v has the label of u and all its neighbours: what u has around it v has
+ * too, so if v lacks neighbours for something, u does. SF_NO_VERTEX where none was found; only a few vertices
+ * are tried for each.
  */
-int sf_implied_open(uint32_t **implied, const sf_match_index *index, sf_error *error);
+int sf_implied_find(const sf_match_index *index, unsigned threads, sf_error *error);
+
+void sf_relatives_free(sf_relatives *relatives); /**< NULL is allowed */
 
 #endif

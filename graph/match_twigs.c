@@ -4,7 +4,11 @@
  * A layer is cut into pieces by binary search in the sums of degrees, so that a piece has about as many
  * neighbours as PACE times what the last piece left after its join. Three pieces are under way at once,
  * copied to the device, expanded or copied back, while the threads here join the one before. When a layer is
- * full it is searched below before more is added, so that memory is bounded. */
+ * full it is searched below before more is added, so that memory is bounded.
+ *
+ * Where the pattern says nothing but edges and labels, layers stay on the device: it joins them too, and only
+ * counts the last one. A layer that would be too large is cut above, and what is below one part is searched
+ * after what is below another. */
 #include "graph/match_gvsm.h"
 
 #include "core/error.h"
@@ -39,6 +43,8 @@ typedef struct twigs {
     uint64_t *sums[SF_PATTERN_MOST];  /* and how many neighbours they and those before have */
     uint32_t *ends;                   /* of a piece, in 32 bits */
     uint32_t *kept;                   /* of each block: where its entries end */
+    bool stays;                       /* layers are joined on the device too */
+    uint8_t *checks;                  /* by what */
     sf_backend_twig layers[SF_PATTERN_MOST];
     uint64_t *skipped, *directory;
     uint32_t *no_labels;
@@ -195,6 +201,39 @@ static int join_piece(twigs *t, uint32_t depth, uint32_t slot, const piece *p, u
     return SF_OK;
 }
 
+/* ---- layers that stay on the device
+ * ---------------------------------------------------------------------------- */
+
+static void note_descent(twigs *t, const sf_backend_descent *d)
+{
+    sf_match_result *result = t->g->job->result;
+    result->stayed += d->reached - d->layer;
+    result->twigs += d->twigs;
+    result->kernels += d->kernels;
+    result->device_s += d->seconds;
+    sf_match_found(&t->workers[0].tally, d->found, NULL);
+    sf_match_steps(&t->workers[0].tally, d->tried);
+}
+
+/* Everything below some entries of a layer that is on the device, or is sent there as its first. */
+static int search_there(twigs *t, sf_backend_descent d)
+{
+    int status = t->backend->twigs_descend(t->expander, &d, &t->failure);
+    if (status != SF_OK)
+        return status;
+    note_descent(t, &d);
+    if (d.left == 1 && d.reached == d.layer)
+        return sf_fail(&t->failure, SF_UNAVAILABLE, NULL,
+                       "what is below one vertex does not stay on a device");
+    uint32_t first = d.reached > d.layer ? 0 : d.first, parts = d.parts < d.left ? d.parts : d.left;
+    for (uint64_t p = 0; p < parts && status == SF_OK && !atomic_load(&t->g->watch.stop); p++) {
+        uint32_t begin = (uint32_t)(p * d.left / parts), end = (uint32_t)((p + 1) * d.left / parts);
+        status = search_there(
+            t, (sf_backend_descent){.layer = d.reached, .first = first + begin, .count = end - begin});
+    }
+    return status;
+}
+
 /* ---- the whole tree
  * ------------------------------------------------------------------------------------------- */
 
@@ -208,8 +247,9 @@ typedef struct flight {
 /* Sends pieces as long as there is a slot, and room for all that can come back. */
 static int send_pieces(twigs *t, uint32_t depth, flight *f, uint32_t *next, uint32_t count, uint32_t end)
 {
+    uint32_t slots = (t->g->features & SF_GVSM_PIPELINE) != 0 ? SLOTS : 1;
     int status = SF_OK;
-    while (status == SF_OK && f->sent - f->joined < SLOTS && *next < count) {
+    while (status == SF_OK && f->sent - f->joined < slots && *next < count) {
         piece p = cut_piece(t, depth, *next, count);
         if ((uint64_t)end + f->total + p.total > t->room)
             break;
@@ -232,7 +272,7 @@ static int search_below(twigs *t, uint32_t depth, uint32_t count)
     uint32_t next = 0, end = 0;
     prepare_layer(t, depth, count);
     int status = SF_OK;
-    while (status == SF_OK) {
+    while (status == SF_OK && !atomic_load(&t->g->watch.stop)) {
         status = send_pieces(t, depth, &f, &next, count, end);
         if (status == SF_OK && f.joined < f.sent) {
             piece p = f.pieces[f.joined % SLOTS];
@@ -245,6 +285,7 @@ static int search_below(twigs *t, uint32_t depth, uint32_t count)
             break;
         }
     }
+    t->g->job->result->pieces += f.sent;
     return status;
 }
 
@@ -257,7 +298,10 @@ static int search_all(twigs *t)
     for (size_t first = 0; first < count && status == SF_OK && !atomic_load(&t->g->watch.stop);) {
         uint32_t size = count - first < ROOM ? (uint32_t)(count - first) : ROOM;
         task work = {.t = t, .end = size, .vertices = vertices + first};
-        status = search_below(t, 0, run_and_pack(&work, begin_block));
+        uint32_t begun = run_and_pack(&work, begin_block);
+        bool goes_there = t->stays && t->g->query->count > 1 && begun > 0;
+        status = goes_there ? search_there(t, (sf_backend_descent){.count = begun, .entries = t->entries[0]})
+                            : search_below(t, 0, begun);
         first += size;
         atomic_store(&t->g->watch.done, first);
     }
@@ -316,6 +360,61 @@ static int skip_vertices(twigs *t)
     return SF_OK;
 }
 
+/* What edges say of two layers, as bits; false where more is said. */
+static bool describe_pair(const sf_gvsm *g, uint32_t later, uint32_t earlier, uint8_t *checks)
+{
+    uint32_t u = g->layers[later].vertex, x = g->layers[earlier].vertex;
+    unsigned bits = (g->layers[later].greater >> x & 1) != 0 ? SF_CHECK_GREATER : 0;
+    const sf_pair *pair = (g->layers[later].checked >> x & 1) != 0 ? sf_query_pair(g->query, u, x) : NULL;
+    if (pair != NULL) {
+        bool is_first = u == pair->a;
+        bits |= (is_first ? pair->forward : pair->backward) ? SF_CHECK_OUT : 0u;
+        bits |= (is_first ? pair->backward : pair->forward) ? SF_CHECK_IN : 0u;
+        bits |= (is_first ? pair->no_forward : pair->no_backward) ? SF_CHECK_NO_OUT : 0u;
+        bits |= (is_first ? pair->no_backward : pair->no_forward) ? SF_CHECK_NO_IN : 0u;
+    }
+    *checks = (uint8_t)bits;
+    return pair == NULL || (pair->edge_count == 0 && pair->relation_count == 0);
+}
+
+/* Lets layers stay on the device where it can tell all that the pattern asks for. */
+static int describe_joins(twigs *t, sf_backend_twig_job *job)
+{
+    const sf_gvsm *g = t->g;
+    uint32_t n = g->query->count;
+    t->stays = (g->features & SF_GVSM_STAY) != 0;
+    t->checks = sf_alloc((size_t)n * n, 1);
+    if (t->checks == NULL)
+        return SF_NO_MEMORY;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t u = g->layers[i].vertex;
+        t->stays = t->stays && g->query->term_count[u] == 0 && g->query->loop_count[u] == 0;
+        for (uint32_t d = 0; d < i; d++)
+            t->stays = describe_pair(g, i, d, &t->checks[i * n + d]) && t->stays;
+    }
+    job->checks = t->stays ? t->checks : NULL;
+    return SF_OK;
+}
+
+static uint32_t layer_of(const sf_gvsm *g, uint32_t u)
+{
+    uint32_t i = 0;
+    while (g->layers[i].vertex != u)
+        i++;
+    return i;
+}
+
+static void describe_layer(const sf_gvsm *g, uint32_t i, sf_backend_twig *to)
+{
+    const sf_gvsm_layer *l = &g->layers[i];
+    bool has_needs = l->has_twig && (g->features & SF_GVSM_TWIGS) != 0;
+    *to = (sf_backend_twig){.parent = i > 0 ? layer_of(g, l->parent) : 0,
+                            .label = g->query->labels[l->vertex],
+                            .out = l->out,
+                            .needs = g->twig[l->vertex].items,
+                            .need_count = has_needs ? (uint32_t)g->twig[l->vertex].count : 0};
+}
+
 static int open_expander(twigs *t, sf_device *device)
 {
     const sf_gvsm *g = t->g;
@@ -324,18 +423,19 @@ static int open_expander(twigs *t, sf_device *device)
                                .implied = g->implied,
                                .layers = t->layers,
                                .layer_count = g->query->count,
-                               .most_entries = t->most_piece};
-    for (uint32_t i = 0; i < g->query->count; i++) {
-        const sf_gvsm_layer *l = &g->layers[i];
-        bool has_needs = l->has_twig && (g->features & SF_GVSM_TWIGS) != 0;
-        t->layers[i] = (sf_backend_twig){.label = g->query->labels[l->vertex],
-                                         .out = l->out,
-                                         .needs = g->twig[l->vertex].items,
-                                         .need_count = has_needs ? (uint32_t)g->twig[l->vertex].count : 0};
-    }
+                               .vertex_labels = g->index->labels,
+                               .twins = g->twins.first != NULL ? g->twins.size : NULL,
+                               .injective = g->injective,
+                               .pairs = (g->features & SF_GVSM_PAIRS) != 0,
+                               .most_entries = t->most_piece,
+                               .most_kept = t->room};
+    for (uint32_t i = 0; i < g->query->count; i++)
+        describe_layer(g, i, &t->layers[i]);
     int status = describe_graph(t, &job);
     if (status == SF_OK)
         status = skip_vertices(t);
+    if (status == SF_OK)
+        status = describe_joins(t, &job);
     job.skipped = t->skipped;
     if (status != SF_OK)
         return sf_fail_memory(&t->failure);
@@ -372,6 +472,7 @@ static void close_twigs(twigs *t)
         sf_free(t->sums[i]);
     }
     sf_free(t->ends);
+    sf_free(t->checks);
     sf_free(t->kept);
     sf_free(t->workers);
     sf_free(t->skipped);
@@ -383,7 +484,16 @@ static void close_twigs(twigs *t)
         sf_team_close(t->team);
 }
 
-/* Counts are taken from the workers only where nothing failed: else the CPU begins anew. */
+/* The CPU begins anew. */
+static void forget(sf_gvsm *g)
+{
+    sf_match_result *result = g->job->result;
+    g->watch = (sf_match_watch){.job = g->job, .factor = 1};
+    result->pieces = result->stayed = result->twigs = result->kernels = 0;
+    result->device_s = 0;
+}
+
+/* Counts are taken from the workers only where nothing failed. */
 static int finish(twigs *t, int status, sf_error *error)
 {
     unsigned threads = sf_team_size(t->team);
@@ -395,7 +505,7 @@ static int finish(twigs *t, int status, sf_error *error)
     if (status == SF_OK)
         status = sf_match_finish(&t->g->watch, tallies, threads, error);
     else
-        t->g->watch = (sf_match_watch){.job = t->g->job, .factor = 1};
+        forget(t->g);
     sf_free(tallies);
     return status;
 }

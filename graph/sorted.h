@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What is in both, into `out` (room for the shorter one; it may be `a`); returns how many. */
+/** What is in both, into `out` (room for the shorter one, which it may be); returns how many. */
 uint32_t sf_sorted_intersect(uint32_t *out, const uint32_t *a, uint32_t a_count, const uint32_t *b,
                              uint32_t b_count);
 

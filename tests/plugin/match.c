@@ -95,4 +95,5 @@ const sf_backend_match test_match = {.run = run,
                                      .twigs_open = test_twigs_open,
                                      .twigs_close = test_twigs_close,
                                      .twigs_expand = test_twigs_expand,
-                                     .twigs_collect = test_twigs_collect};
+                                     .twigs_collect = test_twigs_collect,
+                                     .twigs_descend = test_twigs_descend};

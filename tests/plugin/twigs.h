@@ -12,5 +12,6 @@ int test_twigs_expand(sf_backend_twigs *twigs, uint32_t slot, uint32_t layer, co
                       const uint32_t *ends, uint32_t count, sf_error *error);
 int test_twigs_collect(sf_backend_twigs *twigs, uint32_t slot, const sf_backend_node **entries,
                        uint32_t *count, sf_error *error);
+int test_twigs_descend(sf_backend_twigs *twigs, sf_backend_descent *descent, sf_error *error);
 
 #endif

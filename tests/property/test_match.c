@@ -105,10 +105,36 @@ static void counts_are_those_of_the_oracle(void **state)
     assert_true(implied > 0 && merged > 0 && blacklisted > 0);
 }
 
+/* Graphs with a hub that every embedding holds: threads have nothing to do but what they take from one. */
+static void threads_share_one_root(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("share", 13);
+    uint64_t shared = 0;
+    for (int round = 0; round < 30; round++) {
+        match_kind k = {.directed = round % 2 != 0};
+        sf_csr data = match_draw_hubs(&random, &k, 60, round % 5 == 0 ? 1200 : 500);
+        sf_match_index *index;
+        assert_int_equal(sf_match_open(&index, &data, NULL), SF_OK);
+        sf_pattern pattern = match_draw_pattern(&random, &k, 6);
+        sf_match_options options = {.semantics = (sf_semantics)(round % 3), .device = "cpu", .threads = 1};
+        sf_match_result expected = run(index, &pattern, &options);
+        options.threads = 5;
+        sf_match_result result = run(index, &pattern, &options);
+        assert_int_equal(result.count, expected.count);
+        shared += result.shared;
+        sf_pattern_free(&pattern);
+        sf_match_close(index);
+        sf_csr_free(&data);
+    }
+    assert_true(shared > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_those_of_the_oracle),
+        cmocka_unit_test(threads_share_one_root),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,8 +87,12 @@ static bool check_case(sf_match_index *index, const sf_csr *data, const sf_patte
     return done;
 }
 
-/* Tests of twigs that were told by another vertex's failure. */
-static uint64_t implied;
+/* What the engine gvsm did on devices over a whole test. */
+static struct {
+    uint64_t implied, pieces, stayed, twigs, kernels;
+} done_by;
+
+enum { ALL_TECHNIQUES = 2 * SF_GVSM_PAIRS - 1 };
 
 /* The engine gvsm, whose layers the device expands. Returns whether the device did. */
 static bool check_twigs(sf_match_index *index, const sf_csr *data, const sf_pattern *pattern,
@@ -101,7 +105,15 @@ static bool check_twigs(sf_match_index *index, const sf_csr *data, const sf_patt
     if (result.count != expected)
         fail_msg("gvsm on %s without %#x found %llu embeddings, expected %llu (semantics %d)", device,
                  without, (unsigned long long)result.count, (unsigned long long)expected, semantics);
-    implied += result.implied;
+    done_by.implied += result.implied;
+    done_by.pieces += result.pieces;
+    done_by.stayed += result.stayed;
+    done_by.twigs += result.twigs;
+    done_by.kernels += result.kernels;
+    if ((without & SF_GVSM_STAY) != 0)
+        assert_int_equal(result.stayed, 0);
+    if ((without & SF_GVSM_PAIRS) != 0)
+        assert_int_equal(result.twigs, result.kernels);
     if (result.device_note[0] != '\0' && strstr(result.device_note, "in several parts") == NULL)
         fail_msg("refused: %s", result.device_note);
     return strcmp(result.device, device) == 0;
@@ -120,14 +132,19 @@ static void check_device(const char *device, int rounds)
         for (int semantics = SF_ISOMORPHISM; semantics <= SF_HOMOMORPHISM; semantics++)
             done += check_case(index, &data, &pattern, (sf_semantics)semantics, device);
         sf_semantics any = (sf_semantics)test_random_below(&random, 3);
-        expanded +=
-            check_twigs(index, &data, &pattern, any, device, (unsigned)test_random_below(&random, 32));
+        expanded += check_twigs(index, &data, &pattern, any, device, 0);
+        check_twigs(index, &data, &pattern, any, device,
+                    (unsigned)test_random_below(&random, ALL_TECHNIQUES + 1));
         sf_pattern_free(&pattern);
         sf_match_close(index);
         sf_csr_free(&data);
     }
+    if (rounds < 100)
+        return;
     assert_true(done > 2 * rounds); /* of three semantics */
     assert_true(expanded > rounds / 2);
+    assert_true(done_by.implied > 0 && done_by.pieces > 0);
+    assert_true(done_by.stayed > 0 && done_by.kernels < done_by.twigs);
 }
 
 static void use_test_plugin(void)
@@ -331,7 +348,7 @@ static void every_device_counts_large_graphs_as_the_cpu(void **state)
     if (no_device())
         skip();
     test_random random = test_random_start("large", 5);
-    for (int round = 0; round < 12; round++) {
+    for (int round = 0; round < 12 && round < test_rounds(12); round++) {
         sf_csr data;
         match_kind k = {.directed = round % 2 != 0, .labelled = round % 3 != 0, .labels = 2};
         data = match_draw_hubs(&random, &k, 2000, 12000);
@@ -339,7 +356,7 @@ static void every_device_counts_large_graphs_as_the_cpu(void **state)
         assert_int_equal(sf_match_open(&index, &data, NULL), SF_OK);
         sf_pattern pattern = match_draw_pattern(&random, &k, 5);
         sf_match_options options = {
-            .semantics = (sf_semantics)(round % 3), .device = "cpu", .time_limit_s = 5};
+            .semantics = (sf_semantics)(round % 3), .device = "cpu", .time_limit_s = 1};
         sf_match_result expected = run(index, &pattern, &options);
         options.device = sf_device_name(sf_device_at(0));
         sf_match_result found = run(index, &pattern, &options);
@@ -357,6 +374,28 @@ static void every_device_counts_large_graphs_as_the_cpu(void **state)
     sf_devices_close();
 }
 
+/* More entries in a layer than a device keeps. */
+static void layers_that_are_too_large_are_cut(void **state)
+{
+    (void)state;
+    if (no_device() || test_rounds(0) > 0)
+        skip();
+    sf_csr data;
+    sf_match_index *index;
+    sf_pattern path;
+    open_ring(&data, &index, &path, 60000);
+    sf_match_options options = {.device = "cpu"};
+    sf_match_result expected = run(index, &path, &options);
+    options.engine = "gvsm";
+    options.device = sf_device_name(sf_device_at(0));
+    sf_match_result found = run(index, &path, &options);
+    assert_string_equal(found.device, options.device);
+    assert_true(found.stayed > 3);
+    assert_int_equal(found.count, expected.count);
+    close_ring(&data, index, &path);
+    sf_devices_close();
+}
+
 static void a_device_stops_in_time(void **state)
 {
     (void)state;
@@ -371,12 +410,16 @@ static void a_device_stops_in_time(void **state)
         assert_int_equal(sf_pattern_add_edge(&path, u - 1, u, SF_ANY_LABEL, false, NULL), SF_OK);
         assert_int_equal(sf_pattern_add_edge(&path, u - 2, u, SF_ANY_LABEL, false, NULL), SF_OK);
     }
-    sf_match_options options = {.device = sf_device_name(sf_device_at(0)), .time_limit_s = 1};
-    double start = sf_clock_seconds();
-    sf_match_result result = run(index, &path, &options);
-    assert_string_equal(result.device, options.device);
-    assert_true(result.truncated);
-    assert_true(sf_clock_seconds() - start < 3);
+    static const char *const engines[] = {"auto", "gvsm"};
+    for (int e = 0; e < 2; e++) {
+        sf_match_options options = {
+            .engine = engines[e], .device = sf_device_name(sf_device_at(0)), .time_limit_s = 1};
+        double start = sf_clock_seconds();
+        sf_match_result result = run(index, &path, &options);
+        assert_string_equal(result.device, options.device);
+        assert_true(result.truncated);
+        assert_true(sf_clock_seconds() - start < 3);
+    }
     close_ring(&data, index, &path);
     sf_devices_close();
 }
@@ -390,6 +433,7 @@ int main(void)
         cmocka_unit_test(no_memory_is_no_crash),
         cmocka_unit_test(every_device_counts_as_the_oracle),
         cmocka_unit_test(every_device_counts_large_graphs_as_the_cpu),
+        cmocka_unit_test(layers_that_are_too_large_are_cut),
         cmocka_unit_test(a_device_stops_in_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

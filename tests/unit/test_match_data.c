@@ -3,8 +3,10 @@
  * automorphisms. */
 #include "support/support.h"
 
+#include "core/backend.h"
 #include "graph/file.h"
 #include "graph/match.h"
+#include "graph/motif.h"
 
 static bool read_list(sf_edge_list *list, const char *relative)
 {
@@ -48,6 +50,19 @@ static uint64_t count(sf_match_index *index, const sf_pattern *pattern, sf_match
     uint64_t found = result.count;
     sf_match_result_free(&result);
     return found;
+}
+
+/* Both engines, on every device that is there. */
+static void check_devices(sf_match_index *index, const sf_pattern *pattern, sf_match_options options,
+                          uint64_t expected)
+{
+    for (uint32_t d = 0; d < sf_device_count(); d++) {
+        options.device = sf_device_name(sf_device_at(d));
+        options.engine = "auto";
+        assert_true(count(index, pattern, options) == expected);
+        options.engine = "gvsm";
+        assert_true(count(index, pattern, options) == expected);
+    }
 }
 
 /* A pattern with its vertices in another order. */
@@ -98,6 +113,7 @@ static void the_queries_on_hprd_have_their_counts(void **state)
         assert_int_equal(count(index, &shuffled, (sf_match_options){.threads = 1}), expected);
         assert_int_equal(count(index, &pattern, (sf_match_options){.threads = 2, .engine = "gvsm"}),
                          expected);
+        check_devices(index, &pattern, (sf_match_options){0}, expected);
         uint64_t induced = count(index, &pattern, (sf_match_options){.semantics = SF_INDUCED, .threads = 1});
         uint64_t homomorphisms =
             count(index, &pattern, (sf_match_options){.semantics = SF_HOMOMORPHISM, .threads = 2});
@@ -135,6 +151,8 @@ static void graphs_match_themselves_by_their_automorphisms(void **state)
                          expected);
         assert_int_equal(count(index, &pattern, (sf_match_options){.engine = "gvsm", .threads = 1}),
                          expected);
+        check_devices(index, &pattern, (sf_match_options){0}, expected);
+        check_devices(index, &pattern, (sf_match_options){.semantics = SF_INDUCED}, expected);
         assert_int_equal(count(index, &pattern, (sf_match_options){.distinct = true, .threads = 1}), 1);
         sf_match_close(index);
         sf_pattern_free(&pattern);
@@ -142,6 +160,34 @@ static void graphs_match_themselves_by_their_automorphisms(void **state)
     }
     assert_int_equal(toys, 7);
     fclose(file);
+}
+
+static void the_worm_has_its_loops(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *motif;
+        uint64_t count;
+    } loops[] = {{"A -> B; B -> C; A -> C", 14324}, {"A -> B; B -> C; A -> C; B !> A; C !> B; C !> A", 2965}};
+    sf_edge_list list;
+    if (!read_list(&list, "subgraph/celegans/celegans_chem.edges"))
+        skip();
+    list.directed = true;
+    sf_csr graph;
+    sf_match_index *index;
+    assert_int_equal(sf_csr_build(&graph, &list, SF_CSR_DROP_DUPLICATES, NULL), SF_OK);
+    sf_edge_list_free(&list);
+    assert_int_equal(sf_match_open(&index, &graph, NULL), SF_OK);
+    for (int i = 0; i < 2; i++) {
+        sf_pattern pattern;
+        assert_int_equal(sf_motif_parse(&pattern, "pattern", loops[i].motif, strlen(loops[i].motif), NULL),
+                         SF_OK);
+        assert_int_equal(count(index, &pattern, (sf_match_options){.threads = 1}), loops[i].count);
+        check_devices(index, &pattern, (sf_match_options){0}, loops[i].count);
+        sf_pattern_free(&pattern);
+    }
+    sf_match_close(index);
+    sf_csr_free(&graph);
 }
 
 /* ---- large counts and limits
@@ -179,6 +225,7 @@ static void leaves_are_multiplied_not_enumerated(void **state)
     assert_true(count(index, &pattern, (sf_match_options){.threads = 1}) == expected);
     assert_true(count(index, &pattern, (sf_match_options){.distinct = true, .threads = 1}) == expected / 720);
     assert_true(count(index, &pattern, (sf_match_options){.engine = "gvsm", .threads = 2}) == expected);
+    check_devices(index, &pattern, (sf_match_options){0}, expected);
     uint64_t power = 1000ull * 1000 * 1000 * 1000 * 1000 * 1000;
     assert_true(count(index, &pattern, (sf_match_options){.semantics = SF_HOMOMORPHISM, .threads = 1}) ==
                 power + 1000); /* or the centre stands for every leaf, and any leaf for the centre */
@@ -186,6 +233,7 @@ static void leaves_are_multiplied_not_enumerated(void **state)
     pattern = make_star_pattern(12);
     assert_true(count(index, &pattern, (sf_match_options){.semantics = SF_HOMOMORPHISM, .threads = 1}) ==
                 UINT64_MAX); /* 10^36 does not fit */
+    check_devices(index, &pattern, (sf_match_options){.semantics = SF_HOMOMORPHISM}, UINT64_MAX);
     sf_pattern_free(&pattern);
     sf_match_close(index);
     sf_csr_free(&graph);
@@ -223,7 +271,7 @@ static bool stop_at_once(void *user, const char *what, double done, double total
     return false;
 }
 
-static void stop_a_long_search(const char *engine)
+static void stop_a_long_search(const char *engine, const char *device)
 {
     sf_csr graph = make_complete(60);
     sf_pattern pattern =
@@ -231,16 +279,17 @@ static void stop_a_long_search(const char *engine)
     sf_match_index *index;
     assert_int_equal(sf_match_open(&index, &graph, NULL), SF_OK);
     sf_match_result result;
-    sf_match_options options = {.engine = engine, .threads = 2, .time_limit_s = 0.05};
+    sf_match_options options = {.engine = engine, .device = device, .threads = 2, .time_limit_s = 0.05};
     assert_int_equal(sf_match_run(index, &pattern, &options, &result, NULL), SF_OK);
     assert_true(result.truncated);
     sf_match_result_free(&result);
-    options = (sf_match_options){.engine = engine, .threads = 2, .limit = 100000, .keep = 10};
+    options =
+        (sf_match_options){.engine = engine, .device = device, .threads = 2, .limit = 100000, .keep = 10};
     assert_int_equal(sf_match_run(index, &pattern, &options, &result, NULL), SF_OK);
     assert_true(result.truncated && result.count == 100000 && result.kept == 10);
     sf_match_result_free(&result);
     const sf_progress progress = {.update = stop_at_once};
-    options = (sf_match_options){.engine = engine, .threads = 2, .progress = &progress};
+    options = (sf_match_options){.engine = engine, .device = device, .threads = 2, .progress = &progress};
     sf_error error = {0};
     test_assert_fails(sf_match_run(index, &pattern, &options, &result, &error), &error, SF_CANCELLED, NULL);
     sf_match_close(index);
@@ -251,8 +300,12 @@ static void stop_a_long_search(const char *engine)
 static void limits_and_cancelling_stop_a_long_search(void **state)
 {
     (void)state;
-    stop_a_long_search("auto");
-    stop_a_long_search("gvsm");
+    stop_a_long_search("auto", "cpu");
+    stop_a_long_search("gvsm", "cpu");
+    for (uint32_t d = 0; d < sf_device_count(); d++) {
+        stop_a_long_search("auto", sf_device_name(sf_device_at(d)));
+        stop_a_long_search("gvsm", sf_device_name(sf_device_at(d)));
+    }
 }
 
 static void cliques_and_cycles_on_all_threads(void **state)
@@ -264,7 +317,9 @@ static void cliques_and_cycles_on_all_threads(void **state)
     sf_pattern cycle = make_cycle(6);
     uint64_t expected = 25ull * 24 * 23 * 22 * 21 * 20;
     assert_true(count(index, &cycle, (sf_match_options){.threads = 3}) == expected);
+    check_devices(index, &cycle, (sf_match_options){0}, expected);
     assert_true(count(index, &cycle, (sf_match_options){.distinct = true, .threads = 3}) == expected / 12);
+    check_devices(index, &cycle, (sf_match_options){.distinct = true}, expected / 12);
     assert_true(count(index, &cycle, (sf_match_options){.semantics = SF_INDUCED, .threads = 3}) == 0);
     sf_pattern_free(&cycle);
     sf_match_close(index);
@@ -276,6 +331,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_queries_on_hprd_have_their_counts),
         cmocka_unit_test(graphs_match_themselves_by_their_automorphisms),
+        cmocka_unit_test(the_worm_has_its_loops),
         cmocka_unit_test(leaves_are_multiplied_not_enumerated),
         cmocka_unit_test(limits_and_cancelling_stop_a_long_search),
         cmocka_unit_test(cliques_and_cycles_on_all_threads),
