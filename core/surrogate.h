@@ -7,13 +7,15 @@
  *   jitter         interval jitter: time is cut into intervals 2 * width long, and each spike is placed anew,
  *                  uniformly, in the interval it was fired in.
  *   shift          each train moves as a whole: one offset for each train and surrogate.
+ *   displaced      no test but a measure for one (mine/surrogate_blur.h): each train moves as a whole, by
+ *                  width in even surrogates and by -width in odd ones.
  *
- * Offsets are uniform on an interval `width` long that holds 0, so none is beyond -width .. +width. Where the
- * interval lies around 0 is drawn once for each train and segment and then the same in all surrogates. So
- * what was recorded, with offset 0, is one of the surrogates that might have been drawn, which makes the test
- * exact where spikes might as well have come that much earlier or later. (With offsets uniform on -width ..
- * +width it would lie in the middle, nearer to all surrogates than these are to each other: of independent
- * pairs only 2.5 % had p < 0.05, measured with delays as wide as the offsets.)
+ * Offsets of a test are uniform on an interval `width` long that holds 0, so none is beyond -width .. +width.
+ * Where the interval lies around 0 is drawn once for each train and segment and then the same in all
+ * surrogates. So what was recorded, with offset 0, is one of the surrogates that might have been drawn, which
+ * makes the test exact where spikes might as well have come that much earlier or later. (With offsets uniform
+ * on -width .. +width it would lie in the middle, nearer to all surrogates than these are to each other: of
+ * independent pairs only 2.5 % had p < 0.05, measured with delays as wide as the offsets.)
  *
  * Segments and intervals are counted from time 0, the first spike of the recording as selected. Nothing is
  * cut off or wrapped around: a spike may move before time 0 or beyond the recording's end, by `width` at
@@ -33,7 +35,8 @@
 typedef enum sf_surrogate_kind {
     SF_SURROGATE_SEGMENT_SHIFT = 1,
     SF_SURROGATE_JITTER = 2,
-    SF_SURROGATE_SHIFT = 3
+    SF_SURROGATE_SHIFT = 3,
+    SF_SURROGATE_DISPLACED = 4
 } sf_surrogate_kind;
 
 typedef struct sf_surrogate_rule {
@@ -64,16 +67,18 @@ SF_RANDOM_INLINE uint64_t sf_surrogate_draw(const sf_surrogate_rule *rule, uint3
     return words[0];
 }
 
-/** The segment of a spike fired at time_ns >= 0; shift has one. */
+/** The segment of a spike fired at time_ns >= 0; of trains that move as wholes there is one. */
 SF_RANDOM_INLINE uint32_t sf_surrogate_segment(const sf_surrogate_rule *rule, int64_t time_ns)
 {
     return rule->kind == SF_SURROGATE_SEGMENT_SHIFT ? (uint32_t)(time_ns / rule->segment_ns) : 0;
 }
 
-/** segment-shift and shift: how far a train's segment moves. */
+/** All kinds but jitter: how far a train's segment moves. */
 SF_RANDOM_INLINE int64_t sf_surrogate_offset(const sf_surrogate_rule *rule, uint32_t surrogate,
                                              uint32_t train, uint32_t segment)
 {
+    if (rule->kind == SF_SURROGATE_DISPLACED)
+        return surrogate % 2 == 0 ? rule->width_ns : -rule->width_ns;
     uint64_t places = (uint64_t)rule->width_ns + 1;
     uint64_t highest = sf_surrogate_below(sf_surrogate_draw(rule, UINT32_MAX, train, segment), places);
     uint64_t below = sf_surrogate_below(sf_surrogate_draw(rule, surrogate, train, segment), places);

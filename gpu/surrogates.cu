@@ -14,6 +14,7 @@
  *
  * The floor is the walk: list entries x spikes within a delay, 6 bytes each from the L2 cache.
  */
+#include "gpu/keys.cuh"
 #include "gpu/occurrences.cuh"
 
 #include <math.h>
@@ -160,20 +161,6 @@ static __global__ void reach(uint2 *reaches, const uint64_t *keys, draw_view v, 
     }
 }
 
-/* The first of a prefix's candidates from this step on. */
-static __device__ uint64_t first_step_from(const uint32_t *candidates, uint64_t low, uint64_t high,
-                                           uint32_t step)
-{
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (candidates[middle] < step)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static __global__ void count(count_view v)
 {
     extern __shared__ sf_gpu_cell all_cells[];
@@ -193,9 +180,10 @@ static __global__ void count(count_view v)
         uint32_t prefix = (uint32_t)(job / tiles / v.delay_count % v.prefixes.count);
         size_t surrogate = job / tiles / v.delay_count / v.prefixes.count;
         uint32_t first_step = delay * v.unit_count + tile_begin;
-        uint64_t begin = first_step_from(v.candidates, v.first[prefix], v.first[prefix + 1], first_step);
-        uint64_t end =
-            first_step_from(v.candidates, begin, v.first[prefix + 1], delay * v.unit_count + tile_end);
+        uint32_t last_step = delay * v.unit_count + tile_end; /* not included */
+        uint64_t begin = v.first[prefix], all_end = v.first[prefix + 1];
+        begin += sf_gpu_lower_bound(v.candidates + begin, all_end - begin, first_step);
+        uint64_t end = begin + sf_gpu_lower_bound(v.candidates + begin, all_end - begin, last_step);
         if (begin == end)
             continue;
         sf_gpu_image image = {v.owner + surrogate * v.spike_count, v.after + surrogate * v.spike_count};

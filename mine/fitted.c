@@ -39,12 +39,25 @@ static double lower_gamma(double s, double x)
     return 1 - gamma_front(s, x) * s * fraction;
 }
 
-double sf_fitted_tail(double mean, double variance, double count)
+/* What a next number of events with (x - mean) / deviation = t is worth as a deviate of a known normal
+ * distribution, where mean and deviation come from n others: it has Student's distribution with n - 1 degrees
+ * of freedom but for a factor, and Wallace's formula (Annals of Mathematical Statistics 30, 1959) makes it
+ * normal. */
+static double known_deviate(double t, double n)
 {
+    double freedom = n - 1, square = t * t / (1 + 1 / n);
+    double deviate = (8 * freedom + 1) / (8 * freedom + 3) * sqrt(freedom * log1p(square / freedom));
+    return t > 0 ? deviate : -deviate;
+}
+
+double sf_fitted_tail(double mean, double variance, uint32_t sample, double count)
+{
+    double deviation = sqrt(variance);
+    double known = mean + deviation * known_deviate((count - mean) / deviation, sample);
     /* X = unit * Y with Y of a Poisson distribution. Steps of X are 1, those of Y are 1 too: halves of both
      * make the distributions meet between the steps. */
     double unit = variance / mean;
-    double steps = (count - 0.5) / unit + 0.5;
+    double steps = (known - 0.5) / unit + 0.5;
     return steps > 0 ? lower_gamma(steps, mean / unit) : 1;
 }
 

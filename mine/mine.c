@@ -496,6 +496,8 @@ static int list_items(run *r, sf_error *error)
                 .expected = sf_expected_episode(&episode, r->unit_spikes, r->input->duration_ns),
                 .p = NAN,
                 .q = NAN,
+                .p_last = NAN,
+                .p_first = NAN,
                 .strength = strength(r, &episode, level->nodes[node].count),
             };
         }

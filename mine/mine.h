@@ -55,7 +55,9 @@ typedef struct sf_mine_item {
     uint32_t size, node;
     uint32_t count;
     double expected; /**< sf_expected_count at the observed rates, or what a test put there */
-    double p, q;     /**< of sf_significance_test (mine/significance.h); NaN before it */
+    double p, q;     /**< of sf_significance_test (mine/significance.h), as the next; NaN before it */
+    /** Of the last unit given the episode without it, and of the first: p is the larger. NaN: not tested. */
+    double p_last, p_first;
     double strength; /**< sf_analytic_strength; NaN where no time was recorded */
 } sf_mine_item;
 

@@ -7,7 +7,12 @@
  * last unit is shifted, and the episode without it stays as it was recorded; and for the first unit the same
  * in the mirror (for a pair the question is the same, and one test is enough). Of either test p = (1 +
  * surrogates that count as much or more) / (1 + surrogates), and the episode has the larger one. Without
- * that, a strong A -> B makes A -> B -> X significant for every X.
+ * that, a strong A -> B makes A -> B -> X significant for every X. What must be ruled out is that either end
+ * is not linked, and the larger p does so at any level: where one end is linked and the other is not, it is
+ * about the other's, and calibrated; where neither is, both have to be low by chance, and it is cautious.
+ *
+ * Segment-shift takes something off counts that is no link, where units share bursts. That is estimated
+ * (surrogate_blur.h) and taken off the count before it is compared, and added to what is expected.
  *
  * Correction, for each size by itself, over all candidates that the search looked at:
  *   maximum   q is the share of surrogates, the recorded stream counted with them, in which any candidate
@@ -42,7 +47,7 @@ typedef struct sf_significance_options {
     sf_significance_kind kind;
     uint32_t surrogates; /**< 1 or more */
     uint64_t seed;
-    int64_t width_ns;   /**< 0: a quarter more than the largest delay bound */
+    int64_t width_ns;   /**< 0: half more than the largest delay bound */
     int64_t segment_ns; /**< of segment-shift */
     sf_correction correction;
     bool found_only; /**< corrects for the frequent episodes alone, as if nothing else had been looked at */
@@ -101,10 +106,11 @@ double sf_analytic_strength(uint32_t size, double first_hz, double span_s, doubl
 /* ---- fitted tails ---- */
 
 /**
- * P(X >= count) of a number of events X with this mean and variance, by a scaled Poisson distribution with a
- * correction for continuity; both above 0.
+ * P(X >= count) of a number of events X by a scaled Poisson distribution, with a correction for continuity,
+ * of which the mean and variance (both above 0) are known from a sample of so many: the fewer, the thicker
+ * the tail.
  */
-double sf_fitted_tail(double mean, double variance, double count);
+double sf_fitted_tail(double mean, double variance, uint32_t sample, double count);
 
 /** Turns p-values into Benjamini and Hochberg's q, in place; `tested` >= count: how many there are in all,
  * those left out having p = 1. SF_NO_MEMORY. */

@@ -205,7 +205,7 @@ static int list_level(sf_surrogate_side *side, const sf_surrogate_request *reque
     int status = list_prefixes(level, &request->tree->levels[size - 2], size - 1);
     level->first = l.first = sf_alloc((size_t)level->prefix_count + 1, sizeof *l.first);
     level->candidates = l.candidates = sf_resize(NULL, room, sizeof *l.candidates);
-    level->observed = l.observed = sf_resize(NULL, room, sizeof *l.observed);
+    level->observed = side->observed[size - 2] = l.observed = sf_resize(NULL, room, sizeof *l.observed);
     side->candidate_of[size - 2] = l.candidate_of = sf_resize(NULL, l.nodes->count, sizeof *l.candidate_of);
     if (status != SF_OK || l.first == NULL || l.candidates == NULL || l.observed == NULL ||
         l.candidate_of == NULL)
@@ -265,7 +265,7 @@ void sf_surrogate_side_close(sf_surrogate_side *side)
         sf_free((void *)side->levels[k].steps);
         sf_free((void *)side->levels[k].first);
         sf_free((void *)side->levels[k].candidates);
-        sf_free((void *)side->levels[k].observed);
+        sf_free(side->observed[k]);
         sf_free(side->candidate_of[k]);
         if (side->turn != NULL) {
             sf_free(side->turn->forth[k]);

@@ -33,6 +33,7 @@ typedef struct sf_surrogate_side {
     sf_surrogate_plan plan; /**< level_count 0: there are no candidates */
     sf_events events;       /**< of this side: the request's own arrays, or turned ones */
     sf_surrogate_level levels[SF_EPISODE_MAX_SIZE];
+    uint32_t *observed[SF_EPISODE_MAX_SIZE]; /**< those of the levels: what surrogates are compared with */
     /** [level][node of size level + 2 in the request's tree]: its candidate in that level, if it has any */
     uint64_t *candidate_of[SF_EPISODE_MAX_SIZE];
     bool mirrored;

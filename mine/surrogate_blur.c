@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mine/surrogate_blur.h"
+
+#include <math.h>
+
+#define DISTANCE 3 /* D / w */
+
+/* `displaced`: the counts at both distances together. */
+static uint32_t without_blur(uint32_t observed, uint64_t displaced)
+{
+    double blur = rint((observed - (double)displaced / 2) / (6 * DISTANCE * DISTANCE));
+    return blur > 0 ? observed - (uint32_t)blur : observed;
+}
+
+int sf_surrogate_blur_take_off(sf_surrogate_side *side, sf_surrogate_devices *devices, unsigned threads,
+                               char note[256], sf_error *error)
+{
+    const sf_surrogate_rule rule = side->plan.rule;
+    const sf_progress *progress = side->plan.progress;
+    side->plan.rule.kind = SF_SURROGATE_DISPLACED;
+    side->plan.rule.width_ns = DISTANCE * rule.width_ns;
+    side->plan.progress = NULL; /* two surrogates of a thousand are no part of the caller's work */
+    sf_surrogate_outcome outcome;
+    int status = sf_surrogate_run(&outcome, side, 2, 0, devices, threads, note, error);
+    side->plan.rule = rule;
+    side->plan.progress = progress;
+    if (status != SF_OK)
+        return status;
+    const sf_surrogate_tally *tally = outcome.tallies;
+    for (uint32_t k = 0; k < side->plan.level_count; k++)
+        for (uint64_t i = 0; i < side->levels[k].first[side->levels[k].prefix_count]; i++, tally++)
+            if (side->observed[k][i] != UINT32_MAX)
+                side->observed[k][i] = without_blur(side->observed[k][i], tally->sum);
+    sf_surrogate_outcome_free(&outcome);
+    return SF_OK;
+}
