@@ -138,7 +138,7 @@ static void set_up(trial *t, test_random *random)
         .delays = t->delays,
         .trains = t->trains,
         .origin_ns = t->count > 0 ? t->events.origin_ns - t->spikes[0].time_ns : 0,
-        .rule = {(sf_surrogate_kind)(1 + test_random_below(random, 3)),
+        .rule = {(sf_surrogate_kind)(1 + test_random_below(random, 4)),
                  1 + (int64_t)test_random_below(random, 12), 10 + (int64_t)test_random_below(random, 50),
                  test_random_bits(random)},
         .found_only = test_random_below(random, 4) == 0};
