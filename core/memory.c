@@ -65,17 +65,19 @@ char *sf_copy_string(const char *text)
     return copy != NULL ? memcpy(copy, text, length) : NULL;
 }
 
-int sf_reserve(void **items, size_t *capacity, size_t needed, size_t size)
+int sf_reserve(void *items_at, size_t *capacity, size_t needed, size_t size)
 {
     if (needed <= *capacity)
         return 0;
     size_t grown = *capacity < 8 ? 8 : *capacity + *capacity / 2;
     if (grown < needed)
         grown = needed;
-    void *resized = sf_resize(*items, grown, size);
-    if (resized == NULL)
+    void *items;
+    memcpy(&items, items_at, sizeof items);
+    items = sf_resize(items, grown, size);
+    if (items == NULL)
         return -1;
-    *items = resized;
+    memcpy(items_at, &items, sizeof items);
     *capacity = grown;
     return 0;
 }

@@ -22,10 +22,11 @@ void *sf_alloc(size_t count, size_t size);
 char *sf_copy_string(const char *text);
 
 /**
- * Makes room for `needed` items in a growing array: *items has room for *capacity of `size` bytes each, and
- * doubles. Returns 0, or -1 with everything as it was.
+ * Makes room for `needed` items in a growing array: the pointer to the items, of whatever type, lies at
+ * items_at and has room for *capacity of `size` bytes each. It grows by half. Returns 0, or -1 with
+ * everything as it was.
  */
-int sf_reserve(void **items, size_t *capacity, size_t needed, size_t size);
+int sf_reserve(void *items_at, size_t *capacity, size_t needed, size_t size);
 
 /**
  * A hint that a large block will be written and read all over: the system then backs it with larger pages

@@ -20,25 +20,11 @@
 #include "core/memory.h"
 #include "core/thread.h"
 #include "mine/lanes.h"
+#include "mine/positions.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <string.h>
-
-/* The positions that follow a spike by a delay: from <= p < to. */
-typedef struct reach {
-    uint32_t from, to;
-} reach;
-
-/* A spike that can end an occurrence, and the latest that can start one ending there. */
-typedef struct occurrence {
-    uint32_t end, start;
-} occurrence;
-
-/* A range of positions owned by one end, with that end's start. */
-typedef struct window {
-    uint32_t from, to, start;
-} window;
 
 /* An occurrence of one of several extensions: the slot says which. */
 typedef struct hit {
@@ -59,25 +45,19 @@ typedef struct extension {
     size_t end;
 } extension;
 
-/* Counting one extension without a list. */
-typedef struct cell {
-    uint32_t restart; /* the first position that the next occurrence may start at */
-    uint32_t count;
-} cell;
-
 /* What one thread works with. */
 typedef struct miner {
     sf_level
         found[SF_EPISODE_MAX_SIZE]; /* found[size - 1]; a parent of size 3 and up is in found[size - 2] */
-    cell *cells;                    /* by unit */
+    sf_greedy_count *cells;         /* by unit */
     uint32_t *slots;                /* by unit: 1 + its place in extensions, or 0 */
     extension *extensions;
     uint32_t extension_count;
-    occurrence *arena;
+    sf_list_entry *arena;
     size_t arena_count, arena_capacity;
     branch *branches;
     size_t branch_count, branch_capacity;
-    window *windows;
+    sf_window *windows;
     size_t window_capacity;
     hit *hits;
     size_t hit_capacity;
@@ -95,10 +75,10 @@ typedef struct search {
     const sf_mine_job *job;
     const sf_events *events;
     sf_tree *tree;
-    reach **reaches;       /* [delay][position] */
-    uint64_t **signatures; /* [delay][position] */
-    uint64_t *masks;       /* [delay][unit]: what its signatures may hold */
-    sf_node_range *links;  /* [unit * delay_count + delay]: the frequent pairs, in the tree's level 2 */
+    sf_followers **reaches; /* [delay][position] */
+    uint64_t **signatures;  /* [delay][position] */
+    uint64_t *masks;        /* [delay][unit]: what its signatures may hold */
+    sf_node_range *links;   /* [unit * delay_count + delay]: the frequent pairs, in the tree's level 2 */
     miner *miners;
     unsigned threads;
     part *parts; /* by first unit */
@@ -106,17 +86,6 @@ typedef struct search {
     atomic_int failure; /* of the first thread that failed: the others leave early */
     const char *what;   /* for progress */
 } search;
-
-/* items_at points at the pointer to the items, of whatever type. */
-static int reserve(void *items_at, size_t *capacity, size_t needed, size_t size)
-{
-    void *items;
-    memcpy(&items, items_at, sizeof items);
-    if (sf_reserve(&items, capacity, needed, size) != 0)
-        return SF_NO_MEMORY;
-    memcpy(items_at, &items, sizeof items);
-    return SF_OK;
-}
 
 /* ---- what is prepared once ---- */
 
@@ -140,18 +109,9 @@ static int find_reaches(void *context, unsigned worker, size_t item)
     search *s = context;
     const sf_events *events = s->events;
     uint32_t begin = (uint32_t)(item * RANGE), end = range_end(s, item);
-    for (uint32_t d = 0; d < s->tree->delay_count; d++) {
-        sf_delay delay = s->job->delays[d];
-        uint32_t from = begin, to = begin;
-        for (uint32_t p = begin; p < end; p++) {
-            int64_t time = events->times[p];
-            while (from < events->count && events->times[from] - time <= delay.low_ns)
-                from++;
-            while (to < events->count && events->times[to] - time <= delay.high_ns)
-                to++;
-            s->reaches[d][p] = (reach){from, to};
-        }
-    }
+    for (uint32_t d = 0; d < s->tree->delay_count; d++)
+        sf_followers_find(s->reaches[d], events->times, begin, end, events->times, events->count,
+                          s->job->delays[d]);
     return SF_OK;
 }
 
@@ -161,7 +121,7 @@ static void find_signatures_of(uint64_t *signatures, const search *s, uint32_t d
                                uint32_t end)
 {
     const sf_events *events = s->events;
-    const reach *reaches = s->reaches[delay];
+    const sf_followers *reaches = s->reaches[delay];
     const uint64_t *masks = s->masks + (size_t)delay * s->tree->unit_count;
     uint32_t inside[64] = {0}, from = reaches[begin].from, to = from;
     uint64_t present = 0;
@@ -347,7 +307,8 @@ static int for_units(search *s, const char *what, int (*body)(void *, unsigned, 
 
 /* ---- pairs ---- */
 
-static void count_pairs(cell *cells, const sf_events *events, sf_unit_events unit, const reach *reaches)
+static void count_pairs(sf_greedy_count *cells, const sf_events *events, sf_unit_events unit,
+                        const sf_followers *reaches)
 {
     for (size_t k = 0; k < unit.count; k++) {
         /* A unit's spikes lie far apart in the stream: ask for their surroundings ahead of time. */
@@ -359,12 +320,8 @@ static void count_pairs(cell *cells, const sf_events *events, sf_unit_events uni
         uint32_t to = reaches[start].to;
         if (k + 1 < unit.count && reaches[unit.positions[k + 1]].from < to)
             to = reaches[unit.positions[k + 1]].from;
-        for (uint32_t p = reaches[start].from; p < to; p++) {
-            cell *c = &cells[events->owner[p]];
-            bool takes = start >= c->restart;
-            c->count += takes;
-            c->restart = takes ? p + 1 : c->restart;
-        }
+        for (uint32_t p = reaches[start].from; p < to; p++)
+            sf_greedy_take(&cells[events->owner[p]], start, p + 1);
     }
 }
 
@@ -389,7 +346,8 @@ static int find_pairs(void *context, unsigned worker, size_t item)
 /* ---- beyond pairs ---- */
 
 /* Signature bits of the units that can reach the threshold after this list. */
-static uint64_t promising(const uint64_t *signatures, const occurrence *list, size_t length, uint32_t least)
+static uint64_t promising(const uint64_t *signatures, const sf_list_entry *list, size_t length,
+                          uint32_t least)
 {
     sf_lanes lanes = {0};
     size_t k = 0;
@@ -405,18 +363,18 @@ static uint64_t promising(const uint64_t *signatures, const occurrence *list, si
 }
 
 /* The ranges owned by the ends whose signature has a bit of `wanted`; *positions is their length together. */
-static size_t own_windows(window *windows, const reach *reaches, const uint64_t *signatures, uint64_t wanted,
-                          const occurrence *list, size_t length, size_t *positions)
+static size_t own_windows(sf_window *windows, const sf_followers *reaches, const uint64_t *signatures,
+                          uint64_t wanted, const sf_list_entry *list, size_t length, size_t *positions)
 {
     size_t count = 0, sum = 0;
-    reach next = length > 0 ? reaches[list[0].end] : (reach){0, 0};
+    sf_followers next = length > 0 ? reaches[list[0].end] : (sf_followers){0, 0};
     for (size_t k = 0; k < length; k++) {
-        reach own = next;
+        sf_followers own = next;
         if (k + 1 < length) {
             next = reaches[list[k + 1].end];
             own.to = next.from < own.to ? next.from : own.to;
         }
-        windows[count] = (window){own.from, own.to, list[k].start};
+        windows[count] = (sf_window){own.from, own.to, list[k].start};
         bool used = (signatures[list[k].end] & wanted) != 0 && own.to > own.from;
         count += used;
         sum += used ? own.to - own.from : 0;
@@ -426,7 +384,7 @@ static size_t own_windows(window *windows, const reach *reaches, const uint64_t 
 }
 
 /* Collects the spikes of units with a slot; without a branch, since whether one has is a coin toss. */
-static size_t walk(hit *hits, const window *windows, size_t count, const uint32_t *owner,
+static size_t walk(hit *hits, const sf_window *windows, size_t count, const uint32_t *owner,
                    const uint32_t *slots)
 {
     size_t found = 0;
@@ -441,7 +399,7 @@ static size_t walk(hit *hits, const window *windows, size_t count, const uint32_
 }
 
 /* Collects the spikes of one unit by merging them with the list: cheaper where windows are crowded. */
-static size_t merge(hit *hits, const reach *reaches, const occurrence *list, size_t length,
+static size_t merge(hit *hits, const sf_followers *reaches, const sf_list_entry *list, size_t length,
                     sf_unit_events unit, uint32_t slot)
 {
     size_t found = 0, k = 0;
@@ -475,9 +433,9 @@ static uint64_t choose(const search *s, miner *m, sf_node_range links, uint64_t 
 /* Fills m->hits with all ends of the extensions looked for; *found is their number. */
 static int collect(search *s, miner *m, branch from, uint32_t delay, uint64_t wanted, size_t *found)
 {
-    const occurrence *list = m->arena + from.offset;
-    const reach *reaches = s->reaches[delay];
-    if (reserve(&m->windows, &m->window_capacity, from.length, sizeof *m->windows) != SF_OK)
+    const sf_list_entry *list = m->arena + from.offset;
+    const sf_followers *reaches = s->reaches[delay];
+    if (sf_reserve(&m->windows, &m->window_capacity, from.length, sizeof *m->windows) != 0)
         return SF_NO_MEMORY;
     size_t to_walk, to_merge = 0, room = 0;
     size_t windows =
@@ -489,7 +447,7 @@ static int collect(search *s, miner *m, branch from, uint32_t delay, uint64_t wa
     }
     bool walks = to_walk <= to_merge;
     /* A walk writes every position before it knows whether to keep it. */
-    if (reserve(&m->hits, &m->hit_capacity, walks ? to_walk + 1 : room, sizeof *m->hits) != SF_OK)
+    if (sf_reserve(&m->hits, &m->hit_capacity, walks ? to_walk + 1 : room, sizeof *m->hits) != 0)
         return SF_NO_MEMORY;
     *found = walks ? walk(m->hits, m->windows, windows, s->events->owner, m->slots) : 0;
     for (uint32_t i = 0; i < m->extension_count && !walks; i++)
@@ -501,7 +459,7 @@ static int collect(search *s, miner *m, branch from, uint32_t delay, uint64_t wa
 /* Sorts the hits by slot into lists at the end of the arena. */
 static int deal_out(miner *m, size_t found)
 {
-    if (reserve(&m->arena, &m->arena_capacity, m->arena_count + found, sizeof *m->arena) != SF_OK)
+    if (sf_reserve(&m->arena, &m->arena_capacity, m->arena_count + found, sizeof *m->arena) != 0)
         return SF_NO_MEMORY;
     extension *extensions = m->extensions;
     for (size_t i = 0; i < found; i++)
@@ -513,20 +471,17 @@ static int deal_out(miner *m, size_t found)
         end += length;
     }
     for (size_t i = 0; i < found; i++)
-        m->arena[extensions[m->hits[i].slot].end++] = (occurrence){m->hits[i].end, m->hits[i].start};
+        m->arena[extensions[m->hits[i].slot].end++] = (sf_list_entry){m->hits[i].end, m->hits[i].start};
     m->arena_count = end;
     return SF_OK;
 }
 
-static uint32_t count_list(const occurrence *list, size_t length)
+static uint32_t count_list(const sf_list_entry *list, size_t length)
 {
-    uint32_t count = 0, restart = 0;
-    for (size_t k = 0; k < length; k++) {
-        bool takes = list[k].start >= restart;
-        count += takes;
-        restart = takes ? list[k].end + 1 : restart;
-    }
-    return count;
+    sf_greedy_count found = {0};
+    for (size_t k = 0; k < length; k++)
+        sf_greedy_take(&found, list[k].start, list[k].end + 1);
+    return found.count;
 }
 
 /* Makes a branch of each frequent extension, whose lists begin at `begin` in the arena. The pairs themselves
@@ -550,7 +505,7 @@ static int harvest(search *s, miner *m, branch from, uint32_t delay, size_t begi
             if (status != SF_OK)
                 return status;
         }
-        if (reserve(&m->branches, &m->branch_capacity, m->branch_count + 1, sizeof *m->branches) != SF_OK)
+        if (sf_reserve(&m->branches, &m->branch_capacity, m->branch_count + 1, sizeof *m->branches) != 0)
             return SF_NO_MEMORY;
         m->branches[m->branch_count++] = grown;
     }
@@ -603,10 +558,11 @@ static int grow_unit(void *context, unsigned worker, size_t item)
     sf_unit_events own = sf_events_unit(s->events, (uint32_t)item, 0, UINT32_MAX);
     begin_part(s, worker, (uint32_t)item);
     m->stamp = sf_clock_seconds();
-    int status = reserve(&m->arena, &m->arena_capacity, own.count, sizeof *m->arena);
+    int status =
+        sf_reserve(&m->arena, &m->arena_capacity, own.count, sizeof *m->arena) == 0 ? SF_OK : SF_NO_MEMORY;
     if (status == SF_OK) {
         for (size_t i = 0; i < own.count; i++)
-            m->arena[i] = (occurrence){own.positions[i], own.positions[i]};
+            m->arena[i] = (sf_list_entry){own.positions[i], own.positions[i]};
         m->arena_count = own.count;
         status = grow(s, worker, (branch){.size = 1, .last_unit = (uint32_t)item, .length = own.count});
         m->arena_count = 0;

@@ -32,7 +32,7 @@ void sf_image_close(sf_image *image, uint32_t delay_count)
 
 size_t sf_image_bytes(const sf_events *events, uint32_t delay_count)
 {
-    return events->count * (sizeof(sf_image_spike) + sizeof(uint32_t) + delay_count * sizeof(sf_image_reach));
+    return events->count * (sizeof(sf_image_spike) + sizeof(uint32_t) + delay_count * sizeof(sf_followers));
 }
 
 int sf_image_room_open(sf_image_room *room, const sf_events *events)
@@ -140,19 +140,6 @@ static void find_after(sf_image *image, const sf_events *events, const int64_t *
     }
 }
 
-void sf_reaches_find(sf_image_reach *reaches, const int64_t *from, const int64_t *to, uint32_t count,
-                     sf_delay delay)
-{
-    uint32_t begin = 0, end = 0;
-    for (uint32_t p = 0; p < count; p++) {
-        while (begin < count && to[begin] - from[p] <= delay.low_ns)
-            begin++;
-        while (end < count && to[end] - from[p] <= delay.high_ns)
-            end++;
-        reaches[p] = (sf_image_reach){begin, end};
-    }
-}
-
 void sf_image_make(sf_image *image, const sf_events *events, const sf_surrogate_plan *plan,
                    uint32_t surrogate, sf_image_room *room)
 {
@@ -164,6 +151,7 @@ void sf_image_make(sf_image *image, const sf_events *events, const sf_surrogate_
     }
     find_after(image, events, room->times);
     for (uint32_t d = 0; d < plan->delay_count; d++)
-        sf_reaches_find(image->reaches[d], events->times, room->times, events->count, plan->delays[d]);
+        sf_followers_find(image->reaches[d], events->times, 0, events->count, room->times, events->count,
+                          plan->delays[d]);
     deal_out(image, events, room->next);
 }

@@ -5,11 +5,7 @@
 
 #include "core/backend_surrogates.h"
 #include "mine/events.h"
-
-/** Positions from <= q < to. */
-typedef struct sf_image_reach {
-    uint32_t from, to;
-} sf_image_reach;
+#include "mine/positions.h"
 
 /** A spike of a surrogate. */
 typedef struct sf_image_spike {
@@ -19,9 +15,9 @@ typedef struct sf_image_spike {
 
 /** All spikes of the events, moved, ordered by (time, unit): an image position is a place in that order. */
 typedef struct sf_image {
-    sf_image_spike *spikes;   /**< by image position */
-    uint32_t *positions;      /**< by unit, where sf_events.first says: image positions, ascending */
-    sf_image_reach **reaches; /**< [delay][recorded position]: the image positions that follow by the delay */
+    sf_image_spike *spikes; /**< by image position */
+    uint32_t *positions;    /**< by unit, where sf_events.first says: image positions, ascending */
+    sf_followers **reaches; /**< [delay][recorded position]: the image positions that follow by the delay */
 } sf_image;
 
 int sf_image_open(sf_image *image, const sf_events *events, uint32_t delay_count); /**< SF_NO_MEMORY */
@@ -49,9 +45,5 @@ void sf_image_room_close(sf_image_room *room);                        /**< a zer
 /** Makes the image of a surrogate by the plan's rule. Cost: linear in the spikes. */
 void sf_image_make(sf_image *image, const sf_events *events, const sf_surrogate_plan *plan,
                    uint32_t surrogate, sf_image_room *room);
-
-/** The positions among `to`, ascending times, that follow each of `from` by the delay; `count` of either. */
-void sf_reaches_find(sf_image_reach *reaches, const int64_t *from, const int64_t *to, uint32_t count,
-                     sf_delay delay);
 
 #endif

@@ -21,27 +21,12 @@
 #define AHEAD 16
 #define KEPT_BYTES ((uint64_t)256 << 20)
 
-/* A spike that can end a prefix, and the latest that can start it there: recorded positions. */
-typedef struct occurrence {
-    uint32_t end, start;
-} occurrence;
-
-/* Image positions that belong to one end, with that end's start. */
-typedef struct window {
-    uint32_t from, to, start;
-} window;
-
-typedef struct cell {
-    uint32_t restart; /* the first recorded position that the next occurrence may start at */
-    uint32_t count;
-} cell;
-
 typedef struct worker {
-    uint32_t *slots; /* by unit: 1 + its place among the candidates at hand, or 0 */
-    cell *cells;     /* by slot; cell 0 takes what nobody asked for */
-    occurrence *arena;
+    uint32_t *slots;        /* by unit: 1 + its place among the candidates at hand, or 0 */
+    sf_greedy_count *cells; /* by slot; cell 0 takes what nobody asked for */
+    sf_list_entry *arena;
     size_t arena_count, arena_capacity;
-    window *windows;
+    sf_window *windows;
     size_t window_capacity;
     double *maxima; /* [level][surrogate of the batch] */
     sf_image_room room;
@@ -53,7 +38,7 @@ struct sf_surrogate_counter {
     unsigned threads;
     uint32_t batch;                         /* surrogates at a time at most */
     sf_image *images;                       /* batch */
-    sf_image_reach **reaches;               /* [delay][recorded position]: recorded positions */
+    sf_followers **reaches;                 /* [delay][recorded position]: recorded positions */
     bool **leads;                           /* [level][prefix]: it or what it grows into has candidates */
     uint64_t base[SF_EPISODE_MAX_SIZE + 1]; /* by level: candidates of the levels before */
     worker *workers;
@@ -75,17 +60,6 @@ uint64_t sf_surrogate_candidates(const sf_surrogate_plan *plan)
     for (uint32_t k = 0; k < plan->level_count; k++)
         sum += plan->levels[k].first[plan->levels[k].prefix_count];
     return sum;
-}
-
-/* items_at points at the pointer to the items, of whatever type. */
-static int reserve(void *items_at, size_t *capacity, size_t needed, size_t size)
-{
-    void *items;
-    memcpy(&items, items_at, sizeof items);
-    if (sf_reserve(&items, capacity, needed, size) != 0)
-        return SF_NO_MEMORY;
-    memcpy(items_at, &items, sizeof items);
-    return SF_OK;
 }
 
 /* ---- open and close ---- */
@@ -146,7 +120,8 @@ static int open_all(sf_surrogate_counter *c)
         c->reaches[d] = sf_resize(NULL, c->events->count, sizeof **c->reaches);
         if (c->reaches[d] == NULL)
             return SF_NO_MEMORY;
-        sf_reaches_find(c->reaches[d], c->events->times, c->events->times, c->events->count, plan->delays[d]);
+        sf_followers_find(c->reaches[d], c->events->times, 0, c->events->count, c->events->times,
+                          c->events->count, plan->delays[d]);
     }
     return find_leads(c) == SF_OK ? open_workers(c) : SF_NO_MEMORY;
 }
@@ -226,7 +201,7 @@ static void record(sf_surrogate_counter *c, worker *w, uint32_t level, uint64_t 
 /* ---- counting the candidates of a prefix ---- */
 
 /* The windows of a list's ends, those that hold spikes; *positions is their length together. */
-static size_t own_windows(window *windows, const sf_image_reach *reaches, const occurrence *list,
+static size_t own_windows(sf_window *windows, const sf_followers *reaches, const sf_list_entry *list,
                           size_t length, size_t *positions)
 {
     size_t count = 0, sum = 0;
@@ -234,10 +209,10 @@ static size_t own_windows(window *windows, const sf_image_reach *reaches, const 
         /* Ends lie far apart in the stream: ask for their surroundings ahead of time. */
         if (k + AHEAD < length)
             __builtin_prefetch(&reaches[list[k + AHEAD].end]);
-        sf_image_reach own = reaches[list[k].end];
+        sf_followers own = reaches[list[k].end];
         if (k + 1 < length && reaches[list[k + 1].end].from < own.to)
             own.to = reaches[list[k + 1].end].from;
-        windows[count] = (window){own.from, own.to, list[k].start};
+        windows[count] = (sf_window){own.from, own.to, list[k].start};
         count += own.to > own.from;
         sum += own.to > own.from ? own.to - own.from : 0;
     }
@@ -245,15 +220,8 @@ static size_t own_windows(window *windows, const sf_image_reach *reaches, const 
     return count;
 }
 
-static inline void take(cell *into, uint32_t start, uint32_t after)
-{
-    bool takes = start >= into->restart;
-    into->count += takes;
-    into->restart = takes ? after : into->restart;
-}
-
 /* Counts all units with a slot. */
-static void walk(cell *cells, const window *windows, size_t count, const sf_image *image,
+static void walk(sf_greedy_count *cells, const sf_window *windows, size_t count, const sf_image *image,
                  const uint32_t *slots)
 {
     const sf_image_spike *spikes = image->spikes;
@@ -261,12 +229,12 @@ static void walk(cell *cells, const window *windows, size_t count, const sf_imag
         if (i + AHEAD < count)
             __builtin_prefetch(&spikes[windows[i + AHEAD].from]);
         for (uint32_t q = windows[i].from; q < windows[i].to; q++)
-            take(&cells[slots[spikes[q].owner]], windows[i].start, spikes[q].after);
+            sf_greedy_take(&cells[slots[spikes[q].owner]], windows[i].start, spikes[q].after);
     }
 }
 
 /* Counts one unit, whose spikes lie at these image positions. */
-static void merge(cell *into, const window *windows, size_t count, const sf_image *image,
+static void merge(sf_greedy_count *into, const sf_window *windows, size_t count, const sf_image *image,
                   const uint32_t *positions, uint32_t spikes)
 {
     size_t k = 0;
@@ -275,7 +243,7 @@ static void merge(cell *into, const window *windows, size_t count, const sf_imag
         while (k < count && windows[k].to <= q)
             k++;
         if (k < count && q >= windows[k].from)
-            take(into, windows[k].start, image->spikes[q].after);
+            sf_greedy_take(into, windows[k].start, image->spikes[q].after);
     }
 }
 
@@ -286,7 +254,7 @@ typedef struct group {
     size_t train_spikes; /* of the candidates' last units together */
 } group;
 
-static void count_group(sf_surrogate_counter *c, worker *w, const group *g, const occurrence *list,
+static void count_group(sf_surrogate_counter *c, worker *w, const group *g, const sf_list_entry *list,
                         size_t length, uint32_t b)
 {
     const sf_events *events = c->events;
@@ -312,8 +280,8 @@ static int count_prefix(sf_surrogate_counter *c, worker *w, uint32_t level, uint
 {
     const sf_surrogate_level *at = &c->plan->levels[level];
     uint32_t units = c->events->unit_count;
-    const occurrence *list = w->arena + offset;
-    if (reserve(&w->windows, &w->window_capacity, length, sizeof *w->windows) != SF_OK)
+    const sf_list_entry *list = w->arena + offset;
+    if (sf_reserve(&w->windows, &w->window_capacity, length, sizeof *w->windows) != 0)
         return SF_NO_MEMORY;
     group g = {.level = level, .end = at->first[prefix]};
     while (g.end < at->first[prefix + 1]) {
@@ -339,19 +307,19 @@ static int count_prefix(sf_surrogate_counter *c, worker *w, uint32_t level, uint
 static int extend(sf_surrogate_counter *c, worker *w, uint32_t step, size_t offset, size_t length)
 {
     const sf_events *events = c->events;
-    const sf_image_reach *reaches = c->reaches[step / events->unit_count];
+    const sf_followers *reaches = c->reaches[step / events->unit_count];
     uint32_t unit = step % events->unit_count, end = events->first[unit + 1];
-    if (reserve(&w->arena, &w->arena_capacity, w->arena_count + end - events->first[unit],
-                sizeof *w->arena) != SF_OK)
+    if (sf_reserve(&w->arena, &w->arena_capacity, w->arena_count + end - events->first[unit],
+                   sizeof *w->arena) != 0)
         return SF_NO_MEMORY;
-    const occurrence *list = w->arena + offset;
+    const sf_list_entry *list = w->arena + offset;
     size_t k = 0;
     for (uint32_t i = events->first[unit]; i < end; i++) {
         uint32_t p = events->positions[i];
         while (k < length && reaches[list[k].end].from <= p)
             k++;
         if (k > 0 && p < reaches[list[k - 1].end].to)
-            w->arena[w->arena_count++] = (occurrence){p, list[k - 1].start};
+            w->arena[w->arena_count++] = (sf_list_entry){p, list[k - 1].start};
     }
     return SF_OK;
 }
@@ -414,10 +382,12 @@ static int count_unit(void *context, unsigned number, size_t unit)
     int status = go_on(c, number);
     if (status == SF_OK && c->plan->level_count > 0 && c->leads[0][unit]) {
         const uint32_t *first = &c->events->first[unit];
-        status = reserve(&w->arena, &w->arena_capacity, first[1] - first[0], sizeof *w->arena);
+        status = sf_reserve(&w->arena, &w->arena_capacity, first[1] - first[0], sizeof *w->arena) == 0
+                     ? SF_OK
+                     : SF_NO_MEMORY;
         w->arena_count = 0;
         for (uint32_t i = first[0]; status == SF_OK && i < first[1]; i++)
-            w->arena[w->arena_count++] = (occurrence){c->events->positions[i], c->events->positions[i]};
+            w->arena[w->arena_count++] = (sf_list_entry){c->events->positions[i], c->events->positions[i]};
         if (status == SF_OK)
             status = grow(c, w, 0, (uint32_t)unit, 0);
     }

@@ -177,8 +177,8 @@ static int find_reaches(sf_segment_scratch *scratch, size_t *count, const sf_tra
         if (node + 1 < episode->size)
             part = (stretch){train, sf_train_find_time(train, sf_time_plus(first_ns, -ahead_ns)),
                              sf_train_find_position(train, end)};
-        if (sf_reserve((void **)&scratch->extended, &scratch->extended_capacity,
-                       (size_t)(part.last - part.first), sizeof *scratch->extended) != 0)
+        if (sf_reserve(&scratch->extended, &scratch->extended_capacity, (size_t)(part.last - part.first),
+                       sizeof *scratch->extended) != 0)
             return SF_NO_MEMORY;
         if (node == 0)
             *count = begin_prefix(scratch->extended, part);
@@ -209,8 +209,7 @@ int sf_segment_summarise(sf_summary *summary, const sf_trains *trains, const sf_
         return SF_OK;
     size_t count = 0;
     if (find_reaches(scratch, &count, trains, episode, ends, end) != SF_OK ||
-        sf_reserve((void **)&scratch->intervals, &scratch->interval_capacity, count,
-                   sizeof *scratch->intervals) != 0)
+        sf_reserve(&scratch->intervals, &scratch->interval_capacity, count, sizeof *scratch->intervals) != 0)
         return sf_fail_memory(error);
     for (size_t i = 0; i < count; i++)
         scratch->intervals[i] =

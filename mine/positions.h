@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What the interval engine (interval_search.c) and its twin for surrogates (surrogates.c) write down.
+ * Everything is a position: a place in the order of spikes by (time, unit).
+ */
+#ifndef SF_MINE_POSITIONS_H
+#define SF_MINE_POSITIONS_H
+
+#include "core/backend.h"
+
+#include <stdint.h>
+
+/** The positions that follow a spike by a delay: from <= p < to. */
+typedef struct sf_followers {
+    uint32_t from, to;
+} sf_followers;
+
+/** A spike that can end an occurrence, and the latest that can start one ending there. */
+typedef struct sf_list_entry {
+    uint32_t end, start;
+} sf_list_entry;
+
+/** Positions from <= p < to that belong to one end, with that end's start. */
+typedef struct sf_window {
+    uint32_t from, to, start;
+} sf_window;
+
+/** Counting without a list of occurrences. Zero-initialise. */
+typedef struct sf_greedy_count {
+    uint32_t restart; /**< the first position that the next occurrence may start at */
+    uint32_t count;
+} sf_greedy_count;
+
+/** An occurrence from `start`, after which the next may start at `after`, is counted if it can be. */
+static inline void sf_greedy_take(sf_greedy_count *into, uint32_t start, uint32_t after)
+{
+    int takes = start >= into->restart;
+    into->count += (uint32_t)takes;
+    into->restart = takes ? after : into->restart;
+}
+
+/**
+ * followers[p] = the positions among `to` that follow from[p] by the delay, for begin <= p < end; both times
+ * ascend, `to` has `count`. Cost: linear in what is looked at.
+ */
+void sf_followers_find(sf_followers *followers, const int64_t *from, uint32_t begin, uint32_t end,
+                       const int64_t *to, uint32_t count, sf_delay delay);
+
+#endif
