@@ -66,6 +66,10 @@ int64_t sf_recording_duration_ns(const sf_recording *recording);
  */
 int sf_spikes_sort(sf_spike *spikes, size_t count, sf_error *error);
 
+/** The same in room for as many, without a look whether they are sorted: where they are then, in `spikes` or
+ * in `room`; the other holds nothing of use. */
+const sf_spike *sf_spikes_sort_within(sf_spike *spikes, sf_spike *room, size_t count);
+
 /**
  * What every reader does last: makes names unique, puts spikes and markers in order, and sets `recorded`
  * where the file declared none, or widens it to hold every spike. SF_NO_MEMORY, SF_DATA where a time is

@@ -49,11 +49,9 @@ static bool scatter(sf_spike *to, const sf_spike *from, size_t count, radix_pass
     return true;
 }
 
-int sf_spikes_sort(sf_spike *spikes, size_t count, sf_error *error)
+const sf_spike *sf_spikes_sort_within(sf_spike *spikes, sf_spike *room, size_t count)
 {
-    if (is_sorted(spikes, count))
-        return SF_OK;
-    int64_t earliest = spikes[0].time_ns, latest = spikes[0].time_ns;
+    int64_t earliest = INT64_MAX, latest = INT64_MIN;
     uint32_t last_unit = 0;
     bool units_ascend = true;
     for (size_t i = 0; i < count; i++) {
@@ -64,26 +62,33 @@ int sf_spikes_sort(sf_spike *spikes, size_t count, sf_error *error)
         units_ascend = units_ascend && spikes[i].unit >= last_unit;
         last_unit = spikes[i].unit;
     }
-    sf_spike *scratch = sf_resize(NULL, count, sizeof *scratch);
-    if (scratch == NULL)
-        return sf_fail_memory(error);
-    sf_spike *from = spikes, *to = scratch;
     radix_pass pass = {.origin = earliest};
-    uint64_t widest = (uint64_t)latest - (uint64_t)earliest;
+    uint64_t widest = count > 0 ? (uint64_t)latest - (uint64_t)earliest : 0;
     /* Least significant first: unit (already in order where trains are concatenated), then time. */
     for (int round = units_ascend ? 1 : 0; round < 2; round++) {
         pass.by_time = round == 1;
         uint64_t most = pass.by_time ? widest : UINT32_MAX;
         for (pass.shift = 0; pass.shift < 64 && most >> pass.shift != 0; pass.shift += DIGIT_BITS) {
-            if (!scatter(to, from, count, pass))
+            if (!scatter(room, spikes, count, pass))
                 continue;
-            sf_spike *swap = from;
-            from = to;
-            to = swap;
+            sf_spike *swap = spikes;
+            spikes = room;
+            room = swap;
         }
     }
-    if (from != spikes)
-        memcpy(spikes, from, count * sizeof *spikes);
-    sf_free(scratch);
+    return spikes;
+}
+
+int sf_spikes_sort(sf_spike *spikes, size_t count, sf_error *error)
+{
+    if (is_sorted(spikes, count))
+        return SF_OK;
+    sf_spike *room = sf_resize(NULL, count, sizeof *room);
+    if (room == NULL)
+        return sf_fail_memory(error);
+    const sf_spike *sorted = sf_spikes_sort_within(spikes, room, count);
+    if (sorted != spikes)
+        memcpy(spikes, sorted, count * sizeof *spikes);
+    sf_free(room);
     return SF_OK;
 }

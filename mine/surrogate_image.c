@@ -2,6 +2,7 @@
 #include "mine/surrogate_image.h"
 
 #include "core/memory.h"
+#include "core/recording.h"
 
 #include <string.h>
 
@@ -70,7 +71,7 @@ static int64_t move_spike(const sf_surrogate_rule *rule, uint32_t surrogate, uin
     return fired + *offset;
 }
 
-static void move(sf_moved *moved, const sf_events *events, const sf_surrogate_plan *plan, uint32_t surrogate)
+static void move(sf_spike *moved, const sf_events *events, const sf_surrogate_plan *plan, uint32_t surrogate)
 {
     for (uint32_t u = 0; u < events->unit_count; u++) {
         uint32_t begin = events->first[u], count = events->first[u + 1] - begin, segment = UINT32_MAX;
@@ -81,41 +82,10 @@ static void move(sf_moved *moved, const sf_events *events, const sf_surrogate_pl
             int64_t fired = plan->mirrored ? plan->origin_ns - time : plan->origin_ns + time;
             int64_t goes =
                 move_spike(&plan->rule, surrogate, plan->trains[u], number, fired, &segment, &offset);
-            moved[begin + i] =
-                (sf_moved){plan->mirrored ? plan->origin_ns - goes : goes - plan->origin_ns, u};
+            moved[begin + i] = (sf_spike){
+                .time_ns = plan->mirrored ? plan->origin_ns - goes : goes - plan->origin_ns, .unit = u};
         }
     }
-}
-
-#define DIGIT_BITS 11
-#define DIGITS (1u << DIGIT_BITS)
-
-/* Sorts by time; spikes at one instant keep their order, so that units do. Radix sort, from the lowest digit
- * up; `room` has as many places. Returns where the sorted spikes are: in `moved` or in `room`. */
-static const sf_moved *sort_by_time(sf_moved *moved, sf_moved *room, size_t count)
-{
-    int64_t least = INT64_MAX, most = INT64_MIN;
-    for (size_t i = 0; i < count; i++) {
-        least = moved[i].time < least ? moved[i].time : least;
-        most = moved[i].time > most ? moved[i].time : most;
-    }
-    uint64_t span = count > 0 ? (uint64_t)(most - least) : 0;
-    for (unsigned shift = 0; shift < 64 && span >> shift > 0; shift += DIGIT_BITS) {
-        size_t places[DIGITS] = {0}, place = 0;
-        for (size_t i = 0; i < count; i++)
-            places[(uint64_t)(moved[i].time - least) >> shift & (DIGITS - 1)]++;
-        for (uint32_t digit = 0; digit < DIGITS; digit++) {
-            size_t spikes = places[digit];
-            places[digit] = place;
-            place += spikes;
-        }
-        for (size_t i = 0; i < count; i++)
-            room[places[(uint64_t)(moved[i].time - least) >> shift & (DIGITS - 1)]++] = moved[i];
-        sf_moved *other = moved;
-        moved = room;
-        room = other;
-    }
-    return moved;
 }
 
 /* ---- the image ---- */
@@ -144,10 +114,10 @@ void sf_image_make(sf_image *image, const sf_events *events, const sf_surrogate_
                    uint32_t surrogate, sf_image_room *room)
 {
     move(room->moved, events, plan, surrogate);
-    const sf_moved *sorted = sort_by_time(room->moved, room->sorted, events->count);
+    const sf_spike *sorted = sf_spikes_sort_within(room->moved, room->sorted, events->count);
     for (uint32_t q = 0; q < events->count; q++) {
         image->spikes[q].owner = sorted[q].unit;
-        room->times[q] = sorted[q].time;
+        room->times[q] = sorted[q].time_ns;
     }
     find_after(image, events, room->times);
     for (uint32_t d = 0; d < plan->delay_count; d++)

@@ -26,15 +26,9 @@ void sf_image_close(sf_image *image, uint32_t delay_count); /**< a zeroed object
 /** Bytes that an image takes. */
 size_t sf_image_bytes(const sf_events *events, uint32_t delay_count);
 
-/** A spike on the move. */
-typedef struct sf_moved {
-    int64_t time;
-    uint32_t unit;
-} sf_moved;
-
 /** What one thread makes images with. */
 typedef struct sf_image_room {
-    sf_moved *moved, *sorted;
+    sf_spike *moved, *sorted;
     int64_t *times; /**< by image position */
     uint32_t *next; /**< by unit */
 } sf_image_room;
