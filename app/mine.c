@@ -44,16 +44,24 @@ static const sf_mine_item *item_at(const finding *f, size_t shown)
     return &f->result->items[f->shown[shown]];
 }
 
-/* The first `top` items of each size. */
-static int choose(finding *f, uint64_t top, sf_error *error)
+static bool is_worth_showing(const finding *f, size_t i)
+{
+    return f->significance.asked && f->significance.options.kind != SF_SIGNIFICANCE_ANALYTIC &&
+           app_worth_showing(f->result, i, sf_recording_duration_ns(f->recording));
+}
+
+/* The first `top` items of each size, and beside them the first `worth` that are worth showing. */
+static int choose(finding *f, uint64_t top, uint64_t worth, sf_error *error)
 {
     f->shown = sf_resize(NULL, f->result->count, sizeof *f->shown);
     if (f->shown == NULL)
         return sf_fail_memory(error);
-    uint64_t of_size = 0;
+    uint64_t of_size = 0, worth_of_size = 0;
     for (size_t i = 0; i < f->result->count; i++) {
-        of_size = i > 0 && f->result->items[i].size == f->result->items[i - 1].size ? of_size + 1 : 1;
-        if (of_size <= top)
+        bool goes_on = i > 0 && f->result->items[i].size == f->result->items[i - 1].size;
+        of_size = goes_on ? of_size + 1 : 1;
+        worth_of_size = (goes_on ? worth_of_size : 0) + is_worth_showing(f, i);
+        if (of_size <= top || (is_worth_showing(f, i) && worth_of_size <= worth))
             f->shown[f->shown_count++] = i;
     }
     return SF_OK;
@@ -232,7 +240,8 @@ static void print_row(app_table *table, const finding *f, size_t i, size_t parts
     sf_text_free(&spelt);
 }
 
-/* What a longer episode accounts for is folded under it: listed with --verbose only. */
+/* What a longer episode accounts for is folded under it: listed with --verbose only, or where a test finds it
+ * worth showing. */
 static void print_episodes(sf_text *text, const finding *f, bool unfolded)
 {
     app_table table = {0};
@@ -242,7 +251,7 @@ static void print_episodes(sf_text *text, const finding *f, bool unfolded)
     } else {
         print_head(&table, f);
         for (size_t i = 0; i < f->shown_count; i++)
-            if (unfolded || f->details.parents[i] == SIZE_MAX) {
+            if (unfolded || f->details.parents[i] == SIZE_MAX || is_worth_showing(f, f->shown[i])) {
                 print_row(&table, f, i, parts[i]);
                 listed[listed_count++] = i;
             }
@@ -264,7 +273,7 @@ static void print_stretches(sf_text *text, const finding *f)
 {
     size_t worth = 0, wide = 0;
     for (size_t i = 0; i < f->shown_count; i++)
-        if (app_worth_showing(f->result, f->shown[i], sf_recording_duration_ns(f->recording))) {
+        if (is_worth_showing(f, f->shown[i])) {
             worth++;
             wide += app_details_stretches(&f->details, i) >= WORTH_STRETCHES;
         }
@@ -279,7 +288,7 @@ static void print_verdict(sf_text *text, const finding *f)
         return;
     size_t worth = 0;
     for (size_t i = 0; i < f->result->count; i++)
-        worth += app_worth_showing(f->result, i, sf_recording_duration_ns(f->recording));
+        worth += is_worth_showing(f, i);
     sf_text_printf(text,
                    "\n%zu of %zu episodes count 20 or more and 1.2 times what is expected, with q below 0.05 "
                    "and units over 0.1 Hz",
@@ -340,9 +349,9 @@ static void hint_where_nothing_is_frequent(const app_call *call, const sf_record
                  result->threshold);
 }
 
-static int report(const app_call *call, finding *f, uint64_t top, sf_error *error)
+static int report(const app_call *call, finding *f, uint64_t top, uint64_t worth, sf_error *error)
 {
-    int status = choose(f, top, error);
+    int status = choose(f, top, worth, error);
     if (status == SF_OK)
         status = spell_out(f, error);
     if (status == SF_OK && !app_has(call, "csv"))
@@ -384,7 +393,7 @@ static int mine(const app_call *call, const sf_recording *recording, sf_error *e
     if (status == SF_OK)
         status = app_significance_run(&f.significance, f.result, &mining, call, recording, error);
     if (status == SF_OK)
-        status = report(call, &f, top, error);
+        status = report(call, &f, top, app_has(call, "top") ? 0 : TABLE_TOP, error);
     free_finding(&f);
     return status;
 }

@@ -141,7 +141,20 @@ void app_significance_json(sf_json *json, const app_significance *significance)
     const sf_significance *told = &significance->told;
     if (!significance->asked)
         return;
+    const sf_significance_options *done = &told->options;
     sf_json_object(json, "significance");
+    sf_json_string(json, "kind", sf_significance_name(done->kind));
+    if (done->kind == SF_SIGNIFICANCE_ANALYTIC) {
+        sf_json_real(json, "link", done->link);
+    } else {
+        sf_json_uint(json, "surrogates", done->surrogates);
+        sf_json_uint(json, "seed", done->seed);
+        sf_json_real(json, "width_ms", (double)done->width_ns * 1e-6);
+        if (done->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT)
+            sf_json_real(json, "segment_s", (double)done->segment_ns * 1e-9);
+        sf_json_string(json, "correction",
+                       done->correction == SF_CORRECTION_RATE ? "false-discovery rate" : "maximum");
+    }
     sf_json_string(json, "device", told->device);
     app_device_json(json, told->device_note);
     sf_json_end_object(json);
@@ -178,6 +191,8 @@ static void describe_surrogates(sf_text *text, const app_significance *significa
         sf_text_printf(text, "each spike placed anew within its interval of %g ms", 2 * width_ms);
     else
         sf_text_printf(text, "each spike train shifted as a whole by up to %g ms either way", width_ms);
+    if (done->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT)
+        sf_text_printf(text, "; what that blurs of shared bursts was estimated and taken off");
     sf_text_printf(text,
                    "), once with only the last unit of an episode moved and once with only the first, and "
                    "p is the larger of the two; ");
