@@ -213,7 +213,8 @@ assert sum(in_order(e["names"]) for e in linked) == len([e for e in out["episode
 assert len(linked) <= sum(in_order(e["names"]) for e in linked) + 1
 for e in out["episodes"]:
     assert 1 / 201 - 1e-9 <= e["p"] <= e["q"] <= 1 and 0 < e["strength"] < 1
-for word in ["synfire", "(4,6] ms", "count of 60", "26 units", "200 surrogates", "seed 5", "7.5 ms either way", "1 s", "data "]:
+    assert e["p"] == max(e["p_last"], e["p_first"] or 0) and (e["p_first"] is None) == (len(e["units"]) == 2)
+for word in ["synfire", "(4,6] ms", "count of 60", "26 units", "200 surrogates", "seed 5", "9 ms either way", "blurs", "1 s", "data "]:
     assert word in out["methods"], word
 assert out["methods"].endswith(".") and "\n" not in out["methods"]'
 # The verdict asks for ten bursts or epochs where there are any: the same, worked out from the JSON.
@@ -238,8 +239,18 @@ done
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 --fdr --device cpu --json >out
 check '
 assert min(e["q"] for e in out["episodes"]) < 1e-4 and "Benjamini" in out["methods"]
-assert out["significance"] == {"device": "cpu", "device_note": None}
+assert out["significance"] == {"kind": "segment-shift", "surrogates": 200, "seed": 1, "width_ms": 9, "segment_s": 1,
+    "correction": "false-discovery rate", "device": "cpu", "device_note": None}
 assert "significance" not in json.load(open("all"))'
+# A table without --top shows what is worth showing beside the highest counts, which wide intervals have.
+tested="$SYNFIRE mine demo.h5 --delay 4:6,6:30 --min-count 20 --max-size 2 --significance segment-shift --surrogates 200 --fdr"
+$tested --json >out
+$tested >table
+check '
+rows = [l.split() for l in open("table") if "]-> " in l]
+shown = [(r[0], r[2]) for r in rows if r[1] == "-(4,6]->"]
+worth = [tuple(e["names"]) for e in out["episodes"] if e["count"] >= 1.2 * e["expected"] and e["q"] < 0.05]
+assert len(rows) == 20 + len(shown) and 5 < len(worth) <= 20 and shown == worth'
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance analytic >out
 grep -q 'expected  count/expected  strength  p  q  bursts' out && grep -q 'Sastry' out
 $SYNFIRE mine demo.h5 --delay 0:20 --min-count 60 --max-size 2 --significance analytic --quiet >out 2>err
