@@ -310,13 +310,15 @@ static int read_arguments(plan *p, int count, char **arguments, sf_error *error)
     if (count > 7 && !sf_parse_uint(arguments[7], 1000, &width_ms))
         return SF_USAGE;
     p->options.width_ns = (int64_t)width_ms * SF_MILLISECOND;
+    p->options.device = count > 8 ? arguments[8] : NULL;
     return count > 6 ? sf_significance_find(&p->options.kind, arguments[6], error) : SF_OK;
 }
 
 int main(int count, char **arguments)
 {
     plan p = {0};
-    sf_error error = {.text = "expected [SEEDS [SURROGATES [SECONDS [SIZE [RECORDING [KIND [WIDTH_MS]]]]]]]"};
+    sf_error error = {
+        .text = "expected [SEEDS [SURROGATES [SECONDS [SIZE [RECORDING [KIND [WIDTH_MS [DEVICE]]]]]]]]"};
     int status = read_arguments(&p, count, arguments, &error);
     if (status == SF_OK)
         printf("Of %" PRIu64
