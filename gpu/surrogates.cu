@@ -235,13 +235,6 @@ static __global__ void find_maxima(double *maxima, const uint32_t *all_counts, u
 
 /* ---- opening ---- */
 
-static int send(sf_backend_surrogate_job *j, sf_gpu_array *array, const void *from, size_t bytes,
-                sf_error *error)
-{
-    int status = sf_gpu_array_open(j->device, array, bytes, error);
-    return status == SF_OK ? sf_gpu_upload(j->device, array->data, from, bytes, error) : status;
-}
-
 static int bits_of(uint64_t value)
 {
     int bits = 0;
@@ -281,7 +274,7 @@ static int send_nodes(sf_backend_surrogate_job *j, sf_gpu_level *to, const sf_su
         return sf_fail_memory(error);
     for (uint32_t i = 0; i < from->prefix_count; i++)
         nodes[i] = sf_found{from->parents[i], from->steps[i], 0};
-    int status = send(j, &to->nodes, nodes, from->prefix_count * sizeof *nodes, error);
+    int status = sf_gpu_array_send(j->device, &to->nodes, nodes, from->prefix_count * sizeof *nodes, error);
     sf_free(nodes);
     return status;
 }
@@ -295,10 +288,11 @@ static int open_level(sf_backend_surrogate_job *j, uint32_t k, const uint2 *reac
     to->base = j->candidate_count;
     to->count = from->first[from->prefix_count];
     j->candidate_count += to->count;
-    int status =
-        send(j, &to->first, from->first, ((size_t)from->prefix_count + 1) * sizeof *from->first, error);
+    int status = sf_gpu_array_send(j->device, &to->first, from->first,
+                                   ((size_t)from->prefix_count + 1) * sizeof *from->first, error);
     if (status == SF_OK)
-        status = send(j, &to->candidates, from->candidates, to->count * sizeof *from->candidates, error);
+        status = sf_gpu_array_send(j->device, &to->candidates, from->candidates,
+                                   to->count * sizeof *from->candidates, error);
     if (status != SF_OK || k == 0)
         return status == SF_OK ? sf_gpu_list_units(prefixes, j->stream, 0, from->prefix_count, error)
                                : status;
@@ -378,9 +372,11 @@ static int open_all(sf_backend_surrogate_job *j, sf_error *error)
     if (status == SF_OK)
         status = send_observed(j, error);
     if (status == SF_OK)
-        status = send(j, &j->trains, plan->trains, j->stream->unit_count * sizeof *plan->trains, error);
+        status = sf_gpu_array_send(j->device, &j->trains, plan->trains,
+                                   j->stream->unit_count * sizeof *plan->trains, error);
     if (status == SF_OK)
-        status = send(j, &j->delays, plan->delays, plan->delay_count * sizeof *plan->delays, error);
+        status = sf_gpu_array_send(j->device, &j->delays, plan->delays,
+                                   plan->delay_count * sizeof *plan->delays, error);
     if (status == SF_OK)
         status =
             sf_gpu_array_open(j->device, &j->tallies, j->candidate_count * sizeof(sf_surrogate_tally), error);
@@ -591,7 +587,8 @@ static int maxima(sf_backend_surrogate_job *j, uint32_t first, uint32_t surrogat
     SF_GPU_TRY(cudaSetDevice(j->device->ordinal));
     sf_gpu_array own_scales = {}, own_maxima = {};
     size_t bytes = (size_t)j->level_count * surrogates * sizeof *maxima;
-    int status = send(j, &own_scales, scales, j->candidate_count * sizeof *scales, error);
+    int status =
+        sf_gpu_array_send(j->device, &own_scales, scales, j->candidate_count * sizeof *scales, error);
     if (status == SF_OK)
         status = sf_gpu_array_open(j->device, &own_maxima, bytes, error);
     const sf_surrogate_scale *to_scale = (const sf_surrogate_scale *)own_scales.data;
