@@ -141,9 +141,9 @@ static void print_json(sf_text *text, const finding *f)
         sf_json_real(&json, "expected", item_at(f, i)->expected);
         sf_json_real(&json, "p", item_at(f, i)->p);
         sf_json_real(&json, "q", item_at(f, i)->q);
+        sf_json_real(&json, "strength", item_at(f, i)->strength);
         sf_json_real(&json, "p_first", item_at(f, i)->p_first);
         sf_json_real(&json, "p_last", item_at(f, i)->p_last);
-        sf_json_real(&json, "strength", item_at(f, i)->strength);
         app_details_episode_json(&json, &f->details, i);
         sf_json_end_object(&json);
     }

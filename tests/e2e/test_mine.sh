@@ -65,7 +65,7 @@ for file in text.txt json.txt; do
     $SYNFIRE count demo.h5 --episodes $file --json >out
     check '
 all = json.load(open("all"))["episodes"]
-other = {"p", "q", "strength", "added_p"}
+other = {"p", "q", "strength", "p_first", "p_last"}
 assert out["episodes"] == [{f: v for f, v in e.items() if f not in other} for e in all]'
 done
 
