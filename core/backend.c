@@ -205,7 +205,7 @@ const char *sf_device_name(const sf_device *device)
 }
 
 /* Two threads may find out at once: the first to say so is believed. */
-static void become_sick(sf_device *device, const sf_error *failure)
+static void become_sick(sf_device *device, const sf_error *failure, sf_log_level level)
 {
     pthread_mutex_lock(&registry.lock);
     bool known = atomic_load(&device->sick);
@@ -215,7 +215,7 @@ static void become_sick(sf_device *device, const sf_error *failure)
     }
     pthread_mutex_unlock(&registry.lock);
     if (!known)
-        sf_log(SF_LOG_ERROR, "%s has failed and is not used again: %s", device->name, failure->text);
+        sf_log(level, "%s has failed and is not used again: %s", device->name, failure->text);
 }
 
 static void note_memory(sf_device *device)
@@ -249,7 +249,8 @@ int sf_device_hold(sf_device *device, sf_error *error)
         if (status == SF_NO_MEMORY) {
             sf_fail_memory(error);
         } else if (status != SF_OK) {
-            become_sick(device, &failure);
+            /* One sentence is enough: the caller's, where it takes one. */
+            become_sick(device, &failure, error != NULL ? SF_LOG_DEBUG : SF_LOG_ERROR);
             sf_device_sick(device, error);
             status = SF_UNAVAILABLE;
         }
@@ -267,7 +268,7 @@ int sf_device_answer(sf_device *device, int status, const sf_error *failure, sf_
     bool refused =
         status == SF_UNAVAILABLE || status == SF_CANCELLED || status == SF_DATA || status == SF_NO_MEMORY;
     if (status != SF_OK && !refused) {
-        become_sick(device, failure);
+        become_sick(device, failure, SF_LOG_ERROR);
         sf_device_sick(device, error);
         status = SF_UNAVAILABLE;
     }

@@ -49,6 +49,7 @@ $SYNFIRE run --replay demo.h5 --speed max --set sinks.0.type=jsonl --set sinks.0
 check 'out["device"] == "test:0" and out["device_memory"] == 1000 and out["device_note"] == ""'
 expect 78 "found '8 GB', expected auto or a size" $SYNFIRE run --replay demo.h5 --set device_memory='8 GB'
 
+expect 69 "test:3 has failed: it does not start" $mine --device test:3
 expect 64 "the engine ptpe does not run on test:0" $mine --device test:0 --engine ptpe
 
 # A benchmark that is stopped prints the rows it has.
