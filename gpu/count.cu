@@ -11,12 +11,12 @@
  * each warp. Cost: the spikes of the episode's units or its ends, times the logarithm of how far apart ends
  * and spikes lie.
  */
-#include "gpu/device.cuh"
+#include "gpu/occurrences.cuh"
 
 #include <string.h>
 
-#define WARP 32u
-#define FULL 0xffffffffu
+#define WARP SF_GPU_WARP
+#define FULL SF_GPU_FULL
 #define WARPS_A_BLOCK 8u
 #define WALK_COST 3u /* an end that looks for spikes, in spikes that look for their end */
 
@@ -41,25 +41,12 @@ typedef struct train {
     uint32_t count;
 } train;
 
-static __device__ uint32_t first_from(const uint2 *ends, uint32_t count, uint32_t position)
-{
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (ends[middle].x < position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static __device__ train train_of(const count_view *v, uint32_t unit)
 {
     const uint2 *ends = v->unit_ends + v->unit_first[unit];
     uint32_t count = v->unit_first[unit + 1] - v->unit_first[unit];
-    uint32_t begin = first_from(ends, count, v->first), end = first_from(ends, count, v->last);
-    return train{ends + begin, end > begin ? end - begin : 0};
+    uint32_t begin = sf_gpu_place_from(ends, 0, count, v->first);
+    return train{ends + begin, sf_gpu_place_from(ends, begin, count, v->last) - begin};
 }
 
 /* How many ends of the list, after the first `low`, of which all do, lie more than `by` before the time. */
@@ -103,19 +90,6 @@ static __device__ uint32_t first_later(const int64_t *times, train unit, uint32_
     return low;
 }
 
-/* Takes, in order, every occurrence of the warp that starts at `restart` or later. */
-static __device__ void take(bool is_end, uint2 own, uint32_t *restart, uint32_t *count)
-{
-    uint32_t mask = __ballot_sync(FULL, is_end && own.y >= *restart);
-    while (mask != 0) {
-        uint32_t lane = (uint32_t)__ffs((int)mask) - 1;
-        *restart = __shfl_sync(FULL, own.x, lane) + 1;
-        ++*count;
-        uint32_t later = lane == WARP - 1 ? 0 : FULL << (lane + 1);
-        mask = __ballot_sync(FULL, is_end && own.y >= *restart) & later;
-    }
-}
-
 /* The list of an episode by one node more, into `to`; to NULL only counts. Returns its length or count. */
 static __device__ uint32_t merge(const count_view *v, uint2 *to, train list, train unit, sf_delay delay,
                                  uint32_t lane)
@@ -128,7 +102,7 @@ static __device__ uint32_t merge(const count_view *v, uint2 *to, train list, tra
         uint2 last = low > 0 ? list.ends[low - 1] : make_uint2(0, 0);
         bool is_end = base + lane < unit.count && low > 0 && time - v->times[last.x] <= delay.high_ns;
         if (to == NULL) {
-            take(is_end, make_uint2(position, last.y), &restart, &count);
+            sf_gpu_take(is_end, make_uint2(position, last.y), &restart, &count);
         } else {
             uint32_t mask = __ballot_sync(FULL, is_end);
             if (is_end)
@@ -176,7 +150,7 @@ static __device__ uint32_t count_list(train list, uint32_t lane)
     uint32_t restart = 0, count = 0;
     for (uint32_t base = 0; base < list.count; base += WARP) {
         bool there = base + lane < list.count;
-        take(there, there ? list.ends[base + lane] : make_uint2(0, 0), &restart, &count);
+        sf_gpu_take(there, there ? list.ends[base + lane] : make_uint2(0, 0), &restart, &count);
     }
     return count;
 }
@@ -219,45 +193,45 @@ static __global__ void count_all(count_view v)
 typedef struct counting {
     sf_backend_device *device;
     count_view view;
-    void *blocks[5];
-    size_t bytes[5];
+    sf_gpu_candidates candidates;
+    sf_gpu_array lists;
 } counting;
 
-enum { UNITS, DELAYS, INTERVALS, LISTS, COUNTS };
-
-static int reserve(counting *c, int which, size_t bytes, sf_error *error)
+int sf_gpu_candidates_send(sf_gpu_candidates *to, sf_backend_device *device, const sf_candidates *from,
+                           sf_error *error)
 {
-    c->bytes[which] = bytes;
-    int status = sf_gpu_alloc(c->device, &c->blocks[which], bytes, error);
-    if (status != SF_OK)
-        c->bytes[which] = 0;
+    size_t units = from->count * from->size, delays = from->count * (from->size - 1);
+    int status = sf_gpu_array_send(device, &to->units, from->units, units * sizeof *from->units, error);
+    if (status == SF_OK)
+        status = sf_gpu_array_send(device, &to->delays, from->delays, delays * sizeof *from->delays, error);
+    if (status == SF_OK)
+        status = sf_gpu_array_send(device, &to->intervals, from->intervals,
+                                   from->interval_count * sizeof *from->intervals, error);
+    if (status == SF_OK)
+        status = sf_gpu_array_reserve(device, &to->counts, from->count * sizeof(uint32_t), error);
     return status;
 }
 
-static int send(counting *c, int which, const void *from, size_t bytes, sf_error *error)
+void sf_gpu_candidates_close(sf_backend_device *device, sf_gpu_candidates *candidates)
 {
-    int status = reserve(c, which, bytes, error);
-    return status == SF_OK ? sf_gpu_upload(c->device, c->blocks[which], from, bytes, error) : status;
+    sf_gpu_array *arrays[] = {&candidates->units, &candidates->delays, &candidates->intervals,
+                              &candidates->counts};
+    for (sf_gpu_array *array : arrays)
+        sf_gpu_array_close(device, array);
 }
 
 static int prepare(counting *c, const sf_candidates *candidates, uint32_t warps, sf_error *error)
 {
-    size_t count = candidates->count, size = candidates->size;
-    int status = send(c, UNITS, candidates->units, count * size * sizeof(uint32_t), error);
-    if (status == SF_OK)
-        status = send(c, DELAYS, candidates->delays, count * (size - 1) * sizeof(uint32_t), error);
+    count_view *v = &c->view;
+    int status = sf_gpu_candidates_send(&c->candidates, c->device, candidates, error);
     if (status == SF_OK)
         status =
-            send(c, INTERVALS, candidates->intervals, candidates->interval_count * sizeof(sf_delay), error);
-    if (status == SF_OK)
-        status = reserve(c, LISTS, (size_t)warps * 2 * c->view.room * sizeof(uint2), error);
-    if (status == SF_OK)
-        status = reserve(c, COUNTS, count * sizeof(uint32_t), error);
-    c->view.units = (const uint32_t *)c->blocks[UNITS];
-    c->view.delays = (const uint32_t *)c->blocks[DELAYS];
-    c->view.intervals = (const sf_delay *)c->blocks[INTERVALS];
-    c->view.lists = (uint2 *)c->blocks[LISTS];
-    c->view.counts = (uint32_t *)c->blocks[COUNTS];
+            sf_gpu_array_open(c->device, &c->lists, (size_t)warps * 2 * v->room * sizeof *v->lists, error);
+    v->units = (const uint32_t *)c->candidates.units.data;
+    v->delays = (const uint32_t *)c->candidates.delays.data;
+    v->intervals = (const sf_delay *)c->candidates.intervals.data;
+    v->counts = (uint32_t *)c->candidates.counts.data;
+    v->lists = (uint2 *)c->lists.data;
     return status;
 }
 
@@ -310,7 +284,7 @@ int sf_gpu_count(sf_backend_stream *stream, const sf_backend_count *job, sf_erro
                           .least = job->least,
                           .room = candidates->size > 2 ? stream->longest_train : 0};
     int status = run(&c, job, error);
-    for (int i = 0; i < 5; i++)
-        sf_gpu_free(c.device, c.blocks[i], c.bytes[i]);
+    sf_gpu_array_close(c.device, &c.lists);
+    sf_gpu_candidates_close(c.device, &c.candidates);
     return status;
 }

@@ -37,8 +37,7 @@ struct sf_backend_stream {
     uint32_t *first; /* unit_count + 1 */
     uint2
         *ends; /* by unit: (position, position): the list of an episode of one unit, and where a unit fires */
-    size_t bytes[4];                          /* of the four above, by the names below */
-    bool skip_bound[SF_EPISODE_MAX_SIZE + 1]; /* by size: two-pass has culled too little to go on */
+    size_t bytes[4]; /* of the four above, by the names below */
 };
 
 enum { SF_GPU_TIMES, SF_GPU_OWNER, SF_GPU_FIRST, SF_GPU_ENDS };
@@ -98,6 +97,16 @@ int sf_gpu_stream_open(sf_backend_stream **stream, sf_backend_device *device, co
                        sf_error *error);
 void sf_gpu_stream_close(sf_backend_stream *stream);
 int sf_gpu_count(sf_backend_stream *stream, const sf_backend_count *job, sf_error *error);
+
+/** A job's candidates on the device, and room for their counts. Zero-initialise. */
+typedef struct sf_gpu_candidates {
+    sf_gpu_array units, delays, intervals, counts; /**< as sf_candidates has them; uint32_t a candidate */
+} sf_gpu_candidates;
+
+int sf_gpu_candidates_send(sf_gpu_candidates *to, sf_backend_device *device, const sf_candidates *from,
+                           sf_error *error);
+void sf_gpu_candidates_close(sf_backend_device *device, sf_gpu_candidates *candidates);
+
 /** ptpe, mtpe, hybrid, two-pass: machines.cu. */
 int sf_gpu_count_by_machines(sf_backend_stream *stream, const sf_backend_count *job, sf_error *error);
 int sf_gpu_mine(sf_backend_stream *stream, const sf_backend_mine *job, sf_error *error);

@@ -2,13 +2,16 @@
 /*
  * Mining by the interval engine, level by level, on the device, with the lists of occurrences.cuh.
  *
- *   bound    where a warp's share of shared memory allows few warps, that is with many units: how many spikes
- * of each unit the windows hold, which the count does not exceed. It needs 2 bytes a unit and no order, and
- * leaves to `extend` those (episode, delay, tile) in which a unit may be frequent. extend   one warp for each
- * (episode, delay, tile of units) walks the windows of the episode's list, with a restart and a count for
- * each unit in shared memory. What is frequent is appended where there is room, in whatever order warps
- * finish. collect  puts a level in order: a prefix sum over the warps' numbers gives each its place. build
- * makes the lists of the new level (occurrences.cu).
+ *   bound    with many units, where a warp's share of shared memory allows few warps: how many spikes of
+ *            each unit the windows hold, which the count does not exceed. It needs 2 bytes a unit and no
+ *            order, and leaves to `extend` those (episode, delay, tile) in which a unit may be frequent
+ *   extend   a warp for each (episode, delay, tile of units) counts all extensions. It walks the windows of
+ *            the episode's list, with a restart and a count for each unit in shared memory; or, from size 3
+ *            on, where few units may follow and windows hold many spikes, merges the list with the spikes
+ *            of each of these units. What is frequent is appended where there is room, in whatever order
+ *            warps finish
+ *   collect  puts a level in order: a prefix sum over the warps' numbers gives each its place
+ *   build    makes the lists of the new level (occurrences.cu)
  *
  * Nothing but frequent episodes comes back. The host learns two numbers a level, how many episodes and how
  * many list entries it has, because memory is taken as needed and bounded.
@@ -31,6 +34,7 @@ typedef struct place {
     uint32_t begin, count;
 } place;
 
+#define MERGE_COST 16u          /* an end that looks for a unit's spike, in spikes that a walk visits */
 #define BOUND_WARPS 8u          /* a block */
 #define LEAST_BOUND_UNITS 1024u /* in a tile: with fewer, `extend` runs as many warps */
 
@@ -50,6 +54,10 @@ typedef struct job_view {
     const uint32_t *forbidden;
     uint32_t least;
     bool self;
+    const uint32_t *unit_first; /* the spikes of each unit, as the stream has them */
+    const uint2 *unit_ends;
+    const sf_found *pairs;      /* those that are frequent, in order; NULL: not all are known */
+    const uint32_t *pair_first; /* by unit * delay_count + delay: the first of its pairs; and one more */
 } job_view;
 
 typedef struct mining {
@@ -58,6 +66,7 @@ typedef struct mining {
     const sf_backend_mine *job;
     job_view view;
     sf_gpu_array reaches, forbidden, counters, found, places, jobs, open;
+    sf_gpu_array pairs, pair_first; /* pairs: once their level is closed */
     uint32_t found_capacity;
     sf_gpu_level before, after;
     uint32_t host_count, host_size; /* of the level on its way to the caller; size 0: none is */
@@ -128,6 +137,57 @@ static __device__ job job_of(const job_view *v, sf_gpu_level_view from, uint32_t
     return j;
 }
 
+/* The pairs first <= p < last tell which units of a job's tile may follow. */
+typedef struct following {
+    uint32_t first, last;
+} following;
+
+static __device__ uint32_t pairs_before(const job_view *v, following all, uint32_t step)
+{
+    while (all.first < all.last) {
+        uint32_t middle = all.first + (all.last - all.first) / 2;
+        if (v->pairs[middle].step < step)
+            all.first = middle + 1;
+        else
+            all.last = middle;
+    }
+    return all.first;
+}
+
+/* Whether merging the list with the spikes of each unit that may follow costs less than walking its windows,
+ * by 32 of them. Those of a crowded list are cut short by the next. */
+static __device__ bool merges(const job_view *v, job j, uint32_t last, following *own, uint32_t lane)
+{
+    if (v->pairs == NULL)
+        return false;
+    const uint32_t *first = v->pair_first + last * v->delay_count + j.delay;
+    *own = following{first[0], first[1]};
+    own->first = pairs_before(v, *own, j.delay * v->unit_count + j.tile_begin);
+    own->last = pairs_before(v, *own, j.delay * v->unit_count + j.tile_end);
+    uint32_t start, sample = min(j.length, WARP);
+    uint32_t k = lane < sample ? (uint32_t)((uint64_t)j.length * lane / sample) : j.length;
+    uint2 window = sf_gpu_window(j.list, j.length, j.reaches, k, &start);
+    uint32_t visits = sf_gpu_inclusive_sum(window.y - window.x, lane);
+    visits = __shfl_sync(FULL, visits, WARP - 1);
+    return (uint64_t)(own->last - own->first) * MERGE_COST * sample <= visits;
+}
+
+/* The counts of a tile's units by merging. */
+static __device__ void merge_list(const job_view *v, sf_gpu_cell *cells, job j, following own, uint32_t lane)
+{
+    for (uint32_t u = lane; u < j.tile_end - j.tile_begin; u += WARP)
+        cells[u] = make_uint2(0, 0);
+    __syncwarp();
+    for (uint32_t p = own.first; p < own.last; p++) {
+        uint32_t unit = v->pairs[p].step % v->unit_count, first = v->unit_first[unit];
+        uint32_t count = sf_gpu_count_extension(j.reaches, j.list, j.length, v->unit_ends + first,
+                                                v->unit_first[unit + 1] - first, lane);
+        if (lane == 0)
+            cells[unit - j.tile_begin].y = count;
+    }
+    __syncwarp();
+}
+
 /* A number of its own for each warp that asks. */
 static __device__ uint32_t next_job(uint32_t *ticket, uint32_t lane)
 {
@@ -163,6 +223,21 @@ static __device__ void count_within(uint32_t *halves, const uint16_t *owner, job
     __syncwarp();
 }
 
+/* Whether the windows hold enough spikes of a unit for it to be frequent. */
+static __device__ bool may_hold(const job_view *v, uint32_t *halves, job j, uint32_t last, uint32_t lane)
+{
+    uint32_t units = j.tile_end - j.tile_begin;
+    for (uint32_t w = lane; w < (units + 1) / 2; w += WARP)
+        halves[w] = 0;
+    __syncwarp();
+    count_within(halves, v->owner, j, lane);
+    bool any = false;
+    for (uint32_t u = lane; u < units; u += WARP)
+        any = any ||
+              ((halves[u / 2] >> 16 * (u & 1) & 0xffff) >= v->least && may_follow(v, last, j.tile_begin + u));
+    return __any_sync(FULL, any);
+}
+
 /* Lists the jobs in which a unit may be frequent. Trains are shorter than 2^16 spikes. */
 static __global__ void bound(job_view v, sf_gpu_level_view from, uint32_t *open, counters *shared)
 {
@@ -172,16 +247,11 @@ static __global__ void bound(job_view v, sf_gpu_level_view from, uint32_t *open,
     uint32_t jobs = from.count * v.delay_count * v.tiling.tiles, number;
     while ((number = next_job(&shared->bound_ticket, lane)) < jobs) {
         job j = job_of(&v, from, number);
-        for (uint32_t w = lane; w < words; w += WARP)
-            halves[w] = 0;
-        __syncwarp();
-        count_within(halves, v.owner, j, lane);
         uint32_t last = last_unit(&v, from, j.parent);
-        bool any = false;
-        for (uint32_t u = lane; u < j.tile_end - j.tile_begin; u += WARP)
-            any = any || ((halves[u / 2] >> 16 * (u & 1) & 0xffff) >= v.least &&
-                          may_follow(&v, last, j.tile_begin + u));
-        if (__any_sync(FULL, any) && lane == 0)
+        following own;
+        bool may =
+            merges(&v, j, last, &own, lane) ? own.first < own.last : may_hold(&v, halves, j, last, lane);
+        if (may && lane == 0)
             open[atomicAdd(&shared->open, 1u)] = number;
         __syncwarp();
     }
@@ -198,12 +268,17 @@ static __global__ void extend(job_view v, sf_gpu_level_view from, const uint32_t
     while ((next = next_job(&shared->ticket, lane)) < jobs) {
         uint32_t number = open != NULL ? open[next] : next;
         job j = job_of(&v, from, number);
-        sf_gpu_extend_list(cells, sf_gpu_image{v.owner, NULL}, j.reaches, j.list, j.length, j.tile_begin,
-                           j.tile_end, lane);
-        place own = keep_frequent(&v, cells, found, capacity, shared, last_unit(&v, from, j.parent), j.parent,
-                                  j.delay * v.unit_count + j.tile_begin, j.tile_begin, j.tile_end, lane);
+        uint32_t last = last_unit(&v, from, j.parent);
+        following own;
+        if (merges(&v, j, last, &own, lane))
+            merge_list(&v, cells, j, own, lane);
+        else
+            sf_gpu_extend_list(cells, sf_gpu_image{v.owner, NULL}, j.reaches, j.list, j.length, j.tile_begin,
+                               j.tile_end, lane);
+        place kept = keep_frequent(&v, cells, found, capacity, shared, last, j.parent,
+                                   j.delay * v.unit_count + j.tile_begin, j.tile_begin, j.tile_end, lane);
         if (lane == 0)
-            places[number] = own;
+            places[number] = kept;
         __syncwarp();
     }
 }
@@ -226,12 +301,30 @@ static __global__ void collect(sf_found *nodes, job_view v, const sf_found *foun
     }
 }
 
+/* Where the pairs of each unit and delay begin; they are in order. */
+static __global__ void index_pairs(uint32_t *pair_first, const sf_found *pairs, uint32_t count,
+                                   uint32_t unit_count, uint32_t delay_count)
+{
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i <= unit_count * delay_count;
+         i += gridDim.x * blockDim.x) {
+        uint32_t low = 0, high = count;
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+            if (pairs[middle].parent * delay_count + pairs[middle].step / unit_count < i)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        pair_first[i] = low;
+    }
+}
+
 /* ---- steps ---- */
 
 static void release_all(mining *m)
 {
-    sf_gpu_array *arrays[] = {&m->reaches, &m->forbidden, &m->counters, &m->found,
-                              &m->places,  &m->jobs,      &m->open};
+    sf_gpu_array *arrays[] = {&m->reaches, &m->forbidden, &m->counters, &m->found,     &m->places,
+                              &m->jobs,    &m->open,      &m->pairs,    &m->pair_first};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sf_gpu_array_close(m->device, arrays[i]);
     sf_gpu_level_close(m->device, &m->before);
@@ -256,10 +349,9 @@ static int upload_rules(mining *m, sf_error *error)
     if (job->forbidden == NULL)
         return SF_OK;
     size_t bytes = (size_t)v->unit_count * ((v->unit_count + 31) / 32) * sizeof *job->forbidden;
-    int status = reserve(m, &m->forbidden, bytes, error);
+    int status = sf_gpu_array_send(m->device, &m->forbidden, job->forbidden, bytes, error);
     v->forbidden = (const uint32_t *)m->forbidden.data;
-    return status == SF_OK ? sf_gpu_upload(m->device, m->forbidden.data, job->forbidden, bytes, error)
-                           : status;
+    return status;
 }
 
 static int prepare(mining *m, sf_error *error)
@@ -272,7 +364,9 @@ static int prepare(mining *m, sf_error *error)
                          .tiling = sf_gpu_tile(s->unit_count),
                          .owner = s->owner,
                          .least = job->least,
-                         .self = job->self};
+                         .self = job->self,
+                         .unit_first = s->first,
+                         .unit_ends = s->ends};
     int status = upload_rules(m, error);
     if (status == SF_OK)
         status = sf_gpu_find_reaches(&m->reaches, s, job->delays, job->delay_count, error);
@@ -405,6 +499,37 @@ static int order_level(mining *m, uint32_t count, sf_error *error)
     return SF_OK;
 }
 
+/* From size 3 on only what follows a unit in a frequent pair can follow it. Pairs that begin with units of
+ * other shares are not known. */
+static int keep_pairs(mining *m, sf_error *error)
+{
+    job_view *v = &m->view;
+    if (m->job->first_unit > 0 || m->job->last_unit < v->unit_count)
+        return SF_OK;
+    size_t places = (size_t)v->unit_count * v->delay_count + 1;
+    int status = reserve(m, &m->pair_first, places * sizeof(uint32_t), error);
+    if (status != SF_OK)
+        return status;
+    v->pairs = (const sf_found *)m->after.nodes.data;
+    v->pair_first = (const uint32_t *)m->pair_first.data;
+    index_pairs<<<grid(m), 256, 0, m->device->work>>>((uint32_t *)m->pair_first.data, v->pairs,
+                                                      m->after.count, v->unit_count, v->delay_count);
+    SF_GPU_LAUNCHED();
+    return SF_OK;
+}
+
+/* The level after becomes the one before, of which the pairs are needed on. */
+static void go_up(mining *m)
+{
+    if (m->before.size == 2) {
+        m->pairs = m->before.nodes;
+        m->before.nodes = (sf_gpu_array){};
+    }
+    sf_gpu_level_close(m->device, &m->before);
+    m->before = m->after;
+    m->after = (sf_gpu_level){};
+}
+
 /* One level: *more says whether another may follow. */
 static int grow(mining *m, bool *more, sf_error *error)
 {
@@ -421,11 +546,11 @@ static int grow(mining *m, bool *more, sf_error *error)
         status = order_level(m, (uint32_t)found, error);
     if (status == SF_OK && *more)
         status = sf_gpu_list_level(&m->after, &m->before, m->stream, m->view.reaches, false, error);
+    if (status == SF_OK && *more && size == 2)
+        status = keep_pairs(m, error);
     if (status != SF_OK)
         return status;
-    sf_gpu_level_close(m->device, &m->before);
-    m->before = m->after;
-    m->after = (sf_gpu_level){};
+    go_up(m);
     m->host_size = size;
     m->host_count = (uint32_t)found;
     m->host_seconds = sf_clock_seconds() - begin;

@@ -5,25 +5,23 @@
  *   ptpe      a thread for each episode, over the whole stream
  *   mtpe      a thread for each episode, segment and machine; then a thread for each episode joins segments
  *   hybrid    mtpe below the number of episodes from which on ptpe is faster, as the caller has measured it
- *   two-pass  without lower bounds, which keeps one mark a node, a thread for each episode and segment: an
- *             occurrence more for each cut is an upper bound. Then hybrid for the episodes that are left
+ *   two-pass  without lower bounds, which keeps one mark a node, a thread for each episode and segment: what
+ *             starts in each segment adds up to an upper bound. Then hybrid for the episodes that are left. A
+ *             sample of the episodes tells whether that pays; where it does not, hybrid counts all
  *
  * Marks lie in device memory, those of neighbouring threads side by side. The floor of ptpe is latency:
  * spikes of the episode's units, one after the other; mtpe divides it by the segments and multiplies the work
  * by the nodes.
  */
+#include "core/machine.h"
 #include "gpu/device.cuh"
 
-extern "C" {
-#include "core/clock.h"
-}
-#include "core/machine.h"
-
-#include <math.h>
 #include <string.h>
 
 #define MOST_SEGMENTS 64u
 #define THREADS 128u
+#define SAMPLE 512u      /* candidates that tell whether a first pass pays */
+#define MARKS_A_STEP 16u /* are looked at in the time of all else that a machine does for a spike */
 
 /* Where segments begin and how far machines run past them; filled on the device. */
 typedef struct cuts {
@@ -36,7 +34,7 @@ typedef struct machine_view {
     const uint2 *unit_ends;
     uint32_t first, last;
     uint32_t size, count;
-    uint32_t distinct; /* candidates there are: item i counts candidate i % distinct */
+    uint32_t stride; /* item i counts candidate i * stride */
     const uint32_t *units, *delays;
     const sf_delay *intervals;
     sf_mark *marks;
@@ -62,7 +60,7 @@ static __device__ uint32_t thread_count(void)
 
 static __device__ sf_machine make_machine(const machine_view *v, uint32_t item)
 {
-    size_t candidate = item % v->distinct;
+    size_t candidate = (size_t)item * v->stride;
     sf_machine m;
     m.size = v->size;
     m.times = v->times;
@@ -152,24 +150,24 @@ static __global__ void join_segments(machine_view v, uint32_t segments_made)
     }
 }
 
-/* Occurrences within segments, of relaxed machines: counts is 0 before. */
+/* The most occurrences without overlap that start in each segment, of relaxed machines: counts is 0 before.
+ */
 static __global__ void bound_segments(machine_view v)
 {
     uint32_t segments = v.cut->segments, machines = v.count * segments;
     for (uint32_t i = thread_number(); i < machines; i += thread_count()) {
-        uint32_t s = i % segments, item = i / segments;
+        uint32_t s = i % segments, item = i / segments, begin = v.cut->bounds[s];
         sf_machine m = make_machine(&v, item);
-        sf_completion done;
-        sf_machine_begin(&m, v.cut->bounds[s]);
-        atomicAdd(&v.counts[item], sf_machine_count(&m, v.cut->bounds[s + 1], &done));
+        sf_machine_begin(&m, begin);
+        sf_segment_count own = sf_machine_segment(&m, begin, v.cut->bounds[s + 1], v.cut->past[s]);
+        atomicAdd(&v.counts[item], own.count + (own.exit != SF_NO_POSITION));
     }
 }
 
-/* Of occurrences that do not overlap, one at most runs over each cut. */
 static __global__ void choose_left(uint32_t *chosen, uint32_t *chosen_count, machine_view v)
 {
     for (uint32_t i = thread_number(); i < v.count; i += thread_count())
-        if (v.counts[i] + v.cut->segments - 1 >= v.least)
+        if (v.counts[i] >= v.least)
             chosen[atomicAdd(chosen_count, 1u)] = i;
 }
 
@@ -216,22 +214,6 @@ static __global__ void most_within(uint32_t *most, machine_view v, uint32_t unit
 
 /* ---- launching ---- */
 
-enum {
-    UNITS,
-    DELAYS,
-    INTERVALS,
-    MARKS,
-    COUNTS,
-    CUTS,
-    SEGMENT_COUNTS,
-    CHOSEN,
-    LEFT_UNITS,
-    LEFT_DELAYS,
-    LEFT_COUNTS,
-    NUMBER,
-    BLOCKS
-};
-
 typedef struct counting {
     sf_backend_stream *stream;
     sf_backend_device *device;
@@ -239,46 +221,28 @@ typedef struct counting {
     machine_view view;
     int64_t longest;
     uint32_t threads;
-    void *blocks[BLOCKS];
-    size_t bytes[BLOCKS];
+    sf_gpu_candidates candidates, left; /* left: those that a first pass did not rule out */
+    sf_gpu_array chosen;                /* uint32_t: their numbers */
+    sf_gpu_array marks, cuts, segment_counts, number;
 } counting;
 
-static int reserve(counting *c, int which, size_t bytes, sf_error *error)
+static void view_candidates(machine_view *v, const sf_gpu_candidates *candidates, uint32_t count)
 {
-    if (c->blocks[which] != NULL && c->bytes[which] >= bytes)
-        return SF_OK;
-    sf_gpu_free(c->device, c->blocks[which], c->bytes[which]);
-    c->bytes[which] = 0;
-    int status = sf_gpu_alloc(c->device, &c->blocks[which], bytes, error);
-    c->bytes[which] = status == SF_OK ? bytes : 0;
-    return status;
-}
-
-static int send(counting *c, int which, const void *from, size_t bytes, sf_error *error)
-{
-    int status = reserve(c, which, bytes, error);
-    return status == SF_OK ? sf_gpu_upload(c->device, c->blocks[which], from, bytes, error) : status;
+    v->units = (const uint32_t *)candidates->units.data;
+    v->delays = (const uint32_t *)candidates->delays.data;
+    v->counts = (uint32_t *)candidates->counts.data;
+    v->count = count;
 }
 
 static int send_candidates(counting *c, sf_error *error)
 {
     const sf_candidates *candidates = c->job->candidates;
-    size_t count = candidates->count, size = candidates->size;
-    int status = send(c, UNITS, candidates->units, count * size * sizeof(uint32_t), error);
+    int status = sf_gpu_candidates_send(&c->candidates, c->device, candidates, error);
     if (status == SF_OK)
-        status = send(c, DELAYS, candidates->delays, count * (size - 1) * sizeof(uint32_t), error);
-    if (status == SF_OK)
-        status =
-            send(c, INTERVALS, candidates->intervals, candidates->interval_count * sizeof(sf_delay), error);
-    if (status == SF_OK)
-        status = reserve(c, COUNTS, count * sizeof(uint32_t), error);
-    if (status == SF_OK)
-        status = reserve(c, NUMBER, sizeof(uint32_t), error);
-    c->view.units = (const uint32_t *)c->blocks[UNITS];
-    c->view.delays = (const uint32_t *)c->blocks[DELAYS];
-    c->view.intervals = (const sf_delay *)c->blocks[INTERVALS];
-    c->view.counts = (uint32_t *)c->blocks[COUNTS];
-    for (size_t i = 0; i < count * (size - 1); i++)
+        status = sf_gpu_array_open(c->device, &c->number, sizeof(uint32_t), error);
+    view_candidates(&c->view, &c->candidates, (uint32_t)candidates->count);
+    c->view.intervals = (const sf_delay *)c->candidates.intervals.data;
+    for (size_t i = 0; i < candidates->count * (candidates->size - 1); i++)
         if (candidates->intervals[candidates->delays[i]].high_ns > c->longest)
             c->longest = candidates->intervals[candidates->delays[i]].high_ns;
     return status;
@@ -289,11 +253,11 @@ static int prepare_marks(counting *c, sf_error *error)
 {
     sf_backend_device *device = c->device;
     int processors = device->properties.multiProcessorCount;
-    SF_GPU_TRY(cudaMemsetAsync(c->blocks[NUMBER], 0, sizeof(uint32_t), device->work));
-    most_within<<<processors * 4, 256, 0, device->work>>>((uint32_t *)c->blocks[NUMBER], c->view,
+    SF_GPU_TRY(cudaMemsetAsync(c->number.data, 0, sizeof(uint32_t), device->work));
+    most_within<<<processors * 4, 256, 0, device->work>>>((uint32_t *)c->number.data, c->view,
                                                           c->stream->unit_count, c->longest);
     SF_GPU_LAUNCHED();
-    int status = sf_gpu_download(device, &c->view.room, c->blocks[NUMBER], sizeof c->view.room, error);
+    int status = sf_gpu_download(device, &c->view.room, c->number.data, sizeof c->view.room, error);
     if (status != SF_OK)
         return status;
     uint64_t a_thread = (uint64_t)(c->view.size - 1) * c->view.room * sizeof(sf_mark);
@@ -303,8 +267,8 @@ static int prepare_marks(counting *c, sf_error *error)
     if (c->threads == 0)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "%u spikes of a unit within a delay are too many marks",
                        c->view.room);
-    status = reserve(c, MARKS, a_thread * c->threads, error);
-    c->view.marks = (sf_mark *)c->blocks[MARKS];
+    status = sf_gpu_array_open(device, &c->marks, a_thread * c->threads, error);
+    c->view.marks = (sf_mark *)c->marks.data;
     return status;
 }
 
@@ -321,21 +285,21 @@ static int launch_whole(counting *c, sf_error *error)
     return SF_OK;
 }
 
-/* As many segments as keep all threads busy with so many machines a segment; *segments is the most that they
- * may be. */
-static int launch_cuts(counting *c, uint64_t machines, uint32_t *segments, sf_error *error)
+/* As many segments as the device runs at once, with so many machines each: those of one more would wait for
+ * all others to end. */
+static uint32_t segments_for(const counting *c, uint64_t machines)
 {
-    uint64_t wanted = (c->threads + machines - 1) / machines;
-    *segments = wanted < MOST_SEGMENTS ? (uint32_t)wanted : MOST_SEGMENTS;
-    if (*segments * machines > INT32_MAX)
-        return sf_fail(error, SF_UNAVAILABLE, NULL, "%u episodes are more than mtpe takes at once",
-                       c->view.count);
-    int status = reserve(c, CUTS, sizeof(cuts), error);
+    uint64_t fit = c->threads / machines;
+    return fit < 1 ? 1 : fit < MOST_SEGMENTS ? (uint32_t)fit : MOST_SEGMENTS;
+}
+
+static int launch_cuts(counting *c, uint32_t segments, sf_error *error)
+{
+    int status = sf_gpu_array_reserve(c->device, &c->cuts, sizeof(cuts), error);
     if (status != SF_OK)
         return status;
-    c->view.cut = (const cuts *)c->blocks[CUTS];
-    make_cuts<<<1, MOST_SEGMENTS, 0, c->device->work>>>((cuts *)c->blocks[CUTS], c->view, c->longest,
-                                                        *segments);
+    c->view.cut = (const cuts *)c->cuts.data;
+    make_cuts<<<1, MOST_SEGMENTS, 0, c->device->work>>>((cuts *)c->cuts.data, c->view, c->longest, segments);
     SF_GPU_LAUNCHED();
     return SF_OK;
 }
@@ -344,13 +308,16 @@ static int launch_segments(counting *c, sf_error *error)
 {
     machine_view *v = &c->view;
     uint64_t a_segment = (uint64_t)v->count * v->size;
-    uint32_t segments;
-    int status = launch_cuts(c, a_segment, &segments, error);
+    uint32_t segments = segments_for(c, a_segment);
+    if (segments == 1)
+        return launch_whole(c, error);
+    int status = launch_cuts(c, segments, error);
     if (status == SF_OK)
-        status = reserve(c, SEGMENT_COUNTS, segments * a_segment * sizeof(sf_segment_count), error);
+        status = sf_gpu_array_reserve(c->device, &c->segment_counts,
+                                      segments * a_segment * sizeof(sf_segment_count), error);
     if (status != SF_OK)
         return status;
-    v->segment_counts = (sf_segment_count *)c->blocks[SEGMENT_COUNTS];
+    v->segment_counts = (sf_segment_count *)c->segment_counts.data;
     count_segments<<<blocks_for(c, segments * a_segment), THREADS, 0, c->device->work>>>(*v, c->longest,
                                                                                          segments);
     SF_GPU_LAUNCHED();
@@ -362,89 +329,115 @@ static int launch_segments(counting *c, sf_error *error)
 /* ---- hybrid ---- */
 
 /* The caller has measured from how many episodes on ptpe is the faster. */
+static bool is_cut(const counting *c)
+{
+    return c->view.count < c->job->crossover && segments_for(c, (uint64_t)c->view.count * c->view.size) > 1;
+}
+
 static int launch_faster(counting *c, sf_error *error)
 {
-    return c->view.count < c->job->crossover ? launch_segments(c, error) : launch_whole(c, error);
+    return is_cut(c) ? launch_segments(c, error) : launch_whole(c, error);
 }
 
 /* ---- two-pass ---- */
 
-/* The bounds are in view.counts; the numbers of those that meet the threshold in CHOSEN, how many in *left.
- */
-static int first_pass(counting *c, uint32_t *left, sf_error *error)
+/* Bounds so many candidates, `stride` apart, of all; the numbers of those that meet the threshold are in
+ * `chosen` then, and how many in *left. */
+static int bound(counting *c, uint32_t count, uint32_t stride, uint32_t *left, sf_error *error)
 {
-    machine_view *v = &c->view;
     cudaStream_t work = c->device->work;
-    uint32_t room = v->room, segments;
-    int status = launch_cuts(c, v->count, &segments, error);
-    if (status == SF_OK)
-        status = reserve(c, CHOSEN, v->count * sizeof(uint32_t), error);
-    if (status != SF_OK)
-        return status;
-    SF_GPU_TRY(cudaMemsetAsync(v->counts, 0, v->count * sizeof *v->counts, work));
-    SF_GPU_TRY(cudaMemsetAsync(c->blocks[NUMBER], 0, sizeof(uint32_t), work));
+    machine_view all = c->view, *v = &c->view;
+    uint32_t segments = segments_for(c, count);
+    v->count = count;
+    v->stride = stride;
     v->room = 1;
     v->relaxed = true;
     v->least = c->job->least;
-    bound_segments<<<blocks_for(c, (uint64_t)v->count * segments), THREADS, 0, work>>>(*v);
-    v->room = room;
-    v->relaxed = false;
-    SF_GPU_LAUNCHED();
-    choose_left<<<blocks_for(c, v->count), THREADS, 0, work>>>((uint32_t *)c->blocks[CHOSEN],
-                                                               (uint32_t *)c->blocks[NUMBER], *v);
-    SF_GPU_LAUNCHED();
-    return sf_gpu_download(c->device, left, c->blocks[NUMBER], sizeof *left, error);
-}
-
-static int second_pass(counting *c, uint32_t left, sf_error *error)
-{
-    machine_view all = c->view, *v = &c->view;
-    const uint32_t *chosen = (const uint32_t *)c->blocks[CHOSEN];
-    size_t nodes = (size_t)left * v->size;
-    int status = reserve(c, LEFT_UNITS, nodes * sizeof(uint32_t), error);
+    int status = launch_cuts(c, segments, error);
     if (status == SF_OK)
-        status = reserve(c, LEFT_DELAYS, nodes * sizeof(uint32_t), error);
-    if (status == SF_OK)
-        status = reserve(c, LEFT_COUNTS, left * sizeof(uint32_t), error);
+        status = sf_gpu_array_reserve(c->device, &c->chosen, count * sizeof(uint32_t), error);
+    machine_view relaxed = *v;
+    *v = all;
     if (status != SF_OK)
         return status;
-    gather_left<<<blocks_for(c, left), THREADS, 0, c->device->work>>>(
-        (uint32_t *)c->blocks[LEFT_UNITS], (uint32_t *)c->blocks[LEFT_DELAYS], chosen, left, all);
+    SF_GPU_TRY(cudaMemsetAsync(relaxed.counts, 0, count * sizeof *relaxed.counts, work));
+    SF_GPU_TRY(cudaMemsetAsync(c->number.data, 0, sizeof(uint32_t), work));
+    bound_segments<<<blocks_for(c, (uint64_t)count * segments), THREADS, 0, work>>>(relaxed);
     SF_GPU_LAUNCHED();
-    v->units = (const uint32_t *)c->blocks[LEFT_UNITS];
-    v->delays = (const uint32_t *)c->blocks[LEFT_DELAYS];
-    v->counts = (uint32_t *)c->blocks[LEFT_COUNTS];
-    v->count = v->distinct = left;
+    choose_left<<<blocks_for(c, count), THREADS, 0, work>>>((uint32_t *)c->chosen.data,
+                                                            (uint32_t *)c->number.data, relaxed);
+    SF_GPU_LAUNCHED();
+    return sf_gpu_download(c->device, left, c->number.data, sizeof *left, error);
+}
+
+/* Counts those that are left, `left` of them, where they all lie, and puts the counts in their places. */
+static int count_left(counting *c, uint32_t left, sf_error *error)
+{
+    machine_view all = c->view;
+    sf_backend_device *device = c->device;
+    const uint32_t *chosen = (const uint32_t *)c->chosen.data;
+    size_t units = (size_t)left * all.size, delays = (size_t)left * (all.size - 1);
+    int status = sf_gpu_array_open(device, &c->left.units, units * sizeof(uint32_t), error);
+    if (status == SF_OK)
+        status = sf_gpu_array_open(device, &c->left.delays, delays * sizeof(uint32_t), error);
+    if (status == SF_OK)
+        status = sf_gpu_array_open(device, &c->left.counts, left * sizeof(uint32_t), error);
+    if (status != SF_OK)
+        return status;
+    gather_left<<<blocks_for(c, left), THREADS, 0, device->work>>>(
+        (uint32_t *)c->left.units.data, (uint32_t *)c->left.delays.data, chosen, left, all);
+    SF_GPU_LAUNCHED();
+    view_candidates(&c->view, &c->left, left);
     status = launch_faster(c, error);
     c->view = all;
     if (status != SF_OK)
         return status;
-    scatter_counts<<<blocks_for(c, left), THREADS, 0, c->device->work>>>(
-        all.counts, (const uint32_t *)c->blocks[LEFT_COUNTS], chosen, left);
+    scatter_counts<<<blocks_for(c, left), THREADS, 0, device->work>>>(
+        all.counts, (const uint32_t *)c->left.counts.data, chosen, left);
     SF_GPU_LAUNCHED();
-    SF_GPU_TRY(cudaStreamSynchronize(c->device->work));
     return SF_OK;
 }
 
-/* Where the first pass of a size took longer than the second would have for what it ruled out, it is left out
- * from then on. */
+/* How many times as long as a first pass counting takes. Segments have a machine for each node where a first
+ * pass has one. Whole streams leave threads idle that a first pass uses, though a full device runs each at
+ * half its speed or less. What counts looks at more marks the more a unit bursts, a first pass at one. Where
+ * the device needs but a few rounds for everything, another pass cannot pay. */
+static uint32_t times_as_long(const counting *c)
+{
+    uint64_t count = c->view.count, size = c->view.size;
+    if (c->job->least < 2 || size < 2 || count * size * MOST_SEGMENTS <= 4 * (uint64_t)c->threads)
+        return 1;
+    uint64_t times = is_cut(c) ? size : c->threads / (2 * count);
+    return (uint32_t)(times * (MARKS_A_STEP + c->view.room) / MARKS_A_STEP);
+}
+
+/* Whether a first pass pays, by a sample: it must spare twice what it costs, since the few that are left keep
+ * only a part of the device busy. */
+static int ask_sample(counting *c, bool *pays, sf_error *error)
+{
+    uint32_t count = c->view.count, sample = count < SAMPLE ? count : SAMPLE, left;
+    uint32_t times = times_as_long(c);
+    *pays = false;
+    if (times <= 2)
+        return SF_OK;
+    int status = bound(c, sample, count / sample, &left, error);
+    if (status == SF_OK)
+        *pays = (uint64_t)(sample - left) * times > 2 * (uint64_t)sample;
+    return status;
+}
+
 static int count_in_two_passes(counting *c, sf_error *error)
 {
-    uint32_t count = c->view.count, left = count;
-    bool *skip = &c->stream->skip_bound[c->view.size];
-    if (c->job->least < 2 || c->view.size < 2 || *skip)
-        return launch_faster(c, error);
-    double begin = sf_clock_seconds();
-    int status = first_pass(c, &left, error);
-    double between = sf_clock_seconds();
-    if (status == SF_OK && left > 0)
-        status = second_pass(c, left, error);
-    double second = sf_clock_seconds() - between;
+    uint32_t left;
+    bool pays;
+    int status = ask_sample(c, &pays, error);
+    if (status != SF_OK || !pays)
+        return status == SF_OK ? launch_faster(c, error) : status;
+    status = bound(c, c->view.count, 1, &left, error);
     if (status != SF_OK)
         return status;
-    *c->job->culled += count - left;
-    *skip = left > 0 && between - begin > second * (count - left) / left;
-    return SF_OK;
+    *c->job->culled += c->view.count - left;
+    return left > 0 ? count_left(c, left, error) : SF_OK;
 }
 
 /* ---- the job ---- */
@@ -481,9 +474,12 @@ int sf_gpu_count_by_machines(sf_backend_stream *stream, const sf_backend_count *
     c.view.first = job->first;
     c.view.last = job->last;
     c.view.size = candidates->size;
-    c.view.count = c.view.distinct = (uint32_t)candidates->count;
+    c.view.stride = 1;
     int status = run(&c, error);
-    for (int i = 0; i < BLOCKS; i++)
-        sf_gpu_free(c.device, c.blocks[i], c.bytes[i]);
+    sf_gpu_candidates_close(c.device, &c.candidates);
+    sf_gpu_candidates_close(c.device, &c.left);
+    sf_gpu_array *arrays[] = {&c.chosen, &c.marks, &c.cuts, &c.segment_counts, &c.number};
+    for (sf_gpu_array *array : arrays)
+        sf_gpu_array_close(c.device, array);
     return status;
 }

@@ -114,19 +114,6 @@ static __device__ uint32_t merge(making m, uint32_t lane)
     return done;
 }
 
-static __device__ uint32_t place_from(const uint2 *train, uint32_t low, uint32_t count, uint32_t position)
-{
-    uint32_t high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (train[middle].x < position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* By the ends of the prefix's list: each owns the positions up to the first of the next. */
 static __device__ uint32_t walk(making m, uint32_t lane)
 {
@@ -136,7 +123,7 @@ static __device__ uint32_t walk(making m, uint32_t lane)
         uint2 end = m.list[k], window = m.reaches[end.x];
         if (k + 1 < m.length)
             window.y = min(window.y, m.reaches[m.list[k + 1].x].x);
-        uint32_t from = place_from(m.train, low, m.count, window.x), until = from;
+        uint32_t from = sf_gpu_place_from(m.train, low, m.count, window.x), until = from;
         while (until < m.count && m.train[until].x < window.y)
             until++;
         uint32_t own = base + lane < m.length ? until - from : 0, sum = sf_gpu_inclusive_sum(own, lane);
@@ -211,9 +198,7 @@ int sf_gpu_find_reaches(sf_gpu_array *reaches, sf_backend_stream *stream, const 
     int status =
         sf_gpu_array_reserve(device, reaches, (size_t)stream->count * delay_count * sizeof(uint2), error);
     if (status == SF_OK)
-        status = sf_gpu_array_open(device, &copy, delay_count * sizeof *delays, error);
-    if (status == SF_OK)
-        status = sf_gpu_upload(device, copy.data, delays, copy.bytes, error);
+        status = sf_gpu_array_send(device, &copy, delays, delay_count * sizeof *delays, error);
     if (status == SF_OK) {
         find_reaches<<<grid(device), 256, 0, device->work>>>(
             (uint2 *)reaches->data, stream->times, stream->count, (const sf_delay *)copy.data, delay_count);

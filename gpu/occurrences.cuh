@@ -106,6 +106,35 @@ static __device__ inline uint32_t sf_gpu_warp_max(uint32_t value)
 #endif
 }
 
+/* The first place low <= p <= count of a train, or of any list that ascends, that is not before a position.
+ */
+static __device__ inline uint32_t sf_gpu_place_from(const uint2 *train, uint32_t low, uint32_t count,
+                                                    uint32_t position)
+{
+    uint32_t high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (train[middle].x < position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Takes, in order, every occurrence (end, start) of the warp that starts at `restart` or later. */
+static __device__ inline void sf_gpu_take(bool is_end, uint2 own, uint32_t *restart, uint32_t *count)
+{
+    uint32_t mask = __ballot_sync(SF_GPU_FULL, is_end && own.y >= *restart);
+    while (mask != 0) {
+        uint32_t lane = (uint32_t)__ffs((int)mask) - 1;
+        *restart = __shfl_sync(SF_GPU_FULL, own.x, lane) + 1;
+        ++*count;
+        uint32_t later = lane == SF_GPU_WARP - 1 ? 0 : SF_GPU_FULL << (lane + 1);
+        mask = __ballot_sync(SF_GPU_FULL, is_end && own.y >= *restart) & later;
+    }
+}
+
 /* A spike on its way to be counted; not live: of no unit at hand. */
 typedef struct sf_gpu_visit {
     uint32_t unit, after, start;
@@ -237,6 +266,24 @@ static __device__ inline uint2 sf_gpu_window(const uint2 *list, uint32_t length,
         window.y = min(window.y, reaches[list[k + 1].x].x);
     window.y = max(window.y, window.x);
     return window;
+}
+
+/** The count of a list's extension by one unit: its ends are merged with the unit's spikes. Of the spikes
+ * that an end owns the first alone can count, since all have its start. */
+static __device__ inline uint32_t sf_gpu_count_extension(const uint2 *reaches, const uint2 *list,
+                                                         uint32_t length, const uint2 *train, uint32_t count,
+                                                         uint32_t lane)
+{
+    uint32_t low = 0, restart = 0, taken = 0;
+    for (uint32_t base = 0; base < length; base += SF_GPU_WARP) {
+        uint32_t start;
+        uint2 window = sf_gpu_window(list, length, reaches, base + lane, &start);
+        uint32_t place = sf_gpu_place_from(train, low, count, window.x);
+        uint32_t end = place < count ? train[place].x : SF_GPU_FULL;
+        sf_gpu_take(end < window.y, make_uint2(end, start), &restart, &taken);
+        low = __shfl_sync(SF_GPU_FULL, place, SF_GPU_WARP - 1);
+    }
+    return taken;
 }
 
 /** Counts all extensions of a list by one delay, for the units of a tile, whose cells are cleared first. */

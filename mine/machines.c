@@ -6,7 +6,8 @@
  *   mtpe      the stream is cut into segments, each counted by as many machines as the episode has nodes:
  *             machine k begins k times the longest delay before the segment; then the segments are joined
  *   hybrid    mtpe below the number of episodes from which on ptpe is faster (crossover.h)
- *   two-pass  ptpe without lower bounds first, which is cheap and never less; then ptpe for what is left
+ *   two-pass  ptpe without lower bounds first, which is cheap and never less; then ptpe for what is left,
+ *             or for all where a sample tells that a first pass does not pay
  */
 #include "core/error.h"
 #include "core/machine.h"
@@ -207,52 +208,55 @@ static int count_in_segments(counting *all)
 
 /* ---- two-pass ---- */
 
-/* Candidates of which a first look decides whether to look at all. */
-#define SAMPLE 512
+/* A sample of the candidates tells whether a first pass pays: so many, but a part of all only. */
+#define MOST_SAMPLE 512
+#define SAMPLE_PART 8
 
-/* Counts some without lower bounds and lists those that may be frequent. Returns how many are not. */
-static size_t bound(counting *all, uint32_t *left, size_t *left_count, size_t begin, size_t end)
+/* The first pass over candidates `stride` apart, `count` of them: `left` lists those that may be frequent. */
+static int bound(counting *all, uint32_t *left, size_t *left_count, size_t count, size_t stride)
 {
-    for (size_t i = begin; i < end; i++)
-        if (all->counts[i] >= all->job->least)
-            left[(*left_count)++] = (uint32_t)i;
-    return end - begin - *left_count;
-}
-
-/* The first pass over candidates begin .. end - 1, whose numbers are in `left`. */
-static int pass_over(counting *all, uint32_t *left, size_t begin, size_t end)
-{
-    for (size_t i = begin; i < end; i++)
-        left[i - begin] = (uint32_t)i;
+    for (size_t i = 0; i < count; i++)
+        left[i] = (uint32_t)(i * stride);
     all->relaxed = true;
     all->chosen = left;
-    all->chosen_count = end - begin;
-    return count_whole(all);
+    all->chosen_count = count;
+    int status = count_whole(all);
+    all->relaxed = false;
+    *left_count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (all->counts[i * stride] >= all->job->least)
+            left[(*left_count)++] = (uint32_t)(i * stride);
+    return status;
+}
+
+/* A first pass costs about half a second one. */
+static int ask_sample(counting *all, uint32_t *left, bool *pays)
+{
+    size_t count = all->job->candidates->count, sample = count / SAMPLE_PART, left_count = 0;
+    sample = sample < MOST_SAMPLE ? sample : MOST_SAMPLE;
+    *pays = false;
+    if (sample == 0)
+        return SF_OK;
+    int status = bound(all, left, &left_count, sample, count / sample);
+    *pays = (sample - left_count) * 2 >= sample;
+    return status;
 }
 
 static int count_in_two_passes(counting *all)
 {
-    size_t count = all->job->candidates->count, looked = count < SAMPLE ? count : SAMPLE, left_count = 0;
+    size_t count = all->job->candidates->count, left_count = count;
     uint32_t *left = sf_resize(NULL, count, sizeof *left);
     if (left == NULL)
         return SF_NO_MEMORY;
-    int status = pass_over(all, left, 0, looked);
-    size_t culled = status == SF_OK ? bound(all, left, &left_count, 0, looked) : 0;
-    if (status == SF_OK && looked < count &&
-        culled * 2 >= looked) { /* a first pass costs about half a second */
-        status = pass_over(all, left, 0, count);
-        left_count = 0;
-        culled = status == SF_OK ? bound(all, left, &left_count, 0, count) : 0;
-    } else {
-        for (size_t i = looked; i < count; i++)
-            left[left_count++] = (uint32_t)i;
-    }
-    all->relaxed = false;
-    all->chosen = left;
+    bool pays;
+    int status = ask_sample(all, left, &pays);
+    if (status == SF_OK && pays)
+        status = bound(all, left, &left_count, count, 1);
+    all->chosen = pays ? left : NULL;
     all->chosen_count = left_count;
+    *all->job->culled += count - left_count;
     if (status == SF_OK)
         status = count_whole(all);
-    *all->job->culled += culled;
     sf_free(left);
     return status;
 }
