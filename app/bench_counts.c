@@ -187,9 +187,13 @@ int app_bench_crossovers(const app_call *call, app_bench_rows *rows, unsigned th
     char path[4200];
     if (sf_crossover_path(path, sizeof path))
         app_warn(call, "crossovers are kept in %s; without it they are measured anew", path);
-    int status = add_crossovers(rows, NULL, threads, error);
-    for (uint32_t d = 0; d < sf_device_count() && status == SF_OK; d++) {
-        sf_device *device = app_bench_device(d);
+    const char *name = app_value(call, "device", NULL);
+    sf_device *device;
+    int status = sf_device_find(&device, name, error);
+    if (status == SF_OK)
+        status = add_crossovers(rows, device, threads, error);
+    for (uint32_t d = 0; name == NULL && d < sf_device_count() && status == SF_OK; d++) {
+        device = app_bench_device(d);
         if (device != NULL)
             status = add_crossovers(rows, device, threads, error);
         if (status == SF_UNAVAILABLE) { /* one that failed at it spoils no other's */
@@ -200,22 +204,32 @@ int app_bench_crossovers(const app_call *call, app_bench_rows *rows, unsigned th
     return status;
 }
 
+/* On the CPU and every device, or where the command line says. */
+static int measure_everywhere(side_by_side *s, sf_error *error)
+{
+    const char *name = app_value(s->call, "device", NULL);
+    s->total = 35.0 * (name != NULL ? 1 : 1 + sf_device_count());
+    int status = sf_device_find(&s->device, name, error);
+    if (status == SF_OK)
+        status = measure_device(s, error);
+    for (uint32_t d = 0; name == NULL && d < sf_device_count() && status == SF_OK; d++) {
+        s->device = app_bench_device(d);
+        if (s->device != NULL)
+            status = measure_device(s, error);
+    }
+    return status;
+}
+
 int app_bench_counts(const app_call *call, app_bench_rows *rows, unsigned threads, sf_error *error)
 {
     side_by_side s = {.call = call, .rows = rows, .threads = threads};
-    s.total = 35.0 * (1 + sf_device_count());
     s.episodes = sf_resize(NULL, 100000, sizeof *s.episodes);
     s.counts = sf_resize(NULL, 100000, sizeof *s.counts);
     int status = s.episodes != NULL && s.counts != NULL ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK)
         status = simulate(&s.stream, error);
     if (status == SF_OK)
-        status = measure_device(&s, error);
-    for (uint32_t d = 0; d < sf_device_count() && status == SF_OK; d++) {
-        s.device = app_bench_device(d);
-        if (s.device != NULL)
-            status = measure_device(&s, error);
-    }
+        status = measure_everywhere(&s, error);
     sf_recording_free(&s.stream);
     sf_free(s.episodes);
     sf_free(s.counts);

@@ -5,12 +5,12 @@
 
 #include "app/bench.h"
 
-/** A row for each device, size of episodes and number of episodes: milliseconds of every engine. */
+/** A row for each device, or the one of --device, size of episodes and number of episodes: milliseconds of
+ * every engine. */
 int app_bench_counts(const app_call *call, app_bench_rows *rows, unsigned threads, sf_error *error);
 
 /** --calibrate: from how many episodes of each size on the hybrid engine takes ptpe, on the CPU and every
- * device.
- */
+ * device, or on that of --device. */
 int app_bench_crossovers(const app_call *call, app_bench_rows *rows, unsigned threads, sf_error *error);
 
 #endif

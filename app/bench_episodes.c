@@ -386,10 +386,7 @@ static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
 {
     uint64_t threads = sf_thread_cores();
     app_catch_signals();
-    bool one_device = app_has(call, "device"), counts = app_bench_wants(call, "counts");
     int status = app_uint(call, "threads", 1, 1024, &threads, error);
-    if (status == SF_OK && one_device && (app_has(call, "calibrate") || (counts && call->argument_count > 1)))
-        status = sf_fail(error, SF_USAGE, "--device", "is for mining, not for counts or --calibrate");
     if (status == SF_OK && app_has(call, "calibrate"))
         return app_bench_crossovers(call, rows, (unsigned)threads, error);
     for (size_t i = 0; i < DATA_SETS && status == SF_OK; i++) {
@@ -397,7 +394,7 @@ static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
         if (app_bench_wants(call, data_sets[i].name))
             status = measure_set(&b, error);
     }
-    if (status == SF_OK && counts && !one_device)
+    if (status == SF_OK && app_bench_wants(call, "counts"))
         status = app_bench_counts(call, rows, (unsigned)threads, error);
     return status;
 }

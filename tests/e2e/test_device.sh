@@ -59,7 +59,11 @@ timeout --preserve-status -s INT 3 $SYNFIRE bench episodes sym26 --json >out 2>e
 python3 -c 'import json; assert json.load(open("out"))[0]["engine"] == "interval"'
 expect 64 "--kronecker: is for other benchmarks than episodes" $SYNFIRE bench episodes sym26 --kronecker 4:4:1
 expect 64 "--device: is for other benchmarks than match" $SYNFIRE bench match hprd --device cpu
-expect 64 "--device: is for mining, not for counts" $SYNFIRE bench episodes counts --device cpu
+expect 64 "'test:all' is for work that is divided" $SYNFIRE bench episodes counts --device test:all
+XDG_CACHE_HOME=$PWD/cache $SYNFIRE bench episodes --calibrate --device cpu --json >out 2>err
+python3 -c '
+import json
+assert {r["device"] for r in json.load(open("out"))} == {"cpu"}'
 
 # Divided among all, every number of devices finds the same.
 TEST_PLUGIN_DEVICES=wwww $SYNFIRE bench episodes sym26 --device test:all --json >out 2>err

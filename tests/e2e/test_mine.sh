@@ -437,6 +437,9 @@ assert rows == [("interval", 1), ("interval", 2), ("reference", 1)] + [
 assert len({(r["candidates"], r["frequent"]) for r in out}) == 1 and out[0]["ratio"] == 1
 assert all(r["bench"] == "episodes" and r["job"] == "sim-64-high" and r["seconds"] > 0 for r in out)'
 refused 64 "has no part 'nothing'; it has: sym26" $SYNFIRE bench episodes nothing
+$SYNFIRE bench episodes sim-64-high --data data --device cpu --threads 1 --json >out
+check 'assert {r["device"] for r in out} == {"cpu"} and len(out) == 6'
+refused 64 "there is no device 'gpu'" $SYNFIRE bench episodes sim-64-high --data data --device gpu
 
 # The crossover of hybrid is measured once, and kept in the user's cache.
 export XDG_CACHE_HOME=$PWD/cache
