@@ -29,8 +29,8 @@ char *sf_copy_string(const char *text);
 int sf_reserve(void *items_at, size_t *capacity, size_t needed, size_t size);
 
 /**
- * A hint that a large block will be written and read all over: the system then backs it with larger pages
- * where it has them, so that fewer addresses need looking up.
+ * A hint that a large block will be written and read all over, or at once by many threads: the system then
+ * backs it with larger pages where it has them, so that fewer of them are made and fewer addresses looked up.
  */
 void sf_memory_scattered(void *memory, size_t bytes);
 
