@@ -42,8 +42,8 @@ typedef struct matching {
     sf_csr data;
     sf_match_options options;
     sf_match_result result;
-    sf_spread_options rewired;
-    sf_spread spread; /**< of the count, where rewired.graphs is not 0 */
+    app_rewired rewired;
+    sf_spread spread; /**< of the count, where --rewired was given */
 } matching;
 
 /* ---- options
@@ -72,18 +72,21 @@ static bool is_census(const app_call *call)
 /* What searching for one pattern takes and the census does not. */
 static int refuse_pattern_options(const app_call *call, sf_error *error)
 {
-    static const char *const others[] = {"count",   "distinct", "limit",  "time-limit", "semantics",
-                                         "induced", "engine",   "device", "explain",    NULL};
+    static const char *const others[] = {"count",   "distinct", "limit",   "time-limit", "semantics",
+                                         "induced", "engine",   "explain", NULL};
     for (const char *const *option = others; is_census(call) && *option != NULL; option++)
         if (app_has(call, *option))
             return sf_fail(error, SF_USAGE, *option, "does not go with census, which counts all triads");
+    if (is_census(call) && app_has(call, "device") && !app_has(call, "rewired"))
+        return sf_fail(error, SF_USAGE, "--device",
+                       "goes with census --rewired: the census itself is the CPU's");
     return SF_OK;
 }
 
 /* A limit leaves a lower bound, which says nothing beside other counts. */
 static int refuse_limits(const matching *m, sf_error *error)
 {
-    if (m->rewired.graphs == 0 || (m->options.limit == 0 && m->options.time_limit_s <= 0))
+    if (m->rewired.options.graphs == 0 || (m->options.limit == 0 && m->options.time_limit_s <= 0))
         return SF_OK;
     return sf_fail(error, SF_USAGE, "--rewired", "needs the whole count: leave --limit and --time-limit out");
 }
@@ -167,8 +170,8 @@ static void print_json(sf_text *text, const matching *m)
         sf_json_end_array(&json);
     }
     sf_json_end_array(&json);
-    if (m->rewired.graphs > 0)
-        app_rewired_json(&json, &m->spread, m->rewired.graphs);
+    if (m->rewired.options.graphs > 0)
+        app_rewired_json(&json, &m->spread, &m->rewired);
     sf_json_end_object(&json);
 }
 
@@ -256,8 +259,8 @@ static void print_explanation(sf_text *text, const matching *m)
 
 static void print_spread(sf_text *text, const matching *m)
 {
-    sf_text_printf(text, "in %u rewired graphs %.6g on average, standard deviation %.3g", m->rewired.graphs,
-                   m->spread.mean, m->spread.sd);
+    sf_text_printf(text, "in %u graphs rewired on %s %.6g on average, standard deviation %.3g",
+                   m->rewired.options.graphs, m->rewired.place.device, m->spread.mean, m->spread.sd);
     if (isnan(m->spread.z))
         sf_text_printf(text, ": no z\n");
     else
@@ -273,7 +276,7 @@ static void print_text(sf_text *text, const matching *m, bool explain)
                    result->seconds);
     if (result->count == UINT64_MAX)
         sf_text_printf(text, "(more than 2^64 - 1)\n");
-    if (m->rewired.graphs > 0)
+    if (m->rewired.options.graphs > 0)
         print_spread(text, m);
     if (result->kept > 0)
         print_embeddings(text, m);
@@ -304,12 +307,12 @@ static int report(const app_call *call, const matching *m, sf_error *error)
 /* ---- the command
  * --------------------------------------------------------------------------------------------- */
 
-static int find_spread(matching *m, sf_error *error)
+static int find_spread(matching *m, const app_call *call, sf_error *error)
 {
     const sf_pattern_set set = {&m->pattern, &m->options, 1};
     sf_measure measure = sf_measure_patterns(&set);
     double count = (double)m->result.count;
-    return sf_spread_find(&m->spread, &count, &m->data, &measure, &m->rewired, error);
+    return app_rewired_find(&m->spread, &count, &m->data, &measure, &m->rewired, call, error);
 }
 
 static int match(matching *m, const app_call *call, sf_error *error)
@@ -324,8 +327,8 @@ static int match(matching *m, const app_call *call, sf_error *error)
     sf_match_close(index);
     if (status == SF_OK)
         app_device_warn(call, "matched", m->result.device, m->result.device_note);
-    if (status == SF_OK && m->rewired.graphs > 0)
-        status = find_spread(m, error);
+    if (status == SF_OK && m->rewired.options.graphs > 0)
+        status = find_spread(m, call, error);
     if (status == SF_OK)
         status = report(call, m, error);
     sf_match_result_free(&m->result);
@@ -337,7 +340,7 @@ static int run(app_call *call, sf_error *error)
     matching m = {0};
     sf_progress progress = app_progress(call);
     int status = read_options(&m, call, error);
-    m.rewired.progress = &progress;
+    m.rewired.options.progress = &progress;
     if (status == SF_OK && !is_census(call))
         status = sf_motif_read(&m.pattern, call->arguments[1], app_has(call, "directed"), error);
     if (status == SF_OK)

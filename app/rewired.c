@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/rewired.h"
 
+#include "app/mining.h"
+
 #include "core/clock.h"
 #include "core/thread.h"
 #include "graph/census.h"
@@ -8,22 +10,38 @@
 #include <inttypes.h>
 #include <math.h>
 
-int app_rewired_parse(sf_spread_options *options, const app_call *call, sf_error *error)
+int app_rewired_parse(app_rewired *rewired, const app_call *call, sf_error *error)
 {
     uint64_t graphs = 0, seed = 1, threads = sf_thread_cores();
+    *rewired = (app_rewired){0};
     int status = app_uint(call, "rewired", 2, 1000000, &graphs, error);
     if (status == SF_OK)
         status = app_uint(call, "seed", 0, UINT64_MAX, &seed, error);
     if (status == SF_OK)
         status = app_uint(call, "threads", 1, 4096, &threads, error);
-    *options = (sf_spread_options){.graphs = (uint32_t)graphs, .seed = seed, .threads = (unsigned)threads};
+    if (status == SF_OK)
+        status = app_device(&rewired->options.device, call, error);
+    rewired->options.graphs = (uint32_t)graphs;
+    rewired->options.seed = seed;
+    rewired->options.threads = (unsigned)threads;
     return status;
 }
 
-void app_rewired_json(sf_json *json, const sf_spread *spread, uint32_t graphs)
+int app_rewired_find(sf_spread *spreads, const double *counts, const sf_csr *graph, const sf_measure *measure,
+                     app_rewired *rewired, const app_call *call, sf_error *error)
+{
+    int status = sf_spread_find(spreads, counts, graph, measure, &rewired->options, &rewired->place, error);
+    if (status == SF_OK)
+        app_device_warn(call, "rewired", rewired->place.device, rewired->place.note);
+    return status;
+}
+
+void app_rewired_json(sf_json *json, const sf_spread *spread, const app_rewired *rewired)
 {
     sf_json_object(json, "rewired");
-    sf_json_uint(json, "graphs", graphs);
+    sf_json_uint(json, "graphs", rewired->options.graphs);
+    sf_json_string(json, "device", rewired->place.device);
+    app_device_json(json, rewired->place.note);
     sf_json_real(json, "mean", spread->mean);
     sf_json_real(json, "sd", spread->sd);
     sf_json_real(json, "z", spread->z);
@@ -36,7 +54,7 @@ void app_rewired_json(sf_json *json, const sf_spread *spread, uint32_t graphs)
 typedef struct census {
     const sf_csr *graph;
     uint64_t counts[SF_TRIADS];
-    uint32_t graphs; /**< rewired; 0: the spreads mean nothing */
+    const app_rewired *rewired; /**< without graphs the spreads mean nothing */
     sf_spread spreads[SF_TRIADS];
     double seconds; /**< of the census alone */
 } census;
@@ -53,8 +71,8 @@ static void print_json(sf_text *text, const census *c)
         sf_json_object(&json, NULL);
         sf_json_string(&json, "name", sf_triads[t].name);
         sf_json_uint(&json, "count", c->counts[t]);
-        if (c->graphs > 0)
-            app_rewired_json(&json, &c->spreads[t], c->graphs);
+        if (c->rewired->options.graphs > 0)
+            app_rewired_json(&json, &c->spreads[t], c->rewired);
         sf_json_end_object(&json);
     }
     sf_json_end_array(&json);
@@ -87,7 +105,7 @@ static void number_cell(app_table *table, double value)
 static void print_table(sf_text *text, const census *c)
 {
     static const char *const head[] = {"triad", "edges", "count", "mean", "sd", "z"};
-    size_t columns = c->graphs > 0 ? 6 : 3;
+    size_t columns = c->rewired->options.graphs > 0 ? 6 : 3;
     app_table table = {0};
     sf_text_printf(text, "%u vertices, %" PRIu64 " directed edges, %.3g s\n\n", c->graph->vertex_count,
                    sf_csr_edge_count(c->graph), c->seconds);
@@ -97,31 +115,31 @@ static void print_table(sf_text *text, const census *c)
         app_table_cell(&table, "%s", sf_triads[t].name);
         print_edges(&table, sf_triads[t].edges);
         app_table_cell(&table, "%" PRIu64, c->counts[t]);
-        if (c->graphs == 0)
+        if (c->rewired->options.graphs == 0)
             continue;
         number_cell(&table, c->spreads[t].mean);
         number_cell(&table, c->spreads[t].sd);
         number_cell(&table, c->spreads[t].z);
     }
     app_table_print(&table, text, columns);
-    if (c->graphs > 0)
-        sf_text_printf(text, "\nmean and sd of %u graphs with the same degrees, rewired at random\n",
-                       c->graphs);
+    if (c->rewired->options.graphs > 0)
+        sf_text_printf(text, "\nmean and sd of %u graphs with the same degrees, rewired at random on %s\n",
+                       c->rewired->options.graphs, c->rewired->place.device);
     while (text->length > 0 && text->data[text->length - 1] == '\n')
         text->length--; /* app_print ends the last line */
 }
 
-int app_census(const app_call *call, const sf_csr *graph, const sf_spread_options *options, sf_error *error)
+int app_census(const app_call *call, const sf_csr *graph, app_rewired *rewired, sf_error *error)
 {
-    census c = {.graph = graph, .graphs = options->graphs};
+    census c = {.graph = graph, .rewired = rewired};
     double start = sf_clock_seconds(), counts[SF_TRIADS];
-    int status = sf_triad_census(c.counts, graph, options->threads, error);
+    int status = sf_triad_census(c.counts, graph, rewired->options.threads, error);
     c.seconds = sf_clock_seconds() - start;
     for (int t = 0; t < SF_TRIADS; t++)
         counts[t] = (double)c.counts[t];
     sf_measure measure = sf_measure_census();
-    if (status == SF_OK && c.graphs > 0)
-        status = sf_spread_find(c.spreads, counts, graph, &measure, options, error);
+    if (status == SF_OK && rewired->options.graphs > 0)
+        status = app_rewired_find(c.spreads, counts, graph, &measure, rewired, call, error);
     if (status != SF_OK)
         return status;
     sf_text text = {0};

@@ -6,13 +6,23 @@
 #include "app/command.h"
 #include "graph/spread.h"
 
-/** --rewired, with --seed and --threads, which other lists have; graphs is 0 where it was not given. */
-int app_rewired_parse(sf_spread_options *options, const app_call *call, sf_error *error);
+/** What to hold counts against, and where that was done. */
+typedef struct app_rewired {
+    sf_spread_options options; /**< graphs is 0 where --rewired was not given */
+    sf_spread_place place;
+} app_rewired;
+
+/** --rewired, with --seed, --threads and --device, which other lists have. */
+int app_rewired_parse(app_rewired *rewired, const app_call *call, sf_error *error);
+
+/** sf_spread_find with what was parsed, and a warning where a device that was named did not do it. */
+int app_rewired_find(sf_spread *spreads, const double *counts, const sf_csr *graph, const sf_measure *measure,
+                     app_rewired *rewired, const app_call *call, sf_error *error);
 
 /** The field `rewired` of an object. */
-void app_rewired_json(sf_json *json, const sf_spread *spread, uint32_t graphs);
+void app_rewired_json(sf_json *json, const sf_spread *spread, const app_rewired *rewired);
 
 /** Counts, holds against rewired graphs where options ask for it, and prints. */
-int app_census(const app_call *call, const sf_csr *graph, const sf_spread_options *options, sf_error *error);
+int app_census(const app_call *call, const sf_csr *graph, app_rewired *rewired, sf_error *error);
 
 #endif

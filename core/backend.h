@@ -136,6 +136,7 @@ typedef struct sf_backend {
     const struct sf_backend_bfs *bfs;
     const struct sf_backend_match *match;
     const struct sf_backend_windows *windows; /**< core/backend_window.h */
+    const struct sf_backend_rewire *rewire;
 } sf_backend;
 
 typedef const sf_backend *(*sf_backend_entry)(void);

@@ -271,6 +271,7 @@ extern "C" SF_API const sf_backend *synfire_backend(void)
         .bfs = &sf_gpu_bfs,
         .match = &sf_gpu_match,
         .windows = &sf_gpu_windows,
+        .rewire = &sf_gpu_rewire,
     };
     return &backend;
 }

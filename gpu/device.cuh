@@ -117,6 +117,9 @@ extern const struct sf_backend_surrogates sf_gpu_surrogates;
 /* ---- density.cu ---- */
 extern const struct sf_backend_density sf_gpu_density;
 
+/* ---- rewire.cu ---- */
+extern const struct sf_backend_rewire sf_gpu_rewire;
+
 /* ---- match.cu, twigs.cu, descent.cu ---- */
 extern const struct sf_backend_match sf_gpu_match;
 int sf_gpu_twigs_open(struct sf_backend_twigs **opened, sf_backend_device *device,

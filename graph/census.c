@@ -5,7 +5,7 @@
 #include "core/memory.h"
 #include "core/thread.h"
 
-enum { AB = 1, BA = 2, BC = 4, CB = 8, AC = 16, CA = 32, CODES = 64, BLOCK = 256 };
+enum { AB = 1, BA = 2, BC = 4, CB = 8, AC = 16, CA = 32, BLOCK = 256 };
 
 const sf_triad sf_triads[SF_TRIADS] = {
     {"003", 0},
@@ -38,8 +38,7 @@ static uint8_t permute(uint8_t edges, const uint8_t places[3])
     return permuted;
 }
 
-/* The triad of every set of edges. */
-static void list_classes(uint8_t classes[CODES])
+void sf_triad_classes(uint8_t classes[SF_TRIAD_CODES])
 {
     static const uint8_t orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     for (uint8_t t = 0; t < SF_TRIADS; t++)
@@ -112,7 +111,7 @@ static int find_neighbourhoods(neighbourhoods *n, const sf_csr *graph, sf_error 
 typedef struct counting {
     neighbourhoods near;
     uint32_t vertex_count;
-    uint8_t classes[CODES];
+    uint8_t classes[SF_TRIAD_CODES];
     uint64_t (*tallies)[SF_TRIADS]; /* by worker */
 } counting;
 
@@ -155,16 +154,22 @@ static uint64_t choose_three(uint64_t n)
     return all < UINT64_MAX ? (uint64_t)all : UINT64_MAX;
 }
 
+void sf_triad_complete(uint64_t census[SF_TRIADS], uint32_t vertex_count)
+{
+    uint64_t joined = 0, all = choose_three(vertex_count);
+    for (int t = 1; t < SF_TRIADS; t++)
+        joined += census[t];
+    census[0] = all == UINT64_MAX ? all : all - joined;
+}
+
 static void add_tallies(uint64_t census[SF_TRIADS], const counting *c, unsigned threads)
 {
-    uint64_t joined = 0, all = choose_three(c->vertex_count);
     for (int t = 0; t < SF_TRIADS; t++) {
         census[t] = 0;
         for (unsigned i = 0; i < threads; i++)
             census[t] += c->tallies[i][t];
-        joined += census[t];
     }
-    census[0] = all == UINT64_MAX ? all : all - joined;
+    sf_triad_complete(census, c->vertex_count);
 }
 
 int sf_triad_census(uint64_t census[SF_TRIADS], const sf_csr *graph, unsigned threads, sf_error *error)
@@ -179,7 +184,7 @@ int sf_triad_census(uint64_t census[SF_TRIADS], const sf_csr *graph, unsigned th
         status = c.tallies != NULL ? SF_OK : sf_fail_memory(error);
     }
     if (status == SF_OK) {
-        list_classes(c.classes);
+        sf_triad_classes(c.classes);
         sf_parallel_for(threads, blocks, count_block, &c);
         add_tallies(census, &c, threads);
     }

@@ -15,6 +15,8 @@ typedef struct sf_triad {
     uint8_t edges; /**< of the vertices 0, 1, 2; bits 0 to 5: 0->1, 1->0, 1->2, 2->1, 0->2, 2->0 */
 } sf_triad;
 
+#define SF_TRIAD_CODES 64 /**< sets of edges among three vertices */
+
 /** In the usual order, from 003 to 300. */
 extern const sf_triad sf_triads[SF_TRIADS];
 
@@ -25,5 +27,10 @@ extern const sf_triad sf_triads[SF_TRIADS];
  * does not fit in 64 bits 003 is UINT64_MAX. SF_NO_MEMORY.
  */
 int sf_triad_census(uint64_t census[SF_TRIADS], const sf_csr *graph, unsigned threads, sf_error *error);
+
+/** For who counts elsewhere: the triad of each set of edges, and the count of 003 from all others, given how
+ * many vertices there are. */
+void sf_triad_classes(uint8_t classes[SF_TRIAD_CODES]);
+void sf_triad_complete(uint64_t census[SF_TRIADS], uint32_t vertex_count);
 
 #endif

@@ -1,25 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/rewire.h"
 
+#include "core/backend_rewire.h"
 #include "core/error.h"
 #include "core/memory.h"
 
-#include <Random123/philox.h>
 #include <string.h>
 
-/* ---- a set of edges: linear probing, at most half full; 0 is a loop and stands for nothing
+/* ---- a set of edges: a bit for each pair of vertices, or, where those would not fit into a cache, a table
+ * with linear probing, at most half full, in which 0 is a loop and stands for nothing
  * --------------------------------------------------------------------------------------------------- */
 
+#define MOST_IN_MATRIX 8192u /* vertices: 8 MB */
+
 typedef struct edge_set {
-    uint64_t *slots;
-    unsigned bits;
+    uint64_t *slots; /* of the table, or words of the matrix */
+    uint32_t vertex_count;
+    unsigned bits; /* of a slot's number; 0: it is a matrix */
 } edge_set;
 
-static uint64_t key_of(sf_edge edge, bool directed)
+static int open_set(edge_set *set, uint32_t vertices, uint32_t edges, sf_error *error)
+{
+    *set = (edge_set){.vertex_count = vertices};
+    uint64_t words = ((uint64_t)vertices * vertices + 63) / 64;
+    if (vertices > MOST_IN_MATRIX) {
+        set->bits = 4;
+        while (UINT64_C(1) << set->bits < 2 * (uint64_t)edges)
+            set->bits++;
+        words = UINT64_C(1) << set->bits;
+    }
+    set->slots = sf_alloc(words, sizeof *set->slots);
+    return set->slots != NULL ? SF_OK : sf_fail_memory(error);
+}
+
+static uint64_t key_of(const edge_set *set, sf_edge edge, bool directed)
 {
     if (!directed && edge.from > edge.to)
         edge = (sf_edge){edge.to, edge.from};
-    return (uint64_t)edge.from << 32 | edge.to;
+    uint64_t row = set->bits == 0 ? set->vertex_count : UINT64_C(1) << 32;
+    return edge.from * row + edge.to;
 }
 
 static uint64_t home_of(const edge_set *set, uint64_t key)
@@ -38,18 +57,23 @@ static uint64_t slot_of(const edge_set *set, uint64_t key)
 
 static bool has(const edge_set *set, uint64_t key)
 {
+    if (set->bits == 0)
+        return (set->slots[key / 64] >> key % 64 & 1) != 0;
     return set->slots[slot_of(set, key)] != 0;
 }
 
 static void add(edge_set *set, uint64_t key)
 {
-    set->slots[slot_of(set, key)] = key;
+    if (set->bits == 0)
+        set->slots[key / 64] |= UINT64_C(1) << key % 64;
+    else
+        set->slots[slot_of(set, key)] = key;
 }
 
 /* Keys behind the hole that would no longer be found move up into it. */
-static void take_out(edge_set *set, uint64_t key)
+static void empty_slot(edge_set *set, uint64_t hole)
 {
-    uint64_t mask = (UINT64_C(1) << set->bits) - 1, hole = slot_of(set, key);
+    uint64_t mask = (UINT64_C(1) << set->bits) - 1;
     for (uint64_t next = (hole + 1) & mask; set->slots[next] != 0; next = (next + 1) & mask) {
         uint64_t home = home_of(set, set->slots[next]);
         if (((next - home) & mask) < ((next - hole) & mask))
@@ -58,6 +82,14 @@ static void take_out(edge_set *set, uint64_t key)
         hole = next;
     }
     set->slots[hole] = 0;
+}
+
+static void take_out(edge_set *set, uint64_t key)
+{
+    if (set->bits == 0)
+        set->slots[key / 64] &= ~(UINT64_C(1) << key % 64);
+    else
+        empty_slot(set, slot_of(set, key));
 }
 
 /* ---- the graph as bundles
@@ -90,6 +122,25 @@ static int list_edges(sf_rewiring *rewiring, const sf_csr *graph, uint64_t *rows
     return status;
 }
 
+static int pick_moving(sf_rewiring *rewiring, sf_error *error)
+{
+    size_t bundles = rewiring->bundle_count;
+    if (bundles > UINT32_MAX)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "rewires up to %u edges, found %zu", UINT32_MAX, bundles);
+    rewiring->ends = sf_resize(NULL, bundles, sizeof *rewiring->ends);
+    rewiring->bundles = sf_resize(NULL, bundles, sizeof *rewiring->bundles);
+    if (rewiring->ends == NULL || rewiring->bundles == NULL)
+        return sf_fail_memory(error);
+    for (size_t b = 0; b < bundles; b++) {
+        sf_edge edge = rewiring->list.edges[rewiring->starts[b]];
+        if (edge.from == edge.to)
+            continue;
+        rewiring->ends[rewiring->moving] = edge;
+        rewiring->bundles[rewiring->moving++] = (uint32_t)b;
+    }
+    return SF_OK;
+}
+
 int sf_rewiring_open(sf_rewiring *rewiring, const sf_csr *graph, sf_error *error)
 {
     uint64_t edges = sf_csr_edge_count(graph);
@@ -105,6 +156,8 @@ int sf_rewiring_open(sf_rewiring *rewiring, const sf_csr *graph, sf_error *error
     else
         sf_fail_memory(error);
     sf_free(rows);
+    if (status == SF_OK)
+        status = pick_moving(rewiring, error);
     if (status != SF_OK)
         sf_rewiring_close(rewiring);
     return status;
@@ -114,6 +167,8 @@ void sf_rewiring_close(sf_rewiring *rewiring)
 {
     sf_edge_list_free(&rewiring->list);
     sf_free(rewiring->starts);
+    sf_free(rewiring->ends);
+    sf_free(rewiring->bundles);
     *rewiring = (sf_rewiring){0};
 }
 
@@ -122,88 +177,86 @@ void sf_rewiring_close(sf_rewiring *rewiring)
  */
 
 /* Trades the heads of two edges where that leaves the graph without loops and repeated edges. */
-static void swap_heads(edge_set *set, sf_edge *one, sf_edge *other, bool directed)
+static void swap_heads(edge_set *set, sf_edge *one, sf_edge *other, bool turned, bool directed)
 {
-    sf_edge first = {one->from, other->to}, second = {other->from, one->to};
-    if (first.from == first.to || second.from == second.to || has(set, key_of(first, directed)) ||
-        has(set, key_of(second, directed)))
+    sf_edge next = turned ? (sf_edge){other->to, other->from} : *other;
+    sf_edge first = {one->from, next.to}, second = {next.from, one->to};
+    if (first.from == first.to || second.from == second.to || has(set, key_of(set, first, directed)) ||
+        has(set, key_of(set, second, directed)))
         return;
-    take_out(set, key_of(*one, directed));
-    take_out(set, key_of(*other, directed));
-    add(set, key_of(first, directed));
-    add(set, key_of(second, directed));
+    take_out(set, key_of(set, *one, directed));
+    take_out(set, key_of(set, *other, directed));
+    add(set, key_of(set, first, directed));
+    add(set, key_of(set, second, directed));
     *one = first;
     *other = second;
 }
 
-static void shuffle(edge_set *set, sf_edge *edges, size_t count, bool directed, uint64_t seed,
-                    uint32_t number)
+uint64_t sf_rewiring_tries(const sf_rewiring *rewiring)
 {
-    philox4x32_key_t key = {{(uint32_t)seed, (uint32_t)(seed >> 32)}};
-    uint64_t tries = (uint64_t)SF_REWIRE_TRIES * count;
-    for (size_t i = 0; i < count; i++)
-        add(set, key_of(edges[i], directed));
+    return (uint64_t)SF_REWIRE_TRIES * rewiring->moving;
+}
+
+int sf_rewire_ends(sf_edge *ends, const sf_rewiring *rewiring, uint64_t seed, uint32_t number,
+                   sf_error *error)
+{
+    bool directed = rewiring->list.directed;
+    uint32_t count = rewiring->moving;
+    edge_set set;
+    int status = open_set(&set, rewiring->list.vertex_count, count, error);
+    if (status != SF_OK)
+        return status;
+    for (uint32_t i = 0; i < count; i++) {
+        ends[i] = rewiring->ends[i];
+        add(&set, key_of(&set, ends[i], directed));
+    }
+    uint64_t tries = sf_rewiring_tries(rewiring);
     for (uint64_t i = 0; i < tries; i++) {
-        philox4x32_ctr_t counter = {{(uint32_t)i, (uint32_t)(i >> 32), number, 0x3e317e}};
-        philox4x32_ctr_t random = philox4x32(counter, key);
-        sf_edge *one = &edges[(uint64_t)random.v[0] * count >> 32];
-        sf_edge *other = &edges[(uint64_t)random.v[1] * count >> 32];
-        if (!directed && (random.v[2] & 1) != 0)
-            *other = (sf_edge){other->to, other->from};
-        if (one != other)
-            swap_heads(set, one, other, directed);
+        sf_rewire_draw draw = sf_rewire_drawn(seed, number, i, count);
+        if (draw.one != draw.other)
+            swap_heads(&set, &ends[draw.one], &ends[draw.other], draw.turned && !directed, directed);
     }
+    sf_free(set.slots);
+    return SF_OK;
 }
 
-/* The bundles that can move, one edge for each, and in `which` their numbers; returns how many. */
-static size_t pick_bundles(sf_edge *ends, size_t *which, const sf_rewiring *rewiring)
-{
-    size_t count = 0;
-    for (size_t b = 0; b < rewiring->bundle_count; b++) {
-        sf_edge edge = rewiring->list.edges[rewiring->starts[b]];
-        if (edge.from == edge.to)
-            continue;
-        ends[count] = edge;
-        which[count++] = b;
-    }
-    return count;
-}
-
-static int build(sf_csr *rewired, const sf_rewiring *rewiring, sf_edge *edges, const sf_edge *ends,
-                 const size_t *which, size_t count, sf_error *error)
+int sf_rewire_build(sf_csr *rewired, const sf_rewiring *rewiring, const sf_edge *ends, sf_error *error)
 {
     sf_edge_list list = rewiring->list;
-    list.edges = edges;
+    *rewired = (sf_csr){0};
+    list.edges = sf_resize(NULL, list.edge_count, sizeof *list.edges);
+    if (list.edges == NULL)
+        return sf_fail_memory(error);
     if (list.edge_count > 0)
-        memcpy(edges, rewiring->list.edges, list.edge_count * sizeof *edges);
-    for (size_t i = 0; i < count; i++)
-        for (uint64_t e = rewiring->starts[which[i]]; e < rewiring->starts[which[i] + 1]; e++)
-            edges[e] = ends[i];
-    return sf_csr_build(rewired, &list, 0, error);
+        memcpy(list.edges, rewiring->list.edges, list.edge_count * sizeof *list.edges);
+    for (uint32_t i = 0; i < rewiring->moving; i++) {
+        const uint64_t *start = &rewiring->starts[rewiring->bundles[i]];
+        for (uint64_t e = start[0]; e < start[1]; e++)
+            list.edges[e] = ends[i];
+    }
+    int status = sf_csr_build(rewired, &list, 0, error);
+    sf_free(list.edges);
+    return status;
 }
 
 int sf_rewire(sf_csr *rewired, const sf_rewiring *rewiring, uint64_t seed, uint32_t number, sf_error *error)
 {
-    size_t bundles = rewiring->bundle_count;
-    edge_set set = {.bits = 4};
-    while (UINT64_C(1) << set.bits < 2 * (uint64_t)bundles)
-        set.bits++;
-    set.slots = sf_alloc(UINT64_C(1) << set.bits, sizeof *set.slots);
-    sf_edge *ends = sf_resize(NULL, bundles, sizeof *ends);
-    sf_edge *edges = sf_resize(NULL, rewiring->list.edge_count, sizeof *edges);
-    size_t *which = sf_resize(NULL, bundles, sizeof *which);
-    int status = SF_NO_MEMORY;
     *rewired = (sf_csr){0};
-    if (set.slots != NULL && ends != NULL && edges != NULL && which != NULL) {
-        size_t count = pick_bundles(ends, which, rewiring);
-        shuffle(&set, ends, count, rewiring->list.directed, seed, number);
-        status = build(rewired, rewiring, edges, ends, which, count, error);
-    } else {
-        sf_fail_memory(error);
-    }
-    sf_free(set.slots);
+    sf_edge *ends = sf_resize(NULL, rewiring->moving, sizeof *ends);
+    int status = ends != NULL ? sf_rewire_ends(ends, rewiring, seed, number, error) : sf_fail_memory(error);
+    if (status == SF_OK)
+        status = sf_rewire_build(rewired, rewiring, ends, error);
     sf_free(ends);
-    sf_free(edges);
-    sf_free(which);
     return status;
+}
+
+/* ---- choosing
+ * ------------------------------------------------------------------------------------------------------------
+ */
+
+#define TRIES_A_SECOND 4e7
+
+double sf_rewiring_seconds(const sf_rewiring *rewiring, uint32_t graphs)
+{
+    return (double)graphs * (double)sf_rewiring_tries(rewiring) / TRIES_A_SECOND;
 }

@@ -21,12 +21,30 @@ typedef struct sf_rewiring {
     sf_edge_list list; /**< the graph, without names; an undirected edge once */
     uint64_t *starts;  /**< bundle_count + 1: where each bundle of parallel edges begins in the list */
     size_t bundle_count;
+    sf_edge *ends;     /**< of each bundle that can move: all but loops */
+    uint32_t *bundles; /**< which bundle that is */
+    uint32_t moving;   /**< how many */
 } sf_rewiring;
 
+/** SF_UNAVAILABLE beyond 2^32 - 1 bundles. */
 int sf_rewiring_open(sf_rewiring *rewiring, const sf_csr *graph, sf_error *error);
 void sf_rewiring_close(sf_rewiring *rewiring);
 
-/** Makes one rewired graph, which follows from seed and number alone. Any thread. SF_NO_MEMORY. */
+/** Tries for each graph. */
+uint64_t sf_rewiring_tries(const sf_rewiring *rewiring);
+
+/** Seconds that one core needs for the swaps of so many graphs, roughly. */
+double sf_rewiring_seconds(const sf_rewiring *rewiring, uint32_t graphs);
+
+/** Swaps `ends`, which has room for `moving` edges and is written: what becomes of rewiring->ends in the
+ * graph of this seed and number, which follows from them alone. Any thread. SF_NO_MEMORY. */
+int sf_rewire_ends(sf_edge *ends, const sf_rewiring *rewiring, uint64_t seed, uint32_t number,
+                   sf_error *error);
+
+/** The graph with these ends. Any thread. SF_NO_MEMORY. */
+int sf_rewire_build(sf_csr *rewired, const sf_rewiring *rewiring, const sf_edge *ends, sf_error *error);
+
+/** Both, one after the other. */
 int sf_rewire(sf_csr *rewired, const sf_rewiring *rewiring, uint64_t seed, uint32_t number, sf_error *error);
 
 #endif

@@ -89,8 +89,10 @@ static void compare(void *argument)
     sf_spread_options options = {.graphs = config->graph.rewired,
                                  .seed = config->graph.seed,
                                  .threads = config->mine.threads,
+                                 .device = "cpu", /* a hop's counting would wait for one that rewires */
                                  .progress = &progress};
-    job->status = sf_spread_find(job->spreads, job->counts, &job->graph, &measure, &options, &job->error);
+    job->status =
+        sf_spread_find(job->spreads, job->counts, &job->graph, &measure, &options, NULL, &job->error);
     sf_csr_free(&job->graph);
 }
 

@@ -150,7 +150,7 @@ static void check_motif(const sf_motif_result *motif, const sf_csr *csr, const s
     sf_measure measure = sf_measure_patterns(&set);
     sf_spread_options how = {.graphs = config->graph.rewired, .seed = config->graph.seed, .threads = 2};
     double count = (double)result.count;
-    assert_int_equal(sf_spread_find(&spread, &count, csr, &measure, &how, NULL), SF_OK);
+    assert_int_equal(sf_spread_find(&spread, &count, csr, &measure, &how, NULL, NULL), SF_OK);
     assert_int_equal(motif->spread.graphs, config->graph.rewired);
     assert_int_equal(motif->spread.window.start_ns, message->window.start_ns);
     assert_int_equal(motif->spread.window.stop_ns, message->window.stop_ns);

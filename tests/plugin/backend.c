@@ -350,6 +350,7 @@ const sf_backend *synfire_backend(void)
         .bfs = &test_bfs,
         .match = &test_match,
         .windows = &windows,
+        .rewire = &test_rewire,
     };
     return &backend;
 }

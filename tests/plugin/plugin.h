@@ -8,6 +8,9 @@
 
 #define TEST_JOB_BYTES 1000u /* that every job is said to take */
 
+/** More edges a test device does not rewire. */
+#define TEST_REWIRED_EDGES 4096
+
 struct sf_backend_device {
     uint32_t index, jobs;
     char character;
@@ -30,5 +33,6 @@ extern const struct sf_backend_bfs test_bfs;
 extern const struct sf_backend_density test_density;
 extern const struct sf_backend_surrogates test_surrogates;
 extern const struct sf_backend_match test_match;
+extern const struct sf_backend_rewire test_rewire;
 
 #endif

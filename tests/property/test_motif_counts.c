@@ -269,7 +269,7 @@ static void spreads_are_those_of_the_rewired_graphs(void **state)
         sf_spread spreads[SF_TRIADS];
         sf_measure measure = sf_measure_census();
         sf_spread_options options = {.graphs = GRAPHS, .seed = 5, .threads = threads};
-        assert_int_equal(sf_spread_find(spreads, counts, &graph, &measure, &options, NULL), SF_OK);
+        assert_int_equal(sf_spread_find(spreads, counts, &graph, &measure, &options, NULL, NULL), SF_OK);
         for (int t = 0; t < SF_TRIADS; t++) {
             double mean = 0, square = 0;
             for (int g = 0; g < GRAPHS; g++)
@@ -303,7 +303,7 @@ static void a_spread_can_be_stopped_and_says_what_failed(void **state)
     sf_progress progress = {.update = refuse, .user = &most};
     sf_spread_options options = {.graphs = 50, .threads = 1, .progress = &progress};
     sf_error error = {0};
-    test_assert_fails(sf_spread_find(spreads, counts, &graph, &measure, &options, &error), &error,
+    test_assert_fails(sf_spread_find(spreads, counts, &graph, &measure, &options, NULL, &error), &error,
                       SF_CANCELLED, "2 rewired graphs");
     sf_pattern pattern;
     assert_int_equal(sf_motif_read(&pattern, "A -> B [colour = 3]", true, NULL), SF_OK);
@@ -311,8 +311,8 @@ static void a_spread_can_be_stopped_and_says_what_failed(void **state)
     const sf_pattern_set set = {&pattern, &match, 1};
     measure = sf_measure_patterns(&set);
     options = (sf_spread_options){.graphs = 3, .threads = 2};
-    test_assert_fails(sf_spread_find(spreads, counts, &graph, &measure, &options, &error), &error, SF_USAGE,
-                      "colour");
+    test_assert_fails(sf_spread_find(spreads, counts, &graph, &measure, &options, NULL, &error), &error,
+                      SF_USAGE, "colour");
     sf_pattern_free(&pattern);
     sf_csr_free(&graph);
 }
@@ -383,7 +383,7 @@ static int use_everything(void *context)
     const sf_pattern_set set = {&pattern, &match, 1};
     const sf_spread_options options = {.graphs = 2, .threads = 1};
     sf_measure measure = sf_measure_patterns(&set);
-    status = sf_spread_find(&spread, &count, graph, &measure, &options, NULL);
+    status = sf_spread_find(&spread, &count, graph, &measure, &options, NULL, NULL);
     sf_pattern_free(&pattern);
     return status;
 }
