@@ -88,6 +88,7 @@ typedef struct sf_config_graph {
     bool components;    /**< false */
     sf_config_pattern *patterns;
     uint32_t pattern_count;
+    bool census;      /**< false */
     uint32_t rewired; /**< graphs that counts of patterns are held against; 0: none */
     uint32_t seed;    /**< of surrogates and rewired graphs; 1 */
 } sf_config_graph;

@@ -104,6 +104,7 @@ static const cyaml_schema_field_t graph_fields[] = {
     WHOLE("reach_all", sf_config_graph, reach_all),
     SWITCH("components", sf_config_graph, components),
     LIST("patterns", sf_config_graph, patterns, pattern_count, &pattern_entry, 100),
+    SWITCH("census", sf_config_graph, census),
     WHOLE("rewired", sf_config_graph, rewired),
     WHOLE("seed", sf_config_graph, seed),
     CYAML_FIELD_END,
@@ -205,6 +206,7 @@ const sf_config_rule sf_config_rules[] = {
     {"graph.components", .otherwise = "false"},
     {"graph.patterns.pattern", .needed = true},
     {"graph.patterns.limit", .otherwise = "10", .least = 0, .most = 100000},
+    {"graph.census", .otherwise = "false"},
     {"graph.rewired", .otherwise = "0", .least = 0, .most = 100000},
     {"graph.seed", .otherwise = "1", .least = 0, .most = UINT32_MAX},
 

@@ -51,6 +51,7 @@ static void free_graph(sf_graph_message *graph)
         sf_free(graph->motifs[i].embeddings);
     }
     sf_free(graph->motifs);
+    sf_free(graph->triads);
 }
 
 static void free_parts(sf_message *message)

@@ -129,6 +129,13 @@ typedef struct sf_motif_result {
     sf_motif_spread spread;
 } sf_motif_result;
 
+/** How many sets of three units are joined in one of the 16 ways, as `synfire match` names them. */
+typedef struct sf_triad_result {
+    char name[8]; /**< "003" to "300" */
+    uint64_t count;
+    sf_motif_spread spread;
+} sf_triad_result;
+
 typedef struct sf_graph_message {
     sf_span window;
     bool is_tiling;    /**< edges are spike-time tiling coefficients, undirected, and have no counts */
@@ -142,6 +149,8 @@ typedef struct sf_graph_message {
     sf_components_result components;
     size_t motif_count;
     sf_motif_result *motifs;
+    size_t triad_count; /**< 0: the census was not asked for */
+    sf_triad_result *triads;
 } sf_graph_message;
 
 typedef struct sf_source_status {

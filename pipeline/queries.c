@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "graph/census.h"
 #include "graph/motif.h"
 
 #include <inttypes.h>
@@ -78,46 +79,72 @@ static int read_patterns(sf_queries *queries, sf_error *error)
     return SF_OK;
 }
 
+/* How many counts a comparison with rewired graphs is of: those of patterns, then those of triads. */
+static size_t count_counts(const sf_queries *queries)
+{
+    const sf_config_graph *config = &queries->config->graph;
+    return config->pattern_count + (config->census ? SF_TRIADS : 0);
+}
+
 static void compare(void *argument)
 {
     sf_rewired_job *job = argument;
     sf_queries *queries = job->queries;
     const sf_config *config = queries->config;
-    const sf_pattern_set set = {queries->patterns, queries->options, queries->pattern_count};
+    size_t patterns = queries->pattern_count;
+    const sf_pattern_set set = {queries->patterns, queries->options, patterns};
+    const sf_measure searches = sf_measure_patterns(&set), census = sf_measure_census();
     sf_progress progress = sf_background_progress(&queries->rewiring);
-    sf_measure measure = sf_measure_patterns(&set);
     sf_spread_options options = {.graphs = config->graph.rewired,
                                  .seed = config->graph.seed,
                                  .threads = config->mine.threads,
                                  .device = "cpu", /* a hop's counting would wait for one that rewires */
                                  .progress = &progress};
-    job->status =
-        sf_spread_find(job->spreads, job->counts, &job->graph, &measure, &options, NULL, &job->error);
+    job->status = SF_OK;
+    if (patterns > 0)
+        job->status =
+            sf_spread_find(job->spreads, job->counts, &job->graph, &searches, &options, NULL, &job->error);
+    if (job->status == SF_OK && config->graph.census)
+        job->status = sf_spread_find(job->spreads + patterns, job->counts + patterns, &job->graph, &census,
+                                     &options, NULL, &job->error);
     sf_csr_free(&job->graph);
 }
 
-int sf_queries_open(sf_queries *queries, const sf_config *config, const sf_units *units, bool virtual_clock,
-                    sf_error *error)
+/* All but what needs units. */
+static int open_patterns(sf_queries *queries, const sf_config *config, bool virtual_clock, sf_error *error)
 {
     uint32_t patterns = config->graph.pattern_count;
     *queries = (sf_queries){.config = config, .job = {.queries = queries}};
+    size_t counts = count_counts(queries);
     if (!virtual_clock && patterns > 0)
         queries->time_limit_s = config->window.hop_s * SF_QUERIES_SHARE / patterns;
     queries->reach = sf_alloc(config->graph.reach_count, sizeof *queries->reach);
     queries->patterns = sf_alloc(patterns, sizeof *queries->patterns);
     queries->options = sf_alloc(patterns, sizeof *queries->options);
-    queries->spreads = sf_alloc(patterns, sizeof *queries->spreads);
-    queries->job.counts = sf_alloc(patterns, sizeof *queries->job.counts);
-    queries->job.spreads = sf_alloc(patterns, sizeof *queries->job.spreads);
-    int status = SF_OK;
+    queries->spreads = sf_alloc(counts, sizeof *queries->spreads);
+    queries->job.counts = sf_alloc(counts, sizeof *queries->job.counts);
+    queries->job.spreads = sf_alloc(counts, sizeof *queries->job.spreads);
     if (queries->reach == NULL || queries->patterns == NULL || queries->options == NULL ||
         queries->spreads == NULL || queries->job.counts == NULL || queries->job.spreads == NULL)
-        status = sf_fail_memory(error);
+        return sf_fail_memory(error);
+    return read_patterns(queries, error);
+}
+
+int sf_queries_check(const sf_config *config, sf_error *error)
+{
+    sf_queries queries;
+    int status = open_patterns(&queries, config, true, error);
+    sf_queries_close(&queries);
+    return status;
+}
+
+int sf_queries_open(sf_queries *queries, const sf_config *config, const sf_units *units, bool virtual_clock,
+                    sf_error *error)
+{
+    int status = open_patterns(queries, config, virtual_clock, error);
     if (status == SF_OK)
         status = resolve_sources(queries, units, error);
-    if (status == SF_OK)
-        status = read_patterns(queries, error);
-    if (status == SF_OK && config->graph.rewired > 0 && patterns > 0)
+    if (status == SF_OK && config->graph.rewired > 0 && count_counts(queries) > 0)
         status = sf_background_open(&queries->rewiring, "synfire-rewire", virtual_clock, compare,
                                     &queries->job, error);
     if (status != SF_OK)
@@ -151,7 +178,7 @@ static int take_spreads(sf_queries *queries, sf_error *error)
         return SF_OK;
     if (job->status != SF_OK)
         return sf_fail(error, job->error.code, job->error.place, "%s", job->error.text);
-    for (size_t i = 0; i < queries->pattern_count; i++)
+    for (size_t i = 0; i < count_counts(queries); i++)
         queries->spreads[i] = (sf_motif_spread){.graphs = queries->config->graph.rewired,
                                                 .window = job->window,
                                                 .count = (uint64_t)job->counts[i],
@@ -172,13 +199,15 @@ static void start_spreads(sf_queries *queries, sf_csr *csr, const sf_graph_messa
             return;
         job->counts[i] = (double)message->motifs[i].count;
     }
+    for (size_t i = 0; i < message->triad_count; i++)
+        job->counts[message->motif_count + i] = (double)message->triads[i].count;
     job->graph = *csr;
     *csr = (sf_csr){0};
     job->window = message->window;
     sf_background_start(&queries->rewiring);
 }
 
-static int compare_motifs(sf_queries *queries, sf_csr *csr, sf_graph_message *message, sf_error *error)
+static int compare_counts(sf_queries *queries, sf_csr *csr, sf_graph_message *message, sf_error *error)
 {
     int status = take_spreads(queries, error);
     if (status != SF_OK)
@@ -187,6 +216,8 @@ static int compare_motifs(sf_queries *queries, sf_csr *csr, sf_graph_message *me
     status = take_spreads(queries, error); /* on a virtual clock it is there already */
     for (size_t i = 0; i < message->motif_count && status == SF_OK; i++)
         message->motifs[i].spread = queries->spreads[i];
+    for (size_t i = 0; i < message->triad_count && status == SF_OK; i++)
+        message->triads[i].spread = queries->spreads[message->motif_count + i];
     return status;
 }
 
@@ -227,6 +258,21 @@ static int match_patterns(sf_queries *queries, const sf_csr *csr, sf_graph_messa
     return status;
 }
 
+static int take_census(const sf_csr *csr, sf_graph_message *message, sf_error *error)
+{
+    uint64_t census[SF_TRIADS];
+    message->triads = sf_alloc(SF_TRIADS, sizeof *message->triads);
+    if (message->triads == NULL)
+        return sf_fail_memory(error);
+    int status = sf_triad_census(census, csr, 1, error);
+    for (size_t t = 0; t < SF_TRIADS && status == SF_OK; t++) {
+        sf_triad_result *triad = &message->triads[message->triad_count++];
+        snprintf(triad->name, sizeof triad->name, "%s", sf_triads[t].name);
+        triad->count = census[t];
+    }
+    return status;
+}
+
 static int follow_paths(const sf_queries *queries, const sf_connectivity *snapshot, const sf_csr *csr,
                         sf_graph_message *message, sf_error *error)
 {
@@ -256,8 +302,10 @@ int sf_queries_answer(sf_queries *queries, const sf_connectivity *snapshot, sf_g
     status = follow_paths(queries, snapshot, &csr, message, error);
     if (status == SF_OK && queries->pattern_count > 0)
         status = match_patterns(queries, &csr, message, error);
-    if (status == SF_OK && queries->pattern_count > 0 && queries->config->graph.rewired > 0)
-        status = compare_motifs(queries, &csr, message, error);
+    if (status == SF_OK && queries->config->graph.census)
+        status = take_census(&csr, message, error);
+    if (status == SF_OK && queries->config->graph.rewired > 0 && count_counts(queries) > 0)
+        status = compare_counts(queries, &csr, message, error);
     sf_csr_free(&csr);
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The questions that a configuration asks of every snapshot of the connectivity graph: what units reach, its
- * components, and patterns, whose counts are held against rewired graphs in the background.
+ * components, patterns and the triad census, whose counts are held against rewired graphs in the background.
  */
 #ifndef SF_PIPELINE_QUERIES_H
 #define SF_PIPELINE_QUERIES_H
@@ -14,12 +14,12 @@
 /** Share of a hop that all patterns together may take; a search that is cut short says so. */
 #define SF_QUERIES_SHARE 0.25
 
-/** One comparison of all patterns with rewired graphs; the worker's while it is busy. */
+/** One comparison of all counts with rewired graphs; the worker's while it is busy. */
 typedef struct sf_rewired_job {
     struct sf_queries *queries;
     sf_csr graph;
     sf_span window;
-    double *counts; /**< of each pattern in `graph` */
+    double *counts; /**< of each pattern, then of each triad, in `graph` */
     sf_spread *spreads;
     int status;
     sf_error error;
@@ -37,7 +37,7 @@ typedef struct sf_queries {
     double time_limit_s; /**< of one pattern; 0: none */
     sf_background rewiring;
     sf_rewired_job job;
-    sf_motif_spread *spreads; /**< the newest of each pattern */
+    sf_motif_spread *spreads; /**< the newest of each count */
 } sf_queries;
 
 /**
@@ -47,6 +47,10 @@ typedef struct sf_queries {
 int sf_queries_open(sf_queries *queries, const sf_config *config, const sf_units *units, bool virtual_clock,
                     sf_error *error);
 void sf_queries_close(sf_queries *queries);
+
+/** Reads the patterns of a configuration and forgets them: what sf_queries_open would refuse, without units.
+ * SF_CONFIG. */
+int sf_queries_check(const sf_config *config, sf_error *error);
 
 /** Answers everything for a snapshot, of the message's window, into the message. */
 int sf_queries_answer(sf_queries *queries, const sf_connectivity *snapshot, sf_graph_message *message,

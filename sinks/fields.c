@@ -214,7 +214,24 @@ static void tell_motif(const teller *t, const sf_motif_result *motif)
     t->as->end_map(t->to);
 }
 
-#define GRAPH_FIELDS (WINDOW_FIELDS + 7)
+static void tell_census(const teller *t, const sf_graph_message *graph)
+{
+    if (graph->triad_count == 0) {
+        tell_nothing(t, "census");
+        return;
+    }
+    t->as->list(t->to, "census", graph->triad_count);
+    for (size_t i = 0; i < graph->triad_count; i++) {
+        t->as->map(t->to, NULL, 3);
+        t->as->string(t->to, "name", graph->triads[i].name);
+        t->as->natural(t->to, "count", graph->triads[i].count);
+        tell_spread(t, &graph->triads[i].spread);
+        t->as->end_map(t->to);
+    }
+    t->as->end_list(t->to);
+}
+
+#define GRAPH_FIELDS (WINDOW_FIELDS + 8)
 
 static void tell_graph(const teller *t, const sf_graph_message *graph)
 {
@@ -235,6 +252,7 @@ static void tell_graph(const teller *t, const sf_graph_message *graph)
     for (size_t i = 0; i < graph->motif_count; i++)
         tell_motif(t, &graph->motifs[i]);
     t->as->end_list(t->to);
+    tell_census(t, graph);
 }
 
 static void tell_source(const teller *t, const sf_source_status *source)

@@ -98,6 +98,16 @@ typedef struct match_row {
     uint32_t pattern, truncated, size, kept, rewired, reserved; /* pattern: number in the configuration */
 } match_row;
 
+typedef struct triad_row {
+    uint64_t seq;
+    char triad[8];
+    uint64_t count;
+    int64_t rewired_from_ns, rewired_to_ns;
+    uint64_t rewired_count;
+    double mean, sd, z;
+    uint32_t rewired, reserved;
+} triad_row;
+
 typedef struct status_row {
     uint64_t seq;
     int64_t time_ns;
@@ -171,6 +181,7 @@ enum {
     REACH,
     UNITS,
     MATCHES,
+    TRIADS,
     STATUS,
     SOURCES,
     SINKS,
@@ -237,6 +248,13 @@ static const table_form forms[TABLES] = {
                   FIELD(match_row, kept), FIELD(match_row, rewired), FIELD(match_row, rewired_from_ns),
                   FIELD(match_row, rewired_to_ns), FIELD(match_row, rewired_count), FIELD(match_row, mean),
                   FIELD(match_row, sd), FIELD(match_row, z)}},
+    [TRIADS] = {"triads",
+                sizeof(triad_row),
+                256,
+                {FIELD(triad_row, seq), FIELD(triad_row, triad), FIELD(triad_row, count),
+                 FIELD(triad_row, rewired), FIELD(triad_row, rewired_from_ns),
+                 FIELD(triad_row, rewired_to_ns), FIELD(triad_row, rewired_count), FIELD(triad_row, mean),
+                 FIELD(triad_row, sd), FIELD(triad_row, z)}},
     [STATUS] = {"status",
                 sizeof(status_row),
                 128,
@@ -677,6 +695,28 @@ static int append_match(recorder *self, const sf_message *message, size_t patter
     return append(self, MATCHES, &row, 1, error);
 }
 
+static int append_census(recorder *self, const sf_message *message, sf_error *error)
+{
+    const sf_graph_message *graph = &message->graph;
+    triad_row *rows = make_rows(self, graph->triad_count, sizeof *rows);
+    if (rows == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < graph->triad_count; i++) {
+        const sf_motif_spread *spread = &graph->triads[i].spread;
+        rows[i] = (triad_row){.seq = message->seq,
+                              .count = graph->triads[i].count,
+                              .rewired_from_ns = spread->window.start_ns,
+                              .rewired_to_ns = spread->window.stop_ns,
+                              .rewired_count = spread->count,
+                              .mean = spread->mean,
+                              .sd = spread->sd,
+                              .z = spread->z,
+                              .rewired = spread->graphs};
+        memcpy(rows[i].triad, graph->triads[i].name, sizeof rows[i].triad);
+    }
+    return append(self, TRIADS, rows, graph->triad_count, error);
+}
+
 static int append_graph(recorder *self, const sf_message *message, sf_error *error)
 {
     const sf_graph_message *graph = &message->graph;
@@ -692,6 +732,8 @@ static int append_graph(recorder *self, const sf_message *message, sf_error *err
         status = append_units(self, message, error);
     for (size_t i = 0; status == SF_OK && i < graph->motif_count; i++)
         status = append_match(self, message, i, error);
+    if (status == SF_OK)
+        status = append_census(self, message, error);
     return status == SF_OK ? append(self, GRAPHS, &row, 1, error) : status;
 }
 

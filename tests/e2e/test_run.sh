@@ -58,6 +58,8 @@ kill $holder
 # The resolved configuration loads to itself.
 "$SYNFIRE" run --replay sim.h5 --set window.length_s=4 --check >resolved.yaml
 "$SYNFIRE" run resolved.yaml --check | cmp - resolved.yaml
+expect 78 "graph.patterns.0.pattern: pattern:1:5: found the end" "$SYNFIRE" run --check \
+    --set "graph.patterns.0.pattern=A ->" resolved.yaml
 
 # SIGINT and SIGTERM drain and close in order: the closing status is there, and the exit code is 0.
 for signal in INT TERM; do

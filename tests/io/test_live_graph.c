@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "core/memory.h"
 #include "graph/bfs.h"
+#include "graph/census.h"
 #include "graph/motif.h"
 #include "graph/spread.h"
 #include "graph/sttc.h"
@@ -127,6 +128,37 @@ static sf_connectivity tile_window(const sf_spike *spikes, size_t count, sf_span
     return graph;
 }
 
+static void check_spread(const sf_motif_spread *found, uint64_t count, const sf_spread *expected,
+                         const sf_graph_message *message, const sf_config *config)
+{
+    assert_int_equal(found->graphs, config->graph.rewired);
+    assert_int_equal(found->window.start_ns, message->window.start_ns);
+    assert_int_equal(found->window.stop_ns, message->window.stop_ns);
+    assert_int_equal(found->count, count);
+    test_assert_same(found->mean, expected->mean);
+    test_assert_same(found->sd, expected->sd);
+    test_assert_same(found->z, expected->z);
+}
+
+static void check_census(const sf_csr *csr, const sf_graph_message *message, const sf_config *config)
+{
+    uint64_t census[SF_TRIADS];
+    double counts[SF_TRIADS];
+    sf_spread spreads[SF_TRIADS];
+    sf_measure measure = sf_measure_census();
+    sf_spread_options how = {.graphs = config->graph.rewired, .seed = config->graph.seed, .threads = 2};
+    assert_int_equal(sf_triad_census(census, csr, 1, NULL), SF_OK);
+    for (int t = 0; t < SF_TRIADS; t++)
+        counts[t] = (double)census[t];
+    assert_int_equal(sf_spread_find(spreads, counts, csr, &measure, &how, NULL, NULL), SF_OK);
+    assert_int_equal(message->triad_count, SF_TRIADS);
+    for (int t = 0; t < SF_TRIADS; t++) {
+        assert_string_equal(message->triads[t].name, sf_triads[t].name);
+        assert_int_equal(message->triads[t].count, census[t]);
+        check_spread(&message->triads[t].spread, census[t], &spreads[t], message, config);
+    }
+}
+
 static void check_motif(const sf_motif_result *motif, const sf_csr *csr, const sf_graph_message *message,
                         const sf_config *config)
 {
@@ -151,13 +183,7 @@ static void check_motif(const sf_motif_result *motif, const sf_csr *csr, const s
     sf_spread_options how = {.graphs = config->graph.rewired, .seed = config->graph.seed, .threads = 2};
     double count = (double)result.count;
     assert_int_equal(sf_spread_find(&spread, &count, csr, &measure, &how, NULL, NULL), SF_OK);
-    assert_int_equal(motif->spread.graphs, config->graph.rewired);
-    assert_int_equal(motif->spread.window.start_ns, message->window.start_ns);
-    assert_int_equal(motif->spread.window.stop_ns, message->window.stop_ns);
-    assert_int_equal(motif->spread.count, motif->count);
-    test_assert_same(motif->spread.mean, spread.mean);
-    test_assert_same(motif->spread.sd, spread.sd);
-    test_assert_same(motif->spread.z, spread.z);
+    check_spread(&motif->spread, motif->count, &spread, message, config);
     sf_match_result_free(&result);
     sf_match_close(index);
     sf_pattern_free(&pattern);
@@ -198,6 +224,7 @@ static void check_answers(const sf_graph_message *message, const sf_connectivity
     assert_int_equal(message->motif_count, config->graph.pattern_count);
     for (size_t i = 0; i < message->motif_count; i++)
         check_motif(&message->motifs[i], &csr, message, config);
+    check_census(&csr, message, config);
     sf_csr_free(&csr);
 }
 
@@ -242,6 +269,7 @@ static size_t check_run(const char *yaml, const sf_recording *recording)
 
 #define QUERIES                                                                                              \
     "reach: [{from: e1, hops: 1}, {from: e3, hops: 4}], reach_all: 2, components: true, rewired: 7, "        \
+    "census: true, "                                                                                         \
     "patterns: [{pattern: chain-3, limit: 3}, {pattern: reciprocal-pair, limit: 3}, "                        \
     "{pattern: 030T, limit: 3}, {pattern: 'A -> B [weight > 1]; C -> B; A.rate > C.rate', limit: 3}]"
 
@@ -390,8 +418,14 @@ static void queries_that_cannot_be_are_refused_with_their_place(void **state)
         {"graph: {patterns: [{pattern: nowhere.graph}]}\n", "test.yaml:1:30: graph.patterns.0.pattern",
          "nowhere.graph: there is no such file"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         test_pipeline_refuses(bad[i][0], &recording, SF_CONFIG, bad[i][1], bad[i][2]);
+        sf_config config = test_config(bad[i][0]);
+        sf_error error;
+        test_assert_fails(sf_queries_check(&config, &error), &error, SF_CONFIG, bad[i][2]);
+        assert_string_equal(error.place, bad[i][1]);
+        sf_config_free(&config);
+    }
     sf_recording_free(&recording);
 }
 
@@ -438,7 +472,8 @@ static void failed_allocations_leak_nothing(void **state)
     for (int m = 0; m < 2; m++) {
         char yaml[512];
         snprintf(yaml, sizeof yaml,
-                 "mine: {threads: 1}\ngraph: {%sreach: [{from: e1}], reach_all: 2, components: true, "
+                 "mine: {threads: 1}\ngraph: {%sreach: [{from: e1}], reach_all: 2, components: true, census: "
+                 "true, "
                  "patterns: [{pattern: 'A -> B; A.rate < B.rate'}], rewired: 2}\n",
                  metrics[m]);
         scene s = {.config = test_config(yaml),

@@ -368,6 +368,17 @@ static void check_units(cursor *at, const sf_message *message)
     }
 }
 
+static void check_spread(const cursor *at, const sf_motif_spread *spread)
+{
+    assert_int_equal(get_u64(at, "rewired"), spread->graphs);
+    assert_int_equal(get_i64(at, "rewired_from_ns"), spread->window.start_ns);
+    assert_int_equal(get_i64(at, "rewired_to_ns"), spread->window.stop_ns);
+    assert_int_equal(get_u64(at, "rewired_count"), spread->count);
+    is_f64(at, "mean", spread->mean);
+    is_f64(at, "sd", spread->sd);
+    is_f64(at, "z", spread->z);
+}
+
 static void check_match(const cursor *at, const sf_message *message, uint32_t pattern, const uint32_t *units)
 {
     const sf_motif_result *motif = &message->graph.motifs[pattern];
@@ -379,19 +390,22 @@ static void check_match(const cursor *at, const sf_message *message, uint32_t pa
     assert_int_equal(get_u64(at, "kept"), motif->kept);
     assert_memory_equal(units + get_u64(at, "first_unit"), motif->embeddings,
                         motif->kept * motif->size * sizeof *units);
-    assert_int_equal(get_u64(at, "rewired"), motif->spread.graphs);
-    assert_int_equal(get_i64(at, "rewired_from_ns"), motif->spread.window.start_ns);
-    assert_int_equal(get_i64(at, "rewired_to_ns"), motif->spread.window.stop_ns);
-    assert_int_equal(get_u64(at, "rewired_count"), motif->spread.count);
-    is_f64(at, "mean", motif->spread.mean);
-    is_f64(at, "sd", motif->spread.sd);
-    is_f64(at, "z", motif->spread.z);
+    check_spread(at, &motif->spread);
+}
+
+static void check_triad(const cursor *at, const sf_message *message, const sf_triad_result *triad)
+{
+    assert_int_equal(get_u64(at, "seq"), message->seq);
+    is_text(at, "triad", triad->name, sizeof triad->name);
+    assert_int_equal(get_u64(at, "count"), triad->count);
+    check_spread(at, &triad->spread);
 }
 
 static void check_graphs(hid_t file, const recorded *all)
 {
     cursor at = rows_of(file, "graphs"), edge = rows_of(file, "edges"), reach = rows_of(file, "reach");
-    cursor unit = rows_of(file, "graph_units"), match = rows_of(file, "matches");
+    cursor unit = rows_of(file, "graph_units"), match = rows_of(file, "matches"),
+           triad = rows_of(file, "triads");
     uint32_t *units = calloc(MESSAGES * 100, sizeof *units);
     read_numbers(file, "/results/match_units", H5T_NATIVE_UINT32, units);
     for (; at.row < MESSAGES; at.row++) {
@@ -429,9 +443,12 @@ static void check_graphs(hid_t file, const recorded *all)
         check_units(&unit, message);
         for (uint32_t i = 0; i < graph->motif_count; i++, match.row++)
             check_match(&match, message, i, units);
+        for (size_t i = 0; i < graph->triad_count; i++, triad.row++)
+            check_triad(&triad, message, &graph->triads[i]);
     }
     assert_int_equal(count_rows(file, "graph_units"), unit.row);
     assert_int_equal(count_rows(file, "matches"), match.row);
+    assert_int_equal(count_rows(file, "triads"), triad.row);
     free(units);
     assert_int_equal(count_rows(file, "graphs"), at.row);
     assert_int_equal(count_rows(file, "edges"), edge.row);
@@ -536,7 +553,7 @@ static void check_documented(hid_t file)
 {
     hid_t results = H5Gopen2(file, "results", H5P_DEFAULT);
     H5G_info_t info;
-    assert_true(H5Gget_info(results, &info) >= 0 && info.nlinks == 15);
+    assert_true(H5Gget_info(results, &info) >= 0 && info.nlinks == 16);
     for (hsize_t i = 0; i < info.nlinks; i++) {
         char name[64];
         H5Lget_name_by_idx(results, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, sizeof name, H5P_DEFAULT);

@@ -154,6 +154,18 @@ static uint32_t *random_by_unit(test_random *random, const sf_units *units)
     return values;
 }
 
+static sf_motif_spread random_spread(test_random *random)
+{
+    if (test_random_below(random, 3) == 0)
+        return (sf_motif_spread){0};
+    return (sf_motif_spread){.graphs = 1 + (uint32_t)test_random_below(random, 1000),
+                             .window = random_span(random),
+                             .count = random_count(random),
+                             .mean = random_real(random),
+                             .sd = random_real(random),
+                             .z = random_real(random)};
+}
+
 static void fill_motif(test_random *random, sf_motif_result *motif, const sf_units *units)
 {
     char pattern[64];
@@ -165,13 +177,7 @@ static void fill_motif(test_random *random, sf_motif_result *motif, const sf_uni
     motif->embeddings = random_list(random, motif->size * sizeof *motif->embeddings, &motif->kept);
     for (size_t i = 0; i < motif->kept * motif->size; i++)
         motif->embeddings[i] = random_unit(random, units);
-    if (test_random_below(random, 3) > 0)
-        motif->spread = (sf_motif_spread){.graphs = 1 + (uint32_t)test_random_below(random, 1000),
-                                          .window = random_span(random),
-                                          .count = random_count(random),
-                                          .mean = random_real(random),
-                                          .sd = random_real(random),
-                                          .z = random_real(random)};
+    motif->spread = random_spread(random);
 }
 
 static void fill_graph(test_random *random, sf_graph_message *message, const sf_units *units)
@@ -202,6 +208,12 @@ static void fill_graph(test_random *random, sf_graph_message *message, const sf_
     message->motifs = random_list(random, sizeof *message->motifs, &message->motif_count);
     for (size_t i = 0; i < message->motif_count; i++)
         fill_motif(random, &message->motifs[i], units);
+    message->triads = random_list(random, sizeof *message->triads, &message->triad_count);
+    for (size_t i = 0; i < message->triad_count; i++) {
+        sf_triad_result *triad = &message->triads[i];
+        *triad = (sf_triad_result){.count = random_count(random), .spread = random_spread(random)};
+        snprintf(triad->name, sizeof triad->name, "t%u", (unsigned)test_random_below(random, 1000));
+    }
 }
 
 static void fill_source(test_random *random, sf_source_status *source)

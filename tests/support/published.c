@@ -317,6 +317,22 @@ static void check_motif(const json_t *map, const sf_motif_result *motif)
     all_taken(&from);
 }
 
+static void check_census(const json_t *list, const sf_graph_message *graph)
+{
+    if (graph->triad_count == 0) {
+        assert_true(json_is_null(list));
+        return;
+    }
+    assert_int_equal(json_array_size(list), graph->triad_count);
+    for (size_t i = 0; i < graph->triad_count; i++) {
+        fields from = {.map = json_array_get(list, i)};
+        is_string(take(&from, "name"), graph->triads[i].name);
+        is_integer(take(&from, "count"), (int64_t)graph->triads[i].count);
+        check_spread(take(&from, "rewired"), &graph->triads[i].spread);
+        all_taken(&from);
+    }
+}
+
 static void check_graph(fields *from, const sf_graph_message *graph, const sf_units *units)
 {
     check_window(from, &graph->window);
@@ -333,6 +349,7 @@ static void check_graph(fields *from, const sf_graph_message *graph, const sf_un
     const json_t *motifs = take_list(from, "match", graph->motif_count);
     for (size_t i = 0; i < graph->motif_count; i++)
         check_motif(json_array_get(motifs, i), &graph->motifs[i]);
+    check_census(take(from, "census"), graph);
 }
 
 static void check_source(const json_t *map, const sf_source_status *source)
