@@ -31,7 +31,26 @@ typedef struct series_result {
     sf_error error;
 } series_result;
 
-static int select_all(const app_call *call, const app_series_list *list, const sf_selector *selector,
+/* Of each epoch alone; too few samples, or none that have one, leave it NaN. */
+static int select_epochs(app_series_list *list, const sf_selector *selector, const sf_bandwidth_options *how,
+                         sf_error *error)
+{
+    app_epochs *epochs = &list->epochs;
+    for (size_t place = 0; place < epochs->count * list->count; place++) {
+        const sf_samples *samples = &list->items[place % list->count].epochs[place / list->count];
+        sf_bandwidth found = {0};
+        sf_error reason = {0};
+        int status = samples->n > 0 ? sf_bandwidth_select(&found, selector, samples, how, &reason) : SF_DATA;
+        if (status == SF_OK)
+            epochs->values[place] = found.h;
+        sf_bandwidth_free(&found);
+        if (status != SF_OK && status != SF_DATA)
+            return sf_fail(error, reason.code, reason.place, "%s", reason.text);
+    }
+    return SF_OK;
+}
+
+static int select_all(const app_call *call, app_series_list *list, const sf_selector *selector,
                       series_result *results, sf_error *error)
 {
     const char *device;
@@ -63,7 +82,8 @@ static int select_all(const app_call *call, const app_series_list *list, const s
             return result->status;
         }
     }
-    return SF_OK;
+    how.curve = false;
+    return select_epochs(list, selector, &how, error);
 }
 
 /* Points have a relative h; users see h as in the field of that name. */
@@ -92,6 +112,17 @@ static void print_curve(sf_text *text, const sf_bandwidth *found)
         sf_text_printf(text, "\n%.17g,%.17g", found->curve[i].h * unit_of(found), found->curve[i].score);
 }
 
+static void print_epochs(sf_json *json, const app_series_list *list, size_t i)
+{
+    if (list->epochs.items == NULL)
+        return;
+    sf_json_array(json, "epoch_n");
+    for (size_t k = 0; k < list->epochs.count; k++)
+        sf_json_uint(json, NULL, list->items[i].epochs[k].n);
+    sf_json_end_array(json);
+    app_epochs_values_json(json, "epoch_h", &list->epochs, i);
+}
+
 static void print_fields(sf_json *json, const series_result *result)
 {
     const sf_bandwidth *found = &result->bandwidth;
@@ -114,20 +145,25 @@ static void print_fields(sf_json *json, const series_result *result)
 }
 
 /* One series is one object; several are `results`, each with the same fields and the unit it belongs to. */
-static void print_json(sf_text *text, const series_result *results, size_t count)
+static void print_json(sf_text *text, const app_series_list *list, const series_result *results)
 {
+    size_t count = list->count;
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
-    if (count == 1)
+    app_epochs_json(&json, &list->epochs);
+    if (count == 1) {
         print_fields(&json, &results[0]);
-    else
+        print_epochs(&json, list, 0);
+    } else {
         sf_json_array(&json, "results");
+    }
     for (size_t i = 0; count > 1 && i < count; i++) {
         sf_json_object(&json, NULL);
         if (results[i].series->unit >= 0)
             sf_json_int(&json, "unit", results[i].series->unit);
         sf_json_string(&json, "name", results[i].series->name);
         print_fields(&json, &results[i]);
+        print_epochs(&json, list, i);
         sf_json_end_object(&json);
     }
     if (count > 1)
@@ -143,7 +179,29 @@ static void number_cell(app_table *table, bool known, double value)
         app_table_cell(table, "-");
 }
 
-static void print_table(sf_text *text, const app_series_list *list, const series_result *results)
+static sf_text name_series(const void *context, size_t i)
+{
+    const app_series_list *list = context;
+    sf_text name = {0};
+    sf_text_printf(&name, "%s", list->items[i].name);
+    return name;
+}
+
+/* Nothing without --epochs. */
+static int print_epoch_table(sf_text *text, const app_series_list *list, sf_error *error)
+{
+    size_t *items = sf_resize(NULL, list->count, sizeof *items);
+    if (items == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < list->count; i++)
+        items[i] = i;
+    app_epochs_print_values(text, &list->epochs, "h", name_series, list, items, list->count);
+    sf_free(items);
+    return SF_OK;
+}
+
+static int print_table(sf_text *text, const app_series_list *list, const series_result *results,
+                       sf_error *error)
 {
     app_table table = {0};
     bool named = list->of[0] != '\0';
@@ -168,8 +226,10 @@ static void print_table(sf_text *text, const app_series_list *list, const series
                        good ? result->bandwidth.at_edge ? "at the edge" : "" : result->error.text);
     }
     app_table_print(&table, text, columns);
+    int status = print_epoch_table(text, list, error);
     if (text->length > 0 && !text->failed)
         text->data[--text->length] = '\0'; /* app_print ends the last line */
+    return status;
 }
 
 static int check_curve(const app_call *call, const app_series_list *list, const series_result *results,
@@ -186,8 +246,7 @@ static int check_curve(const app_call *call, const app_series_list *list, const 
                          results[0].bandwidth.method);
 }
 
-static int report(const app_call *call, const app_series_list *list, const sf_selector *selector,
-                  sf_error *error)
+static int report(const app_call *call, app_series_list *list, const sf_selector *selector, sf_error *error)
 {
     series_result *results = sf_alloc(list->count, sizeof *results);
     if (results == NULL)
@@ -198,12 +257,15 @@ static int report(const app_call *call, const app_series_list *list, const sf_se
     if (status == SF_OK) {
         sf_text text = {0};
         if (call->json)
-            print_json(&text, results, list->count);
+            print_json(&text, list, results);
         else if (app_has(call, "curve"))
             print_curve(&text, &results[0].bandwidth);
         else
-            print_table(&text, list, results);
-        status = app_print(&text, error);
+            status = print_table(&text, list, results, error);
+        if (status == SF_OK)
+            status = app_print(&text, error);
+        else
+            sf_text_free(&text);
     }
     for (size_t i = 0; i < list->count; i++)
         sf_bandwidth_free(&results[i].bandwidth);

@@ -54,6 +54,8 @@ typedef struct density_result {
     density_axis axes[2];
     double *values; /* row after row of the second axis */
     size_t count;
+    double *epoch_h;      /* of each epoch of --epochs alone; NaN where it has too few samples */
+    double *epoch_values; /* count of each, at the same points */
 } density_result;
 
 static int parse_axis(density_axis *axis, const char *text, size_t *length)
@@ -173,6 +175,18 @@ static int check_columns(const density_request *request, const sf_samples *sampl
     return SF_OK;
 }
 
+/* The density of samples at the result's points. */
+static int evaluate(double *values, const density_request *request, const density_result *result,
+                    const sf_samples *samples, double h, sf_error *error)
+{
+    const density_axis *x = &result->axes[0], *y = &result->axes[1];
+    if (samples->d == 2)
+        return sf_density_evaluate_plane(values, x->at, x->count, y->at, y->count, samples->values, NULL,
+                                         samples->n, h, sf_thread_cores(), error);
+    return sf_density_evaluate(values, x->at, x->count, samples->values, samples->n, h, request->domain,
+                               sf_thread_cores(), error);
+}
+
 static int estimate(const app_call *call, const density_request *request, density_result *result,
                     sf_error *error)
 {
@@ -190,11 +204,38 @@ static int estimate(const app_call *call, const density_request *request, densit
     result->values = sf_resize(NULL, result->count, sizeof *result->values);
     if (result->values == NULL)
         return sf_fail_memory(error);
-    if (plane)
-        return sf_density_evaluate_plane(result->values, x->at, x->count, y->at, y->count, samples->values,
-                                         NULL, samples->n, result->h, sf_thread_cores(), error);
-    return sf_density_evaluate(result->values, x->at, x->count, samples->values, samples->n, result->h,
-                               request->domain, sf_thread_cores(), error);
+    return evaluate(result->values, request, result, samples, result->h, error);
+}
+
+/* Each epoch as if it were all there is, with a bandwidth of its own unless one was given. */
+static int estimate_epochs(const app_call *call, const density_request *request, density_result *result,
+                           sf_error *error)
+{
+    size_t epochs = result->list->epochs.count;
+    result->epoch_h = sf_resize(NULL, epochs, sizeof *result->epoch_h);
+    result->epoch_values = sf_resize(NULL, epochs, result->count * sizeof *result->epoch_values);
+    if (result->epoch_h == NULL || result->epoch_values == NULL)
+        return sf_fail_memory(error);
+    int status = SF_OK;
+    for (size_t k = 0; k < epochs && status == SF_OK; k++) {
+        const sf_samples *samples = &result->series->epochs[k];
+        double *values = result->epoch_values + k * result->count;
+        const sf_selector *selector = request->selector;
+        result->epoch_h[k] = request->h;
+        status = SF_DATA;
+        if (samples->n > 0)
+            status =
+                app_bandwidth_find(call, samples, request->domain, &result->epoch_h[k], &selector, error);
+        if (status == SF_OK)
+            status = evaluate(values, request, result, samples, result->epoch_h[k], error);
+        if (status != SF_DATA)
+            continue;
+        result->epoch_h[k] = NAN;
+        for (size_t i = 0; i < result->count; i++)
+            values[i] = NAN;
+        status = SF_OK;
+    }
+    return status;
 }
 
 static void print_curve(sf_text *svg, const app_plot_words *words, const density_request *request,
@@ -270,7 +311,38 @@ static void print_reals(sf_json *json, const char *key, const double *values, si
     sf_json_end_array(json);
 }
 
-/* Of two columns `grid` is the points of each, and `density` a list of rows, one for each y. */
+/* A list, or of two columns a list of rows, one for each y. */
+static void print_values(sf_json *json, const char *key, const density_result *result, const double *values)
+{
+    const density_axis *x = &result->axes[0], *y = &result->axes[1];
+    if (y->at == NULL) {
+        print_reals(json, key, values, x->count);
+        return;
+    }
+    sf_json_array(json, key);
+    for (size_t r = 0; r < y->count; r++)
+        print_reals(json, NULL, values + r * x->count, x->count);
+    sf_json_end_array(json);
+}
+
+static void print_epochs(sf_json *json, const density_result *result)
+{
+    const app_epochs *epochs = &result->list->epochs;
+    if (epochs->items == NULL)
+        return;
+    app_epochs_json(json, epochs);
+    sf_json_array(json, "epoch_n");
+    for (size_t k = 0; k < epochs->count; k++)
+        sf_json_uint(json, NULL, result->series->epochs[k].n);
+    sf_json_end_array(json);
+    print_reals(json, "epoch_h", result->epoch_h, epochs->count);
+    sf_json_array(json, "epoch_density");
+    for (size_t k = 0; k < epochs->count; k++)
+        print_values(json, NULL, result, result->epoch_values + k * result->count);
+    sf_json_end_array(json);
+}
+
+/* Of two columns `grid` is the points of each. */
 static void print_json(sf_text *text, const density_result *result)
 {
     sf_json json = sf_json_start(text);
@@ -279,18 +351,33 @@ static void print_json(sf_text *text, const density_result *result)
     sf_json_real(&json, "h", result->h);
     if (y->at == NULL) {
         print_reals(&json, "grid", x->at, x->count);
-        print_reals(&json, "density", result->values, result->count);
     } else {
         sf_json_array(&json, "grid");
         print_reals(&json, NULL, x->at, x->count);
         print_reals(&json, NULL, y->at, y->count);
         sf_json_end_array(&json);
-        sf_json_array(&json, "density");
-        for (size_t r = 0; r < y->count; r++)
-            print_reals(&json, NULL, result->values + r * x->count, x->count);
-        sf_json_end_array(&json);
     }
+    print_values(&json, "density", result, result->values);
+    print_epochs(&json, result);
     sf_json_end_object(&json);
+}
+
+/* By its number, from 0, in the order of the epochs. */
+static void print_epoch_heads(sf_text *text, const density_result *result, bool csv)
+{
+    for (size_t k = 0; k < result->list->epochs.count; k++) {
+        char head[32];
+        snprintf(head, sizeof head, "epoch %zu", k);
+        sf_text_printf(text, csv ? ",%s" : "  %14s", head);
+    }
+}
+
+static void print_cell(sf_text *text, double value, bool csv)
+{
+    if (isnan(value))
+        sf_text_printf(text, csv ? ",%s" : "  %14s", csv ? "" : "-");
+    else
+        sf_text_printf(text, csv ? ",%.17g" : "  %14.7g", value);
 }
 
 static void print_table(sf_text *text, const density_result *result, bool csv)
@@ -303,11 +390,14 @@ static void print_table(sf_text *text, const density_result *result, bool csv)
         sf_text_printf(text, "%14s  %14s  %14s", "x", "y", "density");
     else
         sf_text_printf(text, "%14s  %14s", "x", "density");
+    print_epoch_heads(text, result, csv);
     for (size_t k = 0; k < result->count; k++) {
         sf_text_printf(text, csv ? "\n%.17g" : "\n%14.7g", x->at[k % x->count]);
         if (plane)
             sf_text_printf(text, csv ? ",%.17g" : "  %14.7g", y->at[k / x->count]);
-        sf_text_printf(text, csv ? ",%.17g" : "  %14.7g", result->values[k]);
+        print_cell(text, result->values[k], csv);
+        for (size_t e = 0; e < result->list->epochs.count; e++)
+            print_cell(text, result->epoch_values[e * result->count + k], csv);
     }
 }
 
@@ -317,6 +407,8 @@ static int answer_series(const app_call *call, const app_series_list *list, void
     density_result result = {
         .list = list, .series = &list->items[0], .h = request->h, .selector = request->selector};
     int status = estimate(call, request, &result, error);
+    if (status == SF_OK && list->epochs.items != NULL)
+        status = estimate_epochs(call, request, &result, error);
     const char *plot = app_value(call, "plot", NULL);
     if (status == SF_OK && plot != NULL)
         status = write_plot(plot, request, &result, call->arguments[0], error);
@@ -331,6 +423,8 @@ static int answer_series(const app_call *call, const app_series_list *list, void
     sf_free(result.axes[0].at);
     sf_free(result.axes[1].at);
     sf_free(result.values);
+    sf_free(result.epoch_h);
+    sf_free(result.epoch_values);
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include "core/memory.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 static int64_t overlap(sf_span a, sf_span b)
@@ -25,21 +26,22 @@ static app_epoch describe_epoch(const sf_recording *recording, const sf_epoch *e
     return known;
 }
 
-static int count_each(app_epochs *e, const sf_recording *recording, const sf_epoch *epochs,
-                      sf_counter *counter, sf_error *error)
+static int describe(app_epochs *e, const sf_recording *recording, const sf_epoch *epochs, sf_error *error)
 {
+    size_t values = e->count * e->item_count;
     e->items = sf_resize(NULL, e->count, sizeof *e->items);
-    e->counts = sf_resize(NULL, e->count * e->item_count, sizeof *e->counts);
-    int status = e->items != NULL && e->counts != NULL ? SF_OK : sf_fail_memory(error);
-    for (size_t k = 0; k < e->count && status == SF_OK; k++) {
+    e->values = sf_resize(NULL, values, sizeof *e->values);
+    if (e->items == NULL || e->values == NULL)
+        return sf_fail_memory(error);
+    for (size_t k = 0; k < e->count; k++)
         e->items[k] = describe_epoch(recording, &epochs[k]);
-        status = sf_counter_count(counter, &epochs[k].span, e->counts + k * e->item_count, error);
-    }
-    return status;
+    for (size_t i = 0; i < values; i++)
+        e->values[i] = NAN;
+    return SF_OK;
 }
 
-int app_epochs_count(app_epochs *epochs, const app_call *call, const sf_recording *recording,
-                     sf_counter *counter, size_t item_count, sf_error *error)
+int app_epochs_open(app_epochs *epochs, const app_call *call, const sf_recording *recording,
+                    size_t item_count, sf_error *error)
 {
     *epochs = (app_epochs){.item_count = item_count};
     const char *path = app_value(call, "epochs", NULL);
@@ -49,8 +51,24 @@ int app_epochs_count(app_epochs *epochs, const app_call *call, const sf_recordin
     int status = sf_epochs_read(&read, &epochs->count, path, error);
     if (status != SF_OK)
         return status;
-    status = count_each(epochs, recording, read, counter, error);
+    status = describe(epochs, recording, read, error);
     sf_free(read);
+    if (status != SF_OK)
+        app_epochs_free(epochs);
+    return status;
+}
+
+int app_epochs_count(app_epochs *epochs, const app_call *call, const sf_recording *recording,
+                     sf_counter *counter, size_t item_count, sf_error *error)
+{
+    int status = app_epochs_open(epochs, call, recording, item_count, error);
+    if (status != SF_OK || epochs->items == NULL)
+        return status;
+    epochs->counts = sf_resize(NULL, epochs->count * item_count, sizeof *epochs->counts);
+    status = epochs->counts != NULL ? SF_OK : sf_fail_memory(error);
+    for (size_t k = 0; k < epochs->count && status == SF_OK; k++)
+        status =
+            sf_counter_count(counter, &epochs->items[k].epoch.span, epochs->counts + k * item_count, error);
     if (status != SF_OK)
         app_epochs_free(epochs);
     return status;
@@ -60,7 +78,33 @@ void app_epochs_free(app_epochs *epochs)
 {
     sf_free(epochs->items);
     sf_free(epochs->counts);
+    sf_free(epochs->values);
     *epochs = (app_epochs){0};
+}
+
+static sf_span meet(sf_span a, sf_span b)
+{
+    sf_span both = {a.start_ns > b.start_ns ? a.start_ns : b.start_ns,
+                    a.stop_ns < b.stop_ns ? a.stop_ns : b.stop_ns};
+    both.stop_ns = both.stop_ns > both.start_ns ? both.stop_ns : both.start_ns;
+    return both;
+}
+
+int app_epoch_view(sf_recording *view, const sf_recording *recording, const app_epoch *epoch, sf_error *error)
+{
+    sf_span span = epoch->epoch.span;
+    *view = *recording;
+    view->spikes += sf_spikes_lower_bound(recording->spikes, recording->spike_count, span.start_ns);
+    view->spike_count = epoch->spikes;
+    view->recorded = meet(recording->recorded, span);
+    view->observed_count = 0;
+    view->observed = sf_resize(NULL, recording->observed_count, sizeof *view->observed);
+    if (view->observed == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < recording->observed_count; i++)
+        if (overlap(recording->observed[i], span) > 0)
+            view->observed[view->observed_count++] = meet(recording->observed[i], span);
+    return SF_OK;
 }
 
 void app_epochs_json(sf_json *json, const app_epochs *e)
@@ -91,7 +135,7 @@ uint64_t app_epochs_with(const app_epochs *e, size_t i)
 
 void app_epochs_item_json(sf_json *json, const app_epochs *e, size_t i)
 {
-    if (e->items == NULL)
+    if (e->counts == NULL)
         return;
     sf_json_uint(json, "epochs", app_epochs_with(e, i));
     sf_json_array(json, "epoch_counts");
@@ -100,7 +144,17 @@ void app_epochs_item_json(sf_json *json, const app_epochs *e, size_t i)
     sf_json_end_array(json);
 }
 
-/* ---- the table ---- */
+void app_epochs_values_json(sf_json *json, const char *key, const app_epochs *e, size_t i)
+{
+    if (e->items == NULL)
+        return;
+    sf_json_array(json, key);
+    for (size_t k = 0; k < e->count; k++)
+        sf_json_real(json, NULL, e->values[k * e->item_count + i]);
+    sf_json_end_array(json);
+}
+
+/* ---- the tables ---- */
 
 #define MOST_LABELS 6
 
@@ -161,4 +215,42 @@ void app_epochs_print(sf_text *text, const app_epochs *e, sf_text (*name)(const 
     app_table_print(&table, text, 1 + 2 * label_count);
     if (!all)
         sf_text_printf(text, "and more labels: --json has every epoch\n");
+}
+
+#define MOST_EPOCHS 6 /* columns */
+
+static void print_heads(app_table *table, const app_epochs *e, size_t columns)
+{
+    app_table_cell(table, "of");
+    for (size_t k = 0; k < columns; k++) {
+        const sf_epoch *epoch = &e->items[k].epoch;
+        if (epoch->label[0] != '\0')
+            app_table_cell(table, "%s", epoch->label);
+        else
+            app_table_cell(table, "from %.6g s", (double)epoch->span.start_ns * 1e-9);
+    }
+}
+
+void app_epochs_print_values(sf_text *text, const app_epochs *e, const char *what,
+                             sf_text (*name)(const void *context, size_t item), const void *context,
+                             const size_t *items, size_t item_count)
+{
+    if (e->items == NULL || item_count == 0)
+        return;
+    size_t columns = e->count < MOST_EPOCHS ? e->count : MOST_EPOCHS;
+    app_table table = {0};
+    sf_text_printf(text, "\n%s in each of %zu epochs taken alone\n", what, e->count);
+    print_heads(&table, e, columns);
+    for (size_t i = 0; i < item_count; i++) {
+        sf_text spelt = name(context, items[i]);
+        app_table_cell(&table, "%s", spelt.data != NULL ? spelt.data : "");
+        sf_text_free(&spelt);
+        for (size_t k = 0; k < columns; k++) {
+            double value = e->values[k * e->item_count + items[i]];
+            app_table_cell(&table, isnan(value) ? "-" : "%.4g", value);
+        }
+    }
+    app_table_print(&table, text, 1 + columns);
+    if (columns < e->count)
+        sf_text_printf(text, "and more epochs: --json has every one\n");
 }

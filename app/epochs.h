@@ -18,15 +18,24 @@ typedef struct app_epoch {
 typedef struct app_epochs {
     app_epoch *items; /**< NULL without --epochs */
     size_t count;
-    size_t item_count; /**< how many episodes were counted in each */
-    uint64_t *counts;  /**< count rows of item_count: each epoch as if it were all there is */
+    size_t item_count; /**< how many things were looked at in each */
+    /* count rows of item_count, of each epoch as if it were all there is; either may be NULL: */
+    uint64_t *counts; /**< of episodes */
+    double *values;   /**< of whatever else; NaN where it has none */
 } app_epochs;
 
-/** Counts the counter's `item_count` episodes in each epoch of --epochs; without that option there are none.
- */
+/** Reads --epochs, with room for `item_count` values, NaN so far; without that option there are none. */
+int app_epochs_open(app_epochs *epochs, const app_call *call, const sf_recording *recording,
+                    size_t item_count, sf_error *error);
+void app_epochs_free(app_epochs *epochs);
+
+/** Counts the counter's `item_count` episodes in each epoch of --epochs. */
 int app_epochs_count(app_epochs *epochs, const app_call *call, const sf_recording *recording,
                      sf_counter *counter, size_t item_count, sf_error *error);
-void app_epochs_free(app_epochs *epochs);
+
+/** What of the recording lies in the epoch: all is borrowed but view->observed, which sf_free takes. */
+int app_epoch_view(sf_recording *view, const sf_recording *recording, const app_epoch *epoch,
+                   sf_error *error);
 
 /** In how many epochs episode i occurs; 0 without --epochs. */
 uint64_t app_epochs_with(const app_epochs *epochs, size_t i);
@@ -36,10 +45,18 @@ uint64_t app_epochs_with(const app_epochs *epochs, size_t i);
 void app_epochs_json(sf_json *json, const app_epochs *epochs);
 void app_epochs_item_json(sf_json *json, const app_epochs *epochs, size_t i);
 
+/** The values of item i as an array of this name; nothing without --epochs. */
+void app_epochs_values_json(sf_json *json, const char *key, const app_epochs *epochs, size_t i);
+
 /** A table of counts and rates by the epochs' labels, of the episodes that `names` spells, numbered by
  * `items`; nothing without --epochs. */
 void app_epochs_print(sf_text *text, const app_epochs *epochs,
                       sf_text (*name)(const void *context, size_t item), const void *context,
                       const size_t *items, size_t item_count);
+
+/** The same of values, by epoch; `what` is what they are. */
+void app_epochs_print_values(sf_text *text, const app_epochs *epochs, const char *what,
+                             sf_text (*name)(const void *context, size_t item), const void *context,
+                             const size_t *items, size_t item_count);
 
 #endif

@@ -10,6 +10,7 @@
 #include "core/file.h"
 #include "core/memory.h"
 #include "graph/file.h"
+#include "graph/sttc.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -32,19 +33,50 @@ static bool is_json(const char *path)
     return dot != NULL && strcmp(dot, ".json") == 0;
 }
 
-/* ---- epochs: the edges of a graph of episodes counted in each alone ---- */
+/* ---- epochs: the edges of a graph in each alone ---- */
 
 static sf_episode pair_of(const sf_link *link)
 {
     return (sf_episode){.size = 2, .units = {link->from, link->to}, .delays = {link->delay}};
 }
 
+static int tile_epoch(double *coefficients, const sf_connectivity *graph, const sf_recording *recording,
+                      const app_epoch *epoch, sf_error *error)
+{
+    sf_recording view;
+    sf_trains trains = {0};
+    int status = app_epoch_view(&view, recording, epoch, error);
+    if (status != SF_OK)
+        return status;
+    const sf_sttc_options how = {.dt_ns = graph->links[0].delay.high_ns, /* of all links */
+                                 .recorded = {view.recorded.start_ns, view.recorded.stop_ns},
+                                 .threads = 1};
+    if (view.spike_count > 0)
+        status = sf_trains_split(&trains, view.spikes, view.spike_count, view.units.count, error);
+    if (status == SF_OK && view.spike_count > 0)
+        status = sf_sttc_of_links(coefficients, graph, &trains, &how, error);
+    sf_trains_free(&trains);
+    sf_free(view.observed);
+    return status;
+}
+
+static int tile_epochs(app_epochs *epochs, const app_call *call, const sf_connectivity *graph,
+                       const sf_recording *recording, sf_error *error)
+{
+    int status = app_epochs_open(epochs, call, recording, graph->count, error);
+    for (size_t k = 0; k < epochs->count && graph->count > 0 && status == SF_OK; k++)
+        status = tile_epoch(epochs->values + k * graph->count, graph, recording, &epochs->items[k], error);
+    return status;
+}
+
 static int count_epochs(app_epochs *epochs, const app_call *call, const sf_connectivity *graph,
                         const sf_recording *recording, sf_error *error)
 {
     *epochs = (app_epochs){0};
-    if (graph->is_tiling || !app_has(call, "epochs"))
+    if (!app_has(call, "epochs"))
         return SF_OK;
+    if (graph->is_tiling)
+        return tile_epochs(epochs, call, graph, recording, error);
     sf_episode *pairs = sf_resize(NULL, graph->count, sizeof *pairs);
     sf_counter *counter = NULL;
     int status = pairs != NULL ? SF_OK : sf_fail_memory(error);
@@ -62,7 +94,11 @@ static int count_epochs(app_epochs *epochs, const app_call *call, const sf_conne
 
 static void add_edge(const void *context, sf_json *json, size_t link)
 {
-    app_epochs_item_json(json, context, link);
+    const app_epochs *epochs = context;
+    if (epochs->counts != NULL)
+        app_epochs_item_json(json, epochs, link);
+    else
+        app_epochs_values_json(json, "epoch_coefficients", epochs, link);
 }
 
 static void add_document(const void *context, sf_json *json)
@@ -193,7 +229,12 @@ static sf_text name_edge(const void *context, size_t link)
 {
     const naming *names = context;
     sf_episode pair = pair_of(&names->graph->links[link]);
-    return app_episode_text(&pair, names->units);
+    if (!names->graph->is_tiling)
+        return app_episode_text(&pair, names->units);
+    sf_text text = {0};
+    sf_text_printf(&text, "%s %s", names->units->items[pair.units[0]].name,
+                   names->units->items[pair.units[1]].name);
+    return text;
 }
 
 static void print_epochs(sf_text *text, const sf_connectivity *graph, const sf_units *units,
@@ -203,7 +244,10 @@ static void print_epochs(sf_text *text, const sf_connectivity *graph, const sf_u
     size_t links[TABLE_TOP];
     for (size_t i = 0; i < shown; i++)
         links[i] = (size_t)(rows[i].link - graph->links);
-    app_epochs_print(text, epochs, name_edge, &names, links, shown);
+    if (graph->is_tiling)
+        app_epochs_print_values(text, epochs, "sttc", name_edge, &names, links, shown);
+    else
+        app_epochs_print(text, epochs, name_edge, &names, links, shown);
 }
 
 static int print_table(sf_text *text, const sf_connectivity *graph, const sf_units *units,

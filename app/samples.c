@@ -154,7 +154,7 @@ static int add_units(app_series_list *list, unit_columns *all, const sf_recordin
 }
 
 static int gather_units(const app_call *call, const sf_recording *recording, bool rates, int64_t window,
-                        app_series_list *list, sf_error *error)
+                        bool again, app_series_list *list, sf_error *error)
 {
     unit_columns all;
     int status = open_columns(&all, recording->units.count);
@@ -164,7 +164,7 @@ static int gather_units(const app_call *call, const sf_recording *recording, boo
         sf_fail_memory(error);
     else
         status = add_units(list, &all, recording, error);
-    if (status == SF_OK && all.coincident > 0)
+    if (status == SF_OK && all.coincident > 0 && !again)
         app_warn(call, "%s: left out %" PRIu64 " intervals of length 0: a unit has two spikes at one time",
                  recording->path, all.coincident);
     free_columns(&all);
@@ -254,14 +254,61 @@ static const quantity quantities[] = {
     {"position", "position", "um", ""},
 };
 
+/* `again`: of a part of what was gathered before; what there is to warn of was said then. */
 static int gather(const app_call *call, const char *name, const sf_recording *recording, int64_t window,
-                  app_series_list *list, sf_error *error)
+                  bool again, app_series_list *list, sf_error *error)
 {
     if (strcmp(name, "delay") == 0)
         return gather_delays(call, recording, list, error);
     if (strcmp(name, "position") == 0)
         return gather_positions(recording, list, error);
-    return gather_units(call, recording, strcmp(name, "rate") == 0, window, list, error);
+    return gather_units(call, recording, strcmp(name, "rate") == 0, window, again, list, error);
+}
+
+/* ---- epochs ---- */
+
+/* Series are of units, of which a part of the recording may have fewer, or always the same. */
+static app_series *find_series(app_series_list *list, const app_series *part, size_t place)
+{
+    if (part->unit < 0)
+        return &list->items[place];
+    app_series *series = list->items;
+    while (series->unit != part->unit)
+        series++;
+    return series;
+}
+
+static int gather_epoch(const app_call *call, const char *name, const sf_recording *recording, int64_t window,
+                        app_series_list *list, size_t k, sf_error *error)
+{
+    sf_recording view;
+    app_series_list parts = {0};
+    int status = app_epoch_view(&view, recording, &list->epochs.items[k], error);
+    if (status != SF_OK)
+        return status;
+    if (view.spike_count > 0)
+        status = gather(call, name, &view, window, true, &parts, error);
+    status = status == SF_DATA ? SF_OK : status; /* an epoch without samples */
+    for (size_t i = 0; status == SF_OK && i < parts.count; i++) {
+        find_series(list, &parts.items[i], i)->epochs[k] = parts.items[i].samples;
+        parts.items[i].samples = (sf_samples){0};
+    }
+    app_samples_free(&parts);
+    sf_free(view.observed);
+    return status;
+}
+
+static int gather_epochs(const app_call *call, const char *name, const sf_recording *recording,
+                         int64_t window, app_series_list *list, sf_error *error)
+{
+    int status = app_epochs_open(&list->epochs, call, recording, list->count, error);
+    for (size_t i = 0; status == SF_OK && list->epochs.items != NULL && i < list->count; i++) {
+        list->items[i].epochs = sf_alloc(list->epochs.count, sizeof *list->items[i].epochs);
+        status = list->items[i].epochs != NULL ? SF_OK : sf_fail_memory(error);
+    }
+    for (size_t k = 0; status == SF_OK && k < list->epochs.count; k++)
+        status = gather_epoch(call, name, recording, window, list, k, error);
+    return status;
 }
 
 static int load_recording(const app_call *call, const char *name, app_series_list *list, sf_error *error)
@@ -285,7 +332,9 @@ static int load_recording(const app_call *call, const char *name, app_series_lis
         status = app_load(call, call->arguments[0], &recording, error);
     if (status != SF_OK)
         return status;
-    status = gather(call, name, &recording, window, list, error);
+    status = gather(call, name, &recording, window, false, list, error);
+    if (status == SF_OK)
+        status = gather_epochs(call, name, &recording, window, list, error);
     sf_recording_free(&recording);
     return status;
 }
@@ -318,7 +367,11 @@ void app_samples_free(app_series_list *list)
     for (size_t i = 0; i < list->count; i++) {
         sf_free(list->items[i].name);
         sf_samples_free(&list->items[i].samples);
+        for (size_t k = 0; list->items[i].epochs != NULL && k < list->epochs.count; k++)
+            sf_samples_free(&list->items[i].epochs[k]);
+        sf_free(list->items[i].epochs);
     }
+    app_epochs_free(&list->epochs);
     sf_free(list->items);
     *list = (app_series_list){0};
 }

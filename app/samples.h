@@ -3,7 +3,7 @@
 #ifndef SF_APP_SAMPLES_H
 #define SF_APP_SAMPLES_H
 
-#include "app/command.h"
+#include "app/epochs.h"
 #include "density/samples.h"
 #include "density/select.h"
 
@@ -12,6 +12,7 @@ typedef struct app_series {
     char *name;   /**< the unit or link; empty for a file of numbers */
     int64_t unit; /**< the unit's index, or -1 */
     sf_samples samples;
+    sf_samples *epochs; /**< with --epochs: what lies in each, alone; n is 0 where nothing does */
 } app_series;
 
 /** Zero-initialise before filling. */
@@ -21,6 +22,7 @@ typedef struct app_series_list {
     const char *quantity; /**< "samples", "interval", ... for axes */
     const char *of;       /**< what a series belongs to: "unit", "link", or "" */
     const char *measure;  /**< "s", "Hz", "um", or "" where numbers have no unit */
+    app_epochs epochs;    /**< of --epochs; the items that values belong to are the series */
 } app_series_list;
 
 /** --quantity --episode --window: what to take from a recording */
@@ -28,7 +30,8 @@ extern const app_option app_quantity_options[];
 
 /**
  * Reads the call's first argument: numbers, or with --quantity a recording, by the selection. Of a recording
- * every unit with spikes, or every link of an episode, is a series of its own; they are never pooled.
+ * every unit with spikes, or every link of an episode, is a series of its own; they are never pooled. Samples
+ * are of all of --epochs together, and of each alone.
  */
 int app_samples_load(const app_call *call, app_series_list *list, sf_error *error);
 void app_samples_free(app_series_list *list);

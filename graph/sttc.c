@@ -160,6 +160,25 @@ static int check_options(const sf_trains *trains, const sf_sttc_options *options
     return SF_OK;
 }
 
+int sf_sttc_of_links(double *coefficients, const sf_connectivity *graph, const sf_trains *trains,
+                     const sf_sttc_options *options, sf_error *error)
+{
+    int status = check_options(trains, options, error);
+    if (status != SF_OK)
+        return status;
+    pass p = {.trains = trains, .options = options, .tiled = sf_resize(NULL, trains->count, sizeof *p.tiled)};
+    if (p.tiled == NULL)
+        return sf_fail_memory(error);
+    sf_parallel_for(options->threads, trains->count, tile_train, &p);
+    for (size_t i = 0; i < graph->count; i++) {
+        uint32_t a = graph->links[i].from, b = graph->links[i].to;
+        coefficients[i] =
+            coefficient(trains->items[a], trains->items[b], p.tiled[a], p.tiled[b], options->dt_ns);
+    }
+    sf_free(p.tiled);
+    return SF_OK;
+}
+
 /* ---- surrogates
  * ---------------------------------------------------------------------------------------------- */
 
