@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Neurodata Without Borders 2: spike times of the Units table. Ragged columns are a flat array and the
- * exclusive end of each row in it, of any integer width. https://nwb-schema.readthedocs.io */
+/* Neurodata Without Borders 2: spike times of the Units table, and intervals as markers. Ragged columns are a
+ * flat array and the exclusive end of each row in it, of any integer width. https://nwb-schema.readthedocs.io
+ */
 #include "replay/reader.h"
 
 #include "core/error.h"
@@ -433,6 +434,118 @@ static int read_observed(sf_recording *recording, hid_t table, const char *path,
     return SF_OK;
 }
 
+/* ---- intervals: tables of epochs, trials and the like become markers ---- */
+
+typedef struct interval_tables {
+    sf_recording *recording;
+    const char *path;
+    size_t capacity; /* of the recording's markers */
+    int status;
+    sf_error *error;
+} interval_tables;
+
+/* Rows may lack a stop. */
+static int add_marker(interval_tables *to, double seconds, const char *label, const char *suffix)
+{
+    sf_recording *recording = to->recording;
+    void *markers = recording->markers;
+    if (isnan(seconds))
+        return SF_OK;
+    if (!sf_seconds_fit(seconds))
+        return sf_fail(to->error, SF_DATA, to->path, "damaged: the interval %s is at %g s", label, seconds);
+    if (sf_reserve(&markers, &to->capacity, recording->marker_count + 1, sizeof *recording->markers) != 0)
+        return sf_fail_memory(to->error);
+    recording->markers = markers;
+    sf_marker *marker = &recording->markers[recording->marker_count++];
+    *marker = (sf_marker){.time_ns = sf_seconds_to_ns(seconds), .kind = SF_MARKER_TEXT};
+    int room = (int)(sizeof marker->text - 1 - strlen(suffix));
+    snprintf(marker->text, sizeof marker->text, "%.*s%s", room, label, suffix);
+    return SF_OK;
+}
+
+/* What names the rows of a table: their tags, with commas, else the table. */
+typedef struct interval_tags {
+    char **texts;
+    size_t count;
+    size_t *ends; /* NULL: none */
+} interval_tags;
+
+static int read_tags(interval_tags *tags, hid_t table, size_t rows, const char *path, sf_error *error)
+{
+    *tags = (interval_tags){0};
+    if (sf_hdf_class(table, "tags") != H5T_STRING || !sf_hdf_is_dataset(table, "tags_index"))
+        return SF_OK;
+    size_t found;
+    int status = sf_hdf_read_strings(table, "tags", path, &tags->texts, &tags->count, error);
+    if (status == SF_OK)
+        status = read_ends(table, "tags", tags->count, path, &tags->ends, &found, error);
+    if (status == SF_OK && found != rows)
+        status = sf_fail(error, SF_DATA, path, "damaged: tags_index has %zu rows and there are %zu intervals",
+                         found, rows);
+    return status;
+}
+
+static void name_row(char label[SF_MARKER_TEXT_SIZE], const interval_tags *tags, size_t row,
+                     const char *table)
+{
+    size_t length = 0, begin = row > 0 && tags->ends != NULL ? tags->ends[row - 1] : 0;
+    size_t end = tags->ends != NULL ? tags->ends[row] : 0;
+    snprintf(label, SF_MARKER_TEXT_SIZE, "%s", begin < end ? "" : table);
+    for (size_t i = begin; i < end && length < SF_MARKER_TEXT_SIZE; i++)
+        length += (size_t)snprintf(label + length, SF_MARKER_TEXT_SIZE - length, "%s%s", i > begin ? "," : "",
+                                   tags->texts[i]);
+}
+
+static int read_intervals(interval_tables *to, hid_t table, const char *name)
+{
+    void *starts = NULL, *stops = NULL;
+    size_t rows, stop_rows;
+    interval_tags tags = {0};
+    int status = sf_hdf_read(table, "start_time", to->path, H5T_NATIVE_DOUBLE, sizeof(double), &starts, &rows,
+                             to->error);
+    if (status == SF_OK)
+        status = sf_hdf_read(table, "stop_time", to->path, H5T_NATIVE_DOUBLE, sizeof(double), &stops,
+                             &stop_rows, to->error);
+    if (status == SF_OK && stop_rows != rows)
+        status = sf_fail(to->error, SF_DATA, to->path, "damaged: %s has %zu starts and %zu stops", name, rows,
+                         stop_rows);
+    if (status == SF_OK)
+        status = read_tags(&tags, table, rows, to->path, to->error);
+    for (size_t i = 0; status == SF_OK && i < rows; i++) {
+        char label[SF_MARKER_TEXT_SIZE];
+        name_row(label, &tags, i, name);
+        status = add_marker(to, ((double *)starts)[i], label, "");
+        if (status == SF_OK)
+            status = add_marker(to, ((double *)stops)[i], label, " end");
+    }
+    sf_hdf_free_strings(tags.texts, tags.texts != NULL ? tags.count : 0);
+    sf_free(tags.ends);
+    sf_free(starts);
+    sf_free(stops);
+    return status;
+}
+
+static int visit_intervals(void *context, hid_t group, const char *name)
+{
+    interval_tables *to = context;
+    hid_t table = sf_hdf_open(group, name);
+    if (table >= 0 && H5Iget_type(table) == H5I_GROUP && sf_hdf_is_dataset(table, "start_time") &&
+        sf_hdf_is_dataset(table, "stop_time"))
+        to->status = read_intervals(to, table, name);
+    sf_hdf_close(table);
+    return to->status != SF_OK;
+}
+
+static int read_markers(sf_recording *recording, const sf_input *input, sf_error *error)
+{
+    interval_tables to = {.recording = recording, .path = input->path, .error = error};
+    hid_t intervals = sf_hdf_open(input->file, "/intervals");
+    if (intervals >= 0 && H5Iget_type(intervals) == H5I_GROUP)
+        sf_hdf_each_member(intervals, visit_intervals, &to);
+    sf_hdf_close(intervals);
+    return to.status;
+}
+
 /* ---- the whole ---- */
 
 static int read_metadata(sf_recording *recording, hid_t table, const sf_input *input, sf_error *error)
@@ -484,6 +597,8 @@ static int read_table(sf_recording *recording, hid_t table, const sf_input *inpu
         status = read_observed(recording, table, input->path, error);
     if (status == SF_OK)
         status = read_metadata(recording, table, input, error);
+    if (status == SF_OK)
+        status = read_markers(recording, input, error);
     sf_free(seconds);
     sf_free(ends);
     return status;

@@ -333,6 +333,63 @@ static void sparse_nwb_is_read(void **state)
     sf_recording_free(&recording);
 }
 
+static void assert_marker(const sf_recording *recording, size_t i, int64_t time_ns, const char *text)
+{
+    assert_int_equal(recording->markers[i].time_ns, time_ns);
+    assert_int_equal(recording->markers[i].kind, SF_MARKER_TEXT);
+    assert_string_equal(recording->markers[i].text, text);
+}
+
+static void fill_intervals(hid_t file)
+{
+    static const double starts[] = {0, 2.5, 3}, stops[] = {1, 3, NAN}, ends[] = {1, 1, 3}, trials[] = {0.5};
+    static const char *const tags[] = {"rest", "light", "weak"};
+    test_hdf_fill_nwb(file);
+    test_hdf_numbers(file, "/intervals/epochs/start_time", H5T_IEEE_F64LE, 3, 0, starts);
+    test_hdf_numbers(file, "/intervals/epochs/stop_time", H5T_IEEE_F64LE, 3, 0, stops);
+    test_hdf_strings(file, "/intervals/epochs/tags", 0, 3, tags);
+    test_hdf_numbers(file, "/intervals/epochs/tags_index", H5T_STD_U8LE, 3, 0, ends);
+    test_hdf_numbers(file, "/intervals/trials/start_time", H5T_IEEE_F32LE, 1, 0, trials);
+    test_hdf_numbers(file, "/intervals/trials/stop_time", H5T_IEEE_F32LE, 1, 0, trials);
+    test_hdf_group(file, "/intervals/notes");
+}
+
+static void intervals_of_nwb_are_markers(void **state)
+{
+    (void)state;
+    hid_t file = test_hdf_create(path);
+    fill_intervals(file);
+    test_hdf_close(file);
+    sf_recording recording = read_good();
+    assert_int_equal(recording.marker_count, 7);
+    assert_marker(&recording, 0, 0, "rest");
+    assert_marker(&recording, 1, 500000000, "trials");
+    assert_marker(&recording, 2, 500000000, "trials end");
+    assert_marker(&recording, 3, 1000000000, "rest end");
+    assert_marker(&recording, 4, 2500000000, "epochs"); /* it has no tags */
+    assert_marker(&recording, 5, 3000000000, "epochs end");
+    assert_marker(&recording, 6, 3000000000, "light,weak"); /* without a stop */
+    sf_recording_free(&recording);
+
+    static const struct {
+        const char *dataset;
+        size_t rows;
+        double values[3];
+        const char *words;
+    } bad[] = {{"/intervals/epochs/stop_time", 2, {1, 2}, "epochs has 3 starts and 2 stops"},
+               {"/intervals/epochs/tags_index", 2, {1, 3}, "tags_index has 2 rows and there are 3 intervals"},
+               {"/intervals/epochs/tags_index", 3, {1, 2, 9}, "row 2 of tags_index is 9"},
+               {"/intervals/epochs/start_time", 3, {0, 1, 1e300}, "the interval light,weak is at 1e+300 s"}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        file = test_hdf_create(path);
+        fill_intervals(file);
+        test_hdf_remove(file, bad[i].dataset);
+        test_hdf_numbers(file, bad[i].dataset, H5T_IEEE_F64LE, bad[i].rows, 0, bad[i].values);
+        test_hdf_close(file);
+        assert_refused(SF_DATA, bad[i].words);
+    }
+}
+
 static void assert_damaged_nwb(const char *dataset, size_t rows, const double *values, const char *words)
 {
     hid_t file = test_hdf_create(path);
@@ -681,7 +738,7 @@ static void no_failed_allocation_leaks(void **state)
     test_hdf_close(file);
     test_fail_every_allocation(open_and_free, NULL);
     file = test_hdf_create(path);
-    test_hdf_fill_nwb(file);
+    fill_intervals(file);
     test_hdf_close(file);
     test_fail_every_allocation(open_and_free, NULL);
     write_own("recording");
@@ -721,6 +778,7 @@ int main(void)
         WITH_PATH(promised_sizes_are_checked),
         WITH_PATH(other_files_are_not_followed),
         WITH_PATH(nwb_is_read),
+        WITH_PATH(intervals_of_nwb_are_markers),
         WITH_PATH(sparse_nwb_is_read),
         WITH_PATH(damaged_nwb_is_refused),
         WITH_PATH(one_of_several_tables_is_chosen),
