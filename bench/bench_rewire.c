@@ -20,11 +20,11 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { RUNS = 3, SIZES = 5 };
+enum { RUNS = 3, SIZES = 6 };
 
 static const struct {
     uint32_t vertices, edges;
-} sizes[SIZES] = {{26, 441}, {60, 1200}, {419, 4647}, {1024, 30000}, {4096, 120000}};
+} sizes[SIZES] = {{26, 441}, {60, 1200}, {419, 4647}, {800, 20000}, {1024, 30000}, {4096, 120000}};
 
 static int draw(sf_csr *graph, uint32_t vertices, uint32_t edges, sf_error *error)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rewiring on the device, as core/backend_rewire.h says: one warp for each graph, as many at once as fit.
+ * Rewiring on the device, as core/backend_rewire.h says: one block for each graph, as many at once as fit.
  *
- *   rewire   32 tries in a row at once, each against the graph as it is. Those in front of the first that an
- *            earlier one might have changed are done; that one begins the next 32. With m edges that is after
- *            some sqrt(0.4 m) of them, so most of a warp works from a thousand edges on.
- *   census   counts what three vertices are joined like, a word of 32 third vertices at a time.
+ *   rewire   as many tries in a row at once as the block has threads, each against the graph as it is. Those
+ * in front of the first that an earlier one might have changed are done; that one begins the next step. With
+ * m edges that is after some sqrt(0.4 m) of them: a block is one warp, and four for many edges. census counts
+ * what three vertices are joined like, a word of 32 third vertices at a time.
  *
- * A graph is its edges, head and tail in a word, and a matrix of bits, both in shared memory where it is
- * small. The floor of a chain is the way of a try: random numbers, two edges, two bits, marks, again.
+ * A graph is its edges, head and tail in a word, and a matrix of bits, both in shared memory where they fit.
+ * The floor of a chain is the way of a step: random numbers, two edges, two bits, marks, again.
  */
 #include "gpu/device.cuh"
 
@@ -18,15 +18,17 @@ extern "C" {
 
 #define LANES 32u
 #define ALL_LANES (~0u)
-#define MOST_VERTICES 16384u /* tails and heads are half a word; marks have to fit into shared memory */
+#define MOST_VERTICES 16384u /* tails and heads are half a word; and a matrix takes 32 MiB */
 #define MOST_EDGES (1u << 22)
-#define SHARED_GRAPH (48u << 10)  /* a larger graph lies in global memory: more of them run at once */
-#define SHARED_CENSUS (96u << 10) /* and matrices for the census */
+#define SHARED_CENSUS (96u << 10) /* larger matrices for the census lie in global memory: more blocks run */
 #define CENSUS_WARPS 8u
+#define MARKS 1024u /* a power of two; that vertices share one seldom delays a try, and changes nothing */
+#define WIDE_EDGES 8192u
+#define WIDE_WARPS 4u
 
 /* What all graphs of a job share. */
 typedef struct shape {
-    uint32_t vertices, row_words, count;
+    uint32_t vertices, row_words, count, marks;
     bool directed, in_shared;
 } shape;
 
@@ -39,9 +41,9 @@ typedef struct rewire_view {
     uint32_t *matrices; /* [graph][vertex][word]; NULL where they are in shared memory */
 } rewire_view;
 
-/* A graph in the hands of its warp. */
+/* A graph in the hands of its block. */
 typedef struct chain {
-    uint32_t *tails, *heads; /* by vertex: lanes whose try changes edges out of it, into it */
+    uint32_t *tails, *heads; /* [mark][warp]: lanes whose try changes an edge out of, into such a vertex */
     uint32_t *matrix, *edges;
 } chain;
 
@@ -104,61 +106,83 @@ static __device__ void part(const shape &s, const chain &c, uint32_t from, uint3
     atomicAnd(&c.matrix[word_of(s, from, to)], ~(1u << to % 32));
 }
 
-static __device__ chain start(const rewire_view &v, uint32_t *room, uint32_t lane)
+template <uint32_t WARPS> static __device__ void sync_block(void)
 {
+    if (WARPS == 1)
+        __syncwarp();
+    else
+        __syncthreads();
+}
+
+template <uint32_t WARPS> static __device__ chain start(const rewire_view &v, uint32_t *room)
+{
+    uint32_t marks = v.s.marks * WARPS, words = matrix_words(v.s);
     chain c = {room, room, NULL, NULL};
-    uint32_t marks = v.s.vertices;
-    if (v.s.directed) {
-        c.heads = room + v.s.vertices;
-        marks += v.s.vertices;
-    }
-    uint32_t words = matrix_words(v.s);
+    if (v.s.directed)
+        c.heads = room + marks;
+    marks *= v.s.directed ? 2 : 1;
     c.matrix = v.s.in_shared ? room + marks : v.matrices + (size_t)blockIdx.x * words;
     c.edges = v.s.in_shared ? c.matrix + words : v.rewired + (size_t)blockIdx.x * v.s.count;
-    for (uint32_t i = lane; i < marks; i += LANES)
+    for (uint32_t i = threadIdx.x; i < marks; i += blockDim.x)
         room[i] = 0;
-    for (uint32_t i = lane; i < words; i += LANES)
+    for (uint32_t i = threadIdx.x; i < words; i += blockDim.x)
         c.matrix[i] = 0;
-    __syncwarp();
-    for (uint32_t i = lane; i < v.s.count; i += LANES) {
+    sync_block<WARPS>();
+    for (uint32_t i = threadIdx.x; i < v.s.count; i += blockDim.x) {
         c.edges[i] = v.edges[i];
         join(v.s, c, tail_of(v.edges[i]), head_of(v.edges[i]));
     }
-    __syncwarp();
+    sync_block<WARPS>();
     return c;
 }
 
-/*
- * Does tries `number` and up, one for each lane, and returns how many: those before the first that depends on
- * an earlier one. A try a -> b, c -> d reads and changes a -> b, c -> d, a -> d and c -> b, no others: so it
- * depends on an earlier one that has one of a and c as tail and one of b and d as head.
- */
-static __device__ uint32_t swap_heads(const rewire_view &v, const chain &c, uint32_t graph, uint64_t number,
-                                      uint32_t lane)
+/* The first try of the block that `depends`, or how many threads there are. */
+template <uint32_t WARPS> static __device__ uint32_t find_first(bool depends, uint32_t *firsts)
 {
-    sf_rewire_draw draw = sf_rewire_drawn(v.seed, graph, number + lane, v.s.count);
-    uint32_t one = c.edges[draw.one], other = c.edges[draw.other], mine = 1u << lane;
+    uint32_t lanes = __ballot_sync(ALL_LANES, depends);
+    uint32_t first = lanes != 0 ? (uint32_t)__ffs((int)lanes) - 1 : LANES;
+    if (WARPS > 1 && threadIdx.x % LANES == 0)
+        firsts[threadIdx.x / LANES] = first;
+    sync_block<WARPS>(); /* all have read the marks, too */
+    for (uint32_t w = 0; WARPS > 1 && w < WARPS; w++)
+        if (firsts[w] < LANES || w == WARPS - 1)
+            return w * LANES + firsts[w];
+    return first;
+}
+
+/*
+ * Does tries `number` and up, one for each thread, and returns how many: those before the first that depends
+ * on an earlier one. A try a -> b, c -> d reads and changes a -> b, c -> d, a -> d and c -> b, no others: so
+ * it depends on an earlier one that has one of a and c as tail and one of b and d as head.
+ */
+template <uint32_t WARPS>
+static __device__ uint32_t swap_heads(const rewire_view &v, const chain &c, uint32_t graph, uint64_t number,
+                                      uint32_t *firsts)
+{
+    uint32_t warp = threadIdx.x / LANES, mine = 1u << threadIdx.x % LANES;
+    number += threadIdx.x;
+    sf_rewire_draw draw = sf_rewire_drawn(v.seed, graph, number, v.s.count);
+    uint32_t one = c.edges[draw.one], other = c.edges[draw.other];
     if (draw.turned && !v.s.directed)
         other = head_of(other) << 16 | tail_of(other);
     uint32_t from = tail_of(one), to = head_of(one), other_from = tail_of(other), other_to = head_of(other);
-    bool swaps = number + lane < v.tries && draw.one != draw.other && from != other_to && other_from != to &&
+    bool swaps = number < v.tries && draw.one != draw.other && from != other_to && other_from != to &&
                  !is_joined(v.s, c, from, other_to) && !is_joined(v.s, c, other_from, to);
-    if (swaps) {
-        atomicOr(&c.tails[from], mine);
-        atomicOr(&c.tails[other_from], mine);
-        atomicOr(&c.heads[to], mine);
-        atomicOr(&c.heads[other_to], mine);
+    uint32_t shared_by = v.s.marks - 1;
+    uint32_t *tails[2] = {c.tails + (from & shared_by) * WARPS, c.tails + (other_from & shared_by) * WARPS};
+    uint32_t *heads[2] = {c.heads + (to & shared_by) * WARPS, c.heads + (other_to & shared_by) * WARPS};
+    for (uint32_t i = 0; i < 2 && swaps; i++) {
+        atomicOr(&tails[i][warp], mine);
+        atomicOr(&heads[i][warp], mine);
     }
-    __syncwarp();
-    uint32_t before = (c.tails[from] | c.tails[other_from]) & (c.heads[to] | c.heads[other_to]) & (mine - 1);
-    uint32_t dependent = __ballot_sync(ALL_LANES, before != 0);
-    uint32_t done = dependent != 0 ? (uint32_t)__ffs((int)dependent) - 1 : LANES;
-    __syncwarp();
-    if (swaps) {
-        c.tails[from] = c.tails[other_from] = 0;
-        c.heads[to] = c.heads[other_to] = 0;
-    }
-    if (swaps && lane < done) {
+    sync_block<WARPS>();
+    uint32_t before = 0;
+    for (uint32_t w = 0; w <= warp; w++)
+        before |= (tails[0][w] | tails[1][w]) & (heads[0][w] | heads[1][w]) & (w < warp ? ~0u : mine - 1);
+    uint32_t done = find_first<WARPS>(before != 0, firsts);
+    for (uint32_t i = 0; i < 2 && swaps; i++)
+        tails[i][warp] = heads[i][warp] = 0;
+    if (swaps && threadIdx.x < done) {
         part(v.s, c, from, to);
         part(v.s, c, other_from, other_to);
         join(v.s, c, from, other_to);
@@ -166,21 +190,21 @@ static __device__ uint32_t swap_heads(const rewire_view &v, const chain &c, uint
         c.edges[draw.one] = from << 16 | other_to;
         c.edges[draw.other] = other_from << 16 | to;
     }
-    __syncwarp();
+    sync_block<WARPS>();
     return done;
 }
 
-static __global__ void __launch_bounds__(LANES) rewire(rewire_view v)
+template <uint32_t WARPS> static __global__ void __launch_bounds__(WARPS *LANES) rewire(rewire_view v)
 {
     extern __shared__ uint32_t room[];
-    uint32_t lane = threadIdx.x;
-    chain c = start(v, room, lane);
+    __shared__ uint32_t firsts[WARPS];
+    chain c = start<WARPS>(v, room);
     for (uint64_t number = 0; number < v.tries;)
-        number += swap_heads(v, c, v.first + blockIdx.x, number, lane);
+        number += swap_heads<WARPS>(v, c, v.first + blockIdx.x, number, firsts);
     if (!v.s.in_shared)
         return;
     uint32_t *rewired = v.rewired + (size_t)blockIdx.x * v.s.count;
-    for (uint32_t i = lane; i < v.s.count; i += LANES)
+    for (uint32_t i = threadIdx.x; i < v.s.count; i += blockDim.x)
         rewired[i] = c.edges[i];
 }
 
@@ -280,7 +304,9 @@ static __global__ void __launch_bounds__(CENSUS_WARPS *LANES) census(census_view
 typedef struct rewire_job {
     sf_backend_device *device;
     const sf_backend_rewire_job *asked;
-    shape chains, triads;            /* the same graph, and whether it is in shared memory there */
+    shape chains, triads; /* the same graph, and whether it is in shared memory there */
+    void (*rewire)(rewire_view view);
+    uint32_t warps;                  /* of it */
     size_t chain_bytes, triad_bytes; /* of shared memory */
     uint32_t batch;                  /* graphs at once */
     sf_gpu_array edges, rewired, matrices, triad_matrices, tallies;
@@ -290,12 +316,20 @@ typedef struct rewire_job {
 static void choose_places(rewire_job *j)
 {
     const sf_backend_rewire_job *asked = j->asked;
-    shape s = {asked->vertex_count, (asked->vertex_count + 31) / 32, asked->edge_count, asked->directed,
-               false};
-    size_t marks = (size_t)s.vertices * (s.directed ? 2 : 1), words = matrix_words(s);
+    bool wide = asked->edge_count >= WIDE_EDGES;
+    j->rewire = wide ? rewire<WIDE_WARPS> : rewire<1>;
+    j->warps = wide ? WIDE_WARPS : 1;
+    uint32_t marks = LANES;
+    while (marks < asked->vertex_count && marks < MARKS)
+        marks *= 2;
+    shape s = {asked->vertex_count, (asked->vertex_count + 31) / 32,
+               asked->edge_count,   marks,
+               asked->directed,     false};
+    size_t marked = (size_t)marks * j->warps * (s.directed ? 2 : 1), words = matrix_words(s);
     j->chains = j->triads = s;
-    j->chains.in_shared = (marks + words + s.count) * sizeof(uint32_t) <= SHARED_GRAPH;
-    j->chain_bytes = (j->chains.in_shared ? marks + words + s.count : marks) * sizeof(uint32_t);
+    j->chains.in_shared = (marked + words + s.count + WIDE_WARPS) * sizeof(uint32_t) <=
+                          j->device->properties.sharedMemPerBlockOptin;
+    j->chain_bytes = (j->chains.in_shared ? marked + words + s.count : marked) * sizeof(uint32_t);
     j->triads.in_shared = 2 * words * sizeof(uint32_t) <= SHARED_CENSUS;
     j->triad_bytes = j->triads.in_shared ? 2 * words * sizeof(uint32_t) : 0;
 }
@@ -306,10 +340,11 @@ static int choose_batch(rewire_job *j, sf_error *error)
     sf_backend_device *device = j->device;
     int fit = 0;
     SF_GPU_TRY(
-        cudaFuncSetAttribute(rewire, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)j->chain_bytes));
+        cudaFuncSetAttribute(j->rewire, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)j->chain_bytes));
     SF_GPU_TRY(
         cudaFuncSetAttribute(census, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)j->triad_bytes));
-    SF_GPU_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, rewire, (int)LANES, j->chain_bytes));
+    SF_GPU_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, j->rewire, (int)(j->warps * LANES),
+                                                             j->chain_bytes));
     size_t matrix = matrix_words(j->chains) * sizeof(uint32_t), each = j->chains.count * sizeof(uint32_t);
     each += j->chains.in_shared ? 0 : matrix;
     if (j->asked->triads != NULL)
@@ -379,7 +414,7 @@ static int run_batch(rewire_job *j, uint32_t done, uint32_t graphs, sf_error *er
                      (const uint32_t *)j->edges.data,
                      (uint32_t *)j->rewired.data,
                      (uint32_t *)j->matrices.data};
-    rewire<<<graphs, LANES, j->chain_bytes, j->device->work>>>(v);
+    j->rewire<<<graphs, j->warps * LANES, j->chain_bytes, j->device->work>>>(v);
     SF_GPU_LAUNCHED();
     if (asked->triads != NULL) {
         census_view w = {j->triads, v.rewired, (uint32_t *)j->triad_matrices.data,

@@ -156,8 +156,9 @@ static int count_there(sampling *s, sf_device *device, sf_rewired_graphs *graphs
     int status = graphs->triads != NULL ? sf_rewire_on_device(device, s->rewiring, graphs, error)
                                         : sf_fail_memory(error);
     double *values = s->values + (size_t)graphs->first * SF_TRIADS;
+    const uint64_t *found = (const uint64_t *)graphs->triads;
     for (size_t i = 0; status == SF_OK && i < (size_t)graphs->count * SF_TRIADS; i++)
-        values[i] = (double)graphs->triads[0][i];
+        values[i] = (double)found[i];
     sf_free(graphs->triads);
     if (status == SF_OK)
         atomic_fetch_add(&s->done, graphs->count);
@@ -198,17 +199,12 @@ static int sample_on_device(sampling *s, sf_device *device, sf_error *error)
     return status;
 }
 
-/* A warp of a device rewires about as fast as a core, so it takes many graphs to gain. */
-#define GRAPHS_A_CORE 4
-
 static int choose_device(sf_device **device, const sampling *s, sf_error *error)
 {
     const char *name = s->options->device;
     if (name != NULL && strcmp(name, "auto") != 0)
         return sf_device_find(device, name, error);
-    *device = NULL;
-    if (s->options->graphs / GRAPHS_A_CORE >= s->threads)
-        *device = sf_device_auto(sf_rewiring_seconds(s->rewiring, s->options->graphs) / s->threads);
+    *device = sf_device_auto(sf_rewiring_seconds(s->rewiring, s->options->graphs) / s->threads);
     return SF_OK;
 }
 
