@@ -4,10 +4,7 @@
  *
  * The lists of all prefixes are made once, of the recorded spikes. Then, for a batch of surrogates at a time:
  *
- *   draw     moves every spike; a radix sort of (time, unit) in one 64-bit key makes an image of the stream
- *   settle   gives each spike of an image its unit, and where in the recorded stream an occurrence may start
- *            after it
- *   reach    gives each recorded spike the positions of the image that follow it by each delay
+ *   images   of the shifted spikes (surrogate_images.cu)
  *   count    one warp for each (surrogate, prefix, delay, tile of units) walks the windows of the prefix's
  *            list in the image (occurrences.cuh), and writes the counts of the prefix's candidates
  *   add_up   adds a batch's counts to the tallies; they are kept where memory allows, for the maxima
@@ -16,39 +13,14 @@
  */
 #include "gpu/keys.cuh"
 #include "gpu/occurrences.cuh"
+#include "gpu/surrogate_images.cuh"
 
 #include <math.h>
-
-extern "C" {
-#include "core/backend_surrogates.h"
-}
-
-#include <cub/device/device_radix_sort.cuh>
 
 #define WARP SF_GPU_WARP
 #define MOST_BATCH 64u
 #define MOST_LEVELS (SF_EPISODE_MAX_SIZE - 1)
 #define THREADS 256u
-
-/* How spikes become sorted numbers: (time + bias) << unit_bits | unit. */
-typedef struct key_form {
-    int64_t bias;  /* no time is below -bias */
-    uint64_t most; /* no time plus bias is above it */
-    int unit_bits, bits;
-} key_form;
-
-/* The recorded stream and the rule, for kernels. */
-typedef struct draw_view {
-    sf_surrogate_rule rule;
-    int64_t origin;
-    bool mirrored;
-    key_form form;
-    uint32_t count;
-    const int64_t *times;
-    const uint16_t *owner;
-    const uint32_t *first, *trains;
-    const uint2 *ends;
-} draw_view;
 
 /* What `count` works on: one level in a batch. */
 typedef struct count_view {
@@ -75,15 +47,11 @@ struct sf_backend_surrogate_job {
     sf_backend_stream *stream;
     sf_backend_device *device;
     const sf_surrogate_plan *plan;
-    key_form form;
     uint32_t level_count;
     job_level levels[MOST_LEVELS];
     uint64_t candidate_count;
-    sf_gpu_array trains, delays, observed, tallies, ticket;
-    uint32_t batch;
-    sf_gpu_array keys[2], scratch;      /* of one surrogate */
-    sf_gpu_array owner, after, reaches; /* of a batch */
-    sf_gpu_array counts;
+    sf_gpu_images images;
+    sf_gpu_array observed, tallies, ticket, counts;
     uint32_t kept_first, kept_count; /* the surrogates whose counts `counts` holds */
 };
 
@@ -92,73 +60,6 @@ struct sf_backend_surrogate_job {
 static __device__ uint32_t thread_number(void)
 {
     return blockIdx.x * blockDim.x + threadIdx.x;
-}
-
-static __global__ void draw(uint64_t *keys, draw_view v, uint32_t surrogate)
-{
-    for (uint32_t i = thread_number(); i < v.count; i += gridDim.x * blockDim.x) {
-        uint32_t position = v.ends[i].x, unit = v.owner[position], number = i - v.first[unit];
-        if (v.mirrored)
-            number = v.first[unit + 1] - v.first[unit] - 1 - number;
-        int64_t fired = v.mirrored ? v.origin - v.times[position] : v.origin + v.times[position];
-        int64_t moved = sf_surrogate_time(&v.rule, surrogate, v.trains[unit], number, fired);
-        int64_t time = v.mirrored ? v.origin - moved : moved - v.origin;
-        keys[i] = (uint64_t)(time + v.form.bias) << v.form.unit_bits | unit;
-    }
-}
-
-/* How many recorded spikes are not after (time, unit). */
-static __device__ uint32_t count_until(const draw_view *v, int64_t time, uint32_t unit)
-{
-    uint32_t low = 0, high = v->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        int64_t there = v->times[middle];
-        if (there < time || (there == time && v->owner[middle] <= unit))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static __global__ void settle(uint16_t *owner, uint32_t *after, const uint64_t *keys, draw_view v)
-{
-    for (uint32_t i = thread_number(); i < v.count; i += gridDim.x * blockDim.x) {
-        uint32_t unit = (uint32_t)(keys[i] & ((UINT64_C(1) << v.form.unit_bits) - 1));
-        owner[i] = (uint16_t)unit;
-        after[i] = count_until(&v, (int64_t)(keys[i] >> v.form.unit_bits) - v.form.bias, unit);
-    }
-}
-
-/* The first key that is not below (time, any unit). */
-static __device__ uint32_t first_key_from(const uint64_t *keys, uint32_t low, uint32_t count, uint64_t time,
-                                          int unit_bits)
-{
-    uint32_t high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (keys[middle] >> unit_bits < time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static __global__ void reach(uint2 *reaches, const uint64_t *keys, draw_view v, const sf_delay *delays,
-                             uint32_t delay_count)
-{
-    uint64_t total = (uint64_t)v.count * delay_count;
-    for (uint64_t i = thread_number(); i < total; i += (uint64_t)gridDim.x * blockDim.x) {
-        sf_delay delay = delays[i / v.count];
-        uint64_t time = (uint64_t)(v.times[i % v.count] + v.form.bias);
-        /* Saturated: no key is that late. */
-        uint64_t low = time + min((uint64_t)delay.low_ns, v.form.most) + 1;
-        uint64_t high = time + min((uint64_t)delay.high_ns, v.form.most) + 1;
-        uint32_t from = first_key_from(keys, 0, v.count, low, v.form.unit_bits);
-        reaches[i] = make_uint2(from, first_key_from(keys, from, v.count, high, v.form.unit_bits));
-    }
 }
 
 static __global__ void count(count_view v)
@@ -235,37 +136,6 @@ static __global__ void find_maxima(double *maxima, const uint32_t *all_counts, u
 
 /* ---- opening ---- */
 
-static int bits_of(uint64_t value)
-{
-    int bits = 0;
-    for (; value > 0; value >>= 1)
-        bits++;
-    return bits;
-}
-
-/* By the rules a spike moves by less than twice the width. */
-static int form_keys(sf_backend_surrogate_job *j, sf_error *error)
-{
-    int64_t last = 0;
-    const sf_backend_stream *stream = j->stream;
-    if (stream->count > 0) {
-        int status = sf_gpu_download(j->device, &last, stream->times + stream->count - 1, sizeof last, error);
-        if (status != SF_OK)
-            return status;
-    }
-    key_form *form = &j->form;
-    form->unit_bits = bits_of(stream->unit_count > 0 ? stream->unit_count - 1 : 0);
-    int time_bits = bits_of((uint64_t)last) + 1, width_bits = bits_of((uint64_t)j->plan->rule.width_ns) + 3;
-    form->bits = (time_bits > width_bits ? time_bits : width_bits) + 1 + form->unit_bits;
-    if (form->bits > 63)
-        return sf_fail(error, SF_UNAVAILABLE, NULL,
-                       "the recording is too long for surrogates of %u units on the device",
-                       stream->unit_count);
-    form->bias = 2 * j->plan->rule.width_ns;
-    form->most = (UINT64_C(1) << (form->bits - form->unit_bits)) - 1;
-    return SF_OK;
-}
-
 static int send_nodes(sf_backend_surrogate_job *j, sf_gpu_level *to, const sf_surrogate_level *from,
                       sf_error *error)
 {
@@ -325,34 +195,13 @@ static int send_observed(sf_backend_surrogate_job *j, sf_error *error)
     return status;
 }
 
-/* Images take a quarter of the memory that is left at most. */
-static int open_images(sf_backend_surrogate_job *j, sf_error *error)
-{
-    sf_backend_device *device = j->device;
-    uint64_t n = j->stream->count, owners = n * sizeof(uint16_t), afters = n * sizeof(uint32_t);
-    uint64_t reaches = n * j->plan->delay_count * sizeof(uint2);
-    uint64_t fit = (device->memory_limit - device->memory_used) / 4 / (owners + afters + reaches + 1);
-    j->batch = fit < 1 ? 1 : fit < MOST_BATCH ? (uint32_t)fit : MOST_BATCH;
-    size_t bytes = 0;
-    cub::DoubleBuffer<uint64_t> none(NULL, NULL);
-    SF_GPU_TRY(cub::DeviceRadixSort::SortKeys(NULL, bytes, none, (int64_t)n, 0, j->form.bits, device->work));
-    int status = sf_gpu_array_open(device, &j->scratch, bytes, error);
-    for (int i = 0; i < 2 && status == SF_OK; i++)
-        status = sf_gpu_array_open(device, &j->keys[i], n * sizeof(uint64_t), error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(device, &j->owner, j->batch * owners, error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(device, &j->after, j->batch * afters, error);
-    return status == SF_OK ? sf_gpu_array_open(device, &j->reaches, j->batch * reaches, error) : status;
-}
-
 static void close_job(sf_backend_surrogate_job *j)
 {
     if (j == NULL)
         return;
     cudaSetDevice(j->device->ordinal);
-    sf_gpu_array *arrays[] = {&j->trains,  &j->delays,  &j->observed, &j->tallies, &j->ticket,  &j->keys[0],
-                              &j->keys[1], &j->scratch, &j->owner,    &j->after,   &j->reaches, &j->counts};
+    sf_gpu_array *arrays[] = {&j->observed, &j->tallies, &j->ticket, &j->counts};
+    sf_gpu_images_close(&j->images);
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sf_gpu_array_close(j->device, arrays[i]);
     for (job_level &level : j->levels) {
@@ -365,24 +214,15 @@ static void close_job(sf_backend_surrogate_job *j)
 
 static int open_all(sf_backend_surrogate_job *j, sf_error *error)
 {
-    const sf_surrogate_plan *plan = j->plan;
-    int status = form_keys(j, error);
-    if (status == SF_OK)
-        status = open_levels(j, error);
+    int status = open_levels(j, error);
     if (status == SF_OK)
         status = send_observed(j, error);
-    if (status == SF_OK)
-        status = sf_gpu_array_send(j->device, &j->trains, plan->trains,
-                                   j->stream->unit_count * sizeof *plan->trains, error);
-    if (status == SF_OK)
-        status = sf_gpu_array_send(j->device, &j->delays, plan->delays,
-                                   plan->delay_count * sizeof *plan->delays, error);
     if (status == SF_OK)
         status =
             sf_gpu_array_open(j->device, &j->tallies, j->candidate_count * sizeof(sf_surrogate_tally), error);
     if (status == SF_OK)
         status = sf_gpu_array_open(j->device, &j->ticket, sizeof(unsigned long long), error);
-    return status == SF_OK ? open_images(j, error) : status;
+    return status == SF_OK ? sf_gpu_images_open(&j->images, j->stream, j->plan, MOST_BATCH, error) : status;
 }
 
 static int open_job(sf_backend_surrogate_job **opened, sf_backend_stream *stream,
@@ -411,37 +251,6 @@ static int grid(const sf_backend_surrogate_job *j)
     return j->device->properties.multiProcessorCount * 8;
 }
 
-/* Image `place` of the batch: this surrogate's. */
-static int make_image(sf_backend_surrogate_job *j, uint32_t place, uint32_t surrogate, sf_error *error)
-{
-    const sf_backend_stream *s = j->stream;
-    cudaStream_t work = j->device->work;
-    draw_view v = {.rule = j->plan->rule,
-                   .origin = j->plan->origin_ns,
-                   .mirrored = j->plan->mirrored,
-                   .form = j->form,
-                   .count = s->count,
-                   .times = s->times,
-                   .owner = s->owner,
-                   .first = s->first,
-                   .trains = (const uint32_t *)j->trains.data,
-                   .ends = s->ends};
-    size_t n = s->count, bytes = j->scratch.bytes;
-    cub::DoubleBuffer<uint64_t> keys((uint64_t *)j->keys[0].data, (uint64_t *)j->keys[1].data);
-    draw<<<grid(j), THREADS, 0, work>>>(keys.Current(), v, surrogate);
-    SF_GPU_LAUNCHED();
-    SF_GPU_TRY(
-        cub::DeviceRadixSort::SortKeys(j->scratch.data, bytes, keys, (int64_t)n, 0, j->form.bits, work));
-    settle<<<grid(j), THREADS, 0, work>>>((uint16_t *)j->owner.data + place * n,
-                                          (uint32_t *)j->after.data + place * n, keys.Current(), v);
-    SF_GPU_LAUNCHED();
-    reach<<<grid(j), THREADS, 0, work>>>((uint2 *)j->reaches.data + place * n * j->plan->delay_count,
-                                         keys.Current(), v, (const sf_delay *)j->delays.data,
-                                         j->plan->delay_count);
-    SF_GPU_LAUNCHED();
-    return SF_OK;
-}
-
 static int count_level(sf_backend_surrogate_job *j, const job_level *level, uint32_t surrogates,
                        uint32_t *counts, sf_error *error)
 {
@@ -454,9 +263,9 @@ static int count_level(sf_backend_surrogate_job *j, const job_level *level, uint
                     .prefixes = sf_gpu_view_level(j->stream, &level->prefixes),
                     .first = (const uint64_t *)level->first.data,
                     .candidates = (const uint32_t *)level->candidates.data,
-                    .owner = (const uint16_t *)j->owner.data,
-                    .after = (const uint32_t *)j->after.data,
-                    .reaches = (const uint2 *)j->reaches.data,
+                    .owner = (const uint16_t *)j->images.owner.data,
+                    .after = (const uint32_t *)j->images.after.data,
+                    .reaches = (const uint2 *)j->images.reaches.data,
                     .counts = counts + level->base,
                     .counts_apart = j->candidate_count,
                     .ticket = (unsigned long long *)j->ticket.data};
@@ -476,7 +285,7 @@ static int count_batch(sf_backend_surrogate_job *j, uint32_t first, uint32_t sur
 {
     int status = SF_OK;
     for (uint32_t s = 0; s < surrogates && status == SF_OK; s++)
-        status = make_image(j, s, first + s, error);
+        status = sf_gpu_images_make(&j->images, s, first + s, error);
     for (uint32_t k = 0; k < j->level_count && status == SF_OK; k++)
         if (j->levels[k].count > 0)
             status = count_level(j, &j->levels[k], surrogates, counts, error);
@@ -501,7 +310,7 @@ static int reserve_counts(sf_backend_surrogate_job *j, uint32_t surrogates, bool
     sf_gpu_array_close(device, &j->counts);
     uint64_t one = j->candidate_count * sizeof(uint32_t), left = device->memory_limit - device->memory_used;
     *keeps = surrogates == 0 || one <= left / 2 / surrogates;
-    uint32_t held = *keeps || surrogates < j->batch ? surrogates : j->batch;
+    uint32_t held = *keeps || surrogates < j->images.batch ? surrogates : j->images.batch;
     return sf_gpu_array_open(device, &j->counts, held * one, error);
 }
 
@@ -510,7 +319,7 @@ static int tally_batches(sf_backend_surrogate_job *j, uint32_t first, uint32_t s
 {
     int status = SF_OK;
     for (uint32_t done = 0; done < surrogates && status == SF_OK;) {
-        uint32_t part = surrogates - done < j->batch ? surrogates - done : j->batch;
+        uint32_t part = surrogates - done < j->images.batch ? surrogates - done : j->images.batch;
         uint32_t *counts = (uint32_t *)j->counts.data + (keeps ? done * j->candidate_count : 0);
         status = count_batch(j, first + done, part, counts, error);
         if (status != SF_OK)
@@ -565,7 +374,7 @@ static int launch_maxima(sf_backend_surrogate_job *j, double *maxima, uint32_t a
 static int count_maxima(sf_backend_surrogate_job *j, uint32_t first, uint32_t surrogates, uint32_t least,
                         const sf_surrogate_scale *scales, double *maxima, sf_error *error)
 {
-    uint32_t held = surrogates < j->batch ? surrogates : j->batch;
+    uint32_t held = surrogates < j->images.batch ? surrogates : j->images.batch;
     j->kept_count = 0;
     int status =
         sf_gpu_array_reserve(j->device, &j->counts, held * j->candidate_count * sizeof(uint32_t), error);

@@ -17,10 +17,13 @@
  * Correction, for each size by itself, over all candidates that the search looked at:
  *   maximum   q is the share of surrogates, the recorded stream counted with them, in which any candidate
  *             stands out as much: counts are standardised by the candidate's own mean and standard deviation
- *             over the surrogates, and the largest of those that are frequent in a surrogate is compared.
- *             Being right for all episodes of a size at once: the family-wise error (Westfall and Young
- * 1993). rate      q is the expected share of false findings among all that are as good or better (Benjamini
- * and Hochberg 1995), by tails fitted to each candidate's surrogates, which reach below 1 / (1 + surrogates).
+ *             over them all, and the largest of those that are frequent in a surrogate is compared. Being right
+ *             for all episodes of a size at once: the family-wise error (Westfall and Young 1993).
+ *
+ *   rate      q is the expected share of false findings among all that are as good or better (Benjamini and
+ *             Hochberg 1995), by tails fitted to each candidate's surrogates, which reach below 1 / (1 +
+ *             surrogates).
+ *
  * Candidates that are not frequent take part with a p of 1.
  */
 #ifndef SF_MINE_SIGNIFICANCE_H

@@ -56,17 +56,23 @@ typedef struct member {
     sf_error reason;
 } member;
 
-typedef struct crew_run {
+typedef struct crew_run crew_run;
+
+/* What a member does while its device is held. */
+typedef int step_done(const crew_run *run, member *m, sf_error *error);
+
+struct crew_run {
     sf_surrogate_outcome *outcome;
     const sf_surrogate_side *side;
     uint32_t least, count;
+    step_done *step; /* at hand */
     member members[SF_MOST_DEVICES];
-} crew_run;
+};
 
-static int tally_held(member *m, const sf_surrogate_side *side, sf_error *error)
+static int tally_share(const crew_run *run, member *m, sf_error *error)
 {
     const sf_backend *backend = sf_device_backend(m->device);
-    sf_stream spikes = sf_events_stream(&side->events);
+    sf_stream spikes = sf_events_stream(&run->side->events);
     int status = backend->stream_open(&m->stream, sf_device_opened(m->device), &spikes, error);
     if (status == SF_OK)
         status = backend->surrogates->open(&m->job, m->stream, &m->plan, error);
@@ -74,31 +80,28 @@ static int tally_held(member *m, const sf_surrogate_side *side, sf_error *error)
                            : status;
 }
 
-static int tally_share(void *context, unsigned worker, size_t item)
+static int find_maxima(const crew_run *run, member *m, sf_error *error)
 {
-    (void)worker;
-    crew_run *run = context;
-    member *m = &run->members[item];
-    sf_error failure = {0};
-    int status = sf_device_hold(m->device, &m->reason);
-    if (status != SF_OK)
-        return status;
-    status = tally_held(m, run->side, &failure);
-    return sf_device_release(m->device, status, &failure, &m->reason);
+    return sf_device_backend(m->device)->surrogates->maxima(m->job, m->first, m->count, run->least,
+                                                            run->outcome->scales, m->maxima, error);
 }
 
-static int find_maxima(void *context, unsigned worker, size_t item)
+static int hold_and_step(void *context, unsigned worker, size_t item)
 {
     (void)worker;
     crew_run *run = context;
     member *m = &run->members[item];
     sf_error failure = {0};
     int status = sf_device_hold(m->device, &m->reason);
-    if (status != SF_OK)
-        return status;
-    status = sf_device_backend(m->device)->surrogates->maxima(m->job, m->first, m->count, run->least,
-                                                              run->outcome->scales, m->maxima, &failure);
-    return sf_device_release(m->device, status, &failure, &m->reason);
+    return status == SF_OK ? sf_device_release(m->device, run->step(run, m, &failure), &failure, &m->reason)
+                           : status;
+}
+
+/* All members at once. */
+static int do_step(crew_run *run, step_done *step)
+{
+    run->step = step;
+    return sf_parallel_for(run->count, run->count, hold_and_step, run);
 }
 
 /* What the member that ended a step has said. */
@@ -193,11 +196,11 @@ static int share_out(sf_surrogate_outcome *outcome, const sf_surrogate_side *sid
     crew_run run = {.outcome = outcome, .side = side, .least = least};
     int status = open_members(&run, devices, error);
     if (status == SF_OK) {
-        status = sf_parallel_for(run.count, run.count, tally_share, &run);
+        status = do_step(&run, tally_share);
         if (status == SF_OK) {
             add_tallies(&run);
             find_scales(outcome);
-            status = sf_parallel_for(run.count, run.count, find_maxima, &run);
+            status = do_step(&run, find_maxima);
         }
         if (status == SF_OK)
             gather_maxima(&run);
