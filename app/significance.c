@@ -104,6 +104,18 @@ static void warn_of_kind(const app_call *call, const sf_significance_options *op
                  options->surrogates, 1.0 / (options->surrogates + 1.0));
 }
 
+/* Bursts that units share last about a tenth of a second and more: shifts must be well below. */
+static void warn_of_width(const app_call *call, const sf_significance_options *done)
+{
+    double width_ms = (double)done->width_ns * 1e-6;
+    if (done->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT && width_ms > 50)
+        app_warn(
+            call,
+            "for these delays trains are shifted by up to %g ms: bursts and waves with a sigma below %g ms "
+            "pass for links. Ask for shorter delays",
+            width_ms, 2 * width_ms);
+}
+
 int app_significance_run(app_significance *significance, sf_mine_result *result, const app_mining *mining,
                          const app_call *call, const sf_recording *recording, sf_error *error)
 {
@@ -122,6 +134,7 @@ int app_significance_run(app_significance *significance, sf_mine_result *result,
     if (status != SF_OK)
         return status;
     app_device_warn(call, "surrogates counted", significance->told.device, significance->told.device_note);
+    warn_of_width(call, &significance->told.options);
     if (significance->options.kind == SF_SIGNIFICANCE_ANALYTIC)
         warn_of_chance(call, significance, result, recording);
     return SF_OK;

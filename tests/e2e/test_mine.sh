@@ -259,6 +259,10 @@ $SYNFIRE mine demo.h5 --delay 0:20 --min-count 60 --max-size 2 --significance an
 grep -q 'p means nothing' err
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance jitter --surrogates 20 >out 2>err
 grep -q 'bursts that units share' err && grep -q 'no p or q is below 0.048' err
+$SYNFIRE mine demo.h5 --delay 4:30 --min-count 300 --max-size 2 --significance segment-shift --surrogates 99 >out 2>err
+[ ! -s err ]
+$SYNFIRE mine demo.h5 --delay 4:40 --min-count 300 --max-size 2 --significance segment-shift --surrogates 99 >out 2>err
+grep -q 'up to 60 ms: bursts and waves with a sigma below 120 ms' err
 $SYNFIRE graph demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 --seed 5 --json >out
 check '
 pairs = {tuple(e["units"]): e for e in json.load(open("tested.1"))["episodes"] if len(e["units"]) == 2}
