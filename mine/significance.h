@@ -17,8 +17,9 @@
  * Correction, for each size by itself, over all candidates that the search looked at:
  *   maximum   q is the share of surrogates, the recorded stream counted with them, in which any candidate
  *             stands out as much: counts are standardised by the candidate's own mean and standard deviation
- *             over them all, and the largest of those that are frequent in a surrogate is compared. Being right
- *             for all episodes of a size at once: the family-wise error (Westfall and Young 1993).
+ *             over them all, and the largest of those that are frequent in a surrogate is compared.
+ *             Being right for all episodes of a size at once: the family-wise error (Westfall and
+ *             Young 1993).
  *
  *   rate      q is the expected share of false findings among all that are as good or better (Benjamini and
  *             Hochberg 1995), by tails fitted to each candidate's surrogates, which reach below 1 / (1 +
