@@ -29,29 +29,16 @@ static double tiled_share(sf_train train, int64_t dt, sf_recorded recorded)
     return (double)tiled / (double)(recorded.stop_ns - recorded.start_ns);
 }
 
-/* Share of A's spikes with a spike of B at most dt away. */
-static double close_share(sf_train a, sf_train b, int64_t dt)
-{
-    size_t close = 0, j = 0;
-    for (size_t i = 0; i < a.count; i++) {
-        while (j < b.count && b.times_ns[j] < a.times_ns[i] - dt)
-            j++;
-        close += j < b.count && b.times_ns[j] <= a.times_ns[i] + dt;
-    }
-    return (double)close / (double)a.count;
-}
-
 static double term(double close, double tiled)
 {
     double room = 1 - close * tiled;
     return fabs(room) < 1e-12 ? 1 : (close - tiled) / room;
 }
 
-static double coefficient(sf_train a, sf_train b, double tiled_a, double tiled_b, int64_t dt)
+/* Shares of the spikes of each with a spike of the other close by, and of the time that each tiles. */
+static double coefficient(double close_a, double close_b, double tiled_a, double tiled_b)
 {
-    if (a.count == 0 || b.count == 0)
-        return NAN;
-    return (term(close_share(a, b, dt), tiled_b) + term(close_share(b, a, dt), tiled_a)) / 2;
+    return (term(close_a, tiled_b) + term(close_b, tiled_a)) / 2;
 }
 
 /* ---- trains
@@ -93,21 +80,61 @@ void sf_trains_free(sf_trains *trains)
 /* ---- all pairs
  * ----------------------------------------------------------------------------------------------- */
 
-/* One pass over all pairs: row a holds the pairs (a, b) with b > a. */
+/* One pass over all pairs: all spikes in time order, and of each train how many of its spikes have one of
+ * each other train at most dt away. Triangles hold the pairs (a, b) with b > a by rows. */
 typedef struct pass {
     const sf_trains *trains;
     const sf_sttc_options *options;
+    size_t spike_count;
+    sf_spike *spikes;
     double *tiled;     /* per train */
-    double *observed;  /* upper triangle by rows, without the diagonal */
-    uint32_t *as_high; /* the same: surrogates with at least the observed value; NULL while observing */
+    uint32_t *close;   /* trains x trains: spikes of the row's train */
+    double *observed;  /* triangle */
+    uint32_t *as_high; /* triangle: surrogates with at least the observed value */
+    bool is_surrogate;
+    struct near *near; /* per worker */
+    unsigned workers;
 } pass;
+
+/* The trains with a spike between two moving times. */
+typedef struct near {
+    uint32_t *spikes; /* per train, in that time */
+    uint32_t *trains; /* those with any, in any order ... */
+    uint32_t *places; /* ... and where in it a train stands */
+    size_t count;
+} near;
+
+static void enter(near *n, uint32_t train)
+{
+    if (n->spikes[train]++ > 0)
+        return;
+    n->places[train] = (uint32_t)n->count;
+    n->trains[n->count++] = train;
+}
+
+static void leave(near *n, uint32_t train)
+{
+    if (--n->spikes[train] > 0)
+        return;
+    uint32_t last = n->trains[--n->count];
+    n->trains[n->places[train]] = last;
+    n->places[last] = n->places[train];
+}
+
+static size_t count_spikes(const sf_trains *trains)
+{
+    size_t spikes = 0;
+    for (size_t a = 0; a < trains->count; a++)
+        spikes += trains->items[a].count;
+    return spikes;
+}
 
 static size_t pair_count(size_t trains)
 {
     return trains * (trains - (trains > 0)) / 2;
 }
 
-/* Place of (a, a + 1) in a triangle by rows. */
+/* Place of (a, a + 1) in a triangle. */
 static size_t row_start(size_t trains, size_t a)
 {
     return a * (trains - 1) - a * (a - (a > 0)) / 2;
@@ -121,15 +148,44 @@ static int tile_train(void *context, unsigned worker, size_t a)
     return 0;
 }
 
-static int visit_row(void *context, unsigned worker, size_t a)
+/* Every share goes through all spikes, and counts for its own trains: those with its remainder. The work is
+ * the number of trains near each spike, which is small where the array is not in a burst. */
+static int count_close(void *context, unsigned worker, size_t share)
+{
+    const pass *p = context;
+    near *n = &p->near[worker];
+    size_t trains = p->trains->count, in = 0, out = 0;
+    int64_t dt = p->options->dt_ns;
+    for (size_t i = 0; i < p->spike_count; i++) {
+        const sf_spike *spike = &p->spikes[i];
+        while (in < p->spike_count && p->spikes[in].time_ns <= spike->time_ns + dt)
+            enter(n, p->spikes[in++].unit);
+        while (p->spikes[out].time_ns < spike->time_ns - dt)
+            leave(n, p->spikes[out++].unit);
+        if (spike->unit % p->workers != share)
+            continue;
+        uint32_t *row = p->close + spike->unit * trains;
+        for (size_t k = 0; k < n->count; k++)
+            row[n->trains[k]]++;
+    }
+    while (out < in)
+        leave(n, p->spikes[out++].unit);
+    return 0;
+}
+
+static int judge_row(void *context, unsigned worker, size_t a)
 {
     (void)worker;
     const pass *p = context;
-    size_t place = row_start(p->trains->count, a);
-    for (size_t b = a + 1; b < p->trains->count; b++, place++) {
-        double value = coefficient(p->trains->items[a], p->trains->items[b], p->tiled[a], p->tiled[b],
-                                   p->options->dt_ns);
-        if (p->as_high == NULL)
+    const sf_train *trains = p->trains->items;
+    size_t count = p->trains->count, place = row_start(count, a);
+    for (size_t b = a + 1; b < count; b++, place++) {
+        bool silent = trains[a].count == 0 || trains[b].count == 0;
+        double value = silent ? NAN
+                              : coefficient((double)p->close[a * count + b] / (double)trains[a].count,
+                                            (double)p->close[b * count + a] / (double)trains[b].count,
+                                            p->tiled[a], p->tiled[b]);
+        if (!p->is_surrogate)
             p->observed[place] = value;
         else
             p->as_high[place] += value >= p->observed[place];
@@ -137,10 +193,20 @@ static int visit_row(void *context, unsigned worker, size_t a)
     return 0;
 }
 
-static void visit_pairs(pass *p)
+static int visit_pairs(pass *p, sf_error *error)
 {
-    sf_parallel_for(p->options->threads, p->trains->count, tile_train, p);
-    sf_parallel_for(p->options->threads, p->trains->count, visit_row, p);
+    size_t trains = p->trains->count, next = 0;
+    for (uint32_t a = 0; a < trains; a++)
+        for (size_t i = 0; i < p->trains->items[a].count; i++)
+            p->spikes[next++] = (sf_spike){.time_ns = p->trains->items[a].times_ns[i], .unit = a};
+    int status = sf_spikes_sort(p->spikes, p->spike_count, error);
+    if (status != SF_OK)
+        return status;
+    memset(p->close, 0, trains * trains * sizeof *p->close);
+    sf_parallel_for(p->workers, trains, tile_train, p);
+    sf_parallel_for(p->workers, p->workers, count_close, p);
+    sf_parallel_for(p->workers, trains, judge_row, p);
+    return SF_OK;
 }
 
 static int check_options(const sf_trains *trains, const sf_sttc_options *options, sf_error *error)
@@ -157,25 +223,6 @@ static int check_options(const sf_trains *trains, const sf_sttc_options *options
             (train.times_ns[0] < recorded->start_ns || train.times_ns[train.count - 1] > recorded->stop_ns))
             return sf_fail(error, SF_DATA, NULL, "unit #%zu has spikes outside the recorded time", a);
     }
-    return SF_OK;
-}
-
-int sf_sttc_of_links(double *coefficients, const sf_connectivity *graph, const sf_trains *trains,
-                     const sf_sttc_options *options, sf_error *error)
-{
-    int status = check_options(trains, options, error);
-    if (status != SF_OK)
-        return status;
-    pass p = {.trains = trains, .options = options, .tiled = sf_resize(NULL, trains->count, sizeof *p.tiled)};
-    if (p.tiled == NULL)
-        return sf_fail_memory(error);
-    sf_parallel_for(options->threads, trains->count, tile_train, &p);
-    for (size_t i = 0; i < graph->count; i++) {
-        uint32_t a = graph->links[i].from, b = graph->links[i].to;
-        coefficients[i] =
-            coefficient(trains->items[a], trains->items[b], p.tiled[a], p.tiled[b], options->dt_ns);
-    }
-    sf_free(p.tiled);
     return SF_OK;
 }
 
@@ -211,12 +258,9 @@ static void shift_all(sf_trains *shifted, const sf_trains *trains, const sf_sttc
 
 static int copy_shape(sf_trains *copy, const sf_trains *trains, sf_error *error)
 {
-    size_t spikes = 0;
-    for (size_t a = 0; a < trains->count; a++)
-        spikes += trains->items[a].count;
     *copy = (sf_trains){.count = trains->count,
                         .items = sf_resize(NULL, trains->count, sizeof *copy->items),
-                        .times_ns = sf_resize(NULL, spikes, sizeof *copy->times_ns)};
+                        .times_ns = sf_resize(NULL, count_spikes(trains), sizeof *copy->times_ns)};
     if (copy->items == NULL || copy->times_ns == NULL)
         return sf_fail_memory(error);
     const int64_t *next = copy->times_ns;
@@ -231,11 +275,14 @@ static int run_surrogates(pass *p, sf_trains *shifted, sf_error *error)
 {
     const sf_trains *trains = p->trains;
     p->trains = shifted;
+    p->is_surrogate = true;
     for (uint32_t s = 0; s < p->options->surrogates; s++) {
         if (!sf_progress_update(p->options->progress, "surrogates", s, p->options->surrogates))
             return sf_fail(error, SF_CANCELLED, NULL, "was stopped after %u surrogates", s);
         shift_all(shifted, trains, p->options, s);
-        visit_pairs(p);
+        int status = visit_pairs(p, error);
+        if (status != SF_OK)
+            return status;
     }
     return SF_OK;
 }
@@ -274,6 +321,44 @@ static int collect_edges(sf_connectivity *graph, const pass *p, size_t units, sf
     return status;
 }
 
+static void close_pass(pass *p)
+{
+    for (unsigned w = 0; p->near != NULL && w < p->workers; w++)
+        sf_free(p->near[w].spikes);
+    sf_free(p->near);
+    sf_free(p->spikes);
+    sf_free(p->tiled);
+    sf_free(p->close);
+    sf_free(p->observed);
+    sf_free(p->as_high);
+}
+
+static int open_pass(pass *p, const sf_trains *trains, const sf_sttc_options *options, sf_error *error)
+{
+    size_t count = trains->count, pairs = pair_count(count), spikes = count_spikes(trains);
+    unsigned workers = options->threads > 0 ? options->threads : 1;
+    *p = (pass){.trains = trains,
+                .options = options,
+                .spike_count = spikes,
+                .spikes = sf_resize(NULL, spikes, sizeof *p->spikes),
+                .tiled = sf_resize(NULL, count, sizeof *p->tiled),
+                .close = sf_resize(NULL, count, count * sizeof *p->close),
+                .observed = sf_resize(NULL, pairs, sizeof *p->observed),
+                .as_high = sf_alloc(pairs, sizeof *p->as_high),
+                .near = sf_alloc(workers, sizeof *p->near),
+                .workers = workers};
+    bool complete = p->spikes != NULL && p->tiled != NULL && p->close != NULL && p->observed != NULL &&
+                    p->as_high != NULL && p->near != NULL;
+    for (unsigned w = 0; complete && w < p->workers; w++) {
+        near *n = &p->near[w];
+        n->spikes = sf_alloc(count, 3 * sizeof *n->spikes);
+        complete = n->spikes != NULL;
+        n->trains = complete ? n->spikes + count : NULL;
+        n->places = complete ? n->trains + count : NULL;
+    }
+    return complete ? SF_OK : sf_fail_memory(error);
+}
+
 int sf_sttc_graph(sf_connectivity *graph, const sf_trains *trains, const sf_sttc_options *options,
                   sf_error *error)
 {
@@ -281,25 +366,36 @@ int sf_sttc_graph(sf_connectivity *graph, const sf_trains *trains, const sf_sttc
     int status = check_options(trains, options, error);
     if (status != SF_OK)
         return status;
-    size_t pairs = pair_count(trains->count);
     sf_trains shifted = {0};
-    pass p = {.trains = trains,
-              .options = options,
-              .tiled = sf_resize(NULL, trains->count, sizeof *p.tiled),
-              .observed = sf_resize(NULL, pairs, sizeof *p.observed)};
-    uint32_t *as_high = sf_alloc(pairs, sizeof *as_high);
-    status = p.tiled != NULL && p.observed != NULL && as_high != NULL ? copy_shape(&shifted, trains, error)
-                                                                      : sf_fail_memory(error);
-    if (status == SF_OK) {
-        visit_pairs(&p);
-        p.as_high = as_high;
+    pass p;
+    status = open_pass(&p, trains, options, error);
+    if (status == SF_OK)
+        status = copy_shape(&shifted, trains, error);
+    if (status == SF_OK)
+        status = visit_pairs(&p, error);
+    if (status == SF_OK)
         status = run_surrogates(&p, &shifted, error);
-    }
     if (status == SF_OK)
         status = collect_edges(graph, &p, trains->count, error);
     sf_trains_free(&shifted);
-    sf_free(p.tiled);
-    sf_free(p.observed);
-    sf_free(as_high);
+    close_pass(&p);
+    return status;
+}
+
+int sf_sttc_of_links(double *coefficients, const sf_connectivity *graph, const sf_trains *trains,
+                     const sf_sttc_options *options, sf_error *error)
+{
+    int status = check_options(trains, options, error);
+    if (status != SF_OK)
+        return status;
+    pass p;
+    status = open_pass(&p, trains, options, error);
+    if (status == SF_OK)
+        status = visit_pairs(&p, error);
+    for (size_t i = 0; i < graph->count && status == SF_OK; i++) {
+        const sf_link *link = &graph->links[i];
+        coefficients[i] = p.observed[row_start(trains->count, link->from) + (link->to - link->from - 1)];
+    }
+    close_pass(&p);
     return status;
 }

@@ -61,9 +61,9 @@ int sf_sttc_graph(sf_connectivity *graph, const sf_trains *trains, const sf_sttc
                   sf_error *error);
 
 /**
- * The coefficient of every pair of a graph's links in other trains, such as those of an epoch, in options'
- * recorded time; coefficients[i] is that of link i, NaN where a unit is silent. Of the options dt, the
- * recorded time and threads count. Errors as above.
+ * The coefficient of every pair of a tiling graph's links in other trains, such as those of an epoch, in
+ * options' recorded time; coefficients[i] is that of link i, NaN where a unit is silent. Of the options dt,
+ * the recorded time and threads count. Errors as above.
  */
 int sf_sttc_of_links(double *coefficients, const sf_connectivity *graph, const sf_trains *trains,
                      const sf_sttc_options *options, sf_error *error);
