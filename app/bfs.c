@@ -46,7 +46,7 @@ typedef struct plan {
     sf_bfs_direction direction;
     bool chosen; /**< by --features */
     unsigned features;
-    uint64_t repeat;
+    uint64_t repeat, threads;
     sf_device *devices[SF_MOST_DEVICES];
     uint32_t device_count; /**< 0: the CPU */
 } plan;
@@ -70,7 +70,7 @@ static int read_list(sf_edge_list *list, const app_call *call, sf_error *error)
 static int load_graph(search *s, const app_call *call, sf_error *error)
 {
     sf_edge_list list;
-    static const char *const own[] = {"device", NULL};
+    static const char *const own[] = {"device", "threads", NULL};
     int status = app_refuse_recording_options(call, own, error);
     if (status == SF_OK)
         status = read_list(&list, call, error);
@@ -225,6 +225,8 @@ static int read_plan(plan *p, const search *s, const app_call *call, sf_error *e
     *p = (plan){.repeat = 1};
     int status = app_uint(call, "repeat", 1, 1000000, &p->repeat, error);
     if (status == SF_OK)
+        status = app_uint(call, "threads", 1, 4096, &p->threads, error);
+    if (status == SF_OK)
         status = read_direction(&p->direction, call, error);
     if (status == SF_OK)
         status = read_features(p, call, error);
@@ -268,7 +270,10 @@ static int run_on_devices(void *prepared, uint32_t source, sf_bfs_result *result
 
 static int search_on_cpu(search *s, const plan *p, sf_error *error)
 {
-    sf_bfs_options how = {.direction = p->direction, .chosen = p->chosen, .features = p->features};
+    sf_bfs_options how = {.direction = p->direction,
+                          .threads = (unsigned)p->threads,
+                          .chosen = p->chosen,
+                          .features = p->features};
     sf_bfs_search *prepared;
     int status = sf_bfs_open(&prepared, &s->graph, &how, error);
     if (status == SF_OK)

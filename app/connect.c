@@ -125,8 +125,9 @@ static int read_half_width(int64_t *dt, const app_call *call, sf_error *error)
         return status;
     sf_delay delays[APP_MOST_DELAYS];
     size_t count;
-    if (sf_delays_parse(delays, APP_MOST_DELAYS, &count, text, error) != SF_OK)
-        return refuse("delay", error->text, error);
+    sf_error reason;
+    if (sf_delays_parse(delays, APP_MOST_DELAYS, &count, text, &reason) != SF_OK)
+        return refuse("delay", reason.text, error);
     *dt = 0;
     for (size_t i = 0; i < count; i++)
         *dt = delays[i].high_ns > *dt ? delays[i].high_ns : *dt;

@@ -308,6 +308,8 @@ static int run(app_call *call, sf_error *error)
 {
     int status = check_ending(app_value(call, "out", NULL), error);
     sf_recording recording;
+    if (status == SF_OK && sf_graph_file_format(call->arguments[0]) != NULL)
+        status = sf_fail(error, SF_DATA, call->arguments[0], "is a graph already, expected a recording");
     if (status == SF_OK)
         status = app_load(call, call->arguments[0], &recording, error);
     if (status != SF_OK)

@@ -56,6 +56,7 @@ for direction in auto top-down bottom-up; do
     $SYNFIRE bfs --kronecker 12:16:1 --source 5 --direction $direction --json >out
     sed 's/,"seconds.*//' out >found.$direction
 done
+$SYNFIRE bfs --kronecker 12:16:1 --source 5 --threads 2 --device cpu --json | sed 's/,"seconds.*//' | cmp - found.auto
 cmp found.auto found.top-down && cmp found.auto found.bottom-up
 for features in none ts,wb,hc,gamma gamma hc,ts; do
     $SYNFIRE bfs --kronecker 12:16:1 --source 5 --device cpu --features $features --json >out

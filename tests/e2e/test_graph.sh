@@ -66,6 +66,8 @@ END
 grep -q 'edgedefault="undirected"' tiling.graphml
 
 expect 64 "episodes or sttc" $SYNFIRE graph sim.h5 --metric te
+expect 64 "--delay: '0:0'" $SYNFIRE graph sim.h5 --metric sttc --delay 0:0
+expect 65 "g.mtx: is a graph already" $SYNFIRE graph g.mtx
 expect 64 "metric sttc" $SYNFIRE graph sim.h5 --surrogates 5
 expect 64 "metric episodes" $SYNFIRE graph sim.h5 --metric sttc --min-count 5
 expect 64 ".graphml" $SYNFIRE graph sim.h5 --out g.txt
