@@ -137,8 +137,8 @@ static int read_data(matching *m, const app_call *call, sf_error *error)
     bool one = is_census(call) || list.edge_columns.count == 0;
     if (!is_census(call) && !m->pattern.directed)
         list.directed = false;
-    else if (app_has(call, "directed"))
-        list.directed = true;
+    else if (app_has(call, "directed") && sf_graph_file_format(call->arguments[0]) == &sf_graph_labelled)
+        list.directed = true; /* other formats say themselves */
     status = sf_csr_build(&m->data, &list, one ? SF_CSR_DROP_DUPLICATES : 0, error);
     if (status != SF_OK && error->place[0] == '\0')
         snprintf(error->place, sizeof error->place, "%s", call->arguments[0]);

@@ -48,6 +48,12 @@ count 3 cycle.el 'A -> B; B -> C; C -> A'
 count 1 cycle.el 'A -> B; B -> C; C -> A; A === B; B === C'
 count 1 cycle.el 'A -> B [weight > 4]; B -> C [weight >= 12]'
 count 3 cycle.el 'A -> B' --semantics homomorphism
+# --directed is for .graph files, which do not say; a symmetric matrix joins its vertices both ways.
+printf '%%%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n' >both.mtx
+printf 't 2 1\nv 0 0\nv 1 0\ne 0 1\n' >edge.graph
+count 2 both.mtx 'A -> B' --directed
+count 1 edge.graph 'A -> B' --directed
+count 2 edge.graph 'A -> B'
 $SYNFIRE motif cycle.el 'X -> Y [weight = 12]' | grep -q '^1 embeddings'
 
 # Patterns by name, the census and its identity, and counts beside those of rewired graphs.
