@@ -19,7 +19,15 @@ print(*(s.getsockname()[1] for s in sockets))
 PY
 }
 
-# expect CODE WORDS COMMAND...: the command exits with the code and says the words in one line on stderr.
+# check ASSERTIONS: Python over the JSON document in the file `out`, as `out`.
+check() {
+    python3 -c "
+import json
+out = json.load(open('out'))
+$1"
+}
+
+# expect CODE WORDS COMMAND...: the command exits with the code, says the words in one line on stderr and prints nothing.
 expect() {
     local code=$1 words=$2 status=0
     shift 2
@@ -27,4 +35,5 @@ expect() {
     [ "$status" = "$code" ] || { echo "exit code $status, expected $code: $*"; cat err; return 1; }
     grep -qF -- "$words" err || { echo "'$words' is not in: $(cat err)"; return 1; }
     [ "$(wc -l <err)" = 1 ] || { echo "more than one line:"; cat err; return 1; }
+    [ ! -s out ] || { echo "something is printed:"; cat out; return 1; }
 }

@@ -1,13 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Bandwidths and densities of files of numbers: values, formats, refusals.
-refused() { # exit code, words of the sentence, command...
-    local expected=$1 words=$2 code=0
-    shift 2
-    "$@" >out 2>err || code=$?
-    if [ $code != "$expected" ] || [ -s out ] || [ "$(wc -l <err)" != 1 ] || ! grep -qF -- "$words" err; then
-        echo "exit $code, expected $expected with '$words':"; cat out err; return 1
-    fi
-}
+. "$E2E/functions.sh"
 
 # 100 numbers: the squares 1, 4, 9, ...
 awk 'BEGIN { for (i = 1; i <= 100; i++) print i * i }' >squares.txt
@@ -32,22 +25,22 @@ $SYNFIRE density squares.txt --plot density.svg >out
 grep -q '</svg>' density.svg && grep -q '100 samples, bandwidth' density.svg
 
 head -49 squares.txt >few.txt
-refused 65 "not enough data: found 49 samples" $SYNFIRE bandwidth few.txt
+expect 65 "not enough data: found 49 samples" $SYNFIRE bandwidth few.txt
 awk 'BEGIN { for (i = 0; i < 60; i++) print 7 }' >same.txt
-refused 65 "all 60 samples equal 7" $SYNFIRE bandwidth same.txt
-refused 65 "found 'x'" $SYNFIRE bandwidth <(echo 1; echo x)
-refused 66 "No such file" $SYNFIRE bandwidth nowhere.txt
-refused 66 "is a directory" $SYNFIRE bandwidth .
-refused 64 "expected" $SYNFIRE bandwidth squares.txt --method magic
-refused 65 "2 columns" $SYNFIRE bandwidth <(awk '{ print $1, $1 }' squares.txt) --method plugin
-refused 65 "above 0" $SYNFIRE density <(cat squares.txt; echo 0) --log
-refused 65 "at least 0" $SYNFIRE density <(cat squares.txt; echo -1) --reflect
-refused 64 "does not go with" $SYNFIRE density squares.txt --log --reflect
-refused 64 "A < B" $SYNFIRE density squares.txt --grid 5:5:10
-refused 64 "A < B" $SYNFIRE density squares.txt --grid 0:1:1
-refused 64 "above 0" $SYNFIRE density squares.txt --bandwidth 0
-refused 73 "cannot create" $SYNFIRE density squares.txt --plot nowhere/x.svg
-refused 74 "cannot write" $SYNFIRE density squares.txt --plot /dev/full
+expect 65 "all 60 samples equal 7" $SYNFIRE bandwidth same.txt
+expect 65 "found 'x'" $SYNFIRE bandwidth <(echo 1; echo x)
+expect 66 "No such file" $SYNFIRE bandwidth nowhere.txt
+expect 66 "is a directory" $SYNFIRE bandwidth .
+expect 64 "expected" $SYNFIRE bandwidth squares.txt --method magic
+expect 65 "2 columns" $SYNFIRE bandwidth <(awk '{ print $1, $1 }' squares.txt) --method plugin
+expect 65 "above 0" $SYNFIRE density <(cat squares.txt; echo 0) --log
+expect 65 "at least 0" $SYNFIRE density <(cat squares.txt; echo -1) --reflect
+expect 64 "does not go with" $SYNFIRE density squares.txt --log --reflect
+expect 64 "A < B" $SYNFIRE density squares.txt --grid 5:5:10
+expect 64 "A < B" $SYNFIRE density squares.txt --grid 0:1:1
+expect 64 "above 0" $SYNFIRE density squares.txt --bandwidth 0
+expect 73 "cannot create" $SYNFIRE density squares.txt --plot nowhere/x.svg
+expect 74 "cannot write" $SYNFIRE density squares.txt --plot /dev/full
 [ -c /dev/full ]
 
 # Of a recording every unit gets its own bandwidth: a fires every 10 to 13 ms, b at 60 irregular times.
@@ -77,9 +70,9 @@ $SYNFIRE bandwidth recording.csv --quantity isi --units b --epochs epochs.csv --
 grep -q "not enough data: found 39 samples" err
 $SYNFIRE density recording.csv --quantity isi --units a --bandwidth 0.001 --plot isi.svg >out
 grep -q '>interval, s<' isi.svg && grep -q 'Density of interval: a<' isi.svg
-refused 64 "holds 3 units: choose one with --units" $SYNFIRE density recording.csv --quantity isi --quiet
-refused 64 "found 'speed'" $SYNFIRE bandwidth recording.csv --quantity speed
-refused 64 "give --quantity too" $SYNFIRE bandwidth squares.txt --units a
+expect 64 "holds 3 units: choose one with --units" $SYNFIRE density recording.csv --quantity isi --quiet
+expect 64 "found 'speed'" $SYNFIRE bandwidth recording.csv --quantity speed
+expect 64 "give --quantity too" $SYNFIRE bandwidth squares.txt --units a
 
 # Delays: b follows a by 3 or 4 ms, c follows b by 10 ms.
 {
@@ -91,10 +84,10 @@ $SYNFIRE bandwidth chain.csv --quantity delay --episode 'a -(0,5]-> b' --json --
 grep -q '^{"method":"isj","n":200,"d":1,' out
 $SYNFIRE bandwidth chain.csv --quantity delay --episode 'a -(0,5]-> b -(5,15]-> c' --quiet >out
 grep -q '^a -(0,5]-> b  *isj  *200 ' out && grep -q '^b -(5,15]-> c  *isj  *200 ' out
-refused 64 "needs --episode" $SYNFIRE bandwidth chain.csv --quantity delay
-refused 64 "expected a link" $SYNFIRE bandwidth chain.csv --quantity delay --episode a
-refused 64 "choose one as an episode of two" $SYNFIRE density chain.csv --quantity delay --episode 'a -(0,5]-> b -(5,15]-> c'
-refused 65 "no positions" $SYNFIRE bandwidth chain.csv --quantity position --method scott
+expect 64 "needs --episode" $SYNFIRE bandwidth chain.csv --quantity delay
+expect 64 "expected a link" $SYNFIRE bandwidth chain.csv --quantity delay --episode a
+expect 64 "choose one as an episode of two" $SYNFIRE density chain.csv --quantity delay --episode 'a -(0,5]-> b -(5,15]-> c'
+expect 65 "no positions" $SYNFIRE bandwidth chain.csv --quantity position --method scott
 $SYNFIRE simulate array.h5 --unit-count 8 --rate 5 --duration 20 --seed 1 >out
 $SYNFIRE bandwidth array.h5 --quantity position --method scott --json | grep -q '"d":2,"h":0\.3'
 
@@ -115,10 +108,10 @@ awk "BEGIN { d = $h / $lowest; exit !(d < 1.03 && d > 0.97) }"
 awk 'BEGIN { for (i = 0; i < 300; i++) print i % 7, i % 11, i * i % 13 }' >columns.txt
 $SYNFIRE bandwidth columns.txt --method silverman --json | grep -q '"n":300,"d":3,"h":0.4'
 $SYNFIRE bandwidth columns.txt --method lscv-paper --json --quiet | grep -q '"d":3'
-refused 65 "the method isj takes 1" $SYNFIRE bandwidth columns.txt
-refused 65 "singular" $SYNFIRE bandwidth <(awk '{ print $1, $2, $1 + $2 }' columns.txt) --method scott
-refused 64 "has no curve" $SYNFIRE bandwidth squares.txt --curve
-refused 64 "no form by direct sums" $SYNFIRE bandwidth squares.txt --exact
+expect 65 "the method isj takes 1" $SYNFIRE bandwidth columns.txt
+expect 65 "singular" $SYNFIRE bandwidth <(awk '{ print $1, $2, $1 + $2 }' columns.txt) --method scott
+expect 64 "has no curve" $SYNFIRE bandwidth squares.txt --curve
+expect 64 "no form by direct sums" $SYNFIRE bandwidth squares.txt --exact
 awk 'BEGIN { for (i = 0; i < 300; i++) print (i * i) % 5 }' >steps.txt
 $SYNFIRE bandwidth steps.txt --json 2>err | grep -q '"at_edge":true'
 grep -q "steps of a clock" err
@@ -132,11 +125,11 @@ $SYNFIRE aggregate squares.txt --range 400.5:2500.5 --op avg --exact | grep -q '
 $SYNFIRE aggregate squares.txt --range 400.5:2500.5 --op sum --exact --reflect | grep -q '^exact  40055 '
 $SYNFIRE aggregate squares.txt --range 400.5:2500.5 --json | grep -q '"exact":null,"relative_error":null'
 $SYNFIRE aggregate columns.txt --range -1:3.5,-1:5.5,-1:20 --exact --json | grep -q '"exact":[1-9]'
-refused 64 "is needed" $SYNFIRE aggregate squares.txt
-refused 64 "expected A:B" $SYNFIRE aggregate squares.txt --range 5:4
-refused 64 "count, sum, avg or var" $SYNFIRE aggregate squares.txt --range 1:2 --op median
-refused 64 "2 ranges for 1 column" $SYNFIRE aggregate squares.txt --range 1:2,3:4
-refused 64 "go without --log" $SYNFIRE aggregate columns.txt --range 1:2,3:4,5:6 --log
+expect 64 "is needed" $SYNFIRE aggregate squares.txt
+expect 64 "expected A:B" $SYNFIRE aggregate squares.txt --range 5:4
+expect 64 "count, sum, avg or var" $SYNFIRE aggregate squares.txt --range 1:2 --op median
+expect 64 "2 ranges for 1 column" $SYNFIRE aggregate squares.txt --range 1:2,3:4
+expect 64 "go without --log" $SYNFIRE aggregate columns.txt --range 1:2,3:4,5:6 --log
 $SYNFIRE aggregate columns.txt --range -1:3.5,-1:5.5,-1:20 --op sum --exact | grep -q '^exact  [1-9]'
 
 # Two columns: a density over a plane, and what the second column is where the first lies in a range.
@@ -146,9 +139,9 @@ awk -F, 'NR > 1 { sum += $3 * 2 } END { if (NR != 9192 || sum < 0.999 || sum > 1
 $SYNFIRE density pairs.txt --grid 0:30:3,0:60:2 --json | grep -q '"grid":\[\[0,15,30\],\[0,60\]\],"density":\[\[[^]]*\],\[[^]]*\]\]}'
 $SYNFIRE density pairs.txt --plot plane.svg >out
 grep -q '</svg>' plane.svg && grep -q '60 samples, bandwidth .* (silverman), darkest' plane.svg
-refused 64 "1 axes for 2 columns" $SYNFIRE density pairs.txt --grid 0:1:2
-refused 64 "goes with one column" $SYNFIRE density pairs.txt --reflect
-refused 65 "3 columns, expected 1 or 2" $SYNFIRE density columns.txt
+expect 64 "1 axes for 2 columns" $SYNFIRE density pairs.txt --grid 0:1:2
+expect 64 "goes with one column" $SYNFIRE density pairs.txt --reflect
+expect 65 "3 columns, expected 1 or 2" $SYNFIRE density columns.txt
 $SYNFIRE aggregate pairs.txt --range 9.5:20.5 --op avg --exact --json >out
 grep -q '"relative_error":0.0' out || { cat out; exit 1; }
-refused 64 "1 range for 3 columns" $SYNFIRE aggregate columns.txt --range 1:2
+expect 64 "1 range for 3 columns" $SYNFIRE aggregate columns.txt --range 1:2

@@ -1,39 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 # synfire info: the known facts, every kind of file that is no recording, selections, and what is printed where.
-refused() { # exit code, words of the sentence, command...
-    local expected=$1 words=$2 code=0
-    shift 2
-    "$@" >out 2>err || code=$?
-    if [ $code != "$expected" ] || [ -s out ] || [ "$(wc -l <err)" != 1 ] || ! grep -qF -- "$words" err; then
-        echo "exit $code, expected $expected with '$words':"; cat out err; return 1
-    fi
-}
+. "$E2E/functions.sh"
 
 # Files that are no recording.
-refused 66 "no.h5: cannot open: No such file or directory" "$SYNFIRE" info no.h5
-refused 66 "directory, expected a recording file" "$SYNFIRE" info .
-refused 66 "this is a device" "$SYNFIRE" info /dev/zero
+expect 66 "no.h5: cannot open: No such file or directory" "$SYNFIRE" info no.h5
+expect 66 "directory, expected a recording file" "$SYNFIRE" info .
+expect 66 "this is a device" "$SYNFIRE" info /dev/zero
 : >empty
-refused 65 "empty: this is neither HDF5 nor lines of name,seconds: the file is empty" "$SYNFIRE" info empty
+expect 65 "empty: this is neither HDF5 nor lines of name,seconds: the file is empty" "$SYNFIRE" info empty
 head -c 100 "$SYNFIRE" >program
-refused 65 "holds bytes of value zero" "$SYNFIRE" info program
+expect 65 "holds bytes of value zero" "$SYNFIRE" info program
 printf 'a,1\nb\n' >short.csv
-refused 65 "short.csv: line 2: expected a unit's name" "$SYNFIRE" info short.csv
+expect 65 "short.csv: line 2: expected a unit's name" "$SYNFIRE" info short.csv
 for bad in nan -1 inf 1e300 x; do
     printf 'a,1\nb,%s\n' "$bad" >bad.csv
-    refused 65 "bad.csv: line 2: expected a time" "$SYNFIRE" info bad.csv
+    expect 65 "bad.csv: line 2: expected a time" "$SYNFIRE" info bad.csv
 done
 printf 'name,seconds\n' >heading.csv
-refused 65 "heading.csv: no spikes" "$SYNFIRE" info heading.csv
+expect 65 "heading.csv: no spikes" "$SYNFIRE" info heading.csv
 
 # A recording cut anywhere is refused with one sentence, and never with HDF5's own words on stderr.
 $SYNFIRE simulate whole.h5 --unit-count 4 --rate 20 --duration 5 >/dev/null
 size=$(stat -c %s whole.h5)
 for part in 4 8 40 96 100 $((size / 3)) $((size / 2)) $((size - 1)); do
     head -c "$part" whole.h5 >cut.h5
-    refused 65 "cut.h5: this HDF5 file is damaged" "$SYNFIRE" info cut.h5
+    expect 65 "cut.h5: this HDF5 file is damaged" "$SYNFIRE" info cut.h5
 done
-refused 64 "no stream 'x'" "$SYNFIRE" info whole.h5 --stream x
+expect 64 "no stream 'x'" "$SYNFIRE" info whole.h5 --stream x
 
 # One unit, one spike; unsorted and repeated times.
 printf 'a,7.5\n' >one.csv
@@ -67,14 +60,14 @@ $SYNFIRE info mixed.csv --preset cortex 2>err >out
 grep -q "preset cortex: delays 0.8:4,4:10,10:25 ms, window 60 s, discovery every 5 s, no dedup" err
 $SYNFIRE info mixed.csv --preset cortex --quiet 2>err >out
 [ ! -s err ]
-refused 64 "--units: no unit is named '0'; the unit with that index is written #0" "$SYNFIRE" info mixed.csv --units 0
-refused 64 "--from: found 'soon', expected seconds" "$SYNFIRE" info mixed.csv --from soon
-refused 64 "--to: 1 s is not after --from, 2 s" "$SYNFIRE" info mixed.csv --from 2 --to 1
-refused 64 "--dedup: found '1', expected MS,UM" "$SYNFIRE" info mixed.csv --dedup 1
-refused 65 "no positions" "$SYNFIRE" info mixed.csv --dedup 1,100
-refused 64 "--blank: this recording has no marker" "$SYNFIRE" info mixed.csv --blank light,-1ms,+5ms
-refused 64 "expected one of culture-60, retina-waves, retina-adult, cortex, hd-mea" "$SYNFIRE" info mixed.csv --preset x
-refused 66 "none.csv: cannot open" "$SYNFIRE" info mixed.csv --epochs none.csv
+expect 64 "--units: no unit is named '0'; the unit with that index is written #0" "$SYNFIRE" info mixed.csv --units 0
+expect 64 "--from: found 'soon', expected seconds" "$SYNFIRE" info mixed.csv --from soon
+expect 64 "--to: 1 s is not after --from, 2 s" "$SYNFIRE" info mixed.csv --from 2 --to 1
+expect 64 "--dedup: found '1', expected MS,UM" "$SYNFIRE" info mixed.csv --dedup 1
+expect 65 "no positions" "$SYNFIRE" info mixed.csv --dedup 1,100
+expect 64 "--blank: this recording has no marker" "$SYNFIRE" info mixed.csv --blank light,-1ms,+5ms
+expect 64 "expected one of culture-60, retina-waves, retina-adult, cortex, hd-mea" "$SYNFIRE" info mixed.csv --preset x
+expect 66 "none.csv: cannot open" "$SYNFIRE" info mixed.csv --epochs none.csv
 
 # Output that cannot be written.
 code=0
@@ -104,11 +97,11 @@ facts pynapple_A8604-211122.nwb '{"units": 3, "spikes": 21354, "geometry": null,
 $SYNFIRE info "$recordings"/Stafford2009_WT_37C_Dorsal_2008-02-08-0.h5 | grep -q "starts at 3600.022 s: --from +0"
 $SYNFIRE info "$recordings"/Kirkby2013_02_B2KO_P5.h5 | grep -q "delays under 20 ms, two ticks"
 $SYNFIRE info "$recordings"/pynapple_A8604-211122.nwb | grep -q "no geometry"
-refused 65 "a MaxWell recording, a layout that synfire does not read yet" "$SYNFIRE" info \
+expect 65 "a MaxWell recording, a layout that synfire does not read yet" "$SYNFIRE" info \
     "$recordings"/probeinterface_maxtwo_data.raw.h5
-refused 65 "no spike times: this is a 3Brain BXR file" "$SYNFIRE" info "$recordings"/truncated_bxr.bxr
-refused 65 "no spike times: this NWB file" "$SYNFIRE" info "$recordings"/pynwb_2.6.0_DynamicTableElectrodes.nwb
-refused 65 "Multi Channel Systems DataManager" "$SYNFIRE" info "$recordings"/mcs_2014-07-09_W8_standard_all_500Hz.h5
+expect 65 "no spike times: this is a 3Brain BXR file" "$SYNFIRE" info "$recordings"/truncated_bxr.bxr
+expect 65 "no spike times: this NWB file" "$SYNFIRE" info "$recordings"/pynwb_2.6.0_DynamicTableElectrodes.nwb
+expect 65 "Multi Channel Systems DataManager" "$SYNFIRE" info "$recordings"/mcs_2014-07-09_W8_standard_all_500Hz.h5
 
 # A pipe is read once, by the reader.
 printf 'a,0.1\nb,0.2\na,0.3\n' | $SYNFIRE info /dev/stdin --json >piped

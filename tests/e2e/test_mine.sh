@@ -1,19 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # synfire mine and count: fields, exact counts, options, refusals.
-refused() { # exit code, words of the sentence, command...
-    local expected=$1 words=$2 code=0
-    shift 2
-    "$@" >out 2>err || code=$?
-    if [ $code != "$expected" ] || [ -s out ] || [ "$(wc -l <err)" != 1 ] || ! grep -qF -- "$words" err; then
-        echo "exit $code, expected $expected with '$words':"; cat out err; return 1
-    fi
-}
-check() { # checks JSON in the file `out` (and `other`) by Python assertions
-    python3 -c "
-import json
-out = json.load(open('out'))
-$1"
-}
+. "$E2E/functions.sh"
 
 # The worked example of the paper's definition: count 1.
 printf 'A,0.001\nA,0.002\nB,0.005\nB,0.008\nA,0.010\nA,0.013\nC,0.015\nB,0.018\nC,0.020\n' >worked.csv
@@ -155,7 +142,7 @@ assert out["occurrences"] == sum(e["count"] for e in out["episodes"]) > 1000
 assert [known[e["id"]] for e in out["episodes"]] == [e["count"] for e in out["episodes"]]'
 $SYNFIRE info occurrences.h5 >table
 grep -q 'every spike time of each' table
-refused 65 "a synfire file of kind occurrences" $SYNFIRE mine occurrences.h5
+expect 65 "a synfire file of kind occurrences" $SYNFIRE mine occurrences.h5
 
 # Thresholds by rate and fraction; top, closed, self, several delays; tables and CSV.
 spikes=$(python3 -c 'import json; print(json.load(open("all"))["spikes"])')
@@ -334,19 +321,19 @@ for k, picture in enumerate(pictures):
     assert float(picture.get("y")) == k * float(picture.get("height")) and bars in (8, 10, 100)
 PY
 done
-refused 64 "--plot would write over the input" $SYNFIRE count demo.h5 --episodes two.txt --plot demo.h5
+expect 64 "--plot would write over the input" $SYNFIRE count demo.h5 --episodes two.txt --plot demo.h5
 echo 'A -(4,6]-> A' >self.txt # is its own reverse: nothing to compare with
 $SYNFIRE count demo.h5 --episodes self.txt --json >out
 check 'assert out["episodes"][0]["reverse_count"] is None and out["episodes"][0]["asymmetry"] is None'
 cp two.txt before.txt
-refused 64 "--plot would write over the input" $SYNFIRE count demo.h5 --episodes two.txt --plot two.txt
+expect 64 "--plot would write over the input" $SYNFIRE count demo.h5 --episodes two.txt --plot two.txt
 cmp two.txt before.txt
 # A long chain's name stays inside its picture.
 echo 'D -(4,6]-> E -(4,6]-> F -(4,6]-> G -(4,6]-> H -(4,6]-> I -(4,6]-> J -(4,6]-> K' >long.txt
 $SYNFIRE count demo.h5 --episodes long.txt --window 20 --plot long.svg >out
 grep -q 'class="title" style="font-size:[0-9.]*px" textLength="650" .*D -(4,6]-&gt; .*-&gt; K</text>' long.svg
-refused 64 "expected 1 to 40" $SYNFIRE count demo.h5 --episodes text.txt --plot many.svg
-refused 73 "cannot create" $SYNFIRE count demo.h5 --episodes two.txt --plot nowhere/x.svg
+expect 64 "expected 1 to 40" $SYNFIRE count demo.h5 --episodes text.txt --plot many.svg
+expect 73 "cannot create" $SYNFIRE count demo.h5 --episodes two.txt --plot nowhere/x.svg
 
 # Nothing frequent is no error, and says what to do.
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 5000 --json >out 2>err
@@ -383,50 +370,50 @@ awk 'BEGIN { for (i = 0; i < 400; i++) printf "%s,%.3f\n", i % 3 ? "a" : "b", i 
 $SYNFIRE mine coarse.csv --delay 0:10 --min-count 5 --json >out 2>err
 grep -q 'narrower than two clock ticks of 10 ms' err
 
-refused 64 "an argument is missing" $SYNFIRE mine
-refused 66 "nowhere.h5" $SYNFIRE mine nowhere.h5
-refused 64 "expected LO:HI" $SYNFIRE mine demo.h5 --delay 5
-refused 64 "is negative" $SYNFIRE mine demo.h5 --delay -1:5
-refused 64 "empty" $SYNFIRE mine demo.h5 --delay 5:5
-refused 64 "does not go with --min-count" $SYNFIRE mine demo.h5 --min-count 5 --min-rate 1
-refused 64 "more than 0" $SYNFIRE mine demo.h5 --min-count 0
-refused 64 "expected a number" $SYNFIRE mine demo.h5 --min-count many
-refused 64 "from 2 to 16" $SYNFIRE mine demo.h5 --max-size 1
-refused 64 "from 2 to 16" $SYNFIRE mine demo.h5 --max-size 17
-refused 64 "auto, interval, reference" $SYNFIRE mine demo.h5 --engine fastest
-refused 64 "one thread" $SYNFIRE mine demo.h5 --engine reference --threads 2
-refused 64 "expected auto, cpu, cuda, cuda:N or cuda:all" $SYNFIRE mine demo.h5 --device gpu
-refused 64 "SYNFIRE_DEVICE_MEMORY: found '8 GB', expected a size such as 8G or 512M" env SYNFIRE_DEVICE_MEMORY="8 GB" $SYNFIRE mine demo.h5
+expect 64 "an argument is missing" $SYNFIRE mine
+expect 66 "nowhere.h5" $SYNFIRE mine nowhere.h5
+expect 64 "expected LO:HI" $SYNFIRE mine demo.h5 --delay 5
+expect 64 "is negative" $SYNFIRE mine demo.h5 --delay -1:5
+expect 64 "empty" $SYNFIRE mine demo.h5 --delay 5:5
+expect 64 "does not go with --min-count" $SYNFIRE mine demo.h5 --min-count 5 --min-rate 1
+expect 64 "more than 0" $SYNFIRE mine demo.h5 --min-count 0
+expect 64 "expected a number" $SYNFIRE mine demo.h5 --min-count many
+expect 64 "from 2 to 16" $SYNFIRE mine demo.h5 --max-size 1
+expect 64 "from 2 to 16" $SYNFIRE mine demo.h5 --max-size 17
+expect 64 "auto, interval, reference" $SYNFIRE mine demo.h5 --engine fastest
+expect 64 "one thread" $SYNFIRE mine demo.h5 --engine reference --threads 2
+expect 64 "expected auto, cpu, cuda, cuda:N or cuda:all" $SYNFIRE mine demo.h5 --device gpu
+expect 64 "SYNFIRE_DEVICE_MEMORY: found '8 GB', expected a size such as 8G or 512M" env SYNFIRE_DEVICE_MEMORY="8 GB" $SYNFIRE mine demo.h5
 SYNFIRE_DEVICE_MEMORY=8G $SYNFIRE mine demo.h5 --device cpu --json >out
-refused 69 "there is no device cuda:99" $SYNFIRE mine demo.h5 --device cuda:99
-refused 64 "holds no positions" $SYNFIRE mine worked.csv --min-distance 100
-refused 64 "goes with --significance" $SYNFIRE mine demo.h5 --surrogates 5
-refused 64 "goes with --significance" $SYNFIRE graph demo.h5 --fdr
-refused 64 "segment-shift, jitter, shift or analytic" $SYNFIRE mine demo.h5 --significance magic
-refused 64 "makes none" $SYNFIRE mine demo.h5 --significance analytic --surrogates 5
-refused 64 "does not go with --json" $SYNFIRE mine demo.h5 --json --csv
-refused 64 "given twice" $SYNFIRE mine demo.h5 --delay 0:5,0:5
-refused 73 "cannot create" $SYNFIRE mine demo.h5 --delay 4:6 --min-count 100 --occurrences nowhere/x.csv
+expect 69 "there is no device cuda:99" $SYNFIRE mine demo.h5 --device cuda:99
+expect 64 "holds no positions" $SYNFIRE mine worked.csv --min-distance 100
+expect 64 "goes with --significance" $SYNFIRE mine demo.h5 --surrogates 5
+expect 64 "goes with --significance" $SYNFIRE graph demo.h5 --fdr
+expect 64 "segment-shift, jitter, shift or analytic" $SYNFIRE mine demo.h5 --significance magic
+expect 64 "makes none" $SYNFIRE mine demo.h5 --significance analytic --surrogates 5
+expect 64 "does not go with --json" $SYNFIRE mine demo.h5 --json --csv
+expect 64 "given twice" $SYNFIRE mine demo.h5 --delay 0:5,0:5
+expect 73 "cannot create" $SYNFIRE mine demo.h5 --delay 4:6 --min-count 100 --occurrences nowhere/x.csv
 
-refused 64 "--episodes: is needed" $SYNFIRE count demo.h5
-refused 66 "nowhere.txt" $SYNFIRE count demo.h5 --episodes nowhere.txt
+expect 64 "--episodes: is needed" $SYNFIRE count demo.h5
+expect 66 "nowhere.txt" $SYNFIRE count demo.h5 --episodes nowhere.txt
 printf '\n \n' >blank.txt
-refused 65 "holds no episode" $SYNFIRE count demo.h5 --episodes blank.txt
+expect 65 "holds no episode" $SYNFIRE count demo.h5 --episodes blank.txt
 printf 'A -(0,5]-> B\nA -(0,5]-> Zebra\n' >unknown.txt
-refused 65 "unknown.txt:2: column" $SYNFIRE count demo.h5 --episodes unknown.txt
+expect 65 "unknown.txt:2: column" $SYNFIRE count demo.h5 --episodes unknown.txt
 printf '{"units":[0,99],"delays_ms":[[0,5]]}\n' >index.txt
-refused 65 "index.txt:1: unit #99" $SYNFIRE count demo.h5 --episodes index.txt
+expect 65 "index.txt:1: unit #99" $SYNFIRE count demo.h5 --episodes index.txt
 printf '{"units":[0,1],"delays_ms":[[0,5]]\n' >broken.txt
-refused 65 "broken.txt:1: column" $SYNFIRE count demo.h5 --episodes broken.txt
+expect 65 "broken.txt:1: column" $SYNFIRE count demo.h5 --episodes broken.txt
 printf '{"units":[0,1],"delays_ms":[[5]]}\n' >pair.txt
-refused 65 "[low, high]" $SYNFIRE count demo.h5 --episodes pair.txt
+expect 65 "[low, high]" $SYNFIRE count demo.h5 --episodes pair.txt
 printf '{"units":[0,1],"delays_ms":[]}\n' >none.txt
-refused 65 "1 pairs" $SYNFIRE count demo.h5 --episodes none.txt
+expect 65 "1 pairs" $SYNFIRE count demo.h5 --episodes none.txt
 printf 'A -(0,5]-> B\n\0' >nul.txt
-refused 65 "NUL" $SYNFIRE count demo.h5 --episodes nul.txt
-refused 64 "give --window too" $SYNFIRE count demo.h5 --episodes text.txt --hop 5
-refused 64 "more than 0 s" $SYNFIRE count demo.h5 --episodes text.txt --window 0
-refused 64 "more than 10000000 windows" $SYNFIRE count demo.h5 --episodes text.txt --window 1 --hop 1e-9
+expect 65 "NUL" $SYNFIRE count demo.h5 --episodes nul.txt
+expect 64 "give --window too" $SYNFIRE count demo.h5 --episodes text.txt --hop 5
+expect 64 "more than 0 s" $SYNFIRE count demo.h5 --episodes text.txt --window 0
+expect 64 "more than 10000000 windows" $SYNFIRE count demo.h5 --episodes text.txt --window 1 --hop 1e-9
 
 # The benchmark, on a small stream in the place of the large one; the recording is absent and said to be.
 mkdir -p data/episodes
@@ -440,10 +427,10 @@ assert rows == [("interval", 1), ("interval", 2), ("reference", 1)] + [
     (name, 2) for name in ("ptpe", "mtpe", "hybrid", "two-pass")]
 assert len({(r["candidates"], r["frequent"]) for r in out}) == 1 and out[0]["ratio"] == 1
 assert all(r["bench"] == "episodes" and r["job"] == "sim-64-high" and r["seconds"] > 0 for r in out)'
-refused 64 "has no part 'nothing'; it has: sym26" $SYNFIRE bench episodes nothing
+expect 64 "has no part 'nothing'; it has: sym26" $SYNFIRE bench episodes nothing
 $SYNFIRE bench episodes sim-64-high --data data --device cpu --threads 1 --json >out
 check 'assert {r["device"] for r in out} == {"cpu"} and len(out) == 6'
-refused 64 "there is no device 'gpu'" $SYNFIRE bench episodes sim-64-high --data data --device gpu
+expect 64 "there is no device 'gpu'" $SYNFIRE bench episodes sim-64-high --data data --device gpu
 
 # The crossover of hybrid is measured once, and kept in the user's cache.
 export XDG_CACHE_HOME=$PWD/cache
