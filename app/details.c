@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdatomic.h>
 
 /* ---- occurrences ---- */
 
@@ -16,14 +17,19 @@ typedef struct looking {
     app_details *details;
     const sf_counter *counter;
     sf_error *errors; /* by worker */
+    sf_progress progress;
+    atomic_size_t done;
 } looking;
 
 static int look_at(void *context, unsigned worker, size_t i)
 {
-    const looking *l = context;
+    looking *l = context;
     app_details *d = l->details;
     int64_t *times;
-    size_t count;
+    size_t count, done = atomic_fetch_add(&l->done, 1);
+    if (worker == 0 &&
+        !sf_progress_update(&l->progress, "looking at occurrences", (double)done, (double)d->count))
+        return sf_fail(&l->errors[0], SF_CANCELLED, NULL, "stopped while looking at occurrences");
     int status = sf_counter_occurrences(l->counter, i, &times, &count, &l->errors[worker]);
     if (status == SF_OK)
         status = sf_details_make(&d->items[i], &d->episodes[i], times, count, &d->bursts, &l->errors[worker]);
@@ -31,10 +37,13 @@ static int look_at(void *context, unsigned worker, size_t i)
     return status;
 }
 
-static int look_at_all(app_details *d, const sf_counter *counter, sf_error *error)
+static int look_at_all(app_details *d, const app_call *call, const sf_counter *counter, sf_error *error)
 {
     unsigned threads = sf_thread_cores();
-    looking l = {.details = d, .counter = counter, .errors = sf_alloc(threads, sizeof *l.errors)};
+    looking l = {.details = d,
+                 .counter = counter,
+                 .errors = sf_alloc(threads, sizeof *l.errors),
+                 .progress = app_progress(call)};
     d->items = sf_alloc(d->count, sizeof *d->items);
     int status = d->items != NULL && l.errors != NULL ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK)
@@ -115,7 +124,7 @@ int app_details_make(app_details *details, const app_call *call, const sf_record
         status = sf_counter_open(&counter, recording->spikes, recording->spike_count, recording->units.count,
                                  episodes, count, NULL, 0, error);
     if (status == SF_OK && count <= APP_MOST_DETAILED)
-        status = look_at_all(d, counter, error);
+        status = look_at_all(d, call, counter, error);
     if (status == SF_OK)
         status = app_epochs_count(&d->epochs, call, recording, counter, count, error);
     sf_counter_close(counter);
