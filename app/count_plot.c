@@ -69,6 +69,14 @@ static void draw_correlogram(sf_text *svg, const app_counting *c, const sf_corre
     close_picture(svg, &p, opened);
 }
 
+static double rate_of_both(const sf_recording *recording, const uint32_t units[2])
+{
+    double spikes = 0;
+    for (size_t i = 0; i < recording->spike_count; i++)
+        spikes += recording->spikes[i].unit == units[0] || recording->spikes[i].unit == units[1];
+    return spikes / ((double)sf_recording_duration_ns(recording) * 1e-9);
+}
+
 static void draw_delays(sf_text *svg, const app_counting *c, size_t episode, uint32_t link, unsigned place)
 {
     picture p;
@@ -82,12 +90,16 @@ static void draw_delays(sf_text *svg, const app_counting *c, size_t episode, uin
     p.bars.words.x_label = "delay, ms";
     p.bars.words.y_label = "occurrences";
     snprintf(p.title, sizeof p.title, "%.1000s", spelt.data != NULL ? spelt.data : "");
+    bool pair = of->size == 2 && of->units[0] != of->units[1];
+    double shares[SF_DELAY_BINS];
+    sf_delay_chance(shares, of->delays[link], pair ? rate_of_both(c->recording, of->units) : 0);
     snprintf(p.caption, sizeof p.caption,
-             "%.80s to %.80s in %" PRIu64 " occurrences; line: all delays alike, band: 2 standard deviations",
-             unit_name(c, of->units[link]), unit_name(c, of->units[link + 1]), details->occurrences);
+             "%.80s to %.80s in %" PRIu64 " occurrences; line: %s, band: 2 standard deviations",
+             unit_name(c, of->units[link]), unit_name(c, of->units[link + 1]), details->occurrences,
+             pair ? "constant rates" : "all delays alike");
     for (size_t k = 0; opened && k < SF_DELAY_BINS; k++) {
         p.counts[k] = (double)details->links[link].histogram[k];
-        p.expected[k] = (double)details->occurrences / SF_DELAY_BINS;
+        p.expected[k] = (double)details->occurrences * shares[k];
     }
     sf_text_free(&spelt);
     close_picture(svg, &p, opened);

@@ -57,6 +57,14 @@ int sf_details_make(sf_details *details, const sf_episode *episode, const int64_
     return SF_OK;
 }
 
+void sf_delay_chance(double shares[SF_DELAY_BINS], sf_delay interval, double rate_hz)
+{
+    double bin = rate_hz * (double)(interval.high_ns - interval.low_ns) * 1e-9 / SF_DELAY_BINS;
+    for (size_t k = 0; k < SF_DELAY_BINS; k++)
+        shares[k] =
+            bin > 0 ? exp(-bin * (double)k) * expm1(-bin) / expm1(-bin * SF_DELAY_BINS) : 1.0 / SF_DELAY_BINS;
+}
+
 /* ---- folding ---- */
 
 /* The episode without its first (from = 1) or its last (from = 0) unit. */

@@ -4,7 +4,10 @@
 
 #include "core/clock.h"
 #include "core/memory.h"
+#include "mine/mine.h"
 #include "support/support.h"
+
+#include <math.h>
 
 #define MS SF_MILLISECOND
 
@@ -39,6 +42,40 @@ static void bursts_are_runs_above_the_mean(void **state)
     assert_int_equal(sf_bursts_at(&bursts, SF_SECOND + 5050 * MS), 1);
     assert_int_equal(sf_bursts_at(&bursts, SF_SECOND + 5100 * MS), SIZE_MAX);
     sf_bursts_free(&bursts);
+}
+
+/* Two Poisson trains, about 20 and 35 Hz for an hour. */
+static void delays_of_independent_units_fall_off_as_told(void **state)
+{
+    (void)state;
+    static const double rates[] = {20, 35};
+    test_random random = test_random_start("delays by chance", 5);
+    static sf_spike spikes[250000];
+    size_t count = 0;
+    for (int64_t tick = 0; tick < INT64_C(36000000) && count + 2 < sizeof spikes / sizeof *spikes; tick++)
+        for (uint32_t unit = 0; unit < 2; unit++)
+            if (test_random_unit(&random) < rates[unit] * 1e-4)
+                spikes[count++] = (sf_spike){.time_ns = tick * 100000 + 7 * unit, .unit = unit};
+    const sf_episode pair = {.size = 2, .units = {0, 1}, .delays = {{2 * MS, 22 * MS}}};
+    sf_bursts none = {0};
+    sf_details details;
+    int64_t *times;
+    size_t found;
+    assert_int_equal(sf_occurrences_find(&times, &found, spikes, count, 2, &pair, NULL), SF_OK);
+    assert_int_equal(sf_details_make(&details, &pair, times, found, &none, NULL), SF_OK);
+    double shares[SF_DELAY_BINS], sum = 0, squares = 0;
+    sf_delay_chance(shares, pair.delays[0], rates[0] + rates[1]);
+    for (size_t k = 0; k < SF_DELAY_BINS; k++) {
+        double expected = shares[k] * (double)found;
+        sum += shares[k];
+        squares += pow((double)details.links[0].histogram[k] - expected, 2) / expected;
+    }
+    assert_true(found > 20000 && fabs(sum - 1) < 1e-12 && shares[0] > 2.5 * shares[SF_DELAY_BINS - 1]);
+    assert_true(squares < 40); /* chi-square with 9 degrees of freedom: 1e-5 */
+    sf_free(times);
+    sf_delay_chance(shares, pair.delays[0], 0);
+    for (size_t k = 0; k < SF_DELAY_BINS; k++)
+        assert_true(shares[k] == 0.1);
 }
 
 static void few_spikes_are_no_burst(void **state)
@@ -146,8 +183,11 @@ static void allocation_failures_leak_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bursts_are_runs_above_the_mean),   cmocka_unit_test(few_spikes_are_no_burst),
-        cmocka_unit_test(delays_and_bursts_of_occurrences), cmocka_unit_test(parts_are_folded),
+        cmocka_unit_test(bursts_are_runs_above_the_mean),
+        cmocka_unit_test(few_spikes_are_no_burst),
+        cmocka_unit_test(delays_of_independent_units_fall_off_as_told),
+        cmocka_unit_test(delays_and_bursts_of_occurrences),
+        cmocka_unit_test(parts_are_folded),
         cmocka_unit_test(allocation_failures_leak_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
