@@ -25,10 +25,11 @@ static const app_option options[] = {
     {"kronecker", "SCALE:EDGEFACTOR:SEED", "bfs: the graph (default 20:16:1)"},
     {"data", "DIR", "episodes, match: where the data are (default: $SYNFIRE_DATA, else ../shared/data)"},
     {"device", "DEVICE",
-     "bfs: cpu (default), or a GPU, which then draws the graph; episodes: this device alone, mining "
+     "bfs: cpu (default), a GPU, which then draws the graph, or cuda:all for a search on all of them; "
+     "episodes: this device alone, mining "
      "with cuda:all on one GPU, two, four ... and all; latency, throughput: as the key `device` of a "
      "configuration (default: cpu, then the first GPU, if any)"},
-    {"levels", NULL, "bfs: on a device, the time of each level of the median search"},
+    {"levels", NULL, "bfs: the time of each level of the median search"},
     {"threads", "N", "bfs, episodes, match: threads of the fast rows (default: all cores)"},
     {0},
 };

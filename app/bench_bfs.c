@@ -104,6 +104,34 @@ static void report(benchmark *b, app_bench_rows *rows, const char *device, const
     app_bench_number(rows, "graph_ms", b->graph_seconds * 1e3);
 }
 
+/* The source whose time is the median. */
+static uint32_t median_source(const benchmark *b)
+{
+    double sorted[SOURCES];
+    memcpy(sorted, b->seconds, sizeof sorted);
+    qsort(sorted, SOURCES, sizeof *sorted, compare);
+    size_t middle = 0;
+    while (b->seconds[middle] != sorted[SOURCES / 2])
+        middle++;
+    return b->sources[middle];
+}
+
+/* The levels of a search, as rows. */
+static void report_levels(app_bench_rows *rows, const char *device, const char *search, uint32_t source,
+                          double seconds, const sf_backend_level *levels, uint32_t count)
+{
+    for (uint32_t level = 0; level < count; level++) {
+        app_bench_row(rows, device);
+        app_bench_text(rows, "search", search);
+        app_bench_number(rows, "source", source);
+        app_bench_number(rows, "level", level);
+        app_bench_text(rows, "direction", levels[level].bottom_up ? "bottom-up" : "top-down");
+        app_bench_number(rows, "found", (double)levels[level].found);
+        app_bench_number(rows, "us", levels[level].seconds * 1e6);
+        app_bench_number(rows, "search_us", seconds * 1e6);
+    }
+}
+
 static bool go_on(const benchmark *b, const char *search, size_t done)
 {
     sf_progress progress = app_progress(b->call);
@@ -124,7 +152,8 @@ static int run_queue(benchmark *b, app_bench_rows *rows, sf_error *error)
         b->edges[i] = (double)result.edges;
         sf_bfs_result_free(&result);
     }
-    report(b, rows, "cpu", name, 1, 0);
+    if (!app_has(b->call, "levels"))
+        report(b, rows, "cpu", name, 1, 0);
     return SF_OK;
 }
 
@@ -146,7 +175,13 @@ static int run_search(benchmark *b, app_bench_rows *rows, const sf_bfs_options *
         b->seconds[i] = result.seconds;
         b->edges[i] = (double)result.edges;
     }
-    if (status == SF_OK)
+    bool levels = app_has(b->call, "levels");
+    if (status == SF_OK && levels)
+        status = sf_bfs_run(search, median_source(b), &result, error);
+    if (status == SF_OK && levels)
+        report_levels(rows, "cpu", name, median_source(b), result.seconds, sf_bfs_levels(search),
+                      result.depth + 1);
+    else if (status == SF_OK)
         report(b, rows, "cpu", name, options->threads, sf_bfs_preparation(search));
     sf_bfs_result_free(&result);
     sf_bfs_close(search);
@@ -173,48 +208,63 @@ static int run_on_cpu(benchmark *b, app_bench_rows *rows, sf_error *error)
     return status;
 }
 
-/* ---- on a device ---- */
+/* ---- on devices ---- */
+
+/* A way to search on a device or several. */
+typedef struct way {
+    const char *name, *device;
+    int (*run)(void *search, sf_backend_bfs_job *job, sf_error *error);
+    void *search;
+    double preparation;
+} way;
+
+static int run_on_one(void *search, sf_backend_bfs_job *job, sf_error *error)
+{
+    return sf_device_search_job(search, job, error);
+}
+
+static int run_on_several(void *parts, sf_backend_bfs_job *job, sf_error *error)
+{
+    return sf_device_parts_job(parts, job, error);
+}
 
 /* Every source once, levels and parents left on the device; the first search goes twice. */
-static int search_all(benchmark *b, sf_device_search *search, const char *name, sf_error *error)
+static int search_all(benchmark *b, const way *w, sf_error *error)
 {
     sf_backend_bfs_job job = {.source = b->sources[0]};
-    int status = sf_device_search_job(search, &job, error);
+    int status = w->run(w->search, &job, error);
     for (size_t i = 0; i < SOURCES && status == SF_OK; i++) {
-        if (!go_on(b, name, i))
+        if (!go_on(b, w->name, i))
             return sf_fail(error, SF_CANCELLED, NULL, "was stopped");
         job.source = b->sources[i];
-        status = sf_device_search_job(search, &job, error);
+        status = w->run(w->search, &job, error);
         b->seconds[i] = job.seconds;
         b->edges[i] = (double)job.edges;
     }
     return status;
 }
 
-/* The levels of the search whose time is the median, as rows. */
-static int report_levels(benchmark *b, app_bench_rows *rows, sf_device_search *search, const char *device,
-                         const char *name, sf_error *error)
+/* Once more, from the source whose time is the median. */
+static int search_levels(benchmark *b, app_bench_rows *rows, const way *w, sf_error *error)
 {
     enum { MOST_LEVELS = 64 };
     sf_backend_level log[MOST_LEVELS];
-    double sorted[SOURCES];
-    memcpy(sorted, b->seconds, sizeof sorted);
-    qsort(sorted, SOURCES, sizeof *sorted, compare);
-    size_t middle = 0;
-    while (b->seconds[middle] != sorted[SOURCES / 2])
-        middle++;
-    sf_backend_bfs_job job = {.source = b->sources[middle], .log = log, .log_room = MOST_LEVELS};
-    int status = sf_device_search_job(search, &job, error);
-    for (uint32_t level = 0; level <= job.depth && level < MOST_LEVELS && status == SF_OK; level++) {
-        app_bench_row(rows, device);
-        app_bench_text(rows, "search", name);
-        app_bench_number(rows, "source", job.source);
-        app_bench_number(rows, "level", level);
-        app_bench_text(rows, "direction", log[level].bottom_up ? "bottom-up" : "top-down");
-        app_bench_number(rows, "found", (double)log[level].found);
-        app_bench_number(rows, "us", log[level].seconds * 1e6);
-        app_bench_number(rows, "search_us", job.seconds * 1e6);
-    }
+    sf_backend_bfs_job job = {.source = median_source(b), .log = log, .log_room = MOST_LEVELS};
+    int status = w->run(w->search, &job, error);
+    uint32_t count = job.depth < MOST_LEVELS ? job.depth + 1 : MOST_LEVELS;
+    if (status == SF_OK)
+        report_levels(rows, w->device, w->name, job.source, job.seconds, log, count);
+    return status;
+}
+
+/* Of the levels of one search where they are asked for, else of all searches. */
+static int measure(benchmark *b, app_bench_rows *rows, const way *w, sf_error *error)
+{
+    int status = search_all(b, w, error);
+    if (status == SF_OK && app_has(b->call, "levels"))
+        return search_levels(b, rows, w, error);
+    if (status == SF_OK)
+        report(b, rows, w->device, w->name, 0, w->preparation);
     return status;
 }
 
@@ -225,12 +275,8 @@ static int run_one_way(benchmark *b, app_bench_rows *rows, const sf_device_graph
     int status = sf_device_search_open(&search, graph, options, error);
     if (status != SF_OK)
         return status;
-    const char *device = sf_device_name(graph->device);
-    status = search_all(b, &search, name, error);
-    if (status == SF_OK && app_has(b->call, "levels"))
-        status = report_levels(b, rows, &search, device, name, error);
-    else if (status == SF_OK)
-        report(b, rows, device, name, 0, search.preparation);
+    way w = {name, sf_device_name(graph->device), run_on_one, &search, search.preparation};
+    status = measure(b, rows, &w, error);
     sf_device_search_close(&search);
     return status;
 }
@@ -256,16 +302,21 @@ static int run_every_way(benchmark *b, app_bench_rows *rows, const sf_device_gra
     return status;
 }
 
+/* Draws the graph and the sources; with the graph on the device, its offsets are here. */
+static int draw(benchmark *b, sf_device_graph *graph, sf_device *device, sf_error *error)
+{
+    double start = sf_clock_seconds();
+    int status = sf_device_graph_generate(graph, device, &b->kind, error);
+    b->graph_seconds = sf_clock_seconds() - start;
+    if (status == SF_OK)
+        status = sf_device_graph_read(&b->graph, graph, false, error);
+    return status == SF_OK ? draw_sources(b, error) : status;
+}
+
 static int run_on_device(benchmark *b, app_bench_rows *rows, sf_device *device, sf_error *error)
 {
     sf_device_graph graph;
-    double start = sf_clock_seconds();
-    int status = sf_device_graph_generate(&graph, device, &b->kind, error);
-    b->graph_seconds = sf_clock_seconds() - start;
-    if (status == SF_OK)
-        status = sf_device_graph_read(&b->graph, &graph, false, error);
-    if (status == SF_OK)
-        status = draw_sources(b, error);
+    int status = draw(b, &graph, device, error);
     if (status == SF_OK)
         status = run_every_way(b, rows, &graph, error);
     sf_device_graph_close(&graph);
@@ -273,16 +324,42 @@ static int run_on_device(benchmark *b, app_bench_rows *rows, sf_device *device, 
     return status;
 }
 
+/* The fastest way on one device, then on all of them together. */
+static int run_on_devices(benchmark *b, app_bench_rows *rows, sf_device *const *devices, uint32_t count,
+                          sf_error *error)
+{
+    sf_device_graph graph;
+    sf_device_parts parts = {0};
+    int status = draw(b, &graph, devices[0], error);
+    if (status == SF_OK)
+        status = run_one_way(b, rows, &graph, "auto", &(sf_backend_search_options){0}, error);
+    sf_device_graph_close(&graph);
+    if (status == SF_OK)
+        status = sf_device_parts_generate(&parts, devices, count, &b->kind, SF_BFS_AUTO, error);
+    char device[32];
+    snprintf(device, sizeof device, "%u devices", count);
+    way w = {"auto", device, run_on_several, &parts, parts.preparation};
+    if (status == SF_OK)
+        status = measure(b, rows, &w, error);
+    sf_device_parts_close(&parts);
+    sf_csr_free(&b->graph);
+    return status;
+}
+
 static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
 {
     benchmark b = {.call = call};
-    sf_device *device = NULL;
+    sf_device *devices[SF_MOST_DEVICES];
+    uint32_t count = 0;
     int status = parse(&b, error);
     if (status == SF_OK)
-        status = sf_device_find(&device, app_value(call, "device", "cpu"), error);
+        status = sf_devices_find(devices, SF_MOST_DEVICES, &count, app_value(call, "device", "cpu"), error);
     if (status != SF_OK)
         return status;
-    return device != NULL ? run_on_device(&b, rows, device, error) : run_on_cpu(&b, rows, error);
+    if (count == 0)
+        return run_on_cpu(&b, rows, error);
+    return count == 1 ? run_on_device(&b, rows, devices[0], error)
+                      : run_on_devices(&b, rows, devices, count, error);
 }
 
 static const char *const options[] = {"kronecker", "threads", "device", "levels", NULL};

@@ -49,7 +49,14 @@ typedef struct sf_backend_bfs_job {
 /** What repeated searches of one graph share; the graph must outlive it. */
 typedef struct sf_backend_search sf_backend_search;
 
-/** The lists of the vertices first .. last - 1 of a graph on one device, for a search on several. */
+/** A graph cut into parts: part i has the vertices first[i] .. first[i + 1] - 1; each begins at a multiple of
+ * 32, the first at 0, and first[count] is the end of the last. */
+typedef struct sf_backend_cut {
+    uint32_t count;
+    uint32_t first[SF_MOST_DEVICES + 1];
+} sf_backend_cut;
+
+/** The lists of the vertices of one part on one device, for a search on several. */
 typedef struct sf_backend_part sf_backend_part;
 
 typedef struct sf_backend_bfs {
@@ -66,11 +73,15 @@ typedef struct sf_backend_bfs {
     int (*many)(sf_backend_graph *graph, const uint32_t *sources, size_t count, uint32_t *levels,
                 uint32_t *parents, sf_error *error);
 
-    /** Copies the lists of some vertices. */
+    /** Copies the lists of part `index`. */
     int (*part_open)(sf_backend_part **part, sf_backend_device *device, const sf_backend_arrays *arrays,
-                     uint32_t first, uint32_t last, sf_error *error);
+                     const sf_backend_cut *cut, uint32_t index, sf_error *error);
+    /** The same from a graph that lies on the part's device, which may be closed afterwards. */
+    int (*part_take)(sf_backend_part **part, const sf_backend_graph *graph, const sf_backend_cut *cut,
+                     uint32_t index, sf_error *error);
     void (*part_close)(sf_backend_part *part); /**< NULL is allowed */
-    /** Searches the graph that the parts are of, in the order of their vertices, on devices or one. */
+    /** Searches the graph that the parts are of, all of them in their order, on devices or one.
+     * SF_UNAVAILABLE: the devices cannot read each other's memory, or the search does not fit. */
     int (*run_parts)(sf_backend_part *const *parts, uint32_t count, sf_bfs_direction direction,
                      sf_backend_bfs_job *job, sf_error *error);
 } sf_backend_bfs;

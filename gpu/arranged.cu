@@ -6,11 +6,18 @@
 #define FULL 0xffffffffu
 #define BLOCK 256
 #define SORTED_AT_ONCE ((uint64_t)1 << 28) /* edges whose keys are sorted together: 4 GiB */
-#define MOST_PARTS 4096
+#define MOST_SORTS 4096
+
+/* The ordinary vertices of part i, from first[i] on, have the number add[i] + the ordinary ones before. */
+typedef struct numbering {
+    uint32_t parts, first[SF_MOST_DEVICES], add[SF_MOST_DEVICES];
+} numbering;
 
 typedef struct arranging {
     sf_gpu_arrangement *to;
     const sf_backend_graph *graph;
+    const sf_backend_cut *cut;
+    uint32_t index; /* of the part */
     sf_backend_device *device;
     sf_gpu_array by_rank;       /* vertices by falling out-degree */
     sf_gpu_array rank;          /* by vertex */
@@ -21,24 +28,10 @@ typedef struct arranging {
     int grid;
 } arranging;
 
-static __device__ uint64_t degree(sf_gpu_lists lists, uint32_t v)
-{
-    return lists.offsets[v + 1] - lists.offsets[v];
-}
-
 #define FOR_EACH(i, count)                                                                                   \
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < (count); i += gridDim.x * blockDim.x)
 
 /* ---- numbering ---- */
-
-static __global__ void rank_keys(uint32_t *keys, uint32_t *vertices, sf_gpu_lists out, uint32_t count)
-{
-    FOR_EACH(v, count)
-    {
-        keys[v] = ~(uint32_t)degree(out, v); /* a list is shorter than 2^32: ids are 32-bit, or memory ends */
-        vertices[v] = v;
-    }
-}
 
 /* How many of the sorted keys are of vertices with an out-edge. */
 static __global__ void count_with_edges(uint32_t *result, const uint32_t *keys, uint32_t count)
@@ -56,23 +49,27 @@ static __global__ void flag_ordinary(uint32_t *flags, const uint32_t *rank, sf_g
                                      uint32_t count, uint32_t hubs)
 {
     FOR_EACH(v, count + 1)
-    flags[v] = v < count && rank[v] >= hubs && degree(out, v) + degree(in, v) > 0;
+    flags[v] = v < count && rank[v] >= hubs && sf_gpu_degree(out, v) + sf_gpu_degree(in, v) > 0;
 }
 
 /* before[v]: ordinary vertices before v. */
 static __global__ void number(uint32_t *inner, uint32_t *inner_by_rank, uint32_t *original,
                               sf_gpu_place *places, const uint32_t *before, const uint32_t *rank,
-                              uint32_t count, uint32_t hubs)
+                              uint32_t count, uint32_t hubs, numbering numbers)
 {
     uint32_t lane = threadIdx.x % WARP, rounded = (count + WARP - 1) / WARP * WARP;
     FOR_EACH(v, rounded)
     { /* whole warps */
         bool there = v < count, ordinary = there && before[v + 1] > before[v];
         bool hub = there && rank[v] < hubs;
-        uint32_t own = hub ? rank[v] : ordinary ? hubs + before[v] : SF_GPU_OUTSIDE;
+        uint32_t part = 0;
+        while (part + 1 < numbers.parts && v >= numbers.first[part + 1])
+            part++;
+        uint32_t next = there ? numbers.add[part] + before[v] : 0;
+        uint32_t own = hub ? rank[v] : ordinary ? next : SF_GPU_OUTSIDE;
         uint32_t ordinaries = __ballot_sync(FULL, ordinary), hub_bits = __ballot_sync(FULL, hub);
         if (lane == 0)
-            places[v / WARP] = sf_gpu_place{ordinaries, hub_bits, hubs + before[v], 0};
+            places[v / WARP] = sf_gpu_place{ordinaries, hub_bits, next, 0};
         if (!there)
             continue;
         inner[v] = own;
@@ -82,24 +79,16 @@ static __global__ void number(uint32_t *inner, uint32_t *inner_by_rank, uint32_t
     }
 }
 
-static int sort_by_degree(arranging *a, uint32_t *with_edges, sf_error *error)
+static int sort_vertices(arranging *a, uint32_t *with_edges, sf_error *error)
 {
     sf_backend_device *device = a->device;
     uint32_t n = a->graph->vertex_count;
     size_t bytes = ((size_t)n + 1) * sizeof(uint32_t);
     sf_gpu_array sorted = {};
-    int status = sf_gpu_array_open(device, &sorted, bytes, error);
-    sf_gpu_array *arrays[] = {&a->work[0], &a->work[1], &a->by_rank, &a->rank, &a->inner_by_rank};
+    int status = sf_gpu_sort_by_degree(device, &sorted, &a->by_rank, a->graph->out, n, error);
+    sf_gpu_array *arrays[] = {&a->work[0], &a->work[1], &a->rank, &a->inner_by_rank};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0] && status == SF_OK; i++)
         status = sf_gpu_array_open(device, arrays[i], bytes, error);
-    if (status == SF_OK) {
-        uint32_t *keys = (uint32_t *)a->work[0].data, *vertices = (uint32_t *)a->work[1].data;
-        rank_keys<<<a->grid, BLOCK, 0, device->work>>>(keys, vertices, a->graph->out, n);
-        status = sf_gpu_check(cudaGetLastError(), "rank_keys", error);
-        if (status == SF_OK)
-            status = sf_gpu_sort_pairs(device, (uint32_t *)sorted.data, keys, (uint32_t *)a->by_rank.data,
-                                       vertices, n, error);
-    }
     if (status == SF_OK) {
         uint32_t *result = (uint32_t *)a->work[0].data;
         count_with_edges<<<1, 1, 0, device->work>>>(result, (const uint32_t *)sorted.data, n);
@@ -115,13 +104,52 @@ static int open_numbers(arranging *a, sf_error *error)
 {
     size_t n = a->graph->vertex_count;
     sf_gpu_arrangement *to = a->to;
+    size_t original = to->view.inner_count * sizeof(uint32_t);
     int status = sf_gpu_array_open(a->device, &to->inner, n * sizeof(uint32_t), error);
     if (status == SF_OK)
-        status = sf_gpu_array_open(a->device, &to->original, n * sizeof(uint32_t), error);
+        status = sf_gpu_array_open(a->device, &to->original, original, error);
     if (status == SF_OK)
         status =
             sf_gpu_array_open(a->device, &to->places, (n + WARP - 1) / WARP * sizeof(sf_gpu_place), error);
+    if (status == SF_OK)
+        SF_GPU_TRY(cudaMemsetAsync(to->original.data, 0xff, original, a->device->work));
+    to->view.inner = (const uint32_t *)to->inner.data;
+    to->view.original = (const uint32_t *)to->original.data;
+    to->view.places = (const sf_gpu_place *)to->places.data;
     return status;
+}
+
+static uint32_t with_room(uint32_t count)
+{
+    return (count + SF_GPU_ROOM - 1) / SF_GPU_ROOM * SF_GPU_ROOM;
+}
+
+/* Where the numbers of each part begin, from the ordinary vertices before each. */
+static int plan_numbers(arranging *a, numbering *numbers, const uint32_t *before, sf_error *error)
+{
+    const sf_backend_cut *cut = a->cut;
+    sf_gpu_arranged *view = &a->to->view;
+    uint32_t ends[SF_MOST_DEVICES + 1];
+    for (uint32_t i = 0; i <= cut->count; i++) {
+        int status = sf_gpu_download(a->device, &ends[i], before + cut->first[i], sizeof ends[i], error);
+        if (status != SF_OK)
+            return status;
+    }
+    uint32_t next = view->hub_room = with_room(view->hub_count);
+    for (uint32_t i = 0; i < cut->count; i++) {
+        uint32_t own = with_room(ends[i + 1] - ends[i]);
+        numbers->first[i] = cut->first[i];
+        numbers->add[i] = next - ends[i];
+        if (i == a->index) {
+            view->shift = next - view->hub_room;
+            view->local_count = view->hub_room + own;
+        }
+        next += own;
+    }
+    numbers->parts = cut->count;
+    view->inner_count = next;
+    view->with_edges = view->hub_count + ends[cut->count];
+    return SF_OK;
 }
 
 static int number_vertices(arranging *a, sf_error *error)
@@ -129,13 +157,10 @@ static int number_vertices(arranging *a, sf_error *error)
     sf_backend_device *device = a->device;
     const sf_backend_graph *graph = a->graph;
     sf_gpu_arranged *view = &a->to->view;
-    uint32_t n = graph->vertex_count, with_edges = 0, ordinary = 0;
-    int status = sort_by_degree(a, &with_edges, error);
-    if (status == SF_OK)
-        status = open_numbers(a, error);
+    uint32_t n = graph->vertex_count, with_edges = 0;
+    int status = sort_vertices(a, &with_edges, error);
     if (status != SF_OK)
         return status;
-    view->vertex_count = n;
     view->hub_count = with_edges < SF_GPU_MOST_HUBS ? with_edges : SF_GPU_MOST_HUBS;
     uint32_t *flags = (uint32_t *)a->work[0].data, *before = (uint32_t *)a->work[1].data;
     uint32_t *rank = (uint32_t *)a->rank.data;
@@ -143,38 +168,43 @@ static int number_vertices(arranging *a, sf_error *error)
     flag_ordinary<<<a->grid, BLOCK, 0, device->work>>>(flags, rank, graph->out, graph->in, n,
                                                        view->hub_count);
     SF_GPU_LAUNCHED();
+    numbering numbers = {};
     status = sf_gpu_sum(device, before, flags, n + 1, error);
     if (status == SF_OK)
-        status = sf_gpu_download(device, &ordinary, before + n, sizeof ordinary, error);
+        status = plan_numbers(a, &numbers, before, error);
+    if (status == SF_OK)
+        status = open_numbers(a, error);
     if (status != SF_OK)
         return status;
-    view->inner_count = view->hub_count + ordinary;
     number<<<a->grid, BLOCK, 0, device->work>>>(
         (uint32_t *)a->to->inner.data, (uint32_t *)a->inner_by_rank.data, (uint32_t *)a->to->original.data,
-        (sf_gpu_place *)a->to->places.data, before, rank, n, view->hub_count);
+        (sf_gpu_place *)a->to->places.data, before, rank, n, view->hub_count, numbers);
     SF_GPU_LAUNCHED();
-    view->inner = (const uint32_t *)a->to->inner.data;
-    view->original = (const uint32_t *)a->to->original.data;
-    view->places = (const sf_gpu_place *)a->to->places.data;
     return SF_OK;
 }
 
 /* ---- lists ---- */
 
-static __global__ void count_pieces(uint32_t *pieces, const uint32_t *original, sf_gpu_lists lists,
-                                    uint32_t count)
+static __global__ void count_pieces(uint32_t *pieces, sf_gpu_arranged view, sf_gpu_lists lists)
 {
-    FOR_EACH(i, count + 1)
-    pieces[i] = i < count ? (uint32_t)((degree(lists, original[i]) + 3) / 4) : 0;
+    FOR_EACH(i, view.local_count + 1)
+    {
+        uint32_t v = i < view.local_count ? view.original[i < view.hub_room ? i : i + view.shift] : 0;
+        bool here = i < view.local_count && v >= view.first_vertex && v < view.last_vertex;
+        pieces[i] = here ? (uint32_t)((sf_gpu_degree(lists, v) + 3) / 4) : 0;
+    }
 }
 
-/* Where the lists that hold edges 0, step, 2 step, ... begin, as (row, edge): parts of about `step` edges. */
-static __global__ void cut(uint64_t *rows, uint64_t *edges, const uint64_t *offsets, uint32_t count,
-                           uint64_t step, uint32_t parts)
+/* Where the lists that hold edges 0, step, 2 step, ... of the part begin, as (row, edge): each sort takes
+ * about `step` edges. */
+static __global__ void cut_rows(uint64_t *rows, uint64_t *edges, const uint64_t *offsets, uint32_t first,
+                                uint32_t last, uint64_t step, uint32_t sorts)
 {
-    FOR_EACH(i, parts + 1)
+    FOR_EACH(i, sorts + 1)
     {
-        rows[i] = i < parts ? sf_gpu_lower_bound(offsets, (uint64_t)count, i * step) : count;
+        uint64_t least = offsets[first] + i * step;
+        rows[i] =
+            i < sorts ? first + sf_gpu_lower_bound(offsets + first, (uint64_t)(last - first), least) : last;
         edges[i] = offsets[rows[i]];
     }
 }
@@ -210,6 +240,7 @@ static __global__ void place_targets(uint32_t *targets, uint16_t *first, const u
         uint32_t row = first_row + (uint32_t)(keys[i] >> rank_bits);
         uint32_t target = inner_by_rank[keys[i] & (((uint64_t)1 << rank_bits) - 1)];
         uint32_t v = view.inner[row];
+        v -= v < view.hub_room ? 0 : view.shift;
         uint64_t begin = (uint64_t)starts[v] * 4, place = begin + (first_edge + i - lists.offsets[row]);
         targets[place] = target;
         if (first != NULL && place == begin)
@@ -236,19 +267,20 @@ static __global__ void copy_heads(uint4 *heads, sf_gpu_pieces in, uint32_t count
     }
 }
 
-/* Cuts the lists into parts; the arrays hold MOST_PARTS + 1. */
-static int cut_lists(arranging *a, sf_gpu_lists lists, uint32_t parts, uint64_t *rows, uint64_t *edges,
+/* Cuts the lists for sorting; the arrays hold MOST_SORTS + 1. */
+static int cut_lists(arranging *a, sf_gpu_lists lists, uint32_t sorts, uint64_t *rows, uint64_t *edges,
                      sf_error *error)
 {
-    size_t bytes = (parts + 1) * sizeof *rows;
+    size_t bytes = (sorts + 1) * sizeof *rows;
     sf_gpu_array cuts[2] = {};
     int status = sf_gpu_array_open(a->device, &cuts[0], bytes, error);
     if (status == SF_OK)
         status = sf_gpu_array_open(a->device, &cuts[1], bytes, error);
     if (status == SF_OK) {
-        cut<<<1, BLOCK, 0, a->device->work>>>((uint64_t *)cuts[0].data, (uint64_t *)cuts[1].data,
-                                              lists.offsets, a->graph->vertex_count, SORTED_AT_ONCE, parts);
-        status = sf_gpu_check(cudaGetLastError(), "cut", error);
+        cut_rows<<<1, BLOCK, 0, a->device->work>>>((uint64_t *)cuts[0].data, (uint64_t *)cuts[1].data,
+                                                   lists.offsets, a->to->view.first_vertex,
+                                                   a->to->view.last_vertex, SORTED_AT_ONCE, sorts);
+        status = sf_gpu_check(cudaGetLastError(), "cut_rows", error);
     }
     if (status == SF_OK)
         status = sf_gpu_download(a->device, rows, cuts[0].data, bytes, error);
@@ -267,7 +299,7 @@ int sf_gpu_bits_for(uint64_t count)
     return bits;
 }
 
-static int sort_part(arranging *a, sf_gpu_lists lists, uint16_t *first, const sf_gpu_pieces *pieces,
+static int sort_some(arranging *a, sf_gpu_lists lists, uint16_t *first, const sf_gpu_pieces *pieces,
                      const uint64_t rows[2], const uint64_t edges[2], sf_error *error)
 {
     sf_backend_device *device = a->device;
@@ -294,40 +326,61 @@ static int sort_part(arranging *a, sf_gpu_lists lists, uint16_t *first, const sf
     return SF_OK;
 }
 
+/* How many edges the part has in these lists. */
+static int count_edges(const arranging *a, sf_gpu_lists lists, uint64_t *count, sf_error *error)
+{
+    uint64_t begin = 0, end = 0;
+    const sf_gpu_arranged *view = &a->to->view;
+    int status = sf_gpu_download(a->device, &begin, lists.offsets + view->first_vertex, sizeof begin, error);
+    if (status == SF_OK)
+        status = sf_gpu_download(a->device, &end, lists.offsets + view->last_vertex, sizeof end, error);
+    *count = end - begin;
+    return status;
+}
+
+/* Room for the lists in pieces, and where each begins. */
+static int open_pieces(arranging *a, sf_gpu_pieces *pieces, sf_gpu_array *starts, sf_gpu_array *targets,
+                       sf_gpu_lists lists, sf_error *error)
+{
+    uint32_t count = a->to->view.local_count, total = 0;
+    int status = sf_gpu_array_open(a->device, starts, ((size_t)count + 1) * sizeof(uint32_t), error);
+    if (status != SF_OK)
+        return status;
+    uint32_t *sums = (uint32_t *)starts->data;
+    count_pieces<<<a->grid, BLOCK, 0, a->device->work>>>(sums, a->to->view, lists);
+    SF_GPU_LAUNCHED();
+    status = sf_gpu_sum(a->device, sums, sums, count + 1, error);
+    if (status == SF_OK)
+        status = sf_gpu_download(a->device, &total, sums + count, sizeof total, error);
+    if (status == SF_OK)
+        status = sf_gpu_array_open(a->device, targets, (size_t)total * sizeof(uint4), error);
+    *pieces = sf_gpu_pieces{sums, (const uint4 *)targets->data};
+    return status;
+}
+
 /* The lists in pieces; `first` may be NULL. */
 static int arrange_lists(arranging *a, sf_gpu_pieces *pieces, sf_gpu_array *starts, sf_gpu_array *targets,
                          sf_gpu_lists lists, uint16_t *first, sf_error *error)
 {
-    sf_backend_device *device = a->device;
-    uint32_t inner = a->to->view.inner_count, total = 0;
-    uint64_t rows[MOST_PARTS + 1], edges[MOST_PARTS + 1];
-    uint32_t parts = (uint32_t)(a->graph->edge_count / SORTED_AT_ONCE) + 1;
-    if (parts > MOST_PARTS || a->graph->edge_count / 4 + inner > UINT32_MAX)
+    uint64_t rows[MOST_SORTS + 1], edges[MOST_SORTS + 1], count = 0;
+    int status = count_edges(a, lists, &count, error);
+    uint32_t sorts = (uint32_t)(count / SORTED_AT_ONCE) + 1;
+    if (status == SF_OK && (sorts > MOST_SORTS || count / 4 + a->to->view.local_count > UINT32_MAX))
         return sf_fail(error, SF_UNAVAILABLE, NULL, "%llu edges are more than the device can search",
-                       (unsigned long long)a->graph->edge_count);
-    int status = sf_gpu_array_open(device, starts, ((size_t)inner + 1) * sizeof(uint32_t), error);
-    if (status != SF_OK)
-        return status;
-    uint32_t *sums = (uint32_t *)starts->data;
-    count_pieces<<<a->grid, BLOCK, 0, device->work>>>(sums, a->to->view.original, lists, inner);
-    SF_GPU_LAUNCHED();
-    status = sf_gpu_sum(device, sums, sums, inner + 1, error);
+                       (unsigned long long)count);
     if (status == SF_OK)
-        status = sf_gpu_download(device, &total, sums + inner, sizeof total, error);
+        status = open_pieces(a, pieces, starts, targets, lists, error);
     if (status == SF_OK)
-        status = sf_gpu_array_open(device, targets, (size_t)total * sizeof(uint4), error);
-    if (status == SF_OK)
-        status = cut_lists(a, lists, parts, rows, edges, error);
-    *pieces = sf_gpu_pieces{sums, (const uint4 *)targets->data};
-    for (uint32_t i = 0; i < parts && status == SF_OK; i++)
-        status = sort_part(a, lists, first, pieces, rows + i, edges + i, error);
+        status = cut_lists(a, lists, sorts, rows, edges, error);
+    for (uint32_t i = 0; i < sorts && status == SF_OK; i++)
+        status = sort_some(a, lists, first, pieces, rows + i, edges + i, error);
     return status;
 }
 
 static int open_heads(arranging *a, sf_error *error)
 {
     sf_gpu_arrangement *to = a->to;
-    uint32_t count = to->view.inner_count;
+    uint32_t count = to->view.local_count;
     int status = sf_gpu_array_open(a->device, &to->heads, count * sizeof(uint4), error);
     if (status != SF_OK)
         return status;
@@ -342,11 +395,11 @@ static int arrange_both(arranging *a, sf_error *error)
     sf_gpu_arrangement *to = a->to;
     int status = number_vertices(a, error);
     if (status == SF_OK)
-        status = sf_gpu_array_open(a->device, &to->first, to->view.inner_count * sizeof(uint16_t), error);
+        status = sf_gpu_array_open(a->device, &to->first, to->view.local_count * sizeof(uint16_t), error);
     if (status != SF_OK)
         return status;
     uint16_t *first = (uint16_t *)to->first.data;
-    fill<<<a->grid, BLOCK, 0, a->device->work>>>(first, to->view.inner_count);
+    fill<<<a->grid, BLOCK, 0, a->device->work>>>(first, to->view.local_count);
     SF_GPU_LAUNCHED();
     to->view.first = first;
     status = arrange_lists(a, &to->view.in, &to->in_starts, &to->in_targets, a->graph->in, first, error);
@@ -359,11 +412,16 @@ static int arrange_both(arranging *a, sf_error *error)
     return status;
 }
 
-int sf_gpu_arrange(sf_gpu_arrangement *arrangement, const sf_backend_graph *graph, sf_error *error)
+int sf_gpu_arrange(sf_gpu_arrangement *arrangement, const sf_backend_graph *graph, const sf_backend_cut *cut,
+                   uint32_t index, sf_error *error)
 {
     arranging a = {};
     a.to = arrangement;
     a.graph = graph;
+    a.cut = cut;
+    a.index = index;
+    arrangement->view.first_vertex = cut->first[index];
+    arrangement->view.last_vertex = cut->first[index + 1];
     a.device = graph->device;
     a.rank_bits = sf_gpu_bits_for(graph->vertex_count);
     a.grid = graph->device->properties.multiProcessorCount * 8;

@@ -9,17 +9,18 @@ static __global__ void subtract(uint64_t *offsets, uint64_t base, uint32_t count
 }
 
 int sf_gpu_upload_lists(sf_backend_device *device, sf_gpu_lists *lists, sf_gpu_array memory[2],
-                        const sf_backend_lists *from, uint32_t vertex_count, sf_error *error)
+                        const sf_backend_lists *from, uint32_t vertex_count, uint32_t first, uint32_t last,
+                        sf_error *error)
 {
     if (vertex_count > SF_GPU_MOST_VERTICES)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "%u vertices are more than the %u that the device takes",
                        vertex_count, SF_GPU_MOST_VERTICES);
-    uint64_t base = from->offsets[0], edges = from->offsets[vertex_count] - base;
+    uint64_t base = from->offsets[0], begin = from->offsets[first], edges = from->offsets[last] - begin;
     int status =
         sf_gpu_array_send(device, &memory[0], from->offsets, ((size_t)vertex_count + 1) * sizeof base, error);
     if (status == SF_OK)
-        status =
-            sf_gpu_array_send(device, &memory[1], from->targets + base, edges * sizeof *from->targets, error);
+        status = sf_gpu_array_send(device, &memory[1], from->targets + begin, edges * sizeof *from->targets,
+                                   error);
     if (status != SF_OK)
         return status;
     uint64_t *offsets = (uint64_t *)memory[0].data;
@@ -28,7 +29,7 @@ int sf_gpu_upload_lists(sf_backend_device *device, sf_gpu_lists *lists, sf_gpu_a
                                                                                        vertex_count + 1);
         SF_GPU_LAUNCHED();
     }
-    *lists = sf_gpu_lists{offsets, (const uint32_t *)memory[1].data};
+    *lists = sf_gpu_lists{offsets, (const uint32_t *)memory[1].data - (begin - base)};
     return SF_OK;
 }
 
@@ -42,8 +43,8 @@ static void close_graph(sf_backend_graph *graph)
     sf_free(graph);
 }
 
-static int open_graph(sf_backend_graph **opened, sf_backend_device *device, const sf_backend_arrays *arrays,
-                      sf_error *error)
+int sf_gpu_graph_open(sf_backend_graph **opened, sf_backend_device *device, const sf_backend_arrays *arrays,
+                      uint32_t first, uint32_t last, sf_error *error)
 {
     *opened = NULL;
     SF_GPU_TRY(cudaSetDevice(device->ordinal));
@@ -54,17 +55,23 @@ static int open_graph(sf_backend_graph **opened, sf_backend_device *device, cons
     graph->vertex_count = arrays->vertex_count;
     graph->directed = arrays->directed;
     graph->edge_count = arrays->out.offsets[arrays->vertex_count] - arrays->out.offsets[0];
-    int status =
-        sf_gpu_upload_lists(device, &graph->out, graph->memory, &arrays->out, graph->vertex_count, error);
+    int status = sf_gpu_upload_lists(device, &graph->out, graph->memory, &arrays->out, graph->vertex_count,
+                                     first, last, error);
     graph->in = graph->out;
     if (status == SF_OK && arrays->directed)
         status = sf_gpu_upload_lists(device, &graph->in, graph->memory + 2, &arrays->in, graph->vertex_count,
-                                     error);
+                                     first, last, error);
     if (status == SF_OK)
         *opened = graph;
     else
         close_graph(graph);
     return status;
+}
+
+static int open_graph(sf_backend_graph **opened, sf_backend_device *device, const sf_backend_arrays *arrays,
+                      sf_error *error)
+{
+    return sf_gpu_graph_open(opened, device, arrays, 0, arrays->vertex_count, error);
 }
 
 static uint64_t edge_count(const sf_backend_graph *graph)

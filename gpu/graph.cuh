@@ -21,9 +21,16 @@ typedef struct sf_gpu_lists {
     const uint32_t *targets;
 } sf_gpu_lists;
 
-/** Copies the lists of vertex_count vertices to the device; memory[0] and [1] hold offsets and targets. */
+static inline __host__ __device__ uint64_t sf_gpu_degree(sf_gpu_lists lists, uint32_t v)
+{
+    return lists.offsets[v + 1] - lists.offsets[v];
+}
+
+/** Copies the lists of the vertices first .. last - 1, and all of vertex_count + 1 offsets, to the device;
+ * memory[0] and [1] hold offsets and targets. Targets of other vertices are not there. */
 int sf_gpu_upload_lists(sf_backend_device *device, sf_gpu_lists *lists, sf_gpu_array memory[2],
-                        const sf_backend_lists *from, uint32_t vertex_count, sf_error *error);
+                        const sf_backend_lists *from, uint32_t vertex_count, uint32_t first, uint32_t last,
+                        sf_error *error);
 
 struct sf_backend_graph {
     sf_backend_device *device;
@@ -33,6 +40,10 @@ struct sf_backend_graph {
     sf_gpu_lists out, in;
     sf_gpu_array memory[4]; /**< offsets and targets of both */
 };
+
+/** Copies the lists of the vertices first .. last - 1, of a directed graph both ways. */
+int sf_gpu_graph_open(sf_backend_graph **graph, sf_backend_device *device, const sf_backend_arrays *arrays,
+                      uint32_t first, uint32_t last, sf_error *error);
 
 /** kronecker.cu */
 int sf_gpu_generate(sf_backend_graph **graph, sf_backend_device *device, const sf_kronecker *kind,

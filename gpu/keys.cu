@@ -70,6 +70,39 @@ int sf_gpu_sort_pairs(sf_backend_device *device, uint32_t *sorted_keys, const ui
         error);
 }
 
+static __global__ void number_by_degree(uint32_t *keys, uint32_t *vertices, sf_gpu_lists lists,
+                                        uint32_t count)
+{
+    for (uint64_t v = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; v < count;
+         v += (uint64_t)gridDim.x * blockDim.x) {
+        keys[v] =
+            ~(uint32_t)sf_gpu_degree(lists, (uint32_t)v); /* ids are 32-bit: a list is shorter than that */
+        vertices[v] = (uint32_t)v;
+    }
+}
+
+int sf_gpu_sort_by_degree(sf_backend_device *device, sf_gpu_array *keys, sf_gpu_array *vertices,
+                          sf_gpu_lists lists, uint32_t count, sf_error *error)
+{
+    sf_gpu_array raw_keys = {}, raw_vertices = {};
+    sf_gpu_array *arrays[] = {keys, vertices, &raw_keys, &raw_vertices};
+    int status = SF_OK;
+    for (size_t i = 0; i < 4 && status == SF_OK; i++)
+        status = sf_gpu_array_open(device, arrays[i], (size_t)count * sizeof(uint32_t), error);
+    if (status == SF_OK) {
+        number_by_degree<<<device->properties.multiProcessorCount * 8, 256, 0, device->work>>>(
+            (uint32_t *)raw_keys.data, (uint32_t *)raw_vertices.data, lists, count);
+        status = sf_gpu_check(cudaGetLastError(), "number_by_degree", error);
+    }
+    if (status == SF_OK)
+        status =
+            sf_gpu_sort_pairs(device, (uint32_t *)keys->data, (const uint32_t *)raw_keys.data,
+                              (uint32_t *)vertices->data, (const uint32_t *)raw_vertices.data, count, error);
+    sf_gpu_array_close(device, &raw_keys);
+    sf_gpu_array_close(device, &raw_vertices);
+    return status;
+}
+
 int sf_gpu_sum(sf_backend_device *device, uint32_t *sums, const uint32_t *numbers, uint32_t count,
                sf_error *error)
 {

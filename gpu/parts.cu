@@ -1,220 +1,341 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Breadth-first search on several devices by 1-D partition: each holds the lists of as many vertices, and the
- * bitmap of all. In a level each looks along the edges of its own vertices, top-down from those of the
- * frontier, bottom-up from the unvisited, and marks what it finds in a bitmap, bottom-up by one ballot for 32
- * vertices. These bitmaps are exchanged, and every device joins them to the next frontier; a parent stays
- * with whoever found the vertex until the end. This is for graphs that one device does not hold: on smaller
- * ones the exchange costs more than the others save.
+ * Breadth-first search on several devices by 1-D partition: each has the lists of as many vertices, and the
+ * bitmap of all. A kernel runs on each for the whole search, and its blocks read the memory of the others.
+ *
+ * Bottom-up, a device looks for parents of its own vertices, and the bitmap that its warps' ballots make is
+ * fetched by the others: an eighth of a byte a vertex crosses, once to each. Top-down, few are found,
+ * anywhere: each device writes (vertex, parent) of what it found into its outbox and the others read that;
+ * the one that has the vertex keeps the first parent it hears of. So level, parent and list of a vertex are
+ * in one place.
+ *
+ * After a level every device posts to all what it found, two words that are also the sign that its bitmap or
+ * outbox may be read. That is two meetings of the devices top-down and one bottom-up.
  */
-#include "gpu/search.cuh"
+#include "gpu/bottom_up.cuh"
+#include "gpu/top_down.cuh"
 
-extern "C" {
-#include "core/clock.h"
-}
+#include <cuda/atomic>
 
-#define WARP 32u
-#define FULL 0xffffffffu
-#define NONE 0xffffffffu
-#define BLOCK 256u
+#define MOST_HERE 8u   /* parts on one device */
+#define MARK_SHIFT 48u /* of a post: the bits above say of which meeting it is */
 
-typedef struct totals {
-    unsigned long long found, edges; /* of the vertices of this part: all that this level found, and theirs */
-} totals;
+typedef struct post {
+    unsigned long long found, edges;
+} post;
 
-/* A part as its kernels see it. */
-typedef struct view {
-    uint32_t vertex_count, first, last; /* of the whole graph; the vertices of this part: first in a word */
-    uint32_t words;                     /* of a bitmap */
-    sf_gpu_lists out, in;               /* by vertex less `first` */
-    uint32_t *visited, *frontier, *found;
-    uint32_t *levels;  /* by vertex less `first` */
-    uint32_t *parents; /* of all vertices, where this part found them */
-    totals *sums;
-} view;
+/* A part as the others see it. */
+typedef struct peer {
+    const uint32_t *visited[2];
+    const uint2 *outbox;
+    post *posts;
+    uint32_t first_word, words; /* of its ordinary vertices in a bitmap, both multiples of 4 */
+} peer;
 
-struct sf_backend_part {
-    sf_backend_device *device;
-    view view;
-    sf_gpu_array lists[4], visited, frontier, found, levels, parents, sums;
-    sf_gpu_array
-        others; /* a bitmap, or the parents of this part's vertices, on their way from another part */
-    cudaEvent_t ready;
-};
+typedef struct part {
+    state own;
+    uint32_t index, count;
+    const peer *peers; /* of all parts, this one too; on this device */
+    post *posts;       /* two rows of SF_MOST_DEVICES: what each part has posted at even and odd meetings */
+} part;
 
-#define FOR_EACH(i, count)                                                                                   \
-    for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < (count);                          \
-         i += (uint64_t)gridDim.x * blockDim.x)
+typedef struct parts_here {
+    part part[MOST_HERE]; /* searched by blocks with this blockIdx.y */
+} parts_here;
 
-static __device__ bool has(const uint32_t *bitmap, uint32_t v)
+typedef struct shared_room {
+    room own;
+    uint32_t posted[SF_MOST_DEVICES]; /* at the last meeting: vertices found, or sent */
+} shared_room;
+
+/* Where a thread is in the order of meetings. */
+typedef struct meetings {
+    uint32_t round; /* of blocks: as for meet */
+    uint32_t mark;  /* of devices */
+} meetings;
+
+typedef cuda::atomic_ref<unsigned long long, cuda::thread_scope_system> posted_word;
+
+/* ---- meeting ---- */
+
+/* By one thread, when all blocks of this part have come. */
+static __device__ void tell_all(const part *p, const tally *t, uint32_t mark, bool sent)
 {
-    return bitmap[v / WARP] >> v % WARP & 1;
-}
-
-static __global__ void begin(view w, uint32_t source)
-{
-    FOR_EACH(i, w.words)
-    {
-        w.visited[i] = w.frontier[i] = i == source / WARP ? 1u << source % WARP : 0;
-        w.found[i] = 0;
-    }
-    FOR_EACH(v, w.vertex_count)
-    w.parents[v] = v == source ? source : NONE;
-    FOR_EACH(v, w.last - w.first)
-    w.levels[v] = v + w.first == source ? 0 : NONE;
-}
-
-/* A warp a vertex of the frontier. */
-static __global__ void search_down(view w)
-{
-    uint32_t lane = threadIdx.x % WARP, warps = gridDim.x * (BLOCK / WARP);
-    for (uint32_t own = (blockIdx.x * BLOCK + threadIdx.x) / WARP; own < w.last - w.first; own += warps) {
-        uint32_t v = w.first + own;
-        if (!has(w.frontier, v))
-            continue;
-        for (uint64_t e = w.out.offsets[own] + lane, end = w.out.offsets[own + 1]; e < end; e += WARP) {
-            uint32_t neighbour = w.out.targets[e], bit = 1u << neighbour % WARP;
-            if (has(w.visited, neighbour) || has(w.found, neighbour))
-                continue;
-            if ((atomicOr(&w.found[neighbour / WARP], bit) & bit) == 0)
-                w.parents[neighbour] = v;
-        }
+    unsigned long long found = __ldcg(sent ? &t->sent : &t->found), edges = __ldcg(&t->edges);
+    unsigned long long sign = (unsigned long long)(mark & 0xffff) << MARK_SHIFT;
+    __threadfence_system();
+    for (uint32_t i = 0; i < p->count; i++) {
+        post *to = p->peers[i].posts + mark % 2 * SF_MOST_DEVICES + p->index;
+        posted_word(to->found).store(sign | found, cuda::memory_order_relaxed);
+        posted_word(to->edges).store(sign | edges, cuda::memory_order_relaxed);
     }
 }
 
-/* A warp 32 vertices, which are a word of the bitmap. */
-static __global__ void search_up(view w)
+static __device__ unsigned long long wait_for(unsigned long long *word, uint32_t mark)
 {
-    uint32_t lane = threadIdx.x % WARP, warps = gridDim.x * (BLOCK / WARP), count = w.last - w.first;
-    uint32_t words = (count + WARP - 1) / WARP;
-    for (uint32_t word = (blockIdx.x * BLOCK + threadIdx.x) / WARP; word < words; word += warps) {
-        uint32_t own = word * WARP + lane, v = w.first + own, parent = NONE;
-        if (own < count && !has(w.visited, v))
-            for (uint64_t e = w.in.offsets[own], end = w.in.offsets[own + 1]; e < end && parent == NONE; e++)
-                parent = has(w.frontier, w.in.targets[e]) ? w.in.targets[e] : NONE;
-        if (parent != NONE)
-            w.parents[v] = parent;
-        uint32_t found = __ballot_sync(FULL, parent != NONE);
-        if (lane == 0)
-            w.found[v / WARP] = found;
-    }
+    posted_word posted(*word);
+    unsigned long long value;
+    do
+        value = posted.load(cuda::memory_order_acquire);
+    while (value >> MARK_SHIFT != (mark & 0xffff));
+    return value & (((unsigned long long)1 << MARK_SHIFT) - 1);
 }
 
-static __global__ void join(uint32_t *found, const uint32_t *other, uint32_t words)
+/* By a warp: waits for the posts of all parts and leaves their sums in r->own.last. */
+static __device__ void hear_all(const part *p, shared_room *r, const tally *t, uint32_t mark)
 {
-    FOR_EACH(i, words)
-    found[i] |= other[i];
-}
-
-/* What all have found becomes the frontier; the part's own vertices get their level. */
-static __global__ void advance(view w, uint32_t level)
-{
-    uint32_t lane = threadIdx.x % WARP;
+    uint32_t lane = lane_of();
     unsigned long long found = 0, edges = 0;
-    uint64_t threads = (uint64_t)((w.words + WARP - 1) / WARP) * WARP * WARP;
-    FOR_EACH(i, threads)
-    { /* a warp a word */
-        uint32_t word = (uint32_t)(i / WARP);
-        if (word >= w.words)
-            continue;
-        uint32_t fresh = w.found[word] & ~w.visited[word], v = word * WARP + lane;
-        __syncwarp();
-        if (lane == 0) {
-            w.frontier[word] = fresh;
-            w.visited[word] |= fresh;
-            w.found[word] = 0;
-        }
-        if ((fresh >> lane & 1) == 0 || v < w.first || v >= w.last)
-            continue;
-        w.levels[v - w.first] = level;
-        found++;
-        edges += w.out.offsets[v - w.first + 1] - w.out.offsets[v - w.first];
+    if (lane < p->count) {
+        post *from = p->posts + mark % 2 * SF_MOST_DEVICES + lane;
+        found = wait_for(&from->found, mark);
+        edges = wait_for(&from->edges, mark);
+        r->posted[lane] = (uint32_t)found;
     }
-    if (found > 0) {
-        atomicAdd(&w.sums->found, found);
-        atomicAdd(&w.sums->edges, edges);
+    __syncwarp();
+    for (int distance = 16; distance > 0; distance /= 2) {
+        found += __shfl_xor_sync(FULL, found, distance);
+        edges += __shfl_xor_sync(FULL, edges, distance);
+    }
+    if (lane == 0)
+        r->own.last = tally{edges, (uint32_t)found, __ldcg(&t->items), __ldcg(&t->large), 0};
+}
+
+/* As meet, with the blocks of all parts. With `sent`, what the outboxes hold is posted for what was found. */
+static __device__ void meet_all(const part *p, shared_room *r, meetings *m, tally *t, uint32_t found,
+                                unsigned long long edges, bool sent)
+{
+    add_up(&r->own, t, found, edges);
+    m->mark++;
+    m->round += gridDim.x;
+    if (threadIdx.x == 0) {
+        __threadfence();
+        if (atomicAdd(p->own.meeting, 1) == m->round - 1)
+            tell_all(p, t, m->mark, sent);
+    }
+    if (threadIdx.x < WARP) {
+        __syncwarp();
+        hear_all(p, r, t, m->mark);
+    }
+    __syncthreads();
+}
+
+/* The blocks of this part alone. */
+static __device__ void meet_here(const part *p, meetings *m)
+{
+    m->round += gridDim.x;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        come_and_wait(&p->own, m->round);
+    __syncthreads();
+}
+
+/* ---- what the others found ---- */
+
+/* The outboxes of the others: their vertices become visited here too; those that are this part's get their
+ * level and parent, and are queued. */
+static __device__ uint32_t read_outboxes(const part *p, const shared_room *r, tally *t, uint32_t *visited,
+                                         uint32_t level, unsigned long long *edges)
+{
+    const state *s = &p->own;
+    uint32_t found = 0, warps = gridDim.x * WARPS;
+    for (uint32_t k = 1; k < p->count; k++) {
+        uint32_t from = (p->index + k) % p->count, count = r->posted[from];
+        const uint2 *outbox = p->peers[from].outbox;
+        for (uint32_t base = warp_of() * WARP; base < count; base += warps * WARP) {
+            uint32_t i = base + lane_of();
+            uint2 one = i < count ? __ldcv(outbox + i) : make_uint2(0, 0); /* vertex, parent */
+            uint32_t seen = i < count ? __ldcg(visited + one.x / WARP) : FULL;
+            bool mine = claim(visited, one.x, seen) && is_here<true>(s, one.x);
+            if (mine)
+                keep(s, local_of<true>(s, one.x), level, one.y);
+            if (__any_sync(FULL, mine))
+                *edges += enqueue_one<true>(s, t, level, mine, one.x);
+            found += mine;
+        }
+    }
+    return found;
+}
+
+/* The bitmaps of the others: all of the words of their own vertices, and what they found of the hubs. They
+ * may be joining their hubs' words meanwhile; bits are only ever set, and all of them come to the same. */
+static __device__ void read_bitmaps(const part *p, uint32_t which)
+{
+    uint32_t *visited = p->own.visited[which];
+    uint32_t thread = blockIdx.x * BLOCK + threadIdx.x, threads = gridDim.x * BLOCK;
+    for (uint32_t word = thread; word < p->own.graph.hub_room / WARP; word += threads) {
+        uint32_t bits = 0;
+        for (uint32_t i = 0; i < p->count; i++)
+            bits |= __ldcv(p->peers[i].visited[which] + word);
+        visited[word] = bits;
+    }
+    for (uint32_t k = 1; k < p->count; k++) { /* not all ask the same one first */
+        const peer *other = p->peers + (p->index + k) % p->count;
+        const uint4 *from = (const uint4 *)(other->visited[which] + other->first_word);
+        uint4 *to = (uint4 *)(visited + other->first_word);
+#pragma unroll 4
+        for (uint32_t i = thread; i < other->words / 4; i += threads)
+            __stcg(to + i, __ldcv(from + i));
     }
 }
 
-static __global__ void join_parents(uint32_t *parents, const uint32_t *other, uint32_t count)
+/* ---- the search ---- */
+
+/* A level top-down, to the end: found and edges of all parts are in r->own.last. */
+static __device__ void go_down(const part *p, shared_room *r, meetings *m, tally *t, uint32_t *visited,
+                               uint32_t level)
 {
-    FOR_EACH(i, count)
-    parents[i] = min(parents[i], other[i]);
+    unsigned long long edges = 0;
+    uint32_t found = search_down<true>(&p->own, &r->own, t, visited, level, &edges);
+    meet_all(p, r, m, t, found, edges, true);
+    edges = 0;
+    found = read_outboxes(p, r, t, visited, level, &edges);
+    meet_all(p, r, m, t, found, edges, false);
+}
+
+static __device__ void go_up(const part *p, shared_room *r, meetings *m, tally *t, uint32_t current,
+                             uint32_t level)
+{
+    const state *s = &p->own;
+    uint32_t found = search_up(s, &r->own, s->visited[current], s->visited[current ^ 1], level);
+    meet_all(p, r, m, t, found, 0, false);
+    if (r->own.last.found == 0)
+        return;
+    read_bitmaps(p, current ^ 1);
+    meet_here(p, m);
+}
+
+/* Returns which bitmap holds what was visited. */
+static __device__ uint32_t search_levels(const part *p, shared_room *r, meetings *m, uint32_t root)
+{
+    const state *s = &p->own;
+    uint32_t left = s->graph.with_edges - (root != SF_GPU_OUTSIDE), current = 0;
+    bool up = false;
+    for (uint32_t level = 1;; level++) {
+        if (p->index == 0 && blockIdx.x == 0 && threadIdx.x == 0)
+            record(s, &r->own.last, level - 1, up);
+        if (left == 0 || root == SF_GPU_OUTSIDE)
+            return current;
+        bool was_up = up;
+        up = choose_up(s, &r->own.last, up, left);
+        tally *before = s->tallies + (level - 1) % RING, *t = s->tallies + level % RING;
+        if (was_up && !up) { /* and nobody reads a bitmap any more that others are about to change */
+            enqueue_difference<true>(s, before, level - 1, s->visited[current ^ 1], s->visited[current]);
+            meet_all(p, r, m, before, 0, 0, false);
+        }
+        if (blockIdx.x == 0 && threadIdx.x == 0)
+            s->tallies[(level + 1) % RING] = tally{0, 0, 0, 0, 0};
+        if (up) {
+            go_up(p, r, m, t, current, level);
+            current ^= 1;
+        } else {
+            go_down(p, r, m, t, s->visited[current], level);
+        }
+        left -= r->own.last.found;
+        if (r->own.last.found == 0)
+            return current;
+    }
+}
+
+static __global__ void __launch_bounds__(BLOCK, 1)
+    search_parts(const __grid_constant__ parts_here here, uint32_t source)
+{
+    __shared__ shared_room r;
+    const part *p = here.part + blockIdx.y;
+    const state *s = &p->own;
+    uint32_t root = __ldg(s->graph.inner + source);
+    meetings m = {0, 0};
+    if (threadIdx.x == 0) {
+        r.own.found_count = 0;
+        r.own.edge_count = 0;
+    }
+    start<true>(s, root);
+    meet_all(p, &r, &m, s->tallies, 0, 0, false);
+    uint32_t current = search_levels(p, &r, &m, root);
+    write_out<true>(s, s->visited[current], source);
+    if (go_home(s))
+        for (uint32_t i = 0; i < 2 * SF_MOST_DEVICES; i++)
+            p->posts[i] = post{0, 0};
 }
 
 /* ---- a part ---- */
+
+struct sf_backend_part {
+    sf_backend_device *device;
+    part view;
+    sf_gpu_arrangement arrangement;
+    sf_gpu_search_memory memory;
+    sf_gpu_array offsets; /* of the out-lists of this part's vertices */
+    sf_gpu_array levels, parents, log, summary, posts, peers;
+    int blocks;      /* of its kernel, which parts on the same device share */
+    bool acquainted; /* the peers are set, and may read its memory */
+};
 
 void sf_gpu_part_close(sf_backend_part *part)
 {
     if (part == NULL)
         return;
-    cudaSetDevice(part->device->ordinal);
-    cudaStreamSynchronize(part->device->work);
-    sf_gpu_array *arrays[] = {&part->lists[0], &part->lists[1], &part->lists[2], &part->lists[3],
-                              &part->visited,  &part->frontier, &part->found,    &part->levels,
-                              &part->parents,  &part->sums,     &part->others};
+    sf_backend_device *device = part->device;
+    cudaSetDevice(device->ordinal);
+    cudaStreamSynchronize(device->work);
+    sf_gpu_array *arrays[] = {&part->offsets, &part->levels, &part->parents, &part->log,
+                              &part->summary, &part->posts,  &part->peers};
     for (sf_gpu_array *array : arrays)
-        sf_gpu_array_close(part->device, array);
-    if (part->ready != NULL)
-        cudaEventDestroy(part->ready);
+        sf_gpu_array_close(device, array);
+    sf_gpu_search_memory_close(&part->memory, device);
+    sf_gpu_arrangement_close(device, &part->arrangement);
     sf_free(part);
 }
 
-static int open_bitmaps(sf_backend_part *part, sf_error *error)
+static int open_arrays(sf_backend_part *part, const sf_backend_graph *graph, sf_error *error)
 {
-    view *w = &part->view;
-    size_t n = w->vertex_count, own = w->last - w->first;
-    size_t bitmap = w->words * sizeof(uint32_t);
+    sf_backend_device *device = part->device;
+    uint32_t first = part->arrangement.view.first_vertex;
+    size_t own = part->arrangement.view.last_vertex - first;
     struct {
         sf_gpu_array *array;
         size_t bytes;
-    } wanted[] = {{&part->visited, bitmap},
-                  {&part->frontier, bitmap},
-                  {&part->found, bitmap},
-                  {&part->levels, own * sizeof(uint32_t)},
-                  {&part->parents, n * sizeof(uint32_t)},
-                  {&part->sums, sizeof(totals)},
-                  {&part->others, bitmap > own * sizeof(uint32_t) ? bitmap : own * sizeof(uint32_t)}};
+    } wanted[] = {
+        {&part->offsets, (own + 1) * sizeof(uint64_t)}, {&part->levels, own * sizeof(uint32_t)},
+        {&part->parents, own * sizeof(uint32_t)},       {&part->log, SF_GPU_LOG * sizeof(sf_gpu_level)},
+        {&part->summary, sizeof(sf_gpu_summary)},       {&part->posts, 2 * SF_MOST_DEVICES * sizeof(post)},
+        {&part->peers, SF_MOST_DEVICES * sizeof(peer)}};
     for (auto &want : wanted) {
-        int status = sf_gpu_array_open(part->device, want.array, want.bytes, error);
+        int status = sf_gpu_array_open(device, want.array, want.bytes, error);
         if (status != SF_OK)
             return status;
     }
-    w->visited = (uint32_t *)part->visited.data;
-    w->frontier = (uint32_t *)part->frontier.data;
-    w->found = (uint32_t *)part->found.data;
-    w->levels = (uint32_t *)part->levels.data;
-    w->parents = (uint32_t *)part->parents.data;
-    w->sums = (totals *)part->sums.data;
-    SF_GPU_TRY(cudaEventCreateWithFlags(&part->ready, cudaEventDisableTiming));
+    SF_GPU_TRY(cudaMemsetAsync(part->posts.data, 0, part->posts.bytes, device->work));
+    SF_GPU_TRY(cudaMemcpyAsync(part->offsets.data, graph->out.offsets + first, part->offsets.bytes,
+                               cudaMemcpyDeviceToDevice, device->work));
+    part->view.own.levels = (uint32_t *)part->levels.data;
+    part->view.own.parents = (uint32_t *)part->parents.data;
+    part->view.own.log = (sf_gpu_level *)part->log.data;
+    part->view.own.summary = (sf_gpu_summary *)part->summary.data;
+    part->view.posts = (post *)part->posts.data;
+    part->view.peers = (const peer *)part->peers.data;
     return SF_OK;
 }
 
-int sf_gpu_part_open(sf_backend_part **opened, sf_backend_device *device, const sf_backend_arrays *arrays,
-                     uint32_t first, uint32_t last, sf_error *error)
+int sf_gpu_part_take(sf_backend_part **opened, const sf_backend_graph *graph, const sf_backend_cut *cut,
+                     uint32_t index, sf_error *error)
 {
     *opened = NULL;
-    if (first % WARP != 0)
-        return sf_fail(error, SF_INTERNAL, NULL, "a part begins at vertex %u, expected a multiple of %u",
-                       first, WARP);
-    SF_GPU_TRY(cudaSetDevice(device->ordinal));
+    SF_GPU_TRY(cudaSetDevice(graph->device->ordinal));
     sf_backend_part *part = (sf_backend_part *)sf_alloc(1, sizeof *part);
     if (part == NULL)
         return sf_fail_memory(error);
-    part->device = device;
-    part->view.vertex_count = arrays->vertex_count;
-    part->view.first = first;
-    part->view.last = last;
-    part->view.words = (arrays->vertex_count + WARP - 1) / WARP;
-    sf_backend_lists out = {arrays->out.offsets + first, arrays->out.targets};
-    int status = sf_gpu_upload_lists(device, &part->view.out, part->lists, &out, last - first, error);
-    part->view.in = part->view.out;
-    if (status == SF_OK && arrays->directed) {
-        sf_backend_lists in = {arrays->in.offsets + first, arrays->in.targets};
-        status = sf_gpu_upload_lists(device, &part->view.in, part->lists + 2, &in, last - first, error);
-    }
+    part->device = graph->device;
+    part->view.index = index;
+    part->view.count = cut->count;
+    int status = sf_gpu_arrange(&part->arrangement, graph, cut, index, error);
     if (status == SF_OK)
-        status = open_bitmaps(part, error);
+        status = sf_gpu_search_memory_open(&part->memory, &part->view.own, part->device, &part->arrangement,
+                                           SF_BFS_AUTO, true, error);
+    if (status == SF_OK)
+        status = open_arrays(part, graph, error);
+    if (status == SF_OK)
+        status = sf_gpu_check(cudaStreamSynchronize(part->device->work), "cudaStreamSynchronize", error);
     if (status == SF_OK)
         *opened = part;
     else
@@ -222,226 +343,159 @@ int sf_gpu_part_open(sf_backend_part **opened, sf_backend_device *device, const 
     return status;
 }
 
-/* ---- the search ---- */
-
-static unsigned grid(const sf_backend_part *part)
+int sf_gpu_part_open(sf_backend_part **opened, sf_backend_device *device, const sf_backend_arrays *arrays,
+                     const sf_backend_cut *cut, uint32_t index, sf_error *error)
 {
-    return (unsigned)part->device->properties.multiProcessorCount * 8;
-}
-
-/* Marks where this part's stream is; the other parts' streams wait for that before they go on. */
-static int wait_for_all(sf_backend_part *const *parts, uint32_t count, sf_error *error)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        SF_GPU_TRY(cudaSetDevice(parts[i]->device->ordinal));
-        SF_GPU_TRY(cudaEventRecord(parts[i]->ready, parts[i]->device->work));
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        SF_GPU_TRY(cudaSetDevice(parts[i]->device->ordinal));
-        for (uint32_t j = 0; j < count; j++)
-            SF_GPU_TRY(cudaStreamWaitEvent(parts[i]->device->work, parts[j]->ready, 0));
-    }
-    return SF_OK;
-}
-
-static int look_along_edges(sf_backend_part *const *parts, uint32_t count, bool up, sf_error *error)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        sf_backend_part *part = parts[i];
-        SF_GPU_TRY(cudaSetDevice(part->device->ordinal));
-        if (up)
-            search_up<<<grid(part), BLOCK, 0, part->device->work>>>(part->view);
-        else
-            search_down<<<grid(part), BLOCK, 0, part->device->work>>>(part->view);
-        SF_GPU_LAUNCHED();
-    }
-    return SF_OK;
-}
-
-/* Part i fetches from part j what lies at `from` there and is for i. */
-static int fetch(sf_backend_part *part, const sf_backend_part *other, const void *from, size_t bytes,
-                 sf_error *error)
-{
-    SF_GPU_TRY(cudaMemcpyPeerAsync(part->others.data, part->device->ordinal, from, other->device->ordinal,
-                                   bytes, part->device->work));
-    return SF_OK;
-}
-
-/* Every part joins the bitmaps of all. No part may join into its own before the others have fetched it: the
- * joined words go to the frontier's place, which is free until the level ends. */
-static int exchange(sf_backend_part *const *parts, uint32_t count, sf_error *error)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        sf_backend_part *part = parts[i];
-        size_t bytes = part->view.words * sizeof(uint32_t);
-        SF_GPU_TRY(cudaSetDevice(part->device->ordinal));
-        SF_GPU_TRY(cudaMemsetAsync(part->view.frontier, 0, bytes, part->device->work));
-        for (uint32_t j = 0; j < count; j++) {
-            int status = fetch(part, parts[j], parts[j]->view.found, bytes, error);
-            if (status != SF_OK)
-                return status;
-            join<<<grid(part), BLOCK, 0, part->device->work>>>(
-                part->view.frontier, (const uint32_t *)part->others.data, part->view.words);
-            SF_GPU_LAUNCHED();
-        }
-    }
-    return wait_for_all(parts, count, error);
-}
-
-static int finish_level(sf_backend_part *const *parts, uint32_t count, uint32_t level, totals *sums,
-                        sf_error *error)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        sf_backend_part *part = parts[i];
-        SF_GPU_TRY(cudaSetDevice(part->device->ordinal));
-        SF_GPU_TRY(cudaMemsetAsync(part->view.sums, 0, sizeof(totals), part->device->work));
-        SF_GPU_TRY(cudaMemcpyAsync(part->view.found, part->view.frontier, part->view.words * sizeof(uint32_t),
-                                   cudaMemcpyDeviceToDevice, part->device->work));
-        advance<<<grid(part), BLOCK, 0, part->device->work>>>(part->view, level);
-        SF_GPU_LAUNCHED();
-    }
-    *sums = totals{};
-    for (uint32_t i = 0; i < count; i++) {
-        totals own;
-        SF_GPU_TRY(cudaSetDevice(parts[i]->device->ordinal));
-        int status = sf_gpu_download(parts[i]->device, &own, parts[i]->view.sums, sizeof own, error);
-        if (status != SF_OK)
-            return status;
-        sums->found += own.found;
-        sums->edges += own.edges;
-    }
-    return SF_OK;
-}
-
-/* Every part fetches the parents that others have found for its vertices. */
-static int join_all_parents(sf_backend_part *const *parts, uint32_t count, sf_error *error)
-{
-    int status = wait_for_all(parts, count, error);
-    for (uint32_t i = 0; i < count && status == SF_OK; i++) {
-        sf_backend_part *part = parts[i];
-        uint32_t first = part->view.first, own = part->view.last - first;
-        SF_GPU_TRY(cudaSetDevice(part->device->ordinal));
-        for (uint32_t j = 0; j < count && status == SF_OK; j++) {
-            if (j == i)
-                continue;
-            status = fetch(part, parts[j], parts[j]->view.parents + first, own * sizeof(uint32_t), error);
-            if (status != SF_OK)
-                return status;
-            join_parents<<<grid(part), BLOCK, 0, part->device->work>>>(
-                part->view.parents + first, (const uint32_t *)part->others.data, own);
-            SF_GPU_LAUNCHED();
-        }
-    }
-    return status == SF_OK ? wait_for_all(parts, count, error) : status;
-}
-
-static int start(sf_backend_part *const *parts, uint32_t count, uint32_t source, unsigned long long *edges,
-                 sf_error *error)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        sf_backend_part *part = parts[i];
-        SF_GPU_TRY(cudaSetDevice(part->device->ordinal));
-        begin<<<grid(part), BLOCK, 0, part->device->work>>>(part->view, source);
-        SF_GPU_LAUNCHED();
-        if (source < part->view.first || source >= part->view.last)
-            continue;
-        uint64_t ends[2];
-        int status = sf_gpu_download(part->device, ends, part->view.out.offsets + (source - part->view.first),
-                                     sizeof ends, error);
-        if (status != SF_OK)
-            return status;
-        *edges = ends[1] - ends[0];
-    }
-    return SF_OK;
-}
-
-static void note(sf_backend_bfs_job *job, uint32_t level, uint64_t found, double seconds, bool up)
-{
-    if (level < job->log_room)
-        job->log[level] = sf_backend_level{found, seconds, up};
-}
-
-static int search_levels(sf_backend_part *const *parts, uint32_t count, sf_bfs_direction direction,
-                         sf_backend_bfs_job *job, sf_error *error)
-{
-    totals last = {1, 0};
-    uint64_t left = parts[0]->view.vertex_count;
-    double stamp = sf_clock_seconds();
-    int status = start(parts, count, job->source, &last.edges, error);
+    sf_backend_graph *graph;
+    *opened = NULL;
+    int status = sf_gpu_graph_open(&graph, device, arrays, cut->first[index], cut->first[index + 1], error);
     if (status == SF_OK)
-        status = wait_for_all(parts, count, error);
-    bool up = false;
-    job->reached = job->edges = 0;
-    for (uint32_t level = 1; status == SF_OK; level++) {
-        double now = sf_clock_seconds();
-        note(job, level - 1, last.found, now - stamp, up);
-        stamp = now;
-        job->reached += last.found;
-        job->edges += last.edges;
-        job->depth = level - 1;
-        left -= last.found;
-        up = direction == SF_BFS_AUTO ? last.edges > left : direction == SF_BFS_BOTTOM_UP;
-        status = look_along_edges(parts, count, up, error);
-        if (status == SF_OK)
-            status = wait_for_all(parts, count, error);
-        if (status == SF_OK)
-            status = exchange(parts, count, error);
-        if (status == SF_OK)
-            status = finish_level(parts, count, level, &last, error);
-        if (status == SF_OK && last.found == 0)
-            break;
-    }
+        status = sf_gpu_part_take(opened, graph, cut, index, error);
+    sf_gpu_graphs.close(graph);
     return status;
 }
 
+/* ---- several parts ---- */
+
+/* Lets the device of `other` read this part's memory. */
+static int open_memory(const sf_backend_part *part, const sf_backend_part *other, sf_error *error)
+{
+    int own = part->device->ordinal, reader = other->device->ordinal, joined = 0;
+    if (own == reader)
+        return SF_OK;
+    SF_GPU_TRY(cudaDeviceCanAccessPeer(&joined, reader, own));
+    if (!joined)
+        return sf_fail(error, SF_UNAVAILABLE, NULL,
+                       "device %d cannot read the memory of device %d, as a search on both needs", reader,
+                       own);
+    cudaMemAccessDesc access = {};
+    access.location.type = cudaMemLocationTypeDevice;
+    access.location.id = reader;
+    access.flags = cudaMemAccessFlagsProtReadWrite;
+    SF_GPU_TRY(cudaMemPoolSetAccess(part->device->pool, &access, 1));
+    return SF_OK;
+}
+
+static peer peer_of(const sf_backend_part *part)
+{
+    const state *s = &part->view.own;
+    const sf_gpu_arranged *g = &s->graph;
+    return peer{{s->visited[0], s->visited[1]},
+                s->outbox,
+                part->view.posts,
+                (g->hub_room + g->shift) / WARP,
+                (g->local_count - g->hub_room) / WARP};
+}
+
+/* How many of the parts are on the device of this one. */
+static uint32_t count_here(const sf_backend_part *part, sf_backend_part *const *parts, uint32_t count)
+{
+    uint32_t here = 0;
+    for (uint32_t i = 0; i < count; i++)
+        here += parts[i]->device == part->device;
+    return here;
+}
+
+/* Once for each part: it learns where the others are. */
+static int acquaint(sf_backend_part *part, sf_backend_part *const *parts, uint32_t count, sf_error *error)
+{
+    peer peers[SF_MOST_DEVICES];
+    uint32_t here = count_here(part, parts, count);
+    if (here > MOST_HERE)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "%u parts are on one device, which takes %u", here,
+                       MOST_HERE);
+    SF_GPU_TRY(cudaSetDevice(part->device->ordinal));
+    for (uint32_t i = 0; i < count; i++) {
+        int status = open_memory(part, parts[i], error);
+        if (status != SF_OK)
+            return status;
+        peers[i] = peer_of(parts[i]);
+    }
+    int status = sf_gpu_upload(part->device, part->peers.data, peers, count * sizeof *peers, error);
+    if (status == SF_OK)
+        status = sf_gpu_search_blocks(&part->blocks, part->device, &part->view.own,
+                                      (const void *)search_parts, here, error);
+    part->acquainted = status == SF_OK;
+    return status;
+}
+
+/* One kernel for the parts on the device of parts[at], if that is the first of them; else nothing. */
+static int launch(sf_backend_part *const *parts, uint32_t count, uint32_t at, uint32_t source,
+                  sf_error *error)
+{
+    sf_backend_device *device = parts[at]->device;
+    parts_here here;
+    uint32_t many = 0;
+    int blocks = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (parts[i]->device != device)
+            continue;
+        if (i < at)
+            return SF_OK;
+        here.part[many++] = parts[i]->view;
+        blocks = parts[i]->blocks > blocks ? parts[i]->blocks : blocks;
+    }
+    void *arguments[] = {&here, &source};
+    SF_GPU_TRY(cudaSetDevice(device->ordinal));
+    SF_GPU_TRY(cudaEventRecord(device->timed[0], device->work));
+    SF_GPU_TRY(cudaLaunchCooperativeKernel((const void *)search_parts, dim3((unsigned)blocks, many),
+                                           dim3(BLOCK), arguments, 0, device->work));
+    SF_GPU_TRY(cudaEventRecord(device->timed[1], device->work));
+    return SF_OK;
+}
+
+/* What the part found is counted and read; the job's seconds become the longest of its devices'. */
 static int read_part(sf_backend_part *part, sf_backend_bfs_job *job, sf_error *error)
 {
-    uint32_t first = part->view.first;
-    size_t bytes = (part->view.last - first) * sizeof(uint32_t);
-    int status = SF_OK;
-    SF_GPU_TRY(cudaSetDevice(part->device->ordinal));
-    if (job->levels != NULL)
-        status = sf_gpu_download(part->device, job->levels + first, part->view.levels, bytes, error);
+    sf_backend_device *device = part->device;
+    uint32_t first = part->view.own.graph.first_vertex, own = part->view.own.graph.last_vertex - first;
+    sf_gpu_summary summary;
+    float milliseconds = 0;
+    SF_GPU_TRY(cudaSetDevice(device->ordinal));
+    SF_GPU_TRY(cudaStreamSynchronize(device->work));
+    SF_GPU_TRY(cudaEventElapsedTime(&milliseconds, device->timed[0], device->timed[1]));
+    job->seconds = milliseconds / 1e3 > job->seconds ? milliseconds / 1e3 : job->seconds;
+    sf_gpu_lists lists = {(const uint64_t *)part->offsets.data, NULL};
+    int status = sf_gpu_sum_reached(device, part->view.own.summary, part->view.own.levels, lists, own, error);
+    if (status == SF_OK)
+        status = sf_gpu_download(device, &summary, part->summary.data, sizeof summary, error);
+    if (status == SF_OK && job->levels != NULL)
+        status = sf_gpu_download(device, job->levels + first, part->levels.data, part->levels.bytes, error);
     if (status == SF_OK && job->parents != NULL)
         status =
-            sf_gpu_download(part->device, job->parents + first, part->view.parents + first, bytes, error);
-    return status;
-}
-
-/* Lets each device read the memory of the others where they are joined; where not, copies go by the host. */
-static int share_memory(sf_backend_part *const *parts, uint32_t count, sf_error *error)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        for (uint32_t j = 0; j < count; j++) {
-            const sf_backend_device *own = parts[i]->device, *other = parts[j]->device;
-            int joined = 0;
-            if (own->ordinal != other->ordinal)
-                SF_GPU_TRY(cudaDeviceCanAccessPeer(&joined, other->ordinal, own->ordinal));
-            cudaMemAccessDesc access = {};
-            access.location.type = cudaMemLocationTypeDevice;
-            access.location.id = other->ordinal;
-            access.flags = cudaMemAccessFlagsProtReadWrite;
-            if (joined)
-                SF_GPU_TRY(cudaMemPoolSetAccess(own->pool, &access, 1));
-        }
-    }
-    return SF_OK;
+            sf_gpu_download(device, job->parents + first, part->parents.data, part->parents.bytes, error);
+    if (status != SF_OK)
+        return status;
+    job->reached += summary.reached;
+    job->edges += summary.edges;
+    if (part->view.index != 0)
+        return SF_OK;
+    job->depth = summary.depth;
+    return sf_gpu_read_log(device, &part->log, &summary, job, error);
 }
 
 int sf_gpu_run_parts(sf_backend_part *const *parts, uint32_t count, sf_bfs_direction direction,
                      sf_backend_bfs_job *job, sf_error *error)
 {
-    int status = share_memory(parts, count, error);
-    double begun = sf_clock_seconds();
-    if (status == SF_OK)
-        status = search_levels(parts, count, direction, job, error);
-    if (status == SF_OK)
-        status = join_all_parents(parts, count, error);
+    int status = SF_OK;
+    job->reached = job->edges = 0;
+    job->seconds = 0;
     for (uint32_t i = 0; i < count && status == SF_OK; i++) {
-        SF_GPU_TRY(cudaSetDevice(parts[i]->device->ordinal));
-        SF_GPU_TRY(cudaStreamSynchronize(parts[i]->device->work));
+        sf_backend_part *part = parts[i];
+        part->view.own.direction = direction;
+        if (part->view.index != i || part->view.count != count)
+            status = sf_fail(error, SF_INTERNAL, NULL, "part %u of %u is run as part %u of %u",
+                             part->view.index, part->view.count, i, count);
+        else if (!part->acquainted)
+            status = acquaint(part, parts, count, error);
+        if (status != SF_OK)
+            return status;
+        SF_GPU_TRY(cudaSetDevice(part->device->ordinal));
+        SF_GPU_TRY(cudaMemsetAsync(part->summary.data, 0, part->summary.bytes, part->device->work));
+        SF_GPU_TRY(cudaStreamSynchronize(part->device->work));
     }
-    job->seconds = sf_clock_seconds() - begun;
+    for (uint32_t i = 0; i < count && status == SF_OK; i++)
+        status = launch(parts, count, i, job->source, error);
     for (uint32_t i = 0; i < count && status == SF_OK; i++)
         status = read_part(parts[i], job, error);
     return status;

@@ -29,6 +29,14 @@ static __global__ void sum_up(sf_gpu_summary *summary, const uint32_t *levels, s
     atomicAdd(&summary->edges, edges);
 }
 
+int sf_gpu_sum_reached(sf_backend_device *device, sf_gpu_summary *summary, const uint32_t *levels,
+                       sf_gpu_lists out, uint32_t count, sf_error *error)
+{
+    sum_up<<<device->properties.multiProcessorCount * 4, 256, 0, device->work>>>(summary, levels, out, count);
+    SF_GPU_LAUNCHED();
+    return SF_OK;
+}
+
 static void close_search(sf_backend_search *search)
 {
     if (search == NULL)
@@ -129,10 +137,11 @@ static int search_timed(sf_backend_search *search, uint32_t source, double *seco
     }
     if (status != SF_OK)
         return status;
-    sum_up<<<device->properties.multiProcessorCount * 4, 256, 0, device->work>>>(
-        (sf_gpu_summary *)search->summary.data, (const uint32_t *)search->levels.data, search->graph->out,
-        search->graph->vertex_count);
-    SF_GPU_LAUNCHED();
+    status = sf_gpu_sum_reached(device, (sf_gpu_summary *)search->summary.data,
+                                (const uint32_t *)search->levels.data, search->graph->out,
+                                search->graph->vertex_count, error);
+    if (status != SF_OK)
+        return status;
     SF_GPU_TRY(cudaStreamSynchronize(device->work));
     float milliseconds = 0;
     SF_GPU_TRY(cudaEventElapsedTime(&milliseconds, device->timed[0], device->timed[1]));
@@ -140,16 +149,16 @@ static int search_timed(sf_backend_search *search, uint32_t source, double *seco
     return SF_OK;
 }
 
-/* The levels as they are on the device, into the job's log. */
-static int read_log(sf_backend_search *search, sf_backend_bfs_job *job, const sf_gpu_summary *summary,
-                    sf_error *error)
+int sf_gpu_read_log(sf_backend_device *device, const sf_gpu_array *log, const sf_gpu_summary *summary,
+                    sf_backend_bfs_job *job, sf_error *error)
 {
     uint32_t count = summary->logged < job->log_room ? summary->logged : job->log_room;
+    if (count == 0)
+        return SF_OK;
     sf_gpu_level *levels = (sf_gpu_level *)sf_resize(NULL, count, sizeof *levels);
     if (levels == NULL)
         return sf_fail_memory(error);
-    int status =
-        sf_gpu_download(search->graph->device, levels, search->log.data, count * sizeof *levels, error);
+    int status = sf_gpu_download(device, levels, log->data, count * sizeof *levels, error);
     unsigned long long before = summary->begin;
     for (uint32_t i = 0; i < count && status == SF_OK; i++) {
         job->log[i] = sf_backend_level{levels[i].found, (double)(levels[i].stamp - before) * 1e-9,
@@ -172,8 +181,8 @@ static int run(sf_backend_search *search, sf_backend_bfs_job *job, sf_error *err
         status = sf_gpu_download(device, job->levels, search->levels.data, search->levels.bytes, error);
     if (status == SF_OK && job->parents != NULL)
         status = sf_gpu_download(device, job->parents, search->parents.data, search->parents.bytes, error);
-    if (status == SF_OK && job->log_room > 0)
-        status = read_log(search, job, &summary, error);
+    if (status == SF_OK)
+        status = sf_gpu_read_log(device, &search->log, &summary, job, error);
     if (status != SF_OK)
         return status;
     job->reached = summary.reached;
@@ -189,6 +198,7 @@ const sf_backend_bfs sf_gpu_bfs = {
     .run = run,
     .many = sf_gpu_search_many,
     .part_open = sf_gpu_part_open,
+    .part_take = sf_gpu_part_take,
     .part_close = sf_gpu_part_close,
     .run_parts = sf_gpu_run_parts,
 };

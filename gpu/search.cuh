@@ -49,12 +49,21 @@ int sf_gpu_search_many(sf_backend_graph *graph, const uint32_t *sources, size_t 
 
 /** parts.cu: a search on several devices. */
 int sf_gpu_part_open(sf_backend_part **part, sf_backend_device *device, const sf_backend_arrays *arrays,
-                     uint32_t first, uint32_t last, sf_error *error);
+                     const sf_backend_cut *cut, uint32_t index, sf_error *error);
+int sf_gpu_part_take(sf_backend_part **part, const sf_backend_graph *graph, const sf_backend_cut *cut,
+                     uint32_t index, sf_error *error);
 void sf_gpu_part_close(sf_backend_part *part);
 int sf_gpu_run_parts(sf_backend_part *const *parts, uint32_t count, sf_bfs_direction direction,
                      sf_backend_bfs_job *job, sf_error *error);
 
-/** search.cu */
+/** search.cu: adds vertices that have a level, and their edges, to a summary on the device. Of `out` the
+ * offsets are looked at. */
+int sf_gpu_sum_reached(sf_backend_device *device, sf_gpu_summary *summary, const uint32_t *levels,
+                       sf_gpu_lists out, uint32_t count, sf_error *error);
+/** The levels of a search as they are on the device, into the job's log as far as it has room. */
+int sf_gpu_read_log(sf_backend_device *device, const sf_gpu_array *log, const sf_gpu_summary *summary,
+                    sf_backend_bfs_job *job, sf_error *error);
+
 extern const sf_backend_bfs sf_gpu_bfs;
 
 #endif

@@ -60,6 +60,9 @@ void sf_bfs_close(sf_bfs_search *search);
 /** Seconds that sf_bfs_open took. */
 double sf_bfs_preparation(const sf_bfs_search *search);
 
+/** Of the last search that succeeded: the levels 0 .. depth, and how long each took. */
+const sf_backend_level *sf_bfs_levels(const sf_bfs_search *search);
+
 /**
  * Searches the whole graph from `source`. `result` is zeroed or that of a search before, whose memory is used
  * again; after a failure it is empty. SF_USAGE where the graph has no such vertex.

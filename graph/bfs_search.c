@@ -57,6 +57,8 @@ struct sf_bfs_search {
     uint64_t *hubs;     /**< bits of the vertices of greatest degree; NULL where the switch goes by edges */
     uint64_t hub_count; /**< at most MOST_HUBS */
     double preparation;
+    sf_backend_level *log; /**< of the last search: its levels */
+    size_t log_count, log_room;
 
     /* of the level under way */
     sf_bfs_result *result;
@@ -210,12 +212,18 @@ void sf_bfs_close(sf_bfs_search *s)
     sf_free(s->next_queue);
     sf_free(s->hub);
     sf_free(s->hubs);
+    sf_free(s->log);
     sf_free(s);
 }
 
 double sf_bfs_preparation(const sf_bfs_search *search)
 {
     return search->preparation;
+}
+
+const sf_backend_level *sf_bfs_levels(const sf_bfs_search *search)
+{
+    return search->log;
 }
 
 /* ---- top-down
@@ -386,18 +394,14 @@ static uint64_t run_level(sf_bfs_search *s, bool up, uint64_t *edges)
 /* ---- the search
  * ---------------------------------------------------------------------------------------------- */
 
-typedef struct level_list {
-    uint64_t *sizes;
-    size_t count, capacity;
-} level_list;
-
-static int append_level(level_list *list, uint64_t size, sf_error *error)
+/* A level that is done: what it found since `begun`, bottom-up or not. */
+static int append_level(sf_bfs_search *s, bool up, double begun, sf_error *error)
 {
-    void *sizes = list->sizes;
-    if (sf_reserve(&sizes, &list->capacity, list->count + 1, sizeof *list->sizes) != 0)
+    void *log = s->log;
+    if (sf_reserve(&log, &s->log_room, s->log_count + 1, sizeof *s->log) != 0)
         return sf_fail_memory(error);
-    list->sizes = sizes;
-    list->sizes[list->count++] = size;
+    s->log = log;
+    s->log[s->log_count++] = (sf_backend_level){s->frontier_size, sf_clock_seconds() - begun, up};
     return SF_OK;
 }
 
@@ -414,18 +418,20 @@ static bool choose_up(const sf_bfs_search *s, bool up, uint64_t edges, uint64_t 
     return s->frontier_size >= before || s->frontier_size > s->graph->vertex_count / BETA;
 }
 
-static int search_levels(sf_bfs_search *s, level_list *levels, sf_error *error)
+static int search_levels(sf_bfs_search *s, double begun, sf_error *error)
 {
     uint64_t edges = sf_csr_degree(s->graph, s->source), left = sf_csr_edge_count(s->graph), before = 0;
     bool up = false;
+    s->log_count = 0;
     s->queue[0] = s->source;
     s->frontier_size = 1;
     s->frontier_hubs = s->hubs != NULL && has_bit(s->hubs, s->source);
     if (!has_queue(s))
         queue_to_bits(s);
     for (s->level = 1; s->frontier_size > 0; s->level++) {
-        if (append_level(levels, s->frontier_size, error) != SF_OK)
+        if (append_level(s, up, begun, error) != SF_OK)
             return SF_NO_MEMORY;
+        begun = sf_clock_seconds();
         left -= edges < left ? edges : left;
         bool next_up = choose_up(s, up, edges, left, before);
         if (next_up && !up && has_queue(s))
@@ -467,19 +473,22 @@ static void count_edges(void *context, unsigned index, size_t block)
 }
 
 /* Totals that nobody measures as part of the search. */
-static void summarise(sf_bfs_search *s, const level_list *levels)
+static int summarise(sf_bfs_search *s, sf_error *error)
 {
     sf_bfs_result *result = s->result;
-    result->depth = (uint32_t)levels->count - 1;
-    result->level_sizes = levels->sizes;
+    result->depth = (uint32_t)s->log_count - 1;
+    result->level_sizes = sf_resize(NULL, s->log_count, sizeof *result->level_sizes);
+    if (result->level_sizes == NULL)
+        return sf_fail_memory(error);
     result->reached = result->edges = 0;
-    for (size_t i = 0; i < levels->count; i++)
-        result->reached += levels->sizes[i];
+    for (size_t i = 0; i < s->log_count; i++)
+        result->reached += result->level_sizes[i] = s->log[i].found;
     for (unsigned i = 0; i < sf_team_size(s->team); i++)
         s->workers[i].edges = 0;
     sf_team_run(s->team, blocks_of(s->words, WORD_BLOCK), count_edges, s);
     for (unsigned i = 0; i < sf_team_size(s->team); i++)
         result->edges += s->workers[i].edges;
+    return SF_OK;
 }
 
 static int alloc_result(sf_bfs_result *result, uint32_t vertices, sf_error *error)
@@ -495,7 +504,6 @@ static int alloc_result(sf_bfs_result *result, uint32_t vertices, sf_error *erro
 
 int sf_bfs_run(sf_bfs_search *s, uint32_t source, sf_bfs_result *result, sf_error *error)
 {
-    level_list levels = {0};
     int status = SF_OK;
     if (source >= s->graph->vertex_count)
         status = sf_fail(error, SF_USAGE, NULL, "there is no vertex %u: the graph has %u, counted from 0",
@@ -510,15 +518,13 @@ int sf_bfs_run(sf_bfs_search *s, uint32_t source, sf_bfs_result *result, sf_erro
         s->visited[source / 64] |= UINT64_C(1) << source % 64;
         result->levels[source] = 0;
         result->parents[source] = source;
-        status = search_levels(s, &levels, error);
+        status = search_levels(s, start, error);
         sf_team_run(s->team, blocks_of(s->words, WORD_BLOCK), finish_block, s);
         result->seconds = sf_clock_seconds() - start;
     }
-    if (status != SF_OK) {
-        sf_free(levels.sizes);
+    if (status == SF_OK)
+        status = summarise(s, error);
+    if (status != SF_OK)
         sf_bfs_result_free(result);
-        return status;
-    }
-    summarise(s, &levels);
-    return SF_OK;
+    return status;
 }

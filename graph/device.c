@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/device.h"
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
 
@@ -223,23 +224,28 @@ int sf_device_bfs_many(sf_device_graph *graph, const uint32_t *sources, size_t c
 
 /* ---- several devices ---- */
 
-/* Vertices before part i: as many in each, but that a part begins with a word of a bitmap. */
-static uint32_t first_of_part(uint32_t vertices, uint32_t parts, uint32_t i)
+/* As many vertices in each, but that a part begins with a word of a bitmap. */
+static sf_backend_cut cut_evenly(uint32_t vertices, uint32_t parts)
 {
-    return i == parts ? vertices : (uint32_t)((uint64_t)vertices * i / parts / 32 * 32);
+    sf_backend_cut cut = {.count = parts};
+    for (uint32_t i = 1; i < parts; i++)
+        cut.first[i] = (uint32_t)((uint64_t)vertices * i / parts / 32 * 32);
+    cut.first[parts] = vertices;
+    return cut;
 }
 
 static int open_part(sf_device_parts *parts, uint32_t i, const sf_backend_arrays *arrays, sf_error *error)
 {
     sf_device *device = parts->devices[i];
+    sf_backend_cut cut = cut_evenly(parts->vertex_count, parts->count);
     const sf_backend_bfs *bfs;
     int status = hold_bfs(device, &bfs, error);
     if (status != SF_OK)
         return status;
-    uint32_t first = first_of_part(arrays->vertex_count, parts->count, i);
-    uint32_t last = first_of_part(arrays->vertex_count, parts->count, i + 1);
     sf_error failure = {0};
-    status = bfs->part_open(&parts->parts[i], sf_device_opened(device), arrays, first, last, &failure);
+    double start = sf_clock_seconds();
+    status = bfs->part_open(&parts->parts[i], sf_device_opened(device), arrays, &cut, i, &failure);
+    parts->preparation += sf_clock_seconds() - start;
     return sf_device_release(device, status, &failure, error);
 }
 
@@ -257,6 +263,40 @@ int sf_device_parts_open(sf_device_parts *parts, sf_device *const *devices, uint
     for (uint32_t i = 0; i < count && status == SF_OK; i++)
         status = open_part(parts, i, &arrays, error);
     sf_csr_free(&turned);
+    if (status != SF_OK)
+        sf_device_parts_close(parts);
+    return status;
+}
+
+static int generate_part(sf_device_parts *parts, uint32_t i, const sf_kronecker *kind, sf_error *error)
+{
+    sf_device *device = parts->devices[i];
+    sf_backend_cut cut = cut_evenly(parts->vertex_count, parts->count);
+    sf_device_graph whole;
+    const sf_backend_bfs *bfs;
+    int status = sf_device_graph_generate(&whole, device, kind, error);
+    if (status == SF_OK)
+        status = hold_bfs(device, &bfs, error);
+    if (status == SF_OK) {
+        sf_error failure = {0};
+        double start = sf_clock_seconds();
+        status = bfs->part_take(&parts->parts[i], whole.graph, &cut, i, &failure);
+        parts->preparation += sf_clock_seconds() - start;
+        status = sf_device_release(device, status, &failure, error);
+    }
+    sf_device_graph_close(&whole);
+    return status;
+}
+
+int sf_device_parts_generate(sf_device_parts *parts, sf_device *const *devices, uint32_t count,
+                             const sf_kronecker *kind, sf_bfs_direction direction, sf_error *error)
+{
+    *parts =
+        (sf_device_parts){.count = count, .vertex_count = UINT32_C(1) << kind->scale, .direction = direction};
+    memcpy(parts->devices, devices, count * sizeof(sf_device *));
+    int status = SF_OK;
+    for (uint32_t i = 0; i < count && status == SF_OK; i++)
+        status = generate_part(parts, i, kind, error);
     if (status != SF_OK)
         sf_device_parts_close(parts);
     return status;
@@ -321,14 +361,19 @@ static int run_held(sf_device_parts *parts, sf_backend_bfs_job *job, sf_error *e
     return status;
 }
 
+int sf_device_parts_job(sf_device_parts *parts, sf_backend_bfs_job *job, sf_error *error)
+{
+    if (job->source >= parts->vertex_count)
+        return fail_source(job->source, parts->vertex_count, error);
+    return run_held(parts, job, error);
+}
+
 int sf_device_parts_run(sf_device_parts *parts, uint32_t source, sf_bfs_result *result, sf_error *error)
 {
     sf_backend_bfs_job job = {.source = source};
-    int status = source < parts->vertex_count ? SF_OK : fail_source(source, parts->vertex_count, error);
+    int status = start_result(result, &job, parts->vertex_count, error);
     if (status == SF_OK)
-        status = start_result(result, &job, parts->vertex_count, error);
-    if (status == SF_OK)
-        status = run_held(parts, &job, error);
+        status = sf_device_parts_job(parts, &job, error);
     return finish_result(result, &job, parts->vertex_count, status, error);
 }
 

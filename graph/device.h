@@ -58,6 +58,7 @@ int sf_device_bfs_many(sf_device_graph *graph, const uint32_t *sources, size_t c
 typedef struct sf_device_parts {
     uint32_t count, vertex_count;
     sf_bfs_direction direction;
+    double preparation; /**< seconds that sorting (and where the graph came from here, copying) took */
     sf_device *devices[SF_MOST_DEVICES];
     sf_backend_part *parts[SF_MOST_DEVICES];
 } sf_device_parts;
@@ -65,7 +66,14 @@ typedef struct sf_device_parts {
 /** A device may be named several times. SF_UNAVAILABLE: one of them cannot. */
 int sf_device_parts_open(sf_device_parts *parts, sf_device *const *devices, uint32_t count, const sf_csr *csr,
                          sf_bfs_direction direction, sf_error *error);
+/** The same of the graph of sf_device_graph_generate, which every device draws for itself: it needs to hold
+ * the whole for that long. */
+int sf_device_parts_generate(sf_device_parts *parts, sf_device *const *devices, uint32_t count,
+                             const sf_kronecker *kind, sf_bfs_direction direction, sf_error *error);
 void sf_device_parts_close(sf_device_parts *parts);
+
+/** As sf_device_search_job, on all the devices. */
+int sf_device_parts_job(sf_device_parts *parts, sf_backend_bfs_job *job, sf_error *error);
 
 /** As sf_bfs_run, on all the devices. */
 int sf_device_parts_run(sf_device_parts *parts, uint32_t source, sf_bfs_result *result, sf_error *error);

@@ -76,3 +76,15 @@ rows = json.load(open("out"))
 assert [row["search"] for row in rows] == ["queue", "top-down", "bottom-up"] + 2 * ["auto", "auto, sorted lists"], rows
 assert all(row["bench"] == "bfs" and row["machine"] and row["device"] == "cpu" and row["teps"] > 0 for row in rows)
 END
+$SYNFIRE bench bfs --kronecker 8:8:1 --threads 2 --levels --json >out
+python3 - <<'END'
+import json
+rows = json.load(open("out"))
+starts = [i for i, row in enumerate(rows) if row["level"] == 0] + [len(rows)]
+assert len(starts) == 7, rows
+for first, last in zip(starts, starts[1:]):
+    levels = rows[first:last]
+    assert [row["level"] for row in levels] == list(range(len(levels))) and levels[0]["found"] == 1, levels
+    assert sum(row["us"] for row in levels) <= levels[0]["search_us"] and levels[0]["direction"] == "top-down"
+    assert {row["direction"] for row in levels[1:]} <= {"top-down", "bottom-up"}, levels
+END

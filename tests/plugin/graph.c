@@ -174,20 +174,33 @@ static void close_part(sf_backend_part *part)
     sf_free(part);
 }
 
-static int open_part(sf_backend_part **opened, sf_backend_device *device, const sf_backend_arrays *arrays,
-                     uint32_t first, uint32_t last, sf_error *error)
+static int copy_part(sf_backend_part **opened, sf_backend_device *device, const sf_backend_lists *out,
+                     const sf_backend_cut *cut, uint32_t index, sf_error *error)
 {
     sf_backend_part *part = sf_alloc(1, sizeof *part);
     if (part == NULL)
         return sf_fail_memory(error);
     part->device = device;
-    part->vertex_count = arrays->vertex_count;
-    part->first = first;
-    int status = copy_lists(&part->csr, &arrays->out, first, last, error);
+    part->vertex_count = cut->first[cut->count];
+    part->first = cut->first[index];
+    int status = copy_lists(&part->csr, out, part->first, cut->first[index + 1], error);
     if (status != SF_OK)
         close_part(part);
     *opened = status == SF_OK ? part : NULL;
     return status;
+}
+
+static int open_part(sf_backend_part **opened, sf_backend_device *device, const sf_backend_arrays *arrays,
+                     const sf_backend_cut *cut, uint32_t index, sf_error *error)
+{
+    return copy_part(opened, device, &arrays->out, cut, index, error);
+}
+
+static int take_part(sf_backend_part **opened, const sf_backend_graph *graph, const sf_backend_cut *cut,
+                     uint32_t index, sf_error *error)
+{
+    sf_backend_lists out = {graph->csr.offsets, graph->csr.targets};
+    return copy_part(opened, graph->device, &out, cut, index, error);
 }
 
 /* The whole graph again: the parts must be all of it, in order. */
@@ -244,6 +257,7 @@ const struct sf_backend_bfs test_bfs = {
     .run = run,
     .many = many,
     .part_open = open_part,
+    .part_take = take_part,
     .part_close = close_part,
     .run_parts = run_parts,
 };

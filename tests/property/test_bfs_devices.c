@@ -110,23 +110,34 @@ static void a_device_draws_a_graph(void **state)
     sf_devices_close();
 }
 
+static void search_in_parts(sf_device_parts *parts, const sf_csr *graph)
+{
+    sf_bfs_result result = {0};
+    for (uint32_t source = 0; source < 20; source++) {
+        assert_int_equal(sf_device_parts_run(parts, source, &result, NULL), SF_OK);
+        check(graph, source, &result);
+    }
+    sf_error error = {0};
+    test_assert_fails(sf_device_parts_run(parts, 128, &result, &error), &error, SF_USAGE, "no vertex");
+    sf_device_parts_close(parts);
+}
+
 static void several_devices_search_in_parts(void **state)
 {
     (void)state;
     find("test:0");
     for (uint32_t count = 1; count <= 3; count++) {
         sf_csr graph = draw("7:4:3", count == 2);
+        sf_kronecker kind = {.scale = 7, .edge_factor = 4, .seed = 3};
         sf_device *devices[3] = {sf_device_at(0), sf_device_at(4), sf_device_at(0)};
         sf_device_parts parts;
-        sf_bfs_result result = {0};
         assert_int_equal(sf_device_parts_open(&parts, devices, count, &graph, SF_BFS_AUTO, NULL), SF_OK);
-        for (uint32_t source = 0; source < 20; source++) {
-            assert_int_equal(sf_device_parts_run(&parts, source, &result, NULL), SF_OK);
-            check(&graph, source, &result);
+        search_in_parts(&parts, &graph);
+        if (count != 2) { /* what is drawn on devices is undirected */
+            assert_int_equal(sf_device_parts_generate(&parts, devices, count, &kind, SF_BFS_AUTO, NULL),
+                             SF_OK);
+            search_in_parts(&parts, &graph);
         }
-        sf_error error = {0};
-        test_assert_fails(sf_device_parts_run(&parts, 128, &result, &error), &error, SF_USAGE, "no vertex");
-        sf_device_parts_close(&parts);
         sf_csr_free(&graph);
     }
     sf_devices_close();
@@ -205,6 +216,9 @@ static int search_small(void *context)
         status = sf_device_parts_open(&parts, &device, 1, &graph, SF_BFS_AUTO, NULL);
     if (status == SF_OK)
         status = sf_device_parts_run(&parts, 1, &result, NULL);
+    sf_device_parts_close(&parts);
+    if (status == SF_OK)
+        status = sf_device_parts_generate(&parts, &device, 1, &kind, SF_BFS_AUTO, NULL);
     sf_bfs_result_free(&result);
     sf_device_parts_close(&parts);
     sf_device_search_close(&search);
