@@ -159,9 +159,11 @@ static __device__ uint32_t search_words(const state *s, room *r, const uint32_t 
     return own | r->found[warp][lane_of()];
 }
 
-/* Every warp takes a stretch of the vertices that are here, so that all have as much. */
-static __device__ uint32_t search_up(const state *s, room *r, const uint32_t *visited, uint32_t *fresh,
-                                     uint32_t level)
+/* Every warp takes a stretch of the vertices that are here, so that all have as much. put(word, before, bits)
+ * takes a word of the next bitmap: what was visited, and what was found. */
+template <typename putter>
+static __device__ uint32_t search_up(const state *s, room *r, const uint32_t *visited, uint32_t level,
+                                     putter put)
 {
     uint32_t lane = lane_of(), found = 0, warps = gridDim.x * WARPS, words = s->graph.local_count / WARP;
     for (uint32_t i = threadIdx.x; i < HUB_WORDS && i < s->words; i += BLOCK)
@@ -176,7 +178,7 @@ static __device__ uint32_t search_up(const state *s, room *r, const uint32_t *vi
             before = __ldcg(visited + word);
         uint32_t bits = search_words(s, r, visited, base, before, level);
         if (there)
-            fresh[word] = before | bits;
+            put(word, before, bits);
         found += __popc(bits);
         __syncwarp();
     }

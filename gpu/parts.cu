@@ -3,14 +3,15 @@
  * Breadth-first search on several devices by 1-D partition: each has the lists of as many vertices, and the
  * bitmap of all. A kernel runs on each for the whole search, and its blocks read the memory of the others.
  *
- * Bottom-up, a device looks for parents of its own vertices, and the bitmap that its warps' ballots make is
- * fetched by the others: an eighth of a byte a vertex crosses, once to each. Top-down, few are found,
- * anywhere: each device writes (vertex, parent) of what it found into its outbox and the others read that;
- * the one that has the vertex keeps the first parent it hears of. So level, parent and list of a vertex are
- * in one place.
+ * Bottom-up, a device looks for parents of its own vertices, and its warps write the words of the bitmap that
+ * their ballots make to all devices as they come: an eighth of a byte a vertex crosses to each. Top-down, few
+ * are found, anywhere: each device writes (vertex, parent) of what it found into its outbox and the others
+ * read that; the one that has the vertex keeps the first parent it hears of. So level, parent and list of a
+ * vertex are in one place.
  *
- * After a level every device posts to all what it found, two words that are also the sign that its bitmap or
- * outbox may be read. That is two meetings of the devices top-down and one bottom-up.
+ * After a level every device posts to all what it found, two words that are also the sign that its words of
+ * the bitmap have come and its outbox may be read. That is two meetings of the devices top-down and one
+ * bottom-up.
  */
 #include "gpu/bottom_up.cuh"
 #include "gpu/top_down.cuh"
@@ -26,10 +27,9 @@ typedef struct post {
 
 /* A part as the others see it. */
 typedef struct peer {
-    const uint32_t *visited[2];
+    uint32_t *visited[2];
     const uint2 *outbox;
     post *posts;
-    uint32_t first_word, words; /* of its ordinary vertices in a bitmap, both multiples of 4 */
 } peer;
 
 typedef struct part {
@@ -109,7 +109,7 @@ static __device__ void meet_all(const part *p, shared_room *r, meetings *m, tall
     m->mark++;
     m->round += gridDim.x;
     if (threadIdx.x == 0) {
-        __threadfence();
+        __threadfence_system();
         if (atomicAdd(p->own.meeting, 1) == m->round - 1)
             tell_all(p, t, m->mark, sent);
     }
@@ -120,17 +120,7 @@ static __device__ void meet_all(const part *p, shared_room *r, meetings *m, tall
     __syncthreads();
 }
 
-/* The blocks of this part alone. */
-static __device__ void meet_here(const part *p, meetings *m)
-{
-    m->round += gridDim.x;
-    __syncthreads();
-    if (threadIdx.x == 0)
-        come_and_wait(&p->own, m->round);
-    __syncthreads();
-}
-
-/* ---- what the others found ---- */
+/* ---- what one found and the others must know ---- */
 
 /* The outboxes of the others: their vertices become visited here too; those that are this part's get their
  * level and parent, and are queued. */
@@ -157,25 +147,19 @@ static __device__ uint32_t read_outboxes(const part *p, const shared_room *r, ta
     return found;
 }
 
-/* The bitmaps of the others: all of the words of their own vertices, and what they found of the hubs. They
- * may be joining their hubs' words meanwhile; bits are only ever set, and all of them come to the same. */
-static __device__ void read_bitmaps(const part *p, uint32_t which)
+/* A word of the next bitmap, by the part that has its vertices, to all. The hubs in a word may be of several
+ * parts: each has the rest of it from the level before, and adds the bits. */
+static __device__ void put_word(const part *p, uint32_t next, uint32_t word, uint32_t before, uint32_t bits)
 {
-    uint32_t *visited = p->own.visited[which];
-    uint32_t thread = blockIdx.x * BLOCK + threadIdx.x, threads = gridDim.x * BLOCK;
-    for (uint32_t word = thread; word < p->own.graph.hub_room / WARP; word += threads) {
-        uint32_t bits = 0;
-        for (uint32_t i = 0; i < p->count; i++)
-            bits |= __ldcv(p->peers[i].visited[which] + word);
-        visited[word] = bits;
-    }
-    for (uint32_t k = 1; k < p->count; k++) { /* not all ask the same one first */
-        const peer *other = p->peers + (p->index + k) % p->count;
-        const uint4 *from = (const uint4 *)(other->visited[which] + other->first_word);
-        uint4 *to = (uint4 *)(visited + other->first_word);
-#pragma unroll 4
-        for (uint32_t i = thread; i < other->words / 4; i += threads)
-            __stcg(to + i, __ldcv(from + i));
+    bool ours = word >= p->own.graph.hub_room / WARP;
+    for (uint32_t i = 0; i < p->count; i++) {
+        uint32_t *to = p->peers[i].visited[next] + word;
+        if (ours)
+            __stcg(to, before | bits);
+        else if (i == p->index)
+            atomicOr(to, before | bits);
+        else if (bits != 0)
+            atomicOr_system(to, bits);
     }
 }
 
@@ -196,13 +180,10 @@ static __device__ void go_down(const part *p, shared_room *r, meetings *m, tally
 static __device__ void go_up(const part *p, shared_room *r, meetings *m, tally *t, uint32_t current,
                              uint32_t level)
 {
-    const state *s = &p->own;
-    uint32_t found = search_up(s, &r->own, s->visited[current], s->visited[current ^ 1], level);
+    uint32_t found = search_up(
+        &p->own, &r->own, p->own.visited[current], level,
+        [=](uint32_t word, uint32_t before, uint32_t bits) { put_word(p, current ^ 1, word, before, bits); });
     meet_all(p, r, m, t, found, 0, false);
-    if (r->own.last.found == 0)
-        return;
-    read_bitmaps(p, current ^ 1);
-    meet_here(p, m);
 }
 
 /* Returns which bitmap holds what was visited. */
@@ -219,9 +200,9 @@ static __device__ uint32_t search_levels(const part *p, shared_room *r, meetings
         bool was_up = up;
         up = choose_up(s, &r->own.last, up, left);
         tally *before = s->tallies + (level - 1) % RING, *t = s->tallies + level % RING;
-        if (was_up && !up) { /* and nobody reads a bitmap any more that others are about to change */
+        if (was_up && !up) {
             enqueue_difference<true>(s, before, level - 1, s->visited[current ^ 1], s->visited[current]);
-            meet_all(p, r, m, before, 0, 0, false);
+            meet(s, &r->own, &m->round, before, 0, 0);
         }
         if (blockIdx.x == 0 && threadIdx.x == 0)
             s->tallies[(level + 1) % RING] = tally{0, 0, 0, 0, 0};
@@ -250,6 +231,8 @@ static __global__ void __launch_bounds__(BLOCK, 1)
         r.own.edge_count = 0;
     }
     start<true>(s, root);
+    for (uint32_t i = blockIdx.x * BLOCK + threadIdx.x; i < s->graph.hub_room / WARP; i += gridDim.x * BLOCK)
+        s->visited[1][i] = 0; /* its bits are only ever added to */
     meet_all(p, &r, &m, s->tallies, 0, 0, false);
     uint32_t current = search_levels(p, &r, &m, root);
     write_out<true>(s, s->visited[current], source);
@@ -376,17 +359,6 @@ static int open_memory(const sf_backend_part *part, const sf_backend_part *other
     return SF_OK;
 }
 
-static peer peer_of(const sf_backend_part *part)
-{
-    const state *s = &part->view.own;
-    const sf_gpu_arranged *g = &s->graph;
-    return peer{{s->visited[0], s->visited[1]},
-                s->outbox,
-                part->view.posts,
-                (g->hub_room + g->shift) / WARP,
-                (g->local_count - g->hub_room) / WARP};
-}
-
 /* How many of the parts are on the device of this one. */
 static uint32_t count_here(const sf_backend_part *part, sf_backend_part *const *parts, uint32_t count)
 {
@@ -409,7 +381,8 @@ static int acquaint(sf_backend_part *part, sf_backend_part *const *parts, uint32
         int status = open_memory(part, parts[i], error);
         if (status != SF_OK)
             return status;
-        peers[i] = peer_of(parts[i]);
+        const state *s = &parts[i]->view.own;
+        peers[i] = peer{{s->visited[0], s->visited[1]}, s->outbox, parts[i]->view.posts};
     }
     int status = sf_gpu_upload(part->device, part->peers.data, peers, count * sizeof *peers, error);
     if (status == SF_OK)
@@ -419,28 +392,50 @@ static int acquaint(sf_backend_part *part, sf_backend_part *const *parts, uint32
     return status;
 }
 
-/* One kernel for the parts on the device of parts[at], if that is the first of them; else nothing. */
-static int launch(sf_backend_part *const *parts, uint32_t count, uint32_t at, uint32_t source,
-                  sf_error *error)
+/* The parts on the device of parts[at], if that is the first of them; else none. */
+static uint32_t collect_here(parts_here *here, int *blocks, sf_backend_part *const *parts, uint32_t count,
+                             uint32_t at)
 {
-    sf_backend_device *device = parts[at]->device;
-    parts_here here;
     uint32_t many = 0;
-    int blocks = 0;
+    *blocks = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (parts[i]->device != device)
+        if (parts[i]->device != parts[at]->device)
             continue;
         if (i < at)
-            return SF_OK;
-        here.part[many++] = parts[i]->view;
-        blocks = parts[i]->blocks > blocks ? parts[i]->blocks : blocks;
+            return 0;
+        here->part[many++] = parts[i]->view;
+        *blocks = parts[i]->blocks > *blocks ? parts[i]->blocks : *blocks;
     }
-    void *arguments[] = {&here, &source};
-    SF_GPU_TRY(cudaSetDevice(device->ordinal));
-    SF_GPU_TRY(cudaEventRecord(device->timed[0], device->work));
-    SF_GPU_TRY(cudaLaunchCooperativeKernel((const void *)search_parts, dim3((unsigned)blocks, many),
-                                           dim3(BLOCK), arguments, 0, device->work));
-    SF_GPU_TRY(cudaEventRecord(device->timed[1], device->work));
+    return many;
+}
+
+/* One kernel for the parts on each device. Each waits for the others: they begin as soon after one another as
+ * can be. */
+static int launch(sf_backend_part *const *parts, uint32_t count, uint32_t source, sf_error *error)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        SF_GPU_TRY(cudaSetDevice(parts[i]->device->ordinal));
+        SF_GPU_TRY(
+            cudaMemsetAsync(parts[i]->summary.data, 0, parts[i]->summary.bytes, parts[i]->device->work));
+        SF_GPU_TRY(cudaStreamSynchronize(parts[i]->device->work));
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        sf_backend_device *device = parts[i]->device;
+        parts_here here;
+        int blocks;
+        uint32_t many = collect_here(&here, &blocks, parts, count, i);
+        if (many == 0)
+            continue;
+        void *arguments[] = {&here, &source};
+        SF_GPU_TRY(cudaSetDevice(device->ordinal));
+        SF_GPU_TRY(cudaEventRecord(device->timed[0], device->work));
+        SF_GPU_TRY(cudaLaunchCooperativeKernel((const void *)search_parts, dim3((unsigned)blocks, many),
+                                               dim3(BLOCK), arguments, 0, device->work));
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        SF_GPU_TRY(cudaSetDevice(parts[i]->device->ordinal));
+        SF_GPU_TRY(cudaEventRecord(parts[i]->device->timed[1], parts[i]->device->work));
+    }
     return SF_OK;
 }
 
@@ -488,14 +483,9 @@ int sf_gpu_run_parts(sf_backend_part *const *parts, uint32_t count, sf_bfs_direc
                              part->view.index, part->view.count, i, count);
         else if (!part->acquainted)
             status = acquaint(part, parts, count, error);
-        if (status != SF_OK)
-            return status;
-        SF_GPU_TRY(cudaSetDevice(part->device->ordinal));
-        SF_GPU_TRY(cudaMemsetAsync(part->summary.data, 0, part->summary.bytes, part->device->work));
-        SF_GPU_TRY(cudaStreamSynchronize(part->device->work));
     }
-    for (uint32_t i = 0; i < count && status == SF_OK; i++)
-        status = launch(parts, count, i, job->source, error);
+    if (status == SF_OK)
+        status = launch(parts, count, job->source, error);
     for (uint32_t i = 0; i < count && status == SF_OK; i++)
         status = read_part(parts[i], job, error);
     return status;

@@ -33,7 +33,10 @@ static __global__ void __launch_bounds__(BLOCK, 1) search(const __grid_constant_
         uint32_t found;
         unsigned long long edges = 0;
         if (up) {
-            found = search_up(s, &r, s->visited[current], s->visited[current ^ 1], level);
+            uint32_t *next = s->visited[current ^ 1];
+            found =
+                search_up(s, &r, s->visited[current], level,
+                          [=](uint32_t word, uint32_t before, uint32_t bits) { next[word] = before | bits; });
             current ^= 1;
         } else {
             found = search_down<false>(s, &r, t, s->visited[current], level, &edges);
