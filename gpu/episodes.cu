@@ -195,11 +195,12 @@ static __device__ uint32_t next_job(uint32_t *ticket, uint32_t lane)
     return __shfl_sync(FULL, number, 0);
 }
 
-/* Adds the spikes that lie in windows to 16-bit counters, two in a word. */
-static __device__ void count_within(uint32_t *halves, const uint16_t *owner, job j, uint32_t lane)
+/* Adds the spikes that lie in windows to 16-bit counters, two in a word. The warps of a block take turns. */
+static __device__ void count_within(uint32_t *halves, const uint16_t *owner, job j)
 {
     const uint32_t ahead = 4; /* reads on their way at a time */
-    for (uint32_t base = 0; base < j.length; base += WARP) {
+    uint32_t lane = threadIdx.x % WARP;
+    for (uint32_t base = threadIdx.x - lane; base < j.length; base += blockDim.x) {
         uint32_t start;
         uint2 window = sf_gpu_window(j.list, j.length, j.reaches, base + lane, &start);
         for (uint32_t k = 0; k < min(WARP, j.length - base); k++) {
@@ -220,40 +221,47 @@ static __device__ void count_within(uint32_t *halves, const uint16_t *owner, job
             }
         }
     }
-    __syncwarp();
 }
 
-/* Whether the windows hold enough spikes of a unit for it to be frequent. */
-static __device__ bool may_hold(const job_view *v, uint32_t *halves, job j, uint32_t last, uint32_t lane)
+/* Whether the windows hold enough spikes of a unit for it to be frequent: the whole block's answer. */
+static __device__ bool may_hold(const job_view *v, uint32_t *halves, job j, uint32_t last)
 {
     uint32_t units = j.tile_end - j.tile_begin;
-    for (uint32_t w = lane; w < (units + 1) / 2; w += WARP)
+    for (uint32_t w = threadIdx.x; w < (units + 1) / 2; w += blockDim.x)
         halves[w] = 0;
-    __syncwarp();
-    count_within(halves, v->owner, j, lane);
+    __syncthreads();
+    count_within(halves, v->owner, j);
+    __syncthreads();
     bool any = false;
-    for (uint32_t u = lane; u < units; u += WARP)
+    for (uint32_t u = threadIdx.x; u < units; u += blockDim.x)
         any = any ||
               ((halves[u / 2] >> 16 * (u & 1) & 0xffff) >= v->least && may_follow(v, last, j.tile_begin + u));
-    return __any_sync(FULL, any);
+    return __syncthreads_or(any);
 }
 
-/* Lists the jobs in which a unit may be frequent. Trains are shorter than 2^16 spikes. */
+/* Lists the jobs in which a unit may be frequent. Trains are shorter than 2^16 spikes. A block does a job:
+ * its warps share the counters, so that more of them have room, and a list is walked in an eighth of the
+ * time, however few there are. */
 static __global__ void bound(job_view v, sf_gpu_level_view from, uint32_t *open, counters *shared)
 {
-    extern __shared__ uint32_t all_halves[];
-    uint32_t lane = threadIdx.x % WARP, words = (v.tiling.tile_units + 1) / 2;
-    uint32_t *halves = all_halves + threadIdx.x / WARP * words;
+    extern __shared__ uint32_t halves[];
+    __shared__ uint32_t ticket;
     uint32_t jobs = from.count * v.delay_count * v.tiling.tiles, number;
-    while ((number = next_job(&shared->bound_ticket, lane)) < jobs) {
+    for (;;) {
+        if (threadIdx.x == 0)
+            ticket = atomicAdd(&shared->bound_ticket, 1u);
+        __syncthreads();
+        number = ticket;
+        __syncthreads(); /* the next one may be written */
+        if (number >= jobs)
+            return;
         job j = job_of(&v, from, number);
         uint32_t last = last_unit(&v, from, j.parent);
         following own;
-        bool may =
-            merges(&v, j, last, &own, lane) ? own.first < own.last : may_hold(&v, halves, j, last, lane);
-        if (may && lane == 0)
+        bool may = merges(&v, j, last, &own, threadIdx.x % WARP) ? own.first < own.last
+                                                                 : may_hold(&v, halves, j, last);
+        if (may && threadIdx.x == 0)
             open[atomicAdd(&shared->open, 1u)] = number;
-        __syncwarp();
     }
 }
 
@@ -385,7 +393,7 @@ static int launch_bound(mining *m, uint32_t jobs, const uint32_t **open, sf_erro
     if (tiling.tile_units < LEAST_BOUND_UNITS || m->stream->longest_train > UINT16_MAX)
         return SF_OK;
     tiling.warps = BOUND_WARPS;
-    tiling.bytes = BOUND_WARPS * ((tiling.tile_units + 1) / 2) * sizeof(uint32_t);
+    tiling.bytes = (tiling.tile_units + 1) / 2 * sizeof(uint32_t);
     uint32_t blocks;
     int status = reserve(m, &m->open, jobs * sizeof(uint32_t), error);
     if (status == SF_OK)
