@@ -13,6 +13,7 @@ int sf_gpu_check(cudaError_t result, const char *call, sf_error *error)
 {
     if (result == cudaSuccess)
         return SF_OK;
+    cudaGetLastError(); /* told here; this thread's next launch, on another device, is not to tell it again */
     int length = (int)strcspn(call, "(");
     if (result == cudaErrorMemoryAllocation)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "device memory is out");
