@@ -290,8 +290,11 @@ static int control_rate(test *t, sf_error *error)
     return status;
 }
 
+/* Of a core, to move a spike of a surrogate, to sort it in and to find what follows it, roughly. */
+#define IMAGE_SECONDS 4e-8
+
 /* What one core would need, roughly: a prefix has about as many ends as it has counts, each is followed by
- * the spikes within a delay, and either end of an episode is shifted. */
+ * the spikes within a delay, and either end of longer episodes than pairs is shifted. */
 static double core_seconds(const test *t)
 {
     const sf_tree *tree = t->request.tree;
@@ -301,7 +304,9 @@ static double core_seconds(const test *t)
         for (size_t i = 0; i < tree->levels[size - 1].count; i++)
             ends += tree->levels[size - 1].nodes[i].count;
     double pairs = sf_mine_core_seconds(t->request.delays, tree->delay_count, spikes, span);
-    return spikes > 0 ? 2.0 * t->told->options.surrogates * pairs * ends / spikes : 0;
+    double sides = t->mining->max_size > 2 ? 2 : 1;
+    return spikes > 0 ? sides * t->told->options.surrogates * (pairs * ends / spikes + IMAGE_SECONDS * spikes)
+                      : 0;
 }
 
 /* Mining has refused a device that is missing; one that failed since leaves the work to the CPU. */
