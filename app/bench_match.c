@@ -352,9 +352,17 @@ static int bench_ten_labels(benchmark *b, sf_error *error)
     return bench_votes(b, "votes, 10 labels", 10, false, error);
 }
 
+/* Many small searches, and one of which each layer is larger than the one before. */
 static int bench_techniques(benchmark *b, sf_error *error)
 {
-    return bench_votes(b, "votes, 40 labels", 40, true, error);
+    const sf_power_law kind = {7115, 103500, 0.72, 12, 4, 1};
+    int status = bench_votes(b, "votes, 40 labels", 40, true, error);
+    close_workload(&b->work);
+    if (status == SF_OK)
+        status = draw_data(b, "votes, 4 labels, house", &kind, error);
+    if (status == SF_OK)
+        status = add_shape(&b->work, 5, "abbccddaeaeb", kind.labels, error);
+    return status == SF_OK ? measure_gvsm(b, error) : status;
 }
 
 static int bench_clique(benchmark *b, sf_error *error)

@@ -222,6 +222,24 @@ static void print_place(sf_text *text, const matching *m)
     sf_text_printf(text, "\n");
 }
 
+/* What was done to save work, or to share it. */
+static void print_techniques(sf_text *text, const sf_match_result *result)
+{
+    if (result->merged > 0 || result->implied > 0)
+        sf_text_printf(
+            text, "%" PRIu64 " data vertices share the branch of a twin, %" PRIu64 " tests were implied\n",
+            result->merged, result->implied);
+    if (result->shared > 0)
+        sf_text_printf(text, "%" PRIu64 " parts of the search went from thread to thread\n", result->shared);
+    if (result->pieces > 0)
+        sf_text_printf(text, "%" PRIu64 " pieces of layers were expanded on the device and joined here\n",
+                       result->pieces);
+    if (result->stayed > 0)
+        sf_text_printf(text,
+                       "%" PRIu64 " layers stayed on the device: %" PRIu64 " twigs in %" PRIu64 " kernels\n",
+                       result->stayed, result->twigs, result->kernels);
+}
+
 static void print_explanation(sf_text *text, const matching *m)
 {
     const sf_match_result *result = &m->result;
@@ -231,17 +249,7 @@ static void print_explanation(sf_text *text, const matching *m)
                    " tried; every embedding found stands for %" PRIu64 "\n",
                    result->engine, result->blacklisted, m->data.vertex_count, result->steps,
                    result->automorphisms);
-    if (result->merged > 0 || result->implied > 0)
-        sf_text_printf(
-            text, "%" PRIu64 " data vertices share the branch of a twin, %" PRIu64 " tests were implied\n",
-            result->merged, result->implied);
-    if (result->pieces > 0)
-        sf_text_printf(text, "%" PRIu64 " pieces of layers were expanded on the device and joined here\n",
-                       result->pieces);
-    if (result->stayed > 0)
-        sf_text_printf(text,
-                       "%" PRIu64 " layers stayed on the device: %" PRIu64 " twigs in %" PRIu64 " kernels\n",
-                       result->stayed, result->twigs, result->kernels);
+    print_techniques(text, result);
     app_table table = {0};
     app_table_cell(&table, "order");
     app_table_cell(&table, "vertex");

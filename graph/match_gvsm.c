@@ -422,7 +422,7 @@ static int alloc_gvsm(sf_gvsm *g, sf_error *error)
         status = sf_twins_find(g->index, g->job->threads, error);
     if (status == SF_OK && (g->features & SF_GVSM_IMPLICATION) != 0)
         status = sf_implied_find(g->index, g->job->threads, error);
-    if ((g->features & SF_GVSM_TWINS) != 0)
+    if ((g->features & SF_GVSM_TWINS) != 0 && g->index->relatives->twins.merged > 0)
         g->twins = g->index->relatives->twins;
     if ((g->features & SF_GVSM_IMPLICATION) != 0)
         g->implied = g->index->relatives->implied;

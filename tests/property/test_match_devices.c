@@ -116,6 +116,8 @@ static bool check_twigs(sf_match_index *index, const sf_csr *data, const sf_patt
         assert_int_equal(result.twigs, result.kernels);
     if (result.device_note[0] != '\0' && strstr(result.device_note, "in several parts") == NULL)
         fail_msg("refused: %s", result.device_note);
+    if (expected > 1)
+        check_limit(index, pattern, options, expected);
     return strcmp(result.device, device) == 0;
 }
 
