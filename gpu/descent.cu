@@ -337,7 +337,7 @@ static __device__ bool grow(const forest &f, worker &w)
     return w.count > 0;
 }
 
-static __global__ void __launch_bounds__(THREADS, 4)
+static __global__ void __launch_bounds__(THREADS, 5)
     grow_layers(const __grid_constant__ forest f, uint32_t first, uint32_t last)
 {
     sf_gpu_growth *growth = f.room.growth;

@@ -21,9 +21,10 @@
 #include <string.h>
 
 enum {
-    WORTH_THREADS = 200000, /* estimated steps */
-    WORTH_A_LOOK = 2000,    /* estimated steps: fewer are done before a device has begun */
-    LEAST_DESCENTS = 256,   /* into the tree of the search, to estimate its size */
+    PATIENCE = 4096,      /* steps that one thread does before it shares what is left: starting others takes
+                             as long */
+    WORTH_A_LOOK = 2000,  /* estimated steps: fewer are done before a device has begun */
+    LEAST_DESCENTS = 256, /* into the tree of the search, to estimate its size */
     MOST_DESCENTS = 8192
 };
 
@@ -61,6 +62,7 @@ typedef struct state {
     uint32_t cursor[SF_PATTERN_MOST];  /* of a step that is searched: the candidate at hand */
     uint32_t top;                      /* the first step whose candidates are this thread's to give away */
     uint64_t given;                    /* steps of which some were */
+    uint64_t patience;                 /* steps of the search after which it leaves what is left */
 } state;
 
 static uint64_t bit(uint32_t u)
@@ -272,24 +274,44 @@ static bool try_candidate(state *s, uint32_t depth, uint32_t place, uint64_t *bl
     return found;
 }
 
+/* Candidates first .. last - 1 of a step, below what is matched before it. */
+static sf_share_part part_of(const state *s, uint32_t depth, uint32_t first, uint32_t last)
+{
+    sf_share_part part = {.depth = depth, .first = first, .last = last};
+    for (uint32_t k = 0; k < depth; k++)
+        part.places[k] = s->place[s->run->plan->steps[k].vertex];
+    return part;
+}
+
 /* Hands half of what is left of the shallowest step that has anything left to a thread that waits. What comes
  * of it is not known here, so such a step is to blame nobody. */
 static void give_away(state *s, uint32_t depth)
 {
-    const sf_plan *plan = s->run->plan;
     for (uint32_t d = s->top; d <= depth; d++) {
-        uint32_t u = plan->steps[d].vertex, left = s->length[u] - s->cursor[d] - 1;
+        uint32_t u = s->run->plan->steps[d].vertex, left = s->length[u] - s->cursor[d] - 1;
         if (left == 0)
             continue;
-        sf_share_part part = {.depth = d, .first = s->length[u] - (left + 1) / 2, .last = s->length[u]};
-        for (uint32_t k = 0; k < d; k++)
-            part.places[k] = s->place[plan->steps[k].vertex];
+        sf_share_part part = part_of(s, d, s->length[u] - (left + 1) / 2, s->length[u]);
         if (sf_share_give(s->run->share, &part)) {
             s->length[u] = part.first;
             s->given |= bit(d);
         }
         return;
     }
+}
+
+/* True where the candidate at hand and those after it are others' now. */
+static bool is_others(state *s, uint32_t depth)
+{
+    if (s->tally.steps > s->patience) {
+        sf_share_part part =
+            part_of(s, depth, s->cursor[depth], s->length[s->run->plan->steps[depth].vertex]);
+        sf_share_leave(s->run->share, &part);
+        return true;
+    }
+    if (s->run->share != NULL && sf_share_wanted(s->run->share) > 0)
+        give_away(s, depth);
+    return false;
 }
 
 /* Candidates of a step, from the one at its cursor on. */
@@ -301,10 +323,8 @@ static bool search_on(state *s, uint32_t depth, uint64_t *blame)
     bool found = false;
     for (s->given &= ~bit(depth); s->cursor[depth] < s->length[u]; s->cursor[depth]++) {
         uint64_t one = 0;
-        if (sf_match_step(&s->tally))
+        if (sf_match_step(&s->tally) || is_others(s, depth))
             return true;
-        if (s->run->share != NULL && sf_share_wanted(s->run->share) > 0)
-            give_away(s, depth);
         if (try_candidate(s, depth, s->list[u][s->cursor[depth]], &one)) {
             found = true;
         } else if ((one & bit(u)) == 0) {
@@ -332,7 +352,7 @@ static void search_roots(state *s)
     size_t roots = r->space->counts[step->vertex];
     uint64_t blame;
     s->top = 1;
-    for (;;) {
+    while (s->tally.steps <= s->patience) {
         size_t place = atomic_fetch_add_explicit(&r->next_root, 1, memory_order_relaxed);
         if (place >= roots || sf_match_step(&s->tally))
             return;
@@ -420,28 +440,41 @@ static int list_all(run *r)
     return r->all != NULL ? SF_OK : SF_NO_MEMORY;
 }
 
+/* One thread begins; where that does not end soon, all go on. */
+static int search_by_all(run *r, state *states, unsigned *open)
+{
+    int status = open_state(&states[0], r, true);
+    *open = 1;
+    if (status != SF_OK)
+        return status;
+    r->watch.total = r->space->counts[r->plan->steps[0].vertex];
+    states[0].patience = r->share != NULL ? PATIENCE : UINT64_MAX;
+    search_roots(&states[0]);
+    if (states[0].tally.steps <= states[0].patience || atomic_load(&r->watch.stop))
+        return SF_OK;
+    for (; *open < r->job->threads && status == SF_OK; ++*open)
+        status = open_state(&states[*open], r, false);
+    for (unsigned i = 0; i < *open; i++)
+        states[i].patience = UINT64_MAX;
+    if (status == SF_OK)
+        sf_parallel_for(r->job->threads, r->job->threads, search_by_thread, states);
+    r->job->result->shared = sf_share_count(r->share);
+    return status;
+}
+
 static int search_all(run *r, sf_error *error)
 {
-    unsigned threads = r->plan->work > WORTH_THREADS ? r->job->threads : 1;
-    uint32_t roots = r->space->counts[r->plan->steps[0].vertex];
+    unsigned threads = r->job->threads, open = 0;
     state *states = sf_alloc(threads, sizeof *states);
     const sf_match_tally **tallies = sf_resize(NULL, threads, sizeof *tallies);
     int status = states != NULL && tallies != NULL ? list_all(r) : SF_NO_MEMORY;
-    unsigned open = 0;
-    for (; status == SF_OK && open < threads; open++) {
-        status = open_state(&states[open], r, open == 0);
-        tallies[open] = &states[open].tally;
-    }
     if (status == SF_OK && threads > 1)
         status = sf_share_open(&r->share, threads, NULL);
-    if (status == SF_OK) {
-        r->watch.total = roots;
-        sf_parallel_for(threads, threads, search_by_thread, states);
-        r->job->result->shared = r->share != NULL ? sf_share_count(r->share) : 0;
-        status = sf_match_finish(&r->watch, tallies, threads, error);
-    } else {
-        status = sf_fail_memory(error);
-    }
+    if (status == SF_OK)
+        status = search_by_all(r, states, &open);
+    for (unsigned i = 0; i < open && tallies != NULL; i++)
+        tallies[i] = &states[i].tally;
+    status = status == SF_OK ? sf_match_finish(&r->watch, tallies, open, error) : sf_fail_memory(error);
     sf_share_close(r->share);
     for (unsigned i = 0; i < open; i++)
         close_state(&states[i]);

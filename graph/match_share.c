@@ -11,7 +11,7 @@ struct sf_share {
     bool has_lock, has_change;
     pthread_mutex_t lock; /* for all that follows */
     pthread_cond_t change;
-    unsigned searching, waiting, room, count;
+    unsigned searching, waiting, count;
     uint64_t handed;
     sf_share_part parts[];
 };
@@ -24,10 +24,10 @@ static void note_wanted(sf_share *s)
 
 int sf_share_open(sf_share **share, unsigned threads, sf_error *error)
 {
-    sf_share *s = *share = sf_alloc(1, sizeof *s + threads * sizeof *s->parts);
+    unsigned room = threads + SF_PATTERN_MOST;
+    sf_share *s = *share = sf_alloc(1, sizeof *s + room * sizeof *s->parts);
     if (s == NULL)
         return sf_fail_memory(error);
-    s->room = threads;
     s->has_lock = pthread_mutex_init(&s->lock, NULL) == 0;
     s->has_change = pthread_cond_init(&s->change, NULL) == 0;
     return s->has_lock && s->has_change ? SF_OK : sf_fail_memory(error);
@@ -56,10 +56,16 @@ void sf_share_enter(sf_share *s)
     pthread_mutex_unlock(&s->lock);
 }
 
+void sf_share_leave(sf_share *s, const sf_share_part *part)
+{
+    s->parts[s->count++] = *part;
+    s->handed++;
+}
+
 bool sf_share_give(sf_share *s, const sf_share_part *part)
 {
     pthread_mutex_lock(&s->lock);
-    bool is_wanted = s->waiting > s->count && s->count < s->room;
+    bool is_wanted = s->waiting > s->count;
     if (is_wanted) {
         s->parts[s->count++] = *part;
         s->handed++;

@@ -17,7 +17,7 @@ typedef struct sf_share_part {
 
 typedef struct sf_share sf_share;
 
-/** For up to `threads` threads, each of which may have a part waiting. SF_NO_MEMORY. */
+/** For up to `threads` threads. SF_NO_MEMORY. */
 int sf_share_open(sf_share **share, unsigned threads, sf_error *error);
 void sf_share_close(sf_share *share);
 
@@ -27,13 +27,16 @@ unsigned sf_share_wanted(const sf_share *share);
 /** A thread begins to search what is its own; it takes parts afterwards. */
 void sf_share_enter(sf_share *share);
 
+/** Leaves a part, before others have begun: at most SF_PATTERN_MOST of them. */
+void sf_share_leave(sf_share *share, const sf_share_part *part);
+
 /** Hands a part over; false where nobody wants it any more. */
 bool sf_share_give(sf_share *share, const sf_share_part *part);
 
 /** Waits for a part, when the caller has none left of its own. False when nobody has: the search is done. */
 bool sf_share_take(sf_share *share, sf_share_part *part);
 
-/** Parts handed over so far. */
+/** Parts left or handed over so far. */
 uint64_t sf_share_count(const sf_share *share);
 
 #endif

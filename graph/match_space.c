@@ -74,28 +74,78 @@ static bool meets_needs(const sf_match_index *index, const needs *n, uint32_t v)
     return true;
 }
 
+/* Data vertices of which those go that do not pass a test, done by all threads. */
+typedef struct sieve {
+    const sf_space *space;
+    uint32_t u;
+    const needs *needs;
+    bool (*passes)(const struct sieve *s, uint32_t v);
+    const uint32_t *vertices; /* NULL: 0, 1, 2, ... */
+    uint32_t count;
+    uint8_t *found; /* of each: whether it passes */
+} sieve;
+
+static uint32_t vertex_of(const sieve *s, size_t i)
+{
+    return s->vertices != NULL ? s->vertices[i] : (uint32_t)i;
+}
+
+static size_t blocks_of(uint32_t count)
+{
+    return ((size_t)count + BLOCK - 1) / BLOCK;
+}
+
+static int test_block(void *context, unsigned worker, size_t block)
+{
+    (void)worker;
+    const sieve *s = context;
+    for (size_t i = block * BLOCK; i < s->count && i < (block + 1) * BLOCK; i++)
+        s->found[i] = s->passes(s, vertex_of(s, i));
+    return 0;
+}
+
+/* Those that pass are the candidates of u; *went: how many do not. */
+static int sift(sf_space *space, sieve *s, uint32_t *went)
+{
+    s->found = sf_resize(NULL, s->count, 1);
+    if (s->found == NULL)
+        return SF_NO_MEMORY;
+    sf_parallel_for(space->threads, blocks_of(s->count), test_block, s);
+    uint64_t bit = UINT64_C(1) << s->u, *masks = space->query->index->masks;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        uint32_t v = vertex_of(s, i);
+        masks[v] = s->found[i] ? masks[v] | bit : masks[v] & ~bit;
+        space->candidates[s->u][kept] = v;
+        kept += s->found[i];
+    }
+    space->counts[s->u] = kept;
+    *went = s->count - kept;
+    sf_free(s->found);
+    return SF_OK;
+}
+
+static bool fits_alone(const sieve *s, uint32_t v)
+{
+    return meets_needs(s->space->query->index, s->needs, v) && sf_query_vertex_fits(s->space->query, s->u, v);
+}
+
 static int filter_vertex(sf_space *s, uint32_t u, sf_error *error)
 {
     const sf_query *q = s->query;
     const sf_match_index *index = q->index;
-    uint32_t label = q->labels[u];
-    const uint32_t *members = index->members + (label != SF_ANY_LABEL ? index->by_label[label] : 0);
-    uint64_t count = label != SF_ANY_LABEL ? index->by_label[label + 1] - index->by_label[label]
-                                           : index->out->vertex_count;
+    uint32_t label = q->labels[u], went;
+    bool any = label == SF_ANY_LABEL; /* members of all labels are not in the order of ids */
+    uint64_t first = any ? 0 : index->by_label[label];
     needs n = {0};
     list_needs(&n, q, u);
-    s->labelled[u] = (uint32_t)count;
-    s->candidates[u] = sf_resize(NULL, count, sizeof *s->candidates[u]);
-    if (s->candidates[u] == NULL)
+    sieve all = {.space = s, .u = u, .needs = &n, .passes = fits_alone};
+    all.vertices = any ? NULL : index->members + first;
+    all.count = any ? index->out->vertex_count : (uint32_t)(index->by_label[label + 1] - first);
+    s->labelled[u] = all.count;
+    s->candidates[u] = sf_resize(NULL, all.count, sizeof *s->candidates[u]);
+    if (s->candidates[u] == NULL || sift(s, &all, &went) != SF_OK)
         return sf_fail_memory(error);
-    for (uint64_t i = 0; i < count; i++) {
-        /* With labels, members of all labels are not in the order of ids. */
-        uint32_t v = label != SF_ANY_LABEL ? members[i] : (uint32_t)i;
-        if (!meets_needs(index, &n, v) || !sf_query_vertex_fits(q, u, v))
-            continue;
-        s->candidates[u][s->counts[u]++] = v;
-        index->masks[v] |= UINT64_C(1) << u;
-    }
     return SF_OK;
 }
 
@@ -126,47 +176,20 @@ static bool is_supported(const sf_query *q, uint32_t u, uint32_t v)
     return true;
 }
 
-/* Which candidates of a vertex have all they need around them. */
-typedef struct support {
-    const sf_space *space;
-    uint32_t u;
-    uint8_t *found; /* of each candidate */
-} support;
-
-static int find_support(void *context, unsigned worker, size_t block)
+static bool has_support(const sieve *s, uint32_t v)
 {
-    (void)worker;
-    const support *s = context;
-    uint32_t count = s->space->counts[s->u];
-    for (size_t i = block * BLOCK; i < count && i < (block + 1) * BLOCK; i++)
-        s->found[i] = is_supported(s->space->query, s->u, s->space->candidates[s->u][i]);
-    return 0;
-}
-
-static size_t blocks_of(uint32_t count)
-{
-    return ((size_t)count + BLOCK - 1) / BLOCK;
+    return is_supported(s->space->query, s->u, v);
 }
 
 /* Candidates without support go. *changed tells whether any did. */
 static int prune_vertex(sf_space *s, uint32_t u, bool *changed)
 {
-    support all = {.space = s, .u = u, .found = sf_resize(NULL, s->counts[u], 1)};
-    if (all.found == NULL)
-        return SF_NO_MEMORY;
-    sf_parallel_for(s->threads, blocks_of(s->counts[u]), find_support, &all);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < s->counts[u]; i++) {
-        uint32_t v = s->candidates[u][i];
-        if (all.found[i])
-            s->candidates[u][kept++] = v;
-        else
-            s->query->index->masks[v] &= ~(UINT64_C(1) << u);
-    }
-    *changed = kept < s->counts[u];
-    s->counts[u] = kept;
-    sf_free(all.found);
-    return SF_OK;
+    uint32_t went = 0;
+    sieve all = {
+        .space = s, .u = u, .passes = has_support, .vertices = s->candidates[u], .count = s->counts[u]};
+    int status = sift(s, &all, &went);
+    *changed = went > 0;
+    return status;
 }
 
 /* Only vertices next to one that lost candidates can lose some: `stale` names them. */
