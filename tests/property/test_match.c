@@ -130,11 +130,50 @@ static void threads_share_one_root(void **state)
     assert_true(shared > 0);
 }
 
+static int count_cycles(void *context)
+{
+    sf_match_index *index = NULL;
+    sf_match_result result = {0};
+    const sf_pattern *pattern = context;
+    sf_edge_list list = {0};
+    sf_csr data = {0};
+    int status = sf_edge_list_set_vertices(&list, 30, NULL);
+    for (uint32_t v = 0; v < 30 && status == SF_OK; v++)
+        for (uint32_t k = 1; k <= 5 && status == SF_OK; k++)
+            status = sf_edge_list_add(&list, v, (v + k) % 30, NULL);
+    if (status == SF_OK)
+        status = sf_csr_build(&data, &list, 0, NULL);
+    if (status == SF_OK)
+        status = sf_match_open(&index, &data, NULL);
+    if (status == SF_OK)
+        status =
+            sf_match_run(index, pattern, &(sf_match_options){.device = "cpu", .threads = 3}, &result, NULL);
+    assert_true(status != SF_OK || result.shared > 0);
+    sf_match_result_free(&result);
+    sf_match_close(index);
+    sf_csr_free(&data);
+    sf_edge_list_free(&list);
+    return status;
+}
+
+static void no_memory_is_no_crash(void **state)
+{
+    (void)state;
+    sf_pattern cycle = {0};
+    for (uint32_t u = 0; u < 7; u++)
+        assert_int_equal(sf_pattern_add_vertex(&cycle, NULL, SF_ANY_LABEL, NULL), SF_OK);
+    for (uint32_t u = 0; u < 7; u++)
+        assert_int_equal(sf_pattern_add_edge(&cycle, u, (u + 1) % 7, SF_ANY_LABEL, false, NULL), SF_OK);
+    test_fail_every_allocation(count_cycles, &cycle);
+    sf_pattern_free(&cycle);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_those_of_the_oracle),
         cmocka_unit_test(threads_share_one_root),
+        cmocka_unit_test(no_memory_is_no_crash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
