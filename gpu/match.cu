@@ -139,14 +139,16 @@ static int load_job(sf_gpu_blocks *m, search *s, const sf_backend_match_job *job
 /* ---- the search
  * ---------------------------------------------------------------------------------------------- */
 
-/* While the kernel runs, only the copy engine reaches it. */
-static int tell_to_stop(control *shared, uint32_t *pinned, sf_error *error)
+/* While the kernel runs, only the copy engine reaches it. On a busy device the zero that the search begins
+ * with may not have arrived yet: this must come after it. */
+static int tell_to_stop(sf_backend_device *device, control *shared, uint32_t *pinned, sf_error *error)
 {
     cudaStream_t beside;
     *pinned = 1;
     SF_GPU_TRY(cudaStreamCreateWithFlags(&beside, cudaStreamNonBlocking));
-    cudaError_t result =
-        cudaMemcpyAsync(&shared->stop, pinned, sizeof *pinned, cudaMemcpyHostToDevice, beside);
+    cudaError_t result = cudaStreamWaitEvent(beside, device->timed[0], 0); /* right before the kernel */
+    if (result == cudaSuccess)
+        result = cudaMemcpyAsync(&shared->stop, pinned, sizeof *pinned, cudaMemcpyHostToDevice, beside);
     if (result == cudaSuccess)
         result = cudaStreamSynchronize(beside);
     cudaStreamDestroy(beside);
@@ -172,7 +174,7 @@ static int wait_for(sf_backend_device *device, const sf_backend_match_job *job, 
         }
         if ((*late || *cancelled) && !stopped) {
             stopped = true;
-            int status = tell_to_stop(shared, pinned, error);
+            int status = tell_to_stop(device, shared, pinned, error);
             if (status != SF_OK)
                 return status;
         }
