@@ -297,6 +297,7 @@ const app_command app_command_bench = {
         "run. What a search prepares once per graph is shown apart. On a device the first row is the "
         "fastest\n"
         "way, the others are Enterprise with one technique more at a time, and ratio is over the first row.\n"
+        "With cuda:all on several GPUs the rows are the fastest way on one, and on all together.\n"
         "floor_mb is 8 bytes a vertex for levels and parents, and 4 for each twentieth edge.\n"
         "episodes: mining data sets by every engine on the CPU, on every device and divided among all. Words "
         "after the name "

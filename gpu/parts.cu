@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Breadth-first search on several devices by 1-D partition: each has the lists of as many vertices, and the
- * bitmap of all. A kernel runs on each for the whole search, and its blocks read the memory of the others.
+ * bitmap of all. A kernel runs on each for the whole search, and reaches the memory of the others.
  *
  * Bottom-up, a device looks for parents of its own vertices, and its warps write the words of the bitmap that
  * their ballots make to all devices as they come: an eighth of a byte a vertex crosses to each. Top-down, few
