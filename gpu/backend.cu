@@ -28,10 +28,8 @@ int sf_gpu_alloc(sf_backend_device *device, void **memory, size_t bytes, sf_erro
                        "the job needs more than the %llu MiB of device memory it may take",
                        (unsigned long long)(device->memory_limit >> 20));
     cudaError_t result = cudaMallocFromPoolAsync(memory, bytes > 0 ? bytes : 1, device->pool, device->work);
-    if (result != cudaSuccess) {
-        cudaGetLastError(); /* an allocation that failed is not to be reported again by the next launch */
+    if (result != cudaSuccess)
         return sf_gpu_check(result, "cudaMallocFromPoolAsync", error);
-    }
     device->memory_used += bytes;
     if (device->memory_used > device->memory_peak)
         device->memory_peak = device->memory_used;

@@ -9,8 +9,7 @@
 /* Spikes within a delay that one core looks at in a second. */
 #define PAIRS_A_SECOND 2.5e8
 
-/* A GPU does in 4 ms what a core does in 4 s. Below that, the copy and the launches outweigh what is saved.
- */
+/* A GPU does in about 10 ms what a core does in 10 s. Below that, the copy outweighs what is saved. */
 static _Atomic double seconds_a_device = SF_DEVICE_SECONDS;
 static _Atomic uint32_t most_devices = SF_MOST_DEVICES;
 

@@ -25,7 +25,7 @@ double sf_mine_core_seconds(const sf_delay *delays, size_t delay_count, double s
  * 1: each repeats what all need, above all the copy of the spikes. */
 uint32_t sf_devices_worth(double core_seconds);
 
-#define SF_DEVICE_SECONDS 4.0 /**< of a core's work, that a device more is worth it for */
+#define SF_DEVICE_SECONDS 10.0 /**< of a core's work, that a device more is worth it for */
 
 /** Tests and benchmarks: from now on a device is worth it for so many seconds of a core, 0: for any job; but
  * never more than `most`. SF_DEVICE_SECONDS and SF_MOST_DEVICES are what it begins with. */
