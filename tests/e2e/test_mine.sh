@@ -361,7 +361,7 @@ PY
 
 # Stopped, it says at what.
 code=0
-timeout --preserve-status -s INT 1 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift \
+timeout --foreground --preserve-status -s INT 1 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift \
     --surrogates 1000000 >out 2>err || code=$?
 [ $code = 130 ] && [ ! -s out ] && grep -q '^synfire: mine: stopped while' err
 
