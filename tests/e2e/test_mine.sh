@@ -94,8 +94,10 @@ if [ -r "$demas" ]; then
 for e in out["episodes"]: # names are those of electrodes, and a letter
     assert e["one_electrode"] == any(a[:-1] == b[:-1] for a, b in zip(e["names"], e["names"][1:]) if a != b)
 assert any(e["one_electrode"] for e in out["episodes"])'
-    $SYNFIRE mine "$demas" --delay 0.5:20 --min-count 200 | grep -q '^links between units of one electrode.*ch_66a - ch_66b'
-    $SYNFIRE graph "$demas" --delay 0.5:20 --min-count 300 | grep -q '^links between units of one electrode.*ch_66a - ch_66b'
+    $SYNFIRE mine "$demas" --delay 0.5:20 --min-count 200 >links
+    grep -q '^links between units of one electrode.*ch_66a - ch_66b' links
+    $SYNFIRE graph "$demas" --delay 0.5:20 --min-count 300 >links
+    grep -q '^links between units of one electrode.*ch_66a - ch_66b' links
 fi
 
 # Epochs, each as if it were all there is: as counts of the same selection are.
