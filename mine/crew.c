@@ -55,7 +55,8 @@ static void note_sick(sf_crew *crew)
 static int choose_all(sf_crew *crew, const sf_crew_job *job, sf_error *error)
 {
     sf_device *devices[SF_MOST_DEVICES];
-    uint32_t most = sf_devices_worth(job->core_seconds);
+    /* Half the work is pairs, which divide; the copy of the spikes and the longer sizes do not. */
+    uint32_t most = sf_devices_worth(job->core_seconds / 2);
     int status = sf_devices_find(devices, most, &crew->count, job->device, error);
     if (status != SF_OK)
         return status;

@@ -362,7 +362,7 @@ static void every_device_counts_large_graphs_as_the_cpu(void **state)
         sf_match_result expected = run(index, &pattern, &options);
         options.device = sf_device_name(sf_device_at(0));
         sf_match_result found = run(index, &pattern, &options);
-        if (!expected.truncated)
+        if (!expected.truncated && !found.truncated) /* a checker can make a search that long */
             assert_int_equal(found.count, expected.count);
         was_done_there(&found);
         options.engine = "gvsm";
