@@ -89,12 +89,17 @@ typedef struct unit_row {
     uint32_t unit, component, reached, depth; /* SF_NO_UNIT: not asked for */
 } unit_row;
 
-typedef struct match_row {
-    uint64_t seq, count;
-    uint64_t first_unit; /* in match_units */
+/* What rewired graphs count beside the graph. */
+typedef struct beside_row {
     int64_t rewired_from_ns, rewired_to_ns;
     uint64_t rewired_count;
     double mean, sd, z;
+} beside_row;
+
+typedef struct match_row {
+    uint64_t seq, count;
+    uint64_t first_unit; /* in match_units */
+    beside_row beside;
     uint32_t pattern, truncated, size, kept, rewired, reserved; /* pattern: number in the configuration */
 } match_row;
 
@@ -102,9 +107,7 @@ typedef struct triad_row {
     uint64_t seq;
     char triad[8];
     uint64_t count;
-    int64_t rewired_from_ns, rewired_to_ns;
-    uint64_t rewired_count;
-    double mean, sd, z;
+    beside_row beside;
     uint32_t rewired, reserved;
 } triad_row;
 
@@ -157,10 +160,17 @@ typedef struct field {
         int64_t *: I64_LIST,                                                                                 \
         uint32_t *: U32_LIST,                                                                                \
         int64_t(*)[2]: I64_PAIRS)
-#define FIELD(row, name)                                                                                     \
+#define MEMBER(row, member, name)                                                                            \
     {                                                                                                        \
-#name, TYPE_OF(((row *)NULL)->name), offsetof(row, name), sizeof(((row *)NULL)->name)                \
+        name, TYPE_OF(((row *)NULL)->member), offsetof(row, member), sizeof(((row *)NULL)->member)           \
     }
+#define FIELD(row, name) MEMBER(row, name, #name)
+/* Of rows that compare with rewired graphs. */
+#define BESIDE_FIELDS(row)                                                                                   \
+    FIELD(row, rewired), MEMBER(row, beside.rewired_from_ns, "rewired_from_ns"),                             \
+        MEMBER(row, beside.rewired_to_ns, "rewired_to_ns"),                                                  \
+        MEMBER(row, beside.rewired_count, "rewired_count"), MEMBER(row, beside.mean, "mean"),                \
+        MEMBER(row, beside.sd, "sd"), MEMBER(row, beside.z, "z")
 #define MOST_FIELDS 16
 
 typedef struct table_form {
@@ -245,16 +255,12 @@ static const table_form forms[TABLES] = {
                  256,
                  {FIELD(match_row, seq), FIELD(match_row, pattern), FIELD(match_row, count),
                   FIELD(match_row, truncated), FIELD(match_row, first_unit), FIELD(match_row, size),
-                  FIELD(match_row, kept), FIELD(match_row, rewired), FIELD(match_row, rewired_from_ns),
-                  FIELD(match_row, rewired_to_ns), FIELD(match_row, rewired_count), FIELD(match_row, mean),
-                  FIELD(match_row, sd), FIELD(match_row, z)}},
+                  FIELD(match_row, kept), BESIDE_FIELDS(match_row)}},
     [TRIADS] = {"triads",
                 sizeof(triad_row),
                 256,
                 {FIELD(triad_row, seq), FIELD(triad_row, triad), FIELD(triad_row, count),
-                 FIELD(triad_row, rewired), FIELD(triad_row, rewired_from_ns),
-                 FIELD(triad_row, rewired_to_ns), FIELD(triad_row, rewired_count), FIELD(triad_row, mean),
-                 FIELD(triad_row, sd), FIELD(triad_row, z)}},
+                 BESIDE_FIELDS(triad_row)}},
     [STATUS] = {"status",
                 sizeof(status_row),
                 128,
@@ -668,6 +674,16 @@ static int append_units(recorder *self, const sf_message *message, sf_error *err
     return append(self, UNITS, rows, graph->unit_count, error);
 }
 
+static beside_row beside(const sf_motif_spread *spread)
+{
+    return (beside_row){.rewired_from_ns = spread->window.start_ns,
+                        .rewired_to_ns = spread->window.stop_ns,
+                        .rewired_count = spread->count,
+                        .mean = spread->mean,
+                        .sd = spread->sd,
+                        .z = spread->z};
+}
+
 static int append_match(recorder *self, const sf_message *message, size_t pattern, sf_error *error)
 {
     const sf_motif_result *motif = &message->graph.motifs[pattern];
@@ -675,12 +691,7 @@ static int append_match(recorder *self, const sf_message *message, size_t patter
     const match_row row = {.seq = message->seq,
                            .count = motif->count,
                            .first_unit = self->match_unit_count,
-                           .rewired_from_ns = spread->window.start_ns,
-                           .rewired_to_ns = spread->window.stop_ns,
-                           .rewired_count = spread->count,
-                           .mean = spread->mean,
-                           .sd = spread->sd,
-                           .z = spread->z,
+                           .beside = beside(spread),
                            .pattern = (uint32_t)pattern,
                            .truncated = motif->truncated,
                            .size = motif->size,
@@ -705,12 +716,7 @@ static int append_census(recorder *self, const sf_message *message, sf_error *er
         const sf_motif_spread *spread = &graph->triads[i].spread;
         rows[i] = (triad_row){.seq = message->seq,
                               .count = graph->triads[i].count,
-                              .rewired_from_ns = spread->window.start_ns,
-                              .rewired_to_ns = spread->window.stop_ns,
-                              .rewired_count = spread->count,
-                              .mean = spread->mean,
-                              .sd = spread->sd,
-                              .z = spread->z,
+                              .beside = beside(spread),
                               .rewired = spread->graphs};
         memcpy(rows[i].triad, graph->triads[i].name, sizeof rows[i].triad);
     }

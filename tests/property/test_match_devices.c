@@ -325,18 +325,10 @@ static void no_memory_is_no_crash(void **state)
 /* ---- devices that are there
  * ------------------------------------------------------------------------------------ */
 
-static bool no_device(void)
-{
-    if (sf_device_count() > 0)
-        return false;
-    print_message("no device here: skipped\n");
-    return true;
-}
-
 static void every_device_counts_as_the_oracle(void **state)
 {
     (void)state;
-    if (no_device())
+    if (test_no_device())
         skip();
     for (uint32_t i = 0; i < sf_device_count(); i++)
         check_device(sf_device_name(sf_device_at(i)), test_rounds(300));
@@ -347,7 +339,7 @@ static void every_device_counts_as_the_oracle(void **state)
 static void every_device_counts_large_graphs_as_the_cpu(void **state)
 {
     (void)state;
-    if (no_device())
+    if (test_no_device())
         skip();
     test_random random = test_random_start("large", 5);
     for (int round = 0; round < 12 && round < test_rounds(12); round++) {
@@ -380,7 +372,7 @@ static void every_device_counts_large_graphs_as_the_cpu(void **state)
 static void layers_that_are_too_large_are_cut(void **state)
 {
     (void)state;
-    if (no_device() || test_rounds(0) > 0)
+    if (test_no_device() || test_rounds(0) > 0)
         skip();
     sf_csr data;
     sf_match_index *index;
@@ -401,7 +393,7 @@ static void layers_that_are_too_large_are_cut(void **state)
 static void a_device_stops_in_time(void **state)
 {
     (void)state;
-    if (no_device())
+    if (test_no_device())
         skip();
     sf_csr data;
     sf_match_index *index;

@@ -253,18 +253,10 @@ static void no_memory_is_no_crash(void **state)
 
 /* ---- devices that are there ---- */
 
-static bool no_device(void)
-{
-    if (sf_device_count() > 0)
-        return false;
-    print_message("no device here: skipped\n");
-    return true;
-}
-
 static void every_device_makes_the_graphs_of_the_cpu(void **state)
 {
     (void)state;
-    if (no_device())
+    if (test_no_device())
         skip();
     for (uint32_t i = 0; i < sf_device_count(); i++)
         check_small_graphs(sf_device_at(i), test_rounds(100));
@@ -276,7 +268,7 @@ static void every_device_makes_the_graphs_of_the_cpu(void **state)
 static void every_device_makes_large_graphs_of_the_cpu(void **state)
 {
     (void)state;
-    if (no_device())
+    if (test_no_device())
         skip();
     static const struct {
         uint32_t vertices, edges, graphs;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/support.h"
 
+#include "core/backend.h"
 #include "core/memory.h"
 
 #include <unistd.h>
@@ -74,6 +75,14 @@ char *test_data_path(const char *relative)
         return strdup(path);
     printf("skipped: no %s (set SYNFIRE_DATA to the folder of real recordings)\n", path);
     return NULL;
+}
+
+bool test_no_device(void)
+{
+    if (sf_device_count() > 0)
+        return false;
+    print_message("no device here: skipped\n");
+    return true;
 }
 
 int test_rounds(int usual)

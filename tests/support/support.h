@@ -40,6 +40,9 @@ sf_episode test_random_episode(test_random *random, uint32_t most_size, uint32_t
  * free(). */
 char *test_data_path(const char *relative);
 
+/** True, and says so, where no device is found; then call skip(). */
+bool test_no_device(void);
+
 /** How often to repeat what a checker of device code makes slow: SYNFIRE_TEST_ROUNDS or, without it, `usual`.
  */
 int test_rounds(int usual);
