@@ -73,11 +73,7 @@ static void free_parts(sf_message *message)
         sf_free(message->status.sources);
         sf_free(message->status.sinks);
         break;
-    case SF_TOPIC_SPIKES:
-        sf_free(message->spikes.items);
-        break;
-    case SF_TOPIC_MARKERS:
-        sf_free(message->markers.items);
+    case SF_TOPIC_COUNT:
         break;
     }
 }

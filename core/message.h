@@ -20,10 +20,7 @@ typedef enum sf_topic {
     SF_TOPIC_DENSITY,
     SF_TOPIC_GRAPH,
     SF_TOPIC_STATUS,
-    SF_TOPIC_COUNT,
-    /* Not published as messages; for the recorder alone: */
-    SF_TOPIC_SPIKES = SF_TOPIC_COUNT,
-    SF_TOPIC_MARKERS
+    SF_TOPIC_COUNT
 } sf_topic;
 
 /** "episodes", "trigger", "density", "graph", "status". */
@@ -171,6 +168,10 @@ typedef struct sf_sink_status {
     char name[32];
     uint64_t published, dropped, failed;
     uint32_t ring_fill, ring_size;
+    uint64_t spikes, markers;           /**< raw, that a recorder has written; 0 of other sinks */
+    uint64_t spikes_lost, markers_lost; /**< raw, that it could not */
+    char state[16];                     /**< "ok", "failed": something could not be written or sent */
+    char note[256];                     /**< what failed first; or empty */
 } sf_sink_status;
 
 typedef struct sf_stage_status {
@@ -217,14 +218,6 @@ typedef struct sf_message {
         sf_density_message density;
         sf_graph_message graph;
         sf_status_message status;
-        struct {
-            size_t count;
-            sf_spike *items;
-        } spikes;
-        struct {
-            size_t count;
-            sf_marker *items;
-        } markers;
     };
 } sf_message;
 

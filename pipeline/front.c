@@ -100,8 +100,9 @@ static void hand_on(sf_front *front, const sf_merged *merged)
     if (was_over)
         return;
     watch(front, merged->spikes, merged->arrivals_ns, count);
-    sf_handoff_put(front->handoff, merged->spikes, count, merged->markers, merged->marker_count,
-                   count > 0 ? merged->arrivals_ns[count - 1] : 0);
+    const sf_raw_batch raw = {merged->spikes, count, merged->markers, merged->marker_count};
+    sf_publish_raw(front->publisher, &raw, sf_handoff_waits(front->handoff));
+    sf_handoff_put(front->handoff, merged->spikes, count, count > 0 ? merged->arrivals_ns[count - 1] : 0);
     int64_t watermark_ns = merged->watermark_ns < front->limit_ns ? merged->watermark_ns : front->limit_ns;
     sf_handoff_promise(front->handoff, watermark_ns, front->over || merged->ended);
     if (front->over)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The way in: one thread per source reads batches and offers them to the merge; the front thread merges,
- * watches and hands on. The front thread is real-time: it never allocates, locks, or touches files or
- * sockets.
+ * watches, hands all to the recorders and then on to the windows. The front thread is real-time: it never
+ * allocates, locks, or touches files or sockets.
  */
 #ifndef SF_PIPELINE_FRONT_H
 #define SF_PIPELINE_FRONT_H

@@ -8,8 +8,6 @@ int sf_handoff_open(sf_handoff *handoff, uint64_t room, bool block, sf_error *er
     sf_ring_policy policy = block ? SF_RING_BLOCK : SF_RING_DROP_NEWEST;
     int status = sf_ring_open(&handoff->spikes, sizeof(sf_spike), room, policy, error);
     if (status == SF_OK)
-        status = sf_ring_open(&handoff->markers, sizeof(sf_marker), 4096, policy, error);
-    if (status == SF_OK)
         status = sf_bell_open(&handoff->filled, error);
     if (status == SF_OK)
         status = sf_bell_open(&handoff->emptied, error);
@@ -21,32 +19,26 @@ int sf_handoff_open(sf_handoff *handoff, uint64_t room, bool block, sf_error *er
 void sf_handoff_close(sf_handoff *handoff)
 {
     sf_ring_close(&handoff->spikes);
-    sf_ring_close(&handoff->markers);
     sf_bell_close(&handoff->filled);
     sf_bell_close(&handoff->emptied);
 }
 
-static void put(sf_handoff *handoff, sf_ring *ring, const void *items, size_t count)
+bool sf_handoff_waits(const sf_handoff *handoff)
 {
-    const unsigned char *next = items;
-    while (count > 0) {
-        size_t taken = sf_ring_push(ring, next, count);
-        next += taken * ring->item_size;
-        count -= taken;
-        if (count == 0 || ring->policy != SF_RING_BLOCK)
+    return handoff->spikes.policy == SF_RING_BLOCK;
+}
+
+void sf_handoff_put(sf_handoff *handoff, const sf_spike *spikes, size_t count, int64_t arrival_ns)
+{
+    if (count > 0)
+        atomic_store_explicit(&handoff->arrival_ns, arrival_ns, memory_order_relaxed);
+    for (size_t done = 0; done < count;) {
+        done += sf_ring_push(&handoff->spikes, spikes + done, count - done);
+        if (done == count || !sf_handoff_waits(handoff))
             return;
         sf_bell_ring(&handoff->filled);
         sf_bell_wait(&handoff->emptied, 10);
     }
-}
-
-void sf_handoff_put(sf_handoff *handoff, const sf_spike *spikes, size_t spike_count, const sf_marker *markers,
-                    size_t marker_count, int64_t arrival_ns)
-{
-    if (spike_count > 0)
-        atomic_store_explicit(&handoff->arrival_ns, arrival_ns, memory_order_relaxed);
-    put(handoff, &handoff->spikes, spikes, spike_count);
-    put(handoff, &handoff->markers, markers, marker_count);
 }
 
 void sf_handoff_promise(sf_handoff *handoff, int64_t watermark_ns, bool ended)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * From the front thread (merge and watch) to the window thread: spikes and markers in order, then a watermark
- * that vouches for them. What is taken after reading a watermark includes every spike before it.
+ * From the front thread (merge and watch) to the window thread: spikes in order, then a watermark that
+ * vouches for them. What is taken after reading a watermark includes every spike before it.
  */
 #ifndef SF_PIPELINE_HANDOFF_H
 #define SF_PIPELINE_HANDOFF_H
@@ -10,20 +10,22 @@
 #include "core/thread.h"
 
 typedef struct sf_handoff {
-    sf_ring spikes, markers;
+    sf_ring spikes;
     _Atomic int64_t watermark_ns, arrival_ns;
     atomic_bool ended;
     sf_bell filled, emptied;
 } sf_handoff;
 
 /** block: the front waits while there is no room; otherwise what does not fit is dropped and counted by the
- * rings. */
+ * ring. */
 int sf_handoff_open(sf_handoff *handoff, uint64_t room, bool block, sf_error *error);
 void sf_handoff_close(sf_handoff *handoff);
 
 /** Front: hands over; waits for room with `block`. arrival_ns is of the newest spike. */
-void sf_handoff_put(sf_handoff *handoff, const sf_spike *spikes, size_t spike_count, const sf_marker *markers,
-                    size_t marker_count, int64_t arrival_ns);
+void sf_handoff_put(sf_handoff *handoff, const sf_spike *spikes, size_t count, int64_t arrival_ns);
+
+/** Whether the front waits while there is no room. */
+bool sf_handoff_waits(const sf_handoff *handoff);
 
 /** Front: everything before this time has been put; `ended`: nothing follows at all. */
 void sf_handoff_promise(sf_handoff *handoff, int64_t watermark_ns, bool ended);

@@ -43,10 +43,11 @@ int sf_outputs_open(sf_outputs *outputs, const sf_config *config, const sf_strea
                     sf_error *error)
 {
     *outputs = (sf_outputs){0};
+    bool records = false;
     for (uint32_t i = 0; i < config->sink_count; i++)
-        outputs->records = outputs->records || config->sinks[i].type == SF_CONFIG_HDF5;
+        records = records || config->sinks[i].type == SF_CONFIG_HDF5;
     int status = check_paths(config, error);
-    if (status == SF_OK && outputs->records)
+    if (status == SF_OK && records)
         status = sf_storage_open(&outputs->storage, error);
     if (status == SF_OK) {
         outputs->sinks = sf_alloc(config->sink_count, sizeof(sf_sink *));

@@ -10,7 +10,6 @@ typedef struct sf_outputs {
     sf_sink **sinks;
     size_t count;
     sf_storage *storage; /**< the thread that HDF5 recorders share; NULL without one */
-    bool records;        /**< some sink takes raw spikes and markers */
 } sf_outputs;
 
 int sf_outputs_open(sf_outputs *outputs, const sf_config *config, const sf_stream_info *stream,

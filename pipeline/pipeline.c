@@ -35,46 +35,6 @@ struct sf_pipeline {
 /* ---- the window thread
  * ----------------------------------------------------------------------------------------- */
 
-static int record_spikes(sf_pipeline *pipeline, const sf_spike *spikes, size_t count, sf_error *error)
-{
-    if (!pipeline->outputs.records || count == 0)
-        return SF_OK;
-    sf_message *message = sf_message_new(SF_TOPIC_SPIKES);
-    if (message != NULL)
-        message->spikes.items = sf_alloc(count, sizeof *spikes);
-    if (message == NULL || message->spikes.items == NULL) {
-        sf_message_release(message);
-        return sf_fail_memory(error);
-    }
-    memcpy(message->spikes.items, spikes, count * sizeof *spikes);
-    message->spikes.count = count;
-    message->time_ns = spikes[count - 1].time_ns;
-    sf_publish(&pipeline->publisher, message);
-    return SF_OK;
-}
-
-static int record_markers(sf_pipeline *pipeline, sf_error *error)
-{
-    sf_marker markers[64];
-    size_t count;
-    while ((count = sf_ring_pop(&pipeline->handoff.markers, markers, 64, NULL)) > 0) {
-        if (!pipeline->outputs.records)
-            continue;
-        sf_message *message = sf_message_new(SF_TOPIC_MARKERS);
-        if (message != NULL)
-            message->markers.items = sf_alloc(count, sizeof *markers);
-        if (message == NULL || message->markers.items == NULL) {
-            sf_message_release(message);
-            return sf_fail_memory(error);
-        }
-        memcpy(message->markers.items, markers, count * sizeof *markers);
-        message->markers.count = count;
-        message->time_ns = markers[count - 1].time_ns;
-        sf_publish(&pipeline->publisher, message);
-    }
-    return SF_OK;
-}
-
 /* Takes all that is there and publishes the hops that the watermark closes. */
 static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error)
 {
@@ -86,11 +46,7 @@ static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error
         sf_bell_ring(&handoff->emptied);
         status = sf_hops_feed(&pipeline->hops, spikes, count,
                               atomic_load_explicit(&handoff->arrival_ns, memory_order_relaxed), error);
-        if (status == SF_OK)
-            status = record_spikes(pipeline, spikes, count, error);
     }
-    if (status == SF_OK)
-        status = record_markers(pipeline, error);
     if (status == SF_OK && watermark_ns != INT64_MIN)
         status = sf_hops_advance(&pipeline->hops, watermark_ns, error);
     return status;
@@ -100,12 +56,9 @@ static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error
 static void let_go(sf_pipeline *pipeline)
 {
     sf_spike spikes[TAKE_MOST];
-    sf_marker markers[64];
     sf_front_stop(&pipeline->front);
     while (!atomic_load(&pipeline->handoff.ended)) {
         while (sf_ring_pop(&pipeline->handoff.spikes, spikes, TAKE_MOST, NULL) > 0)
-            ;
-        while (sf_ring_pop(&pipeline->handoff.markers, markers, 64, NULL) > 0)
             ;
         sf_bell_ring(&pipeline->handoff.emptied);
         sf_bell_wait(&pipeline->handoff.filled, 20);
@@ -207,7 +160,9 @@ static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options,
                             .user = pipeline};
     status = sf_hops_open(&pipeline->hops, &hops, error);
     if (status == SF_OK)
-        status = sf_handoff_open(&pipeline->handoff, HANDOFF_ROOM, all_can_wait(&pipeline->inputs), error);
+        status = sf_handoff_open(&pipeline->handoff,
+                                 options->handoff_room != 0 ? options->handoff_room : HANDOFF_ROOM,
+                                 all_can_wait(&pipeline->inputs), error);
     if (status == SF_OK)
         status = sf_front_open(&pipeline->front, options->config, &pipeline->inputs, options->duration_ns,
                                &pipeline->handoff, &pipeline->publisher, error);

@@ -2,10 +2,10 @@
 /**
  * The live pipeline: sources -> merge -> watch -> windows -> mining -> graph, density -> sinks.
  *
- * Threads: one per source; the front thread merges and watches (real-time: no allocation, lock or file); the
- * window thread does the work of each hop; the discovery thread re-mines windows in the background; each sink
- * has its own. With sources on a virtual clock (replay at speed max) discovery runs inside its hop, so that a
- * run is deterministic.
+ * Threads: one per source; the front thread merges, watches and hands raw spikes and markers to the recorders
+ * (real-time: no allocation, lock or file); the window thread does the work of each hop; the discovery thread
+ * re-mines windows in the background; each sink has its own. With sources on a virtual clock (replay at speed
+ * max) discovery runs inside its hop, so that a run is deterministic.
  */
 #ifndef SF_PIPELINE_PIPELINE_H
 #define SF_PIPELINE_PIPELINE_H
@@ -20,6 +20,7 @@ typedef struct sf_pipeline_options {
     const sf_recording *recording;
     double speed;                /**< of `recording`; 0: max */
     int64_t duration_ns;         /**< of stream time, from the first spike; 0: to the end */
+    uint64_t handoff_room;       /**< spikes that may wait for the window thread; 0: 1,048,576 */
     const sf_progress *progress; /**< may end the wait for live sources; or NULL */
     sf_observer observer;
 } sf_pipeline_options;

@@ -279,13 +279,19 @@ static void tell_source(const teller *t, const sf_source_status *source)
 
 static void tell_sink(const teller *t, const sf_sink_status *sink)
 {
-    t->as->map(t->to, NULL, 6);
+    t->as->map(t->to, NULL, 12);
     t->as->string(t->to, "name", sink->name);
+    t->as->string(t->to, "state", sink->state);
+    t->as->string(t->to, "note", sink->note);
     t->as->natural(t->to, "published", sink->published);
     t->as->natural(t->to, "dropped", sink->dropped);
     t->as->natural(t->to, "failed", sink->failed);
     t->as->natural(t->to, "ring_fill", sink->ring_fill);
     t->as->natural(t->to, "ring_size", sink->ring_size);
+    t->as->natural(t->to, "spikes", sink->spikes);
+    t->as->natural(t->to, "spikes_lost", sink->spikes_lost);
+    t->as->natural(t->to, "markers", sink->markers);
+    t->as->natural(t->to, "markers_lost", sink->markers_lost);
     t->as->end_map(t->to);
 }
 
@@ -367,7 +373,7 @@ void sf_message_tell(const sf_message *message, const sf_stream_info *stream, co
         tell_status(&t, &message->status);
         break;
     default:
-        break; /* spikes and markers are for the recorder, which has no encoding */
+        break;
     }
     as->end_map(to);
 }

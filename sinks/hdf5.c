@@ -134,7 +134,8 @@ typedef struct source_row {
 typedef struct sink_row {
     uint64_t seq;
     char name[32];
-    uint64_t published, dropped, failed;
+    uint64_t published, dropped, failed, spikes, spikes_lost, markers, markers_lost;
+    char state[16], note[256];
 } sink_row;
 
 /* ---- tables ------------------------------------------------------------------------------------ */
@@ -283,7 +284,9 @@ static const table_form forms[TABLES] = {
                sizeof(sink_row),
                256,
                {FIELD(sink_row, seq), FIELD(sink_row, name), FIELD(sink_row, published),
-                FIELD(sink_row, dropped), FIELD(sink_row, failed)}},
+                FIELD(sink_row, dropped), FIELD(sink_row, failed), FIELD(sink_row, spikes),
+                FIELD(sink_row, spikes_lost), FIELD(sink_row, markers), FIELD(sink_row, markers_lost),
+                FIELD(sink_row, state), FIELD(sink_row, note)}},
 };
 
 /* A new type, or a negative id. */
@@ -775,8 +778,14 @@ static int append_sinks(recorder *self, const sf_message *message, sf_error *err
         sink_row row = {.seq = message->seq,
                         .published = sink->published,
                         .dropped = sink->dropped,
-                        .failed = sink->failed};
+                        .failed = sink->failed,
+                        .spikes = sink->spikes,
+                        .spikes_lost = sink->spikes_lost,
+                        .markers = sink->markers,
+                        .markers_lost = sink->markers_lost};
         memcpy(row.name, sink->name, strnlen(sink->name, sizeof row.name));
+        memcpy(row.state, sink->state, strnlen(sink->state, sizeof row.state));
+        memcpy(row.note, sink->note, strnlen(sink->note, sizeof row.note));
         status = append(self, SINKS, &row, 1, error);
     }
     return status;
@@ -819,22 +828,18 @@ static void see(recorder *self, int64_t start_ns, int64_t stop_ns)
     self->has_seen = true;
 }
 
-static int append_spikes(recorder *self, const sf_message *message, sf_error *error)
+static int append_raw(recorder *self, const sf_raw_batch *batch, sf_error *error)
 {
-    const sf_spike *spikes = message->spikes.items;
-    size_t count = message->spikes.count;
-    if (count > 0)
-        see(self, spikes[0].time_ns, spikes[count - 1].time_ns + 1);
-    return sf_layout_append_spikes(self->layout, spikes, count, error);
-}
-
-static int append_markers(recorder *self, const sf_message *message, sf_error *error)
-{
-    const sf_marker *markers = message->markers.items;
-    size_t count = message->markers.count;
-    if (count > 0)
-        see(self, markers[0].time_ns, markers[count - 1].time_ns + 1);
-    return sf_layout_append_markers(self->layout, markers, count, error);
+    const sf_spike *spikes = batch->spikes;
+    const sf_marker *markers = batch->markers;
+    if (batch->spike_count > 0)
+        see(self, spikes[0].time_ns, spikes[batch->spike_count - 1].time_ns + 1);
+    if (batch->marker_count > 0)
+        see(self, markers[0].time_ns, markers[batch->marker_count - 1].time_ns + 1);
+    int status = sf_layout_append_spikes(self->layout, spikes, batch->spike_count, error);
+    if (status == SF_OK)
+        status = sf_layout_append_markers(self->layout, markers, batch->marker_count, error);
+    return status;
 }
 
 static int append_message(recorder *self, const sf_message *message, sf_error *error)
@@ -850,10 +855,8 @@ static int append_message(recorder *self, const sf_message *message, sf_error *e
         return append_graph(self, message, error);
     case SF_TOPIC_STATUS:
         return append_status(self, message, error);
-    case SF_TOPIC_SPIKES:
-        return append_spikes(self, message, error);
-    case SF_TOPIC_MARKERS:
-        return append_markers(self, message, error);
+    case SF_TOPIC_COUNT:
+        break;
     }
     return SF_OK;
 }
@@ -866,15 +869,29 @@ static int break_off(recorder *self, int status, sf_error *error)
     return status;
 }
 
+static int broken_off(const recorder *self, sf_error *error)
+{
+    return sf_fail(error, SF_IO, self->path, "recording broke off earlier");
+}
+
+static int record_raw(void *argument, const sf_raw_batch *batch, sf_error *error)
+{
+    recorder *self = argument;
+    if (self->broken)
+        return broken_off(self, error);
+    int status = append_raw(self, batch, error);
+    return status == SF_OK ? SF_OK : break_off(self, status, error);
+}
+
 static int publish_recorder(void *argument, const sf_message *message, sf_error *error)
 {
     recorder *self = argument;
     if (self->broken)
-        return sf_fail(error, SF_IO, self->path, "recording broke off earlier");
+        return broken_off(self, error);
     int status = append_message(self, message, error);
     if (status != SF_OK)
         return break_off(self, status, error);
-    if (message->topic < SF_TOPIC_COUNT && self->has_seen && message->time_ns > self->seen.stop_ns)
+    if (self->has_seen && message->time_ns > self->seen.stop_ns)
         self->seen.stop_ns = message->time_ns;
     return SF_OK;
 }
@@ -896,7 +913,7 @@ static const char *address_recorder(void *argument)
 const sf_sink_kind sf_sink_hdf5 = {
     .type = "hdf5",
     .on_storage_thread = true,
-    .records = true,
+    .record = record_raw,
     .open = open_recorder,
     .publish = publish_recorder,
     .flush = flush_recorder,

@@ -32,9 +32,11 @@ struct sf_sink {
     sf_thread thread;
     sf_ring messages; /* of sf_message * */
     sf_ring triggers; /* of queued_trigger */
+    sf_raw_feed *raw; /* of a recorder, else NULL */
     sf_bell work;     /* there is something in the rings, or the end is near */
     sf_bell room;     /* the ring of messages has room again */
     atomic_bool polled, stopping, stuck, ready;
+    atomic_bool has_failed;    /* first_failure is written, and stays as it is */
     _Atomic int64_t ending_ns; /* monotonic; INT64_MAX while the run goes on */
     _Atomic uint64_t published, given_up, failed;
     /* The rest belongs to the serving thread. */
@@ -58,6 +60,7 @@ static void note_failure(sf_sink *sink, const sf_error *error)
     if (sink->first_failure.code != SF_OK)
         return;
     sink->first_failure = *error;
+    atomic_store(&sink->has_failed, true);
     sf_log(SF_LOG_ERROR, "sink %s: %s; what fails is counted and the run goes on", sink->name, error->text);
 }
 
@@ -104,8 +107,30 @@ static bool out_of_patience(const sf_sink *sink)
     return ending != INT64_MAX && sf_clock_monotonic_ns() - since >= PATIENCE_NS;
 }
 
+static void flush_soon(sf_sink *sink)
+{
+    if (sink->kind->flush != NULL && sink->flush_due_ns == INT64_MAX)
+        sink->flush_due_ns = sf_clock_monotonic_ns() + FLUSH_EVERY_NS;
+}
+
+/* Offers raw spikes and markers to a recorder; false where there are none. */
+static bool serve_raw(sf_sink *sink)
+{
+    sf_raw_batch batch;
+    if (sink->raw == NULL || !sf_raw_feed_take(sink->raw, &batch))
+        return false;
+    sf_error error = {0};
+    bool recorded = sink->kind->record(sink->self, &batch, &error) == SF_OK;
+    if (recorded)
+        flush_soon(sink);
+    else
+        note_failure(sink, &error);
+    sf_raw_feed_settle(sink->raw, &batch, recorded);
+    return true;
+}
+
 /* Offers one message to the kind; false where there is none. */
-static bool serve_one(sf_sink *sink)
+static bool serve_message(sf_sink *sink)
 {
     if (sink->offered == NULL && !take_next(sink))
         return false;
@@ -126,9 +151,14 @@ static bool serve_one(sf_sink *sink)
         return true;
     }
     settle(sink, &sink->published);
-    if (sink->kind->flush != NULL && sink->flush_due_ns == INT64_MAX)
-        sink->flush_due_ns = sf_clock_monotonic_ns() + FLUSH_EVERY_NS;
+    flush_soon(sink);
     return true;
+}
+
+static bool serve(sf_sink *sink)
+{
+    bool any_raw = serve_raw(sink);
+    return serve_message(sink) || any_raw;
 }
 
 static void flush(sf_sink *sink)
@@ -151,7 +181,7 @@ static void keep_house(sf_sink *sink)
 /* Serves all that was accepted, then closes the kind's part. */
 static void finish(sf_sink *sink)
 {
-    while (serve_one(sink))
+    while (serve(sink))
         ;
     if (sink->flush_due_ns != INT64_MAX)
         flush(sink);
@@ -165,7 +195,7 @@ static void *run_thread(void *argument)
 {
     sf_sink *sink = argument;
     while (!atomic_load(&sink->stopping)) {
-        bool busy = serve_one(sink);
+        bool busy = serve(sink);
         keep_house(sink);
         if (!busy)
             sf_bell_wait(&sink->work, atomic_load(&sink->ready) ? 1000 : 10);
@@ -179,7 +209,7 @@ static bool poll_storage(void *argument)
     sf_sink *sink = argument;
     bool busy = true;
     for (int i = 0; busy && i < STORAGE_BATCH; i++)
-        busy = serve_one(sink);
+        busy = serve(sink);
     keep_house(sink);
     return busy;
 }
@@ -248,6 +278,8 @@ int sf_sink_open_kind(sf_sink **out, const sf_sink_kind *kind, const sf_sink_set
     if (status == SF_OK)
         status =
             sf_ring_open(&sink->triggers, sizeof(queued_trigger), TRIGGER_RING, SF_RING_DROP_NEWEST, error);
+    if (status == SF_OK && kind->record != NULL)
+        status = sf_raw_feed_open(&sink->raw, error);
     if (status == SF_OK)
         status = sf_bell_open(&sink->work, error);
     if (status == SF_OK)
@@ -293,6 +325,7 @@ int sf_sink_close(sf_sink *sink, sf_error *error)
     sf_bell_close(&sink->room);
     sf_ring_close(&sink->messages);
     sf_ring_close(&sink->triggers);
+    sf_raw_feed_close(sink->raw);
     int status = (int)sink->first_failure.code;
     if (status != SF_OK && error != NULL)
         *error = sink->first_failure;
@@ -302,8 +335,9 @@ int sf_sink_close(sf_sink *sink, sf_error *error)
 
 /* ---- the publishing side ----------------------------------------------------------------------- */
 
-static void wake(sf_sink *sink)
+static void wake(void *user)
 {
+    sf_sink *sink = user;
     if (sink->storage != NULL)
         sf_storage_wake(sink->storage);
     else
@@ -312,8 +346,6 @@ static void wake(sf_sink *sink)
 
 void sf_sink_publish(sf_sink *sink, sf_message *message)
 {
-    if (message->topic >= SF_TOPIC_COUNT && !sink->kind->records)
-        return;
     sf_message_keep(message);
     while (sf_ring_push(&sink->messages, &message, 1) == 0) {
         if (sink->messages.policy != SF_RING_BLOCK) {
@@ -334,6 +366,14 @@ void sf_sink_trigger(sf_sink *sink, const sf_message *trigger)
         .trigger = trigger->trigger,
     };
     sf_ring_push(&sink->triggers, &queued, 1);
+    wake(sink);
+}
+
+void sf_sink_record(sf_sink *sink, const sf_raw_batch *batch, bool wait)
+{
+    if (sink->raw == NULL || (batch->spike_count == 0 && batch->marker_count == 0))
+        return;
+    sf_raw_feed_put(sink->raw, batch, wait, wake, sink);
     wake(sink);
 }
 
@@ -359,6 +399,17 @@ void sf_sink_status_get(sf_sink *sink, sf_sink_status *status)
         .ring_size = (uint32_t)sink->messages.limit,
     };
     memcpy(status->name, sink->name, sizeof status->name);
+    if (sink->raw != NULL) {
+        sf_raw_counts raw = sf_raw_feed_count(sink->raw);
+        status->spikes = raw.spikes;
+        status->spikes_lost = raw.spikes_lost;
+        status->markers = raw.markers;
+        status->markers_lost = raw.markers_lost;
+    }
+    bool has_failed = atomic_load(&sink->has_failed);
+    snprintf(status->state, sizeof status->state, "%s", has_failed ? "failed" : "ok");
+    if (has_failed)
+        snprintf(status->note, sizeof status->note, "%.255s", sink->first_failure.text);
 }
 
 const char *sf_sink_address(sf_sink *sink)

@@ -10,6 +10,7 @@
 #include "core/message.h"
 #include "core/ring.h"
 #include "core/storage.h"
+#include "sinks/raw_feed.h"
 
 typedef enum sf_sink_encoding { SF_ENCODE_DEFAULT, SF_ENCODE_MSGPACK, SF_ENCODE_JSON } sf_sink_encoding;
 
@@ -43,11 +44,12 @@ typedef enum sf_publish_result {
 typedef struct sf_sink_kind {
     const char *type;
     bool on_storage_thread; /**< open runs there too */
-    bool records;           /**< also takes SF_TOPIC_SPIKES and SF_TOPIC_MARKERS */
     int (*open)(void **self, const sf_sink_settings *settings, const sf_stream_info *stream, sf_error *error);
     /** An sf_publish_result, or a negative status; after a failure it is called for further messages all the
      * same. */
     int (*publish)(void *self, const sf_message *message, sf_error *error);
+    /** Recorders alone: takes raw spikes and markers in order, whole or with a negative status; else NULL. */
+    int (*record)(void *self, const sf_raw_batch *batch, sf_error *error);
     int (*flush)(void *self, sf_error *error); /**< about once a second and before close; may be NULL */
     int (*close)(void *self, sf_error *error); /**< always frees */
     const char *(*address)(void *self);        /**< what was really bound or opened, for people; constant */
@@ -67,8 +69,7 @@ int sf_sink_open_kind(sf_sink **sink, const sf_sink_kind *kind, const sf_sink_se
 
 /**
  * Hands a message over (the sink keeps its own reference). One thread calls this: the window path. With the
- * policy `block` it waits while the ring is full; otherwise it never waits. Spikes and markers are passed
- * over by every kind but recorders.
+ * policy `block` it waits while the ring is full; otherwise it never waits.
  */
 void sf_sink_publish(sf_sink *sink, sf_message *message);
 
@@ -77,6 +78,14 @@ void sf_sink_publish(sf_sink *sink, sf_message *message);
  * waits, allocates or locks, whatever the policy. A trigger that finds the ring full is dropped and counted.
  */
 void sf_sink_trigger(sf_sink *sink, const sf_message *trigger);
+
+/**
+ * The front thread's own entry: raw spikes and markers for a recorder, by value and with rings of their own,
+ * served beside the messages; other kinds pass them over. With `wait` it returns once there was room, which a
+ * source that can wait allows; otherwise it never waits, allocates or locks, and what finds no room is lost
+ * and counted.
+ */
+void sf_sink_record(sf_sink *sink, const sf_raw_batch *batch, bool wait);
 
 /**
  * The run is ending: from now on a receiver that takes nothing for five seconds is given up, and what it did
@@ -88,7 +97,7 @@ bool sf_sink_ready(sf_sink *sink); /**< any thread */
 
 /**
  * Any thread. Every message accepted is, once the ring is empty, in exactly one of published, dropped and
- * failed; a failed flush counts as one more failed.
+ * failed; a failed flush counts as one more failed. `state` and `note` tell of the first failure.
  */
 void sf_sink_status_get(sf_sink *sink, sf_sink_status *status);
 const char *sf_sink_address(sf_sink *sink);

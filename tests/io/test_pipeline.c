@@ -3,6 +3,8 @@
 #include "oracle/count_oracle.h"
 #include "support/runs.h"
 
+#include "replay/recording_file.h"
+
 #include <unistd.h>
 
 /* ---- tests ---- */
@@ -149,6 +151,58 @@ static void what_does_not_fit_is_counted(void **state)
     }
     unlink(path);
     free(path);
+    sf_recording_free(&recording);
+}
+
+/* What the analysis has no room for is recorded all the same. */
+static void the_recorder_does_not_depend_on_the_analysis(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("pipeline recorder", 12);
+    sf_recording recording = test_random_recording(&random, 20000, 12, INT64_C(20000000000), 1000);
+    char *csv = test_temporary_path(".csv"), *path = test_temporary_path(".h5");
+    FILE *file = fopen(csv, "w");
+    for (size_t i = 0; i < recording.spike_count; i++)
+        fprintf(file, "e%u,%lld.%09lld\n", recording.spikes[i].unit + 1,
+                (long long)(recording.spikes[i].time_ns / 1000000000),
+                (long long)(recording.spikes[i].time_ns % 1000000000));
+    fclose(file);
+    char yaml[1024];
+    snprintf(yaml, sizeof yaml,
+             "sources: [{type: replay, recording: '%s', speed: max, ring: 65536, policy: drop-oldest}]\n"
+             "window: {length_s: 5, hop_s: 0.1}\nmine: {every: 1, delays_ms: '0:20', min_count: 2}\n"
+             "sinks: [{type: hdf5, path: '%s', ring: 1, policy: drop-oldest}]\n",
+             csv, path);
+    sf_config config = test_config(yaml);
+    test_collector *all = test_collector_new();
+    sf_pipeline_options options = {
+        .config = &config, .handoff_room = 1, .observer = {.observe = test_collect, .user = all}};
+    sf_pipeline *pipeline;
+    sf_error error = {0};
+    assert_int_equal(sf_pipeline_open(&pipeline, &options, &error), SF_OK);
+    assert_int_equal(sf_pipeline_start(pipeline, &error), SF_OK);
+    while (!sf_pipeline_wait(pipeline, 100))
+        ;
+    assert_int_equal(sf_pipeline_close(pipeline, &error), SF_OK);
+    const sf_status_message *status = test_last_status(all);
+    assert_int_equal(status->sources[0].spikes, recording.spike_count);
+    assert_int_equal(status->sources[0].dropped, 0);
+    assert_true(status->window_dropped > 0);
+    assert_int_equal(status->spikes + status->window_dropped, recording.spike_count);
+    sf_recording back;
+    assert_int_equal(sf_recording_read(&back, path, NULL, NULL, &error), SF_OK);
+    assert_int_equal(back.spike_count, recording.spike_count);
+    for (size_t i = 0; i < back.spike_count; i++)
+        assert_int_equal(back.spikes[i].time_ns, recording.spikes[i].time_ns);
+    printf("%llu of %zu spikes were not analysed, all are recorded\n",
+           (unsigned long long)status->window_dropped, recording.spike_count);
+    sf_recording_free(&back);
+    test_collector_free(all);
+    sf_config_free(&config);
+    unlink(path);
+    unlink(csv);
+    free(path);
+    free(csv);
     sf_recording_free(&recording);
 }
 
@@ -356,6 +410,7 @@ int main(void)
         cmocka_unit_test(the_same_run_twice_publishes_the_same),
         cmocka_unit_test(a_density_of_the_window_integrates_to_one),
         cmocka_unit_test(what_does_not_fit_is_counted),
+        cmocka_unit_test(the_recorder_does_not_depend_on_the_analysis),
         cmocka_unit_test(stopping_drains_and_ends),
         cmocka_unit_test(a_duration_ends_the_run_exactly),
         cmocka_unit_test(several_sources_become_one_stream),

@@ -245,12 +245,18 @@ static void fill_status(test_random *random, sf_status_message *message, const s
     message->sinks = random_list(random, sizeof *message->sinks, &message->sink_count);
     for (size_t i = 0; i < message->sink_count; i++) {
         sf_sink_status *sink = &message->sinks[i];
-        *sink = (sf_sink_status){.published = random_count(random),
+        *sink = (sf_sink_status){.spikes = random_count(random),
+                                 .spikes_lost = random_count(random),
+                                 .markers = random_count(random),
+                                 .markers_lost = random_count(random),
+                                 .published = random_count(random),
                                  .dropped = random_count(random),
                                  .failed = random_count(random),
                                  .ring_fill = (uint32_t)test_random_bits(random),
                                  .ring_size = (uint32_t)test_random_bits(random)};
         random_text(random, sink->name, sizeof sink->name);
+        random_text(random, sink->state, sizeof sink->state);
+        random_text(random, sink->note, sizeof sink->note);
     }
     static const char *const stages[SF_STATUS_STAGES] = {"merge", "watch",   "count",   "discover",
                                                          "graph", "density", "publish", "other"};
@@ -274,24 +280,6 @@ static void fill_status(test_random *random, sf_status_message *message, const s
 }
 
 /* Recorded data are in time order; the recorder's tests set the times they need. */
-static void fill_spikes(test_random *random, sf_message *message, const sf_units *units)
-{
-    message->spikes.items = random_list(random, sizeof *message->spikes.items, &message->spikes.count);
-    for (size_t i = 0; i < message->spikes.count; i++)
-        message->spikes.items[i] = (sf_spike){(int64_t)i, random_unit(random, units), (float)i};
-}
-
-static void fill_markers(test_random *random, sf_message *message)
-{
-    message->markers.items = random_list(random, sizeof *message->markers.items, &message->markers.count);
-    for (size_t i = 0; i < message->markers.count; i++) {
-        sf_marker *marker = &message->markers.items[i];
-        marker->time_ns = (int64_t)i;
-        marker->kind = SF_MARKER_TEXT;
-        random_text(random, marker->text, sizeof marker->text);
-    }
-}
-
 sf_message *test_message_random(test_random *random, sf_topic topic, const sf_units *units)
 {
     sf_message *message = sf_message_new(topic);
@@ -315,11 +303,7 @@ sf_message *test_message_random(test_random *random, sf_topic topic, const sf_un
     case SF_TOPIC_STATUS:
         fill_status(random, &message->status, units);
         break;
-    case SF_TOPIC_SPIKES:
-        fill_spikes(random, message, units);
-        break;
-    case SF_TOPIC_MARKERS:
-        fill_markers(random, message);
+    case SF_TOPIC_COUNT:
         break;
     }
     return message;

@@ -383,6 +383,12 @@ static void check_sink(const json_t *map, const sf_sink_status *sink)
     is_integer(take(&from, "failed"), (int64_t)sink->failed);
     is_integer(take(&from, "ring_fill"), sink->ring_fill);
     is_integer(take(&from, "ring_size"), sink->ring_size);
+    is_string(take(&from, "state"), sink->state);
+    is_string(take(&from, "note"), sink->note);
+    is_integer(take(&from, "spikes"), (int64_t)sink->spikes);
+    is_integer(take(&from, "spikes_lost"), (int64_t)sink->spikes_lost);
+    is_integer(take(&from, "markers"), (int64_t)sink->markers);
+    is_integer(take(&from, "markers_lost"), (int64_t)sink->markers_lost);
     all_taken(&from);
 }
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The recorder's own way in: raw spikes and markers from the front thread, which merges the sources, to the
+ * thread that writes, beside all messages and ahead of all analysis. One thread puts, one takes.
+ */
+#ifndef SF_SINKS_RAW_FEED_H
+#define SF_SINKS_RAW_FEED_H
+
+#include "core/recording.h"
+
+/** How many wait at most: a disk that hangs for a second at a million spikes a second costs none. */
+#define SF_RAW_SPIKES (1u << 20)
+#define SF_RAW_MARKERS (1u << 14)
+
+typedef struct sf_raw_feed sf_raw_feed;
+
+/** What one take yields; valid until the next. */
+typedef struct sf_raw_batch {
+    const sf_spike *spikes; /**< in stream order */
+    size_t spike_count;
+    const sf_marker *markers; /**< in time order */
+    size_t marker_count;
+} sf_raw_batch;
+
+/** Any thread; a snapshot. Everything put is, once the feed is empty, either recorded or lost. */
+typedef struct sf_raw_counts {
+    uint64_t spikes, markers; /**< recorded */
+    uint64_t spikes_lost;     /**< found no room, or came after recording had failed */
+    uint64_t markers_lost;
+} sf_raw_counts;
+
+int sf_raw_feed_open(sf_raw_feed **feed, sf_error *error);
+void sf_raw_feed_close(sf_raw_feed *feed); /**< NULL is allowed */
+
+/**
+ * Front thread. With `wait` it returns once there was room for everything (`wake` is called with `user` to
+ * have some made); otherwise it is real-time safe, and what does not fit is lost and counted.
+ */
+void sf_raw_feed_put(sf_raw_feed *feed, const sf_raw_batch *batch, bool wait, void (*wake)(void *user),
+                     void *user);
+
+/** Writing thread: false where nothing waits. Settle each batch before the next take. */
+bool sf_raw_feed_take(sf_raw_feed *feed, sf_raw_batch *batch);
+void sf_raw_feed_settle(sf_raw_feed *feed, const sf_raw_batch *batch, bool recorded);
+
+sf_raw_counts sf_raw_feed_count(const sf_raw_feed *feed);
+
+#endif
