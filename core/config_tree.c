@@ -149,18 +149,24 @@ static int put_at_index(sf_config_tree *tree, int list, size_t index, int value)
 
 /* ---- reading ---- */
 
+/* Refuses what stands at a place of the file; the sentence takes `found`. */
+static int refuse_place(sf_config_tree *tree, const yaml_mark_t *mark, const char *sentence,
+                        const char *found)
+{
+    char where[sizeof tree->error->place];
+    snprintf(where, sizeof where, "%.200s:%zu:%zu", tree->config->name, mark->line + 1, mark->column + 1);
+    return sf_fail(tree->error, SF_CONFIG, where, sentence, found);
+}
+
 static int refuse_syntax(sf_config_tree *tree, const yaml_parser_t *parser)
 {
     if (parser->error == YAML_MEMORY_ERROR)
         return sf_fail_memory(tree->error);
+    if (parser->error != YAML_READER_ERROR)
+        return refuse_place(tree, &parser->problem_mark, "is not YAML: %s", parser->problem);
     char where[sizeof tree->error->place];
-    if (parser->error == YAML_READER_ERROR) {
-        snprintf(where, sizeof where, "%.200s: byte %zu", tree->config->name, parser->problem_offset);
-        return sf_fail(tree->error, SF_CONFIG, where, "is no UTF-8 text: %s", parser->problem);
-    }
-    snprintf(where, sizeof where, "%.200s:%zu:%zu", tree->config->name, parser->problem_mark.line + 1,
-             parser->problem_mark.column + 1);
-    return sf_fail(tree->error, SF_CONFIG, where, "is not YAML: %s", parser->problem);
+    snprintf(where, sizeof where, "%.200s: byte %zu", tree->config->name, parser->problem_offset);
+    return sf_fail(tree->error, SF_CONFIG, where, "is no UTF-8 text: %s", parser->problem);
 }
 
 static int refuse_second_document(sf_config_tree *tree, yaml_parser_t *parser)
@@ -170,24 +176,86 @@ static int refuse_second_document(sf_config_tree *tree, yaml_parser_t *parser)
         return refuse_syntax(tree, parser);
     const yaml_node_t *root = yaml_document_get_root_node(&second);
     int status = SF_OK;
-    if (root != NULL) {
-        char where[sizeof tree->error->place];
-        snprintf(where, sizeof where, "%.200s:%zu:%zu", tree->config->name, root->start_mark.line + 1,
-                 root->start_mark.column + 1);
-        status = sf_fail(tree->error, SF_CONFIG, where, "a second document begins; expected one");
-    }
+    if (root != NULL)
+        status = refuse_place(tree, &root->start_mark, "a second document begins; expected one%s", "");
     yaml_document_delete(&second);
+    return status;
+}
+
+static bool start_parser(yaml_parser_t *parser, const char *yaml, size_t length)
+{
+    if (!yaml_parser_initialize(parser))
+        return false;
+    yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(parser, (const unsigned char *)yaml, length);
+    return true;
+}
+
+/* libyaml takes time in the square of the depth and of the number of anchors, so both are counted before it
+ * makes a document: no key is deeper than a few levels, and what an anchor is for, an alias, is refused. */
+enum { DEEPEST = 32, MOST_ANCHORS = 32 };
+
+typedef struct nesting {
+    unsigned depth, anchors;
+} nesting;
+
+static const char *find_excess(nesting *so_far, const yaml_event_t *event)
+{
+    const yaml_char_t *anchor = NULL;
+    switch (event->type) {
+    case YAML_SCALAR_EVENT:
+        anchor = event->data.scalar.anchor;
+        break;
+    case YAML_SEQUENCE_START_EVENT:
+        anchor = event->data.sequence_start.anchor;
+        so_far->depth++;
+        break;
+    case YAML_MAPPING_START_EVENT:
+        anchor = event->data.mapping_start.anchor;
+        so_far->depth++;
+        break;
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT:
+        so_far->depth--;
+        break;
+    default:
+        break;
+    }
+    so_far->anchors += anchor != NULL;
+    return so_far->depth > DEEPEST          ? "lists and keys more than 32 levels deep"
+           : so_far->anchors > MOST_ANCHORS ? "more than 32 anchors (&name)"
+                                            : NULL;
+}
+
+/* Leaves what is no YAML to the reading that follows, which says why. */
+static int check_nesting(sf_config_tree *tree, const char *yaml, size_t length)
+{
+    yaml_parser_t parser;
+    yaml_event_t event;
+    nesting so_far = {0};
+    int status = SF_OK;
+    if (!start_parser(&parser, yaml, length))
+        return sf_fail_memory(tree->error);
+    for (bool more = true; more && status == SF_OK && yaml_parser_parse(&parser, &event);) {
+        const char *excess = find_excess(&so_far, &event);
+        if (excess != NULL)
+            status =
+                refuse_place(tree, &event.start_mark, "found %s, expected keys as in the reference", excess);
+        more = event.type != YAML_STREAM_END_EVENT;
+        yaml_event_delete(&event);
+    }
+    yaml_parser_delete(&parser);
     return status;
 }
 
 int sf_config_tree_read(sf_config_tree *tree, const char *yaml, size_t length)
 {
     yaml_parser_t parser;
-    if (!yaml_parser_initialize(&parser))
+    int status = check_nesting(tree, yaml, length);
+    if (status != SF_OK)
+        return status;
+    if (!start_parser(&parser, yaml, length))
         return sf_fail_memory(tree->error);
-    yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&parser, (const unsigned char *)yaml, length);
-    int status = SF_OK;
     if (!yaml_parser_load(&parser, &tree->document))
         status = refuse_syntax(tree, &parser);
     else if (yaml_document_get_root_node(&tree->document) != NULL)

@@ -128,6 +128,8 @@ int sf_hdf_open_file(hid_t *file, bool *live, const char *path, sf_error *error)
 
 /* ---- objects ---- */
 
+#define LONGEST_NAME 255
+
 static herr_t refuse_external_link(const char *parent_file, const char *parent_group, const char *child_file,
                                    const char *child_object, unsigned *flags, hid_t access, void *user)
 {
@@ -190,24 +192,27 @@ bool sf_hdf_is_group(hid_t at, const char *path)
     return has_type(at, path, H5I_GROUP);
 }
 
+typedef struct member_visit {
+    int (*visit)(void *context, hid_t group, const char *name);
+    void *context;
+    int result;
+} member_visit;
+
+static herr_t visit_member(hid_t group, const char *name, const H5L_info_t *info, void *user)
+{
+    (void)info;
+    member_visit *to = user;
+    if (strlen(name) <= LONGEST_NAME)
+        to->result = to->visit(to->context, group, name);
+    return to->result != 0;
+}
+
+/* In one pass: to ask for names by their number looks through all of them for each. */
 int sf_hdf_each_member(hid_t group, int (*visit)(void *, hid_t, const char *), void *context)
 {
-    H5G_info_t info;
-    if (H5Gget_info(group, &info) < 0)
-        return 0;
-    for (hsize_t i = 0; i < info.nlinks; i++) {
-        char name[256];
-        ssize_t length =
-            H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, sizeof name, H5P_DEFAULT);
-        if (length < 0)
-            return 0;
-        if ((size_t)length >= sizeof name)
-            continue;
-        int result = visit(context, group, name);
-        if (result != 0)
-            return result;
-    }
-    return 0;
+    member_visit to = {.visit = visit, .context = context};
+    H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_member, &to);
+    return to.result;
 }
 
 /* ---- text ---- */
@@ -266,17 +271,49 @@ static char *copy_text(const char *text, size_t size)
     return copy;
 }
 
-/* Values may take this many times more bytes than the file stores for them, which is the most deflate can do;
- * a few megabytes are taken without asking. */
+/* Values may take this many times more bytes than the file stores for them, which is the most deflate can do,
+ * and so many times more than the whole file, which recordings never come near: a small file cannot ask for
+ * much. A few megabytes are taken without asking. */
 #define MOST_COMPRESSION 1100
+#define MOST_OF_FILE 32
 #define ALWAYS_TAKEN (1 << 24)
+
+static hsize_t times(hsize_t bytes, hsize_t factor)
+{
+    return bytes < SIZE_MAX / factor ? bytes * factor : SIZE_MAX;
+}
+
+/* The most bytes that the values of a dataset may take in memory. */
+static hsize_t most_bytes(hid_t dataset)
+{
+    hsize_t file_bytes = 0, stored = times(H5Dget_storage_size(dataset), MOST_COMPRESSION);
+    hid_t file = H5Iget_file_id(dataset);
+    H5Fget_filesize(file, &file_bytes);
+    sf_hdf_close(file);
+    hsize_t most = times(file_bytes, MOST_OF_FILE);
+    most = most < stored ? most : stored;
+    return most > ALWAYS_TAKEN ? most : ALWAYS_TAKEN;
+}
+
+/* Bytes of a chunk, which are taken at once for a single value of it; 0 without chunks. */
+static hsize_t chunk_bytes(hid_t dataset, size_t size)
+{
+    hsize_t sizes[H5S_MAX_RANK], bytes = size;
+    hid_t creation = H5Dget_create_plist(dataset);
+    int rank = creation >= 0 && H5Pget_layout(creation) == H5D_CHUNKED
+                   ? H5Pget_chunk(creation, H5S_MAX_RANK, sizes)
+                   : 0;
+    sf_hdf_close(creation);
+    for (int i = 0; i < rank; i++)
+        bytes = times(bytes, sizes[i] > 0 ? sizes[i] : 1);
+    return rank > 0 ? bytes : 0;
+}
 
 /* True where the values that the shape promises can be in the file. */
 static bool is_stored(hid_t dataset, hsize_t count, size_t size)
 {
-    hsize_t most = H5Dget_storage_size(dataset);
-    most = most < SIZE_MAX / MOST_COMPRESSION ? most * MOST_COMPRESSION : SIZE_MAX;
-    return size > 0 && count <= (most > ALWAYS_TAKEN ? most : ALWAYS_TAKEN) / size;
+    hsize_t most = most_bytes(dataset);
+    return size > 0 && count <= most / size;
 }
 
 /* True where raw data are in this very file. */
@@ -376,30 +413,36 @@ bool sf_hdf_attribute_begins(hid_t object, const char *name, const char *beginni
     return begins;
 }
 
+typedef struct attribute_visit {
+    int (*visit)(void *context, const char *name, const char *text);
+    void *context;
+    int result;
+} attribute_visit;
+
+static herr_t visit_attribute(hid_t object, const char *name, const H5A_info_t *info, void *user)
+{
+    (void)info;
+    attribute_visit *to = user;
+    source from;
+    if (!source_open(&from, H5Aopen(object, name, H5P_DEFAULT), true))
+        return 0;
+    sf_text text = {0};
+    sf_text_append(&text, "", 0);
+    if (first_text(&from, &text) && !text.failed)
+        to->result = to->visit(to->context, name, text.data);
+    else if (text.failed)
+        to->result = SF_NO_MEMORY;
+    sf_text_free(&text);
+    source_close(&from);
+    return to->result != 0;
+}
+
+/* In one pass: to open attributes by their number sorts all of them for each. */
 int sf_hdf_each_attribute(hid_t object, int (*visit)(void *, const char *, const char *), void *context)
 {
-    for (hsize_t i = 0;; i++) {
-        hid_t attribute =
-            H5Aopen_by_idx(object, ".", H5_INDEX_NAME, H5_ITER_INC, i, H5P_DEFAULT, H5P_DEFAULT);
-        char name[256];
-        source from;
-        if (attribute < 0)
-            return 0;
-        bool named = H5Aget_name(attribute, sizeof name, name) >= 0;
-        if (!source_open(&from, attribute, true))
-            continue;
-        sf_text text = {0};
-        sf_text_append(&text, "", 0);
-        int result = 0;
-        if (named && first_text(&from, &text) && !text.failed)
-            result = visit(context, name, text.data);
-        else if (text.failed)
-            result = SF_NO_MEMORY;
-        sf_text_free(&text);
-        source_close(&from);
-        if (result != 0)
-            return result;
-    }
+    attribute_visit to = {.visit = visit, .context = context};
+    H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_attribute, &to);
+    return to.result;
 }
 
 /* Opens a dataset; anything else at that path counts as missing. */
@@ -434,6 +477,11 @@ static int check_length(const source *from, const char *path, const char *place,
         return sf_fail(error, SF_DATA, place,
                        "%s is damaged: its shape says %lld values and it stores %llu bytes", path,
                        (long long)count, (unsigned long long)H5Dget_storage_size(from->object));
+    hsize_t chunk = chunk_bytes(from->object, H5Tget_size(from->type));
+    if (count > 0 && chunk > most_bytes(from->object))
+        return sf_fail(error, SF_DATA, place,
+                       "%s is damaged: it is in chunks of %llu bytes and stores %llu bytes", path,
+                       (unsigned long long)chunk, (unsigned long long)H5Dget_storage_size(from->object));
     *length = (size_t)count;
     return SF_OK;
 }

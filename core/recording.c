@@ -37,6 +37,11 @@ int sf_recording_set_metadata(sf_recording *recording, const char *key, const ch
             return SF_OK;
         }
     }
+    if (recording->metadata_count == SF_MOST_METADATA) {
+        sf_free(copy);
+        return sf_fail(error, SF_DATA, recording->path,
+                       "holds more than %d entries of metadata, expected fewer", SF_MOST_METADATA);
+    }
     sf_metadata_entry *grown =
         sf_resize(recording->metadata, recording->metadata_count + 1, sizeof *recording->metadata);
     if (grown != NULL)

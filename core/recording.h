@@ -50,6 +50,9 @@ typedef struct sf_recording {
 
 void sf_recording_free(sf_recording *recording);
 
+/** More entries than any recording has: SF_DATA. */
+#define SF_MOST_METADATA 4096
+
 /** Copies key and value; an entry with the same key is replaced. */
 int sf_recording_set_metadata(sf_recording *recording, const char *key, const char *value, sf_error *error);
 const char *sf_recording_metadata(const sf_recording *recording, const char *key);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Edge lists (.el): a line `from to` or `from to weight` for every directed edge, `#` or `%` for comments.
  * Ids are vertices counted from 0; a comment `# Nodes: N ...` says that there are vertices up to N - 1, edges
- * or not. Where an id needs more than 32 bits, as those of segmented neurons do, ids are names: the vertices
- * are the ids that occur, in ascending order. */
+ * or not. Where an id is greater than a file of this length can have vertices, as those of segmented neurons
+ * are, ids are names: the vertices are the ids that occur, in ascending order. */
 #include "graph/file.h"
 #include "graph/scan.h"
 
@@ -15,12 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_ID (SF_NO_VERTEX - 2) /* of a vertex that is one itself */
-
 typedef struct reader {
     sf_edge_list *list;
     sf_scan scan;
-    bool wide;     /* an id is greater than MOST_ID */
+    size_t file_bytes;
+    bool wide;     /* an id is greater than that of any vertex of such a file */
     uint64_t *ids; /* of the vertices, ascending; NULL: an id is its vertex */
     size_t id_count, id_capacity;
 } reader;
@@ -45,27 +44,34 @@ static bool detect(const char *start, size_t size)
     return false;
 }
 
-static void read_comment(sf_edge_list *list, sf_scan *scan)
+static int read_comment(reader *r, sf_error *error)
 {
     uint64_t nodes;
-    if (sf_scan_word(scan) && sf_scan_word(scan) && strcmp(scan->word, "Nodes:") == 0 &&
-        sf_scan_uint(scan, "", 0, MOST_ID + 1, &nodes, NULL) == SF_OK && nodes > list->vertex_count)
-        list->vertex_count = (uint32_t)nodes;
+    if (!sf_scan_word(&r->scan) || !sf_scan_word(&r->scan) || strcmp(r->scan.word, "Nodes:") != 0 ||
+        sf_scan_uint(&r->scan, "", 0, UINT64_MAX, &nodes, NULL) != SF_OK || nodes <= r->list->vertex_count)
+        return SF_OK;
+    int status = sf_scan_check_vertices(&r->scan, nodes, r->file_bytes, error);
+    if (status == SF_OK)
+        r->list->vertex_count = (uint32_t)nodes;
+    return status;
 }
 
-/* Goes to the next line that is no comment; false at the end. */
-static bool next_edge(reader *r)
+/* Goes to the next line that is no comment; *found is false at the end. */
+static int next_edge(reader *r, bool *found, sf_error *error)
 {
-    while (sf_scan_line(&r->scan)) {
+    int status = SF_OK;
+    *found = false;
+    while (status == SF_OK && sf_scan_line(&r->scan)) {
         sf_scan ahead = r->scan;
         if (!sf_scan_word(&ahead))
             continue;
-        if (!is_comment(&ahead))
-            return true;
+        *found = !is_comment(&ahead);
+        if (*found)
+            return SF_OK;
         if (!r->wide)
-            read_comment(r->list, &r->scan);
+            status = read_comment(r, error);
     }
-    return false;
+    return status;
 }
 
 static int read_ids(reader *r, uint64_t ids[2], sf_error *error)
@@ -86,17 +92,19 @@ static int compare_ids(const void *first, const void *second)
 
 static int collect_ids(reader *r, sf_error *error)
 {
-    while (next_edge(r)) {
+    bool found;
+    int status;
+    while ((status = next_edge(r, &found, error)) == SF_OK && found) {
         void *ids = r->ids;
         if (sf_reserve(&ids, &r->id_capacity, r->id_count + 2, sizeof *r->ids) != 0)
             return sf_fail_memory(error);
         r->ids = ids;
-        int status = read_ids(r, r->ids + r->id_count, error);
+        status = read_ids(r, r->ids + r->id_count, error);
         if (status != SF_OK)
             return status;
         r->id_count += 2;
     }
-    return SF_OK;
+    return status;
 }
 
 static int name_vertices(reader *r, sf_error *error)
@@ -161,10 +169,13 @@ static int read_edge(reader *r, const uint64_t ids[2], sf_error *error)
 /* All edges, or those before the first that shows that ids are wide. */
 static int read_edges(reader *r, sf_error *error)
 {
-    while (next_edge(r)) {
+    uint64_t most = sf_graph_most_vertices(r->file_bytes);
+    bool found;
+    int status;
+    while ((status = next_edge(r, &found, error)) == SF_OK && found) {
         uint64_t ids[2];
-        int status = read_ids(r, ids, error);
-        r->wide = r->wide || (status == SF_OK && (ids[0] > MOST_ID || ids[1] > MOST_ID));
+        status = read_ids(r, ids, error);
+        r->wide = r->wide || (status == SF_OK && (ids[0] >= most || ids[1] >= most));
         if (r->wide && r->ids == NULL)
             return SF_OK;
         if (status == SF_OK)
@@ -172,7 +183,7 @@ static int read_edges(reader *r, sf_error *error)
         if (status != SF_OK)
             return status;
     }
-    return SF_OK;
+    return status;
 }
 
 /* Once more from the start, with the ids as names. */
@@ -194,7 +205,7 @@ static int read_wide(reader *r, sf_scan start, sf_error *error)
 static int parse(sf_edge_list *list, const char *path, const char *text, size_t size, sf_error *error)
 {
     const sf_scan start = sf_scan_start(path, text, size);
-    reader r = {.list = list, .scan = start};
+    reader r = {.list = list, .scan = start, .file_bytes = size};
     list->directed = true;
     int status = read_edges(&r, error);
     if (status == SF_OK && r.wide)

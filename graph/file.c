@@ -5,6 +5,7 @@
 #include "core/file.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -160,6 +161,23 @@ int sf_graph_write(const sf_csr *csr, const char *path, sf_error *error)
         status = sf_file_write(&text, path, error);
     sf_text_free(&text);
     return status;
+}
+
+uint64_t sf_graph_most_vertices(uint64_t file_bytes)
+{
+    uint64_t most = (UINT64_C(1) << 20) + file_bytes;
+    return most < SF_NO_VERTEX - 1 ? most : SF_NO_VERTEX - 1;
+}
+
+int sf_graph_check_vertices(uint64_t vertices, uint64_t file_bytes, const char *place, sf_error *error)
+{
+    uint64_t most = sf_graph_most_vertices(file_bytes);
+    if (vertices <= most)
+        return SF_OK;
+    return sf_fail(error, SF_DATA, place,
+                   "declares %" PRIu64 " vertices, expected at most %" PRIu64 " in a file of %" PRIu64
+                   " bytes: nearly all of them would have no edge",
+                   vertices, most, file_bytes);
 }
 
 void sf_graph_print_line(sf_text *out, const char *name)

@@ -43,6 +43,16 @@ int sf_graph_check_ending(const char *path, sf_error *error);
 /** Writes by the ending of the name. SF_USAGE, SF_CANNOT_CREATE, SF_IO. */
 int sf_graph_write(const sf_csr *csr, const char *path, sf_error *error);
 
+/**
+ * Most vertices that a file of so many bytes may ask for by a number alone. Every vertex with an edge takes
+ * more than a byte, and files of up to a million isolated ones are let through; so memory stays in proportion
+ * to the file, whatever it says.
+ */
+uint64_t sf_graph_most_vertices(uint64_t file_bytes);
+
+/** SF_DATA with a sentence where a file declares more vertices than that. */
+int sf_graph_check_vertices(uint64_t vertices, uint64_t file_bytes, const char *place, sf_error *error);
+
 /** Appends a name with control characters turned into spaces, so that it stays on its line. */
 void sf_graph_print_line(sf_text *out, const char *name);
 

@@ -14,8 +14,23 @@
 
 typedef enum owner { OF_OTHER, OF_NODES, OF_EDGES, OF_BOTH } owner;
 
+/* Where in the file the reader is. An element of GraphML that a place does not expect is refused, and
+ * anything else is passed over with all that is in it: what stands inside <data> cannot change what the data
+ * belong to. */
+typedef enum where {
+    BEFORE, /* nothing is open */
+    IN_FILE,
+    IN_KEY,
+    IN_DEFAULT,
+    IN_GRAPH,
+    IN_NODE,
+    IN_EDGE,
+    IN_DATA,
+    DEEPEST = 8 /* more than can be open at once */
+} where;
+
 typedef struct key {
-    char *id, *name;
+    char *name;
     owner owner;
     bool is_text, is_name;
     size_t column, edge_column; /* edge_column: the second one of a key for all */
@@ -28,18 +43,26 @@ typedef struct reader {
     sf_edge_list *list;
     sf_error *error;
     int status;
+    size_t most_cells; /* of all columns: what a file of this length may ask for */
     key *keys;
-    size_t key_count, key_capacity;
-    sf_words ids;  /* of nodes, numbered as vertices */
-    size_t *lines; /* where an edge named a node first; 0 once the node was declared */
+    size_t key_capacity;
+    sf_words key_ids; /* numbered as keys */
+    sf_words ids;     /* of nodes, numbered as vertices */
+    size_t *lines;    /* where an edge named a node first; 0 once the node was declared */
     size_t line_capacity;
-    bool in_graph, seen_graph;
-    owner element; /* what data belongs to */
-    size_t row;
-    key *data; /* the key of the <data> or <default> that is open, else NULL */
-    bool is_default;
+    where open[DEEPEST]; /* the elements that are open, from BEFORE on */
+    size_t depth;
+    size_t passed; /* how many elements are open in the innermost place and passed over */
+    bool seen_graph;
+    size_t row; /* of the node or edge that is open */
+    key *data;  /* the key of the <data> that is open; NULL where they are the graph's own */
     sf_text text;
 } reader;
+
+/* A cell is one value of one key for one node or edge. The shortest node, <node id=""/>, with fifty keys, and
+ * small files with many keys of which each node gives few. */
+#define CELLS_OF_A_BYTE 4
+#define ALWAYS_CELLS (1 << 22)
 
 static void fail(reader *r, int status)
 {
@@ -72,7 +95,33 @@ static const char *attribute(const char **attributes, const char *name)
     return NULL;
 }
 
+static where here(const reader *r)
+{
+    return r->open[r->depth];
+}
+
+static where outside(const reader *r)
+{
+    return r->open[r->depth - 1];
+}
+
 /* ---- nodes */
+
+/* Every key of nodes has a cell for every node, given or not. */
+static bool cells_fit(reader *r)
+{
+    const sf_edge_list *list = r->list;
+    double cells = (double)list->vertex_columns.count * list->vertex_count +
+                   (double)list->edge_columns.count * (double)list->edge_count;
+    if (cells <= (double)r->most_cells)
+        return true;
+    char found[128];
+    snprintf(found, sizeof found, "%zu keys of nodes and %zu of edges for %u nodes and %zu edges",
+             list->vertex_columns.count, list->edge_columns.count, list->vertex_count, list->edge_count);
+    refuse(r, current_line(r), "found %s, expected a table that a file of this length can fill: fewer keys",
+           found);
+    return false;
+}
 
 /* The vertex of an id, made where it is new; SF_NO_VERTEX after a failure. */
 static uint32_t intern(reader *r, const char *id)
@@ -87,6 +136,8 @@ static uint32_t intern(reader *r, const char *id)
     int status = sf_words_add(&r->ids, id, &vertex, r->error);
     if (status == SF_OK && vertex == count) {
         r->lines[vertex] = current_line(r);
+        if (!cells_fit(r))
+            return SF_NO_VERTEX;
         status = sf_edge_list_add_named(r->list, id, r->error);
     }
     if (status == SF_OK)
@@ -110,7 +161,6 @@ static void start_node(reader *r, const char **attributes)
         return;
     }
     r->lines[vertex] = 0;
-    r->element = OF_NODES;
     r->row = vertex;
 }
 
@@ -133,8 +183,9 @@ static void start_edge(reader *r, const char **attributes)
     uint32_t head = tail != SF_NO_VERTEX ? intern(r, to) : SF_NO_VERTEX;
     if (head == SF_NO_VERTEX)
         return;
+    if (!cells_fit(r))
+        return;
     r->row = r->list->edge_count;
-    r->element = OF_EDGES;
     if (sf_edge_list_add(r->list, tail, head, r->error) != SF_OK)
         fail_memory(r);
 }
@@ -143,10 +194,8 @@ static void start_edge(reader *r, const char **attributes)
 
 static key *find_key(reader *r, const char *id)
 {
-    for (size_t i = 0; id != NULL && i < r->key_count; i++)
-        if (strcmp(r->keys[i].id, id) == 0)
-            return &r->keys[i];
-    return NULL;
+    uint32_t number = id != NULL ? sf_words_find(&r->key_ids, id) : SF_NO_WORD;
+    return number != SF_NO_WORD ? &r->keys[number] : NULL;
 }
 
 static owner owner_of(const char *kind)
@@ -160,9 +209,8 @@ static void start_key(reader *r, const char **attributes)
 {
     const char *id = attribute(attributes, "id"), *name = attribute(attributes, "attr.name");
     const char *type = attribute(attributes, "attr.type");
-    const char *wrong = r->seen_graph || r->data != NULL
-                            ? "the key '%s' is declared too late: keys stand before the graph"
-                        : id == NULL              ? "a key without an id%s"
+    const char *wrong = r->seen_graph ? "the key '%s' is declared too late: keys stand before the graph"
+                        : id == NULL  ? "a key without an id%s"
                         : find_key(r, id) != NULL ? "a second key with the id '%s'"
                                                   : NULL;
     if (wrong != NULL) {
@@ -170,18 +218,17 @@ static void start_key(reader *r, const char **attributes)
         return;
     }
     void *keys = r->keys;
-    if (sf_reserve(&keys, &r->key_capacity, r->key_count + 1, sizeof *r->keys) != 0) {
+    uint32_t number;
+    if (sf_reserve(&keys, &r->key_capacity, r->key_ids.count + 1, sizeof *r->keys) != 0) {
         fail_memory(r);
         return;
     }
     r->keys = keys;
-    key *added = &r->keys[r->key_count];
-    *added = (key){.id = sf_copy_string(id),
-                   .name = sf_copy_string(name != NULL ? name : id),
-                   .owner = owner_of(attribute(attributes, "for")),
+    key *added = &r->keys[r->key_ids.count];
+    *added = (key){.owner = owner_of(attribute(attributes, "for")),
                    .is_text = type == NULL || strcmp(type, "string") == 0};
-    r->key_count++;
-    if (added->id == NULL || added->name == NULL) {
+    if (sf_words_add(&r->key_ids, id, &number, r->error) != SF_OK ||
+        (added->name = sf_copy_string(name != NULL ? name : id)) == NULL) {
         fail_memory(r);
         return;
     }
@@ -198,15 +245,15 @@ static void start_key(reader *r, const char **attributes)
 static void start_data(reader *r, const char **attributes)
 {
     const char *id = attribute(attributes, "key");
-    r->data = find_key(r, id);
-    if (r->element == OF_OTHER)
-        r->data = NULL; /* data of the graph itself */
-    else if (r->data == NULL)
-        refuse(r, current_line(r), "data of the key '%s', which no <key> declares", id != NULL ? id : "");
-    else if ((r->data->owner & r->element) == 0)
-        refuse(r, current_line(r), "data of the key '%s', which is declared for other elements", id);
-    r->is_default = false;
+    owner element = outside(r) == IN_NODE ? OF_NODES : outside(r) == IN_EDGE ? OF_EDGES : OF_OTHER;
+    r->data = element != OF_OTHER ? find_key(r, id) : NULL;
     sf_text_clear(&r->text);
+    if (element == OF_OTHER)
+        return; /* data of the graph itself */
+    if (r->data == NULL)
+        refuse(r, current_line(r), "data of the key '%s', which no <key> declares", id != NULL ? id : "");
+    else if ((r->data->owner & element) == 0)
+        refuse(r, current_line(r), "data of the key '%s', which is declared for other elements", id);
 }
 
 /* As XML has numbers and truth values, and Python writes them; NaN is no value. */
@@ -258,30 +305,38 @@ static void rename_vertex(reader *r, size_t vertex, const char *name)
     r->list->names[vertex] = copy;
 }
 
+/* The text of the <data> or <default> that ends; NULL after a failure. */
+static char *whole_text(reader *r)
+{
+    sf_text_append(&r->text, "", 0);
+    if (r->text.failed)
+        fail_memory(r);
+    return r->text.failed ? NULL : r->text.data;
+}
+
 static void end_data(reader *r)
 {
-    key *k = r->data;
-    r->data = NULL;
-    if (k == NULL || r->status != SF_OK)
+    char *text = r->data != NULL ? whole_text(r) : NULL;
+    if (text == NULL)
         return;
-    sf_text_append(&r->text, "", 0);
-    if (r->text.failed) {
-        fail_memory(r);
-        return;
-    }
-    char *text = r->text.data;
-    if (r->is_default) {
-        sf_free(k->otherwise);
-        k->otherwise = sf_copy_string(text);
-        if (k->otherwise == NULL)
-            fail_memory(r);
-    } else if (r->element == OF_NODES && k->is_name) {
+    if (outside(r) == IN_EDGE)
+        set_value(r, r->data, &r->list->edge_columns, r->data->edge_column, r->row, text);
+    else if (r->data->is_name)
         rename_vertex(r, r->row, text);
-    } else if (r->element == OF_NODES) {
-        set_value(r, k, &r->list->vertex_columns, k->column, r->row, text);
-    } else {
-        set_value(r, k, &r->list->edge_columns, k->edge_column, r->row, text);
-    }
+    else
+        set_value(r, r->data, &r->list->vertex_columns, r->data->column, r->row, text);
+}
+
+static void end_default(reader *r)
+{
+    key *k = &r->keys[r->key_ids.count - 1];
+    const char *text = whole_text(r);
+    if (text == NULL)
+        return;
+    sf_free(k->otherwise);
+    k->otherwise = sf_copy_string(text);
+    if (k->otherwise == NULL)
+        fail_memory(r);
 }
 
 static void fill_column(reader *r, const key *k, sf_columns *columns, size_t index)
@@ -293,7 +348,7 @@ static void fill_column(reader *r, const key *k, sf_columns *columns, size_t ind
 
 static void fill_defaults(reader *r)
 {
-    for (size_t i = 0; i < r->key_count && r->status == SF_OK; i++) {
+    for (size_t i = 0; i < r->key_ids.count && r->status == SF_OK; i++) {
         const key *k = &r->keys[i];
         if (k->otherwise != NULL && (k->owner & OF_NODES) != 0 && !k->is_name)
             fill_column(r, k, &r->list->vertex_columns, k->column);
@@ -307,65 +362,133 @@ static void fill_defaults(reader *r)
 static void start_graph(reader *r, const char **attributes)
 {
     const char *kind = attribute(attributes, "edgedefault");
-    if (r->in_graph || r->seen_graph)
+    if (r->seen_graph)
         refuse(r, current_line(r), "found a%s graph, expected one graph without graphs inside",
-               r->in_graph ? " nested" : " second");
+               outside(r) == IN_FILE ? " second" : " nested");
     else if (kind == NULL || (strcmp(kind, "directed") != 0 && strcmp(kind, "undirected") != 0))
         refuse(r, current_line(r), "the graph has edgedefault=\"%s\", expected directed or undirected",
                kind != NULL ? kind : "");
     else
         r->list->directed = strcmp(kind, "directed") == 0;
-    r->in_graph = r->seen_graph = true;
+    r->seen_graph = true;
 }
 
-static const char *local_name(const char *name)
+static void start_default(reader *r, const char **attributes)
 {
-    const char *bar = strrchr(name, '|');
-    return bar != NULL ? bar + 1 : name;
+    (void)attributes;
+    sf_text_clear(&r->text);
+}
+
+static void start_file(reader *r, const char **attributes)
+{
+    (void)r, (void)attributes;
+}
+
+static void refuse_element(reader *r, const char **attributes)
+{
+    (void)attributes;
+    refuse(r, current_line(r), "found a <hyperedge> or a <port>%s, expected nodes and plain edges", "");
+}
+
+/* Each element where it may stand, and what begins and ends with it. */
+static const struct element {
+    const char *name;
+    where within, place;
+    void (*start)(reader *r, const char **attributes);
+    void (*end)(reader *r);
+} elements[] = {
+    {"graphml", BEFORE, IN_FILE, start_file, NULL},
+    {"key", IN_FILE, IN_KEY, start_key, NULL},
+    {"default", IN_KEY, IN_DEFAULT, start_default, end_default},
+    {"graph", IN_FILE, IN_GRAPH, start_graph, NULL},
+    {"graph", IN_NODE, IN_GRAPH, start_graph, NULL},
+    {"graph", IN_EDGE, IN_GRAPH, start_graph, NULL},
+    {"graph", IN_GRAPH, IN_GRAPH, start_graph, NULL},
+    {"key", IN_GRAPH, IN_KEY, start_key, NULL},
+    {"node", IN_GRAPH, IN_NODE, start_node, NULL},
+    {"edge", IN_GRAPH, IN_EDGE, start_edge, NULL},
+    {"data", IN_GRAPH, IN_DATA, start_data, end_data},
+    {"data", IN_NODE, IN_DATA, start_data, end_data},
+    {"data", IN_EDGE, IN_DATA, start_data, end_data},
+    {"hyperedge", IN_GRAPH, IN_GRAPH, refuse_element, NULL},
+    {"port", IN_NODE, IN_NODE, refuse_element, NULL},
+};
+
+enum { ELEMENTS = sizeof elements / sizeof elements[0] };
+
+static const char *const place_names[] = {
+    [IN_FILE] = "<graphml>", [IN_KEY] = "<key>",   [IN_DEFAULT] = "<default>", [IN_GRAPH] = "<graph>",
+    [IN_NODE] = "<node>",    [IN_EDGE] = "<edge>", [IN_DATA] = "<data>",       [BEFORE] = "nothing"};
+
+/* The name of an element of GraphML, or NULL for one that editors add under a namespace of their own. */
+static const char *own_name(const char *qualified)
+{
+    const char *bar = strrchr(qualified, '|');
+    if (bar == NULL)
+        return qualified;
+    const char *found = strstr(qualified, "graphml");
+    return found != NULL && found < bar ? bar + 1 : NULL;
 }
 
 static void on_start(void *user, const char *qualified, const char **attributes)
 {
     reader *r = user;
-    const char *name = local_name(qualified);
+    const char *name = own_name(qualified);
+    bool known = false;
     if (r->status != SF_OK)
         return;
-    if (strcmp(name, "key") == 0) {
-        start_key(r, attributes);
-    } else if (strcmp(name, "default") == 0 && r->key_count > 0 && !r->seen_graph) {
-        r->data = &r->keys[r->key_count - 1];
-        r->is_default = true;
-        sf_text_clear(&r->text);
-    } else if (strcmp(name, "graph") == 0) {
-        start_graph(r, attributes);
-    } else if (r->in_graph && strcmp(name, "node") == 0) {
-        start_node(r, attributes);
-    } else if (r->in_graph && strcmp(name, "edge") == 0) {
-        start_edge(r, attributes);
-    } else if (r->in_graph && strcmp(name, "data") == 0) {
-        start_data(r, attributes);
-    } else if (strcmp(name, "hyperedge") == 0 || strcmp(name, "port") == 0) {
-        refuse(r, current_line(r), "found a <%s>, expected nodes and plain edges", name);
+    for (size_t i = 0; r->passed == 0 && name != NULL && i < ELEMENTS; i++) {
+        const struct element *e = &elements[i];
+        bool same = strcmp(name, e->name) == 0;
+        known = known || same;
+        if (same && e->within == here(r)) {
+            r->open[++r->depth] = e->place;
+            e->start(r, attributes);
+            return;
+        }
+    }
+    r->passed++;
+    if (known) {
+        char found[64];
+        snprintf(found, sizeof found, "<%s> inside %s", name, place_names[here(r)]);
+        refuse(r, current_line(r), "found %s, where GraphML has none", found);
     }
 }
 
 static void on_end(void *user, const char *qualified)
 {
+    (void)qualified;
     reader *r = user;
-    const char *name = local_name(qualified);
-    if (strcmp(name, "data") == 0 || strcmp(name, "default") == 0)
-        end_data(r);
-    else if (strcmp(name, "node") == 0 || strcmp(name, "edge") == 0)
-        r->element = OF_OTHER;
-    else if (strcmp(name, "graph") == 0)
-        r->in_graph = false;
+    if (r->status != SF_OK)
+        return;
+    if (r->passed > 0) {
+        r->passed--;
+        return;
+    }
+    for (size_t i = 0; i < ELEMENTS; i++)
+        if (elements[i].place == here(r) && elements[i].end != NULL) {
+            elements[i].end(r);
+            break;
+        }
+    r->depth--;
 }
 
+/* Text inside an element inside <data> counts: the labels of some editors are so wrapped. */
 static void on_text(void *user, const char *text, int length)
 {
     reader *r = user;
-    if (r->data != NULL && r->status == SF_OK)
+    if ((here(r) == IN_DATA || here(r) == IN_DEFAULT) && r->status == SF_OK)
         sf_text_append(&r->text, text, (size_t)length);
+}
+
+/* An entity can make a short file a long text, and no graph needs one. */
+static void on_entity(void *user, const char *name, int is_parameter, const char *value, int length,
+                      const char *base, const char *system, const char *public, const char *notation)
+{
+    (void)is_parameter, (void)value, (void)length, (void)base, (void)system, (void)public, (void)notation;
+    reader *r = user;
+    if (r->status == SF_OK)
+        refuse(r, current_line(r), "declares the entity '%s', expected the text of a graph itself", name);
 }
 
 /* ---- the whole */
@@ -413,12 +536,12 @@ static void free_reader(reader *r)
 {
     sf_words_free(&r->ids);
     sf_free(r->lines);
-    for (size_t i = 0; i < r->key_count; i++) {
-        sf_free(r->keys[i].id);
+    for (size_t i = 0; i < r->key_ids.count; i++) {
         sf_free(r->keys[i].name);
         sf_free(r->keys[i].otherwise);
     }
     sf_free(r->keys);
+    sf_words_free(&r->key_ids);
     sf_text_free(&r->text);
     if (r->parser != NULL)
         XML_ParserFree(r->parser);
@@ -427,13 +550,15 @@ static void free_reader(reader *r)
 int sf_graphml_parse(sf_edge_list *list, const char *path, const char *text, size_t size, sf_error *error)
 {
     static const XML_Memory_Handling_Suite memory = {allocate, reallocate, sf_free};
-    reader r = {.path = path, .list = list, .error = error, .element = OF_OTHER};
+    reader r = {.path = path, .list = list, .error = error, .open = {BEFORE}};
+    r.most_cells = size < ALWAYS_CELLS / CELLS_OF_A_BYTE ? ALWAYS_CELLS : size * CELLS_OF_A_BYTE;
     r.parser = XML_ParserCreate_MM(NULL, &memory, "|");
     if (r.parser == NULL)
         return sf_fail_memory(error);
     XML_SetUserData(r.parser, &r);
     XML_SetElementHandler(r.parser, on_start, on_end);
     XML_SetCharacterDataHandler(r.parser, on_text);
+    XML_SetEntityDeclHandler(r.parser, on_entity);
     if (feed(&r, text, size) == SF_OK) {
         if (!r.seen_graph)
             refuse(&r, current_line(&r), "there is no <graph>%s", "");

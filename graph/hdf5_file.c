@@ -307,7 +307,11 @@ static int read_vertices(sf_edge_list *list, hid_t file, const char *path, sf_er
         return sf_fail(error, SF_DATA, path, "the graph has no group /vertices");
     hid_t group = sf_hdf_open(file, "vertices");
     uint64_t count = 0;
+    hsize_t file_bytes = 0;
+    H5Fget_filesize(file, &file_bytes);
     int status = read_number(group, "count", SF_NO_VERTEX - 1, &count, path, error);
+    if (status == SF_OK)
+        status = sf_graph_check_vertices(count, file_bytes, path, error);
     if (status == SF_OK)
         status = sf_hdf_is_dataset(group, "name") ? read_names(list, group, count, path, error)
                                                   : sf_edge_list_set_vertices(list, (uint32_t)count, error);

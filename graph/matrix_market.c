@@ -71,7 +71,7 @@ static int read_banner(sf_scan *scan, header *head, sf_error *error)
 }
 
 /* The size line stands after comments and blank lines. */
-static int read_size(sf_scan *scan, header *head, sf_error *error)
+static int read_size(sf_scan *scan, header *head, size_t file_bytes, sf_error *error)
 {
     bool found = false;
     while (!found && sf_scan_line(scan)) {
@@ -91,7 +91,7 @@ static int read_size(sf_scan *scan, header *head, sf_error *error)
                             "the matrix has %" PRIu64 " rows and %" PRIu64
                             " columns, expected the square matrix of a graph",
                             head->size, columns);
-    return SF_OK;
+    return sf_scan_check_vertices(scan, head->size, file_bytes, error);
 }
 
 static int read_value(sf_scan *scan, field kind, double *weight, sf_error *error)
@@ -169,7 +169,7 @@ static int parse(sf_edge_list *list, const char *path, const char *text, size_t 
     header head = {0};
     int status = read_banner(&scan, &head, error);
     if (status == SF_OK)
-        status = read_size(&scan, &head, error);
+        status = read_size(&scan, &head, size, error);
     if (status != SF_OK)
         return status;
     size_t weight;

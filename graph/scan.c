@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "graph/file.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -48,13 +49,25 @@ bool sf_scan_word(sf_scan *scan)
     return length > 0;
 }
 
+static void print_place(const sf_scan *scan, char place[256])
+{
+    if (scan->line > 0)
+        snprintf(place, 256, "%s:%zu", scan->path, scan->line);
+    else
+        snprintf(place, 256, "%s", scan->path);
+}
+
+int sf_scan_check_vertices(const sf_scan *scan, uint64_t vertices, uint64_t file_bytes, sf_error *error)
+{
+    char place[256];
+    print_place(scan, place);
+    return sf_graph_check_vertices(vertices, file_bytes, place, error);
+}
+
 int sf_scan_fail(const sf_scan *scan, sf_error *error, const char *format, ...)
 {
     char place[256], text[512];
-    if (scan->line > 0)
-        snprintf(place, sizeof place, "%s:%zu", scan->path, scan->line);
-    else
-        snprintf(place, sizeof place, "%s", scan->path);
+    print_place(scan, place);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);

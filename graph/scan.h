@@ -31,6 +31,9 @@ int sf_scan_real(sf_scan *scan, const char *what, double *value, sf_error *error
 /** Fails where the line goes on; `what` says what the line holds. */
 int sf_scan_end(sf_scan *scan, const char *what, sf_error *error);
 
+/** SF_DATA where the line declares more vertices than a file of so many bytes may (graph/file.h). */
+int sf_scan_check_vertices(const sf_scan *scan, uint64_t vertices, uint64_t file_bytes, sf_error *error);
+
 /** SF_DATA with the place `path:line`, or `path` before the first line. */
 int sf_scan_fail(const sf_scan *scan, sf_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

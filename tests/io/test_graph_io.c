@@ -70,10 +70,62 @@ static void graphml_refuses_with_the_line(void **state)
                "id=\"a\"><data key=\"k\">one</data></node></graph>"),
          NULL, "'one'"},
         {GRAPH("<key id=\"k\"/><key id=\"k\"/>"), NULL, "second key"},
-        {GRAPH("<key id=\"k\"><default><key id=\"l\"/></default></key>"), NULL, "too late"},
+        {GRAPH("<key id=\"k\"><default><key id=\"l\"/></default></key>"), NULL, "<key> inside <default>"},
+        {GRAPH("<graph edgedefault=\"directed\"><node id=\"a\"><node id=\"b\"/></node></graph>"), NULL,
+         "<node> inside <node>"},
+        {GRAPH("<default>1</default>"), NULL, "<default> inside <graphml>"},
+        {"<!DOCTYPE g [<!ENTITY a \"x\">]>" GRAPH(""), "file:1", "the entity 'a'"},
         {GRAPH("<graph edgedefault=\"directed\"><node id=\"a\"/><key id=\"k\"/></graph>"), NULL, "too late"},
     };
     test_graph_refusals(&sf_graph_graphml, cases, sizeof cases / sizeof cases[0]);
+}
+
+/* Every element of GraphML at every place inside the data of a node, of an edge and of the graph: nothing
+ * there may change what the data belong to. Elements of other namespaces may stand there, with their text. */
+static void nothing_inside_data_is_taken_for_the_graph(void **state)
+{
+    (void)state;
+    static const char *const places[] = {
+        "<node id=\"c\"><data key=\"w\">1.5%s</data></node>",
+        "<edge source=\"a\" target=\"b\"><data key=\"w\">1.5%s</data></edge>",
+        "<data key=\"w\">1.5%s</data>",
+    };
+    static const char *const elements[] = {"<node id=\"d\"/>",
+                                           "<node id=\"d\"><data key=\"w\">2</data></node>",
+                                           "<edge source=\"a\" target=\"b\"/>",
+                                           "<data key=\"w\">2</data>",
+                                           "<key id=\"x\"/>",
+                                           "<default>7</default>",
+                                           "<graph edgedefault=\"directed\"/>",
+                                           "<graphml/>",
+                                           "<hyperedge/>",
+                                           "<port/>"};
+    for (size_t p = 0; p < sizeof places / sizeof places[0]; p++) {
+        for (size_t e = 0; e <= sizeof elements / sizeof elements[0]; e++) {
+            bool foreign = e == sizeof elements / sizeof elements[0];
+            char inside[256], text[1024];
+            snprintf(inside, sizeof inside, places[p],
+                     foreign ? "<y:node xmlns:y=\"urn:editor\" id=\"d\"><y:edge/></y:node>" : elements[e]);
+            snprintf(text, sizeof text,
+                     GRAPH("<key id=\"w\" for=\"all\" attr.type=\"double\"/><graph edgedefault=\"directed\">"
+                           "<node id=\"a\"/><node id=\"b\"/>%s</graph>"),
+                     inside);
+            sf_edge_list list;
+            sf_error error;
+            int status = test_graph_parse(&list, &sf_graph_graphml, text, &error);
+            assert_int_equal(status, foreign ? SF_OK : SF_DATA);
+            if (!foreign) {
+                assert_non_null(strstr(error.text, "inside <data>"));
+                continue;
+            }
+            assert_int_equal(list.vertex_count, p == 0 ? 3 : 2);
+            if (p == 0)
+                test_assert_same(list.vertex_columns.items[0].values[2], 1.5);
+            if (p == 1)
+                test_assert_same(list.edge_columns.items[0].values[0], 1.5);
+            sf_edge_list_free(&list);
+        }
+    }
 }
 
 static void assert_same_columns(const sf_columns *a, const sf_columns *b)
@@ -163,6 +215,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(graphml_reads_keys_defaults_and_later_nodes),
         cmocka_unit_test(graphml_refuses_with_the_line),
+        cmocka_unit_test(nothing_inside_data_is_taken_for_the_graph),
         cmocka_unit_test(graphs_come_back_whole),
         cmocka_unit_test(failed_allocations_leak_nothing),
         cmocka_unit_test(damaged_hdf5_graphs_are_refused),

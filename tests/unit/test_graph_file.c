@@ -60,6 +60,7 @@ static void matrix_market_refuses_with_the_line(void **state)
         {HEAD "pattern general\n3 3\n", "file:2", "before the number of entries"},
         {HEAD "pattern general\n4294967295 4294967295 0\n", "file:2", "4294967294"},
         {HEAD "pattern general\n99999999999999999999 1 1\n", "file:2", "found"},
+        {HEAD "pattern general\n2000000000 2000000000 0\n", "file:2", "declares 2000000000 vertices"},
         {HEAD "pattern general\n2 2 1\n2 2 1 1\n", "file:3", "after the entry"},
         {HEAD "pattern general\n2 2 1\n0 1\n", "file:3",
          "row of the entry is 0, expected an integer from 1 to 2"},
@@ -101,7 +102,7 @@ static void edge_lists_and_labelled_graphs_read(void **state)
 }
 
 /* Ids of segmented neurons: the vertices are the ids that occur, in ascending order, by name. */
-static void ids_beyond_32_bits_are_names(void **state)
+static void ids_beyond_the_file_are_names(void **state)
 {
     (void)state;
     sf_edge_list list;
@@ -117,13 +118,16 @@ static void ids_beyond_32_bits_are_names(void **state)
     assert_memory_equal(list.edges, ((const sf_edge[]){{0, 1}, {2, 0}, {3, 2}}), 3 * sizeof(sf_edge));
     test_assert_same(value_of(&list, "weight", 2), -2);
     sf_edge_list_free(&list);
-    /* The greatest id that is a vertex itself, and the least that is none. */
-    assert_int_equal(test_graph_parse(&list, &sf_graph_edge_list, "0 4294967293\n", NULL), SF_OK);
-    assert_int_equal(list.vertex_count, 4294967294);
+    /* The greatest id that is a vertex itself in a file of ten bytes, and greater ones, which are none. */
+    assert_int_equal(test_graph_parse(&list, &sf_graph_edge_list, "0 1048585\n", NULL), SF_OK);
+    assert_int_equal(list.vertex_count, (1 << 20) + 10);
     sf_edge_list_free(&list);
-    assert_int_equal(test_graph_parse(&list, &sf_graph_edge_list, "0 4294967294\n", NULL), SF_OK);
-    assert_int_equal(list.vertex_count, 2);
-    sf_edge_list_free(&list);
+    static const char *const greater[] = {"0 1048586\n", "0 4000000000\n", "0 4294967294\n"};
+    for (size_t i = 0; i < sizeof greater / sizeof greater[0]; i++) {
+        assert_int_equal(test_graph_parse(&list, &sf_graph_edge_list, greater[i], NULL), SF_OK);
+        assert_int_equal(list.vertex_count, 2);
+        sf_edge_list_free(&list);
+    }
 }
 
 /* Labels that matching compares are integers; text of that name, with or without gaps, is an attribute. */
@@ -162,6 +166,7 @@ static void edge_lists_and_labelled_graphs_refuse_with_the_line(void **state)
         {"0 1 1\n1 2\n", "file:2", "those before it have one"},
         {"0 1 1 1\n", "file:1", "after the edge"},
         {"0 99999999999999999999\n", "file:1", "found '99999999999999999999'"},
+        {"# Nodes: 4000000000\n0 1\n", "file:1", "declares 4000000000 vertices"},
         {"0 4294967295\n1 x\n", "file:2", "found 'x'"},
     };
     test_graph_refusals(&sf_graph_edge_list, lists, sizeof lists / sizeof lists[0]);
@@ -272,7 +277,7 @@ int main(void)
         cmocka_unit_test(matrix_market_reads_every_kind),
         cmocka_unit_test(matrix_market_refuses_with_the_line),
         cmocka_unit_test(edge_lists_and_labelled_graphs_read),
-        cmocka_unit_test(ids_beyond_32_bits_are_names),
+        cmocka_unit_test(ids_beyond_the_file_are_names),
         cmocka_unit_test(labels_that_are_text_are_attributes),
         cmocka_unit_test(edge_lists_and_labelled_graphs_refuse_with_the_line),
         cmocka_unit_test(graphs_come_back_as_they_were_written),
