@@ -22,13 +22,30 @@ static int compare_places(const void *a, const void *b)
     return (left->y > right->y) - (left->y < right->y);
 }
 
-/* The least distance of two different places, sorted by x: only those close in x are looked at. */
-static double least_distance(const place *places, size_t count)
+static int compare_y(const void *a, const void *b)
 {
-    double least = INFINITY;
+    const place *left = a, *right = b;
+    return (left->y > right->y) - (left->y < right->y);
+}
+
+/* The least distance of two of the places, which are sorted by x: that of either half, or of a pair across
+ * the middle. Of the places near the middle, sorted by y, only a few above each can be nearer. `near` has
+ * room for all. */
+static double least_distance(const place *places, size_t count, place *near)
+{
+    if (count < 2)
+        return INFINITY;
+    size_t half = count / 2, found = 0;
+    double middle = places[half].x;
+    double least =
+        fmin(least_distance(places, half, near), least_distance(places + half, count - half, near));
     for (size_t i = 0; i < count; i++)
-        for (size_t j = i + 1; j < count && places[j].x - places[i].x < least; j++)
-            least = fmin(least, hypot(places[j].x - places[i].x, places[j].y - places[i].y));
+        if (fabs(places[i].x - middle) < least)
+            near[found++] = places[i];
+    qsort(near, found, sizeof *near, compare_y);
+    for (size_t i = 0; i < found; i++)
+        for (size_t j = i + 1; j < found && near[j].y - near[i].y < least; j++)
+            least = fmin(least, hypot(near[j].x - near[i].x, near[j].y - near[i].y));
     return least;
 }
 
@@ -37,7 +54,7 @@ static int survey_places(sf_overview *overview, const sf_units *units, sf_error 
     overview->pitch_um = NAN;
     if (!sf_units_have_geometry(units))
         return SF_OK;
-    place *places = sf_alloc(units->count, sizeof *places);
+    place *places = sf_alloc(2 * units->count, sizeof *places); /* the second half: room to look in */
     if (places == NULL)
         return sf_fail_memory(error);
     size_t count = 0, different = 0;
@@ -55,7 +72,7 @@ static int survey_places(sf_overview *overview, const sf_units *units, sf_error 
             places[different++] = places[i];
     }
     overview->electrodes = different;
-    overview->pitch_um = least_distance(places, different);
+    overview->pitch_um = least_distance(places, different, places + units->count);
     sf_free(places);
     return SF_OK;
 }
@@ -84,29 +101,137 @@ static int survey_intervals(sf_overview *overview, const sf_recording *recording
     return SF_OK;
 }
 
-static bool are_neighbours(const sf_unit *a, const sf_unit *b, double pitch_um)
+/* ---- repeats ---- */
+
+#define NEVER INT64_MIN /* well before every spike */
+
+static bool is_repeat(int64_t time_ns, int64_t before_ns)
 {
-    return hypot(a->x_um - b->x_um, a->y_um - b->y_um) <= 1.5 * pitch_um; /* false where anything is NaN */
+    return (uint64_t)time_ns - (uint64_t)before_ns <= (uint64_t)SF_DUPLICATE_NS;
 }
 
-static void survey_repeats(sf_overview *overview, const sf_recording *recording)
+/* A position of units and when any of them last had a spike. Sites are sorted by band, a strip of the array
+ * as high as neighbours can be apart, and by x in it: the neighbours of one are in three short runs. */
+typedef struct site {
+    double band, x, y;
+    int64_t last_ns;
+    uint32_t from[3], to[3]; /* the runs, in the band below, its own and the one above */
+} site;
+
+typedef struct sites {
+    double reach_um, window_um; /* the second is a little more, so that rounding leaves no neighbour out */
+    site *items;
+    size_t count;
+    uint32_t *of_units; /* SF_NO_SITE: the unit is nowhere */
+} sites;
+
+#define SF_NO_SITE UINT32_MAX
+
+static void free_sites(sites *all)
 {
-    const sf_spike *spikes = recording->spikes;
-    const sf_unit *units = recording->units.items;
-    for (size_t i = 0; i < recording->spike_count; i++) {
-        bool same = false, neighbour = false;
-        for (size_t k = i; k > 0 && !same; k--) {
-            const sf_spike *before = &spikes[k - 1];
-            if ((uint64_t)spikes[i].time_ns - (uint64_t)before->time_ns > (uint64_t)SF_DUPLICATE_NS)
-                break;
-            same = before->unit == spikes[i].unit;
-            neighbour =
-                neighbour || are_neighbours(&units[before->unit], &units[spikes[i].unit], overview->pitch_um);
-        }
-        overview->repeats += same;
-        overview->neighbour_repeats += !same && neighbour;
-    }
+    sf_free(all->items);
+    sf_free(all->of_units);
 }
+
+static int compare_sites(const void *a, const void *b)
+{
+    const site *left = a, *right = b;
+    if (left->band != right->band)
+        return left->band < right->band ? -1 : 1;
+    return compare_places(&(place){left->x, left->y}, &(place){right->x, right->y});
+}
+
+/* The first site not before this place. */
+static uint32_t find_site(const sites *all, double band, double x, double y)
+{
+    const site wanted = {.band = band, .x = x, .y = y};
+    size_t from = 0, to = all->count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (compare_sites(&all->items[middle], &wanted) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return (uint32_t)from;
+}
+
+static int find_sites(sites *all, const sf_units *units, const sf_overview *overview, sf_error *error)
+{
+    *all = (sites){.reach_um = 1.5 * overview->pitch_um,
+                   .window_um = 1.501 * overview->pitch_um,
+                   .items = sf_alloc(units->count, sizeof *all->items),
+                   .of_units = sf_alloc(units->count, sizeof *all->of_units)};
+    if (all->items == NULL || all->of_units == NULL)
+        return sf_fail_memory(error);
+    double bottom = overview->y_um[0];
+    size_t placed = 0;
+    for (size_t i = 0; i < units->count; i++) {
+        double x = units->items[i].x_um, y = units->items[i].y_um;
+        if (isfinite(x) && isfinite(y) && overview->electrodes > 0)
+            all->items[placed++] =
+                (site){.band = floor((y - bottom) / all->window_um), .x = x, .y = y, .last_ns = NEVER};
+    }
+    qsort(all->items, placed, sizeof *all->items, compare_sites);
+    for (size_t i = 0; i < placed; i++)
+        if (all->count == 0 || compare_sites(&all->items[all->count - 1], &all->items[i]) != 0)
+            all->items[all->count++] = all->items[i];
+    for (size_t i = 0; i < units->count; i++) {
+        double x = units->items[i].x_um, y = units->items[i].y_um;
+        bool is_placed = isfinite(x) && isfinite(y) && all->count > 0;
+        all->of_units[i] =
+            is_placed ? find_site(all, floor((y - bottom) / all->window_um), x, y) : SF_NO_SITE;
+    }
+    for (size_t i = 0; i < all->count; i++) {
+        site *at = &all->items[i];
+        for (int k = 0; k < 3; k++) {
+            at->from[k] = find_site(all, at->band + k - 1, at->x - all->window_um, -INFINITY);
+            at->to[k] = find_site(all, at->band + k - 1, at->x + all->window_um, INFINITY);
+        }
+    }
+    return SF_OK;
+}
+
+static bool repeats_neighbour(const sites *all, uint32_t unit, int64_t time_ns)
+{
+    if (all->of_units[unit] == SF_NO_SITE)
+        return false;
+    const site *at = &all->items[all->of_units[unit]];
+    for (int k = 0; k < 3; k++)
+        for (uint32_t j = at->from[k]; j < at->to[k]; j++) {
+            const site *other = &all->items[j];
+            if (is_repeat(time_ns, other->last_ns) &&
+                hypot(at->x - other->x, at->y - other->y) <= all->reach_um)
+                return true;
+        }
+    return false;
+}
+
+static int survey_repeats(sf_overview *overview, const sf_recording *recording, sf_error *error)
+{
+    size_t units = recording->units.count;
+    sites all = {0};
+    int64_t *last_ns = sf_alloc(units, sizeof *last_ns);
+    int status =
+        last_ns != NULL ? find_sites(&all, &recording->units, overview, error) : sf_fail_memory(error);
+    for (size_t u = 0; status == SF_OK && u < units; u++)
+        last_ns[u] = NEVER;
+    for (size_t i = 0; status == SF_OK && i < recording->spike_count; i++) {
+        const sf_spike *spike = &recording->spikes[i];
+        bool any = i > 0 && is_repeat(spike->time_ns, spike[-1].time_ns);
+        bool same = any && is_repeat(spike->time_ns, last_ns[spike->unit]);
+        overview->repeats += same;
+        overview->neighbour_repeats += any && !same && repeats_neighbour(&all, spike->unit, spike->time_ns);
+        last_ns[spike->unit] = spike->time_ns;
+        if (all.of_units[spike->unit] != SF_NO_SITE)
+            all.items[all.of_units[spike->unit]].last_ns = spike->time_ns;
+    }
+    sf_free(last_ns);
+    free_sites(&all);
+    return status;
+}
+
+/* ---- the whole ---- */
 
 static void survey_array_events(sf_overview *overview, const sf_recording *recording)
 {
@@ -137,6 +262,8 @@ int sf_overview_make(sf_overview *overview, const sf_recording *recording, sf_er
         status = survey_places(overview, &recording->units, error);
     if (status == SF_OK)
         status = survey_intervals(overview, recording, error);
+    if (status == SF_OK)
+        status = survey_repeats(overview, recording, error);
     if (status != SF_OK) {
         sf_overview_free(overview);
         return status;
@@ -152,7 +279,6 @@ int sf_overview_make(sf_overview *overview, const sf_recording *recording, sf_er
         recording->recorded.stop_ns == overview->last_ns + 1)
         overview->duration_ns--;
     overview->tick_ns = sf_spikes_tick(recording->spikes, recording->spike_count);
-    survey_repeats(overview, recording);
     survey_array_events(overview, recording);
     return SF_OK;
 }
