@@ -17,7 +17,7 @@
 
 static const app_option options[] = {
     {"source", "V",
-     "where to start: a vertex, counted from 0, or the name or #index of a unit (must be given)"},
+     "where to start: the name of a unit or vertex, or #2 for index 2, counted from 0 (must be given)"},
     {"directed", NULL,
      "follow edges in their direction only (default, but for Matrix Market: by its symmetry)"},
     {"undirected", NULL, "follow edges both ways"},
@@ -123,30 +123,12 @@ static int connect_recording(search *s, const app_call *call, const char *source
     return status;
 }
 
-/* The first vertex of this name, or the number of vertices. */
-static uint64_t find_name(const sf_csr *graph, const char *name)
+static int read_vertex(search *s, const char *given, sf_error *error)
 {
-    uint64_t v = graph->names != NULL ? 0 : graph->vertex_count;
-    while (v < graph->vertex_count && strcmp(graph->names[v], name) != 0)
-        v++;
-    return v;
-}
-
-/* A vertex of a graph file is its index or, where that is none, its name. */
-static int read_vertex(search *s, const char *given, const app_call *call, sf_error *error)
-{
-    const sf_csr *graph = &s->graph;
-    uint64_t source, named = find_name(graph, given);
-    if (graph->vertex_count == 0)
-        return sf_fail(error, SF_USAGE, "--source", "is '%s', but the graph has no vertex", given);
-    bool is_index = sf_parse_uint(given[0] == '#' ? given + 1 : given, graph->vertex_count - 1, &source);
-    if (is_index && named < graph->vertex_count && named != source)
-        app_warn(call, "--source %s is taken as an index; the vertex named so is #%" PRIu64, given, named);
-    s->source = (uint32_t)(is_index ? source : named);
-    if (s->source < graph->vertex_count)
-        return SF_OK;
-    return sf_fail(error, SF_USAGE, "--source", "is '%s', expected a vertex from 0 to %u%s", given,
-                   graph->vertex_count - 1, graph->names != NULL ? " or its name" : "");
+    int status = sf_csr_resolve(&s->graph, given, &s->source, error);
+    if (status != SF_OK)
+        snprintf(error->place, sizeof error->place, "--source");
+    return status;
 }
 
 static int load(search *s, const app_call *call, sf_error *error)
@@ -159,7 +141,7 @@ static int load(search *s, const app_call *call, sf_error *error)
     if (call->argument_count > 0 && !app_has(call, "kronecker") && app_is_recording(call->arguments[0]))
         return connect_recording(s, call, source, error);
     int status = load_graph(s, call, error);
-    return status == SF_OK ? read_vertex(s, source, call, error) : status;
+    return status == SF_OK ? read_vertex(s, source, error) : status;
 }
 
 static int read_direction(sf_bfs_direction *direction, const app_call *call, sf_error *error)
@@ -365,6 +347,7 @@ static void print_json(sf_text *text, const search *s)
     sf_json_end_array(&json);
     sf_json_real(&json, "seconds", result->seconds);
     sf_json_real(&json, "teps", teps(result));
+    sf_json_string(&json, "source_name", s->graph.names != NULL ? s->graph.names[s->source] : NULL);
     sf_json_end_object(&json);
 }
 
@@ -407,7 +390,7 @@ static void print_table(sf_text *text, const search *s)
     if (named)
         sf_text_printf(text, "from %s: ", s->graph.names[s->source]);
     else
-        sf_text_printf(text, "from %u: ", s->source);
+        sf_text_printf(text, "from #%u: ", s->source);
     sf_text_printf(text,
                    "%" PRIu64 " vertices within %u hops, %.3g s on %s, %.3g directed edges/s (TEPS)\n\n",
                    result->reached, result->depth, result->seconds, s->device, teps(result));

@@ -92,9 +92,15 @@ static int count_epochs(app_epochs *epochs, const app_call *call, const sf_conne
     return status;
 }
 
+/* What the document says beside the graph. */
+typedef struct document {
+    const sf_units *units;
+    const app_epochs *epochs;
+} document;
+
 static void add_edge(const void *context, sf_json *json, size_t link)
 {
-    const app_epochs *epochs = context;
+    const app_epochs *epochs = ((const document *)context)->epochs;
     if (epochs->counts != NULL)
         app_epochs_item_json(json, epochs, link);
     else
@@ -103,29 +109,33 @@ static void add_edge(const void *context, sf_json *json, size_t link)
 
 static void add_document(const void *context, sf_json *json)
 {
-    app_epochs_json(json, context);
+    const document *d = context;
+    app_epochs_json(json, d->epochs);
+    sf_json_array(json, "names");
+    for (size_t u = 0; u < d->units->count; u++)
+        sf_json_string(json, NULL, d->units->items[u].name);
+    sf_json_end_array(json);
 }
 
-static void print_json(sf_text *text, const sf_connectivity *graph, const app_epochs *epochs)
+static void print_json(sf_text *text, const sf_connectivity *graph, const document *d)
 {
     sf_json json = sf_json_start(text);
-    sf_connectivity_more more = {add_edge, add_document, epochs};
+    sf_connectivity_more more = {add_edge, add_document, d};
     sf_connectivity_json(&json, graph, &more);
 }
 
-static int write_out(const sf_connectivity *graph, const sf_units *units, const app_epochs *epochs,
-                     const char *path, sf_error *error)
+static int write_out(const sf_connectivity *graph, const document *d, const char *path, sf_error *error)
 {
     if (is_json(path)) {
         sf_text text = {0};
-        print_json(&text, graph, epochs);
+        print_json(&text, graph, d);
         sf_text_append(&text, "\n", 1);
         int status = sf_file_write(&text, path, error);
         sf_text_free(&text);
         return status;
     }
     sf_csr csr;
-    int status = sf_connectivity_csr(&csr, graph, units, error);
+    int status = sf_connectivity_csr(&csr, graph, d->units, error);
     if (status != SF_OK)
         return status;
     status = sf_graph_write(&csr, path, error);
@@ -279,16 +289,15 @@ static int print_table(sf_text *text, const sf_connectivity *graph, const sf_uni
 /* ---- the command
  * --------------------------------------------------------------------------------------------- */
 
-static int report(const app_call *call, const sf_connectivity *graph, const sf_units *units,
-                  const app_epochs *epochs, sf_error *error)
+static int report(const app_call *call, const sf_connectivity *graph, const document *d, sf_error *error)
 {
     const char *out = app_value(call, "out", NULL);
-    int status = out != NULL ? write_out(graph, units, epochs, out, error) : SF_OK;
+    int status = out != NULL ? write_out(graph, d, out, error) : SF_OK;
     sf_text text = {0};
     if (status == SF_OK && call->json)
-        print_json(&text, graph, epochs);
+        print_json(&text, graph, d);
     else if (status == SF_OK)
-        status = print_table(&text, graph, units, epochs, error);
+        status = print_table(&text, graph, d->units, d->epochs, error);
     if (status == SF_OK)
         return app_print(&text, error);
     sf_text_free(&text);
@@ -321,8 +330,9 @@ static int run(app_call *call, sf_error *error)
             app_warn(call, "there is no edge: lower the threshold or widen --delay");
         app_epochs epochs;
         status = count_epochs(&epochs, call, &graph, &recording, error);
+        const document d = {&recording.units, &epochs};
         if (status == SF_OK)
-            status = report(call, &graph, &recording.units, &epochs, error);
+            status = report(call, &graph, &d, error);
         app_epochs_free(&epochs);
         sf_connectivity_free(&graph);
     }

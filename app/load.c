@@ -12,7 +12,8 @@
 #include <string.h>
 
 const app_option app_selection_options[] = {
-    {"units", "LIST", "only these units, as a,b,#10-#20; units keep their numbers (default all)"},
+    {"units", "LIST",
+     "only these units by name, or #2 for index 2, as a,b,#10-#20; units keep their numbers (default all)"},
     {"from", "S",
      "from this time on, in seconds of the recording, or +S from its first spike (default its start)"},
     {"to", "S", "up to this time and not including it, likewise (default after its last spike)"},

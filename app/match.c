@@ -17,9 +17,9 @@
 enum { LISTED = 1000, TABLE_TOP = 20 };
 
 static const app_option options[] = {
-    {"count", NULL, "count only, which is faster (default: list the first 1,000 embeddings and count all)"},
+    {"count", NULL, "count only, which is faster (default: list embeddings, the first 1,000, and count all)"},
     {"distinct", NULL, "count embeddings that differ by a symmetry of the pattern once"},
-    {"limit", "N", "stop after N embeddings; the count is then a lower bound"},
+    {"limit", "N", "stop after N embeddings and list so many; the count is then a lower bound"},
     {"time-limit", "S", "stop after S seconds; the count is then a lower bound"},
     {"semantics", "isomorphism|homomorphism",
      "whether different pattern vertices need different data vertices (default: isomorphism, they do)"},
@@ -103,7 +103,8 @@ static int read_options(matching *m, const app_call *call, sf_error *error)
         status = app_uint(call, "threads", 1, 4096, &threads, error);
     m->options.threads = (unsigned)threads;
     m->options.distinct = app_has(call, "distinct");
-    m->options.keep = app_has(call, "count") ? 0 : LISTED;
+    uint64_t listed = m->options.limit > 0 ? m->options.limit : LISTED;
+    m->options.keep = app_has(call, "count") ? 0 : (size_t)listed;
     m->options.engine = app_value(call, "engine", NULL);
     if (status == SF_OK)
         status = app_device(&m->options.device, call, error);
@@ -149,6 +150,24 @@ static int read_data(matching *m, const app_call *call, sf_error *error)
 /* ---- output
  * -------------------------------------------------------------------------------------------------- */
 
+/* The names of what is listed, where the graph has names. */
+static void add_names(sf_json *json, const matching *m)
+{
+    const sf_match_result *result = &m->result;
+    if (m->data.names == NULL) {
+        sf_json_null(json, "names");
+        return;
+    }
+    sf_json_array(json, "names");
+    for (size_t i = 0; i < result->kept; i++) {
+        sf_json_array(json, NULL);
+        for (uint32_t u = 0; u < result->vertex_count; u++)
+            sf_json_string(json, NULL, m->data.names[result->embeddings[i * result->vertex_count + u]]);
+        sf_json_end_array(json);
+    }
+    sf_json_end_array(json);
+}
+
 static void print_json(sf_text *text, const matching *m)
 {
     const sf_match_result *result = &m->result;
@@ -170,6 +189,8 @@ static void print_json(sf_text *text, const matching *m)
         sf_json_end_array(&json);
     }
     sf_json_end_array(&json);
+    sf_json_uint(&json, "listed", result->kept);
+    add_names(&json, m);
     if (m->rewired.options.graphs > 0)
         app_rewired_json(&json, &m->spread, &m->rewired);
     sf_json_end_object(&json);
@@ -195,12 +216,16 @@ static void print_embeddings(sf_text *text, const matching *m)
         if (m->data.names != NULL)
             app_table_cell(&table, "%s", m->data.names[v]);
         else
-            app_table_cell(&table, "%u", v);
+            app_table_cell(&table, "#%u", v);
     }
     sf_text_printf(text, "\n");
     app_table_print(&table, text, result->vertex_count);
-    if (shown < result->count)
-        sf_text_printf(text, "...\n");
+    if (shown < result->kept)
+        sf_text_printf(text, "... %zu more of those listed: --json has all %zu\n", result->kept - shown,
+                       result->kept);
+    if (result->kept < result->count)
+        sf_text_printf(text, "%zu of %" PRIu64 " embeddings are listed: --limit N lists N\n", result->kept,
+                       result->count);
 }
 
 /* What chose the device, or the CPU. */

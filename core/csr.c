@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/named.h"
 #include "core/thread.h"
 
 #include <inttypes.h>
@@ -394,6 +395,45 @@ void sf_csr_free(sf_csr *csr)
     sf_columns_free(&csr->vertex_columns);
     sf_columns_free(&csr->edge_columns);
     *csr = (sf_csr){0};
+}
+
+/* ---- one vertex
+ * ------------------------------------------------------------------------------------------------------ */
+
+static const char *name_at(const void *csr, size_t i)
+{
+    return ((const sf_csr *)csr)->names[i];
+}
+
+static uint32_t next_named(const sf_csr *csr, uint32_t from, const char *name)
+{
+    while (from < csr->vertex_count && strcmp(csr->names[from], name) != 0)
+        from++;
+    return from < csr->vertex_count ? from : SF_NO_NAMED;
+}
+
+static uint32_t find_name(const void *csr, const char *name)
+{
+    return next_named(csr, 0, name);
+}
+
+int sf_csr_resolve(const sf_csr *csr, const char *text, uint32_t *vertex, sf_error *error)
+{
+    const sf_named named = {.one = "vertex",
+                            .many = "vertices",
+                            .things = csr,
+                            .count = csr->vertex_count,
+                            .name = csr->names != NULL ? name_at : NULL,
+                            .find = find_name,
+                            .list = "the file"};
+    int status = sf_named_resolve(&named, text, vertex, error);
+    if (status != SF_OK || csr->names == NULL || text[0] == '#')
+        return status;
+    uint32_t second = next_named(csr, *vertex + 1, csr->names[*vertex]);
+    if (second == SF_NO_NAMED)
+        return SF_OK;
+    return sf_fail(error, SF_USAGE, NULL, "several vertices are named '%s': write #%u, #%u, ...",
+                   csr->names[*vertex], *vertex, second);
 }
 
 uint64_t sf_csr_find(const sf_csr *csr, uint32_t from, uint32_t to)

@@ -66,6 +66,12 @@ static inline bool sf_csr_is_first(const sf_csr *csr, uint32_t from, uint64_t ed
     return csr->directed || csr->targets[edge] >= from;
 }
 
+/**
+ * Reads a vertex as people write it: by its name, or `#2` for index 2 (core/named.h); of a graph without
+ * names a number is the index. SF_USAGE, also where several vertices have the name.
+ */
+int sf_csr_resolve(const sf_csr *csr, const char *text, uint32_t *vertex, sf_error *error);
+
 /** Index into targets of the first edge between the two, or UINT64_MAX. */
 uint64_t sf_csr_find(const sf_csr *csr, uint32_t from, uint32_t to);
 

@@ -3,9 +3,9 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/named.h"
 #include "core/text.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -148,49 +148,26 @@ uint32_t sf_units_find(const sf_units *units, const char *name)
     return units->slot_count == 0 ? SF_NO_UNIT : units->slots[find_slot(units, name)];
 }
 
-/* The unit whose name shares the longest beginning with the word, ignoring case; its name, or NULL. */
-static const char *nearest_name(const sf_units *units, const char *word)
+static const char *name_at(const void *units, size_t i)
 {
-    const char *nearest = NULL;
-    size_t longest = 0;
-    for (size_t i = 0; i < units->count; i++) {
-        const char *name = units->items[i].name;
-        size_t shared = 0;
-        while (word[shared] != '\0' &&
-               tolower((unsigned char)word[shared]) == tolower((unsigned char)name[shared]))
-            shared++;
-        if (shared > longest) {
-            longest = shared;
-            nearest = name;
-        }
-    }
-    return nearest;
+    return ((const sf_units *)units)->items[i].name;
+}
+
+static uint32_t find_name(const void *units, const char *name)
+{
+    return sf_units_find(units, name);
 }
 
 int sf_units_resolve(const sf_units *units, const char *text, uint32_t *index, sf_error *error)
 {
-    uint64_t number;
-    if (text[0] == '#') {
-        if (!sf_parse_uint(text + 1, UINT32_MAX, &number))
-            return sf_fail(error, SF_USAGE, NULL, "'%s' is not a unit index: expected # and a number, as #2",
-                           text);
-        if (number >= units->count)
-            return sf_fail(error, SF_USAGE, NULL, "no unit has index %s: there are %zu units, #0 to #%zu",
-                           text, units->count, units->count > 0 ? units->count - 1 : 0);
-        *index = (uint32_t)number;
-        return SF_OK;
-    }
-    *index = sf_units_find(units, text);
-    if (*index != SF_NO_UNIT)
-        return SF_OK;
-    if (sf_parse_uint(text, UINT32_MAX, &number) && number < units->count)
-        return sf_fail(error, SF_USAGE, NULL,
-                       "no unit is named '%s'; the unit with that index is written #%s", text, text);
-    const char *nearest = nearest_name(units, text);
-    if (nearest != NULL)
-        return sf_fail(error, SF_USAGE, NULL, "no unit is named '%s'; did you mean '%s'?", text, nearest);
-    return sf_fail(error, SF_USAGE, NULL, "no unit is named '%s'; `synfire info` lists the %zu names", text,
-                   units->count);
+    const sf_named named = {.one = "unit",
+                            .many = "units",
+                            .things = units,
+                            .count = units->count,
+                            .name = name_at,
+                            .find = find_name,
+                            .list = "`synfire info`"};
+    return sf_named_resolve(&named, text, index, error);
 }
 
 bool sf_units_have_geometry(const sf_units *units)

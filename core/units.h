@@ -53,10 +53,7 @@ void sf_units_free(sf_units *units);
 /** Index of the unit with exactly this name, or SF_NO_UNIT. */
 uint32_t sf_units_find(const sf_units *units, const char *name);
 
-/**
- * Reads a unit as people write it: a bare word is a name, `#2` is index 2. Where no unit has the name, the
- * message offers the index (if the word is a number) or the nearest name. Fails with SF_USAGE.
- */
+/** Reads a unit as people write it: by its name, or `#2` for index 2 (core/named.h). Fails with SF_USAGE. */
 int sf_units_resolve(const sf_units *units, const char *text, uint32_t *index, sf_error *error);
 
 /** True where at least two units have different, known positions: distances on the array mean something. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Edge lists (.el): a line `from to` or `from to weight` for every directed edge, `#` or `%` for comments.
  * Ids are vertices counted from 0; a comment `# Nodes: N ...` says that there are vertices up to N - 1, edges
- * or not. Where an id is greater than a file of this length can have vertices, as those of segmented neurons
- * are, ids are names: the vertices are the ids that occur, in ascending order. */
+ * or not, and `# name 0 A` names vertex 0 (graph/vertex_names.h). Where an id is greater than a file of this
+ * length can have vertices, as those of segmented neurons are, ids are names: the vertices are the ids that
+ * occur, in ascending order. */
 #include "graph/file.h"
-#include "graph/scan.h"
+#include "graph/vertex_names.h"
 
 #include "core/error.h"
 #include "core/memory.h"
@@ -19,6 +20,7 @@ typedef struct reader {
     sf_edge_list *list;
     sf_scan scan;
     size_t file_bytes;
+    sf_vertex_names names;
     bool wide;     /* an id is greater than that of any vertex of such a file */
     uint64_t *ids; /* of the vertices, ascending; NULL: an id is its vertex */
     size_t id_count, id_capacity;
@@ -44,12 +46,14 @@ static bool detect(const char *start, size_t size)
     return false;
 }
 
-static int read_comment(reader *r, sf_error *error)
+/* The scan stands behind the comment's sign. */
+static int read_comment(reader *r, sf_scan comment, sf_error *error)
 {
     uint64_t nodes;
-    if (!sf_scan_word(&r->scan) || !sf_scan_word(&r->scan) || strcmp(r->scan.word, "Nodes:") != 0 ||
-        sf_scan_uint(&r->scan, "", 0, UINT64_MAX, &nodes, NULL) != SF_OK || nodes <= r->list->vertex_count)
-        return SF_OK;
+    sf_scan ahead = comment;
+    if (!sf_scan_word(&ahead) || strcmp(ahead.word, "Nodes:") != 0 ||
+        sf_scan_uint(&ahead, "", 0, UINT64_MAX, &nodes, NULL) != SF_OK || nodes <= r->list->vertex_count)
+        return sf_vertex_names_read(&r->names, comment, 0, error);
     int status = sf_scan_check_vertices(&r->scan, nodes, r->file_bytes, error);
     if (status == SF_OK)
         r->list->vertex_count = (uint32_t)nodes;
@@ -69,7 +73,7 @@ static int next_edge(reader *r, bool *found, sf_error *error)
         if (*found)
             return SF_OK;
         if (!r->wide)
-            status = read_comment(r, error);
+            status = read_comment(r, ahead, error);
     }
     return status;
 }
@@ -210,6 +214,7 @@ static int parse(sf_edge_list *list, const char *path, const char *text, size_t 
     int status = read_edges(&r, error);
     if (status == SF_OK && r.wide)
         status = read_wide(&r, start, error);
+    sf_vertex_names_give(&r.names, list);
     if (status == SF_OK && list->vertex_count == 0)
         status = sf_scan_fail(&r.scan, error, "there is no edge, expected lines of two vertices");
     return status;
@@ -219,6 +224,7 @@ static int print(sf_text *out, const sf_csr *csr, sf_error *error)
 {
     size_t index = sf_columns_find(&csr->edge_columns, "weight");
     sf_text_printf(out, "# Nodes: %u Edges: %" PRIu64 "\n", csr->vertex_count, sf_csr_edge_count(csr));
+    sf_vertex_names_print(out, csr, '#', 0);
     for (uint32_t v = 0; v < csr->vertex_count; v++) {
         for (uint64_t e = csr->offsets[v]; e < csr->offsets[v + 1]; e++) {
             sf_text_printf(out, "%u %u", v, csr->targets[e]);

@@ -3,7 +3,7 @@
  * [DEGREE]` for every vertex in order, then `e FROM TO [LABEL]`. Undirected; the degree is not needed and not
  * read. */
 #include "graph/file.h"
-#include "graph/scan.h"
+#include "graph/vertex_names.h"
 
 #include "core/error.h"
 
@@ -13,6 +13,7 @@
 typedef struct reader {
     sf_edge_list *list;
     sf_scan scan;
+    sf_vertex_names names;
     bool started;
     uint64_t vertices, edges; /**< as the first line gives them */
     uint32_t seen;            /**< vertices so far */
@@ -101,8 +102,10 @@ static int read_edge(reader *r, sf_error *error)
 
 static int read_line(reader *r, sf_error *error)
 {
-    if (!sf_scan_word(&r->scan) || r->scan.word[0] == '#')
+    if (!sf_scan_word(&r->scan))
         return SF_OK;
+    if (r->scan.word[0] == '#')
+        return sf_vertex_names_read(&r->names, r->scan, 0, error);
     char kind = r->scan.word[1] == '\0' ? r->scan.word[0] : '?';
     if (kind == 't')
         return read_head(r, error);
@@ -116,11 +119,12 @@ static int read_line(reader *r, sf_error *error)
 static int parse(sf_edge_list *list, const char *path, const char *text, size_t size, sf_error *error)
 {
     reader r = {.list = list, .scan = sf_scan_start(path, text, size)};
-    while (sf_scan_line(&r.scan)) {
-        int status = read_line(&r, error);
-        if (status != SF_OK)
-            return status;
-    }
+    int status = SF_OK;
+    while (status == SF_OK && sf_scan_line(&r.scan))
+        status = read_line(&r, error);
+    sf_vertex_names_give(&r.names, list);
+    if (status != SF_OK)
+        return status;
     if (!r.started)
         return sf_scan_fail(&r.scan, error, "the file is empty, expected a line 't VERTICES EDGES'");
     if (r.seen != r.vertices || list->edge_count != r.edges)
@@ -140,6 +144,7 @@ static int print(sf_text *out, const sf_csr *csr, sf_error *error)
         for (uint64_t e = csr->offsets[v]; e < csr->offsets[v + 1]; e++)
             edges += sf_csr_is_first(csr, v, e);
     sf_text_printf(out, "t %u %" PRIu64 "\n", csr->vertex_count, edges);
+    sf_vertex_names_print(out, csr, '#', 0);
     for (uint32_t v = 0; v < csr->vertex_count; v++)
         sf_text_printf(out, "v %u %u %" PRIu64 "\n", v,
                        csr->vertex_labels != NULL ? csr->vertex_labels[v] : 0, sf_csr_degree(csr, v));

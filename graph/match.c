@@ -87,9 +87,6 @@ static int list_and_count(sf_match_job *job, const sf_match_engine *engine, uint
     uint64_t most = options->limit != 0 ? options->limit : UINT64_MAX;
     job->keep = options->keep < most ? options->keep : (size_t)most;
     if (job->keep > 0) {
-        result->embeddings = sf_resize(NULL, job->keep, job->query->count * sizeof *result->embeddings);
-        if (result->embeddings == NULL)
-            return sf_fail_memory(error);
         unsigned threads = job->threads;
         job->list = true;
         job->most = job->keep;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { MOST = SF_BACKEND_MATCH_MOST, NO_LIST = UINT16_MAX };
+enum { MOST_ROWS = 1 << 20 }; /* embeddings listed by a device, which makes room for all at once */
 
 /* A job of a device while it is put together: everything in the order of steps. */
 typedef struct device_job {
@@ -265,21 +266,26 @@ static int compare_rows(const void *first, const void *second, void *size)
 }
 
 /* Rows by step, in any order, become embeddings by pattern vertex, in the order of the search. */
-static void take_rows(const device_job *d, size_t count, sf_match_result *result)
+static int take_rows(const device_job *d, size_t count, sf_match_result *result)
 {
     uint32_t size = d->plan->count;
+    result->embeddings = sf_resize(result->embeddings, count, size * sizeof *result->embeddings);
+    if (result->embeddings == NULL)
+        return SF_NO_MEMORY;
     qsort_r(d->request.rows, count, size * sizeof *d->request.rows, compare_rows, &size);
     for (size_t i = 0; i < count; i++)
         for (uint32_t s = 0; s < size; s++)
             result->embeddings[i * size + d->plan->steps[s].vertex] = d->request.rows[i * size + s];
     result->kept = count;
+    return SF_OK;
 }
 
-static void take_answer(const device_job *d, const sf_match_job *job, const sf_backend_match_answer *answer)
+static int take_answer(const device_job *d, const sf_match_job *job, const sf_backend_match_answer *answer,
+                       sf_error *error)
 {
     sf_match_result *result = job->result;
-    if (job->list)
-        take_rows(d, answer->listed, result);
+    if (job->list && take_rows(d, answer->listed, result) != SF_OK)
+        return sf_fail_memory(error);
     result->count = sf_saturated_multiply(answer->count, d->plan->factor);
     result->truncated = answer->stopped || result->count > job->most;
     if (result->count > job->most)
@@ -287,12 +293,16 @@ static void take_answer(const device_job *d, const sf_match_job *job, const sf_b
     result->automorphisms = d->plan->factor;
     result->steps += answer->tried;
     result->device_s += answer->seconds;
+    return SF_OK;
 }
 
 int sf_match_on_device(sf_device *device, const sf_match_job *job, const sf_space *space, const sf_plan *plan,
                        bool *done, sf_error *error)
 {
     *done = false;
+    if (job->list && job->keep > MOST_ROWS)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "lists of more than %d embeddings are the CPU's",
+                       MOST_ROWS);
     device_job *d = sf_alloc(1, sizeof *d);
     if (d == NULL)
         return sf_fail_memory(error);
@@ -308,7 +318,7 @@ int sf_match_on_device(sf_device *device, const sf_match_job *job, const sf_spac
         status = run_job(device, &d->request, &answer, error);
     *done = status == SF_OK && (!job->list || answer.count <= job->most);
     if (*done)
-        take_answer(d, job, &answer);
+        status = take_answer(d, job, &answer, error);
     for (uint32_t i = 0; i < d->excluded_count; i++)
         sf_links_free(&d->excluded[i]);
     sf_free(d->request.rows);

@@ -3,6 +3,7 @@
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/memory.h"
 
 #include <string.h>
 
@@ -49,15 +50,27 @@ bool sf_match_steps(sf_match_tally *tally, uint64_t steps)
     return atomic_load(&tally->watch->stop);
 }
 
+static void hand_over(sf_match_watch *w, size_t place, const uint32_t *vertices)
+{
+    size_t row = w->job->query->count;
+    void *embeddings = w->job->result->embeddings;
+    if (place >= w->job->keep || w->no_room)
+        return;
+    w->no_room = sf_reserve(&embeddings, &w->room, (place + 1) * row, sizeof *vertices) != 0;
+    w->job->result->embeddings = embeddings;
+    if (w->no_room)
+        atomic_store(&w->stop, true);
+    else
+        memcpy(w->job->result->embeddings + place * row, vertices, row * sizeof *vertices);
+}
+
 void sf_match_found(sf_match_tally *tally, uint64_t count, const uint32_t *vertices)
 {
     sf_match_watch *w = tally->watch;
     tally->count = sf_saturated_add(tally->count, count);
     if (!w->job->list)
         return;
-    size_t place = atomic_fetch_add(&w->kept, 1), row = w->job->query->count;
-    if (place < w->job->keep)
-        memcpy(w->job->result->embeddings + place * row, vertices, row * sizeof *vertices);
+    hand_over(w, atomic_fetch_add(&w->kept, 1), vertices);
     report(tally);
 }
 
@@ -77,5 +90,7 @@ int sf_match_finish(const sf_match_watch *watch, const sf_match_tally *const *ta
         result->count = watch->job->most;
     size_t kept = atomic_load(&watch->kept);
     result->kept = kept < watch->job->keep ? kept : watch->job->keep;
+    if (watch->no_room)
+        return sf_fail_memory(error);
     return atomic_load(&watch->cancelled) ? sf_fail(error, SF_CANCELLED, NULL, "was stopped") : SF_OK;
 }

@@ -22,7 +22,7 @@ typedef struct sf_match_job {
     sf_device *device; /**< that is to do it; NULL: the CPU, or what `any_device` finds */
     bool any_device;   /**< a device may be chosen where the CPU would need long */
     unsigned without;  /**< sf_gvsm_feature bits */
-    size_t keep;       /**< with list: room for so many in result->embeddings */
+    size_t keep;       /**< with list: hand back so many at most, in result->embeddings */
     sf_match_result *result;
 } sf_match_job;
 
@@ -37,6 +37,8 @@ typedef struct sf_match_watch {
     atomic_uint_least64_t found; /**< before the factor */
     atomic_size_t kept, done;
     atomic_bool stop, truncated, cancelled;
+    size_t room; /**< of result->embeddings; only one thread lists */
+    bool no_room;
 } sf_match_watch;
 
 /** Of one thread. */
@@ -55,7 +57,7 @@ bool sf_match_steps(sf_match_tally *tally, uint64_t steps);
 /** Counts embeddings; with `list` it is one, whose data vertices by pattern vertex are handed over. */
 void sf_match_found(sf_match_tally *tally, uint64_t count, const uint32_t *vertices);
 
-/** Fills count, truncated, steps, kept and automorphisms of the result. SF_CANCELLED. */
+/** Fills count, truncated, steps, kept and automorphisms of the result. SF_CANCELLED, SF_NO_MEMORY. */
 int sf_match_finish(const sf_match_watch *watch, const sf_match_tally *const *tallies, unsigned threads,
                     sf_error *error);
 

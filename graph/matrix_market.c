@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Matrix Market coordinate files (.mtx): an entry (i, j) is an edge from i to j, whatever its value; ids are
  * 1-based in the file and 0-based everywhere else. Dense ("array") files are refused. A value becomes the
- * column "weight" (of a complex one, the modulus). */
+ * column "weight" (of a complex one, the modulus). Names of vertices stand in comments: graph/vertex_names.h.
+ */
 #include "graph/file.h"
-#include "graph/scan.h"
+#include "graph/vertex_names.h"
 
 #include "core/error.h"
 
@@ -71,12 +72,14 @@ static int read_banner(sf_scan *scan, header *head, sf_error *error)
 }
 
 /* The size line stands after comments and blank lines. */
-static int read_size(sf_scan *scan, header *head, size_t file_bytes, sf_error *error)
+static int read_size(sf_scan *scan, header *head, size_t file_bytes, sf_vertex_names *names, sf_error *error)
 {
     bool found = false;
     while (!found && sf_scan_line(scan)) {
         sf_scan ahead = *scan;
         found = sf_scan_word(&ahead) && ahead.word[0] != '%';
+        if (strcmp(ahead.word, "%") == 0 && sf_vertex_names_read(names, ahead, 1, error) != SF_OK)
+            return SF_NO_MEMORY;
     }
     if (!found)
         return sf_scan_fail(scan, error, "the file ends before the line of rows, columns and entries");
@@ -167,15 +170,18 @@ static int parse(sf_edge_list *list, const char *path, const char *text, size_t 
 {
     sf_scan scan = sf_scan_start(path, text, size);
     header head = {0};
+    sf_vertex_names names = {0};
     int status = read_banner(&scan, &head, error);
     if (status == SF_OK)
-        status = read_size(&scan, &head, size, error);
+        status = read_size(&scan, &head, size, &names, error);
+    if (status == SF_OK)
+        list->vertex_count = (uint32_t)head.size;
+    sf_vertex_names_give(&names, list);
     if (status != SF_OK)
         return status;
     size_t weight;
     if (head.field != PATTERN && sf_columns_add(&list->edge_columns, WEIGHT, &weight, error) != SF_OK)
         return SF_NO_MEMORY;
-    list->vertex_count = (uint32_t)head.size;
     list->directed = head.symmetry == GENERAL || head.symmetry == SKEW_SYMMETRIC;
     return read_entries(list, &scan, &head, error);
 }
@@ -202,11 +208,7 @@ static void print_head(sf_text *out, const sf_csr *csr, bool weighted)
             entries += is_written(csr, v, e);
     sf_text_printf(out, "%%%%MatrixMarket matrix coordinate %s %s\n", weighted ? "real" : "pattern",
                    csr->directed ? "general" : "symmetric");
-    for (uint32_t v = 0; csr->names != NULL && v < csr->vertex_count; v++) {
-        sf_text_printf(out, "%% %u ", v + 1);
-        sf_graph_print_line(out, csr->names[v]);
-        sf_text_append(out, "\n", 1);
-    }
+    sf_vertex_names_print(out, csr, '%', 1);
     sf_text_printf(out, "%u %u %" PRIu64 "\n", csr->vertex_count, csr->vertex_count, entries);
 }
 

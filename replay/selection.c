@@ -149,9 +149,24 @@ static int remove_duplicates(sf_recording *recording, const sf_selection *select
 
 /* ---- units ---- */
 
-/* Marks the units that one field of the list names. */
-static int choose(const sf_units *units, const char *field, bool *chosen, sf_error *error)
+/* A name in double quotes is a name, even `"#3"`. */
+static int choose_quoted(const sf_units *units, const char *name, bool *chosen, sf_error *error)
 {
+    uint32_t unit = sf_units_find(units, name);
+    if (unit == SF_NO_UNIT)
+        return sf_fail(error, SF_USAGE, "--units", "no unit is named \"%s\"", name);
+    chosen[unit] = true;
+    return SF_OK;
+}
+
+/* Marks the units that one field of the list names. */
+static int choose(const sf_units *units, char **rest, bool *chosen, sf_error *error)
+{
+    *rest += strspn(*rest, " \t");
+    bool quoted = **rest == '"';
+    const char *field = sf_lines_field(rest);
+    if (quoted)
+        return choose_quoted(units, field, chosen, error);
     uint32_t first, last;
     sf_error reason;
     const char *dash = field[0] == '#' ? strstr(field, "-#") : NULL;
@@ -174,7 +189,7 @@ static int keep_units(sf_recording *recording, const char *list, sf_error *error
     char *copy = chosen != NULL ? sf_copy_string(list) : NULL;
     int status = copy != NULL ? SF_OK : sf_fail_memory(error);
     for (char *rest = copy; status == SF_OK && rest != NULL;)
-        status = choose(&recording->units, sf_lines_field(&rest), chosen, error);
+        status = choose(&recording->units, &rest, chosen, error);
     size_t kept = 0;
     for (size_t i = 0; status == SF_OK && i < recording->spike_count; i++)
         if (chosen[recording->spikes[i].unit])

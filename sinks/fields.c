@@ -44,6 +44,15 @@ static void tell_naturals(const teller *t, const char *key, const uint32_t *valu
     t->as->end_list(t->to);
 }
 
+/* The names of units that stand beside their indices. */
+static void tell_names(const teller *t, const char *key, const uint32_t *units, size_t count)
+{
+    t->as->list(t->to, key, count);
+    for (size_t i = 0; i < count; i++)
+        t->as->string(t->to, NULL, unit_name(t, units[i]));
+    t->as->end_list(t->to);
+}
+
 static void tell_reals(const teller *t, const char *key, const double *values, size_t count)
 {
     t->as->list(t->to, key, count);
@@ -58,10 +67,7 @@ static void tell_count(const teller *t, const sf_episode_count *item)
     t->as->map(t->to, NULL, 7);
     t->as->string(t->to, "id", item->id);
     tell_naturals(t, "units", episode->units, episode->size);
-    t->as->list(t->to, "names", episode->size);
-    for (uint32_t i = 0; i < episode->size; i++)
-        t->as->string(t->to, NULL, unit_name(t, episode->units[i]));
-    t->as->end_list(t->to);
+    tell_names(t, "names", episode->units, episode->size);
     t->as->list(t->to, "delays_ms", episode->size - 1);
     for (uint32_t i = 0; i + 1 < episode->size; i++)
         tell_delay(t, NULL, &episode->delays[i]);
@@ -125,10 +131,7 @@ static void tell_edge(const teller *t, const sf_edge_change *edge, bool is_tilin
     t->as->map(t->to, NULL, 9);
     t->as->natural(t->to, "from", edge->from);
     t->as->natural(t->to, "to", edge->to);
-    t->as->list(t->to, "names", 2);
-    t->as->string(t->to, NULL, unit_name(t, edge->from));
-    t->as->string(t->to, NULL, unit_name(t, edge->to));
-    t->as->end_list(t->to);
+    tell_names(t, "names", (const uint32_t[]){edge->from, edge->to}, 2);
     tell_delay(t, "delay_ms", &edge->delay);
     if (is_tiling)
         tell_nothing(t, "count");
@@ -143,9 +146,11 @@ static void tell_edge(const teller *t, const sf_edge_change *edge, bool is_tilin
 
 static void tell_reach(const teller *t, const sf_reach_result *reach)
 {
-    t->as->map(t->to, NULL, 5);
+    t->as->map(t->to, NULL, 7);
     t->as->natural(t->to, "source", reach->source);
+    t->as->string(t->to, "source_name", unit_name(t, reach->source));
     tell_naturals(t, "units", reach->units, reach->count);
+    tell_names(t, "names", reach->units, reach->count);
     tell_naturals(t, "levels", reach->levels, reach->count);
     t->as->list(t->to, "parents", reach->count);
     for (size_t i = 0; i < reach->count; i++)
@@ -202,13 +207,17 @@ static void tell_spread(const teller *t, const sf_motif_spread *spread)
 
 static void tell_motif(const teller *t, const sf_motif_result *motif)
 {
-    t->as->map(t->to, NULL, 5);
+    t->as->map(t->to, NULL, 6);
     t->as->string(t->to, "pattern", motif->pattern);
     t->as->natural(t->to, "count", motif->count);
     t->as->boolean(t->to, "truncated", motif->truncated);
     t->as->list(t->to, "embeddings", motif->kept);
     for (size_t i = 0; i < motif->kept; i++)
         tell_naturals(t, NULL, motif->embeddings + i * motif->size, motif->size);
+    t->as->end_list(t->to);
+    t->as->list(t->to, "names", motif->kept);
+    for (size_t i = 0; i < motif->kept; i++)
+        tell_names(t, NULL, motif->embeddings + i * motif->size, motif->size);
     t->as->end_list(t->to);
     tell_spread(t, &motif->spread);
     t->as->end_map(t->to);

@@ -31,7 +31,7 @@ expect 65 "mangled_format.mtx:1" $SYNFIRE bfs "$SYNFIRE_DATA/bfs/mangled_format.
 expect 65 "empty.mtx:4" $SYNFIRE bfs "$SYNFIRE_DATA/bfs/empty.mtx" --source 0
 expect 66 "no-such" $SYNFIRE bfs no-such.mtx --source 0
 expect 64 "source" $SYNFIRE bfs "$SYNFIRE_DATA/bfs/karate.mtx"
-expect 64 "from 0 to 33" $SYNFIRE bfs "$SYNFIRE_DATA/bfs/karate.mtx" --source 34
+expect 64 "there are 34 vertices, #0 to #33" $SYNFIRE bfs "$SYNFIRE_DATA/bfs/karate.mtx" --source 34
 expect 64 "excludes" $SYNFIRE bfs "$SYNFIRE_DATA/bfs/karate.mtx" --source 0 --directed --undirected
 expect 73 "no/such" $SYNFIRE bfs "$SYNFIRE_DATA/bfs/karate.mtx" --source 0 --out no/such/file
 # Matrix Market goes by its symmetry unless told; the alias is the same command.
@@ -39,18 +39,22 @@ $SYNFIRE reach "$SYNFIRE_DATA/bfs/west0067.mtx" --source 0 --json | grep -q '"ed
 printf '0 1\n1 2\n' >path.el
 $SYNFIRE bfs path.el --source 2 --json | grep -q '"reached":1,'
 $SYNFIRE bfs path.el --source 2 --undirected --json | grep -q '"reached":3,'
-# A vertex is its index, else its name; ids that need 64 bits are names.
+# A word is a vertex's name and #3 its index, whatever the name; of a graph without names a number is an index too.
 cat >named.graphml <<'XML'
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="directed">
 <node id="1"/><node id="0"/><node id="b"/><edge source="1" target="0"/><edge source="0" target="b"/></graph></graphml>
 XML
 $SYNFIRE bfs named.graphml --source b >out 2>err && grep -q '^from b: 1 vertices' out && [ ! -s err ]
-$SYNFIRE bfs named.graphml --source 0 >out 2>err && grep -q '^from 1: 3 vertices' out
-grep -q 'taken as an index; the vertex named so is #1' err
+$SYNFIRE bfs named.graphml --source 0 --json | grep -q '"source":1,"reached":2,.*"source_name":"0"'
+$SYNFIRE bfs named.graphml --source '#0' >out 2>err && grep -q '^from 1: 3 vertices' out && [ ! -s err ]
+expect 64 "--source: no vertex is named '2'; the vertex with that index is written #2" $SYNFIRE bfs named.graphml --source 2
+expect 64 "there are 3 vertices, #0 to #2" $SYNFIRE bfs named.graphml --source '#3'
+$SYNFIRE bfs path.el --source '#1' | grep -q '^from #1: 2 vertices'
+expect 64 "'b' cannot be a name: the vertices have none; write #2 for index 2" $SYNFIRE bfs path.el --source b
 printf '720575940621039146 720575940621039145\n' >wide.el
 $SYNFIRE bfs wide.el --source 720575940621039146 --json | grep -q '"source":1,"reached":2,'
 printf '%%%%MatrixMarket matrix coordinate pattern general\n0 0 0\n' >none.mtx
-expect 64 "the graph has no vertex" $SYNFIRE bfs none.mtx --source 0
+expect 64 "no vertex has index #0: there are none" $SYNFIRE bfs none.mtx --source 0
 # A generated graph is the same whichever way it is searched.
 for direction in auto top-down bottom-up; do
     $SYNFIRE bfs --kronecker 12:16:1 --source 5 --direction $direction --json >out

@@ -16,7 +16,8 @@ done
 python3 - <<'END'
 import json
 graph = json.load(open("out"))
-assert list(graph) == ["vertices", "edges", "edge_detail"] and graph["vertices"] == 10
+assert list(graph)[:3] == ["vertices", "edges", "edge_detail"] and graph["vertices"] == 10
+assert graph["names"] == list("ABCDEFGHIJ")
 edges = graph["edge_detail"]
 assert graph["edges"] == len(edges) > 2
 assert all(list(e) == ["from", "to", "weight", "count", "expected", "delays_ms", "p"] for e in edges)
@@ -37,9 +38,44 @@ grep -q '"weight"=' g.dot && grep -q '^digraph' g.dot
 # shellcheck disable=SC2086
 $SYNFIRE bfs sim.h5 $mine --source '#0' --json | sed 's/,"seconds.*//' >expected
 for ending in graphml mtx el h5; do
-    $SYNFIRE bfs g.$ending --source 0 --json | sed 's/,"seconds.*//' >found
+    $SYNFIRE bfs g.$ending --source '#0' --json | sed 's/,"seconds.*//' >found
     cmp expected found
 done
+
+# Units named as indices of others are: a word is a name and #3 an index, of the recording and of every file of its graph.
+python3 - >numbers.csv <<'END'
+for k in range(200):
+    for place, name in enumerate((3, 1, 4, 2)):
+        print(f"{name},{0.5 * k + 0.003 * place:.3f}")
+END
+search() { # arguments of bfs
+    $SYNFIRE bfs "$@" --quiet --json | python3 -c '
+import json, sys
+found = json.load(sys.stdin)
+print(*(found[key] for key in ("vertices", "edges", "source", "source_name", "reached", "level_sizes")))'
+}
+numbers="--delay 2:4 --min-count 100 --quiet"
+for ending in graphml mtx el h5; do
+    # shellcheck disable=SC2086
+    $SYNFIRE graph numbers.csv $numbers --out n.$ending >/dev/null
+done
+while read -r source expected; do
+    # shellcheck disable=SC2086
+    [ "$(search numbers.csv --source "$source" $numbers)" = "$expected" ]
+    for ending in graphml mtx el h5; do
+        [ "$(search n.$ending --source "$source")" = "$expected" ]
+        expect 64 "no vertex is named '0'; the vertex with that index is written #0" $SYNFIRE bfs n.$ending --source 0
+    done
+done <<'END'
+3 4 3 2 3 4 [1, 1, 1, 1]
+#3 4 3 3 4 2 [1, 1]
+2 4 3 1 2 1 [1]
+#2 4 3 2 3 4 [1, 1, 1, 1]
+END
+# shellcheck disable=SC2086
+expect 64 "no unit is named '0'; the unit with that index is written #0" $SYNFIRE bfs numbers.csv --source 0 $numbers
+$SYNFIRE match n.mtx chain-2 --json | grep -q '"names":\[\["1","4"\],\["3","1"\],\["4","2"\]\]'
+
 expect 65 "g.dot: is a Graphviz file, which is only written" $SYNFIRE bfs g.dot --source 0
 expect 65 "g.json: is a graph as JSON, which is only written" $SYNFIRE match g.json chain-2
 # shellcheck disable=SC2086

@@ -37,12 +37,28 @@ $SYNFIRE match "$worm" 'A -> B; B -> C; A -> C' --json --explain >out 2>err
 python3 - <<'END'
 import json
 found = json.load(open("out"))
-assert list(found) == ["count", "truncated", "seconds", "order", "blacklisted", "embeddings"], found
+assert list(found)[:6] == ["count", "truncated", "seconds", "order", "blacklisted", "embeddings"], found
+assert found["listed"] == 1000 and found["names"] is None
 assert found["count"] == 14324 and not found["truncated"] and sorted(found["order"]) == [0, 1, 2]
 rows = found["embeddings"]
 assert len(rows) == 1000 and len({tuple(row) for row in rows}) == 1000 and all(len(set(row)) == 3 for row in rows)
 END
 grep -q "after pruning" err
+# --limit lists as many as it allows, the same first ones.
+cp out first
+for limit in 5 5000 20000; do
+    $SYNFIRE match "$worm" 'A -> B; B -> C; A -> C' --json --limit $limit >out
+    LIMIT=$limit python3 - <<'END'
+import json, os
+limit, first, found = int(os.environ["LIMIT"]), json.load(open("first")), json.load(open("out"))
+expected = min(limit, 14324)
+assert found["count"] == found["listed"] == len(found["embeddings"]) == expected, found["count"]
+assert found["truncated"] == (limit < 14324) and len({tuple(row) for row in found["embeddings"]}) == expected
+assert found["embeddings"][:1000] == first["embeddings"][:limit]
+END
+done
+$SYNFIRE match "$worm" 'A -> B; B -> C; A -> C' --limit 1000000000000 | grep -q '^14324 embeddings'
+$SYNFIRE match "$worm" 'A -> B; B -> C; A -> C' | grep -q '^1000 of 14324 embeddings are listed: --limit N lists N'
 printf '0 1 5\n1 2 12\n2 0 3\n' >cycle.el
 count 3 cycle.el 'A -> B; B -> C; C -> A'
 count 1 cycle.el 'A -> B; B -> C; C -> A; A === B; B === C'

@@ -222,6 +222,8 @@ static void wrong_selections_are_refused(void **state)
 {
     (void)state;
     assert_selection_fails(&(sf_selection){.units = "7"}, SF_USAGE, "--units", "no unit is named '7'");
+    assert_selection_fails(&(sf_selection){.units = "2, \"#2\""}, SF_USAGE, "--units",
+                           "no unit is named \"#2\"");
     assert_selection_fails(&(sf_selection){.units = "1"}, SF_USAGE, "--units", "written #1");
     assert_selection_fails(&(sf_selection){.units = "#2-#4"}, SF_USAGE, "--units", "no unit has index #4");
     assert_selection_fails(&(sf_selection){.units = "#2-#1"}, SF_USAGE, "--units", "ends before it starts");

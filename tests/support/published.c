@@ -159,6 +159,12 @@ static void check_numbers(const json_t *list, const uint32_t *expected)
         is_integer(json_array_get(list, i), expected[i]);
 }
 
+static void check_names(const json_t *list, const uint32_t *expected, const sf_units *units)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        is_string(json_array_get(list, i), units->items[expected[i]].name);
+}
+
 static void check_reals(const json_t *list, const double *expected)
 {
     for (size_t i = 0; i < json_array_size(list); i++)
@@ -171,9 +177,7 @@ static void check_count(const json_t *map, const sf_episode_count *item, const s
     const sf_episode *episode = &item->episode;
     is_string(take(&from, "id"), item->id);
     check_numbers(take_list(&from, "units", episode->size), episode->units);
-    const json_t *names = take_list(&from, "names", episode->size);
-    for (uint32_t i = 0; i < episode->size; i++)
-        is_string(json_array_get(names, i), units->items[episode->units[i]].name);
+    check_names(take_list(&from, "names", episode->size), episode->units, units);
     const json_t *delays = take_list(&from, "delays_ms", episode->size - 1);
     for (uint32_t i = 0; i + 1 < episode->size; i++)
         check_delay(json_array_get(delays, i), &episode->delays[i]);
@@ -243,10 +247,12 @@ static void check_edge(const json_t *map, const sf_edge_change *edge, bool is_ti
     all_taken(&from);
 }
 
-static void check_reach(const json_t *map, const sf_reach_result *reach)
+static void check_reach(const json_t *map, const sf_reach_result *reach, const sf_units *units)
 {
     fields from = {.map = map};
     is_integer(take(&from, "source"), reach->source);
+    is_string(take(&from, "source_name"), units->items[reach->source].name);
+    check_names(take_list(&from, "names", reach->count), reach->units, units);
     check_numbers(take_list(&from, "units", reach->count), reach->units);
     check_numbers(take_list(&from, "levels", reach->count), reach->levels);
     const json_t *parents = take_list(&from, "parents", reach->count);
@@ -301,17 +307,20 @@ static void check_spread(const json_t *map, const sf_motif_spread *spread)
     all_taken(&from);
 }
 
-static void check_motif(const json_t *map, const sf_motif_result *motif)
+static void check_motif(const json_t *map, const sf_motif_result *motif, const sf_units *units)
 {
     fields from = {.map = map};
     is_string(take(&from, "pattern"), motif->pattern);
     is_integer(take(&from, "count"), (int64_t)motif->count);
     is_boolean(take(&from, "truncated"), motif->truncated);
     const json_t *embeddings = take_list(&from, "embeddings", motif->kept);
+    const json_t *names = take_list(&from, "names", motif->kept);
     for (size_t i = 0; i < motif->kept; i++) {
         const json_t *embedding = json_array_get(embeddings, i);
         assert_int_equal(json_array_size(embedding), motif->size);
         check_numbers(embedding, motif->embeddings + i * motif->size);
+        assert_int_equal(json_array_size(json_array_get(names, i)), motif->size);
+        check_names(json_array_get(names, i), motif->embeddings + i * motif->size, units);
     }
     check_spread(take(&from, "rewired"), &motif->spread);
     all_taken(&from);
@@ -343,12 +352,12 @@ static void check_graph(fields *from, const sf_graph_message *graph, const sf_un
         check_edge(json_array_get(changes, i), &graph->changes[i], graph->is_tiling, units);
     const json_t *reach = take_list(from, "bfs", graph->reach_count);
     for (size_t i = 0; i < graph->reach_count; i++)
-        check_reach(json_array_get(reach, i), &graph->reach[i]);
+        check_reach(json_array_get(reach, i), &graph->reach[i], units);
     check_reach_all(take(from, "reach_all"), &graph->reach_all, units->count);
     check_components(take(from, "components"), &graph->components, units->count);
     const json_t *motifs = take_list(from, "match", graph->motif_count);
     for (size_t i = 0; i < graph->motif_count; i++)
-        check_motif(json_array_get(motifs, i), &graph->motifs[i]);
+        check_motif(json_array_get(motifs, i), &graph->motifs[i], units);
     check_census(take(from, "census"), graph);
 }
 

@@ -77,6 +77,10 @@ static void units_are_found_by_name_and_index(void **state)
     test_assert_fails(sf_units_resolve(&units, "2", &unit, &error), &error, SF_USAGE, "#2");
     test_assert_fails(sf_units_resolve(&units, "#6", &unit, &error), &error, SF_USAGE, "6 units");
     test_assert_fails(sf_units_resolve(&units, "odd", &unit, &error), &error, SF_USAGE, "'odd name'");
+    test_assert_fails(sf_units_resolve(&units, "#x", &unit, &error), &error, SF_USAGE,
+                      "expected # and a number");
+    test_assert_fails(sf_units_resolve(&(sf_units){0}, "#0", &unit, &error), &error, SF_USAGE,
+                      "there are none");
     assert_false(sf_units_have_geometry(&units));
     sf_units_free(&units);
 }

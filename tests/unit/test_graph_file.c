@@ -188,6 +188,14 @@ static void edge_lists_and_labelled_graphs_refuse_with_the_line(void **state)
     test_graph_refusals(&sf_graph_labelled, labelled, sizeof labelled / sizeof labelled[0]);
 }
 
+static void assert_named(const sf_csr *back)
+{
+    static const char *const names[] = {"A", "odd \"name\" <&>\xc3\xa9", "7", "new line"}; /* on one line */
+    assert_non_null(back->names);
+    for (size_t v = 0; v < 4; v++)
+        assert_string_equal(back->names[v], names[v]);
+}
+
 static void graphs_come_back_as_they_were_written(void **state)
 {
     (void)state;
@@ -198,16 +206,19 @@ static void graphs_come_back_as_they_were_written(void **state)
         assert_int_equal(back.directed, directed);
         assert_int_equal(sf_csr_edge_count(&back), directed ? 4 : 7);
         test_assert_same(back.edge_columns.items[0].values[sf_csr_find(&back, 0, 1)], 0.1 + 4.1);
+        assert_named(&back);
         sf_csr_free(&back);
         back = test_graph_round_trip(&graph, ".el");
         assert_int_equal(sf_csr_edge_count(&back), sf_csr_edge_count(&graph));
         assert_memory_equal(back.targets, graph.targets, sf_csr_edge_count(&graph) * sizeof(uint32_t));
         assert_memory_equal(back.edge_columns.items[0].values, graph.edge_columns.items[0].values,
                             sf_csr_edge_count(&graph) * sizeof(double));
+        assert_named(&back);
         sf_csr_free(&back);
         sf_csr_free(&graph);
     }
     sf_csr graph = test_graph_make(false), back = test_graph_round_trip(&graph, ".graph");
+    assert_named(&back);
     assert_memory_equal(back.targets, graph.targets, sf_csr_edge_count(&graph) * sizeof(uint32_t));
     sf_csr_free(&back);
     sf_error error = {0};
@@ -217,6 +228,53 @@ static void graphs_come_back_as_they_were_written(void **state)
     test_assert_fails(sf_graph_write(&graph, "/no/such/folder/x.mtx", &error), &error, SF_CANNOT_CREATE,
                       NULL);
     sf_csr_free(&graph);
+}
+
+/* In a graph with names a word is one and #2 an index; without, a number can only be an index. */
+static void vertices_are_found_by_name_and_index(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *word;
+        uint32_t vertex; /* UINT32_MAX: refused with */
+        const char *words;
+    } cases[] = {
+        {"# name 0 2\n# name 1 #0\n# name 2 two words\n0 1\n1 2\n", "2", 0, NULL},
+        {"# name 0 2\n# name 1 #0\n# name 2 two words\n0 1\n1 2\n", "#2", 2, NULL},
+        {"# name 0 2\n# name 1 #0\n# name 2 two words\n0 1\n1 2\n", "#0", 0, NULL},
+        {"# name 0 2\n# name 1 #0\n# name 2 two words\n0 1\n1 2\n", "\"#0\"", 1, NULL},
+        {"# name 0 2\n# name 1 #0\n# name 2 two words\n0 1\n1 2\n", "two words", 2, NULL},
+        {"# name 0 2\n# name 1 #0\n# name 2 two words\n0 1\n1 2\n", "1", UINT32_MAX, "is written #1"},
+        {"# name 0 2\n# name 1 #0\n# name 2 two words\n0 1\n1 2\n", "two", UINT32_MAX,
+         "did you mean 'two words'"},
+        {"# name 0 2\n# name 1 #0\n# name 2 two words\n0 1\n1 2\n", "#3", UINT32_MAX, "#0 to #2"},
+        {"# name 0 a\n# name 1 a\n0 1\n", "a", UINT32_MAX,
+         "several vertices are named 'a': write #0, #1, ..."},
+        {"# name 0 a\n# name 1 a\n0 1\n", "#1", 1, NULL},
+        /* No names: one is missing, out of order, or too many; ids of more than 32 bits are names already. */
+        {"# name 0 2\n0 1\n", "1", 1, NULL},
+        {"# name 1 2\n# name 0 1\n0 1\n", "1", 1, NULL},
+        {"# name 0 2\n# name 1 3\n# name 2 4\n0 1\n", "1", 1, NULL},
+        {"# name 0\n# name 1 3\n0 1\n", "0", 0, NULL},
+        {"# 0 2\n# 1 3\n0 1\n", "1", 1, NULL},
+        {"0 1\n", "a", UINT32_MAX, "'a' cannot be a name: the vertices have none; write #2 for index 2"},
+        {"# name 0 x\n# name 1 y\n720575940621039145 7\n", "7", 0, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sf_edge_list list;
+        sf_csr csr;
+        sf_error error = {0};
+        uint32_t vertex = UINT32_MAX;
+        assert_int_equal(test_graph_parse(&list, &sf_graph_edge_list, cases[i].text, &error), SF_OK);
+        assert_int_equal(sf_csr_build(&csr, &list, 0, &error), SF_OK);
+        int status = sf_csr_resolve(&csr, cases[i].word, &vertex, &error);
+        if (cases[i].words != NULL)
+            test_assert_fails(status, &error, SF_USAGE, cases[i].words);
+        else if (status != SF_OK || vertex != cases[i].vertex)
+            fail_msg("case %zu: found %u (%s), expected %u", i, vertex, error.text, cases[i].vertex);
+        sf_csr_free(&csr);
+        sf_edge_list_free(&list);
+    }
 }
 
 static void dot_quotes_what_needs_it(void **state)
@@ -281,6 +339,7 @@ int main(void)
         cmocka_unit_test(labels_that_are_text_are_attributes),
         cmocka_unit_test(edge_lists_and_labelled_graphs_refuse_with_the_line),
         cmocka_unit_test(graphs_come_back_as_they_were_written),
+        cmocka_unit_test(vertices_are_found_by_name_and_index),
         cmocka_unit_test(dot_quotes_what_needs_it),
         cmocka_unit_test(files_are_told_apart_by_content),
         cmocka_unit_test(failed_allocations_leak_nothing),
