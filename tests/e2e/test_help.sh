@@ -16,6 +16,7 @@ done <commands
 # Every example works as it stands, on what the first one makes. Only a live one does not take its time here nor the
 # port that people use, and record's needs a sender: test_run.sh has one.
 synfire() { "$SYNFIRE" "$@"; }
+ln -s "$SYNFIRE_SOURCE/configs"
 for command in $(cut -d' ' -f1 commands | grep -v record); do
     rm -f demo.h5
     synfire simulate --help | sed '1,/^Example/d' >example
