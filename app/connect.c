@@ -209,16 +209,13 @@ static int connect_tiling(sf_connectivity *graph, const app_call *call, const sf
 /* Over recorded time, as `info` has them. */
 static int add_rates(sf_connectivity *graph, const sf_recording *recording, sf_error *error)
 {
-    double seconds = (double)sf_recording_duration_ns(recording) * 1e-9;
-    double *rates_hz = sf_alloc(recording->units.count, sizeof *rates_hz);
-    if (rates_hz == NULL)
+    uint64_t *unit_spikes = sf_alloc(recording->units.count, sizeof *unit_spikes);
+    if (unit_spikes == NULL)
         return sf_fail_memory(error);
-    for (size_t i = 0; i < recording->spike_count && seconds > 0; i++)
-        rates_hz[recording->spikes[i].unit]++;
-    for (size_t u = 0; u < recording->units.count && seconds > 0; u++)
-        rates_hz[u] /= seconds;
-    int status = sf_connectivity_set_rates(graph, rates_hz, error);
-    sf_free(rates_hz);
+    for (size_t i = 0; i < recording->spike_count; i++)
+        unit_spikes[recording->spikes[i].unit]++;
+    int status = sf_connectivity_set_rates(graph, unit_spikes, sf_recording_duration_ns(recording), error);
+    sf_free(unit_spikes);
     return status;
 }
 

@@ -137,6 +137,7 @@ typedef struct sf_graph_message {
     sf_span window;
     bool is_tiling;    /**< edges are spike-time tiling coefficients, undirected, and have no counts */
     size_t unit_count; /**< of arrays by unit */
+    double threshold;  /**< count from which a pair is an edge; NaN for a tiling */
     size_t edges;      /**< in the whole snapshot */
     size_t change_count;
     sf_edge_change *changes;

@@ -60,13 +60,16 @@ void sf_connectivity_free(sf_connectivity *graph)
     *graph = (sf_connectivity){0};
 }
 
-int sf_connectivity_set_rates(sf_connectivity *graph, const double *rates_hz, sf_error *error)
+int sf_connectivity_set_rates(sf_connectivity *graph, const uint64_t *unit_spikes, int64_t duration_ns,
+                              sf_error *error)
 {
-    double *copy = sf_resize(graph->rates_hz, graph->unit_count, sizeof *copy);
-    if (copy == NULL)
+    double seconds = (double)duration_ns * 1e-9;
+    double *rates_hz = sf_resize(graph->rates_hz, graph->unit_count, sizeof *rates_hz);
+    if (rates_hz == NULL)
         return sf_fail_memory(error);
-    memcpy(copy, rates_hz, graph->unit_count * sizeof *copy);
-    graph->rates_hz = copy;
+    for (uint32_t u = 0; u < graph->unit_count; u++)
+        rates_hz[u] = seconds > 0 ? (double)unit_spikes[u] / seconds : 0;
+    graph->rates_hz = rates_hz;
     return SF_OK;
 }
 

@@ -34,8 +34,10 @@ int sf_connectivity_build(sf_connectivity *graph, uint32_t unit_count, const sf_
                           sf_error *error);
 void sf_connectivity_free(sf_connectivity *graph);
 
-/** Adds the firing rates of its units, which are copied. */
-int sf_connectivity_set_rates(sf_connectivity *graph, const double *rates_hz, sf_error *error);
+/** Adds the firing rates of its units: so many spikes of each in so much recorded time (0: all rates are 0).
+ */
+int sf_connectivity_set_rates(sf_connectivity *graph, const uint64_t *unit_spikes, int64_t duration_ns,
+                              sf_error *error);
 
 /** The weight of an edge: count - expected (the count where nothing was expected), or the coefficient. */
 double sf_connectivity_weight(const sf_connectivity *graph, const sf_link *link);

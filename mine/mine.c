@@ -96,19 +96,25 @@ static int check_options(const run *r, sf_error *error)
     return check_delays(options, error);
 }
 
-/* The threshold as a count, and the least whole count that meets it. */
+double sf_threshold_count(sf_threshold_kind kind, double threshold, int64_t duration_ns, size_t spike_count)
+{
+    if (kind == SF_THRESHOLD_RATE)
+        return threshold * ((double)duration_ns * 1e-9);
+    return kind == SF_THRESHOLD_FRACTION ? threshold * (double)spike_count : threshold;
+}
+
+uint32_t sf_threshold_least(double count)
+{
+    /* A product that should be whole may come out a rounding error above it. */
+    double least = ceil(count * (1 - 1e-12));
+    return least < 1 ? 1 : least > UINT32_MAX ? UINT32_MAX : (uint32_t)least;
+}
+
 static void set_threshold(run *r)
 {
-    double threshold = r->options->threshold;
-    if (r->options->threshold_kind == SF_THRESHOLD_RATE)
-        threshold *= (double)r->input->duration_ns * 1e-9;
-    if (r->options->threshold_kind == SF_THRESHOLD_FRACTION)
-        threshold *= (double)r->input->spike_count;
-    r->result->threshold = threshold;
-    /* A product that should be whole may come out a rounding error above it. */
-    double least = ceil(threshold * (1 - 1e-12));
-    r->job.least = least < 1 ? 1 : least > UINT32_MAX ? UINT32_MAX : (uint32_t)least;
-    r->result->least = r->job.least;
+    r->result->threshold = sf_threshold_count(r->options->threshold_kind, r->options->threshold,
+                                              r->input->duration_ns, r->input->spike_count);
+    r->job.least = r->result->least = sf_threshold_least(r->result->threshold);
 }
 
 /* ---- size 1 ---- */

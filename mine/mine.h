@@ -13,6 +13,12 @@ typedef enum sf_threshold_kind {
     SF_THRESHOLD_FRACTION /**< occurrences for each spike */
 } sf_threshold_kind;
 
+/** A threshold of any kind as a count, of so many spikes in so much recorded time. */
+double sf_threshold_count(sf_threshold_kind kind, double threshold, int64_t duration_ns, size_t spike_count);
+
+/** The least whole count that meets it, at least 1. */
+uint32_t sf_threshold_least(double count);
+
 typedef struct sf_mine_options {
     const sf_delay *delays; /**< borrowed for the call; at least one */
     size_t delay_count;

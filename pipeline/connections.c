@@ -2,9 +2,12 @@
 #include "pipeline/connections.h"
 
 #include "core/error.h"
+#include "core/log.h"
 #include "core/memory.h"
 #include "graph/sttc.h"
+#include "mine/mine.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- by spike-time tiling
@@ -30,7 +33,8 @@ static void tile(void *argument)
         return;
     job->status = sf_sttc_graph(&job->graph, &trains, &options, &job->error);
     if (job->status == SF_OK)
-        job->status = sf_connectivity_set_rates(&job->graph, job->rates_hz, &job->error);
+        job->status = sf_connectivity_set_rates(&job->graph, job->unit_spikes,
+                                                job->window.stop_ns - job->window.start_ns, &job->error);
     sf_trains_free(&trains);
 }
 
@@ -39,14 +43,13 @@ static int start_tiling(sf_connections *connections, const sf_connections_window
     sf_tiling_job *job = &connections->job;
     if (!sf_background_is_idle(&connections->tiling))
         return SF_OK;
-    void *room = job->spikes;
-    if (sf_reserve(&room, &job->capacity, window->count + 1, sizeof *window->spikes) != 0)
+    size_t count = (size_t)(window->last - window->first);
+    if (sf_reserve(&job->spikes, &job->capacity, count + 1, sizeof *job->spikes) != 0)
         return sf_fail_memory(error);
-    job->spikes = room;
-    if (window->count > 0)
-        memcpy(job->spikes, window->spikes, window->count * sizeof *window->spikes);
-    memcpy(job->rates_hz, window->rates_hz, connections->units->count * sizeof *job->rates_hz);
-    job->count = window->count;
+    if (count > 0)
+        memcpy(job->spikes, sf_history_view(window->history, window->first), count * sizeof *job->spikes);
+    memcpy(job->unit_spikes, window->unit_spikes, connections->units->count * sizeof *job->unit_spikes);
+    job->count = count;
     job->window = window->span;
     sf_background_start(&connections->tiling);
     return SF_OK;
@@ -83,47 +86,84 @@ static int update_tiling(sf_connections *connections, const sf_connections_windo
 /* ---- by frequent episodes
  * --------------------------------------------------------------------------------------------- */
 
-/* The frequent pairs of the window as a graph. */
-static int take_pairs(sf_connectivity *snapshot, const sf_connections *connections,
-                      const sf_connections_window *window, sf_error *error)
+/* As mining the window has them. */
+static int build_links(sf_connectivity *snapshot, const sf_connections *connections,
+                       const sf_connections_window *window, const sf_pair_count *found, size_t count,
+                       sf_error *error)
 {
-    const sf_episodes_message *episodes = window->episodes;
-    sf_link *links = sf_alloc(episodes->count, sizeof *links);
+    int64_t duration_ns = window->span.stop_ns - window->span.start_ns;
+    sf_link *links = sf_alloc(count, sizeof *links);
     if (links == NULL)
         return sf_fail_memory(error);
-    size_t count = 0;
-    for (size_t i = 0; i < episodes->count; i++) {
-        const sf_episode_count *item = &episodes->items[i];
-        if (item->episode.size == 2 && (double)item->count >= window->threshold)
-            links[count++] = (sf_link){.from = item->episode.units[0],
-                                       .to = item->episode.units[1],
-                                       .delay = item->episode.delays[0],
-                                       .count = item->count,
-                                       .expected = item->expected,
-                                       .p = item->p};
+    for (size_t i = 0; i < count; i++) {
+        const sf_episode pair = {.size = 2,
+                                 .units = {found[i].from, found[i].to},
+                                 .delays = {connections->delays[found[i].delay]}};
+        links[i] = (sf_link){.from = found[i].from,
+                             .to = found[i].to,
+                             .delay = pair.delays[0],
+                             .count = found[i].count,
+                             .expected = sf_expected_episode(&pair, window->unit_spikes, duration_ns),
+                             .p = NAN};
     }
     int status = sf_connectivity_build(snapshot, (uint32_t)connections->units->count, links, count, error);
     if (status == SF_OK)
-        status = sf_connectivity_set_rates(snapshot, window->rates_hz, error);
+        status = sf_connectivity_set_rates(snapshot, window->unit_spikes, duration_ns, error);
     sf_free(links);
     return status;
+}
+
+static void tell_too_many(sf_connections *connections, bool too_many)
+{
+    if (too_many && !connections->too_many)
+        sf_log(SF_LOG_WARNING,
+               "more than %d pairs reach the threshold: there is no graph of such a window; ask for a higher "
+               "threshold under mine",
+               SF_CONNECTIONS_MOST);
+    connections->too_many = too_many;
+}
+
+/* The frequent pairs of the window as a graph. */
+static int take_pairs(sf_connections *connections, const sf_connections_window *window,
+                      sf_connectivity *snapshot, bool *ready, sf_error *error)
+{
+    const sf_pair_count *found;
+    size_t count;
+    int status =
+        sf_pair_counts_slide(connections->pairs, window->history, window->first, window->last, error);
+    if (status == SF_OK)
+        status = sf_pair_counts_reaching(connections->pairs, sf_threshold_least(window->threshold),
+                                         SF_CONNECTIONS_MOST, &found, &count, error);
+    if (status != SF_OK)
+        return status;
+    *ready = count <= SF_CONNECTIONS_MOST;
+    tell_too_many(connections, !*ready);
+    return *ready ? build_links(snapshot, connections, window, found, count, error) : SF_OK;
 }
 
 /* ---- the interface
  * ---------------------------------------------------------------------------------------------------- */
 
-int sf_connections_open(sf_connections *connections, const sf_config *config, const sf_units *units,
-                        bool virtual_clock, sf_error *error)
+static int open_tiling(sf_connections *connections, bool virtual_clock, sf_error *error)
 {
-    *connections = (sf_connections){.config = config, .units = units, .job = {.connections = connections}};
+    connections->job.unit_spikes = sf_alloc(connections->units->count, sizeof *connections->job.unit_spikes);
+    if (connections->job.unit_spikes == NULL)
+        return sf_fail_memory(error);
+    return sf_background_open(&connections->tiling, "synfire-tile", virtual_clock, tile, &connections->job,
+                              error);
+}
+
+int sf_connections_open(sf_connections *connections, const sf_config *config, const sf_units *units,
+                        const sf_delay *delays, size_t delay_count, bool virtual_clock, sf_error *error)
+{
+    *connections = (sf_connections){
+        .config = config, .units = units, .delays = delays, .job = {.connections = connections}};
     int status = sf_queries_open(&connections->queries, config, units, virtual_clock, error);
-    if (status == SF_OK) {
-        connections->job.rates_hz = sf_alloc(units->count, sizeof *connections->job.rates_hz);
-        status = connections->job.rates_hz != NULL ? SF_OK : sf_fail_memory(error);
-    }
-    if (status == SF_OK && config->graph.enabled && config->graph.metric == SF_CONFIG_STTC)
-        status = sf_background_open(&connections->tiling, "synfire-tile", virtual_clock, tile,
-                                    &connections->job, error);
+    if (status == SF_OK && config->graph.enabled)
+        status = config->graph.metric == SF_CONFIG_STTC
+                     ? open_tiling(connections, virtual_clock, error)
+                     : sf_pair_counts_open(&connections->pairs, units->count, delays, delay_count,
+                                           config->mine.self, error);
     if (status != SF_OK)
         sf_connections_close(connections);
     return status;
@@ -133,10 +173,11 @@ void sf_connections_close(sf_connections *connections)
 {
     sf_background_close(&connections->tiling);
     sf_queries_close(&connections->queries);
+    sf_pair_counts_close(connections->pairs);
     sf_connectivity_free(&connections->snapshot);
     sf_connectivity_free(&connections->job.graph);
     sf_free(connections->job.spikes);
-    sf_free(connections->job.rates_hz);
+    sf_free(connections->job.unit_spikes);
     *connections = (sf_connections){0};
 }
 
@@ -158,9 +199,10 @@ int sf_connections_update(sf_connections *connections, const sf_connections_wind
         return SF_OK;
     sf_connectivity snapshot = {0};
     sf_span span = window->span;
-    bool ready = connections->config->graph.metric == SF_CONFIG_EPISODES;
-    int status = ready ? take_pairs(&snapshot, connections, window, error)
-                       : update_tiling(connections, window, &snapshot, &span, &ready, error);
+    bool ready = false;
+    int status = connections->pairs != NULL
+                     ? take_pairs(connections, window, &snapshot, &ready, error)
+                     : update_tiling(connections, window, &snapshot, &span, &ready, error);
     if (status != SF_OK || !ready) {
         sf_connectivity_free(&snapshot);
         return status;
@@ -169,6 +211,7 @@ int sf_connections_update(sf_connections *connections, const sf_connections_wind
     status = filled != NULL ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK) {
         filled->graph.window = span;
+        filled->graph.threshold = snapshot.is_tiling ? NAN : window->threshold;
         status = fill_message(connections, &snapshot, &filled->graph, error);
     }
     if (status != SF_OK) {

@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The connectivity graph of a window and the configured queries on it. By the metric episodes it is made of
- * the counts of every hop; spike-time tiling with its surrogates takes longer, so that graph is made in the
- * background, and is that of the newest window for which it is done.
+ * The connectivity graph of a window and the configured queries on it. By the metric episodes all pairs of
+ * units are counted in every window, whatever is tracked, and those that reach the threshold are its edges:
+ * the graph that mining the window for pairs gives. Spike-time tiling with its surrogates takes longer, so
+ * that graph is made in the background, and is that of the newest window for which it is done.
  */
 #ifndef SF_PIPELINE_CONNECTIONS_H
 #define SF_PIPELINE_CONNECTIONS_H
 
 #include "pipeline/queries.h"
+#include "window/pair_counts.h"
 
-/** What a hop offers to make a graph of. */
+/** A window with more edges than this has no graph: nobody looks at so many, and telling them takes long. */
+#define SF_CONNECTIONS_MOST 1000000
+
+/** What a hop offers to make a graph of: positions first .. last - 1 of the history, which still holds the
+ * window before. */
 typedef struct sf_connections_window {
     sf_span span;
-    const sf_spike *spikes; /**< of the window */
-    size_t count;
-    const sf_episodes_message *episodes;
-    double threshold;       /**< of frequent episodes */
-    const double *rates_hz; /**< by unit */
+    const sf_history *history;
+    uint64_t first, last;
+    const uint64_t *unit_spikes; /**< how many each unit has */
+    double threshold;            /**< of frequent episodes */
 } sf_connections_window;
 
 /** A graph by spike-time tiling; the worker's while it is busy. */
@@ -24,7 +29,7 @@ typedef struct sf_tiling_job {
     struct sf_connections *connections;
     sf_spike *spikes;
     size_t count, capacity;
-    double *rates_hz; /**< by unit */
+    uint64_t *unit_spikes;
     sf_span window;
     sf_connectivity graph;
     int status;
@@ -35,21 +40,24 @@ typedef struct sf_tiling_job {
 typedef struct sf_connections {
     const sf_config *config;
     const sf_units *units;
+    const sf_delay *delays;
+    sf_pair_counts *pairs;    /**< NULL with spike-time tiling */
+    bool too_many;            /**< the newest window has no graph */
     sf_connectivity snapshot; /**< the newest */
     sf_queries queries;
     sf_background tiling;
     sf_tiling_job job;
 } sf_connections;
 
-/** Resolves what queries need. SF_CONFIG. */
+/** Resolves what queries need. The delays of pairs are borrowed until close. SF_CONFIG. */
 int sf_connections_open(sf_connections *connections, const sf_config *config, const sf_units *units,
-                        bool virtual_clock, sf_error *error);
+                        const sf_delay *delays, size_t delay_count, bool virtual_clock, sf_error *error);
 void sf_connections_close(sf_connections *connections);
 
 /**
- * Takes a window up: two-node episodes that reach the threshold, or tiling coefficients above their
- * surrogates, become the new snapshot. *message is the graph message (the caller's), or NULL where graphs are
- * off or none is ready.
+ * Takes the next window up: pairs that reach the threshold, or tiling coefficients above their surrogates,
+ * become the new snapshot. *message is the graph message (the caller's), or NULL where graphs are off, none
+ * is ready, or there would be more than SF_CONNECTIONS_MOST edges, which is logged.
  */
 int sf_connections_update(sf_connections *connections, const sf_connections_window *window,
                           sf_message **message, sf_error *error);

@@ -13,11 +13,12 @@
 
 double sf_discovery_threshold(const sf_config *config, sf_span window, uint64_t spikes)
 {
-    if (config->mine.min_count > 0)
-        return config->mine.min_count;
-    double threshold = config->mine.min_rate_hz * (double)(window.stop_ns - window.start_ns) * 1e-9;
-    if (config->mine.min_fraction > 0)
-        threshold = config->mine.min_fraction * (double)spikes;
+    const sf_config_mine *mine = &config->mine;
+    if (mine->min_count > 0)
+        return mine->min_count;
+    sf_threshold_kind kind = mine->min_fraction > 0 ? SF_THRESHOLD_FRACTION : SF_THRESHOLD_RATE;
+    double given = mine->min_fraction > 0 ? mine->min_fraction : mine->min_rate_hz;
+    double threshold = sf_threshold_count(kind, given, window.stop_ns - window.start_ns, (size_t)spikes);
     return threshold > SF_DISCOVERY_LEAST ? threshold : SF_DISCOVERY_LEAST;
 }
 

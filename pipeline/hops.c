@@ -70,7 +70,8 @@ int sf_hops_open(sf_hops *hops, const sf_hops_options *options, sf_error *error)
     if (status == SF_OK)
         status = sf_discovery_open(&hops->discovery, config, units, options->virtual_clock, error);
     if (status == SF_OK)
-        status = sf_connections_open(&hops->connections, config, units, options->virtual_clock, error);
+        status = sf_connections_open(&hops->connections, config, units, hops->discovery.delays,
+                                     hops->discovery.delay_count, options->virtual_clock, error);
     if (status == SF_OK)
         status = sf_densities_open(&hops->densities, config, units, error);
     if (status == SF_OK) {
@@ -232,17 +233,17 @@ static int tell_episodes(const sf_hops *hops, const sf_segment *segment, sf_mess
     return SF_OK;
 }
 
-static int connect(sf_hops *hops, const sf_segment *segment, const sf_message *episodes, sf_error *error)
+static int connect(sf_hops *hops, const sf_segment *segment, sf_error *error)
 {
     sf_message *message;
-    size_t count = segment->end - hops->window_begin;
+    uint64_t count = segment->end - hops->window_begin;
     sf_connections_window window = {.span = segment->window,
-                                    .spikes = sf_history_view(&hops->history, hops->window_begin),
-                                    .count = count,
-                                    .episodes = &episodes->episodes,
+                                    .history = &hops->history,
+                                    .first = hops->window_begin,
+                                    .last = segment->end,
+                                    .unit_spikes = hops->unit_spikes,
                                     .threshold =
-                                        sf_discovery_threshold(hops->options.config, segment->window, count),
-                                    .rates_hz = hops->rates_hz};
+                                        sf_discovery_threshold(hops->options.config, segment->window, count)};
     int status = sf_connections_update(&hops->connections, &window, &message, error);
     if (message != NULL) {
         message->time_ns = message->graph.window.stop_ns;
@@ -329,7 +330,7 @@ static int discover_timed(sf_hops *hops, const sf_segment *segment, sf_error *er
     return status;
 }
 
-/* The counts go out first; the graph is made of them. */
+/* The counts go out first: the graph takes longer. */
 static int publish_counts(sf_hops *hops, const sf_segment *segment, sf_error *error)
 {
     sf_message *episodes = NULL;
@@ -339,13 +340,11 @@ static int publish_counts(sf_hops *hops, const sf_segment *segment, sf_error *er
         sf_message_release(episodes);
         return status;
     }
-    sf_message_keep(episodes);
     sf_publish(hops->options.publisher, episodes);
     sf_stage_end(&hops->stages, SF_STAGE_PUBLISH, began);
 
     began = sf_stage_begin();
-    status = connect(hops, segment, episodes, error);
-    sf_message_release(episodes);
+    status = connect(hops, segment, error);
     sf_stage_end(&hops->stages, SF_STAGE_GRAPH, began);
     return status;
 }

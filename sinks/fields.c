@@ -240,12 +240,13 @@ static void tell_census(const teller *t, const sf_graph_message *graph)
     t->as->end_list(t->to);
 }
 
-#define GRAPH_FIELDS (WINDOW_FIELDS + 8)
+#define GRAPH_FIELDS (WINDOW_FIELDS + 9)
 
 static void tell_graph(const teller *t, const sf_graph_message *graph)
 {
     tell_window(t, &graph->window);
     t->as->string(t->to, "metric", graph->is_tiling ? "sttc" : "episodes");
+    t->as->real(t->to, "threshold", graph->threshold);
     t->as->natural(t->to, "edges", graph->edges);
     t->as->list(t->to, "changes", graph->change_count);
     for (size_t i = 0; i < graph->change_count; i++)

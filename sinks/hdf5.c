@@ -67,6 +67,7 @@ typedef struct graph_row {
     uint64_t seq;
     int64_t from_ns, to_ns;
     uint64_t edges, changes; /* changes: rows of `edges` with this seq */
+    double threshold;
 } graph_row;
 
 typedef struct edge_row {
@@ -233,7 +234,7 @@ static const table_form forms[TABLES] = {
                 sizeof(graph_row),
                 512,
                 {FIELD(graph_row, seq), FIELD(graph_row, from_ns), FIELD(graph_row, to_ns),
-                 FIELD(graph_row, edges), FIELD(graph_row, changes)}},
+                 FIELD(graph_row, edges), FIELD(graph_row, changes), FIELD(graph_row, threshold)}},
     [EDGES] = {"edges",
                sizeof(edge_row),
                1024,
@@ -733,7 +734,8 @@ static int append_graph(recorder *self, const sf_message *message, sf_error *err
                            .from_ns = graph->window.start_ns,
                            .to_ns = graph->window.stop_ns,
                            .edges = graph->edges,
-                           .changes = graph->change_count};
+                           .changes = graph->change_count,
+                           .threshold = graph->threshold};
     int status = append_edges(self, message, error);
     for (size_t i = 0; status == SF_OK && i < graph->reach_count; i++)
         status = append_reach(self, message, &graph->reach[i], error);

@@ -134,4 +134,5 @@ def main():
         print("the recorder wrote the same")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -11,15 +11,16 @@
 #include "graph/sttc.h"
 #include "mine/mine.h"
 #include "pipeline/connections.h"
+#include "pipeline/discovery.h"
 
 #include <math.h>
 
-enum { UNITS = 6 };
+enum { UNITS = 6, MOST_UNITS = 16, MOST_LINKS = MOST_UNITS * MOST_UNITS * 3 };
 
 /* ---- the graph that a subscriber holds ---- */
 
 typedef struct held {
-    sf_link links[UNITS * UNITS * 2];
+    sf_link links[MOST_LINKS];
     size_t count;
 } held;
 
@@ -63,27 +64,45 @@ static void assert_same_graph(const sf_connectivity *found, const sf_connectivit
         test_assert_same(a->p, b->p);
         if (expected->is_tiling)
             test_assert_same(a->coefficient, b->coefficient);
+        else
+            test_assert_same(a->expected, b->expected);
     }
 }
 
 /* ---- the same offline ---- */
 
+/* What `synfire graph` makes of the window with the threshold as it is configured; the message has it as a
+ * count. */
 static sf_connectivity mine_window(const sf_recording *recording, const sf_spike *spikes, size_t count,
-                                   const sf_config *config)
+                                   const sf_graph_message *message, const sf_config *config)
 {
     sf_delay delays[8];
     sf_mine_options options;
     sf_mine_options_default(&options);
     options.delays = delays;
     assert_int_equal(sf_delays_parse(delays, 8, &options.delay_count, config->mine.delays_ms, NULL), SF_OK);
-    options.threshold = config->mine.min_count;
+    const sf_config_mine *mine = &config->mine;
+    options.threshold_kind = mine->min_rate_hz > 0    ? SF_THRESHOLD_RATE
+                             : mine->min_fraction > 0 ? SF_THRESHOLD_FRACTION
+                                                      : SF_THRESHOLD_COUNT;
+    options.threshold = mine->min_rate_hz + mine->min_fraction + mine->min_count;
+    options.self = mine->self;
     options.max_size = 2;
     options.threads = 1;
-    sf_mine_input input = {
-        .spikes = spikes, .spike_count = count, .units = &recording->units, .duration_ns = 1000000000};
+    sf_mine_input input = {.spikes = spikes,
+                           .spike_count = count,
+                           .units = &recording->units,
+                           .duration_ns = message->window.stop_ns - message->window.start_ns};
     sf_mine_result *result;
     assert_int_equal(sf_mine(&result, &input, &options, NULL, NULL), SF_OK);
-    sf_link links[UNITS * UNITS * 2];
+    if (options.threshold_kind != SF_THRESHOLD_COUNT && result->threshold < SF_DISCOVERY_LEAST) {
+        sf_mine_result_free(result);
+        options.threshold_kind = SF_THRESHOLD_COUNT;
+        options.threshold = SF_DISCOVERY_LEAST;
+        assert_int_equal(sf_mine(&result, &input, &options, NULL, NULL), SF_OK);
+    }
+    test_assert_same(message->threshold, result->threshold);
+    sf_link links[MOST_LINKS];
     size_t pairs = 0;
     for (size_t i = 0; i < result->count; i++) {
         sf_episode episode;
@@ -93,22 +112,23 @@ static sf_connectivity mine_window(const sf_recording *recording, const sf_spike
                                        .to = episode.units[1],
                                        .delay = episode.delays[0],
                                        .count = result->items[i].count,
+                                       .expected = result->items[i].expected,
                                        .p = NAN};
     }
     sf_mine_result_free(result);
     sf_connectivity graph;
-    assert_int_equal(sf_connectivity_build(&graph, UNITS, links, pairs, NULL), SF_OK);
+    uint32_t units = (uint32_t)recording->units.count;
+    assert_int_equal(sf_connectivity_build(&graph, units, links, pairs, NULL), SF_OK);
     return graph;
 }
 
 static void set_rates(sf_connectivity *graph, const sf_spike *spikes, size_t count, sf_span window)
 {
-    double rates_hz[UNITS] = {0};
+    uint64_t unit_spikes[MOST_UNITS] = {0};
     for (size_t i = 0; i < count; i++)
-        rates_hz[spikes[i].unit]++;
-    for (size_t u = 0; u < UNITS; u++)
-        rates_hz[u] /= (double)(window.stop_ns - window.start_ns) * 1e-9;
-    assert_int_equal(sf_connectivity_set_rates(graph, rates_hz, NULL), SF_OK);
+        unit_spikes[spikes[i].unit]++;
+    assert_int_equal(sf_connectivity_set_rates(graph, unit_spikes, window.stop_ns - window.start_ns, NULL),
+                     SF_OK);
 }
 
 static sf_connectivity tile_window(const sf_spike *spikes, size_t count, sf_span window,
@@ -229,8 +249,9 @@ static void check_answers(const sf_graph_message *message, const sf_connectivity
 }
 
 /* Returns how many edges were compared. */
-static size_t check_run(const char *yaml, const sf_recording *recording)
+static size_t check_run(const char *yaml, const sf_recording *recording, bool asks)
 {
+    uint32_t units = (uint32_t)recording->units.count;
     sf_config config = test_config(yaml);
     test_collector *all = test_collector_new();
     test_run_to_end(&config, recording, 0, all);
@@ -243,7 +264,7 @@ static size_t check_run(const char *yaml, const sf_recording *recording)
         const sf_graph_message *message = &all->messages[i]->graph;
         apply(&now, message);
         sf_connectivity held_graph, alone;
-        assert_int_equal(sf_connectivity_build(&held_graph, UNITS, now.links, now.count, NULL), SF_OK);
+        assert_int_equal(sf_connectivity_build(&held_graph, units, now.links, now.count, NULL), SF_OK);
         size_t first =
             sf_spikes_lower_bound(recording->spikes, recording->spike_count, message->window.start_ns);
         size_t last =
@@ -253,9 +274,10 @@ static size_t check_run(const char *yaml, const sf_recording *recording)
         if (message->is_tiling)
             alone = tile_window(recording->spikes + first, last - first, message->window, &config);
         else
-            alone = mine_window(recording, recording->spikes + first, last - first, &config);
+            alone = mine_window(recording, recording->spikes + first, last - first, message, &config);
         assert_same_graph(&held_graph, &alone);
-        check_answers(message, &held_graph, &config);
+        if (asks)
+            check_answers(message, &held_graph, &config);
         edges += now.count;
         graphs++;
         sf_connectivity_free(&held_graph);
@@ -283,16 +305,66 @@ static void every_snapshot_is_that_of_its_window_alone(void **state)
                                                        INT64_C(4000000000), round % 2 ? 1000000 : 1);
         edges[0] += check_run("window: {length_s: 1, hop_s: 0.5}\n"
                               "mine: {every: 1, delays_ms: '0:15,15:40', min_count: 5, max_size: 2, "
-                              "track_most: 1000}\n"
+                              "track_most: 3}\n"
                               "graph: {" QUERIES "}\n",
-                              &recording);
+                              &recording, true);
         edges[1] += check_run("window: {length_s: 2, hop_s: 1}\nmine: {every: 0}\n"
                               "graph: {metric: sttc, dt_ms: 20, surrogates: 20, seed: 3, " QUERIES "}\n",
-                              &recording);
+                              &recording, true);
         sf_recording_free(&recording);
     }
     printf("%zu and %zu edges compared\n", edges[0], edges[1]);
     assert_true(edges[0] > 500 && edges[1] > 20);
+}
+
+/* Spikes in bursts with long silences between them; the clock may be coarse, so that many are at one instant,
+ * and a unit may spike twice in it. */
+static sf_recording burst_recording(test_random *random, size_t units)
+{
+    sf_recording recording =
+        test_random_recording(random, 300 + test_random_below(random, 1500), units, INT64_C(6000000000), 1);
+    int64_t tick_ns = test_random_below(random, 2) == 0 ? 4000000 : 1000;
+    for (size_t i = 0; i < recording.spike_count; i++) {
+        int64_t into_ns = (recording.spikes[i].time_ns - recording.recorded.start_ns) % 500000000;
+        recording.spikes[i].time_ns -= into_ns - into_ns / (1 + (int64_t)i % 5) / tick_ns * tick_ns;
+    }
+    assert_int_equal(sf_spikes_sort(recording.spikes, recording.spike_count, NULL), SF_OK);
+    recording.recorded =
+        (sf_span){recording.spikes[0].time_ns, recording.spikes[recording.spike_count - 1].time_ns + 1};
+    return recording;
+}
+
+/* Whatever is mined, how seldom, and however little of it is tracked: also with windows not yet full, hops
+ * without a spike and hops shorter than the delays. */
+static void the_graph_is_complete_between_discoveries(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("live graph between discoveries", 34);
+    static const char *const thresholds[] = {"min_count: 2", "min_count: 4.5", "min_rate_hz: 3",
+                                             "min_fraction: 0.02"};
+    static const char *const delays[] = {"0:15", "0.5:5,5:40", "0:1,3:9,20:60", "25:26"};
+    size_t edges = 0, of_delays[4] = {0}, of_threshold[4] = {0};
+    for (int round = 0; round < 48; round++) {
+        sf_recording recording = burst_recording(&random, 1 + test_random_below(&random, MOST_UNITS));
+        unsigned hop_ms = 10 + (unsigned)test_random_below(&random, 400);
+        char yaml[512];
+        snprintf(yaml, sizeof yaml,
+                 "window: {length_s: %g, hop_s: %g}\n"
+                 "mine: {every: %d, delays_ms: '%s', %s, max_size: %d, track_most: %d, self: %s}\n"
+                 "track: ['#0 -(0,7]-> #0 -(0,9]-> #0']\n",
+                 (double)(hop_ms * (1 + 60 / hop_ms + (unsigned)test_random_below(&random, 9))) / 1e3,
+                 (double)hop_ms / 1e3, round % 5 == 4 ? 0 : 5, delays[round % 4], thresholds[round / 4 % 4],
+                 2 + round % 2, 1 + (int)test_random_below(&random, 3), round % 3 ? "true" : "false");
+        size_t compared = check_run(yaml, &recording, false);
+        of_delays[round % 4] += compared;
+        of_threshold[round / 4 % 4] += compared;
+        edges += compared;
+        sf_recording_free(&recording);
+    }
+    printf("%zu edges compared\n", edges);
+    for (int i = 0; i < 4; i++)
+        assert_true(of_delays[i] > 100 && of_threshold[i] > 100);
+    assert_true(edges > 20000);
 }
 
 /* ---- in real time: comparisons and tilings are made in the background ---- */
@@ -342,32 +414,30 @@ static void in_real_time_every_window_that_stays_is_answered(void **state)
     (void)state;
     test_random random = test_random_start("live graph in time", 32);
     sf_recording recording = test_random_recording(&random, 1000, UNITS, INT64_C(4000000000), 1000);
-    static const double rates_hz[UNITS] = {40, 41, 42, 43, 44, 45};
-    sf_episode_count items[UNITS] = {0};
-    for (uint32_t i = 0; i < UNITS; i++)
-        items[i] = (sf_episode_count){
-            .episode = {.size = 2, .units = {i, (i + 1) % UNITS}, .delays = {{0, 15000000}}}, .count = 9};
-    const sf_episodes_message episodes = {.count = UNITS, .items = items};
+    const sf_delay delay = {0, 15000000};
+    static const uint64_t unit_spikes[UNITS] = {40, 41, 42, 43, 44, 45};
+    sf_history history = {0};
+    assert_int_equal(sf_history_append(&history, recording.spikes, recording.spike_count, NULL), SF_OK);
     for (int m = 0; m < 2; m++) {
         sf_config config = live_config(m == 1);
         sf_connections connections;
-        assert_int_equal(sf_connections_open(&connections, &config, &recording.units, false, NULL), SF_OK);
+        assert_int_equal(sf_connections_open(&connections, &config, &recording.units, &delay, 1, false, NULL),
+                         SF_OK);
         int64_t start_ns = recording.recorded.start_ns;
         for (int hop = 0; hop < 5; hop++) {
             sf_span span = {start_ns + hop * 500000000LL, start_ns + (hop + 2) * 500000000LL};
-            size_t first = sf_spikes_lower_bound(recording.spikes, recording.spike_count, span.start_ns);
-            size_t last = sf_spikes_lower_bound(recording.spikes, recording.spike_count, span.stop_ns);
             const sf_connections_window window = {.span = span,
-                                                  .rates_hz = rates_hz,
-                                                  .spikes = recording.spikes + first,
-                                                  .count = last - first,
-                                                  .episodes = &episodes,
-                                                  .threshold = 1};
+                                                  .history = &history,
+                                                  .first = sf_history_find(&history, span.start_ns),
+                                                  .last = sf_history_find(&history, span.stop_ns),
+                                                  .unit_spikes = unit_spikes,
+                                                  .threshold = 4};
             show_until_answered(&connections, &window, m == 1, start_ns + 1000000000);
         }
         sf_connections_close(&connections);
         sf_config_free(&config);
     }
+    sf_history_free(&history);
     sf_recording_free(&recording);
 }
 
@@ -434,7 +504,6 @@ static void queries_that_cannot_be_are_refused_with_their_place(void **state)
 typedef struct scene {
     sf_config config;
     sf_units units;
-    sf_episode_count items[3];
     const sf_spike *spikes;
     size_t count;
 } scene;
@@ -444,19 +513,23 @@ static int update_once(void *context)
     scene *s = context;
     sf_connections connections;
     sf_message *message = NULL;
-    const sf_episodes_message episodes = {.count = 3, .items = s->items};
-    static const double rates_hz[] = {1, 2, 3};
+    static const uint64_t unit_spikes[] = {1, 2, 3};
+    const sf_delay delay = {0, 50000000};
+    sf_history history = {0};
     const sf_connections_window window = {.span = {0, 1000000000},
-                                          .rates_hz = rates_hz,
-                                          .spikes = s->spikes,
-                                          .count = s->count,
-                                          .episodes = &episodes,
+                                          .history = &history,
+                                          .last = s->count,
+                                          .unit_spikes = unit_spikes,
                                           .threshold = 1};
-    int status = sf_connections_open(&connections, &s->config, &s->units, true, NULL);
+    int status = sf_history_append(&history, s->spikes, s->count, NULL);
+    if (status != SF_OK)
+        return status;
+    status = sf_connections_open(&connections, &s->config, &s->units, &delay, 1, true, NULL);
     if (status == SF_OK)
         status = sf_connections_update(&connections, &window, &message, NULL);
     sf_message_release(message);
     sf_connections_close(&connections);
+    sf_history_free(&history);
     return status;
 }
 
@@ -480,9 +553,6 @@ static void failed_allocations_leak_nothing(void **state)
                    .units = recording.units,
                    .spikes = recording.spikes,
                    .count = recording.spike_count};
-        for (uint32_t i = 0; i < 3; i++)
-            s.items[i] = (sf_episode_count){
-                .episode = {.size = 2, .units = {i, (i + 1) % 3}, .delays = {{0, 5}}}, .count = 9};
         test_fail_every_allocation(update_once, &s);
         sf_config_free(&s.config);
     }
@@ -493,6 +563,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_snapshot_is_that_of_its_window_alone),
+        cmocka_unit_test(the_graph_is_complete_between_discoveries),
         cmocka_unit_test(in_real_time_every_window_that_stays_is_answered),
         cmocka_unit_test(in_real_time_answers_name_their_window),
         cmocka_unit_test(queries_that_cannot_be_are_refused_with_their_place),

@@ -410,6 +410,7 @@ static void check_graphs(hid_t file, const recorded *all)
         assert_int_equal(get_i64(&at, "to_ns"), graph->window.stop_ns);
         assert_int_equal(get_u64(&at, "edges"), graph->edges);
         assert_int_equal(get_u64(&at, "changes"), graph->change_count);
+        is_f64(&at, "threshold", graph->threshold);
         for (size_t i = 0; i < graph->change_count; i++, edge.row++) {
             const sf_edge_change *change = &graph->changes[i];
             assert_int_equal(get_u64(&edge, "seq"), message->seq);

@@ -185,6 +185,7 @@ static void fill_graph(test_random *random, sf_graph_message *message, const sf_
     message->window = random_span(random);
     message->is_tiling = test_random_below(random, 2) == 1;
     message->unit_count = units->count;
+    message->threshold = random_real(random);
     message->edges = (size_t)random_count(random);
     message->changes = random_list(random, sizeof *message->changes, &message->change_count);
     for (size_t i = 0; i < message->change_count; i++)

@@ -346,6 +346,7 @@ static void check_graph(fields *from, const sf_graph_message *graph, const sf_un
 {
     check_window(from, &graph->window);
     is_string(take(from, "metric"), graph->is_tiling ? "sttc" : "episodes");
+    is_real(take(from, "threshold"), graph->threshold);
     is_integer(take(from, "edges"), (int64_t)graph->edges);
     const json_t *changes = take_list(from, "changes", graph->change_count);
     for (size_t i = 0; i < graph->change_count; i++)

@@ -123,9 +123,9 @@ static void the_graph_for_searches_keeps_order_names_and_values(void **state)
     sf_units units = make_units();
     sf_connectivity graph = make_graph();
     sf_csr csr;
-    static const double rates_hz[] = {1.5, 2, 0, 9};
+    static const uint64_t unit_spikes[] = {3, 4, 0, 18};
     graph.links[3].p = 0.01;
-    assert_int_equal(sf_connectivity_set_rates(&graph, rates_hz, NULL), SF_OK);
+    assert_int_equal(sf_connectivity_set_rates(&graph, unit_spikes, INT64_C(2000000000), NULL), SF_OK);
     assert_int_equal(sf_connectivity_csr(&csr, &graph, &units, NULL), SF_OK);
     assert_true(csr.directed);
     assert_string_equal(csr.names[3], "D");
@@ -312,10 +312,10 @@ static int use_everything(void *context)
     sf_reach_counts all = {0};
     sf_components_result components = {0};
     size_t count;
-    static const double rates_hz[] = {1, 2, 3};
+    static const uint64_t unit_spikes[] = {1, 2, 3};
     int status = sf_connectivity_build(&graph, 3, links, 2, NULL);
     if (status == SF_OK)
-        status = sf_connectivity_set_rates(&graph, rates_hz, NULL);
+        status = sf_connectivity_set_rates(&graph, unit_spikes, INT64_C(1000000000), NULL);
     if (status == SF_OK)
         status = sf_connectivity_diff(&none, &graph, &changes, &count, NULL);
     if (status == SF_OK)

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* However a window moves over a stream, the counts of all pairs are those of its spikes taken alone. */
+#include "support/support.h"
+
+#include "core/memory.h"
+#include "oracle/count_oracle.h"
+#include "window/pair_counts.h"
+#include "window/tally.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_UNITS = 60, MOST_DELAYS = 3 };
+
+/* A window over a stream that moves at random. */
+typedef struct scene {
+    const sf_spike *spikes;
+    size_t count;
+    uint32_t units;
+    sf_delay delays[MOST_DELAYS];
+    size_t delay_count;
+    bool self;
+    size_t compared;
+} scene;
+
+/* Counts that were found, by delay and pair. */
+static void spread_out(const sf_pair_count *found, size_t count, uint32_t *counts, const scene *s)
+{
+    memset(counts, 0, s->delay_count * s->units * s->units * sizeof *counts);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t *of_pair = &counts[(found[i].delay * s->units + found[i].from) * s->units + found[i].to];
+        assert_int_equal(*of_pair, 0);
+        *of_pair = found[i].count;
+        assert_true(i == 0 || found[i].from >= found[i - 1].from);
+    }
+}
+
+static void check_window(scene *s, sf_pair_counts *pairs, uint64_t begin, uint64_t end, uint32_t least)
+{
+    static uint32_t counts[MOST_DELAYS * MOST_UNITS * MOST_UNITS];
+    const sf_pair_count *found;
+    size_t count;
+    assert_int_equal(sf_pair_counts_reaching(pairs, least, SIZE_MAX - 1, &found, &count, NULL), SF_OK);
+    spread_out(found, count, counts, s);
+    for (uint32_t d = 0; d < s->delay_count; d++)
+        for (uint32_t a = 0; a < s->units; a++)
+            for (uint32_t b = 0; b < s->units; b++) {
+                sf_episode pair = {.size = 2, .units = {a, b}, .delays = {s->delays[d]}};
+                uint64_t expected =
+                    a == b && !s->self ? 0 : oracle_count(s->spikes + begin, (size_t)(end - begin), &pair);
+                assert_int_equal(counts[(d * s->units + a) * s->units + b], expected < least ? 0 : expected);
+                s->compared += expected >= least;
+            }
+}
+
+/* Steps of all lengths, also none, beyond the end of the window and to an empty one; the history forgets what
+ * it may. */
+static void move_along(scene *s, test_random *random, uint64_t longest_step, uint64_t longest_window)
+{
+    sf_history history = {0};
+    sf_pair_counts *pairs;
+    uint64_t begin = 0, end = 0;
+    assert_int_equal(sf_pair_counts_open(&pairs, s->units, s->delays, s->delay_count, s->self, NULL), SF_OK);
+    while (end < s->count) {
+        uint64_t step = test_random_below(random, 4) == 0 ? 0 : test_random_below(random, longest_step + 1);
+        uint64_t stop = end + step < s->count ? end + step : s->count;
+        assert_int_equal(sf_history_append(&history, s->spikes + end, (size_t)(stop - end), NULL), SF_OK);
+        end = stop;
+        uint64_t length = test_random_below(random, longest_window + 1);
+        if (end - begin > length && test_random_below(random, 3) > 0)
+            begin = end - length;
+        assert_int_equal(sf_pair_counts_slide(pairs, &history, begin, end, NULL), SF_OK);
+        check_window(s, pairs, begin, end, 1 + (uint32_t)test_random_below(random, 4));
+        sf_history_drop_before(&history, begin);
+    }
+    sf_pair_counts_close(pairs);
+    sf_history_free(&history);
+}
+
+static void choose_delays(scene *s, test_random *random, uint64_t longest)
+{
+    s->delay_count = 1 + test_random_below(random, MOST_DELAYS);
+    for (size_t d = 0; d < s->delay_count; d++) {
+        int64_t low = (int64_t)test_random_below(random, longest) * (int64_t)test_random_below(random, 2);
+        s->delays[d] = (sf_delay){low, low + 1 + (int64_t)test_random_below(random, longest)};
+    }
+    s->self = test_random_below(random, 2) == 0;
+}
+
+static void every_window_has_its_own_counts(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("pairs", 41);
+    size_t compared = 0;
+    for (int round = 0; round < 400; round++) {
+        scene s = {.units = 1 + (uint32_t)test_random_below(&random, 4)};
+        sf_spike *spikes;
+        size_t count = 40 + test_random_below(&random, 120);
+        s.count = test_random_stream(&random, &spikes, count, s.units,
+                                     (int64_t)(20 + test_random_below(&random, 300)));
+        s.spikes = spikes;
+        choose_delays(&s, &random, 25);
+        move_along(&s, &random, 1 + test_random_below(&random, 30), 1 + test_random_below(&random, 60));
+        compared += s.compared;
+        free(spikes);
+    }
+    printf("%zu counts compared\n", compared);
+    assert_true(compared > 20000);
+}
+
+/* Trains so regular that chains from two beginnings seldom or never meet. */
+static void regular_trains_have_their_own_counts(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("regular pairs", 42);
+    size_t compared = 0;
+    for (int round = 0; round < 150; round++) {
+        scene s = {.count = 150, .units = 1 + (uint32_t)test_random_below(&random, 3)};
+        sf_spike spikes[150];
+        int64_t step = 1 + (int64_t)test_random_below(&random, 4);
+        for (size_t i = 0; i < s.count; i++)
+            spikes[i] = (sf_spike){.time_ns = step * (int64_t)(i / s.units), .unit = (uint32_t)(i % s.units)};
+        s.spikes = spikes;
+        choose_delays(&s, &random, (uint64_t)(6 * step));
+        move_along(&s, &random, 1 + test_random_below(&random, 20), 1 + test_random_below(&random, 100));
+        compared += s.compared;
+    }
+    printf("%zu counts compared\n", compared);
+    assert_true(compared > 10000);
+}
+
+/* Among so many units most do not follow each other within a window. */
+static void few_pairs_of_many_units(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("sparse pairs", 43);
+    size_t compared = 0;
+    for (int round = 0; round < 6; round++) {
+        scene s = {.units = MOST_UNITS};
+        sf_spike *spikes;
+        s.count = test_random_stream(&random, &spikes, 1500, s.units, 30000);
+        s.spikes = spikes;
+        choose_delays(&s, &random, round % 2 ? 25 : 400);
+        move_along(&s, &random, 200, 600);
+        compared += s.compared;
+        free(spikes);
+    }
+    printf("%zu counts compared\n", compared);
+    assert_true(compared > 1000);
+}
+
+/* ---- the counts of one unit ---- */
+
+static void tallies_count_few_and_many(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("tally", 44);
+    enum { UNITS = 1000, MOVES = 4000 };
+    static uint32_t expected[UNITS], in_play[MOVES * 4];
+    static sf_tally_entry entries[UNITS];
+    for (int round = 0; round < 40; round++) {
+        sf_tally tally = {0};
+        uint32_t among = 1 + (uint32_t)test_random_below(&random, round % 2 ? UNITS : 40);
+        size_t first = 0, last = 0;
+        memset(expected, 0, sizeof expected);
+        for (int move = 0; move < MOVES; move++) {
+            size_t more = test_random_below(&random, 4);
+            for (size_t i = 0; i < more; i++) {
+                in_play[last + i] = (uint32_t)test_random_below(&random, among) * 7 % UNITS;
+                expected[in_play[last + i]]++;
+            }
+            assert_int_equal(sf_tally_add(&tally, in_play + last, more, UNITS), 0);
+            last += more;
+            size_t gone = last - first > 300 ? test_random_below(&random, 8) : 0;
+            for (size_t i = 0; i < gone; i++)
+                expected[in_play[first + i]]--;
+            sf_tally_subtract(&tally, in_play + first, gone);
+            first += gone;
+            if (move % 100 > 0)
+                continue;
+            uint32_t least = 1 + (uint32_t)test_random_below(&random, 3);
+            size_t found = sf_tally_reaching(&tally, UNITS, least, entries), reach = 0;
+            for (size_t u = 0; u < UNITS; u++)
+                reach += expected[u] >= least;
+            assert_int_equal(found, reach);
+            for (size_t i = 0; i < found; i++)
+                assert_int_equal(entries[i].count, expected[entries[i].unit]);
+        }
+        assert_true(tally.dense != NULL ||
+                    tally.capacity * sizeof *tally.slots < UNITS * sizeof *tally.dense);
+        assert_true(among > 40 || tally.dense == NULL);
+        sf_tally_free(&tally);
+    }
+}
+
+/* ---- memory and refusals ---- */
+
+static int slide_twice(void *context)
+{
+    const scene *s = context;
+    sf_history history = {0};
+    sf_pair_counts *pairs = NULL;
+    const sf_pair_count *found;
+    size_t count;
+    uint64_t half = s->count / 2;
+    int status = sf_pair_counts_open(&pairs, s->units, s->delays, s->delay_count, s->self, NULL);
+    if (status == SF_OK)
+        status = sf_history_append(&history, s->spikes, s->count, NULL);
+    if (status == SF_OK)
+        status = sf_pair_counts_slide(pairs, &history, 0, half, NULL);
+    if (status == SF_OK)
+        status = sf_pair_counts_slide(pairs, &history, half / 2, s->count, NULL);
+    if (status == SF_OK)
+        status = sf_pair_counts_reaching(pairs, 1, SIZE_MAX, &found, &count, NULL);
+    sf_pair_counts_close(pairs);
+    sf_history_free(&history);
+    return status;
+}
+
+static void failed_allocations_leak_nothing(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("pairs allocations", 45);
+    sf_spike *spikes;
+    scene s = {.units = 40, .delays = {{0, 5}, {3, 20}}, .delay_count = 2, .self = true};
+    s.count = test_random_stream(&random, &spikes, 300, s.units, 900);
+    s.spikes = spikes;
+    test_fail_every_allocation(slide_twice, &s);
+    free(spikes);
+}
+
+static void more_than_asked_for_and_unknown_units_are_told(void **state)
+{
+    (void)state;
+    const sf_spike spikes[] = {{0, 0, 0}, {1, 1, 0}, {2, 2, 0}, {3, 3, 0}, {4, 9, 0}};
+    const sf_delay delay = {0, 10};
+    sf_history history = {0};
+    sf_pair_counts *pairs;
+    const sf_pair_count *found;
+    size_t count;
+    sf_error error;
+    assert_int_equal(sf_history_append(&history, spikes, 5, NULL), SF_OK);
+    assert_int_equal(sf_pair_counts_open(&pairs, 4, &delay, 1, false, NULL), SF_OK);
+    assert_int_equal(sf_pair_counts_slide(pairs, &history, 0, 4, NULL), SF_OK);
+    assert_int_equal(sf_pair_counts_reaching(pairs, 1, 6, &found, &count, NULL), SF_OK);
+    assert_int_equal(count, 6);
+    assert_int_equal(sf_pair_counts_reaching(pairs, 1, 4, &found, &count, NULL), SF_OK);
+    assert_true(count > 4);
+    test_assert_fails(sf_pair_counts_slide(pairs, &history, 0, 5, &error), &error, SF_DATA, "unit #9");
+    sf_pair_counts_close(pairs);
+    sf_history_free(&history);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_window_has_its_own_counts),
+        cmocka_unit_test(regular_trains_have_their_own_counts),
+        cmocka_unit_test(few_pairs_of_many_units),
+        cmocka_unit_test(tallies_count_few_and_many),
+        cmocka_unit_test(failed_allocations_leak_nothing),
+        cmocka_unit_test(more_than_asked_for_and_unknown_units_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
