@@ -127,15 +127,12 @@ static void tell_too_many(sf_connections *connections, bool too_many)
 static int take_pairs(sf_connections *connections, const sf_connections_window *window,
                       sf_connectivity *snapshot, bool *ready, sf_error *error)
 {
-    const sf_pair_count *found;
-    size_t count;
-    int status =
-        sf_pair_counts_slide(connections->pairs, window->history, window->first, window->last, error);
-    if (status == SF_OK)
-        status = sf_pair_counts_reaching(connections->pairs, sf_threshold_least(window->threshold),
-                                         SF_CONNECTIONS_MOST, &found, &count, error);
+    int status = sf_pair_counts_slide(connections->pairs, window->history, window->first, window->last,
+                                      sf_threshold_least(window->threshold), error);
     if (status != SF_OK)
         return status;
+    size_t count;
+    const sf_pair_count *found = sf_pair_counts_found(connections->pairs, &count);
     *ready = count <= SF_CONNECTIONS_MOST;
     tell_too_many(connections, !*ready);
     return *ready ? build_links(snapshot, connections, window, found, count, error) : SF_OK;
@@ -163,7 +160,7 @@ int sf_connections_open(sf_connections *connections, const sf_config *config, co
         status = config->graph.metric == SF_CONFIG_STTC
                      ? open_tiling(connections, virtual_clock, error)
                      : sf_pair_counts_open(&connections->pairs, units->count, delays, delay_count,
-                                           config->mine.self, error);
+                                           config->mine.self, SF_CONNECTIONS_MOST, error);
     if (status != SF_OK)
         sf_connections_close(connections);
     return status;

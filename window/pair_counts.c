@@ -61,7 +61,7 @@ struct sf_pair_counts {
     size_t hit_room;
     sf_tally_entry *entries;
     sf_pair_count *found;
-    size_t found_room;
+    size_t found_count, found_room, most;
 };
 
 /* ---- opening and closing ---- */
@@ -113,7 +113,7 @@ static int open_table(table *opened, sf_delay delay, size_t unit_count, sf_error
 }
 
 int sf_pair_counts_open(sf_pair_counts **pairs, size_t unit_count, const sf_delay *delays, size_t delay_count,
-                        bool self, sf_error *error)
+                        bool self, size_t most, sf_error *error)
 {
     *pairs = NULL;
     sf_pair_counts *made = sf_alloc(1, sizeof *made);
@@ -121,6 +121,7 @@ int sf_pair_counts_open(sf_pair_counts **pairs, size_t unit_count, const sf_dela
         return sf_fail_memory(error);
     made->unit_count = unit_count;
     made->self = self;
+    made->most = most;
     made->mark = FIRST_MARK;
     made->taken = sf_alloc(unit_count, sizeof *made->taken);
     made->entries = sf_alloc(unit_count, sizeof *made->entries);
@@ -340,6 +341,9 @@ static int enter(sf_pair_counts *pairs, table *t, uint32_t unit, uint64_t keep, 
         return SF_NO_MEMORY;
     if (i == train->end)
         return SF_OK;
+    if (train->end - train->begin > UINT16_MAX && !t->counts[unit].is_wide &&
+        sf_tally_widen(&t->counts[unit], pairs->unit_count) != 0)
+        return sf_fail_memory(error);
     begin_unit(pairs, unit, s);
     recall(pairs, t, unit);
     for (; i < train->end; i++) {
@@ -442,6 +446,25 @@ static int leave(sf_pair_counts *pairs, table *t, uint32_t unit, uint64_t begin,
     return SF_OK;
 }
 
+/* ---- what reaches the threshold ---- */
+
+static int find(sf_pair_counts *pairs, const table *t, uint32_t from, uint64_t begin, uint32_t least,
+                sf_error *error)
+{
+    const sf_queue *train = &pairs->trains.units[from];
+    uint64_t first = sf_train_find_position(train, begin);
+    if (train->end - first < least || pairs->found_count > pairs->most)
+        return SF_OK; /* it begins no more occurrences than it has spikes */
+    size_t entries = sf_tally_reaching(&t->counts[from], pairs->unit_count, least, pairs->entries);
+    if (sf_reserve(&pairs->found, &pairs->found_room, pairs->found_count + entries, sizeof *pairs->found) !=
+        0)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < entries; i++)
+        pairs->found[pairs->found_count++] = (sf_pair_count){
+            from, pairs->entries[i].unit, (uint32_t)(t - pairs->tables), pairs->entries[i].count};
+    return SF_OK;
+}
+
 /* ---- the window moves ---- */
 
 /* The first position that an occurrence to come can start at, as far as is known. */
@@ -455,7 +478,7 @@ static uint64_t keep_from(const sf_pair_counts *pairs, const sf_history *history
 }
 
 static int slide_table(sf_pair_counts *pairs, table *t, const sf_history *history, uint64_t begin,
-                       uint64_t end, sf_error *error)
+                       uint64_t end, uint32_t least, sf_error *error)
 {
     int status = lay_out_entering(pairs, history, end, t->delay, error);
     if (status == SF_OK)
@@ -470,6 +493,8 @@ static int slide_table(sf_pair_counts *pairs, table *t, const sf_history *histor
         status = enter(pairs, t, unit, keep, error);
         if (status == SF_OK)
             status = leave(pairs, t, unit, begin, error);
+        if (status == SF_OK)
+            status = find(pairs, t, unit, begin, least, error);
     }
     t->next.first[pairs->unit_count] = t->next.count;
     carry old = t->carried;
@@ -479,8 +504,9 @@ static int slide_table(sf_pair_counts *pairs, table *t, const sf_history *histor
 }
 
 int sf_pair_counts_slide(sf_pair_counts *pairs, const sf_history *history, uint64_t begin, uint64_t end,
-                         sf_error *error)
+                         uint32_t least, sf_error *error)
 {
+    pairs->found_count = 0;
     if (end == 0)
         return SF_OK;
     if (end - pairs->begin >= MOST_SPIKES)
@@ -488,40 +514,15 @@ int sf_pair_counts_slide(sf_pair_counts *pairs, const sf_history *history, uint6
     int status = sf_trains_append(&pairs->trains, sf_history_view(history, pairs->end),
                                   (size_t)(end - pairs->end), pairs->end, error);
     for (size_t i = 0; i < pairs->table_count && status == SF_OK; i++)
-        status = slide_table(pairs, &pairs->tables[i], history, begin, end, error);
+        status = slide_table(pairs, &pairs->tables[i], history, begin, end, least, error);
     sf_trains_drop_before(&pairs->trains, begin);
     pairs->begin = begin;
     pairs->end = end;
     return status;
 }
 
-/* ---- what reaches the threshold ---- */
-
-static int find_of_unit(sf_pair_counts *pairs, uint32_t delay, uint32_t unit, uint32_t least, size_t *found,
-                        sf_error *error)
+const sf_pair_count *sf_pair_counts_found(const sf_pair_counts *pairs, size_t *count)
 {
-    const sf_tally *counts = &pairs->tables[delay].counts[unit];
-    size_t entries = sf_tally_reaching(counts, pairs->unit_count, least, pairs->entries);
-    if (sf_reserve(&pairs->found, &pairs->found_room, *found + entries, sizeof *pairs->found) != 0)
-        return sf_fail_memory(error);
-    for (size_t i = 0; i < entries; i++)
-        pairs->found[(*found)++] =
-            (sf_pair_count){unit, pairs->entries[i].unit, delay, pairs->entries[i].count};
-    return SF_OK;
-}
-
-int sf_pair_counts_reaching(sf_pair_counts *pairs, uint32_t least, size_t most, const sf_pair_count **found,
-                            size_t *count, sf_error *error)
-{
-    int status = SF_OK;
-    *count = 0;
-    for (uint32_t unit = 0; unit < pairs->unit_count && *count <= most && status == SF_OK; unit++) {
-        const sf_queue *train = &pairs->trains.units[unit];
-        if (train->end - train->begin < least)
-            continue; /* it begins no more occurrences than it has spikes */
-        for (uint32_t d = 0; d < pairs->table_count && status == SF_OK; d++)
-            status = find_of_unit(pairs, d, unit, least, count, error);
-    }
-    *found = pairs->found;
-    return status;
+    *count = pairs->found_count;
+    return pairs->found;
 }

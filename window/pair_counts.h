@@ -16,9 +16,9 @@
  * the pairs of spikes that came and went, and the units. Only where a pair fires so regularly that its two
  * chains do not meet does it cost the pair's spikes in the window.
  *
- * Memory: 4 bytes for each pair of units and delay where most pairs follow each other in the window, about
- * twice to four times that for each pair that does where few do; 16 bytes for a spike of the window; and 16
- * for each pair that has occurred within the last delay.
+ * Memory: for each delay 2 bytes for a pair of units, or, where few units follow a unit in the window, 11 to
+ * 32 for each that does, which is less; 4 bytes a pair from units with more than 65,535 spikes in the window.
+ * 16 bytes for a spike of the window, and 16 for a pair that has occurred within the last delay.
  */
 #ifndef SF_WINDOW_PAIR_COUNTS_H
 #define SF_WINDOW_PAIR_COUNTS_H
@@ -38,25 +38,23 @@ typedef struct sf_pair_count {
 
 /**
  * An empty window at position 0. Delays are copied; each satisfies 0 <= low < high. `self`: a unit may follow
- * itself. SF_NO_MEMORY.
+ * itself. `most`: how many pairs at the threshold are looked for, about. SF_NO_MEMORY.
  */
 int sf_pair_counts_open(sf_pair_counts **pairs, size_t unit_count, const sf_delay *delays, size_t delay_count,
-                        bool self, sf_error *error);
+                        bool self, size_t most, sf_error *error);
 void sf_pair_counts_close(sf_pair_counts *pairs);
 
 /**
  * The window is now the positions begin .. end - 1 of the history, which still holds the window before; begin
- * and end never descend, and begin <= end. SF_DATA where a spike's unit does not exist or the window holds
- * 2^31 spikes, SF_NO_MEMORY; after a failure the pairs can only be closed.
+ * and end never descend, and begin <= end. Pairs with a count of `least`, 1 or more, are found. SF_DATA where
+ * a spike's unit does not exist or the window holds 2^31 spikes, SF_NO_MEMORY; after a failure the pairs can
+ * only be closed.
  */
 int sf_pair_counts_slide(sf_pair_counts *pairs, const sf_history *history, uint64_t begin, uint64_t end,
-                         sf_error *error);
+                         uint32_t least, sf_error *error);
 
-/**
- * The pairs with this count, 1 or more, ordered by `from` alone; valid until the next call. It may give up
- * beyond `most` of them, so *count > most only tells that there are more. SF_NO_MEMORY.
- */
-int sf_pair_counts_reaching(sf_pair_counts *pairs, uint32_t least, size_t most, const sf_pair_count **found,
-                            size_t *count, sf_error *error);
+/** The pairs that the last slide found, in no order; valid until the next. More than `most` of open only tell
+ * that there are more. */
+const sf_pair_count *sf_pair_counts_found(const sf_pair_counts *pairs, size_t *count);
 
 #endif

@@ -6,6 +6,7 @@
 #ifndef SF_WINDOW_TALLY_H
 #define SF_WINDOW_TALLY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,15 +15,21 @@ typedef struct sf_tally_slot {
     uint32_t count;
 } sf_tally_slot;
 
-/** Zero-initialised, all counts are 0. At most 4 bytes a unit. */
+/** Zero-initialised, all counts are 0. No larger than its array: 2 bytes a unit, 4 once it is wide. */
 typedef struct sf_tally {
-    uint32_t *dense;         /**< by unit, or NULL */
+    uint16_t *narrow;        /**< by unit, or NULL */
+    uint32_t *wide;          /**< by unit, or NULL */
     sf_tally_slot *slots;    /**< else the hash table, or NULL */
     uint32_t capacity, used; /**< of it: a power of two, and slots that are not free */
+    bool is_wide;            /**< an array is `wide` */
 } sf_tally;
 
 /** All counts are 0 then. */
 void sf_tally_free(sf_tally *tally);
+
+/** To be called before a count goes above 65,535: from now on counts have 32 bits. 0, or -1 where memory is
+ * out. */
+int sf_tally_widen(sf_tally *tally, size_t unit_count);
 
 /** Adds one to each of these units, of `unit_count` there are. 0, or -1 where memory is out, after which the
  * tally can only be freed. */
