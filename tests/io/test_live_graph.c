@@ -499,6 +499,46 @@ static void queries_that_cannot_be_are_refused_with_their_place(void **state)
     sf_recording_free(&recording);
 }
 
+/* Every unit spikes twice: all ordered pairs follow each other once. Where the threshold falls to 1 there is
+ * no graph, and the one before stays what is held. */
+static void a_window_with_too_many_edges_has_no_graph(void **state)
+{
+    (void)state;
+    enum { MANY = 1010 };
+    test_random random = test_random_start("live graph of many edges", 35);
+    sf_recording recording = test_random_recording(&random, 1, MANY, INT64_C(1000000000), 1000);
+    sf_config config = test_config("");
+    const sf_delay delay = {0, 50000000};
+    uint64_t unit_spikes[MANY];
+    sf_spike spikes[2 * MANY];
+    sf_history history = {0};
+    sf_connections connections;
+    for (uint32_t i = 0; i < 2 * MANY; i++) {
+        spikes[i] = (sf_spike){.time_ns = i * INT64_C(1000), .unit = i % MANY};
+        unit_spikes[i % MANY] = 2;
+    }
+    assert_int_equal(sf_history_append(&history, spikes, 2 * MANY, NULL), SF_OK);
+    assert_int_equal(sf_connections_open(&connections, &config, &recording.units, &delay, 1, true, NULL),
+                     SF_OK);
+    for (int hop = 0; hop < 3; hop++) {
+        const sf_connections_window window = {.span = {0, 1000000000},
+                                              .history = &history,
+                                              .last = 2 * MANY,
+                                              .unit_spikes = unit_spikes,
+                                              .threshold = hop == 1 ? 1 : 2};
+        sf_message *message;
+        assert_int_equal(sf_connections_update(&connections, &window, &message, NULL), SF_OK);
+        assert_true((message == NULL) == (hop == 1));
+        assert_int_equal(connections.snapshot.count, MANY * (MANY - 1) / 2);
+        assert_true(message == NULL || message->graph.change_count == (hop == 0 ? MANY * (MANY - 1) / 2 : 0));
+        sf_message_release(message);
+    }
+    sf_connections_close(&connections);
+    sf_config_free(&config);
+    sf_history_free(&history);
+    sf_recording_free(&recording);
+}
+
 /* ---- memory ---- */
 
 typedef struct scene {
@@ -567,6 +607,7 @@ int main(void)
         cmocka_unit_test(in_real_time_every_window_that_stays_is_answered),
         cmocka_unit_test(in_real_time_answers_name_their_window),
         cmocka_unit_test(queries_that_cannot_be_are_refused_with_their_place),
+        cmocka_unit_test(a_window_with_too_many_edges_has_no_graph),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
