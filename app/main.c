@@ -79,7 +79,8 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write, with its own sentence */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write, with its own sentence ... */
+    signal(SIGXFSZ, SIG_IGN); /* ... and so is a file that may not grow any more */
     const char *first = argc > 1 ? argv[1] : "--help";
     sf_error error = {0};
     for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {

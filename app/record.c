@@ -46,7 +46,7 @@ static int run(app_call *call, sf_error *error)
 static const app_option record_options[] = {
     {"duration", "S", "stop after S seconds of the stream (default: at its end)"},
     {"set", "KEY=VALUE", "override a key of the configuration, as sources.0.endpoint=tcp://127.0.0.1:7700"},
-    {"overwrite", NULL, "replace OUT.h5 where it exists"},
+    {"overwrite", NULL, "replace OUT.h5 where it exists (default: record into OUT-2.h5, and say so)"},
     {NULL, NULL, NULL},
 };
 

@@ -266,11 +266,9 @@ static int write_file(const app_call *call, sf_simulation *simulation, const cha
         status = sf_layout_append_markers(layout, about->markers, about->marker_count, error);
     if (status == SF_OK)
         status = append_spikes(call, simulation, layout, spike_count, error);
-    int closed = sf_layout_close(layout, &about->recorded, status == SF_OK ? error : NULL);
     if (status == SF_OK)
-        status = closed;
-    if (status != SF_OK)
-        unlink(path);
+        return sf_layout_close(layout, &about->recorded, error);
+    sf_layout_discard(layout);
     return status;
 }
 

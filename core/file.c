@@ -2,6 +2,7 @@
 #include "core/file.h"
 
 #include "core/error.h"
+#include "core/output_file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -42,26 +43,33 @@ int sf_file_read(sf_text *text, const char *path, sf_error *error)
     return status;
 }
 
+/* Returns 0, or why not. */
+static int write_all(int fd, const char *data, size_t length)
+{
+    for (size_t done = 0; done < length;) {
+        ssize_t count = write(fd, data + done, length - done);
+        if (count < 0 && errno != EINTR)
+            return errno;
+        done += count > 0 ? (size_t)count : 0;
+    }
+    return 0;
+}
+
 int sf_file_write(const sf_text *text, const char *path, sf_error *error)
 {
     if (text->failed)
         return sf_fail_memory(error);
-    FILE *file = fopen(path, "wb");
-    if (file == NULL)
-        return sf_fail(error, SF_CANNOT_CREATE, path, "cannot create: %s", strerror(errno));
-    struct stat about;
-    bool regular = fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode);
-    bool written = text->length == 0 || fwrite(text->data, 1, text->length, file) == text->length;
-    int reason = errno;
-    if (fclose(file) != 0 && written) {
-        reason = errno;
-        written = false;
-    }
-    if (written)
-        return SF_OK;
-    if (regular) /* half a file is worse than none; a device stays */
-        unlink(path);
-    return sf_fail(error, SF_IO, path, "cannot write: %s", strerror(reason));
+    sf_output_file file;
+    int status = sf_output_file_open(&file, path, SF_EXISTING_REPLACE, error);
+    if (status != SF_OK)
+        return status;
+    int reason = write_all(file.fd, text->data, text->length);
+    if (reason != 0)
+        status = sf_fail(error, SF_IO, path, "cannot write: %s", strerror(reason));
+    else
+        status = sf_output_file_commit(&file, error);
+    sf_output_file_close(&file, status == SF_OK); /* half a file is worse than none */
+    return status;
 }
 
 bool sf_file_same(const char *path, const char *other)

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/hdf.h"
 #include "core/memory.h"
+#include "core/output_file.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,7 +23,8 @@ struct sf_layout {
     hid_t spikes[SPIKE_COLUMNS];
     hid_t markers[MARKER_COLUMNS];
     hid_t marker_text; /* memory type */
-    char *path;
+    sf_output_file output;
+    bool live;
     union { /* one column of one block of rows */
         int64_t times[SPIKE_CHUNK];
         uint32_t units[SPIKE_CHUNK];
@@ -245,15 +247,34 @@ static int fill_file(sf_layout *layout, const sf_recording *about, const sf_layo
 }
 
 /* Readers of HDF5 1.8 take what is not live; single-writer multiple-reader files need 1.10. */
-static hid_t create_file(const char *path, const sf_layout_options *options)
+static hid_t create_file(const char *name, bool live)
 {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     hid_t file = H5I_INVALID_HID;
-    H5F_libver_t least = options->live ? H5F_LIBVER_V110 : H5F_LIBVER_V18;
+    H5F_libver_t least = live ? H5F_LIBVER_V110 : H5F_LIBVER_V18;
     if (access >= 0 && H5Pset_libver_bounds(access, least, H5F_LIBVER_LATEST) >= 0)
-        file = H5Fcreate(path, options->overwrite ? H5F_ACC_TRUNC : H5F_ACC_EXCL, H5P_DEFAULT, access);
+        file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     sf_hdf_close(access);
     return file;
+}
+
+static int open_output(sf_layout *layout, const char *path, const sf_layout_options *options, sf_error *error)
+{
+    sf_existing existing = options->overwrite  ? SF_EXISTING_REPLACE
+                           : options->numbered ? SF_EXISTING_NUMBER
+                                               : SF_EXISTING_REFUSE;
+    int status = sf_output_file_open(&layout->output, path, existing, error);
+    if (status == SF_OK && layout->output.is_special)
+        return sf_fail(error, SF_CANNOT_CREATE, path, "is a device or a pipe, expected the name of a file");
+    if (status != SF_OK)
+        return status;
+    const char *name = sf_output_file_name(&layout->output);
+    layout->file = create_file(name, options->live);
+    if (layout->file < 0) { /* over a network one process's locks may exclude each other */
+        sf_output_file_unlock(&layout->output);
+        layout->file = create_file(name, options->live);
+    }
+    return layout->file >= 0 ? SF_OK : sf_hdf_fail(error, SF_CANNOT_CREATE, path, "cannot create the file");
 }
 
 static int close_file(sf_layout *layout)
@@ -266,9 +287,9 @@ static int close_file(sf_layout *layout)
     return layout->file >= 0 ? H5Fclose(layout->file) : 0;
 }
 
-static void free_layout(sf_layout *layout)
+static void free_layout(sf_layout *layout, bool keep)
 {
-    sf_free(layout->path);
+    sf_output_file_close(&layout->output, keep);
     sf_free(layout);
 }
 
@@ -283,38 +304,30 @@ int sf_layout_create(sf_layout **out, const char *path, const sf_recording *abou
     layout->file = layout->marker_text = H5I_INVALID_HID;
     memset(layout->spikes, 0xff, sizeof layout->spikes);
     memset(layout->markers, 0xff, sizeof layout->markers);
-    int status;
-    bool created = false;
-    layout->path = sf_copy_string(path);
-    if (layout->path == NULL) {
-        status = sf_fail_memory(error);
-        goto failed;
-    }
-    if (!options->overwrite && access(path, F_OK) == 0) {
-        status = sf_fail(error, SF_CANNOT_CREATE, path, "there is a file of this name already");
-        goto failed;
-    }
-    layout->file = create_file(path, options);
-    created = layout->file >= 0;
-    if (!created) {
-        status = sf_hdf_fail(error, SF_CANNOT_CREATE, path, "cannot create the file");
-        goto failed;
-    }
-    status = fill_file(layout, about, options, error);
-    if (status == SF_NO_MEMORY)
-        sf_fail_memory(error);
-    else if (status != SF_OK)
-        status = sf_hdf_fail(error, SF_CANNOT_CREATE, path, "cannot write the file");
+    layout->live = options->live;
+    int status = open_output(layout, path, options, error);
     if (status == SF_OK) {
-        *out = layout;
-        return SF_OK;
+        status = fill_file(layout, about, options, error);
+        if (status == SF_NO_MEMORY)
+            sf_fail_memory(error);
+        else if (status != SF_OK)
+            status = sf_hdf_fail(error, SF_CANNOT_CREATE, path, "cannot write the file");
     }
-failed:
-    close_file(layout);
-    if (created)
-        unlink(path);
-    free_layout(layout);
+    if (status == SF_OK)
+        *out = layout;
+    else
+        sf_layout_discard(layout);
     return status;
+}
+
+const char *sf_layout_path(const sf_layout *layout)
+{
+    return layout->output.path;
+}
+
+int sf_layout_check(const sf_layout *layout, sf_error *error)
+{
+    return sf_output_file_check(&layout->output, error);
 }
 
 hid_t sf_layout_file(const sf_layout *layout)
@@ -326,8 +339,13 @@ int sf_layout_start_live(sf_layout *layout, sf_error *error)
 {
     sf_hdf_begin();
     if (H5Fstart_swmr_write(layout->file) < 0)
-        return sf_hdf_fail(error, SF_IO, layout->path, "cannot open the file to readers");
+        return sf_hdf_fail(error, SF_IO, layout->output.path, "cannot open the file to readers");
     return SF_OK;
+}
+
+int sf_layout_commit(sf_layout *layout, sf_error *error)
+{
+    return sf_output_file_commit(&layout->output, error);
 }
 
 /* Appends one column; the error names the file. */
@@ -336,7 +354,7 @@ static int append(sf_layout *layout, hid_t column, hid_t type, const void *rows,
 {
     int status = sf_layout_column_append(column, type, rows, count, error);
     if (status != SF_OK && error != NULL)
-        snprintf(error->place, sizeof error->place, "%s", layout->path);
+        snprintf(error->place, sizeof error->place, "%s", layout->output.path);
     return status;
 }
 
@@ -408,8 +426,8 @@ int sf_layout_flush(sf_layout *layout, sf_error *error)
 {
     sf_hdf_begin();
     if (!flush_rows(layout->file) || H5Fflush(layout->file, H5F_SCOPE_LOCAL) < 0)
-        return sf_hdf_fail(error, SF_IO, layout->path, "cannot write what was recorded");
-    return SF_OK;
+        return sf_hdf_fail(error, SF_IO, layout->output.path, "cannot write what was recorded");
+    return sf_output_file_sync(&layout->output, error);
 }
 
 static bool rewrite_attribute(hid_t object, const char *name, int64_t value)
@@ -425,14 +443,26 @@ int sf_layout_close(sf_layout *layout, const sf_span *recorded, sf_error *error)
     if (layout == NULL)
         return SF_OK;
     sf_hdf_begin();
+    const char *path = layout->output.path;
     int status = SF_OK;
     if (recorded != NULL && (!rewrite_attribute(layout->file, "start_ns", recorded->start_ns) ||
                              !rewrite_attribute(layout->file, "stop_ns", recorded->stop_ns)))
-        status = sf_hdf_fail(error, SF_IO, layout->path, "cannot write the recorded span");
+        status = sf_hdf_fail(error, SF_IO, path, "cannot write the recorded span");
     if (close_file(layout) < 0 && status == SF_OK)
-        status = sf_hdf_fail(error, SF_IO, layout->path, "cannot close the file");
-    free_layout(layout);
+        status = sf_hdf_fail(error, SF_IO, path, "cannot close the file");
+    if (status == SF_OK && !layout->live)
+        status = sf_output_file_commit(&layout->output, error);
+    free_layout(layout, layout->live || status == SF_OK);
     return status;
+}
+
+void sf_layout_discard(sf_layout *layout)
+{
+    if (layout == NULL)
+        return;
+    sf_hdf_begin();
+    close_file(layout);
+    free_layout(layout, false);
 }
 
 void sf_layout_abandon(sf_layout *layout)
@@ -448,5 +478,5 @@ void sf_layout_abandon(sf_layout *layout)
         close_file(layout);
     if (nowhere >= 0)
         close(nowhere);
-    free_layout(layout);
+    free_layout(layout, true);
 }

@@ -39,15 +39,23 @@ typedef struct sf_layout_options {
     const char *recording;     /**< path of what the file was made from, kept as text, or NULL */
     bool without_streams;      /**< no /spikes and no /markers: nothing is to be appended to them */
     bool live;      /**< opened for single-writer multiple-reader appends by sf_layout_start_live */
-    bool overwrite; /**< replace a file that is there; without it such a file is refused */
+    bool overwrite; /**< replace a file that is there, whole at once; without it such a file is refused ... */
+    bool numbered;  /**< ... or with this has a successor, as run-2.h5 of run.h5 */
 } sf_layout_options;
 
 /**
- * Creates the file with units, metadata and observation intervals of `about` (its spikes are not written). On
- * failure no file is left. SF_CANNOT_CREATE.
+ * Creates the file, locked against other writers (core/output_file.h), with units, metadata and observation
+ * intervals of `about` (its spikes are not written). On failure no file is left. SF_CANNOT_CREATE.
  */
 int sf_layout_create(sf_layout **layout, const char *path, const sf_recording *about,
                      const sf_layout_options *options, sf_error *error);
+
+/** The name that it has or, where it replaces a file, takes: a live one by sf_layout_commit, else when it
+ * is closed. */
+const char *sf_layout_path(const sf_layout *layout);
+
+/** SF_IO where the file or its folder was removed. */
+int sf_layout_check(const sf_layout *layout, sf_error *error);
 
 /** The open file, to add further groups and datasets before sf_layout_start_live. */
 hid_t sf_layout_file(const sf_layout *layout);
@@ -55,14 +63,24 @@ hid_t sf_layout_file(const sf_layout *layout);
 /** From here on no object may be created, only appended to; readers may open the file. */
 int sf_layout_start_live(sf_layout *layout, sf_error *error);
 
+/** Of a live file: it has its name from here on; what it replaces is gone. SF_IO. */
+int sf_layout_commit(sf_layout *layout, sf_error *error);
+
 int sf_layout_append_spikes(sf_layout *layout, const sf_spike *spikes, size_t count, sf_error *error);
 int sf_layout_append_markers(sf_layout *layout, const sf_marker *markers, size_t count, sf_error *error);
 
-/** Everything appended survives a kill from here on. After a failure (a full disk) only abandon the file. */
+/** Everything appended is on the disk and survives a kill from here on. After a failure (a full disk) only
+ * abandon the file. */
 int sf_layout_flush(sf_layout *layout, sf_error *error);
 
-/** Writes the recorded span (NULL: leaves it open-ended) and closes; always frees; NULL is allowed. */
+/**
+ * Writes the recorded span (NULL: leaves it open-ended) and closes; always frees; NULL is allowed. A file
+ * that was not live and could not be written is taken away.
+ */
 int sf_layout_close(sf_layout *layout, const sf_span *recorded, sf_error *error);
+
+/** Closes, frees, and takes the file away; what it was to replace is left as it is. NULL is allowed. */
+void sf_layout_discard(sf_layout *layout);
 
 /**
  * Closes and frees after an append or a flush failed, writing nothing more: the file stays as it is, and

@@ -245,14 +245,13 @@ int sf_occurrence_file_close(sf_occurrence_file *file, bool keep, sf_error *erro
     if (file == NULL)
         return SF_OK;
     sf_hdf_begin();
-    bool created = file->layout != NULL;
     int status = keep ? write_episodes(file, error) : SF_OK;
     sf_hdf_close(file->owners);
     sf_hdf_close(file->times);
-    int closed = sf_layout_close(file->layout, &file->about->recorded, status == SF_OK ? error : NULL);
-    status = status == SF_OK ? closed : status;
-    if (created && (!keep || status != SF_OK))
-        unlink(file->path);
+    if (keep && status == SF_OK)
+        status = sf_layout_close(file->layout, &file->about->recorded, error);
+    else
+        sf_layout_discard(file->layout);
     sf_free(file->path);
     sf_free(file->rows);
     sf_free(file);

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/output_file.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -171,9 +172,15 @@ static bool write_root(hid_t file, const sf_csr *csr)
 static int write(const sf_csr *csr, const char *path, sf_error *error)
 {
     sf_hdf_begin();
-    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    if (file < 0)
+    sf_output_file output;
+    int opened = sf_output_file_open(&output, path, SF_EXISTING_REPLACE, error);
+    if (opened != SF_OK)
+        return opened;
+    hid_t file = H5Fcreate(sf_output_file_name(&output), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    if (file < 0) {
+        sf_output_file_close(&output, false);
         return sf_hdf_fail(error, SF_CANNOT_CREATE, path, "cannot create the file");
+    }
     writer w = {.path = path, .error = error};
     int status = check(&w, write_root(file, csr), "the attributes");
     if (status == SF_OK)
@@ -182,8 +189,9 @@ static int write(const sf_csr *csr, const char *path, sf_error *error)
         status = write_edges(&w, file, csr);
     if (H5Fclose(file) < 0 && status == SF_OK)
         status = sf_hdf_fail(error, SF_IO, path, "cannot close the file");
-    if (status != SF_OK)
-        remove(path); /* half a file is worse than none */
+    if (status == SF_OK)
+        status = sf_output_file_commit(&output, error);
+    sf_output_file_close(&output, status == SF_OK); /* half a file is worse than none */
     return status;
 }
 

@@ -16,6 +16,7 @@ static sf_sink_settings settings_of(const sf_config_sink *wanted)
                                  .ring = wanted->ring,
                                  .policy = wanted->policy,
                                  .wait_subscribers = wanted->wait_subscribers,
+                                 .hold = true,
                                  .overwrite = wanted->overwrite};
     if (wanted->type == SF_CONFIG_ZMQ)
         settings.encoding = wanted->encoding == SF_CONFIG_JSON ? SF_ENCODE_JSON : SF_ENCODE_MSGPACK;
@@ -58,6 +59,8 @@ int sf_outputs_open(sf_outputs *outputs, const sf_config *config, const sf_strea
         status = sf_sink_open(&outputs->sinks[i], &settings, stream, outputs->storage, error);
         outputs->count += status == SF_OK;
     }
+    for (size_t i = 0; i < outputs->count && status == SF_OK; i++)
+        status = sf_sink_begin(outputs->sinks[i], error); /* now that none of them refuses */
     if (status != SF_OK)
         sf_outputs_close(outputs, NULL);
     return status;

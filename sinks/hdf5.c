@@ -360,6 +360,7 @@ typedef struct recorder {
     uint32_t episode_count;
     sf_span seen; /* from the first spike or marker to the newest time of anything */
     bool has_seen;
+    bool begun;
     bool broken;
 } recorder;
 
@@ -393,7 +394,9 @@ static int close_recorder(void *argument, sf_error *error)
     recorder *self = argument;
     int status = SF_OK;
     close_tables(self);
-    if (self->broken) {
+    if (!self->begun) {
+        sf_layout_discard(self->layout);
+    } else if (self->broken) {
         sf_layout_abandon(self->layout);
     } else {
         sf_span span = recorded_span(self);
@@ -435,12 +438,15 @@ static int create_file(recorder *self, const sf_sink_settings *settings, sf_erro
     const sf_layout_options options = {.kind = "recording",
                                        .configuration = self->stream->configuration,
                                        .live = true,
-                                       .overwrite = settings->overwrite};
+                                       .overwrite = settings->overwrite,
+                                       .numbered = true};
     int status =
-        sf_layout_create(&self->layout, self->path,
+        sf_layout_create(&self->layout, settings->path,
                          self->stream->origin != NULL ? self->stream->origin : &bare, &options, error);
-    if (status == SF_OK)
-        status = create_tables(self, error);
+    if (status == SF_OK) {
+        self->path = sf_copy_string(sf_layout_path(self->layout));
+        status = self->path != NULL ? create_tables(self, error) : sf_fail_memory(error);
+    }
     if (status == SF_OK)
         status = sf_layout_start_live(self->layout, error);
     return status;
@@ -459,14 +465,21 @@ static int open_recorder(void **out, const sf_sink_settings *settings, const sf_
     self->density_values = self->match_units = H5I_INVALID_HID;
     for (int i = 0; i < TABLES; i++)
         self->types[i] = self->tables[i] = H5I_INVALID_HID;
-    self->path = sf_copy_string(settings->path);
-    int status = self->path == NULL ? sf_fail_memory(error) : create_file(self, settings, error);
+    int status = create_file(self, settings, error);
     if (status != SF_OK) {
         close_recorder(self, NULL);
         return status;
     }
     *out = self;
     return SF_OK;
+}
+
+static int begin_recorder(void *argument, sf_error *error)
+{
+    recorder *self = argument;
+    int status = sf_layout_commit(self->layout, error);
+    self->begun = status == SF_OK;
+    return status;
 }
 
 /* ---- appending --------------------------------------------------------------------------------- */
@@ -907,6 +920,15 @@ static int flush_recorder(void *argument, sf_error *error)
     return status == SF_OK ? SF_OK : break_off(self, status, error);
 }
 
+static int check_recorder(void *argument, sf_error *error)
+{
+    recorder *self = argument;
+    if (self->broken)
+        return SF_OK;
+    int status = sf_layout_check(self->layout, error);
+    return status == SF_OK ? SF_OK : break_off(self, status, error);
+}
+
 static const char *address_recorder(void *argument)
 {
     return ((recorder *)argument)->path;
@@ -917,7 +939,9 @@ const sf_sink_kind sf_sink_hdf5 = {
     .on_storage_thread = true,
     .record = record_raw,
     .open = open_recorder,
+    .begin = begin_recorder,
     .publish = publish_recorder,
+    .check = check_recorder,
     .flush = flush_recorder,
     .close = close_recorder,
     .address = address_recorder,

@@ -5,6 +5,7 @@
  */
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/output_file.h"
 #include "sinks/sink.h"
 
 #include <errno.h>
@@ -19,7 +20,9 @@
 
 typedef struct jsonl_sink {
     const sf_stream_info *stream;
-    char *path;
+    const char *path;
+    sf_output_file output; /* not open where lines go to standard output */
+    bool begun;
     int fd;
     bool is_file; /* a regular file, which always has room or fails */
     off_t whole;  /* of a regular file: length up to the last whole line */
@@ -30,28 +33,20 @@ typedef struct jsonl_sink {
 static int close_jsonl(void *self, sf_error *error)
 {
     jsonl_sink *sink = self;
-    int status = SF_OK;
-    if (sink->fd > STDERR_FILENO && close(sink->fd) != 0)
-        status = sf_fail(error, SF_IO, sink->path, "cannot close: %s", strerror(errno));
+    (void)error;
+    sf_output_file_close(&sink->output, sink->begun);
     sf_text_free(&sink->line);
-    sf_free(sink->path);
     sf_free(sink);
-    return status;
+    return SF_OK;
 }
 
 static int open_file(jsonl_sink *sink, const char *path, bool overwrite, sf_error *error)
 {
-    const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY;
-    sink->fd = open(path, flags | (overwrite ? O_TRUNC : O_EXCL), 0666);
-    struct stat about;
-    bool is_special = sink->fd < 0 && errno == EEXIST && stat(path, &about) == 0 && !S_ISREG(about.st_mode);
-    if (is_special) /* a pipe or a device holds nothing that could be lost */
-        sink->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    else if (sink->fd < 0 && errno == EEXIST)
-        return sf_fail(error, SF_CANNOT_CREATE, path, "exists already; 'overwrite: true' would replace it");
-    if (sink->fd < 0)
-        return sf_fail(error, SF_CANNOT_CREATE, path, "cannot create: %s", strerror(errno));
-    return SF_OK;
+    sf_existing existing = overwrite ? SF_EXISTING_REPLACE : SF_EXISTING_NUMBER;
+    int status = sf_output_file_open(&sink->output, path, existing, error);
+    sink->path = sink->output.path;
+    sink->fd = sink->output.fd;
+    return status;
 }
 
 static int open_jsonl(void **self, const sf_sink_settings *settings, const sf_stream_info *stream,
@@ -67,10 +62,9 @@ static int open_jsonl(void **self, const sf_sink_settings *settings, const sf_st
         return sf_fail_memory(error);
     sink->stream = stream;
     sink->fd = STDOUT_FILENO;
-    bool to_stdout = strcmp(settings->path, "-") == 0;
-    sink->path = sf_copy_string(to_stdout ? "standard output" : settings->path);
-    int status = sink->path == NULL ? sf_fail_memory(error) : SF_OK;
-    if (status == SF_OK && !to_stdout)
+    sink->path = "standard output";
+    int status = SF_OK;
+    if (strcmp(settings->path, "-") != 0)
         status = open_file(sink, settings->path, settings->overwrite, error);
     if (status != SF_OK) {
         close_jsonl(sink, NULL);
@@ -81,6 +75,15 @@ static int open_jsonl(void **self, const sf_sink_settings *settings, const sf_st
     sink->whole = sink->is_file ? lseek(sink->fd, 0, SEEK_CUR) : 0;
     *self = sink;
     return SF_OK;
+}
+
+/* Readers follow the file from its first line on. */
+static int begin_jsonl(void *self, sf_error *error)
+{
+    jsonl_sink *sink = self;
+    int status = sink->output.is_open ? sf_output_file_commit(&sink->output, error) : SF_OK;
+    sink->begun = status == SF_OK;
+    return status;
 }
 
 static int encode(jsonl_sink *sink, const sf_message *message, sf_error *error)
@@ -127,6 +130,18 @@ static int publish_jsonl(void *self, const sf_message *message, sf_error *error)
     return SF_PUBLISH_TAKEN;
 }
 
+static int check_jsonl(void *self, sf_error *error)
+{
+    jsonl_sink *sink = self;
+    return sink->output.is_open ? sf_output_file_check(&sink->output, error) : SF_OK;
+}
+
+static int flush_jsonl(void *self, sf_error *error)
+{
+    jsonl_sink *sink = self;
+    return sink->output.is_open ? sf_output_file_sync(&sink->output, error) : SF_OK;
+}
+
 static const char *address_jsonl(void *self)
 {
     return ((jsonl_sink *)self)->path;
@@ -135,7 +150,10 @@ static const char *address_jsonl(void *self)
 const sf_sink_kind sf_sink_jsonl = {
     .type = "jsonl",
     .open = open_jsonl,
+    .begin = begin_jsonl,
     .publish = publish_jsonl,
+    .check = check_jsonl,
+    .flush = flush_jsonl,
     .close = close_jsonl,
     .address = address_jsonl,
 };

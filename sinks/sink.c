@@ -15,6 +15,7 @@ static const sf_sink_kind *const kinds[] = {&sf_sink_jsonl, &sf_sink_zmq, &sf_si
 #define TRIGGER_RING 1024
 #define PATIENCE_NS (5 * SF_SECOND)
 #define FLUSH_EVERY_NS SF_SECOND
+#define CHECK_EVERY_NS SF_SECOND
 #define STORAGE_BATCH 64 /* messages served in one turn on the storage thread, which serves others too */
 
 typedef struct queued_trigger {
@@ -44,6 +45,7 @@ struct sf_sink {
     sf_message trigger;  /* what `offered` points to for a trigger */
     int64_t offered_since_ns;
     int64_t flush_due_ns; /* INT64_MAX: nothing to flush */
+    int64_t check_due_ns; /* INT64_MAX: what was opened is gone, and that was said */
     sf_error first_failure;
 };
 
@@ -169,11 +171,24 @@ static void flush(sf_sink *sink)
         note_failure(sink, &error);
 }
 
+static void check(sf_sink *sink, int64_t now_ns)
+{
+    sf_error error = {0};
+    sink->check_due_ns = now_ns + CHECK_EVERY_NS;
+    if (sink->kind->check(sink->self, &error) == SF_OK)
+        return;
+    sink->check_due_ns = INT64_MAX;
+    note_failure(sink, &error);
+}
+
 /* What is due besides messages. */
 static void keep_house(sf_sink *sink)
 {
-    if (sink->flush_due_ns != INT64_MAX && sf_clock_monotonic_ns() >= sink->flush_due_ns)
+    int64_t now_ns = sf_clock_monotonic_ns();
+    if (sink->flush_due_ns != INT64_MAX && now_ns >= sink->flush_due_ns)
         flush(sink);
+    if (sink->kind->check != NULL && sink->check_due_ns != INT64_MAX && now_ns >= sink->check_due_ns)
+        check(sink, now_ns);
     if (sink->kind->ready != NULL && sink->kind->ready(sink->self))
         atomic_store(&sink->ready, true);
 }
@@ -252,6 +267,24 @@ static int start(sf_sink *sink, const sf_sink_settings *settings, const sf_strea
         return status;
     sink->address = sink->kind->address(sink->self);
     make_name(sink, settings);
+    return settings->hold ? SF_OK : sf_sink_begin(sink, error);
+}
+
+static int begin_kind(void *argument)
+{
+    open_call *call = argument;
+    return call->sink->kind->begin(call->sink->self, call->error);
+}
+
+int sf_sink_begin(sf_sink *sink, sf_error *error)
+{
+    open_call call = {.sink = sink, .error = error};
+    int status = SF_OK;
+    if (sink->kind->begin != NULL)
+        status =
+            sink->storage != NULL ? sf_storage_call(sink->storage, begin_kind, &call) : begin_kind(&call);
+    if (status != SF_OK)
+        return status;
     if (sink->storage == NULL)
         return sf_thread_start(&sink->thread, sink->kind->type, run_thread, sink, error);
     status = sf_storage_add(sink->storage, poll_storage, sink, error);

@@ -23,7 +23,8 @@ typedef struct sf_sink_settings {
     uint32_t ring; /**< messages; zmq: also how many a subscriber may be behind */
     sf_ring_policy policy;
     uint32_t wait_subscribers; /**< zmq: hold the start until there are so many subscriptions */
-    bool overwrite;            /**< hdf5, jsonl: replace an existing file */
+    bool hold;                 /**< nothing is replaced, and nothing served, before sf_sink_begin */
+    bool overwrite;            /**< hdf5, jsonl: replace an existing file; else it has a numbered successor */
 } sf_sink_settings;
 
 /** ring 1024, drop-oldest, the rest zero. */
@@ -38,18 +39,24 @@ typedef enum sf_publish_result {
 } sf_publish_result;
 
 /**
- * One kind of sink. All functions but `open` run on the sink's thread; `self` is what open returned, and
- * stream stays valid until close.
+ * One kind of sink. All functions but `open` and `begin` run on the sink's thread; `self` is what open
+ * returned, and stream stays valid until close.
  */
 typedef struct sf_sink_kind {
     const char *type;
-    bool on_storage_thread; /**< open runs there too */
+    bool on_storage_thread; /**< open and begin run there too */
     int (*open)(void **self, const sf_sink_settings *settings, const sf_stream_info *stream, sf_error *error);
+    /** Before all that follows: the run will be, so that what is to be replaced may go. Where it is never
+     * called, close leaves everything as it was. May be NULL. */
+    int (*begin)(void *self, sf_error *error);
     /** An sf_publish_result, or a negative status; after a failure it is called for further messages all the
      * same. */
     int (*publish)(void *self, const sf_message *message, sf_error *error);
     /** Recorders alone: takes raw spikes and markers in order, whole or with a negative status; else NULL. */
     int (*record)(void *self, const sf_raw_batch *batch, sf_error *error);
+    /** About once a second, whether anything was published or not: is what was opened still there? Said once.
+     * May be NULL. */
+    int (*check)(void *self, sf_error *error);
     int (*flush)(void *self, sf_error *error); /**< about once a second and before close; may be NULL */
     int (*close)(void *self, sf_error *error); /**< always frees */
     const char *(*address)(void *self);        /**< what was really bound or opened, for people; constant */
@@ -66,6 +73,9 @@ int sf_sink_open(sf_sink **sink, const sf_sink_settings *settings, const sf_stre
 /** The same with a kind that is not in the registry. */
 int sf_sink_open_kind(sf_sink **sink, const sf_sink_kind *kind, const sf_sink_settings *settings,
                       const sf_stream_info *stream, sf_storage *storage, sf_error *error);
+
+/** Of a sink that was opened on hold: begins. Once, by the thread that opened it. */
+int sf_sink_begin(sf_sink *sink, sf_error *error);
 
 /**
  * Hands a message over (the sink keeps its own reference). One thread calls this: the window path. With the

@@ -41,7 +41,10 @@ expect 69 "synfire play" "$SYNFIRE" run empty.yaml --set sources.0.type=zmq \
 jsonl="--set sinks.0.type=jsonl --set sinks.0.policy=block"
 expect 73 "/nowhere/out.jsonl" "$SYNFIRE" run --replay sim.h5 --quiet $jsonl --set sinks.0.path=/nowhere/out.jsonl
 touch there.jsonl
-expect 73 "there.jsonl" "$SYNFIRE" run --replay sim.h5 --quiet $jsonl --set sinks.0.path=there.jsonl
+"$SYNFIRE" run --replay sim.h5 --speed max $jsonl --set sinks.0.path=there.jsonl >/dev/null 2>err
+grep -q "there.jsonl is there already: what comes now goes to there-2.jsonl" err
+grep -q "jsonl there-2.jsonl publishes to there-2.jsonl" err
+[ ! -s there.jsonl ] && [ -s there-2.jsonl ]
 code=0 # said when it happens, and once more as the reason of the exit code: the run itself goes on to its end
 "$SYNFIRE" run --replay sim.h5 --speed max --quiet $jsonl --set sinks.0.path=/dev/full \
     --set sinks.0.overwrite=true 2>err || code=$?
@@ -111,8 +114,10 @@ code=0; wait $recorder 2>/dev/null || code=$?
 kill -INT $player
 wait $player || true
 [ "$(spikes session.h5)" -gt 1000 ]
-expect 73 "session.h5" "$SYNFIRE" record empty.yaml session.h5 --quiet --set sources.0.type=replay \
+before=$(spikes session.h5)
+"$SYNFIRE" record empty.yaml session.h5 --quiet --set sources.0.type=replay \
     --set sources.0.recording=sim.h5 --set sources.0.speed=max
+[ "$(spikes session.h5)" = "$before" ] && [ "$(spikes session-2.h5)" = "$(spikes sim.h5)" ]
 "$SYNFIRE" record empty.yaml session.h5 --quiet --overwrite --set sources.0.type=replay \
     --set sources.0.recording=sim.h5 --set sources.0.speed=max
 [ "$(spikes session.h5)" = "$(spikes sim.h5)" ]

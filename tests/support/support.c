@@ -102,6 +102,15 @@ char *test_temporary_path(const char *ending)
     return strdup(path);
 }
 
+char *test_successor(const char *path, unsigned number)
+{
+    const char *dot = strrchr(path, '.');
+    size_t size = strlen(path) + 16;
+    char *name = malloc(size);
+    snprintf(name, size, "%.*s-%u%s", (int)(dot - path), path, number, dot);
+    return name;
+}
+
 void test_assert_documented(const char *page, const char *name)
 {
     char path[1024], quoted[128];

@@ -50,6 +50,9 @@ int test_rounds(int usual);
 /** A path for a temporary file with this ending; the file does not exist yet. Free with free(). */
 char *test_temporary_path(const char *ending);
 
+/** "x-2.h5" of "x.h5" and 2: what a sink writes instead of a file that is there. Free with free(). */
+char *test_successor(const char *path, unsigned number);
+
 /** Asserts that a page of docs/ has `name` in backquotes. */
 void test_assert_documented(const char *page, const char *name);
 

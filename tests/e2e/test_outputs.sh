@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# Two runs that are told to write the same files: the second is refused and the first records all it was sent; what is
+# finished is kept beside a successor, or replaced where that is asked.
+. "$E2E/functions.sh"
+"$SYNFIRE" simulate sim.h5 --preset sym26 --duration 30 --seed 5 --quiet >/dev/null
+
+config() { # OVERWRITE
+    cat <<YAML
+window: {length_s: 2, hop_s: 1}
+sinks: [{type: hdf5, path: run.h5, overwrite: $1}, {type: jsonl, path: run.jsonl, overwrite: $1}]
+YAML
+}
+config true >replace.yaml
+config false >keep.yaml
+spikes() { "$SYNFIRE" info "$1" --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["spikes"])'; }
+
+"$SYNFIRE" run replace.yaml --replay sim.h5 --speed 5 --json --quiet >first.json 2>first.err &
+first=$!
+until [ -s run.jsonl ]; do sleep 0.05; done
+expect 73 "run.h5: another program is writing this file" "$SYNFIRE" run replace.yaml --replay sim.h5 --quiet
+# ... and what is refused for one of its files has replaced none of the others.
+cp sim.h5 other.h5
+expect 73 "run.jsonl: another program is writing this file" \
+    "$SYNFIRE" run replace.yaml --replay sim.h5 --quiet --set sinks.0.path=other.h5
+cmp sim.h5 other.h5
+rm other.h5
+expect 73 "run.jsonl: another program is writing this file" \
+    "$SYNFIRE" run replace.yaml --replay sim.h5 --quiet --set sinks.0.path=other.h5
+for option in out occurrences; do
+    case $option in
+    out) words=(graph sim.h5 --delay 4:6 --min-count 20 --out run.h5) ;;
+    occurrences) words=(mine sim.h5 --delay 4:6 --min-count 20 --occurrences run.h5) ;;
+    esac
+    status=0
+    "$SYNFIRE" "${words[@]}" --quiet >/dev/null 2>err || status=$?
+    [ "$status" = 73 ] && grep -q "another program is writing" err || { echo "${words[*]}: $status"; cat err; exit 1; }
+done
+kill -0 "$first" # the first run was there all the time
+wait "$first"
+[ ! -s first.err ] || { cat first.err; exit 1; }
+[ "$(spikes run.h5)" = "$(spikes sim.h5)" ]
+tail -n 1 run.jsonl | grep -q '"last":true'
+
+# Finished: kept, and the path is said; three runs at once have three names.
+cp run.h5 first.h5
+for i in 1 2 3; do
+    "$SYNFIRE" run keep.yaml --replay sim.h5 --speed max >out.$i 2>err.$i &
+done
+wait
+cmp run.h5 first.h5
+for i in 2 3 4; do
+    [ "$(spikes "run-$i.h5")" = "$(spikes sim.h5)" ]
+    tail -n 1 "run-$i.jsonl" | grep -q '"last":true'
+    grep -hq "run.h5 is there already: what comes now goes to run-$i.h5" err.*
+    tail -n 1 "run-$i.jsonl" | grep -Eq '"hdf5 run-[234].h5"'
+done
+[ ! -e run-5.h5 ]
+
+# And replaced, where nobody writes it.
+"$SYNFIRE" run replace.yaml --replay sim.h5 --speed max --duration 3 --quiet
+[ "$(spikes run.h5)" -lt "$(spikes sim.h5)" ]
+# Nothing else is left: no file that was to replace another.
+left=$(ls | grep -Ev '^(sim|first|run(-[234])?)\.h5$|^run(-[234])?\.jsonl$|^(out|err)(\..)?$|yaml$|^first\.(err|json)$' || true)
+[ -z "$left" ] || { echo "left: $left"; exit 1; }
