@@ -146,6 +146,23 @@ static uint64_t total_lost(const sf_status_message *status)
     return lost;
 }
 
+/* Where the recording goes, and which sink has failed with what. */
+static void add_sinks(const sf_status_message *status, sf_text *text)
+{
+    static const char recorder[] = "hdf5 ";
+    for (size_t i = 0; i < status->sink_count; i++) {
+        const sf_sink_status *sink = &status->sinks[i];
+        bool records = strncmp(sink->name, recorder, sizeof recorder - 1) == 0;
+        if (strcmp(sink->state, "failed") == 0)
+            sf_text_printf(text, "  %s%s FAILED: %s", records ? "RECORDING " : "",
+                           sink->name + (records ? sizeof recorder - 1 : 0), sink->note);
+        else if (records)
+            sf_text_printf(text, "  recording %s", sink->name + sizeof recorder - 1);
+        if (sink->spikes_lost > 0)
+            sf_text_printf(text, "  not recorded %" PRIu64, sink->spikes_lost);
+    }
+}
+
 static void describe(app_console *console, const sf_message *message, const sf_message *status_message,
                      sf_text *text)
 {
@@ -162,6 +179,8 @@ static void describe(app_console *console, const sf_message *message, const sf_m
     }
     if (status_message != NULL && strcmp(status_message->status.device_state, "sick") == 0)
         sf_text_printf(text, "  %s: the CPU goes on", status_message->status.device_note);
+    if (status_message != NULL)
+        add_sinks(&status_message->status, text);
     if (atomic_load(&console->triggers) > 0)
         sf_text_printf(text, "  triggers %llu", atomic_load(&console->triggers));
 }

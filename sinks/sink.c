@@ -56,14 +56,19 @@ void sf_sink_settings_default(sf_sink_settings *settings)
 
 /* ---- serving: on the sink's own thread or the storage thread ----------------------------------- */
 
-static void note_failure(sf_sink *sink, const sf_error *error)
+static void note_first_failure(sf_sink *sink, const sf_error *error)
 {
-    atomic_fetch_add(&sink->failed, 1);
     if (sink->first_failure.code != SF_OK)
         return;
     sink->first_failure = *error;
     atomic_store(&sink->has_failed, true);
     sf_log(SF_LOG_ERROR, "sink %s: %s; what fails is counted and the run goes on", sink->name, error->text);
+}
+
+static void note_failure(sf_sink *sink, const sf_error *error)
+{
+    atomic_fetch_add(&sink->failed, 1);
+    note_first_failure(sink, error);
 }
 
 static void release_item(void *item)
@@ -126,7 +131,7 @@ static bool serve_raw(sf_sink *sink)
     if (recorded)
         flush_soon(sink);
     else
-        note_failure(sink, &error);
+        note_first_failure(sink, &error);
     sf_raw_feed_settle(sink->raw, &batch, recorded);
     return true;
 }
