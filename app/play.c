@@ -15,6 +15,7 @@ static const app_option options[] = {
     {"to", "ENDPOINT",
      "bind here, as tcp://127.0.0.1:7700 (default; 5556 for open-ephys). A time without :// ends the "
      "selection"},
+    {"insecure", NULL, "let other machines connect: --to may be tcp://*:7700 or an address of the network"},
     {"protocol", "NAME", "synfire (default), or open-ephys: spikes as the GUI's ZMQ Interface sends them"},
     {"speed", "X|max", "so many times as fast as recorded (default 1), or as fast as subscribers take it"},
     {"loop", NULL, "begin again at the end, with stream time going on, until stopped"},
@@ -73,8 +74,10 @@ static bool go_on(void *user)
 static int open_sender(playing *it, sf_error *error)
 {
     const char *path = it->call->arguments[0], *slash = strrchr(path, '/');
-    sf_sender_settings settings = {
-        .name = slash != NULL ? slash + 1 : path, .virtual_clock = it->speed == 0, .go_on = go_on};
+    sf_sender_settings settings = {.name = slash != NULL ? slash + 1 : path,
+                                   .insecure = app_has(it->call, "insecure"),
+                                   .virtual_clock = it->speed == 0,
+                                   .go_on = go_on};
     int status = find_protocol(it->call, &settings.protocol, error);
     for (size_t i = 0; i < it->call->given_count; i++)
         if (is_endpoint(&it->call->given[i]))

@@ -111,6 +111,7 @@ typedef struct sf_config_sink {
     uint32_t ring;               /**< messages; 1024 */
     sf_ring_policy policy;       /**< drop-oldest */
     uint32_t wait_subscribers;   /**< zmq: 0 */
+    bool insecure;               /**< zmq: other machines may connect; false */
     bool overwrite;              /**< jsonl, hdf5: false */
 } sf_config_sink;
 

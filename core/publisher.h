@@ -16,15 +16,29 @@ typedef struct sf_publisher {
     int64_t subscriptions; /**< at present, as of the last sf_publisher_update */
     uint64_t joined;       /**< subscriptions that ever came */
     char address[256];     /**< what was really bound: a port 0 or * is a number here */
+    int queue;             /**< messages that a subscriber may be behind, at the sizes seen so far */
+    size_t largest;        /**< bytes of the largest message sent */
 } sf_publisher;
 
+/** What a subscriber may be behind in bytes, so that a slow one takes no more memory: 256 MiB. */
+#define SF_PUBLISHER_BYTES ((size_t)256 << 20)
+
+typedef struct sf_publisher_settings {
+    const char *endpoint;
+    int queue; /**< messages kept for each subscriber; fewer where messages are so large that
+                  SF_PUBLISHER_BYTES would not do */
+    /** Nothing is sent while a subscriber's queue is full (ZMQ_XPUB_NODROP); without it libzmq leaves that
+     * subscriber out and tells nobody. */
+    bool lossless;
+    bool insecure;      /**< other machines may connect (core/endpoint.h) */
+    const char *permit; /**< what would say so, as "--insecure" */
+} sf_publisher_settings;
+
 /**
- * Binds. queue: messages kept for each subscriber. lossless: nothing is sent while a subscriber's queue is
- * full (ZMQ_XPUB_NODROP); without it libzmq leaves that subscriber out and tells nobody. SF_USAGE where the
- * text is no endpoint, SF_UNAVAILABLE where it cannot be bound (the port is in use, no such address).
+ * Binds. SF_USAGE where the text is no endpoint, or one for other machines and not `insecure`; SF_UNAVAILABLE
+ * where it cannot be bound (the port is in use, no such address, no descriptors left).
  */
-int sf_publisher_open(sf_publisher *publisher, const char *endpoint, int queue, bool lossless,
-                      sf_error *error);
+int sf_publisher_open(sf_publisher *publisher, const sf_publisher_settings *settings, sf_error *error);
 
 /** Takes in what subscribers said and returns how many subscriptions there are. */
 int64_t sf_publisher_update(sf_publisher *publisher);

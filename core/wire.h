@@ -16,6 +16,8 @@
 #define SF_WIRE_PROTOCOL 1
 #define SF_WIRE_HEADER_SIZE 32
 #define SF_WIRE_MOST_METADATA 1000
+/** Bytes of a frame: a million spikes, or some 300,000 units with their names. */
+#define SF_WIRE_MOST_BYTES (16u << 20)
 
 typedef enum sf_wire_kind {
     SF_WIRE_HELLO = 1,     /**< the stream and its units */

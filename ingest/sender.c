@@ -24,6 +24,18 @@ static int draw_run(sf_sender *sender, sf_error *error)
     return SF_OK;
 }
 
+static int open_publisher(sf_sender *sender, sf_error *error)
+{
+    const sf_sender_settings *settings = &sender->settings;
+    const sf_publisher_settings wanted = {
+        .endpoint = settings->endpoint != NULL ? settings->endpoint : settings->protocol->endpoint,
+        .queue = QUEUE_MESSAGES,
+        .lossless = true,
+        .insecure = settings->insecure,
+        .permit = "--insecure"};
+    return sf_publisher_open(&sender->publisher, &wanted, error);
+}
+
 int sf_sender_open(sf_sender **out, const sf_sender_settings *settings, const sf_recording *about,
                    sf_error *error)
 {
@@ -34,10 +46,9 @@ int sf_sender_open(sf_sender **out, const sf_sender_settings *settings, const sf
     sender->settings = *settings;
     sender->about = about;
     sender->origin_ns = sender->clock_ns = INT64_MIN;
-    const char *endpoint = settings->endpoint != NULL ? settings->endpoint : settings->protocol->endpoint;
     int status = draw_run(sender, error);
     if (status == SF_OK)
-        status = sf_publisher_open(&sender->publisher, endpoint, QUEUE_MESSAGES, true, error);
+        status = open_publisher(sender, error);
     if (status != SF_OK) {
         sf_sender_close(sender, 0);
         return status;

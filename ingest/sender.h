@@ -32,6 +32,7 @@ typedef struct sf_sender_settings {
     const sf_sender_protocol *protocol;
     const char *endpoint; /**< NULL: the protocol's own */
     const char *name;     /**< of the stream */
+    bool insecure;        /**< other machines may connect */
     bool virtual_clock;   /**< stream time is not real time */
     /** Asked every 50 ms while a subscriber has no room: false gives up with SF_CANCELLED. NULL: waits for
      * ever. */

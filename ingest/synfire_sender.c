@@ -13,6 +13,11 @@ static int put_frame(sf_sender *sender, sf_error *error)
 {
     if (sender->frame.failed)
         return sf_fail_memory(error);
+    if (sender->frame.length > SF_WIRE_MOST_BYTES)
+        return sf_fail(
+            error, SF_DATA, sender->settings.name,
+            "a frame of the stream takes %zu bytes, at most %u are sent: are there too many units?",
+            sender->frame.length, SF_WIRE_MOST_BYTES);
     return sf_sender_put(sender, &(sf_part){sender->frame.data, sender->frame.length}, 1, error);
 }
 

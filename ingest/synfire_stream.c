@@ -2,9 +2,11 @@
 #include "ingest/synfire_stream.h"
 
 #include "core/clock.h"
+#include "core/descriptors.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
+#include "ingest/byte_guard.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,13 +14,15 @@
 #include <string.h>
 #include <zmq.h>
 
-#define QUEUE_FRAMES 10000          /* ten seconds of a sender that sends every millisecond */
-#define MOST_FRAME_BYTES (64 << 20) /* a larger frame closes the connection instead of taking memory */
-#define PATIENCE_MS 50              /* how often a wait looks whether it should stop */
+/* libzmq counts the frames that wait, not their bytes: so many of the largest are 256 MiB. More wait in the
+ * operating system's buffers and then with the sender. */
+#define QUEUE_FRAMES 16
+#define PATIENCE_MS 50 /* how often a wait looks whether it should stop */
 
 typedef struct stream {
     sf_source source;
     void *context, *socket;
+    sf_byte_guard *guard;
     char endpoint[256];
     sf_recording about; /* units, metadata and name of the stream */
     uint64_t run, next_sequence;
@@ -153,16 +157,22 @@ static int take_frame(stream *it, sf_batch *batch, const void *frame, size_t siz
 static bool receive(stream *it, zmq_msg_t *message, int64_t deadline_ns, bool *several)
 {
     *several = false;
+    if (sf_byte_guard_gave_up(it->guard)) {
+        zmq_disconnect(it->socket, it->endpoint); /* what libzmq has connected already it does not connect */
+        zmq_connect(it->socket, it->endpoint);
+    }
     int64_t left = (deadline_ns - sf_clock_monotonic_ns() + SF_MILLISECOND - 1) / SF_MILLISECOND;
     zmq_pollitem_t waiting = {.socket = it->socket, .events = ZMQ_POLLIN};
     if (zmq_msg_recv(message, it->socket, ZMQ_DONTWAIT) < 0 &&
         (left <= 0 || zmq_poll(&waiting, 1, (long)left) <= 0 ||
          zmq_msg_recv(message, it->socket, ZMQ_DONTWAIT) < 0))
         return false;
+    sf_byte_guard_note(it->guard, zmq_msg_size(message));
     while (zmq_msg_more(message)) {
         *several = true;
         if (zmq_msg_recv(message, it->socket, ZMQ_DONTWAIT) < 0)
             break;
+        sf_byte_guard_note(it->guard, zmq_msg_size(message));
     }
     return true;
 }
@@ -191,6 +201,7 @@ static int stream_read(sf_source *source, sf_batch *batch, int timeout_ms, sf_er
             break;
     }
     zmq_msg_close(&message);
+    it->counts.malformed += sf_byte_guard_cuts(it->guard);
     if (result == SF_READ_NOTHING && counted_anything(&it->counts))
         return give(it, batch, INT64_MIN);
     return result;
@@ -199,6 +210,7 @@ static int stream_read(sf_source *source, sf_batch *batch, int timeout_ms, sf_er
 static void stream_close(sf_source *source)
 {
     stream *it = (stream *)source;
+    sf_byte_guard_close(it->guard);
     if (it->socket != NULL)
         zmq_close(it->socket);
     while (it->context != NULL && zmq_ctx_term(it->context) != 0 && zmq_errno() == EINTR)
@@ -217,7 +229,10 @@ static int set_option(stream *it, int option, int value)
 
 static int connect_socket(stream *it, sf_error *error)
 {
-    const int64_t most = MOST_FRAME_BYTES;
+    const int64_t most = SF_WIRE_MOST_BYTES; /* a larger frame closes the connection */
+    int status = sf_descriptors_check(SF_ZMQ_DESCRIPTORS, it->endpoint, error);
+    if (status != SF_OK)
+        return status;
     it->context = zmq_ctx_new();
     if (it->context != NULL)
         it->socket = zmq_socket(it->context, ZMQ_SUB);
@@ -227,6 +242,9 @@ static int connect_socket(stream *it, sf_error *error)
         zmq_setsockopt(it->socket, ZMQ_SUBSCRIBE, "", 0) != 0)
         return sf_fail(error, SF_UNAVAILABLE, it->endpoint, "cannot make a ZeroMQ socket: %s",
                        zmq_strerror(zmq_errno()));
+    status = sf_byte_guard_open(&it->guard, it->context, it->socket, it->endpoint, error);
+    if (status != SF_OK)
+        return status;
     if (zmq_connect(it->socket, it->endpoint) != 0)
         return sf_fail(error, SF_USAGE, it->endpoint,
                        "is no ZeroMQ endpoint to connect to (%s): expected tcp://HOST:PORT or ipc://PATH",
@@ -297,6 +315,7 @@ static int wait_for_hello(stream *it, int timeout_ms, const sf_progress *progres
             else
                 found = take_hello(it, zmq_msg_data(&message), zmq_msg_size(&message));
         }
+        it->faults[SF_WIRE_FOREIGN] += sf_byte_guard_cuts(it->guard);
         if (it->faults[SF_WIRE_MEMORY] > 0)
             status = sf_fail_memory(error);
         else if (!found && (now >= deadline || it->faults[SF_WIRE_VERSION] > 0))

@@ -15,6 +15,7 @@ static sf_sink_settings settings_of(const sf_config_sink *wanted)
                                  .endpoint = wanted->endpoint,
                                  .ring = wanted->ring,
                                  .policy = wanted->policy,
+                                 .insecure = wanted->insecure,
                                  .wait_subscribers = wanted->wait_subscribers,
                                  .hold = true,
                                  .overwrite = wanted->overwrite};

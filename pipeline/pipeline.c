@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/pipeline.h"
 
+#include "core/descriptors.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
@@ -140,9 +141,26 @@ static bool all_can_wait(const sf_inputs *inputs)
     return true;
 }
 
+/* What a run opens at most, a few for subscribers among them; libzmq would abort where they run out. */
+static int check_descriptors(const sf_config *config, sf_error *error)
+{
+    static const unsigned of_sink[] = {[SF_CONFIG_JSONL] = 4,
+                                       [SF_CONFIG_ZMQ] = SF_ZMQ_DESCRIPTORS,
+                                       [SF_CONFIG_OSC] = 4,
+                                       [SF_CONFIG_HDF5] = 6};
+    unsigned needed = 12;
+    for (uint32_t i = 0; i < config->source_count; i++)
+        needed += config->sources[i].type == SF_CONFIG_STREAM ? SF_ZMQ_DESCRIPTORS : 2;
+    for (uint32_t i = 0; i < config->sink_count; i++)
+        needed += of_sink[config->sinks[i].type];
+    return sf_descriptors_check(needed, "this run", error);
+}
+
 static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options, sf_error *error)
 {
-    int status = sf_inputs_open(&pipeline->inputs, options->config, options->recording, options->speed,
+    int status = check_descriptors(options->config, error);
+    if (status == SF_OK)
+        status = sf_inputs_open(&pipeline->inputs, options->config, options->recording, options->speed,
                                 options->progress, error);
     if (status == SF_OK)
         status = sf_config_print(&pipeline->configuration, options->config, error);

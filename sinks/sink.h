@@ -22,6 +22,7 @@ typedef struct sf_sink_settings {
     sf_sink_encoding encoding;
     uint32_t ring; /**< messages; zmq: also how many a subscriber may be behind */
     sf_ring_policy policy;
+    bool insecure;             /**< zmq: other machines may connect */
     uint32_t wait_subscribers; /**< zmq: hold the start until there are so many subscriptions */
     bool hold;                 /**< nothing is replaced, and nothing served, before sf_sink_begin */
     bool overwrite;            /**< hdf5, jsonl: replace an existing file; else it has a numbered successor */

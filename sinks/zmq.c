@@ -38,8 +38,12 @@ static int close_zmq(void *self, sf_error *error)
 static int bind_publisher(zmq_sink *sink, const sf_sink_settings *settings, sf_error *error)
 {
     int queue = settings->ring <= INT32_MAX ? (int)settings->ring : INT32_MAX;
-    bool lossless = settings->policy == SF_RING_BLOCK;
-    int status = sf_publisher_open(&sink->publisher, settings->endpoint, queue, lossless, error);
+    const sf_publisher_settings wanted = {.endpoint = settings->endpoint,
+                                          .queue = queue,
+                                          .lossless = settings->policy == SF_RING_BLOCK,
+                                          .insecure = settings->insecure,
+                                          .permit = "`insecure: true`"};
+    int status = sf_publisher_open(&sink->publisher, &wanted, error);
     if (status != SF_USAGE)
         return status;
     if (error != NULL)

@@ -244,7 +244,8 @@ static void start_bench(bench *it)
     *it = (bench){.header = {.run = 77}};
     make_table(&it->table, 3);
     sf_error error = {0};
-    if (sf_publisher_open(&it->publisher, any_port, 100000, true, &error) != SF_OK)
+    const sf_publisher_settings settings = {.endpoint = any_port, .queue = 100000, .lossless = true};
+    if (sf_publisher_open(&it->publisher, &settings, &error) != SF_OK)
         fail_msg("%s", error.text);
     sf_wire_put_hello(&it->frame, &it->header, "by hand", &(sf_wire_stream){.origin_ns = INT64_MIN},
                       &it->table);

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/endpoint.h"
+
+#include "core/error.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool begins(const char *text, const char *beginning)
+{
+    return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+static bool is_loopback(const struct sockaddr *address)
+{
+    if (address->sa_family == AF_INET)
+        return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
+    if (address->sa_family != AF_INET6)
+        return false;
+    const struct in6_addr *six = &((const struct sockaddr_in6 *)address)->sin6_addr;
+    return IN6_IS_ADDR_LOOPBACK(six) || (IN6_IS_ADDR_V4MAPPED(six) && six->s6_addr[12] == 127);
+}
+
+/* Whether it is the name of an interface; then whether all its addresses are of the loopback. */
+static bool is_interface(const char *host, bool *loopback)
+{
+    struct ifaddrs *all = NULL;
+    bool found = false;
+    if (getifaddrs(&all) != 0)
+        return false;
+    *loopback = true;
+    for (const struct ifaddrs *one = all; one != NULL; one = one->ifa_next) {
+        if (strcmp(one->ifa_name, host) != 0)
+            continue;
+        found = true;
+        const struct sockaddr *address = one->ifa_addr;
+        if (address != NULL && (address->sa_family == AF_INET || address->sa_family == AF_INET6))
+            *loopback = *loopback && is_loopback(address);
+    }
+    freeifaddrs(all);
+    return found;
+}
+
+/* Numbers in every spelling (0 is all addresses) and names of hosts; one that leads nowhere cannot be bound.
+ */
+static bool leads_out(const char *host)
+{
+    const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM};
+    struct addrinfo *all = NULL;
+    if (getaddrinfo(host, NULL, &wanted, &all) != 0)
+        return false;
+    bool out = false;
+    for (const struct addrinfo *one = all; one != NULL; one = one->ai_next)
+        out = out || !is_loopback(one->ai_addr);
+    freeaddrinfo(all);
+    return out;
+}
+
+static bool host_is_public(const char *host)
+{
+    bool loopback;
+    if (strcmp(host, "*") == 0)
+        return true;
+    if (is_interface(host, &loopback))
+        return !loopback;
+    return leads_out(host);
+}
+
+bool sf_endpoint_is_public(const char *endpoint)
+{
+    static const char *const networks[] = {"pgm://",  "epgm://", "norm://", "udp://",
+                                           "tipc://", "vmci://", "ws://",   "wss://"};
+    for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++)
+        if (begins(endpoint, networks[i]))
+            return true;
+    if (!begins(endpoint, "tcp://"))
+        return false;
+    const char *address = endpoint + strlen("tcp://"), *colon = strrchr(address, ':');
+    size_t length = colon != NULL ? (size_t)(colon - address) : strlen(address);
+    if (length >= 2 && address[0] == '[' && address[length - 1] == ']') {
+        address++;
+        length -= 2;
+    }
+    char host[256];
+    if (length >= sizeof host)
+        return true;
+    snprintf(host, sizeof host, "%.*s", (int)length, address);
+    return host_is_public(host);
+}
+
+int sf_endpoint_refuse(const char *endpoint, const char *permit, sf_error *error)
+{
+    return sf_fail(error, SF_USAGE, endpoint,
+                   "other machines could connect there, and nobody is asked who they are: bind to 127.0.0.1 "
+                   "and tunnel, as with ssh -L, or say %s",
+                   permit);
+}

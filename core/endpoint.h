@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Who can reach what is bound: nothing here asks who connects, so only this machine may, unless told. */
+#ifndef SF_CORE_ENDPOINT_H
+#define SF_CORE_ENDPOINT_H
+
+#include <synfire/synfire.h>
+
+/**
+ * Whether another machine could connect to what is bound to this endpoint (tcp://HOST:PORT, ipc://PATH, ...):
+ * true for every address but those of the loopback interface, for `*`, for interfaces and for names that lead
+ * to such addresses, private networks among them. What cannot be bound at all may be told either way. May
+ * look a name up.
+ */
+bool sf_endpoint_is_public(const char *endpoint);
+
+/** The refusal: SF_USAGE with `endpoint` as its place and what to do; `permit` is what allows it, as
+ * "--insecure". */
+int sf_endpoint_refuse(const char *endpoint, const char *permit, sf_error *error);
+
+#endif

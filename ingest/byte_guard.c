@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ingest/byte_guard.h"
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/memory.h"
+#include "core/thread.h"
+#include "core/wire.h"
+
+#include <inttypes.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <zmq.h>
+
+#define LOOK_EVERY_MS 50
+#define GIVEN_UP_NS SF_SECOND /* libzmq tries again after a tenth of that, or never */
+
+#define EVENTS                                                                                               \
+    (ZMQ_EVENT_CONNECTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_DELAYED | ZMQ_EVENT_CONNECT_RETRIED)
+
+struct sf_byte_guard {
+    void *socket, *monitor;
+    char endpoint[256];
+    sf_thread thread;
+    sf_bell stop;
+    int connection;   /* libzmq's; -1: none */
+    int64_t ended_ns; /* monotonic clock when a connection ended that libzmq has not tried to make again; 0 */
+    _Atomic uint64_t handed_on, cuts;
+    atomic_bool given_up;
+};
+
+/* An event is two frames: its number and value (a descriptor), and the endpoint. */
+static void follow_connection(sf_byte_guard *guard)
+{
+    unsigned char event[6];
+    char endpoint[256];
+    while (zmq_recv(guard->monitor, event, sizeof event, ZMQ_DONTWAIT) == sizeof event) {
+        uint16_t number;
+        int32_t value;
+        memcpy(&number, event, sizeof number);
+        memcpy(&value, event + sizeof number, sizeof value);
+        zmq_recv(guard->monitor, endpoint, sizeof endpoint, ZMQ_DONTWAIT);
+        guard->connection = number == ZMQ_EVENT_CONNECTED ? value : -1;
+        if (number == ZMQ_EVENT_CONNECTED)
+            atomic_store(&guard->handed_on, 0);
+        guard->ended_ns = number == ZMQ_EVENT_DISCONNECTED ? sf_clock_monotonic_ns() : 0;
+    }
+}
+
+/* libzmq makes a connection again that broke, but not one over which something came that breaks its protocol,
+ * too long a frame for one. */
+static void watch_end(sf_byte_guard *guard)
+{
+    if (guard->ended_ns == 0 || sf_clock_monotonic_ns() - guard->ended_ns < GIVEN_UP_NS)
+        return;
+    guard->ended_ns = 0;
+    sf_log(SF_LOG_ERROR, "%s: a frame was longer than %u MiB, or no frame of ZeroMQ; connecting again",
+           guard->endpoint, SF_WIRE_MOST_BYTES >> 20);
+    atomic_fetch_add(&guard->cuts, 1);
+    atomic_store(&guard->given_up, true);
+}
+
+/* What came over the connection and was not handed on; 0 where the kernel does not say, as of ipc. */
+static uint64_t held(sf_byte_guard *guard)
+{
+    struct tcp_info info = {0};
+    socklen_t size = sizeof info;
+    uint64_t handed_on = atomic_load(&guard->handed_on);
+    if (guard->connection < 0 || getsockopt(guard->connection, IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
+        return 0;
+    return info.tcpi_bytes_received > handed_on ? info.tcpi_bytes_received - handed_on : 0;
+}
+
+static void *look(void *argument)
+{
+    sf_byte_guard *guard = argument;
+    while (!sf_bell_wait(&guard->stop, LOOK_EVERY_MS)) {
+        follow_connection(guard);
+        watch_end(guard);
+        if (held(guard) <= SF_GUARD_BYTES)
+            continue;
+        sf_log(SF_LOG_ERROR,
+               "%s: cut off: it sent %" PRIu64 " MiB that make no frame; is another program sending?",
+               guard->endpoint, SF_GUARD_BYTES >> 20);
+        shutdown(guard->connection, SHUT_RDWR);
+        guard->connection = -1;
+        atomic_fetch_add(&guard->cuts, 1);
+    }
+    return NULL;
+}
+
+int sf_byte_guard_open(sf_byte_guard **out, void *context, void *socket, const char *endpoint,
+                       sf_error *error)
+{
+    *out = NULL;
+    sf_byte_guard *guard = sf_alloc(1, sizeof *guard);
+    if (guard == NULL)
+        return sf_fail_memory(error);
+    guard->socket = socket;
+    guard->connection = -1;
+    snprintf(guard->endpoint, sizeof guard->endpoint, "%s", endpoint);
+    int status = sf_bell_open(&guard->stop, error);
+    const char name[] = "inproc://connection";
+    if (status == SF_OK &&
+        (zmq_socket_monitor(socket, name, EVENTS) != 0 ||
+         (guard->monitor = zmq_socket(context, ZMQ_PAIR)) == NULL || zmq_connect(guard->monitor, name) != 0))
+        status = sf_fail(error, SF_UNAVAILABLE, endpoint, "cannot watch the connection: %s",
+                         zmq_strerror(zmq_errno()));
+    if (status == SF_OK)
+        status = sf_thread_start(&guard->thread, "synfire-guard", look, guard, error);
+    if (status != SF_OK) {
+        sf_byte_guard_close(guard);
+        return status;
+    }
+    *out = guard;
+    return SF_OK;
+}
+
+void sf_byte_guard_close(sf_byte_guard *guard)
+{
+    if (guard == NULL)
+        return;
+    if (guard->thread.running)
+        sf_bell_ring(&guard->stop);
+    sf_thread_join(&guard->thread);
+    zmq_socket_monitor(guard->socket, NULL, 0);
+    if (guard->monitor != NULL)
+        zmq_close(guard->monitor);
+    sf_bell_close(&guard->stop);
+    sf_free(guard);
+}
+
+/* On the wire a frame begins with 2 bytes, or with 9 where it is longer than 255 (ZMTP 3). */
+void sf_byte_guard_note(sf_byte_guard *guard, uint64_t bytes)
+{
+    atomic_fetch_add_explicit(&guard->handed_on, bytes + (bytes > 255 ? 9 : 2), memory_order_relaxed);
+}
+
+bool sf_byte_guard_gave_up(sf_byte_guard *guard)
+{
+    return atomic_exchange(&guard->given_up, false);
+}
+
+uint64_t sf_byte_guard_cuts(sf_byte_guard *guard)
+{
+    return atomic_exchange_explicit(&guard->cuts, 0, memory_order_relaxed);
+}
