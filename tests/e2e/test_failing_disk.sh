@@ -6,6 +6,7 @@
 cat >run.yaml <<YAML
 window: {length_s: 2, hop_s: 0.5}
 mine: {every: 0}
+graph: {enabled: false}
 sinks: [{type: hdf5, path: out/run.h5, policy: block}, {type: jsonl, path: run.jsonl, overwrite: true, policy: block}]
 YAML
 

@@ -5,6 +5,7 @@
 
 #include "core/clock.h"
 #include "core/memory.h"
+#include "core/publisher.h"
 #include "core/thread.h"
 
 #include <zmq.h>
@@ -253,6 +254,38 @@ static void close_delivers_what_was_accepted(void **state)
     test_stream_free(&stream);
 }
 
+/* The queue of a subscriber is bounded in bytes: of messages so large only some wait for one who does not
+ * read. */
+static void large_messages_wait_by_their_bytes(void **state)
+{
+    (void)state;
+    enum { SIZE = 16 << 20, MESSAGES = 64 };
+    const sf_publisher_settings settings = {.endpoint = "tcp://127.0.0.1:*", .queue = 1024};
+    sf_publisher sending;
+    sf_error error;
+    assert_int_equal(sf_publisher_open(&sending, &settings, &error), SF_OK);
+    void *context = zmq_ctx_new();
+    void *socket = subscribe(context, sending.address, "", 1);
+    while (sf_publisher_update(&sending) == 0)
+        sf_clock_sleep_until(sf_clock_monotonic_ns() + SF_MILLISECOND);
+    char *body = calloc(SIZE, 1);
+    const sf_part parts[] = {{"graph", 5}, {body, SIZE - 5}};
+    for (int i = 0; i < MESSAGES; i++)
+        assert_int_equal(sf_publisher_send(&sending, parts, 2, &error), SF_SENT);
+    assert_int_equal(sending.queue, SF_PUBLISHER_BYTES / SIZE);
+    set_patience(socket, 1000);
+    int received = 0;
+    while (zmq_recv(socket, body, SIZE, 0) == 5) {
+        assert_int_equal(zmq_recv(socket, body, SIZE, 0), SIZE - 5);
+        received++;
+    }
+    assert_in_range(received, 1, 2 * (int)(SF_PUBLISHER_BYTES / SIZE));
+    free(body);
+    zmq_close(socket);
+    zmq_ctx_term(context);
+    sf_publisher_close(&sending, 0);
+}
+
 /* A subscriber that left no longer counts towards those that the start waits for. */
 static void subscribers_that_left_do_not_count(void **state)
 {
@@ -366,6 +399,7 @@ int main(void)
         cmocka_unit_test(block_loses_nothing_to_a_slow_subscriber),
         cmocka_unit_test(a_slow_subscriber_loses_alone),
         cmocka_unit_test(close_delivers_what_was_accepted),
+        cmocka_unit_test(large_messages_wait_by_their_bytes),
         cmocka_unit_test(subscribers_that_left_do_not_count),
         cmocka_unit_test(endpoints_that_cannot_be_bound_are_refused),
         cmocka_unit_test(failed_allocations_leak_nothing),
