@@ -136,12 +136,24 @@ static void add_top_episodes(app_console *console, const sf_episodes_message *ep
     sf_free(order);
 }
 
+/* Sources of which nothing is heard. */
+static void add_silent(const sf_status_message *status, sf_text *text)
+{
+    for (size_t i = 0; i < status->source_count; i++) {
+        const sf_source_status *source = &status->sources[i];
+        if (source->state == SF_SOURCE_STALLED || source->state == SF_SOURCE_LOST)
+            sf_text_printf(text, "  %s %s: nothing for %.0f s", source->name,
+                           sf_source_state_name(source->state), (double)source->silent_ns * 1e-9);
+    }
+}
+
 static uint64_t total_lost(const sf_status_message *status)
 {
     uint64_t lost = 0;
     for (size_t i = 0; i < status->source_count; i++) {
         const sf_source_status *source = &status->sources[i];
-        lost += source->late + source->out_of_range + source->leaps + source->dropped + source->gap_lost;
+        lost += source->late + source->out_of_range + source->leaps + source->dropped;
+        lost += source->missing_spikes >= 0 ? (uint64_t)source->missing_spikes : source->gap_lost;
     }
     return lost;
 }
@@ -177,6 +189,8 @@ static void describe(app_console *console, const sf_message *message, const sf_m
                        status->stage_count > 0 ? status->stages[status->stage_count - 1].last_ms : 0,
                        total_lost(status));
     }
+    if (status_message != NULL)
+        add_silent(&status_message->status, text);
     if (status_message != NULL && strcmp(status_message->status.device_state, "sick") == 0)
         sf_text_printf(text, "  %s: the CPU goes on", status_message->status.device_note);
     if (status_message != NULL)
@@ -220,9 +234,13 @@ void app_console_draw(app_console *console)
 {
     sf_message *episodes = newest(console, &console->episodes);
     sf_message *status = newest(console, &console->status);
-    if (episodes != NULL && episodes->episodes.hop + 1 != console->drawn_hop) {
+    bool new_hop = episodes != NULL && episodes->episodes.hop + 1 != console->drawn_hop;
+    /* In place the table follows every status; the log tells lines of a silent source. */
+    bool new_status = console->redraw && status != NULL && status->seq != console->drawn_status;
+    if (new_hop || (episodes != NULL && new_status)) {
         draw(console, episodes, status);
         console->drawn_hop = episodes->episodes.hop + 1;
+        console->drawn_status = status != NULL ? status->seq : 0;
     }
     sf_message_release(episodes);
     sf_message_release(status);

@@ -20,8 +20,9 @@ typedef struct app_console {
     sf_message *episodes, *status; /**< newest of each, or NULL */
     sf_message *full;              /**< newest episodes of a full window, or NULL */
     atomic_ullong triggers;
-    uint64_t drawn_hop; /**< number of the last hop drawn, plus one */
-    int lines;          /**< drawn by the last redraw */
+    uint64_t drawn_hop;    /**< number of the last hop drawn, plus one */
+    uint64_t drawn_status; /**< sequence number of the last status drawn */
+    int lines;             /**< drawn by the last redraw */
 } app_console;
 
 void app_console_open(app_console *console, FILE *out, bool redraw);

@@ -77,6 +77,7 @@ static int open_sender(playing *it, sf_error *error)
     sf_sender_settings settings = {.name = slash != NULL ? slash + 1 : path,
                                    .insecure = app_has(it->call, "insecure"),
                                    .virtual_clock = it->speed == 0,
+                                   .own_pace = it->speed > 0 && it->speed != 1,
                                    .go_on = go_on};
     int status = find_protocol(it->call, &settings.protocol, error);
     for (size_t i = 0; i < it->call->given_count; i++)

@@ -40,7 +40,7 @@ static int measure(size_t sources, int64_t lateness_ns, sf_error *error)
     sf_inlet_settings inlets[MOST_SOURCES];
     sender senders[MOST_SOURCES];
     for (size_t i = 0; i < sources; i++)
-        inlets[i] = (sf_inlet_settings){64, lateness_ns, 16384, SF_RING_BLOCK, 0};
+        inlets[i] = (sf_inlet_settings){64, lateness_ns, 16384, SF_RING_BLOCK};
     sf_merge *merge;
     int status = sf_merge_open(&merge, &(sf_merge_settings){.inlets = inlets, .inlet_count = sources}, error);
     double begin = sf_clock_seconds();

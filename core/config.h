@@ -36,21 +36,23 @@ typedef struct sf_config_source {
     char *recording;            /**< replay: path */
     char *endpoint;             /**< zmq: what `synfire play` or another sender bound; tcp://127.0.0.1:7700 */
     char *speed;                /**< replay: `max` or a factor, 1 by default */
-    double timeout_s;           /**< zmq: how long to wait for the unit table; 10 */
-    uint32_t ring;              /**< spikes; 65536 */
-    sf_ring_policy policy;      /**< block (default for replay), drop-oldest (default for zmq), drop-newest */
+    double timeout_s; /**< zmq: how long to wait for the unit table, and until a silent sender is lost; 10 */
+    uint32_t ring;    /**< spikes; 65536 */
+    sf_ring_policy policy; /**< block (default for replay), drop-oldest (default for zmq), drop-newest */
 } sf_config_source;
 
 typedef struct sf_config_merge {
     double lateness_ms; /**< how long a source's newest spike waits for older ones; 0 */
     double stall_ms;    /**< a silent source without a clock holds the others at most this long; 1000 */
-    double leap_s; /**< zmq, in real time: a time further ahead of its source is left out; 3600; 0: none is */
+    double leap_s; /**< zmq, in real time: a time further from its source's is held until the stream goes on
+                      from there; 10; 0: every time is believed */
     bool drop_duplicates; /**< drop spikes of one unit at one instant (they are counted either way); false */
 } sf_config_merge;
 
 typedef struct sf_config_window {
-    double length_s; /**< 10; a whole number of hops */
-    double hop_s;    /**< 1 */
+    double length_s;  /**< 10; a whole number of hops */
+    double hop_s;     /**< 1 */
+    double silence_s; /**< of a longer silence the empty windows are left out; 3600; 0: none are */
 } sf_config_window;
 
 typedef struct sf_config_mine {

@@ -60,6 +60,7 @@ static const cyaml_schema_field_t merge_fields[] = {
 static const cyaml_schema_field_t window_fields[] = {
     REAL("length_s", sf_config_window, length_s),
     REAL("hop_s", sf_config_window, hop_s),
+    REAL("silence_s", sf_config_window, silence_s),
     CYAML_FIELD_END,
 };
 
@@ -177,11 +178,12 @@ const sf_config_rule sf_config_rules[] = {
 
     {"merge.lateness_ms", .otherwise = "0", .least = 0, .most = 60000},
     {"merge.stall_ms", .otherwise = "1000", .least = 1, .most = 600000},
-    {"merge.leap_s", .otherwise = "3600", .least = 0, .most = 1e9},
+    {"merge.leap_s", .otherwise = "10", .least = 0, .most = 1e9},
     {"merge.drop_duplicates", .otherwise = "false"},
 
     {"window.length_s", .otherwise = "10", .least = 0.001, .most = 86400},
     {"window.hop_s", .otherwise = "1", .least = 0.001, .most = 86400},
+    {"window.silence_s", .otherwise = "3600", .least = 0, .most = 1e9},
 
     {"device", .otherwise = "auto"},
     {"device_memory", .otherwise = "auto"},

@@ -92,3 +92,9 @@ double sf_message_age_ms(const sf_message *message)
         return NAN;
     return (double)(sf_clock_monotonic_ns() - message->arrival_ns) * 1e-6;
 }
+
+const char *sf_source_state_name(sf_source_state state)
+{
+    static const char *const names[] = {"live", "stalled", "lost", "ended", "failed"};
+    return names[state];
+}

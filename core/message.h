@@ -151,15 +151,39 @@ typedef struct sf_graph_message {
     sf_triad_result *triads;
 } sf_graph_message;
 
+typedef enum sf_source_state {
+    SF_SOURCE_LIVE,    /**< heard within the last second; of a recording: not ended */
+    SF_SOURCE_STALLED, /**< silent for longer */
+    SF_SOURCE_LOST,    /**< silent for longer than its timeout */
+    SF_SOURCE_ENDED,
+    SF_SOURCE_FAILED /**< ended with an error */
+} sf_source_state;
+
+/** "live", "stalled", "lost", "ended", "failed". */
+const char *sf_source_state_name(sf_source_state state);
+
+/** All spikes that came are, but for `ring_fill` and what waits for older ones, gone through or in one of
+ * `held` to `leaps`; those of a unit's repeated instant are only where duplicates are dropped. */
 typedef struct sf_source_status {
     char name[32];
-    uint64_t spikes, markers;
+    sf_source_state state;
+    int64_t silent_ns;                               /**< by wall clock, of a live source; else 0 */
+    uint64_t spikes;                                 /**< that came */
+    uint64_t held;                                   /**< spikes of times that are in doubt now */
     uint64_t late, duplicate, out_of_range, dropped; /**< spikes that did not enter, by cause */
-    uint64_t gaps;                                   /**< breaks in the source's own sequence numbers */
-    uint64_t gap_lost;                               /**< batches lost in them */
-    uint64_t malformed;                              /**< frames that could not be read */
-    uint64_t leaps;                                  /**< spikes with a time too far ahead to be believed */
-    uint64_t restarts;                               /**< new runs of its sender */
+    uint64_t leaps;                                  /**< spikes with a time that was not believed */
+    int64_t missing_spikes; /**< that the sender says it sent and that did not come; -1: not known (yet) */
+    uint64_t markers;       /**< that went through */
+    uint64_t markers_late, markers_dropped, markers_left_out; /**< that did not; the last: not believed */
+    int64_t missing_markers;                                  /**< as of spikes */
+    uint64_t gaps;      /**< breaks in the source's own sequence numbers */
+    uint64_t gap_lost;  /**< batches lost in them */
+    uint64_t malformed; /**< frames with a fault */
+    uint64_t restarts;  /**< new runs of its sender */
+    uint64_t undone;    /**< times that were doubted, and that the stream did not go on from */
+    uint64_t steps;     /**< of its clock ahead, that it went on from */
+    uint64_t epochs;    /**< times that its clock began anew and was joined on */
+    int64_t shift_ns;   /**< stream time less the source's own, in this epoch */
     uint32_t ring_fill, ring_size;
     int64_t lateness_max_ns;
     bool ended;

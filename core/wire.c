@@ -32,7 +32,7 @@ const char *sf_wire_fault_text(sf_wire_fault fault)
         "has a table with a broken text, an unknown kind of unit or too much metadata",
         "has times that go back",
         "has a marker of an unknown kind",
-        "repeats a sequence number",
+        "has a sequence number that was there before, or that is far ahead",
         "found no memory",
     };
     return texts[fault];

@@ -58,12 +58,13 @@ const char *sf_wire_fault_text(sf_wire_fault fault);
 
 #define SF_WIRE_WAITS 1u   /**< the sender waits for slow receivers: a receiver may let it wait */
 #define SF_WIRE_VIRTUAL 2u /**< as fast as possible: stream time has nothing to do with real time */
+#define SF_WIRE_PACED 4u   /**< stream time passes faster or slower than real time: a recording is played */
 
 /** What a hello says of a stream beside its units and metadata. */
 typedef struct sf_wire_stream {
     int64_t origin_ns; /**< wall clock (ns since 1970 UTC) at stream time 0; INT64_MIN: not known, or not real
                           time */
-    uint32_t flags;    /**< SF_WIRE_WAITS | SF_WIRE_VIRTUAL */
+    uint32_t flags;    /**< SF_WIRE_WAITS | SF_WIRE_VIRTUAL | SF_WIRE_PACED */
 } sf_wire_stream;
 
 void sf_wire_put_hello(sf_text *frame, const sf_wire_header *header, const char *name,

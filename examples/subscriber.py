@@ -31,6 +31,7 @@ class Printer:
         self.names = {}  # episode id -> text, learned from the windows
         self.last_seq = {}  # topic -> seq of its newest message
         self.lost = 0
+        self.state = {}
 
     def message(self, topic, message):
         """Prints one message; returns False once the run has ended."""
@@ -45,6 +46,7 @@ class Printer:
         elif topic == "trigger":
             self.trigger(message)
         elif topic == "status":
+            self.states(message)
             self.losses(message)
             if message["last"]:
                 print("the run has ended")
@@ -70,8 +72,16 @@ class Printer:
         age = f", {message['age_ms']:.2f} ms old" if message["age_ms"] is not None else ""
         print(f"trigger {message['time_ns'] / 1e9:.6f} s: {what}, number {message['occurrence']}{age}")
 
+    def states(self, message):
+        for source in message["sources"]:
+            state = source["state"]
+            if state != self.state.get(source["name"], "live"):
+                silent = f", nothing for {source['silent_ms'] / 1e3:.0f} s" if state in ("stalled", "lost") else ""
+                print(f"source {source['name']} is {state}{silent}")
+            self.state[source["name"]] = state
+
     def losses(self, message):
-        causes = ("late", "out_of_range", "dropped", "gap_lost", "malformed")
+        causes = ("late", "out_of_range", "dropped", "leaps", "gap_lost", "malformed")
         lost = sum(source[cause] for source in message["sources"] for cause in causes)
         if lost > self.lost:
             print(f"the run lost {lost - self.lost} more spikes or packets at its sources")

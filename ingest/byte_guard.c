@@ -30,7 +30,7 @@ struct sf_byte_guard {
     int connection;   /* libzmq's; -1: none */
     int64_t ended_ns; /* monotonic clock when a connection ended that libzmq has not tried to make again; 0 */
     _Atomic uint64_t handed_on, cuts;
-    atomic_bool given_up;
+    atomic_bool given_up, connected;
 };
 
 /* An event is two frames: its number and value (a descriptor), and the endpoint. */
@@ -45,6 +45,7 @@ static void follow_connection(sf_byte_guard *guard)
         memcpy(&value, event + sizeof number, sizeof value);
         zmq_recv(guard->monitor, endpoint, sizeof endpoint, ZMQ_DONTWAIT);
         guard->connection = number == ZMQ_EVENT_CONNECTED ? value : -1;
+        atomic_store(&guard->connected, number == ZMQ_EVENT_CONNECTED);
         if (number == ZMQ_EVENT_CONNECTED)
             atomic_store(&guard->handed_on, 0);
         guard->ended_ns = number == ZMQ_EVENT_DISCONNECTED ? sf_clock_monotonic_ns() : 0;
@@ -143,6 +144,11 @@ void sf_byte_guard_note(sf_byte_guard *guard, uint64_t bytes)
 bool sf_byte_guard_gave_up(sf_byte_guard *guard)
 {
     return atomic_exchange(&guard->given_up, false);
+}
+
+bool sf_byte_guard_connected(const sf_byte_guard *guard)
+{
+    return atomic_load(&guard->connected);
 }
 
 uint64_t sf_byte_guard_cuts(sf_byte_guard *guard)

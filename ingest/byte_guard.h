@@ -26,6 +26,9 @@ void sf_byte_guard_note(sf_byte_guard *guard, uint64_t bytes);
 /** The socket's thread: true once where libzmq gave the connection up, so that it must be made anew. */
 bool sf_byte_guard_gave_up(sf_byte_guard *guard);
 
+/** Any thread: whether there is a connection. */
+bool sf_byte_guard_connected(const sf_byte_guard *guard);
+
 /** Any thread: how often a connection was cut off or given up since it was asked last. */
 uint64_t sf_byte_guard_cuts(sf_byte_guard *guard);
 

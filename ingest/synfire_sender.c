@@ -26,7 +26,8 @@ static int hello(sf_sender *sender, sf_error *error)
     const sf_wire_header header = next_header(sender);
     const sf_wire_stream stream = {.origin_ns = sender->origin_ns,
                                    .flags = SF_WIRE_WAITS |
-                                            (sender->settings.virtual_clock ? SF_WIRE_VIRTUAL : 0)};
+                                            (sender->settings.virtual_clock ? SF_WIRE_VIRTUAL : 0) |
+                                            (sender->settings.own_pace ? SF_WIRE_PACED : 0)};
     sf_wire_put_hello(&sender->frame, &header, sender->settings.name, &stream, sender->about);
     return put_frame(sender, error);
 }

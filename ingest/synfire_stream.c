@@ -7,6 +7,7 @@
 #include "core/log.h"
 #include "core/memory.h"
 #include "ingest/byte_guard.h"
+#include "ingest/numbering.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -25,8 +26,10 @@ typedef struct stream {
     sf_byte_guard *guard;
     char endpoint[256];
     sf_recording about; /* units, metadata and name of the stream */
-    uint64_t run, next_sequence;
-    uint64_t lost_run; /* a new run whose hello has not come yet; 0: none */
+    uint64_t run;
+    sf_numbering numbering;
+    uint64_t spikes, markers; /* that came of this run, as the sender counts them */
+    uint64_t lost_run;        /* a new run whose hello has not come yet; 0: none */
     sf_wire_data data;
     uint64_t faults[SF_WIRE_FAULTS];
     uint16_t other_version; /* the last one that was refused */
@@ -58,6 +61,8 @@ static int give(stream *it, sf_batch *batch, int64_t clock_ns)
     batch->clock_ns = clock_ns;
     batch->arrival_ns = sf_clock_monotonic_ns();
     it->counts = (sf_batch){0};
+    it->spikes += batch->spike_count + batch->out_of_range;
+    it->markers += batch->marker_count;
     return SF_READ_BATCH;
 }
 
@@ -100,22 +105,39 @@ static int begin_run(stream *it, const sf_wire_header *header, const void *frame
     sf_log(SF_LOG_WARNING, "%s: the sender started again", it->endpoint);
     it->run = header->run;
     it->lost_run = 0;
-    it->next_sequence = header->sequence + 1;
+    sf_numbering_begin(&it->numbering, header->sequence);
+    it->spikes = it->markers = 0;
     it->counts.restarts++;
     return SF_OK;
 }
 
-/* Holds the sequence number against the expected one; false where the frame was there before. */
+/* Holds the sequence number against those before; false where the frame was there before. */
 static bool follow_sequence(stream *it, const sf_wire_header *header)
 {
-    if (header->sequence < it->next_sequence) {
+    sf_numbered is = sf_numbering_follow(&it->numbering, header->sequence, header->kind == SF_WIRE_END);
+    if (is.broken)
         count_fault(it, SF_WIRE_SEQUENCE);
-        return false;
+    if (is.anew) {
+        sf_log(SF_LOG_WARNING, "%s: the sender numbers its frames anew", it->endpoint);
+        it->spikes = it->markers = 0;
+        it->counts.restarts++;
     }
-    it->counts.gaps += header->sequence > it->next_sequence;
-    it->counts.gap_lost += header->sequence - it->next_sequence;
-    it->next_sequence = header->sequence + 1;
-    return true;
+    it->counts.gaps += is.gaps;
+    it->counts.gap_lost += is.lost;
+    return is.read;
+}
+
+/* What the sender's account of its run has beyond what came. */
+static void settle_account(stream *it, uint64_t spikes, uint64_t markers)
+{
+    it->counts.has_totals = true;
+    it->counts.missing_spikes = spikes > it->spikes ? (int64_t)(spikes - it->spikes) : 0;
+    it->counts.missing_markers = markers > it->markers ? (int64_t)(markers - it->markers) : 0;
+    if (spikes > it->spikes || markers > it->markers)
+        sf_log(SF_LOG_WARNING,
+               "%s: of %" PRIu64 " spikes and %" PRIu64 " markers that the sender sent in this run, %" PRId64
+               " spikes and %" PRId64 " markers did not come",
+               it->endpoint, spikes, markers, it->counts.missing_spikes, it->counts.missing_markers);
 }
 
 /* Returns an sf_read_result or a negative status; SF_READ_NOTHING where the frame gave nothing. */
@@ -131,11 +153,12 @@ static int take_frame(stream *it, sf_batch *batch, const void *frame, size_t siz
         int status = begin_run(it, &header, frame, size, error);
         if (status != SF_OK)
             return status;
+        it->counts.heard = true;
         return it->run == header.run ? give(it, batch, header.clock_ns) : SF_READ_NOTHING;
     }
     if (fault == SF_WIRE_SOUND && !follow_sequence(it, &header))
         return SF_READ_NOTHING;
-    uint64_t spikes, markers;
+    uint64_t spikes = 0, markers = 0;
     if (fault == SF_WIRE_SOUND && header.kind == SF_WIRE_DATA)
         fault = sf_wire_read_data(&it->data, it->about.units.count, frame, size);
     else if (fault == SF_WIRE_SOUND && header.kind == SF_WIRE_END)
@@ -147,6 +170,9 @@ static int take_frame(stream *it, sf_batch *batch, const void *frame, size_t siz
         return SF_READ_NOTHING;
     }
     it->ended = header.kind == SF_WIRE_END;
+    if (it->ended)
+        settle_account(it, spikes, markers);
+    it->counts.heard = true;
     return give(it, batch, header.clock_ns);
 }
 
@@ -179,7 +205,8 @@ static bool receive(stream *it, zmq_msg_t *message, int64_t deadline_ns, bool *s
 
 static bool counted_anything(const sf_batch *counts)
 {
-    return counts->gaps > 0 || counts->gap_lost > 0 || counts->malformed > 0 || counts->restarts > 0;
+    return counts->heard || counts->gaps > 0 || counts->gap_lost > 0 || counts->malformed > 0 ||
+           counts->restarts > 0;
 }
 
 static int stream_read(sf_source *source, sf_batch *batch, int timeout_ms, sf_error *error)
@@ -190,6 +217,8 @@ static int stream_read(sf_source *source, sf_batch *batch, int timeout_ms, sf_er
         return SF_READ_END;
     int64_t deadline = sf_clock_monotonic_ns() + timeout_ms * SF_MILLISECOND;
     int result = SF_READ_NOTHING;
+    it->data.spike_count = it->data.marker_count = 0; /* they were given with the last batch */
+    it->data.unknown_units = 0;
     zmq_msg_t message;
     zmq_msg_init(&message);
     for (bool several; result == SF_READ_NOTHING && receive(it, &message, deadline, &several);) {
@@ -220,11 +249,24 @@ static void stream_close(sf_source *source)
     sf_free(it);
 }
 
-static const sf_source_kind stream_kind = {.type = "zmq", .read = stream_read, .close = stream_close};
+static bool stream_connected(sf_source *source)
+{
+    return sf_byte_guard_connected(((stream *)source)->guard);
+}
+
+static const sf_source_kind stream_kind = {
+    .type = "zmq", .read = stream_read, .close = stream_close, .connected = stream_connected};
 
 static int set_option(stream *it, int option, int value)
 {
     return zmq_setsockopt(it->socket, option, &value, sizeof value);
+}
+
+/* A host that vanished without a word is noticed in about ten seconds. */
+static bool keep_alive(stream *it)
+{
+    return set_option(it, ZMQ_TCP_KEEPALIVE, 1) == 0 && set_option(it, ZMQ_TCP_KEEPALIVE_IDLE, 4) == 0 &&
+           set_option(it, ZMQ_TCP_KEEPALIVE_INTVL, 2) == 0 && set_option(it, ZMQ_TCP_KEEPALIVE_CNT, 3) == 0;
 }
 
 static int connect_socket(stream *it, sf_error *error)
@@ -237,7 +279,7 @@ static int connect_socket(stream *it, sf_error *error)
     if (it->context != NULL)
         it->socket = zmq_socket(it->context, ZMQ_SUB);
     if (it->socket == NULL || set_option(it, ZMQ_RCVHWM, QUEUE_FRAMES) != 0 ||
-        set_option(it, ZMQ_LINGER, 0) != 0 ||
+        set_option(it, ZMQ_LINGER, 0) != 0 || !keep_alive(it) ||
         zmq_setsockopt(it->socket, ZMQ_MAXMSGSIZE, &most, sizeof most) != 0 ||
         zmq_setsockopt(it->socket, ZMQ_SUBSCRIBE, "", 0) != 0)
         return sf_fail(error, SF_UNAVAILABLE, it->endpoint, "cannot make a ZeroMQ socket: %s",
@@ -293,9 +335,10 @@ static bool take_hello(stream *it, const void *frame, size_t size)
         return false;
     }
     it->run = header.run;
-    it->next_sequence = header.sequence + 1;
+    sf_numbering_begin(&it->numbering, header.sequence);
     it->source.can_wait = (told.flags & SF_WIRE_WAITS) != 0;
     it->source.virtual_clock = (told.flags & SF_WIRE_VIRTUAL) != 0;
+    it->source.own_pace = (told.flags & SF_WIRE_PACED) != 0;
     return true;
 }
 

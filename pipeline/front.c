@@ -11,41 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- sources
- * --------------------------------------------------------------------------------------------------- */
-
-static void offer(sf_feeder *feeder, const sf_batch *batch)
-{
-    while (!sf_inlet_offer(feeder->inlet, batch)) {
-        atomic_store(&feeder->waiting, true);
-        sf_bell_ring(&feeder->front->bell);
-        sf_bell_wait(&feeder->room, 10);
-    }
-    sf_bell_ring(&feeder->front->bell);
-}
-
-static void *feed(void *argument)
-{
-    sf_feeder *feeder = argument;
-    sf_front *front = feeder->front;
-    while (!atomic_load(&front->released) && !atomic_load(&front->stopping))
-        sf_bell_wait(&feeder->room, 20);
-    int result = SF_READ_NOTHING;
-    while (!atomic_load(&front->stopping) && result >= 0 && result != SF_READ_END) {
-        sf_batch batch;
-        result = feeder->source->kind->read(feeder->source, &batch, 50, &feeder->error);
-        if (result == SF_READ_BATCH)
-            offer(feeder, &batch);
-    }
-    if (result < 0) {
-        feeder->status = result;
-        sf_log(SF_LOG_ERROR, "%s: %s; the run goes on without it", feeder->source->name, feeder->error.text);
-    }
-    sf_inlet_end(feeder->inlet);
-    sf_bell_ring(&front->bell);
-    return NULL;
-}
-
 /* ---- watching
  * -------------------------------------------------------------------------------------------------- */
 
@@ -80,17 +45,19 @@ static size_t within_duration(sf_front *front, const sf_merged *merged)
 {
     if (front->over)
         return 0;
-    if (front->duration_ns > 0 && front->limit_ns == INT64_MAX && merged->spike_count > 0)
-        front->limit_ns = merged->spikes[0].time_ns + front->duration_ns;
+    if (front->duration_ns > 0 && front->limit_ns == INT64_MAX && merged->spike_count > 0) {
+        front->limit_ns = sf_time_plus(merged->spikes[0].time_ns, front->duration_ns);
+        front->began_ns = merged->arrivals_ns[0];
+    }
     front->over = merged->watermark_ns >= front->limit_ns;
     return sf_spikes_lower_bound(merged->spikes, merged->spike_count, front->limit_ns);
 }
 
 static void wake_feeders(sf_front *front)
 {
-    for (size_t i = 0; i < front->feeder_count; i++)
-        if (atomic_exchange(&front->feeders[i].waiting, false))
-            sf_bell_ring(&front->feeders[i].room);
+    for (size_t i = 0; i < front->feeders.count; i++)
+        if (atomic_exchange(&front->feeders.items[i].waiting, false))
+            sf_bell_ring(&front->feeders.items[i].room);
 }
 
 static void hand_on(sf_front *front, const sf_merged *merged)
@@ -109,30 +76,56 @@ static void hand_on(sf_front *front, const sf_merged *merged)
         sf_front_stop(front);
 }
 
+static bool all_silent(const sf_front *front)
+{
+    for (size_t i = 0; i < front->feeders.count; i++)
+        if (atomic_load(&front->feeders.items[i].state) == SF_SOURCE_LIVE)
+            return false;
+    return true;
+}
+
+/* Where no sender is heard, stream time stands still: then the asked duration passes by wall clock. */
+static void end_in_silence(sf_front *front, int64_t now_ns)
+{
+    if (front->duration_ns == 0 || !atomic_load(&front->feeders.released))
+        return;
+    if (front->began_ns == 0)
+        front->began_ns = now_ns;
+    if (now_ns - front->began_ns >= front->duration_ns && all_silent(front))
+        sf_front_stop(front);
+}
+
 static void *run(void *argument)
 {
     sf_front *front = argument;
     for (;;) {
         sf_merged merged;
-        sf_merge_pull(front->merge, sf_clock_monotonic_ns(), &merged);
+        int64_t now_ns = sf_clock_monotonic_ns();
+        sf_merge_pull(front->merge, now_ns, &merged);
         hand_on(front, &merged);
         wake_feeders(front);
         if (merged.ended)
             return NULL;
-        if (!merged.more)
-            sf_bell_wait(&front->bell, 20);
+        if (!merged.more) {
+            end_in_silence(front, now_ns);
+            sf_bell_wait(&front->feeders.filled, 20);
+        }
     }
 }
 
 /* ---- opening and closing
  * --------------------------------------------------------------------------------------- */
 
-/* A live sender's time stamps may break; those of a recording were looked at when it was read, and on a
- * virtual clock a long silence is a leap like any other. */
+/* Where stream time does not pass as real time does, a long silence is a leap like any other. */
 static int64_t doubted_leap_ns(const sf_config *config, const sf_source *source)
 {
-    bool live = !source->virtual_clock && strcmp(source->kind->type, "replay") != 0;
-    return live ? sf_seconds_to_ns(config->merge.leap_s) : 0;
+    bool in_real_time = !source->virtual_clock && !source->own_pace;
+    return in_real_time ? sf_seconds_to_ns(config->merge.leap_s) : 0;
+}
+
+static int64_t lateness_ns(const sf_config *config)
+{
+    return (int64_t)(config->merge.lateness_ms * 1e6);
 }
 
 static int open_merge(sf_front *front, const sf_config *config, const sf_inputs *inputs, sf_error *error)
@@ -142,10 +135,9 @@ static int open_merge(sf_front *front, const sf_config *config, const sf_inputs 
         return sf_fail_memory(error);
     for (size_t i = 0; i < inputs->count; i++)
         settings[i] = (sf_inlet_settings){.unit_count = inputs->items[i].source->units.count,
-                                          .lateness_ns = (int64_t)(config->merge.lateness_ms * 1e6),
+                                          .lateness_ns = lateness_ns(config),
                                           .ring = inputs->items[i].ring,
-                                          .policy = inputs->items[i].policy,
-                                          .leap_ns = doubted_leap_ns(config, inputs->items[i].source)};
+                                          .policy = inputs->items[i].policy};
     int64_t stall_ns = inputs->virtual_clock ? 0 : (int64_t)(config->merge.stall_ms * 1e6);
     sf_merge_settings merge = {.inlets = settings,
                                .inlet_count = inputs->count,
@@ -183,6 +175,25 @@ static int open_watch(sf_front *front, const sf_config *config, const sf_units *
     return status;
 }
 
+static int open_feeders(sf_front *front, const sf_config *config, const sf_inputs *inputs, sf_error *error)
+{
+    sf_feeders *all = &front->feeders;
+    all->changed = &front->handoff->filled;
+    all->items = sf_alloc(inputs->count, sizeof *all->items);
+    int status = all->items != NULL ? sf_bell_open(&all->filled, error) : sf_fail_memory(error);
+    for (size_t i = 0; i < inputs->count && status == SF_OK; i++) {
+        const sf_feeder_settings settings = {
+            .source = inputs->items[i].source,
+            .inlet = sf_merge_inlet(front->merge, i),
+            .leap_ns = doubted_leap_ns(config, inputs->items[i].source),
+            .lateness_ns = lateness_ns(config),
+            .patience_ns = inputs->items[i].patience_ns,
+        };
+        status = sf_feeder_open(&all->items[all->count++], all, &settings, error);
+    }
+    return status;
+}
+
 int sf_front_open(sf_front *front, const sf_config *config, const sf_inputs *inputs, int64_t duration_ns,
                   sf_handoff *handoff, sf_publisher *publisher, sf_error *error)
 {
@@ -192,18 +203,7 @@ int sf_front_open(sf_front *front, const sf_config *config, const sf_inputs *inp
     if (status == SF_OK)
         status = open_watch(front, config, &inputs->units, error);
     if (status == SF_OK)
-        status = sf_bell_open(&front->bell, error);
-    if (status == SF_OK) {
-        front->feeders = sf_alloc(inputs->count, sizeof *front->feeders);
-        status = front->feeders != NULL ? SF_OK : sf_fail_memory(error);
-    }
-    for (size_t i = 0; i < inputs->count && status == SF_OK; i++) {
-        sf_feeder *feeder = &front->feeders[front->feeder_count++];
-        feeder->front = front;
-        feeder->source = inputs->items[i].source;
-        feeder->inlet = sf_merge_inlet(front->merge, i);
-        status = sf_bell_open(&feeder->room, error);
-    }
+        status = open_feeders(front, config, inputs, error);
     if (status != SF_OK)
         sf_front_close(front);
     return status;
@@ -211,38 +211,49 @@ int sf_front_open(sf_front *front, const sf_config *config, const sf_inputs *inp
 
 int sf_front_start(sf_front *front, sf_error *error)
 {
+    sf_feeders *all = &front->feeders;
     int status = sf_thread_start(&front->thread, "synfire-front", run, front, error);
-    for (size_t i = 0; i < front->feeder_count && status == SF_OK; i++)
-        status =
-            sf_thread_start(&front->feeders[i].thread, "synfire-source", feed, &front->feeders[i], error);
+    for (size_t i = 0; i < all->count && status == SF_OK; i++)
+        status = sf_feeder_start(&all->items[i], error);
     if (status == SF_OK)
         return SF_OK;
     /* Nobody feeds these inlets: end them here, so that the front thread comes to its end. */
     sf_front_stop(front);
-    for (size_t i = 0; i < front->feeder_count; i++)
-        if (!front->feeders[i].thread.running)
-            sf_inlet_end(front->feeders[i].inlet);
+    for (size_t i = 0; i < all->count; i++)
+        if (!all->items[i].thread.running)
+            sf_inlet_end(all->items[i].settings.inlet);
     return status;
 }
 
 void sf_front_release(sf_front *front)
 {
-    if (atomic_exchange(&front->released, true))
+    if (atomic_exchange(&front->feeders.released, true))
         return;
-    for (size_t i = 0; i < front->feeder_count; i++)
-        sf_bell_ring(&front->feeders[i].room);
+    for (size_t i = 0; i < front->feeders.count; i++)
+        sf_bell_ring(&front->feeders.items[i].room);
 }
 
 void sf_front_stop(sf_front *front)
 {
-    atomic_store(&front->stopping, true);
+    atomic_store(&front->feeders.stopping, true);
+}
+
+bool sf_front_is_live(const sf_front *front)
+{
+    bool live = false;
+    for (size_t i = 0; i < front->feeders.count; i++) {
+        const sf_feeder *feeder = &front->feeders.items[i];
+        bool told = !feeder->settings.source->virtual_clock || atomic_load(&feeder->state) == SF_SOURCE_LOST;
+        live = live || (sf_feeder_is_live(feeder) && told);
+    }
+    return live && atomic_load(&front->feeders.released);
 }
 
 int sf_front_join(sf_front *front, sf_error *error)
 {
     int first = SF_OK;
-    for (size_t i = 0; i < front->feeder_count; i++) {
-        sf_feeder *feeder = &front->feeders[i];
+    for (size_t i = 0; i < front->feeders.count; i++) {
+        sf_feeder *feeder = &front->feeders.items[i];
         sf_thread_join(&feeder->thread);
         if (first == SF_OK && feeder->status != SF_OK)
             first = sf_fail(error, feeder->status, feeder->error.place, "%s", feeder->error.text);
@@ -253,14 +264,14 @@ int sf_front_join(sf_front *front, sf_error *error)
 
 void sf_front_close(sf_front *front)
 {
-    for (size_t i = 0; i < front->feeder_count; i++)
-        sf_bell_close(&front->feeders[i].room);
-    sf_free(front->feeders);
+    for (size_t i = 0; i < front->feeders.count; i++)
+        sf_feeder_close(&front->feeders.items[i]);
+    sf_free(front->feeders.items);
+    sf_bell_close(&front->feeders.filled);
     if (front->merge != NULL)
         sf_merge_close(front->merge);
     if (front->watch != NULL)
         sf_watch_close(front->watch);
     sf_free(front->triggers);
-    sf_bell_close(&front->bell);
     *front = (sf_front){0};
 }

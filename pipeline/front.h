@@ -9,31 +9,17 @@
 
 #include "core/config.h"
 #include "core/thread.h"
+#include "pipeline/feeder.h"
 #include "pipeline/handoff.h"
 #include "pipeline/inputs.h"
 #include "pipeline/publisher.h"
 #include "window/merge.h"
 #include "window/watch.h"
 
-/** The thread of one source. */
-typedef struct sf_feeder {
-    struct sf_front *front;
-    sf_source *source;
-    sf_inlet *inlet;
-    sf_thread thread;
-    sf_bell room;        /**< rung after each pull while `waiting` */
-    atomic_bool waiting; /**< the inlet had no room */
-    int status;          /**< of the source, once its thread ended */
-    sf_error error;
-} sf_feeder;
-
 typedef struct sf_front {
     sf_merge *merge;
-    sf_feeder *feeders;
-    size_t feeder_count;
+    sf_feeders feeders;
     sf_thread thread;
-    sf_bell bell; /**< a source offered something */
-    atomic_bool released, stopping;
     sf_handoff *handoff;
     sf_publisher *publisher;
     sf_watch *watch;
@@ -42,6 +28,7 @@ typedef struct sf_front {
     size_t watched;
     int64_t duration_ns; /**< 0: to the end */
     int64_t limit_ns;    /**< spikes from here on are not taken; INT64_MAX until the first spike */
+    int64_t began_ns;    /**< monotonic clock at the first spike, or at the release; 0: before it */
     bool over;           /**< the limit was reached: what still comes is let go */
 } sf_front;
 
@@ -55,6 +42,9 @@ void sf_front_release(sf_front *front);
 
 /** Sources are not read any more; what was read goes through. Any thread. */
 void sf_front_stop(sf_front *front);
+
+/** Some source is live and in real time: there is something to be told by wall clock. Any thread. */
+bool sf_front_is_live(const sf_front *front);
 
 /** Waits for the end of all its threads and returns the first failure of a source. */
 int sf_front_join(sf_front *front, sf_error *error);

@@ -15,6 +15,8 @@
 /* Of a hop, for preparing what is to be tracked: so small a part. */
 #define PREPARING_SHARE 20
 
+#define STATUS_EVERY_NS SF_SECOND
+
 /* Begins to prepare for the episodes of hops->next. */
 static int prepare(sf_hops *hops, sf_error *error)
 {
@@ -314,6 +316,7 @@ static int publish_status(sf_hops *hops, bool last, sf_error *error)
     tell_device(hops, status);
     memcpy(status->stages, hops->stages.status, sizeof hops->stages.status);
     status->stage_count = SF_STAGES;
+    hops->tell_due_ns = sf_clock_monotonic_ns() + STATUS_EVERY_NS + STATUS_EVERY_NS / 4;
     int result = hops->options.complete_status(hops->options.user, status, error);
     if (result == SF_OK)
         sf_publish(hops->options.publisher, message);
@@ -386,14 +389,14 @@ static int take_segment(sf_hops *hops, const sf_segment *segment, sf_error *erro
     return status;
 }
 
-/* A silence that no live source would be believed to have leapt over, but a recording may hold. */
+/* A silence such as a recording may hold, or a live source that stepped ahead. */
 static void pass_silence(sf_hops *hops, int64_t watermark_ns)
 {
-    int64_t silence_ns = sf_seconds_to_ns(hops->options.config->merge.leap_s);
+    int64_t silence_ns = sf_seconds_to_ns(hops->options.config->window.silence_s);
     uint64_t windows = sf_cutter_skip(&hops->cutter, &hops->history, watermark_ns, silence_ns);
     if (windows > 0)
         sf_log(SF_LOG_WARNING, "no spike for more than %g s: %" PRIu64 " empty windows are left out",
-               hops->options.config->merge.leap_s, windows);
+               hops->options.config->window.silence_s, windows);
 }
 
 int sf_hops_advance(sf_hops *hops, int64_t watermark_ns, sf_error *error)
@@ -407,6 +410,13 @@ int sf_hops_advance(sf_hops *hops, int64_t watermark_ns, sf_error *error)
         pass_silence(hops, watermark_ns);
     }
     return SF_OK;
+}
+
+int sf_hops_tell_status(sf_hops *hops, sf_error *error)
+{
+    int status = publish_status(hops, false, error);
+    hops->tell_due_ns -= STATUS_EVERY_NS / 4; /* that was to let a hop a second come first */
+    return status;
 }
 
 int sf_hops_finish(sf_hops *hops, sf_error *error)

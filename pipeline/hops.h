@@ -50,6 +50,7 @@ typedef struct sf_hops {
     double *rates_hz;                /**< per unit, of the newest window */
     int64_t arrival_ns;              /**< of the newest spike fed */
     int64_t last_ns;                 /**< time of the newest spike fed */
+    int64_t tell_due_ns;             /**< monotonic clock at which a live run's next status is due */
 } sf_hops;
 
 int sf_hops_open(sf_hops *hops, const sf_hops_options *options, sf_error *error);
@@ -61,6 +62,9 @@ int sf_hops_feed(sf_hops *hops, const sf_spike *spikes, size_t count, int64_t ar
 
 /** Publishes every hop that ends at or before the watermark: nothing earlier than it will be fed any more. */
 int sf_hops_advance(sf_hops *hops, int64_t watermark_ns, sf_error *error);
+
+/** Publishes a status between two hops. */
+int sf_hops_tell_status(sf_hops *hops, sf_error *error);
 
 /** The stream ended: publishes the last, partial window, which stops just after the last spike, and a closing
  * status. */

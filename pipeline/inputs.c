@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/inputs.h"
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/text.h"
@@ -31,6 +32,7 @@ static int open_configured(sf_input *input, const sf_config *config, size_t inde
     if (wanted->type == SF_CONFIG_REPLAY)
         return open_replay(input, wanted, error);
     int timeout_ms = (int)(wanted->timeout_s * 1e3);
+    input->patience_ns = timeout_ms * SF_MILLISECOND;
     char key[48];
     sf_error reason;
     int status = sf_stream_open(&input->source, wanted->endpoint, timeout_ms, progress, &reason);

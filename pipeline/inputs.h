@@ -13,6 +13,7 @@ typedef struct sf_input {
     uint32_t unit_offset;   /**< the source's unit 0 is this unit of the run */
     uint32_t ring;
     sf_ring_policy policy;
+    int64_t patience_ns; /**< a live source that is silent for so long is lost */
 } sf_input;
 
 typedef struct sf_inputs {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/pipeline.h"
 
+#include "core/clock.h"
 #include "core/descriptors.h"
 #include "core/error.h"
 #include "core/log.h"
@@ -26,7 +27,8 @@ struct sf_pipeline {
     sf_handoff handoff;
     sf_front front;
     sf_hops hops;
-    sf_thread thread; /**< the window thread */
+    sf_thread thread;      /**< the window thread */
+    uint64_t changes_told; /**< of the states of live sources */
     sf_bell done;
     atomic_bool finished;
     int status; /**< of the window thread, once it ended */
@@ -66,6 +68,17 @@ static void let_go(sf_pipeline *pipeline)
     }
 }
 
+/* Live, the status goes out by wall clock, and at once where a source falls silent or is back. */
+static int tell_live(sf_pipeline *pipeline, sf_error *error)
+{
+    uint64_t changes = atomic_load(&pipeline->front.feeders.changes);
+    bool due = sf_front_is_live(&pipeline->front) && sf_clock_monotonic_ns() >= pipeline->hops.tell_due_ns;
+    if (!due && changes == pipeline->changes_told)
+        return SF_OK;
+    pipeline->changes_told = changes;
+    return sf_hops_tell_status(&pipeline->hops, error);
+}
+
 static void *run(void *argument)
 {
     sf_pipeline *pipeline = argument;
@@ -75,8 +88,10 @@ static void *run(void *argument)
         ended = atomic_load_explicit(&handoff->ended, memory_order_acquire);
         int64_t watermark_ns = atomic_load_explicit(&handoff->watermark_ns, memory_order_acquire);
         status = work_off(pipeline, watermark_ns, &pipeline->error);
-        if (status == SF_OK && !ended)
+        if (status == SF_OK && !ended) {
+            status = tell_live(pipeline, &pipeline->error);
             sf_bell_wait(&handoff->filled, 100);
+        }
     }
     if (status == SF_OK)
         status = sf_hops_finish(&pipeline->hops, &pipeline->error);
@@ -91,37 +106,16 @@ static void *run(void *argument)
 /* ---- status
  * ---------------------------------------------------------------------------------------------------- */
 
-static sf_source_status source_status(const sf_feeder *feeder)
-{
-    sf_inlet_counts counts = sf_inlet_count(feeder->inlet);
-    sf_source_status status = {.spikes = counts.offered + counts.left_out,
-                               .markers = counts.markers,
-                               .late = counts.late,
-                               .duplicate = counts.duplicate,
-                               .out_of_range = counts.out_of_range + counts.left_out,
-                               .dropped = counts.dropped,
-                               .gaps = counts.gaps,
-                               .gap_lost = counts.gap_lost,
-                               .malformed = counts.malformed,
-                               .leaps = counts.leaps,
-                               .restarts = counts.restarts,
-                               .ring_fill = (uint32_t)counts.ring_fill,
-                               .ring_size = (uint32_t)counts.ring_size,
-                               .lateness_max_ns = counts.lateness_max_ns,
-                               .ended = counts.ended};
-    snprintf(status.name, sizeof status.name, "%s", feeder->source->name);
-    return status;
-}
-
 static int complete_status(void *user, sf_status_message *status, sf_error *error)
 {
     sf_pipeline *pipeline = user;
-    status->sources = sf_alloc(pipeline->front.feeder_count, sizeof *status->sources);
+    const sf_feeders *feeders = &pipeline->front.feeders;
+    status->sources = sf_alloc(feeders->count, sizeof *status->sources);
     status->sinks = sf_alloc(pipeline->outputs.count, sizeof *status->sinks);
     if (status->sources == NULL || status->sinks == NULL)
         return sf_fail_memory(error);
-    for (size_t i = 0; i < pipeline->front.feeder_count; i++)
-        status->sources[status->source_count++] = source_status(&pipeline->front.feeders[i]);
+    for (size_t i = 0; i < feeders->count; i++)
+        sf_feeder_status(&feeders->items[i], &status->sources[status->source_count++]);
     for (size_t i = 0; i < pipeline->outputs.count; i++)
         sf_sink_status_get(pipeline->outputs.sinks[i], &status->sinks[status->sink_count++]);
     status->watched = pipeline->front.watched;

@@ -265,21 +265,42 @@ static void tell_graph(const teller *t, const sf_graph_message *graph)
     tell_census(t, graph);
 }
 
+/* A count that may not be known. */
+static void tell_known(const teller *t, const char *key, int64_t count)
+{
+    if (count < 0)
+        tell_nothing(t, key);
+    else
+        t->as->natural(t->to, key, (uint64_t)count);
+}
+
 static void tell_source(const teller *t, const sf_source_status *source)
 {
-    t->as->map(t->to, NULL, 16);
+    t->as->map(t->to, NULL, 28);
     t->as->string(t->to, "name", source->name);
+    t->as->string(t->to, "state", sf_source_state_name(source->state));
+    t->as->milliseconds(t->to, "silent_ms", source->silent_ns);
     t->as->natural(t->to, "spikes", source->spikes);
-    t->as->natural(t->to, "markers", source->markers);
+    t->as->natural(t->to, "held", source->held);
     t->as->natural(t->to, "late", source->late);
     t->as->natural(t->to, "duplicate", source->duplicate);
     t->as->natural(t->to, "out_of_range", source->out_of_range);
     t->as->natural(t->to, "dropped", source->dropped);
+    t->as->natural(t->to, "leaps", source->leaps);
+    tell_known(t, "missing_spikes", source->missing_spikes);
+    t->as->natural(t->to, "markers", source->markers);
+    t->as->natural(t->to, "markers_late", source->markers_late);
+    t->as->natural(t->to, "markers_dropped", source->markers_dropped);
+    t->as->natural(t->to, "markers_left_out", source->markers_left_out);
+    tell_known(t, "missing_markers", source->missing_markers);
     t->as->natural(t->to, "gaps", source->gaps);
     t->as->natural(t->to, "gap_lost", source->gap_lost);
     t->as->natural(t->to, "malformed", source->malformed);
-    t->as->natural(t->to, "leaps", source->leaps);
     t->as->natural(t->to, "restarts", source->restarts);
+    t->as->natural(t->to, "undone", source->undone);
+    t->as->natural(t->to, "steps", source->steps);
+    t->as->natural(t->to, "epochs", source->epochs);
+    t->as->integer(t->to, "shift_ns", source->shift_ns);
     t->as->natural(t->to, "ring_fill", source->ring_fill);
     t->as->natural(t->to, "ring_size", source->ring_size);
     t->as->milliseconds(t->to, "lateness_max_ms", source->lateness_max_ns);

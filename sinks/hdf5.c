@@ -126,10 +126,14 @@ typedef struct status_row {
 
 typedef struct source_row {
     uint64_t seq;
-    char name[32];
-    uint64_t spikes, markers, late, duplicate, out_of_range, dropped, gaps, gap_lost, malformed, leaps,
-        restarts;
-    int64_t lateness_max_ns;
+    char name[32], state[8];
+    int64_t silent_ns;
+    uint64_t spikes, held, late, duplicate, out_of_range, dropped, leaps;
+    int64_t missing_spikes; /* -1: not known */
+    uint64_t markers, markers_late, markers_dropped, markers_left_out;
+    int64_t missing_markers;
+    uint64_t gaps, gap_lost, malformed, restarts, undone, steps, epochs;
+    int64_t shift_ns, lateness_max_ns;
 } source_row;
 
 typedef struct sink_row {
@@ -173,7 +177,7 @@ typedef struct field {
         MEMBER(row, beside.rewired_to_ns, "rewired_to_ns"),                                                  \
         MEMBER(row, beside.rewired_count, "rewired_count"), MEMBER(row, beside.mean, "mean"),                \
         MEMBER(row, beside.sd, "sd"), MEMBER(row, beside.z, "z")
-#define MOST_FIELDS 16
+#define MOST_FIELDS 32
 
 typedef struct table_form {
     const char *name;
@@ -276,11 +280,32 @@ static const table_form forms[TABLES] = {
     [SOURCES] = {"sources",
                  sizeof(source_row),
                  256,
-                 {FIELD(source_row, seq), FIELD(source_row, name), FIELD(source_row, spikes),
-                  FIELD(source_row, markers), FIELD(source_row, late), FIELD(source_row, duplicate),
-                  FIELD(source_row, out_of_range), FIELD(source_row, dropped), FIELD(source_row, gaps),
-                  FIELD(source_row, gap_lost), FIELD(source_row, malformed), FIELD(source_row, leaps),
-                  FIELD(source_row, restarts), FIELD(source_row, lateness_max_ns)}},
+                 {FIELD(source_row, seq),
+                  FIELD(source_row, name),
+                  FIELD(source_row, state),
+                  FIELD(source_row, silent_ns),
+                  FIELD(source_row, spikes),
+                  FIELD(source_row, held),
+                  FIELD(source_row, late),
+                  FIELD(source_row, duplicate),
+                  FIELD(source_row, out_of_range),
+                  FIELD(source_row, dropped),
+                  FIELD(source_row, leaps),
+                  FIELD(source_row, missing_spikes),
+                  FIELD(source_row, markers),
+                  FIELD(source_row, markers_late),
+                  FIELD(source_row, markers_dropped),
+                  FIELD(source_row, markers_left_out),
+                  FIELD(source_row, missing_markers),
+                  FIELD(source_row, gaps),
+                  FIELD(source_row, gap_lost),
+                  FIELD(source_row, malformed),
+                  FIELD(source_row, restarts),
+                  FIELD(source_row, undone),
+                  FIELD(source_row, steps),
+                  FIELD(source_row, epochs),
+                  FIELD(source_row, shift_ns),
+                  FIELD(source_row, lateness_max_ns)}},
     [SINKS] = {"sinks",
                sizeof(sink_row),
                256,
@@ -767,19 +792,31 @@ static int append_sources(recorder *self, const sf_message *message, sf_error *e
     for (size_t i = 0; status == SF_OK && i < message->status.source_count; i++) {
         const sf_source_status *source = &message->status.sources[i];
         source_row row = {.seq = message->seq,
+                          .silent_ns = source->silent_ns,
                           .spikes = source->spikes,
-                          .markers = source->markers,
+                          .held = source->held,
                           .late = source->late,
                           .duplicate = source->duplicate,
                           .out_of_range = source->out_of_range,
                           .dropped = source->dropped,
+                          .leaps = source->leaps,
+                          .missing_spikes = source->missing_spikes,
+                          .markers = source->markers,
+                          .markers_late = source->markers_late,
+                          .markers_dropped = source->markers_dropped,
+                          .markers_left_out = source->markers_left_out,
+                          .missing_markers = source->missing_markers,
                           .gaps = source->gaps,
                           .gap_lost = source->gap_lost,
                           .malformed = source->malformed,
-                          .leaps = source->leaps,
                           .restarts = source->restarts,
+                          .undone = source->undone,
+                          .steps = source->steps,
+                          .epochs = source->epochs,
+                          .shift_ns = source->shift_ns,
                           .lateness_max_ns = source->lateness_max_ns};
         memcpy(row.name, source->name, strnlen(source->name, sizeof row.name));
+        snprintf(row.state, sizeof row.state, "%s", sf_source_state_name(source->state));
         status = append(self, SOURCES, &row, 1, error);
     }
     return status;

@@ -168,6 +168,18 @@ static int send_trigger(osc_sink *sink, const sf_message *message, sf_error *err
     return check_sent(sink, sent, error);
 }
 
+/* One a source: who, how it is, whole seconds of silence. */
+static int send_sources(osc_sink *sink, const sf_status_message *status, sf_error *error)
+{
+    int sent = 0;
+    for (size_t i = 0; sent >= 0 && i < status->source_count; i++) {
+        const sf_source_status *source = &status->sources[i];
+        sent = lo_send(sink->to, "/synfire/source", "ssi", source->name, sf_source_state_name(source->state),
+                       clamp((uint64_t)(source->silent_ns / SF_SECOND)));
+    }
+    return check_sent(sink, sent, error);
+}
+
 static int send_rates(osc_sink *sink, const sf_status_message *status, sf_error *error)
 {
     int sent = 0;
@@ -175,6 +187,12 @@ static int send_rates(osc_sink *sink, const sf_status_message *status, sf_error 
         sent =
             lo_send(sink->to, "/synfire/rate", "if", clamp(unit), (double)real(status->unit_rates_hz[unit]));
     return check_sent(sink, sent, error);
+}
+
+static int send_status(osc_sink *sink, const sf_status_message *status, sf_error *error)
+{
+    int sent = send_sources(sink, status, error);
+    return sent == SF_OK ? send_rates(sink, status, error) : sent;
 }
 
 /* The density at `place` grid steps from its start, between grid points along a straight line. */
@@ -217,7 +235,7 @@ static int publish_osc(void *self, const sf_message *message, sf_error *error)
     case SF_TOPIC_DENSITY:
         return send_density(self, &message->density, error);
     case SF_TOPIC_STATUS:
-        return send_rates(self, &message->status, error);
+        return send_status(self, &message->status, error);
     default:
         return SF_PUBLISH_TAKEN;
     }

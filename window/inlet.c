@@ -17,6 +17,8 @@ typedef struct note {
     int64_t clock_ns;                     /* INT64_MIN: none */
     int64_t arrival_ns;
     bool ends_batch;
+    bool joins; /* its items are the first of an epoch that has base_ns where the stream is */
+    int64_t base_ns;
 } note;
 
 struct sf_inlet {
@@ -40,14 +42,12 @@ struct sf_inlet {
     sf_place newest;  /* of the spikes taken in */
     sf_place promise; /* nothing before it will come */
     int64_t clock_ns;
-    int64_t furthest_ns, doubted_ns; /* the latest time that was believed, and the newest that was not */
     sf_held *held; /* 2 * room: at most `room` of them are in use, first .. last - 1, in stream order */
     size_t room, first, last;
     sf_marker waiting[MARKER_RING]; /* in time order, from index first_marker & (MARKER_RING - 1) */
     uint64_t first_marker, last_marker;
-    _Atomic uint64_t emitted, late, out_of_range, leaps, duplicate, hurried, emitted_markers, late_markers,
-        stalls;
-    _Atomic int64_t lateness_max_ns;
+    _Atomic uint64_t emitted, late, out_of_range, duplicate, hurried, emitted_markers, late_markers, stalls;
+    _Atomic int64_t lateness_max_ns, shift_ns;
 };
 
 /* One thread writes each counter, so a plain addition will do. */
@@ -66,7 +66,7 @@ int sf_inlet_open(sf_inlet **inlet, const sf_inlet_settings *settings, uint32_t 
     made->settings = *settings;
     made->unit_offset = unit_offset;
     made->newest = made->promise = (sf_place){INT64_MIN, 0};
-    made->clock_ns = made->furthest_ns = made->doubted_ns = INT64_MIN;
+    made->clock_ns = INT64_MIN;
     int status = sf_ring_open(&made->spikes, sizeof(sf_spike), settings->ring, settings->policy, error);
     if (status == SF_OK)
         status = sf_ring_open(&made->markers, sizeof(sf_marker), MARKER_RING, settings->policy, error);
@@ -132,22 +132,25 @@ static bool pay_note(sf_inlet *inlet)
     return !inlet->owes;
 }
 
-static void owe_note(sf_inlet *inlet, const sf_batch *batch, bool complete)
+static void owe_note(sf_inlet *inlet, const sf_batch *batch, bool first, bool complete)
 {
     int64_t clock = complete ? batch->clock_ns : INT64_MIN;
+    bool joins = first && batch->joins, still_joins = inlet->owes && inlet->owed.joins;
     if (inlet->owes && inlet->owed.clock_ns > clock)
         clock = inlet->owed.clock_ns;
     inlet->owed = (note){.spikes_after = sf_ring_pushed(&inlet->spikes),
                          .markers_after = sf_ring_pushed(&inlet->markers),
                          .clock_ns = clock,
                          .arrival_ns = batch->arrival_ns,
-                         .ends_batch = complete};
+                         .ends_batch = complete,
+                         .joins = joins || still_joins,
+                         .base_ns = joins ? batch->base_ns : inlet->owed.base_ns};
     inlet->owes = true;
 }
 
 bool sf_inlet_offer(sf_inlet *inlet, const sf_batch *batch)
 {
-    if (!pay_note(inlet) && waits(inlet))
+    if (!pay_note(inlet) && (waits(inlet) || batch->joins))
         return false;
     size_t before = inlet->markers_done + inlet->spikes_done;
     offer_markers(inlet, batch); /* first, so that a marker goes with the spikes around it */
@@ -156,7 +159,7 @@ bool sf_inlet_offer(sf_inlet *inlet, const sf_batch *batch)
     bool complete = inlet->markers_done == batch->marker_count && inlet->spikes_done == batch->spike_count;
     if (!complete && inlet->markers_done + inlet->spikes_done == before)
         return false;
-    owe_note(inlet, batch, complete);
+    owe_note(inlet, batch, before == 0, complete);
     bool paid = pay_note(inlet);
     if (!complete || (!paid && waits(inlet)))
         return false;
@@ -182,7 +185,6 @@ sf_inlet_counts sf_inlet_count(const sf_inlet *inlet)
         .dropped = sf_ring_dropped(&inlet->spikes),
         .late = atomic_load(&inlet->late),
         .out_of_range = atomic_load(&inlet->out_of_range),
-        .leaps = atomic_load(&inlet->leaps),
         .duplicate = atomic_load(&inlet->duplicate),
         .hurried = atomic_load(&inlet->hurried),
         .markers = atomic_load(&inlet->emitted_markers),
@@ -195,6 +197,7 @@ sf_inlet_counts sf_inlet_count(const sf_inlet *inlet)
         .restarts = atomic_load(&inlet->restarts),
         .stalls = atomic_load(&inlet->stalls),
         .lateness_max_ns = atomic_load(&inlet->lateness_max_ns),
+        .shift_ns = atomic_load(&inlet->shift_ns),
         .ring_fill = sf_ring_fill(&inlet->spikes),
         .ring_size = inlet->spikes.limit,
         .ended = atomic_load(&inlet->ended),
@@ -209,19 +212,26 @@ static void raise_promise(sf_inlet *inlet, sf_place place)
         inlet->promise = place;
 }
 
-/* Whether a time of the source can be meant; see sf_inlet_settings.leap_ns. */
-static bool believe(sf_inlet *inlet, int64_t time_ns)
+static int64_t shifted(const sf_inlet *inlet, int64_t time_ns)
 {
-    int64_t leap_ns = inlet->settings.leap_ns;
-    bool near = leap_ns == 0 || inlet->furthest_ns == INT64_MIN ||
-                time_ns <= sf_time_plus(inlet->furthest_ns, leap_ns);
-    bool again = inlet->doubted_ns != INT64_MIN && time_ns >= inlet->doubted_ns &&
-                 time_ns <= sf_time_plus(inlet->doubted_ns, leap_ns);
-    bool believed = near || again;
-    inlet->doubted_ns = believed ? INT64_MIN : time_ns;
-    if (believed && time_ns > inlet->furthest_ns)
-        inlet->furthest_ns = time_ns;
-    return believed;
+    return sf_time_plus(time_ns, atomic_load_explicit(&inlet->shift_ns, memory_order_relaxed));
+}
+
+/* Puts base_ns of the source's clock just after all that it and the merge have reached. */
+static void join_epoch(sf_inlet *inlet, int64_t base_ns, sf_place given_out)
+{
+    sf_place reached = sf_inlet_reached(inlet);
+    if (sf_place_before(reached, given_out))
+        reached = given_out;
+    if (reached.time_ns == INT64_MIN)
+        return; /* nothing to join on to */
+    int64_t by_ns;
+    if (__builtin_sub_overflow(sf_time_plus(reached.time_ns, 1), base_ns, &by_ns))
+        by_ns = base_ns < 0 ? INT64_MAX : INT64_MIN;
+    int64_t rest = by_ns % SF_MILLISECOND;
+    if (rest != 0)
+        by_ns = sf_time_plus(by_ns, rest > 0 ? SF_MILLISECOND - rest : -rest);
+    atomic_store(&inlet->shift_ns, by_ns);
 }
 
 static void measure_lateness(sf_inlet *inlet, int64_t time_ns)
@@ -257,10 +267,7 @@ static void admit(sf_inlet *inlet, sf_spike spike, sf_place given_out)
         add(&inlet->out_of_range, 1);
         return;
     }
-    if (!believe(inlet, spike.time_ns)) {
-        add(&inlet->leaps, 1);
-        return;
-    }
+    spike.time_ns = shifted(inlet, spike.time_ns);
     spike.unit += inlet->unit_offset;
     sf_place place = sf_place_of(&spike);
     if (inlet->any_spike)
@@ -324,6 +331,7 @@ static bool take_markers(sf_inlet *inlet)
             return false;
         sf_marker marker;
         sf_ring_pop(&inlet->markers, &marker, 1, NULL);
+        marker.time_ns = shifted(inlet, marker.time_ns);
         uint64_t at = inlet->last_marker++;
         for (; at > inlet->first_marker && waiting_marker(inlet, at - 1)->time_ns > marker.time_ns; at--)
             *waiting_marker(inlet, at) = *waiting_marker(inlet, at - 1);
@@ -333,7 +341,7 @@ static bool take_markers(sf_inlet *inlet)
 }
 
 /* Makes the next note the current one. After the last comes one that the source still owed. */
-static bool next_note(sf_inlet *inlet)
+static bool next_note(sf_inlet *inlet, sf_place given_out)
 {
     bool finished = atomic_load_explicit(&inlet->finished, memory_order_acquire);
     inlet->has_current = sf_ring_pop(&inlet->notes, &inlet->current, 1, NULL) == 1;
@@ -344,6 +352,8 @@ static bool next_note(sf_inlet *inlet)
                                               .clock_ns = INT64_MIN};
         inlet->has_current = inlet->closing = true;
     }
+    if (inlet->has_current && inlet->current.joins)
+        join_epoch(inlet, inlet->current.base_ns, given_out);
     return inlet->has_current;
 }
 
@@ -351,9 +361,8 @@ static bool next_note(sf_inlet *inlet)
  * gave. */
 static void end_note(sf_inlet *inlet)
 {
-    int64_t clock_ns = inlet->current.clock_ns;
-    if (clock_ns > inlet->clock_ns && believe(inlet, clock_ns))
-        inlet->clock_ns = clock_ns;
+    if (inlet->current.clock_ns != INT64_MIN && shifted(inlet, inlet->current.clock_ns) > inlet->clock_ns)
+        inlet->clock_ns = shifted(inlet, inlet->current.clock_ns);
     raise_promise(inlet, (sf_place){inlet->clock_ns, 0});
     if (inlet->settings.lateness_ns == 0 && inlet->current.ends_batch)
         raise_promise(inlet, inlet->newest);
@@ -363,7 +372,7 @@ static void end_note(sf_inlet *inlet)
 
 bool sf_inlet_take_in(sf_inlet *inlet, sf_place given_out)
 {
-    while (inlet->has_current || next_note(inlet)) {
+    while (inlet->has_current || next_note(inlet, given_out)) {
         if (!take_markers(inlet) || !take_spikes(inlet, given_out))
             return false;
         end_note(inlet);

@@ -20,13 +20,6 @@ typedef struct sf_inlet_settings {
     int64_t lateness_ns;
     uint64_t ring; /**< spikes on the way; as many again may wait for their turn */
     sf_ring_policy policy;
-    /**
-     * A time further than this ahead of all that its source said before is not believed, so that one broken
-     * time stamp does not make everything after it late: the spike or clock is left out, unless what came
-     * before it was such a leap too and reached about as far (the source did leap). 0: every time is
-     * believed.
-     */
-    int64_t leap_ns;
 } sf_inlet_settings;
 
 /** A place in stream order. */
@@ -45,8 +38,9 @@ static inline bool sf_place_before(sf_place a, sf_place b)
     return a.time_ns < b.time_ns || (a.time_ns == b.time_ns && a.unit < b.unit);
 }
 
-/** Every spike offered is at last emitted, dropped, late, of an unknown unit, a leap, or a duplicate that is
- * not kept. */
+/** Every spike offered is at last emitted, dropped, late, of an unknown unit, or a duplicate that is not
+ * kept.
+ */
 typedef struct sf_inlet_counts {
     uint64_t offered; /**< spikes handed in by the source */
     uint64_t emitted; /**< spikes that went through */
@@ -54,7 +48,6 @@ typedef struct sf_inlet_counts {
     uint64_t late;    /**< older than what had been promised or given out */
     uint64_t
         out_of_range; /**< of a unit the source does not have; those the source left out are in `left_out` */
-    uint64_t leaps;   /**< too far ahead to be believed */
     uint64_t duplicate;    /**< same unit and time as the one before; emitted all the same if they are kept */
     uint64_t hurried;      /**< given out before their lateness had passed, for want of room; not lost */
     uint64_t markers;      /**< markers that went through */
@@ -64,6 +57,7 @@ typedef struct sf_inlet_counts {
     uint64_t gaps, gap_lost, malformed, restarts; /**< as the source's batches tell */
     uint64_t stalls;                              /**< times the others went on without it */
     int64_t lateness_max_ns;                      /**< the most that a spike was behind its source's newest */
+    int64_t shift_ns; /**< of the newest epoch: stream time less the source's own; whole milliseconds */
     uint64_t ring_fill, ring_size;
     bool ended;
 } sf_inlet_counts;
@@ -72,9 +66,14 @@ typedef struct sf_inlet sf_inlet;
 
 /**
  * Source's thread, real-time safe: hands a batch over. False only with the policy `block`, while there is no
- * room: wait and offer the same batch again; what was taken of it is remembered. With another policy a note
- * may find no room either (the merge is far behind): what it says then holds from the next batch on. Markers
- * must not be older than the spikes of the batches before, by more than the lateness.
+ * room, and with a batch that begins an epoch: wait and offer the same batch again; what was taken of it is
+ * remembered. With another policy a note may find no room either (the merge is far behind): what it says then
+ * holds from the next batch on. Markers must not be older than the spikes of the batches before, by more than
+ * the lateness.
+ *
+ * Times of a new epoch (sf_batch.joins) go on where the stream is: just after all that this source and the
+ * merge have reached, base_ns is there. The shift is of whole milliseconds, so that times stay on the
+ * source's grid.
  */
 bool sf_inlet_offer(sf_inlet *inlet, const sf_batch *batch);
 

@@ -22,6 +22,11 @@ typedef struct sf_batch {
     uint64_t malformed; /**< frames that could not be read, before this batch */
     uint64_t out_of_range; /**< spikes of unknown units, left out of this batch */
     uint64_t restarts; /**< new runs of the sender that begin with this batch: its clock may be set back */
+    bool heard;        /**< a live source: its sender sent this; not so where it only tells of faults */
+    bool has_totals;   /**< the sender's account of its run came, and less arrived by: */
+    int64_t missing_spikes, missing_markers;
+    bool joins;      /**< times are of another epoch from this batch on, where base_ns ... */
+    int64_t base_ns; /**< ... is to be where the stream is; set by window/continuity.h, not by sources */
 } sf_batch;
 
 typedef enum sf_read_result {
@@ -38,6 +43,9 @@ typedef struct sf_source_kind {
      */
     int (*read)(sf_source *source, sf_batch *batch, int timeout_ms, sf_error *error);
     void (*close)(sf_source *source); /**< frees the source; called once its thread has ended */
+    /** A live source: whether there is a connection to its sender. The thread that reads. NULL: a recording.
+     */
+    bool (*connected)(sf_source *source);
 } sf_source_kind;
 
 /** Every source begins with this. */
@@ -48,6 +56,7 @@ struct sf_source {
     const sf_recording *origin; /**< metadata for outputs, or NULL; valid while the source is open */
     bool can_wait;              /**< the policy `block` is allowed */
     bool virtual_clock;         /**< as fast as possible: time is what the stream says */
+    bool own_pace;              /**< a recording that is played faster or slower than real time */
 };
 
 #endif

@@ -5,7 +5,8 @@
 receive.py ZMQ_ENDPOINT ZMQ_OUT OSC_PORT OSC_OUT
 
 Writes the ZeroMQ messages as JSON lines, and the OSC messages as one JSON line per hop: its number and bounds from
-/synfire/window and the counts from the /synfire/episode/count that follow it.
+/synfire/window and the counts from the /synfire/episode/count that follow it. OSC_OUT.sources gets a line for each
+/synfire/source.
 """
 import json
 import socket
@@ -38,7 +39,7 @@ def osc_words(packet):
 
 def receive_osc(port_socket, path, stop):
     hop = None
-    with open(path, "w", encoding="utf-8") as out:
+    with open(path, "w", encoding="utf-8") as out, open(path + ".sources", "w", encoding="utf-8") as sources:
         def finish():
             if hop is not None:
                 out.write(json.dumps(hop) + "\n")
@@ -57,6 +58,8 @@ def receive_osc(port_socket, path, stop):
                 hop = {"hop": number, "from_us": from_s * 10**6 + from_us, "to_us": to_s * 10**6 + to_us, "counts": {}}
             elif address == "/synfire/episode/count" and hop is not None:
                 hop["counts"][words[0]] = words[1]
+            elif address == "/synfire/source":
+                print(*words, file=sources)
         finish()
 
 

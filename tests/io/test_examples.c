@@ -184,6 +184,9 @@ static void the_subscriber_prints_what_it_gets(void **state)
         status->status.sources = sf_alloc(1, sizeof(sf_source_status));
         status->status.sources[0].late = 2;
         status->status.sources[0].dropped = 3;
+        strcpy(status->status.sources[0].name, "tcp://rig");
+        status->status.sources[0].state = SF_SOURCE_STALLED;
+        status->status.sources[0].silent_ns = INT64_C(3000000000);
         status->status.last = true;
         publish(sink, status);
         expect_line(&subscriber, "window 1.000-11.000 s, partial: 1000 spikes, 3 episodes");
@@ -194,6 +197,7 @@ static void the_subscriber_prints_what_it_gets(void **state)
         expect_line(&subscriber, "window 4.000-14.000 s: 1000 spikes, 3 episodes");
         expect_line(&subscriber, "      12  A -(4,6]-> B -(5,10]-> C");
         expect_line(&subscriber, "       7 (1.0 expected)  C -(0.5,5]-> A");
+        expect_line(&subscriber, "source tcp://rig is stalled, nothing for 3 s");
         expect_line(&subscriber, "the run lost 5 more spikes or packets at its sources");
         expect_line(&subscriber, "the run has ended");
         expect_end(&subscriber);

@@ -51,7 +51,7 @@ static column read_field(hid_t file, const char *table, const char *name, hid_t 
 static struct {
     char name[64];
     column values;
-} known[128];
+} known[256];
 static size_t known_count;
 
 static column know_field(hid_t file, const char *table, const char *name, hid_t type, size_t size,
@@ -487,6 +487,18 @@ static void check_statuses(hid_t file, const recorded *all)
             assert_int_equal(get_u64(&source, "malformed"), from->malformed);
             assert_int_equal(get_u64(&source, "leaps"), from->leaps);
             assert_int_equal(get_u64(&source, "restarts"), from->restarts);
+            is_text(&source, "state", sf_source_state_name(from->state), 8);
+            assert_int_equal(get_i64(&source, "silent_ns"), from->silent_ns);
+            assert_int_equal(get_u64(&source, "held"), from->held);
+            assert_int_equal(get_u64(&source, "markers_late"), from->markers_late);
+            assert_int_equal(get_u64(&source, "markers_dropped"), from->markers_dropped);
+            assert_int_equal(get_u64(&source, "markers_left_out"), from->markers_left_out);
+            assert_int_equal(get_i64(&source, "missing_spikes"), from->missing_spikes);
+            assert_int_equal(get_i64(&source, "missing_markers"), from->missing_markers);
+            assert_int_equal(get_u64(&source, "undone"), from->undone);
+            assert_int_equal(get_u64(&source, "steps"), from->steps);
+            assert_int_equal(get_u64(&source, "epochs"), from->epochs);
+            assert_int_equal(get_i64(&source, "shift_ns"), from->shift_ns);
             assert_int_equal(get_i64(&source, "lateness_max_ns"), from->lateness_max_ns);
         }
         for (size_t i = 0; i < status->sink_count; i++, sink.row++) {

@@ -146,6 +146,24 @@ static void rates_come_unit_by_unit(void **state)
     close_receiver(to);
 }
 
+static void sources_say_how_they_are(void **state)
+{
+    (void)state;
+    sf_message *message = sf_message_new(SF_TOPIC_STATUS);
+    message->status.source_count = 2;
+    message->status.sources = sf_alloc(2, sizeof *message->status.sources);
+    message->status.sources[0] = (sf_source_status){.name = "a.h5", .state = SF_SOURCE_LIVE};
+    message->status.sources[1] = (sf_source_status){
+        .name = "tcp://127.0.0.1:7700", .state = SF_SOURCE_LOST, .silent_ns = INT64_C(12900000000)};
+    message->status.unit_count = 1;
+    message->status.unit_rates_hz = sf_alloc(1, sizeof(double));
+    receiver *to = send_one(message, 3);
+    assert_string_equal(to->lines[0], "/synfire/source ,ssi a.h5 live 0");
+    assert_string_equal(to->lines[1], "/synfire/source ,ssi tcp://127.0.0.1:7700 lost 12");
+    assert_string_equal(to->lines[2], "/synfire/rate ,if 0 0");
+    close_receiver(to);
+}
+
 static sf_message *make_density(size_t count)
 {
     sf_message *message = sf_message_new(SF_TOPIC_DENSITY);
@@ -283,6 +301,7 @@ int main(void)
         cmocka_unit_test(counts_follow_their_window),
         cmocka_unit_test(triggers_carry_the_stream_time),
         cmocka_unit_test(rates_come_unit_by_unit),
+        cmocka_unit_test(sources_say_how_they_are),
         cmocka_unit_test(densities_have_64_values),
         cmocka_unit_test(a_density_of_64_points_is_not_resampled),
         cmocka_unit_test(what_has_no_form_is_passed_over),

@@ -302,16 +302,18 @@ static void gaps_are_counted(void **state)
     put_spike(&it, 20, 2);
     put_spike(&it, 30, 0);
     it.header.sequence += 1;
-    sf_wire_put_end(&it.frame, &it.header, 4, 0);
+    sf_wire_put_end(&it.frame, &it.header, 9, 2); /* with the one that opened the stream */
     put(&it, it.frame.data, it.frame.length);
     sf_batch batch = next_batch(&it);
     assert_true(batch.spike_count == 1 && batch.gaps == 0 && batch.clock_ns == 10);
     batch = next_batch(&it);
-    assert_true(batch.spikes[0].unit == 2 && batch.gaps == 1 && batch.gap_lost == 3);
-    batch = next_batch(&it);
-    assert_true(batch.spike_count == 1 && batch.gaps == 0 && batch.gap_lost == 0);
-    batch = next_batch(&it); /* the end tells of the frame before it that was lost */
+    assert_true(batch.spikes[0].unit == 2 && batch.gaps == 0 && !batch.has_totals);
+    batch = next_batch(&it); /* goes on from the number that was not expected */
+    assert_true(batch.spike_count == 1 && batch.gaps == 1 && batch.gap_lost == 3);
+    batch =
+        next_batch(&it); /* the end tells of the frame before it that was lost, and what the frames held */
     assert_true(batch.spike_count == 0 && batch.gaps == 1 && batch.gap_lost == 1);
+    assert_true(batch.has_totals && batch.missing_spikes == 9 - 4 && batch.missing_markers == 2);
     assert_int_equal(it.source->kind->read(it.source, &batch, 0, NULL), SF_READ_END);
     close_bench(&it);
 }

@@ -220,15 +220,22 @@ static void fill_graph(test_random *random, sf_graph_message *message, const sf_
 static void fill_source(test_random *random, sf_source_status *source)
 {
     random_text(random, source->name, sizeof source->name);
-    uint64_t *const counters[] = {&source->spikes,    &source->markers,      &source->late,
-                                  &source->duplicate, &source->out_of_range, &source->dropped,
-                                  &source->gaps,      &source->gap_lost,     &source->malformed,
-                                  &source->leaps,     &source->restarts};
+    uint64_t *const counters[] = {&source->spikes,       &source->markers,         &source->late,
+                                  &source->duplicate,    &source->out_of_range,    &source->dropped,
+                                  &source->gaps,         &source->gap_lost,        &source->malformed,
+                                  &source->leaps,        &source->restarts,        &source->held,
+                                  &source->undone,       &source->steps,           &source->epochs,
+                                  &source->markers_late, &source->markers_dropped, &source->markers_left_out};
     for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++)
         *counters[i] = random_count(random);
     source->ring_fill = (uint32_t)test_random_bits(random);
     source->ring_size = (uint32_t)test_random_bits(random);
     source->lateness_max_ns = random_time(random);
+    source->silent_ns = random_time(random);
+    source->shift_ns = random_time(random);
+    source->missing_spikes = (int64_t)test_random_below(random, 100) - 1;
+    source->missing_markers = test_random_below(random, 2) == 1 ? -1 : 7;
+    source->state = (sf_source_state)test_random_below(random, 5);
     source->ended = test_random_below(random, 2) == 1;
 }
 

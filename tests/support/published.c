@@ -362,6 +362,14 @@ static void check_graph(fields *from, const sf_graph_message *graph, const sf_un
     check_census(take(from, "census"), graph);
 }
 
+static void is_known(const json_t *value, int64_t count)
+{
+    if (count < 0)
+        assert_true(json_is_null(value));
+    else
+        is_integer(value, count);
+}
+
 static void check_source(const json_t *map, const sf_source_status *source)
 {
     fields from = {.map = map};
@@ -377,6 +385,19 @@ static void check_source(const json_t *map, const sf_source_status *source)
     is_integer(take(&from, "malformed"), (int64_t)source->malformed);
     is_integer(take(&from, "leaps"), (int64_t)source->leaps);
     is_integer(take(&from, "restarts"), (int64_t)source->restarts);
+    static const char *const states[] = {"live", "stalled", "lost", "ended", "failed"};
+    is_string(take(&from, "state"), states[source->state]);
+    is_scaled(take(&from, "silent_ms"), source->silent_ns, 1e6);
+    is_integer(take(&from, "held"), (int64_t)source->held);
+    is_integer(take(&from, "markers_late"), (int64_t)source->markers_late);
+    is_integer(take(&from, "markers_dropped"), (int64_t)source->markers_dropped);
+    is_integer(take(&from, "markers_left_out"), (int64_t)source->markers_left_out);
+    is_known(take(&from, "missing_spikes"), source->missing_spikes);
+    is_known(take(&from, "missing_markers"), source->missing_markers);
+    is_integer(take(&from, "undone"), (int64_t)source->undone);
+    is_integer(take(&from, "steps"), (int64_t)source->steps);
+    is_integer(take(&from, "epochs"), (int64_t)source->epochs);
+    is_integer(take(&from, "shift_ns"), source->shift_ns);
     is_integer(take(&from, "ring_fill"), source->ring_fill);
     is_integer(take(&from, "ring_size"), source->ring_size);
     is_scaled(take(&from, "lateness_max_ms"), source->lateness_max_ns, 1e6);

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/feeder.h"
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/log.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define STALLED_NS SF_SECOND
+#define READ_MS 50
+
+bool sf_feeder_is_live(const sf_feeder *feeder)
+{
+    return feeder->settings.source->kind->connected != NULL;
+}
+
+/* ---- what is logged ---- */
+
+/* What happens again and again is logged the first, second, fourth, eighth ... time. */
+static bool worth_a_line(uint64_t before, uint64_t now)
+{
+    return now > before && UINT64_C(1) << (63 - __builtin_clzll(now)) > before;
+}
+
+static void log_continuity(sf_feeder *feeder)
+{
+    const char *name = feeder->settings.source->name;
+    sf_continuity_counts now = sf_continuity_count(feeder->continuity);
+    if (worth_a_line(feeder->told.undone, now.undone))
+        sf_log(SF_LOG_WARNING,
+               "%s: a time stamp that the stream did not go on from (%" PRIu64 " so far, %" PRIu64
+               " spikes left out)",
+               name, now.undone, now.leaps);
+    if (worth_a_line(feeder->told.steps, now.steps))
+        sf_log(SF_LOG_WARNING, "%s: its clock stepped ahead (%" PRIu64 " so far), and the stream with it",
+               name, now.steps);
+    if (worth_a_line(feeder->told.epochs, now.epochs))
+        sf_log(SF_LOG_WARNING,
+               "%s: its clock began anew (%" PRIu64 " so far); its times are joined on where the stream is",
+               name, now.epochs);
+    feeder->told = now;
+}
+
+/* ---- whether the sender is heard ---- */
+
+static void set_state(sf_feeder *feeder, sf_source_state state)
+{
+    if (atomic_exchange(&feeder->state, (int)state) == (int)state || !sf_feeder_is_live(feeder))
+        return;
+    atomic_fetch_add(&feeder->all->changes, 1);
+    sf_bell_ring(feeder->all->changed);
+}
+
+static void hear(sf_feeder *feeder, int64_t now_ns)
+{
+    double silent_s = (double)(now_ns - atomic_load(&feeder->heard_ns)) * 1e-9;
+    int before = atomic_load(&feeder->state);
+    if (before == SF_SOURCE_LOST ||
+        (before == SF_SOURCE_STALLED && worth_a_line(feeder->silences - 1, feeder->silences)))
+        sf_log(SF_LOG_WARNING, "%s: goes on after %.1f s", feeder->settings.source->name, silent_s);
+    atomic_store(&feeder->heard_ns, now_ns);
+    atomic_store(&feeder->gone, false);
+    set_state(feeder, SF_SOURCE_LIVE);
+}
+
+static void stall(sf_feeder *feeder)
+{
+    feeder->silences++;
+    if (worth_a_line(feeder->silences - 1, feeder->silences))
+        sf_log(SF_LOG_WARNING, "%s: nothing for %g s: stalled", feeder->settings.source->name,
+               (double)STALLED_NS * 1e-9);
+    set_state(feeder, SF_SOURCE_STALLED);
+}
+
+static void lose(sf_feeder *feeder, bool connected)
+{
+    sf_log(SF_LOG_ERROR, "%s: nothing for %g s: lost; %s", feeder->settings.source->name,
+           (double)feeder->settings.patience_ns * 1e-9,
+           connected ? "its sender is still connected and is waited for" : "its sender is not there");
+    set_state(feeder, SF_SOURCE_LOST);
+}
+
+/* A sender that is gone may come back, as long as another source keeps the run going. */
+static void give_up_where_all_are_gone(sf_feeder *feeder)
+{
+    sf_feeders *all = feeder->all;
+    atomic_store(&feeder->gone, true);
+    for (size_t i = 0; i < all->count; i++) {
+        int state = atomic_load(&all->items[i].state);
+        if (!atomic_load(&all->items[i].gone) && state != SF_SOURCE_ENDED && state != SF_SOURCE_FAILED)
+            return;
+    }
+    atomic_store(&all->abandoned, true);
+    atomic_store(&all->stopping, true);
+}
+
+/* Nothing came. On a virtual clock, where a run is the same every time, only what is lost is told. */
+static void miss(sf_feeder *feeder, int64_t now_ns)
+{
+    sf_source *source = feeder->settings.source;
+    int64_t patience_ns = feeder->settings.patience_ns, silent_ns = now_ns - atomic_load(&feeder->heard_ns);
+    bool connected = source->kind->connected(source);
+    int state = atomic_load(&feeder->state);
+    if (silent_ns >= patience_ns && state != SF_SOURCE_LOST)
+        lose(feeder, connected);
+    else if (silent_ns >= STALLED_NS && state == SF_SOURCE_LIVE && !source->virtual_clock)
+        stall(feeder);
+    if (silent_ns >= 2 * patience_ns && !connected)
+        give_up_where_all_are_gone(feeder);
+}
+
+/* ---- the thread ---- */
+
+/* While the run itself has no room, the sender is not to blame for what is not heard. */
+static void offer(sf_feeder *feeder, const sf_batch *batch)
+{
+    while (!sf_inlet_offer(feeder->settings.inlet, batch)) {
+        atomic_store(&feeder->waiting, true);
+        sf_bell_ring(&feeder->all->filled);
+        sf_bell_wait(&feeder->room, 10);
+        atomic_store(&feeder->heard_ns, sf_clock_monotonic_ns());
+    }
+    sf_bell_ring(&feeder->all->filled);
+}
+
+static void offer_believed(sf_feeder *feeder)
+{
+    sf_batch batch;
+    while (sf_continuity_next(feeder->continuity, &batch))
+        offer(feeder, &batch);
+    log_continuity(feeder);
+}
+
+static int take(sf_feeder *feeder, const sf_batch *batch)
+{
+    if (feeder->continuity == NULL) {
+        offer(feeder, batch);
+        return SF_OK;
+    }
+    int status = sf_continuity_take(feeder->continuity, batch, &feeder->error);
+    if (status == SF_OK)
+        offer_believed(feeder);
+    return status;
+}
+
+/* Reads once; an sf_read_result, or a negative status. */
+static int read_once(sf_feeder *feeder)
+{
+    sf_source *source = feeder->settings.source;
+    sf_batch batch;
+    int result = source->kind->read(source, &batch, READ_MS, &feeder->error);
+    if (result == SF_READ_BATCH) {
+        int status = take(feeder, &batch);
+        if (status != SF_OK)
+            return status;
+        if (batch.has_totals) {
+            atomic_store(&feeder->missing_spikes, batch.missing_spikes);
+            atomic_store(&feeder->missing_markers, batch.missing_markers);
+        }
+    }
+    if (!sf_feeder_is_live(feeder))
+        return result;
+    if (result == SF_READ_BATCH && batch.heard)
+        hear(feeder, sf_clock_monotonic_ns());
+    else if (result == SF_READ_NOTHING || result == SF_READ_BATCH)
+        miss(feeder, sf_clock_monotonic_ns());
+    return result;
+}
+
+/* How the source ended, for the run's exit code. */
+static void conclude(sf_feeder *feeder, int result)
+{
+    const char *name = feeder->settings.source->name;
+    if (result < 0) {
+        feeder->status = result;
+        sf_log(SF_LOG_ERROR, "%s: %s; the run goes on without it", name, feeder->error.text);
+    } else if (result != SF_READ_END && atomic_load(&feeder->gone) && atomic_load(&feeder->all->abandoned)) {
+        feeder->status =
+            sf_fail(&feeder->error, SF_UNAVAILABLE, name,
+                    "the sender is gone: nothing came for %g s, its connection is closed and its "
+                    "stream has no end; what had come is published",
+                    2e-9 * (double)feeder->settings.patience_ns);
+        return; /* it stays lost */
+    }
+    set_state(feeder, result < 0 ? SF_SOURCE_FAILED : SF_SOURCE_ENDED);
+}
+
+static void *feed(void *argument)
+{
+    sf_feeder *feeder = argument;
+    sf_feeders *all = feeder->all;
+    while (!atomic_load(&all->released) && !atomic_load(&all->stopping))
+        sf_bell_wait(&feeder->room, 20);
+    atomic_store(&feeder->heard_ns, sf_clock_monotonic_ns());
+    int result = SF_READ_NOTHING;
+    while (!atomic_load(&all->stopping) && result >= 0 && result != SF_READ_END)
+        result = read_once(feeder);
+    if (feeder->continuity != NULL) {
+        sf_continuity_end(feeder->continuity);
+        offer_believed(feeder);
+    }
+    conclude(feeder, result);
+    sf_inlet_end(feeder->settings.inlet);
+    sf_bell_ring(&all->filled);
+    return NULL;
+}
+
+/* ---- opening and closing ---- */
+
+int sf_feeder_open(sf_feeder *feeder, sf_feeders *all, const sf_feeder_settings *settings, sf_error *error)
+{
+    *feeder = (sf_feeder){.all = all, .settings = *settings};
+    if (feeder->settings.patience_ns < STALLED_NS)
+        feeder->settings.patience_ns = STALLED_NS;
+    atomic_init(&feeder->missing_spikes, -1);
+    atomic_init(&feeder->missing_markers, -1);
+    int status = sf_bell_open(&feeder->room, error);
+    if (status == SF_OK && sf_feeder_is_live(feeder))
+        status = sf_continuity_open(
+            &feeder->continuity,
+            &(sf_continuity_settings){.leap_ns = settings->leap_ns, .lateness_ns = settings->lateness_ns},
+            error);
+    return status;
+}
+
+int sf_feeder_start(sf_feeder *feeder, sf_error *error)
+{
+    return sf_thread_start(&feeder->thread, "synfire-source", feed, feeder, error);
+}
+
+void sf_feeder_close(sf_feeder *feeder)
+{
+    sf_continuity_close(feeder->continuity);
+    sf_bell_close(&feeder->room);
+}
+
+static int64_t silent_for(const sf_feeder *feeder)
+{
+    int state = atomic_load(&feeder->state);
+    bool told = sf_feeder_is_live(feeder) && atomic_load(&feeder->all->released) &&
+                state != SF_SOURCE_ENDED &&
+                (!feeder->settings.source->virtual_clock || state == SF_SOURCE_LOST);
+    int64_t heard_ns = atomic_load(&feeder->heard_ns);
+    return told && heard_ns != 0 ? sf_clock_monotonic_ns() - heard_ns : 0;
+}
+
+void sf_feeder_status(const sf_feeder *feeder, sf_source_status *status)
+{
+    sf_inlet_counts in = sf_inlet_count(feeder->settings.inlet);
+    sf_continuity_counts of = {0};
+    if (feeder->continuity != NULL)
+        of = sf_continuity_count(feeder->continuity);
+    *status = (sf_source_status){.state = (sf_source_state)atomic_load(&feeder->state),
+                                 .silent_ns = silent_for(feeder),
+                                 .spikes = in.offered + in.left_out + of.held + of.leaps + of.late,
+                                 .held = of.held,
+                                 .late = in.late + of.late,
+                                 .duplicate = in.duplicate,
+                                 .out_of_range = in.out_of_range + in.left_out,
+                                 .dropped = in.dropped,
+                                 .leaps = of.leaps,
+                                 .missing_spikes = atomic_load(&feeder->missing_spikes),
+                                 .markers = in.markers,
+                                 .markers_late = in.markers_late,
+                                 .markers_dropped = in.markers_dropped,
+                                 .markers_left_out = of.markers_left_out,
+                                 .missing_markers = atomic_load(&feeder->missing_markers),
+                                 .gaps = in.gaps,
+                                 .gap_lost = in.gap_lost,
+                                 .malformed = in.malformed,
+                                 .restarts = in.restarts,
+                                 .undone = of.undone,
+                                 .steps = of.steps,
+                                 .epochs = of.epochs,
+                                 .shift_ns = in.shift_ns,
+                                 .ring_fill = (uint32_t)in.ring_fill,
+                                 .ring_size = (uint32_t)in.ring_size,
+                                 .lateness_max_ns = in.lateness_max_ns,
+                                 .ended = in.ended};
+    snprintf(status->name, sizeof status->name, "%s", feeder->settings.source->name);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The thread of one source: reads batches, lets through what is believed of their times (window/continuity.h)
+ * and offers that to the source's inlet. Of a live source it also knows, by the monotonic clock, whether its
+ * sender is heard.
+ */
+#ifndef SF_PIPELINE_FEEDER_H
+#define SF_PIPELINE_FEEDER_H
+
+#include "core/message.h"
+#include "core/thread.h"
+#include "window/continuity.h"
+#include "window/inlet.h"
+
+/** What the feeders of a run share. */
+typedef struct sf_feeders {
+    struct sf_feeder *items;
+    size_t count;
+    atomic_bool released, stopping;
+    atomic_bool abandoned;    /**< every source has ended or its sender is gone: the run ends */
+    _Atomic uint64_t changes; /**< changes of the state of a live source, to be published */
+    sf_bell filled;           /**< a source offered something */
+    sf_bell *changed;         /**< rung with `changes`; borrowed */
+} sf_feeders;
+
+typedef struct sf_feeder_settings {
+    sf_source *source; /**< borrowed, like the inlet */
+    sf_inlet *inlet;
+    int64_t leap_ns, lateness_ns; /**< of sf_continuity_settings */
+    int64_t patience_ns;          /**< a sender that is not heard for so long is lost */
+} sf_feeder_settings;
+
+typedef struct sf_feeder {
+    sf_feeders *all;
+    sf_feeder_settings settings;
+    sf_continuity *continuity; /**< NULL: a recording, whose times were looked at when it was read */
+    sf_thread thread;
+    sf_bell room;             /**< rung after each pull while `waiting` */
+    atomic_bool waiting;      /**< the inlet had no room */
+    _Atomic int state;        /**< sf_source_state */
+    atomic_bool gone;         /**< lost for as long again, and its connection is closed */
+    _Atomic int64_t heard_ns; /**< monotonic clock when it was heard last */
+    _Atomic int64_t missing_spikes, missing_markers; /**< by the sender's totals; -1: not known */
+    uint64_t silences;                               /**< times that it stalled */
+    sf_continuity_counts told;                       /**< what was logged */
+    int status;                                      /**< of the source, once its thread ended */
+    sf_error error;
+} sf_feeder;
+
+/** A live source: one whose sender may fall silent. */
+bool sf_feeder_is_live(const sf_feeder *feeder);
+
+int sf_feeder_open(sf_feeder *feeder, sf_feeders *all, const sf_feeder_settings *settings, sf_error *error);
+int sf_feeder_start(sf_feeder *feeder, sf_error *error);
+
+/** Any thread; a snapshot. */
+void sf_feeder_status(const sf_feeder *feeder, sf_source_status *status);
+
+/** Its thread has ended, or was never started. */
+void sf_feeder_close(sf_feeder *feeder);
+
+#endif
