@@ -40,26 +40,31 @@ wait_for() { # WORDS FILE
 }
 
 # It dies, and one like it takes its place at clock 0; then that dies too, and nobody comes.
-configure 2
+configure 5
 send 1.5
+sender=$!
 start_receiver
 "$SYNFIRE" run run.yaml --quiet 2>err &
 run=$!
 wait_for '"state":"stalled"' run.jsonl
+wait "$sender" || true
 send 1.5
 status=0
 wait "$run" || status=$?
 wait "$receiver"
 [ "$status" = 69 ] || { echo "exit code $status"; cat err; exit 1; }
-grep -q "the sender is gone: nothing came for 4 s, its connection is closed and its stream has no end" err
+grep -q "the sender is gone: nothing came for 10 s, its connection is closed and its stream has no end" err
 "$SYNFIRE_PYTHON" - <<'PY'
 import json
 import h5py
 messages = [json.loads(line) for line in open("run.jsonl")]
 statuses = [m for m in messages if m["topic"] == "status"]
 states = [s["sources"][0]["state"] for s in statuses]
-changes = [b for a, b in zip([None] + states, states) if a != b]
-assert changes == ["live", "stalled", "live", "stalled", "lost"], changes
+def pass_through(*wanted):  # a busy machine may stall a sender once more
+    left = iter(states)
+    return all(state in left for state in wanted)
+
+assert pass_through("live", "stalled", "live", "stalled", "lost") and states[-1] == "lost", states
 last = statuses[-1]["sources"][0]
 assert last["state"] == "lost" and last["restarts"] == last["epochs"] == 1 and last["late"] == 0, last
 assert last["missing_spikes"] is None and last["shift_ns"] > 0, last
@@ -77,7 +82,7 @@ with h5py.File("run.h5", "r") as file:
 PY
 
 # It hangs, longer than the timeout, and goes on: a connected sender is waited for. Its END is followed.
-configure 1.5
+configure 4
 send 4 --end
 sender=$!
 start_receiver
@@ -94,19 +99,19 @@ wait "$receiver"
 import json
 statuses = [m for m in map(json.loads, open("run.jsonl")) if m["topic"] == "status"]
 states = [s["sources"][0]["state"] for s in statuses]
-changes = [b for a, b in zip([None] + states, states) if a != b]
-assert changes == ["live", "stalled", "lost", "live", "ended"], changes
+left = iter(states)
+assert all(state in left for state in ("live", "stalled", "lost", "live", "ended")), states
 last = statuses[-1]["sources"][0]
 assert last["gaps"] == last["late"] == last["leaps"] == last["epochs"] == 0, last
 assert last["spikes"] == statuses[-1]["spikes"] > 300, last
 PY
 
 # It stays and says no more: only a duration ends the run, by wall clock.
-configure 1
+configure 4
 send 1 --stay
 sender=$!
 start_receiver
-"$SYNFIRE" run run.yaml --quiet --duration 5 2>err
+"$SYNFIRE" run run.yaml --quiet --duration 9 2>err
 wait "$receiver"
 kill -KILL "$sender"
 grep -q "its sender is still connected and is waited for" err
@@ -119,8 +124,8 @@ PY
 # One of two dies: the other's stream goes on to its end, and the dead one is not waited for.
 cat >run.yaml <<YAML
 sources:
-- {type: zmq, endpoint: "$endpoint", timeout_s: 1}
-- {type: zmq, endpoint: "tcp://127.0.0.1:$other_port", timeout_s: 1}
+- {type: zmq, endpoint: "$endpoint", timeout_s: 4}
+- {type: zmq, endpoint: "tcp://127.0.0.1:$other_port", timeout_s: 4}
 window: {length_s: 1, hop_s: 0.5}
 mine: {every: 0}
 graph: {enabled: false}

@@ -382,6 +382,25 @@ static void every_fault_is_counted_by_its_cause(void **state)
     close_bench(&it);
 }
 
+static void a_foreign_message_repeats_nothing(void **state)
+{
+    (void)state;
+    bench it;
+    open_bench(&it);
+    put_spike(&it, 10, 1);
+    sf_batch batch = next_batch(&it);
+    assert_true(batch.spike_count == 1 && batch.heard);
+    const sf_part parts[] = {{"EVENT", 6}, {"{}", 2}};
+    assert_int_equal(sf_publisher_send(&it.publisher, parts, 2, NULL), SF_SENT);
+    int result = SF_READ_NOTHING;
+    for (int i = 0; i < 200 && result == SF_READ_NOTHING; i++)
+        result = it.source->kind->read(it.source, &batch, 100, NULL);
+    assert_int_equal(result, SF_READ_BATCH);
+    assert_true(batch.malformed == 1 && batch.spike_count == 0 && batch.marker_count == 0 && !batch.heard);
+    assert_true(it.source->kind->connected(it.source));
+    close_bench(&it);
+}
+
 static void a_restart_is_a_new_run_and_no_gap(void **state)
 {
     (void)state;
@@ -617,6 +636,7 @@ int main(void)
         cmocka_unit_test(a_sender_waits_for_a_slow_receiver),
         cmocka_unit_test(gaps_are_counted),
         cmocka_unit_test(every_fault_is_counted_by_its_cause),
+        cmocka_unit_test(a_foreign_message_repeats_nothing),
         cmocka_unit_test(a_restart_is_a_new_run_and_no_gap),
         cmocka_unit_test(only_streams_of_this_version_are_opened),
         cmocka_unit_test(a_wait_can_be_stopped),
