@@ -84,6 +84,10 @@ void app_warn(const app_call *call, const char *format, ...) __attribute__((form
 /** Main thread: prints what waits in the log to stderr: errors always, the rest as app_warn does. */
 void app_print_log(const app_call *call);
 
+/** Writes the text, escaped as core/text.h says: the one way to a terminal. False where `out` cannot take it
+ * (errno) or the text failed. */
+bool app_write(FILE *out, sf_text *text);
+
 /** Prints the text and a newline to stdout and frees it; SF_IO where stdout cannot take it, SF_NO_MEMORY if
  * it failed. */
 int app_print(sf_text *text, sf_error *error);

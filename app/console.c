@@ -203,6 +203,7 @@ static void draw(app_console *console, const sf_message *episodes, const sf_mess
 {
     sf_text text = {0};
     describe(console, episodes, status, &text);
+    sf_text_make_visible(&text, false); /* a line break in a name is none */
     if (console->redraw) {
         sf_text_append(&text, "\n\n", 2);
         add_top_episodes(console, &episodes->episodes, &text);
@@ -214,9 +215,7 @@ static void draw(app_console *console, const sf_message *episodes, const sf_mess
     } else {
         sf_text_printf(&text, "  %zu episodes tracked\n", episodes->episodes.count);
     }
-    if (!text.failed)
-        fwrite(text.data, 1, text.length, console->out);
-    fflush(console->out);
+    app_write(console->out, &text);
     sf_text_free(&text);
 }
 

@@ -112,16 +112,24 @@ static void write_json(sf_text *out, const sf_recording *recording, const sf_ove
 
 /* ---- text ---- */
 
-/* Strings of a file may hold anything; a terminal gets no control characters. */
+/* Strings of a file may hold anything: line breaks become spaces, and what is long is cut as it is shown. */
 static void print_safely(sf_text *out, const char *text, size_t most)
 {
-    size_t length = strlen(text);
-    while (most < length && most > 0 && (text[most] & 0xc0) == 0x80)
+    sf_text shown = {0};
+    sf_text_append(&shown, text, strlen(text));
+    for (size_t i = 0; !shown.failed && i < shown.length; i++)
+        if (strchr("\n\r\t", shown.data[i]) != NULL && shown.data[i] != '\0')
+            shown.data[i] = ' ';
+    sf_text_make_visible(&shown, false);
+    size_t length = shown.length;
+    while (most < length && most > 0 && (shown.data[most] & 0xc0) == 0x80)
         most--; /* not inside a character */
-    for (size_t i = 0; i < length && i < most; i++)
-        sf_text_printf(out, "%c", (unsigned char)text[i] < 0x20 || text[i] == 0x7f ? ' ' : text[i]);
+    if (!shown.failed)
+        sf_text_append(out, shown.data, length < most ? length : most);
     if (length > most)
-        sf_text_printf(out, "...");
+        sf_text_append(out, "...", 3);
+    out->failed = out->failed || shown.failed;
+    sf_text_free(&shown);
 }
 
 static void print_duration(sf_text *out, int64_t ns)

@@ -327,7 +327,7 @@ static int report(const app_call *call, const matching *m, sf_error *error)
     bool explain = app_has(call, "explain");
     if (call->json && explain) {
         print_explanation(&text, m);
-        fputs(text.data != NULL ? text.data : "", stderr);
+        app_write(stderr, &text);
         sf_text_clear(&text);
     }
     if (call->json)

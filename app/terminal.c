@@ -56,24 +56,47 @@ static void clear_bar(void)
     bar.drawn = false;
 }
 
+bool app_write(FILE *out, sf_text *text)
+{
+    clear_bar();
+    sf_text_make_visible(text, true);
+    return !text->failed && fwrite(text->data, 1, text->length, out) == text->length && fflush(out) == 0;
+}
+
+/* A line of the command on stderr. */
+static void say(const app_call *call, const char *format, va_list arguments)
+{
+    sf_text line = {0}, sentence = {0};
+    sf_text_vprintf(&sentence, format, arguments);
+    sf_text_make_visible(&sentence, false);
+    sf_text_printf(&line, "synfire: %s: %s\n", call->command->name, sentence.failed ? "" : sentence.data);
+    app_write(stderr, &line);
+    sf_text_free(&sentence);
+    sf_text_free(&line);
+}
+
 void app_warn(const app_call *call, const char *format, ...)
 {
-    if (call->quiet)
-        return;
-    clear_bar();
-    fprintf(stderr, "synfire: %s: ", call->command->name);
     va_list arguments;
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    if (!call->quiet)
+        say(call, format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
+}
+
+__attribute__((format(printf, 2, 3))) static void report(const app_call *call, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say(call, format, arguments);
+    va_end(arguments);
 }
 
 static void print_line(void *user, sf_log_level level, const char *line)
 {
     const app_call *call = user;
     if (level == SF_LOG_ERROR)
-        fprintf(stderr, "synfire: %s: %s\n", call->command->name, line);
+        report(call, "%s", line);
     else
         app_warn(call, "%s", line);
 }
@@ -89,11 +112,8 @@ void app_print_log(const app_call *call)
 
 int app_print(sf_text *text, sf_error *error)
 {
-    clear_bar();
     sf_text_append(text, "\n", 1);
-    bool failed = text->failed;
-    bool written =
-        !failed && fwrite(text->data, 1, text->length, stdout) == text->length && fflush(stdout) == 0;
+    bool written = app_write(stdout, text), failed = text->failed;
     int reason = errno;
     sf_text_free(text);
     if (failed)
@@ -158,15 +178,13 @@ void app_table_cell(app_table *table, const char *format, ...)
     va_start(arguments, format);
     sf_text_vprintf(&cell, format, arguments);
     va_end(arguments);
+    sf_text_make_visible(&cell, false); /* before its width is measured */
     void *cells = table->cells;
     if (cell.failed || sf_reserve(&cells, &table->capacity, table->count + 1, sizeof *table->cells) != 0) {
         table->failed = true;
         sf_text_free(&cell);
         return;
     }
-    for (char *c = cell.data; *c != '\0'; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = '?'; /* a name from a file must not command the terminal */
     table->cells = cells;
     table->cells[table->count++] = cell.data;
 }

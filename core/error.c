@@ -1,28 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/error.h"
 
-#include <stdio.h>
-
-/* A message is one line, and no bytes from a file may move a terminal's cursor. */
-static void keep_printable(char *text)
-{
-    for (; *text != '\0'; text++)
-        if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            *text = '?';
-}
+#include "core/text.h"
 
 int sf_fail(sf_error *error, sf_status code, const char *place, const char *format, ...)
 {
     if (error == NULL)
         return code;
     error->code = code;
-    snprintf(error->place, sizeof error->place, "%s", place != NULL ? place : "");
+    sf_visible_printf(error->place, sizeof error->place, "%s", place != NULL ? place : "");
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(error->text, sizeof error->text, format, arguments);
+    sf_visible_vprintf(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
-    keep_printable(error->place);
-    keep_printable(error->text);
     return code;
 }
 

@@ -8,7 +8,8 @@
 
 /**
  * Records a failure and returns its code, so that `return sf_fail(error, SF_DATA, path, "...")` reads as one
- * step. place and error may be NULL. The text is one sentence without a final full stop.
+ * step. place and error may be NULL. The text is one sentence without a final full stop, and as
+ * it may be shown to a person (core/text.h).
  */
 int sf_fail(sf_error *error, sf_status code, const char *place, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

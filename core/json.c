@@ -22,8 +22,8 @@ static void quote(sf_text *out, const char *value)
             length = 1;
         } else if (*s == '"' || *s == '\\') {
             sf_text_printf(out, "\\%c", *s);
-        } else if ((unsigned char)*s < 0x20) {
-            sf_text_printf(out, "\\u%04x", *s);
+        } else if (sf_utf8_is_hidden(sf_utf8_code(s, length))) { /* all of them are in the first plane */
+            sf_text_printf(out, "\\u%04x", sf_utf8_code(s, length));
         } else {
             sf_text_append(out, s, length);
         }

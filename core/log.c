@@ -3,11 +3,12 @@
  * (D. Vyukov's bounded MPMC queue, reduced to one consumer). */
 #include "core/log.h"
 
+#include "core/text.h"
+
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 
 #define SLOTS 256u
 #define LINE_SIZE 240
@@ -59,7 +60,7 @@ void sf_log(sf_log_level level, const char *format, ...)
     }
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(slot->line, sizeof slot->line, format, arguments);
+    sf_visible_vprintf(slot->line, sizeof slot->line, format, arguments);
     va_end(arguments);
     slot->level = level;
     atomic_store_explicit(&slot->turn, position + 1 - position % SLOTS, memory_order_release);

@@ -17,7 +17,8 @@ typedef enum sf_log_level {
 
 void sf_log_set_level(sf_log_level most);
 
-/** Real-time safe as far as vsnprintf of integers and strings is. Cut at 240 bytes. */
+/** Real-time safe as far as vsnprintf of integers and strings is. Cut at 240 bytes, escaped as core/text.h
+ * says. */
 void sf_log(sf_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** Main thread: hands each waiting line to `print`; returns how many were lost since the last call. */

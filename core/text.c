@@ -106,6 +106,107 @@ size_t sf_utf8_length(const char *text)
     return 0;
 }
 
+/* ---- what a person reads ---- */
+
+uint32_t sf_utf8_code(const char *sequence, size_t length)
+{
+    uint32_t code = (unsigned char)sequence[0] & (length == 1 ? 0x7fu : 0xffu >> (length + 1));
+    for (size_t i = 1; i < length; i++)
+        code = code << 6 | ((unsigned char)sequence[i] & 0x3f);
+    return code;
+}
+
+bool sf_utf8_is_hidden(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e ||
+           code == 0x200f || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
+enum { PIECE = 8 };
+
+/* The next character of `text`, which ends in NUL, as it may be shown: how many bytes of it that is. */
+static size_t take_piece(const char *text, bool lines, char piece[PIECE])
+{
+    size_t length = sf_utf8_length(text);
+    if (length == 0)
+        snprintf(piece, PIECE, "\\x%02x", (unsigned char)*text);
+    else if (!sf_utf8_is_hidden(sf_utf8_code(text, length)) || (lines && *text == '\n'))
+        snprintf(piece, PIECE, "%.*s", (int)length, text);
+    else
+        snprintf(piece, PIECE, length == 1 ? "\\x%02x" : "\\u%04x", sf_utf8_code(text, length));
+    return length > 0 ? length : 1;
+}
+
+/* Cuts the beginning of a character that a full buffer left at its end. */
+static void drop_part(char *text)
+{
+    size_t length = strlen(text), from = length;
+    while (from > 0 && length - from < 3 && ((unsigned char)text[from - 1] & 0xc0) == 0x80)
+        from--;
+    if (from > 0 && ((unsigned char)text[from - 1] & 0xc0) == 0xc0 && sf_utf8_length(text + from - 1) == 0)
+        text[from - 1] = '\0';
+}
+
+void sf_visible_vprintf(char *to, size_t size, const char *format, va_list arguments)
+{
+    char plain[1024], piece[PIECE];
+    size_t most = size < sizeof plain ? size : sizeof plain, used = 0;
+    int wanted = vsnprintf(plain, most, format, arguments);
+    if (wanted < 0)
+        plain[0] = '\0';
+    if (wanted >= (int)most)
+        drop_part(plain);
+    for (const char *s = plain; *s != '\0';) {
+        s += take_piece(s, false, piece);
+        size_t length = strlen(piece);
+        if (length >= size - used)
+            break;
+        memcpy(to + used, piece, length);
+        used += length;
+    }
+    to[used] = '\0';
+}
+
+void sf_visible_printf(char *to, size_t size, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    sf_visible_vprintf(to, size, format, arguments);
+    va_end(arguments);
+}
+
+/* How many bytes at the beginning need no escape. */
+static size_t plain_length(const sf_text *text, bool lines)
+{
+    char piece[PIECE];
+    size_t at = 0;
+    while (at < text->length) {
+        const char *s = text->data + at;
+        bool ordinary = (*s >= ' ' && *s < 0x7f) || (lines && *s == '\n');
+        size_t taken = ordinary ? 1 : take_piece(s, lines, piece);
+        if (!ordinary && memcmp(piece, s, taken) != 0)
+            break;
+        at += taken;
+    }
+    return at;
+}
+
+void sf_text_make_visible(sf_text *text, bool lines)
+{
+    sf_text visible = {0};
+    char piece[PIECE];
+    size_t at = text->failed ? 0 : plain_length(text, lines);
+    if (text->failed || at == text->length)
+        return;
+    sf_text_append(&visible, text->data, at);
+    while (at < text->length) {
+        at += take_piece(text->data + at, lines, piece);
+        sf_text_append(&visible, piece, strlen(piece));
+    }
+    sf_text_free(text);
+    *text = visible;
+}
+
 size_t sf_utf8_mark(const char *text, size_t size)
 {
     return size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;

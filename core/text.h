@@ -28,6 +28,25 @@ void sf_text_free(sf_text *text);
 /** Length of the valid UTF-8 sequence that text begins with, or 0. */
 size_t sf_utf8_length(const char *text);
 
+/**
+ * What comes from outside (names, files, frames, arguments) may hold bytes that command a terminal, turn text
+ * round or are no text. Whatever a person reads passes through here, at the few places through which text
+ * reaches a terminal or a log: sf_fail, sf_log, app_write. A control character (C0, DEL, C1), a mark of
+ * direction, a separator of lines and a byte that is no UTF-8 become \\x1b or \\u202e; all else stays.
+ */
+
+/** As snprintf, escaped; cut at a whole character. */
+void sf_visible_printf(char *to, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void sf_visible_vprintf(char *to, size_t size, const char *format, va_list arguments)
+    __attribute__((format(printf, 3, 0)));
+
+/** Escapes a text in place; lines (\\n) stay as they are where `lines`. */
+void sf_text_make_visible(sf_text *text, bool lines);
+
+/** The code point of a valid UTF-8 sequence, and whether it is one to escape. */
+uint32_t sf_utf8_code(const char *sequence, size_t length);
+bool sf_utf8_is_hidden(uint32_t code);
+
 /** Length of the byte order mark that text begins with, as some programs put it before UTF-8, or 0. */
 size_t sf_utf8_mark(const char *text, size_t size);
 

@@ -77,10 +77,7 @@ char *sf_lines_field(char **rest)
 int sf_lines_refuse(const sf_lines *lines, const char *expected, const char *found, sf_error *error)
 {
     char shown[41];
-    size_t i = 0;
-    for (; i < sizeof shown - 1 && found[i] != '\0'; i++)
-        shown[i] = iscntrl((unsigned char)found[i]) ? '?' : found[i];
-    shown[i] = '\0';
+    sf_visible_printf(shown, sizeof shown, "%s", found);
     return sf_fail(error, SF_DATA, lines->path, "line %zu: expected %s, found '%s'", lines->number, expected,
                    shown);
 }

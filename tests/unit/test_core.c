@@ -295,10 +295,113 @@ static void sizes_in_bytes_are_read_whole(void **state)
     }
 }
 
+/* ---- what a person reads ---- */
+
+static size_t encode(uint32_t code, char *to)
+{
+    if (code < 0x80)
+        return (size_t)sprintf(to, "%c", (int)code);
+    if (code < 0x800)
+        return (size_t)sprintf(to, "%c%c", (int)(0xc0 | code >> 6), (int)(0x80 | (code & 0x3f)));
+    if (code < 0x10000)
+        return (size_t)sprintf(to, "%c%c%c", (int)(0xe0 | code >> 12), (int)(0x80 | (code >> 6 & 0x3f)),
+                               (int)(0x80 | (code & 0x3f)));
+    return (size_t)sprintf(to, "%c%c%c%c", (int)(0xf0 | code >> 18), (int)(0x80 | (code >> 12 & 0x3f)),
+                           (int)(0x80 | (code >> 6 & 0x3f)), (int)(0x80 | (code & 0x3f)));
+}
+
+/* Every character there is, in a sentence, in a log line, in a growing text and in JSON: shown as it is, or
+ * escaped where it would command a terminal, turn text round or break a line. */
+static void every_character_is_shown_or_escaped(void **state)
+{
+    (void)state;
+    static const uint32_t ranges[][2] = {{0x00, 0x1f},     {0x7f, 0x9f},     {0x61c, 0x61c},
+                                         {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069},
+                                         {0xd800, 0xdfff}};
+    for (uint32_t code = 0; code <= 0x10ffff; code++) {
+        char raw[8], expected[16], whole[32];
+        size_t length = encode(code, raw);
+        bool hidden = false, surrogate = code >= 0xd800 && code < 0xe000;
+        for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+            hidden = hidden || (code >= ranges[i][0] && code <= ranges[i][1]);
+        if (!hidden)
+            snprintf(expected, sizeof expected, "%.*s", (int)length, raw);
+        else if (surrogate) /* no UTF-8: byte by byte */
+            snprintf(expected, sizeof expected, "\\x%02x\\x%02x\\x%02x", raw[0] & 0xff, raw[1] & 0xff,
+                     raw[2] & 0xff);
+        else
+            snprintf(expected, sizeof expected, code < 0x80 ? "\\x%02x" : "\\u%04x", code);
+        sf_text text = {0};
+        sf_text_append(&text, raw, length);
+        sf_text_make_visible(&text, false);
+        assert_string_equal(text.data, expected);
+        sf_text_free(&text);
+        if (code == 0)
+            continue; /* the end of a text elsewhere */
+        sf_visible_printf(whole, sizeof whole, "<%s>", raw);
+        assert_memory_equal(whole + 1, expected, strlen(expected));
+        sf_json json = sf_json_start(&text);
+        sf_json_string(&json, NULL, raw);
+        for (const char *s = text.data; *s != '\0'; s += sf_utf8_length(s))
+            assert_false(sf_utf8_is_hidden(sf_utf8_code(s, sf_utf8_length(s))));
+        sf_text_free(&text);
+    }
+    sf_text lines = {0};
+    sf_text_printf(&lines, "a\n\tb\x1b[2J");
+    sf_text_make_visible(&lines, true);
+    assert_string_equal(lines.data, "a\n\\x09b\\x1b[2J");
+    sf_text_free(&lines);
+}
+
+/* Bytes that are no UTF-8: a lone continuation, an overlong slash, a beginning, Latin-1. */
+static void broken_characters_are_escaped_and_none_is_cut(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *raw, *shown;
+    } cases[] = {{"\x80", "\\x80"},
+                 {"\xc0\xaf", "\\xc0\\xaf"},
+                 {"\xe2\x80", "\\xe2\\x80"},
+                 {"m\xfc"
+                  "de",
+                  "m\\xfc"
+                  "de"},
+                 {"\xf5\x80\x80\x80", "\\xf5\\x80\\x80\\x80"},
+                 {"\xc3\xbc \xc2\xb5V \xe6\x97\xa5", "\xc3\xbc \xc2\xb5V \xe6\x97\xa5"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sf_error error;
+        sf_fail(&error, SF_DATA, cases[i].raw, "found '%s'", cases[i].raw);
+        char expected[64];
+        snprintf(expected, sizeof expected, "found '%s'", cases[i].shown);
+        assert_string_equal(error.text, expected);
+        assert_string_equal(error.place, cases[i].shown);
+    }
+    /* A sentence that is too long ends with a whole character or a whole escape, at every length. */
+    for (int shift = 0; shift < 8; shift++) {
+        static const char *const fillers[] = {"\xc3\xbc", "\xe6\x97\xa5", "\xf0\x9f\xa7\xa0", "\x1b", "\xff"};
+        for (size_t f = 0; f < sizeof fillers / sizeof fillers[0]; f++) {
+            sf_error error;
+            sf_text text = {0};
+            for (int i = 0; i < 1000; i++)
+                sf_text_printf(&text, "%s", fillers[f]);
+            sf_fail(&error, SF_DATA, NULL, "%.*s%s", shift, "12345678", text.data);
+            size_t length = strlen(error.text);
+            assert_true(length > sizeof error.text - 10 && length < sizeof error.text);
+            for (const char *s = error.text; *s != '\0'; s += sf_utf8_length(s))
+                assert_true(sf_utf8_length(s) > 0);
+            if (f >= 3)
+                assert_int_equal((length - (size_t)shift) % 4, 0);
+            sf_text_free(&text);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_in_bytes_are_read_whole),
+        cmocka_unit_test(every_character_is_shown_or_escaped),
+        cmocka_unit_test(broken_characters_are_escaped_and_none_is_cut),
         cmocka_unit_test(numbers_parse_exactly),
         cmocka_unit_test(units_are_found_by_name_and_index),
         cmocka_unit_test(units_of_one_electrode_are_known),
