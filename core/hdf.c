@@ -283,16 +283,27 @@ static hsize_t times(hsize_t bytes, hsize_t factor)
     return bytes < SIZE_MAX / factor ? bytes * factor : SIZE_MAX;
 }
 
+/* The most bytes that what is read of a file may take in memory. */
+static hsize_t most_of_file(hid_t object)
+{
+    hsize_t file_bytes = 0;
+    hid_t file = H5Iget_file_id(object);
+    H5Fget_filesize(file, &file_bytes);
+    sf_hdf_close(file);
+    return times(file_bytes, MOST_OF_FILE);
+}
+
 /* The most bytes that the values of a dataset may take in memory. */
 static hsize_t most_bytes(hid_t dataset)
 {
-    hsize_t file_bytes = 0, stored = times(H5Dget_storage_size(dataset), MOST_COMPRESSION);
-    hid_t file = H5Iget_file_id(dataset);
-    H5Fget_filesize(file, &file_bytes);
-    sf_hdf_close(file);
-    hsize_t most = times(file_bytes, MOST_OF_FILE);
+    hsize_t most = most_of_file(dataset), stored = times(H5Dget_storage_size(dataset), MOST_COMPRESSION);
     most = most < stored ? most : stored;
     return most > ALWAYS_TAKEN ? most : ALWAYS_TAKEN;
+}
+
+bool sf_hdf_fits(hid_t object, uint64_t bytes)
+{
+    return bytes <= ALWAYS_TAKEN || bytes <= most_of_file(object);
 }
 
 /* Bytes of a chunk, which are taken at once for a single value of it; 0 without chunks. */

@@ -67,6 +67,12 @@ bool sf_hdf_dataset_text(hid_t at, const char *path, sf_text *text);
  */
 int sf_hdf_length(hid_t at, const char *path, const char *place, size_t *length, sf_error *error);
 
+/**
+ * True where values of so many bytes in memory are in proportion to the file that holds the object. For what
+ * is put together from several datasets, of which each alone may fit.
+ */
+bool sf_hdf_fits(hid_t object, uint64_t bytes);
+
 /** Rank of a dataset and its first two sizes (1 beyond its rank), or -1 where there is none. */
 int sf_hdf_shape(hid_t at, const char *path, size_t size[2]);
 

@@ -271,6 +271,10 @@ static int read_column(void *context, hid_t group, const char *name)
     if (status == SF_OK && rows != r->columns->rows)
         return sf_fail(r->error, SF_DATA, r->path, "the column '%s' has %zu rows, expected %zu", name, rows,
                        r->columns->rows);
+    if (status == SF_OK && !sf_hdf_fits(group, (uint64_t)(r->columns->count + 1) * rows * sizeof(double)))
+        return sf_fail(r->error, SF_DATA, r->path,
+                       "up to the column '%s' there are %zu columns of %zu rows, more than the file can hold",
+                       name, r->columns->count + 1, rows);
     if (status == SF_OK)
         status = sf_columns_add(r->columns, name, &index, r->error);
     if (status != SF_OK)

@@ -10,11 +10,6 @@
 
 /* ---- what the known layouts are told by ---- */
 
-static bool is_nwb_1(hid_t file)
-{
-    return sf_hdf_is_dataset(file, "/nwb_version");
-}
-
 static bool is_mcs(hid_t file)
 {
     return sf_hdf_attribute_begins(file, "McsHdf5ProtocolType", "RawData") ||
@@ -83,7 +78,6 @@ static const struct {
     const char *what;
     const char *spikes; /* a dataset without which it holds none; NULL: it may hold some, "": it never does */
 } layouts[] = {
-    {is_nwb_1, "an NWB 1 file", NULL},
     {is_mcs, "a Multi Channel Systems DataManager file", NULL},
     {is_mcs_cmos, "a Multi Channel Systems CMOS-MEA file", NULL},
     {is_maxwell, "a MaxWell recording", NULL},

@@ -2,7 +2,7 @@
 /* Neurodata Without Borders 2: spike times of the Units table, and intervals as markers. Ragged columns are a
  * flat array and the exclusive end of each row in it, of any integer width. https://nwb-schema.readthedocs.io
  */
-#include "replay/reader.h"
+#include "replay/nwb_parts.h"
 
 #include "core/error.h"
 #include "core/hdf.h"
@@ -23,42 +23,19 @@ static bool recognises(hid_t file)
 
 /* ---- which table ---- */
 
-#define MOST_TABLES 32
-
 typedef struct table_list {
     hid_t file;
-    const char *module;
-    size_t count;
-    char names[MOST_TABLES][600]; /* paths without the first slash; also what --stream takes */
+    sf_nwb_tables tables;
 } table_list;
 
-static void add_if_units(table_list *list, const char *name)
+static int add_if_units(void *context, const char *name)
 {
+    table_list *list = context;
     hid_t group = sf_hdf_open(list->file, name);
-    if (group >= 0 && H5Iget_type(group) == H5I_GROUP && sf_hdf_is_dataset(group, "spike_times") &&
-        list->count < MOST_TABLES)
-        snprintf(list->names[list->count++], sizeof list->names[0], "%s", name);
+    size_t size[2];
+    if (group >= 0 && H5Iget_type(group) == H5I_GROUP && sf_hdf_is_dataset(group, "spike_times"))
+        sf_nwb_tables_add(&list->tables, name, sf_hdf_shape(group, "spike_times", size) == 1 ? size[0] : 0);
     sf_hdf_close(group);
-}
-
-static int visit_table(void *context, hid_t group, const char *name)
-{
-    (void)group;
-    table_list *list = context;
-    char path[600];
-    snprintf(path, sizeof path, "processing/%s/%s", list->module, name);
-    add_if_units(list, path);
-    return 0;
-}
-
-static int visit_module(void *context, hid_t group, const char *name)
-{
-    table_list *list = context;
-    hid_t module = sf_hdf_open(group, name);
-    list->module = name;
-    if (module >= 0 && H5Iget_type(module) == H5I_GROUP)
-        sf_hdf_each_member(module, visit_table, list);
-    sf_hdf_close(module);
     return 0;
 }
 
@@ -87,29 +64,6 @@ static int refuse_without_units(const sf_input *input, sf_error *error)
         "/processing, and for SpikeEventSeries in /acquisition");
 }
 
-static int refuse_choice(const table_list *list, const sf_input *input, sf_error *error)
-{
-    sf_text names = {0};
-    for (size_t i = 0; i < list->count; i++) {
-        char path[700];
-        size_t size[2];
-        snprintf(path, sizeof path, "%s/spike_times", list->names[i]);
-        size_t spikes = sf_hdf_shape(input->file, path, size) == 1 ? size[0] : 0;
-        sf_text_printf(&names, "%s%s (%zu spikes)", i > 0 ? ", " : "", list->names[i], spikes);
-    }
-    int status;
-    if (names.failed)
-        status = sf_fail_memory(error);
-    else if (input->stream != NULL)
-        status = sf_fail(error, SF_USAGE, input->path, "there is no Units table '%s'; there is %s",
-                         input->stream, names.data);
-    else
-        status = sf_fail(error, SF_USAGE, input->path,
-                         "there are %zu Units tables; choose one with --stream: %s", list->count, names.data);
-    sf_text_free(&names);
-    return status;
-}
-
 /* Opens the one Units table, or the one that --stream names. */
 static int open_table(hid_t *table, const sf_input *input, sf_error *error)
 {
@@ -119,20 +73,13 @@ static int open_table(hid_t *table, const sf_input *input, sf_error *error)
         return sf_fail_memory(error);
     list->file = input->file;
     add_if_units(list, "units");
-    hid_t modules = sf_hdf_open(input->file, "/processing");
-    if (modules >= 0 && H5Iget_type(modules) == H5I_GROUP)
-        sf_hdf_each_member(modules, visit_module, list);
-    sf_hdf_close(modules);
-    size_t chosen = 0;
-    while (input->stream != NULL && chosen < list->count && strcmp(list->names[chosen], input->stream) != 0)
-        chosen++;
-    int status = SF_OK;
-    if (list->count == 0)
-        status = refuse_without_units(input, error);
-    else if (chosen == list->count || (input->stream == NULL && list->count > 1))
-        status = refuse_choice(list, input, error);
-    else
-        *table = sf_hdf_open(input->file, list->names[chosen]);
+    sf_nwb_each_processed(input->file, add_if_units, list);
+    size_t chosen;
+    int status = list->tables.count == 0
+                     ? refuse_without_units(input, error)
+                     : sf_nwb_tables_choose(&list->tables, "Units table", input, &chosen, error);
+    if (status == SF_OK)
+        *table = sf_hdf_open(input->file, list->tables.names[chosen]);
     sf_free(list);
     return status;
 }
@@ -437,31 +384,9 @@ static int read_observed(sf_recording *recording, hid_t table, const char *path,
 /* ---- intervals: tables of epochs, trials and the like become markers ---- */
 
 typedef struct interval_tables {
-    sf_recording *recording;
-    const char *path;
-    size_t capacity; /* of the recording's markers */
+    sf_nwb_markers to;
     int status;
-    sf_error *error;
 } interval_tables;
-
-/* Rows may lack a stop. */
-static int add_marker(interval_tables *to, double seconds, const char *label, const char *suffix)
-{
-    sf_recording *recording = to->recording;
-    void *markers = recording->markers;
-    if (isnan(seconds))
-        return SF_OK;
-    if (!sf_seconds_fit(seconds))
-        return sf_fail(to->error, SF_DATA, to->path, "damaged: the interval %s is at %g s", label, seconds);
-    if (sf_reserve(&markers, &to->capacity, recording->marker_count + 1, sizeof *recording->markers) != 0)
-        return sf_fail_memory(to->error);
-    recording->markers = markers;
-    sf_marker *marker = &recording->markers[recording->marker_count++];
-    *marker = (sf_marker){.time_ns = sf_seconds_to_ns(seconds), .kind = SF_MARKER_TEXT};
-    int room = (int)(sizeof marker->text - 1 - strlen(suffix));
-    snprintf(marker->text, sizeof marker->text, "%.*s%s", room, label, suffix);
-    return SF_OK;
-}
 
 /* What names the rows of a table: their tags, with commas, else the table. */
 typedef struct interval_tags {
@@ -485,18 +410,7 @@ static int read_tags(interval_tags *tags, hid_t table, size_t rows, const char *
     return status;
 }
 
-static void name_row(char label[SF_MARKER_TEXT_SIZE], const interval_tags *tags, size_t row,
-                     const char *table)
-{
-    size_t length = 0, begin = row > 0 && tags->ends != NULL ? tags->ends[row - 1] : 0;
-    size_t end = tags->ends != NULL ? tags->ends[row] : 0;
-    snprintf(label, SF_MARKER_TEXT_SIZE, "%s", begin < end ? "" : table);
-    for (size_t i = begin; i < end && length < SF_MARKER_TEXT_SIZE; i++)
-        length += (size_t)snprintf(label + length, SF_MARKER_TEXT_SIZE - length, "%s%s", i > begin ? "," : "",
-                                   tags->texts[i]);
-}
-
-static int read_intervals(interval_tables *to, hid_t table, const char *name)
+static int read_intervals(sf_nwb_markers *to, hid_t table, const char *name)
 {
     void *starts = NULL, *stops = NULL;
     size_t rows, stop_rows;
@@ -513,10 +427,10 @@ static int read_intervals(interval_tables *to, hid_t table, const char *name)
         status = read_tags(&tags, table, rows, to->path, to->error);
     for (size_t i = 0; status == SF_OK && i < rows; i++) {
         char label[SF_MARKER_TEXT_SIZE];
-        name_row(label, &tags, i, name);
-        status = add_marker(to, ((double *)starts)[i], label, "");
-        if (status == SF_OK)
-            status = add_marker(to, ((double *)stops)[i], label, " end");
+        size_t begin = i > 0 && tags.ends != NULL ? tags.ends[i - 1] : 0;
+        size_t end = tags.ends != NULL ? tags.ends[i] : 0;
+        sf_nwb_name_interval(label, end > begin ? tags.texts + begin : NULL, end - begin, name);
+        status = sf_nwb_add_interval(to, ((double *)starts)[i], ((double *)stops)[i], label);
     }
     sf_hdf_free_strings(tags.texts, tags.texts != NULL ? tags.count : 0);
     sf_free(tags.ends);
@@ -527,47 +441,30 @@ static int read_intervals(interval_tables *to, hid_t table, const char *name)
 
 static int visit_intervals(void *context, hid_t group, const char *name)
 {
-    interval_tables *to = context;
+    interval_tables *all = context;
     hid_t table = sf_hdf_open(group, name);
     if (table >= 0 && H5Iget_type(table) == H5I_GROUP && sf_hdf_is_dataset(table, "start_time") &&
         sf_hdf_is_dataset(table, "stop_time"))
-        to->status = read_intervals(to, table, name);
+        all->status = read_intervals(&all->to, table, name);
     sf_hdf_close(table);
-    return to->status != SF_OK;
+    return all->status != SF_OK;
 }
 
 static int read_markers(sf_recording *recording, const sf_input *input, sf_error *error)
 {
-    interval_tables to = {.recording = recording, .path = input->path, .error = error};
+    interval_tables all = {.to = {.recording = recording, .path = input->path, .error = error}};
     hid_t intervals = sf_hdf_open(input->file, "/intervals");
     if (intervals >= 0 && H5Iget_type(intervals) == H5I_GROUP)
-        sf_hdf_each_member(intervals, visit_intervals, &to);
+        sf_hdf_each_member(intervals, visit_intervals, &all);
     sf_hdf_close(intervals);
-    return to.status;
+    return all.status;
 }
 
 /* ---- the whole ---- */
 
 static int read_metadata(sf_recording *recording, hid_t table, const sf_input *input, sf_error *error)
 {
-    static const char *const entries[][2] = {
-        {"/general/subject/subject_id", "subject"},
-        {"/general/subject/species", "species"},
-        {"/general/subject/strain", "strain"},
-        {"/general/subject/genotype", "genotype"},
-        {"/general/subject/sex", "sex"},
-        {"/general/subject/age", "age"},
-        {"/general/session_id", "session"},
-        {"/session_start_time", "started"},
-        {"/session_description", "description"},
-        {"/identifier", "identifier"},
-        {"/general/experimenter", "experimenter"},
-        {"/general/lab", "lab"},
-        {"/general/institution", "institution"},
-    };
-    int status = SF_OK;
-    for (size_t i = 0; status == SF_OK && i < sizeof entries / sizeof entries[0]; i++)
-        status = sf_reader_metadata(recording, input->file, entries[i][0], entries[i][1], error);
+    int status = sf_nwb_read_metadata(recording, input->file, error);
     hid_t times = sf_hdf_open(table, "spike_times");
     sf_text resolution = {0};
     if (status == SF_OK && sf_hdf_attribute_text(times, "resolution", &resolution))

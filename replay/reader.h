@@ -32,12 +32,12 @@ typedef struct sf_reader {
     int (*read)(sf_recording *recording, const sf_input *input, sf_error *error);
 } sf_reader;
 
-extern const sf_reader sf_reader_synfire, sf_reader_carmen, sf_reader_nwb, sf_reader_foreign;
+extern const sf_reader sf_reader_synfire, sf_reader_carmen, sf_reader_nwb, sf_reader_nwb_1, sf_reader_foreign;
 
 /** What every refusal for want of spikes says was looked for. */
 #define SF_LOOKED_FOR                                                                                        \
-    "looked for /spikes with /sCount (CARMEN), spike_times in /units or /processing (NWB 2) and the "        \
-    "attribute "                                                                                             \
+    "looked for /spikes with /sCount (CARMEN), spike_times in /units or /processing (NWB 2), times in "      \
+    "/processing/*/UnitTimes (NWB 1) and the attribute "                                                     \
     "synfire (synfire)"
 
 /** What sf_recording_read does once the file is open: finds the layout, reads it, puts spikes in order. */

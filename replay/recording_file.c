@@ -17,10 +17,7 @@
 
 /* In the order of docs/formats.md: the first that recognises a file reads it. */
 static const sf_reader *const readers[] = {
-    &sf_reader_synfire,
-    &sf_reader_carmen,
-    &sf_reader_nwb,
-    &sf_reader_foreign,
+    &sf_reader_synfire, &sf_reader_carmen, &sf_reader_nwb_1, &sf_reader_nwb, &sf_reader_foreign,
 };
 
 int sf_reader_set_format(sf_recording *recording, sf_error *error, const char *format, ...)

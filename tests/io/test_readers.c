@@ -431,6 +431,129 @@ static void damaged_nwb_is_refused(void **state)
     assert_refused(SF_DATA, "NWB 2.0 beta");
 }
 
+/* ---- NWB 1 ---- */
+
+static void nwb_1_is_read(void **state)
+{
+    (void)state;
+    hid_t file = test_hdf_create(path);
+    test_hdf_fill_nwb_1(file);
+    test_hdf_close(file);
+    sf_recording recording = read_good();
+    assert_string_equal(recording.format, "NWB 1.0.6 unit times");
+    assert_int_equal(recording.spike_count, 6);
+    /* What unit_list names comes first, then the others as people count. */
+    static const char *const names[] = {"unit_10", "unit_1", "unit_2"};
+    assert_int_equal(recording.units.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_string_equal(recording.units.items[i].name, names[i]);
+        assert_int_equal(recording.units.items[i].kind, SF_UNIT_SORTED);
+        assert_true(isnan(recording.units.items[i].x_um));
+    }
+    assert_spike(&recording, 0, -500000000, 0);
+    assert_spike(&recording, 1, 1500, 1);
+    assert_spike(&recording, 2, 500000000, 2);
+    assert_spike(&recording, 3, 1250000000, 0);
+    assert_spike(&recording, 4, 2000000000, 2);
+    assert_spike(&recording, 5, 3000000000, 0);
+    assert_int_equal(recording.marker_count, 4);
+    assert_marker(&recording, 0, 500000000, "light,strong");
+    assert_marker(&recording, 1, 2000000000, "light,strong end");
+    assert_marker(&recording, 2, 2000000000, "second"); /* it has no tags */
+    assert_marker(&recording, 3, 3000000000, "second end");
+    assert_string_equal(sf_recording_metadata(&recording, "subject"), "M1");
+    sf_recording_free(&recording);
+
+    /* Without unit_list, and with a unit that never fires. */
+    file = test_hdf_create(path);
+    test_hdf_fill_nwb_1(file);
+    test_hdf_remove(file, "/processing/sorting/UnitTimes/unit_list");
+    hsize_t none = 0;
+    hid_t space = H5Screate_simple(1, &none, NULL);
+    hid_t silent =
+        H5Gcreate2(file, "/processing/sorting/UnitTimes/silent", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    H5Dclose(H5Dcreate2(silent, "times", H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Gclose(silent);
+    H5Sclose(space);
+    test_hdf_close(file);
+    recording = read_good();
+    assert_int_equal(recording.units.count, 4);
+    assert_string_equal(recording.units.items[0].name, "silent");
+    assert_string_equal(recording.units.items[1].name, "unit_1");
+    assert_string_equal(recording.units.items[3].name, "unit_10");
+    assert_int_equal(recording.spike_count, 6);
+    sf_recording_free(&recording);
+}
+
+static void damaged_nwb_1_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *dataset;
+        size_t rows; /* of what takes its place; none: nothing does */
+        double values[3];
+        const char *words;
+    } cases[] = {
+        {"/processing/sorting/UnitTimes/unit_10/times", 0, {0}, "unit_list names 'unit_10', and no group"},
+        {"/processing/sorting/UnitTimes/unit_2/times", 3, {1, NAN, 2}, "unit 'unit_2' (#2) is at nan s"},
+        {"/processing/sorting/UnitTimes/unit_2/times", 2, {1, 1e11}, "at 1e+11 s, which is out of range"},
+        {"/processing/sorting", 0, {0}, "no spike times: this NWB 1 file has no units with them"},
+        {"/epochs/first/stop_time", 2, {1, 2}, "stop_time of the epoch first holds 2 values"},
+        {"/epochs/first/stop_time", 1, {1e300}, "the interval light,strong is at 1e+300 s"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        hid_t file = test_hdf_create(path);
+        test_hdf_fill_nwb_1(file);
+        test_hdf_remove(file, cases[i].dataset);
+        if (cases[i].rows > 0)
+            test_hdf_numbers(file, cases[i].dataset, H5T_IEEE_F64LE, cases[i].rows, 0, cases[i].values);
+        test_hdf_close(file);
+        assert_refused(SF_DATA, cases[i].words);
+    }
+    static const char *const words[] = {"soon"};
+    hid_t file = test_hdf_create(path);
+    test_hdf_fill_nwb_1(file);
+    test_hdf_remove(file, "/processing/sorting/UnitTimes/unit_2/times");
+    test_hdf_strings(file, "/processing/sorting/UnitTimes/unit_2/times", 0, 1, words);
+    test_hdf_close(file);
+    assert_refused(SF_DATA, "unit_2/times does not hold numbers");
+
+    /* Many units that each declare as much as is let through, and store nothing. */
+    file = test_hdf_create(path);
+    test_hdf_fill_nwb_1(file);
+    hsize_t rows = 1 << 20, chunk = 1024;
+    hid_t space = H5Screate_simple(1, &rows, NULL), creation = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(creation, 1, &chunk);
+    for (int i = 0; i < 100; i++) {
+        char name[80];
+        snprintf(name, sizeof name, "/processing/sorting/UnitTimes/hollow_%d", i);
+        hid_t unit = H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        H5Dclose(H5Dcreate2(unit, "times", H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT));
+        H5Gclose(unit);
+    }
+    H5Pclose(creation);
+    H5Sclose(space);
+    test_hdf_close(file);
+    assert_refused(SF_DATA, "more than the file can hold");
+}
+
+static void one_of_several_modules_is_chosen(void **state)
+{
+    (void)state;
+    hid_t file = test_hdf_create(path);
+    test_hdf_fill_nwb_1(file);
+    test_hdf_numbers(file, "/processing/shank_1/UnitTimes/a/times", H5T_IEEE_F64LE, 2, 0, (double[]){1, 2});
+    test_hdf_group(file, "/processing/empty/UnitTimes");
+    test_hdf_close(file);
+    assert_refused(SF_USAGE,
+                   "there are 2 UnitTimes groups; choose one with --stream: "
+                   "processing/shank_1/UnitTimes (2 spikes), processing/sorting/UnitTimes (6 spikes)");
+    sf_recording recording;
+    assert_int_equal(sf_recording_read(&recording, path, "processing/shank_1/UnitTimes", NULL, NULL), SF_OK);
+    assert_int_equal(recording.spike_count, 2);
+    sf_recording_free(&recording);
+}
+
 static void one_of_several_tables_is_chosen(void **state)
 {
     (void)state;
@@ -476,7 +599,6 @@ static void foreign_layouts_are_named(void **state)
         {"/other", "/Well_A1/Raw", NULL, NULL, "no spike times: this is a 3Brain BRW file of raw voltages"},
         {"/other", "/3BData/Raw", NULL, NULL, "raw voltages"},
         {"/channel_groups", NULL, "kwik_version", "2", "Kwik"},
-        {"/other", "/nwb_version", NULL, NULL, "NWB 1"},
     };
     for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
         hid_t file = test_hdf_create(path);
@@ -674,6 +796,10 @@ static void cut_files_are_refused(void **state)
     test_hdf_fill_nwb(file);
     test_hdf_close(file);
     assert_cuts_are_refused(200);
+    file = test_hdf_create(path);
+    test_hdf_fill_nwb_1(file);
+    test_hdf_close(file);
+    assert_cuts_are_refused(200);
     write_own("recording");
     assert_cuts_are_refused(200);
     char *real = test_data_path("recordings/Torborg2004_2001-10-22-0.h5");
@@ -741,6 +867,10 @@ static void no_failed_allocation_leaks(void **state)
     fill_intervals(file);
     test_hdf_close(file);
     test_fail_every_allocation(open_and_free, NULL);
+    file = test_hdf_create(path);
+    test_hdf_fill_nwb_1(file);
+    test_hdf_close(file);
+    test_fail_every_allocation(open_and_free, NULL);
     write_own("recording");
     test_fail_every_allocation(open_and_free, NULL);
     write_bytes("name,seconds\nb,2\na,1\n", 21);
@@ -781,6 +911,9 @@ int main(void)
         WITH_PATH(intervals_of_nwb_are_markers),
         WITH_PATH(sparse_nwb_is_read),
         WITH_PATH(damaged_nwb_is_refused),
+        WITH_PATH(nwb_1_is_read),
+        WITH_PATH(damaged_nwb_1_is_refused),
+        WITH_PATH(one_of_several_modules_is_chosen),
         WITH_PATH(one_of_several_tables_is_chosen),
         WITH_PATH(foreign_layouts_are_named),
         WITH_PATH(unfinished_synfire_files_are_read),

@@ -130,3 +130,28 @@ void test_hdf_fill_nwb(hid_t file)
     test_hdf_strings(file, "/general/subject/subject_id", 0, 0, subject);
     test_hdf_strings(file, "/general/session_id", 0, 0, session);
 }
+
+#define UNIT_TIMES "/processing/sorting/UnitTimes"
+
+void test_hdf_fill_nwb_1(hid_t file)
+{
+    static const double early[] = {-0.5, 1.25, 3}, late[] = {2, 0.5}, last[] = {0.0000015},
+                        bounds[] = {0.5, 2, 3};
+    static const char *const version[] = {"NWB-1.0.6"}, *const listed[] = {"unit_10"},
+                             *const subject[] = {"M1"};
+    static const char *const tags[] = {"light", "strong"}, *const about[] = {"pyramidal"};
+    test_hdf_attribute(file, "/", "neurodata_type", true, "NWBFile"); /* some writers put it there */
+    test_hdf_strings(file, "/nwb_version", 0, 0, version);
+    test_hdf_strings(file, UNIT_TIMES "/unit_list", 0, 1, listed);
+    test_hdf_numbers(file, UNIT_TIMES "/unit_10/times", H5T_IEEE_F64LE, 3, 0, early);
+    test_hdf_strings(file, UNIT_TIMES "/unit_10/unit_description", 0, 0, about);
+    test_hdf_numbers(file, UNIT_TIMES "/unit_2/times", H5T_IEEE_F32LE, 2, 0, late);
+    test_hdf_numbers(file, UNIT_TIMES "/unit_1/times", H5T_IEEE_F64LE, 1, 0, last);
+    test_hdf_group(file, UNIT_TIMES "/notes"); /* no unit */
+    test_hdf_numbers(file, "/epochs/first/start_time", H5T_IEEE_F64LE, 0, 0, bounds);
+    test_hdf_numbers(file, "/epochs/first/stop_time", H5T_IEEE_F64LE, 0, 0, bounds + 1);
+    test_hdf_strings(file, "/epochs/first/tags", 0, 2, tags);
+    test_hdf_numbers(file, "/epochs/second/start_time", H5T_IEEE_F64LE, 1, 0, bounds + 1);
+    test_hdf_numbers(file, "/epochs/second/stop_time", H5T_IEEE_F64LE, 1, 0, bounds + 2);
+    test_hdf_strings(file, "/general/subject/subject_id", 0, 0, subject);
+}

@@ -23,9 +23,11 @@ void test_hdf_remove(hid_t file, const char *path);
 
 /**
  * Small recordings that every reader takes: CARMEN with 3 trains and 6 spikes (one at 0.5 s in each of a and
- * b), NWB with 3 units and 6 spikes on 4 electrodes.
+ * b), NWB with 3 units and 6 spikes on 4 electrodes, NWB 1 with 3 units, of which unit_list names one, and 6
+ * spikes.
  */
 void test_hdf_fill_carmen(hid_t file);
 void test_hdf_fill_nwb(hid_t file);
+void test_hdf_fill_nwb_1(hid_t file);
 
 #endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/nwb_parts.h"
+
+#include "core/error.h"
+#include "core/hdf.h"
+#include "core/memory.h"
+#include "core/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- which table ---- */
+
+void sf_nwb_tables_add(sf_nwb_tables *tables, const char *name, size_t spikes)
+{
+    if (tables->count == SF_NWB_MOST_TABLES)
+        return;
+    tables->spikes[tables->count] = spikes;
+    snprintf(tables->names[tables->count++], sizeof tables->names[0], "%s", name);
+}
+
+static int refuse_choice(const sf_nwb_tables *tables, const char *what, const sf_input *input,
+                         sf_error *error)
+{
+    sf_text names = {0};
+    for (size_t i = 0; i < tables->count; i++)
+        sf_text_printf(&names, "%s%s (%zu spikes)", i > 0 ? ", " : "", tables->names[i], tables->spikes[i]);
+    int status;
+    if (names.failed)
+        status = sf_fail_memory(error);
+    else if (input->stream != NULL)
+        status = sf_fail(error, SF_USAGE, input->path, "there is no %s '%s'; there is %s", what,
+                         input->stream, names.data);
+    else
+        status = sf_fail(error, SF_USAGE, input->path, "there are %zu %ss; choose one with --stream: %s",
+                         tables->count, what, names.data);
+    sf_text_free(&names);
+    return status;
+}
+
+int sf_nwb_tables_choose(const sf_nwb_tables *tables, const char *what, const sf_input *input, size_t *chosen,
+                         sf_error *error)
+{
+    *chosen = 0;
+    while (input->stream != NULL && *chosen < tables->count &&
+           strcmp(tables->names[*chosen], input->stream) != 0)
+        ++*chosen;
+    if (*chosen == tables->count || (input->stream == NULL && tables->count > 1))
+        return refuse_choice(tables, what, input, error);
+    return SF_OK;
+}
+
+typedef struct processed {
+    int (*visit)(void *context, const char *path);
+    void *context;
+    const char *module;
+} processed;
+
+static int visit_processed(void *context, hid_t group, const char *name)
+{
+    (void)group;
+    processed *all = context;
+    char path[600];
+    snprintf(path, sizeof path, "processing/%s/%s", all->module, name);
+    return all->visit(all->context, path);
+}
+
+static int visit_module(void *context, hid_t group, const char *name)
+{
+    processed *all = context;
+    hid_t module = sf_hdf_open(group, name);
+    all->module = name;
+    int result = module >= 0 && H5Iget_type(module) == H5I_GROUP
+                     ? sf_hdf_each_member(module, visit_processed, all)
+                     : 0;
+    sf_hdf_close(module);
+    return result;
+}
+
+void sf_nwb_each_processed(hid_t file, int (*visit)(void *context, const char *path), void *context)
+{
+    processed all = {.visit = visit, .context = context};
+    hid_t modules = sf_hdf_open(file, "/processing");
+    if (modules >= 0 && H5Iget_type(modules) == H5I_GROUP)
+        sf_hdf_each_member(modules, visit_module, &all);
+    sf_hdf_close(modules);
+}
+
+/* ---- metadata ---- */
+
+int sf_nwb_read_metadata(sf_recording *recording, hid_t file, sf_error *error)
+{
+    static const char *const entries[][2] = {
+        {"/general/subject/subject_id", "subject"},
+        {"/general/subject/species", "species"},
+        {"/general/subject/strain", "strain"},
+        {"/general/subject/genotype", "genotype"},
+        {"/general/subject/sex", "sex"},
+        {"/general/subject/age", "age"},
+        {"/general/session_id", "session"},
+        {"/session_start_time", "started"},
+        {"/session_description", "description"},
+        {"/identifier", "identifier"},
+        {"/general/experimenter", "experimenter"},
+        {"/general/lab", "lab"},
+        {"/general/institution", "institution"},
+    };
+    int status = SF_OK;
+    for (size_t i = 0; status == SF_OK && i < sizeof entries / sizeof entries[0]; i++)
+        status = sf_reader_metadata(recording, file, entries[i][0], entries[i][1], error);
+    return status;
+}
+
+/* ---- intervals ---- */
+
+static int add_marker(sf_nwb_markers *to, double seconds, const char *label, const char *suffix)
+{
+    sf_recording *recording = to->recording;
+    void *markers = recording->markers;
+    if (isnan(seconds))
+        return SF_OK;
+    if (!sf_seconds_fit(seconds))
+        return sf_fail(to->error, SF_DATA, to->path, "damaged: the interval %s is at %g s", label, seconds);
+    if (sf_reserve(&markers, &to->capacity, recording->marker_count + 1, sizeof *recording->markers) != 0)
+        return sf_fail_memory(to->error);
+    recording->markers = markers;
+    sf_marker *marker = &recording->markers[recording->marker_count++];
+    *marker = (sf_marker){.time_ns = sf_seconds_to_ns(seconds), .kind = SF_MARKER_TEXT};
+    int room = (int)(sizeof marker->text - 1 - strlen(suffix));
+    snprintf(marker->text, sizeof marker->text, "%.*s%s", room, label, suffix);
+    return SF_OK;
+}
+
+int sf_nwb_add_interval(sf_nwb_markers *to, double start_s, double stop_s, const char *label)
+{
+    int status = add_marker(to, start_s, label, "");
+    return status == SF_OK ? add_marker(to, stop_s, label, " end") : status;
+}
+
+void sf_nwb_name_interval(char label[SF_MARKER_TEXT_SIZE], char *const *tags, size_t count,
+                          const char *otherwise)
+{
+    size_t length = 0;
+    snprintf(label, SF_MARKER_TEXT_SIZE, "%s", count > 0 ? "" : otherwise);
+    for (size_t i = 0; i < count && length < SF_MARKER_TEXT_SIZE; i++)
+        length +=
+            (size_t)snprintf(label + length, SF_MARKER_TEXT_SIZE - length, "%s%s", i > 0 ? "," : "", tags[i]);
+}
