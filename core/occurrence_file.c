@@ -367,7 +367,7 @@ static int check_times(const sf_occurrence_set *set, const char *path, sf_error 
     return SF_OK;
 }
 
-static int read_set(sf_occurrence_set *set, hid_t file, const char *path, sf_error *error)
+static int read_parts(sf_occurrence_set *set, hid_t file, const char *path, sf_error *error)
 {
     sf_text text = {0};
     void *times = NULL;
@@ -392,6 +392,15 @@ static int read_set(sf_occurrence_set *set, hid_t file, const char *path, sf_err
     return status == SF_OK ? check_times(set, path, error) : status;
 }
 
+int sf_occurrence_set_read(sf_occurrence_set *set, hid_t file, const char *path, sf_error *error)
+{
+    *set = (sf_occurrence_set){0};
+    int status = read_parts(set, file, path, error);
+    if (status != SF_OK)
+        sf_occurrence_set_free(set);
+    return status;
+}
+
 int sf_occurrence_file_read(sf_occurrence_set *set, const char *path, sf_error *error)
 {
     *set = (sf_occurrence_set){0};
@@ -401,9 +410,7 @@ int sf_occurrence_file_read(sf_occurrence_set *set, const char *path, sf_error *
     int status = sf_hdf_open_file(&file, &live, path, error);
     if (status != SF_OK)
         return status;
-    status = read_set(set, file, path, error);
+    status = sf_occurrence_set_read(set, file, path, error);
     sf_hdf_close(file);
-    if (status != SF_OK)
-        sf_occurrence_set_free(set);
     return status;
 }

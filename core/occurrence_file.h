@@ -49,6 +49,8 @@ typedef struct sf_occurrence_set {
 
 /** SF_NO_INPUT; SF_DATA where it is another kind of file, or damaged. Free with sf_occurrence_set_free. */
 int sf_occurrence_file_read(sf_occurrence_set *set, const char *path, sf_error *error);
+/** The same of a file that is open; `path` is for messages. */
+int sf_occurrence_set_read(sf_occurrence_set *set, hid_t file, const char *path, sf_error *error);
 void sf_occurrence_set_free(sf_occurrence_set *set);
 
 /** True where the file is readable and of this kind. */

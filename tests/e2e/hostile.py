@@ -61,16 +61,16 @@ refused(65, "declares the entity 'a'", "bfs", write("entity.graphml", entity))
 
 
 def make_files():
-    with h5py.File("bomb.h5", "w") as file:  # 600 MB of zeros in 600 kB
-        column(file, "spikes", 75_000_000, 1_000_000)
-        file["sCount"] = numpy.array([75_000_000], "i4")
-    with h5py.File("chunk.h5", "w") as file:  # ten values in a chunk of 800 MB
-        file.create_dataset("spikes", (10,), "f8", maxshape=(None,), chunks=(100_000_000,), compression="gzip")[:] = 1
+    with h5py.File("bomb.h5", "w") as file:  # 400 MB of zeros in 400 kB
+        column(file, "spikes", 50_000_000, 1_000_000)
+        file["sCount"] = numpy.array([50_000_000], "i4")
+    with h5py.File("chunk.h5", "w") as file:  # ten values in a chunk of 320 MB
+        file.create_dataset("spikes", (10,), "f8", maxshape=(None,), chunks=(40_000_000,), compression="gzip")[:] = 1
         file["sCount"] = numpy.array([10], "i4")
     with h5py.File("vertices.h5", "w") as file:
         file.attrs.update({"synfire": numpy.bytes_("graph"), "layout": 1, "directed": 1})
         file.create_group("vertices").attrs["count"] = 4_000_000_000
-    units = 400_000
+    units = 200_000
     number = numpy.arange(units)
     places = {"line": (0 * number, number), "grid": (number % 600, number // 600), "two": (number % 2, 0 * number)}
     for name in CROWDS:
@@ -87,8 +87,8 @@ if maker == 0:
     make_files()
     os._exit(0)
 assert os.waitpid(maker, 0)[1] == 0
-refused(65, "/spikes is damaged: its shape says 75000000 values", "info", "bomb.h5")
-refused(65, "/spikes is damaged: it is in chunks of 800000000 bytes", "info", "chunk.h5")
+refused(65, "/spikes is damaged: its shape says 50000000 values", "info", "bomb.h5")
+refused(65, "/spikes is damaged: it is in chunks of 320000000 bytes", "info", "chunk.h5")
 refused(65, "declares 4000000000 vertices", "bfs", "vertices.h5")
 
 subprocess.run([synfire, "simulate", "attributes.h5", "--duration", "1"], check=True, stdout=subprocess.DEVNULL)
@@ -110,7 +110,7 @@ refused(78, "more than 32 anchors", "run", write("anchors.yaml", "".join(f"- &a{
 code, out, err, mib = measure(["bfs", write("ids.el", "0 4000000000\n"), "--source", "4000000000"])
 assert code == 0 and mib < MOST_MIB, (code, err, mib)
 
-# 400,000 units that fire at once, on a line, on a grid, in one place and nowhere: work in proportion to them (in the
+# 200,000 units that fire at once, on a line, on a grid, in one place and nowhere: work in proportion to them (in the
 # square of them, it would take this test's time limit many times over).
 for name in CROWDS:
     code, out, err, mib = measure(["info", f"{name}.h5"])

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any text is refused with a sentence, or loads, prints and loads again to the same. */
+/* Any text is refused with a sentence, or loads, prints and loads again to the same. What follows a NUL is a
+ * --set of it. */
 #include "core/config.h"
 
 #include <stdlib.h>
@@ -19,7 +20,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     sf_config config, again;
     sf_error error = {0};
-    if (sf_config_parse(&config, (const char *)data, size, "fuzz", NULL, 0, &error) != SF_OK) {
+    const uint8_t *nul = size > 0 ? memchr(data, '\0', size) : NULL;
+    size_t yaml = nul != NULL ? (size_t)(nul - data) : size;
+    char *setting = nul != NULL ? strndup((const char *)nul + 1, size - yaml - 1) : NULL;
+    const char *const settings[] = {setting};
+    int status =
+        sf_config_parse(&config, (const char *)data, yaml, "fuzz", settings, setting != NULL, &error);
+    free(setting);
+    if (status != SF_OK) {
         if (error.text[0] == '\0')
             abort();
         return 0;
