@@ -210,6 +210,30 @@ static void damaged_hdf5_graphs_are_refused(void **state)
     sf_csr_free(&graph);
 }
 
+/* Columns that each declare as much as is let through, and store nothing. */
+static void columns_of_hdf5_graphs_are_bounded_together(void **state)
+{
+    (void)state;
+    char *path = test_temporary_path(".h5");
+    hid_t file = test_hdf_create(path);
+    test_hdf_attribute(file, "/", "synfire", false, "graph");
+    test_hdf_attribute(file, "/", "layout", false, "1");
+    test_hdf_attribute(file, "/", "directed", false, "1");
+    test_hdf_group(file, "/vertices");
+    test_hdf_attribute(file, "/vertices", "count", false, "1000000");
+    for (int i = 0; i < 40; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "/vertices/columns/c%d", i);
+        test_hdf_hollow(file, name, 1000000);
+    }
+    test_hdf_close(file);
+    sf_edge_list list;
+    sf_error error = {0};
+    test_assert_fails(sf_graph_read(&list, path, &error), &error, SF_DATA, "more than the file can hold");
+    remove(path);
+    free(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +243,7 @@ int main(void)
         cmocka_unit_test(graphs_come_back_whole),
         cmocka_unit_test(failed_allocations_leak_nothing),
         cmocka_unit_test(damaged_hdf5_graphs_are_refused),
+        cmocka_unit_test(columns_of_hdf5_graphs_are_bounded_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -521,18 +521,11 @@ static void damaged_nwb_1_is_refused(void **state)
     /* Many units that each declare as much as is let through, and store nothing. */
     file = test_hdf_create(path);
     test_hdf_fill_nwb_1(file);
-    hsize_t rows = 1 << 20, chunk = 1024;
-    hid_t space = H5Screate_simple(1, &rows, NULL), creation = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_chunk(creation, 1, &chunk);
     for (int i = 0; i < 100; i++) {
         char name[80];
-        snprintf(name, sizeof name, "/processing/sorting/UnitTimes/hollow_%d", i);
-        hid_t unit = H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-        H5Dclose(H5Dcreate2(unit, "times", H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT));
-        H5Gclose(unit);
+        snprintf(name, sizeof name, "/processing/sorting/UnitTimes/hollow_%d/times", i);
+        test_hdf_hollow(file, name, 1 << 20);
     }
-    H5Pclose(creation);
-    H5Sclose(space);
     test_hdf_close(file);
     assert_refused(SF_DATA, "more than the file can hold");
 }

@@ -15,6 +15,8 @@ void test_hdf_numbers(hid_t file, const char *path, hid_t stored, size_t rows, s
                       const double *values);
 /** size 0: variable-length strings, else fixed ones of that size. count 0: a scalar. */
 void test_hdf_strings(hid_t file, const char *path, size_t size, size_t count, const char *const *strings);
+/** A column of so many numbers of which none is stored. */
+void test_hdf_hollow(hid_t file, const char *path, size_t rows);
 void test_hdf_group(hid_t file, const char *path);
 void test_hdf_attribute(hid_t file, const char *path, const char *name, bool variable, const char *text);
 
