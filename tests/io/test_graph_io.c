@@ -116,6 +116,7 @@ static void nothing_inside_data_is_taken_for_the_graph(void **state)
             assert_int_equal(status, foreign ? SF_OK : SF_DATA);
             if (!foreign) {
                 assert_non_null(strstr(error.text, "inside <data>"));
+                sf_edge_list_free(&list);
                 continue;
             }
             assert_int_equal(list.vertex_count, p == 0 ? 3 : 2);
