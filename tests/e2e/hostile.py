@@ -25,7 +25,7 @@ def measure(arguments):
 
 
 def refused(code, words, command, *arguments):
-    arguments = (command, *arguments, *(["--source", "0"] if command == "bfs" else []))
+    arguments = (command, *arguments, *(["--source", "#0"] if command == "bfs" else []))
     found, out, err, mib = measure(arguments)
     told = f"{' '.join(arguments)}: exit code {found}, {mib:.0f} MiB: {err}"
     assert found == code and words in err and err.count("\n") == 1 and not out and mib < MOST_MIB, told

@@ -92,8 +92,8 @@ shows(["\\x1b[31mred"], "mine", recording, "--delay", "1:5", "--min-count", "10"
 for line in "names.graphml", "names.h5", "names.el":
     subprocess.run([synfire, "graph", recording, "--delay", "1:5", "--min-count", "10", "--out", line],
                    check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-shows([PLAIN], "bfs", "names.graphml", "--source", "0")
-shows(["\\x1b[31mred"], "bfs", "names.h5", "--source", "0")
+shows([PLAIN], "bfs", "names.graphml", "--source", "#0")
+shows(["\\x1b[31mred"], "bfs", "names.h5", "--source", "#0")
 document = json.loads(shows([], "info", recording, "--json"))
 found = [unit["name"] for unit in document["unit_detail"]]
 assert PLAIN in found and any(n.startswith("\x1b[31mred\x1b]0;title\x07") and "\x9b2J \u202e\u2066" in n for n in found), found

@@ -110,7 +110,7 @@ static void bad_lines_are_refused(void **state)
         {"a,1e10\n", "line 1: expected a time"},
         {"a,0x10\n", "line 1: expected a time"},
         {"a;1\n", "line 1: expected a unit's name, a comma"},
-        {"a,1\nb\x1b[31m\n", "found 'b?[31m'"},
+        {"a,1\nb\x1b[31m\n", "found 'b\\x1b[31m'"},
         {"#include <stdio.h>\nint main(void)\n", "line 1: expected a unit's name"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
