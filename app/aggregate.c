@@ -186,6 +186,7 @@ static int print_answer(const app_call *call, const aggregate_request *request,
         sf_json_real(&json, "relative_error", relative);
         sf_json_real(&json, "sampling_error", answer->sampling);
         sf_json_real(&json, "smoothing_error", answer->smoothing);
+        app_provenance_json(&json, call);
         sf_json_end_object(&json);
     } else {
         sf_text_printf(&text,

@@ -145,7 +145,8 @@ static void print_fields(sf_json *json, const series_result *result)
 }
 
 /* One series is one object; several are `results`, each with the same fields and the unit it belongs to. */
-static void print_json(sf_text *text, const app_series_list *list, const series_result *results)
+static void print_json(sf_text *text, const app_call *call, const app_series_list *list,
+                       const series_result *results)
 {
     size_t count = list->count;
     sf_json json = sf_json_start(text);
@@ -168,6 +169,7 @@ static void print_json(sf_text *text, const app_series_list *list, const series_
     }
     if (count > 1)
         sf_json_end_array(&json);
+    app_provenance_json(&json, call);
     sf_json_end_object(&json);
 }
 
@@ -257,7 +259,7 @@ static int report(const app_call *call, app_series_list *list, const sf_selector
     if (status == SF_OK) {
         sf_text text = {0};
         if (call->json)
-            print_json(&text, list, results);
+            print_json(&text, call, list, results);
         else if (app_has(call, "curve"))
             print_curve(&text, &results[0].bandwidth);
         else

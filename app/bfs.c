@@ -33,6 +33,7 @@ static const app_option options[] = {
 };
 
 typedef struct search {
+    const app_call *call;
     sf_csr graph;
     uint32_t source;
     sf_bfs_result result;  /**< of the last repetition, with the median time */
@@ -348,6 +349,7 @@ static void print_json(sf_text *text, const search *s)
     sf_json_real(&json, "seconds", result->seconds);
     sf_json_real(&json, "teps", teps(result));
     sf_json_string(&json, "source_name", s->graph.names != NULL ? s->graph.names[s->source] : NULL);
+    app_provenance_json(&json, s->call);
     sf_json_end_object(&json);
 }
 
@@ -424,7 +426,7 @@ static void print_table(sf_text *text, const search *s)
 
 static int run(app_call *call, sf_error *error)
 {
-    search s = {0};
+    search s = {.call = call};
     int status = load(&s, call, error);
     if (status == SF_OK)
         status = run_search(&s, call, error);

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/json.h"
 #include "core/progress.h"
+#include "core/provenance.h"
 
 #include <stdio.h>
 
@@ -49,6 +50,7 @@ typedef struct app_call {
     char **arguments;
     size_t argument_count;
     bool json, quiet, verbose;
+    sf_provenance *provenance; /**< of its result: whoever reads the recording or draws numbers tells it */
 } app_call;
 
 extern const app_command *const app_commands[]; /**< NULL-terminated, in the order of help */
@@ -91,6 +93,15 @@ bool app_write(FILE *out, sf_text *text);
 /** Prints the text and a newline to stdout and frees it; SF_IO where stdout cannot take it, SF_NO_MEMORY if
  * it failed. */
 int app_print(sf_text *text, sf_error *error);
+
+/** Random numbers were drawn from this seed: the result says so. */
+void app_tell_seed(const app_call *call, uint64_t seed);
+
+/** The field `provenance` of a result's document. */
+void app_provenance_json(sf_json *json, const app_call *call);
+
+/** The same as a document on one line, for files that have room for it; sf_text_free takes it. */
+sf_text app_provenance_text(const app_call *call);
 
 /* ---- tables for terminals
  * ------------------------------------------------------------------------------------- */

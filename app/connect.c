@@ -145,6 +145,8 @@ static int read_tiling(sf_sttc_options *options, const app_call *call, const sf_
         status = app_uint(call, "seed", 0, UINT64_MAX, &seed, error);
     if (status == SF_OK)
         status = app_uint(call, "threads", 1, 4096, &threads, error);
+    if (surrogates > 0)
+        app_tell_seed(call, seed);
     options->surrogates = (uint32_t)surrogates;
     options->percentile = SF_STTC_PERCENTILE;
     options->seed = seed;
@@ -169,6 +171,7 @@ static int drop_near(sf_connectivity *graph, const app_call *call, const sf_reco
     int status = app_real(call, "min-distance", 0, 1e9, &um, error);
     if (status == SF_OK && um > 0 && !sf_units_have_geometry(&recording->units))
         return refuse("min-distance", "needs positions of units, which this recording does not hold", error);
+    call->provenance->selected.min_distance_um = um;
     size_t kept = 0;
     for (size_t i = 0; status == SF_OK && i < graph->count; i++)
         if (!are_near(&recording->units, &graph->links[i], um))

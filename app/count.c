@@ -275,6 +275,7 @@ static void print_json(sf_text *text, const app_counting *c)
     sf_json_string(&json, "engine", sf_counter_engine(c->counter));
     sf_json_string(&json, "device", device);
     app_device_json(&json, note);
+    app_provenance_json(&json, c->call);
     sf_json_end_object(&json);
 }
 

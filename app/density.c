@@ -343,7 +343,7 @@ static void print_epochs(sf_json *json, const density_result *result)
 }
 
 /* Of two columns `grid` is the points of each. */
-static void print_json(sf_text *text, const density_result *result)
+static void print_json(sf_text *text, const app_call *call, const density_result *result)
 {
     sf_json json = sf_json_start(text);
     const density_axis *x = &result->axes[0], *y = &result->axes[1];
@@ -359,6 +359,7 @@ static void print_json(sf_text *text, const density_result *result)
     }
     print_values(&json, "density", result, result->values);
     print_epochs(&json, result);
+    app_provenance_json(&json, call);
     sf_json_end_object(&json);
 }
 
@@ -415,7 +416,7 @@ static int answer_series(const app_call *call, const app_series_list *list, void
     if (status == SF_OK) {
         sf_text text = {0};
         if (call->json)
-            print_json(&text, &result);
+            print_json(&text, call, &result);
         else
             print_table(&text, &result, app_has(call, "csv"));
         status = app_print(&text, error);

@@ -94,6 +94,7 @@ static int count_epochs(app_epochs *epochs, const app_call *call, const sf_conne
 
 /* What the document says beside the graph. */
 typedef struct document {
+    const app_call *call;
     const sf_units *units;
     const app_epochs *epochs;
 } document;
@@ -115,6 +116,7 @@ static void add_document(const void *context, sf_json *json)
     for (size_t u = 0; u < d->units->count; u++)
         sf_json_string(json, NULL, d->units->items[u].name);
     sf_json_end_array(json);
+    app_provenance_json(json, d->call);
 }
 
 static void print_json(sf_text *text, const sf_connectivity *graph, const document *d)
@@ -138,7 +140,9 @@ static int write_out(const sf_connectivity *graph, const document *d, const char
     int status = sf_connectivity_csr(&csr, graph, d->units, error);
     if (status != SF_OK)
         return status;
-    status = sf_graph_write(&csr, path, error);
+    sf_text provenance = app_provenance_text(d->call);
+    csr.provenance = provenance.data; /* goes with it */
+    status = provenance.failed ? sf_fail_memory(error) : sf_graph_write(&csr, path, error);
     sf_csr_free(&csr);
     return status;
 }
@@ -330,7 +334,7 @@ static int run(app_call *call, sf_error *error)
             app_warn(call, "there is no edge: lower the threshold or widen --delay");
         app_epochs epochs;
         status = count_epochs(&epochs, call, &graph, &recording, error);
-        const document d = {&recording.units, &epochs};
+        const document d = {call, &recording.units, &epochs};
         if (status == SF_OK)
             status = report(call, &graph, &d, error);
         app_epochs_free(&epochs);

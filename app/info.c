@@ -84,7 +84,8 @@ static void add_units(sf_json *json, const sf_recording *recording, const sf_ove
     sf_json_end_array(json);
 }
 
-static void write_json(sf_text *out, const sf_recording *recording, const sf_overview *overview)
+static void write_json(sf_text *out, const app_call *call, const sf_recording *recording,
+                       const sf_overview *overview)
 {
     sf_json json = sf_json_start(out);
     bool spikes = recording->spike_count > 0;
@@ -107,6 +108,7 @@ static void write_json(sf_text *out, const sf_recording *recording, const sf_ove
     sf_json_uint(&json, "dropped", count_dropped(recording));
     sf_json_uint(&json, "duplicates", overview->repeats + overview->neighbour_repeats);
     add_units(&json, recording, overview);
+    app_provenance_json(&json, call);
     sf_json_end_object(&json);
 }
 
@@ -357,7 +359,7 @@ static int run(app_call *call, sf_error *error)
     if (status == SF_OK) {
         sf_text out = {0};
         if (call->json)
-            write_json(&out, &recording, &overview);
+            write_json(&out, call, &recording, &overview);
         else if (write_text(&out, &recording, &overview, call->verbose) != SF_OK)
             out.failed = true;
         if (!call->json && out.length > 0)

@@ -118,7 +118,7 @@ static const sf_message *newest_window(const app_console *console)
 }
 
 /* The newest status and the newest full window, as the sinks have them. */
-static void summarise(sf_text *text, const app_console *console)
+static void summarise(sf_text *text, const app_call *call, const app_console *console)
 {
     const sf_message *const messages[] = {console->status, newest_window(console)};
     static const char *const keys[] = {"status", "episodes"};
@@ -129,6 +129,8 @@ static void summarise(sf_text *text, const app_console *console)
         else
             sf_text_printf(text, "null");
     }
+    sf_text_printf(text, ",\"provenance\":");
+    sf_provenance_print(text, call->provenance);
     sf_text_append(text, "}", 1);
 }
 
@@ -159,7 +161,7 @@ static int run_pipeline(live_run *live, const sf_pipeline_options *options, sf_e
         status = follow(live, error);
     sf_text json = {0};
     if (live->call->json)
-        summarise(&json, &live->console);
+        summarise(&json, live->call, &live->console);
     int closed = sf_pipeline_close(live->pipeline, status == SF_OK ? error : NULL);
     app_print_log(live->call);
     status = status == SF_OK ? closed : status;
@@ -195,7 +197,11 @@ int app_live_run(const app_call *call, const sf_config *config, const sf_recordi
                                    .recording = recording,
                                    .speed = speed,
                                    .observer = app_console_observer(&live.console),
+                                   .provenance = call->provenance,
                                    .progress = &progress};
+    bool shifted = config->graph.metric == SF_CONFIG_STTC && config->graph.surrogates > 0;
+    if (config->graph.enabled && (shifted || config->graph.rewired > 0))
+        app_tell_seed(call, config->graph.seed);
     int status = app_scaled(call, "duration", 9, &options.duration_ns, error);
     if (status != SF_OK)
         return status;

@@ -2,6 +2,8 @@
 #include "app/load.h"
 
 #include "app/preset.h"
+#include "core/error.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "replay/player.h"
 #include "replay/recording_file.h"
@@ -92,6 +94,19 @@ static void warn_of_drops(const app_call *call, const sf_recording *recording, s
     }
 }
 
+/* What the selection has names for on the command line only. */
+static int tell_names(const app_call *call, sf_error *error)
+{
+    sf_selected *selected = &call->provenance->selected;
+    const char *stream = app_value(call, "stream", NULL), *preset = app_value(call, "preset", NULL);
+    selected->stream = stream != NULL ? sf_copy_string(stream) : NULL;
+    selected->preset = preset != NULL ? sf_copy_string(preset) : NULL;
+    call->provenance->of_recording = true;
+    bool whole =
+        (selected->stream != NULL) == (stream != NULL) && (selected->preset != NULL) == (preset != NULL);
+    return whole ? SF_OK : sf_fail_memory(error);
+}
+
 int app_load(const app_call *call, const char *path, sf_recording *recording, sf_error *error)
 {
     sf_span asked;
@@ -102,6 +117,7 @@ int app_load_span(const app_call *call, const char *path, sf_recording *recordin
                   sf_error *error)
 {
     *recording = (sf_recording){0};
+    sf_selected_free(&call->provenance->selected); /* of what was read before */
     sf_selection selection;
     int status = parse_selection(call, &selection, error);
     if (status != SF_OK)
@@ -117,7 +133,9 @@ int app_load_span(const app_call *call, const char *path, sf_recording *recordin
     int64_t first_ns = recording->spike_count > 0 ? recording->spikes[0].time_ns : 0;
     *asked = (sf_span){sf_time_point_resolve(selection.from, first_ns, INT64_MIN),
                        sf_time_point_resolve(selection.to, first_ns, INT64_MAX)};
-    status = sf_selection_apply(recording, &selection, error);
+    status = sf_selection_apply(recording, &selection, &call->provenance->selected, error);
+    if (status == SF_OK)
+        status = tell_names(call, error);
     if (status == SF_OK)
         warn_of_drops(call, recording, by_reader, before);
     else

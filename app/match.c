@@ -38,6 +38,7 @@ static const app_option options[] = {
 };
 
 typedef struct matching {
+    const app_call *call;
     sf_pattern pattern;
     sf_csr data;
     sf_match_options options;
@@ -193,6 +194,7 @@ static void print_json(sf_text *text, const matching *m)
     add_names(&json, m);
     if (m->rewired.options.graphs > 0)
         app_rewired_json(&json, &m->spread, &m->rewired);
+    app_provenance_json(&json, m->call);
     sf_json_end_object(&json);
 }
 
@@ -370,7 +372,7 @@ static int match(matching *m, const app_call *call, sf_error *error)
 
 static int run(app_call *call, sf_error *error)
 {
-    matching m = {0};
+    matching m = {.call = call};
     sf_progress progress = app_progress(call);
     int status = read_options(&m, call, error);
     m.rewired.options.progress = &progress;

@@ -27,6 +27,7 @@ static const app_option options[] = {
 
 /* What was found, and which of it is shown: indices into result->items. */
 typedef struct finding {
+    const app_call *call;
     const sf_recording *recording;
     const app_mining *mining;
     app_significance significance;
@@ -116,7 +117,7 @@ static void add_levels(sf_json *json, const sf_mine_result *result)
 static void add_methods(sf_json *json, const finding *f)
 {
     sf_text methods = {0};
-    app_methods(&methods, &f->significance, f->result, f->mining, f->recording);
+    app_methods(&methods, &f->significance, f->result, f->mining, f->call);
     sf_json_string(json, "methods", methods.failed ? NULL : methods.data);
     sf_text_free(&methods);
 }
@@ -152,6 +153,7 @@ static void print_json(sf_text *text, const finding *f)
     app_significance_json(&json, &f->significance);
     app_device_json(&json, f->result->device_note);
     sf_json_uint(&json, "device_memory", f->result->device_memory);
+    app_provenance_json(&json, f->call);
     sf_json_end_object(&json);
 }
 
@@ -298,11 +300,19 @@ static void print_verdict(sf_text *text, const finding *f)
     sf_text_printf(text, "\n");
 }
 
+static void print_units(sf_text *text, const sf_selected *selected)
+{
+    if (selected->units != NULL)
+        sf_text_printf(text, "%zu of ", selected->unit_count);
+    sf_text_printf(text, "%zu units", selected->units_in_file);
+}
+
 static void print_tables(sf_text *text, const finding *f, bool unfolded)
 {
     const sf_recording *recording = f->recording;
-    sf_text_printf(text, "%s: %zu units, %zu spikes, %.6g s recorded\ndelays ", recording->path,
-                   recording->units.count, recording->spike_count,
+    sf_text_printf(text, "%s: ", recording->path);
+    print_units(text, &f->call->provenance->selected);
+    sf_text_printf(text, ", %zu spikes, %.6g s recorded\ndelays ", recording->spike_count,
                    (double)sf_recording_duration_ns(recording) * 1e-9);
     app_delays_print(text, f->mining);
     sf_text_printf(text,
@@ -319,18 +329,20 @@ static void print_tables(sf_text *text, const finding *f, bool unfolded)
                        f->result->count - f->shown_count);
     print_verdict(text, f);
     sf_text_printf(text, "\n");
-    app_methods(text, &f->significance, f->result, f->mining, recording);
+    app_methods(text, &f->significance, f->result, f->mining, f->call);
 }
 
 /* ---- occurrences ---- */
 
 static int write_occurrences(const char *path, const finding *f, sf_error *error)
 {
-    sf_text settings = {0};
+    sf_text settings = {0}, provenance = app_provenance_text(f->call);
     app_mining_yaml(&settings, f->mining, f->result->threshold);
-    int status = settings.failed ? sf_fail_memory(error)
-                                 : app_occurrences_write(path, f->recording, f->episodes, f->expected,
-                                                         f->shown_count, settings.data, error);
+    int status = settings.failed || provenance.failed
+                     ? sf_fail_memory(error)
+                     : app_occurrences_write(path, f->recording, f->episodes, f->expected, f->shown_count,
+                                             settings.data, provenance.data, error);
+    sf_text_free(&provenance);
     sf_text_free(&settings);
     return status;
 }
@@ -386,7 +398,7 @@ static int mine(const app_call *call, const sf_recording *recording, sf_error *e
         return status;
     mining.options.max_size = (uint32_t)max_size;
     mining.options.closed = app_has(call, "closed");
-    finding f = {.recording = recording, .mining = &mining};
+    finding f = {.call = call, .recording = recording, .mining = &mining};
     status = app_significance_parse(&f.significance, call, error);
     if (status == SF_OK)
         status = app_mining_run(&f.result, &mining, call, recording, error);

@@ -74,10 +74,10 @@ static int write_csv(const request *r, sf_error *error)
 
 /* ---- HDF5 ---- */
 
-static int write_hdf5(const request *r, const char *configuration, sf_error *error)
+static int write_hdf5(const request *r, const char *configuration, const char *provenance, sf_error *error)
 {
     sf_occurrence_file *file;
-    int status = sf_occurrence_file_create(&file, r->path, r->recording, configuration, error);
+    int status = sf_occurrence_file_create(&file, r->path, r->recording, configuration, provenance, error);
     for (size_t i = 0; i < r->count && status == SF_OK; i++) {
         int64_t *times;
         size_t count;
@@ -92,7 +92,8 @@ static int write_hdf5(const request *r, const char *configuration, sf_error *err
 }
 
 int app_occurrences_write(const char *path, const sf_recording *recording, const sf_episode *episodes,
-                          const double *expected, size_t count, const char *configuration, sf_error *error)
+                          const double *expected, size_t count, const char *configuration,
+                          const char *provenance, sf_error *error)
 {
     sf_counter *counter;
     int status = sf_counter_open(&counter, recording->spikes, recording->spike_count, recording->units.count,
@@ -102,7 +103,7 @@ int app_occurrences_write(const char *path, const sf_recording *recording, const
     request r = {path, recording, episodes, expected, count, counter};
     size_t length = strlen(path);
     bool hdf5 = length > 3 && strcmp(path + length - 3, ".h5") == 0;
-    status = hdf5 ? write_hdf5(&r, configuration, error) : write_csv(&r, error);
+    status = hdf5 ? write_hdf5(&r, configuration, provenance, error) : write_csv(&r, error);
     sf_counter_close(counter);
     return status;
 }

@@ -8,11 +8,12 @@
 
 /**
  * Writes the occurrences that the counts of the episodes count: HDF5 (core/occurrence_file.h) where the path
- * ends in .h5, else CSV. `configuration` is YAML for the HDF5 file. SF_CANNOT_CREATE, SF_IO; then no file is
- * left.
+ * ends in .h5, else CSV. `configuration` (YAML) and `provenance` (JSON) are for the HDF5 file.
+ * SF_CANNOT_CREATE, SF_IO; then no file is left.
  */
 int app_occurrences_write(const char *path, const sf_recording *recording, const sf_episode *episodes,
-                          const double *expected, size_t count, const char *configuration, sf_error *error);
+                          const double *expected, size_t count, const char *configuration,
+                          const char *provenance, sf_error *error);
 
 /** Appends what such an HDF5 file holds, for `info`: as lines, or as one JSON document. SF_NO_INPUT, SF_DATA.
  */

@@ -21,6 +21,8 @@ int app_rewired_parse(app_rewired *rewired, const app_call *call, sf_error *erro
         status = app_uint(call, "threads", 1, 4096, &threads, error);
     if (status == SF_OK)
         status = app_device(&rewired->options.device, call, error);
+    if (graphs > 0)
+        app_tell_seed(call, seed);
     rewired->options.graphs = (uint32_t)graphs;
     rewired->options.seed = seed;
     rewired->options.threads = (unsigned)threads;
@@ -52,6 +54,7 @@ void app_rewired_json(sf_json *json, const sf_spread *spread, const app_rewired 
  * ------------------------------------------------------------------------------------------------------- */
 
 typedef struct census {
+    const app_call *call;
     const sf_csr *graph;
     uint64_t counts[SF_TRIADS];
     const app_rewired *rewired; /**< without graphs the spreads mean nothing */
@@ -76,6 +79,7 @@ static void print_json(sf_text *text, const census *c)
         sf_json_end_object(&json);
     }
     sf_json_end_array(&json);
+    app_provenance_json(&json, c->call);
     sf_json_end_object(&json);
 }
 
@@ -131,7 +135,7 @@ static void print_table(sf_text *text, const census *c)
 
 int app_census(const app_call *call, const sf_csr *graph, app_rewired *rewired, sf_error *error)
 {
-    census c = {.graph = graph, .rewired = rewired};
+    census c = {.call = call, .graph = graph, .rewired = rewired};
     double start = sf_clock_seconds(), counts[SF_TRIADS];
     int status = sf_triad_census(c.counts, graph, rewired->options.threads, error);
     c.seconds = sf_clock_seconds() - start;

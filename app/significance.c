@@ -2,7 +2,6 @@
 #include "app/significance.h"
 
 #include "core/clock.h"
-#include "core/hash.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -60,6 +59,8 @@ int app_significance_parse(app_significance *significance, const app_call *call,
     if (status == SF_OK)
         status = app_uint(call, "seed", 0, UINT64_MAX, &options->seed, error);
     options->surrogates = (uint32_t)surrogates;
+    if (!analytic)
+        app_tell_seed(call, options->seed);
     if (app_has(call, "fdr"))
         options->correction = SF_CORRECTION_RATE;
     return status;
@@ -175,20 +176,6 @@ void app_significance_json(sf_json *json, const app_significance *significance)
 
 /* ---- the methods sentence ---- */
 
-/* Names of units, and spikes by their time since the first. */
-static uint64_t hash_recording(const sf_recording *recording)
-{
-    uint64_t hash = SF_HASH_START;
-    for (size_t u = 0; u < recording->units.count; u++)
-        hash =
-            sf_hash_bytes(hash, recording->units.items[u].name, strlen(recording->units.items[u].name) + 1);
-    for (size_t i = 0; i < recording->spike_count; i++) {
-        hash = sf_hash_integer(hash, (uint64_t)(recording->spikes[i].time_ns - recording->spikes[0].time_ns));
-        hash = sf_hash_integer(hash, recording->spikes[i].unit);
-    }
-    return hash;
-}
-
 static void describe_surrogates(sf_text *text, const app_significance *significance)
 {
     const sf_significance_options *done = &significance->told.options;
@@ -231,20 +218,15 @@ static void describe_test(sf_text *text, const app_significance *significance)
 }
 
 void app_methods(sf_text *text, const app_significance *significance, const sf_mine_result *result,
-                 const app_mining *mining, const sf_recording *recording)
+                 const app_mining *mining, const app_call *call)
 {
     sf_text_printf(text, "synfire %s mined episodes of up to %" PRIu32 " units with delays of ", sf_version(),
                    mining->options.max_size);
     app_delays_print(text, mining);
-    sf_text_printf(text,
-                   " ms and a count of %.6g or more from %zu spikes of %zu units in %.6g s (data "
-                   "%016" PRIx64 ")",
-                   result->threshold, recording->spike_count, recording->units.count,
-                   (double)sf_recording_duration_ns(recording) * 1e-9, hash_recording(recording));
-    if (mining->options.self)
-        sf_text_printf(text, ", units following themselves included");
-    if (mining->options.min_distance_um > 0)
-        sf_text_printf(text, ", pairs of units closer than %g um left out", mining->options.min_distance_um);
+    sf_text_printf(text, " ms%s and a count of %.6g or more%s from ",
+                   mining->options.self ? ", units following themselves included," : "", result->threshold,
+                   mining->options.closed ? ", none part of a longer one with the same count," : "");
+    sf_selected_words(text, &call->provenance->selected);
     describe_test(text, significance);
     sf_text_printf(text, ".");
 }

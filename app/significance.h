@@ -30,11 +30,10 @@ int app_significance_run(app_significance *significance, sf_mine_result *result,
 void app_significance_json(sf_json *json, const app_significance *significance);
 
 /**
- * Appends what was done as a paper prints it: version, settings, seed and a hash of the spikes, by
- * their time since the first, and of the names of units.
+ * Appends what was done as a paper prints it: version, settings, what was selected (core/provenance.h), seed.
  */
 void app_methods(sf_text *text, const app_significance *significance, const sf_mine_result *result,
-                 const app_mining *mining, const sf_recording *recording);
+                 const app_mining *mining, const app_call *call);
 
 /** Whether item i is worth a closer look: a count of 20 or more and 1.2 times what is expected, q below 0.05,
  * units over 0.1 Hz. */

@@ -394,6 +394,7 @@ void sf_csr_free(sf_csr *csr)
     sf_free(csr->edge_labels);
     sf_columns_free(&csr->vertex_columns);
     sf_columns_free(&csr->edge_columns);
+    sf_free(csr->provenance);
     *csr = (sf_csr){0};
 }
 

@@ -22,6 +22,7 @@ typedef struct sf_csr {
     char **names;            /**< of vertices, or NULL */
     sf_columns vertex_columns;
     sf_columns edge_columns; /**< rows in the order of targets, from offsets[0] */
+    char *provenance;        /**< JSON on one line (core/provenance.h) that is written with it, or NULL */
 } sf_csr;
 
 typedef enum sf_csr_flags {

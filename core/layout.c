@@ -196,6 +196,7 @@ static bool write_root(hid_t file, const sf_layout_options *options)
            sf_hdf_write_attribute(file, "stop_ns", H5T_NATIVE_INT64, &open_ended) &&
            (options->configuration == NULL ||
             sf_hdf_write_text(file, "configuration", options->configuration)) &&
+           (options->provenance == NULL || sf_hdf_write_text(file, "provenance", options->provenance)) &&
            (options->recording == NULL || sf_hdf_write_text(file, "recording", options->recording));
 }
 

@@ -36,6 +36,7 @@ typedef struct sf_layout sf_layout; /**< a file being written */
 typedef struct sf_layout_options {
     const char *kind;          /**< "recording", "result" or "occurrences" */
     const char *configuration; /**< YAML, or NULL */
+    const char *provenance;    /**< JSON (core/provenance.h), or NULL */
     const char *recording;     /**< path of what the file was made from, kept as text, or NULL */
     bool without_streams;      /**< no /spikes and no /markers: nothing is to be appended to them */
     bool live;      /**< opened for single-writer multiple-reader appends by sf_layout_start_live */

@@ -7,7 +7,7 @@
 #define SF_CORE_MESSAGE_H
 
 #include "core/episode.h"
-#include "core/recording.h"
+#include "core/provenance.h"
 
 #include <stdatomic.h>
 
@@ -30,7 +30,8 @@ const char *sf_topic_name(sf_topic topic);
 typedef struct sf_stream_info {
     const char *name; /**< the `stream` of every message */
     const sf_units *units;
-    const char *configuration;  /**< the resolved configuration as YAML */
+    const char *configuration;       /**< the resolved configuration as YAML */
+    const sf_provenance *provenance; /**< of the run's results; NULL: not known */
     const sf_recording *origin; /**< metadata that travels with the data; NULL for a live stream without */
 } sf_stream_info;
 

@@ -49,7 +49,7 @@ static int create_columns(sf_occurrence_file *file, sf_error *error)
 }
 
 int sf_occurrence_file_create(sf_occurrence_file **created, const char *path, const sf_recording *about,
-                              const char *configuration, sf_error *error)
+                              const char *configuration, const char *provenance, sf_error *error)
 {
     *created = NULL;
     sf_occurrence_file *file = sf_alloc(1, sizeof *file);
@@ -59,6 +59,7 @@ int sf_occurrence_file_create(sf_occurrence_file **created, const char *path, co
     file->owners = file->times = H5I_INVALID_HID;
     sf_layout_options options = {.kind = SF_OCCURRENCES_KIND,
                                  .configuration = configuration,
+                                 .provenance = provenance,
                                  .recording = about->path,
                                  .without_streams = true,
                                  .overwrite = true};

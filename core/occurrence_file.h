@@ -23,10 +23,11 @@ typedef struct sf_occurrence_file sf_occurrence_file; /**< being written */
 
 /**
  * Creates the file, replacing one that is there. `about` is borrowed until close: its path, units, metadata
- * and recorded span go into the file; `configuration` is YAML. SF_CANNOT_CREATE; then no file is left.
+ * and recorded span go into the file; `configuration` is YAML, `provenance` JSON or NULL. SF_CANNOT_CREATE;
+ * then no file is left.
  */
 int sf_occurrence_file_create(sf_occurrence_file **file, const char *path, const sf_recording *about,
-                              const char *configuration, sf_error *error);
+                              const char *configuration, const char *provenance, sf_error *error);
 
 /** Adds an episode and its occurrences: count * episode->size times in ns. */
 int sf_occurrence_file_add(sf_occurrence_file *file, const sf_episode *episode, double expected,

@@ -2,6 +2,7 @@
 #include "core/recording.h"
 
 #include "core/error.h"
+#include "core/hash.h"
 #include "core/memory.h"
 
 #include <stdlib.h>
@@ -154,6 +155,19 @@ int sf_recording_finish(sf_recording *recording, sf_error *error)
     if (recording->recorded.stop_ns < after_last)
         recording->recorded.stop_ns = after_last;
     return SF_OK;
+}
+
+uint64_t sf_recording_hash(const sf_recording *recording)
+{
+    uint64_t hash = SF_HASH_START;
+    for (size_t u = 0; u < recording->units.count; u++)
+        hash =
+            sf_hash_bytes(hash, recording->units.items[u].name, strlen(recording->units.items[u].name) + 1);
+    for (size_t i = 0; i < recording->spike_count; i++) {
+        hash = sf_hash_integer(hash, (uint64_t)(recording->spikes[i].time_ns - recording->spikes[0].time_ns));
+        hash = sf_hash_integer(hash, recording->spikes[i].unit);
+    }
+    return hash;
 }
 
 int64_t sf_spikes_tick(const sf_spike *spikes, size_t count)

@@ -14,6 +14,12 @@ typedef struct sf_span {
     int64_t stop_ns;  /**< excluded */
 } sf_span;
 
+/** A stretch of a recording that someone chose and may have named. */
+typedef struct sf_epoch {
+    sf_span span;
+    char label[64]; /**< "" where it has none */
+} sf_epoch;
+
 typedef struct sf_metadata_entry {
     char *key; /**< the field's word where there is one: species, age, condition, subject, session,
                   sampling_rate */
@@ -82,6 +88,10 @@ int sf_recording_finish(sf_recording *recording, sf_error *error);
 
 /** Index of the first spike with time_ns >= time. spikes are sorted. */
 size_t sf_spikes_lower_bound(const sf_spike *spikes, size_t count, int64_t time_ns);
+
+/** Of the names of units, and of spikes by their time since the first: the same data give it on every
+ * machine. */
+uint64_t sf_recording_hash(const sf_recording *recording);
 
 /** The smallest time step between two spikes; 0 where there are not two times. spikes are sorted. */
 int64_t sf_spikes_tick(const sf_spike *spikes, size_t count);

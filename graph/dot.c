@@ -42,6 +42,11 @@ static int print(sf_text *out, const sf_csr *csr, sf_error *error)
 {
     const char *arrow = csr->directed ? "->" : "--";
     sf_text_printf(out, "%s synfire {\n", csr->directed ? "digraph" : "graph");
+    if (csr->provenance != NULL) {
+        sf_text_printf(out, "  graph [provenance=");
+        print_quoted(out, csr->provenance);
+        sf_text_printf(out, "];\n");
+    }
     for (uint32_t v = 0; v < csr->vertex_count; v++) {
         sf_text_printf(out, "  %u", v);
         if (csr->names != NULL) {

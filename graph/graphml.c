@@ -66,9 +66,17 @@ static int print(sf_text *out, const sf_csr *csr, sf_error *error)
                         "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n");
     if (csr->names != NULL)
         sf_text_printf(out, "  <key id=\"name\" for=\"node\" attr.name=\"name\" attr.type=\"string\"/>\n");
+    if (csr->provenance != NULL)
+        sf_text_printf(out, "  <key id=\"provenance\" for=\"graph\" attr.name=\"provenance\" "
+                            "attr.type=\"string\"/>\n");
     print_keys(out, &csr->vertex_columns, "node");
     print_keys(out, &csr->edge_columns, "edge");
     sf_text_printf(out, "  <graph edgedefault=\"%s\">\n", csr->directed ? "directed" : "undirected");
+    if (csr->provenance != NULL) {
+        sf_text_printf(out, "    <data key=\"provenance\">");
+        print_escaped(out, csr->provenance);
+        sf_text_printf(out, "</data>\n");
+    }
     for (uint32_t v = 0; v < csr->vertex_count; v++) {
         sf_text_printf(out, "    <node id=\"n%u\">", v);
         if (csr->names != NULL) {

@@ -166,7 +166,8 @@ static bool write_root(hid_t file, const sf_csr *csr)
     return sf_hdf_write_text(file, "synfire", "graph") &&
            sf_hdf_write_attribute(file, "layout", H5T_NATIVE_UINT32, &layout) &&
            sf_hdf_write_text(file, "program", "synfire " SYNFIRE_VERSION) &&
-           sf_hdf_write_attribute(file, "directed", H5T_NATIVE_UINT32, &directed);
+           sf_hdf_write_attribute(file, "directed", H5T_NATIVE_UINT32, &directed) &&
+           (csr->provenance == NULL || sf_hdf_write_text(file, "provenance", csr->provenance));
 }
 
 static int write(const sf_csr *csr, const char *path, sf_error *error)
@@ -176,7 +177,10 @@ static int write(const sf_csr *csr, const char *path, sf_error *error)
     int opened = sf_output_file_open(&output, path, SF_EXISTING_REPLACE, error);
     if (opened != SF_OK)
         return opened;
-    hid_t file = H5Fcreate(sf_output_file_name(&output), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS); /* attributes of any length; readers of HDF5 1.8 take it */
+    H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
+    hid_t file = H5Fcreate(sf_output_file_name(&output), H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    sf_hdf_close(access);
     if (file < 0) {
         sf_output_file_close(&output, false);
         return sf_hdf_fail(error, SF_CANNOT_CREATE, path, "cannot create the file");

@@ -40,6 +40,8 @@ void sf_vertex_names_give(sf_vertex_names *names, sf_edge_list *list)
 
 void sf_vertex_names_print(sf_text *out, const sf_csr *csr, char sign, uint64_t first)
 {
+    if (csr->provenance != NULL)
+        sf_text_printf(out, "%c provenance %s\n", sign, csr->provenance);
     for (uint32_t v = 0; csr->names != NULL && v < csr->vertex_count; v++) {
         sf_text_printf(out, "%c name %" PRIu64 " ", sign, first + v);
         sf_graph_print_line(out, csr->names[v]);

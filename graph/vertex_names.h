@@ -23,7 +23,8 @@ int sf_vertex_names_read(sf_vertex_names *names, sf_scan comment, uint64_t first
 /** Moves the names to a list whose vertices are all named by them, and frees them otherwise. */
 void sf_vertex_names_give(sf_vertex_names *names, sf_edge_list *list);
 
-/** Appends the comments of a graph that has names; control characters become spaces. */
+/** Appends the comments of a graph: its provenance, and where it has names these, control characters as
+ * spaces. */
 void sf_vertex_names_print(sf_text *out, const sf_csr *csr, char sign, uint64_t first);
 
 #endif

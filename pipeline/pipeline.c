@@ -163,6 +163,7 @@ static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options,
     pipeline->stream = (sf_stream_info){.name = options->config->stream,
                                         .units = &pipeline->inputs.units,
                                         .configuration = pipeline->configuration.data,
+                                        .provenance = options->provenance,
                                         .origin = pipeline->inputs.origin};
     sf_hops_options hops = {.config = options->config,
                             .stream = &pipeline->stream,

@@ -18,10 +18,11 @@ typedef struct sf_pipeline_options {
     const sf_config *config; /**< borrowed until close */
     /** Where not NULL: replayed in place of the configured sources; borrowed until close. */
     const sf_recording *recording;
-    double speed;                /**< of `recording`; 0: max */
-    int64_t duration_ns;         /**< of stream time, from the first spike; 0: to the end */
-    uint64_t handoff_room;       /**< spikes that may wait for the window thread; 0: 1,048,576 */
-    const sf_progress *progress; /**< may end the wait for live sources; or NULL */
+    double speed;                    /**< of `recording`; 0: max */
+    int64_t duration_ns;             /**< of stream time, from the first spike; 0: to the end */
+    uint64_t handoff_room;           /**< spikes that may wait for the window thread; 0: 1,048,576 */
+    const sf_provenance *provenance; /**< of the results; borrowed until close; or NULL */
+    const sf_progress *progress;     /**< may end the wait for live sources; or NULL */
     sf_observer observer;
 } sf_pipeline_options;
 

@@ -183,7 +183,29 @@ static int choose(const sf_units *units, char **rest, bool *chosen, sf_error *er
     return SF_OK;
 }
 
-static int keep_units(sf_recording *recording, const char *list, sf_error *error)
+/* The chosen ones, by index and name. */
+static int tell_units(sf_selected *told, const sf_units *units, const bool *chosen, sf_error *error)
+{
+    size_t count = 0;
+    for (size_t u = 0; u < units->count; u++)
+        count += chosen[u];
+    told->unit_count = 0; /* names so far */
+    told->units = sf_resize(NULL, count, sizeof *told->units);
+    told->names = sf_alloc(count, sizeof *told->names);
+    if (told->units == NULL || told->names == NULL)
+        return sf_fail_memory(error);
+    for (size_t u = 0; u < units->count; u++) {
+        if (!chosen[u])
+            continue;
+        told->units[told->unit_count] = (uint32_t)u;
+        told->names[told->unit_count] = sf_copy_string(units->items[u].name);
+        if (told->names[told->unit_count++] == NULL)
+            return sf_fail_memory(error);
+    }
+    return SF_OK;
+}
+
+static int keep_units(sf_recording *recording, const char *list, sf_selected *told, sf_error *error)
 {
     bool *chosen = sf_alloc(recording->units.count, sizeof *chosen);
     char *copy = chosen != NULL ? sf_copy_string(list) : NULL;
@@ -198,6 +220,7 @@ static int keep_units(sf_recording *recording, const char *list, sf_error *error
         if (kept < recording->spike_count)
             sf_recording_drop(recording, "unit not selected", recording->spike_count - kept);
         recording->spike_count = kept;
+        status = tell_units(told, &recording->units, chosen, error);
     }
     sf_free(copy);
     sf_free(chosen);
@@ -254,7 +277,15 @@ static int64_t add_saturated(int64_t a, int64_t b)
     return __builtin_add_overflow(a, b, &sum) ? (b > 0 ? INT64_MAX : INT64_MIN) : sum;
 }
 
-static int blank_markers(sf_recording *recording, const char *text, sf_error *error)
+static int tell_blanking(sf_selected *told, const blanking *blank, sf_error *error)
+{
+    told->marker = sf_copy_string(blank->marker);
+    told->blank_from_ns = blank->from_ns;
+    told->blank_to_ns = blank->to_ns;
+    return told->marker != NULL ? SF_OK : sf_fail_memory(error);
+}
+
+static int blank_markers(sf_recording *recording, const char *text, sf_selected *told, sf_error *error)
 {
     blanking blank;
     int status = parse_blanking(&blank, text, error);
@@ -277,6 +308,8 @@ static int blank_markers(sf_recording *recording, const char *text, sf_error *er
         status = add_span(&open, (sf_span){open_from, INT64_MAX}, error);
     if (status == SF_OK)
         status = restrict_to(recording, open.items, open.count, "blanked", error);
+    if (status == SF_OK)
+        status = tell_blanking(told, &blank, error);
     sf_free(open.items);
     return status;
 }
@@ -354,21 +387,21 @@ int sf_epochs_read(sf_epoch **epochs, size_t *count, const char *path, sf_error 
     return SF_OK;
 }
 
-static int keep_epochs(sf_recording *recording, const char *path, sf_error *error)
+static int keep_epochs(sf_recording *recording, const char *path, sf_selected *told, sf_error *error)
 {
-    sf_epoch *epochs;
-    size_t count;
-    int status = sf_epochs_read(&epochs, &count, path, error);
+    int status = sf_epochs_read(&told->epochs, &told->epoch_count, path, error);
     span_list spans = {0};
-    for (size_t i = 0; status == SF_OK && i < count; i++)
-        status = add_span(&spans, epochs[i].span, error);
+    told->epochs_path = status == SF_OK ? sf_copy_string(path) : NULL;
+    if (status == SF_OK && told->epochs_path == NULL)
+        status = sf_fail_memory(error);
+    for (size_t i = 0; status == SF_OK && i < told->epoch_count; i++)
+        status = add_span(&spans, told->epochs[i].span, error);
     if (status == SF_OK) {
         recording->marker_count =
             keep_markers_in(recording->markers, recording->marker_count, spans.items, spans.count);
         status = restrict_to(recording, spans.items, spans.count, "outside the epochs", error);
     }
     sf_free(spans.items);
-    sf_free(epochs);
     return status;
 }
 
@@ -382,18 +415,22 @@ int64_t sf_time_point_resolve(sf_time_point point, int64_t first_ns, int64_t oth
 }
 
 static int keep_times(sf_recording *recording, const sf_selection *selection, int64_t first_ns,
-                      sf_error *error)
+                      sf_selected *told, sf_error *error)
 {
     sf_span span = {sf_time_point_resolve(selection->from, first_ns, INT64_MIN),
                     sf_time_point_resolve(selection->to, first_ns, INT64_MAX)};
     if (span.start_ns >= span.stop_ns)
         return sf_fail(error, SF_USAGE, "--to", "%.9g s is not after --from, %.9g s",
                        (double)span.stop_ns * 1e-9, (double)span.start_ns * 1e-9);
+    told->from_given = selection->from.given;
+    told->to_given = selection->to.given;
+    told->from_ns = span.start_ns;
+    told->to_ns = span.stop_ns;
     recording->marker_count = keep_markers_in(recording->markers, recording->marker_count, &span, 1);
     return restrict_to(recording, &span, 1, "outside --from and --to", error);
 }
 
-int sf_selection_apply(sf_recording *recording, const sf_selection *selection, sf_error *error)
+static int cut(sf_recording *recording, const sf_selection *selection, sf_selected *told, sf_error *error)
 {
     int64_t first_ns =
         recording->spike_count > 0 ? recording->spikes[0].time_ns : recording->recorded.start_ns;
@@ -401,12 +438,44 @@ int sf_selection_apply(sf_recording *recording, const sf_selection *selection, s
     if (selection->dedup_ns > 0)
         status = remove_duplicates(recording, selection, error);
     if (status == SF_OK && selection->units != NULL)
-        status = keep_units(recording, selection->units, error);
+        status = keep_units(recording, selection->units, told, error);
     if (status == SF_OK && selection->blank != NULL)
-        status = blank_markers(recording, selection->blank, error);
+        status = blank_markers(recording, selection->blank, told, error);
     if (status == SF_OK && selection->epochs_path != NULL)
-        status = keep_epochs(recording, selection->epochs_path, error);
+        status = keep_epochs(recording, selection->epochs_path, told, error);
     if (status == SF_OK && (selection->from.given || selection->to.given))
-        status = keep_times(recording, selection, first_ns, error);
+        status = keep_times(recording, selection, first_ns, told, error);
+    return status;
+}
+
+/* What is known of the recording itself, and how much is left of it. */
+static int tell_rest(sf_selected *told, const sf_recording *recording, const sf_selection *selection,
+                     sf_error *error)
+{
+    told->dedup_ns = selection->dedup_ns;
+    told->dedup_um = selection->dedup_um;
+    told->spikes = told->spikes_in_file = recording->spike_count;
+    memcpy(told->dropped, recording->dropped, sizeof told->dropped);
+    told->dropped_count = recording->dropped_count;
+    for (size_t i = 0; i < told->dropped_count; i++)
+        told->spikes_in_file += told->dropped[i].count;
+    told->duration_ns = sf_recording_duration_ns(recording);
+    told->data = sf_recording_hash(recording);
+    told->recording = recording->path != NULL ? sf_copy_string(recording->path) : NULL;
+    told->format = recording->format != NULL ? sf_copy_string(recording->format) : NULL;
+    bool whole = (told->recording != NULL) == (recording->path != NULL) &&
+                 (told->format != NULL) == (recording->format != NULL);
+    return whole ? SF_OK : sf_fail_memory(error);
+}
+
+int sf_selection_apply(sf_recording *recording, const sf_selection *selection, sf_selected *told,
+                       sf_error *error)
+{
+    sf_selected unheard = {0}, *heard = told != NULL ? told : &unheard;
+    heard->unit_count = heard->units_in_file = recording->units.count;
+    int status = cut(recording, selection, heard, error);
+    if (status == SF_OK && told != NULL)
+        status = tell_rest(told, recording, selection, error);
+    sf_selected_free(&unheard);
     return status;
 }

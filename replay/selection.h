@@ -3,7 +3,7 @@
 #ifndef SF_REPLAY_SELECTION_H
 #define SF_REPLAY_SELECTION_H
 
-#include "core/recording.h"
+#include "core/provenance.h"
 
 /** A time as the command line has it: absolute seconds, or counted from the first spike (`+5`). */
 typedef struct sf_time_point {
@@ -28,11 +28,6 @@ int sf_time_point_parse(sf_time_point *point, const char *text, sf_error *error)
 /** The time meant in a recording whose first spike is at first_ns; `otherwise` where none was given. */
 int64_t sf_time_point_resolve(sf_time_point point, int64_t first_ns, int64_t otherwise);
 
-typedef struct sf_epoch {
-    sf_span span;
-    char label[64]; /**< "" where the file has none */
-} sf_epoch;
-
 /**
  * Reads an epochs file: start,stop[,label] in seconds of the recording's clock, with or without a header.
  * Epochs are sorted by start; empty and overlapping ones are refused with their line. sf_free takes *epochs.
@@ -52,7 +47,11 @@ int sf_epochs_read(sf_epoch **epochs, size_t *count, const char *path, sf_error 
  * A marker is named by its text, or ttl3 for a rising edge of line 3. Errors name the option as their place:
  * SF_USAGE for a unit, marker or span that is not there, SF_DATA for --dedup without positions; SF_NO_MEMORY.
  * The recording is then half cut and good for sf_recording_free only.
+ *
+ * `told`, zeroed, is told what was selected, but for what it does not know: preset and distance; NULL is
+ * allowed.
  */
-int sf_selection_apply(sf_recording *recording, const sf_selection *selection, sf_error *error);
+int sf_selection_apply(sf_recording *recording, const sf_selection *selection, sf_selected *told,
+                       sf_error *error);
 
 #endif

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sinks/fields.h"
 
+#include <stdio.h>
+
 /* What every teller below needs. */
 typedef struct teller {
     const sf_encoding *as;
     void *to;
     const sf_units *units;
+    const sf_provenance *provenance;
 } teller;
 
 static const char *unit_name(const teller *t, uint32_t unit)
@@ -336,7 +339,21 @@ static void tell_stage(const teller *t, const sf_stage_status *stage)
     t->as->end_map(t->to);
 }
 
-#define STATUS_FIELDS 19
+/* What made the messages of this run, and of what recording's part. */
+static void tell_provenance(const teller *t, const sf_provenance *provenance)
+{
+    char program[40];
+    sf_text words = {0};
+    snprintf(program, sizeof program, "synfire %s", sf_version());
+    if (provenance != NULL && provenance->of_recording)
+        sf_selected_words(&words, &provenance->selected);
+    t->as->string(t->to, "program", program);
+    t->as->string(t->to, "command", provenance != NULL ? provenance->command : NULL);
+    t->as->string(t->to, "selection", words.failed ? NULL : words.data);
+    sf_text_free(&words);
+}
+
+#define STATUS_FIELDS 22
 
 static void tell_status(const teller *t, const sf_status_message *status)
 {
@@ -368,6 +385,7 @@ static void tell_status(const teller *t, const sf_status_message *status)
     t->as->string(t->to, "discovery_device", status->discovery_device);
     t->as->real(t->to, "discovery_ms", status->discovery_ms);
     t->as->boolean(t->to, "last", status->last);
+    tell_provenance(t, t->provenance);
 }
 
 #define COMMON_FIELDS 6
@@ -379,7 +397,7 @@ void sf_message_tell(const sf_message *message, const sf_stream_info *stream, co
         [SF_TOPIC_DENSITY] = DENSITY_FIELDS,   [SF_TOPIC_GRAPH] = GRAPH_FIELDS,
         [SF_TOPIC_STATUS] = STATUS_FIELDS,
     };
-    const teller t = {.as = as, .to = to, .units = stream->units};
+    const teller t = {.as = as, .to = to, .units = stream->units, .provenance = stream->provenance};
     as->map(to, NULL, COMMON_FIELDS + own_fields[message->topic]);
     as->natural(to, "v", SF_MESSAGE_VERSION);
     as->string(to, "topic", sf_topic_name(message->topic));

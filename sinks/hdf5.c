@@ -458,16 +458,25 @@ static int create_tables(recorder *self, sf_error *error)
 
 static int create_file(recorder *self, const sf_sink_settings *settings, sf_error *error)
 {
+    sf_text provenance = {0};
+    if (self->stream->provenance != NULL)
+        sf_provenance_print(&provenance, self->stream->provenance);
+    if (provenance.failed) {
+        sf_text_free(&provenance);
+        return sf_fail_memory(error);
+    }
     /* A live stream has units and nothing else; they are borrowed for the call. */
     const sf_recording bare = {.units = *self->stream->units};
     const sf_layout_options options = {.kind = "recording",
                                        .configuration = self->stream->configuration,
+                                       .provenance = provenance.data,
                                        .live = true,
                                        .overwrite = settings->overwrite,
                                        .numbered = true};
     int status =
         sf_layout_create(&self->layout, settings->path,
                          self->stream->origin != NULL ? self->stream->origin : &bare, &options, error);
+    sf_text_free(&provenance);
     if (status == SF_OK) {
         self->path = sf_copy_string(sf_layout_path(self->layout));
         status = self->path != NULL ? create_tables(self, error) : sf_fail_memory(error);

@@ -19,6 +19,11 @@ print(*(s.getsockname()[1] for s in sockets))
 PY
 }
 
+# Reads a JSON document without what differs from command line to command line, and from run to run.
+results() {
+    sed 's/,"provenance":.*//; s/"seconds":[^,}]*//g'
+}
+
 # check ASSERTIONS: Python over the JSON document in the file `out`, as `out`.
 check() {
     python3 -c "

@@ -136,7 +136,7 @@ $SYNFIRE aggregate columns.txt --range -1:3.5,-1:5.5,-1:20 --op sum --exact | gr
 seq 60 | awk '{ print ($1 * 7) % 31, ($1 * 7) % 31 * 2 + ($1 * 11) % 13 }' >pairs.txt
 $SYNFIRE density pairs.txt --grid -30:60:91,-60:140:101 --csv >plane.csv
 awk -F, 'NR > 1 { sum += $3 * 2 } END { if (NR != 9192 || sum < 0.999 || sum > 1.001) { print NR, sum; exit 1 } }' plane.csv
-$SYNFIRE density pairs.txt --grid 0:30:3,0:60:2 --json | grep -q '"grid":\[\[0,15,30\],\[0,60\]\],"density":\[\[[^]]*\],\[[^]]*\]\]}'
+$SYNFIRE density pairs.txt --grid 0:30:3,0:60:2 --json | grep -q '"grid":\[\[0,15,30\],\[0,60\]\],"density":\[\[[^]]*\],\[[^]]*\]\],'
 $SYNFIRE density pairs.txt --plot plane.svg >out
 grep -q '</svg>' plane.svg && grep -q '60 samples, bandwidth .* (silverman), darkest' plane.svg
 expect 64 "1 axes for 2 columns" $SYNFIRE density pairs.txt --grid 0:1:2

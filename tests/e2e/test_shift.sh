@@ -32,7 +32,7 @@ done
 python3 - <<'PY'
 import json
 
-TIMED = {"seconds", "age_ms", "recording", "path", "seq", "stages", "ring_fill"}  # differ from run to run
+TIMED = {"seconds", "age_ms", "recording", "path", "seq", "stages", "ring_fill", "provenance"}  # differ from run to run
 TIMES_S, TIMES_NS = {"from_s", "to_s", "start_s", "stop_s"}, {"time_ns", "from_ns", "to_ns", "spike_times_ns"}
 
 

@@ -24,7 +24,7 @@ static int write_file(void *context)
 {
     (void)context;
     sf_occurrence_file *file;
-    int status = sf_occurrence_file_create(&file, PATH, &recording, "mine:\n  max_size: 3", NULL);
+    int status = sf_occurrence_file_create(&file, PATH, &recording, "mine:\n  max_size: 3", "{}", NULL);
     for (size_t i = 0; i < EPISODES && status == SF_OK; i++) {
         int64_t *times;
         size_t count;
@@ -145,7 +145,7 @@ static void test_refused(void **state)
     assert_int_equal(sf_recording_read(&read, PATH, NULL, NULL, &error), SF_DATA);
     assert_non_null(strstr(error.text, "of kind occurrences"));
     sf_occurrence_file *written; /* nor is a file left where it cannot be written */
-    assert_int_equal(sf_occurrence_file_create(&written, "/no-such/x.h5", &recording, "", &error),
+    assert_int_equal(sf_occurrence_file_create(&written, "/no-such/x.h5", &recording, "", NULL, &error),
                      SF_CANNOT_CREATE);
 }
 

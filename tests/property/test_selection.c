@@ -126,7 +126,7 @@ static void selections_are_those_of_the_twin(void **state)
         int64_t duration = slow_select_duration(&recording, &slow);
         size_t before = recording.spike_count;
         sf_error error = {0};
-        int status = sf_selection_apply(&recording, &selection, &error);
+        int status = sf_selection_apply(&recording, &selection, NULL, &error);
         if (status != SF_OK && selection.from.given && selection.to.given) {
             test_assert_fails(status, &error, SF_USAGE, "is not after --from");
             assert_true(slow.times.start_ns >= slow.times.stop_ns);
@@ -173,7 +173,7 @@ static size_t count_after(const sf_selection *selection)
 {
     sf_recording recording = small_recording();
     sf_error error = {0};
-    if (sf_selection_apply(&recording, selection, &error) != SF_OK)
+    if (sf_selection_apply(&recording, selection, NULL, &error) != SF_OK)
         fail_msg("%s: %s", error.place, error.text);
     assert_int_equal(recording.units.count, 4);
     size_t count = recording.spike_count;
@@ -213,7 +213,7 @@ static void assert_selection_fails(const sf_selection *selection, sf_status code
 {
     sf_recording recording = small_recording();
     sf_error error = {0};
-    test_assert_fails(sf_selection_apply(&recording, selection, &error), &error, code, words);
+    test_assert_fails(sf_selection_apply(&recording, selection, NULL, &error), &error, code, words);
     assert_string_equal(error.place, place);
     sf_recording_free(&recording);
 }
@@ -300,7 +300,7 @@ static int select_and_free(void *context)
     sf_selection selection = {.units = "e1", .blank = ",,1,2", .epochs_path = context, .dedup_ns = 1};
     selection.from.given = true;
     if (status == SF_OK)
-        status = sf_selection_apply(&recording, &selection, &error);
+        status = sf_selection_apply(&recording, &selection, NULL, &error);
     sf_overview overview = {0};
     if (status == SF_OK)
         status = sf_overview_make(&overview, &recording, &error);

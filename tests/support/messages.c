@@ -33,8 +33,16 @@ void test_stream_make(test_stream *stream, test_random *random, size_t count)
         assert_int_equal(sf_units_add(&stream->units, &unit, NULL), SF_OK);
     }
     assert_int_equal(sf_units_finish(&stream->units, NULL), SF_OK);
-    stream->info = (sf_stream_info){
-        .name = "test \"stream\"", .units = &stream->units, .configuration = "stream: test\n"};
+    static char command[] = "synfire run --replay 'odd \"name\".h5'", marker[] = "light";
+    static const sf_provenance provenance = {
+        .command = command,
+        .of_recording = true,
+        .selected = {
+            .unit_count = 5, .units_in_file = 5, .spikes = 7, .marker = marker, .blank_to_ns = 5000000}};
+    stream->info = (sf_stream_info){.name = "test \"stream\"",
+                                    .units = &stream->units,
+                                    .configuration = "stream: test\n",
+                                    .provenance = &provenance};
 }
 
 void test_stream_free(test_stream *stream)

@@ -433,8 +433,26 @@ static void check_stage(const json_t *map, const sf_stage_status *stage)
     all_taken(&from);
 }
 
-static void check_status(fields *from, const sf_status_message *status)
+static void check_provenance(fields *from, const sf_provenance *provenance)
 {
+    char program[40];
+    snprintf(program, sizeof program, "synfire %s", sf_version());
+    is_string(take(from, "program"), program);
+    const json_t *command = take(from, "command"), *selection = take(from, "selection");
+    if (provenance == NULL) {
+        assert_true(json_is_null(command) && json_is_null(selection));
+        return;
+    }
+    is_string(command, provenance->command);
+    sf_text words = {0};
+    sf_selected_words(&words, &provenance->selected);
+    is_string(selection, words.data);
+    sf_text_free(&words);
+}
+
+static void check_status(fields *from, const sf_status_message *status, const sf_provenance *provenance)
+{
+    check_provenance(from, provenance);
     is_integer(take(from, "spikes"), (int64_t)status->spikes);
     is_real(take(from, "rate_hz"), status->rate_hz);
     check_reals(take_list(from, "unit_rates_hz", status->unit_count), status->unit_rates_hz);
@@ -489,7 +507,7 @@ void test_check_published(const json_t *map, const sf_message *message, const sf
         check_graph(&from, &message->graph, stream->units);
         break;
     default:
-        check_status(&from, &message->status);
+        check_status(&from, &message->status, stream->provenance);
         break;
     }
     all_taken(&from);

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/provenance.h"
+
+#include "core/memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+void sf_selected_free(sf_selected *selected)
+{
+    char *const texts[] = {selected->recording, selected->format,      selected->stream,
+                           selected->preset,    selected->epochs_path, selected->marker};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        sf_free(texts[i]);
+    for (size_t i = 0; selected->names != NULL && i < selected->unit_count; i++)
+        sf_free(selected->names[i]);
+    sf_free(selected->names);
+    sf_free(selected->units);
+    sf_free(selected->epochs);
+    *selected = (sf_selected){0};
+}
+
+void sf_provenance_free(sf_provenance *provenance)
+{
+    sf_free(provenance->command);
+    sf_selected_free(&provenance->selected);
+    *provenance = (sf_provenance){0};
+}
+
+void sf_command_print(sf_text *text, size_t count, char *const *words)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+    for (size_t i = 0; i < count; i++) {
+        const char *word = words[i];
+        sf_text_printf(text, i > 0 ? " " : "");
+        if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
+            sf_text_append(text, word, strlen(word));
+            continue;
+        }
+        sf_text_append(text, "'", 1);
+        for (; *word != '\0'; word++)
+            sf_text_append(text, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+        sf_text_append(text, "'", 1);
+    }
+}
+
+/* ---- JSON ---- */
+
+static void add_units(sf_json *json, const sf_selected *s)
+{
+    if (s->units == NULL) {
+        sf_json_null(json, "units");
+        sf_json_null(json, "names");
+    } else {
+        sf_json_array(json, "units");
+        for (size_t i = 0; i < s->unit_count; i++)
+            sf_json_uint(json, NULL, s->units[i]);
+        sf_json_end_array(json);
+        sf_json_array(json, "names");
+        for (size_t i = 0; i < s->unit_count; i++)
+            sf_json_string(json, NULL, s->names[i]);
+        sf_json_end_array(json);
+    }
+    sf_json_uint(json, "unit_count", s->unit_count);
+    sf_json_uint(json, "units_in_recording", s->units_in_file);
+}
+
+static void add_time(sf_json *json, const char *key, bool given, int64_t time_ns)
+{
+    if (given)
+        sf_json_seconds(json, key, time_ns);
+    else
+        sf_json_null(json, key);
+}
+
+static void add_epochs(sf_json *json, const sf_selected *s)
+{
+    sf_json_string(json, "epochs_file", s->epochs_path);
+    if (s->epochs_path == NULL) {
+        sf_json_null(json, "epochs");
+        return;
+    }
+    sf_json_array(json, "epochs");
+    for (size_t i = 0; i < s->epoch_count; i++) {
+        sf_json_object(json, NULL);
+        sf_json_string(json, "label", s->epochs[i].label);
+        sf_json_seconds(json, "from_s", s->epochs[i].span.start_ns);
+        sf_json_seconds(json, "to_s", s->epochs[i].span.stop_ns);
+        sf_json_end_object(json);
+    }
+    sf_json_end_array(json);
+}
+
+static void add_left_out(sf_json *json, const sf_selected *s)
+{
+    if (s->dedup_ns > 0) {
+        sf_json_object(json, "dedup");
+        sf_json_milliseconds(json, "ms", s->dedup_ns);
+        sf_json_real(json, "um", s->dedup_um);
+        sf_json_end_object(json);
+    } else {
+        sf_json_null(json, "dedup");
+    }
+    if (s->marker != NULL) {
+        sf_json_object(json, "blank");
+        sf_json_string(json, "marker", s->marker);
+        sf_json_milliseconds(json, "from_ms", s->blank_from_ns);
+        sf_json_milliseconds(json, "to_ms", s->blank_to_ns);
+        sf_json_end_object(json);
+    } else {
+        sf_json_null(json, "blank");
+    }
+    sf_json_array(json, "left_out");
+    for (size_t i = 0; i < s->dropped_count; i++) {
+        sf_json_object(json, NULL);
+        sf_json_string(json, "cause", s->dropped[i].cause);
+        sf_json_uint(json, "spikes", s->dropped[i].count);
+        sf_json_end_object(json);
+    }
+    sf_json_end_array(json);
+}
+
+static void add_selection(sf_json *json, const sf_selected *s)
+{
+    char data[24];
+    sf_text words = {0};
+    sf_selected_words(&words, s);
+    snprintf(data, sizeof data, "%016" PRIx64, s->data);
+    sf_json_object(json, "selection");
+    sf_json_string(json, "words", words.failed ? NULL : words.data);
+    sf_json_string(json, "recording", s->recording);
+    sf_json_string(json, "format", s->format);
+    sf_json_string(json, "stream", s->stream);
+    sf_json_string(json, "preset", s->preset);
+    add_units(json, s);
+    add_time(json, "from_s", s->from_given, s->from_ns);
+    add_time(json, "to_s", s->to_given, s->to_ns);
+    add_epochs(json, s);
+    add_left_out(json, s);
+    if (s->min_distance_um > 0)
+        sf_json_real(json, "min_distance_um", s->min_distance_um);
+    else
+        sf_json_null(json, "min_distance_um");
+    sf_json_uint(json, "spikes", s->spikes);
+    sf_json_uint(json, "spikes_in_recording", s->spikes_in_file);
+    sf_json_seconds(json, "duration_s", s->duration_ns);
+    sf_json_string(json, "data", data);
+    sf_json_end_object(json);
+    sf_text_free(&words);
+}
+
+void sf_provenance_json(sf_json *json, const char *key, const sf_provenance *provenance)
+{
+    char program[40];
+    snprintf(program, sizeof program, "synfire %s", sf_version());
+    sf_json_object(json, key);
+    sf_json_string(json, "program", program);
+    sf_json_string(json, "command", provenance->command);
+    if (provenance->drew)
+        sf_json_uint(json, "seed", provenance->seed);
+    else
+        sf_json_null(json, "seed");
+    if (provenance->of_recording)
+        add_selection(json, &provenance->selected);
+    else
+        sf_json_null(json, "selection");
+    sf_json_end_object(json);
+}
+
+void sf_provenance_print(sf_text *text, const sf_provenance *provenance)
+{
+    sf_json json = sf_json_start(text);
+    sf_provenance_json(&json, NULL, provenance);
+}
+
+/* ---- words ---- */
+
+#define MOST_NAMED 20 /* units and epochs in a sentence */
+
+static void say_units(sf_text *text, const sf_selected *s)
+{
+    if (s->units == NULL) {
+        sf_text_printf(text, "%zu units", s->unit_count);
+        return;
+    }
+    sf_text_printf(text, "%zu of %zu units (", s->unit_count, s->units_in_file);
+    for (size_t i = 0; i < s->unit_count && i < MOST_NAMED; i++)
+        sf_text_printf(text, "%s%s", i > 0 ? ", " : "", s->names[i]);
+    if (s->unit_count > MOST_NAMED)
+        sf_text_printf(text, " and %zu more", s->unit_count - MOST_NAMED);
+    sf_text_printf(text, ")");
+}
+
+static void say_epochs(sf_text *text, const sf_selected *s)
+{
+    sf_text_printf(text, ", inside %zu epoch%s (", s->epoch_count, s->epoch_count == 1 ? "" : "s");
+    for (size_t i = 0; i < s->epoch_count && i < MOST_NAMED; i++) {
+        const sf_epoch *epoch = &s->epochs[i];
+        sf_text_printf(text, "%s%s%s", i > 0 ? ", " : "", epoch->label, epoch->label[0] != '\0' ? " " : "");
+        sf_text_scaled(text, epoch->span.start_ns, 9);
+        sf_text_printf(text, " to ");
+        sf_text_scaled(text, epoch->span.stop_ns, 9);
+        sf_text_printf(text, " s");
+    }
+    if (s->epoch_count > MOST_NAMED)
+        sf_text_printf(text, " and %zu more", s->epoch_count - MOST_NAMED);
+    sf_text_printf(text, ")");
+}
+
+static void say_times(sf_text *text, const sf_selected *s)
+{
+    if (s->from_given) {
+        sf_text_printf(text, ", from ");
+        sf_text_scaled(text, s->from_ns, 9);
+        sf_text_printf(text, s->to_given ? "" : " s on");
+    }
+    if (s->to_given) {
+        sf_text_printf(text, s->from_given ? " to " : ", up to ");
+        sf_text_scaled(text, s->to_ns, 9);
+        sf_text_printf(text, " s");
+    }
+}
+
+static uint64_t count_dropped(const sf_selected *s, const char *cause)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < s->dropped_count; i++)
+        count += strcmp(s->dropped[i].cause, cause) == 0 ? s->dropped[i].count : 0;
+    return count;
+}
+
+static void say_left_out(sf_text *text, const sf_selected *s)
+{
+    if (s->dedup_ns > 0) {
+        sf_text_printf(text, ", less %" PRIu64 " duplicates (at most ", count_dropped(s, "duplicate"));
+        sf_text_scaled(text, s->dedup_ns, 6);
+        sf_text_printf(text, " ms after a spike of the same unit or one at most %g um away)", s->dedup_um);
+    }
+    if (s->marker != NULL) {
+        sf_text_printf(text, ", without ");
+        sf_text_scaled(text, s->blank_from_ns, 6);
+        sf_text_printf(text, " to ");
+        sf_text_scaled(text, s->blank_to_ns, 6);
+        sf_text_printf(text, " ms around each marker %s", s->marker);
+    }
+}
+
+void sf_selected_words(sf_text *text, const sf_selected *selected)
+{
+    sf_text_printf(text, "%" PRIu64 " spikes of ", selected->spikes);
+    say_units(text, selected);
+    sf_text_printf(text, " in %.6g s (data %016" PRIx64 ")", (double)selected->duration_ns * 1e-9,
+                   selected->data);
+    if (selected->stream != NULL)
+        sf_text_printf(text, ", of the stream %s", selected->stream);
+    say_left_out(text, selected);
+    if (selected->epochs_path != NULL)
+        say_epochs(text, selected);
+    say_times(text, selected);
+    if (selected->preset != NULL)
+        sf_text_printf(text, ", with the defaults of the preset %s", selected->preset);
+    if (selected->min_distance_um > 0)
+        sf_text_printf(text, ", pairs of units closer than %g um left out", selected->min_distance_um);
+}
