@@ -4,6 +4,7 @@
 #include "app/load.h"
 #include "app/mining.h"
 
+#include "core/clock.h"
 #include "core/file.h"
 #include "core/memory.h"
 #include "core/thread.h"
@@ -17,7 +18,8 @@
 
 static const app_option options[] = {
     {"source", "V",
-     "where to start: the name of a unit or vertex, or #2 for index 2, counted from 0 (must be given)"},
+     "where to start: the name of a unit or vertex, or #2 for index 2, counted from 0 (must be given); given "
+     "again, one search from each, all at once"},
     {"directed", NULL,
      "follow edges in their direction only (default, but for Matrix Market: by its symmetry)"},
     {"undirected", NULL, "follow edges both ways"},
@@ -25,8 +27,9 @@ static const app_option options[] = {
      "search a Kronecker graph with Graph500's parameters instead of G"},
     {"direction", "auto|top-down|bottom-up", "auto (default) goes bottom-up while the frontier is large"},
     {"features", "ts,wb,hc,gamma",
-     "search as Enterprise does, with these of its techniques: frontier queues, balanced work, hubs first, "
-     "switch by hubs; `none` for none of them (default: the fastest way there is)"},
+     "on a GPU: search as Enterprise does, with these of its techniques: frontier queues, balanced work, "
+     "hubs "
+     "first, switch by hubs; `none` for none of them (default: the fastest way there is)"},
     {"repeat", "N", "search N times and give the median time (default 1)"},
     {"out", "FILE", "write a line `vertex level parent` for each vertex; -1 where no path leads"},
     {0},
@@ -35,7 +38,11 @@ static const app_option options[] = {
 typedef struct search {
     const app_call *call;
     sf_csr graph;
-    uint32_t source;
+    uint32_t *sources; /**< as given */
+    size_t source_count;
+    uint32_t source;       /**< the first */
+    uint32_t *levels;      /**< of several sources: a row of vertices for each */
+    double seconds;        /**< of several sources: of all searches together */
     sf_bfs_result result;  /**< of the last repetition, with the median time */
     sf_reach_result paths; /**< of a recording's units, along edges; or none */
     const char *device;    /**< where it ran */
@@ -95,7 +102,7 @@ static int search_units(search *s, const sf_connectivity *connectivity, const sf
         return status;
     if (!undirected)
         status = sf_csr_build(&parallel, &list, 0, error);
-    if (status == SF_OK && !undirected)
+    if (status == SF_OK && !undirected && s->source_count == 1)
         status = sf_connectivity_reach(&s->paths, connectivity, &parallel, s->source, UINT32_MAX, error);
     list.directed = list.directed && !undirected;
     if (status == SF_OK)
@@ -105,16 +112,35 @@ static int search_units(search *s, const sf_connectivity *connectivity, const sf
     return status;
 }
 
-static int connect_recording(search *s, const app_call *call, const char *source, sf_error *error)
+/* Every --source, by what reads a name: sf_units_resolve or sf_csr_resolve. */
+static int read_sources(search *s, const app_call *call, const sf_units *units, sf_error *error)
+{
+    size_t from = 0, capacity = 0;
+    int status = SF_OK;
+    for (const char *given; status == SF_OK && (given = app_next_value(call, "source", &from)) != NULL;) {
+        void *sources = s->sources;
+        if (sf_reserve(&sources, &capacity, s->source_count + 1, sizeof *s->sources) != 0)
+            return sf_fail_memory(error);
+        s->sources = sources;
+        uint32_t *next = &s->sources[s->source_count++];
+        status = units != NULL ? sf_units_resolve(units, given, next, error)
+                               : sf_csr_resolve(&s->graph, given, next, error);
+    }
+    if (status != SF_OK)
+        snprintf(error->place, sizeof error->place, "--source");
+    else
+        s->source = s->sources[0];
+    return status;
+}
+
+static int connect_recording(search *s, const app_call *call, sf_error *error)
 {
     sf_recording recording;
     sf_connectivity connectivity = {0};
     int status = app_load(call, call->arguments[0], &recording, error);
     if (status != SF_OK)
         return status;
-    status = sf_units_resolve(&recording.units, source, &s->source, error);
-    if (status != SF_OK)
-        snprintf(error->place, sizeof error->place, "--source");
+    status = read_sources(s, call, &recording.units, error);
     if (status == SF_OK)
         status = app_connect(&connectivity, call, &recording, error);
     if (status == SF_OK)
@@ -124,25 +150,16 @@ static int connect_recording(search *s, const app_call *call, const char *source
     return status;
 }
 
-static int read_vertex(search *s, const char *given, sf_error *error)
-{
-    int status = sf_csr_resolve(&s->graph, given, &s->source, error);
-    if (status != SF_OK)
-        snprintf(error->place, sizeof error->place, "--source");
-    return status;
-}
-
 static int load(search *s, const app_call *call, sf_error *error)
 {
-    const char *source = app_value(call, "source", NULL);
     if (app_has(call, "directed") && app_has(call, "undirected"))
         return sf_fail(error, SF_USAGE, "--undirected", "excludes --directed");
-    if (source == NULL)
+    if (!app_has(call, "source"))
         return sf_fail(error, SF_USAGE, "--source", "is missing: say which vertex or unit to start at");
     if (call->argument_count > 0 && !app_has(call, "kronecker") && app_is_recording(call->arguments[0]))
-        return connect_recording(s, call, source, error);
+        return connect_recording(s, call, error);
     int status = load_graph(s, call, error);
-    return status == SF_OK ? read_vertex(s, source, error) : status;
+    return status == SF_OK ? read_sources(s, call, NULL, error) : status;
 }
 
 static int read_direction(sf_bfs_direction *direction, const app_call *call, sf_error *error)
@@ -185,12 +202,28 @@ static int read_features(plan *p, const app_call *call, sf_error *error)
     }
 }
 
+/* The techniques are those of the kernels: a CPU searches otherwise, under no such names. */
+static int find_for_features(plan *p, const char *name, sf_error *error)
+{
+    sf_error reason;
+    int status =
+        sf_devices_find(p->devices, 1, &p->device_count, strcmp(name, "auto") == 0 ? "cuda" : name, &reason);
+    if (status == SF_OK && p->device_count == 0)
+        return sf_fail(error, SF_USAGE, "--features",
+                       "goes with a GPU, as --device cuda: the CPU has none of them");
+    if (status == SF_USAGE)
+        return sf_fail(error, SF_USAGE, "--device", "%s", reason.text);
+    return status == SF_OK ? SF_OK : sf_fail(error, status, "--features", "needs a GPU: %s", reason.text);
+}
+
 static int choose_devices(plan *p, const search *s, const app_call *call, sf_error *error)
 {
     const char *name = app_value(call, "device", "auto");
+    if (p->chosen && strcmp(name, "cuda:all") != 0)
+        return find_for_features(p, name, error);
     if (strcmp(name, "auto") == 0) {
-        sf_device *device = sf_device_auto(
-            sf_bfs_cpu_seconds(s->graph.vertex_count, sf_csr_edge_count(&s->graph), p->repeat));
+        sf_device *device = sf_device_auto(sf_bfs_cpu_seconds(
+            s->graph.vertex_count, sf_csr_edge_count(&s->graph), p->repeat * s->source_count));
         p->devices[0] = device;
         p->device_count = device != NULL;
         return SF_OK;
@@ -198,8 +231,10 @@ static int choose_devices(plan *p, const search *s, const app_call *call, sf_err
     int status = sf_devices_find(p->devices, SF_MOST_DEVICES, &p->device_count, name, error);
     if (status != SF_OK)
         snprintf(error->place, sizeof error->place, "--device");
-    else if (p->device_count > 1 && p->chosen)
+    else if (p->chosen)
         status = sf_fail(error, SF_USAGE, "--features", "goes with one device, not with %s", name);
+    else if (p->device_count > 1 && s->source_count > 1)
+        p->device_count = 1; /* as many searches as there are sources fill one */
     return status;
 }
 
@@ -253,10 +288,7 @@ static int run_on_devices(void *prepared, uint32_t source, sf_bfs_result *result
 
 static int search_on_cpu(search *s, const plan *p, sf_error *error)
 {
-    sf_bfs_options how = {.direction = p->direction,
-                          .threads = (unsigned)p->threads,
-                          .chosen = p->chosen,
-                          .features = p->features};
+    sf_bfs_options how = {.direction = p->direction, .threads = (unsigned)p->threads};
     sf_bfs_search *prepared;
     int status = sf_bfs_open(&prepared, &s->graph, &how, error);
     if (status == SF_OK)
@@ -291,7 +323,149 @@ static int search_on_devices(search *s, const plan *p, sf_error *error)
     return status;
 }
 
-/* Where the plan says; what a device cannot do is done by the CPU. */
+/* ---- several sources at once
+ * ------------------------------------------------------------------------------------------- */
+
+static int many_on_device(search *s, sf_device *device, sf_error *error)
+{
+    sf_device_graph graph;
+    int status = sf_device_graph_open(&graph, device, &s->graph, error);
+    if (status == SF_OK)
+        status = sf_device_bfs_many(&graph, s->sources, s->source_count, s->levels, NULL, error);
+    sf_device_graph_close(&graph);
+    return status;
+}
+
+/* What is of one search alone. */
+static int refuse_of_one(const app_call *call, sf_error *error)
+{
+    static const char *const others[] = {"direction", "features", "repeat", "out"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (app_has(call, others[i])) {
+            char place[32];
+            snprintf(place, sizeof place, "--%s", others[i]);
+            return sf_fail(error, SF_USAGE, place, "goes with one --source");
+        }
+    return SF_OK;
+}
+
+static int search_many(search *s, const app_call *call, sf_error *error)
+{
+    plan p;
+    int status = refuse_of_one(call, error);
+    if (status == SF_OK)
+        status = read_plan(&p, s, call, error);
+    if (status != SF_OK)
+        return status;
+    s->levels = sf_resize(NULL, s->source_count, (size_t)s->graph.vertex_count * sizeof *s->levels);
+    if (s->levels == NULL)
+        return sf_fail_memory(error);
+    s->device = sf_device_name(p.devices[0]);
+    double start = sf_clock_seconds();
+    if (p.device_count > 0)
+        status = many_on_device(s, p.devices[0], error);
+    if (p.device_count > 0 && status == SF_UNAVAILABLE)
+        s->why_not = *error;
+    if (p.device_count == 0 || status == SF_UNAVAILABLE) {
+        s->device = sf_device_name(NULL);
+        start = sf_clock_seconds();
+        status = sf_bfs_many(&s->graph, s->sources, s->source_count,
+                             p.threads > 0 ? (unsigned)p.threads : sf_thread_cores(), s->levels, NULL, error);
+    }
+    s->seconds = sf_clock_seconds() - start;
+    return status;
+}
+
+/* How many vertices there are at each level of one source; level_sizes has room for every vertex. */
+static uint32_t count_levels(uint64_t *level_sizes, const search *s, size_t i, uint64_t *reached)
+{
+    const uint32_t *levels = s->levels + i * s->graph.vertex_count;
+    uint32_t depth = 0;
+    *reached = 0;
+    memset(level_sizes, 0, (size_t)s->graph.vertex_count * sizeof *level_sizes);
+    for (uint32_t v = 0; v < s->graph.vertex_count; v++) {
+        if (levels[v] == SF_UNREACHED)
+            continue;
+        level_sizes[levels[v]]++;
+        depth = levels[v] > depth ? levels[v] : depth;
+        ++*reached;
+    }
+    return depth;
+}
+
+static void print_many_json(sf_text *text, const search *s, uint64_t *sizes)
+{
+    sf_json json = sf_json_start(text);
+    sf_json_object(&json, NULL);
+    sf_json_uint(&json, "vertices", s->graph.vertex_count);
+    sf_json_uint(&json, "edges", sf_csr_edge_count(&s->graph));
+    sf_json_array(&json, "searches");
+    for (size_t i = 0; i < s->source_count; i++) {
+        uint64_t reached;
+        uint32_t depth = count_levels(sizes, s, i, &reached);
+        sf_json_object(&json, NULL);
+        sf_json_uint(&json, "source", s->sources[i]);
+        sf_json_string(&json, "source_name", s->graph.names != NULL ? s->graph.names[s->sources[i]] : NULL);
+        sf_json_uint(&json, "reached", reached);
+        sf_json_uint(&json, "depth", depth);
+        sf_json_array(&json, "level_sizes");
+        for (uint32_t level = 0; level <= depth; level++)
+            sf_json_uint(&json, NULL, sizes[level]);
+        sf_json_end_array(&json);
+        sf_json_end_object(&json);
+    }
+    sf_json_end_array(&json);
+    sf_json_real(&json, "seconds", s->seconds);
+    sf_json_string(&json, "device", s->device);
+    app_device_json(&json, s->why_not.text);
+    app_provenance_json(&json, s->call);
+    sf_json_end_object(&json);
+}
+
+static void print_many_table(sf_text *text, const search *s, uint64_t *sizes)
+{
+    app_table table = {0};
+    static const char *const head[] = {"source", "reached", "depth", "vertices at each level"};
+    sf_text_printf(text, "%u vertices, %" PRIu64 " directed edges, %zu searches at once in %.3g s on %s\n\n",
+                   s->graph.vertex_count, sf_csr_edge_count(&s->graph), s->source_count, s->seconds,
+                   s->device);
+    for (size_t c = 0; c < 4; c++)
+        app_table_cell(&table, "%s", head[c]);
+    for (size_t i = 0; i < s->source_count; i++) {
+        uint64_t reached;
+        uint32_t depth = count_levels(sizes, s, i, &reached);
+        sf_text levels = {0};
+        for (uint32_t level = 0; level <= depth && levels.length < 72; level++)
+            sf_text_printf(&levels, level > 0 ? " %" PRIu64 : "%" PRIu64, sizes[level]);
+        if (s->graph.names != NULL)
+            app_table_cell(&table, "%s", s->graph.names[s->sources[i]]);
+        else
+            app_table_cell(&table, "#%u", s->sources[i]);
+        app_table_cell(&table, "%" PRIu64, reached);
+        app_table_cell(&table, "%u", depth);
+        app_table_cell(&table, "%s", levels.data != NULL ? levels.data : "");
+        sf_text_free(&levels);
+    }
+    app_table_print(&table, text, 4);
+    if (text->length > 0 && !text->failed)
+        text->data[--text->length] = '\0'; /* app_print ends the last line */
+}
+
+static int report_many(const search *s, sf_error *error)
+{
+    sf_text text = {0};
+    uint64_t *sizes = sf_alloc(s->graph.vertex_count, sizeof *sizes);
+    if (sizes == NULL)
+        return sf_fail_memory(error);
+    (s->call->json ? print_many_json : print_many_table)(&text, s, sizes);
+    sf_free(sizes);
+    return app_print(&text, error);
+}
+
+/* ---- one source
+ * ----------------------------------------------------------------------------------------------- */
+
+/* Where the plan says; what a device cannot do is done by the CPU, but for techniques it does not have. */
 static int run_search(search *s, const app_call *call, sf_error *error)
 {
     plan p;
@@ -303,7 +477,7 @@ static int run_search(search *s, const app_call *call, sf_error *error)
         status = search_on_devices(s, &p, error);
     else if (p.device_count == 1)
         status = search_on_device(s, &p, error);
-    if (p.device_count > 0 && status != SF_UNAVAILABLE)
+    if (p.device_count > 0 && (status != SF_UNAVAILABLE || p.chosen))
         return status;
     if (p.device_count > 0)
         s->why_not = *error;
@@ -428,13 +602,16 @@ static int run(app_call *call, sf_error *error)
 {
     search s = {.call = call};
     int status = load(&s, call, error);
+    bool several = s.source_count > 1;
     if (status == SF_OK)
-        status = run_search(&s, call, error);
+        status = several ? search_many(&s, call, error) : run_search(&s, call, error);
     if (status == SF_OK)
         app_device_warn(call, "searched", s.device, s.why_not.text);
     if (status == SF_OK && app_has(call, "out"))
         status = write_out(&s, app_value(call, "out", NULL), error);
-    if (status == SF_OK) {
+    if (status == SF_OK && several) {
+        status = report_many(&s, error);
+    } else if (status == SF_OK) {
         sf_text text = {0};
         if (call->json)
             print_json(&text, &s);
@@ -442,6 +619,8 @@ static int run(app_call *call, sf_error *error)
             print_table(&text, &s);
         status = app_print(&text, error);
     }
+    sf_free(s.sources);
+    sf_free(s.levels);
     sf_bfs_result_free(&s.result);
     sf_reach_result_free(&s.paths);
     sf_csr_free(&s.graph);

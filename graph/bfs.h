@@ -37,14 +37,6 @@ typedef struct sf_bfs_options {
     sf_bfs_direction direction;
     unsigned threads; /**< 0: all cores, or one for a small graph */
     bool sorted;      /**< bottom-up levels read neighbours by falling degree, in a copy of the lists */
-    /**
-     * The techniques of Enterprise that are used, as far as they mean something on a CPU. ts: top-down levels
-     * run from a queue, else over a bitmap. wb: threads take work as they come free, else equal shares of
-     * vertices. hc: the neighbour of greatest degree is tried first. gamma: the switch to bottom-up comes
-     * with 30 % of the hubs in the frontier, else by edges. Without `chosen`: all but gamma.
-     */
-    bool chosen;
-    unsigned features; /**< of sf_bfs_feature */
 } sf_bfs_options;
 
 /** What repeated searches of one graph share; the graph must outlive it. */

@@ -21,9 +21,6 @@
  * the frontier shrinks under 1 / BETA of the vertices. */
 enum { ALPHA = 15, BETA = 18 };
 
-/* By hubs, a level goes bottom-up when its frontier has more than this many per cent of them. */
-enum { GAMMA = 30, MOST_HUBS = 1024 };
-
 enum {
     QUEUE_BLOCK = 64, /* vertices of the frontier a worker takes at a time, as it comes free */
     WORD_BLOCK = 64,  /* words of a bitmap: 4,096 vertices */
@@ -34,7 +31,6 @@ enum {
 typedef struct worker {
     uint64_t found; /**< vertices found in this level */
     uint64_t edges; /**< edges that leave them */
-    uint64_t hubs;  /**< of the found: how many are hubs */
     uint32_t held;
     uint32_t buffer[BUFFER];
 } worker;
@@ -45,7 +41,6 @@ struct sf_bfs_search {
     const sf_csr *incoming; /**< else the graph itself */
     bool sorted;
     sf_bfs_direction direction;
-    unsigned features;
     sf_team *team;
     worker *workers;
     size_t words;         /**< of a bitmap */
@@ -53,9 +48,7 @@ struct sf_bfs_search {
     uint64_t *visited;    /**< found, or sourceless */
     uint64_t *frontier, *next;
     uint32_t *queue, *next_queue;
-    uint32_t *hub;      /**< of every vertex, the in-neighbour of greatest out-degree */
-    uint64_t *hubs;     /**< bits of the vertices of greatest degree; NULL where the switch goes by edges */
-    uint64_t hub_count; /**< at most MOST_HUBS */
+    uint32_t *hub; /**< of every vertex, the in-neighbour of greatest out-degree */
     double preparation;
     sf_backend_level *log; /**< of the last search: its levels */
     size_t log_count, log_room;
@@ -65,10 +58,7 @@ struct sf_bfs_search {
     uint32_t source;
     uint32_t level; /**< of the vertices that are looked for */
     uint64_t frontier_size;
-    uint64_t frontier_hubs;
-    uint64_t queued;    /**< claimed places in next_queue */
-    size_t queue_block; /**< vertices of the frontier a worker takes at a time */
-    size_t word_block;  /**< words of a bitmap a worker takes at a time */
+    uint64_t queued; /**< claimed places in next_queue */
 };
 
 static bool has_bit(const uint64_t *bits, uint32_t v)
@@ -81,12 +71,6 @@ static uint64_t word_mask(const sf_csr *graph, size_t word)
 {
     uint64_t rest = graph->vertex_count - (uint64_t)word * 64;
     return rest >= 64 ? UINT64_MAX : (UINT64_C(1) << rest) - 1;
-}
-
-/* Whether the frontier of a top-down level is a queue, and not a bitmap. */
-static bool has_queue(const sf_bfs_search *s)
-{
-    return (s->features & SF_BFS_TS) != 0;
 }
 
 static size_t blocks_of(size_t count, size_t size)
@@ -126,26 +110,6 @@ static void find_hubs(void *context, unsigned index, size_t block)
     }
 }
 
-/* Hubs have a degree of at least 2^k, with the least k that leaves MOST_HUBS of them. Small graphs, and those
- * of equal degrees, have none. */
-static int mark_hubs(sf_bfs_search *s, sf_error *error)
-{
-    const sf_csr *graph = s->graph;
-    uint64_t of_magnitude[65] = {0};
-    for (uint32_t v = 0; v < graph->vertex_count; v++)
-        of_magnitude[64 - __builtin_clzll(sf_csr_degree(graph, v) | 1)]++;
-    int magnitude = 65;
-    while (magnitude > 1 && s->hub_count + of_magnitude[magnitude - 1] <= MOST_HUBS)
-        s->hub_count += of_magnitude[--magnitude];
-    s->hubs = sf_alloc(s->words, sizeof *s->hubs);
-    if (s->hubs == NULL)
-        return sf_fail_memory(error);
-    for (uint32_t v = 0; v < graph->vertex_count; v++)
-        if (64 - __builtin_clzll(sf_csr_degree(graph, v) | 1) >= magnitude)
-            s->hubs[v / 64] |= UINT64_C(1) << v % 64;
-    return SF_OK;
-}
-
 static int alloc_search(sf_bfs_search *s, sf_error *error)
 {
     size_t vertices = s->graph->vertex_count;
@@ -174,14 +138,11 @@ int sf_bfs_open(sf_bfs_search **search, const sf_csr *graph, const sf_bfs_option
     s->graph = s->incoming = graph;
     s->direction = options->direction;
     s->sorted = options->sorted;
-    s->features = options->chosen ? options->features : SF_BFS_TS | SF_BFS_WB | SF_BFS_HC;
     bool is_small = sf_csr_edge_count(graph) < SMALL;
     unsigned threads = options->threads != 0 ? options->threads : is_small ? 1 : sf_thread_cores();
     int status = sf_team_open(&s->team, threads, error);
     if (status == SF_OK)
         status = alloc_search(s, error);
-    if (status == SF_OK && (s->features & SF_BFS_GAMMA) != 0)
-        status = mark_hubs(s, error);
     if (status == SF_OK && (graph->directed || options->sorted)) {
         status = options->sorted ? sf_csr_transpose_by_degree(&s->turned, graph, error)
                                  : sf_csr_transpose(&s->turned, graph, error);
@@ -211,7 +172,6 @@ void sf_bfs_close(sf_bfs_search *s)
     sf_free(s->queue);
     sf_free(s->next_queue);
     sf_free(s->hub);
-    sf_free(s->hubs);
     sf_free(s->log);
     sf_free(s);
 }
@@ -245,8 +205,8 @@ static inline bool claim(uint64_t *visited, uint32_t v)
     return (__atomic_fetch_or(word, bit, __ATOMIC_RELAXED) & bit) == 0;
 }
 
-/* Looks along the edges of a vertex of the frontier. What it finds goes to the queue, or to `next`. */
-static inline void look_down(sf_bfs_search *s, worker *w, uint32_t v, bool queued)
+/* Looks along the edges of a vertex of the frontier. What it finds goes to the queue. */
+static inline void look_down(sf_bfs_search *s, worker *w, uint32_t v)
 {
     const sf_csr *graph = s->graph;
     uint64_t end = graph->offsets[v + 1];
@@ -258,11 +218,6 @@ static inline void look_down(sf_bfs_search *s, worker *w, uint32_t v, bool queue
         s->result->parents[neighbour] = v;
         w->found++;
         w->edges += sf_csr_degree(graph, neighbour);
-        w->hubs += s->hubs != NULL && has_bit(s->hubs, neighbour);
-        if (!queued) {
-            __atomic_fetch_or(&s->next[neighbour / 64], UINT64_C(1) << neighbour % 64, __ATOMIC_RELAXED);
-            continue;
-        }
         w->buffer[w->held++] = neighbour;
         if (w->held == BUFFER)
             flush(s, w);
@@ -272,18 +227,9 @@ static inline void look_down(sf_bfs_search *s, worker *w, uint32_t v, bool queue
 static void search_down(void *context, unsigned index, size_t block)
 {
     sf_bfs_search *s = context;
-    size_t stop = end_of_block(block, s->queue_block, s->frontier_size);
-    for (size_t i = block * s->queue_block; i < stop; i++)
-        look_down(s, &s->workers[index], s->queue[i], true);
-}
-
-static void search_down_bits(void *context, unsigned index, size_t block)
-{
-    sf_bfs_search *s = context;
-    size_t stop = end_of_block(block, s->word_block, s->words);
-    for (size_t word = block * s->word_block; word < stop; word++)
-        for (uint64_t bits = s->frontier[word]; bits != 0; bits &= bits - 1)
-            look_down(s, &s->workers[index], (uint32_t)(word * 64) + (uint32_t)__builtin_ctzll(bits), false);
+    size_t stop = end_of_block(block, QUEUE_BLOCK, s->frontier_size);
+    for (size_t i = block * QUEUE_BLOCK; i < stop; i++)
+        look_down(s, &s->workers[index], s->queue[i]);
 }
 
 /* ---- bottom-up
@@ -293,7 +239,7 @@ static inline bool find_parent(const sf_bfs_search *s, uint32_t v, uint32_t *par
 {
     const uint64_t *frontier = s->frontier;
     *parent = s->hub[v];
-    if ((s->features & SF_BFS_HC) != 0 && has_bit(frontier, *parent))
+    if (has_bit(frontier, *parent))
         return true;
     const uint32_t *targets = s->incoming->targets;
     uint64_t end = s->incoming->offsets[v + 1];
@@ -309,9 +255,9 @@ static inline bool find_parent(const sf_bfs_search *s, uint32_t v, uint32_t *par
 static void search_up(void *context, unsigned index, size_t block)
 {
     sf_bfs_search *s = context;
-    size_t stop = end_of_block(block, s->word_block, s->words);
+    size_t stop = end_of_block(block, WORD_BLOCK, s->words);
     uint64_t count = 0;
-    for (size_t word = block * s->word_block; word < stop; word++) {
+    for (size_t word = block * WORD_BLOCK; word < stop; word++) {
         uint64_t found = 0;
         uint32_t first = (uint32_t)(word * 64), parent;
         uint64_t left = ~s->visited[word] & word_mask(s->graph, word);
@@ -348,39 +294,24 @@ static void bits_to_queue(sf_bfs_search *s)
             s->queue[count++] = (uint32_t)(word * 64) + (uint32_t)__builtin_ctzll(bits);
 }
 
-/* How much of this level a worker takes at a time: little, as it comes free, or an equal share. */
-static void divide_work(sf_bfs_search *s)
-{
-    unsigned size = sf_team_size(s->team);
-    bool balanced = (s->features & SF_BFS_WB) != 0;
-    s->queue_block = balanced ? QUEUE_BLOCK : blocks_of(s->frontier_size, size);
-    s->word_block = balanced ? WORD_BLOCK : blocks_of(s->words, size);
-}
-
 /* Runs one level on the team and gives how many vertices it found and the edges that leave them (0 after
  * bottom-up, which does not count them). */
 static uint64_t run_level(sf_bfs_search *s, bool up, uint64_t *edges)
 {
     unsigned size = sf_team_size(s->team);
     for (unsigned i = 0; i < size; i++)
-        s->workers[i].found = s->workers[i].edges = s->workers[i].hubs = 0;
-    s->queued = s->frontier_hubs = 0;
-    divide_work(s);
-    if (up) {
-        sf_team_run(s->team, blocks_of(s->words, s->word_block), search_up, s);
-    } else if (has_queue(s)) {
-        sf_team_run(s->team, blocks_of(s->frontier_size, s->queue_block), search_down, s);
-    } else {
-        memset(s->next, 0, s->words * sizeof *s->next);
-        sf_team_run(s->team, blocks_of(s->words, s->word_block), search_down_bits, s);
-    }
+        s->workers[i].found = s->workers[i].edges = 0;
+    s->queued = 0;
+    if (up)
+        sf_team_run(s->team, blocks_of(s->words, WORD_BLOCK), search_up, s);
+    else
+        sf_team_run(s->team, blocks_of(s->frontier_size, QUEUE_BLOCK), search_down, s);
     uint64_t found = 0;
     *edges = 0;
     for (unsigned i = 0; i < size; i++) {
         flush(s, &s->workers[i]);
         found += s->workers[i].found;
         *edges += s->workers[i].edges;
-        s->frontier_hubs += s->workers[i].hubs;
     }
     uint32_t *queue = s->queue;
     uint64_t *frontier = s->frontier;
@@ -411,8 +342,6 @@ static bool choose_up(const sf_bfs_search *s, bool up, uint64_t edges, uint64_t 
 {
     if (s->direction != SF_BFS_AUTO)
         return s->direction == SF_BFS_BOTTOM_UP;
-    if (!up && s->hub_count > 0)
-        return s->frontier_hubs * 100 > s->hub_count * GAMMA;
     if (!up)
         return edges > left / ALPHA;
     return s->frontier_size >= before || s->frontier_size > s->graph->vertex_count / BETA;
@@ -425,18 +354,15 @@ static int search_levels(sf_bfs_search *s, double begun, sf_error *error)
     s->log_count = 0;
     s->queue[0] = s->source;
     s->frontier_size = 1;
-    s->frontier_hubs = s->hubs != NULL && has_bit(s->hubs, s->source);
-    if (!has_queue(s))
-        queue_to_bits(s);
     for (s->level = 1; s->frontier_size > 0; s->level++) {
         if (append_level(s, up, begun, error) != SF_OK)
             return SF_NO_MEMORY;
         begun = sf_clock_seconds();
         left -= edges < left ? edges : left;
         bool next_up = choose_up(s, up, edges, left, before);
-        if (next_up && !up && has_queue(s))
+        if (next_up && !up)
             queue_to_bits(s);
-        if (!next_up && up && has_queue(s))
+        if (!next_up && up)
             bits_to_queue(s);
         up = next_up;
         before = s->frontier_size;

@@ -73,6 +73,9 @@ done <<'END'
 #2 4 3 2 3 4 [1, 1, 1, 1]
 END
 # shellcheck disable=SC2086
+$SYNFIRE bfs numbers.csv $numbers --source 3 --source '#3' --json |
+    grep -q '"searches":\[{"source":2,"source_name":"3","reached":4,.*{"source":3,"source_name":"4","reached":2,'
+# shellcheck disable=SC2086
 expect 64 "no unit is named '0'; the unit with that index is written #0" $SYNFIRE bfs numbers.csv --source 0 $numbers
 $SYNFIRE match n.mtx chain-2 --json | grep -q '"names":\[\["1","4"\],\["3","1"\],\["4","2"\]\]'
 

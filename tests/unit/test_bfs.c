@@ -82,8 +82,7 @@ static void search_one_way(const sf_csr *graph, uint32_t source, const sf_bfs_op
                            const sf_bfs_result *plain)
 {
     char how[64];
-    snprintf(how, sizeof how, "direction %d, %u threads, features %x", options->direction, options->threads,
-             options->features);
+    snprintf(how, sizeof how, "direction %d, %u threads", options->direction, options->threads);
     sf_bfs_search *search;
     sf_bfs_result result = {0};
     assert_int_equal(sf_bfs_open(&search, graph, options, NULL), SF_OK);
@@ -102,21 +101,12 @@ static void search_one_way(const sf_csr *graph, uint32_t source, const sf_bfs_op
     sf_bfs_close(search);
 }
 
-/* Every way of the parallel search, twice each in the same memory, gives the levels of the plain one; of the
- * sets of features, four each time. */
+/* Every way of the parallel search, twice each in the same memory, gives the levels of the plain one. */
 static void search_every_way(const sf_csr *graph, uint32_t source, const sf_bfs_result *plain)
 {
-    static unsigned next;
     for (unsigned way = 0; way < 9; way++) {
         sf_bfs_options options = {
             .direction = (sf_bfs_direction)(way % 3), .threads = way < 3 ? 1 : 3, .sorted = way >= 6};
-        search_one_way(graph, source, &options, plain);
-    }
-    for (unsigned way = 0; way < 4; way++, next++) {
-        sf_bfs_options options = {.direction = (sf_bfs_direction)(next % 3),
-                                  .threads = 1 + next % 2,
-                                  .chosen = true,
-                                  .features = next / 3 % 16};
         search_one_way(graph, source, &options, plain);
     }
 }
