@@ -279,6 +279,40 @@ static void epochs_files_are_checked(void **state)
     free(path);
 }
 
+/* What is told of a selection is what was cut: by index and name, in the recording's own time. */
+static void a_selection_is_told(void **state)
+{
+    (void)state;
+    sf_recording recording = small_recording();
+    sf_selected told = {0};
+    sf_error error = {0};
+    const sf_selection selection = {
+        .units = "\"odd, name\",#1", .from = at("+1"), .to = at("13"), .blank = "light,-1,1"};
+    if (sf_selection_apply(&recording, &selection, &told, &error) != SF_OK)
+        fail_msg("%s: %s", error.place, error.text);
+    assert_int_equal(told.unit_count, 2);
+    assert_int_equal(told.units_in_file, 4);
+    assert_int_equal(told.units[0], 1);
+    assert_string_equal(told.names[0], "2");
+    assert_int_equal(told.units[1], 3);
+    assert_string_equal(told.names[1], "odd, name");
+    assert_true(told.from_given && told.to_given);
+    assert_int_equal(told.from_ns, 6000000000); /* the first spike is at 5 s */
+    assert_int_equal(told.to_ns, 13000000000);
+    assert_string_equal(told.marker, "light");
+    assert_int_equal(told.blank_from_ns, -1000000);
+    assert_int_equal(told.spikes, recording.spike_count);
+    assert_int_equal(told.spikes_in_file, 10);
+    assert_true(told.data == sf_recording_hash(&recording));
+    sf_text words = {0};
+    sf_selected_words(&words, &told);
+    assert_non_null(strstr(words.data, "of 2 of 4 units (2, odd, name) in "));
+    assert_non_null(strstr(words.data, ", without -1 to 1 ms around each marker light, from 6 to 13 s"));
+    sf_text_free(&words);
+    sf_selected_free(&told);
+    sf_recording_free(&recording);
+}
+
 static int select_and_free(void *context)
 {
     sf_recording recording = {0};
@@ -299,8 +333,10 @@ static int select_and_free(void *context)
     }
     sf_selection selection = {.units = "e1", .blank = ",,1,2", .epochs_path = context, .dedup_ns = 1};
     selection.from.given = true;
+    sf_selected told = {0};
     if (status == SF_OK)
-        status = sf_selection_apply(&recording, &selection, NULL, &error);
+        status = sf_selection_apply(&recording, &selection, &told, &error);
+    sf_selected_free(&told);
     sf_overview overview = {0};
     if (status == SF_OK)
         status = sf_overview_make(&overview, &recording, &error);
@@ -372,6 +408,7 @@ int main(void)
         cmocka_unit_test(bounds_and_names_mean_what_they_say),
         cmocka_unit_test(wrong_selections_are_refused),
         cmocka_unit_test(epochs_files_are_checked),
+        cmocka_unit_test(a_selection_is_told),
         cmocka_unit_test(no_failed_allocation_leaks),
         cmocka_unit_test(overviews_are_those_of_the_twin),
     };
