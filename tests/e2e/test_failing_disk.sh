@@ -6,7 +6,7 @@
 cat >run.yaml <<YAML
 window: {length_s: 2, hop_s: 0.5}
 mine: {every: 0}
-graph: {enabled: false}
+graph: {enabled: false} # whose messages alone would fill the file that may not grow
 sinks: [{type: hdf5, path: out/run.h5, policy: block}, {type: jsonl, path: run.jsonl, overwrite: true, policy: block}]
 YAML
 
