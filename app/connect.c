@@ -79,7 +79,8 @@ static int link_episodes(sf_connectivity *graph, const sf_mine_result *result, c
                              .delay = episode.delays[0],
                              .count = result->items[i].count,
                              .expected = result->items[i].expected,
-                             .p = result->items[i].p};
+                             .p = result->items[i].p,
+                             .not_testable = sf_not_testable_text(result->items[i].not_testable)};
     }
     int status = sf_connectivity_build(graph, (uint32_t)recording->units.count, links, result->count, error);
     sf_free(links);
@@ -106,8 +107,10 @@ static int connect_episodes(sf_connectivity *graph, const app_call *call, const 
     status = app_mining_run(&result, &mining, call, recording, error);
     if (status == SF_OK)
         status = app_significance_run(&significance, result, &mining, call, recording, error);
-    if (status == SF_OK)
+    if (status == SF_OK) {
+        app_not_testable_warn(call, &significance, recording);
         status = link_episodes(graph, result, recording, error);
+    }
     sf_mine_result_free(result);
     return status;
 }

@@ -190,8 +190,16 @@ static void print_episode_row(app_table *table, const sf_connectivity *graph, co
                            (double)(link->count + reverse->count));
     else
         app_table_cell(table, "-");
-    if (!isnan(link->p))
+    if (link->not_testable != NULL)
+        app_table_cell(table, "%s", link->not_testable);
+    else if (!isnan(link->p))
         app_table_cell(table, "%.2g", link->p);
+}
+
+/* Every edge was asked about, or none was. */
+static bool is_tested(const sf_connectivity *graph)
+{
+    return graph->count > 0 && (!isnan(graph->links[0].p) || graph->links[0].not_testable != NULL);
 }
 
 static void print_tiling_row(app_table *table, const sf_units *units, const sf_link *link)
@@ -212,7 +220,7 @@ static void print_rows(sf_text *text, const sf_connectivity *graph, const sf_uni
                                            "expected", "obs/exp", "asymmetry", "p"};
     static const char *const tiling[] = {"unit", "unit", "sttc", "p"};
     const char *const *head = graph->is_tiling ? tiling : episodes;
-    size_t columns = graph->is_tiling ? 4 : graph->count > 0 && isnan(graph->links[0].p) ? 7 : 8;
+    size_t columns = graph->is_tiling ? 4 : is_tested(graph) ? 8 : 7;
     app_table table = {0};
     for (size_t c = 0; c < columns; c++)
         app_table_cell(&table, "%s", head[c]);

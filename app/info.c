@@ -2,6 +2,7 @@
 /* What is in a recording, and what in it will mislead an analysis. */
 #include "app/load.h"
 #include "app/occurrences.h"
+#include "app/sharpness.h"
 
 #include "core/clock.h"
 #include "core/error.h"
@@ -85,7 +86,7 @@ static void add_units(sf_json *json, const sf_recording *recording, const sf_ove
 }
 
 static void write_json(sf_text *out, const app_call *call, const sf_recording *recording,
-                       const sf_overview *overview)
+                       const sf_overview *overview, const app_sharpness *sharpness)
 {
     sf_json json = sf_json_start(out);
     bool spikes = recording->spike_count > 0;
@@ -107,6 +108,7 @@ static void write_json(sf_text *out, const app_call *call, const sf_recording *r
     add_geometry(&json, overview);
     sf_json_uint(&json, "dropped", count_dropped(recording));
     sf_json_uint(&json, "duplicates", overview->repeats + overview->neighbour_repeats);
+    app_sharpness_json(&json, sharpness);
     add_units(&json, recording, overview);
     app_provenance_json(&json, call);
     sf_json_end_object(&json);
@@ -320,7 +322,7 @@ static int print_units(sf_text *out, const sf_recording *recording, const sf_ove
 }
 
 static int write_text(sf_text *out, const sf_recording *recording, const sf_overview *overview,
-                      bool all_units)
+                      const app_sharpness *sharpness, bool all_units)
 {
     double *rates = sorted_rates(recording, overview);
     if (rates == NULL)
@@ -329,8 +331,10 @@ static int write_text(sf_text *out, const sf_recording *recording, const sf_over
     sf_text_printf(out, ": %s\n", recording->format);
     print_units_line(out, recording, overview);
     print_time_lines(out, recording, overview, rates);
+    app_sharpness_print(out, sharpness);
     print_quality_lines(out, recording, overview);
     print_warnings(out, recording, overview, rates);
+    app_sharpness_warn(out, sharpness);
     sf_free(rates);
     sf_text_printf(out, "\n");
     return print_units(out, recording, overview, all_units);
@@ -346,6 +350,23 @@ static int describe_occurrences(const app_call *call, sf_error *error)
     return status;
 }
 
+static int report(const app_call *call, const sf_recording *recording, const sf_overview *overview,
+                  sf_error *error)
+{
+    app_sharpness sharpness;
+    int status = app_sharpness_measure(&sharpness, recording, error);
+    if (status != SF_OK)
+        return status;
+    sf_text out = {0};
+    if (call->json)
+        write_json(&out, call, recording, overview, &sharpness);
+    else if (write_text(&out, recording, overview, &sharpness, call->verbose) != SF_OK)
+        out.failed = true;
+    if (!call->json && out.length > 0)
+        out.length--; /* app_print ends the last line */
+    return app_print(&out, error);
+}
+
 static int run(app_call *call, sf_error *error)
 {
     if (sf_occurrence_file_is(call->arguments[0]))
@@ -357,14 +378,7 @@ static int run(app_call *call, sf_error *error)
     sf_overview overview;
     status = sf_overview_make(&overview, &recording, error);
     if (status == SF_OK) {
-        sf_text out = {0};
-        if (call->json)
-            write_json(&out, call, &recording, &overview);
-        else if (write_text(&out, &recording, &overview, call->verbose) != SF_OK)
-            out.failed = true;
-        if (!call->json && out.length > 0)
-            out.length--; /* app_print ends the last line */
-        status = app_print(&out, error);
+        status = report(call, &recording, &overview, error);
         sf_overview_free(&overview);
     }
     sf_recording_free(&recording);

@@ -15,7 +15,7 @@ static const app_option options[] = {
     {"max-size", "N", "longest episodes to look for, 2 to 16 units (default 4)"},
     {"closed", NULL, "leave out episodes that a longer one contains with the same count"},
     {"top", "K", "of each size only the K episodes with the highest counts (default: all; tables: 20)"},
-    {"csv", NULL, "print CSV: id, size, episode, count, expected, p, q, strength"},
+    {"csv", NULL, "print CSV: id, size, episode, count, expected, p, q, strength, not_testable"},
     {"occurrences", "FILE",
      "write the spike times of every occurrence of the episodes printed: HDF5 where FILE ends in .h5, else "
      "CSV"},
@@ -145,6 +145,7 @@ static void print_json(sf_text *text, const finding *f)
         sf_json_real(&json, "strength", item_at(f, i)->strength);
         sf_json_real(&json, "p_first", item_at(f, i)->p_first);
         sf_json_real(&json, "p_last", item_at(f, i)->p_last);
+        sf_json_string(&json, "not_testable", sf_not_testable_text(item_at(f, i)->not_testable));
         app_details_episode_json(&json, &f->details, i);
         sf_json_end_object(&json);
     }
@@ -159,7 +160,7 @@ static void print_json(sf_text *text, const finding *f)
 
 static void print_csv(sf_text *text, const finding *f)
 {
-    sf_text_printf(text, "id,size,episode,count,expected,p,q,strength");
+    sf_text_printf(text, "id,size,episode,count,expected,p,q,strength,not_testable");
     for (size_t i = 0; i < f->shown_count; i++) {
         char id[SF_EPISODE_ID_SIZE];
         sf_episode_id(id, &f->episodes[i], &f->recording->units);
@@ -171,6 +172,8 @@ static void print_csv(sf_text *text, const finding *f)
         sf_text_printf(text, ",%" PRIu32, item->count);
         for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
             sf_text_printf(text, isfinite(columns[c]) ? ",%.6g" : ",", columns[c]);
+        const char *reason = sf_not_testable_text(item->not_testable);
+        sf_text_printf(text, ",%s", reason != NULL ? reason : "");
         text->failed = text->failed || spelt.data == NULL;
         sf_text_free(&spelt);
     }
@@ -234,8 +237,12 @@ static void print_row(app_table *table, const finding *f, size_t i, size_t parts
     app_table_cell(table, item->expected > 0 ? "%.3g" : "-", item->count / item->expected);
     app_table_cell(table, isfinite(item->strength) ? "%.3f" : "-", item->strength);
     if (f->significance.asked) {
+        const char *reason = sf_not_testable_text(item->not_testable);
         app_table_cell(table, isfinite(item->p) ? "%.2g" : "-", item->p);
-        app_table_cell(table, isfinite(item->q) ? "%.2g" : "-", item->q);
+        if (reason != NULL)
+            app_table_cell(table, "%s", reason);
+        else
+            app_table_cell(table, isfinite(item->q) ? "%.2g" : "-", item->q);
     }
     app_details_cells(table, &f->details, i);
     app_table_cell(table, "%zu", parts);
@@ -288,16 +295,30 @@ static void print_verdict(sf_text *text, const finding *f)
 {
     if (!f->significance.asked || f->significance.options.kind == SF_SIGNIFICANCE_ANALYTIC)
         return;
-    size_t worth = 0;
-    for (size_t i = 0; i < f->result->count; i++)
+    size_t worth = 0, returning = 0;
+    for (size_t i = 0; i < f->result->count; i++) {
         worth += is_worth_showing(f, i);
+        returning += f->result->items[i].not_testable == SF_UNIT_RETURNS;
+    }
+    if (f->significance.told.not_testable != SF_TESTABLE) {
+        sf_text_printf(text, "\nNone of %zu episodes could be tested: ", f->result->count);
+        app_not_testable_print(text, &f->significance, f->recording);
+        sf_text_printf(text, "\n");
+        return;
+    }
     sf_text_printf(text,
                    "\n%zu of %zu episodes count 20 or more and 1.2 times what is expected, with q below 0.05 "
                    "and units over 0.1 Hz",
-                   worth, f->result->count);
+                   worth, f->result->count - returning);
     if (worth > 0 && app_details_know_stretches(&f->details))
         print_stretches(text, f);
     sf_text_printf(text, "\n");
+    if (returning > 0)
+        sf_text_printf(
+            text,
+            "%zu more cannot be tested: a unit returns, as in A -> B -> A. Look at their links, A -> "
+            "B and B -> A\n",
+            returning);
 }
 
 static void print_units(sf_text *text, const sf_selected *selected)
@@ -376,6 +397,8 @@ static int report(const app_call *call, finding *f, uint64_t top, uint64_t worth
         return status;
     hint_where_nothing_is_frequent(call, f->recording, f->result);
     sf_text text = {0};
+    if (call->json || app_has(call, "csv")) /* tables say it at their end */
+        app_not_testable_warn(call, &f->significance, f->recording);
     if (call->json)
         print_json(&text, f);
     else if (app_has(call, "csv"))
@@ -438,6 +461,10 @@ const app_command app_command_mine = {
         "`expected` is the count that independent units with constant rates would give: bursts that units "
         "share make almost every count exceed it, so it ranks and does not decide. With --significance it is "
         "the mean count in surrogates, p compares the count with them, and q corrects for all candidates. "
+        "What "
+        "surrogates cannot tell has no p and q but a reason: a unit returns, delays too long, bursts too "
+        "sharp "
+        "(`synfire info` tells how sharp). "
         "strength is the probability of a link at which the count would be expected.\n"
         "bursts are those of the whole array that an occurrence begins in, reverse is the count of B -> A, "
         "and "

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/significance.h"
 
+#include "app/sharpness.h"
+
 #include "core/clock.h"
 
 #include <inttypes.h>
@@ -105,16 +107,56 @@ static void warn_of_kind(const app_call *call, const sf_significance_options *op
                  options->surrogates, 1.0 / (options->surrogates + 1.0));
 }
 
-/* Bursts that units share last about a tenth of a second and more: shifts must be well below. */
-static void warn_of_width(const app_call *call, const sf_significance_options *done)
+static void print_what_else(sf_text *text, const app_significance *significance,
+                            const sf_recording *recording)
 {
-    double width_ms = (double)done->width_ns * 1e-6;
-    if (done->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT && width_ms > 50)
-        app_warn(
-            call,
-            "for these delays trains are shifted by up to %g ms: bursts and waves with a sigma below %g ms "
-            "pass for links. Ask for shorter delays",
-            width_ms, 2 * width_ms);
+    const sf_significance *told = &significance->told;
+    app_sharpness sharpness;
+    int64_t nearest_ns = 0;
+    if (app_sharpness_measure(&sharpness, recording, NULL) == SF_OK)
+        nearest_ns = app_sharpness_nearest(&sharpness, told->options.width_ns / 3 * 2);
+    if (nearest_ns > 0)
+        sf_text_printf(text, ". Delays up to %g ms can be tested: ask for them by --delay",
+                       (double)nearest_ns * 1e-6);
+    else
+        sf_text_printf(text, ". No other delays can be tested");
+    sf_text_printf(text, "; counts rank, and count --correlogram shows each pair");
+    if (told->not_testable == SF_DELAYS_TOO_LONG)
+        sf_text_printf(text, "; for waves see graph --metric sttc");
+}
+
+void app_not_testable_print(sf_text *text, const app_significance *significance,
+                            const sf_recording *recording)
+{
+    const sf_significance *told = &significance->told;
+    double width_ms = (double)told->options.width_ns * 1e-6;
+    if (told->not_testable == SF_DELAYS_TOO_LONG)
+        sf_text_printf(
+            text,
+            "delays too long. Surrogates shift trains by up to %g ms for these delays, and %g ms is "
+            "the most within segments of %g s",
+            width_ms, (double)sf_significance_longest_delay(told->options.segment_ns) * 1.5e-6,
+            (double)told->options.segment_ns * 1e-9);
+    else
+        sf_text_printf(
+            text,
+            "bursts too sharp. What units share changes so fast that pairs stand out of surrogates "
+            "shifted by up to %g ms, linked or not (sharpness %.2f%s)",
+            width_ms, told->sharpness.sharpness,
+            told->sharpness.sharpness > SF_SHARPNESS_MOST ? "" : ", that cannot be taken off");
+    print_what_else(text, significance, recording);
+}
+
+void app_not_testable_warn(const app_call *call, const app_significance *significance,
+                           const sf_recording *recording)
+{
+    sf_text text = {0};
+    if (significance->told.not_testable == SF_TESTABLE)
+        return;
+    app_not_testable_print(&text, significance, recording);
+    if (!text.failed)
+        app_warn(call, "no episode could be tested: %s", text.data);
+    sf_text_free(&text);
 }
 
 int app_significance_run(app_significance *significance, sf_mine_result *result, const app_mining *mining,
@@ -135,7 +177,6 @@ int app_significance_run(app_significance *significance, sf_mine_result *result,
     if (status != SF_OK)
         return status;
     app_device_warn(call, "surrogates counted", significance->told.device, significance->told.device_note);
-    warn_of_width(call, &significance->told.options);
     if (significance->options.kind == SF_SIGNIFICANCE_ANALYTIC)
         warn_of_chance(call, significance, result, recording);
     return SF_OK;
@@ -169,7 +210,12 @@ void app_significance_json(sf_json *json, const app_significance *significance)
         sf_json_string(json, "correction",
                        done->correction == SF_CORRECTION_RATE ? "false-discovery rate" : "maximum");
     }
-    sf_json_string(json, "device", told->device);
+    if (done->kind != SF_SIGNIFICANCE_ANALYTIC) {
+        sf_json_string(json, "not_testable", sf_not_testable_text(told->not_testable));
+        sf_json_real(json, "sharpness", told->sharpness.pairs > 0 ? told->sharpness.sharpness : NAN);
+        sf_json_real(json, "blur_divisor", told->sharpness.divisor);
+    }
+    sf_json_string(json, "device", told->device[0] != '\0' ? told->device : NULL);
     app_device_json(json, told->device_note);
     sf_json_end_object(json);
 }
@@ -179,6 +225,11 @@ void app_significance_json(sf_json *json, const app_significance *significance)
 static void describe_surrogates(sf_text *text, const app_significance *significance)
 {
     const sf_significance_options *done = &significance->told.options;
+    if (significance->told.not_testable != SF_TESTABLE) {
+        sf_text_printf(text, "; surrogates gave no verdict (%s)",
+                       sf_not_testable_text(significance->told.not_testable));
+        return;
+    }
     sf_text_printf(text, "; each count was compared with those in %" PRIu32 " surrogates (seed %" PRIu64 ", ",
                    done->surrogates, done->seed);
     double width_ms = (double)done->width_ns * 1e-6, segment_s = (double)done->segment_ns * 1e-9;
@@ -192,7 +243,10 @@ static void describe_surrogates(sf_text *text, const app_significance *significa
     else
         sf_text_printf(text, "each spike train shifted as a whole by up to %g ms either way", width_ms);
     if (done->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT)
-        sf_text_printf(text, "; what that blurs of shared bursts was estimated and taken off");
+        sf_text_printf(text,
+                       "; what that blurs of shared bursts was estimated, as one part in %.3g of what "
+                       "counts lose by three shifts, and taken off",
+                       significance->told.sharpness.divisor);
     sf_text_printf(text,
                    "), once with only the last unit of an episode moved and once with only the first, and "
                    "p is the larger of the two; ");
@@ -202,6 +256,7 @@ static void describe_surrogates(sf_text *text, const app_significance *significa
     else
         sf_text_printf(text, "q is corrected for all candidates searched of the same size, by the maximum of "
                              "the standardised count in each surrogate");
+    sf_text_printf(text, "; episodes in which a unit returns were not tested");
 }
 
 static void describe_test(sf_text *text, const app_significance *significance)

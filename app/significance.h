@@ -35,6 +35,12 @@ void app_significance_json(sf_json *json, const app_significance *significance);
 void app_methods(sf_text *text, const app_significance *significance, const sf_mine_result *result,
                  const app_mining *mining, const app_call *call);
 
+/** Where no episode could be tested: appends why, and what to do instead; or warns of it. */
+void app_not_testable_print(sf_text *text, const app_significance *significance,
+                            const sf_recording *recording);
+void app_not_testable_warn(const app_call *call, const app_significance *significance,
+                           const sf_recording *recording);
+
 /** Whether item i is worth a closer look: a count of 20 or more and 1.2 times what is expected, q below 0.05,
  * units over 0.1 Hz. */
 bool app_worth_showing(const sf_mine_result *result, size_t i, int64_t duration_ns);

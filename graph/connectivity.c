@@ -277,6 +277,7 @@ static void link_json(sf_json *json, const sf_connectivity *graph, const sf_link
     sf_json_end_array(json);
     sf_json_end_array(json);
     sf_json_real(json, "p", link->p);
+    sf_json_string(json, "not_testable", link->not_testable);
     if (more != NULL && more->edge != NULL)
         more->edge(more->context, json, (size_t)(link - graph->links));
     sf_json_end_object(json);

@@ -15,9 +15,10 @@ typedef struct sf_link {
     uint32_t from, to;
     sf_delay delay;
     uint64_t count;
-    double expected;    /**< under independence; NaN: not computed */
-    double p;           /**< NaN: not computed */
-    double coefficient; /**< of a tiling graph, whose count and expectation then mean nothing */
+    double expected;          /**< under independence; NaN: not computed */
+    double p;                 /**< NaN: not computed */
+    const char *not_testable; /**< why a test gave no p, or NULL; a literal */
+    double coefficient;       /**< of a tiling graph, whose count and expectation then mean nothing */
 } sf_link;
 
 /** Zero-initialise. Links are ordered by (from, to, delay) and differ in these. */

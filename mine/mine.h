@@ -56,6 +56,17 @@ typedef struct sf_mine_level {
     double seconds;
 } sf_mine_level;
 
+/** Why a test by surrogates can say nothing of an episode (mine/significance.h). */
+typedef enum sf_not_testable {
+    SF_TESTABLE,
+    SF_UNIT_RETURNS,     /**< a unit occurs twice: shifted, its spikes move against its own others */
+    SF_DELAYS_TOO_LONG,  /**< shifts beyond these delays do not fit into a segment */
+    SF_BURSTS_TOO_SHARP, /**< sf_sharpness_testable */
+} sf_not_testable;
+
+/** "a unit returns", "delays too long", "bursts too sharp"; NULL of SF_TESTABLE. Literals. */
+const char *sf_not_testable_text(sf_not_testable reason);
+
 /** A frequent episode of two or more units; sf_mine_result_episode spells it out. */
 typedef struct sf_mine_item {
     uint32_t size, node;
@@ -65,6 +76,8 @@ typedef struct sf_mine_item {
     /** Of the last unit given the episode without it, and of the first: p is the larger. NaN: not tested. */
     double p_last, p_first;
     double strength; /**< sf_analytic_strength; NaN where no time was recorded */
+    sf_not_testable
+        not_testable; /**< of a test by surrogates: then p and q stay NaN and expected as it was */
 } sf_mine_item;
 
 typedef struct sf_mine_result {

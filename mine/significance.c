@@ -16,6 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A segment is at least so many shifts long: where two meet, spikes pile up or leave a gap. */
+#define SEGMENT_WIDTHS 10
+
 /* What a side says of a frequent episode. All are 0 where it is none of its candidates: the worse side
  * counts. */
 typedef struct verdict {
@@ -40,6 +43,12 @@ typedef struct test {
 } test;
 
 /* ---- names and defaults ---- */
+
+const char *sf_not_testable_text(sf_not_testable reason)
+{
+    static const char *const texts[] = {NULL, "a unit returns", "delays too long", "bursts too sharp"};
+    return texts[reason];
+}
 
 static const struct {
     const char *name;
@@ -164,6 +173,56 @@ static int prepare(test *t, const sf_progress *progress, sf_error *error)
     return SF_OK;
 }
 
+/* ---- what cannot be tested ---- */
+
+static bool returns(const test *t, uint32_t size, size_t node)
+{
+    const sf_tree *tree = &t->result->found->tree;
+    const sf_node *at = &tree->levels[size - 1].nodes[node];
+    return sf_tree_returns(tree, size, at->parent, at->step);
+}
+
+/* From the lowest bound to the largest. */
+static sf_delay span_of(const sf_mine_options *mining)
+{
+    sf_delay span = mining->delays[0];
+    for (size_t i = 1; i < mining->delay_count; i++) {
+        span.low_ns = mining->delays[i].low_ns < span.low_ns ? mining->delays[i].low_ns : span.low_ns;
+        span.high_ns = mining->delays[i].high_ns > span.high_ns ? mining->delays[i].high_ns : span.high_ns;
+    }
+    return span;
+}
+
+/* Nothing is as slow as shifts of years: what they would meet is not looked at. */
+#define MEASURED_WIDTH (INT64_C(1) << 57)
+
+/* Of the recording as a whole, with these delays. */
+static int look_at_recording(test *t, sf_error *error)
+{
+    sf_significance *told = t->told;
+    const sf_significance_options *options = &told->options;
+    if (!options->always && options->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT &&
+        options->width_ns > options->segment_ns / SEGMENT_WIDTHS)
+        told->not_testable = SF_DELAYS_TOO_LONG;
+    if (told->not_testable != SF_TESTABLE || options->width_ns > MEASURED_WIDTH)
+        return SF_OK;
+    int status = sf_sharpness_measure(&told->sharpness, t->input->spikes, t->input->spike_count,
+                                      t->input->units->count, span_of(t->mining), options->width_ns, error);
+    if (status == SF_OK && !options->always && !sf_sharpness_testable(&told->sharpness))
+        told->not_testable = SF_BURSTS_TOO_SHARP;
+    return status;
+}
+
+/* Sets the reason of every item. */
+static void mark_items(const test *t)
+{
+    for (size_t i = 0; i < t->result->count; i++) {
+        sf_mine_item *item = &t->result->items[i];
+        item->p = item->q = item->p_first = item->p_last = NAN;
+        item->not_testable = returns(t, item->size, item->node) ? SF_UNIT_RETURNS : t->told->not_testable;
+    }
+}
+
 /* ---- verdicts ---- */
 
 static int compare_reals(const void *a, const void *b)
@@ -228,6 +287,8 @@ static void judge_level(test *t, const sf_surrogate_side *side, sf_surrogate_out
     qsort(maxima, n, sizeof *maxima, compare_reals);
     t->told->critical[size][side->mirrored] = critical_of(maxima, n);
     for (size_t i = 0; i < nodes->count; i++) {
+        if (side->candidate_of[k][i] == SF_NO_CANDIDATE)
+            continue;
         uint64_t candidate = base + side->candidate_of[k][i];
         uint32_t recorded = nodes->nodes[i].count,
                  blur = recorded - side->observed[k][side->candidate_of[k][i]];
@@ -259,7 +320,8 @@ static int judge_side(test *t, bool mirrored, sf_error *error)
         return status;
     if (side.plan.level_count > 0) {
         if (t->told->options.kind == SF_SIGNIFICANCE_SEGMENT_SHIFT)
-            status = sf_surrogate_blur_take_off(&side, &t->devices, t->threads, t->told->device_note, error);
+            status = sf_surrogate_blur_take_off(&side, t->told->sharpness.divisor, &t->devices, t->threads,
+                                                t->told->device_note, error);
         if (status == SF_OK)
             status = sf_surrogate_run(&outcome, &side, t->told->options.surrogates, t->least, &t->devices,
                                       t->threads, t->told->device_note, error);
@@ -276,15 +338,18 @@ static int control_rate(test *t, sf_error *error)
 {
     int status = SF_OK;
     for (uint32_t size = 2; size <= t->mining->max_size && status == SF_OK; size++) {
-        size_t count = t->result->found->tree.levels[size - 1].count;
-        double *p = sf_resize(NULL, count, sizeof *p);
+        const sf_level *nodes = &t->result->found->tree.levels[size - 1];
+        size_t count = 0, next = 0;
+        double *p = sf_resize(NULL, nodes->count, sizeof *p);
         if (p == NULL)
             return sf_fail_memory(error);
-        for (size_t i = 0; i < count; i++)
-            p[i] = fmax(t->verdicts[size][i][0].fitted, t->verdicts[size][i][1].fitted);
+        for (size_t i = 0; i < nodes->count; i++)
+            if (!returns(t, size, i))
+                p[count++] = fmax(t->verdicts[size][i][0].fitted, t->verdicts[size][i][1].fitted);
         status = sf_false_discovery(p, count, t->told->candidates[size], error);
-        for (size_t i = 0; status == SF_OK && i < count; i++)
-            t->verdicts[size][i][0].q = t->verdicts[size][i][1].q = p[i];
+        for (size_t i = 0; status == SF_OK && i < nodes->count; i++)
+            if (!returns(t, size, i))
+                t->verdicts[size][i][0].q = t->verdicts[size][i][1].q = p[next++];
         sf_free(p);
     }
     return status;
@@ -348,7 +413,13 @@ static void tell_devices(const test *t)
 static int test_by_surrogates(test *t, sf_error *error)
 {
     sf_progress progress = {update, t};
-    int status = prepare(t, &progress, error);
+    int status = look_at_recording(t, error);
+    if (status != SF_OK)
+        return status;
+    mark_items(t);
+    if (t->told->not_testable != SF_TESTABLE)
+        return SF_OK;
+    status = prepare(t, &progress, error);
     if (status == SF_OK)
         status = choose_devices(t, error);
     for (int mirrored = 0; mirrored < 2 && status == SF_OK; mirrored++)
@@ -360,6 +431,8 @@ static int test_by_surrogates(test *t, sf_error *error)
     tell_devices(t);
     for (size_t i = 0; i < t->result->count; i++) {
         sf_mine_item *item = &t->result->items[i];
+        if (item->not_testable != SF_TESTABLE)
+            continue;
         const verdict *sides = t->verdicts[item->size][item->node];
         item->p_last = sides[0].p;
         item->p_first = item->size > 2 ? sides[1].p : NAN;
@@ -387,6 +460,7 @@ static void test_analytically(test *t)
         item->p = sf_analytic_p(
             sf_analytic_count(item->size, first_hz, span_s, seconds, t->told->options.link), item->count);
         item->q = item->p_last = item->p_first = NAN;
+        item->not_testable = SF_TESTABLE;
     }
     snprintf(t->told->device, sizeof t->told->device, "cpu");
 }
@@ -395,12 +469,17 @@ static void test_analytically(test *t)
 
 /* Half more than the largest delay: of narrower shifts too many leave a link in its delay, and of wider ones
  * the blur of bursts (surrogate_blur.h) is known less well. bench/bench_calibration.c measures both. */
-static int64_t usual_width(const sf_mine_options *mining)
+int64_t sf_significance_width(const sf_delay *delays, size_t count)
 {
     int64_t largest = 0;
-    for (size_t i = 0; i < mining->delay_count; i++)
-        largest = mining->delays[i].high_ns > largest ? mining->delays[i].high_ns : largest;
+    for (size_t i = 0; i < count; i++)
+        largest = delays[i].high_ns > largest ? delays[i].high_ns : largest;
     return largest + largest / 2;
+}
+
+int64_t sf_significance_longest_delay(int64_t segment_ns)
+{
+    return segment_ns / SEGMENT_WIDTHS * 2 / 3;
 }
 
 int sf_significance_test(sf_significance *significance, sf_mine_result *result, const sf_mine_input *input,
@@ -408,12 +487,12 @@ int sf_significance_test(sf_significance *significance, sf_mine_result *result, 
                          const sf_progress *progress, sf_error *error)
 {
     double start = sf_clock_seconds();
-    *significance = (sf_significance){.options = *options};
+    *significance = (sf_significance){.options = *options, .sharpness.divisor = SF_SMOOTH_DIVISOR};
     test t = {.told = significance, .result = result, .input = input, .mining = mining, .progress = progress};
     t.threads = options->threads > 0 ? options->threads : sf_thread_cores();
     t.least = result->least;
     if (options->width_ns == 0)
-        significance->options.width_ns = usual_width(mining);
+        significance->options.width_ns = sf_significance_width(mining->delays, mining->delay_count);
     for (uint32_t size = 0; size <= SF_EPISODE_MAX_SIZE; size++)
         significance->critical[size][0] = significance->critical[size][1] = NAN;
     int status = check_options(&t, error);

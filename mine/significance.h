@@ -26,12 +26,21 @@
  *             surrogates).
  *
  * Candidates that are not frequent take part with a p of 1.
+ *
+ * No verdict. Where surrogates cannot tell a link from something else, there is neither p nor q, and the item
+ * says why:
+ *   a unit returns     the shifted unit's spikes move against its own others, which its bursts and dead time
+ *                      do not allow. Such candidates are not counted among those corrected for.
+ *   delays too long    of segment-shift: shifts beyond the delays are more than a tenth of a segment.
+ *   bursts too sharp   what units share is too sharp at the scale of the shifts (mine/sharpness.h).
+ * The last two are of the whole recording with these delays.
  */
 #ifndef SF_MINE_SIGNIFICANCE_H
 #define SF_MINE_SIGNIFICANCE_H
 
 #include "core/surrogate.h"
 #include "mine/mine.h"
+#include "mine/sharpness.h"
 
 /** The first three have the values of sf_surrogate_kind. */
 typedef enum sf_significance_kind {
@@ -55,10 +64,18 @@ typedef struct sf_significance_options {
     int64_t segment_ns; /**< of segment-shift */
     sf_correction correction;
     bool found_only; /**< corrects for the frequent episodes alone, as if nothing else had been looked at */
-    double link;     /**< of the analytic test: e0, the conditional probability of a link under the null */
+    /** p and q also where the recording as a whole cannot be tested: to measure how wrong they are. */
+    bool always;
+    double link;        /**< of the analytic test: e0, the conditional probability of a link under the null */
     const char *device; /**< as in sf_mine_options */
     unsigned threads;   /**< 0: all cores */
 } sf_significance_options;
+
+/** How far trains are shifted where `width_ns` is 0: half further than the largest delay bound. */
+int64_t sf_significance_width(const sf_delay *delays, size_t count);
+
+/** What is longer does not fit into segments of this length. */
+int64_t sf_significance_longest_delay(int64_t segment_ns);
 
 /** segment-shift, 1,000 surrogates, seed 1, segments of 1 s, maximum, e0 = 0.2. */
 void sf_significance_options_default(sf_significance_options *options);
@@ -69,6 +86,8 @@ typedef struct sf_significance {
     char device[32];                 /**< "cpu", "cuda:0" */
     char device_note[256];           /**< as in sf_mine_result */
     double seconds;
+    sf_not_testable not_testable; /**< of all episodes; SF_UNIT_RETURNS is of single ones alone */
+    sf_sharpness sharpness;       /**< of the delays from the lowest bound to the largest; surrogates only */
     /** By size: candidates corrected for, and the standardised count that 5 % of surrogates exceed somewhere:
      * the last unit shifted, then the first. NaN where nothing was frequent in that many. */
     uint64_t candidates[SF_EPISODE_MAX_SIZE + 1];
@@ -76,10 +95,11 @@ typedef struct sf_significance {
 } sf_significance;
 
 /**
- * Tests all frequent episodes of a result: sets p, q and expected of its items. expected becomes the mean
- * count over the surrogates, of the two tests the larger one; the analytic test leaves it alone and gives no
- * q. `mining` are the options of the run that gave the result, and `input` the same. The same seed gives the
- * same numbers on every device and on any number of threads. SF_USAGE, SF_CANCELLED, SF_UNAVAILABLE.
+ * Tests all frequent episodes of a result: sets p, q, expected and not_testable of its items. expected
+ * becomes the mean count over the surrogates, of the two tests the larger one; the analytic test leaves it
+ * alone and gives no q. `mining` are the options of the run that gave the result, and `input` the same. The
+ * same seed gives the same numbers on every device and on any number of threads. SF_USAGE, SF_CANCELLED,
+ * SF_UNAVAILABLE.
  */
 int sf_significance_test(sf_significance *significance, sf_mine_result *result, const sf_mine_input *input,
                          const sf_mine_options *mining, const sf_significance_options *options,

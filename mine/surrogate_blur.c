@@ -6,14 +6,14 @@
 #define DISTANCE 3 /* D / w */
 
 /* `displaced`: the counts at both distances together. */
-static uint32_t without_blur(uint32_t observed, uint64_t displaced)
+static uint32_t without_blur(uint32_t observed, uint64_t displaced, double divisor)
 {
-    double blur = rint((observed - (double)displaced / 2) / (6 * DISTANCE * DISTANCE));
+    double blur = rint((observed - (double)displaced / 2) / divisor);
     return blur > 0 ? observed - (uint32_t)blur : observed;
 }
 
-int sf_surrogate_blur_take_off(sf_surrogate_side *side, sf_surrogate_devices *devices, unsigned threads,
-                               char note[256], sf_error *error)
+int sf_surrogate_blur_take_off(sf_surrogate_side *side, double divisor, sf_surrogate_devices *devices,
+                               unsigned threads, char note[256], sf_error *error)
 {
     const sf_surrogate_rule rule = side->plan.rule;
     const sf_progress *progress = side->plan.progress;
@@ -30,7 +30,7 @@ int sf_surrogate_blur_take_off(sf_surrogate_side *side, sf_surrogate_devices *de
     for (uint32_t k = 0; k < side->plan.level_count; k++)
         for (uint64_t i = 0; i < side->levels[k].first[side->levels[k].prefix_count]; i++, tally++)
             if (side->observed[k][i] != UINT32_MAX)
-                side->observed[k][i] = without_blur(side->observed[k][i], tally->sum);
+                side->observed[k][i] = without_blur(side->observed[k][i], tally->sum, divisor);
     sf_surrogate_outcome_free(&outcome);
     return SF_OK;
 }

@@ -6,7 +6,8 @@
  * their mean square is w^2 / 6, so in surrogates the blurred bursts make k w^2 / 12 occurrences less than
  * recorded. Trains displaced as wholes by D and by -D tell k: with their counts c(D) and c(-D) blur = (c(0) -
  * (c(D) + c(-D)) / 2) (w / D)^2 / 6. D = 3 w is beyond all delays, so that of a link itself 1 / 54 is taken
- * for blur, and within bursts of a sigma of twice the width or more.
+ * for blur, and within bursts of a sigma of twice the width or more. Of sharper bursts shifting takes more
+ * off than one in 6 (D / w)^2 = 54 parts: mine/sharpness.h measures how much.
  */
 #ifndef SF_MINE_SURROGATE_BLUR_H
 #define SF_MINE_SURROGATE_BLUR_H
@@ -14,10 +15,11 @@
 #include "mine/surrogate_run.h"
 
 /**
- * Lowers the observed counts of a side whose rule is segment-shift by their blur, rounded; a count that rises
- * with the distance has none. Counts two surrogates; devices and errors as in sf_surrogate_run.
+ * Lowers the observed counts of a side whose rule is segment-shift by their blur, rounded: one in `divisor`
+ * parts of c(0) - c(3 w); a count that rises with the distance has none. Counts two surrogates; devices and
+ * errors as in sf_surrogate_run.
  */
-int sf_surrogate_blur_take_off(sf_surrogate_side *side, sf_surrogate_devices *devices, unsigned threads,
-                               char note[256], sf_error *error);
+int sf_surrogate_blur_take_off(sf_surrogate_side *side, double divisor, sf_surrogate_devices *devices,
+                               unsigned threads, char note[256], sf_error *error);
 
 #endif

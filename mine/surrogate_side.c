@@ -131,6 +131,8 @@ static int turn_request(sf_surrogate_request *request, turn *t, sf_error *error)
 
 /* Candidates of one size, as they are listed: frequent ones come in the order of the tree's level. */
 typedef struct listing {
+    const sf_tree *tree;
+    uint32_t size;
     sf_surrogate_level *level;
     uint64_t *first;
     uint32_t *candidates, *observed;
@@ -143,16 +145,20 @@ typedef struct listing {
 
 static void list_candidate(listing *l, uint32_t parent, uint32_t step)
 {
-    uint64_t at = l->count++;
-    l->first[parent + 1] = l->count;
-    l->candidates[at] = step;
-    l->observed[at] = UINT32_MAX;
+    uint64_t at = SF_NO_CANDIDATE;
+    if (!sf_tree_returns(l->tree, l->size, parent, step)) {
+        at = l->count++;
+        l->first[parent + 1] = l->count;
+        l->candidates[at] = step;
+        l->observed[at] = UINT32_MAX;
+    }
     if (l->next_node < l->nodes->count) {
         const sf_node *node = &l->nodes->nodes[l->next_node];
         if (node->parent == parent && node->step == step) {
-            l->observed[at] = node->count;
             l->candidate_of[l->back != NULL ? l->back[l->next_node] : l->next_node] = at;
             l->next_node++;
+            if (at != SF_NO_CANDIDATE)
+                l->observed[at] = node->count;
         }
     }
 }
@@ -195,7 +201,9 @@ static int list_level(sf_surrogate_side *side, const sf_surrogate_request *reque
                       uint64_t *count, sf_error *error)
 {
     sf_surrogate_level *level = &side->levels[size - 2];
-    listing l = {.level = level,
+    listing l = {.tree = request->tree,
+                 .size = size,
+                 .level = level,
                  .nodes = &request->tree->levels[size - 1],
                  .back = side->turn != NULL ? side->turn->back[size - 1] : NULL};
     bool none = side->mirrored && size == 2; /* pairs are candidates on the other side */

@@ -4,7 +4,9 @@
  * on the mirrored side, those whose first one is. There the stream runs backwards and so do the episodes: a
  * spike at time t lies at (time of the last spike) - t, unit u of U is U - 1 - u, so that the order of spikes
  * at one instant is turned around too, and the prefix of a candidate is what its last units were. Pairs are
- * no candidates there: whichever of its units is shifted, the question is the same.
+ * no candidates there: whichever of its units is shifted, the question is the same. Episodes in which a unit
+ * occurs twice are no candidates of either side: shifted, its spikes move against its own others, which its
+ * bursts and dead time do not allow.
  */
 #ifndef SF_MINE_SURROGATE_SIDE_H
 #define SF_MINE_SURROGATE_SIDE_H
@@ -12,6 +14,8 @@
 #include "core/backend_surrogates.h"
 #include "mine/events.h"
 #include "mine/tree.h"
+
+#define SF_NO_CANDIDATE UINT64_MAX
 
 /** What is asked; everything is borrowed until the side is closed. */
 typedef struct sf_surrogate_request {
@@ -34,7 +38,8 @@ typedef struct sf_surrogate_side {
     sf_events events;       /**< of this side: the request's own arrays, or turned ones */
     sf_surrogate_level levels[SF_EPISODE_MAX_SIZE];
     uint32_t *observed[SF_EPISODE_MAX_SIZE]; /**< those of the levels: what surrogates are compared with */
-    /** [level][node of size level + 2 in the request's tree]: its candidate in that level, if it has any */
+    /** [level][node of size level + 2 in the request's tree]: its candidate in that level, or
+     * SF_NO_CANDIDATE */
     uint64_t *candidate_of[SF_EPISODE_MAX_SIZE];
     bool mirrored;
     struct sf_surrogate_turn *turn; /**< what the mirrored side owns */

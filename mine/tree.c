@@ -81,6 +81,18 @@ int sf_tree_link(sf_tree *tree, uint32_t size, sf_error *error)
     return SF_OK;
 }
 
+bool sf_tree_returns(const sf_tree *tree, uint32_t size, size_t prefix, uint32_t step)
+{
+    uint32_t steps[SF_EPISODE_MAX_SIZE];
+    sf_tree_steps(tree, size - 1, prefix, steps);
+    steps[size - 1] = step;
+    for (uint32_t a = 1; a < size; a++)
+        for (uint32_t b = 0; b < a; b++)
+            if (steps[a] % tree->unit_count == steps[b] % tree->unit_count)
+                return true;
+    return false;
+}
+
 bool sf_pair_allowed(const sf_pair_rule *rule, uint32_t from, uint32_t to)
 {
     if (from == to)

@@ -53,6 +53,9 @@ sf_node_range sf_tree_children(const sf_tree *tree, uint32_t size, size_t node);
 /** The steps of a node of this size, first to last. */
 void sf_tree_steps(const sf_tree *tree, uint32_t size, size_t node, uint32_t *steps);
 
+/** Whether a unit occurs twice in the episode that extends a prefix (size - 1 units) by this step. */
+bool sf_tree_returns(const sf_tree *tree, uint32_t size, size_t prefix, uint32_t step);
+
 /** Which ordered pairs of units may follow each other at all. */
 typedef struct sf_pair_rule {
     bool self;                 /**< a unit may follow itself directly */

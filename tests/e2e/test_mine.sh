@@ -52,7 +52,7 @@ for file in text.txt json.txt; do
     $SYNFIRE count demo.h5 --episodes $file --json >out
     check '
 all = json.load(open("all"))["episodes"]
-other = {"p", "q", "strength", "p_first", "p_last"}
+other = {"p", "q", "strength", "p_first", "p_last", "not_testable"}
 assert out["episodes"] == [{f: v for f, v in e.items() if f not in other} for e in all]'
 done
 
@@ -171,7 +171,7 @@ check 'assert out["levels"][1]["candidates"] == 3 * 26 * 25'
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 >out
 grep -q '^D -(4,6\]-> E -(4,6\]-> F -(4,6\]-> G ' out && grep -q 'more: --top' out
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --csv >out
-head -1 out | grep -qx 'id,size,episode,count,expected,p,q,strength'
+head -1 out | grep -qx 'id,size,episode,count,expected,p,q,strength,not_testable'
 check_lines=$(python3 -c 'import json; print(1 + sum(len(e["units"]) <= 4 for e in json.load(open("all"))["episodes"]))')
 [ "$(wc -l <out)" = "$check_lines" ]
 $SYNFIRE mine demo.h5 --delay 4:6 >out # a default threshold
@@ -195,13 +195,18 @@ done
 cmp <(results <tested.1) <(results <tested.2)
 cp tested.1 out
 check '
-linked = [e for e in out["episodes"] if e["q"] < 0.05 and e["count"] >= 1.2 * e["expected"]]
+tested = [e for e in out["episodes"] if e["q"] is not None]
+linked = [e for e in tested if e["q"] < 0.05 and e["count"] >= 1.2 * e["expected"]]
 chains = ["ABC", "DEFGHIJK"]
 in_order = lambda names: any("".join(names) in c for c in chains)
 assert sum(in_order(e["names"]) for e in linked) == len([e for e in out["episodes"] if in_order(e["names"])]) >= 15
 assert len(linked) <= sum(in_order(e["names"]) for e in linked) + 1
 for e in out["episodes"]:
-    assert 1 / 201 - 1e-9 <= e["p"] <= e["q"] <= 1 and 0 < e["strength"] < 1
+    assert 0 < e["strength"] < 1
+    if len(set(e["units"])) < len(e["units"]):
+        assert e["not_testable"] == "a unit returns" and e["p"] is e["q"] is e["p_first"] is e["p_last"] is None
+        continue
+    assert e["not_testable"] is None and 1 / 201 - 1e-9 <= e["p"] <= e["q"] <= 1
     assert e["p"] == max(e["p_last"], e["p_first"] or 0) and (e["p_first"] is None) == (len(e["units"]) == 2)
 for word in ["synfire", "(4,6] ms", "count of 60", "26 units", "200 surrogates", "seed 5", "9 ms either way", "blurs", "1 s", "data "]:
     assert word in out["methods"], word
@@ -214,7 +219,8 @@ for epochs in "" "--epochs parts.csv" "--epochs epochs.csv"; do
     $tested --json >out
     $tested >table
     check '
-worth = [e for e in out["episodes"] if e["count"] >= 20 and e["count"] >= 1.2 * e["expected"] and e["q"] < 0.05]
+tested = [e for e in out["episodes"] if e["q"] is not None]
+worth = [e for e in tested if e["count"] >= 20 and e["count"] >= 1.2 * e["expected"] and e["q"] < 0.05]
 wide = sum(max(e["bursts"], e.get("epochs", 0)) >= 10 for e in worth)
 line = [l for l in open("table") if "units over 0.1 Hz" in l]
 assert len(line) == 1 and len(worth) > 3
@@ -227,9 +233,10 @@ else:
 done
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 --fdr --device cpu --json >out
 check '
-assert min(e["q"] for e in out["episodes"]) < 1e-4 and "Benjamini" in out["methods"]
+assert min(e["q"] for e in out["episodes"] if e["q"] is not None) < 1e-4 and "Benjamini" in out["methods"]
 assert out["significance"] == {"kind": "segment-shift", "surrogates": 200, "seed": 1, "width_ms": 9, "segment_s": 1,
-    "correction": "false-discovery rate", "device": "cpu", "device_note": None}
+    "correction": "false-discovery rate", "not_testable": None, "sharpness": 0, "blur_divisor": 54, "device": "cpu",
+    "device_note": None}
 assert "significance" not in json.load(open("all"))'
 # A table without --top shows what is worth showing beside the highest counts, which wide intervals have.
 tested="$SYNFIRE mine demo.h5 --delay 4:6,6:30 --min-count 20 --max-size 2 --significance segment-shift --surrogates 200 --fdr"
@@ -250,8 +257,63 @@ $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance jitter --surroga
 grep -q 'bursts that units share' err && grep -q 'no p or q is below 0.048' err
 $SYNFIRE mine demo.h5 --delay 4:30 --min-count 300 --max-size 2 --significance segment-shift --surrogates 99 >out 2>err
 [ ! -s err ]
-$SYNFIRE mine demo.h5 --delay 4:40 --min-count 300 --max-size 2 --significance segment-shift --surrogates 99 >out 2>err
-grep -q 'up to 60 ms: bursts and waves with a sigma below 120 ms' err
+$SYNFIRE mine demo.h5 --delay 4:60 --min-count 300 --max-size 2 --significance segment-shift --surrogates 99 >out 2>err
+[ ! -s err ]
+
+# No verdict that surrogates cannot give. Delays longer than a segment holds: no p and q, in any output, and the reason.
+$SYNFIRE mine demo.h5 --delay 4:70 --min-count 300 --max-size 2 --significance segment-shift --surrogates 99 >table 2>err
+[ ! -s err ]
+grep -q '^None of [0-9]* episodes could be tested: delays too long.* up to 50 ms can be tested: .*--delay; ' table
+grep -q 'gave no verdict (delays too long)' table && grep -q ' -  delays too long ' table
+grep -q 'with q below' table && exit 1
+$SYNFIRE mine demo.h5 --delay 4:70 --min-count 300 --max-size 2 --significance segment-shift --csv >out 2>err
+grep -q 'no episode could be tested: delays too long' err && [ "$(tail -n +2 out | grep -c ',,,[0-9.]*,delays too long$')" = 650 ]
+$SYNFIRE graph demo.h5 --delay 4:70 --min-count 300 --significance segment-shift --json >out 2>err
+grep -q 'no episode could be tested: delays too long' err
+check 'assert all(e["p"] is None and e["not_testable"] == "delays too long" for e in out["edge_detail"]) and out["edges"] == 650'
+$SYNFIRE graph demo.h5 --delay 4:70 --min-count 300 --significance segment-shift --quiet >table
+grep -q ' delays too long$' table
+
+# Bursts that units share: sharp ones are not testable, smooth ones are, and info tells which.
+for sigma in 10 20 100; do
+    $SYNFIRE simulate bursts.h5 --unit-count 24 --rate 4 --duration 1800 --burst-rate 0.1 --burst-spikes 5 --burst-sigma $sigma --seed 31 \
+        --quiet >/dev/null
+    $SYNFIRE info bursts.h5 --json >info
+    $SYNFIRE info bursts.h5 >text
+    $SYNFIRE mine bursts.h5 --preset culture-60 --max-size 2 --significance segment-shift --surrogates 20 --json --quiet >out
+    $SYNFIRE mine bursts.h5 --preset culture-60 --max-size 2 --significance segment-shift --surrogates 20 --quiet >table
+    check '
+sharp = '$sigma' < 100
+info = {s["delay_ms"]: s for s in json.load(open("info"))["sharpness"]}
+text, table = open("text").read(), open("table").read()
+assert list(info) == [2, 5, 10, 20, 50] and all(s["width_ms"] == 1.5 * d and s["pairs"] == 552 for d, s in info.items())
+assert info[5]["testable"] and info[20]["testable"] == (not sharp) and (info[20]["sharpness"] > 0.5) == sharp
+assert ("20 ms: %.2f%s;" % (info[20]["sharpness"], " !" if sharp else "")) in text
+assert ("bursts are too sharp for --significance at delays up to" in text) == sharp
+test = out["significance"]
+assert test["not_testable"] == ("bursts too sharp" if sharp else None) and (test["sharpness"] > 0.5) == sharp
+assert len(out["episodes"]) > 1000
+for e in out["episodes"]:
+    assert (e["not_testable"] == "bursts too sharp") == sharp == (e["q"] is None) == (e["p"] is None)
+assert ("None of %d episodes could be tested: bursts too sharp" % len(out["episodes"]) in table) == sharp
+assert ("with q below 0.05" in table) == (not sharp)
+assert not sharp or "Delays up to %d ms can be tested" % max(d for d in info if d < 20 and info[d]["testable"]) in table'
+done
+
+# A real wave: chains that return have no q whatever the delays.
+wave=$SYNFIRE_DATA/recordings/Wong1993_P0.h5
+if [ -r "$wave" ]; then
+    $SYNFIRE mine "$wave" --preset retina-waves --max-size 3 --significance segment-shift --surrogates 20 --json --quiet >out
+    check '
+returning = [e for e in out["episodes"] if len(set(e["units"])) < len(e["units"])]
+assert len(returning) > 500 and all(e["not_testable"] == "a unit returns" and e["q"] is None for e in returning)
+assert all(e["not_testable"] == "delays too long" and e["q"] is None for e in out["episodes"] if e not in returning)'
+    $SYNFIRE mine "$wave" --delay 0.5:50 --min-count 20 --max-size 3 --significance segment-shift --surrogates 20 --json --quiet >out
+    check '
+returning = [e for e in out["episodes"] if len(set(e["units"])) < len(e["units"])]
+assert returning and all(e["not_testable"] == "a unit returns" and e["q"] is None for e in returning)
+assert all(e["not_testable"] is None and e["q"] > 0 for e in out["episodes"] if e not in returning)'
+fi
 $SYNFIRE graph demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 --seed 5 --json >out
 check '
 pairs = {tuple(e["units"]): e for e in json.load(open("tested.1"))["episodes"] if len(e["units"]) == 2}

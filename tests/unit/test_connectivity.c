@@ -279,11 +279,12 @@ static void json_is_the_document_of_the_command(void **state)
     };
     sf_connectivity graph;
     assert_int_equal(sf_connectivity_build(&graph, 2, links, 2, NULL), SF_OK);
-    expect_json(&graph,
-                "{\"vertices\":2,\"edges\":2,\"edge_detail\":["
-                "{\"from\":0,\"to\":1,\"weight\":9.5,\"count\":12,\"expected\":2.5,\"delays_ms\":[[0.5,5]],"
-                "\"p\":0.25},{\"from\":1,\"to\":0,\"weight\":3,\"count\":3,\"expected\":null,"
-                "\"delays_ms\":[[0,0.000001]],\"p\":null}]}");
+    expect_json(
+        &graph,
+        "{\"vertices\":2,\"edges\":2,\"edge_detail\":["
+        "{\"from\":0,\"to\":1,\"weight\":9.5,\"count\":12,\"expected\":2.5,\"delays_ms\":[[0.5,5]],"
+        "\"p\":0.25,\"not_testable\":null},{\"from\":1,\"to\":0,\"weight\":3,\"count\":3,\"expected\":null,"
+        "\"delays_ms\":[[0,0.000001]],\"p\":null,\"not_testable\":null}]}");
     sf_connectivity_free(&graph);
     const sf_link tiling = {
         .to = 1, .delay = {0, 50000000}, .expected = NAN, .p = 0.005, .coefficient = -0.25};
@@ -292,7 +293,7 @@ static void json_is_the_document_of_the_command(void **state)
     expect_json(
         &graph,
         "{\"vertices\":2,\"edges\":1,\"edge_detail\":[{\"from\":0,\"to\":1,\"weight\":-0.25,\"count\":null,"
-        "\"expected\":null,\"delays_ms\":[[0,50]],\"p\":0.005}]}");
+        "\"expected\":null,\"delays_ms\":[[0,50]],\"p\":0.005,\"not_testable\":null}]}");
     sf_csr csr;
     assert_int_equal(sf_connectivity_csr(&csr, &graph, NULL, NULL), SF_OK);
     assert_false(csr.directed);

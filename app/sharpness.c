@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/sharpness.h"
+
+#include "core/clock.h"
+#include "mine/significance.h"
+
+#include <math.h>
+
+static const int64_t highest_ms[APP_SHARPNESS_DELAYS] = {2, 5, 10, 20, 50};
+
+int app_sharpness_measure(app_sharpness *sharpness, const sf_recording *recording, sf_error *error)
+{
+    for (size_t i = 0; i < APP_SHARPNESS_DELAYS; i++) {
+        sf_delay delay = {SF_MILLISECOND / 2, highest_ms[i] * SF_MILLISECOND};
+        int status =
+            sf_sharpness_measure(&sharpness->delays[i], recording->spikes, recording->spike_count,
+                                 recording->units.count, delay, sf_significance_width(&delay, 1), error);
+        if (status != SF_OK)
+            return status;
+    }
+    return SF_OK;
+}
+
+int64_t app_sharpness_nearest(const app_sharpness *sharpness, int64_t below_ns)
+{
+    int64_t nearest = 0;
+    for (size_t i = 0; i < APP_SHARPNESS_DELAYS; i++) {
+        const sf_sharpness *at = &sharpness->delays[i];
+        if (sf_sharpness_testable(at) && (at->delay.high_ns < below_ns || nearest == 0))
+            nearest = at->delay.high_ns;
+    }
+    return nearest;
+}
+
+static bool knows_something(const app_sharpness *sharpness)
+{
+    for (size_t i = 0; i < APP_SHARPNESS_DELAYS; i++)
+        if (sharpness->delays[i].pairs > 0)
+            return true;
+    return false;
+}
+
+void app_sharpness_print(sf_text *text, const app_sharpness *sharpness)
+{
+    if (!knows_something(sharpness))
+        return;
+    sf_text_printf(text, "  sharpness   of what units share, at delays up to");
+    for (size_t i = 0; i < APP_SHARPNESS_DELAYS; i++) {
+        const sf_sharpness *at = &sharpness->delays[i];
+        sf_text_printf(text, "%s %g ms: ", i > 0 ? ";" : "", (double)at->delay.high_ns * 1e-6);
+        sf_text_printf(text, at->pairs > 0 ? "%.2f%s" : "-", at->sharpness,
+                       sf_sharpness_testable(at) ? "" : " !");
+    }
+    sf_text_printf(text, "\n");
+}
+
+void app_sharpness_warn(sf_text *text, const app_sharpness *sharpness)
+{
+    bool any = false;
+    for (size_t i = 0; i < APP_SHARPNESS_DELAYS; i++) {
+        if (sf_sharpness_testable(&sharpness->delays[i]))
+            continue;
+        sf_text_printf(text, any ? ", %g" : "  ! bursts are too sharp for --significance at delays up to %g",
+                       (double)highest_ms[i]);
+        any = true;
+    }
+    int64_t longest_ns = app_sharpness_nearest(sharpness, INT64_MAX);
+    if (any && longest_ns > 0)
+        sf_text_printf(text, " ms; up to %g ms they are not\n", (double)longest_ns * 1e-6);
+    else if (any)
+        sf_text_printf(text, " ms: no p or q will be given\n");
+}
+
+void app_sharpness_json(sf_json *json, const app_sharpness *sharpness)
+{
+    sf_json_array(json, "sharpness");
+    for (size_t i = 0; i < APP_SHARPNESS_DELAYS; i++) {
+        const sf_sharpness *at = &sharpness->delays[i];
+        sf_json_object(json, NULL);
+        sf_json_milliseconds(json, "delay_ms", at->delay.high_ns);
+        sf_json_milliseconds(json, "width_ms", at->width_ns);
+        sf_json_uint(json, "pairs", at->pairs);
+        sf_json_real(json, "sharpness", at->pairs > 0 ? at->sharpness : NAN);
+        sf_json_real(json, "shared", at->pairs > 0 ? at->shared : NAN);
+        sf_json_real(json, "spread", at->pairs > 0 ? at->spread : NAN);
+        sf_json_bool(json, "testable", sf_sharpness_testable(at));
+        sf_json_end_object(json);
+    }
+    sf_json_end_array(json);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** How sharp the bursts of a recording are at common delays: what `info` tells, and which delays a test may
+ * ask for. */
+#ifndef SF_APP_SHARPNESS_H
+#define SF_APP_SHARPNESS_H
+
+#include "app/command.h"
+#include "core/recording.h"
+#include "mine/sharpness.h"
+
+#define APP_SHARPNESS_DELAYS 5
+
+typedef struct app_sharpness {
+    sf_sharpness
+        delays[APP_SHARPNESS_DELAYS]; /**< (0.5,2] to (0.5,50] ms, with the shifts a test would make */
+} app_sharpness;
+
+/** SF_NO_MEMORY. */
+int app_sharpness_measure(app_sharpness *sharpness, const sf_recording *recording, sf_error *error);
+
+/** The longest of the delays below `below_ns` that can be tested, else the shortest beyond; 0: none. */
+int64_t app_sharpness_nearest(const app_sharpness *sharpness, int64_t below_ns);
+
+/** The line of `info`, and its warning; nothing where no pair has spikes enough. */
+void app_sharpness_print(sf_text *text, const app_sharpness *sharpness);
+void app_sharpness_warn(sf_text *text, const app_sharpness *sharpness);
+
+/** The field `sharpness`. */
+void app_sharpness_json(sf_json *json, const app_sharpness *sharpness);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * How sharp the bursts are that units share, against the shifts of a test: what decides whether surrogates
+ * (core/surrogate.h) can tell a link from a burst.
+ *
+ * Let c(d) be how often a spike of B follows one of A within the delay (low, high], with B displaced by d:
+ * all pairs of spikes, d to either side, halved. Offsets of segment-shift have a density that falls off
+ * linearly from 0 to the width w, so surrogates count m, the mean of c over that density, and shifting takes
+ * c(0) - m off, linked or not. Where bursts are smooth at the scale of w, c falls off quadratically out to
+ * 3 w, and that is 1 / 54 of c(0) - c(3 w) (mine/surrogate_blur.h). With this much taken off the count,
+ *
+ *     z = (c(0) - m - (c(0) - c(3 w)) / 54) / sqrt(m)
+ *
+ * is by how many standard deviations of its count a pair stands out. Few of all pairs are linked, so the
+ * middle half of all z tells what bursts alone do: its mean is what all pairs have in common, and by how much
+ * more z scatters than of unrelated pairs is what each has of its own, where one unit leads another in every
+ * burst. The root of the sum of both squares is the sharpness, less what may be due to chance, twice the
+ * error of either: 0 where bursts are smooth or there are none. At 0.3 some 9 % of unlinked pairs have
+ * p < 0.05, at 1 a quarter. It grows with the square root of what was recorded, as the test's power does.
+ *
+ * What pairs have in common can be taken off, as a larger part of c(0) - c(3 w); what each has of its own
+ * cannot.
+ *
+ * A spike that two electrodes see is no burst: where the lower bound is half a millisecond or more, lags up
+ * to half a millisecond are left out of m, and those up to a millisecond stand for them.
+ */
+#ifndef SF_MINE_SHARPNESS_H
+#define SF_MINE_SHARPNESS_H
+
+#include "core/recording.h"
+
+/** Shifting takes this part of c(0) - c(3 w) off where bursts are smooth: one in so many. */
+#define SF_SMOOTH_DIVISOR 54.0
+
+typedef struct sf_sharpness {
+    sf_delay delay;
+    int64_t width_ns;
+    size_t pairs; /**< ordered pairs of the busiest units that were looked at; 0: there is nothing to tell */
+    double sharpness;
+    double shared, error; /**< the mean of z, with SF_SMOOTH_DIVISOR, and its standard error */
+    double spread;        /**< the standard deviation of z by its quartiles */
+    double unrelated;     /**< that of unrelated pairs */
+    /** What shifting takes off, as one in so many parts of c(0) - c(3 w), over the middle half of pairs:
+     * measured where `shared` is more than twice its error and this is 10 or more, else SF_SMOOTH_DIVISOR. At
+     * most that. */
+    double divisor;
+    double left; /**< `shared` with this divisor */
+} sf_sharpness;
+
+/** The sharpness up to which links can be told from bursts. */
+#define SF_SHARPNESS_MOST 0.5
+
+/**
+ * Measures it for shifts by up to `width_ns` (below 2^58), with the 64 units that fire most. Spikes are in
+ * order. Linear in the spikes, and at most about 20 million pairs of spikes: beyond that only a part of them
+ * are first ones. SF_NO_MEMORY.
+ */
+int sf_sharpness_measure(sf_sharpness *sharpness, const sf_spike *spikes, size_t count, size_t unit_count,
+                         sf_delay delay, int64_t width_ns, sf_error *error);
+
+/** Whether surrogates can tell a link from what these bursts do. */
+bool sf_sharpness_testable(const sf_sharpness *sharpness);
+
+#endif

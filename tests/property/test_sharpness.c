@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How sharp shared bursts are: what it is by enumeration, and what it says of simulated recordings. */
+#include "support/support.h"
+
+#include "core/clock.h"
+#include "core/memory.h"
+#include "mine/significance.h"
+#include "replay/simulation.h"
+
+#include <math.h>
+
+static const sf_delay delay = {500000, 20 * SF_MILLISECOND};
+
+static sf_recording simulate(uint64_t seed, int64_t sigma_ms, double burst_hz, double seconds,
+                             const sf_simulation_chain *chain)
+{
+    sf_simulation_settings settings;
+    sf_simulation_settings_default(&settings);
+    settings.seed = seed;
+    settings.unit_count = 24;
+    settings.rate_hz = 4;
+    settings.duration_ns = (int64_t)(seconds * 1e9);
+    settings.burst_rate_hz = burst_hz;
+    settings.burst_sigma_ns = sigma_ms * SF_MILLISECOND;
+    settings.burst_spikes = 5;
+    settings.chains = chain;
+    settings.chain_count = chain != NULL;
+    sf_recording recording;
+    assert_int_equal(sf_simulate(&recording, NULL, &settings, NULL, NULL), SF_OK);
+    return recording;
+}
+
+static sf_sharpness measure(const sf_recording *recording, sf_delay asked)
+{
+    sf_sharpness sharpness;
+    assert_int_equal(sf_sharpness_measure(&sharpness, recording->spikes, recording->spike_count,
+                                          recording->units.count, asked, sf_significance_width(&asked, 1),
+                                          NULL),
+                     SF_OK);
+    return sharpness;
+}
+
+/* ---- by enumeration ---- */
+
+static int compare_reals(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+/* z of a pair, by all its spikes and by shifts in small steps. */
+static double slow_z(const sf_recording *recording, uint32_t from, uint32_t to, int64_t width)
+{
+    enum { STEPS = 3000 };
+    double here = 0, shifted = 0, far = 0;
+    for (size_t i = 0; i < recording->spike_count; i++)
+        for (size_t j = 0; j < recording->spike_count; j++) {
+            int64_t lag = recording->spikes[j].time_ns - recording->spikes[i].time_ns;
+            if (recording->spikes[i].unit != from || recording->spikes[j].unit != to ||
+                llabs(lag) > 4 * width)
+                continue;
+            here += lag > delay.low_ns && lag <= delay.high_ns;
+            for (int side = -1; side <= 1; side += 2) {
+                int64_t moved = lag + 3 * side * width;
+                far += (moved > delay.low_ns && moved <= delay.high_ns) / 2.0;
+            }
+            double stands_for = llabs(lag) <= 500000 ? 0 : llabs(lag) <= 1000000 ? 2 : 1;
+            for (int k = 0; k < STEPS && llabs(lag) <= 2 * width; k++) {
+                double d = (k + 0.5) / STEPS * 2 - 1; /* widths */
+                int64_t moved = lag + (int64_t)(d * (double)width);
+                bool within = moved > delay.low_ns && moved <= delay.high_ns;
+                shifted += stands_for * within * (1 - fabs(d)) * 2 / STEPS;
+            }
+        }
+    return shifted < 5 ? NAN : (here - shifted - (here - far) / 54) / sqrt(shifted);
+}
+
+static void it_is_what_enumeration_gives(void **state)
+{
+    (void)state;
+    sf_recording recording = simulate(3, 20, 0.5, 20, NULL);
+    size_t kept = 0;
+    for (size_t i = 0; i < recording.spike_count; i++)
+        if (recording.spikes[i].unit < 5)
+            recording.spikes[kept++] = recording.spikes[i];
+    recording.spike_count = kept;
+    double z[20];
+    size_t count = 0;
+    for (uint32_t a = 0; a < 5; a++)
+        for (uint32_t b = 0; b < 5; b++) {
+            double one = a != b ? slow_z(&recording, a, b, 30 * SF_MILLISECOND) : NAN;
+            if (!isnan(one))
+                z[count++] = one;
+        }
+    assert_true(count >= 16);
+    qsort(z, count, sizeof *z, compare_reals);
+    size_t first = count / 4, after = count - (count + 3) / 4;
+    double mean = 0;
+    for (size_t i = first; i < after; i++)
+        mean += z[i] / (double)(after - first);
+    sf_sharpness told = measure(&recording, delay);
+    assert_int_equal(told.pairs, count);
+    assert_true(fabs(told.shared - mean) < 2e-3);
+    assert_true(fabs(told.spread - (z[after - 1] - z[first]) / 1.35) < 4e-3);
+    sf_recording_free(&recording);
+}
+
+/* ---- recordings without a link ---- */
+
+static void sharp_bursts_are_not_testable_and_smooth_ones_are(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t sigma_ms;
+        double least, most;
+        bool testable;
+    } cases[] = {{10, 2, 9, false}, {20, 0.8, 2, false}, {30, 0.05, 0.5, true}, {100, 0, 0.05, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (uint64_t seed = 700; seed < 702; seed++) {
+            sf_recording recording = simulate(seed, cases[i].sigma_ms, 0.1, 1800, NULL);
+            sf_sharpness told = measure(&recording, delay);
+            if (told.sharpness < cases[i].least || told.sharpness > cases[i].most ||
+                sf_sharpness_testable(&told) != cases[i].testable)
+                fail_msg("bursts of %d ms, seed %d: %g, %s", (int)cases[i].sigma_ms, (int)seed,
+                         told.sharpness, sf_sharpness_testable(&told) ? "testable" : "not testable");
+            assert_true(told.divisor <= 54 && told.divisor >= 10);
+            if (cases[i].sigma_ms == 100)
+                assert_true(told.divisor > 25);
+            sf_recording_free(&recording);
+        }
+    sf_recording recording = simulate(702, 20, 0.1, 1800, NULL);
+    sf_sharpness told = measure(&recording, (sf_delay){500000, 5 * SF_MILLISECOND});
+    assert_true(sf_sharpness_testable(&told)); /* by shorter shifts */
+    sf_recording_free(&recording);
+}
+
+/* What stands out of few pairs is no burst. */
+static void links_do_not_make_it_sharp(void **state)
+{
+    (void)state;
+    sf_simulation_chain chain = {.episode = {.size = 4, .units = {0, 7, 14, 21}}, .rate_hz = 3};
+    for (uint32_t i = 0; i < 3; i++)
+        chain.episode.delays[i] = (sf_delay){8 * SF_MILLISECOND, 12 * SF_MILLISECOND};
+    sf_recording recording = simulate(710, 100, 0, 600, &chain);
+    sf_sharpness told = measure(&recording, delay);
+    assert_true(told.sharpness < 0.05 && told.divisor == 54 && sf_sharpness_testable(&told));
+    sf_recording_free(&recording);
+}
+
+/* Neighbours that see each other's spikes again are a third of all pairs here. */
+static void spikes_seen_twice_do_not_make_it_sharp(void **state)
+{
+    (void)state;
+    sf_simulation_settings settings;
+    sf_simulation_settings_default(&settings);
+    settings.seed = 711;
+    settings.unit_count = 24;
+    settings.rate_hz = 4;
+    settings.duration_ns = 1800 * SF_SECOND;
+    settings.burst_rate_hz = 0.1;
+    settings.burst_spikes = 5;
+    settings.duplicates = 0.15;
+    sf_recording recording;
+    assert_int_equal(sf_simulate(&recording, NULL, &settings, NULL, NULL), SF_OK);
+    for (int64_t high_ms = 5; high_ms <= 20; high_ms *= 2) {
+        sf_sharpness told = measure(&recording, (sf_delay){500000, high_ms * SF_MILLISECOND});
+        assert_true(told.sharpness < 0.1 && sf_sharpness_testable(&told));
+    }
+    sf_recording_free(&recording);
+}
+
+static void few_spikes_tell_nothing(void **state)
+{
+    (void)state;
+    sf_spike spikes[] = {{.time_ns = 0, .unit = 0}, {.time_ns = 1000000, .unit = 1}};
+    for (size_t count = 0; count <= 2; count++) {
+        sf_sharpness told;
+        assert_int_equal(
+            sf_sharpness_measure(&told, spikes, count, 2, delay, sf_significance_width(&delay, 1), NULL),
+            SF_OK);
+        assert_true(told.pairs == 0 && told.sharpness == 0 && told.divisor == 54);
+        assert_true(sf_sharpness_testable(&told));
+    }
+}
+
+/* Pairs of spikes within the delay grow with the square: only a part of them is looked at. */
+static void spikes_at_one_instant_take_no_longer(void **state)
+{
+    (void)state;
+    enum { SPIKES = 200000 };
+    sf_spike *spikes = calloc(SPIKES, sizeof *spikes);
+    for (size_t i = 0; i < SPIKES; i++)
+        spikes[i] = (sf_spike){.time_ns = (int64_t)(i / 2000), .unit = (uint32_t)(i % 2000 / 100)};
+    sf_sharpness told; /* 40 thousand million pairs */
+    assert_int_equal(sf_sharpness_measure(&told, spikes, SPIKES, 20, (sf_delay){0, delay.high_ns},
+                                          30 * SF_MILLISECOND, NULL),
+                     SF_OK);
+    assert_true(told.pairs > 0);
+    free(spikes);
+}
+
+/* ---- a recording to test ---- */
+
+typedef struct verdict {
+    size_t items, judged, low, returning;
+    sf_significance told;
+} verdict;
+
+static sf_mine_result *test_recording(verdict *v, const sf_recording *recording, sf_delay asked,
+                                      uint32_t max_size, sf_significance_options options)
+{
+    sf_mine_input input = {recording->spikes, recording->spike_count, &recording->units,
+                           sf_recording_duration_ns(recording)};
+    sf_mine_options mining;
+    sf_mine_options_default(&mining);
+    mining.delays = &asked;
+    mining.delay_count = 1;
+    mining.max_size = max_size;
+    mining.threshold = 5;
+    mining.device = options.device = "cpu";
+    sf_mine_result *result;
+    *v = (verdict){0};
+    assert_int_equal(sf_mine(&result, &input, &mining, NULL, NULL), SF_OK);
+    assert_int_equal(sf_significance_test(&v->told, result, &input, &mining, &options, NULL, NULL), SF_OK);
+    for (size_t i = 0; i < result->count; i++) {
+        const sf_mine_item *item = &result->items[i];
+        bool none = isnan(item->p) && isnan(item->q) && isnan(item->p_last) && isnan(item->p_first);
+        assert_true((item->not_testable != SF_TESTABLE) == none);
+        v->items++;
+        v->judged += item->not_testable == SF_TESTABLE;
+        v->low += item->q < 0.05;
+        v->returning += item->not_testable == SF_UNIT_RETURNS;
+    }
+    return result;
+}
+
+static sf_significance_options usual(uint32_t surrogates)
+{
+    sf_significance_options options;
+    sf_significance_options_default(&options);
+    options.surrogates = surrogates;
+    return options;
+}
+
+static void a_sharp_recording_has_no_verdict(void **state)
+{
+    (void)state;
+    sf_recording recording = simulate(720, 10, 0.1, 600, NULL);
+    verdict v;
+    sf_mine_result_free(test_recording(&v, &recording, delay, 2, usual(19)));
+    assert_int_equal(v.told.not_testable, SF_BURSTS_TOO_SHARP);
+    assert_true(v.items == 552 && v.judged == 0 && v.told.candidates[2] == 0);
+    sf_recording_free(&recording);
+}
+
+static void delays_that_no_segment_holds_have_no_verdict(void **state)
+{
+    (void)state;
+    sf_recording recording = simulate(721, 100, 0, 20, NULL);
+    verdict v;
+    int64_t longest = sf_significance_longest_delay(SF_SECOND);
+    sf_significance_options options = usual(19);
+    sf_mine_result_free(test_recording(&v, &recording, (sf_delay){0, longest}, 2, options));
+    assert_true(v.told.not_testable == SF_TESTABLE && v.judged == v.items);
+    sf_mine_result_free(test_recording(&v, &recording, (sf_delay){0, longest + SF_MILLISECOND}, 2, options));
+    assert_true(v.told.not_testable == SF_DELAYS_TOO_LONG && v.judged == 0);
+    options.segment_ns = 2 * SF_SECOND;
+    sf_mine_result_free(test_recording(&v, &recording, (sf_delay){0, longest + SF_MILLISECOND}, 2, options));
+    assert_true(v.told.not_testable == SF_TESTABLE && v.judged == v.items);
+    sf_recording_free(&recording);
+}
+
+/* Every pair is frequent, so that all chains of different units are candidates, and no others. */
+static void returning_chains_are_neither_judged_nor_counted(void **state)
+{
+    (void)state;
+    sf_recording recording = simulate(722, 100, 0, 400, NULL);
+    for (int correction = 0; correction < 2; correction++) {
+        verdict v;
+        sf_significance_options options = usual(19);
+        options.correction = (sf_correction)correction;
+        sf_mine_result *result = test_recording(&v, &recording, delay, 3, options);
+        assert_int_equal(result->levels[1].frequent, 24 * 23);
+        assert_int_equal(v.told.candidates[2], 24 * 23);
+        assert_int_equal(v.told.candidates[3], 24 * 23 * 22);
+        assert_true(v.returning > 20 && v.judged == v.items - v.returning);
+        for (size_t i = 0; i < result->count; i++) {
+            sf_episode e;
+            sf_mine_result_episode(result, i, &e);
+            bool returns = e.size == 3 && e.units[0] == e.units[2];
+            assert_int_equal(result->items[i].not_testable, returns ? SF_UNIT_RETURNS : SF_TESTABLE);
+        }
+        sf_mine_result_free(result);
+    }
+    sf_recording_free(&recording);
+}
+
+/* ---- failing ---- */
+
+static int measure_once(void *context)
+{
+    sf_sharpness told;
+    const sf_recording *recording = context;
+    return sf_sharpness_measure(&told, recording->spikes, recording->spike_count, recording->units.count,
+                                delay, 30 * SF_MILLISECOND, NULL);
+}
+
+static void memory_that_runs_out_is_told(void **state)
+{
+    (void)state;
+    sf_recording recording = simulate(723, 100, 0.1, 10, NULL);
+    test_fail_every_allocation(measure_once, &recording);
+    sf_recording_free(&recording);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_is_what_enumeration_gives),
+        cmocka_unit_test(sharp_bursts_are_not_testable_and_smooth_ones_are),
+        cmocka_unit_test(links_do_not_make_it_sharp),
+        cmocka_unit_test(spikes_seen_twice_do_not_make_it_sharp),
+        cmocka_unit_test(few_spikes_tell_nothing),
+        cmocka_unit_test(spikes_at_one_instant_take_no_longer),
+        cmocka_unit_test(a_sharp_recording_has_no_verdict),
+        cmocka_unit_test(delays_that_no_segment_holds_have_no_verdict),
+        cmocka_unit_test(returning_chains_are_neither_judged_nor_counted),
+        cmocka_unit_test(memory_that_runs_out_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
