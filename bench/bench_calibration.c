@@ -3,15 +3,20 @@
  * Are the tests of significance calibrated? Simulated recordings in which it is known who leads whom: the
  * share of unlinked episodes with p < 0.05, how many recordings have a corrected finding among them, the
  * share of false findings by --fdr, and whether a planted chain is found. Prints the table of
- * docs/episodes.md. bench_calibration [SEEDS [SURROGATES [SECONDS [SIZE [RECORDING [KIND [WIDTH_MS]]]]]]] By
- * default 20 1000 1800 2 0 segment-shift 0; SIZE is 2 or 3, RECORDING one of the kinds below, or 0 for all,
- * and width 0 the usual one.
+ * docs/episodes.md. bench_calibration [SEEDS [SURROGATES [SECONDS [SIZE [RECORDING [KIND [WIDTH_MS [DEVICE
+ * [FIRST [ALWAYS]]]]]]]]]] By default 20 1000 1800 2 0 segment-shift 0 auto 1 0; SIZE is 2 or 3, RECORDING
+ * one of the kinds below, or 0 for all, width 0 the usual one, FIRST the first seed, and ALWAYS 1 gives p and
+ * q also where the recording is not testable.
  *
  * 24 units on a grid; dead time 2 ms; delays (0.5,20] ms, and no pairs of neighbours, which see each other's
  * spikes again. Alone every unit fires at 5 Hz. With bursts it fires at 4 Hz and has 5 more spikes in each
  * burst that all units share (sigma 100 ms, short ones 50 ms; one in 10 s on average); strong bursts have 10
  * more spikes at 2 Hz otherwise. With duplicates 15 % of all spikes are detected again by a neighbour. One
  * chain of three units is planted, so often that its links count 1.4 times what they would without it.
+ *
+ * Other shapes of the rate that all units share are made by leaving out spikes of recordings without bursts:
+ * bursts of 5 spikes that rise within 5 ms and decay with 150 ms; a rhythm of half the rate; a rate that
+ * triples over the recording. Fast units have 15 to 50 Hz each.
  *
  * An episode is unlinked where no two of its units lie within a neighbour of two units of the chain. A
  * by-product is a link of the chain and, before or after it, a unit that lies near none of the chain's. False
@@ -20,6 +25,7 @@
  */
 #include "core/clock.h"
 #include "core/memory.h"
+#include "core/random.h"
 #include "core/text.h"
 #include "mine/significance.h"
 #include "replay/simulation.h"
@@ -38,25 +44,44 @@
 static const sf_delay delay = {500000, 20 * SF_MILLISECOND};
 static const uint32_t chain_units[] = {0, 12, 22}; /* none a neighbour of another */
 
+typedef enum shape { AS_SIMULATED, ONSET, RHYTHM, DRIFT, FAST } shape;
+
 typedef struct setting {
     const char *name;
     double rate_hz, burst_rate_hz, burst_spikes, duplicates;
     int64_t sigma_ms;
     bool chain;
+    shape shape;
+    double rhythm_hz;
 } setting;
 
 static const setting settings[] = {
-    {"independent", 5, 0, 0, 0, 100, true},
-    {"bursts, duplicates", 4, 0.1, 5, 0.15, 100, true},
-    {"strong bursts, duplicates", 2, 0.1, 10, 0.15, 100, true},
-    {"short bursts, duplicates", 4, 0.1, 5, 0.15, 50, true},
-    {"independent, no chain", 5, 0, 0, 0, 100, false},
-    {"bursts, duplicates, no chain", 4, 0.1, 5, 0.15, 100, false},
+    {"independent", 5, 0, 0, 0, 100, true, AS_SIMULATED, 0},
+    {"bursts, duplicates", 4, 0.1, 5, 0.15, 100, true, AS_SIMULATED, 0},
+    {"strong bursts, duplicates", 2, 0.1, 10, 0.15, 100, true, AS_SIMULATED, 0},
+    {"short bursts, duplicates", 4, 0.1, 5, 0.15, 50, true, AS_SIMULATED, 0},
+    {"independent, no chain", 5, 0, 0, 0, 100, false, AS_SIMULATED, 0},
+    {"bursts, duplicates, no chain", 4, 0.1, 5, 0.15, 100, false, AS_SIMULATED, 0},
+    {"bursts of 10 ms, no chain", 4, 0.1, 5, 0, 10, false, AS_SIMULATED, 0},
+    {"bursts of 20 ms, no chain", 4, 0.1, 5, 0, 20, false, AS_SIMULATED, 0},
+    {"bursts of 30 ms, no chain", 4, 0.1, 5, 0, 30, false, AS_SIMULATED, 0},
+    {"bursts of 50 ms, no chain", 4, 0.1, 5, 0, 50, false, AS_SIMULATED, 0},
+    {"bursts of 100 ms, no chain", 4, 0.1, 5, 0, 100, false, AS_SIMULATED, 0},
+    {"sharp onset, no chain", 4, 0.1, 5, 0, 100, false, ONSET, 0},
+    {"8 Hz rhythm, no chain", 5, 0, 0, 0, 100, false, RHYTHM, 8},
+    {"4 Hz rhythm, no chain", 5, 0, 0, 0, 100, false, RHYTHM, 4},
+    {"drift, no chain", 5, 0, 0, 0, 100, false, DRIFT, 0},
+    {"fast units, no chain", 50, 0, 0, 0, 100, false, FAST, 0},
+    {"bursts of 30 ms", 4, 0.1, 5, 0, 30, true, AS_SIMULATED, 0},
+    {"bursts of 50 ms", 4, 0.1, 5, 0, 50, true, AS_SIMULATED, 0},
+    {"sharp onset", 4, 0.1, 5, 0, 100, true, ONSET, 0},
+    {"8 Hz rhythm", 5, 0, 0, 0, 100, true, RHYTHM, 8},
 };
 
 typedef struct plan {
     uint64_t seeds, seconds, max_size;
-    uint64_t only; /* 1-based setting; 0: all */
+    uint64_t only;  /* 1-based setting; 0: all */
+    uint64_t first; /* seed */
     sf_significance_options options;
 } plan;
 
@@ -65,7 +90,7 @@ typedef struct tally {
     uint64_t unlinked, low, low_last; /* p < 0.05, and that of the last unit alone */
     uint64_t by_products, by_products_low;
     uint64_t findings[2], chain[2]; /* by correction: of unlinked ones and of the chain's parts */
-    uint64_t runs_with_findings, runs_with_chain[2];
+    uint64_t runs_with_findings, runs_with_chain[2], runs_without_verdict;
     double least, most; /* share with p < 0.05 of a run */
     double false_share; /* of findings by the rate, sum over runs */
 } tally;
@@ -96,7 +121,101 @@ static bool is_unlinked(const sf_episode *episode)
     return true;
 }
 
+/* ---- rates of other shapes ---- */
+
+#define BIN_NS (SF_MILLISECOND / 2)
+#define RISE_S 0.005
+#define DECAY_S 0.15
+
+static void add_onsets(float *rates, size_t bins, const setting *s, uint64_t seed)
+{
+    sf_random random = sf_random_start(seed, UINT64_C(1) << 62);
+    double bin_s = (double)BIN_NS * 1e-9;
+    for (double at = 0; (at += sf_random_exponential(&random) / s->burst_rate_hz) < (double)bins * bin_s;)
+        for (size_t i = (size_t)(at / bin_s); i < bins && (double)i * bin_s < at + 10 * DECAY_S; i++) {
+            double since = fmax(0, ((double)i + 0.5) * bin_s - at);
+            double density = (exp(-since / DECAY_S) - exp(-since / RISE_S)) / (DECAY_S - RISE_S);
+            rates[i] += (float)(s->burst_spikes * density);
+        }
+}
+
+/* By bins of half a millisecond. Free with sf_free. */
+static float *shape_rates(const setting *s, size_t bins, uint64_t seed)
+{
+    float *rates = sf_alloc(bins, sizeof *rates);
+    for (size_t i = 0; rates != NULL && i < bins; i++) {
+        double at_s = (double)i * (double)BIN_NS * 1e-9, rate = s->rate_hz;
+        if (s->shape == RHYTHM)
+            rate *= 1 + 0.5 * cos(2 * 3.14159265358979 * s->rhythm_hz * at_s);
+        else if (s->shape == DRIFT)
+            rate *= 0.5 + (double)i / (double)bins;
+        rates[i] = (float)rate;
+    }
+    if (rates != NULL && s->shape == ONSET)
+        add_onsets(rates, bins, s, seed);
+    return rates;
+}
+
+static double highest(const float *rates, size_t bins)
+{
+    double most = 0;
+    for (size_t i = 0; i < bins; i++)
+        most = fmax(most, rates[i]);
+    return most;
+}
+
+/* For spikes in order; *next is where to look from on. */
+static bool is_planted(const sf_truth *truth, size_t *next, const sf_spike *spike)
+{
+    const sf_occurrence *planted = truth->occurrences;
+    while (*next < truth->occurrence_count && planted[*next].times_ns[0] < spike->time_ns - SF_SECOND)
+        ++*next;
+    for (size_t k = *next; k < truth->occurrence_count && planted[k].times_ns[0] <= spike->time_ns; k++)
+        for (unsigned node = 0; node < 3; node++)
+            if (planted[k].times_ns[node] == spike->time_ns && chain_units[node] == spike->unit)
+                return true;
+    return false;
+}
+
+/* Leaves out spikes of a recording at the highest of the rates, but planted ones. */
+static void thin(sf_recording *recording, const sf_truth *truth, const setting *s, const float *rates,
+                 size_t bins, uint64_t seed)
+{
+    sf_random random = sf_random_start(seed, (UINT64_C(1) << 62) + 1);
+    double most = highest(rates, bins), part[UNITS];
+    size_t kept = 0, next = 0;
+    for (uint32_t u = 0; u < UNITS; u++)
+        part[u] = s->shape == FAST ? 0.3 + 0.7 * sf_random_uniform(&random) : 1;
+    for (size_t i = 0; i < recording->spike_count; i++) {
+        sf_spike spike = recording->spikes[i];
+        size_t bin = (size_t)(spike.time_ns / BIN_NS);
+        double likely = part[spike.unit] * rates[bin < bins ? bin : bins - 1] / most;
+        if (sf_random_uniform(&random) < likely || is_planted(truth, &next, &spike))
+            recording->spikes[kept++] = spike;
+    }
+    recording->spike_count = kept;
+}
+
 /* ---- one recording ---- */
+
+static int simulate_shape(sf_recording *recording, sf_simulation_settings *made, const setting *s,
+                          sf_error *error)
+{
+    size_t bins = (size_t)(made->duration_ns / BIN_NS);
+    float *rates = shape_rates(s, bins, made->seed);
+    if (rates == NULL)
+        return SF_NO_MEMORY;
+    made->rate_hz = highest(rates, bins);
+    made->burst_rate_hz = 0;
+    sf_truth truth;
+    int status = sf_simulate(recording, &truth, made, NULL, error);
+    if (status == SF_OK) {
+        thin(recording, &truth, s, rates, bins, made->seed);
+        sf_truth_free(&truth);
+    }
+    sf_free(rates);
+    return status;
+}
 
 static int simulate(sf_recording *recording, const plan *p, const setting *s, uint64_t seed, double chain_hz,
                     sf_error *error)
@@ -118,7 +237,8 @@ static int simulate(sf_recording *recording, const plan *p, const setting *s, ui
     made.duplicates = s->duplicates;
     made.chains = &chain;
     made.chain_count = chain_hz > 0;
-    return sf_simulate(recording, NULL, &made, NULL, error);
+    return s->shape == AS_SIMULATED ? sf_simulate(recording, NULL, &made, NULL, error)
+                                    : simulate_shape(recording, &made, s, error);
 }
 
 static sf_mine_input input_of(const sf_recording *recording)
@@ -182,6 +302,8 @@ static void add_items(tally *run, const sf_mine_result *result, sf_correction co
 {
     for (size_t i = 0; i < result->count; i++) {
         const sf_mine_item *item = &result->items[i];
+        if (item->not_testable != SF_TESTABLE)
+            continue;
         tally *of = &run[item->size];
         bool first = correction == SF_CORRECTION_MAXIMUM, finding = item->q < 0.05;
         sf_episode episode;
@@ -202,6 +324,10 @@ static void add_items(tally *run, const sf_mine_result *result, sf_correction co
 
 static void add_run(tally *sum, const tally *run, uint32_t size)
 {
+    if (run->unlinked == 0) {
+        sum->runs_without_verdict++;
+        return;
+    }
     double share = (double)run->low / (double)run->unlinked;
     uint64_t found = run->findings[SF_CORRECTION_RATE] + run->chain[SF_CORRECTION_RATE];
     sum->unlinked += run->unlinked;
@@ -262,16 +388,23 @@ static double percent(uint64_t part, uint64_t whole)
 
 static void print_row(const setting *s, const tally *sum, uint32_t size, uint64_t seeds)
 {
-    printf("| %s | %" PRIu32 " | %" PRIu64 " | %.2f %% (%.1f to %.1f) | %.2f %% | ", s->name, size,
-           sum->unlinked / seeds, percent(sum->low, sum->unlinked), 100 * sum->least, 100 * sum->most,
+    uint64_t judged = seeds - sum->runs_without_verdict;
+    printf("| %s | %" PRIu32 " | %" PRIu64 " | ", s->name, size, sum->runs_without_verdict);
+    if (judged == 0) {
+        printf("| | | | | | | |\n");
+        fflush(stdout);
+        return;
+    }
+    printf("%" PRIu64 " | %.2f %% (%.1f to %.1f) | %.2f %% | ", sum->unlinked / judged,
+           percent(sum->low, sum->unlinked), 100 * sum->least, 100 * sum->most,
            percent(sum->low_last, sum->unlinked));
     if (sum->by_products > 0)
         printf("%.2f %% of %" PRIu64, percent(sum->by_products_low, sum->by_products),
-               sum->by_products / seeds);
+               sum->by_products / judged);
     printf(" | %" PRIu64 " | ", sum->runs_with_findings);
     if (s->chain)
         printf("%" PRIu64, sum->runs_with_chain[SF_CORRECTION_MAXIMUM]);
-    printf(" | %.1f %% | ", 100 * sum->false_share / (double)seeds);
+    printf(" | %.1f %% | ", 100 * sum->false_share / (double)judged);
     if (s->chain)
         printf("%" PRIu64, sum->runs_with_chain[SF_CORRECTION_RATE]);
     printf(" |\n");
@@ -285,7 +418,7 @@ static int run_setting(const plan *p, const setting *s, sf_error *error)
     for (uint32_t size = 0; size < SIZES; size++)
         sum[size].least = INFINITY;
     int status = chance_count(&chance, p, s, error);
-    for (uint64_t seed = 1; seed <= p->seeds && status == SF_OK; seed++)
+    for (uint64_t seed = p->first; seed < p->first + p->seeds && status == SF_OK; seed++)
         status = run_seed(sum, p, s, seed, chance, error);
     for (uint32_t size = 2; size <= p->max_size && status == SF_OK; size++)
         print_row(s, &sum[size], size, p->seeds);
@@ -311,21 +444,25 @@ static int read_arguments(plan *p, int count, char **arguments, sf_error *error)
         return SF_USAGE;
     p->options.width_ns = (int64_t)width_ms * SF_MILLISECOND;
     p->options.device = count > 8 ? arguments[8] : NULL;
+    p->first = 1;
+    if (count > 9 && !sf_parse_uint(arguments[9], 1000000, &p->first))
+        return SF_USAGE;
+    p->options.always = count > 10 && strcmp(arguments[10], "1") == 0;
     return count > 6 ? sf_significance_find(&p->options.kind, arguments[6], error) : SF_OK;
 }
 
 int main(int count, char **arguments)
 {
     plan p = {0};
-    sf_error error = {
-        .text = "expected [SEEDS [SURROGATES [SECONDS [SIZE [RECORDING [KIND [WIDTH_MS [DEVICE]]]]]]]]"};
+    sf_error error = {.text = "expected [SEEDS [SURROGATES [SECONDS [SIZE [RECORDING [KIND [WIDTH_MS [DEVICE "
+                              "[FIRST [ALWAYS]]]]]]]]]]"};
     int status = read_arguments(&p, count, arguments, &error);
     if (status == SF_OK)
-        printf("Of %" PRIu64
-               " recordings each:\n\n| recording | size | unlinked | p < 0.05 (least to most of a "
+        printf("Of %" PRIu64 " recordings each:\n\n| recording | size | without a verdict | unlinked | p < "
+               "0.05 (least to most of a "
                "recording) | by the last unit alone | by-products with p < 0.05 | with q < 0.05 among the "
                "unlinked | with the chain found | --fdr: false among the found | with the chain found "
-               "|\n|---|---|---|---|---|---|---|---|---|---|\n",
+               "|\n|---|---|---|---|---|---|---|---|---|---|---|\n",
                p.seeds);
     for (size_t i = 0; i < sizeof settings / sizeof *settings && status == SF_OK; i++)
         if (p.only == 0 || p.only == i + 1)
