@@ -16,8 +16,6 @@ static const app_option options[] = {
     {"bandwidth", "H|METHOD",
      "a number, or how to find one, as bandwidth --method (default isj; for several columns silverman)"},
     {"exact", NULL, "answers from the samples too, and prints the relative error"},
-    {"log", NULL, "samples are above 0: uses the density of their logarithm"},
-    {"reflect", NULL, "samples are not under 0: reflects there what the kernels put below"},
     {0},
 };
 
@@ -75,7 +73,7 @@ static int parse_request(const app_call *call, aggregate_request *request, sf_er
         return sf_fail(error, SF_USAGE, "--op", "found '%s', expected count, sum, avg or var", op);
     int status = parse_range(call, request, error);
     if (status == SF_OK)
-        status = app_domain(call, &request->domain, error);
+        status = app_domain(call, SF_DOMAIN_LINE, &request->domain, error);
     if (status == SF_OK)
         status = app_bandwidth(app_value(call, "bandwidth", NULL), &request->h, &request->selector, error);
     return status;
@@ -112,32 +110,17 @@ static double sampling_error(aggregate_op op, const sf_range_moments *moments, s
     }
 }
 
-/* The standard deviation of column c. */
-static double sigma_of(const sf_samples *samples, size_t c)
-{
-    double sum = 0, squares = 0, n = (double)samples->n;
-    for (size_t i = 0; i < samples->n; i++)
-        sum += samples->values[i * samples->d + c];
-    for (size_t i = 0; i < samples->n; i++)
-        squares += pow(samples->values[i * samples->d + c] - sum / n, 2);
-    return sqrt(squares / (n - 1));
-}
-
-/* In a box kernels are independent per column: the factor times each column's sigma. */
 static int find_moments(sf_range_moments *moments, const aggregate_request *request,
                         const sf_samples *samples, double h, sf_error *error)
 {
     if (samples->d == 1)
-        return sf_range_moments_direct(moments, samples->values, samples->n, h, request->domain,
-                                       request->from[0], request->to[0], error);
+        return sf_range_moments_direct(moments, samples, h, request->domain, request->from[0], request->to[0],
+                                       error);
     if (request->ranges == 1)
         return sf_linked_moments(moments, samples->values, samples->n, h, request->from[0], request->to[0],
                                  error);
-    double widths[SF_PAIRS_MOST_COLUMNS];
-    for (size_t c = 0; c < samples->d; c++)
-        widths[c] = h * sigma_of(samples, c);
-    return sf_box_moments(moments, samples->values, samples->n, samples->d, widths, request->from,
-                          request->to, error);
+    return sf_box_moments(moments, samples->values, samples->n, samples->d, h, request->from, request->to,
+                          error);
 }
 
 static int answer_request(const aggregate_request *request, const sf_samples *samples,
@@ -232,6 +215,6 @@ const app_command app_command_aggregate = {
         "SAMPLES is a file of numbers: text or CSV with one row a line, or NumPy .npy. With --quantity it "
         "is a recording of which --units selects one unit. The error bar has two parts: what the number of "
         "samples leaves open, and how much the answer changes with a bandwidth smaller by sqrt 2.",
-    .options = {options, app_quantity_options, app_selection_options},
+    .options = {options, app_axis_options, app_quantity_options, app_selection_options},
     .run = run,
 };

@@ -54,11 +54,16 @@ static int select_all(const app_call *call, app_series_list *list, const sf_sele
                       series_result *results, sf_error *error)
 {
     const char *device;
+    sf_domain domain = SF_DOMAIN_LINE;
     int status = app_device(&device, call, error);
+    if (status == SF_OK)
+        status = app_domain(call, SF_DOMAIN_LINE, &domain, error);
     if (status != SF_OK)
         return status;
+    list->domain = domain;
     sf_progress progress = app_progress(call);
-    sf_bandwidth_options how = {.threads = sf_thread_cores(),
+    sf_bandwidth_options how = {.domain = domain,
+                                .threads = sf_thread_cores(),
                                 .progress = &progress,
                                 .device = device,
                                 .exact = app_has(call, "exact"),
@@ -212,7 +217,10 @@ static int print_table(sf_text *text, const app_series_list *list, const series_
         app_table_cell(&table, "%s", list->of);
     app_table_cell(&table, "method");
     app_table_cell(&table, "samples");
-    app_table_cell(&table, "h%s%s", list->measure[0] != '\0' ? ", " : "", list->measure);
+    if (list->domain == SF_DOMAIN_LOG)
+        app_table_cell(&table, "h of ln(%s)", list->quantity);
+    else
+        app_table_cell(&table, "h%s%s", list->measure[0] != '\0' ? ", " : "", list->measure);
     app_table_cell(&table, "h / sigma");
     app_table_cell(&table, "note");
     for (size_t i = 0; i < list->count; i++) {
@@ -301,8 +309,10 @@ const app_command app_command_bandwidth = {
     .notes =
         "SAMPLES is a file of numbers: text or CSV with one row a line, or NumPy .npy. With --quantity it "
         "is a recording, and every unit in the selection gets its own bandwidth: units are never pooled. For "
-        "one column h is in the unit of the samples, else the factor of the covariance root. "
+        "one column h is in the unit of the samples (with --log: of their natural logarithm), else the "
+        "factor "
+        "of the covariance root. "
         "With fewer than 50 samples there is no bandwidth.",
-    .options = {options, app_quantity_options, app_selection_options},
+    .options = {options, app_axis_options, app_quantity_options, app_selection_options},
     .run = run,
 };

@@ -127,7 +127,7 @@ static int run_and_add(const app_call *call, app_bench_rows *rows, const selecti
 static int bench_direct(const app_call *call, app_bench_rows *rows, sf_error *error)
 {
     static const selection_case cases[] = {{"plugin", 30720, 1, 0, 330},
-                                           {"lscv-paper", 10240, 1, 150, 470},
+                                           {"lscv-paper", 10240, 1, 150, 370},
                                            {"lscv-paper", 10240, 16, 150, 470}};
     int status = SF_OK;
     for (size_t i = 0; status == SF_OK && i < sizeof cases / sizeof cases[0]; i++) {

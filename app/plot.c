@@ -91,12 +91,22 @@ static void print_ticks(sf_text *svg, const plot_axis *axis, bool across)
         print_tick(svg, axis, tick, across);
 }
 
+/* A point that lies within so many pixels of the one before is not drawn; what stands out is kept. */
+#define THIN 0.1
+
 static void print_curve(sf_text *svg, const app_plot *plot, const plot_axis *x, const plot_axis *y)
 {
     for (int filled = 1; filled >= 0; filled--) {
+        double last_x = -INFINITY, last_y = -INFINITY;
         sf_text_printf(svg, "<path class=\"%s\" d=\"", filled ? "area" : "curve");
-        for (size_t i = 0; i < plot->count; i++)
-            sf_text_printf(svg, "%c%.2f %.2f", i > 0 ? 'L' : 'M', place(x, plot->x[i]), place(y, plot->y[i]));
+        for (size_t i = 0; i < plot->count; i++) {
+            double across = place(x, plot->x[i]), up = place(y, plot->y[i]);
+            if (i + 1 < plot->count && fabs(across - last_x) < THIN && fabs(up - last_y) < THIN)
+                continue;
+            sf_text_printf(svg, "%c%.2f %.2f", i > 0 ? 'L' : 'M', across, up);
+            last_x = across;
+            last_y = up;
+        }
         if (filled)
             sf_text_printf(svg, "V%dH%.2fZ", HEIGHT - BOTTOM, place(x, plot->x[0]));
         sf_text_printf(svg, "\"/>\n");
@@ -130,7 +140,7 @@ static void print_heading(sf_text *svg, double y, const char *class, double size
     double characters = 0, room = WIDTH - LEFT - RIGHT;
     for (const char *c = words; *c != '\0'; c++)
         characters += ((unsigned char)*c & 0xc0) != 0x80;
-    double width = 0.56 * size * characters; /* of bold letters */
+    double width = 0.64 * size * characters; /* of bold letters */
     char attributes[160];
     if (width <= room)
         snprintf(attributes, sizeof attributes, "class=\"%s\"", class);

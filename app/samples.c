@@ -51,8 +51,10 @@ static int add_series(app_series_list *list, column *values, const char *name, i
         return sf_fail_memory(error);
     }
     list->items = items;
-    list->items[list->count++] = (app_series){
-        .name = copy, .unit = unit, .samples = {.values = values->values, .n = values->count, .d = 1}};
+    list->items[list->count++] =
+        (app_series){.name = copy,
+                     .unit = unit,
+                     .samples = {.values = values->values, .n = values->count, .d = 1, .tick = list->tick}};
     *values = (column){0};
     return SF_OK;
 }
@@ -234,7 +236,7 @@ static int gather_positions(const sf_recording *recording, app_series_list *list
     else if (positions.count == 0)
         status = sf_fail(error, SF_DATA, recording->path, "its units have no positions on an array");
     else
-        status = add_series(list, &positions, "array", -1, error);
+        status = add_series(list, &positions, "all spikes", -1, error);
     if (status == SF_OK) {
         list->items[0].samples.n /= 2;
         list->items[0].samples.d = 2;
@@ -244,20 +246,30 @@ static int gather_positions(const sf_recording *recording, app_series_list *list
 }
 
 typedef struct quantity {
-    const char *name, *label, *measure, *of; /* as in app_series_list */
+    const char *name, *title, *label, *measure, *of; /* as in app_series_list */
+    sf_domain domain;
 } quantity;
 
 static const quantity quantities[] = {
-    {"isi", "interval", "s", "unit"},
-    {"rate", "rate", "Hz", "unit"},
-    {"delay", "delay", "s", "link"},
-    {"position", "position", "um", ""},
+    {"isi", "Intervals", "interval", "s", "unit", SF_DOMAIN_LOG},
+    {"rate", "Rates", "rate", "Hz", "unit", SF_DOMAIN_REFLECT},
+    {"delay", "Delays", "delay", "s", "link", SF_DOMAIN_REFLECT},
+    {"position", "Positions", "position", "um", "", SF_DOMAIN_LINE},
 };
+
+/* Times are those of a clock; rates are whole multiples of one spike a window; positions have no steps. */
+static double tick_of(const char *name, const sf_recording *recording, int64_t window)
+{
+    if (strcmp(name, "rate") == 0)
+        return (double)SF_SECOND / (double)window;
+    return strcmp(name, "position") == 0 ? 0 : (double)recording->tick_ns / (double)SF_SECOND;
+}
 
 /* `again`: of a part of what was gathered before; what there is to warn of was said then. */
 static int gather(const app_call *call, const char *name, const sf_recording *recording, int64_t window,
                   bool again, app_series_list *list, sf_error *error)
 {
+    list->tick = tick_of(name, recording, window);
     if (strcmp(name, "delay") == 0)
         return gather_delays(call, recording, list, error);
     if (strcmp(name, "position") == 0)
@@ -324,7 +336,9 @@ static int load_recording(const app_call *call, const char *name, app_series_lis
     int status = app_scaled(call, "window", 9, &window, error);
     if (status == SF_OK && window <= 0)
         status = sf_fail(error, SF_USAGE, "--window", "expected a time above 0");
+    list->title = found->title;
     list->quantity = found->label;
+    list->domain = found->domain;
     list->measure = found->measure;
     list->of = found->of;
     sf_recording recording;
@@ -352,12 +366,15 @@ static int load_numbers(const app_call *call, app_series_list *list, sf_error *e
             }
     column none = {0};
     int status = add_series(list, &none, "", -1, error);
-    return status == SF_OK ? sf_samples_read(&list->items[0].samples, call->arguments[0], error) : status;
+    sf_samples *samples = status == SF_OK ? &list->items[0].samples : NULL;
+    if (status == SF_OK)
+        status = sf_samples_read(samples, call->arguments[0], error);
+    return status == SF_OK ? sf_samples_find_clock(samples, error) : status;
 }
 
 int app_samples_load(const app_call *call, app_series_list *list, sf_error *error)
 {
-    *list = (app_series_list){.quantity = "samples", .measure = "", .of = ""};
+    *list = (app_series_list){.title = "Samples", .quantity = "samples", .measure = "", .of = ""};
     const char *name = app_value(call, "quantity", NULL);
     return name != NULL ? load_recording(call, name, list, error) : load_numbers(call, list, error);
 }
@@ -447,12 +464,26 @@ int app_bandwidth_find(const app_call *call, const sf_samples *samples, sf_domai
     return SF_OK;
 }
 
-int app_domain(const app_call *call, sf_domain *domain, sf_error *error)
+const app_option app_axis_options[] = {
+    {"log", NULL, "samples are above 0: the density of their natural logarithm, per unit of it"},
+    {"linear", NULL, "the axis of the samples themselves"},
+    {"reflect", NULL, "samples are not under 0: reflects there what the kernels put below"},
+    {NULL, NULL, NULL},
+};
+
+int app_domain(const app_call *call, sf_domain otherwise, sf_domain *domain, sf_error *error)
 {
-    if (app_has(call, "log") && app_has(call, "reflect"))
-        return sf_fail(error, SF_USAGE, "--log", "does not go with --reflect: choose one");
-    *domain = app_has(call, "log")       ? SF_DOMAIN_LOG
-              : app_has(call, "reflect") ? SF_DOMAIN_REFLECT
-                                         : SF_DOMAIN_LINE;
+    static const sf_domain domains[] = {SF_DOMAIN_LOG, SF_DOMAIN_LINE, SF_DOMAIN_REFLECT};
+    const char *given = NULL;
+    *domain = otherwise;
+    for (size_t i = 0; i < sizeof domains / sizeof domains[0]; i++) {
+        const char *name = app_axis_options[i].name;
+        if (!app_has(call, name))
+            continue;
+        if (given != NULL)
+            return sf_fail(error, SF_USAGE, given, "does not go with --%s: choose one", name);
+        given = i == 0 ? "--log" : "--linear";
+        *domain = domains[i];
+    }
     return SF_OK;
 }

@@ -19,9 +19,12 @@ typedef struct app_series {
 typedef struct app_series_list {
     app_series *items;
     size_t count, capacity;
+    const char *title;    /**< "Samples", "Intervals", ... */
     const char *quantity; /**< "samples", "interval", ... for axes */
     const char *of;       /**< what a series belongs to: "unit", "link", or "" */
     const char *measure;  /**< "s", "Hz", "um", or "" where numbers have no unit */
+    sf_domain domain;     /**< where a density of the quantity lies unless asked otherwise */
+    double tick;          /**< as sf_samples.tick */
     app_epochs epochs;    /**< of --epochs; the items that values belong to are the series */
 } app_series_list;
 
@@ -59,7 +62,10 @@ int app_bandwidth(const char *text, double *h, const sf_selector **selector, sf_
 int app_bandwidth_find(const app_call *call, const sf_samples *samples, sf_domain domain, double *h,
                        const sf_selector **selector, sf_error *error);
 
-/** What --log and --reflect say. */
-int app_domain(const app_call *call, sf_domain *domain, sf_error *error);
+/** --log --linear --reflect */
+extern const app_option app_axis_options[];
+
+/** What they say, or `otherwise`. */
+int app_domain(const app_call *call, sf_domain otherwise, sf_domain *domain, sf_error *error);
 
 #endif

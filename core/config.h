@@ -102,7 +102,7 @@ typedef struct sf_config_density {
     char *episode;               /**< "*": every one under `track` */
     char *method;                /**< a bandwidth method; isj, of position silverman */
     double reselect; /**< the bandwidth is chosen again once this share of the samples has changed; 0.2 */
-    uint32_t grid;   /**< points, of position in x and in y; 64, 32 */
+    uint32_t grid;   /**< bins, of position in x and in y; 64, 32 */
 } sf_config_density;
 
 typedef struct sf_config_sink {

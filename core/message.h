@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 
 /** Version of the published schema: the `v` of every message. */
-#define SF_MESSAGE_VERSION 1
+#define SF_MESSAGE_VERSION 2
 
 typedef enum sf_topic {
     SF_TOPIC_EPISODES, /**< per hop: counts of the tracked episodes in the window */
@@ -63,12 +63,14 @@ typedef struct sf_trigger_message {
 typedef struct sf_density_message {
     sf_span window;
     char quantity[64]; /**< "isi", "delay <id> <link>", ... */
-    double h;          /**< bandwidth, in the quantity's unit (seconds for times) */
-    double grid_start, grid_step;
-    size_t rows; /**< of a density over a plane: values are row after row; 0: over a line */
+    double h;          /**< bandwidth, in the unit of the axis */
+    bool log_axis;     /**< the axis is that of the quantity's natural logarithm, not of the quantity */
+    double outside;    /**< the share of the samples' density that lies outside the grid */
+    double grid_start, grid_step; /**< of the axis: middle of the first bin, width of each */
+    size_t rows;                  /**< of a density over a plane: values are row after row; 0: over a line */
     double row_start, row_step;
-    size_t count; /**< of values */
-    double *values;
+    size_t count;   /**< of values */
+    double *values; /**< averages over the bins: their sum times the step is 1 - outside */
 } sf_density_message;
 
 typedef struct sf_edge_change {

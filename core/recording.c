@@ -154,6 +154,10 @@ int sf_recording_finish(sf_recording *recording, sf_error *error)
         recording->recorded.start_ns = first;
     if (recording->recorded.stop_ns < after_last)
         recording->recorded.stop_ns = after_last;
+    sf_tick tick = {0};
+    for (size_t i = 1; i < recording->spike_count; i++)
+        sf_tick_add(&tick, recording->spikes[i].time_ns - recording->spikes[i - 1].time_ns);
+    recording->tick_ns = sf_tick_find(&tick);
     return SF_OK;
 }
 
@@ -179,4 +183,38 @@ int64_t sf_spikes_tick(const sf_spike *spikes, size_t count)
             tick = step;
     }
     return tick != INT64_MAX ? tick : 0;
+}
+
+void sf_tick_add(sf_tick *tick, int64_t step_ns)
+{
+    uint32_t at = tick->count;
+    if (step_ns <= 0 || (at == SF_TICK_STEPS && step_ns >= tick->steps[at - 1]))
+        return;
+    while (at > 0 && tick->steps[at - 1] > step_ns)
+        at--;
+    if (at > 0 && tick->steps[at - 1] == step_ns)
+        return;
+    tick->count += tick->count < SF_TICK_STEPS;
+    memmove(&tick->steps[at + 1], &tick->steps[at], (tick->count - 1 - at) * sizeof *tick->steps);
+    tick->steps[at] = step_ns;
+}
+
+/* Euclid's algorithm; a rest of up to a quarter is rounding. */
+static int64_t common_measure(int64_t large, int64_t small)
+{
+    for (;;) {
+        int64_t over = large % small, rest = over < small - over ? over : small - over;
+        if (rest <= small / 4)
+            return small;
+        large = small;
+        small = rest;
+    }
+}
+
+int64_t sf_tick_find(const sf_tick *tick)
+{
+    int64_t found = tick->count > 0 ? tick->steps[0] : 0;
+    for (uint32_t i = 1; i < tick->count && tick->steps[i] / 8 < found; i++) /* else roundings add up */
+        found = common_measure(tick->steps[i], found);
+    return found;
 }

@@ -46,6 +46,7 @@ typedef struct sf_recording {
     sf_span
         recorded;  /**< declared by the file; where it declares nothing, first spike to just after the last */
     bool declared; /**< the file declared `recorded` */
+    int64_t tick_ns; /**< the step of its clock, of all its spikes whatever is selected later; 0: not known */
     sf_span *observed; /**< observation intervals, ordered and disjoint; none: all of `recorded` */
     size_t observed_count;
     sf_metadata_entry *metadata;
@@ -95,5 +96,22 @@ uint64_t sf_recording_hash(const sf_recording *recording);
 
 /** The smallest time step between two spikes; 0 where there are not two times. spikes are sorted. */
 int64_t sf_spikes_tick(const sf_spike *spikes, size_t count);
+
+/** What is needed of a stream to find the step of its clock. Zero-initialised, of no spikes. */
+#define SF_TICK_STEPS 16
+typedef struct sf_tick {
+    int64_t steps[SF_TICK_STEPS]; /**< the smallest time steps seen, ascending, each once */
+    uint32_t count;
+} sf_tick;
+
+/** One more step from a spike of the stream to the next; those of 0 tell nothing. Real-time safe. */
+void sf_tick_add(sf_tick *tick, int64_t step_ns);
+
+/**
+ * The clock's step: the common measure of the smallest time steps, so that it is found where no two spikes
+ * are one apart, and though ticks are no whole nanoseconds or times were rounded to microseconds. 0: no steps
+ * yet.
+ */
+int64_t sf_tick_find(const sf_tick *tick);
 
 #endif

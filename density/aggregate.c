@@ -2,24 +2,12 @@
 #include "density/aggregate.h"
 
 #include "core/error.h"
+#include "density/kernels.h"
+#include "density/normal.h"
 
 #include <math.h>
 
 #define PI 3.14159265358979323846
-#define SQRT_2PI 2.50662827463100050242
-
-static double bell(double z)
-{
-    return exp(-0.5 * z * z) / SQRT_2PI;
-}
-
-/* Phi(above) - Phi(below), without cancellation in either tail. */
-static double between(double below, double above)
-{
-    if (below > 0)
-        return 0.5 * (erfc(below * M_SQRT1_2) - erfc(above * M_SQRT1_2));
-    return 0.5 * (erfc(-above * M_SQRT1_2) - erfc(-below * M_SQRT1_2));
-}
 
 double sf_range_total(const sf_range_moments *moments)
 {
@@ -41,20 +29,20 @@ double sf_range_variance(const sf_range_moments *moments)
 static void add_kernel(sf_range_moments *moments, double x, double h, double from, double to)
 {
     double below = (from - x) / h, above = (to - x) / h;
-    double mass = between(below, above), drop = bell(above) - bell(below);
+    double mass = sf_normal_between(below, above), drop = sf_normal_density(above) - sf_normal_density(below);
     moments->share += mass;
     moments->first += x * mass - h * drop;
-    moments->second += (x * x + h * h) * mass - h * ((x + to) * bell(above) - (x + from) * bell(below));
+    moments->second += (x * x + h * h) * mass -
+                       h * ((x + to) * sf_normal_density(above) - (x + from) * sf_normal_density(below));
 }
 
-/* A kernel of log x: E[x^k] is exp(k y + k^2 h^2 / 2) times the share of a normal shifted by k h^2. */
-static void add_log_kernel(sf_range_moments *moments, double x, double h, double from, double to)
+/* A kernel of y = ln x: E[x^k] is exp(k y + k^2 h^2 / 2) times the share of a normal shifted by k h^2. */
+static void add_log_kernel(sf_range_moments *moments, double y, double h, double from, double to)
 {
-    double y = log(x);
     double below = from > 0 ? (log(from) - y) / h : -INFINITY, above = to > 0 ? (log(to) - y) / h : -INFINITY;
-    moments->share += between(below, above);
-    moments->first += x * exp(0.5 * h * h) * between(below - h, above - h);
-    moments->second += x * x * exp(2 * h * h) * between(below - 2 * h, above - 2 * h);
+    moments->share += sf_normal_between(below, above);
+    moments->first += exp(y + 0.5 * h * h) * sf_normal_between(below - h, above - h);
+    moments->second += exp(2 * y + 2 * h * h) * sf_normal_between(below - 2 * h, above - 2 * h);
 }
 
 static int check_range(double h, double from, double to, sf_error *error)
@@ -67,33 +55,29 @@ static int check_range(double h, double from, double to, sf_error *error)
     return SF_OK;
 }
 
-int sf_range_moments_direct(sf_range_moments *moments, const double *samples, size_t n, double h,
-                            sf_domain domain, double from, double to, sf_error *error)
+int sf_range_moments_direct(sf_range_moments *moments, const sf_samples *samples, double h, sf_domain domain,
+                            double from, double to, sf_error *error)
 {
     *moments = (sf_range_moments){0};
+    sf_kernels kernels;
     int status = check_range(h, from, to, error);
     if (status == SF_OK)
-        status = sf_domain_check(domain, samples, n, error);
-    if (status == SF_OK && n == 0)
-        status = sf_fail(error, SF_DATA, NULL, "found no sample, expected at least 1");
+        status = sf_kernels_open(&kernels, samples, h, domain, error);
     if (status != SF_OK)
         return status;
     if (domain == SF_DOMAIN_REFLECT) { /* nothing lies under 0 */
         from = fmax(from, 0);
         to = fmax(to, 0);
     }
-    double pivot = moments->pivot = domain == SF_DOMAIN_LOG ? 0 : from + (to - from) / 2;
-    for (size_t i = 0; i < n; i++) {
+    double pivot = domain == SF_DOMAIN_LOG ? 0 : from + (to - from) / 2, n = (double)kernels.n;
+    sf_range_moments sums = {0};
+    for (size_t i = 0; i < kernels.count; i++)
         if (domain == SF_DOMAIN_LOG)
-            add_log_kernel(moments, samples[i], h, from, to);
+            add_log_kernel(&sums, kernels.at[i], kernels.width[i], from, to);
         else
-            add_kernel(moments, samples[i] - pivot, h, from - pivot, to - pivot);
-        if (domain == SF_DOMAIN_REFLECT)
-            add_kernel(moments, -samples[i] - pivot, h, from - pivot, to - pivot);
-    }
-    moments->share /= (double)n;
-    moments->first /= (double)n;
-    moments->second /= (double)n;
+            add_kernel(&sums, kernels.at[i] - pivot, kernels.width[i], from - pivot, to - pivot);
+    sf_kernels_close(&kernels);
+    *moments = (sf_range_moments){pivot, sums.share / n, sums.first / n, sums.second / n};
     return SF_OK;
 }
 
@@ -121,31 +105,160 @@ void sf_range_moments_spectral(sf_range_moments *moments, const sf_spectrum *spe
         .pivot = pivot, .share = sums[0] / period, .first = sums[1] / period, .second = sums[2] / period};
 }
 
-int sf_box_moments(sf_range_moments *moments, const double *rows, size_t n, size_t d, const double *h,
+/* ---- boxes ---- */
+
+enum { MOST_COLUMNS = 16, PANELS = 256, NODES = 8, LATTICE = 256 };
+
+/* What lies further out of a kernel is nothing (3e-12). */
+#define FAR 7.0
+
+/* Kernels of covariance root root', rows counted from the pivot in the last column. */
+typedef struct box {
+    size_t d;
+    const double *from, *to;
+    double pivot;
+    double sigma[MOST_COLUMNS];              /* of each column alone */
+    double root[MOST_COLUMNS][MOST_COLUMNS]; /* lower triangle */
+} box;
+
+/* The integrals of a kernel's last column at x with width h, in the box, times `weight`. */
+static void add_last(sf_range_moments *moments, const box *in, double x, double h, double weight)
+{
+    size_t last = in->d - 1;
+    sf_range_moments own = {0};
+    add_kernel(&own, x - in->pivot, h, in->from[last] - in->pivot, in->to[last] - in->pivot);
+    moments->share += weight * own.share;
+    moments->first += weight * own.first;
+    moments->second += weight * own.second;
+}
+
+/* Of two columns: over the first in panels as narrow as the kernel leans, the second in closed form. */
+static void add_leaning(sf_range_moments *moments, const box *in, const double *row)
+{
+    static const double nodes[NODES / 2] = {0.1834346424956498, 0.5255324099163290, 0.7966664774136267,
+                                            0.9602898564975363};
+    static const double weights[NODES / 2] = {0.3626837833783620, 0.3137066458778873, 0.2223810344533745,
+                                              0.1012285362903763};
+    double width = in->root[0][0], slope = in->root[1][0], rest = in->root[1][1];
+    double from = fmax((in->from[0] - row[0]) / width, -FAR), to = fmin((in->to[0] - row[0]) / width, FAR);
+    double panels = fmin(ceil((to - from) / fmin(1, 2 * rest / fabs(slope))), PANELS);
+    double half = (to - from) / (2 * panels);
+    for (double p = 0; p < panels; p++)
+        for (int i = 0; i < NODES; i++) {
+            double z = from + half * (2 * p + 1 + (i % 2 ? 1 : -1) * nodes[i / 2]);
+            add_last(moments, in, row[1] + slope * z, rest, half * weights[i / 2] * sf_normal_density(z));
+        }
+}
+
+/* The place below which a share of `below` lies, at most 1/2; above it for the rest, for its digits. */
+static double quantile(double below, double above)
+{
+    double p = fmin(below, above), sign = below < above ? -1 : 1;
+    double z = sqrt(-2 * log(p)) - 0.5; /* then Newton on the logarithm, which is concave: from the outside */
+    for (int i = 0; i < 6; i++) {
+        double tail = 0.5 * erfc(z * M_SQRT1_2);
+        z += tail / sf_normal_density(z) * log(tail / p);
+    }
+    return sign * z;
+}
+
+/* Of more: column after column, each cut to the box given those before, at points of a lattice. */
+static void add_by_lattice(sf_range_moments *moments, const box *in, const double *row, size_t sample)
+{
+    static const double generators[MOST_COLUMNS - 1] = {
+        0.4142135623730950, 0.7320508075688772, 0.2360679774997896, 0.6457513110645906, 0.3166247903553998,
+        0.6055512754639893, 0.1231056256176605, 0.3588989435406735, 0.7958315233127195, 0.3851648071345040,
+        0.5677643628300219, 0.0827625302982196, 0.4031242374328485, 0.5574385243020004, 0.8556546004010439};
+    for (size_t k = 0; k < LATTICE; k++) {
+        double z[MOST_COLUMNS], weight = 1.0 / LATTICE, at = row[0];
+        for (size_t c = 0; c + 1 < in->d; c++) {
+            double below = (in->from[c] - at) / in->root[c][c], above = (in->to[c] - at) / in->root[c][c];
+            double cut = 0.5 * erfc(-below * M_SQRT1_2), rest = 0.5 * erfc(above * M_SQRT1_2);
+            double mass = sf_normal_between(below, above);
+            double u = fmod(generators[c] * (double)(k + 1 + LATTICE * sample), 1);
+            weight *= mass;
+            if (!(weight > 1e-300))
+                break;
+            z[c] = quantile(fmax(cut + u * mass, 1e-300), fmax(rest + (1 - u) * mass, 1e-300));
+            at = row[c + 1];
+            for (size_t b = 0; b <= c; b++)
+                at += in->root[c + 1][b] * z[b];
+        }
+        if (weight > 1e-300)
+            add_last(moments, in, at, in->root[in->d - 1][in->d - 1], weight);
+    }
+}
+
+/* Kernels all in the box or all outside it, as most are, need no integration. */
+static void add_row(sf_range_moments *moments, const box *in, const double *row, size_t sample)
+{
+    bool whole = true;
+    for (size_t c = 0; c < in->d; c++) {
+        double reach = FAR * in->sigma[c];
+        if (row[c] + reach < in->from[c] || row[c] - reach > in->to[c])
+            return;
+        whole = whole && row[c] - reach > in->from[c] && row[c] + reach < in->to[c];
+    }
+    size_t last = in->d - 1;
+    if (whole || in->d == 1)
+        add_last(moments, in, row[last], in->sigma[last], 1);
+    else if (in->d == 2)
+        add_leaning(moments, in, row);
+    else
+        add_by_lattice(moments, in, row, sample);
+}
+
+/* Cholesky's root of h^2 times the covariance. */
+static int find_root(box *in, const double *rows, size_t n, double h, sf_error *error)
+{
+    size_t d = in->d;
+    double mean[MOST_COLUMNS] = {0};
+    for (size_t i = 0; i < n * d; i++)
+        mean[i % d] += rows[i] / (double)n;
+    for (size_t i = 0; i < n; i++)
+        for (size_t a = 0; a < d; a++)
+            for (size_t b = 0; b <= a; b++)
+                in->root[a][b] += (rows[i * d + a] - mean[a]) * (rows[i * d + b] - mean[b]) / (double)(n - 1);
+    for (size_t a = 0; a < d; a++) {
+        double variance = in->root[a][a];
+        in->sigma[a] = h * sqrt(variance);
+        for (size_t b = 0; b <= a; b++) {
+            for (size_t c = 0; c < b; c++)
+                in->root[a][b] -= in->root[a][c] * in->root[b][c];
+            in->root[a][b] = a == b ? sqrt(in->root[a][a]) : in->root[a][b] / in->root[b][b];
+        }
+        if (!(in->root[a][a] > 1e-10 * sqrt(variance)))
+            return sf_fail(
+                error, SF_DATA, NULL,
+                "the covariance is singular: column %zu is equal values, or follows from the others", a + 1);
+    }
+    for (size_t a = 0; a < d; a++)
+        for (size_t b = 0; b <= a; b++)
+            in->root[a][b] *= h;
+    return SF_OK;
+}
+
+int sf_box_moments(sf_range_moments *moments, const double *rows, size_t n, size_t d, double h,
                    const double *from, const double *to, sf_error *error)
 {
-    size_t last = d - 1;
-    double pivot = from[last] + (to[last] - from[last]) / 2;
-    *moments = (sf_range_moments){.pivot = pivot};
-    for (size_t c = 0; c < d; c++) {
-        int status = check_range(h[c], from[c], to[c], error);
-        if (status != SF_OK)
-            return status;
-    }
-    int status = sf_domain_check(SF_DOMAIN_LINE, rows, n * d, error);
+    *moments = (sf_range_moments){0};
+    box in = {.d = d, .from = from, .to = to, .pivot = from[d - 1] + (to[d - 1] - from[d - 1]) / 2};
+    int status = SF_OK;
+    for (size_t c = 0; status == SF_OK && c < d; c++)
+        status = check_range(h, from[c], to[c], error);
+    if (status == SF_OK && n < 2)
+        status = sf_fail(error, SF_DATA, NULL, "found %zu samples, expected at least 2", n);
+    if (status == SF_OK)
+        status = sf_domain_check(SF_DOMAIN_LINE, rows, n * d, error);
+    if (status == SF_OK)
+        status = find_root(&in, rows, n, h, error);
     if (status != SF_OK)
         return status;
-    for (size_t i = 0; i < n; i++) {
-        const double *row = rows + i * d;
-        double others = 1 / (double)n;
-        for (size_t c = 0; c < last; c++)
-            others *= between((from[c] - row[c]) / h[c], (to[c] - row[c]) / h[c]);
-        sf_range_moments own = {0};
-        add_kernel(&own, row[last] - pivot, h[last], from[last] - pivot, to[last] - pivot);
-        moments->share += others * own.share;
-        moments->first += others * own.first;
-        moments->second += others * own.second;
-    }
+    sf_range_moments sums = {0};
+    for (size_t i = 0; i < n; i++)
+        add_row(&sums, &in, rows + i * d, i);
+    double count = (double)n;
+    *moments = (sf_range_moments){in.pivot, sums.share / count, sums.first / count, sums.second / count};
     return SF_OK;
 }
 
@@ -182,9 +295,10 @@ int sf_linked_moments(sf_range_moments *moments, const double *rows, size_t n, d
     moments->pivot = y_mean;
     for (size_t i = 0; i < n; i++) {
         double below = (from - rows[2 * i]) / width, above = (to - rows[2 * i]) / width;
-        double y = rows[2 * i + 1] - y_mean, mass = between(below, above), drop = bell(above) - bell(below);
-        double squares =
-            mass - ((isinf(above) ? 0 : above * bell(above)) - (isinf(below) ? 0 : below * bell(below)));
+        double y = rows[2 * i + 1] - y_mean, mass = sf_normal_between(below, above),
+               drop = sf_normal_density(above) - sf_normal_density(below);
+        double squares = mass - ((isinf(above) ? 0 : above * sf_normal_density(above)) -
+                                 (isinf(below) ? 0 : below * sf_normal_density(below)));
         moments->share += mass / count;
         moments->first += (y * mass - slope * drop) / count;
         moments->second += ((y * y + rest) * mass - 2 * y * slope * drop + slope * slope * squares) / count;

@@ -28,15 +28,18 @@ static int find_spectrum(sf_batch *batch, sf_error *error)
     return status;
 }
 
-int sf_batch_open(sf_batch *batch, const double *samples, size_t n, bool reflect, double b_least,
-                  double b_most, sf_error *error)
+int sf_batch_open(sf_batch *batch, const sf_samples *samples, bool reflect, double b_least, double b_most,
+                  sf_error *error)
 {
+    size_t n = samples->n;
     *batch = (sf_batch){.n = n, .reflect = reflect, .b_least = b_least, .b_most = b_most};
-    int status = sf_samples_standardise(&batch->z, &batch->moments, samples, n, error);
+    int status = sf_samples_standardise(&batch->z, &batch->moments, samples->values, n, error);
     for (size_t i = 0; status == SF_OK && reflect && i < n; i++)
-        batch->z[i] = samples[i] / batch->moments.sigma;
-    if (status == SF_OK)
+        batch->z[i] = samples->values[i] / batch->moments.sigma;
+    if (status == SF_OK) {
+        batch->tick = samples->tick / batch->moments.sigma;
         status = find_spectrum(batch, error);
+    }
     if (status != SF_OK)
         sf_batch_close(batch);
     return status;
@@ -51,11 +54,13 @@ void sf_batch_close(sf_batch *batch)
 
 int sf_batch_hold_at_tick(sf_batch *batch, sf_error *error)
 {
-    if (sf_spectral_ties(&batch->spectrum) < SF_SAMPLES_TIED)
-        return SF_OK;
-    double tick, multiplicity;
-    if (sf_samples_find_tick(&tick, &multiplicity, batch->z, batch->n, batch->b_least / 1000) != SF_OK)
-        return sf_fail_memory(error);
+    double tick = batch->tick, multiplicity;
+    if (!(tick > 0)) {
+        if (sf_spectral_ties(&batch->spectrum) < SF_SAMPLES_TIED)
+            return SF_OK;
+        if (sf_samples_find_tick(&tick, &multiplicity, batch->z, batch->n, batch->b_least / 1000) != SF_OK)
+            return sf_fail_memory(error);
+    }
     batch->ticking = tick > batch->b_least;
     batch->b_least = fmin(fmax(batch->b_least, tick), batch->b_most);
     return SF_OK;

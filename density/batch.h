@@ -10,20 +10,21 @@ typedef struct sf_batch {
     size_t n;
     sf_moments moments;     /**< of the samples as they came */
     double *z;              /**< (x - mean) / sigma; x / sigma where reflected */
+    double tick;            /**< of the clock that rounded the samples, in z; 0: not known */
     bool reflect;           /**< the spectrum is that of the samples and their mirror images about 0 */
     sf_spectrum spectrum;   /**< of z */
     double b_least, b_most; /**< bandwidths of z that it serves */
     bool ticking;           /**< b_least is the tick of the clock that rounded the samples */
 } sf_batch;
 
-/** SF_DATA as sf_moments_find; SF_NO_MEMORY. */
-int sf_batch_open(sf_batch *batch, const double *samples, size_t n, bool reflect, double b_least,
-                  double b_most, sf_error *error);
+/** Of one column. SF_DATA as sf_moments_find; SF_NO_MEMORY. */
+int sf_batch_open(sf_batch *batch, const sf_samples *samples, bool reflect, double b_least, double b_most,
+                  sf_error *error);
 void sf_batch_close(sf_batch *batch);
 
 /**
- * Raises b_least to the tick of the clock where samples are tied: under it a density shows the clock. Never
- * above b_most.
+ * Raises b_least to the tick of the clock where that is known, or samples are tied: under it a density shows
+ * the clock. Never above b_most.
  */
 int sf_batch_hold_at_tick(sf_batch *batch, sf_error *error);
 

@@ -114,16 +114,6 @@ size_t sf_characteristic_add(sf_characteristic *state, const double *samples, si
     return sums.taken;
 }
 
-void sf_characteristic_scale(sf_characteristic *state, double factor)
-{
-    for (size_t c = 0; c < cells_of(&state->frame) + SF_SPREAD_WIDTH; c++)
-        state->grid[c] *= factor;
-    state->weight *= factor;
-    state->squares *= factor * factor;
-    state->first *= factor;
-    state->second *= factor;
-}
-
 int sf_characteristic_merge(sf_characteristic *state, const sf_characteristic *other, sf_error *error)
 {
     const sf_frame *a = &state->frame, *b = &other->frame;

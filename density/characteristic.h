@@ -5,7 +5,7 @@
  * of them needs the samples again.
  *
  * The state is the spread grid of a non-uniform Fourier transform (spread.h): 16 additions a sample, and one
- * transform when something is asked. States of one frame add up: over threads, devices, ranks, segments.
+ * transform when something is asked. States of one frame add up.
  *
  * Error. phi_k is exact for the samples rounded to 2e-16 of the period, within 2e-14 sum |w|. Every removal
  * subtracts the same numbers that were added, so what adding and removing leaves is rounding alone: about
@@ -50,9 +50,6 @@ void sf_characteristic_close(sf_characteristic *state);
  * finite) are left out: returns how many were taken.
  */
 size_t sf_characteristic_add(sf_characteristic *state, const double *samples, size_t n, double w);
-
-/** Multiplies every weight: exponential forgetting. */
-void sf_characteristic_scale(sf_characteristic *state, double factor);
 
 /** Adds the samples of another state of the same frame; SF_USAGE where frames differ. */
 int sf_characteristic_merge(sf_characteristic *state, const sf_characteristic *other, sf_error *error);

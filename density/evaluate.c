@@ -4,102 +4,15 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/thread.h"
+#include "density/kernels.h"
 #include "density/vector.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define SQRT_2PI 2.50662827463100050242
 
-enum { STRIP = 64, CHUNK = 1024 };
-
-/* sums[k] += exp(-((points[k] - sample)/h)^2 / 2) over a chunk of samples; chunks keep the sums short. */
-SF_VECTOR_BODY void add_kernels_body(double *restrict sums, const double *restrict points, size_t length,
-                                     const double *restrict samples, size_t count, double inverse_h)
-{
-    for (size_t j = 0; j < count; j++)
-        for (size_t k = 0; k < length; k++) {
-            double z = (points[k] - samples[j]) * inverse_h;
-            sums[k] += sf_exp(-0.5 * z * z);
-        }
-}
-
-SF_VECTOR_LEVELS(add_kernels, add_kernels_body,
-                 (double *restrict sums, const double *restrict points, size_t length,
-                  const double *restrict samples, size_t count, double inverse_h),
-                 (sums, points, length, samples, count, inverse_h))
-
-typedef struct evaluation {
-    double *values;
-    const double *points, *samples;
-    size_t count, n;
-    double h;
-} evaluation;
-
-static int evaluate_strip(void *context, unsigned worker, size_t strip)
-{
-    (void)worker;
-    const evaluation *e = context;
-    size_t first = strip * STRIP;
-    size_t length = e->count - first < STRIP ? e->count - first : STRIP;
-    double totals[STRIP] = {0};
-    for (size_t j = 0; j < e->n; j += CHUNK) {
-        double sums[STRIP] = {0};
-        add_kernels(sums, e->points + first, length, e->samples + j, e->n - j < CHUNK ? e->n - j : CHUNK,
-                    1 / e->h);
-        for (size_t k = 0; k < length; k++)
-            totals[k] += sums[k];
-    }
-    for (size_t k = 0; k < length; k++)
-        e->values[first + k] = totals[k] / ((double)e->n * e->h * SQRT_2PI);
-    return SF_OK;
-}
-
-static void evaluate(evaluation e, unsigned threads)
-{
-    sf_parallel_for(threads, (e.count + STRIP - 1) / STRIP, evaluate_strip, &e);
-}
-
-/* f_log at log x, divided by x. */
-static int evaluate_log(evaluation e, unsigned threads)
-{
-    double *logs = sf_resize(NULL, e.n + e.count, sizeof *logs);
-    if (logs == NULL)
-        return SF_NO_MEMORY;
-    double *log_points = logs + e.n;
-    for (size_t j = 0; j < e.n; j++)
-        logs[j] = log(e.samples[j]);
-    for (size_t k = 0; k < e.count; k++)
-        log_points[k] = e.points[k] > 0 ? log(e.points[k]) : 0;
-    const double *points = e.points;
-    e.samples = logs;
-    e.points = log_points;
-    evaluate(e, threads);
-    for (size_t k = 0; k < e.count; k++)
-        e.values[k] = points[k] > 0 ? e.values[k] / points[k] : 0;
-    sf_free(logs);
-    return SF_OK;
-}
-
-/* f(x) + f(-x) at x >= 0. */
-static int evaluate_reflected(evaluation e, unsigned threads)
-{
-    double *mirrored = sf_resize(NULL, 2 * e.count, sizeof *mirrored);
-    if (mirrored == NULL)
-        return SF_NO_MEMORY;
-    double *values = mirrored + e.count;
-    for (size_t k = 0; k < e.count; k++)
-        mirrored[k] = -e.points[k];
-    evaluate(e, threads);
-    double *sum = e.values;
-    const double *points = e.points;
-    e.points = mirrored;
-    e.values = values;
-    evaluate(e, threads);
-    for (size_t k = 0; k < e.count; k++)
-        sum[k] = points[k] >= 0 ? sum[k] + values[k] : 0;
-    sf_free(mirrored);
-    return SF_OK;
-}
+enum { STRIP = 64 };
 
 int sf_domain_check(sf_domain domain, const double *samples, size_t n, sf_error *error)
 {
@@ -120,21 +33,19 @@ int sf_domain_check(sf_domain domain, const double *samples, size_t n, sf_error 
 int sf_density_evaluate(double *values, const double *points, size_t count, const double *samples, size_t n,
                         double h, sf_domain domain, unsigned threads, sf_error *error)
 {
-    if (!(h > 0) || !isfinite(h))
-        return sf_fail(error, SF_USAGE, NULL, "found the bandwidth %g, expected a number above 0", h);
-    if (n == 0)
-        return sf_fail(error, SF_DATA, NULL, "found no sample, expected at least 1");
-    int status = sf_domain_check(domain, samples, n, error);
-    if (status != SF_OK)
-        return status;
-    evaluation e = {.values = values, .points = points, .samples = samples, .count = count, .n = n, .h = h};
-    if (domain == SF_DOMAIN_LOG)
-        status = evaluate_log(e, threads);
-    else if (domain == SF_DOMAIN_REFLECT)
-        status = evaluate_reflected(e, threads);
-    else
-        evaluate(e, threads);
-    return status == SF_NO_MEMORY ? sf_fail_memory(error) : status;
+    sf_samples column = {.values = (double *)(uintptr_t)samples, .n = n, .d = 1};
+    sf_kernels kernels;
+    int status = sf_kernels_open(&kernels, &column, h, domain, error);
+    double *places = status == SF_OK ? sf_resize(NULL, count, sizeof *places) : NULL;
+    if (status == SF_OK && places == NULL)
+        status = sf_fail_memory(error);
+    for (size_t k = 0; status == SF_OK && k < count; k++)
+        places[k] = domain == SF_DOMAIN_LOG && points[k] <= 0 ? -INFINITY : sf_axis_of(domain, points[k]);
+    if (status == SF_OK)
+        sf_kernels_density(&kernels, values, places, count, threads);
+    sf_free(places);
+    sf_kernels_close(&kernels);
+    return status;
 }
 
 /* ---- two columns ---- */
@@ -171,33 +82,55 @@ typedef struct plane_evaluation {
     double height;           /* of one sample's kernel, over their number */
 } plane_evaluation;
 
-static int find_whitening(whitening *to, const double *samples, const double *w, size_t n, double count,
-                          double h, sf_error *error)
+int sf_covariance_find(sf_covariance *covariance, const double *samples, const double *weights, size_t n,
+                       sf_error *error)
 {
-    double xx = 0, xy = 0, yy = 0, rest = 0;
-    *to = (whitening){0};
+    sf_covariance found = {0};
+    double count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += weights != NULL ? weights[i] : 1;
+    if (count < 2)
+        return sf_fail(error, SF_DATA, NULL, "found %.17g samples, expected at least 2", count);
     for (size_t i = 0; i < n; i++) {
-        to->mean_x += w[i] * samples[2 * i] / count;
-        to->mean_y += w[i] * samples[2 * i + 1] / count;
+        double w = weights != NULL ? weights[i] : 1;
+        found.mean_x += w * samples[2 * i] / count;
+        found.mean_y += w * samples[2 * i + 1] / count;
     }
     for (size_t i = 0; i < n; i++) {
-        double x = samples[2 * i] - to->mean_x, y = samples[2 * i + 1] - to->mean_y;
-        xx += w[i] * x * x / (count - 1);
-        xy += w[i] * x * y / (count - 1);
-        yy += w[i] * y * y / (count - 1);
+        double x = samples[2 * i] - found.mean_x, y = samples[2 * i + 1] - found.mean_y;
+        double w = (weights != NULL ? weights[i] : 1) / (count - 1);
+        found.xx += w * x * x;
+        found.xy += w * x * y;
+        found.yy += w * y * y;
     }
-    for (size_t i = 0; i < n; i++) { /* what x does not explain of y */
-        double left = samples[2 * i + 1] - to->mean_y - xy / xx * (samples[2 * i] - to->mean_x);
-        rest += w[i] * left * left / (count - 1);
+    for (size_t i = 0; i < n; i++) {
+        double left =
+            samples[2 * i + 1] - found.mean_y - found.xy / found.xx * (samples[2 * i] - found.mean_x);
+        found.rest += (weights != NULL ? weights[i] : 1) / (count - 1) * left * left;
     }
-    if (!(xx > 0) || !(rest > 1e-20 * yy))
+    *covariance = found;
+    if (!(found.xx > 0) || !(found.rest > 1e-20 * found.yy))
         return sf_fail(error, SF_DATA, NULL,
                        "the covariance is singular: the columns are equal values, or one a multiple of the "
                        "other");
-    to->across_x = 1 / (h * sqrt(xx));
-    to->up_y = 1 / (h * sqrt(rest));
-    to->up_x = -xy / xx * to->up_y;
     return SF_OK;
+}
+
+double sf_plane_step(const sf_covariance *covariance, double h, size_t c)
+{
+    const double widths = 1.25;
+    double of_y = covariance->rest;
+    return widths * h * sqrt(c == 1 ? of_y : of_y * (covariance->xx / covariance->yy));
+}
+
+static whitening whitening_of(const sf_covariance *covariance, double h)
+{
+    whitening to = {.mean_x = covariance->mean_x,
+                    .mean_y = covariance->mean_y,
+                    .across_x = 1 / (h * sqrt(covariance->xx)),
+                    .up_y = 1 / (h * sqrt(covariance->rest))};
+    to.up_x = -covariance->xy / covariance->xx * to.up_y;
+    return to;
 }
 
 static void whiten(const whitening *to, double x, double y, double *a, double *b)
@@ -222,29 +155,66 @@ static int evaluate_row(void *context, unsigned worker, size_t row)
     return SF_OK;
 }
 
+typedef struct weighted_point {
+    double a, b, w;
+} weighted_point;
+
+static int compare_points(const void *left, const void *right)
+{
+    const weighted_point *p = left, *q = right;
+    return p->a != q->a ? (p->a > q->a) - (p->a < q->a) : (p->b > q->b) - (p->b < q->b);
+}
+
+/* Samples of one place become one of their weight: spikes are many, electrodes few. Returns how many are
+ * left.
+ */
+static size_t merge_equal(weighted_point *points, size_t n)
+{
+    size_t kept = 0;
+    qsort(points, n, sizeof *points, compare_points);
+    for (size_t i = 0; i < n; i++) {
+        if (kept > 0 && compare_points(&points[kept - 1], &points[i]) == 0)
+            points[kept - 1].w += points[i].w;
+        else
+            points[kept++] = points[i];
+    }
+    return kept;
+}
+
 /* Whitened samples and weights: three columns in one block, which the caller frees. */
 static int prepare_plane(plane_evaluation *e, double **columns, const double *samples, const double *weights,
                          double h, sf_error *error)
 {
     size_t n = e->n;
-    double *a = *columns = sf_resize(NULL, n, 3 * sizeof *a), count = 0;
-    if (a == NULL)
+    double count = 0;
+    sf_covariance covariance;
+    int status = sf_covariance_find(&covariance, samples, weights, n, error);
+    if (status != SF_OK)
+        return status;
+    weighted_point *points = sf_resize(NULL, n, sizeof *points);
+    double *a = *columns = sf_resize(NULL, n, 3 * sizeof *a);
+    if (points == NULL || a == NULL) {
+        sf_free(points);
         return sf_fail_memory(error);
-    double *b = a + n, *w = b + n;
-    for (size_t i = 0; i < n; i++) {
-        w[i] = weights != NULL ? weights[i] : 1;
-        count += w[i];
     }
-    if (count < 2)
-        return sf_fail(error, SF_DATA, NULL, "found %.17g samples, expected at least 2", count);
-    int status = find_whitening(&e->to, samples, w, n, count, h, error);
-    for (size_t i = 0; status == SF_OK && i < n; i++)
-        whiten(&e->to, samples[2 * i], samples[2 * i + 1], &a[i], &b[i]);
+    e->to = whitening_of(&covariance, h);
+    for (size_t i = 0; i < n; i++) {
+        points[i].w = weights != NULL ? weights[i] : 1;
+        count += points[i].w;
+        whiten(&e->to, samples[2 * i], samples[2 * i + 1], &points[i].a, &points[i].b);
+    }
+    e->n = merge_equal(points, n);
+    for (size_t i = 0; i < e->n; i++) {
+        a[i] = points[i].a;
+        a[n + i] = points[i].b;
+        a[2 * n + i] = points[i].w;
+    }
+    sf_free(points);
     e->a = a;
-    e->b = b;
-    e->w = w;
+    e->b = a + n;
+    e->w = a + 2 * n;
     e->height = e->to.across_x * e->to.up_y / (count * SQRT_2PI * SQRT_2PI);
-    return status;
+    return SF_OK;
 }
 
 int sf_density_evaluate_plane(double *values, const double *x, size_t columns, const double *y, size_t rows,

@@ -7,8 +7,8 @@
 
 /** Where samples can lie, and so which density is estimated. Intervals and delays are positive. */
 typedef enum sf_domain {
-    SF_DOMAIN_LINE, /**< anywhere */
-    SF_DOMAIN_LOG, /**< above 0: the density of log x, carried back by f(x) = f_log(log x)/x; h is in log x */
+    SF_DOMAIN_LINE,    /**< anywhere */
+    SF_DOMAIN_LOG,     /**< above 0: the density of ln x, per unit of ln x; h is in ln x */
     SF_DOMAIN_REFLECT, /**< at or above 0: what the kernels put under 0 is reflected, f(x) + f(-x) */
 } sf_domain;
 
@@ -17,17 +17,35 @@ int sf_domain_check(sf_domain domain, const double *samples, size_t n, sf_error 
 
 /**
  * Density at `count` points, values[k] = 1/(n h) sum_j phi((points[k] - samples[j]) / h) with phi the
- * standard normal density: the direct sum, O(count * n), on up to `threads` threads. n >= 1, h > 0 and finite
- * (SF_USAGE); SF_DATA, SF_NO_MEMORY. Outside the domain the density is 0.
+ * standard normal density, per unit of the domain's axis: kernels.h of samples without a clock, in one call.
+ * n >= 1, h > 0 and finite (SF_USAGE); SF_DATA, SF_NO_MEMORY. Outside the domain the density is 0.
  */
 int sf_density_evaluate(double *values, const double *points, size_t count, const double *samples, size_t n,
                         double h, sf_domain domain, unsigned threads, sf_error *error);
 
+/** Mean and covariance of two columns (divisor n - 1). */
+typedef struct sf_covariance {
+    double mean_x, mean_y;
+    double xx, xy, yy;
+    double rest; /**< of y, what x does not explain: yy - xy^2 / xx without cancellation */
+} sf_covariance;
+
+/** Of n rows, row-major, row i counting as weights[i] (NULL: each as one). SF_DATA where it is singular. */
+int sf_covariance_find(sf_covariance *covariance, const double *samples, const double *weights, size_t n,
+                       sf_error *error);
+
+/**
+ * The widest step along column c (0 or 1) of a grid that misses no kernel of covariance h^2 times this: the
+ * width that is left of one where the other column is known, along which the kernels of leaning columns are
+ * narrow. A sum over such a grid is the integral within 1e-5.
+ */
+double sf_plane_step(const sf_covariance *covariance, double h, size_t c);
+
 /**
  * The density of samples of two columns (row-major) on a grid: values[r * columns + c] at (x[c], y[r]).
  * Sample i counts as weights[i] equal ones, 2 or more together; NULL: each as one. The kernel's covariance is
- * h^2 times that of the samples. The direct sum, O(rows * columns * n). SF_DATA where the covariance is
- * singular, SF_USAGE as above, SF_NO_MEMORY.
+ * h^2 times that of the samples. The direct sum, O(rows * columns * different samples). SF_DATA where the
+ * covariance is singular, SF_USAGE as above, SF_NO_MEMORY.
  */
 int sf_density_evaluate_plane(double *values, const double *x, size_t columns, const double *y, size_t rows,
                               const double *samples, const double *weights, size_t n, double h,

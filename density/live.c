@@ -2,6 +2,8 @@
 #include "density/live.h"
 
 #include "core/error.h"
+#include "core/memory.h"
+#include "density/normal.h"
 #include "density/samples.h"
 #include "density/spectral.h"
 
@@ -26,51 +28,88 @@ int sf_live_plan_open(sf_live_plan *plan, const sf_live_options *options, sf_err
 {
     *plan = (sf_live_plan){.options = *options};
     bool log_scale = options->domain == SF_DOMAIN_LOG;
-    if (!(options->most > options->least) || !isfinite(options->most - options->least) ||
-        !(options->b_least > 0) || (log_scale && options->least <= 0) ||
-        (options->domain == SF_DOMAIN_REFLECT && options->least < 0) ||
+    if (!(options->most > options->least) || !(options->tick >= 0) ||
+        !isfinite(options->most - options->least) || !(options->b_least > 0) ||
+        (log_scale && options->least <= 0) || (options->domain == SF_DOMAIN_REFLECT && options->least < 0) ||
         (options->method == SF_LIVE_FIXED && !(options->h >= options->b_least)))
         return sf_fail(
             error, SF_USAGE, NULL,
             "found samples from %g to %g and bandwidths from %g: expected a range of the domain, and "
             "a bandwidth above 0",
             options->least, options->most, options->b_least);
-    double least = log_scale ? log(options->least) : options->least;
+    double least =
+        log_scale ? log(options->least / 2) : options->least; /* a tick spread reaches down to half */
     double most = log_scale ? log(options->most) : options->most;
     if (options->domain == SF_DOMAIN_REFLECT)
         least = -most;
     sf_frame frame = sf_frame_for(least, most, options->b_least, (most - least) / WIDEST);
-    return sf_spectrum_open(&plan->spectrum, &frame, error);
+    int status = sf_spectrum_open(&plan->spectrum, &frame, error);
+    if (status == SF_OK && log_scale)
+        status = sf_characteristic_open(&plan->all, &frame, error);
+    if (status != SF_OK)
+        sf_live_plan_close(plan);
+    return status;
 }
 
 void sf_live_plan_close(sf_live_plan *plan)
 {
     sf_spectrum_close(&plan->spectrum);
+    sf_characteristic_close(&plan->all);
     *plan = (sf_live_plan){0};
 }
 
 int sf_live_open(sf_live_density *live, const sf_live_plan *plan, sf_error *error)
 {
     *live = (sf_live_density){0};
-    return sf_characteristic_open(&live->state, &plan->spectrum.frame, error);
+    int status = sf_characteristic_open(&live->state, &plan->spectrum.frame, error);
+    if (status != SF_OK || plan->options.domain != SF_DOMAIN_LOG)
+        return status;
+    live->ticks = sf_alloc(SF_LIVE_TICKS + 1, sizeof *live->ticks);
+    if (live->ticks != NULL)
+        return SF_OK;
+    sf_live_close(live);
+    return sf_fail_memory(error);
 }
 
 void sf_live_close(sf_live_density *live)
 {
     sf_characteristic_close(&live->state);
+    sf_free(live->ticks);
     *live = (sf_live_density){0};
 }
 
-static void change(sf_live_density *live, const sf_live_plan *plan, const double *samples, size_t n, double w)
+void sf_live_clear(sf_live_density *live)
+{
+    sf_characteristic_clear(&live->state);
+    if (live->ticks != NULL)
+        memset(live->ticks, 0, (SF_LIVE_TICKS + 1) * sizeof *live->ticks);
+    live->ticking = live->left_out = 0;
+}
+
+/* How many ticks a sample is, where it is one of those that are counted; else 0. */
+static size_t ticks_of(const sf_live_options *options, double x)
+{
+    double ticks =
+        options->domain == SF_DOMAIN_LOG && options->tick > 0 ? round(x / options->tick) : INFINITY;
+    return ticks > SF_LIVE_TICKS ? 0 : ticks < 1 ? 1 : (size_t)ticks;
+}
+
+static void change(sf_live_density *live, const sf_live_plan *plan, const double *samples, size_t n, int w)
 {
     const sf_live_options *options = &plan->options;
     for (size_t i = 0; i < n; i++) {
         bool inside = samples[i] >= options->least && samples[i] <= options->most;
+        size_t ticks = inside ? ticks_of(options, samples[i]) : 0;
         double x = inside && options->domain == SF_DOMAIN_LOG ? log(samples[i]) : samples[i];
-        if (inside && sf_characteristic_add(&live->state, &x, 1, w) == 1)
+        if (ticks > 0) {
+            live->ticks[ticks] += (uint32_t)w;
+            live->ticking += (uint64_t)(int64_t)w;
             live->changed++;
-        else if (w > 0)
-            live->left_out++;
+        } else if (inside && sf_characteristic_add(&live->state, &x, 1, w) == 1) {
+            live->changed++;
+        } else {
+            live->left_out += (uint64_t)(int64_t)w;
+        }
     }
 }
 
@@ -84,10 +123,73 @@ void sf_live_remove(sf_live_density *live, const sf_live_plan *plan, const doubl
     change(live, plan, samples, n, -1);
 }
 
-void sf_live_forget(sf_live_density *live, double factor)
+/* ---- samples that are counts ---- */
+
+/* A kernel of this bandwidth so far from its middle, averaged over a width. */
+static double average_kernel(double away, double b, double width)
 {
-    sf_characteristic_scale(&live->state, factor);
+    return width > 0 ? sf_normal_between((away - width / 2) / b, (away + width / 2) / b) / width
+                     : sf_normal_density(away / b) / b;
 }
+
+/* `weight` samples of a count, on the axis. */
+typedef struct tick_point {
+    double at, weight;
+    double width; /* the narrowest kernel there */
+} tick_point;
+
+/* So many points to a tick that no bandwidth of the plan tells them from an even spread. */
+static size_t points_of_tick(const sf_live_density *live, const sf_live_plan *plan, size_t ticks)
+{
+    double length = log(((double)ticks + 0.5) / ((double)ticks - 0.5));
+    size_t points = (size_t)ceil(2 * length / plan->options.b_least);
+    return live->ticks[ticks] < points ? live->ticks[ticks] : points;
+}
+
+static tick_point point_of_tick(const sf_live_density *live, const sf_live_plan *plan, size_t ticks, size_t r,
+                                size_t points)
+{
+    double tick = plan->options.tick, x = sf_samples_spread((double)ticks * tick, tick, r, points);
+    return (tick_point){log(x), (double)live->ticks[ticks] / (double)points, fmin(tick / x, 1)};
+}
+
+/* All samples in one state: plan->all, or the density's own where it has no counts. */
+static const sf_characteristic *gather(const sf_live_density *live, sf_live_plan *plan)
+{
+    if (live->ticking == 0)
+        return &live->state;
+    sf_characteristic_clear(&plan->all);
+    sf_characteristic_merge(&plan->all, &live->state, NULL); /* frames are the same */
+    for (size_t k = 1; k <= SF_LIVE_TICKS; k++) {
+        size_t points = points_of_tick(live, plan, k);
+        for (size_t r = 0; r < points; r++) {
+            tick_point point = point_of_tick(live, plan, k, r, points);
+            sf_characteristic_add(&plan->all, &point.at, 1, point.weight);
+            plan->all.squares += point.weight * (1 - point.weight); /* it stands for as many single ones */
+        }
+    }
+    return &plan->all;
+}
+
+/* Where a kernel of width h would be narrower than a tick, one of a tick takes its place. */
+static void widen_ticks(const sf_live_density *live, const sf_live_plan *plan, double width,
+                        const double *points, size_t count, double *values)
+{
+    double n = (double)sf_live_count(live), h = live->h;
+    for (size_t k = 1; live->ticking > 0 && k <= SF_LIVE_TICKS; k++) {
+        size_t spread = points_of_tick(live, plan, k);
+        for (size_t r = 0; r < spread; r++) {
+            tick_point point = point_of_tick(live, plan, k, r, spread);
+            for (size_t p = 0; point.width > h && p < count; p++) {
+                double away = points[p] - point.at;
+                values[p] += point.weight / n *
+                             (average_kernel(away, point.width, width) - average_kernel(away, h, width));
+            }
+        }
+    }
+}
+
+/* ---- bandwidths ---- */
 
 /* The score of least squares at its lowest minimum, or NaN. */
 static double find_lscv(const sf_spectrum *spectrum, double b_least, double b_most)
@@ -123,6 +225,8 @@ static int select_again(sf_live_density *live, const sf_live_plan *plan, sf_erro
 {
     const sf_spectrum *spectrum = &plan->spectrum;
     double b_least = fmax(plan->options.b_least, sf_frame_least_bandwidth(&spectrum->frame));
+    if (plan->options.domain != SF_DOMAIN_LOG)
+        b_least = fmax(b_least, plan->options.tick);
     double b_most =
         fmin(4 * pow(4 / (3 * spectrum->n), 0.2) * spectrum->sigma, spectrum->frame.period / (WIDEST + 12.5));
     sf_plugin plugin;
@@ -135,58 +239,38 @@ static int select_again(sf_live_density *live, const sf_live_plan *plan, sf_erro
     return SF_OK;
 }
 
-/* The effective number of samples. */
-static double count_of(const sf_live_density *live)
+uint64_t sf_live_count(const sf_live_density *live)
 {
-    const sf_characteristic *state = &live->state;
-    return state->squares > 0 ? state->weight * state->weight / state->squares : 0;
+    return (uint64_t)llround(live->state.weight) + live->ticking;
 }
 
 bool sf_live_due(const sf_live_density *live, const sf_live_plan *plan)
 {
-    double n = count_of(live);
-    return n >= SF_SAMPLES_LEAST - 1e-6 &&
-           (live->h == 0 || (double)live->changed >= plan->options.reselect * n);
+    uint64_t n = sf_live_count(live);
+    return n >= SF_SAMPLES_LEAST &&
+           (live->h == 0 || (double)live->changed >= plan->options.reselect * (double)n);
 }
 
 int sf_live_select(sf_live_density *live, sf_live_plan *plan, sf_error *error)
 {
-    double n = count_of(live);
-    if (n < SF_SAMPLES_LEAST - 1e-6)
-        return sf_samples_check_enough((size_t)n, error);
-    int status = sf_spectrum_update(&plan->spectrum, &live->state, error);
+    int status = sf_samples_check_enough(sf_live_count(live), error);
+    if (status == SF_OK)
+        status = sf_spectrum_update(&plan->spectrum, gather(live, plan), error);
     if (status != SF_OK)
         return status;
-    live->mean = plan->spectrum.mean;
-    live->sigma = plan->spectrum.sigma;
     /* From sums of squares, rounding alone makes a sigma of 1e-8 of the period. */
-    if (!(live->sigma > 1e-7 * plan->spectrum.frame.period))
+    if (!(plan->spectrum.sigma > 1e-7 * plan->spectrum.frame.period))
         return sf_fail(error, SF_DATA, NULL, "all samples are equal: a bandwidth needs different values");
     if (plan->options.domain == SF_DOMAIN_REFLECT)
         sf_spectrum_reflect(&plan->spectrum);
     return sf_live_due(live, plan) ? select_again(live, plan, error) : SF_OK;
 }
 
-void sf_live_density_at(const sf_live_density *live, sf_live_plan *plan, const double *points, size_t count,
-                        double *values)
+void sf_live_density_at(const sf_live_density *live, sf_live_plan *plan, double width, const double *points,
+                        size_t count, double *values)
 {
-    bool log_scale = plan->options.domain == SF_DOMAIN_LOG;
-    for (size_t k = 0; k < count; k++)
-        values[k] = !log_scale ? points[k] : points[k] > 0 ? log(points[k]) : 0;
-    sf_spectrum_density(&plan->spectrum, live->h, values, count, values);
-    for (size_t k = 0; k < count; k++) {
-        if (log_scale)
-            values[k] = points[k] > 0 ? values[k] / points[k] : 0;
-        else if (plan->options.domain == SF_DOMAIN_REFLECT)
-            values[k] = points[k] >= 0 ? 2 * values[k] : 0;
-    }
-}
-
-int sf_live_evaluate(sf_live_density *live, sf_live_plan *plan, const double *points, size_t count,
-                     double *values, sf_error *error)
-{
-    int status = sf_live_select(live, plan, error);
-    if (status == SF_OK)
-        sf_live_density_at(live, plan, points, count, values);
-    return status;
+    sf_spectrum_density(&plan->spectrum, live->h, width, points, count, values);
+    for (size_t k = 0; plan->options.domain == SF_DOMAIN_REFLECT && k < count; k++)
+        values[k] = points[k] >= 0 ? 2 * values[k] : 0;
+    widen_ticks(live, plan, width, points, count, values);
 }

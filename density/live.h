@@ -3,6 +3,9 @@
  * Densities that follow a sliding window: samples are added as they come and removed as they leave, and the
  * bandwidth is selected again only when enough of them have changed. Many densities of the same kind (the
  * intervals of every unit) share one plan: its frame, method and working space.
+ *
+ * On a logarithmic axis samples of few ticks of a clock are kept as counts, since where they lie depends on
+ * the bandwidth: each is spread over its tick, by a kernel no narrower than that (kernels.h has the rule).
  */
 #ifndef SF_DENSITY_LIVE_H
 #define SF_DENSITY_LIVE_H
@@ -27,6 +30,7 @@ typedef struct sf_live_options {
         most;       /**< where samples lie; others are counted and left out. SF_DOMAIN_LOG: both above 0 */
     double b_least; /**< the smallest bandwidth of interest (SF_DOMAIN_LOG: of log x), the tick or above */
     sf_domain domain;
+    double tick; /**< the step of the clock, in the unit of the samples; 0: not known */
     sf_live_method method;
     double h; /**< SF_LIVE_FIXED */
     double
@@ -37,14 +41,19 @@ typedef struct sf_live_options {
 typedef struct sf_live_plan {
     sf_live_options options;
     sf_spectrum spectrum;
+    sf_characteristic all; /**< SF_DOMAIN_LOG: scratch, a state with its counts spread */
 } sf_live_plan;
+
+/** SF_DOMAIN_LOG: samples of up to so many ticks are counts; a tick is under 1 % of those beyond. */
+#define SF_LIVE_TICKS 100
 
 typedef struct sf_live_density {
     sf_characteristic state;
-    double h;           /**< selected last; 0: never */
-    double mean, sigma; /**< of the samples (SF_DOMAIN_LOG: of their logarithms) at the last sf_live_select */
-    uint64_t changed;   /**< samples added and removed since then */
-    uint64_t left_out;  /**< samples outside the range, ever */
+    uint32_t *ticks;   /**< SF_LIVE_TICKS + 1 counts, that of k ticks at k; NULL but with SF_DOMAIN_LOG */
+    uint64_t ticking;  /**< samples in them */
+    double h;          /**< selected last; 0: never */
+    uint64_t changed;  /**< samples added and removed since then */
+    uint64_t left_out; /**< samples held that lie outside the range; none of the others counts for them */
 } sf_live_density;
 
 /** Chooses the frame. SF_USAGE where the options make no sense, SF_NO_MEMORY. */
@@ -59,24 +68,27 @@ void sf_live_close(sf_live_density *live);
 void sf_live_add(sf_live_density *live, const sf_live_plan *plan, const double *samples, size_t n);
 void sf_live_remove(sf_live_density *live, const sf_live_plan *plan, const double *samples, size_t n);
 
-/** Exponential forgetting, in place of removal: every weight times factor. */
-void sf_live_forget(sf_live_density *live, double factor);
+/** Removes all samples; `h` and `changed` stay. */
+void sf_live_clear(sf_live_density *live);
+
+/** Samples held inside the range. */
+uint64_t sf_live_count(const sf_live_density *live);
 
 /** Whether there are SF_SAMPLES_LEAST samples and so many changed that sf_live_select would select. */
 bool sf_live_due(const sf_live_density *live, const sf_live_plan *plan);
 
 /**
  * Transforms the samples into plan->spectrum and selects live->h again where it is due. Allocates nothing.
- * SF_DATA with fewer than SF_SAMPLES_LEAST samples (effective ones after forgetting), or where all are equal.
+ * SF_DATA with fewer than SF_SAMPLES_LEAST samples, or where all are equal.
  */
 int sf_live_select(sf_live_density *live, sf_live_plan *plan, sf_error *error);
 
-/** The density at some points, of what sf_live_select was called with last. values may not be points. */
-void sf_live_density_at(const sf_live_density *live, sf_live_plan *plan, const double *points, size_t count,
-                        double *values);
-
-/** Both. */
-int sf_live_evaluate(sf_live_density *live, sf_live_plan *plan, const double *points, size_t count,
-                     double *values, sf_error *error);
+/**
+ * The density of what sf_live_select was called with last, per unit of the axis (SF_DOMAIN_LOG: of ln x), at
+ * `count` points of that axis, averaged over `width` around each (0: at the point). With SF_DOMAIN_REFLECT no
+ * point is nearer to 0 than half the width. values may not be points.
+ */
+void sf_live_density_at(const sf_live_density *live, sf_live_plan *plan, double width, const double *points,
+                        size_t count, double *values);
 
 #endif

@@ -112,3 +112,54 @@ int sf_samples_find_tick(double *tick, double *multiplicity, const double *sampl
     sf_free(sorted);
     return SF_OK;
 }
+
+int sf_samples_find_clock(sf_samples *samples, sf_error *error)
+{
+    /* Differences of times are rounded by less than this share of them. */
+    const double rounding = 1e-9;
+    double least = INFINITY, most = -INFINITY, tick, multiplicity;
+    for (size_t i = 0; i < samples->n; i++) {
+        least = fmin(least, samples->values[i]);
+        most = fmax(most, samples->values[i]);
+    }
+    samples->tick = 0;
+    if (samples->d != 1 || !(most > least))
+        return SF_OK;
+    double noise = rounding * fmax(fabs(least), fabs(most));
+    if (sf_samples_find_tick(&tick, &multiplicity, samples->values, samples->n, noise) != SF_OK)
+        return sf_fail_memory(error);
+    samples->tick = multiplicity >= SF_SAMPLES_TIED ? tick : 0;
+    return SF_OK;
+}
+
+double sf_samples_spread(double x, double tick, size_t r, size_t m)
+{
+    return x + fmin(tick, x) * (((double)r + 0.5) / (double)m - 0.5);
+}
+
+/* Values under half a tick apart are of one tick, whose rounding differs; their mean is its place. */
+static void spread_ties(double *sorted, size_t n, double tick)
+{
+    for (size_t first = 0, end; first < n; first = end) {
+        double sum = 0;
+        for (end = first; end < n && sorted[end] - sorted[first] < tick / 2; end++)
+            sum += sorted[end];
+        double x = sum / (double)(end - first);
+        for (size_t i = first; end - first > 1 && i < end; i++)
+            sorted[i] = sf_samples_spread(x, tick, i - first, end - first);
+    }
+}
+
+int sf_samples_sorted(double **sorted, const sf_samples *samples, bool spread, sf_error *error)
+{
+    double *x = *sorted = sf_resize(NULL, samples->n, sizeof *x);
+    if (x == NULL)
+        return sf_fail_memory(error);
+    memcpy(x, samples->values, samples->n * sizeof *x);
+    qsort(x, samples->n, sizeof *x, compare_numbers);
+    if (!spread || !(samples->tick > 0))
+        return SF_OK;
+    spread_ties(x, samples->n, samples->tick);
+    qsort(x, samples->n, sizeof *x, compare_numbers); /* neighbours may overlap */
+    return SF_OK;
+}

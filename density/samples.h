@@ -19,6 +19,7 @@ typedef struct sf_samples {
     double *values;
     size_t n;
     size_t d;
+    double tick; /**< d = 1: the step of the clock that rounded them, in their unit; 0: not known, or none */
 } sf_samples;
 
 void sf_samples_free(sf_samples *samples);
@@ -46,5 +47,18 @@ int sf_samples_standardise(double **standardised, sf_moments *moments, const dou
  * included, 1 without ties. n >= 1. SF_NO_MEMORY.
  */
 int sf_samples_find_tick(double *tick, double *multiplicity, const double *samples, size_t n, double noise);
+
+/** Sets samples->tick to what sf_samples_find_tick finds, where there are ties (d = 1). SF_NO_MEMORY. */
+int sf_samples_find_clock(sf_samples *samples, sf_error *error);
+
+/**
+ * Hands over the values of one column, ascending (free with sf_free). `spread`: those of one tick evenly over
+ * it, where the tick is known: m samples that a clock calls k ticks lie from k - 1/2 to k + 1/2.
+ * SF_NO_MEMORY.
+ */
+int sf_samples_sorted(double **sorted, const sf_samples *samples, bool spread, sf_error *error);
+
+/** Where the r-th of m samples lies that a clock calls x. */
+double sf_samples_spread(double x, double tick, size_t r, size_t m);
 
 #endif

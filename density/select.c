@@ -42,8 +42,8 @@ struct sf_selector {
 static int open_batch(selection *s)
 {
     double h0 = s->result->h0;
-    int status = sf_batch_open(&s->batch, s->samples->values, s->samples->n,
-                               s->options->domain == SF_DOMAIN_REFLECT, h0 / 60, h0 * MOST_H0, s->error);
+    int status = sf_batch_open(&s->batch, s->samples, s->options->domain == SF_DOMAIN_REFLECT, h0 / 60,
+                               h0 * MOST_H0, s->error);
     s->sigma = s->score_unit = s->batch.moments.sigma;
     s->score = sf_spectral_lscv;
     s->score_context = &s->batch.spectrum;
@@ -287,10 +287,13 @@ static int set_without_minimum(selection *s, const sf_search *search)
 static int search_wide_directly(selection *s, sf_search *search)
 {
     double h0 = s->result->h0, h = h0 / 60, tick = 0, multiplicity = 1;
-    if (s->samples->d == 1 &&
-        sf_samples_find_tick(&tick, &multiplicity, s->pairs.columns, s->samples->n, h / 1000) != SF_OK)
+    bool known = s->samples->d == 1 && s->samples->tick > 0;
+    if (known)
+        tick = s->samples->tick / s->sigma;
+    else if (s->samples->d == 1 &&
+             sf_samples_find_tick(&tick, &multiplicity, s->pairs.columns, s->samples->n, h / 1000) != SF_OK)
         return sf_fail_memory(s->error);
-    bool ticking = multiplicity >= SF_SAMPLES_TIED;
+    bool ticking = known || multiplicity >= SF_SAMPLES_TIED;
     for (int round = 0;; round++, h /= 8) {
         sf_search_range(search, WIDE_POINTS, ticking ? fmin(fmax(h, tick), h0) : h, h0 * MOST_H0, true);
         int status = run_search(s, search);
@@ -411,18 +414,18 @@ static int select_plain(sf_bandwidth *bandwidth, const sf_selector *selector, co
     return status;
 }
 
-/* On the logarithms; the caller has checked that they exist. */
+/* On the logarithms, of samples spread over their ticks; the caller has checked that they exist. */
 static int select_log(sf_bandwidth *bandwidth, const sf_selector *selector, const sf_samples *samples,
                       const sf_bandwidth_options *options, sf_error *error)
 {
-    size_t count = samples->n * samples->d;
-    sf_samples logs = {
-        .values = sf_resize(NULL, count, sizeof *logs.values), .n = samples->n, .d = samples->d};
-    if (logs.values == NULL)
-        return sf_fail_memory(error);
-    for (size_t i = 0; i < count; i++)
-        logs.values[i] = log(samples->values[i]);
-    int status = select_plain(bandwidth, selector, &logs, options, error);
+    sf_samples clocked = *samples, logs = {.n = samples->n, .d = 1};
+    int status = clocked.tick > 0 ? SF_OK : sf_samples_find_clock(&clocked, error);
+    if (status == SF_OK)
+        status = sf_samples_sorted(&logs.values, &clocked, true, error);
+    for (size_t i = 0; status == SF_OK && i < logs.n; i++)
+        logs.values[i] = log(logs.values[i]);
+    if (status == SF_OK)
+        status = select_plain(bandwidth, selector, &logs, options, error);
     sf_samples_free(&logs);
     return status;
 }
@@ -435,6 +438,8 @@ static int check_request(const sf_selector *selector, const sf_samples *samples,
                        selector->name, selector->most_columns > 1 ? "at most " : "", selector->most_columns);
     if (options->domain == SF_DOMAIN_REFLECT && (options->exact || samples->d > 1))
         return sf_fail(error, SF_USAGE, NULL, "reflection goes with one column and without direct sums");
+    if (options->domain == SF_DOMAIN_LOG && samples->d > 1)
+        return sf_fail(error, SF_USAGE, NULL, "the logarithm goes with one column");
     if (options->exact && selector->select == select_isj)
         return sf_fail(error, SF_USAGE, NULL,
                        "isj has no form by direct sums; plugin, lscv and lscv-paper do");

@@ -201,14 +201,22 @@ SF_VECTOR_LEVELS(add_waves, add_waves_body,
                   const double *restrict re, const double *restrict im, size_t first, size_t count),
                  (sums, angles, length, re, im, first, count))
 
-void sf_spectrum_density(const sf_spectrum *spectrum, double b, const double *points, size_t count,
-                         double *values)
+/* What averaging over a width leaves of a wave: sin(u)/u at half the width. */
+static double left_by_average(double t, double width)
+{
+    double u = t * width / 2;
+    return u > 0 ? sin(u) / u : 1;
+}
+
+void sf_spectrum_density(const sf_spectrum *spectrum, double b, double width, const double *points,
+                         size_t count, double *values)
 {
     enum { TURNS = 128 };
     size_t last = last_mode(spectrum, b);
     double *re = spectrum->scratch, *im = spectrum->scratch + last + 1; /* damped, the same for every point */
     for (size_t k = 1; k <= last; k++) {
-        double damping = sf_exp(-0.5 * b * b * spectrum->squares[k]);
+        double damping = sf_exp(-0.5 * b * b * spectrum->squares[k]) *
+                         left_by_average(2 * PI * (double)k / spectrum->frame.period, width);
         re[k] = damping * spectrum->re[k];
         im[k] = damping * spectrum->im[k];
     }

@@ -55,8 +55,11 @@ double sf_spectrum_lscv(const sf_spectrum *spectrum, double b, double *slope);
 void sf_modes_lscv(const double *squares, const double *power, size_t count, double b, double *score,
                    double *slope);
 
-/** The density at `count` points, with bandwidth b; values may be points. */
-void sf_spectrum_density(const sf_spectrum *spectrum, double b, const double *points, size_t count,
-                         double *values);
+/**
+ * The density with bandwidth b at `count` points, averaged over `width` around each (0: at the point): over
+ * bins side by side, values times width are shares. values may be points.
+ */
+void sf_spectrum_density(const sf_spectrum *spectrum, double b, double width, const double *points,
+                         size_t count, double *values);
 
 #endif

@@ -14,7 +14,7 @@ import sys
 import msgpack
 import zmq
 
-VERSION = 1  # of the messages this program understands
+VERSION = 2  # of the messages this program understands
 
 
 def episode_text(episode):

@@ -23,8 +23,11 @@
 /* Rates begin with room for so many spikes a hop; it doubles where that is too little. */
 #define FIRST_RATES 64
 
-/* Nearly all of a normal density lies under this many standard deviations. */
-#define NEARLY_ALL 2.33
+/* What a clock's step may differ from what was believed and be the same, differently rounded. */
+#define SAME_TICK 0.2
+
+/* A picture leaves out no more than this at either end. */
+#define LEFT_OUT 5e-4
 
 /* ---- opening ---- */
 
@@ -169,7 +172,7 @@ static int open_one(sf_density_plan *plan, const sf_config *config, const sf_con
 int sf_densities_open(sf_densities *densities, const sf_config *config, const sf_units *units,
                       sf_error *error)
 {
-    *densities = (sf_densities){0};
+    *densities = (sf_densities){.last_ns = INT64_MIN};
     densities->plans = sf_alloc(config->density_count, sizeof *densities->plans);
     size_t most_points = 0;
     for (uint32_t i = 0; i < config->density_count; i++)
@@ -220,7 +223,52 @@ static int widen_rates(sf_density_plan *plan, double rate, int64_t hop_ns, sf_er
     return status;
 }
 
-static int slide(sf_density_plan *plan, const sf_window_change *change, sf_error *error)
+/* True where the newest spikes show that the clock has another step than was believed. */
+static bool find_tick(sf_densities *densities, const sf_window_change *change)
+{
+    for (size_t i = 0; i < change->entered_count; i++) {
+        int64_t time_ns = change->entered[i].time_ns;
+        if (densities->last_ns != INT64_MIN)
+            sf_tick_add(&densities->tick, time_ns - densities->last_ns);
+        densities->last_ns = time_ns;
+    }
+    int64_t found_ns = sf_tick_find(&densities->tick);
+    if (fabs((double)(found_ns - densities->tick_ns)) <= SAME_TICK * (double)densities->tick_ns)
+        return false;
+    densities->tick_ns = found_ns;
+    return true;
+}
+
+static size_t samples_of(const sf_state_samples *samples, size_t s)
+{
+    return samples->first[s + 1] - samples->first[s];
+}
+
+/*
+ * Counts of ticks mean something else now: the states begin again with the window's intervals. No more of
+ * their samples have changed for that than the hop's.
+ */
+static int begin_again(sf_density_plan *plan, const sf_window_change *change, sf_error *error)
+{
+    sf_quantity *quantity = &plan->quantity;
+    for (size_t s = 0; s < quantity->count; s++) {
+        uint64_t changed =
+            plan->states[s].changed + samples_of(&quantity->entered, s) + samples_of(&quantity->left, s);
+        sf_live_clear(&plan->states[s]);
+        plan->states[s].changed = changed;
+    }
+    int status = sf_quantity_take_window(quantity, change, error);
+    for (size_t s = 0; status == SF_OK && s < quantity->count; s++) {
+        uint64_t changed = plan->states[s].changed;
+        sf_live_add(&plan->states[s], &plan->live, quantity->entered.values + quantity->entered.first[s],
+                    samples_of(&quantity->entered, s));
+        plan->states[s].changed = changed;
+    }
+    return status;
+}
+
+static int slide(sf_density_plan *plan, const sf_window_change *change, bool new_tick, int64_t tick_ns,
+                 sf_error *error)
 {
     if (plan->quantity.kind == SF_CONFIG_POSITION) {
         sf_positions_slide(&plan->positions, change);
@@ -229,6 +277,10 @@ static int slide(sf_density_plan *plan, const sf_window_change *change, sf_error
     int status = sf_quantity_slide(&plan->quantity, change, error);
     if (status != SF_OK)
         return status;
+    if (plan->quantity.kind != SF_CONFIG_RATE)
+        plan->live.options.tick = (double)tick_ns * 1e-9;
+    if (new_tick && plan->quantity.kind == SF_CONFIG_ISI)
+        return begin_again(plan, change, error);
     const sf_state_samples *entered = &plan->quantity.entered, *left = &plan->quantity.left;
     double highest = 0;
     for (size_t i = 0; plan->quantity.kind == SF_CONFIG_RATE && i < entered->count; i++)
@@ -237,9 +289,8 @@ static int slide(sf_density_plan *plan, const sf_window_change *change, sf_error
         return widen_rates(plan, highest, change->hop_ns, error);
     for (size_t s = 0; s < plan->quantity.count; s++) {
         sf_live_add(&plan->states[s], &plan->live, entered->values + entered->first[s],
-                    entered->first[s + 1] - entered->first[s]);
-        sf_live_remove(&plan->states[s], &plan->live, left->values + left->first[s],
-                       left->first[s + 1] - left->first[s]);
+                    samples_of(entered, s));
+        sf_live_remove(&plan->states[s], &plan->live, left->values + left->first[s], samples_of(left, s));
     }
     return SF_OK;
 }
@@ -247,20 +298,70 @@ static int slide(sf_density_plan *plan, const sf_window_change *change, sf_error
 int sf_densities_slide(sf_densities *densities, const sf_window_change *change, sf_error *error)
 {
     int status = SF_OK;
+    bool new_tick = densities->count > 0 && find_tick(densities, change);
     for (size_t i = 0; status == SF_OK && i < densities->count; i++)
-        status = slide(&densities->plans[i], change, error);
+        status = slide(&densities->plans[i], change, new_tick, densities->tick_ns, error);
     return status;
 }
 
 /* ---- telling ---- */
 
-/* From 0 to just beyond nearly all samples, so that a few long silences do not squeeze the picture. */
-static double grid_end(const sf_density_plan *plan, const sf_live_density *state)
+/* Bins side by side on the domain's axis. */
+typedef struct bins {
+    double from, step;
+    size_t count;
+} bins;
+
+/* The density's averages over the bins, none below 0, as rounding may leave them. */
+static void fill_bins(const bins *all, sf_densities *densities, sf_density_plan *plan, size_t s,
+                      double *values)
 {
-    double most = plan->live.options.most, end = state->mean + NEARLY_ALL * state->sigma + state->h;
+    for (size_t k = 0; k < all->count; k++)
+        densities->points[k] = all->from + all->step * ((double)k + 0.5);
+    sf_live_density_at(&plan->states[s], &plan->live, all->step, densities->points, all->count, values);
+    for (size_t k = 0; k < all->count; k++)
+        values[k] = fmax(values[k], 0);
+}
+
+/*
+ * All that a quantity can be, or, but for delays, those bins of it that hold nearly all of the density: a few
+ * long silences do not squeeze the picture, and it moves by steps. Where kernels are narrower than a bin its
+ * average is still the share it holds.
+ */
+static bins choose_bins(sf_densities *densities, sf_density_plan *plan, size_t s, double *values)
+{
+    const sf_live_options *options = &plan->live.options;
+    bool log_axis = options->domain == SF_DOMAIN_LOG;
+    double from = log_axis ? log(options->least) : 0, to = log_axis ? log(options->most) : options->most;
+    bins all = {from, (to - from) / (double)plan->grid, plan->grid};
+    fill_bins(&all, densities, plan, s, values);
     if (plan->quantity.kind == SF_CONFIG_DELAY)
-        return most;
-    return fmin(plan->quantity.kind == SF_CONFIG_ISI ? exp(end) : end, most);
+        return all;
+    size_t first = 0, end = all.count;
+    double below = 0, above = 0;
+    while (log_axis && first + 1 < end && below + values[first] * all.step < LEFT_OUT)
+        below += values[first++] * all.step;
+    while (end > first + 1 && above + values[end - 1] * all.step < LEFT_OUT)
+        above += values[--end] * all.step;
+    bins chosen = {from + all.step * (double)first, all.step * (double)(end - first) / (double)all.count,
+                   all.count};
+    fill_bins(&chosen, densities, plan, s, values);
+    return chosen;
+}
+
+/* Values and bins; what the range of the quantity leaves out lies outside, too. */
+static void describe(sf_density_message *density, sf_densities *densities, sf_density_plan *plan, size_t s)
+{
+    const sf_live_density *state = &plan->states[s];
+    bins chosen = choose_bins(densities, plan, s, density->values);
+    double held = (double)sf_live_count(state), share = held / (held + (double)state->left_out), sum = 0;
+    for (size_t k = 0; k < chosen.count; k++)
+        sum += density->values[k] *= share;
+    density->h = state->h;
+    density->log_axis = plan->live.options.domain == SF_DOMAIN_LOG;
+    density->outside = fmax(1 - sum * chosen.step, 0);
+    density->grid_start = chosen.from + chosen.step / 2;
+    density->grid_step = chosen.step;
 }
 
 static int make_message(sf_message **made, sf_densities *densities, sf_density_plan *plan, size_t s,
@@ -272,17 +373,13 @@ static int make_message(sf_message **made, sf_densities *densities, sf_density_p
     sf_density_message *density = &message->density;
     density->window = window;
     memcpy(density->quantity, plan->labels[s], sizeof plan->labels[s]);
-    density->h = plan->states[s].h;
     density->count = plan->grid;
     density->values = sf_alloc(plan->grid, sizeof *density->values);
     if (density->values == NULL) {
         sf_message_release(message);
         return sf_fail_memory(error);
     }
-    density->grid_step = grid_end(plan, &plan->states[s]) / (double)(plan->grid - 1);
-    for (size_t k = 0; k < plan->grid; k++)
-        densities->points[k] = density->grid_step * (double)k;
-    sf_live_density_at(&plan->states[s], &plan->live, densities->points, plan->grid, density->values);
+    describe(density, densities, plan, s);
     *made = message;
     return SF_OK;
 }

@@ -5,12 +5,16 @@
  *
  * A sample is in the window while the spike that completes it is: the later one of an interval, the last one
  * of an occurrence of an episode. Rates are those of the newest SF_DENSITY_RATES hops. One thread.
+ *
+ * The clock's step is found in the stream. Where its spikes show that it is another than was believed,
+ * densities of intervals are made again from the window; that ends within the first spikes.
  */
 #ifndef SF_PIPELINE_DENSITIES_H
 #define SF_PIPELINE_DENSITIES_H
 
 #include "core/config.h"
 #include "core/message.h"
+#include "core/recording.h"
 #include "density/live.h"
 #include "pipeline/positions.h"
 
@@ -28,7 +32,10 @@ typedef struct sf_density_plan {
 typedef struct sf_densities {
     sf_density_plan *plans;
     size_t count;
-    double *points; /**< scratch: the largest grid */
+    double *points;  /**< scratch: the largest grid */
+    sf_tick tick;    /**< of the stream's clock */
+    int64_t tick_ns; /**< the step in use: it follows what is found of the clock; 0: not known yet */
+    int64_t last_ns; /**< of the newest spike, once there is one */
 } sf_densities;
 
 /** Resolves units, episodes and methods. SF_CONFIG, SF_NO_MEMORY. */

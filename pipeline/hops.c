@@ -270,6 +270,8 @@ static int follow_densities(sf_hops *hops, const sf_segment *segment, sf_error *
                                .entered_count = segment->end - hops->shown_end,
                                .left = sf_history_view(&hops->history, hops->shown_begin),
                                .left_count = hops->window_begin - hops->shown_begin,
+                               .window = sf_history_view(&hops->history, hops->window_begin),
+                               .window_count = segment->end - hops->window_begin,
                                .window_start_ns = segment->window.start_ns,
                                .hop_ns = hops->stages.hop_ns,
                                .partial = segment->window.stop_ns - since_ns != hops->stages.hop_ns};

@@ -13,6 +13,9 @@
 /* The grid reaches this share of the array beyond the outermost units. */
 #define MARGIN 0.05
 
+/* Places in a cell along one side, at most: enough for columns that correlate by 0.99. */
+enum { MOST_PARTS = 8 };
+
 static bool has_position(const sf_unit *unit)
 {
     return isfinite(unit->x_um) && isfinite(unit->y_um);
@@ -30,8 +33,8 @@ static void take_units(sf_positions *positions, const sf_units *units)
     }
 }
 
-/* Points of one column, c = 0 or 1. */
-static int lay_grid(const sf_positions *positions, double *points, size_t c, sf_error *error)
+/* Cells of one column, c = 0 or 1. */
+static int lay_grid(sf_positions *positions, size_t c, sf_error *error)
 {
     double least = INFINITY, most = -INFINITY;
     for (size_t u = 0; u < positions->units; u++) {
@@ -41,10 +44,9 @@ static int lay_grid(const sf_positions *positions, double *points, size_t c, sf_
     if (!(most > least))
         return sf_fail(error, SF_CONFIG, NULL, "a density of positions needs units at several %s",
                        c == 0 ? "x" : "y");
-    double margin = MARGIN * (most - least),
-           step = (most - least + 2 * margin) / (double)(positions->grid - 1);
-    for (size_t k = 0; k < positions->grid; k++)
-        points[k] = least - margin + step * (double)k;
+    double margin = MARGIN * (most - least);
+    positions->from[c] = least - margin;
+    positions->step[c] = (most - least + 2 * margin) / (double)positions->grid;
     return SF_OK;
 }
 
@@ -59,18 +61,15 @@ int sf_positions_open(sf_positions *positions, const sf_config_density *wanted, 
     positions->place = sf_alloc(units->count, sizeof *positions->place);
     positions->xy = sf_alloc(units->count, 2 * sizeof *positions->xy);
     positions->spikes = sf_alloc(units->count, sizeof *positions->spikes);
-    positions->x = sf_alloc(positions->grid, sizeof *positions->x);
-    positions->y = sf_alloc(positions->grid, sizeof *positions->y);
     int status = SF_OK;
-    if (positions->place == NULL || positions->xy == NULL || positions->spikes == NULL ||
-        positions->x == NULL || positions->y == NULL)
+    if (positions->place == NULL || positions->xy == NULL || positions->spikes == NULL)
         status = sf_fail_memory(error);
     if (status == SF_OK)
         take_units(positions, units);
     if (status == SF_OK)
-        status = lay_grid(positions, positions->x, 0, error);
+        status = lay_grid(positions, 0, error);
     if (status == SF_OK)
-        status = lay_grid(positions, positions->y, 1, error);
+        status = lay_grid(positions, 1, error);
     if (status != SF_OK)
         sf_positions_close(positions);
     return status;
@@ -81,8 +80,6 @@ void sf_positions_close(sf_positions *positions)
     sf_free(positions->place);
     sf_free(positions->xy);
     sf_free(positions->spikes);
-    sf_free(positions->x);
-    sf_free(positions->y);
     *positions = (sf_positions){0};
 }
 
@@ -104,6 +101,51 @@ void sf_positions_slide(sf_positions *positions, const sf_window_change *change)
     count_spikes(positions, change->left, change->left_count, -1);
 }
 
+/* A cell is looked at in so many places a side that no kernel falls between them. */
+static size_t parts_of(const sf_positions *positions, const sf_covariance *covariance, size_t c)
+{
+    double parts = ceil(positions->step[c] / sf_plane_step(covariance, positions->h, c));
+    return parts < MOST_PARTS ? (size_t)parts : MOST_PARTS;
+}
+
+static void lay_points(const sf_positions *positions, size_t c, size_t parts, double *points)
+{
+    for (size_t k = 0; k < positions->grid * parts; k++)
+        points[k] = positions->from[c] + positions->step[c] * (((double)k + 0.5) / (double)parts);
+}
+
+/* The averages over the cells, each from parts[0] x parts[1] values inside it. */
+static void average(double *values, const double *fine, size_t grid, const size_t parts[2])
+{
+    for (size_t r = 0; r < grid * parts[1]; r++)
+        for (size_t k = 0; k < grid * parts[0]; k++)
+            values[r / parts[1] * grid + k / parts[0]] +=
+                fine[r * grid * parts[0] + k] / (double)(parts[0] * parts[1]);
+}
+
+static int fill_cells(sf_density_message *density, const sf_positions *positions, sf_error *error)
+{
+    sf_covariance covariance;
+    size_t grid = positions->grid;
+    int status = sf_covariance_find(&covariance, positions->xy, positions->spikes, positions->units, error);
+    if (status != SF_OK)
+        return status;
+    size_t parts[2] = {parts_of(positions, &covariance, 0), parts_of(positions, &covariance, 1)};
+    size_t points = grid * parts[0] * grid * parts[1];
+    double *fine = sf_resize(NULL, points + grid * (parts[0] + parts[1]), sizeof *fine);
+    if (fine == NULL)
+        return sf_fail_memory(error);
+    double *x = fine + points, *y = x + grid * parts[0];
+    lay_points(positions, 0, parts[0], x);
+    lay_points(positions, 1, parts[1], y);
+    status = sf_density_evaluate_plane(fine, x, grid * parts[0], y, grid * parts[1], positions->xy,
+                                       positions->spikes, positions->units, positions->h, 1, error);
+    if (status == SF_OK)
+        average(density->values, fine, grid, parts);
+    sf_free(fine);
+    return status;
+}
+
 static int evaluate(sf_density_message *density, const sf_positions *positions, sf_error *error)
 {
     density->values = sf_alloc(positions->grid * positions->grid, sizeof *density->values);
@@ -113,13 +155,16 @@ static int evaluate(sf_density_message *density, const sf_positions *positions, 
     density->h = positions->h;
     density->count = positions->grid * positions->grid;
     density->rows = positions->grid;
-    density->grid_start = positions->x[0];
-    density->grid_step = positions->x[1] - positions->x[0];
-    density->row_start = positions->y[0];
-    density->row_step = positions->y[1] - positions->y[0];
-    return sf_density_evaluate_plane(density->values, positions->x, positions->grid, positions->y,
-                                     positions->grid, positions->xy, positions->spikes, positions->units,
-                                     positions->h, 1, error);
+    density->grid_step = positions->step[0];
+    density->grid_start = positions->from[0] + positions->step[0] / 2;
+    density->row_step = positions->step[1];
+    density->row_start = positions->from[1] + positions->step[1] / 2;
+    int status = fill_cells(density, positions, error);
+    double sum = 0;
+    for (size_t k = 0; k < density->count; k++)
+        sum += density->values[k];
+    density->outside = fmax(1 - sum * positions->step[0] * positions->step[1], 0);
+    return status;
 }
 
 int sf_positions_tell(sf_message **message, sf_positions *positions, sf_span window, sf_error *error)

@@ -13,14 +13,14 @@
 
 /** Zero-initialised it holds nothing. */
 typedef struct sf_positions {
-    size_t units;       /**< with a position */
-    uint32_t *place;    /**< by unit of the stream: its number among them, or UINT32_MAX */
-    double *xy;         /**< x and y of each, um */
-    double *spikes;     /**< of each, in the window */
-    double total;       /**< of all */
-    double changed;     /**< spikes that entered and left since h was chosen */
-    double reselect, h; /**< h: the factor of the covariance root; 0: not chosen yet */
-    double *x, *y;      /**< the grid: `grid` points each */
+    size_t units;            /**< with a position */
+    uint32_t *place;         /**< by unit of the stream: its number among them, or UINT32_MAX */
+    double *xy;              /**< x and y of each, um */
+    double *spikes;          /**< of each, in the window */
+    double total;            /**< of all */
+    double changed;          /**< spikes that entered and left since h was chosen */
+    double reselect, h;      /**< h: the factor of the covariance root; 0: not chosen yet */
+    double from[2], step[2]; /**< the cells of x and of y: `grid` each */
     size_t grid;
 } sf_positions;
 

@@ -132,6 +132,20 @@ static int slide_intervals(sf_quantity *q, const sf_window_change *change)
                            : status;
 }
 
+int sf_quantity_take_window(sf_quantity *quantity, const sf_window_change *change, sf_error *error)
+{
+    sf_quantity *q = quantity;
+    uint64_t again = 0;
+    q->entered.count = q->left.count = 0;
+    memcpy(q->last_ns, q->gone_ns, q->count * sizeof *q->last_ns);
+    int status = add_intervals(q, &q->entered, q->last_ns, change->window, change->window_count, &again);
+    if (status == SF_OK)
+        status = sort_samples(&q->entered, q->count);
+    if (status == SF_OK)
+        status = sort_samples(&q->left, q->count);
+    return status == SF_OK ? SF_OK : sf_fail_memory(error);
+}
+
 /* ---- delays ---- */
 
 static int keep_delay(sf_quantity *q, const sf_completion *completion)

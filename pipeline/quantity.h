@@ -16,6 +16,8 @@
 typedef struct sf_window_change {
     const sf_spike *entered, *left;
     size_t entered_count, left_count;
+    const sf_spike *window;
+    size_t window_count;     /**< spikes of the window after it */
     int64_t window_start_ns; /**< of the window after it */
     int64_t hop_ns;
     bool partial; /**< the stream began or ended inside the hop: its rate means nothing */
@@ -66,6 +68,10 @@ void sf_quantity_close(sf_quantity *quantity);
 
 /** Fills in quantity->entered and quantity->left, in s or Hz. SF_NO_MEMORY. */
 int sf_quantity_slide(sf_quantity *quantity, const sf_window_change *change, sf_error *error);
+
+/** isi: after sf_quantity_slide, fills in all samples of the window as entered, and none that left.
+ * SF_NO_MEMORY. */
+int sf_quantity_take_window(sf_quantity *quantity, const sf_window_change *change, sf_error *error);
 
 /** rate: the rate of a state `age` hops ago, age below the hops that are kept. */
 double sf_quantity_rate(const sf_quantity *quantity, size_t state, uint64_t age, int64_t hop_ns);

@@ -107,7 +107,7 @@ static void tell_trigger(const teller *t, const sf_trigger_message *trigger)
     t->as->end_list(t->to);
 }
 
-#define DENSITY_FIELDS (WINDOW_FIELDS + 4)
+#define DENSITY_FIELDS (WINDOW_FIELDS + 5)
 
 static void tell_density(const teller *t, const sf_density_message *density)
 {
@@ -115,7 +115,9 @@ static void tell_density(const teller *t, const sf_density_message *density)
     t->as->string(t->to, "quantity", density->quantity);
     t->as->real(t->to, "h", density->h);
     bool plane = density->rows > 0;
-    t->as->map(t->to, "grid", plane ? 6 : 3);
+    t->as->real(t->to, "outside", density->outside);
+    t->as->map(t->to, "grid", plane ? 7 : 4);
+    t->as->string(t->to, "axis", density->log_axis ? "log" : "linear");
     t->as->real(t->to, "start", density->grid_start);
     t->as->real(t->to, "step", density->grid_step);
     t->as->natural(t->to, "count", plane ? density->count / density->rows : density->count);

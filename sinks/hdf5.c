@@ -60,6 +60,8 @@ typedef struct density_row {
     uint64_t first_value, count; /* in density_values */
     double row_start, row_step;
     uint64_t rows;
+    double outside;
+    uint32_t log_axis, reserved;
     char quantity[64];
 } density_row;
 
@@ -233,7 +235,8 @@ static const table_form forms[TABLES] = {
                    {FIELD(density_row, seq), FIELD(density_row, from_ns), FIELD(density_row, to_ns),
                     FIELD(density_row, quantity), FIELD(density_row, h), FIELD(density_row, grid_start),
                     FIELD(density_row, grid_step), FIELD(density_row, first_value), FIELD(density_row, count),
-                    FIELD(density_row, row_start), FIELD(density_row, row_step), FIELD(density_row, rows)}},
+                    FIELD(density_row, row_start), FIELD(density_row, row_step), FIELD(density_row, rows),
+                    FIELD(density_row, outside), FIELD(density_row, log_axis)}},
     [GRAPHS] = {"graphs",
                 sizeof(graph_row),
                 512,
@@ -656,7 +659,9 @@ static int append_density(recorder *self, const sf_message *message, sf_error *e
                        .count = density->count,
                        .row_start = density->row_start,
                        .row_step = density->row_step,
-                       .rows = density->rows};
+                       .rows = density->rows,
+                       .outside = density->outside,
+                       .log_axis = density->log_axis};
     memcpy(row.quantity, density->quantity, strnlen(density->quantity, sizeof row.quantity));
     int status = sf_layout_column_append(self->density_values, H5T_NATIVE_DOUBLE, density->values,
                                          density->count, error);

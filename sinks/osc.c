@@ -195,16 +195,16 @@ static int send_status(osc_sink *sink, const sf_status_message *status, sf_error
     return sent == SF_OK ? send_rates(sink, status, error) : sent;
 }
 
-/* The density at `place` grid steps from its start, between grid points along a straight line. */
-static double density_at(const sf_density_message *density, double place)
+/* Averages over DENSITY_POINTS bins of the same range: what each takes of a bin of the message, by length. */
+static void rebin(double *values, const sf_density_message *density)
 {
-    size_t before = (size_t)place;
-    double part = place - (double)before;
-    if (before + 1 >= density->count)
-        return density->values[density->count - 1];
-    if (part == 0)
-        return density->values[before];
-    return density->values[before] * (1 - part) + density->values[before + 1] * part;
+    double stretch = (double)density->count / DENSITY_POINTS;
+    for (int i = 0; i < DENSITY_POINTS; i++) {
+        double from = i * stretch, to = from + stretch, sum = 0;
+        for (size_t k = (size_t)from; k < density->count && (double)k < to; k++)
+            sum += density->values[k] * (fmin(to, (double)k + 1) - fmax(from, (double)k));
+        values[i] = sum / stretch;
+    }
 }
 
 static int send_density(osc_sink *sink, const sf_density_message *density, sf_error *error)
@@ -214,12 +214,13 @@ static int send_density(osc_sink *sink, const sf_density_message *density, sf_er
     lo_message message = lo_message_new();
     if (message == NULL)
         return sf_fail_memory(error);
-    double stretch = (double)(density->count - 1) / (DENSITY_POINTS - 1);
+    double values[DENSITY_POINTS], step = density->grid_step * (double)density->count / DENSITY_POINTS;
+    rebin(values, density);
     lo_message_add_string(message, density->quantity);
-    lo_message_add_float(message, real(density->grid_start));
-    lo_message_add_float(message, real(density->grid_step * stretch));
+    lo_message_add_float(message, real(density->grid_start + (step - density->grid_step) / 2));
+    lo_message_add_float(message, real(step));
     for (int i = 0; i < DENSITY_POINTS; i++)
-        lo_message_add_float(message, real(density_at(density, i * stretch)));
+        lo_message_add_float(message, real(values[i]));
     int sent = lo_send_message(sink->to, "/synfire/density", message);
     lo_message_free(message);
     return check_sent(sink, sent, error);

@@ -17,10 +17,25 @@ awk -F, 'NR == 2 && $1 != -5000 { exit 1 } NR > 1 { sum += $2 * 10; last = $1 }
     END { if (last != 15000 || sum < 0.999999 || sum > 1.000001) { print last, sum; exit 1 } }' density.csv
 $SYNFIRE density squares.txt --bandwidth 500 --reflect --grid 0:15000:1501 --csv |
     awk -F, 'NR > 1 { sum += $2 * (NR == 2 ? 5 : 10) } END { if (sum < 0.9999 || sum > 1.0001) { print sum; exit 1 } }'
+# On a logarithmic axis a density is per unit of the natural logarithm.
 $SYNFIRE density squares.txt --log --csv |
+    awk -F, 'NR > 2 { sum += ($2 + before) / 2 * log($1 / x) } NR > 1 { x = $1; before = $2 }
+        END { if (sum < 0.999 || sum > 1.001) { print sum; exit 1 } }'
+# A grid is what was asked for, and refused where it would miss kernels, with the number that is needed.
+$SYNFIRE density squares.txt --grid 0:10000:101 --bandwidth 300 --json >out
+grep -q '^{"n":100,"h":300,"method":"given","axis":"linear","reflected":false,"tick":null,"outside":0\.0' out
+grep -q '"grid":\[0,100,200,' out
+expect 64 "3 points from 0 to 10000 are too few for the bandwidth 300: 68 are needed" \
+    $SYNFIRE density squares.txt --grid 0:10000:3 --bandwidth 300
+$SYNFIRE density squares.txt --grid 0:10000:68 --bandwidth 300 --csv >out
+expect 64 " points, more than 20" $SYNFIRE density squares.txt --grid 20 --bandwidth 3
+$SYNFIRE density squares.txt --grid 2000 --bandwidth 30 --csv |
     awk -F, 'NR > 2 { sum += ($2 + before) / 2 * ($1 - x) } NR > 1 { x = $1; before = $2 }
-        END { if (sum < 0.995 || sum > 1.001) { print sum; exit 1 } }'
-$SYNFIRE density squares.txt --grid 0:10000:3 --json | grep -q '"grid":\[0,5000,10000\],"density":\['
+        END { if (NR > 2001 || sum < 0.999 || sum > 1.001) { print NR, sum; exit 1 } }'
+expect 64 "begins at 0: a logarithmic axis begins above 0" $SYNFIRE density squares.txt --log --grid 0:10:100
+# What lies outside the points is told.
+$SYNFIRE density squares.txt --grid 0:2500.5:1001 --bandwidth 30 >out
+tail -1 out | grep -q '100 samples, bandwidth 30 (given); 52.50 % of the density lies outside the points' || { tail -1 out; exit 1; }
 $SYNFIRE density squares.txt --plot density.svg >out
 grep -q '</svg>' density.svg && grep -q '100 samples, bandwidth' density.svg
 
@@ -36,6 +51,7 @@ expect 65 "2 columns" $SYNFIRE bandwidth <(awk '{ print $1, $1 }' squares.txt) -
 expect 65 "above 0" $SYNFIRE density <(cat squares.txt; echo 0) --log
 expect 65 "at least 0" $SYNFIRE density <(cat squares.txt; echo -1) --reflect
 expect 64 "does not go with" $SYNFIRE density squares.txt --log --reflect
+expect 64 "does not go with" $SYNFIRE density squares.txt --linear --reflect
 expect 64 "A < B" $SYNFIRE density squares.txt --grid 5:5:10
 expect 64 "A < B" $SYNFIRE density squares.txt --grid 0:1:1
 expect 64 "above 0" $SYNFIRE density squares.txt --bandwidth 0
@@ -68,8 +84,12 @@ $SYNFIRE bandwidth recording.csv --quantity rate --window 0.05 --method plugin -
 printf 'start,stop,label\n1,2,first\n3,4,second\n' >epochs.csv
 $SYNFIRE bandwidth recording.csv --quantity isi --units b --epochs epochs.csv --method plugin --json >out 2>err || true
 grep -q "not enough data: found 39 samples" err
-$SYNFIRE density recording.csv --quantity isi --units a --bandwidth 0.001 --plot isi.svg >out
-grep -q '>interval, s<' isi.svg && grep -q 'Density of interval: a<' isi.svg
+# They are drawn by their logarithm: the clock's step is a millisecond, and no kernel is narrower.
+$SYNFIRE density recording.csv --quantity isi --units a --plot isi.svg --json >out
+grep -q '>interval, s<' isi.svg && grep -q 'Intervals of a, recording.csv<' isi.svg && grep -q '>density per ln(interval)<' isi.svg
+grep -q '"axis":"log","reflected":false,"tick":0.001,' out
+$SYNFIRE density recording.csv --quantity isi --units a --linear --bandwidth 0.0001 --json >out 2>err
+grep -q '"h":0.001,"method":"given","axis":"linear"' out && grep -q "held at the step, 0.001" err
 expect 64 "holds 3 units: choose one with --units" $SYNFIRE density recording.csv --quantity isi --quiet
 expect 64 "found 'speed'" $SYNFIRE bandwidth recording.csv --quantity speed
 expect 64 "give --quantity too" $SYNFIRE bandwidth squares.txt --units a
@@ -136,10 +156,17 @@ $SYNFIRE aggregate columns.txt --range -1:3.5,-1:5.5,-1:20 --op sum --exact | gr
 seq 60 | awk '{ print ($1 * 7) % 31, ($1 * 7) % 31 * 2 + ($1 * 11) % 13 }' >pairs.txt
 $SYNFIRE density pairs.txt --grid -30:60:91,-60:140:101 --csv >plane.csv
 awk -F, 'NR > 1 { sum += $3 * 2 } END { if (NR != 9192 || sum < 0.999 || sum > 1.001) { print NR, sum; exit 1 } }' plane.csv
-$SYNFIRE density pairs.txt --grid 0:30:3,0:60:2 --json | grep -q '"grid":\[\[0,15,30\],\[0,60\]\],"density":\[\[[^]]*\],\[[^]]*\]\],'
+$SYNFIRE density pairs.txt --grid 0:2:3,0:1:2 --json | grep -q '"grid":\[\[0,1,2\],\[0,1\]\],"density":\[\[[^]]*\],\[[^]]*\]\]}'
+expect 64 " points, or a smaller range" $SYNFIRE density pairs.txt --grid 0:30:3,0:60:2
+# A box is what the density over it integrates to, though the columns correlate.
+$SYNFIRE density pairs.txt --grid 5:15:201,10:30:201 --csv |
+    awk -F, 'NR > 1 { w = ($1 == 5 || $1 == 15 ? 0.5 : 1) * ($2 == 10 || $2 == 30 ? 0.5 : 1); sum += w * $3 * 0.05 * 0.1 }
+        END { print 60 * sum }' >integral
+$SYNFIRE aggregate pairs.txt --range 5:15,10:30 --exact --json >out
+awk "BEGIN { d = $(cat integral) / $(field estimate <out) - 1; exit !(d < 1e-3 && d > -1e-3) }" || { cat integral out; exit 1; }
 $SYNFIRE density pairs.txt --plot plane.svg >out
 grep -q '</svg>' plane.svg && grep -q '60 samples, bandwidth .* (silverman), darkest' plane.svg
-expect 64 "1 axes for 2 columns" $SYNFIRE density pairs.txt --grid 0:1:2
+expect 64 "1 axis for 2 columns" $SYNFIRE density pairs.txt --grid 0:1:2
 expect 64 "goes with one column" $SYNFIRE density pairs.txt --reflect
 expect 65 "3 columns, expected 1 or 2" $SYNFIRE density columns.txt
 $SYNFIRE aggregate pairs.txt --range 9.5:20.5 --op avg --exact --json >out

@@ -18,8 +18,8 @@ both() { # both NAME COMMAND...: the command with --epochs, and with each span
 both isi bandwidth rec.h5 --quantity isi --units A,B,C
 both rate bandwidth rec.h5 --quantity rate --window 0.2 --units B,F
 both delay bandwidth rec.h5 --quantity delay --episode "A -(0,20]-> B -(0,20]-> C"
-both density density rec.h5 --quantity isi --units B --grid 0:0.2:7 --reflect
-both given density rec.h5 --quantity isi --units B --grid 0:0.2:7 --bandwidth 0.01
+both density density rec.h5 --quantity isi --units B --grid 0:0.2:401 --reflect
+both given density rec.h5 --quantity isi --units B --grid 0:0.2:401 --linear --bandwidth 0.01
 both sttc graph rec.h5 --metric sttc --delay 0:15 --surrogates 0
 python3 - <<'PY'
 import json
@@ -44,7 +44,7 @@ for name in ("density", "given"):
     all = load(name)
     for k, start in enumerate(starts):
         alone = load(f"{name}.{start}")
-        assert all["epoch_density"][k] == (alone["density"] if alone else [None] * 7)
+        assert all["epoch_density"][k] == (alone["density"] if alone else [None] * 401)
         assert all["epoch_h"][k] == (alone["h"] if alone else None)
 assert load("density")["epoch_h"][2] is None and load("given")["epoch_h"][2] == 0.01
 all = load("sttc")
@@ -56,6 +56,6 @@ for k, start in enumerate(starts):
 PY
 "$SYNFIRE" bandwidth rec.h5 --quantity isi --units A,B --epochs epochs.csv | grep -Eq '^of +rest +stimulus +short$'
 "$SYNFIRE" graph rec.h5 --metric sttc --epochs epochs.csv --surrogates 0 | grep -q '^sttc in each of 3 epochs taken alone$'
-"$SYNFIRE" density rec.h5 --quantity isi --units B --grid 0:0.2:3 --epochs epochs.csv --csv >cells
+"$SYNFIRE" density rec.h5 --quantity isi --units B --grid 0:0.2:401 --linear --epochs epochs.csv --csv >cells
 [ "$(head -1 cells)" = "x,density,epoch 0,epoch 1,epoch 2" ]
-[ "$(grep -c ',$' cells)" = 3 ] # the short one has too few samples
+[ "$(grep -c ',$' cells)" = 401 ] # the short one has too few samples

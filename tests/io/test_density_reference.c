@@ -291,7 +291,8 @@ static void aggregates_over_ranges(void **state)
         double from, to, h = number(entry, "h"), *x = first_column(key, &n);
         assert_int_equal(sscanf(key, "%*[^:]:%*[^:]:%lf:%lf", &from, &to), 2);
         sf_range_moments found, exact;
-        assert_int_equal(sf_range_moments_direct(&found, x, n, h, SF_DOMAIN_LINE, from, to, NULL), SF_OK);
+        sf_samples samples = {.values = x, .n = n, .d = 1};
+        assert_int_equal(sf_range_moments_direct(&found, &samples, h, SF_DOMAIN_LINE, from, to, NULL), SF_OK);
         assert_aggregates(key, entry, &found, n);
         sf_box_moments_exact(&exact, x, n, 1, &from, &to, 1);
         assert_within(exact.share * (double)n, number(entry, "exact_count"), 1e-6, key, "exact_count");

@@ -339,6 +339,8 @@ static void check_densities(hid_t file, const recorded *all)
         is_f64(&at, "h", density->h);
         is_f64(&at, "grid_start", density->grid_start);
         is_f64(&at, "grid_step", density->grid_step);
+        is_f64(&at, "outside", density->outside);
+        assert_int_equal(get_u64(&at, "log_axis"), density->log_axis);
         is_f64(&at, "row_start", density->row_start);
         is_f64(&at, "row_step", density->row_step);
         assert_int_equal(get_u64(&at, "rows"), density->rows);

@@ -173,34 +173,37 @@ static sf_message *make_density(size_t count)
     message->density.count = count;
     message->density.values = sf_alloc(count, sizeof(double));
     for (size_t i = 0; i < count; i++)
-        message->density.values[i] = (double)i * 2; /* a straight line stays one however it is resampled */
+        message->density.values[i] = (double)i * 2;
     return message;
 }
 
-/* Always 64 values, over the whole grid. */
+/* Always 64 values, over the whole grid: their sum times the step is that of the message. */
 static void densities_have_64_values(void **state)
 {
     (void)state;
     static const size_t counts[] = {1, 2, 63, 64, 65, 127, 512};
     for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
         receiver *to = send_one(make_density(counts[c]), 1);
-        double stretch = (double)(counts[c] - 1) / 63;
         char expected[1200] = "/synfire/density ,sff";
         for (int i = 0; i < 64; i++)
             strcat(expected, "f");
-        size_t used = strlen(expected);
-        used += (size_t)snprintf(expected + used, sizeof expected - used, " isi 0.5 %.9g",
-                                 (double)(float)(0.25 * stretch));
-        assert_memory_equal(to->lines[0], expected, used);
-        const char *at = to->lines[0] + used;
+        strcat(expected, " isi ");
+        assert_memory_equal(to->lines[0], expected, strlen(expected));
+        char *at = to->lines[0] + strlen(expected);
+        double count = (double)counts[c], start = strtod(at, &at), step = strtod(at, &at), sum = 0;
+        assert_true(fabs(step - 0.25 * count / 64) < 1e-6 * step);
+        assert_true(fabs(start - step / 2 - (0.5 - 0.125)) < 1e-6); /* the left edge of the first bin */
         for (int i = 0; i < 64; i++) {
             char *end;
             double value = strtod(at, &end);
             assert_true(end > at);
-            assert_true(fabs(value - 2 * i * stretch) <= 1e-6 * (1 + value));
+            double inside = 2 * floor((i + 0.5) * count / 64); /* of the bin that its middle lies in */
+            assert_true(fabs(value - inside) <= 2 + 2 * count / 64);
+            sum += value * step;
             at = end;
         }
         assert_string_equal(at, "");
+        assert_true(fabs(sum - 0.25 * count * (count - 1)) <= 1e-5 * (1 + sum));
         close_receiver(to);
     }
 }

@@ -127,6 +127,8 @@ static void fill_density(test_random *random, sf_density_message *message)
     message->window = random_span(random);
     random_text(random, message->quantity, sizeof message->quantity);
     message->h = random_real(random);
+    message->log_axis = test_random_below(random, 2) == 1;
+    message->outside = random_real(random);
     message->grid_start = random_real(random);
     message->grid_step = random_real(random);
     message->values = random_list(random, sizeof *message->values, &message->count);

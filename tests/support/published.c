@@ -212,7 +212,9 @@ static void check_density(fields *from, const sf_density_message *density)
     check_window(from, &density->window);
     is_string(take(from, "quantity"), density->quantity);
     is_real(take(from, "h"), density->h);
+    is_real(take(from, "outside"), density->outside);
     fields grid = {.map = take(from, "grid")};
+    is_string(take(&grid, "axis"), density->log_axis ? "log" : "linear");
     is_real(take(&grid, "start"), density->grid_start);
     is_real(take(&grid, "step"), density->grid_step);
     is_integer(take(&grid, "count"),
@@ -483,7 +485,7 @@ static void check_status(fields *from, const sf_status_message *status, const sf
 void test_check_published(const json_t *map, const sf_message *message, const sf_stream_info *stream)
 {
     fields from = {.map = map};
-    is_integer(take(&from, "v"), 1);
+    is_integer(take(&from, "v"), SF_MESSAGE_VERSION);
     is_string(take(&from, "topic"), sf_topic_name(message->topic));
     is_integer(take(&from, "seq"), (int64_t)message->seq);
     is_string(take(&from, "stream"), stream->name);

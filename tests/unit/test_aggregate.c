@@ -19,6 +19,7 @@ static sf_range_moments integrate(const double *x, double h, sf_domain domain, d
     assert_int_equal(sf_density_evaluate(values, points, STEPS + 1, x, N, h, domain, 1, NULL), SF_OK);
     for (int i = 0; i <= STEPS; i++) {
         double weight = (i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2) * (to - from) / (3.0 * STEPS);
+        weight /= domain == SF_DOMAIN_LOG ? points[i] : 1; /* that density is per unit of the logarithm */
         sum.share += weight * values[i];
         sum.first += weight * values[i] * points[i];
         sum.second += weight * values[i] * points[i] * points[i];
@@ -31,13 +32,14 @@ static void ranges_are_integrals_of_the_density(void **state)
     (void)state;
     size_t columns;
     double *x = check_samples("isi", N, &columns);
+    sf_samples samples = {.values = x, .n = N, .d = 1};
     static const sf_domain domains[] = {SF_DOMAIN_LINE, SF_DOMAIN_LOG, SF_DOMAIN_REFLECT};
     static const double ranges[][2] = {{2, 6}, {0.5, 300}, {20, 21}, {400, 500}};
     for (size_t d = 0; d < 3; d++)
         for (size_t r = 0; r < 4; r++) {
             double from = ranges[r][0], to = ranges[r][1], h = domains[d] == SF_DOMAIN_LOG ? 0.2 : 4;
             sf_range_moments found, expected = integrate(x, h, domains[d], from, to);
-            assert_int_equal(sf_range_moments_direct(&found, x, N, h, domains[d], from, to, NULL), SF_OK);
+            assert_int_equal(sf_range_moments_direct(&found, &samples, h, domains[d], from, to, NULL), SF_OK);
             double second =
                 found.second + 2 * found.pivot * found.first + found.pivot * found.pivot * found.share;
             assert_true(fabs(found.share - expected.share) < 1e-8);
@@ -63,12 +65,13 @@ static void the_whole_line_holds_everything(void **state)
     for (int i = 0; i < N; i++)
         variance += (x[i] - mean) * (x[i] - mean) / N;
     sf_range_moments found;
-    assert_int_equal(sf_range_moments_direct(&found, x, N, 2, SF_DOMAIN_LINE, 1e9 - 100, 1e9 + 100, NULL),
+    sf_samples samples = {.values = x, .n = N, .d = 1};
+    assert_int_equal(sf_range_moments_direct(&found, &samples, 2, SF_DOMAIN_LINE, 1e9 - 100, 1e9 + 100, NULL),
                      SF_OK);
     assert_true(fabs(found.share - 1) < 1e-14);
     assert_true(fabs(sf_range_average(&found) - mean) < 1e-6);
     assert_true(fabs(sf_range_variance(&found) - variance - 4) < 1e-9);
-    assert_int_equal(sf_range_moments_direct(&found, x, N, 2, SF_DOMAIN_LINE, 0, 1, NULL), SF_OK);
+    assert_int_equal(sf_range_moments_direct(&found, &samples, 2, SF_DOMAIN_LINE, 0, 1, NULL), SF_OK);
     assert_true(found.share == 0 && isnan(sf_range_average(&found)) && isnan(sf_range_variance(&found)));
 }
 
@@ -97,19 +100,129 @@ static void assert_near(double found, double expected, double tolerance)
         fail_msg("%.12g, expected %.12g", found, expected);
 }
 
-static void boxes_are_integrals_of_products(void **state)
+static void covariance_of(const double rows[][2], size_t n, double *xx, double *xy, double *yy)
+{
+    double x_mean = 0, y_mean = 0, count = (double)n;
+    *xx = *xy = *yy = 0;
+    for (size_t i = 0; i < n; i++) {
+        x_mean += rows[i][0] / count;
+        y_mean += rows[i][1] / count;
+    }
+    for (size_t i = 0; i < n; i++) {
+        *xx += (rows[i][0] - x_mean) * (rows[i][0] - x_mean) / (count - 1);
+        *xy += (rows[i][0] - x_mean) * (rows[i][1] - y_mean) / (count - 1);
+        *yy += (rows[i][1] - y_mean) * (rows[i][1] - y_mean) / (count - 1);
+    }
+}
+
+/* Kernels lean as the samples do: of columns that hardly correlate, and of some that do so by 0.98. */
+static void boxes_are_integrals_of_the_leaning_density(void **state)
 {
     (void)state;
-    static const double rows[][2] = {{0, 0}, {1, 2}, {-1, 3}}, h[] = {0.5, 2}, from[] = {-1, 1},
-                        to[] = {1, 5};
+    static const double sets[2][5][2] = {{{0, 0}, {1, 2}, {-1, 1}, {2, 3}, {0.5, -1}},
+                                         {{0, 0.1}, {1, 2}, {-1, -2.1}, {2, 3.6}, {0.5, 1.4}}};
+    static const double from[] = {-0.5, -0.7}, to[] = {1.2, 2};
+    for (int s = 0; s < 2; s++) {
+        double xx, xy, yy, h = 0.7;
+        covariance_of(sets[s], 5, &xx, &xy, &yy);
+        const double width[] = {h * sqrt(xx), h * sqrt(yy - xy * xy / xx)};
+        sf_range_moments found;
+        assert_int_equal(sf_box_moments(&found, sets[s][0], 5, 2, h, from, to, NULL), SF_OK);
+        double share = integrate_plane(sets[s], 5, width, from, to, 0, xy / xx),
+               sum = integrate_plane(sets[s], 5, width, from, to, 1, xy / xx),
+               squares = integrate_plane(sets[s], 5, width, from, to, 2, xy / xx);
+        assert_near(found.share, share, 1e-5);
+        assert_near(sf_range_total(&found), sum, 1e-5);
+        assert_near(sf_range_variance(&found), squares / share - sum / share * sum / share, 1e-4);
+    }
+}
+
+/* A box of 1,000 correlated rows holds what the density over the plane says, and about what it holds. */
+static void a_box_of_correlated_columns_holds_what_is_true(void **state)
+{
+    (void)state;
+    enum { ROWS = 1000, STEPS = 200 };
+    static double values[STEPS * STEPS];
+    size_t columns;
+    double *set = check_samples("gauss16", ROWS, &columns), *rows = malloc(2 * ROWS * sizeof *rows);
+    for (size_t i = 0; i < ROWS; i++) {
+        rows[2 * i] = set[i * columns];
+        rows[2 * i + 1] = 0.9 * set[i * columns] + 0.3 * set[i * columns + 5];
+    }
+    const double from[] = {-0.5, -0.6}, to[] = {0.5, 0.7}, h = pow(ROWS, -1.0 / 6);
+    double x[STEPS], y[STEPS], integral = 0;
+    for (int k = 0; k < STEPS; k++) {
+        x[k] = from[0] + (to[0] - from[0]) * (k + 0.5) / STEPS;
+        y[k] = from[1] + (to[1] - from[1]) * (k + 0.5) / STEPS;
+    }
+    assert_int_equal(sf_density_evaluate_plane(values, x, STEPS, y, STEPS, rows, NULL, ROWS, h, 1, NULL),
+                     SF_OK);
+    for (int k = 0; k < STEPS * STEPS; k++)
+        integral += values[k] * (to[0] - from[0]) * (to[1] - from[1]) / (STEPS * STEPS);
+    sf_range_moments found, exact;
+    assert_int_equal(sf_box_moments(&found, rows, ROWS, 2, h, from, to, NULL), SF_OK);
+    sf_box_moments_exact(&exact, rows, ROWS, 2, from, to, 2);
+    assert_near(found.share, integral, 1e-5);
+    assert_near(found.share, exact.share, 0.1 * exact.share);
+    free(rows);
+    free(set);
+}
+
+/* Of three columns that lean, against a sum over points in the box. */
+static void boxes_of_three_columns_lean_too(void **state)
+{
+    (void)state;
+    enum { ROWS = 40, STEPS = 60 };
+    double rows[ROWS][3], h = 0.6, share = 0, total = 0;
+    test_random random = test_random_start("three columns", 9);
+    for (int i = 0; i < ROWS; i++) {
+        double a = test_random_unit(&random), b = test_random_unit(&random), c = test_random_unit(&random);
+        rows[i][0] = a;
+        rows[i][1] = 0.8 * a + 0.4 * b;
+        rows[i][2] = 0.5 * a - 0.5 * b + 0.4 * c;
+    }
+    const double from[] = {0.2, 0.1, -0.3}, to[] = {0.9, 0.8, 0.5};
+    double mean[3] = {0}, s[3][3] = {{0}};
+    for (int i = 0; i < ROWS * 3; i++)
+        mean[i % 3] += rows[i / 3][i % 3] / ROWS;
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < 9; j++)
+            s[j / 3][j % 3] +=
+                h * h * (rows[i][j / 3] - mean[j / 3]) * (rows[i][j % 3] - mean[j % 3]) / (ROWS - 1);
+    double minors[3][3], det = 0; /* the inverse by cofactors */
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3; b++) {
+            int a1 = (a + 1) % 3, a2 = (a + 2) % 3, b1 = (b + 1) % 3, b2 = (b + 2) % 3;
+            minors[a][b] = s[a1][b1] * s[a2][b2] - s[a1][b2] * s[a2][b1];
+        }
+    for (int b = 0; b < 3; b++)
+        det += s[0][b] * minors[0][b];
+    double cell = 1;
+    for (int c = 0; c < 3; c++)
+        cell *= (to[c] - from[c]) / STEPS;
+    for (int k = 0; k < STEPS * STEPS * STEPS; k++) {
+        const int places[] = {k % STEPS, k / STEPS % STEPS, k / STEPS / STEPS};
+        double at[3], density = 0;
+        for (int c = 0; c < 3; c++)
+            at[c] = from[c] + (to[c] - from[c]) * (places[c] + 0.5) / STEPS;
+        for (int i = 0; i < ROWS; i++) {
+            double square = 0;
+            for (int j = 0; j < 9; j++)
+                square +=
+                    (at[j / 3] - rows[i][j / 3]) * minors[j / 3][j % 3] / det * (at[j % 3] - rows[i][j % 3]);
+            density += exp(-0.5 * square) / (sqrt(pow(6.283185307179586, 3) * det) * ROWS);
+        }
+        share += density * cell;
+        total += density * at[2] * cell;
+    }
     sf_range_moments found;
-    assert_int_equal(sf_box_moments(&found, rows[0], 3, 2, h, from, to, NULL), SF_OK);
-    double share = integrate_plane(rows, 3, h, from, to, 0, 0),
-           sum = integrate_plane(rows, 3, h, from, to, 1, 0),
-           squares = integrate_plane(rows, 3, h, from, to, 2, 0);
-    assert_near(found.share, share, 1e-6);
-    assert_near(sf_range_total(&found), sum, 1e-5);
-    assert_near(sf_range_variance(&found), squares / share - sum / share * sum / share, 1e-4);
+    assert_int_equal(sf_box_moments(&found, rows[0], ROWS, 3, h, from, to, NULL), SF_OK);
+    assert_near(found.share, share, 1e-3 * share);
+    assert_near(sf_range_average(&found), total / share, 1e-3);
+    const double all_from[] = {-50, -50, -50}, all_to[] = {50, 50, 50};
+    assert_int_equal(sf_box_moments(&found, rows[0], ROWS, 3, h, all_from, all_to, NULL), SF_OK);
+    assert_near(found.share, 1, 1e-12);
+    assert_near(sf_range_variance(&found), s[2][2] * (1 + (ROWS - 1) / (ROWS * h * h)), 1e-10);
 }
 
 /* The joint kernel leans with the samples: its slope and what is left of its height are written out here. */
@@ -117,13 +230,8 @@ static void what_is_linked_to_a_range_is_the_integral_over_it(void **state)
 {
     (void)state;
     static const double rows[][2] = {{0, 0}, {1, 2}, {-1, 1}, {2, 3}, {0.5, -1}};
-    double n = 5, x_mean = 0.5, y_mean = 1, xx = 0, xy = 0, yy = 0, h = 0.7;
-    for (int i = 0; i < 5; i++) {
-        double x = rows[i][0] - x_mean, y = rows[i][1] - y_mean;
-        xx += x * x / (n - 1);
-        xy += x * y / (n - 1);
-        yy += y * y / (n - 1);
-    }
+    double y_mean = 1, xx, xy, yy, h = 0.7;
+    covariance_of(rows, 5, &xx, &xy, &yy);
     const double width[] = {h * sqrt(xx), h * sqrt(yy - xy * xy / xx)}, from[] = {-0.5, -14},
                  to[] = {1.2, 16};
     sf_range_moments found;
@@ -159,17 +267,20 @@ static void what_makes_no_sense_is_refused(void **state)
     (void)state;
     sf_error error;
     sf_range_moments found;
-    double x[] = {1, -2}, h = 1, from = 2, to = 2;
-    test_assert_fails(sf_range_moments_direct(&found, x, 2, 0, SF_DOMAIN_LINE, 0, 1, &error), &error,
+    double x[] = {1, -2}, from = 2, to = 2;
+    sf_samples two = {.values = x, .n = 2, .d = 1}, none = {.values = x, .d = 1};
+    test_assert_fails(sf_range_moments_direct(&found, &two, 0, SF_DOMAIN_LINE, 0, 1, &error), &error,
                       SF_USAGE, "bandwidth 0");
-    test_assert_fails(sf_range_moments_direct(&found, x, 2, 1, SF_DOMAIN_LINE, 1, 1, &error), &error,
+    test_assert_fails(sf_range_moments_direct(&found, &two, 1, SF_DOMAIN_LINE, 1, 1, &error), &error,
                       SF_USAGE, "start before its end");
-    test_assert_fails(sf_range_moments_direct(&found, x, 2, 1, SF_DOMAIN_LOG, 0, 1, &error), &error, SF_DATA,
+    test_assert_fails(sf_range_moments_direct(&found, &two, 1, SF_DOMAIN_LOG, 0, 1, &error), &error, SF_DATA,
                       "above 0");
-    test_assert_fails(sf_range_moments_direct(&found, x, 0, 1, SF_DOMAIN_LINE, 0, 1, &error), &error, SF_DATA,
-                      "no sample");
-    test_assert_fails(sf_box_moments(&found, x, 2, 1, &h, &from, &to, &error), &error, SF_USAGE,
+    test_assert_fails(sf_range_moments_direct(&found, &none, 1, SF_DOMAIN_LINE, 0, 1, &error), &error,
+                      SF_DATA, "no sample");
+    test_assert_fails(sf_box_moments(&found, x, 2, 1, 1, &from, &to, &error), &error, SF_USAGE,
                       "start before");
+    static const double line[] = {1, 2, 2, 4, 3, 6}, low[] = {0, 0}, high[] = {1, 1};
+    test_assert_fails(sf_box_moments(&found, line, 3, 2, 1, low, high, &error), &error, SF_DATA, "singular");
     static const double same[] = {3, 1, 3, 2};
     test_assert_fails(sf_linked_moments(&found, same, 2, 1, 0, 1, &error), &error, SF_DATA,
                       "first column are equal");
@@ -181,7 +292,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges_are_integrals_of_the_density),
         cmocka_unit_test(the_whole_line_holds_everything),
-        cmocka_unit_test(boxes_are_integrals_of_products),
+        cmocka_unit_test(boxes_are_integrals_of_the_leaning_density),
+        cmocka_unit_test(a_box_of_correlated_columns_holds_what_is_true),
+        cmocka_unit_test(boxes_of_three_columns_lean_too),
         cmocka_unit_test(what_is_linked_to_a_range_is_the_integral_over_it),
         cmocka_unit_test(rows_in_a_box_are_counted_as_they_are),
         cmocka_unit_test(what_makes_no_sense_is_refused),

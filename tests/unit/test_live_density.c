@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/support.h"
 
+#include "density/kernels.h"
 #include "density/live.h"
 #include "density/samples.h"
 #include "density/select.h"
@@ -26,9 +27,12 @@ static double select_h(const char *method, const double *x, sf_domain domain)
 static void slide(sf_live_method method, const char *name, sf_domain domain, double reselect)
 {
     size_t columns;
-    double *x = check_samples("delay", TOTAL, &columns), points[POINTS], live_values[POINTS], values[POINTS];
-    for (int p = 0; p < POINTS; p++)
-        points[p] = p * 1.5;
+    double *x = check_samples("delay", TOTAL, &columns), points[POINTS], axis[POINTS];
+    double live_values[POINTS], values[POINTS];
+    for (int p = 0; p < POINTS; p++) {
+        points[p] = 1 + p * 1.5;
+        axis[p] = domain == SF_DOMAIN_LOG ? log(points[p]) : points[p];
+    }
     sf_live_options options = {.least = 1,
                                .most = 300,
                                .b_least = domain == SF_DOMAIN_LOG ? 0.002 : 0.05,
@@ -44,7 +48,8 @@ static void slide(sf_live_method method, const char *name, sf_domain domain, dou
     for (size_t at = 0; at + WINDOW + HOP <= TOTAL; at += HOP) {
         if (at % (10 * HOP) == 0) {
             double before = live.h;
-            assert_int_equal(sf_live_evaluate(&live, &plan, points, POINTS, live_values, NULL), SF_OK);
+            assert_int_equal(sf_live_select(&live, &plan, NULL), SF_OK);
+            sf_live_density_at(&live, &plan, 0, axis, POINTS, live_values);
             selections += live.h != before;
             if (reselect == 0)
                 assert_true(fabs(live.h / select_h(name, x + at, domain) - 1) < 1e-8);
@@ -79,27 +84,55 @@ static void the_bandwidth_is_selected_again_only_when_enough_changed(void **stat
     slide(SF_LIVE_ISJ, "isj", SF_DOMAIN_LINE, 4);
 }
 
-static void forgetting_follows_a_change(void **state)
+/* Intervals of few ticks and of many: 10 ms of a clock, as the samples and kernels of a recording have them.
+ */
+static void samples_of_a_coarse_clock_are_spread_over_its_ticks(void **state)
 {
     (void)state;
-    sf_live_options options = {.least = 0, .most = 100, .b_least = 0.1, .method = SF_LIVE_FIXED, .h = 1};
+    enum { N = 400 };
+    test_random random = test_random_start("coarse clock", 5);
+    double x[N], tick = 0.01;
+    for (int i = 0; i < N; i++)
+        x[i] = tick * fmax(round(exp(6 * test_random_unit(&random))), 1); /* 1 to 400 ticks */
+    sf_live_options options = {
+        .least = 2e-5, .most = 1e3, .b_least = 0.05, .domain = SF_DOMAIN_LOG, .tick = tick};
     sf_live_plan plan;
     sf_live_density live;
     assert_int_equal(sf_live_plan_open(&plan, &options, NULL), SF_OK);
     assert_int_equal(sf_live_open(&live, &plan, NULL), SF_OK);
-    double before[200], after[200], points[2] = {20, 60}, values[2];
-    for (int i = 0; i < 200; i++) {
-        before[i] = 15 + i * 0.05;
-        after[i] = 55 + i * 0.05;
+    sf_live_add(&live, &plan, x, N);
+    sf_live_add(&live, &plan, x, 100);
+    sf_live_remove(&live, &plan, x, 100);
+    assert_int_equal(sf_live_count(&live), N);
+    assert_int_equal(sf_live_select(&live, &plan, NULL), SF_OK);
+
+    sf_samples samples = {.values = x, .n = N, .d = 1, .tick = tick};
+    sf_bandwidth_options how = {.domain = SF_DOMAIN_LOG, .threads = 1};
+    sf_bandwidth found;
+    assert_int_equal(sf_bandwidth_select(&found, sf_selector_find("isj"), &samples, &how, NULL), SF_OK);
+    assert_true(fabs(live.h / found.h - 1) < 5e-3); /* beyond 100 ticks the live samples are not spread */
+    sf_bandwidth_free(&found);
+
+    sf_kernels kernels;
+    assert_int_equal(sf_kernels_open(&kernels, &samples, live.h, SF_DOMAIN_LOG, NULL), SF_OK);
+    double points[POINTS], at[POINTS], averages[POINTS], width = (log(20) - log(1e-4)) / POINTS, sum = 0;
+    for (int p = 0; p < POINTS; p++)
+        points[p] = log(1e-4) + width * (p + 0.5);
+    sf_live_density_at(&live, &plan, 0, points, POINTS, at);
+    sf_live_density_at(&live, &plan, width, points, POINTS, averages);
+    for (int p = 0; p < POINTS; p++) {
+        double expected;
+        sf_kernels_density(&kernels, &expected, &points[p], 1, 1);
+        double share = sf_kernels_share(&kernels, points[p] - width / 2, points[p] + width / 2);
+        assert_true(fabs(at[p] - expected) < 2e-3);
+        assert_true(fabs(averages[p] - share / width) < 2e-3);
+        sum += averages[p] * width;
     }
-    sf_live_add(&live, &plan, before, 200);
-    sf_live_forget(&live, 0.25);
-    sf_live_add(&live, &plan, after, 200);
-    assert_int_equal(sf_live_evaluate(&live, &plan, points, 2, values, NULL), SF_OK);
-    assert_true(fabs(values[1] / values[0] - 4) < 1e-6); /* alike but for their weights */
-    for (int i = 0; i < 60; i++)
-        sf_live_forget(&live, 0.5);
-    assert_int_equal(sf_live_evaluate(&live, &plan, points, 2, values, NULL), SF_OK); /* shape, not size */
+    assert_true(fabs(sum - sf_kernels_share(&kernels, log(1e-4), log(20))) < 1e-6 && sum > 0.999);
+    sf_kernels_close(&kernels);
+
+    sf_live_clear(&live);
+    assert_int_equal(sf_live_count(&live), 0);
     sf_live_close(&live);
     sf_live_plan_close(&plan);
 }
@@ -123,20 +156,18 @@ static void what_cannot_be_is_refused(void **state)
     sf_live_options options = {.least = 0, .most = 10, .b_least = 0.1};
     assert_int_equal(sf_live_plan_open(&plan, &options, NULL), SF_OK);
     assert_int_equal(sf_live_open(&live, &plan, NULL), SF_OK);
-    double x[60], point = 1, value;
+    double x[60];
     for (int i = 0; i < 60; i++)
         x[i] = 3;
     const double outside[] = {-1, 11, NAN};
     sf_live_add(&live, &plan, outside, 3);
     assert_int_equal(live.left_out, 3);
     sf_live_add(&live, &plan, x, 49);
-    test_assert_fails(sf_live_evaluate(&live, &plan, &point, 1, &value, &error), &error, SF_DATA,
-                      "not enough data: found 49");
+    test_assert_fails(sf_live_select(&live, &plan, &error), &error, SF_DATA, "not enough data: found 49");
     sf_live_add(&live, &plan, x, 11);
-    test_assert_fails(sf_live_evaluate(&live, &plan, &point, 1, &value, &error), &error, SF_DATA,
-                      "all samples");
+    test_assert_fails(sf_live_select(&live, &plan, &error), &error, SF_DATA, "all samples");
     sf_live_remove(&live, &plan, x, 60);
-    test_assert_fails(sf_live_evaluate(&live, &plan, &point, 1, &value, &error), &error, SF_DATA, "found 0");
+    test_assert_fails(sf_live_select(&live, &plan, &error), &error, SF_DATA, "found 0");
     sf_live_close(&live);
     sf_live_plan_close(&plan);
 }
@@ -165,7 +196,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_sliding_density_is_that_of_the_window),
         cmocka_unit_test(the_bandwidth_is_selected_again_only_when_enough_changed),
-        cmocka_unit_test(forgetting_follows_a_change),
+        cmocka_unit_test(samples_of_a_coarse_clock_are_spread_over_its_ticks),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };
