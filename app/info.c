@@ -369,10 +369,11 @@ static int report(const app_call *call, const sf_recording *recording, const sf_
 
 static int run(app_call *call, sf_error *error)
 {
-    if (sf_occurrence_file_is(call->arguments[0]))
-        return describe_occurrences(call, error);
+    const char *path = call->arguments[0];
     sf_recording recording;
-    int status = app_load(call, call->arguments[0], &recording, error);
+    int status = app_load(call, path, &recording, error);
+    if (status == SF_DATA && sf_occurrence_file_is(path))
+        return describe_occurrences(call, error);
     if (status != SF_OK)
         return status;
     sf_overview overview;

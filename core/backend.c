@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
+#include "core/place.h"
 #include "core/text.h"
 #include "core/thread.h"
 
@@ -13,10 +14,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <unistd.h>
 
-#define PATH_SIZE 4096
 #define PLUGIN "libsynfire-cuda.so"
 
 struct sf_device {
@@ -88,55 +86,15 @@ static int load(const char *path, sf_error *error)
     return list_devices(backend, path, error);
 }
 
-/* Where the program or library that this function is part of lies, with the final slash. */
-static bool own_directory(char directory[PATH_SIZE])
-{
-    Dl_info own, program;
-    if (dladdr(&registry, &own) == 0 || dladdr((void *)getauxval(AT_ENTRY), &program) == 0)
-        return false;
-    if (own.dli_fbase ==
-        program.dli_fbase) { /* its name here is as it was called, which need not be a path */
-        ssize_t length = readlink("/proc/self/exe", directory, PATH_SIZE - 1);
-        directory[length > 0 ? length : 0] = '\0';
-    } else {
-        snprintf(directory, PATH_SIZE, "%s", own.dli_fname);
-    }
-    char *slash = strrchr(directory, '/');
-    if (slash == NULL)
-        return false;
-    slash[1] = '\0';
-    return true;
-}
-
-/* The plugin of the build tree for what runs from it, else the one installed with this program. */
-static bool find_plugin(char path[PATH_SIZE])
-{
-    char own[PATH_SIZE];
-    if (!own_directory(own))
-        return false;
-    if (strncmp(own, SYNFIRE_BUILD "/", strlen(SYNFIRE_BUILD) + 1) == 0) {
-        snprintf(path, PATH_SIZE, "%s", SYNFIRE_BUILD "/gpu/" PLUGIN);
-        return access(path, R_OK) == 0;
-    }
-    static const char *const places[] = {"synfire/", SYNFIRE_BIN_TO_LIB "/synfire/"};
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        size_t length = strlen(own), room = PATH_SIZE - length;
-        memcpy(path, own, length);
-        if ((size_t)snprintf(path + length, room, "%s%s", places[i], PLUGIN) < room &&
-            access(path, R_OK) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Under the lock. */
 static void search(void)
 {
     if (registry.searched)
         return;
     registry.searched = true;
-    char path[PATH_SIZE];
-    if (!find_plugin(path)) {
+    static const char *const installed[] = {"synfire/" PLUGIN, SYNFIRE_BIN_TO_LIB "/synfire/" PLUGIN, NULL};
+    char path[SF_PLACE_SIZE];
+    if (!sf_place_find(path, "gpu/" PLUGIN, installed)) {
         sf_fail(&registry.why_none, SF_UNAVAILABLE, NULL, "the plugin " PLUGIN " is not installed");
         return;
     }

@@ -80,18 +80,20 @@ int sf_hdf_fail(sf_error *error, sf_status code, const char *place, const char *
 bool sf_hdf_has_signature(const char *path)
 {
     static const unsigned char signature[] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-    unsigned char start[sizeof signature];
+    unsigned char found[sizeof signature];
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return false;
-    ssize_t length = read(file, start, sizeof start);
+    /* A user block moves the signature to 512, 1024, ...; a beginning of it is a file cut off very early. */
+    bool begins = false;
+    ssize_t length = sizeof found;
+    for (off_t at = 0; !begins && length == sizeof found; at = at == 0 ? 512 : 2 * at) {
+        length = pread(file, found, sizeof found, at);
+        begins =
+            length >= (at == 0 ? 4 : (ssize_t)sizeof found) && memcmp(found, signature, (size_t)length) == 0;
+    }
     close(file);
-    /* A beginning of the signature is a file cut off very early; a user block moves the signature to 512,
-     * 1024, ... */
-    if (length >= 4 && memcmp(start, signature, (size_t)length) == 0)
-        return true;
-    sf_hdf_begin();
-    return H5Fis_hdf5(path) > 0;
+    return begins;
 }
 
 /* A reader beside a writer tries metadata again that do not match their checksum, waiting longer each time.
@@ -636,6 +638,35 @@ void sf_hdf_free_strings(char **strings, size_t count)
     for (size_t i = 0; strings != NULL && i < count; i++)
         sf_free(strings[i]);
     sf_free(strings);
+}
+
+/* ---- handing over ---- */
+
+int sf_hdf_put(sf_parcel_writer *parcel, hid_t at, const char *path, const char *place, hid_t type,
+               size_t size, sf_error *error)
+{
+    void *values;
+    size_t count;
+    int status = sf_hdf_read(at, path, place, type, size, &values, &count, error);
+    if (status == SF_OK)
+        sf_parcel_put(parcel, values, count, size);
+    sf_free(values);
+    return status;
+}
+
+int sf_hdf_put_strings(sf_parcel_writer *parcel, hid_t at, const char *path, const char *place,
+                       sf_error *error)
+{
+    char **strings;
+    size_t count;
+    int status = sf_hdf_read_strings(at, path, place, &strings, &count, error);
+    if (status != SF_OK)
+        return status;
+    sf_parcel_put_number(parcel, count);
+    for (size_t i = 0; i < count; i++)
+        sf_parcel_put_text(parcel, strings[i]);
+    sf_hdf_free_strings(strings, count);
+    return SF_OK;
 }
 
 /* ---- writing ---- */

@@ -10,6 +10,7 @@
 #ifndef SF_CORE_HDF_H
 #define SF_CORE_HDF_H
 
+#include "core/parcel.h"
 #include "core/text.h"
 
 #include <hdf5.h>
@@ -24,7 +25,7 @@ void sf_hdf_begin(void);
 int sf_hdf_fail(sf_error *error, sf_status code, const char *place, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/** True where the file begins as an HDF5 file does, be it damaged. */
+/** True where the file begins as an HDF5 file does, be it damaged; asks nothing of HDF5. */
 bool sf_hdf_has_signature(const char *path);
 
 /**
@@ -98,6 +99,13 @@ bool sf_hdf_read_rows(hid_t column, hid_t type, size_t start, size_t count, void
 int sf_hdf_read_strings(hid_t at, const char *path, const char *place, char ***strings, size_t *count,
                         sf_error *error);
 void sf_hdf_free_strings(char **strings, size_t count);
+
+/** Hands a whole numeric dataset over as one field of a parcel, or one of strings as their number and a text
+ * each. Errors are those of sf_hdf_read and sf_hdf_read_strings. */
+int sf_hdf_put(sf_parcel_writer *parcel, hid_t at, const char *path, const char *place, hid_t type,
+               size_t size, sf_error *error);
+int sf_hdf_put_strings(sf_parcel_writer *parcel, hid_t at, const char *path, const char *place,
+                       sf_error *error);
 
 /* ---- writing; a negative id or false is a failure, whose reason sf_hdf_fail knows ---- */
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/occurrence_file.h"
 
+#include "core/apart.h"
 #include "core/episode.h"
 #include "core/error.h"
 #include "core/hdf.h"
+#include "core/hdf_about.h"
 #include "core/memory.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define CHUNK 1024
@@ -274,84 +275,118 @@ void sf_occurrence_set_free(sf_occurrence_set *set)
 
 bool sf_occurrence_file_is(const char *path)
 {
-    hid_t file;
-    bool live;
-    struct stat about;
-    sf_hdf_begin();
-    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) /* what is read from a pipe is gone */
-        return false;
-    if (!sf_hdf_has_signature(path) || sf_hdf_open_file(&file, &live, path, NULL) != SF_OK)
-        return false;
-    bool found = sf_hdf_attribute_begins(file, "synfire", SF_OCCURRENCES_KIND);
-    sf_hdf_close(file);
-    return found;
+    sf_hdf_about about;
+    return sf_hdf_about_read(&about, path) && strcmp(about.kind, SF_OCCURRENCES_KIND) == 0;
 }
 
-static int read_units(sf_occurrence_set *set, hid_t file, const char *path, sf_error *error)
+static int put_columns(sf_parcel_writer *parcel, hid_t file, const char *path, sf_error *error)
 {
-    char **names;
-    size_t count;
-    int status = sf_hdf_read_strings(file, "units/name", path, &names, &count, error);
+    int status = sf_hdf_put_strings(parcel, file, "units/name", path, error);
+    if (status == SF_OK)
+        status = sf_hdf_put_strings(parcel, file, "episodes/text", path, error);
+    if (status == SF_OK)
+        status = sf_hdf_put(parcel, file, "episodes/count", path, H5T_NATIVE_UINT64, sizeof(uint64_t), error);
+    if (status == SF_OK)
+        status =
+            sf_hdf_put(parcel, file, "episodes/expected", path, H5T_NATIVE_DOUBLE, sizeof(double), error);
+    if (status == SF_OK)
+        status =
+            sf_hdf_put(parcel, file, "occurrences/times_ns", path, H5T_NATIVE_INT64, sizeof(int64_t), error);
+    return status;
+}
+
+int sf_occurrence_set_put_file(sf_parcel_writer *parcel, hid_t file, const char *path, sf_error *error)
+{
+    if (!sf_hdf_attribute_begins(file, "synfire", SF_OCCURRENCES_KIND))
+        return sf_fail(error, SF_DATA, path,
+                       "holds no occurrences of episodes: expected a file of mine --occurrences");
+    sf_text recording = {0};
+    sf_hdf_attribute_text(file, "recording", &recording);
+    sf_parcel_put_text(parcel, recording.data);
+    int status = recording.failed ? sf_fail_memory(error) : put_columns(parcel, file, path, error);
+    sf_text_free(&recording);
+    return status;
+}
+
+int sf_occurrence_set_put(sf_parcel_writer *parcel, const char *path, const char *detail, sf_error *error)
+{
+    (void)detail;
+    hid_t file;
+    bool live;
+    int status = sf_hdf_open_file(&file, &live, path, error);
     if (status != SF_OK)
         return status;
-    for (size_t i = 0; i < count && status == SF_OK; i++) {
-        sf_unit unit = {.name = names[i], .x_um = NAN, .y_um = NAN, .electrode = -1};
+    status = sf_occurrence_set_put_file(parcel, file, path, error);
+    sf_hdf_close(file);
+    return status;
+}
+
+static int take_units(sf_occurrence_set *set, sf_parcel *parcel, sf_error *error)
+{
+    uint64_t count = sf_parcel_take_number(parcel);
+    int status = SF_OK;
+    for (uint64_t i = 0; i < count && !parcel->damaged && status == SF_OK; i++) {
+        const char *name = sf_parcel_take_text(parcel);
+        sf_unit unit = {.name = (char *)(uintptr_t)name, .x_um = NAN, .y_um = NAN, .electrode = -1};
         status = sf_units_add(&set->units, &unit, error);
     }
-    sf_hdf_free_strings(names, count);
     return status == SF_OK ? sf_units_finish(&set->units, error) : status;
 }
 
-/* A column that must have `expected` values. */
-static int read_column(hid_t file, const char *name, const char *path, hid_t type, size_t size,
-                       size_t expected, void **values, sf_error *error)
+static int take_texts(sf_occurrence_set *set, sf_parcel *parcel, const char *path, sf_error *error)
 {
-    size_t length = 0;
-    int status = sf_hdf_read(file, name, path, type, size, values, &length, error);
-    if (status == SF_OK && length != expected)
-        status = sf_fail(error, SF_DATA, path, "damaged: %s holds %zu values, expected %zu", name, length,
-                         expected);
+    uint64_t count = sf_parcel_take_number(parcel);
+    size_t capacity = 0;
+    int status = SF_OK;
+    sf_error reason;
+    for (uint64_t i = 0; i < count && status == SF_OK; i++) {
+        const char *line = sf_parcel_take_text(parcel);
+        if (line == NULL)
+            return sf_parcel_refuse(path, error);
+        if (sf_reserve(&set->episodes, &capacity, set->count + 1, sizeof *set->episodes) != 0)
+            return sf_fail_memory(error);
+        if (sf_episode_parse(&set->episodes[set->count++], line, &set->units, &reason) != SF_OK)
+            status = sf_fail(error, SF_DATA, path, "damaged: /episodes/text, row %llu: %s",
+                             (unsigned long long)i, reason.text);
+    }
     return status;
 }
 
-static int read_texts(sf_occurrence_set *set, hid_t file, const char *path, sf_error *error)
+/* A column that must have `expected` values. */
+static int take_column(sf_parcel *parcel, const char *name, const char *path, size_t size, size_t expected,
+                       const void **values, sf_error *error)
 {
-    char **lines;
-    sf_error reason;
-    int status = sf_hdf_read_strings(file, "episodes/text", path, &lines, &set->count, error);
-    if (status != SF_OK)
-        return status;
-    set->episodes = sf_alloc(set->count, sizeof *set->episodes);
-    if (set->episodes == NULL)
-        status = sf_fail_memory(error);
-    for (size_t i = 0; i < set->count && status == SF_OK; i++)
-        if (sf_episode_parse(&set->episodes[i], lines[i], &set->units, &reason) != SF_OK)
-            status = sf_fail(error, SF_DATA, path, "damaged: /episodes/text, row %zu: %s", i, reason.text);
-    sf_hdf_free_strings(lines, set->count);
-    return status;
+    size_t length;
+    *values = sf_parcel_take(parcel, size, &length);
+    if (parcel->damaged)
+        return sf_parcel_refuse(path, error);
+    if (length != expected)
+        return sf_fail(error, SF_DATA, path, "damaged: %s holds %zu values, expected %zu", name, length,
+                       expected);
+    return SF_OK;
 }
 
 /* Where each episode's occurrences begin; they lie one after the other. */
-static int read_counts(sf_occurrence_set *set, hid_t file, const char *path, sf_error *error)
+static int take_counts(sf_occurrence_set *set, sf_parcel *parcel, const char *path, sf_error *error)
 {
-    void *counts = NULL, *expected = NULL;
+    const void *counts, *expected;
+    int status = take_column(parcel, "episodes/count", path, sizeof(uint64_t), set->count, &counts, error);
+    if (status == SF_OK)
+        status = take_column(parcel, "episodes/expected", path, sizeof(double), set->count, &expected, error);
+    if (status != SF_OK)
+        return status;
     set->first = sf_alloc(set->count + 1, sizeof *set->first);
-    int status = set->first != NULL ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = read_column(file, "episodes/count", path, H5T_NATIVE_UINT64, sizeof(uint64_t), set->count,
-                             &counts, error);
-    if (status == SF_OK)
-        status = read_column(file, "episodes/expected", path, H5T_NATIVE_DOUBLE, sizeof(double), set->count,
-                             &expected, error);
-    for (size_t i = 0; i < set->count && status == SF_OK; i++) {
-        uint64_t count = ((uint64_t *)counts)[i];
+    set->expected = sf_alloc(set->count, sizeof *set->expected);
+    if (set->first == NULL || set->expected == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < set->count; i++) {
+        uint64_t count = ((const uint64_t *)counts)[i];
         if (count > UINT32_MAX) /* a count of spikes is none */
-            status = sf_fail(error, SF_DATA, path, "damaged: /episodes/count, row %zu", i);
+            return sf_fail(error, SF_DATA, path, "damaged: /episodes/count, row %zu", i);
         set->first[i + 1] = set->first[i] + count;
+        set->expected[i] = ((const double *)expected)[i];
     }
-    set->expected = expected;
-    sf_free(counts);
-    return status;
+    return SF_OK;
 }
 
 /* Each occurrence has as many times as its episode has units, in order. */
@@ -368,35 +403,37 @@ static int check_times(const sf_occurrence_set *set, const char *path, sf_error 
     return SF_OK;
 }
 
-static int read_parts(sf_occurrence_set *set, hid_t file, const char *path, sf_error *error)
+static int take_times(sf_occurrence_set *set, sf_parcel *parcel, const char *path, sf_error *error)
 {
-    sf_text text = {0};
-    void *times = NULL;
-    if (!sf_hdf_attribute_begins(file, "synfire", SF_OCCURRENCES_KIND))
-        return sf_fail(error, SF_DATA, path,
-                       "holds no occurrences of episodes: expected a file of mine --occurrences");
-    if (sf_hdf_attribute_text(file, "recording", &text))
-        set->recording = text.data;
-    else
-        sf_text_free(&text);
-    int status = text.failed ? sf_fail_memory(error) : SF_OK;
-    if (status == SF_OK)
-        status = read_units(set, file, path, error);
-    if (status == SF_OK)
-        status = read_texts(set, file, path, error);
-    if (status == SF_OK)
-        status = read_counts(set, file, path, error);
-    if (status == SF_OK)
-        status = read_column(file, "occurrences/times_ns", path, H5T_NATIVE_INT64, sizeof(int64_t),
-                             set->first[set->count] * SF_EPISODE_MAX_SIZE, &times, error);
-    set->times_ns = times;
-    return status == SF_OK ? check_times(set, path, error) : status;
+    const void *times;
+    uint64_t rows = set->first[set->count];
+    size_t expected = rows < SIZE_MAX / SF_EPISODE_MAX_SIZE ? rows * SF_EPISODE_MAX_SIZE : SIZE_MAX;
+    int status = take_column(parcel, "occurrences/times_ns", path, sizeof(int64_t), expected, &times, error);
+    if (status != SF_OK)
+        return status;
+    set->times_ns = sf_resize(NULL, rows, sizeof *set->times_ns);
+    if (set->times_ns == NULL)
+        return sf_fail_memory(error);
+    if (rows > 0)
+        memcpy(set->times_ns, times, rows * sizeof *set->times_ns);
+    return check_times(set, path, error);
 }
 
-int sf_occurrence_set_read(sf_occurrence_set *set, hid_t file, const char *path, sf_error *error)
+int sf_occurrence_set_take(sf_occurrence_set *set, sf_parcel *parcel, const char *path, sf_error *error)
 {
     *set = (sf_occurrence_set){0};
-    int status = read_parts(set, file, path, error);
+    const char *recording = sf_parcel_take_text(parcel);
+    int status = SF_OK;
+    if (recording != NULL && (set->recording = sf_copy_string(recording)) == NULL)
+        status = sf_fail_memory(error);
+    if (status == SF_OK)
+        status = take_units(set, parcel, error);
+    if (status == SF_OK)
+        status = take_texts(set, parcel, path, error);
+    if (status == SF_OK)
+        status = take_counts(set, parcel, path, error);
+    if (status == SF_OK)
+        status = take_times(set, parcel, path, error);
     if (status != SF_OK)
         sf_occurrence_set_free(set);
     return status;
@@ -405,13 +442,11 @@ int sf_occurrence_set_read(sf_occurrence_set *set, hid_t file, const char *path,
 int sf_occurrence_file_read(sf_occurrence_set *set, const char *path, sf_error *error)
 {
     *set = (sf_occurrence_set){0};
-    hid_t file;
-    bool live;
-    sf_hdf_begin();
-    int status = sf_hdf_open_file(&file, &live, path, error);
+    sf_parcel parcel;
+    int status = sf_apart_read(&parcel, "occurrences", path, NULL, NULL, error);
     if (status != SF_OK)
         return status;
-    status = sf_occurrence_set_read(set, file, path, error);
-    sf_hdf_close(file);
+    status = sf_occurrence_set_take(set, &parcel, path, error);
+    sf_parcel_close(&parcel);
     return status;
 }

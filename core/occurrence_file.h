@@ -16,6 +16,7 @@
 #define SF_CORE_OCCURRENCE_FILE_H
 
 #include "core/layout.h"
+#include "core/parcel.h"
 
 #define SF_OCCURRENCES_KIND "occurrences"
 
@@ -48,11 +49,18 @@ typedef struct sf_occurrence_set {
     int64_t (*times_ns)[SF_EPISODE_MAX_SIZE]; /**< by occurrence; INT64_MIN beyond the episode's size */
 } sf_occurrence_set;
 
-/** SF_NO_INPUT; SF_DATA where it is another kind of file, or damaged. Free with sf_occurrence_set_free. */
+/** Asks the reading program (core/apart.h). SF_NO_INPUT; SF_DATA where it is another kind of file, or
+ * damaged. Free with sf_occurrence_set_free. */
 int sf_occurrence_file_read(sf_occurrence_set *set, const char *path, sf_error *error);
-/** The same of a file that is open; `path` is for messages. */
-int sf_occurrence_set_read(sf_occurrence_set *set, hid_t file, const char *path, sf_error *error);
 void sf_occurrence_set_free(sf_occurrence_set *set);
+
+/** What the reading program does: hands over the columns of the file as they are. */
+int sf_occurrence_set_put(sf_parcel_writer *parcel, const char *path, const char *detail, sf_error *error);
+/** The same of a file that is open; `path` is for messages. */
+int sf_occurrence_set_put_file(sf_parcel_writer *parcel, hid_t file, const char *path, sf_error *error);
+
+/** And what its answer holds, which is not believed: SF_DATA. */
+int sf_occurrence_set_take(sf_occurrence_set *set, sf_parcel *parcel, const char *path, sf_error *error);
 
 /** True where the file is readable and of this kind. */
 bool sf_occurrence_file_is(const char *path);

@@ -15,8 +15,11 @@ void sf_recording_free(sf_recording *recording)
     sf_free(recording->path);
     sf_free(recording->format);
     sf_units_free(&recording->units);
-    sf_free(recording->spikes);
-    sf_free(recording->markers);
+    if (!sf_parcel_is_open(&recording->parcel)) {
+        sf_free(recording->spikes);
+        sf_free(recording->markers);
+    }
+    sf_parcel_close(&recording->parcel);
     sf_free(recording->observed);
     for (size_t i = 0; i < recording->metadata_count; i++) {
         sf_free(recording->metadata[i].key);

@@ -3,6 +3,7 @@
 #ifndef SF_CORE_RECORDING_H
 #define SF_CORE_RECORDING_H
 
+#include "core/parcel.h"
 #include "core/units.h"
 
 /** No time of a recording is at this or beyond, nor before its negative (146 years), so that no difference of
@@ -28,7 +29,7 @@ typedef struct sf_metadata_entry {
 
 /** Spikes that a reader or a selection left out, by cause ("before first frame", "unmapped channel", ...). */
 typedef struct sf_drop {
-    const char *cause; /**< a literal */
+    const char *cause; /**< a literal, or in the parcel */
     uint64_t count;
 } sf_drop;
 
@@ -53,6 +54,9 @@ typedef struct sf_recording {
     size_t metadata_count;
     sf_drop dropped[SF_DROP_CAUSES];
     size_t dropped_count;
+    /** Where it is open, `spikes`, `markers` and the causes of `dropped` lie in it, as another process read
+     * them, and are no blocks of their own. */
+    sf_parcel parcel;
 } sf_recording;
 
 void sf_recording_free(sf_recording *recording);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The storage thread: the only one that calls HDF5 while a pipeline runs. It serves readers by calls and
- * recorders by polling them.
+ * The storage thread: the only one that calls HDF5 while a pipeline runs. It serves those who
+ * open and close files by calls and recorders by polling them.
  */
 #ifndef SF_CORE_STORAGE_H
 #define SF_CORE_STORAGE_H

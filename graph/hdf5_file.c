@@ -4,7 +4,9 @@
  * /edges/columns. HDF5 is called from one thread only, as in core/layout.h. */
 #include "graph/hdf5_file.h"
 
+#include "core/apart.h"
 #include "core/error.h"
+#include "core/hdf_about.h"
 #include "core/memory.h"
 #include "core/output_file.h"
 
@@ -12,6 +14,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define LAYOUT 1
 
@@ -204,16 +207,8 @@ static int write(const sf_csr *csr, const char *path, sf_error *error)
 
 static bool is_graph(const char *path)
 {
-    sf_hdf_begin();
-    if (!sf_hdf_has_signature(path))
-        return false;
-    hid_t file;
-    bool live;
-    if (sf_hdf_open_file(&file, &live, path, NULL) != SF_OK)
-        return false;
-    bool found = sf_hdf_attribute_begins(file, "synfire", "graph");
-    sf_hdf_close(file);
-    return found;
+    sf_hdf_about about;
+    return sf_hdf_about_read(&about, path) && strcmp(about.kind, "graph") == 0;
 }
 
 /* An attribute that holds one unsigned number. */
@@ -396,14 +391,16 @@ int sf_graph_hdf5_read(sf_edge_list *list, hid_t file, const char *path, sf_erro
 
 static int read(sf_edge_list *list, const char *path, sf_error *error)
 {
-    sf_hdf_begin();
-    hid_t file;
-    bool live;
-    int status = sf_hdf_open_file(&file, &live, path, error);
+    sf_parcel parcel;
+    struct stat about;
+    int status = sf_apart_read(&parcel, "graph", path, NULL, NULL, error);
     if (status != SF_OK)
         return status;
-    status = sf_graph_hdf5_read(list, file, path, error);
-    sf_hdf_close(file);
+    status = sf_graph_hdf5_take(list, &parcel, path, error);
+    sf_parcel_close(&parcel);
+    if (status == SF_OK &&
+        stat(path, &about) == 0) /* a number that no field of the parcel holds against it */
+        status = sf_graph_check_vertices(list->vertex_count, (uint64_t)about.st_size, path, error);
     return status;
 }
 

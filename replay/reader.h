@@ -44,6 +44,10 @@ extern const sf_reader sf_reader_synfire, sf_reader_carmen, sf_reader_nwb, sf_re
 int sf_recording_read_hdf5(sf_recording *recording, hid_t file, bool live, const char *path,
                            const char *stream, const sf_progress *progress, sf_error *error);
 
+/** The same of a file, in this process: what the reading program does, and tests. */
+int sf_recording_read_hdf5_file(sf_recording *recording, const char *path, const char *stream,
+                                const sf_progress *progress, sf_error *error);
+
 /**
  * Fills recording->spikes from spike trains one after the other: train i is seconds[ends[i - 1]] to
  * seconds[ends[i]], not included. Refuses what is not finite, leaves int64 nanoseconds or, unless

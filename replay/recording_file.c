@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/recording_file.h"
 
+#include "core/apart.h"
 #include "core/error.h"
 #include "core/hdf.h"
 #include "core/memory.h"
 #include "replay/csv.h"
 #include "replay/reader.h"
+#include "replay/recording_parcel.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -78,9 +80,10 @@ int sf_recording_read_hdf5(sf_recording *recording, hid_t file, bool live, const
     return status;
 }
 
-static int read_hdf5_file(sf_recording *recording, const char *path, const char *stream,
-                          const sf_progress *progress, sf_error *error)
+int sf_recording_read_hdf5_file(sf_recording *recording, const char *path, const char *stream,
+                                const sf_progress *progress, sf_error *error)
 {
+    *recording = (sf_recording){0};
     hid_t file;
     bool live;
     int status = sf_hdf_open_file(&file, &live, path, error);
@@ -88,6 +91,15 @@ static int read_hdf5_file(sf_recording *recording, const char *path, const char 
         status = sf_recording_read_hdf5(recording, file, live, path, stream, progress, error);
     sf_hdf_close(file);
     return status;
+}
+
+/* By the reading program, which a damaged file may break. */
+static int read_apart(sf_recording *recording, const char *path, const char *stream,
+                      const sf_progress *progress, sf_error *error)
+{
+    sf_parcel parcel;
+    int status = sf_apart_read(&parcel, "recording", path, stream, progress, error);
+    return status == SF_OK ? sf_recording_take(recording, &parcel, path, error) : status;
 }
 
 /* Some sorters write folders; they are told by two of their files. */
@@ -124,7 +136,7 @@ int sf_recording_read(sf_recording *recording, const char *path, const char *str
     if (!S_ISREG(about.st_mode) && !S_ISFIFO(about.st_mode))
         return sf_fail(error, SF_NO_INPUT, path, "this is a device, expected a recording file");
     if (S_ISREG(about.st_mode) && sf_hdf_has_signature(path)) /* a pipe can only be text */
-        return read_hdf5_file(recording, path, stream, progress, error);
+        return read_apart(recording, path, stream, progress, error);
     if (stream != NULL)
         return refuse_stream(path, stream, error);
     return sf_csv_read(recording, path, progress, error);

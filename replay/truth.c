@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/truth.h"
 
+#include "core/apart.h"
 #include "core/episode.h"
 #include "core/error.h"
 #include "core/hdf.h"
+#include "core/hdf_about.h"
 #include "core/memory.h"
 
 #include <string.h>
@@ -81,43 +83,63 @@ int sf_truth_write(const sf_layout *layout, const sf_truth *truth, const sf_unit
     return status;
 }
 
+/* ---- reading ---- */
+
 bool sf_truth_in_file(const char *path)
 {
-    hid_t file;
-    bool live;
-    if (sf_hdf_open_file(&file, &live, path, NULL) != SF_OK)
-        return false;
-    bool found = sf_hdf_is_group(file, "truth");
-    sf_hdf_close(file);
-    return found;
+    sf_hdf_about about;
+    return sf_hdf_about_read(&about, path) && about.truth;
 }
 
-static int read_episodes(sf_truth *truth, hid_t file, const char *path, const sf_units *units,
-                         sf_error *error)
+int sf_truth_put(sf_parcel_writer *parcel, const char *path, const char *detail, sf_error *error)
 {
-    char **lines = NULL;
-    size_t count = 0;
-    int status = sf_hdf_read_strings(file, "truth/episodes", path, &lines, &count, error);
-    if (status != SF_OK)
-        return status;
-    truth->chains = sf_alloc(count, sizeof *truth->chains);
-    status = truth->chains != NULL ? SF_OK : sf_fail_memory(error);
-    sf_error reason;
-    for (size_t i = 0; status == SF_OK && i < count; i++) {
-        if (sf_episode_parse(&truth->chains[i], lines[i], units, &reason) != SF_OK)
-            status = sf_fail(error, SF_DATA, path, "/truth/episodes, row %zu: %s", i, reason.text);
-        else
-            truth->chain_count++;
-    }
-    sf_hdf_free_strings(lines, count);
+    (void)detail;
+    hid_t file;
+    bool live;
+    int status = sf_hdf_open_file(&file, &live, path, error);
+    if (status == SF_OK && !sf_hdf_is_group(file, "truth"))
+        status = sf_fail(error, SF_DATA, path, "holds no /truth: `synfire simulate` did not make it");
+    if (status == SF_OK)
+        status = sf_hdf_put_strings(parcel, file, "truth/episodes", path, error);
+    if (status == SF_OK)
+        status = sf_hdf_put(parcel, file, "truth/occurrence_chain", path, H5T_NATIVE_UINT32, sizeof(uint32_t),
+                            error);
+    if (status == SF_OK)
+        status = sf_hdf_put(parcel, file, "truth/occurrence_times_ns", path, H5T_NATIVE_INT64,
+                            sizeof(int64_t), error);
+    sf_hdf_close(file);
     return status;
 }
 
-/* Joins the two columns; each row must name a chain. */
-static int join_occurrences(sf_truth *truth, const uint32_t *chains, size_t count, const int64_t *times,
-                            size_t time_count, const char *path, sf_error *error)
+static int take_episodes(sf_truth *truth, sf_parcel *parcel, const char *path, const sf_units *units,
+                         sf_error *error)
 {
-    if (time_count != count * SF_EPISODE_MAX_SIZE)
+    uint64_t count = sf_parcel_take_number(parcel);
+    size_t capacity = 0;
+    sf_error reason;
+    for (uint64_t i = 0; i < count; i++) {
+        const char *line = sf_parcel_take_text(parcel);
+        if (line == NULL)
+            return sf_parcel_refuse(path, error);
+        if (sf_reserve(&truth->chains, &capacity, truth->chain_count + 1, sizeof *truth->chains) != 0)
+            return sf_fail_memory(error);
+        if (sf_episode_parse(&truth->chains[truth->chain_count], line, units, &reason) != SF_OK)
+            return sf_fail(error, SF_DATA, path, "/truth/episodes, row %llu: %s", (unsigned long long)i,
+                           reason.text);
+        truth->chain_count++;
+    }
+    return SF_OK;
+}
+
+/* Joins the two columns; each row must name a chain. */
+static int take_occurrences(sf_truth *truth, sf_parcel *parcel, const char *path, sf_error *error)
+{
+    size_t count, time_count;
+    const uint32_t *chains = sf_parcel_take(parcel, sizeof *chains, &count);
+    const int64_t *times = sf_parcel_take(parcel, sizeof *times, &time_count);
+    if (parcel->damaged)
+        return sf_parcel_refuse(path, error);
+    if (time_count / SF_EPISODE_MAX_SIZE != count || time_count % SF_EPISODE_MAX_SIZE != 0)
         return sf_fail(error, SF_DATA, path, "/truth: %zu occurrences but %zu times, expected %d each", count,
                        time_count, SF_EPISODE_MAX_SIZE);
     truth->occurrences = sf_alloc(count, sizeof *truth->occurrences);
@@ -135,38 +157,26 @@ static int join_occurrences(sf_truth *truth, const uint32_t *chains, size_t coun
     return SF_OK;
 }
 
-static int read_occurrences(sf_truth *truth, hid_t file, const char *path, sf_error *error)
+int sf_truth_take(sf_truth *truth, sf_parcel *parcel, const char *path, const sf_units *units,
+                  sf_error *error)
 {
-    void *chains = NULL, *times = NULL;
-    size_t count = 0, time_count = 0;
-    int status = sf_hdf_read(file, "truth/occurrence_chain", path, H5T_NATIVE_UINT32, sizeof(uint32_t),
-                             &chains, &count, error);
+    *truth = (sf_truth){0};
+    int status = take_episodes(truth, parcel, path, units, error);
     if (status == SF_OK)
-        status = sf_hdf_read(file, "truth/occurrence_times_ns", path, H5T_NATIVE_INT64, sizeof(int64_t),
-                             &times, &time_count, error);
-    if (status == SF_OK)
-        status = join_occurrences(truth, chains, count, times, time_count, path, error);
-    sf_free(chains);
-    sf_free(times);
+        status = take_occurrences(truth, parcel, path, error);
+    if (status != SF_OK)
+        sf_truth_free(truth);
     return status;
 }
 
 int sf_truth_read(sf_truth *truth, const char *path, const sf_units *units, sf_error *error)
 {
     *truth = (sf_truth){0};
-    hid_t file;
-    bool live;
-    int status = sf_hdf_open_file(&file, &live, path, error);
+    sf_parcel parcel;
+    int status = sf_apart_read(&parcel, "truth", path, NULL, NULL, error);
     if (status != SF_OK)
         return status;
-    if (!sf_hdf_is_group(file, "truth"))
-        status = sf_fail(error, SF_DATA, path, "holds no /truth: `synfire simulate` did not make it");
-    if (status == SF_OK)
-        status = read_episodes(truth, file, path, units, error);
-    if (status == SF_OK)
-        status = read_occurrences(truth, file, path, error);
-    sf_hdf_close(file);
-    if (status != SF_OK)
-        sf_truth_free(truth);
+    status = sf_truth_take(truth, &parcel, path, units, error);
+    sf_parcel_close(&parcel);
     return status;
 }

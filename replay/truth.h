@@ -4,6 +4,7 @@
 #define SF_REPLAY_TRUTH_H
 
 #include "core/layout.h"
+#include "core/parcel.h"
 #include "replay/simulation.h"
 
 /** Adds /truth to a file that is being written and has none yet. */
@@ -12,7 +13,15 @@ int sf_truth_write(const sf_layout *layout, const sf_truth *truth, const sf_unit
 /** True where the file is readable and has a group /truth: a simulation made it. */
 bool sf_truth_in_file(const char *path);
 
-/** Reads /truth; `units` are those of the recording in the same file. SF_NO_INPUT, SF_DATA. */
+/** Reads /truth, by the reading program (core/apart.h); `units` are those of the recording in the same file.
+ * SF_NO_INPUT, SF_DATA. */
 int sf_truth_read(sf_truth *truth, const char *path, const sf_units *units, sf_error *error);
+
+/** What the reading program does: hands over the columns of /truth as they are. */
+int sf_truth_put(sf_parcel_writer *parcel, const char *path, const char *detail, sf_error *error);
+
+/** And what its answer holds, which is not believed: SF_DATA. */
+int sf_truth_take(sf_truth *truth, sf_parcel *parcel, const char *path, const sf_units *units,
+                  sf_error *error);
 
 #endif

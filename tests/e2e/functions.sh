@@ -42,3 +42,10 @@ expect() {
     [ "$(wc -l <err)" = 1 ] || { echo "more than one line:"; cat err; return 1; }
     [ ! -s out ] || { echo "something is printed:"; cat out; return 1; }
 }
+
+# Puts the command, and the program that reads HDF5 files for it, into the folder $1 as an installation does.
+install_into() {
+    mkdir -p "$1/bin" "$1/libexec/synfire"
+    cp "$SYNFIRE" "$1/bin/synfire"
+    cp "$SYNFIRE_BUILD/reader/synfire-read" "$1/libexec/synfire/"
+}

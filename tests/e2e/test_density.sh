@@ -156,7 +156,7 @@ $SYNFIRE aggregate columns.txt --range -1:3.5,-1:5.5,-1:20 --op sum --exact | gr
 seq 60 | awk '{ print ($1 * 7) % 31, ($1 * 7) % 31 * 2 + ($1 * 11) % 13 }' >pairs.txt
 $SYNFIRE density pairs.txt --grid -30:60:91,-60:140:101 --csv >plane.csv
 awk -F, 'NR > 1 { sum += $3 * 2 } END { if (NR != 9192 || sum < 0.999 || sum > 1.001) { print NR, sum; exit 1 } }' plane.csv
-$SYNFIRE density pairs.txt --grid 0:2:3,0:1:2 --json | grep -q '"grid":\[\[0,1,2\],\[0,1\]\],"density":\[\[[^]]*\],\[[^]]*\]\]}'
+$SYNFIRE density pairs.txt --grid 0:2:3,0:1:2 --json | grep -q '"grid":\[\[0,1,2\],\[0,1\]\],"density":\[\[[^]]*\],\[[^]]*\]\],'
 expect 64 " points, or a smaller range" $SYNFIRE density pairs.txt --grid 0:30:3,0:60:2
 # A box is what the density over it integrates to, though the columns correlate.
 $SYNFIRE density pairs.txt --grid 5:15:201,10:30:201 --csv |

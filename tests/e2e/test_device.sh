@@ -3,8 +3,8 @@
 # 1 is lost in its second job, 2 refuses, 3 does not start, 4 takes small jobs only, 5 loses windows.
 [ -z "$SYNFIRE_SANITIZE" ] || exit 77 # the checked program and the plugin each bring their own checks
 . "$E2E/functions.sh"
-mkdir -p tree/bin tree/lib/synfire
-cp "$SYNFIRE" tree/bin/synfire
+install_into tree
+mkdir -p tree/lib/synfire
 cp "$SYNFIRE_BUILD/tests/libsynfire_test_backend.so" tree/lib/synfire/libsynfire-cuda.so
 SYNFIRE=$PWD/tree/bin/synfire
 $SYNFIRE simulate demo.h5 --preset sym26 --quiet >/dev/null

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/place.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+/* Where the program or library that this function is part of lies, with the final slash. */
+static bool own_directory(char directory[SF_PLACE_SIZE])
+{
+    static const char here;
+    Dl_info own, program;
+    if (dladdr(&here, &own) == 0 || dladdr((void *)getauxval(AT_ENTRY), &program) == 0)
+        return false;
+    if (own.dli_fbase ==
+        program.dli_fbase) { /* its name here is as it was called, which need not be a path */
+        ssize_t length = readlink("/proc/self/exe", directory, SF_PLACE_SIZE - 1);
+        directory[length > 0 ? length : 0] = '\0';
+    } else {
+        snprintf(directory, SF_PLACE_SIZE, "%s", own.dli_fname);
+    }
+    char *slash = strrchr(directory, '/');
+    if (slash == NULL)
+        return false;
+    slash[1] = '\0';
+    return true;
+}
+
+bool sf_place_find(char path[SF_PLACE_SIZE], const char *built, const char *const *installed)
+{
+    char own[SF_PLACE_SIZE];
+    if (!own_directory(own))
+        return false;
+    if (strncmp(own, SYNFIRE_BUILD "/", strlen(SYNFIRE_BUILD) + 1) == 0) {
+        snprintf(path, SF_PLACE_SIZE, SYNFIRE_BUILD "/%s", built);
+        return access(path, R_OK) == 0;
+    }
+    for (; *installed != NULL; installed++) {
+        size_t length = strlen(own), room = SF_PLACE_SIZE - length;
+        memcpy(path, own, length);
+        if ((size_t)snprintf(path + length, room, "%s", *installed) < room && access(path, R_OK) == 0)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* synfire-read PARENT KIND PATH [DETAIL]: reads an HDF5 file from outside for the process PARENT and leaves
+ * what it found, or why there is nothing, as a parcel (core/parcel.h) at SF_APART_PARCEL. */
+#include "core/apart.h"
+#include "core/error.h"
+#include "core/hdf_about.h"
+#include "core/occurrence_file.h"
+#include "graph/hdf5_file.h"
+#include "replay/recording_parcel.h"
+#include "replay/truth.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct kind {
+    const char *name;
+    int (*read)(sf_parcel_writer *parcel, const char *path, const char *detail, sf_error *error);
+} kind;
+
+static const kind kinds[] = {
+    {"about", sf_hdf_about_put},  {"recording", sf_recording_put},
+    {"truth", sf_truth_put},      {"occurrences", sf_occurrence_set_put},
+    {"graph", sf_graph_hdf5_put},
+};
+
+/* ---- limits ---- */
+
+/* Sanitizers take terabytes of addresses. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+
+static void set_limit(int which, rlim_t soft, rlim_t hard)
+{
+    struct rlimit now, limit = {soft, hard};
+    if (getrlimit(which, &now) != 0)
+        return;
+    limit.rlim_cur = now.rlim_max < limit.rlim_cur ? now.rlim_max : limit.rlim_cur;
+    limit.rlim_max = now.rlim_max < limit.rlim_max ? now.rlim_max : limit.rlim_max;
+    setrlimit(which, &limit);
+}
+
+/* Addresses that the program itself has taken by now. */
+static uint64_t own_addresses(void)
+{
+    unsigned long long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file == NULL || fscanf(file, "%llu", &pages) != 1)
+        pages = 0;
+    if (file != NULL)
+        fclose(file);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void keep_limits(uint64_t length)
+{
+    uint64_t memory = sf_apart_memory(length), seconds = sf_apart_seconds(length);
+    set_limit(RLIMIT_CORE, 0, 0);
+    set_limit(RLIMIT_CPU, seconds, seconds + 1);
+    set_limit(RLIMIT_FSIZE, memory, memory);
+    signal(SIGXFSZ, SIG_IGN);
+    if (!SANITIZED)
+        set_limit(RLIMIT_AS, own_addresses() + memory, own_addresses() + memory);
+}
+
+/* Dies with the thread that started it, and has not outlived it by now. */
+static bool stay_with(const char *parent)
+{
+    return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == (pid_t)strtol(parent, NULL, 10);
+}
+
+/* ---- reading ---- */
+
+static int refuse_memory(const char *path, uint64_t length, sf_error *error)
+{
+    return sf_fail(error, SF_DATA, path,
+                   "damaged, or too large: reading this file of %" PRIu64 " bytes takes more than %" PRIu64
+                   " MiB, expected no more of one of its length",
+                   length, sf_apart_memory(length) >> 20);
+}
+
+static const kind *find_kind(const char *name)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strcmp(kinds[i].name, name) == 0)
+            return &kinds[i];
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    const kind *asked = argc == 4 || argc == 5 ? find_kind(argv[2]) : NULL;
+    if (asked == NULL || fcntl(SF_APART_PARCEL, F_GET_SEALS) != 0) { /* no memory of a caller */
+        fputs("synfire-read: synfire starts this program to read HDF5 files\n", stderr);
+        return 64;
+    }
+    const char *path = argv[3];
+    struct stat about;
+    uint64_t length = stat(path, &about) == 0 ? (uint64_t)about.st_size : 0;
+    if (!stay_with(argv[1]))
+        return 1;
+    keep_limits(length);
+    static sf_parcel_writer parcel = {.fd = SF_APART_PARCEL};
+    sf_error error = {0};
+    int status = asked->read(&parcel, path, argc == 5 ? argv[4] : NULL, &error);
+    if (status == SF_NO_MEMORY)
+        status = refuse_memory(path, length, &error);
+    if (!sf_parcel_finish(&parcel, status, &error) &&
+        !sf_parcel_finish(&parcel, refuse_memory(path, length, &error), &error))
+        return 1;
+    _exit(0); /* nothing is to be put in order here, and a damaged file may have broken what would do it */
+}

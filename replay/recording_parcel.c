@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/recording_parcel.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "replay/reader.h"
+
+#include <string.h>
+
+/* The numbers of a unit, and of a recording. */
+typedef struct unit_row {
+    double x_um, y_um;
+    int32_t kind, electrode;
+} unit_row;
+
+typedef struct span_row {
+    sf_span recorded;
+    uint64_t declared;
+} span_row;
+
+/* ---- handing over ---- */
+
+static void put_units(sf_parcel_writer *parcel, const sf_units *units)
+{
+    sf_parcel_put_number(parcel, units->count);
+    for (size_t i = 0; i < units->count; i++) {
+        const sf_unit *unit = &units->items[i];
+        unit_row row = {unit->x_um, unit->y_um, (int32_t)unit->kind, unit->electrode};
+        sf_parcel_put_text(parcel, unit->name);
+        sf_parcel_put_text(parcel, unit->well);
+        sf_parcel_put(parcel, &row, 1, sizeof row);
+    }
+}
+
+static void put_notes(sf_parcel_writer *parcel, const sf_recording *recording)
+{
+    sf_parcel_put_number(parcel, recording->metadata_count);
+    for (size_t i = 0; i < recording->metadata_count; i++) {
+        sf_parcel_put_text(parcel, recording->metadata[i].key);
+        sf_parcel_put_text(parcel, recording->metadata[i].value);
+    }
+    sf_parcel_put_number(parcel, recording->dropped_count);
+    for (size_t i = 0; i < recording->dropped_count; i++) {
+        sf_parcel_put_text(parcel, recording->dropped[i].cause);
+        sf_parcel_put_number(parcel, recording->dropped[i].count);
+    }
+}
+
+int sf_recording_put(sf_parcel_writer *parcel, const char *path, const char *stream, sf_error *error)
+{
+    sf_recording recording;
+    int status = sf_recording_read_hdf5_file(&recording, path, stream, NULL, error);
+    if (status != SF_OK)
+        return status;
+    span_row spans = {recording.recorded, recording.declared};
+    sf_parcel_put_text(parcel, recording.format);
+    put_units(parcel, &recording.units);
+    sf_parcel_put(parcel, recording.spikes, recording.spike_count, sizeof *recording.spikes);
+    sf_parcel_put(parcel, recording.markers, recording.marker_count, sizeof *recording.markers);
+    sf_parcel_put(parcel, &spans, 1, sizeof spans);
+    sf_parcel_put(parcel, recording.observed, recording.observed_count, sizeof *recording.observed);
+    put_notes(parcel, &recording);
+    sf_recording_free(&recording);
+    return SF_OK;
+}
+
+/* ---- taking ---- */
+
+static int take_units(sf_recording *recording, sf_parcel *parcel, sf_error *error)
+{
+    uint64_t count = sf_parcel_take_number(parcel);
+    for (uint64_t i = 0; i < count; i++) {
+        const char *name = sf_parcel_take_text(parcel), *well = sf_parcel_take_text(parcel);
+        const unit_row *row = sf_parcel_take_exactly(parcel, sizeof *row, 1);
+        if (row == NULL || name == NULL || row->kind < SF_UNIT_UNKNOWN || row->kind > SF_UNIT_NOISE)
+            return sf_parcel_refuse(recording->path, error);
+        sf_unit unit = {.name = (char *)(uintptr_t)name, /* copied */
+                        .x_um = row->x_um,
+                        .y_um = row->y_um,
+                        .kind = (sf_unit_kind)row->kind,
+                        .electrode = row->electrode,
+                        .well = (char *)(uintptr_t)well};
+        if (sf_units_add(&recording->units, &unit, error) != SF_OK)
+            return SF_NO_MEMORY;
+    }
+    return SF_OK;
+}
+
+static int take_events(sf_recording *recording, sf_parcel *parcel, sf_error *error)
+{
+    recording->spikes = sf_parcel_take(parcel, sizeof *recording->spikes, &recording->spike_count);
+    recording->markers = sf_parcel_take(parcel, sizeof *recording->markers, &recording->marker_count);
+    bool sound = !parcel->damaged;
+    for (size_t i = 0; sound && i < recording->spike_count; i++)
+        sound = recording->spikes[i].unit < recording->units.count;
+    for (size_t i = 0; sound && i < recording->marker_count; i++)
+        sound = memchr(recording->markers[i].text, '\0', SF_MARKER_TEXT_SIZE) != NULL;
+    return sound ? SF_OK : sf_parcel_refuse(recording->path, error);
+}
+
+static int take_spans(sf_recording *recording, sf_parcel *parcel, sf_error *error)
+{
+    size_t count;
+    const span_row *spans = sf_parcel_take_exactly(parcel, sizeof *spans, 1);
+    const sf_span *observed = sf_parcel_take(parcel, sizeof *observed, &count);
+    bool sound = !parcel->damaged && spans->recorded.start_ns <= spans->recorded.stop_ns;
+    for (size_t i = 0; sound && i < count; i++)
+        sound = observed[i].start_ns <= observed[i].stop_ns &&
+                (i == 0 || observed[i - 1].stop_ns <= observed[i].start_ns);
+    if (!sound)
+        return sf_parcel_refuse(recording->path, error);
+    recording->recorded = spans->recorded;
+    recording->declared = spans->declared != 0;
+    if (count == 0)
+        return SF_OK;
+    recording->observed = sf_resize(NULL, count, sizeof *recording->observed);
+    if (recording->observed == NULL)
+        return sf_fail_memory(error);
+    memcpy(recording->observed, observed, count * sizeof *observed);
+    recording->observed_count = count;
+    return SF_OK;
+}
+
+static int take_notes(sf_recording *recording, sf_parcel *parcel, sf_error *error)
+{
+    int status = SF_OK;
+    uint64_t entries = sf_parcel_take_number(parcel);
+    for (uint64_t i = 0; status == SF_OK && i < entries; i++) {
+        const char *key = sf_parcel_take_text(parcel), *value = sf_parcel_take_text(parcel);
+        status = key != NULL && value != NULL ? sf_recording_set_metadata(recording, key, value, error)
+                                              : sf_parcel_refuse(recording->path, error);
+    }
+    uint64_t causes = sf_parcel_take_number(parcel);
+    for (uint64_t i = 0; status == SF_OK && i < causes; i++) {
+        const char *cause = sf_parcel_take_text(parcel);
+        uint64_t count = sf_parcel_take_number(parcel);
+        if (parcel->damaged || cause == NULL)
+            status = sf_parcel_refuse(recording->path, error);
+        else
+            sf_recording_drop(recording, cause, count);
+    }
+    return status == SF_OK && parcel->damaged ? sf_parcel_refuse(recording->path, error) : status;
+}
+
+static int take_all(sf_recording *recording, sf_parcel *parcel, const char *path, sf_error *error)
+{
+    const char *format = sf_parcel_take_text(parcel);
+    recording->path = sf_copy_string(path);
+    recording->format = sf_copy_string(format != NULL ? format : "");
+    int status = recording->path != NULL && recording->format != NULL ? SF_OK : sf_fail_memory(error);
+    if (status == SF_OK)
+        status = take_units(recording, parcel, error);
+    if (status == SF_OK)
+        status = take_events(recording, parcel, error);
+    if (status == SF_OK)
+        status = take_spans(recording, parcel, error);
+    if (status == SF_OK)
+        status = take_notes(recording, parcel, error);
+    return status == SF_OK ? sf_recording_finish(recording, error)
+                           : status; /* order and times, as of any file */
+}
+
+int sf_recording_take(sf_recording *recording, sf_parcel *parcel, const char *path, sf_error *error)
+{
+    *recording = (sf_recording){.parcel = *parcel};
+    int status = take_all(recording, &recording->parcel, path, error);
+    if (status != SF_OK)
+        sf_recording_free(recording);
+    return status;
+}

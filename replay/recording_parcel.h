@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A recording from an HDF5 file on its way from the reading program (core/apart.h). */
+#ifndef SF_REPLAY_RECORDING_PARCEL_H
+#define SF_REPLAY_RECORDING_PARCEL_H
+
+#include "core/parcel.h"
+#include "core/recording.h"
+
+/** What the reading program does: reads the file, of which `stream` may be chosen, and hands the recording
+ * over.
+ */
+int sf_recording_put(sf_parcel_writer *parcel, const char *path, const char *stream, sf_error *error);
+
+/**
+ * And what its answer holds, which is not believed: SF_DATA. The recording takes the parcel over, also on
+ * failure, and its spikes and markers stay in it.
+ */
+int sf_recording_take(sf_recording *recording, sf_parcel *parcel, const char *path, sf_error *error);
+
+#endif
