@@ -76,6 +76,6 @@ else
       fail_while_running "Input/output error" readable touch once )
 fi
 
-# A file that may not grow any more.
-( ulimit -f 600 # KiB
-  fail_while_running "File too large" readable true )
+# A file that may not grow beyond what the JSON lines never reach.
+limit() { prlimit --pid "$run" --fsize=409600; }
+fail_while_running "File too large" readable limit

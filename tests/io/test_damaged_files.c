@@ -230,7 +230,7 @@ static void write_occurrences(void)
     const sf_episode episode = {2, {0, 1}, {{4 * MS, 6 * MS}}};
     const int64_t times[] = {0, 5 * MS, 10 * MS, 15 * MS};
     assert_int_equal(sf_recording_read(&recording, path, NULL, NULL, NULL), SF_OK);
-    assert_int_equal(sf_occurrence_file_create(&file, path, &recording, NULL, NULL), SF_OK);
+    assert_int_equal(sf_occurrence_file_create(&file, path, &recording, NULL, NULL, NULL), SF_OK);
     assert_int_equal(sf_occurrence_file_add(file, &episode, 1.5, times, 2, NULL), SF_OK);
     assert_int_equal(sf_occurrence_file_close(file, true, NULL), SF_OK);
     sf_recording_free(&recording);
