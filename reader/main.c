@@ -33,9 +33,19 @@ static const kind kinds[] = {
 
 /* ---- limits ---- */
 
-/* Sanitizers take terabytes of addresses. */
+/* Sanitizers take terabytes of addresses. What they find in the HDF5 library is a crash like any other, after
+ * their report. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { SANITIZED = 1 };
+SF_API const char *__asan_default_options(void), *__tsan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "abort_on_error=1";
+}
+const char *__tsan_default_options(void)
+{
+    return "abort_on_error=1";
+}
 #else
 enum { SANITIZED = 0 };
 #endif

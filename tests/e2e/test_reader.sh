@@ -36,8 +36,12 @@ reads_by "exit 0"
 expect 65 "makes no sense" $SYNFIRE info rec.h5
 reads_by "exit 3"
 expect 69 "ended without an answer, with exit code 3" $SYNFIRE info rec.h5
-reads_by "echo a library speaks; echo and complains >&2; exit 3"
+reads_by "echo a library speaks; exit 3"
 expect 69 "ended without an answer" $SYNFIRE info rec.h5
+if [ -z "$SYNFIRE_SANITIZE" ]; then # whose reports are let through
+    reads_by "echo a library complains >&2; exit 3"
+    expect 69 "ended without an answer" $SYNFIRE info rec.h5
+fi
 reads_by 'kill -SEGV $$'
 expect 65 "damaged: the HDF5 library crashes on it (SIGSEGV)" $SYNFIRE info rec.h5
 reads_by 'kill -KILL $$'
@@ -113,27 +117,30 @@ def state(pid):
     except OSError:
         return "gone"
 
+def catch(command):
+    """The reading program, stopped while it has the file open, or None where it was done too soon."""
+    while command.poll() is None:
+        for child in children(command.pid):
+            if program(child) != "synfire-read":
+                continue
+            os.kill(child, signal.SIGSTOP)
+            while state(child) not in ("T", "Z", "gone"):
+                time.sleep(0.0001)
+            if state(child) == "T" and any(where.endswith("rec.h5") for where in files_of(child).values()):
+                return child
+            os.kill(child, signal.SIGCONT)
+
 leak = os.open("text.csv", os.O_RDONLY)
+caught = None
 for attempt in range(200):
     command = subprocess.Popen([sys.argv[1], "info", "rec.h5"], pass_fds=[leak], stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
-    caught = None
-    while command.poll() is None and caught is None:
-        for child in children(command.pid):
-            if program(child) == "synfire-read":
-                os.kill(child, signal.SIGSTOP)
-                caught = child
-                break
-    while caught is not None and state(caught) not in ("T", "Z", "gone"):
-        time.sleep(0.001)
-    if caught is not None and state(caught) == "T":
-        files = files_of(caught)
-        if any(where.endswith("rec.h5") for where in files.values()):
-            break
-        os.kill(caught, signal.SIGCONT)
-    command.wait()
+    caught = catch(command)
+    if caught is not None:
+        break
 else:
     sys.exit("the reading program was never seen at work")
+files = files_of(caught)
 expected = {0: "/dev/null", 1: "/dev/null", 3: "/memfd:synfire-parcel (deleted)"}
 assert all(files[fd] == where for fd, where in expected.items()), files
 assert sys.argv[2] != "no" or files[2] == "/dev/null", files
@@ -180,7 +187,8 @@ PY
     takes_little 65 "expected no more of one of its length" $SYNFIRE info zeros.h5
 fi
 
-# Files that broke the library, in the ways that read files: one sentence each.
+# Files that broke the library, in the ways that read files: one sentence each (and a report, where a sanitizer looks on).
+[ -z "$SYNFIRE_SANITIZE" ] || exit 0
 hostile=$SYNFIRE_DATA/hostile
 [ -d "$hostile" ] || exit 0
 takes_little 65 "endless-loop.nwb: this HDF5 file is damaged" $built info "$hostile/endless-loop.nwb"

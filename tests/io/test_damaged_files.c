@@ -328,7 +328,7 @@ static void real_recordings(void **state)
     }
 }
 
-/* What a fuzzer found in libhdf5 1.10.8. Later versions may well read these files. */
+/* What a fuzzer found in libhdf5 1.10.8; what it says of them depends on what lies in memory. */
 static void files_known_to_break_the_library(void **state)
 {
     (void)state;
@@ -339,8 +339,7 @@ static void files_known_to_break_the_library(void **state)
             skip();
         sf_recording recording;
         sf_error error;
-        test_assert_fails(sf_recording_read(&recording, original, NULL, NULL, &error), &error, SF_DATA,
-                          "damaged");
+        test_assert_fails(sf_recording_read(&recording, original, NULL, NULL, &error), &error, SF_DATA, NULL);
         free(original);
     }
 }
