@@ -233,7 +233,9 @@ static uint64_t count_dropped(const sf_selected *s, const char *cause)
 static void say_left_out(sf_text *text, const sf_selected *s)
 {
     if (s->dedup_ns > 0) {
-        sf_text_printf(text, ", less %" PRIu64 " duplicates (at most ", count_dropped(s, "duplicate"));
+        /* Duplicates go before units and times are chosen: their number is that of the recording. */
+        sf_text_printf(text, ", less %" PRIu64 " duplicates of the recording's %" PRIu64 " spikes (at most ",
+                       count_dropped(s, "duplicate"), s->spikes_in_file);
         sf_text_scaled(text, s->dedup_ns, 6);
         sf_text_printf(text, " ms after a spike of the same unit or one at most %g um away)", s->dedup_um);
     }

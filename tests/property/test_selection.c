@@ -313,6 +313,27 @@ static void a_selection_is_told(void **state)
     sf_recording_free(&recording);
 }
 
+/* Duplicates are removed before units and times are chosen, so their number is told as one of the whole
+ * recording. */
+static void duplicates_are_told_of_the_recording(void **state)
+{
+    (void)state;
+    sf_recording recording = small_recording();
+    sf_selected told = {0};
+    sf_error error = {0};
+    const sf_selection selection = {.units = "#0", .to = at("6"), .dedup_ns = 4000000000};
+    if (sf_selection_apply(&recording, &selection, &told, &error) != SF_OK)
+        fail_msg("%s: %s", error.place, error.text);
+    sf_text words = {0};
+    sf_selected_words(&words, &told);
+    assert_int_equal(told.spikes, 1);
+    assert_non_null(strstr(words.data, "1 spikes of 1 of 4 units (0) in "));
+    assert_non_null(strstr(words.data, ", less 4 duplicates of the recording's 10 spikes (at most 4000 ms "));
+    sf_text_free(&words);
+    sf_selected_free(&told);
+    sf_recording_free(&recording);
+}
+
 static int select_and_free(void *context)
 {
     sf_recording recording = {0};
@@ -409,6 +430,7 @@ int main(void)
         cmocka_unit_test(wrong_selections_are_refused),
         cmocka_unit_test(epochs_files_are_checked),
         cmocka_unit_test(a_selection_is_told),
+        cmocka_unit_test(duplicates_are_told_of_the_recording),
         cmocka_unit_test(no_failed_allocation_leaks),
         cmocka_unit_test(overviews_are_those_of_the_twin),
     };
