@@ -67,12 +67,12 @@ static void print_verdict(sf_json *json, const sf_plan_algorithm *algorithm, con
     sf_json_string(json, "answer", sf_plan_answer_name(verdict->answer));
 }
 
-static void print_json(sf_text *text, const char *path, const sf_plan_algorithm *algorithm,
+static void print_json(sf_text *text, const app_call *call, const sf_plan_algorithm *algorithm,
                        const sf_plan_analysis *analysis, const char *form)
 {
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
-    sf_json_string(&json, "file", path);
+    sf_json_string(&json, "file", call->arguments[0]);
     sf_json_string(&json, "algorithm", algorithm->name);
     sf_json_array(&json, "pairs");
     for (size_t i = 0; i < analysis->pair_count; i++) {
@@ -102,6 +102,7 @@ static void print_json(sf_text *text, const char *path, const sf_plan_algorithm 
     }
     sf_json_end_array(&json);
     sf_json_string(&json, "form", form);
+    app_provenance_json(&json, call);
     sf_json_end_object(&json);
 }
 
@@ -178,7 +179,7 @@ static int report(const app_call *call, const sf_plan_algorithm *algorithm, cons
     sf_plan_write_form(&form, algorithm, analysis);
     const char *written = form.data != NULL ? form.data : "";
     if (call->json)
-        print_json(&text, call->arguments[0], algorithm, analysis, written);
+        print_json(&text, call, algorithm, analysis, written);
     else
         write_report(&text, call->arguments[0], algorithm, analysis, written);
     sf_text_free(&form);

@@ -180,6 +180,7 @@ static int print_result(const playing *it, sf_error *error)
             sf_json_milliseconds(&json, "late_max_ms", it->late_ns);
         else
             sf_json_null(&json, "late_max_ms");
+        app_provenance_json(&json, it->call);
         sf_json_end_object(&json);
     } else {
         sf_text_printf(&text, "%" PRIu64 " spikes and %" PRIu64 " markers sent in %.3f s", it->sender->spikes,

@@ -280,8 +280,8 @@ static size_t count_planted(const sf_truth *truth, size_t chain)
     return planted;
 }
 
-static void print_json(sf_text *text, const sf_simulation *simulation, const char *path, uint64_t spike_count,
-                       double seconds)
+static void print_json(sf_text *text, const app_call *call, const sf_simulation *simulation, const char *path,
+                       uint64_t spike_count, double seconds)
 {
     const sf_recording *about = sf_simulation_about(simulation);
     const sf_truth *truth = sf_simulation_truth(simulation);
@@ -308,6 +308,7 @@ static void print_json(sf_text *text, const sf_simulation *simulation, const cha
     sf_json_end_array(&json);
     sf_json_string(&json, "settings", sf_recording_metadata(about, "simulation"));
     sf_json_real(&json, "seconds", seconds);
+    app_provenance_json(&json, call);
     sf_json_end_object(&json);
 }
 
@@ -344,14 +345,16 @@ static int run(app_call *call, sf_error *error)
     sf_simulation *simulation = NULL;
     uint64_t spike_count = 0;
     int status = make_plan(call, &plan, error);
-    if (status == SF_OK)
+    if (status == SF_OK) {
+        app_tell_seed(call, plan.settings.seed);
         status = sf_simulation_open(&simulation, &plan.settings, error);
+    }
     if (status == SF_OK)
         status = write_file(call, simulation, path, &spike_count, error);
     if (status == SF_OK) {
         sf_text text = {0};
         if (call->json)
-            print_json(&text, simulation, path, spike_count, sf_clock_seconds() - begin);
+            print_json(&text, call, simulation, path, spike_count, sf_clock_seconds() - begin);
         else
             print_table(&text, simulation, path, spike_count);
         status = app_print(&text, error);

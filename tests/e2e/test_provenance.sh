@@ -95,6 +95,13 @@ assert s["preset"] == "hd-mea" and s["dedup"] == {"ms": 0.4, "um": 100} and s["m
 assert "with the defaults of the preset hd-mea" in out["methods"]
 assert "pairs of units closer than 50 um left out" in out["methods"]'
 
+# What is made instead of read tells its command and seed.
+$SYNFIRE simulate made.h5 --duration 1 --seed 5 --json >out
+check '
+made = out["provenance"]
+assert made["command"] == "synfire simulate made.h5 --duration 1 --seed 5 --json" and made["seed"] == 5, made
+assert made["selection"] is None, made'
+
 # Files: graphs, occurrences, and what a live run records.
 # shellcheck disable=SC2086
 for ending in graphml mtx el dot h5 json; do
