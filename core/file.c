@@ -10,6 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A device has no end: /dev/zero would be read until memory is used up. */
+static bool is_device(FILE *file)
+{
+    struct stat about;
+    return fstat(fileno(file), &about) == 0 && (S_ISCHR(about.st_mode) || S_ISBLK(about.st_mode));
+}
+
 static void drop_mark(sf_text *text)
 {
     size_t mark = sf_utf8_mark(text->data, text->length);
@@ -22,6 +29,10 @@ int sf_file_read(sf_text *text, const char *path, sf_error *error)
     FILE *file = fopen(path, "rb");
     if (file == NULL)
         return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
+    if (is_device(file)) {
+        fclose(file);
+        return sf_fail(error, SF_NO_INPUT, path, "is a device, expected a file");
+    }
     sf_text_append(text, "", 0);
     char chunk[1 << 16];
     errno = 0;

@@ -8,9 +8,9 @@
 #include <synfire/synfire.h>
 
 /**
- * Appends everything in the file (or pipe, or device) to an empty `text`, but for a byte order mark; binary
- * content is kept as it is and a NUL follows it. SF_NO_INPUT where it cannot be opened or is a directory,
- * SF_IO, SF_NO_MEMORY; text is then empty.
+ * Appends everything in the file (or pipe) to an empty `text`, but for a byte order mark; binary
+ * content is kept as it is and a NUL follows it. SF_NO_INPUT where it cannot be opened, is a directory or
+ * a device, SF_IO, SF_NO_MEMORY; text is then empty.
  */
 int sf_file_read(sf_text *text, const char *path, sf_error *error);
 

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -264,6 +265,9 @@ static int open_output(sf_layout *layout, const char *path, const sf_layout_opti
     sf_existing existing = options->overwrite  ? SF_EXISTING_REPLACE
                            : options->numbered ? SF_EXISTING_NUMBER
                                                : SF_EXISTING_REFUSE;
+    struct stat about; /* opening a pipe would wait for one who reads */
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
+        return sf_fail(error, SF_CANNOT_CREATE, path, "is a device or a pipe, expected the name of a file");
     int status = sf_output_file_open(&layout->output, path, existing, error);
     if (status == SF_OK && layout->output.is_special)
         return sf_fail(error, SF_CANNOT_CREATE, path, "is a device or a pipe, expected the name of a file");
