@@ -643,6 +643,7 @@ const app_command app_command_bfs = {
         "everywhere, also for .mtx. Loops and repeated edges are left out. TEPS is directed edges of the\n"
         "reached component over seconds. Of a recording the table says after what delay: bounds add up along "
         "a path.",
-    .options = {options, app_connect_options, app_mining_options, app_engine_options, app_selection_options},
+    .options = {options, app_search_connect_options, app_mining_options, app_engine_options,
+                app_selection_options},
     .run = run,
 };

@@ -16,15 +16,34 @@
 #include <string.h>
 #include <unistd.h>
 
+#define METRIC                                                                                               \
+    {                                                                                                        \
+        "metric", "episodes|sttc",                                                                           \
+            "an edge is a frequent episode of two units (default), or a high spike-time tiling "             \
+            "coefficient, whose half-width is the greatest delay (default 50 ms)"                            \
+    }
+#define OF_TILING                                                                                            \
+    "sttc: keep pairs above the 95th percentile of N circular shifts of their own (default 200; 0: keep "    \
+    "all)"
+
 const app_option app_connect_options[] = {
-    {"metric", "episodes|sttc",
-     "an edge is a frequent episode of two units (default), or a high spike-time tiling coefficient, whose "
-     "half-width "
-     "is the greatest delay (default 50 ms)"},
-    {"surrogates", "N",
-     "with --significance: how many (default 1000); sttc: keep pairs above the 95th percentile of N circular "
-     "shifts of their own (default 200; 0: keep all)"},
-    {"seed", "N", "of random numbers: surrogates, match's rewired graphs (default 1)"},
+    METRIC,
+    {"surrogates", "N", "with --significance: how many (default 1000); " OF_TILING},
+    {"seed", "N", "of random numbers: surrogates, shifts (default 1)"},
+    {NULL, NULL, NULL},
+};
+
+const app_option app_search_connect_options[] = {
+    METRIC,
+    {"surrogates", "N", OF_TILING},
+    {"seed", "N", "of random numbers: shifts (default 1)"},
+    {NULL, NULL, NULL},
+};
+
+const app_option app_match_connect_options[] = {
+    METRIC,
+    {"surrogates", "N", OF_TILING},
+    {"seed", "N", "of random numbers: shifts, rewired graphs (default 1)"},
     {NULL, NULL, NULL},
 };
 
@@ -53,8 +72,8 @@ static bool is_among(const char *name, const char *const *names)
 
 int app_refuse_recording_options(const app_call *call, const char *const *but, sf_error *error)
 {
-    const app_option *const lists[] = {app_connect_options, app_mining_options, app_engine_options,
-                                       app_selection_options};
+    const app_option *const lists[] = {app_search_connect_options, app_match_connect_options,
+                                       app_mining_options, app_engine_options, app_selection_options};
     for (size_t l = 0; l < sizeof lists / sizeof lists[0]; l++)
         for (const app_option *option = lists[l]; option->name != NULL; option++)
             if (app_takes(call, lists[l]) && app_has(call, option->name) && !is_among(option->name, but))
@@ -87,14 +106,24 @@ static int link_episodes(sf_connectivity *graph, const sf_mine_result *result, c
     return status;
 }
 
+/* What an option that is nothing to a graph by episodes goes with, of what this command has. */
+static const char *companions(const app_call *call, const char *option)
+{
+    if (app_takes(call, app_connect_options))
+        return "goes with --metric sttc or --significance";
+    bool rewires = app_takes(call, app_match_connect_options) && strcmp(option, "seed") == 0;
+    return rewires ? "goes with --metric sttc or --rewired" : "goes with --metric sttc";
+}
+
 static int connect_episodes(sf_connectivity *graph, const app_call *call, const sf_recording *recording,
                             sf_error *error)
 {
-    static const char *const others[] = {"surrogates", "seed", NULL};
+    static const char *const others[] = {"surrogates", "seed", NULL}, *const of_shifts[] = {"surrogates",
+                                                                                            NULL};
     bool tested = app_has(call, "significance") || app_has(call, "fdr");
-    const char *given = tested || app_has(call, "rewired") ? NULL : find_given(call, others);
+    const char *given = tested ? NULL : find_given(call, app_has(call, "rewired") ? of_shifts : others);
     if (given != NULL)
-        return refuse(given, "goes with --metric sttc or --significance", error);
+        return refuse(given, companions(call, given), error);
     app_mining mining;
     app_significance significance = {0};
     sf_mine_result *result = NULL;

@@ -8,8 +8,8 @@
 #include "core/recording.h"
 #include "graph/connectivity.h"
 
-/** --metric --surrogates --seed */
-extern const app_option app_connect_options[];
+/** --metric --surrogates --seed: of graph, which tests edges; of what searches; of match, which rewires. */
+extern const app_option app_connect_options[], app_search_connect_options[], app_match_connect_options[];
 
 /**
  * Builds the graph by --metric: of frequent two-node episodes, by the options of mine, or of spike-time

@@ -410,6 +410,6 @@ const app_command app_command_match = {
         "  B === C                            the two are interchangeable: the pair counts once\n"
         "  ffl(x, y, z) { x -> y; y -> z }    a macro, used as ffl(A, B, C)\n"
         "  030T(A, B, C)                      one of the 13 connected triads, induced; alone: 030T",
-    .options = {options, app_connect_options, app_mining_options, app_selection_options},
+    .options = {options, app_match_connect_options, app_mining_options, app_selection_options},
     .run = run,
 };

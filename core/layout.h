@@ -34,7 +34,7 @@
 typedef struct sf_layout sf_layout; /**< a file being written */
 
 typedef struct sf_layout_options {
-    const char *kind;          /**< "recording", "result" or "occurrences" */
+    const char *kind;          /**< "recording" or "occurrences" */
     const char *configuration; /**< YAML, or NULL */
     const char *provenance;    /**< JSON (core/provenance.h), or NULL */
     const char *recording;     /**< path of what the file was made from, kept as text, or NULL */

@@ -203,7 +203,7 @@ typedef struct sf_sink_status {
 } sf_sink_status;
 
 typedef struct sf_stage_status {
-    const char *name; /**< a literal: "merge", "watch", "count", "discover", "graph", "density", "publish" */
+    const char *name; /**< a literal: "count", "discover", "graph", "density", "publish", "hop" */
     double last_ms, max_ms;
     uint64_t missed; /**< hops that took longer than a hop */
 } sf_stage_status;

@@ -108,11 +108,20 @@ expect 64 "episodes or sttc" $SYNFIRE graph sim.h5 --metric te
 expect 64 "--delay: '0:0'" $SYNFIRE graph sim.h5 --metric sttc --delay 0:0
 expect 65 "g.mtx: is a graph already" $SYNFIRE graph g.mtx
 expect 64 "metric sttc" $SYNFIRE graph sim.h5 --surrogates 5
+expect 64 "goes with --metric sttc or --significance" $SYNFIRE graph sim.h5 --seed 5
 expect 64 "metric episodes" $SYNFIRE graph sim.h5 --metric sttc --min-count 5
 expect 64 ".graphml" $SYNFIRE graph sim.h5 --out g.txt
 expect 73 "no/such" $SYNFIRE graph sim.h5 --out no/such/g.dot
 expect 64 "for recordings" $SYNFIRE bfs g.mtx --source 0 --delay 4:6
 expect 64 "source" $SYNFIRE bfs sim.h5 --delay 4:6
+expect 64 "--surrogates: goes with --metric sttc" $SYNFIRE bfs sim.h5 --delay 4:6 --source A --surrogates 5
+[ "$(grep -c significance err)" = 0 ] # bfs tests no edges
+expect 64 "--seed: goes with --metric sttc or --rewired" $SYNFIRE match sim.h5 'A -> B' --seed 5
+expect 64 "--surrogates: goes with --metric sttc" $SYNFIRE match sim.h5 'A -> B' --rewired 2 --surrogates 5
+for command in bfs match; do
+    $SYNFIRE $command --help >help
+    [ "$(grep -c -- --significance help)" = 0 ]
+done
 expect 64 "--source" $SYNFIRE bfs sim.h5 --delay 4:6 --source nobody
 expect 66 "no-such" $SYNFIRE graph no-such.h5
 # No edge at all is an empty graph and a warning, not an error.
