@@ -24,19 +24,25 @@ static sf_sink_settings settings_of(const sf_config_sink *wanted)
     return settings;
 }
 
-/* A sink that may overwrite must not take the recording that is replayed. */
+static int refuse_path(const sf_config *config, uint32_t sink, const char *what, sf_error *error)
+{
+    char key[32];
+    snprintf(key, sizeof key, "sinks.%u.path", sink);
+    return sf_config_refuse(config, key, error, "%s is %s", config->sinks[sink].path, what);
+}
+
+/* A sink that may overwrite must not take the recording that is replayed, nor the run's own configuration. */
 static int check_paths(const sf_config *config, sf_error *error)
 {
     for (uint32_t i = 0; i < config->sink_count; i++) {
         const char *path = config->sinks[i].path;
-        for (uint32_t s = 0; path != NULL && s < config->source_count; s++) {
-            const char *recording = config->sources[s].recording;
-            if (recording == NULL || !sf_file_same(path, recording))
-                continue;
-            char key[32];
-            snprintf(key, sizeof key, "sinks.%u.path", i);
-            return sf_config_refuse(config, key, error, "%s is the recording that is replayed", path);
-        }
+        if (path == NULL)
+            continue;
+        if (config->name != NULL && sf_file_same(path, config->name))
+            return refuse_path(config, i, "the configuration of this run", error);
+        for (uint32_t s = 0; s < config->source_count; s++)
+            if (config->sources[s].recording != NULL && sf_file_same(path, config->sources[s].recording))
+                return refuse_path(config, i, "the recording that is replayed", error);
     }
     return SF_OK;
 }

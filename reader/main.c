@@ -91,8 +91,16 @@ static bool stay_with(const char *parent)
 
 /* ---- reading ---- */
 
+/* A caller's limit on files holds for what is handed over, too. */
 static int refuse_memory(const char *path, uint64_t length, sf_error *error)
 {
+    struct rlimit files;
+    if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur < sf_apart_memory(length))
+        return sf_fail(error, SF_UNAVAILABLE, path,
+                       "the limit on the size of files, %" PRIu64
+                       " KiB, leaves no room for what is read of it: "
+                       "raise it (ulimit -f)",
+                       (uint64_t)files.rlim_cur >> 10);
     return sf_fail(error, SF_DATA, path,
                    "damaged, or too large: reading this file of %" PRIu64 " bytes takes more than %" PRIu64
                    " MiB, expected no more of one of its length",

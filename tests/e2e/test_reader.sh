@@ -21,6 +21,11 @@ expect 69 "is not installed beside synfire" $SYNFIRE run --replay rec.h5 --speed
 expect 69 "is not installed beside synfire" $SYNFIRE play rec.h5
 $SYNFIRE info text.csv | grep -q "units  *2"
 
+# A caller's limit on the size of files is named.
+mv real "$reader"
+( ulimit -f 4; expect 69 "the limit on the size of files, 4 KiB" $SYNFIRE info rec.h5 )
+mv "$reader" real
+
 # In its place programs that do what a broken one might.
 reads_by() {
     printf '#!/bin/sh\n%s\n' "$1" >"$reader"

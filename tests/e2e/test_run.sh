@@ -19,6 +19,9 @@ expect 64 "--replay and a recording" "$SYNFIRE" run
 expect 64 "expected --replay" "$SYNFIRE" run empty.yaml --from 3
 expect 64 "--speed" "$SYNFIRE" run --replay sim.h5 --speed fast
 cp sim.h5 kept.h5
+printf 'sources: [{type: replay, recording: sim.h5, speed: max}]\nsinks: [{type: jsonl, path: own.yaml, overwrite: true}]\n' >own.yaml
+expect 78 "own.yaml is the configuration of this run" "$SYNFIRE" run own.yaml --quiet
+grep -q '^sources' own.yaml
 expect 78 "is the recording that is replayed" "$SYNFIRE" run --replay ./sim.h5 --quiet --speed max \
     --set sinks.0.type=hdf5 --set sinks.0.path=sim.h5 --set sinks.0.overwrite=true
 expect 78 "is the recording that is replayed" "$SYNFIRE" record empty.yaml sim.h5 --quiet --overwrite \
