@@ -464,7 +464,10 @@ static void raw_data_wait_or_are_counted(void **state)
 
     sink = open_recorder(storage);
     atomic_store(&sink_state.gate_closed, true);
-    for (size_t i = 0; i < batches; i++)
+    record(sink, 0, 4096, false);
+    while (!atomic_load(&sink_state.waiting)) /* else it makes room while the rest is put */
+        ;
+    for (size_t i = 1; i < batches; i++)
         record(sink, i * 4096, 4096, false);
     atomic_store(&sink_state.gate_closed, false);
     status = raw_settled(sink, batches * 4096);
