@@ -343,7 +343,7 @@ static int write_text(sf_text *out, const sf_recording *recording, const sf_over
 static int describe_occurrences(const app_call *call, sf_error *error)
 {
     sf_text out = {0};
-    int status = app_occurrences_describe(&out, call->arguments[0], call->json, error);
+    int status = app_occurrences_describe(&out, call, call->arguments[0], error);
     if (status == SF_OK)
         return app_print(&out, error);
     sf_text_free(&out);

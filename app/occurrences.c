@@ -110,7 +110,7 @@ int app_occurrences_write(const char *path, const sf_recording *recording, const
 
 /* ---- info ---- */
 
-static void describe_json(sf_text *text, const sf_occurrence_set *set)
+static void describe_json(sf_text *text, const app_call *call, const sf_occurrence_set *set)
 {
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
@@ -130,6 +130,7 @@ static void describe_json(sf_text *text, const sf_occurrence_set *set)
         sf_json_end_object(&json);
     }
     sf_json_end_array(&json);
+    app_provenance_json(&json, call);
     sf_json_end_object(&json);
 }
 
@@ -162,14 +163,14 @@ static void describe_text(sf_text *text, const char *path, const sf_occurrence_s
         text->data[--text->length] = '\0'; /* app_print ends the last line */
 }
 
-int app_occurrences_describe(sf_text *text, const char *path, bool json, sf_error *error)
+int app_occurrences_describe(sf_text *text, const app_call *call, const char *path, sf_error *error)
 {
     sf_occurrence_set set;
     int status = sf_occurrence_file_read(&set, path, error);
     if (status != SF_OK)
         return status;
-    if (json)
-        describe_json(text, &set);
+    if (call->json)
+        describe_json(text, call, &set);
     else
         describe_text(text, path, &set);
     sf_occurrence_set_free(&set);

@@ -3,6 +3,7 @@
 #ifndef SF_APP_OCCURRENCES_H
 #define SF_APP_OCCURRENCES_H
 
+#include "app/command.h"
 #include "core/recording.h"
 #include "core/text.h"
 
@@ -17,6 +18,6 @@ int app_occurrences_write(const char *path, const sf_recording *recording, const
 
 /** Appends what such an HDF5 file holds, for `info`: as lines, or as one JSON document. SF_NO_INPUT, SF_DATA.
  */
-int app_occurrences_describe(sf_text *text, const char *path, bool json, sf_error *error);
+int app_occurrences_describe(sf_text *text, const app_call *call, const char *path, sf_error *error);
 
 #endif

@@ -137,6 +137,7 @@ grep -q '^episode .* rest  per s  light  per s' table
 # Occurrences as HDF5 say what they are and hold as many as were counted.
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --max-size 8 --quiet --occurrences occurrences.h5 >/dev/null
 $SYNFIRE info occurrences.h5 --json >out
+grep -q "\"provenance\":{\"program\"" out
 check '
 known = {e["id"]: e["count"] for e in json.load(open("all"))["episodes"]}
 assert out["format"] == "synfire occurrences 1" and out["recording"] == "demo.h5"
