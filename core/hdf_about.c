@@ -20,7 +20,10 @@ int sf_hdf_about_put(sf_parcel_writer *parcel, const char *path, const char *det
     sf_hdf_attribute_text(file, "synfire", &kind);
     sf_parcel_put_text(parcel, kind.data);
     sf_parcel_put_number(parcel, sf_hdf_is_group(file, "truth"));
-    return kind.failed ? sf_fail_memory(error) : SF_OK;
+    status = kind.failed ? sf_fail_memory(error) : SF_OK;
+    sf_text_free(&kind);
+    sf_hdf_close(file);
+    return status;
 }
 
 bool sf_hdf_about_read(sf_hdf_about *about, const char *path)

@@ -3,6 +3,7 @@
  * Densities of every unit of every recording, as the command prints them and as a run publishes them: what
  * lies under a curve is 1, or it says what lies outside.
  */
+#include "support/recordings.h"
 #include "support/runs.h"
 
 #include "core/clock.h"
@@ -28,20 +29,6 @@ static const char *const names[] = {
 };
 
 enum { NAMES = sizeof names / sizeof names[0] };
-
-static bool load(sf_recording *recording, const char *relative)
-{
-    char *path = test_data_path(relative);
-    if (path == NULL)
-        return false;
-    sf_error error;
-    *recording = (sf_recording){0};
-    int status = sf_recording_read(recording, path, NULL, NULL, &error);
-    free(path);
-    if (status != SF_OK)
-        fail_msg("%s: %s", relative, error.text);
-    return true;
-}
 
 /* Intervals between successive spikes of each unit, those of length 0 left out. Free with free_intervals. */
 static sf_samples *intervals_of(const sf_recording *recording)
@@ -83,7 +70,7 @@ static void the_clocks_step_is_found(void **state)
     size_t loaded = 0;
     for (size_t i = 0; i < NAMES; i++) {
         sf_recording recording;
-        if (!load(&recording, names[i]))
+        if (!test_load_recording(&recording, names[i]))
             continue;
         loaded++;
         if (llabs(recording.tick_ns - ticks[i]) > 1000)
@@ -210,7 +197,7 @@ static void check_curves(sf_domain domain, double ticks)
     double worst = 0;
     for (size_t i = 0; i < NAMES; i++) {
         sf_recording recording;
-        if (!load(&recording, names[i]))
+        if (!test_load_recording(&recording, names[i]))
             continue;
         sf_samples *samples = intervals_of(&recording);
         offline all = {.samples = samples, .domain = domain, .h = ticks * (double)recording.tick_ns * 1e-9};
@@ -313,7 +300,7 @@ static void published_densities_integrate_to_one(void **state)
     published intervals = {0}, rates = {0};
     for (size_t i = 0; i < NAMES; i++) {
         sf_recording recording;
-        if (!load(&recording, names[i]))
+        if (!test_load_recording(&recording, names[i]))
             continue;
         run_through(&recording,
                     "window: {length_s: 86400, hop_s: 60}\n"

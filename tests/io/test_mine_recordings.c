@@ -1,26 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Mining real recordings and the miners' own benchmark streams, against counts known exactly. */
-#include "support/support.h"
+#include "support/recordings.h"
 
 #include "core/backend.h"
 #include "core/episode.h"
 #include "mine/engine.h"
 #include "mine/mine.h"
 #include "replay/recording_file.h"
-
-static bool load(sf_recording *recording, const char *relative)
-{
-    char *path = test_data_path(relative);
-    if (path == NULL)
-        return false;
-    sf_error error;
-    *recording = (sf_recording){0};
-    int status = sf_recording_read(recording, path, NULL, NULL, &error);
-    free(path);
-    if (status != SF_OK)
-        fail_msg("%s: %s", relative, error.text);
-    return true;
-}
 
 static sf_mine_result *mine_by(const char *engine, const char *device, const sf_recording *recording,
                                sf_delay delay, double threshold, uint32_t max_size, unsigned threads)
@@ -64,7 +50,7 @@ static void the_planted_chain_is_found(void **state)
 {
     (void)state;
     sf_recording recording;
-    if (!load(&recording, "episodes/sample_stream.csv"))
+    if (!test_load_recording(&recording, "episodes/sample_stream.csv"))
         skip();
     sf_mine_result *result = mine(&recording, four_to_six, 112.72, 16, 1);
     assert_levels(result, (const uint64_t[]){25, 3, 2, 1}, 4);
@@ -93,7 +79,7 @@ static void the_benchmark_stream_has_its_levels(void **state)
 {
     (void)state;
     sf_recording recording;
-    if (!load(&recording, "episodes/sim-64-size20.csv"))
+    if (!test_load_recording(&recording, "episodes/sim-64-size20.csv"))
         skip();
     sf_mine_result *one = mine(&recording, four_to_six, 65.428, 16, 1);
     sf_mine_result *two = mine(&recording, four_to_six, 65.428, 16, 2);
@@ -112,7 +98,7 @@ static void engines_find_the_same_in_the_benchmark_stream(void **state)
 {
     (void)state;
     sf_recording recording;
-    if (!load(&recording, "episodes/sim-64-size20.csv"))
+    if (!test_load_recording(&recording, "episodes/sim-64-size20.csv"))
         skip();
     sf_mine_result *few = mine(&recording, four_to_six, 200, 16, 1);
     double on_devices = test_rounds(0) > 0 ? 200 : 65.428;
@@ -161,7 +147,7 @@ static void every_line_of_the_exact_list_is_found(void **state)
     (void)state;
     sf_recording recording;
     char *path = test_data_path("episodes/exact_size20_4-6ms_theta261.712.txt");
-    if (path == NULL || !load(&recording, "episodes/sim-64-size20.csv"))
+    if (path == NULL || !test_load_recording(&recording, "episodes/sim-64-size20.csv"))
         skip();
     sf_mine_result *result = mine(&recording, four_to_six, 261.712, 16, 1);
     FILE *file = fopen(path, "r");
@@ -192,7 +178,7 @@ static void two_hours_of_retina(void **state)
 {
     (void)state;
     sf_recording recording;
-    if (!load(&recording, "recordings/Stafford2009_WT_37C_Dorsal_2008-10-11-0.h5"))
+    if (!test_load_recording(&recording, "recordings/Stafford2009_WT_37C_Dorsal_2008-10-11-0.h5"))
         skip();
     sf_mine_result *result = mine(&recording, (sf_delay){0, 20000000}, 150, 4, 1);
     assert_levels(result, (const uint64_t[]){477, 6846, 126, 0}, 4);
@@ -279,7 +265,7 @@ static void engines_agree_on_every_recording(void **state)
     size_t loaded = 0;
     for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
         sf_recording recording;
-        if (!load(&recording, names[n]))
+        if (!test_load_recording(&recording, names[n]))
             continue;
         loaded++;
         if (test_rounds(0) > 0 && recording.spike_count > 5000)

@@ -45,6 +45,14 @@ static void assert_elements(const planned *plan, const sf_plan_dependencies *set
     sf_text_free(&text);
 }
 
+static void assert_form(const planned *plan, const char *expected)
+{
+    sf_text form = {0};
+    sf_plan_write_form(&form, &plan->algorithm, &plan->analysis);
+    assert_string_equal(form.data, expected);
+    sf_text_free(&form);
+}
+
 typedef struct published_answer {
     const char *first, *second; /* a pair, or a loop's variable and NULL */
     const char *answer, *flow, *anti, *output, *decided;
@@ -106,13 +114,9 @@ static void one_r_gets_the_published_form(void **state)
 {
     (void)state;
     planned plan = plan_of("1r.yaml");
-    sf_text form = {0};
-    sf_plan_write_form(&form, &plan.algorithm, &plan.analysis);
-    assert_string_equal(form.data,
-                        "1RPar = (loope [0,1] [0,p] paralleld [f10,f11] ∘ (paralleld [loope [0,k,1] [0,k,u] "
-                        "(parallels [f8 f9]) ∘ (loope [0,t,1] [0,t,y] f6)]) ∘ (parallels [loopd [0] [z] "
-                        "f3])) ∘ f0");
-    sf_text_free(&form);
+    assert_form(&plan, "1RPar = (loope [0,1] [0,p] paralleld [f10,f11] ∘ (paralleld [loope [0,k,1] [0,k,u] "
+                       "(parallels [f8 f9]) ∘ (loope [0,t,1] [0,t,y] f6)]) ∘ (parallels [loopd [0] [z] "
+                       "f3])) ∘ f0");
     free_plan(&plan);
 }
 
@@ -142,10 +146,7 @@ static void a_group_wants_every_pair(void **state)
                            &error),
                      SF_OK);
     assert_int_equal(sf_plan_analyse(&plan.analysis, &plan.algorithm, &error), SF_OK);
-    sf_text form = {0};
-    sf_plan_write_form(&form, &plan.algorithm, &plan.analysis);
-    assert_string_equal(form.data, "XPar = (parallels [h i]) ∘ (parallels [f g])");
-    sf_text_free(&form);
+    assert_form(&plan, "XPar = (parallels [h i]) ∘ (parallels [f g])");
     free_plan(&plan);
 }
 
@@ -165,10 +166,7 @@ static void a_group_takes_the_way_that_all_pairs_allow(void **state)
                      SF_OK);
     assert_int_equal(sf_plan_analyse(&plan.analysis, &plan.algorithm, &error), SF_OK);
     assert_int_equal(plan.analysis.pair_count, 3);
-    sf_text form = {0};
-    sf_plan_write_form(&form, &plan.algorithm, &plan.analysis);
-    assert_string_equal(form.data, "XPar = paralleld [f,g,h]");
-    sf_text_free(&form);
+    assert_form(&plan, "XPar = paralleld [f,g,h]");
     free_plan(&plan);
 }
 
