@@ -50,7 +50,7 @@ const char *__tsan_default_options(void)
 enum { SANITIZED = 0 };
 #endif
 
-static void set_limit(int which, rlim_t soft, rlim_t hard)
+static void set_limit(unsigned which, rlim_t soft, rlim_t hard)
 {
     struct rlimit now, limit = {soft, hard};
     if (getrlimit(which, &now) != 0)
