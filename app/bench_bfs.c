@@ -5,8 +5,8 @@
 #include "core/clock.h"
 #include "core/memory.h"
 #include "core/thread.h"
-#include "graph/device.h"
-#include "graph/kronecker.h"
+#include "graph/search/device.h"
+#include "graph/store/kronecker.h"
 
 #include <Random123/philox.h>
 #include <stdlib.h>

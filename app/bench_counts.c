@@ -3,11 +3,11 @@
  * a stream of 64 units, M = 10 .. 100,000 and N = 2 .. 8. Every engine must count the same. */
 #include "app/bench_counts.h"
 
-#include "core/backend.h"
+#include "core/backend/backend.h"
 #include "core/clock.h"
 #include "core/memory.h"
 #include "core/random.h"
-#include "mine/crossover.h"
+#include "mine/cao/crossover.h"
 #include "mine/mine.h"
 #include "replay/simulation.h"
 

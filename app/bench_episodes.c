@@ -5,7 +5,7 @@
 #include "app/bench_counts.h"
 #include "app/mining.h"
 
-#include "core/backend.h"
+#include "core/backend/backend.h"
 #include "core/clock.h"
 #include "core/episode.h"
 #include "core/memory.h"

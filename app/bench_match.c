@@ -4,15 +4,15 @@
  */
 #include "app/bench.h"
 
-#include "core/backend.h"
+#include "core/backend/backend.h"
 #include "core/file.h"
 #include "core/memory.h"
 #include "core/random.h"
 #include "core/thread.h"
-#include "graph/file.h"
-#include "graph/match.h"
-#include "graph/motif.h"
-#include "graph/power_law.h"
+#include "graph/match/match.h"
+#include "graph/motif/motif.h"
+#include "graph/store/power_law.h"
+#include "io/graph/file.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -8,9 +8,9 @@
 #include "core/file.h"
 #include "core/memory.h"
 #include "core/thread.h"
-#include "graph/device.h"
-#include "graph/file.h"
-#include "graph/kronecker.h"
+#include "graph/search/device.h"
+#include "graph/store/kronecker.h"
+#include "io/graph/file.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -9,8 +9,8 @@
 #include "core/episode.h"
 #include "core/memory.h"
 #include "core/thread.h"
-#include "graph/file.h"
 #include "graph/sttc.h"
+#include "io/graph/file.h"
 
 #include <math.h>
 #include <string.h>

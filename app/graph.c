@@ -9,8 +9,8 @@
 
 #include "core/file.h"
 #include "core/memory.h"
-#include "graph/file.h"
 #include "graph/sttc.h"
+#include "io/graph/file.h"
 
 #include <inttypes.h>
 #include <math.h>

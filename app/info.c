@@ -7,7 +7,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/occurrence_file.h"
+#include "io/occurrence_file.h"
 #include "replay/overview.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #include "app/help.h"
 #include "app/manual.h"
 #include "app/parse.h"
-#include "core/backend.h"
+#include "core/backend/backend.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"

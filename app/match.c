@@ -6,9 +6,9 @@
 #include "app/rewired.h"
 
 #include "core/memory.h"
-#include "graph/file.h"
-#include "graph/match.h"
-#include "graph/motif.h"
+#include "graph/match/match.h"
+#include "graph/motif/motif.h"
+#include "io/graph/file.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "core/episode.h"
 #include "core/file.h"
 #include "core/memory.h"
-#include "core/occurrence_file.h"
+#include "io/occurrence_file.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "core/text.h"
 
 /**
- * Writes the occurrences that the counts of the episodes count: HDF5 (core/occurrence_file.h) where the path
+ * Writes the occurrences that the counts of the episodes count: HDF5 (io/occurrence_file.h) where the path
  * ends in .h5, else CSV. `configuration` (YAML) and `provenance` (JSON) are for the HDF5 file.
  * SF_CANNOT_CREATE, SF_IO; then no file is left.
  */

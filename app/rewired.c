@@ -5,7 +5,7 @@
 
 #include "core/clock.h"
 #include "core/thread.h"
-#include "graph/census.h"
+#include "graph/motif/census.h"
 
 #include <inttypes.h>
 #include <math.h>

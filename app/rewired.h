@@ -4,7 +4,7 @@
 #define SF_APP_REWIRED_H
 
 #include "app/command.h"
-#include "graph/spread.h"
+#include "graph/motif/spread.h"
 
 /** What to hold counts against, and where that was done. */
 typedef struct app_rewired {

@@ -3,8 +3,8 @@
 
 #include "core/clock.h"
 #include "core/episode.h"
-#include "core/layout.h"
 #include "core/memory.h"
+#include "io/layout.h"
 #include "replay/truth.h"
 
 #include <inttypes.h>

@@ -6,16 +6,16 @@
  * Graphs as recordings of 26 to 4,096 units give them. A time is the best of three runs; the sum is
  * that of all means, the same everywhere.
  */
-#include "core/backend.h"
+#include "core/backend/backend.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/random.h"
 #include "core/text.h"
 #include "core/thread.h"
-#include "graph/census.h"
-#include "graph/motif.h"
-#include "graph/rewire.h"
-#include "graph/spread.h"
+#include "graph/motif/census.h"
+#include "graph/motif/motif.h"
+#include "graph/motif/rewire.h"
+#include "graph/motif/spread.h"
 
 #include <math.h>
 #include <stdio.h>

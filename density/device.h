@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Samples on an accelerator, and the sums over their pairs there (core/backend_density.h). */
+/** Samples on an accelerator, and the sums over their pairs there (core/backend/density.h). */
 #ifndef SF_DENSITY_DEVICE_H
 #define SF_DENSITY_DEVICE_H
 
-#include "core/backend_density.h"
+#include "core/backend/density.h"
 
 /** Zero-initialised it holds no device. One thread at a time. */
 typedef struct sf_pair_device {
@@ -13,9 +13,10 @@ typedef struct sf_pair_device {
 } sf_pair_device;
 
 /**
- * Copies d columns of n samples to the device of this name (core/backend.h); NULL and "cpu" mean none, "auto"
- * one where that saves time of the cpu_seconds the work would take. A name that is none is SF_USAGE, a device
- * that is not there SF_UNAVAILABLE. One that refuses the samples or fails is left with a note, and SF_OK.
+ * Copies d columns of n samples to the device of this name (core/backend/backend.h); NULL and "cpu" mean
+ * none, "auto" one where that saves time of the cpu_seconds the work would take. A name that is none is
+ * SF_USAGE, a device that is not there SF_UNAVAILABLE. One that refuses the samples or fails is left with a
+ * note, and SF_OK.
  */
 int sf_pair_device_open(sf_pair_device *on, const char *name, double cpu_seconds, const double *columns,
                         size_t n, size_t d, sf_error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The CUDA backend: its table, its devices, their memory. */
-#include "gpu/search.cuh"
+#include "gpu/search/search.cuh"
 
 extern "C" {
 #include "core/thread.h"

@@ -4,7 +4,7 @@
 #define SF_GPU_DEVICE_CUH
 
 extern "C" {
-#include "core/backend.h"
+#include "core/backend/backend.h"
 #include "core/error.h"
 #include "core/memory.h"
 }

@@ -9,7 +9,7 @@
 #include <math.h>
 
 extern "C" {
-#include "core/backend_graph.h"
+#include "core/backend/graph.h"
 }
 
 /** So that kernels count vertices in 32 bits, and an id leaves a bit free. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/connectivity.h"
 
-#include "graph/bfs.h"
+#include "graph/search/bfs.h"
 
 #include "core/error.h"
 #include "core/memory.h"

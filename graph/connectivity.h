@@ -7,9 +7,9 @@
 #ifndef SF_GRAPH_CONNECTIVITY_H
 #define SF_GRAPH_CONNECTIVITY_H
 
-#include "core/csr.h"
 #include "core/json.h"
 #include "core/message.h"
+#include "graph/store/csr.h"
 
 typedef struct sf_link {
     uint32_t from, to;

@@ -7,8 +7,8 @@
 #ifndef SF_INGEST_SENDER_H
 #define SF_INGEST_SENDER_H
 
-#include "core/publisher.h"
 #include "core/text.h"
+#include "io/publisher.h"
 #include "window/source.h"
 
 typedef struct sf_sender sf_sender;

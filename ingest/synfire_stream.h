@@ -5,7 +5,7 @@
 #define SF_INGEST_SYNFIRE_STREAM_H
 
 #include "core/progress.h"
-#include "core/wire.h"
+#include "ingest/wire.h"
 #include "window/source.h"
 
 /**

@@ -6,7 +6,7 @@
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/thread.h"
-#include "mine/crossover.h"
+#include "mine/cao/crossover.h"
 #include "mine/device.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What core/backend.h offers, in terms of events and engines. Jobs themselves are in crew.h. */
+/** What core/backend/backend.h offers, in terms of events and engines. Jobs themselves are in crew.h. */
 #ifndef SF_MINE_DEVICE_H
 #define SF_MINE_DEVICE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mine/events.h"
 
-#include "core/backend_window.h"
+#include "core/backend/window.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/thread.h"

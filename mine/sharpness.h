@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * How sharp the bursts are that units share, against the shifts of a test: what decides whether surrogates
- * (core/surrogate.h) can tell a link from a burst.
+ * (core/backend/surrogate.h) can tell a link from a burst.
  *
  * Let c(d) be how often a spike of B follows one of A within the delay (low, high], with B displaced by d:
  * all pairs of spikes, d to either side, halved. Offsets of segment-shift have a density that falls off

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a count is worth: tests of frequent episodes against surrogates (core/surrogate.h), and the analytic
- * test of Sastry and Unnikrishnan.
+ * What a count is worth: tests of frequent episodes against surrogates (core/backend/surrogate.h), and the
+ * analytic test of Sastry and Unnikrishnan.
  *
  * Surrogates. The question is whether the node that an episode adds is linked to the rest of it. So only the
  * last unit is shifted, and the episode without it stays as it was recorded; and for the first unit the same
@@ -38,7 +38,7 @@
 #ifndef SF_MINE_SIGNIFICANCE_H
 #define SF_MINE_SIGNIFICANCE_H
 
-#include "core/surrogate.h"
+#include "core/backend/surrogate.h"
 #include "mine/mine.h"
 #include "mine/sharpness.h"
 

@@ -2,12 +2,12 @@
 /**
  * What segment-shift takes off a count that is no link. Where units share bursts, the count falls off with
  * the distance d by which one train is displaced against the rest, near 0 as c(0) - k d^2 / 2, linked or not.
- * The offsets of segment-shift are differences of two numbers that are uniform on 0 .. w (core/surrogate.h):
- * their mean square is w^2 / 6, so in surrogates the blurred bursts make k w^2 / 12 occurrences less than
- * recorded. Trains displaced as wholes by D and by -D tell k: with their counts c(D) and c(-D) blur = (c(0) -
- * (c(D) + c(-D)) / 2) (w / D)^2 / 6. D = 3 w is beyond all delays, so that of a link itself 1 / 54 is taken
- * for blur, and within bursts of a sigma of twice the width or more. Of sharper bursts shifting takes more
- * off than one in 6 (D / w)^2 = 54 parts: mine/sharpness.h measures how much.
+ * The offsets of segment-shift are differences of two numbers that are uniform on 0 .. w
+ * (core/backend/surrogate.h): their mean square is w^2 / 6, so in surrogates the blurred bursts make k w^2 /
+ * 12 occurrences less than recorded. Trains displaced as wholes by D and by -D tell k: with their counts c(D)
+ * and c(-D) blur = (c(0) - (c(D) + c(-D)) / 2) (w / D)^2 / 6. D = 3 w is beyond all delays, so that of a link
+ * itself 1 / 54 is taken for blur, and within bursts of a sigma of twice the width or more. Of sharper bursts
+ * shifting takes more off than one in 6 (D / w)^2 = 54 parts: mine/sharpness.h measures how much.
  */
 #ifndef SF_MINE_SURROGATE_BLUR_H
 #define SF_MINE_SURROGATE_BLUR_H

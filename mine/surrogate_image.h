@@ -3,7 +3,7 @@
 #ifndef SF_MINE_SURROGATE_IMAGE_H
 #define SF_MINE_SURROGATE_IMAGE_H
 
-#include "core/backend_surrogates.h"
+#include "core/backend/surrogates.h"
 #include "mine/events.h"
 #include "mine/positions.h"
 

@@ -11,7 +11,7 @@
 #ifndef SF_MINE_SURROGATE_SIDE_H
 #define SF_MINE_SURROGATE_SIDE_H
 
-#include "core/backend_surrogates.h"
+#include "core/backend/surrogates.h"
 #include "mine/events.h"
 #include "mine/tree.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Counting candidates in surrogates on the CPU: what core/backend_surrogates.h says, number for number. */
+/** Counting candidates in surrogates on the CPU: what core/backend/surrogates.h says, number for number. */
 #ifndef SF_MINE_SURROGATES_H
 #define SF_MINE_SURROGATES_H
 
-#include "core/backend_surrogates.h"
+#include "core/backend/surrogates.h"
 #include "mine/events.h"
 
 typedef struct sf_surrogate_counter sf_surrogate_counter;

@@ -3,8 +3,8 @@
 
 #include "core/error.h"
 #include "core/memory.h"
-#include "graph/census.h"
-#include "graph/motif.h"
+#include "graph/motif/census.h"
+#include "graph/motif/motif.h"
 
 #include <inttypes.h>
 #include <stdio.h>

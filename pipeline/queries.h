@@ -8,7 +8,7 @@
 
 #include "core/config.h"
 #include "graph/connectivity.h"
-#include "graph/spread.h"
+#include "graph/motif/spread.h"
 #include "pipeline/background.h"
 
 /** Share of a hop that all patterns together may take; a search that is cut short says so. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* synfire-read PARENT KIND PATH [DETAIL]: reads an HDF5 file from outside for the process PARENT and leaves
  * what it found, or why there is nothing, as a parcel (core/parcel.h) at SF_APART_PARCEL. */
-#include "core/apart.h"
 #include "core/error.h"
-#include "core/hdf_about.h"
-#include "core/occurrence_file.h"
-#include "graph/hdf5_file.h"
+#include "io/apart.h"
+#include "io/graph/hdf5_file.h"
+#include "io/hdf_about.h"
+#include "io/occurrence_file.h"
 #include "replay/recording_parcel.h"
 #include "replay/truth.h"
 

@@ -3,8 +3,8 @@
 #include "replay/reader.h"
 
 #include "core/error.h"
-#include "core/hdf.h"
 #include "core/text.h"
+#include "io/hdf.h"
 
 #include <string.h>
 

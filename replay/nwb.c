@@ -5,9 +5,9 @@
 #include "replay/nwb_parts.h"
 
 #include "core/error.h"
-#include "core/hdf.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "io/hdf.h"
 
 #include <inttypes.h>
 #include <math.h>

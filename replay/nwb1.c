@@ -5,10 +5,10 @@
 #include "replay/nwb_parts.h"
 
 #include "core/error.h"
-#include "core/hdf.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include "core/words.h"
+#include "io/hdf.h"
 
 #include <math.h>
 #include <stdio.h>

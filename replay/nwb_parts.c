@@ -2,9 +2,9 @@
 #include "replay/nwb_parts.h"
 
 #include "core/error.h"
-#include "core/hdf.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "io/hdf.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/recording_file.h"
 
-#include "core/apart.h"
 #include "core/error.h"
-#include "core/hdf.h"
 #include "core/memory.h"
+#include "io/apart.h"
+#include "io/hdf.h"
 #include "replay/csv.h"
 #include "replay/reader.h"
 #include "replay/recording_parcel.h"

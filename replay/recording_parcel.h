@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A recording from an HDF5 file on its way from the reading program (core/apart.h). */
+/** A recording from an HDF5 file on its way from the reading program (io/apart.h). */
 #ifndef SF_REPLAY_RECORDING_PARCEL_H
 #define SF_REPLAY_RECORDING_PARCEL_H
 

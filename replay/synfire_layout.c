@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reader of synfire's own layout (core/layout.h), also of files that a killed recorder left behind. */
+/* Reader of synfire's own layout (io/layout.h), also of files that a killed recorder left behind. */
 #include "replay/reader.h"
 
 #include "core/error.h"
-#include "core/hdf.h"
-#include "core/layout.h"
 #include "core/memory.h"
+#include "io/hdf.h"
+#include "io/layout.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

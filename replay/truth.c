@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/truth.h"
 
-#include "core/apart.h"
 #include "core/episode.h"
 #include "core/error.h"
-#include "core/hdf.h"
-#include "core/hdf_about.h"
 #include "core/memory.h"
+#include "io/apart.h"
+#include "io/hdf.h"
+#include "io/hdf_about.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What was planted, in a synfire HDF5 file: the group /truth of core/layout.h. One thread calls HDF5. */
+/** What was planted, in a synfire HDF5 file: the group /truth of io/layout.h. One thread calls HDF5. */
 #ifndef SF_REPLAY_TRUTH_H
 #define SF_REPLAY_TRUTH_H
 
-#include "core/layout.h"
 #include "core/parcel.h"
+#include "io/layout.h"
 #include "replay/simulation.h"
 
 /** Adds /truth to a file that is being written and has none yet. */
@@ -13,7 +13,7 @@ int sf_truth_write(const sf_layout *layout, const sf_truth *truth, const sf_unit
 /** True where the file is readable and has a group /truth: a simulation made it. */
 bool sf_truth_in_file(const char *path);
 
-/** Reads /truth, by the reading program (core/apart.h); `units` are those of the recording in the same file.
+/** Reads /truth, by the reading program (io/apart.h); `units` are those of the recording in the same file.
  * SF_NO_INPUT, SF_DATA. */
 int sf_truth_read(sf_truth *truth, const char *path, const sf_units *units, sf_error *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The recorder: spikes and markers in synfire's own layout (core/layout.h), and what the run found as tables
+ * The recorder: spikes and markers in synfire's own layout (io/layout.h), and what the run found as tables
  * under /results, all in one file that readers may open while it grows and that survives a kill up to the
  * last flush. Tables are one-dimensional datasets of fixed-size records, created before the first append,
  * since a file with concurrent readers takes no new objects and no variable-length types. Rows of different
@@ -11,9 +11,9 @@
  * appending to a file after an append failed.
  */
 #include "core/error.h"
-#include "core/hdf.h"
-#include "core/layout.h"
 #include "core/memory.h"
+#include "io/hdf.h"
+#include "io/layout.h"
 #include "sinks/sink.h"
 
 #include <stddef.h>

@@ -9,8 +9,8 @@
 
 #include "core/message.h"
 #include "core/ring.h"
-#include "core/storage.h"
 #include "sinks/raw_feed.h"
+#include "sinks/storage.h"
 
 typedef enum sf_sink_encoding { SF_ENCODE_DEFAULT, SF_ENCODE_MSGPACK, SF_ENCODE_JSON } sf_sink_encoding;
 

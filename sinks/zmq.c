@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * ZeroMQ: a bound socket that sends to whoever subscribes (core/publisher.h); every message is two frames,
+ * ZeroMQ: a bound socket that sends to whoever subscribes (io/publisher.h); every message is two frames,
  * the topic and one MessagePack map (or one JSON object).
  *
  * With the policy `block` a message that a subscriber has no room for is offered again. With the others
@@ -10,7 +10,7 @@
  */
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/publisher.h"
+#include "io/publisher.h"
 #include "sinks/sink.h"
 
 #include <string.h>

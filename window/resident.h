@@ -9,7 +9,7 @@
 #ifndef SF_WINDOW_RESIDENT_H
 #define SF_WINDOW_RESIDENT_H
 
-#include "core/backend_window.h"
+#include "core/backend/window.h"
 #include "window/history.h"
 
 typedef struct sf_resident sf_resident;

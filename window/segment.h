@@ -4,8 +4,8 @@
 #define SF_WINDOW_SEGMENT_H
 
 #include "core/recording.h"
-#include "core/summary.h"
 #include "window/history.h"
+#include "window/summary.h"
 #include "window/trains.h"
 
 /** A piece of the stream that no window boundary cuts. */

@@ -19,8 +19,8 @@
 #ifndef SF_WINDOW_SLIDING_H
 #define SF_WINDOW_SLIDING_H
 
-#include "core/summary.h"
 #include "window/queue.h"
+#include "window/summary.h"
 
 #define SF_SLIDING_PUSH 3
 #define SF_SLIDING_DROP 2

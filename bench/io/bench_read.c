@@ -3,8 +3,8 @@
  * the best of several runs with the file in the page cache: bench_read FILE... Small files show what opening
  * the metadata costs, and uncompressed ones that their H5Dread is a copy in memory. */
 #include "core/clock.h"
-#include "core/hdf.h"
 #include "core/memory.h"
+#include "io/hdf.h"
 #include "replay/recording_file.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes are read as a pattern in the motif language and matched, or refused with a sentence. */
 #include "core/memory.h"
-#include "graph/match.h"
-#include "graph/motif.h"
+#include "graph/match/match.h"
+#include "graph/motif/motif.h"
 
 #include <stdlib.h>
 

@@ -2,9 +2,9 @@
 /* Any bytes as what the reading program hands over, which a damaged file may have broken: content in order,
  * or a refusal. The first byte chooses what is expected. */
 #include "core/memory.h"
-#include "core/occurrence_file.h"
 #include "fuzz/graph_input.h"
-#include "graph/hdf5_file.h"
+#include "io/graph/hdf5_file.h"
+#include "io/occurrence_file.h"
 #include "replay/overview.h"
 #include "replay/recording_parcel.h"
 #include "replay/truth.h"

@@ -2,7 +2,7 @@
 /* Frames of synfire's own protocol: whatever arrives is read or refused, and what is read can be written
  * again. */
 #include "core/memory.h"
-#include "core/wire.h"
+#include "ingest/wire.h"
 
 #include <stdlib.h>
 #include <string.h>

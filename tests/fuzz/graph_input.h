@@ -5,7 +5,7 @@
 #define SF_TESTS_FUZZ_GRAPH_INPUT_H
 
 #include "core/memory.h"
-#include "graph/file.h"
+#include "io/graph/file.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
 #ifndef SF_TESTS_FUZZ_HDF_IMAGE_H
 #define SF_TESTS_FUZZ_HDF_IMAGE_H
 
-#include "core/hdf.h"
+#include "io/hdf.h"
 
 #include <stdint.h>
 

@@ -2,7 +2,7 @@
 /* Graphs in HDF5, byte by byte, as a whole and cut off: read, or refused with a sentence. */
 #include "fuzz/graph_input.h"
 #include "fuzz/hdf_image.h"
-#include "graph/hdf5_file.h"
+#include "io/graph/hdf5_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

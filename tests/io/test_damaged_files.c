@@ -4,12 +4,12 @@
 #include "support/hdf_files.h"
 #include "support/support.h"
 
-#include "core/csr.h"
-#include "core/hdf.h"
-#include "core/layout.h"
 #include "core/memory.h"
-#include "core/occurrence_file.h"
-#include "graph/file.h"
+#include "graph/store/csr.h"
+#include "io/graph/file.h"
+#include "io/hdf.h"
+#include "io/layout.h"
+#include "io/occurrence_file.h"
 #include "replay/recording_file.h"
 #include "replay/truth.h"
 

@@ -2,12 +2,12 @@
 /* synfire's own layout: what is written is read back, also while it is being written and after a kill. */
 #include "support/support.h"
 
-#include "core/hdf.h"
-#include "core/layout.h"
 #include "core/memory.h"
-#include "core/storage.h"
+#include "io/hdf.h"
+#include "io/layout.h"
 #include "replay/reader.h"
 #include "replay/recording_file.h"
+#include "sinks/storage.h"
 
 #include <math.h>
 #include <signal.h>

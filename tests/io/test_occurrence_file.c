@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Occurrences as HDF5: what was added reads back, and what is no such file is refused. */
-#include "core/occurrence_file.h"
+#include "io/occurrence_file.h"
 
 #include "core/clock.h"
-#include "core/hdf.h"
 #include "core/memory.h"
+#include "io/hdf.h"
 #include "mine/mine.h"
 #include "replay/recording_file.h"
 #include "replay/simulation.h"

@@ -3,9 +3,9 @@
 #include "support/support.h"
 
 #include "core/file.h"
-#include "core/layout.h"
 #include "core/memory.h"
 #include "core/output_file.h"
+#include "io/layout.h"
 
 #include <fcntl.h>
 #include <hdf5.h>

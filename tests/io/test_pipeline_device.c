@@ -5,7 +5,7 @@
  */
 #include "support/runs.h"
 
-#include "core/backend.h"
+#include "core/backend/backend.h"
 #include "mine/device.h"
 
 #include <string.h>

@@ -3,9 +3,9 @@
 #include "support/hdf_files.h"
 #include "support/support.h"
 
-#include "core/hdf.h"
-#include "core/layout.h"
 #include "core/memory.h"
+#include "io/hdf.h"
+#include "io/layout.h"
 #include "replay/recording_file.h"
 
 #include <fcntl.h>

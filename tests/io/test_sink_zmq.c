@@ -5,8 +5,8 @@
 
 #include "core/clock.h"
 #include "core/memory.h"
-#include "core/publisher.h"
 #include "core/thread.h"
+#include "io/publisher.h"
 
 #include <zmq.h>
 

@@ -2,8 +2,8 @@
 #include "support/support.h"
 
 #include "core/clock.h"
-#include "core/hdf.h"
 #include "core/memory.h"
+#include "io/hdf.h"
 #include "replay/truth.h"
 
 #include <unistd.h>

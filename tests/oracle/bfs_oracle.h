@@ -4,7 +4,7 @@
 #ifndef SF_TESTS_BFS_ORACLE_H
 #define SF_TESTS_BFS_ORACLE_H
 
-#include "graph/bfs.h"
+#include "graph/search/bfs.h"
 
 /**
  * NULL where levels and parents keep all five rules of Graph500 (and the totals agree with them), else a

@@ -3,7 +3,7 @@
 #ifndef SF_TESTS_CENSUS_ORACLE_H
 #define SF_TESTS_CENSUS_ORACLE_H
 
-#include "graph/census.h"
+#include "graph/motif/census.h"
 
 void census_oracle(uint64_t census[SF_TRIADS], const sf_csr *graph);
 

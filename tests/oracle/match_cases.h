@@ -3,7 +3,7 @@
 #ifndef SF_TESTS_MATCH_CASES_H
 #define SF_TESTS_MATCH_CASES_H
 
-#include "graph/pattern.h"
+#include "graph/match/pattern.h"
 #include "support/support.h"
 
 typedef struct match_kind {

@@ -4,7 +4,7 @@
 #ifndef SF_TESTS_MATCH_ORACLE_H
 #define SF_TESTS_MATCH_ORACLE_H
 
-#include "graph/match.h"
+#include "graph/match/match.h"
 
 uint64_t match_oracle(const sf_csr *data, const sf_pattern *pattern, sf_semantics semantics);
 

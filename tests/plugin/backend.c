@@ -3,7 +3,7 @@
  * A plugin without a device, for tests: its devices do their work by the engines of the CPU, and each has a
  * character, a letter below. The variable TEST_PLUGIN_DEVICES says which there are.
  */
-#include "core/backend_window.h"
+#include "core/backend/window.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "mine/engine.h"

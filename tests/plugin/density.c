@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sums over pairs, one pair after the other. */
-#include "core/backend_density.h"
+#include "core/backend/density.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "plugin/plugin.h"

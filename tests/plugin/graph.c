@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs and breadth-first search on a test device: copies of the lists, searched by the queue of the CPU. */
-#include "core/backend_bfs.h"
+#include "core/backend/bfs.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "graph/bfs.h"
-#include "graph/kronecker.h"
+#include "graph/search/bfs.h"
+#include "graph/store/kronecker.h"
 #include "plugin/plugin.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Matching on a test device: every candidate of every step is tried, and all that the job says of it is
  * looked up. */
-#include "core/backend_match.h"
+#include "core/backend/match.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "plugin/plugin.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rewiring on a test device: one try after the other, and whether an edge is there is looked up in all. */
-#include "core/backend_rewire.h"
+#include "core/backend/rewire.h"
 #include "core/error.h"
 #include "plugin/plugin.h"
 

@@ -3,7 +3,7 @@
 #ifndef SF_TESTS_PLUGIN_TWIGS_H
 #define SF_TESTS_PLUGIN_TWIGS_H
 
-#include "core/backend_match.h"
+#include "core/backend/match.h"
 
 int test_twigs_open(sf_backend_twigs **opened, sf_backend_device *device, const sf_backend_twig_job *job,
                     sf_error *error);

@@ -3,8 +3,8 @@
  * The devices that are there are held against the CPU by test_bfs, graph by graph. */
 #include "support/support.h"
 
-#include "graph/device.h"
-#include "graph/kronecker.h"
+#include "graph/search/device.h"
+#include "graph/store/kronecker.h"
 #include "oracle/bfs_oracle.h"
 
 static sf_csr draw(const char *kind, bool directed)

@@ -5,10 +5,10 @@
  */
 #include "support/support.h"
 
-#include "core/backend.h"
+#include "core/backend/backend.h"
 #include "core/memory.h"
 #include "core/units.h"
-#include "mine/crossover.h"
+#include "mine/cao/crossover.h"
 #include "mine/device.h"
 #include "mine/engine.h"
 #include "mine/mine.h"

@@ -3,7 +3,7 @@
  * Matching on devices: with a plugin that needs none, what it is asked and what happens where it fails; and
  * on every device that is there, the same counts and embeddings as on the CPU and in the oracle.
  */
-#include "core/backend.h"
+#include "core/backend/backend.h"
 #include "core/clock.h"
 #include "oracle/match_cases.h"
 #include "oracle/match_oracle.h"

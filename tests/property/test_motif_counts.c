@@ -5,10 +5,10 @@
 
 #include "core/error.h"
 #include "core/memory.h"
-#include "graph/file.h"
-#include "graph/motif.h"
-#include "graph/rewire.h"
-#include "graph/spread.h"
+#include "graph/motif/motif.h"
+#include "graph/motif/rewire.h"
+#include "graph/motif/spread.h"
+#include "io/graph/file.h"
 
 #include <math.h>
 

@@ -6,9 +6,9 @@
  */
 #include "core/error.h"
 #include "core/memory.h"
-#include "graph/motif.h"
-#include "graph/rewire_device.h"
-#include "graph/spread.h"
+#include "graph/motif/motif.h"
+#include "graph/motif/rewire_device.h"
+#include "graph/motif/spread.h"
 #include "support/support.h"
 
 static void use_test_plugin(void)

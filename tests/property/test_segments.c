@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counting in segments: the state machines of core/machine.h joined over cuts in the worst places, between
- * spikes at one instant and inside occurrences, and the engines that cut, on streams whose spikes crowd where
- * they do.
+ * Counting in segments: the state machines of core/backend/machine.h joined over cuts in the worst places,
+ * between spikes at one instant and inside occurrences, and the engines that cut, on streams whose spikes
+ * crowd where they do.
  */
 #include "support/support.h"
 
-#include "core/machine.h"
+#include "core/backend/machine.h"
 #include "mine/device.h"
 #include "mine/engine.h"
 #include "mine/mine.h"

@@ -3,7 +3,7 @@
 #ifndef SF_TESTS_GRAPHS_H
 #define SF_TESTS_GRAPHS_H
 
-#include "graph/file.h"
+#include "io/graph/file.h"
 #include "support/support.h"
 
 /** Reads a text by a format; errors name it `file`. */

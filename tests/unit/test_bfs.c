@@ -2,9 +2,9 @@
 #include "support/support.h"
 
 #include "core/memory.h"
-#include "graph/device.h"
-#include "graph/file.h"
-#include "graph/kronecker.h"
+#include "graph/search/device.h"
+#include "graph/store/kronecker.h"
+#include "io/graph/file.h"
 #include "oracle/bfs_oracle.h"
 
 #include <sys/mman.h>

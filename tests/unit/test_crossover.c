@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Crossovers of the hybrid engine: measured once, kept in a file of the user's cache, and never a reason to
  * fail. */
-#include "mine/crossover.h"
+#include "mine/cao/crossover.h"
 
 #include "core/file.h"
 #include "core/memory.h"

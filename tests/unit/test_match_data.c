@@ -3,10 +3,10 @@
  * automorphisms. */
 #include "support/support.h"
 
-#include "core/backend.h"
-#include "graph/file.h"
-#include "graph/match.h"
-#include "graph/motif.h"
+#include "core/backend/backend.h"
+#include "graph/match/match.h"
+#include "graph/motif/motif.h"
+#include "io/graph/file.h"
 
 static bool read_list(sf_edge_list *list, const char *relative)
 {

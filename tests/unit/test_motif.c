@@ -2,9 +2,9 @@
 #include "support/support.h"
 
 #include "core/memory.h"
-#include "graph/file.h"
-#include "graph/match.h"
-#include "graph/motif.h"
+#include "graph/match/match.h"
+#include "graph/motif/motif.h"
+#include "io/graph/file.h"
 
 static sf_pattern parse(const char *text)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/support.h"
 
-#include "graph/sorted.h"
+#include "graph/match/sorted.h"
 
 enum { MOST = 300 };
 

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Subgraph matching on a device: the search of engine auto, in plain arrays.
+ *
+ * A pattern vertex becomes a step, and its candidates are numbered by their place in an ascending set of data
+ * vertices. All that the pattern says of two vertices becomes lists: for each candidate of an earlier step
+ * the ascending places of those candidates of a later step that go with it (or, of what must be absent, that
+ * do not). So a device knows no graph, no labels and no attributes: it intersects sorted lists.
+ */
+#ifndef SF_CORE_BACKEND_MATCH_H
+#define SF_CORE_BACKEND_MATCH_H
+
+#include "core/backend/backend.h"
+
+#define SF_BACKEND_MATCH_MOST 16  /**< steps; sets of steps are words, bit i is step i */
+#define SF_BACKEND_MATCH_GROUP 3u /**< steps in a group that are not alike */
+
+/** List of row r: values[offsets[r]] .. values[offsets[r + 1] - 1], ascending. */
+typedef struct sf_backend_match_lists {
+    const uint64_t *offsets; /**< rows + 1; the first is 0 */
+    const uint32_t *values;
+    uint32_t rows;
+} sf_backend_match_lists;
+
+/** What a candidate of a step must be, given the candidates chosen for earlier steps. */
+typedef struct sf_backend_match_step {
+    uint32_t set;                          /**< its candidates */
+    uint32_t joined;                       /**< earlier steps in whose list it must be; none: any candidate */
+    uint32_t excluded;                     /**< earlier steps in whose list it must not be */
+    uint32_t greater;                      /**< earlier steps whose data vertex must be smaller */
+    uint32_t different;                    /**< earlier steps whose data vertex must be another */
+    uint16_t lists[SF_BACKEND_MATCH_MOST]; /**< of a step in joined or excluded: which lists */
+} sf_backend_match_step;
+
+/**
+ * Steps after the core of which nothing is said together, but that their data vertices differ. Those that are
+ * alike have the same candidates whatever is chosen before; else there are at most SF_BACKEND_MATCH_GROUP.
+ */
+typedef struct sf_backend_match_group {
+    uint32_t steps;
+    bool alike;
+} sf_backend_match_group;
+
+/** What a device found. */
+typedef struct sf_backend_match_answer {
+    uint64_t count; /**< of embeddings; UINT64_MAX where it does not fit */
+    uint64_t tried; /**< data vertices */
+    size_t listed;  /**< rows written */
+    double seconds; /**< of the search alone, when everything is on the device */
+    bool stopped;   /**< `most` or the deadline: count is a lower bound, and rows are any of them */
+} sf_backend_match_answer;
+
+typedef struct sf_backend_match_job {
+    uint32_t step_count; /**< 1 .. SF_BACKEND_MATCH_MOST */
+    uint32_t core; /**< steps that are searched, at least 1; embeddings of the rest are multiplied out */
+    const sf_backend_match_step *steps;
+    const sf_backend_match_group *groups; /**< every step after the core is in one */
+    uint32_t group_count;
+    const uint32_t *const *sets; /**< data vertices, ascending */
+    const uint32_t *set_sizes;
+    uint32_t set_count;
+    const sf_backend_match_lists *lists;
+    uint32_t list_count;
+    uint64_t most;   /**< stop beyond so many embeddings; UINT64_MAX: never */
+    double deadline; /**< sf_clock_seconds at which to stop; 0: never */
+    const sf_progress *progress;
+    uint32_t *rows; /**< or NULL. Where core == step_count: room for `most` rows of data vertices by step, in
+                       no order; `most` is then below 2^31 */
+} sf_backend_match_job;
+
+/* ---- twigs: the engine gvsm, whose layers a device expands while the CPU joins
+ * ----------------------------------------------------------------------------- */
+
+#define SF_BACKEND_LAYERS 64 /**< of a prefix tree, at most */
+
+/** Neighbours sorted by label, then by id: entry e of a vertex lists those with labels[e], which are
+ * targets[starts[e]] .. targets[starts[e + 1]] - 1. */
+typedef struct sf_backend_labelled {
+    const uint64_t *directory; /**< vertex_count + 1: the entries of each vertex */
+    const uint32_t *labels;    /**< ascending for a vertex */
+    const uint64_t *starts;    /**< one more than entries; the first is 0 */
+    const uint32_t *targets;
+} sf_backend_labelled;
+
+/** A vertex must have `count` neighbours with a label (UINT32_MAX: any) that are not on the blacklist. */
+typedef struct sf_backend_need {
+    uint32_t label, count;
+    bool out;
+} sf_backend_need;
+
+/** What joining asks of the data vertex of a layer and that of an earlier one, as bits. */
+typedef enum sf_backend_check {
+    SF_CHECK_OUT = 1, /**< an edge leads to the earlier one's */
+    SF_CHECK_IN = 2,  /**< one comes from it */
+    SF_CHECK_NO_OUT = 4,
+    SF_CHECK_NO_IN = 8,
+    SF_CHECK_GREATER = 16 /**< it is greater */
+} sf_backend_check;
+
+/** A layer: the neighbours of data vertices of its parent that have the label and are not skipped. */
+typedef struct sf_backend_twig {
+    uint32_t parent; /**< an earlier layer; the first layer has none */
+    uint32_t label;  /**< UINT32_MAX: any */
+    bool out;        /**< along edges out of the parent's vertex */
+    /** It is the root of a later twig: what a data vertex must have around it, remembered for each. */
+    const sf_backend_need *needs;
+    uint32_t need_count;
+} sf_backend_twig;
+
+/** Borrowed until the twigs are closed. */
+typedef struct sf_backend_twig_job {
+    uint32_t vertex_count;
+    sf_backend_labelled out, in; /**< the same where edges have no direction */
+    const uint64_t *blacklist;   /**< bits of data vertices that match nothing */
+    const uint64_t *skipped;     /**< bits of those and of all twins but the first */
+    const uint32_t *implied;     /**< or NULL: of a vertex another one that fails no needs that it meets; or
+                                    UINT32_MAX */
+    const sf_backend_twig *layers;
+    uint32_t layer_count;  /**< up to SF_BACKEND_LAYERS */
+    uint32_t most_entries; /**< above, and neighbours, of one expansion */
+
+    /* For descents. */
+    const uint8_t *checks;         /**< or NULL: there are none. sf_backend_check bits of a layer and an
+                                      earlier one at layer * layer_count + earlier */
+    const uint32_t *vertex_labels; /**< or NULL: all 0 */
+    const uint32_t *twins;         /**< or NULL: of a vertex how many share its branch; else each its own */
+    bool injective;     /**< a path has a vertex no more often than there are to share its branch */
+    bool pairs;         /**< a kernel grows two twigs, else one */
+    uint32_t most_kept; /**< entries of a layer */
+} sf_backend_twig_job;
+
+/** An entry of the prefix tree: a data vertex, and which entry of the layer above it hangs on. */
+typedef struct sf_backend_node {
+    uint32_t vid, idx;
+} sf_backend_node;
+
+/** Layers that stay on the device, which expands and joins them by itself. */
+typedef struct sf_backend_descent {
+    uint32_t layer, first, count; /**< grow what is below entries first .. first + count - 1 of a layer */
+    /** The first layer, where it begins with that: `count` entries, at most most_kept. NULL: entries of the
+     * layer `reached` of an earlier descent, or of the part of it that did not come as far. */
+    const sf_backend_node *entries;
+
+    /* What became of it. */
+    uint32_t reached; /**< the last layer that was made */
+    uint32_t left;  /**< entries of it that have more below them than the device holds at once: to be cut into
+                       parts and descended from; 0: all is done */
+    uint32_t parts; /**< into about so many, at least 2 */
+    uint64_t found; /**< embeddings, with all twins; UINT64_MAX where it does not fit */
+    uint64_t tried; /**< neighbours */
+    uint32_t twigs, kernels; /**< grown, and in how many kernels */
+    double seconds;
+} sf_backend_descent;
+
+#define SF_BACKEND_SLOTS 3 /**< expansions under way at once */
+
+typedef struct sf_backend_twigs sf_backend_twigs;
+
+/** SF_UNAVAILABLE where a job is too large, SF_CANCELLED. */
+typedef struct sf_backend_match {
+    int (*run)(sf_backend_device *device, const sf_backend_match_job *job, sf_backend_match_answer *answer,
+               sf_error *error);
+    int (*twigs_open)(sf_backend_twigs **twigs, sf_backend_device *device, const sf_backend_twig_job *job,
+                      sf_error *error);
+    /** *implied: needs that another vertex's failure told. NULL is allowed. */
+    void (*twigs_close)(sf_backend_twigs *twigs, uint64_t *implied);
+    /**
+     * Begins to expand `count` entries into a layer and returns: roots[i] is the data vertex of the layer's
+     * parent above entry i, which has ends[i] - (i > 0 ? ends[i - 1] : 0) neighbours with the label. Both may
+     * be changed on return. A slot is free until it is used and again after it was collected.
+     */
+    int (*twigs_expand)(sf_backend_twigs *twigs, uint32_t slot, uint32_t layer, const uint32_t *roots,
+                        const uint32_t *ends, uint32_t count, sf_error *error);
+    /** Waits for an expansion: its entries, idx counting from the first root of it, in order. Borrowed until
+     * the slot is used again. */
+    int (*twigs_collect)(sf_backend_twigs *twigs, uint32_t slot, const sf_backend_node **entries,
+                         uint32_t *count, sf_error *error);
+    /** Goes down as far as layers can stay. Only with `checks`. */
+    int (*twigs_descend)(sf_backend_twigs *twigs, sf_backend_descent *descent, sf_error *error);
+} sf_backend_match;
+
+#endif

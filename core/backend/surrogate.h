@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Surrogate spike trains: where each spike moves, the same on the CPU and on GPUs, to the nanosecond.
+ *
+ *   segment-shift  the trains of a segment move as wholes: one offset for each train, segment and surrogate.
+ *                  A spike belongs to the segment it was fired in.
+ *   jitter         interval jitter: time is cut into intervals 2 * width long, and each spike is placed anew,
+ *                  uniformly, in the interval it was fired in.
+ *   shift          each train moves as a whole: one offset for each train and surrogate.
+ *   displaced      no test but a measure for one (mine/surrogate_blur.h): each train moves as a whole, by
+ *                  width in even surrogates and by -width in odd ones.
+ *
+ * Offsets of a test are uniform on an interval `width` long that holds 0, so none is beyond -width .. +width.
+ * Where the interval lies around 0 is drawn once for each train and segment and then the same in all
+ * surrogates. So what was recorded, with offset 0, is one of the surrogates that might have been drawn, which
+ * makes the test exact where spikes might as well have come that much earlier or later. (With offsets uniform
+ * on -width .. +width it would lie in the middle, nearer to all surrogates than these are to each other: of
+ * independent pairs only 2.5 % had p < 0.05, measured with delays as wide as the offsets.)
+ *
+ * Segments and intervals are counted from time 0, the first spike of the recording as selected. Nothing is
+ * cut off or wrapped around: a spike may move before time 0 or beyond the recording's end, by `width` at
+ * most, and stays in its train. Spikes of a train may change their order where two segments meet or in an
+ * interval, and may come to lie at the same instant; whoever uses the train sorts it by time, and within one
+ * instant by unit. The dead time of a unit is kept except where two segments meet, and by jitter nowhere.
+ *
+ * What is drawn depends on the seed and on who draws, not on when: the key of the random numbers is the seed,
+ * their counter is made of the kind, the surrogate, the train and its segment (jitter: the spike's number in
+ * the train). Integers only, so no mathematics library has a say.
+ */
+#ifndef SF_CORE_BACKEND_SURROGATE_H
+#define SF_CORE_BACKEND_SURROGATE_H
+
+#include "core/random.h"
+
+typedef enum sf_surrogate_kind {
+    SF_SURROGATE_SEGMENT_SHIFT = 1,
+    SF_SURROGATE_JITTER = 2,
+    SF_SURROGATE_SHIFT = 3,
+    SF_SURROGATE_DISPLACED = 4
+} sf_surrogate_kind;
+
+typedef struct sf_surrogate_rule {
+    sf_surrogate_kind kind;
+    int64_t width_ns;   /**< 1 .. 2^61 */
+    int64_t segment_ns; /**< segment-shift: 1 or more, and fewer than 2^32 segments in the recording */
+    uint64_t seed;
+} sf_surrogate_rule;
+
+/** limit * bits / 2^64, rounded down: 0 .. limit - 1, equally likely up to one part in 2^64 / limit. */
+SF_RANDOM_INLINE uint64_t sf_surrogate_below(uint64_t bits, uint64_t limit)
+{
+#ifdef __CUDA_ARCH__
+    return __umul64hi(bits, limit);
+#else
+    return (uint64_t)(((unsigned __int128)bits * limit) >> 64);
+#endif
+}
+
+/** 64 bits for a part of a train, by itself or (UINT32_MAX) for all surrogates. */
+SF_RANDOM_INLINE uint64_t sf_surrogate_draw(const sf_surrogate_rule *rule, uint32_t surrogate, uint32_t train,
+                                            uint32_t part)
+{
+    /* The top bit keeps these numbers apart from those of a simulation with the same seed. */
+    uint64_t stream = UINT64_C(1) << 63 | (uint64_t)rule->kind << 32 | surrogate;
+    uint64_t words[2];
+    sf_random_block(words, rule->seed, stream, (uint64_t)train << 32 | part);
+    return words[0];
+}
+
+/** The segment of a spike fired at time_ns >= 0; of trains that move as wholes there is one. */
+SF_RANDOM_INLINE uint32_t sf_surrogate_segment(const sf_surrogate_rule *rule, int64_t time_ns)
+{
+    return rule->kind == SF_SURROGATE_SEGMENT_SHIFT ? (uint32_t)(time_ns / rule->segment_ns) : 0;
+}
+
+/** All kinds but jitter: how far a train's segment moves. */
+SF_RANDOM_INLINE int64_t sf_surrogate_offset(const sf_surrogate_rule *rule, uint32_t surrogate,
+                                             uint32_t train, uint32_t segment)
+{
+    if (rule->kind == SF_SURROGATE_DISPLACED)
+        return surrogate % 2 == 0 ? rule->width_ns : -rule->width_ns;
+    uint64_t places = (uint64_t)rule->width_ns + 1;
+    uint64_t highest = sf_surrogate_below(sf_surrogate_draw(rule, UINT32_MAX, train, segment), places);
+    uint64_t below = sf_surrogate_below(sf_surrogate_draw(rule, surrogate, train, segment), places);
+    return (int64_t)highest - (int64_t)below;
+}
+
+/**
+ * Where spike `number` (0-based, by time) of train `train` goes, fired at `time_ns` >= 0: ns since time 0,
+ * not below -width_ns. `train` is the unit's index in the recording, so that a selection of units changes no
+ * other train's surrogates. `surrogate` counts from 0 and is below 2^32 - 1.
+ */
+SF_RANDOM_INLINE int64_t sf_surrogate_time(const sf_surrogate_rule *rule, uint32_t surrogate, uint32_t train,
+                                           uint32_t number, int64_t time_ns)
+{
+    if (rule->kind == SF_SURROGATE_JITTER) {
+        uint64_t interval = 2 * (uint64_t)rule->width_ns;
+        uint64_t bits = sf_surrogate_draw(rule, surrogate, train, number);
+        return time_ns - (int64_t)((uint64_t)time_ns % interval) +
+               (int64_t)sf_surrogate_below(bits, interval);
+    }
+    return time_ns + sf_surrogate_offset(rule, surrogate, train, sf_surrogate_segment(rule, time_ns));
+}
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A family of jobs of backends: laying spikes out on the device, and those of a sliding window, which stay
+ * there. Each hop's are copied while jobs run, so that a job on the whole window waits for no copy.
+ *
+ * Positions are those of the stream, counted since its start. window/resident.h is the caller's side.
+ */
+#ifndef SF_CORE_BACKEND_WINDOW_H
+#define SF_CORE_BACKEND_WINDOW_H
+
+#include "core/backend/backend.h"
+
+typedef struct sf_backend_window sf_backend_window;
+
+/** A number in sf_backend_layout for a unit whose spikes are left out. */
+#define SF_LEFT_OUT UINT32_MAX
+
+/** How spikes are to be laid out: what sf_stream has, as far as it follows from counts. */
+typedef struct sf_backend_layout {
+    uint32_t window_units;   /**< units of the window's spikes */
+    const uint32_t *numbers; /**< window_units: the unit's number in the stream, or SF_LEFT_OUT */
+    uint32_t unit_count;     /**< of the stream; numbers ascend with the units */
+    uint32_t count;          /**< of the stream's spikes: those of the snapshot that are not left out */
+    const uint32_t *first;   /**< unit_count + 1, as in sf_stream */
+    int64_t origin_ns;       /**< time of the first of them */
+} sf_backend_layout;
+
+/** Returns as in sf_backend. `append` and `snapshot` are called by one thread, while another may run a job on
+ * the device; the others like jobs, by one thread at a time. */
+struct sf_backend_windows {
+    /** An empty window without room. */
+    int (*open)(sf_backend_window **window, sf_backend_device *device, sf_error *error);
+    void (*close)(sf_backend_window *window); /**< NULL is allowed */
+    /** Room for so many spikes, at least; what was there is lost. */
+    int (*reserve)(sf_backend_window *window, uint64_t capacity, sf_error *error);
+    uint64_t (*capacity)(const sf_backend_window *window);
+    /**
+     * Puts spikes at their positions, in place of those a capacity before them; count <= capacity. Copies
+     * them before it returns, and waits for nothing that other threads have asked for.
+     */
+    int (*append)(sf_backend_window *window, uint64_t position, const sf_spike *spikes, size_t count,
+                  sf_error *error);
+    /** Keeps the spikes at positions first .. first + count - 1 apart from those that are appended later. */
+    int (*snapshot)(sf_backend_window *window, uint64_t first, size_t count, sf_error *error);
+    /** A stream of the newest snapshot, as if those spikes had been copied by stream_open. */
+    int (*stream)(sf_backend_stream **stream, sf_backend_window *window, const sf_backend_layout *layout,
+                  sf_error *error);
+    /** The same of spikes in the program's memory, in stream order, that no window keeps. */
+    int (*lay_out)(sf_backend_stream **stream, sf_backend_device *device, const sf_spike *spikes,
+                   size_t count, const sf_backend_layout *layout, sf_error *error);
+};
+
+#endif

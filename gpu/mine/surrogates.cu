@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counting candidates in surrogates on the device, as core/backend/surrogates.h says.
+ *
+ * The lists of all prefixes are made once, of the recorded spikes. Then, for a batch of surrogates at a time:
+ *
+ *   images   of the shifted spikes (surrogate_images.cu)
+ *   count    one warp for each (surrogate, prefix, delay, tile of units) walks the windows of the prefix's
+ *            list in the image (occurrences.cuh), and writes the counts of the prefix's candidates
+ *   add_up   adds a batch's counts to the tallies; they are kept where memory allows, for the maxima
+ *
+ * The floor is the walk: list entries x spikes within a delay, 6 bytes each from the L2 cache.
+ */
+#include "gpu/keys.cuh"
+#include "gpu/mine/occurrences.cuh"
+#include "gpu/mine/surrogate_images.cuh"
+
+#include <math.h>
+
+#define WARP SF_GPU_WARP
+#define MOST_BATCH 64u
+#define MOST_LEVELS (SF_EPISODE_MAX_SIZE - 1)
+#define THREADS 256u
+
+/* What `count` works on: one level in a batch. */
+typedef struct count_view {
+    uint32_t unit_count, spike_count, delay_count, surrogates;
+    sf_gpu_tiling tiling;
+    sf_gpu_level_view prefixes;
+    const uint64_t *first;      /* by prefix: its candidates */
+    const uint32_t *candidates; /* steps */
+    const uint16_t *owner;      /* [surrogate][position of the image], as all three */
+    const uint32_t *after;
+    const uint2 *reaches;  /* [surrogate][delay][recorded position] */
+    uint32_t *counts;      /* [surrogate][candidate of all levels], from this level's first */
+    uint64_t counts_apart; /* from one surrogate to the next */
+    unsigned long long *ticket;
+} count_view;
+
+typedef struct job_level {
+    sf_gpu_level prefixes;
+    sf_gpu_array first, candidates;
+    uint64_t base, count; /* of its candidates among all */
+} job_level;
+
+struct sf_backend_surrogate_job {
+    sf_backend_stream *stream;
+    sf_backend_device *device;
+    const sf_surrogate_plan *plan;
+    uint32_t level_count;
+    job_level levels[MOST_LEVELS];
+    uint64_t candidate_count;
+    sf_gpu_images images;
+    sf_gpu_array observed, tallies, ticket, counts;
+    uint32_t kept_first, kept_count; /* the surrogates whose counts `counts` holds */
+};
+
+/* ---- kernels ---- */
+
+static __device__ uint32_t thread_number(void)
+{
+    return blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+static __global__ void count(count_view v)
+{
+    extern __shared__ sf_gpu_cell all_cells[];
+    uint32_t lane = threadIdx.x % WARP, tiles = v.tiling.tiles;
+    sf_gpu_cell *cells = all_cells + threadIdx.x / WARP * v.tiling.tile_units;
+    uint64_t jobs = (uint64_t)v.surrogates * v.prefixes.count * v.delay_count * tiles;
+    for (;;) {
+        unsigned long long job = 0;
+        if (lane == 0)
+            job = atomicAdd(v.ticket, 1ull);
+        job = __shfl_sync(SF_GPU_FULL, job, 0);
+        if (job >= jobs)
+            break;
+        uint32_t tile_begin = (uint32_t)(job % tiles) * v.tiling.tile_units;
+        uint32_t tile_end = min(tile_begin + v.tiling.tile_units, v.unit_count);
+        uint32_t delay = (uint32_t)(job / tiles % v.delay_count);
+        uint32_t prefix = (uint32_t)(job / tiles / v.delay_count % v.prefixes.count);
+        size_t surrogate = job / tiles / v.delay_count / v.prefixes.count;
+        uint32_t first_step = delay * v.unit_count + tile_begin;
+        uint32_t last_step = delay * v.unit_count + tile_end; /* not included */
+        uint64_t begin = v.first[prefix], all_end = v.first[prefix + 1];
+        begin += sf_gpu_lower_bound(v.candidates + begin, all_end - begin, first_step);
+        uint64_t end = begin + sf_gpu_lower_bound(v.candidates + begin, all_end - begin, last_step);
+        if (begin == end)
+            continue;
+        sf_gpu_image image = {v.owner + surrogate * v.spike_count, v.after + surrogate * v.spike_count};
+        const uint2 *reaches = v.reaches + (surrogate * v.delay_count + delay) * v.spike_count;
+        sf_gpu_extend_list(cells, image, reaches, v.prefixes.entries + v.prefixes.offsets[prefix],
+                           v.prefixes.lengths[prefix], tile_begin, tile_end, lane);
+        for (uint64_t c = begin + lane; c < end; c += WARP)
+            v.counts[surrogate * v.counts_apart + c] = cells[v.candidates[c] - first_step].y;
+        __syncwarp();
+    }
+}
+
+static __global__ void add_up(sf_surrogate_tally *tallies, const uint32_t *counts, const uint32_t *observed,
+                              uint64_t candidates, uint32_t surrogates)
+{
+    for (uint64_t c = thread_number(); c < candidates; c += (uint64_t)gridDim.x * blockDim.x) {
+        sf_surrogate_tally own = tallies[c];
+        for (uint32_t s = 0; s < surrogates; s++) {
+            uint64_t value = counts[s * candidates + c];
+            own.sum += value;
+            own.sum_squares += value * value;
+            own.at_least += value >= observed[c];
+        }
+        tallies[c] = own;
+    }
+}
+
+/* A block for each surrogate. */
+static __global__ void find_maxima(double *maxima, const uint32_t *all_counts, uint64_t counts_apart,
+                                   const sf_surrogate_scale *scales, uint64_t candidates, uint32_t least)
+{
+    const uint32_t *counts = all_counts + blockIdx.x * counts_apart;
+    __shared__ double of_warps[THREADS / WARP];
+    double own = -INFINITY;
+    for (uint64_t c = threadIdx.x; c < candidates; c += blockDim.x)
+        if (counts[c] >= least && scales[c].scale != 0) /* two roundings, as on the CPU */
+            own = fmax(own, __dmul_rn(__dsub_rn((double)counts[c], scales[c].mean), scales[c].scale));
+    for (uint32_t distance = WARP / 2; distance > 0; distance /= 2)
+        own = fmax(own, __shfl_xor_sync(SF_GPU_FULL, own, distance));
+    if (threadIdx.x % WARP == 0)
+        of_warps[threadIdx.x / WARP] = own;
+    __syncthreads();
+    if (threadIdx.x != 0)
+        return;
+    for (uint32_t w = 1; w < THREADS / WARP; w++)
+        own = fmax(own, of_warps[w]);
+    maxima[blockIdx.x] = own;
+}
+
+/* ---- opening ---- */
+
+static int send_nodes(sf_backend_surrogate_job *j, sf_gpu_level *to, const sf_surrogate_level *from,
+                      sf_error *error)
+{
+    sf_found *nodes = (sf_found *)sf_alloc(from->prefix_count, sizeof *nodes);
+    if (nodes == NULL)
+        return sf_fail_memory(error);
+    for (uint32_t i = 0; i < from->prefix_count; i++)
+        nodes[i] = sf_found{from->parents[i], from->steps[i], 0};
+    int status = sf_gpu_array_send(j->device, &to->nodes, nodes, from->prefix_count * sizeof *nodes, error);
+    sf_free(nodes);
+    return status;
+}
+
+/* The lists of a level's prefixes, and its candidates. */
+static int open_level(sf_backend_surrogate_job *j, uint32_t k, const uint2 *reaches, sf_error *error)
+{
+    const sf_surrogate_level *from = &j->plan->levels[k];
+    job_level *to = &j->levels[k];
+    sf_gpu_level *prefixes = &to->prefixes;
+    to->base = j->candidate_count;
+    to->count = from->first[from->prefix_count];
+    j->candidate_count += to->count;
+    int status = sf_gpu_array_send(j->device, &to->first, from->first,
+                                   ((size_t)from->prefix_count + 1) * sizeof *from->first, error);
+    if (status == SF_OK)
+        status = sf_gpu_array_send(j->device, &to->candidates, from->candidates,
+                                   to->count * sizeof *from->candidates, error);
+    if (status != SF_OK || k == 0)
+        return status == SF_OK ? sf_gpu_list_units(prefixes, j->stream, 0, from->prefix_count, error)
+                               : status;
+    prefixes->size = k + 1;
+    prefixes->count = from->prefix_count;
+    status = send_nodes(j, prefixes, from, error);
+    if (status == SF_OK)
+        status = sf_gpu_list_level(prefixes, &j->levels[k - 1].prefixes, j->stream, reaches, true, error);
+    sf_gpu_array_close(j->device, &prefixes->nodes);
+    return status;
+}
+
+static int open_levels(sf_backend_surrogate_job *j, sf_error *error)
+{
+    const sf_surrogate_plan *plan = j->plan;
+    sf_gpu_array reaches = {};
+    int status = sf_gpu_find_reaches(&reaches, j->stream, plan->delays, plan->delay_count, error);
+    for (; j->level_count < plan->level_count && status == SF_OK; j->level_count++)
+        status = open_level(j, j->level_count, (const uint2 *)reaches.data, error);
+    sf_gpu_array_close(j->device, &reaches);
+    return status;
+}
+
+static int send_observed(sf_backend_surrogate_job *j, sf_error *error)
+{
+    int status = sf_gpu_array_open(j->device, &j->observed, j->candidate_count * sizeof(uint32_t), error);
+    for (uint32_t k = 0; k < j->level_count && status == SF_OK; k++)
+        status = sf_gpu_upload(j->device, (uint32_t *)j->observed.data + j->levels[k].base,
+                               j->plan->levels[k].observed, j->levels[k].count * sizeof(uint32_t), error);
+    return status;
+}
+
+static void close_job(sf_backend_surrogate_job *j)
+{
+    if (j == NULL)
+        return;
+    cudaSetDevice(j->device->ordinal);
+    sf_gpu_array *arrays[] = {&j->observed, &j->tallies, &j->ticket, &j->counts};
+    sf_gpu_images_close(&j->images);
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        sf_gpu_array_close(j->device, arrays[i]);
+    for (job_level &level : j->levels) {
+        sf_gpu_level_close(j->device, &level.prefixes);
+        sf_gpu_array_close(j->device, &level.first);
+        sf_gpu_array_close(j->device, &level.candidates);
+    }
+    sf_free(j);
+}
+
+static int open_all(sf_backend_surrogate_job *j, sf_error *error)
+{
+    int status = open_levels(j, error);
+    if (status == SF_OK)
+        status = send_observed(j, error);
+    if (status == SF_OK)
+        status =
+            sf_gpu_array_open(j->device, &j->tallies, j->candidate_count * sizeof(sf_surrogate_tally), error);
+    if (status == SF_OK)
+        status = sf_gpu_array_open(j->device, &j->ticket, sizeof(unsigned long long), error);
+    return status == SF_OK ? sf_gpu_images_open(&j->images, j->stream, j->plan, MOST_BATCH, error) : status;
+}
+
+static int open_job(sf_backend_surrogate_job **opened, sf_backend_stream *stream,
+                    const sf_surrogate_plan *plan, sf_error *error)
+{
+    *opened = NULL;
+    SF_GPU_TRY(cudaSetDevice(stream->device->ordinal));
+    sf_backend_surrogate_job *j = (sf_backend_surrogate_job *)sf_alloc(1, sizeof *j);
+    if (j == NULL)
+        return sf_fail_memory(error);
+    j->stream = stream;
+    j->device = stream->device;
+    j->plan = plan;
+    int status = open_all(j, error);
+    if (status == SF_OK)
+        *opened = j;
+    else
+        close_job(j);
+    return status;
+}
+
+/* ---- a batch ---- */
+
+static int grid(const sf_backend_surrogate_job *j)
+{
+    return j->device->properties.multiProcessorCount * 8;
+}
+
+static int count_level(sf_backend_surrogate_job *j, const job_level *level, uint32_t surrogates,
+                       uint32_t *counts, sf_error *error)
+{
+    sf_backend_device *device = j->device;
+    count_view v = {.unit_count = j->stream->unit_count,
+                    .spike_count = j->stream->count,
+                    .delay_count = j->plan->delay_count,
+                    .surrogates = surrogates,
+                    .tiling = sf_gpu_tile(j->stream->unit_count),
+                    .prefixes = sf_gpu_view_level(j->stream, &level->prefixes),
+                    .first = (const uint64_t *)level->first.data,
+                    .candidates = (const uint32_t *)level->candidates.data,
+                    .owner = (const uint16_t *)j->images.owner.data,
+                    .after = (const uint32_t *)j->images.after.data,
+                    .reaches = (const uint2 *)j->images.reaches.data,
+                    .counts = counts + level->base,
+                    .counts_apart = j->candidate_count,
+                    .ticket = (unsigned long long *)j->ticket.data};
+    uint32_t blocks;
+    int status = sf_gpu_fill(&blocks, device, (const void *)count, &v.tiling, error);
+    if (status != SF_OK)
+        return status;
+    SF_GPU_TRY(cudaMemsetAsync(v.ticket, 0, sizeof *v.ticket, device->work));
+    count<<<blocks, v.tiling.warps * WARP, v.tiling.bytes, device->work>>>(v);
+    SF_GPU_LAUNCHED();
+    return SF_OK;
+}
+
+/* counts holds those of the batch. */
+static int count_batch(sf_backend_surrogate_job *j, uint32_t first, uint32_t surrogates, uint32_t *counts,
+                       sf_error *error)
+{
+    int status = SF_OK;
+    for (uint32_t s = 0; s < surrogates && status == SF_OK; s++)
+        status = sf_gpu_images_make(&j->images, s, first + s, error);
+    for (uint32_t k = 0; k < j->level_count && status == SF_OK; k++)
+        if (j->levels[k].count > 0)
+            status = count_level(j, &j->levels[k], surrogates, counts, error);
+    return status;
+}
+
+static int go_on(const sf_backend_surrogate_job *j, uint32_t done, uint32_t total, sf_error *error)
+{
+    SF_GPU_TRY(cudaStreamSynchronize(j->device->work));
+    return sf_progress_update(j->plan->progress, "counting surrogates", done, total)
+               ? SF_OK
+               : sf_fail(error, SF_CANCELLED, NULL, "stopped while counting surrogates");
+}
+
+/* ---- jobs ---- */
+
+/* Room for the counts of all these surrogates where they take half of the memory left at most, else of a
+ * batch. */
+static int reserve_counts(sf_backend_surrogate_job *j, uint32_t surrogates, bool *keeps, sf_error *error)
+{
+    sf_backend_device *device = j->device;
+    sf_gpu_array_close(device, &j->counts);
+    uint64_t one = j->candidate_count * sizeof(uint32_t), left = device->memory_limit - device->memory_used;
+    *keeps = surrogates == 0 || one <= left / 2 / surrogates;
+    uint32_t held = *keeps || surrogates < j->images.batch ? surrogates : j->images.batch;
+    return sf_gpu_array_open(device, &j->counts, held * one, error);
+}
+
+static int tally_batches(sf_backend_surrogate_job *j, uint32_t first, uint32_t surrogates, bool keeps,
+                         sf_error *error)
+{
+    int status = SF_OK;
+    for (uint32_t done = 0; done < surrogates && status == SF_OK;) {
+        uint32_t part = surrogates - done < j->images.batch ? surrogates - done : j->images.batch;
+        uint32_t *counts = (uint32_t *)j->counts.data + (keeps ? done * j->candidate_count : 0);
+        status = count_batch(j, first + done, part, counts, error);
+        if (status != SF_OK)
+            return status;
+        add_up<<<grid(j), THREADS, 0, j->device->work>>>((sf_surrogate_tally *)j->tallies.data, counts,
+                                                         (const uint32_t *)j->observed.data,
+                                                         j->candidate_count, part);
+        SF_GPU_LAUNCHED();
+        done += part;
+        status = go_on(j, done, surrogates, error);
+    }
+    return status;
+}
+
+static int tally(sf_backend_surrogate_job *j, uint32_t first, uint32_t surrogates,
+                 sf_surrogate_tally *tallies, sf_error *error)
+{
+    SF_GPU_TRY(cudaSetDevice(j->device->ordinal));
+    if (j->candidate_count == 0)
+        return SF_OK;
+    bool keeps;
+    j->kept_count = 0;
+    int status = reserve_counts(j, surrogates, &keeps, error);
+    if (status != SF_OK)
+        return status;
+    SF_GPU_TRY(cudaMemsetAsync(j->tallies.data, 0, j->tallies.bytes, j->device->work));
+    status = tally_batches(j, first, surrogates, keeps, error);
+    if (status == SF_OK && keeps) {
+        j->kept_first = first;
+        j->kept_count = surrogates;
+    }
+    return status == SF_OK ? sf_gpu_download(j->device, tallies, j->tallies.data, j->tallies.bytes, error)
+                           : status;
+}
+
+/* Of surrogates whose counts these are; maxima: [level][all], from the first of them. */
+static int launch_maxima(sf_backend_surrogate_job *j, double *maxima, uint32_t all, uint32_t surrogates,
+                         const uint32_t *counts, const sf_surrogate_scale *scales, uint32_t least,
+                         sf_error *error)
+{
+    for (uint32_t k = 0; k < j->level_count && surrogates > 0; k++) {
+        const job_level *level = &j->levels[k];
+        find_maxima<<<surrogates, THREADS, 0, j->device->work>>>(maxima + (size_t)k * all,
+                                                                 counts + level->base, j->candidate_count,
+                                                                 scales + level->base, level->count, least);
+        SF_GPU_LAUNCHED();
+    }
+    return SF_OK;
+}
+
+/* Of surrogates whose counts were not kept: they are counted again. */
+static int count_maxima(sf_backend_surrogate_job *j, uint32_t first, uint32_t surrogates, uint32_t least,
+                        const sf_surrogate_scale *scales, double *maxima, sf_error *error)
+{
+    uint32_t held = surrogates < j->images.batch ? surrogates : j->images.batch;
+    j->kept_count = 0;
+    int status =
+        sf_gpu_array_reserve(j->device, &j->counts, held * j->candidate_count * sizeof(uint32_t), error);
+    uint32_t *counts = (uint32_t *)j->counts.data;
+    for (uint32_t done = 0; done < surrogates && status == SF_OK; done += held) {
+        uint32_t part = surrogates - done < held ? surrogates - done : held;
+        status = count_batch(j, first + done, part, counts, error);
+        if (status == SF_OK)
+            status = launch_maxima(j, maxima + done, surrogates, part, counts, scales, least, error);
+        if (status == SF_OK)
+            status = go_on(j, done + part, surrogates, error);
+    }
+    return status;
+}
+
+static int maxima(sf_backend_surrogate_job *j, uint32_t first, uint32_t surrogates, uint32_t least,
+                  const sf_surrogate_scale *scales, double *maxima, sf_error *error)
+{
+    SF_GPU_TRY(cudaSetDevice(j->device->ordinal));
+    sf_gpu_array own_scales = {}, own_maxima = {};
+    size_t bytes = (size_t)j->level_count * surrogates * sizeof *maxima;
+    int status =
+        sf_gpu_array_send(j->device, &own_scales, scales, j->candidate_count * sizeof *scales, error);
+    if (status == SF_OK)
+        status = sf_gpu_array_open(j->device, &own_maxima, bytes, error);
+    const sf_surrogate_scale *to_scale = (const sf_surrogate_scale *)own_scales.data;
+    double *to = (double *)own_maxima.data;
+    bool kept =
+        first >= j->kept_first && (uint64_t)first + surrogates <= (uint64_t)j->kept_first + j->kept_count;
+    if (status == SF_OK && kept)
+        status =
+            launch_maxima(j, to, surrogates, surrogates,
+                          (const uint32_t *)j->counts.data + (first - j->kept_first) * j->candidate_count,
+                          to_scale, least, error);
+    else if (status == SF_OK)
+        status = count_maxima(j, first, surrogates, least, to_scale, to, error);
+    if (status == SF_OK)
+        status = sf_gpu_download(j->device, maxima, own_maxima.data, bytes, error);
+    sf_gpu_array_close(j->device, &own_scales);
+    sf_gpu_array_close(j->device, &own_maxima);
+    return status;
+}
+
+const sf_backend_surrogates sf_gpu_surrogates = {
+    .open = open_job, .close = close_job, .tally = tally, .maxima = maxima};

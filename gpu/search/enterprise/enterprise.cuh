@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What the files of Enterprise's search share: its state, and the steps of a level (enterprise_levels.cu).
+ */
+#ifndef SF_GPU_SEARCH_ENTERPRISE_ENTERPRISE_CUH
+#define SF_GPU_SEARCH_ENTERPRISE_ENTERPRISE_CUH
+
+#include "gpu/search/search.cuh"
+
+#define WARP 32u
+#define FULL 0xffffffffu
+#define UNREACHED 0xffffffffu
+#define BLOCK 256u
+#define CACHE 1024u /* hubs in shared memory */
+
+enum { BY_THREAD, BY_WARP, BY_BLOCK, BY_GRID, CLASSES };
+
+/* A level, as its kernels see it. */
+typedef struct view {
+    sf_gpu_lists lists; /* out-lists top-down, in-lists bottom-up */
+    uint32_t *status, *parents;
+    uint32_t level; /* of what is found */
+    bool up, balanced;
+    const uint32_t *cache; /* or NULL: hubs of the last level, each at its hash */
+} view;
+
+/* Vertices to look at: a queue, or without one all of them. */
+typedef struct vertices {
+    const uint32_t *queue;
+    uint32_t count;
+} vertices;
+
+/* What the host learns of a level. */
+typedef struct measure {
+    unsigned long long edges;
+    uint32_t found, hubs;
+    uint32_t starts[CLASSES + 1]; /* of the classes in the queue */
+} measure;
+
+struct sf_gpu_enterprise {
+    sf_backend_device *device;
+    const sf_backend_graph *graph;
+    sf_bfs_direction direction;
+    unsigned features;
+    cudaStream_t streams[CLASSES];
+    cudaEvent_t fork, join[CLASSES];
+    uint32_t bins; /* threads of a scan */
+    sf_gpu_array bin_items, bin_counts, bin_sums, queue[2], hubs, cache, measured;
+    uint32_t hub_count;
+    int current; /* the queue in use */
+};
+
+/** The slot of a hub in the cache: the upper 10 bits of a hash. */
+static inline __device__ uint32_t slot_of(uint32_t hub)
+{
+    return hub * 0x9e3779b1u >> 22;
+}
+
+unsigned sf_gpu_enterprise_blocks(const sf_gpu_enterprise *e, uint64_t threads);
+
+/** Queues the kernels of the level, side by side; `m` says where the classes are in the queue. */
+int sf_gpu_enterprise_level(sf_gpu_enterprise *e, const view *w, const measure *m, sf_error *error);
+
+/** Makes the queue of the vertices that are due in the level `w`, and its measure; `from` has them among
+ * others. In blocks, the queue has the order of `from`. */
+int sf_gpu_enterprise_queue(sf_gpu_enterprise *e, const view *w, vertices from, bool in_blocks,
+                            sf_error *error);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Breadth-first search of a graph in one kernel. */
+#include "gpu/search/bottom_up.cuh"
+#include "gpu/search/top_down.cuh"
+
+static __global__ void __launch_bounds__(BLOCK, 1) search(const __grid_constant__ state all, uint32_t source)
+{
+    __shared__ room r;
+    const state *s = &all;
+    uint32_t root = __ldg(s->graph.inner + source), round = 0, current = 0;
+    if (threadIdx.x == 0) {
+        r.found_count = 0;
+        r.edge_count = 0;
+    }
+    start<false>(s, root);
+    meet(s, &r, &round, s->tallies, 0, 0);
+    uint32_t left = s->graph.with_edges - (root != SF_GPU_OUTSIDE);
+    bool up = false;
+    for (uint32_t level = 1;; level++) {
+        if (blockIdx.x == 0 && threadIdx.x == 0)
+            record(s, &r.last, level - 1, up);
+        if (left == 0 || root == SF_GPU_OUTSIDE)
+            break;
+        bool was_up = up;
+        up = choose_up(s, &r.last, up, left);
+        tally *before = s->tallies + (level - 1) % RING, *t = s->tallies + level % RING;
+        if (was_up && !up) {
+            enqueue_difference<false>(s, before, level - 1, s->visited[current ^ 1], s->visited[current]);
+            meet(s, &r, &round, before, 0, 0);
+        }
+        if (blockIdx.x == 0 && threadIdx.x == 0)
+            s->tallies[(level + 1) % RING] = tally{0, 0, 0, 0, 0};
+        uint32_t found;
+        unsigned long long edges = 0;
+        if (up) {
+            uint32_t *next = s->visited[current ^ 1];
+            found =
+                search_up(s, &r, s->visited[current], level,
+                          [=](uint32_t word, uint32_t before, uint32_t bits) { next[word] = before | bits; });
+            current ^= 1;
+        } else {
+            found = search_down<false>(s, &r, t, s->visited[current], level, &edges);
+        }
+        meet(s, &r, &round, t, found, edges);
+        left -= r.last.found;
+        if (r.last.found == 0)
+            break;
+    }
+    write_out<false>(s, s->visited[current], source);
+    go_home(s);
+}
+
+/* ---- memory ---- */
+
+static uint32_t pieces_of(const sf_gpu_array *targets)
+{
+    return (uint32_t)(targets->bytes / sizeof(uint4));
+}
+
+static int open_arrays(sf_gpu_search_memory *m, sf_backend_device *device,
+                       const sf_gpu_arrangement *arrangement, bool parted, sf_error *error)
+{
+    const sf_gpu_arranged *g = &arrangement->view;
+    uint32_t pieces = pieces_of(arrangement->out_targets.data != NULL ? &arrangement->out_targets
+                                                                      : &arrangement->in_targets);
+    size_t bitmap = g->inner_count / WARP * sizeof(uint32_t), numbers = g->local_count * sizeof(uint32_t);
+    size_t items = ((size_t)g->local_count + pieces / PIECES_AN_ITEM + 1) * sizeof(item);
+    size_t large = ((size_t)pieces / (PIECES_AN_ITEM * MOST_ITEMS) + 1) * sizeof(item);
+    struct {
+        sf_gpu_array *array;
+        size_t bytes;
+    } wanted[] = {{&m->visited[0], bitmap},
+                  {&m->visited[1], bitmap},
+                  {&m->found, numbers},
+                  {&m->deep, numbers},
+                  {&m->queue[0], items},
+                  {&m->queue[1], items},
+                  {&m->large[0], large},
+                  {&m->large[1], large},
+                  {&m->outbox, parted ? g->inner_count * sizeof(uint2) : 0},
+                  {&m->tallies, RING * sizeof(tally)},
+                  {&m->meeting, 2 * sizeof(uint32_t)}};
+    for (auto &want : wanted) {
+        int status = sf_gpu_array_open(device, want.array, want.bytes, error);
+        if (status != SF_OK)
+            return status;
+    }
+    return SF_OK;
+}
+
+int sf_gpu_search_memory_open(sf_gpu_search_memory *m, state *s, sf_backend_device *device,
+                              const sf_gpu_arrangement *arrangement, sf_bfs_direction direction, bool parted,
+                              sf_error *error)
+{
+    int status = open_arrays(m, device, arrangement, parted, error);
+    if (status != SF_OK)
+        return status;
+    SF_GPU_TRY(cudaMemsetAsync(m->meeting.data, 0, m->meeting.bytes, device->work));
+    for (int i = 0; i < 2; i++) {
+        s->visited[i] = (uint32_t *)m->visited[i].data;
+        s->queue[i] = (item *)m->queue[i].data;
+        s->large[i] = (item *)m->large[i].data;
+    }
+    s->graph = arrangement->view;
+    s->words = s->graph.inner_count / WARP;
+    s->direction = direction;
+    s->parent_bits = (uint32_t)sf_gpu_bits_for(s->graph.inner_count);
+    s->found = (uint32_t *)m->found.data;
+    s->deep = (uint32_t *)m->deep.data;
+    s->outbox = (uint2 *)m->outbox.data;
+    s->tallies = (tally *)m->tallies.data;
+    s->meeting = (uint32_t *)m->meeting.data;
+    return SF_OK;
+}
+
+void sf_gpu_search_memory_close(sf_gpu_search_memory *m, sf_backend_device *device)
+{
+    sf_gpu_array *arrays[] = {&m->visited[0], &m->visited[1], &m->found,    &m->deep,
+                              &m->queue[0],   &m->queue[1],   &m->large[0], &m->large[1],
+                              &m->outbox,     &m->tallies,    &m->meeting};
+    for (sf_gpu_array *array : arrays)
+        sf_gpu_array_close(device, array);
+}
+
+int sf_gpu_search_blocks(int *blocks, sf_backend_device *device, const state *s, const void *kernel,
+                         uint32_t sharing, sf_error *error)
+{
+    int each = 0;
+    SF_GPU_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, BLOCK, 0));
+    uint32_t here = s->graph.local_count < s->graph.with_edges ? s->graph.local_count : s->graph.with_edges;
+    int needed = (int)(here / (WARP * WARPS)) + 1;
+    int most = each * device->properties.multiProcessorCount / (int)sharing;
+    *blocks = needed < most ? needed : most;
+    return SF_OK;
+}
+
+/* ---- searches ---- */
+
+struct sf_gpu_persistent {
+    sf_backend_device *device;
+    sf_gpu_arrangement arrangement;
+    sf_gpu_search_memory memory;
+    state state;
+    int blocks;
+};
+
+int sf_gpu_persistent_open(sf_gpu_persistent **opened, const sf_backend_graph *graph,
+                           sf_bfs_direction direction, sf_error *error)
+{
+    *opened = NULL;
+    sf_gpu_persistent *p = (sf_gpu_persistent *)sf_alloc(1, sizeof *p);
+    if (p == NULL)
+        return sf_fail_memory(error);
+    p->device = graph->device;
+    sf_backend_cut whole = {1, {0, graph->vertex_count}};
+    int status = sf_gpu_arrange(&p->arrangement, graph, &whole, 0, error);
+    if (status == SF_OK)
+        status = sf_gpu_search_memory_open(&p->memory, &p->state, p->device, &p->arrangement, direction,
+                                           false, error);
+    if (status == SF_OK)
+        status = sf_gpu_search_blocks(&p->blocks, p->device, &p->state, (const void *)search, 1, error);
+    if (status == SF_OK)
+        *opened = p;
+    else
+        sf_gpu_persistent_close(p);
+    return status;
+}
+
+void sf_gpu_persistent_close(sf_gpu_persistent *p)
+{
+    if (p == NULL)
+        return;
+    sf_gpu_search_memory_close(&p->memory, p->device);
+    sf_gpu_arrangement_close(p->device, &p->arrangement);
+    sf_free(p);
+}
+
+int sf_gpu_persistent_run(sf_gpu_persistent *p, uint32_t source, uint32_t *levels, uint32_t *parents,
+                          sf_gpu_level *log, sf_gpu_summary *summary, sf_error *error)
+{
+    p->state.levels = levels;
+    p->state.parents = parents;
+    p->state.log = log;
+    p->state.summary = summary;
+    void *arguments[] = {&p->state, &source};
+    SF_GPU_TRY(cudaLaunchCooperativeKernel((const void *)search, dim3((unsigned)p->blocks), dim3(BLOCK),
+                                           arguments, 0, p->device->work));
+    return SF_OK;
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What the kernels share that search all levels of a graph, or of a part of it, in one launch: their memory,
+ * and the writing of what they found.
+ *
+ * Their blocks meet after every level, so that nothing waits for the host. Top-down, a warp takes up to 128
+ * edges of a vertex at a time, and the whole grid a list that is very long; whoever sets a vertex's bit in
+ * the bitmap of visited ones has found it (top_down.cuh). Bottom-up, a lane takes an unvisited vertex and
+ * looks at its hub first: one 16-bit number of a sequential array, and one bit in shared memory. Most
+ * vertices of the wide levels are found so. The others are collected, so that whole warps read the heads of
+ * their lists, which are the four neighbours of greatest degree; and what these leave is collected again
+ * (bottom_up.cuh).
+ *
+ * A bottom-up level reads one bitmap and writes another. What it reads is the set of all visited vertices: a
+ * visited neighbour of an unvisited vertex cannot be older than the last level, or the vertex would have been
+ * found then. So there is no bitmap of the frontier.
+ *
+ * What is found is kept by local number (arranged.cuh) and written out by vertex at the end, once and in
+ * order.
+ */
+#ifndef SF_GPU_SEARCH_SEARCHING_CUH
+#define SF_GPU_SEARCH_SEARCHING_CUH
+
+#include "gpu/search/search.cuh"
+
+#define WARP 32u
+#define FULL 0xffffffffu
+#define NONE 0xffffffffu
+#define BLOCK 1024
+#define WARPS (BLOCK / WARP)
+#define RING 4u            /* levels whose tallies are in use at a time */
+#define PIECES_AN_ITEM 32u /* of four edges each: what a warp reads at a time */
+#define MOST_ITEMS 64u     /* of a vertex; a list that would take more is for the whole grid */
+#define PIECES_ALONE 8u    /* a lane reads by itself before its warp helps */
+#define AT_ONCE 4u         /* words whose vertices ask their hubs together */
+#define WAITING 256u       /* vertices of a warp that wait to read the heads of their lists */
+#define RESTING 96u        /* and that wait to read the rest */
+#define OUT 8u             /* vertices a thread writes out at a time */
+#define HUB_WORDS ((SF_GPU_MOST_HUBS + WARP - 1) / WARP)
+
+/* What a level found. */
+struct alignas(128) tally {
+    unsigned long long edges; /* out of it; top-down only, rounded up to pieces */
+    uint32_t found;
+    uint32_t items, large, sent;
+};
+
+/* Part of a vertex's out-list: pieces first .. last - 1. */
+struct alignas(16) item {
+    uint32_t vertex, first, last, padding; /* vertex: its inner number */
+};
+
+typedef struct state {
+    sf_gpu_arranged graph;
+    uint32_t words; /* of a bitmap */
+    int direction;
+    uint32_t parent_bits; /* of an entry of `found`; the others hold the level, all ones: it is in `deep` */
+    uint32_t *visited[2];
+    uint32_t *found;   /* by local number, of visited ones: level and inner number of the parent */
+    uint32_t *deep;    /* by local number: levels that `found` has no room for */
+    item *queue[2];    /* the frontier of even and odd levels */
+    item *large[2];    /* and those of its vertices that the whole grid shares, with all of their lists */
+    uint2 *outbox;     /* of a part: (vertex, parent), inner numbers, of all that it found in a level */
+    tally *tallies;    /* RING */
+    uint32_t *meeting; /* blocks that came to meet, and that have gone home */
+    uint32_t *levels, *parents; /* by vertex less first_vertex */
+    sf_gpu_level *log;
+    sf_gpu_summary *summary;
+} state;
+
+typedef struct room {
+    uint32_t hubs[HUB_WORDS];
+    uint32_t found[WARPS][WARP];
+    uint16_t waiting[WARPS][WAITING];
+    uint16_t resting[WARPS][RESTING];
+    uint32_t found_count;
+    unsigned long long edge_count;
+    tally last;
+} room;
+
+/** The memory of a state, as the host sees it. Zero-initialise. */
+typedef struct sf_gpu_search_memory {
+    sf_gpu_array visited[2], found, deep, queue[2], large[2], outbox, tallies, meeting;
+} sf_gpu_search_memory;
+
+/** persistent.cu: everything in `state` but what a job brings; with an outbox for a part of several. */
+int sf_gpu_search_memory_open(sf_gpu_search_memory *memory, state *state, sf_backend_device *device,
+                              const sf_gpu_arrangement *arrangement, sf_bfs_direction direction, bool parted,
+                              sf_error *error);
+void sf_gpu_search_memory_close(sf_gpu_search_memory *memory, sf_backend_device *device);
+
+/** Blocks that search this: as many as can meet of `kernel` where `sharing` parts share the device, fewer
+ * where there is less than a word of vertices for each of their warps. */
+int sf_gpu_search_blocks(int *blocks, sf_backend_device *device, const state *state, const void *kernel,
+                         uint32_t sharing, sf_error *error);
+
+static __device__ uint32_t lane_of()
+{
+    return threadIdx.x % WARP;
+}
+
+static __device__ uint32_t below(uint32_t lane)
+{
+    return (1u << lane) - 1;
+}
+
+/* Neighbouring warps are on different multiprocessors, so that little work is spread over all. */
+static __device__ uint32_t warp_of()
+{
+    return threadIdx.x / WARP * gridDim.x + blockIdx.x;
+}
+
+static __device__ uint32_t sum_of_warp(uint32_t value)
+{
+    for (int distance = 16; distance > 0; distance /= 2)
+        value += __shfl_xor_sync(FULL, value, distance);
+    return value;
+}
+
+static __device__ unsigned long long now()
+{
+    unsigned long long time;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+    return time;
+}
+
+/* Local of inner number. Only where the vertex is here. */
+template <bool parted> static __device__ uint32_t local_of(const state *s, uint32_t inner)
+{
+    return parted && inner >= s->graph.hub_room ? inner - s->graph.shift : inner;
+}
+
+/* The word of a bitmap that holds 32 local numbers. */
+static __device__ uint32_t inner_word(const state *s, uint32_t word)
+{
+    return word < s->graph.hub_room / WARP ? word : word + s->graph.shift / WARP;
+}
+
+/* v is a local number, the parent an inner one. */
+static __device__ void keep(const state *s, uint32_t v, uint32_t level, uint32_t parent)
+{
+    uint32_t most = FULL >> s->parent_bits;
+    s->found[v] = min(level, most) << s->parent_bits | parent;
+    if (level >= most)
+        s->deep[v] = level;
+}
+
+/* Adds what the threads of this block found to the tally; the block's first thread has it done on return. */
+static __device__ void add_up(room *r, tally *t, uint32_t found, unsigned long long edges)
+{
+    found = sum_of_warp(found);
+    if (lane_of() == 0 && found > 0)
+        atomicAdd(&r->found_count, found);
+    if (edges > 0)
+        atomicAdd(&r->edge_count, edges);
+    __syncthreads();
+    if (threadIdx.x != 0)
+        return;
+    found =
+        atomicExch(&r->found_count, 0); /* an ordinary load may be done by all threads, and race the store */
+    edges = atomicExch(&r->edge_count, 0ull);
+    if (found > 0)
+        atomicAdd(&t->found, found);
+    if (edges > 0)
+        atomicAdd(&t->edges, edges);
+}
+
+/* By one thread of every block: goes on when all are here. */
+static __device__ void come_and_wait(const state *s, uint32_t round)
+{
+    __threadfence();
+    atomicAdd(s->meeting, 1);
+    while ((int)(*(volatile uint32_t *)s->meeting - round) < 0)
+        ;
+    __threadfence();
+}
+
+/* Adds what this thread found to the tally, waits until all blocks have, and leaves the sums in r->last. */
+static __device__ void meet(const state *s, room *r, uint32_t *round, tally *t, uint32_t found,
+                            unsigned long long edges)
+{
+    add_up(r, t, found, edges);
+    *round += gridDim.x;
+    if (threadIdx.x == 0) {
+        come_and_wait(s, *round);
+        r->last.found = __ldcg(&t->found);
+        r->last.edges = __ldcg(&t->edges);
+        r->last.items = __ldcg(&t->items);
+        r->last.large = __ldcg(&t->large);
+    }
+    __syncthreads();
+}
+
+/* Bottom-up pays when the frontier has more edges than twice the vertices that are left to find; back again
+ * when it has become a small part of those. */
+static __device__ bool choose_up(const state *s, const tally *last, bool up, uint32_t left)
+{
+    if (s->direction != SF_BFS_AUTO)
+        return s->direction == SF_BFS_BOTTOM_UP;
+    if (!up)
+        return last->edges > 2ull * left + s->words;
+    return last->found > left / 32;
+}
+
+/* By one thread of the search. */
+static __device__ void record(const state *s, const tally *last, uint32_t level, bool up)
+{
+    if (level < SF_GPU_LOG)
+        s->log[level] = sf_gpu_level{level > 0 ? last->found : 1, up, now()};
+    s->summary->depth = level;
+    s->summary->logged = level < SF_GPU_LOG ? level + 1 : SF_GPU_LOG;
+}
+
+/* ---- writing out ---- */
+
+/* The levels and parents of eight vertices in a row, as the user counts them. */
+template <bool parted>
+static __device__ void look_up(const state *s, const uint32_t *visited, uint32_t eight, uint32_t source,
+                               uint32_t level[OUT], uint32_t parent[OUT])
+{
+    const sf_gpu_arranged *g = &s->graph;
+    uint4 raw = __ldg((const uint4 *)g->places + eight / (WARP / OUT)); /* ordinary, hubs, base */
+    uint32_t inner[OUT], most = FULL >> s->parent_bits;
+#pragma unroll
+    for (uint32_t j = 0; j < OUT; j++) {
+        uint32_t bit = eight % (WARP / OUT) * OUT + j;
+        inner[j] = raw.z + __popc(raw.x & below(bit));
+        if (raw.y >> bit & 1)
+            inner[j] = __ldg(g->inner + eight * OUT + j);
+        else if ((raw.x >> bit & 1) == 0)
+            inner[j] = SF_GPU_OUTSIDE;
+    }
+#pragma unroll
+    for (uint32_t j = 0; j < OUT; j++) {
+        if (inner[j] != SF_GPU_OUTSIDE && (visited[inner[j] / WARP] >> inner[j] % WARP & 1) == 0)
+            inner[j] = SF_GPU_OUTSIDE;
+        parent[j] = inner[j] != SF_GPU_OUTSIDE ? __ldcg(s->found + local_of<parted>(s, inner[j])) : NONE;
+    }
+#pragma unroll
+    for (uint32_t j = 0; j < OUT; j++) {
+        level[j] = NONE;
+        if (inner[j] != SF_GPU_OUTSIDE) {
+            level[j] = parent[j] >> s->parent_bits;
+            parent[j] = __ldg(g->original + (parent[j] & ((1u << s->parent_bits) - 1)));
+            if (level[j] == most)
+                level[j] = __ldcg(s->deep + local_of<parted>(s, inner[j]));
+        } else if (eight * OUT + j == source) { /* has no edge */
+            level[j] = 0;
+            parent[j] = source;
+        }
+    }
+}
+
+template <bool parted>
+static __device__ void write_out(const state *s, const uint32_t *visited, uint32_t source)
+{
+    uint32_t begin = s->graph.first_vertex, end = s->graph.last_vertex, level[OUT], parent[OUT];
+    uint32_t eights = (end + OUT - 1) / OUT;
+    for (uint32_t eight = begin / OUT + blockIdx.x * BLOCK + threadIdx.x; eight < eights;
+         eight += gridDim.x * BLOCK) {
+        look_up<parted>(s, visited, eight, source, level, parent);
+        uint32_t first = eight * OUT - begin, left = end - eight * OUT;
+        if (left >= OUT) {
+#pragma unroll
+            for (uint32_t j = 0; j < OUT; j += 4) {
+                __stcs((uint4 *)(s->levels + first + j),
+                       make_uint4(level[j], level[j + 1], level[j + 2], level[j + 3]));
+                __stcs((uint4 *)(s->parents + first + j),
+                       make_uint4(parent[j], parent[j + 1], parent[j + 2], parent[j + 3]));
+            }
+            continue;
+        }
+#pragma unroll
+        for (uint32_t j = 0; j < OUT; j++) {
+            if (j < left) {
+                s->levels[first + j] = level[j];
+                s->parents[first + j] = parent[j];
+            }
+        }
+    }
+}
+
+/* The last block to go leaves the counters as the next search needs them. True for that block's first thread.
+ */
+static __device__ bool go_home(const state *s)
+{
+    if (threadIdx.x != 0 || atomicAdd(s->meeting + 1, 1) != gridDim.x - 1)
+        return false;
+    s->meeting[0] = 0;
+    s->meeting[1] = 0;
+    return true;
+}
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Levels in which the vertices of the frontier look for unvisited neighbours. */
+#ifndef SF_GPU_SEARCH_TOP_DOWN_CUH
+#define SF_GPU_SEARCH_TOP_DOWN_CUH
+
+#include "gpu/search/searching.cuh"
+
+/* Appends the out-lists of up to four vertices of each lane: those with a bit in `mine`. By whole warps.
+ * Returns the edges of this lane's. */
+template <bool parted>
+static __device__ uint32_t enqueue(const state *s, tally *t, uint32_t level, uint32_t mine,
+                                   const uint32_t ids[4])
+{
+    uint32_t lane = lane_of(), first[4], last[4], count[4], sum = 0, edges = 0;
+    item *queue = s->queue[level % 2];
+#pragma unroll
+    for (uint32_t j = 0; j < 4; j++) {
+        uint32_t local = local_of<parted>(s, ids[j]);
+        first[j] = mine >> j & 1 ? __ldg(s->graph.out.starts + local) : 0;
+        last[j] = mine >> j & 1 ? __ldg(s->graph.out.starts + local + 1) : 0;
+    }
+#pragma unroll
+    for (uint32_t j = 0; j < 4; j++) {
+        count[j] = (last[j] - first[j] + PIECES_AN_ITEM - 1) / PIECES_AN_ITEM;
+        edges += (last[j] - first[j]) * 4;
+        if (count[j] > MOST_ITEMS) {
+            s->large[level % 2][atomicAdd(&t->large, 1)] = item{ids[j], first[j], last[j], 0};
+            count[j] = 0;
+        }
+        sum += count[j];
+    }
+    uint32_t own = sum;
+    for (uint32_t distance = 1; distance < WARP; distance *= 2) {
+        uint32_t before = __shfl_up_sync(FULL, sum, distance);
+        sum += lane >= distance ? before : 0;
+    }
+    uint32_t place = 0;
+    if (lane == WARP - 1 && sum > 0)
+        place = atomicAdd(&t->items, sum);
+    place = __shfl_sync(FULL, place, WARP - 1) + sum - own;
+#pragma unroll
+    for (uint32_t j = 0; j < 4; j++)
+        for (uint32_t i = 0, from = first[j]; i < count[j]; i++, from += PIECES_AN_ITEM)
+            queue[place++] = item{ids[j], from, min(last[j], from + PIECES_AN_ITEM), 0};
+    return edges;
+}
+
+/* A vertex of each lane for which `mine` holds. */
+template <bool parted>
+static __device__ uint32_t enqueue_one(const state *s, tally *t, uint32_t level, bool mine, uint32_t v)
+{
+    uint32_t ids[4] = {v, 0, 0, 0};
+    return enqueue<parted>(s, t, level, mine, ids);
+}
+
+static __device__ bool claim(uint32_t *visited, uint32_t v, uint32_t seen)
+{
+    uint32_t bit = 1u << v % WARP;
+    return (seen & bit) == 0 && (atomicOr(visited + v / WARP, bit) & bit) == 0;
+}
+
+/* Whether the lists of a vertex are here. */
+template <bool parted> static __device__ bool is_here(const state *s, uint32_t inner)
+{
+    const sf_gpu_arranged *g = &s->graph;
+    if (!parted)
+        return true;
+    if (inner >= g->hub_room)
+        return inner - g->shift - g->hub_room < g->local_count - g->hub_room;
+    uint32_t v = __ldg(g->original + inner);
+    return v >= g->first_vertex && v < g->last_vertex;
+}
+
+/* Tells the other parts of those of up to four vertices of each lane with a bit in `mine`. By whole warps. */
+static __device__ void send(const state *s, tally *t, uint32_t mine, const uint32_t ids[4], uint32_t parent)
+{
+    uint32_t lane = lane_of(), own = __popc(mine), sum = own, place = 0;
+    for (uint32_t distance = 1; distance < WARP; distance *= 2) {
+        uint32_t before = __shfl_up_sync(FULL, sum, distance);
+        sum += lane >= distance ? before : 0;
+    }
+    if (lane == WARP - 1)
+        place = atomicAdd(&t->sent, sum);
+    place = __shfl_sync(FULL, place, WARP - 1) + sum - own;
+#pragma unroll
+    for (uint32_t j = 0; j < 4; j++)
+        if (mine >> j & 1)
+            s->outbox[place++] = make_uint2(ids[j], parent);
+}
+
+/* Looks along the edges of up to 32 pieces of v's list. */
+template <bool parted>
+static __device__ uint32_t look_down(const state *s, tally *t, uint32_t *visited, uint32_t level, uint32_t v,
+                                     uint32_t piece, uint32_t last, unsigned long long *edges)
+{
+    bool there = piece + lane_of() < last;
+    uint4 targets = there ? __ldg(s->graph.out.targets + piece + lane_of()) : make_uint4(0, 0, 0, 0);
+    uint32_t ids[4] = {targets.x, targets.y, targets.z, targets.w}, seen[4], mine = 0;
+#pragma unroll
+    for (uint32_t j = 0; j < 4; j++)
+        seen[j] = there ? __ldcg(visited + ids[j] / WARP) : FULL;
+#pragma unroll
+    for (uint32_t j = 0; j < 4; j++)
+        mine |= (uint32_t)claim(visited, ids[j], seen[j]) << j;
+    if (__all_sync(FULL, mine == 0))
+        return 0;
+    if (parted)
+        send(s, t, mine, ids, v);
+#pragma unroll
+    for (uint32_t j = 0; j < 4; j++) {
+        if ((mine >> j & 1) == 0)
+            continue;
+        if (is_here<parted>(s, ids[j]))
+            keep(s, local_of<parted>(s, ids[j]), level, v);
+        else
+            mine &= ~(1u << j);
+    }
+    *edges += enqueue<parted>(s, t, level, mine, ids);
+    return __popc(mine);
+}
+
+template <bool parted>
+static __device__ uint32_t search_down(const state *s, const room *r, tally *t, uint32_t *visited,
+                                       uint32_t level, unsigned long long *edges)
+{
+    uint32_t found = 0, warps = gridDim.x * WARPS;
+    const uint4 *items = (const uint4 *)s->queue[(level - 1) % 2]; /* vertex, first, last */
+    const uint4 *large = (const uint4 *)s->large[(level - 1) % 2];
+    for (uint32_t i = warp_of(); i < r->last.items; i += warps) {
+        uint4 own = __ldcg(items + i);
+        found += look_down<parted>(s, t, visited, level, own.x, own.y, own.z, edges);
+    }
+    for (uint32_t i = 0; i < r->last.large; i++) { /* each begins with another warp */
+        uint4 own = __ldcg(large + i);
+        uint32_t first = own.y + (warp_of() + i * 97) % warps * PIECES_AN_ITEM;
+        for (uint32_t piece = first; piece < own.z; piece += warps * PIECES_AN_ITEM)
+            found += look_down<parted>(s, t, visited, level, own.x, piece, own.z, edges);
+    }
+    return found;
+}
+
+/* The queue of a level that was searched bottom-up: what one bitmap has and the other has not. */
+template <bool parted>
+static __device__ void enqueue_difference(const state *s, tally *t, uint32_t level, const uint32_t *before,
+                                          const uint32_t *after)
+{
+    uint32_t lane = lane_of(), words = s->graph.local_count / WARP;
+    for (uint32_t base = warp_of() * WARP; base < words; base += gridDim.x * WARPS * WARP) { /* local */
+        uint32_t word = inner_word(s, base + lane), fresh = 0;
+        if (base + lane < words)
+            fresh = __ldcg(before + word) ^ __ldcg(after + word);
+        for (uint32_t some = __ballot_sync(FULL, fresh != 0); some != 0; some &= some - 1) {
+            int of = __ffs(some) - 1;
+            uint32_t bits = __shfl_sync(FULL, fresh, of);
+            uint32_t v = __shfl_sync(FULL, word, of) * WARP + lane;
+            bool mine = (bits >> lane & 1) && is_here<parted>(s, v);
+            enqueue_one<parted>(s, t, level, mine, v);
+        }
+    }
+}
+
+/* The level of the source. Its number of vertices counts where its lists are. */
+template <bool parted> static __device__ void start(const state *s, uint32_t root)
+{
+    uint32_t thread = blockIdx.x * BLOCK + threadIdx.x;
+    for (uint32_t i = thread; i < s->words; i += gridDim.x * BLOCK)
+        s->visited[0][i] = i == root / WARP ? 1u << root % WARP : 0;
+    if (thread >= WARP)
+        return;
+    if (thread < RING)
+        s->tallies[thread] = tally{0, 0, 0, 0, 0};
+    __threadfence();
+    __syncwarp();
+    bool mine = thread == 0 && root != SF_GPU_OUTSIDE && is_here<parted>(s, root);
+    uint32_t edges = enqueue_one<parted>(s, s->tallies, 0, mine, root);
+    if (thread == 0)
+        s->summary->begin = now();
+    if (!mine)
+        return;
+    s->tallies[0].edges = edges;
+    s->tallies[0].found = 1;
+    keep(s, local_of<parted>(s, root), 0, root);
+}
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "graph/match/device.h"
+
+#include "core/backend/match.h"
+#include "core/error.h"
+#include "core/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = SF_BACKEND_MATCH_MOST, NO_LIST = UINT16_MAX };
+enum { MOST_ROWS = 1 << 20 }; /* embeddings listed by a device, which makes room for all at once */
+
+/* A job of a device while it is put together: everything in the order of steps. */
+typedef struct device_job {
+    const sf_query *query;
+    const sf_space *space;
+    const sf_plan *plan;
+    uint32_t step_of[SF_PATTERN_MOST]; /* of a pattern vertex */
+    uint32_t set_of[SF_PATTERN_MOST];
+    sf_backend_match_step steps[MOST];
+    sf_backend_match_group groups[MOST];
+    const uint32_t *sets[MOST];
+    uint32_t set_sizes[MOST];
+    sf_backend_match_lists lists[MOST * MOST];
+    uint16_t list_of_links[MOST * MOST]; /* of links of the space; NO_LIST: not used so far */
+    sf_links excluded[MOST * MOST];
+    uint32_t excluded_count;
+    sf_backend_match_job request;
+} device_job;
+
+/* ---- steps
+ * --------------------------------------------------------------------------------------------------- */
+
+static uint32_t steps_of(const device_job *d, uint64_t vertices)
+{
+    uint32_t steps = 0;
+    for (; vertices != 0; vertices &= vertices - 1)
+        steps |= UINT32_C(1) << d->step_of[__builtin_ctzll(vertices)];
+    return steps;
+}
+
+/* Earlier steps whose data vertex this one could take: those it is joined with are others by themselves
+ * where no vertex is its own neighbour, and those that must be smaller are others anyway. */
+static uint32_t must_differ(const device_job *d, uint32_t i, const sf_backend_match_step *step)
+{
+    const sf_query *q = d->query;
+    uint32_t different = 0;
+    for (uint32_t s = 0; s < i && s < d->plan->core && q->semantics != SF_HOMOMORPHISM; s++)
+        if (sf_query_can_share(q, d->plan->steps[i].vertex, d->plan->steps[s].vertex))
+            different |= UINT32_C(1) << s;
+    return different & ~step->greater & ~(q->index->has_loops ? 0 : step->joined);
+}
+
+static void add_sets(device_job *d)
+{
+    for (uint32_t u = 0; u < d->query->count; u++) {
+        bool is_first = d->space->twin[u] == u;
+        d->set_of[u] = is_first ? d->request.set_count : d->set_of[d->space->twin[u]];
+        if (!is_first)
+            continue;
+        d->sets[d->request.set_count] = d->space->candidates[u];
+        d->set_sizes[d->request.set_count++] = d->space->counts[u];
+    }
+}
+
+static uint16_t add_list(device_job *d, const sf_links *links, uint32_t rows)
+{
+    d->lists[d->request.list_count] = (sf_backend_match_lists){links->offsets, links->places, rows};
+    return (uint16_t)d->request.list_count++;
+}
+
+static uint16_t list_of(device_job *d, uint32_t w, uint32_t u)
+{
+    uint16_t links = d->space->links_of[w][u];
+    if (d->list_of_links[links] == NO_LIST)
+        d->list_of_links[links] = add_list(d, &d->space->links[links], d->space->counts[w]);
+    return d->list_of_links[links];
+}
+
+/* ---- what must be absent
+ * ------------------------------------------------------------------------------------- */
+
+static bool is_bare(const sf_pair *pair)
+{
+    return pair->edge_count == 0;
+}
+
+static bool excludes_out(const sf_pair *pair, uint32_t w)
+{
+    return w == pair->a ? pair->no_forward : pair->no_backward;
+}
+
+/* Lists of an earlier pair that says the same of the same candidates. */
+static uint16_t find_excluded(const device_job *d, uint32_t i, uint32_t w, uint32_t u)
+{
+    const sf_query *q = d->query;
+    const sf_pair *pair = sf_query_pair(q, w, u);
+    for (uint32_t t = 0; t < i && is_bare(pair); t++) {
+        uint32_t y = d->plan->steps[t].vertex;
+        for (uint32_t left = d->steps[t].excluded; left != 0; left &= left - 1) {
+            uint32_t s = (uint32_t)__builtin_ctz(left), x = d->plan->steps[s].vertex;
+            const sf_pair *other = sf_query_pair(q, x, y);
+            if (d->space->twin[x] == d->space->twin[w] && d->space->twin[y] == d->space->twin[u] &&
+                q->labels[y] == q->labels[u] && is_bare(other) &&
+                excludes_out(other, x) == excludes_out(pair, w) &&
+                excludes_out(other, y) == excludes_out(pair, u))
+                return d->steps[t].lists[s];
+        }
+    }
+    return NO_LIST;
+}
+
+static int exclude(device_job *d, uint32_t i, uint32_t w, sf_error *error)
+{
+    uint32_t u = d->plan->steps[i].vertex;
+    if (sf_query_pair(d->query, w, u)->relation_count > 0)
+        return sf_fail(error, SF_UNAVAILABLE, NULL,
+                       "the pattern compares attributes of vertices that no edge joins, which a device does "
+                       "not");
+    uint16_t list = find_excluded(d, i, w, u);
+    if (list == NO_LIST) {
+        sf_links *links = &d->excluded[d->excluded_count++];
+        if (sf_space_exclude(d->space, links, w, u) != SF_OK)
+            return sf_fail_memory(error);
+        list = add_list(d, links, d->space->counts[w]);
+    }
+    d->steps[i].lists[d->step_of[w]] = list;
+    d->steps[i].excluded |= UINT32_C(1) << d->step_of[w];
+    return SF_OK;
+}
+
+static int add_step(device_job *d, uint32_t i, sf_error *error)
+{
+    const sf_plan_step *step = &d->plan->steps[i];
+    sf_backend_match_step *out = &d->steps[i];
+    *out = (sf_backend_match_step){.set = d->set_of[step->vertex],
+                                   .joined = steps_of(d, step->joined),
+                                   .greater = steps_of(d, step->greater)};
+    for (uint64_t left = step->joined; left != 0; left &= left - 1) {
+        uint32_t w = (uint32_t)__builtin_ctzll(left);
+        out->lists[d->step_of[w]] = list_of(d, w, step->vertex);
+    }
+    out->different = must_differ(d, i, out);
+    int status = SF_OK;
+    for (uint64_t left = step->checked; left != 0 && status == SF_OK; left &= left - 1)
+        status = exclude(d, i, (uint32_t)__builtin_ctzll(left), error);
+    return status;
+}
+
+/* ---- groups
+ * -------------------------------------------------------------------------------------------------- */
+
+static const sf_plan_step *step_of(const sf_plan *plan, uint32_t u)
+{
+    uint32_t i = plan->core;
+    while (plan->steps[i].vertex != u)
+        i++;
+    return &plan->steps[i];
+}
+
+/* Whatever the core is matched to, both have the same candidates. */
+static bool are_alike(const sf_plan *plan, const sf_space *space, uint32_t u, uint32_t x)
+{
+    const sf_plan_step *a = step_of(plan, u), *b = step_of(plan, x);
+    if (space->twin[u] != space->twin[x] || a->joined != b->joined || (a->checked | b->checked) != 0 ||
+        a->greater != b->greater)
+        return false;
+    for (uint64_t left = a->joined; left != 0; left &= left - 1) {
+        uint32_t w = (uint32_t)__builtin_ctzll(left);
+        if (space->links_of[w][u] != space->links_of[w][x])
+            return false;
+    }
+    return true;
+}
+
+static bool is_alike(const sf_plan *plan, const sf_space *space, uint64_t group)
+{
+    uint32_t first = (uint32_t)__builtin_ctzll(group);
+    for (uint64_t left = group & (group - 1); left != 0; left &= left - 1)
+        if (!are_alike(plan, space, first, (uint32_t)__builtin_ctzll(left)))
+            return false;
+    return true;
+}
+
+void sf_match_device_plan(sf_plan *plan, const sf_space *space, const sf_symmetry *symmetry, bool products)
+{
+    sf_plan_make(plan, space, symmetry, products ? SF_PLAN_GROUP : 0);
+    bool is_small = true;
+    for (uint32_t g = 0; g < plan->group_count && space->query->semantics != SF_HOMOMORPHISM; g++)
+        is_small &= __builtin_popcountll(plan->groups[g]) <= (int)SF_BACKEND_MATCH_GROUP ||
+                    is_alike(plan, space, plan->groups[g]);
+    if (!is_small)
+        sf_plan_make(plan, space, symmetry, SF_BACKEND_MATCH_GROUP);
+}
+
+static void add_group(device_job *d, uint64_t vertices)
+{
+    d->groups[d->request.group_count++] =
+        (sf_backend_match_group){steps_of(d, vertices), is_alike(d->plan, d->space, vertices)};
+}
+
+/* Where vertices may share a data vertex each is a group of its own. */
+static void add_groups(device_job *d)
+{
+    for (uint32_t g = 0; g < d->plan->group_count; g++) {
+        uint64_t left = d->plan->groups[g];
+        if (d->query->semantics != SF_HOMOMORPHISM)
+            add_group(d, left);
+        else
+            for (; left != 0; left &= left - 1)
+                add_group(d, left & -left);
+    }
+}
+
+/* ---- the job
+ * ------------------------------------------------------------------------------------------------- */
+
+static int put_together(device_job *d, const sf_match_job *job, sf_error *error)
+{
+    if (d->plan->count > MOST)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "a device matches patterns of up to %d vertices", MOST);
+    memset(d->list_of_links, 0xff, sizeof d->list_of_links);
+    for (uint32_t i = 0; i < d->plan->count; i++)
+        d->step_of[d->plan->steps[i].vertex] = i;
+    add_sets(d);
+    int status = SF_OK;
+    for (uint32_t i = 0; i < d->plan->count && status == SF_OK; i++)
+        status = add_step(d, i, error);
+    add_groups(d);
+    d->request.step_count = d->plan->count;
+    d->request.core = d->plan->core;
+    d->request.steps = d->steps;
+    d->request.groups = d->groups;
+    d->request.sets = d->sets;
+    d->request.set_sizes = d->set_sizes;
+    d->request.lists = d->lists;
+    d->request.most = job->most != UINT64_MAX ? job->most / d->plan->factor : UINT64_MAX;
+    d->request.deadline = job->deadline;
+    d->request.progress = job->progress;
+    return status;
+}
+
+static int run_job(sf_device *device, const sf_backend_match_job *request, sf_backend_match_answer *answer,
+                   sf_error *error)
+{
+    int status = sf_device_hold(device, error);
+    if (status != SF_OK)
+        return status;
+    sf_error failure = {0};
+    const sf_backend_match *match = sf_device_backend(device)->match;
+    if (match == NULL)
+        status = sf_fail(&failure, SF_UNAVAILABLE, NULL, "%s matches no patterns", sf_device_name(device));
+    else
+        status = match->run(sf_device_opened(device), request, answer, &failure);
+    return sf_device_release(device, status, &failure, error);
+}
+
+static int compare_rows(const void *first, const void *second, void *size)
+{
+    const uint32_t *a = first, *b = second;
+    uint32_t i = 0, last = *(const uint32_t *)size - 1;
+    while (i < last && a[i] == b[i])
+        i++;
+    return (a[i] > b[i]) - (a[i] < b[i]);
+}
+
+/* Rows by step, in any order, become embeddings by pattern vertex, in the order of the search. */
+static int take_rows(const device_job *d, size_t count, sf_match_result *result)
+{
+    uint32_t size = d->plan->count;
+    result->embeddings = sf_resize(result->embeddings, count, size * sizeof *result->embeddings);
+    if (result->embeddings == NULL)
+        return SF_NO_MEMORY;
+    qsort_r(d->request.rows, count, size * sizeof *d->request.rows, compare_rows, &size);
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t s = 0; s < size; s++)
+            result->embeddings[i * size + d->plan->steps[s].vertex] = d->request.rows[i * size + s];
+    result->kept = count;
+    return SF_OK;
+}
+
+static int take_answer(const device_job *d, const sf_match_job *job, const sf_backend_match_answer *answer,
+                       sf_error *error)
+{
+    sf_match_result *result = job->result;
+    if (job->list && take_rows(d, answer->listed, result) != SF_OK)
+        return sf_fail_memory(error);
+    result->count = sf_saturated_multiply(answer->count, d->plan->factor);
+    result->truncated = answer->stopped || result->count > job->most;
+    if (result->count > job->most)
+        result->count = job->most;
+    result->automorphisms = d->plan->factor;
+    result->steps += answer->tried;
+    result->device_s += answer->seconds;
+    return SF_OK;
+}
+
+int sf_match_on_device(sf_device *device, const sf_match_job *job, const sf_space *space, const sf_plan *plan,
+                       bool *done, sf_error *error)
+{
+    *done = false;
+    if (job->list && job->keep > MOST_ROWS)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "lists of more than %d embeddings are the CPU's",
+                       MOST_ROWS);
+    device_job *d = sf_alloc(1, sizeof *d);
+    if (d == NULL)
+        return sf_fail_memory(error);
+    *d = (device_job){.query = job->query, .space = space, .plan = plan};
+    sf_backend_match_answer answer = {0};
+    int status = put_together(d, job, error);
+    if (status == SF_OK && job->list) {
+        d->request.rows = sf_resize(NULL, job->keep, plan->count * sizeof *d->request.rows);
+        if (d->request.rows == NULL)
+            status = sf_fail_memory(error);
+    }
+    if (status == SF_OK)
+        status = run_job(device, &d->request, &answer, error);
+    *done = status == SF_OK && (!job->list || answer.count <= job->most);
+    if (*done)
+        status = take_answer(d, job, &answer, error);
+    for (uint32_t i = 0; i < d->excluded_count; i++)
+        sf_links_free(&d->excluded[i]);
+    sf_free(d->request.rows);
+    sf_free(d);
+    return status;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The search of engine auto on an accelerator: what core/backend/match.h offers, in terms of spaces and
+ * plans.
+ */
+#ifndef SF_GRAPH_MATCH_DEVICE_H
+#define SF_GRAPH_MATCH_DEVICE_H
+
+#include "graph/match/engine.h"
+#include "graph/match/plan.h"
+
+/** As sf_plan_make, with no more counted by products than devices can. */
+void sf_match_device_plan(sf_plan *plan, const sf_space *space, const sf_symmetry *symmetry, bool products);
+
+/**
+ * Searches along a plan and fills count, truncated, steps, kept and automorphisms of the job's result.
+ * Listing is for jobs that find no more than they have room for: *done is false where there is more, of which
+ * the CPU is to list the first. Rows are in the order in which the CPU finds them. SF_UNAVAILABLE: the device
+ * cannot, and the result is as it was; SF_CANCELLED, SF_NO_MEMORY.
+ */
+int sf_match_on_device(sf_device *device, const sf_match_job *job, const sf_space *space, const sf_plan *plan,
+                       bool *done, sf_error *error);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Matching engines: one struct and one file each, the same counts from all. */
+#ifndef SF_GRAPH_MATCH_ENGINE_H
+#define SF_GRAPH_MATCH_ENGINE_H
+
+#include "core/backend/backend.h"
+#include "graph/match/query.h"
+#include "graph/match/symmetry.h"
+
+#include <stdatomic.h>
+
+/** What one search is to do and where its result goes. */
+typedef struct sf_match_job {
+    const sf_query *query;
+    const sf_symmetry *symmetry; /**< of the pattern, to divide by or to divide the work by; NULL: leave it */
+    bool list;                   /**< hand over every embedding instead of counting */
+    bool distinct;               /**< list only one of those that differ by a symmetry */
+    uint64_t most;               /**< stop beyond so many embeddings; UINT64_MAX: never */
+    double deadline;             /**< sf_clock_seconds at which to stop; 0: never */
+    unsigned threads;
+    const sf_progress *progress;
+    sf_device *device; /**< that is to do it; NULL: the CPU, or what `any_device` finds */
+    bool any_device;   /**< a device may be chosen where the CPU would need long */
+    unsigned without;  /**< sf_gvsm_feature bits */
+    size_t keep;       /**< with list: hand back so many at most, in result->embeddings */
+    sf_match_result *result;
+} sf_match_job;
+
+/* ---- what every engine counts with: limits, time, cancelling, embeddings handed over
+ * ------------------------- */
+
+/** Shared by the threads of a run. */
+typedef struct sf_match_watch {
+    const sf_match_job *job;
+    uint64_t factor;             /**< every embedding found stands for so many */
+    double total;                /**< of sf_match_watch_done, for progress */
+    atomic_uint_least64_t found; /**< before the factor */
+    atomic_size_t kept, done;
+    atomic_bool stop, truncated, cancelled;
+    size_t room; /**< of result->embeddings; only one thread lists */
+    bool no_room;
+} sf_match_watch;
+
+/** Of one thread. */
+typedef struct sf_match_tally {
+    sf_match_watch *watch;
+    bool is_caller; /**< the thread that progress is told from */
+    uint64_t count, reported, steps;
+} sf_match_tally;
+
+/** Counts a step and looks now and then at the clock and at what other threads found: true where to stop. */
+bool sf_match_step(sf_match_tally *tally);
+
+/** The same after many steps. */
+bool sf_match_steps(sf_match_tally *tally, uint64_t steps);
+
+/** Counts embeddings; with `list` it is one, whose data vertices by pattern vertex are handed over. */
+void sf_match_found(sf_match_tally *tally, uint64_t count, const uint32_t *vertices);
+
+/** Fills count, truncated, steps, kept and automorphisms of the result. SF_CANCELLED, SF_NO_MEMORY. */
+int sf_match_finish(const sf_match_watch *watch, const sf_match_tally *const *tallies, unsigned threads,
+                    sf_error *error);
+
+/* ---- engines
+ * ------------------------------------------------------------------------------------------------- */
+
+typedef struct sf_match_engine {
+    const char *name;
+    const char *summary; /**< for help: a few words */
+    /** Fills count (of all embeddings where `list` is not set), truncated, order, candidates and steps. */
+    int (*run)(const sf_match_job *job, sf_error *error);
+} sf_match_engine;
+
+extern const sf_match_engine sf_match_engine_auto, sf_match_engine_gvsm;
+
+/** Every engine; NULL-terminated. */
+extern const sf_match_engine *const sf_match_engines[];
+
+/** UINT64_MAX where a sum or product does not fit. */
+static inline uint64_t sf_saturated_add(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static inline uint64_t sf_saturated_multiply(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+#endif

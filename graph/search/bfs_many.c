@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Many searches at once (Then et al., VLDB 2014): bit i of a vertex's word stands for source i, so that one
+ * pass over an edge serves all searches that have it in their frontier. */
+#include "graph/search/bfs.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/thread.h"
+
+#include <string.h>
+
+enum { WORD = 64 };
+
+/* Per vertex: the searches that have reached it, have it in their frontier, and find it in this level. */
+typedef struct bits {
+    uint64_t *seen, *frontier, *next;
+} bits;
+
+typedef struct many {
+    const sf_csr *graph;
+    const uint32_t *sources; /**< NULL: every vertex */
+    size_t count;
+    uint32_t most_levels;
+    uint32_t *levels,
+        *parents; /**< by source and vertex; parents may be NULL; levels: then counts are wanted */
+    uint32_t *reached, *depth; /**< by source */
+    bits *workers;
+} many;
+
+static void record(const many *m, size_t first, uint64_t found, uint32_t vertex, uint32_t level,
+                   uint32_t parent)
+{
+    for (; found != 0; found &= found - 1) {
+        size_t source = first + (size_t)__builtin_ctzll(found);
+        if (m->levels == NULL) {
+            m->reached[source]++;
+            m->depth[source] = level;
+            continue;
+        }
+        size_t place = source * m->graph->vertex_count + vertex;
+        m->levels[place] = level;
+        if (m->parents != NULL)
+            m->parents[place] = parent;
+    }
+}
+
+static void start(const many *m, bits *b, size_t first, size_t count)
+{
+    size_t bytes = m->graph->vertex_count * sizeof(uint64_t), row = m->graph->vertex_count;
+    memset(b->seen, 0, bytes);
+    memset(b->frontier, 0, bytes);
+    if (m->levels != NULL)
+        memset(m->levels + first * row, 0xff, count * row * sizeof *m->levels);
+    if (m->parents != NULL)
+        memset(m->parents + first * row, 0xff, count * row * sizeof *m->parents);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t source = m->sources != NULL ? m->sources[first + i] : (uint32_t)(first + i);
+        b->seen[source] |= UINT64_C(1) << i;
+        b->frontier[source] |= UINT64_C(1) << i;
+        record(m, first + i, 1, source, 0, source);
+    }
+}
+
+static bool search_level(const many *m, bits *b, size_t first, uint32_t level)
+{
+    const sf_csr *graph = m->graph;
+    bool any = false;
+    memset(b->next, 0, graph->vertex_count * sizeof *b->next);
+    for (uint32_t v = 0; v < graph->vertex_count; v++) {
+        for (uint64_t e = graph->offsets[v]; b->frontier[v] != 0 && e < graph->offsets[v + 1]; e++) {
+            uint32_t neighbour = graph->targets[e];
+            uint64_t found = b->frontier[v] & ~b->seen[neighbour];
+            if (found == 0)
+                continue;
+            any = true;
+            b->seen[neighbour] |= found;
+            b->next[neighbour] |= found;
+            record(m, first, found, neighbour, level, v);
+        }
+    }
+    uint64_t *frontier = b->frontier;
+    b->frontier = b->next;
+    b->next = frontier;
+    return any;
+}
+
+static int search_word(void *context, unsigned worker, size_t word)
+{
+    const many *m = context;
+    bits *b = &m->workers[worker];
+    size_t first = word * WORD, count = m->count - first < WORD ? m->count - first : WORD;
+    start(m, b, first, count);
+    for (uint32_t level = 1; level <= m->most_levels && search_level(m, b, first, level); level++)
+        ;
+    return 0;
+}
+
+static int alloc_bits(bits *b, size_t vertices)
+{
+    b->seen = sf_resize(NULL, vertices, sizeof *b->seen);
+    b->frontier = sf_resize(NULL, vertices, sizeof *b->frontier);
+    b->next = sf_resize(NULL, vertices, sizeof *b->next);
+    return b->seen != NULL && b->frontier != NULL && b->next != NULL ? SF_OK : SF_NO_MEMORY;
+}
+
+static int search_all(many *m, unsigned threads, sf_error *error)
+{
+    size_t words = (m->count + WORD - 1) / WORD;
+    threads = threads > words ? (unsigned)words : threads;
+    m->workers = sf_alloc(threads, sizeof *m->workers);
+    int status = m->workers != NULL ? SF_OK : SF_NO_MEMORY;
+    for (unsigned i = 0; i < threads && status == SF_OK; i++)
+        status = alloc_bits(&m->workers[i], m->graph->vertex_count);
+    if (status == SF_OK)
+        sf_parallel_for(threads, words, search_word, m);
+    for (unsigned i = 0; m->workers != NULL && i < threads; i++) {
+        sf_free(m->workers[i].seen);
+        sf_free(m->workers[i].frontier);
+        sf_free(m->workers[i].next);
+    }
+    sf_free(m->workers);
+    return status == SF_OK ? SF_OK : sf_fail_memory(error);
+}
+
+int sf_bfs_many(const sf_csr *graph, const uint32_t *sources, size_t count, unsigned threads,
+                uint32_t *levels, uint32_t *parents, sf_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        if (sources[i] >= graph->vertex_count)
+            return sf_fail(error, SF_USAGE, NULL, "there is no vertex %u: the graph has %u, counted from 0",
+                           sources[i], graph->vertex_count);
+    many m = {.graph = graph,
+              .sources = sources,
+              .count = count,
+              .most_levels = UINT32_MAX,
+              .levels = levels,
+              .parents = parents};
+    return search_all(&m, threads, error);
+}
+
+int sf_bfs_count(const sf_csr *graph, uint32_t most_levels, unsigned threads, uint32_t *reached,
+                 uint32_t *depth, sf_error *error)
+{
+    many m = {.graph = graph,
+              .count = graph->vertex_count,
+              .most_levels = most_levels,
+              .reached = reached,
+              .depth = depth};
+    memset(reached, 0, graph->vertex_count * sizeof *reached);
+    return search_all(&m, threads, error);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "graph/store/kronecker.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/text.h"
+#include "core/thread.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { MOST_SCALE = 31, BLOCK = 1 << 16 };
+
+int sf_kronecker_parse(sf_kronecker *graph, const char *text, sf_error *error)
+{
+    char scale[32], factor[32], seed[32], rest;
+    uint64_t value;
+    if (sscanf(text, "%31[^:]:%31[^:]:%31[^:]%c", scale, factor, seed, &rest) != 3)
+        return sf_fail(error, SF_USAGE, NULL, "is '%s', expected SCALE:EDGEFACTOR:SEED such as 20:16:1",
+                       text);
+    if (!sf_parse_uint(scale, MOST_SCALE, &value) || value == 0)
+        return sf_fail(error, SF_USAGE, NULL, "has the scale '%s', expected 1 to %d", scale, MOST_SCALE);
+    graph->scale = (unsigned)value;
+    if (!sf_parse_uint(factor, 1 << 20, &graph->edge_factor) || graph->edge_factor == 0)
+        return sf_fail(error, SF_USAGE, NULL, "has the edge factor '%s', expected 1 to %d", factor, 1 << 20);
+    if (!sf_parse_uint(seed, UINT64_MAX, &graph->seed))
+        return sf_fail(error, SF_USAGE, NULL, "has the seed '%s', expected an integer", seed);
+    return SF_OK;
+}
+
+typedef struct drawing {
+    const sf_kronecker *graph;
+    sf_edge *edges;
+    uint64_t count;
+} drawing;
+
+static int draw_block(void *context, unsigned worker, size_t block)
+{
+    (void)worker;
+    const drawing *d = context;
+    uint64_t stop = (block + 1) * (uint64_t)BLOCK < d->count ? (block + 1) * (uint64_t)BLOCK : d->count;
+    for (uint64_t i = block * (uint64_t)BLOCK; i < stop; i++)
+        d->edges[i] = sf_kronecker_edge(d->graph, i);
+    return 0;
+}
+
+int sf_kronecker_edges(sf_edge_list *list, const sf_kronecker *graph, unsigned threads, sf_error *error)
+{
+    uint64_t count = graph->edge_factor << graph->scale;
+    *list = (sf_edge_list){.vertex_count = UINT32_C(1) << graph->scale,
+                           .edges = sf_resize(NULL, count, sizeof *list->edges)};
+    if (list->edges == NULL)
+        return sf_fail_memory(error);
+    list->edge_count = list->edge_capacity = count;
+    drawing d = {.graph = graph, .edges = list->edges, .count = count};
+    sf_parallel_for(threads, (count + BLOCK - 1) / BLOCK, draw_block, &d);
+    return SF_OK;
+}

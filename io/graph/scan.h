@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Reading a text in memory line by line and word by word, with errors that name the file and the line. */
+#ifndef SF_IO_GRAPH_SCAN_H
+#define SF_IO_GRAPH_SCAN_H
+
+#include <synfire/synfire.h>
+
+#define SF_SCAN_WORD 64
+
+typedef struct sf_scan {
+    const char *path; /**< for messages */
+    const char *next; /**< start of the line after this one */
+    const char *end;
+    const char *at, *line_end; /**< what is left of this line; a trailing CR is cut */
+    size_t line;               /**< 1-based; 0 before the first */
+    char word[SF_SCAN_WORD];   /**< the last word read, cut to fit */
+    bool cut;                  /**< the last word did not fit */
+} sf_scan;
+
+/** The text need not end in NUL and stays the caller's. */
+sf_scan sf_scan_start(const char *path, const char *text, size_t size);
+
+bool sf_scan_line(sf_scan *scan); /**< goes to the next line; false at the end */
+bool sf_scan_word(sf_scan *scan); /**< next word of this line, by white space; false at its end */
+
+/** Next word as an integer in [least, most] or a finite number; `what` names it in the message. */
+int sf_scan_uint(sf_scan *scan, const char *what, uint64_t least, uint64_t most, uint64_t *value,
+                 sf_error *error);
+int sf_scan_real(sf_scan *scan, const char *what, double *value, sf_error *error);
+
+/** Fails where the line goes on; `what` says what the line holds. */
+int sf_scan_end(sf_scan *scan, const char *what, sf_error *error);
+
+/** SF_DATA where the line declares more vertices than a file of so many bytes may (io/graph/file.h). */
+int sf_scan_check_vertices(const sf_scan *scan, uint64_t vertices, uint64_t file_bytes, sf_error *error);
+
+/** SF_DATA with the place `path:line`, or `path` before the first line. */
+int sf_scan_fail(const sf_scan *scan, sf_error *error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

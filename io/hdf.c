@@ -1,0 +1,715 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "io/hdf.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Without this, a file that could not be closed (disk full) makes HDF5 try again, and print, at exit. */
+static void leave_exit_alone(void)
+{
+    H5dont_atexit();
+}
+
+/* Why the last HDF5 call that failed on this thread did. HDF5 forgets as soon as another call begins, so this
+ * is noted where HDF5 would print. */
+static _Thread_local char reason[256];
+
+#define LOCKED "another program has this file open to write"
+
+static herr_t keep_deepest(unsigned depth, const H5E_error2_t *record, void *user)
+{
+    (void)user;
+    if (depth == 0 && record->desc != NULL)
+        snprintf(reason, sizeof reason, "%s", record->desc);
+    return 0;
+}
+
+/* The operating system's words where HDF5 quotes them, else HDF5's own deepest ones. */
+static herr_t note_reason(hid_t stack, void *user)
+{
+    (void)user;
+    H5Ewalk2(stack, H5E_WALK_UPWARD, keep_deepest, NULL);
+    const char *message = strstr(reason, "error message = '");
+    unsigned long long end, base, stored;
+    if (strstr(reason, "unable to lock file") != NULL) {
+        snprintf(reason, sizeof reason, LOCKED);
+    } else if (message != NULL) {
+        message += strlen("error message = '");
+        size_t length = strcspn(message, "'");
+        memmove(reason, message, length);
+        reason[length] = '\0';
+    } else if (sscanf(reason, "truncated file: eof = %llu, sblock->base_addr = %llu, stored_eof = %llu", &end,
+                      &base, &stored) == 3) {
+        snprintf(reason, sizeof reason, "it is cut off: it has %llu bytes of %llu", end, base + stored);
+    }
+    return 0;
+}
+
+void sf_hdf_begin(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, leave_exit_alone);
+    H5Eset_auto2(H5E_DEFAULT, note_reason, NULL);
+    reason[0] = '\0';
+}
+
+int sf_hdf_fail(sf_error *error, sf_status code, const char *place, const char *format, ...)
+{
+    if (error == NULL)
+        return code;
+    char sentence[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    return sf_fail(error, code, place, "%s%s%s%s", sentence, reason[0] != '\0' ? " (" : "", reason,
+                   reason[0] != '\0' ? ")" : "");
+}
+
+/* ---- files ---- */
+
+bool sf_hdf_has_signature(const char *path)
+{
+    static const unsigned char signature[] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+    unsigned char found[sizeof signature];
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    /* A user block moves the signature to 512, 1024, ...; a beginning of it is a file cut off very early. */
+    bool begins = false;
+    ssize_t length = sizeof found;
+    for (off_t at = 0; !begins && length == sizeof found; at = at == 0 ? 512 : 2 * at) {
+        length = pread(file, found, sizeof found, at);
+        begins =
+            length >= (at == 0 ? 4 : (ssize_t)sizeof found) && memcmp(found, signature, (size_t)length) == 0;
+    }
+    close(file);
+    return begins;
+}
+
+/* A reader beside a writer tries metadata again that do not match their checksum, waiting longer each time.
+ * So many tries take 2 ms; the default of 100 takes minutes where the file is simply damaged. */
+#define LIVE_READ_ATTEMPTS 20
+
+static hid_t open_live(const char *path)
+{
+    hid_t file = H5I_INVALID_HID;
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    if (access >= 0 && H5Pset_metadata_read_attempts(access, LIVE_READ_ATTEMPTS) >= 0)
+        file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access);
+    sf_hdf_close(access);
+    return file;
+}
+
+int sf_hdf_open_file(hid_t *file, bool *live, const char *path, sf_error *error)
+{
+    sf_hdf_begin();
+    *file = H5I_INVALID_HID;
+    *live = false;
+    if (access(path, R_OK) != 0)
+        return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
+    *file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    *live = *file < 0 && strstr(reason, "already open") != NULL;
+    if (*live)
+        *file = open_live(path);
+    if (*file >= 0)
+        return SF_OK;
+    if (strcmp(reason, LOCKED) == 0)
+        return sf_fail(error, SF_NO_INPUT, path, LOCKED);
+    return sf_fail(error, SF_DATA, path, "this HDF5 file is damaged: %s", reason);
+}
+
+/* ---- objects ---- */
+
+#define LONGEST_NAME 255
+
+static herr_t refuse_external_link(const char *parent_file, const char *parent_group, const char *child_file,
+                                   const char *child_object, unsigned *flags, hid_t access, void *user)
+{
+    (void)parent_file, (void)parent_group, (void)child_file, (void)child_object;
+    (void)flags, (void)access, (void)user;
+    return -1;
+}
+
+hid_t sf_hdf_open(hid_t at, const char *path)
+{
+    hid_t access = H5Pcreate(H5P_LINK_ACCESS);
+    hid_t object = H5I_INVALID_HID;
+    if (access >= 0 && H5Pset_elink_cb(access, refuse_external_link, NULL) >= 0)
+        object = H5Oopen(at, path, access);
+    sf_hdf_close(access);
+    reason[0] = '\0'; /* asking for what is not there is no failure */
+    return object;
+}
+
+void sf_hdf_close(hid_t object)
+{
+    if (object < 0)
+        return;
+    switch (H5Iget_type(object)) {
+    case H5I_FILE:
+        H5Fclose(object);
+        break;
+    case H5I_ATTR:
+        H5Aclose(object);
+        break;
+    case H5I_DATASPACE:
+        H5Sclose(object);
+        break;
+    case H5I_GENPROP_LST:
+        H5Pclose(object);
+        break;
+    case H5I_DATATYPE:
+        H5Tclose(object);
+        break;
+    default:
+        H5Oclose(object);
+    }
+}
+
+static bool has_type(hid_t at, const char *path, H5I_type_t type)
+{
+    hid_t object = sf_hdf_open(at, path);
+    bool matches = object >= 0 && H5Iget_type(object) == type;
+    sf_hdf_close(object);
+    return matches;
+}
+
+bool sf_hdf_is_dataset(hid_t at, const char *path)
+{
+    return has_type(at, path, H5I_DATASET);
+}
+
+bool sf_hdf_is_group(hid_t at, const char *path)
+{
+    return has_type(at, path, H5I_GROUP);
+}
+
+typedef struct member_visit {
+    int (*visit)(void *context, hid_t group, const char *name);
+    void *context;
+    int result;
+} member_visit;
+
+static herr_t visit_member(hid_t group, const char *name, const H5L_info_t *info, void *user)
+{
+    (void)info;
+    member_visit *to = user;
+    if (strlen(name) <= LONGEST_NAME)
+        to->result = to->visit(to->context, group, name);
+    return to->result != 0;
+}
+
+/* In one pass: to ask for names by their number looks through all of them for each. */
+int sf_hdf_each_member(hid_t group, int (*visit)(void *, hid_t, const char *), void *context)
+{
+    member_visit to = {.visit = visit, .context = context};
+    H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_member, &to);
+    return to.result;
+}
+
+/* ---- text ---- */
+
+#define LONGEST_STRING 65536
+
+/* What attributes and datasets have in common when they are read. */
+typedef struct source {
+    hid_t object, type, space;
+    bool is_attribute;
+} source;
+
+static void source_close(source *from)
+{
+    sf_hdf_close(from->type);
+    sf_hdf_close(from->space);
+    sf_hdf_close(from->object);
+}
+
+static bool source_open(source *from, hid_t object, bool is_attribute)
+{
+    *from = (source){.object = object, .type = -1, .space = -1, .is_attribute = is_attribute};
+    if (object >= 0) {
+        from->type = is_attribute ? H5Aget_type(object) : H5Dget_type(object);
+        from->space = is_attribute ? H5Aget_space(object) : H5Dget_space(object);
+    }
+    if (from->type >= 0 && from->space >= 0)
+        return true;
+    source_close(from);
+    return false;
+}
+
+static herr_t source_read(const source *from, hid_t type, hid_t memory_space, hid_t file_space, void *values)
+{
+    return from->is_attribute ? H5Aread(from->object, type, values)
+                              : H5Dread(from->object, type, memory_space, file_space, H5P_DEFAULT, values);
+}
+
+/* Trailing spaces, line ends and NULs are padding of fixed-length strings. */
+static size_t text_length(const char *text, size_t size)
+{
+    size_t length = strnlen(text, size);
+    while (length > 0 && strchr(" \r\n", text[length - 1]) != NULL)
+        length--;
+    return length;
+}
+
+static char *copy_text(const char *text, size_t size)
+{
+    size_t length = text_length(text, size);
+    char *copy = sf_resize(NULL, length + 1, 1);
+    if (copy != NULL) {
+        memcpy(copy, text, length);
+        copy[length] = '\0';
+    }
+    return copy;
+}
+
+/* Values may take this many times more bytes than the file stores for them, which is the most deflate can do,
+ * and so many times more than the whole file, which recordings never come near: a small file cannot ask for
+ * much. A few megabytes are taken without asking. */
+#define MOST_COMPRESSION 1100
+#define MOST_OF_FILE 32
+#define ALWAYS_TAKEN (1 << 24)
+
+static hsize_t times(hsize_t bytes, hsize_t factor)
+{
+    return bytes < SIZE_MAX / factor ? bytes * factor : SIZE_MAX;
+}
+
+/* The most bytes that what is read of a file may take in memory. */
+static hsize_t most_of_file(hid_t object)
+{
+    hsize_t file_bytes = 0;
+    hid_t file = H5Iget_file_id(object);
+    H5Fget_filesize(file, &file_bytes);
+    sf_hdf_close(file);
+    return times(file_bytes, MOST_OF_FILE);
+}
+
+/* The most bytes that the values of a dataset may take in memory. */
+static hsize_t most_bytes(hid_t dataset)
+{
+    hsize_t most = most_of_file(dataset), stored = times(H5Dget_storage_size(dataset), MOST_COMPRESSION);
+    most = most < stored ? most : stored;
+    return most > ALWAYS_TAKEN ? most : ALWAYS_TAKEN;
+}
+
+bool sf_hdf_fits(hid_t object, uint64_t bytes)
+{
+    return bytes <= ALWAYS_TAKEN || bytes <= most_of_file(object);
+}
+
+/* Bytes of a chunk, which are taken at once for a single value of it; 0 without chunks. */
+static hsize_t chunk_bytes(hid_t dataset, size_t size)
+{
+    hsize_t sizes[H5S_MAX_RANK], bytes = size;
+    hid_t creation = H5Dget_create_plist(dataset);
+    int rank = creation >= 0 && H5Pget_layout(creation) == H5D_CHUNKED
+                   ? H5Pget_chunk(creation, H5S_MAX_RANK, sizes)
+                   : 0;
+    sf_hdf_close(creation);
+    for (int i = 0; i < rank; i++)
+        bytes = times(bytes, sizes[i] > 0 ? sizes[i] : 1);
+    return rank > 0 ? bytes : 0;
+}
+
+/* True where the values that the shape promises can be in the file. */
+static bool is_stored(hid_t dataset, hsize_t count, size_t size)
+{
+    hsize_t most = most_bytes(dataset);
+    return size > 0 && count <= most / size;
+}
+
+/* True where raw data are in this very file. */
+static bool is_inside(hid_t dataset)
+{
+    hid_t creation = H5Dget_create_plist(dataset);
+    bool inside =
+        creation >= 0 && H5Pget_layout(creation) != H5D_VIRTUAL && H5Pget_external_count(creation) <= 0;
+    sf_hdf_close(creation);
+    return inside;
+}
+
+/* Reads `count` strings; each becomes a block of its own. SF_OK, SF_NO_MEMORY or SF_DATA. */
+static int read_strings(const source *from, hsize_t count, char **strings)
+{
+    bool variable = H5Tis_variable_str(from->type) > 0;
+    size_t size = variable ? sizeof(char *) : H5Tget_size(from->type);
+    if (size == 0 || size > LONGEST_STRING)
+        return SF_DATA;
+    char *block = sf_alloc(count, size);
+    hid_t memory = H5Tcopy(from->type);
+    int status = block == NULL ? SF_NO_MEMORY : SF_OK;
+    if (status == SF_OK && (memory < 0 || source_read(from, memory, H5S_ALL, H5S_ALL, block) < 0))
+        status = SF_DATA;
+    bool was_read = status == SF_OK;
+    for (hsize_t i = 0; status == SF_OK && i < count; i++) {
+        const char *text = block + i * size;
+        if (variable)
+            memcpy(&text, block + i * size, sizeof text);
+        strings[i] = text != NULL ? copy_text(text, variable ? LONGEST_STRING : size) : sf_copy_string("");
+        if (strings[i] == NULL)
+            status = SF_NO_MEMORY;
+    }
+    if (variable && was_read)
+        H5Dvlen_reclaim(memory, from->space, H5P_DEFAULT, block);
+    sf_hdf_close(memory);
+    sf_free(block);
+    return status;
+}
+
+/* The first element as text. */
+static bool first_text(source *from, sf_text *text)
+{
+    hssize_t count = H5Sget_simple_extent_npoints(from->space);
+    H5T_class_t class = H5Tget_class(from->type);
+    if (count <= 0 || (class != H5T_STRING && class != H5T_INTEGER && class != H5T_FLOAT) || count > 1024 ||
+        (!from->is_attribute && !is_inside(from->object)))
+        return false;
+    bool found = false;
+    if (class == H5T_STRING) {
+        char **strings = sf_alloc((size_t)count, sizeof *strings);
+        int status = strings != NULL ? read_strings(from, (hsize_t)count, strings) : SF_NO_MEMORY;
+        text->failed = text->failed || status == SF_NO_MEMORY;
+        found = status == SF_OK;
+        if (found)
+            sf_text_append(text, strings[0], strlen(strings[0]));
+        sf_hdf_free_strings(strings, strings != NULL ? (size_t)count : 0);
+        return found;
+    }
+    double *numbers = sf_alloc((size_t)count, sizeof *numbers);
+    text->failed = text->failed || numbers == NULL;
+    found = numbers != NULL && source_read(from, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, numbers) >= 0;
+    if (found)
+        sf_text_printf(text, "%.15g", numbers[0]);
+    sf_free(numbers);
+    return found;
+}
+
+bool sf_hdf_attribute_text(hid_t object, const char *name, sf_text *text)
+{
+    source from;
+    if (H5Aexists(object, name) <= 0 || !source_open(&from, H5Aopen(object, name, H5P_DEFAULT), true))
+        return false;
+    bool found = first_text(&from, text) && !text->failed;
+    source_close(&from);
+    return found;
+}
+
+bool sf_hdf_attribute_begins(hid_t object, const char *name, const char *beginning)
+{
+    source from;
+    if (H5Aexists(object, name) <= 0 || !source_open(&from, H5Aopen(object, name, H5P_DEFAULT), true))
+        return false;
+    char fixed[256] = "", *variable = NULL;
+    bool begins = false;
+    if (H5Tget_class(from.type) == H5T_STRING && H5Sget_simple_extent_npoints(from.space) == 1) {
+        bool is_variable = H5Tis_variable_str(from.type) > 0;
+        if (is_variable && H5Aread(from.object, from.type, &variable) >= 0 && variable != NULL)
+            begins = strncmp(variable, beginning, strlen(beginning)) == 0;
+        else if (!is_variable && H5Tget_size(from.type) < sizeof fixed &&
+                 H5Aread(from.object, from.type, fixed) >= 0)
+            begins = strncmp(fixed, beginning, strlen(beginning)) == 0;
+        if (variable != NULL)
+            H5free_memory(variable);
+    }
+    source_close(&from);
+    return begins;
+}
+
+typedef struct attribute_visit {
+    int (*visit)(void *context, const char *name, const char *text);
+    void *context;
+    int result;
+} attribute_visit;
+
+static herr_t visit_attribute(hid_t object, const char *name, const H5A_info_t *info, void *user)
+{
+    (void)info;
+    attribute_visit *to = user;
+    source from;
+    if (!source_open(&from, H5Aopen(object, name, H5P_DEFAULT), true))
+        return 0;
+    sf_text text = {0};
+    sf_text_append(&text, "", 0);
+    if (first_text(&from, &text) && !text.failed)
+        to->result = to->visit(to->context, name, text.data);
+    else if (text.failed)
+        to->result = SF_NO_MEMORY;
+    sf_text_free(&text);
+    source_close(&from);
+    return to->result != 0;
+}
+
+/* In one pass: to open attributes by their number sorts all of them for each. */
+int sf_hdf_each_attribute(hid_t object, int (*visit)(void *, const char *, const char *), void *context)
+{
+    attribute_visit to = {.visit = visit, .context = context};
+    H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_attribute, &to);
+    return to.result;
+}
+
+/* Opens a dataset; anything else at that path counts as missing. */
+static hid_t open_dataset(hid_t at, const char *path)
+{
+    hid_t object = sf_hdf_open(at, path);
+    if (object >= 0 && H5Iget_type(object) == H5I_DATASET)
+        return object;
+    sf_hdf_close(object);
+    return H5I_INVALID_HID;
+}
+
+bool sf_hdf_dataset_text(hid_t at, const char *path, sf_text *text)
+{
+    source from;
+    if (!source_open(&from, open_dataset(at, path), false))
+        return false;
+    bool found = first_text(&from, text) && !text->failed;
+    source_close(&from);
+    return found;
+}
+
+/* ---- datasets ---- */
+
+static int check_length(const source *from, const char *path, const char *place, size_t *length,
+                        sf_error *error)
+{
+    hssize_t count = H5Sget_simple_extent_npoints(from->space);
+    if (!is_inside(from->object))
+        return sf_fail(error, SF_DATA, place, "%s refers to another file, which is not followed", path);
+    if (count < 0 || !is_stored(from->object, (hsize_t)count, H5Tget_size(from->type)))
+        return sf_fail(error, SF_DATA, place,
+                       "%s is damaged: its shape says %lld values and it stores %llu bytes", path,
+                       (long long)count, (unsigned long long)H5Dget_storage_size(from->object));
+    hsize_t chunk = chunk_bytes(from->object, H5Tget_size(from->type));
+    if (count > 0 && chunk > most_bytes(from->object))
+        return sf_fail(error, SF_DATA, place,
+                       "%s is damaged: it is in chunks of %llu bytes and stores %llu bytes", path,
+                       (unsigned long long)chunk, (unsigned long long)H5Dget_storage_size(from->object));
+    *length = (size_t)count;
+    return SF_OK;
+}
+
+static int open_source(source *from, hid_t at, const char *path, const char *place, sf_error *error)
+{
+    if (source_open(from, open_dataset(at, path), false))
+        return SF_OK;
+    return sf_fail(error, SF_DATA, place, "there is no dataset %s", path);
+}
+
+int sf_hdf_length(hid_t at, const char *path, const char *place, size_t *length, sf_error *error)
+{
+    *length = 0;
+    source from;
+    int status = open_source(&from, at, path, place, error);
+    if (status != SF_OK)
+        return status;
+    status = check_length(&from, path, place, length, error);
+    source_close(&from);
+    return status;
+}
+
+int sf_hdf_shape(hid_t at, const char *path, size_t size[2])
+{
+    source from;
+    hsize_t sizes[H5S_MAX_RANK] = {0};
+    if (!source_open(&from, open_dataset(at, path), false))
+        return -1;
+    int rank = H5Sget_simple_extent_dims(from.space, sizes, NULL);
+    size[0] = rank > 0 ? sizes[0] : 1;
+    size[1] = rank > 1 ? sizes[1] : 1;
+    source_close(&from);
+    return rank;
+}
+
+H5T_class_t sf_hdf_class(hid_t at, const char *path)
+{
+    source from;
+    if (!source_open(&from, open_dataset(at, path), false))
+        return H5T_NO_CLASS;
+    H5T_class_t class = H5Tget_class(from.type);
+    source_close(&from);
+    return class;
+}
+
+int sf_hdf_read(hid_t at, const char *path, const char *place, hid_t type, size_t size, void **values,
+                size_t *length, sf_error *error)
+{
+    *values = NULL;
+    *length = 0;
+    source from;
+    int status = open_source(&from, at, path, place, error);
+    if (status != SF_OK)
+        return status;
+    size_t count = 0;
+    H5T_class_t class = H5Tget_class(from.type);
+    status = check_length(&from, path, place, &count, error);
+    if (status == SF_OK && class != H5T_INTEGER && class != H5T_FLOAT)
+        status = sf_fail(error, SF_DATA, place, "%s does not hold numbers", path);
+    void *block = status == SF_OK ? sf_resize(NULL, count, size) : NULL;
+    if (status == SF_OK && block == NULL)
+        status = sf_fail_memory(error);
+    if (status == SF_OK && count > 0 && source_read(&from, type, H5S_ALL, H5S_ALL, block) < 0)
+        status = sf_hdf_fail(error, SF_DATA, place, "%s is damaged", path);
+    source_close(&from);
+    if (status != SF_OK) {
+        sf_free(block);
+        return status;
+    }
+    *values = block;
+    *length = count;
+    return SF_OK;
+}
+
+hid_t sf_hdf_open_column(hid_t at, const char *path, const char *place, size_t *length, sf_error *error)
+{
+    *length = 0;
+    source from;
+    if (open_source(&from, at, path, place, error) != SF_OK)
+        return H5I_INVALID_HID;
+    H5T_class_t class = H5Tget_class(from.type);
+    int status = check_length(&from, path, place, length, error);
+    if (status == SF_OK && H5Sget_simple_extent_ndims(from.space) != 1)
+        status = sf_fail(error, SF_DATA, place, "%s is no vector", path);
+    else if (status == SF_OK && class != H5T_INTEGER && class != H5T_FLOAT)
+        status = sf_fail(error, SF_DATA, place, "%s does not hold numbers", path);
+    hid_t column = from.object;
+    if (status == SF_OK)
+        from.object = H5I_INVALID_HID; /* stays open */
+    source_close(&from);
+    return status == SF_OK ? column : H5I_INVALID_HID;
+}
+
+bool sf_hdf_read_rows(hid_t column, hid_t type, size_t start, size_t count, void *values)
+{
+    hsize_t first = start, rows = count;
+    hid_t space = H5Dget_space(column), memory = H5Screate_simple(1, &rows, NULL);
+    bool good = space >= 0 && memory >= 0 &&
+                H5Sselect_hyperslab(space, H5S_SELECT_SET, &first, NULL, &rows, NULL) >= 0 &&
+                H5Dread(column, type, memory, space, H5P_DEFAULT, values) >= 0;
+    sf_hdf_close(memory);
+    sf_hdf_close(space);
+    return good;
+}
+
+int sf_hdf_read_strings(hid_t at, const char *path, const char *place, char ***strings, size_t *count,
+                        sf_error *error)
+{
+    *strings = NULL;
+    *count = 0;
+    source from;
+    int status = open_source(&from, at, path, place, error);
+    if (status != SF_OK)
+        return status;
+    size_t length = 0;
+    char **list = NULL;
+    status = check_length(&from, path, place, &length, error);
+    if (status == SF_OK && H5Tget_class(from.type) != H5T_STRING)
+        status = sf_fail(error, SF_DATA, place, "%s does not hold text", path);
+    if (status == SF_OK) {
+        list = sf_alloc(length, sizeof *list);
+        status = list == NULL ? SF_NO_MEMORY : length > 0 ? read_strings(&from, length, list) : SF_OK;
+        if (status == SF_NO_MEMORY)
+            sf_fail_memory(error);
+        else if (status != SF_OK)
+            sf_hdf_fail(error, SF_DATA, place, "%s is damaged", path);
+    }
+    source_close(&from);
+    if (status != SF_OK) {
+        sf_hdf_free_strings(list, length);
+        return status;
+    }
+    *strings = list;
+    *count = length;
+    return SF_OK;
+}
+
+void sf_hdf_free_strings(char **strings, size_t count)
+{
+    for (size_t i = 0; strings != NULL && i < count; i++)
+        sf_free(strings[i]);
+    sf_free(strings);
+}
+
+/* ---- handing over ---- */
+
+int sf_hdf_put(sf_parcel_writer *parcel, hid_t at, const char *path, const char *place, hid_t type,
+               size_t size, sf_error *error)
+{
+    void *values;
+    size_t count;
+    int status = sf_hdf_read(at, path, place, type, size, &values, &count, error);
+    if (status == SF_OK)
+        sf_parcel_put(parcel, values, count, size);
+    sf_free(values);
+    return status;
+}
+
+int sf_hdf_put_strings(sf_parcel_writer *parcel, hid_t at, const char *path, const char *place,
+                       sf_error *error)
+{
+    char **strings;
+    size_t count;
+    int status = sf_hdf_read_strings(at, path, place, &strings, &count, error);
+    if (status != SF_OK)
+        return status;
+    sf_parcel_put_number(parcel, count);
+    for (size_t i = 0; i < count; i++)
+        sf_parcel_put_text(parcel, strings[i]);
+    sf_hdf_free_strings(strings, count);
+    return SF_OK;
+}
+
+/* ---- writing ---- */
+
+hid_t sf_hdf_string_type(size_t size)
+{
+    hid_t type = H5Tcopy(H5T_C_S1);
+    if (type >= 0 && H5Tset_size(type, size) < 0) {
+        sf_hdf_close(type);
+        return H5I_INVALID_HID;
+    }
+    return type;
+}
+
+bool sf_hdf_write_attribute(hid_t object, const char *name, hid_t type, const void *value)
+{
+    hid_t space = H5Screate(H5S_SCALAR);
+    hid_t attribute =
+        space >= 0 ? H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT) : H5I_INVALID_HID;
+    bool written = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
+    sf_hdf_close(attribute);
+    sf_hdf_close(space);
+    return written;
+}
+
+bool sf_hdf_write_text(hid_t object, const char *name, const char *text)
+{
+    hid_t type = sf_hdf_string_type(strlen(text) + 1);
+    bool written = type >= 0 && sf_hdf_write_attribute(object, name, type, text);
+    sf_hdf_close(type);
+    return written;
+}
+
+bool sf_hdf_write_table(hid_t parent, const char *name, hid_t type, hsize_t rows, hsize_t columns,
+                        const void *values)
+{
+    hsize_t size[2] = {rows, columns};
+    hid_t space = H5Screate_simple(columns == 1 ? 1 : 2, size, NULL);
+    hid_t table = space >= 0 ? H5Dcreate2(parent, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)
+                             : H5I_INVALID_HID;
+    bool written =
+        table >= 0 && (rows == 0 || H5Dwrite(table, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+    sf_hdf_close(table);
+    sf_hdf_close(space);
+    return written;
+}

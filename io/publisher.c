@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "io/publisher.h"
+
+#include "core/descriptors.h"
+#include "core/endpoint.h"
+#include "core/error.h"
+
+#include <errno.h>
+#include <zmq.h>
+
+#define WAIT_MS 50             /* one try to send */
+#define MOST_SUBSCRIPTION 4096 /* bytes of what a subscriber may say; topics are short words */
+
+static int set_option(sf_publisher *publisher, int option, int value)
+{
+    return zmq_setsockopt(publisher->socket, option, &value, sizeof value);
+}
+
+static int make_socket(sf_publisher *publisher, bool lossless)
+{
+    publisher->context = zmq_ctx_new();
+    if (publisher->context == NULL)
+        return -1;
+    publisher->socket = zmq_socket(publisher->context, ZMQ_XPUB);
+    if (publisher->socket == NULL || set_option(publisher, ZMQ_SNDHWM, publisher->queue) != 0 ||
+        set_option(publisher, ZMQ_SNDTIMEO, WAIT_MS) != 0 || set_option(publisher, ZMQ_XPUB_VERBOSER, 1) != 0)
+        return -1;
+    const int64_t most = MOST_SUBSCRIPTION;
+    if (zmq_setsockopt(publisher->socket, ZMQ_MAXMSGSIZE, &most, sizeof most) != 0)
+        return -1;
+    return set_option(publisher, ZMQ_XPUB_NODROP, lossless);
+}
+
+/* The second look is at what libzmq made of the words. */
+static int bind_socket(sf_publisher *publisher, const sf_publisher_settings *settings, sf_error *error)
+{
+    const char *endpoint = settings->endpoint;
+    if (!settings->insecure && sf_endpoint_is_public(endpoint))
+        return sf_endpoint_refuse(endpoint, settings->permit, error);
+    if (zmq_bind(publisher->socket, endpoint) == 0) {
+        size_t size = sizeof publisher->address;
+        zmq_getsockopt(publisher->socket, ZMQ_LAST_ENDPOINT, publisher->address, &size);
+        bool exposed = !settings->insecure && sf_endpoint_is_public(publisher->address);
+        return exposed ? sf_endpoint_refuse(endpoint, settings->permit, error) : SF_OK;
+    }
+    switch (zmq_errno()) {
+    case EADDRINUSE:
+        return sf_fail(
+            error, SF_UNAVAILABLE, endpoint,
+            "the port is in use by another program: choose another one, or port 0 for any that is free");
+    case EINVAL:
+    case EPROTONOSUPPORT:
+        return sf_fail(
+            error, SF_USAGE, endpoint,
+            "is no ZeroMQ endpoint: expected tcp://ADDRESS:PORT (address * for all) or ipc://PATH");
+    default:
+        return sf_fail(error, SF_UNAVAILABLE, endpoint, "cannot bind: %s", zmq_strerror(zmq_errno()));
+    }
+}
+
+int sf_publisher_open(sf_publisher *publisher, const sf_publisher_settings *settings, sf_error *error)
+{
+    *publisher = (sf_publisher){.queue = settings->queue};
+    int status = sf_descriptors_check(SF_ZMQ_DESCRIPTORS, settings->endpoint, error);
+    if (status != SF_OK)
+        return status;
+    if (make_socket(publisher, settings->lossless) != 0)
+        status = sf_fail(error, SF_UNAVAILABLE, settings->endpoint, "cannot make a ZeroMQ socket: %s",
+                         zmq_strerror(zmq_errno()));
+    else
+        status = bind_socket(publisher, settings, error);
+    if (status != SF_OK)
+        sf_publisher_close(publisher, 0);
+    return status;
+}
+
+/* A subscription arrives as one frame: 1 and the topic it begins with; its end as 0 and the topic. */
+int64_t sf_publisher_update(sf_publisher *publisher)
+{
+    unsigned char what;
+    for (int size; (size = zmq_recv(publisher->socket, &what, 1, ZMQ_DONTWAIT)) >= 0;) {
+        if (size == 0 || what > 1)
+            continue;
+        publisher->subscriptions += what == 1 ? 1 : -1;
+        publisher->joined += what;
+    }
+    return publisher->subscriptions;
+}
+
+/* libzmq counts the messages of a queue, not their bytes: the larger they get, the fewer may wait. */
+static void bound_queue(sf_publisher *publisher, const sf_part *parts, size_t count)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < count; i++)
+        size += parts[i].size;
+    if (size <= publisher->largest)
+        return;
+    publisher->largest = size;
+    size_t most = SF_PUBLISHER_BYTES / size;
+    if (most >= (size_t)publisher->queue)
+        return;
+    publisher->queue = most > 0 ? (int)most : 1;
+    set_option(publisher, ZMQ_SNDHWM, publisher->queue);
+}
+
+int sf_publisher_send(sf_publisher *publisher, const sf_part *parts, size_t count, sf_error *error)
+{
+    bound_queue(publisher, parts, count);
+    for (size_t i = 0; i < count; i++) {
+        if (zmq_send(publisher->socket, parts[i].data, parts[i].size, i + 1 < count ? ZMQ_SNDMORE : 0) >= 0)
+            continue;
+        /* Queues count whole messages: where the first frame had room, the others have. */
+        if (i == 0 && (zmq_errno() == EAGAIN || zmq_errno() == EINTR))
+            return SF_SENT_AGAIN;
+        return sf_fail(error, SF_IO, publisher->address, "cannot send to %s: %s", publisher->address,
+                       zmq_strerror(zmq_errno()));
+    }
+    return SF_SENT;
+}
+
+void sf_publisher_close(sf_publisher *publisher, int linger_ms)
+{
+    if (publisher->socket != NULL) {
+        set_option(publisher, ZMQ_LINGER, linger_ms);
+        zmq_close(publisher->socket);
+    }
+    while (publisher->context != NULL && zmq_ctx_term(publisher->context) != 0 && zmq_errno() == EINTR)
+        ;
+    publisher->socket = publisher->context = NULL;
+}
