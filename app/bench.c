@@ -34,8 +34,7 @@ static const app_option options[] = {
     {0},
 };
 
-/* ---- rows
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- rows ---- */
 
 typedef struct app_bench_field {
     const char *name; /* a literal; NULL begins a row, text is then its device */
@@ -79,8 +78,7 @@ static void free_rows(app_bench_rows *rows)
     sf_free(rows->fields);
 }
 
-/* ---- printing
- * ------------------------------------------------------------------------------------------------ */
+/* ---- printing ---- */
 
 /* "AMD EPYC, 2 cores": what Linux says of the processor and how many cores this process may use; then its
  * devices. */

@@ -49,8 +49,7 @@ static void close_workload(workload *w)
     *w = (workload){0};
 }
 
-/* ---- one row
- * ------------------------------------------------------------------------------------------------- */
+/* ---- one row ---- */
 
 /* What the searches of a row come to. */
 typedef struct total {
@@ -194,8 +193,7 @@ static int measure_gvsm(benchmark *b, sf_error *error)
     return status;
 }
 
-/* ---- patterns
- * ------------------------------------------------------------------------------------------------ */
+/* ---- patterns ---- */
 
 /* Edges between vertices of a set of the graph, and their labels, as a pattern. */
 static int pattern_of(sf_pattern *pattern, const sf_csr *data, const uint32_t *vertices, uint32_t count,
@@ -251,8 +249,7 @@ static int add_shape(workload *w, uint32_t size, const char *edges, uint32_t lab
     return status;
 }
 
-/* ---- graphs
- * -------------------------------------------------------------------------------------------------- */
+/* ---- graphs ---- */
 
 static int build(workload *w, sf_edge_list *list, sf_error *error)
 {
@@ -278,8 +275,7 @@ static int draw_data(benchmark *b, const char *name, const sf_power_law *kind, s
     return status == SF_OK ? build(&b->work, &list, error) : status;
 }
 
-/* ---- the works
- * ----------------------------------------------------------------------------------------------- */
+/* ---- the works ---- */
 
 /* 40 dense patterns of 8 to 32 vertices in the human protein network. */
 static int bench_proteins(benchmark *b, sf_error *error)

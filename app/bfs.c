@@ -323,8 +323,7 @@ static int search_on_devices(search *s, const plan *p, sf_error *error)
     return status;
 }
 
-/* ---- several sources at once
- * ------------------------------------------------------------------------------------------- */
+/* ---- several sources at once ---- */
 
 static int many_on_device(search *s, sf_device *device, sf_error *error)
 {
@@ -462,8 +461,7 @@ static int report_many(const search *s, sf_error *error)
     return app_print(&text, error);
 }
 
-/* ---- one source
- * ----------------------------------------------------------------------------------------------- */
+/* ---- one source ---- */
 
 /* Where the plan says; what a device cannot do is done by the CPU, but for techniques it does not have. */
 static int run_search(search *s, const app_call *call, sf_error *error)

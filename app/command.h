@@ -103,8 +103,7 @@ void app_provenance_json(sf_json *json, const app_call *call);
 /** The same as a document on one line, for files that have room for it; sf_text_free takes it. */
 sf_text app_provenance_text(const app_call *call);
 
-/* ---- tables for terminals
- * ------------------------------------------------------------------------------------- */
+/* ---- tables for terminals ---- */
 
 /** Collects rows, then prints columns aligned to their widest cell: numbers to the right, text to the left.
  */

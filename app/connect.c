@@ -81,8 +81,7 @@ int app_refuse_recording_options(const app_call *call, const char *const *but, s
     return SF_OK;
 }
 
-/* ---- frequent episodes
- * --------------------------------------------------------------------------------------- */
+/* ---- frequent episodes ---- */
 
 static int link_episodes(sf_connectivity *graph, const sf_mine_result *result, const sf_recording *recording,
                          sf_error *error)
@@ -144,8 +143,7 @@ static int connect_episodes(sf_connectivity *graph, const app_call *call, const 
     return status;
 }
 
-/* ---- spike-time tiling
- * --------------------------------------------------------------------------------------- */
+/* ---- spike-time tiling ---- */
 
 static int read_half_width(int64_t *dt, const app_call *call, sf_error *error)
 {

@@ -24,8 +24,7 @@ static const app_option options[] = {
     {NULL, NULL, NULL},
 };
 
-/* ---- output
- * -------------------------------------------------------------------------------------------------- */
+/* ---- output ---- */
 
 static bool is_json(const char *path)
 {
@@ -147,8 +146,7 @@ static int write_out(const sf_connectivity *graph, const document *d, const char
     return status;
 }
 
-/* ---- the table
- * ----------------------------------------------------------------------------------------------- */
+/* ---- the table ---- */
 
 typedef struct ranked {
     double weight;
@@ -298,8 +296,7 @@ static int print_table(sf_text *text, const sf_connectivity *graph, const sf_uni
     return SF_OK;
 }
 
-/* ---- the command
- * --------------------------------------------------------------------------------------------- */
+/* ---- the command ---- */
 
 static int report(const app_call *call, const sf_connectivity *graph, const document *d, sf_error *error)
 {

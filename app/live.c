@@ -11,8 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- the configuration
- * ----------------------------------------------------------------------------------------- */
+/* ---- the configuration ---- */
 
 #define MOST_SETTINGS 64
 #define PRESET_SETTINGS 4
@@ -54,8 +53,7 @@ int app_live_configure(const app_call *call, const char *path, sf_config *config
     return sf_config_parse(config, "", 0, "defaults", settings, count, error);
 }
 
-/* ---- following a run
- * ------------------------------------------------------------------------------------------- */
+/* ---- following a run ---- */
 
 /* Everything a run needs besides its configuration. */
 typedef struct live_run {
@@ -109,8 +107,7 @@ static int follow(live_run *live, sf_error *error)
     return status;
 }
 
-/* ---- closing words
- * --------------------------------------------------------------------------------------------- */
+/* ---- closing words ---- */
 
 static const sf_message *newest_window(const app_console *console)
 {

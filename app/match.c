@@ -47,8 +47,7 @@ typedef struct matching {
     sf_spread spread; /**< of the count, where --rewired was given */
 } matching;
 
-/* ---- options
- * ------------------------------------------------------------------------------------------------- */
+/* ---- options ---- */
 
 static int read_semantics(sf_semantics *semantics, const app_call *call, sf_error *error)
 {
@@ -116,8 +115,7 @@ static int read_options(matching *m, const app_call *call, sf_error *error)
     return status == SF_OK ? refuse_limits(m, error) : status;
 }
 
-/* ---- data
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- data ---- */
 
 static int read_list(sf_edge_list *list, const app_call *call, sf_error *error)
 {
@@ -148,8 +146,7 @@ static int read_data(matching *m, const app_call *call, sf_error *error)
     return status;
 }
 
-/* ---- output
- * -------------------------------------------------------------------------------------------------- */
+/* ---- output ---- */
 
 /* The names of what is listed, where the graph has names. */
 static void add_names(sf_json *json, const matching *m)
@@ -339,8 +336,7 @@ static int report(const app_call *call, const matching *m, sf_error *error)
     return app_print(&text, error);
 }
 
-/* ---- the command
- * --------------------------------------------------------------------------------------------- */
+/* ---- the command ---- */
 
 static int find_spread(matching *m, const app_call *call, sf_error *error)
 {

@@ -50,8 +50,7 @@ void app_rewired_json(sf_json *json, const sf_spread *spread, const app_rewired 
     sf_json_end_object(json);
 }
 
-/* ---- the census
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- the census ---- */
 
 typedef struct census {
     const app_call *call;

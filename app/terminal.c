@@ -123,8 +123,7 @@ int app_print(sf_text *text, sf_error *error)
     return SF_OK;
 }
 
-/* ---- progress
- * ------------------------------------------------------------------------------------------------- */
+/* ---- progress ---- */
 
 static void draw_bar(const char *what, double done, double total, double now)
 {
@@ -168,8 +167,7 @@ sf_progress app_progress(const app_call *call)
     return (sf_progress){.update = update_bar, .user = (void *)(uintptr_t)call};
 }
 
-/* ---- tables
- * --------------------------------------------------------------------------------------------------- */
+/* ---- tables ---- */
 
 void app_table_cell(app_table *table, const char *format, ...)
 {

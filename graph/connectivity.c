@@ -381,8 +381,7 @@ int sf_connectivity_reach(sf_reach_result *reach, const sf_connectivity *graph, 
     return status;
 }
 
-/* ---- queries on every unit
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- queries on every unit ---- */
 
 int sf_connectivity_reach_all(sf_reach_counts *counts, const sf_csr *csr, uint32_t most_hops, sf_error *error)
 {

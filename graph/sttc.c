@@ -9,8 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the coefficient
- * ----------------------------------------------------------------------------------------- */
+/* ---- the coefficient ---- */
 
 /* Share of the recorded time within dt of a spike: the length of the union of [t - dt, t + dt], cut at the
  * ends.
@@ -41,8 +40,7 @@ static double coefficient(double close_a, double close_b, double tiled_a, double
     return (term(close_a, tiled_b) + term(close_b, tiled_a)) / 2;
 }
 
-/* ---- trains
- * -------------------------------------------------------------------------------------------------- */
+/* ---- trains ---- */
 
 int sf_trains_split(sf_trains *trains, const sf_spike *spikes, size_t spike_count, size_t unit_count,
                     sf_error *error)
@@ -77,8 +75,7 @@ void sf_trains_free(sf_trains *trains)
     *trains = (sf_trains){0};
 }
 
-/* ---- all pairs
- * ----------------------------------------------------------------------------------------------- */
+/* ---- all pairs ---- */
 
 /* One pass over all pairs: all spikes in time order, and of each train how many of its spikes have one of
  * each other train at most dt away. Triangles hold the pairs (a, b) with b > a by rows. */
@@ -226,8 +223,7 @@ static int check_options(const sf_trains *trains, const sf_sttc_options *options
     return SF_OK;
 }
 
-/* ---- surrogates
- * ---------------------------------------------------------------------------------------------- */
+/* ---- surrogates ---- */
 
 /* Shifts a train round the recorded time, which is half open here: its last nanosecond is its first. What
  * passes the end comes first, so a rotation keeps the order. */

@@ -10,8 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- by spike-time tiling
- * --------------------------------------------------------------------------------------------- */
+/* ---- by spike-time tiling ---- */
 
 static void tile(void *argument)
 {
@@ -83,8 +82,7 @@ static int update_tiling(sf_connections *connections, const sf_connections_windo
     return status;
 }
 
-/* ---- by frequent episodes
- * --------------------------------------------------------------------------------------------- */
+/* ---- by frequent episodes ---- */
 
 /* As mining the window has them. */
 static int build_links(sf_connectivity *snapshot, const sf_connections *connections,
@@ -138,8 +136,7 @@ static int take_pairs(sf_connections *connections, const sf_connections_window *
     return *ready ? build_links(snapshot, connections, window, found, count, error) : SF_OK;
 }
 
-/* ---- the interface
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- the interface ---- */
 
 static int open_tiling(sf_connections *connections, bool virtual_clock, sf_error *error)
 {

@@ -22,8 +22,7 @@ double sf_discovery_threshold(const sf_config *config, sf_span window, uint64_t 
     return threshold > SF_DISCOVERY_LEAST ? threshold : SF_DISCOVERY_LEAST;
 }
 
-/* ---- mining a window
- * ------------------------------------------------------------------------------------------- */
+/* ---- mining a window ---- */
 
 /* An episode and how far it counts above chance. */
 typedef struct ranked {
@@ -106,8 +105,7 @@ static void work(void *job)
     discovery->how.seconds = sf_clock_seconds() - begin;
 }
 
-/* ---- the window thread's side
- * ---------------------------------------------------------------------------------- */
+/* ---- the window thread's side ---- */
 
 int sf_discovery_open(sf_discovery *discovery, const sf_config *config, const sf_units *units, bool inside,
                       sf_error *error)

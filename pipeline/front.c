@@ -11,8 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- watching
- * -------------------------------------------------------------------------------------------------- */
+/* ---- watching ---- */
 
 static void publish_completion(sf_front *front, const sf_completion *completion, int64_t arrival_ns)
 {
@@ -37,8 +36,7 @@ static void watch(sf_front *front, const sf_spike *spikes, const int64_t *arriva
     }
 }
 
-/* ---- the front thread
- * ------------------------------------------------------------------------------------------ */
+/* ---- the front thread ---- */
 
 /* How many of the spikes come before the end of the asked duration. */
 static size_t within_duration(sf_front *front, const sf_merged *merged)
@@ -113,8 +111,7 @@ static void *run(void *argument)
     }
 }
 
-/* ---- opening and closing
- * --------------------------------------------------------------------------------------- */
+/* ---- opening and closing ---- */
 
 /* Where stream time does not pass as real time does, a long silence is a leap like any other. */
 static int64_t doubted_leap_ns(const sf_config *config, const sf_source *source)

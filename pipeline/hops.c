@@ -112,8 +112,7 @@ int sf_hops_feed(sf_hops *hops, const sf_spike *spikes, size_t count, int64_t ar
     return sf_history_append(&hops->history, spikes, count, error);
 }
 
-/* ---- one hop
- * --------------------------------------------------------------------------------------------------- */
+/* ---- one hop ---- */
 
 static double seconds_of(sf_span span)
 {

@@ -35,8 +35,7 @@ struct sf_pipeline {
     sf_error error;
 };
 
-/* ---- the window thread
- * ----------------------------------------------------------------------------------------- */
+/* ---- the window thread ---- */
 
 /* Takes all that is there and publishes the hops that the watermark closes. */
 static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error)
@@ -103,8 +102,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* ---- status
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- status ---- */
 
 static int complete_status(void *user, sf_status_message *status, sf_error *error)
 {
@@ -124,8 +122,7 @@ static int complete_status(void *user, sf_status_message *status, sf_error *erro
     return SF_OK;
 }
 
-/* ---- opening and closing
- * --------------------------------------------------------------------------------------- */
+/* ---- opening and closing ---- */
 
 static bool all_can_wait(const sf_inputs *inputs)
 {

@@ -10,9 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- opening
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- opening ---- */
 
 static int resolve_sources(sf_queries *queries, const sf_units *units, sf_error *error)
 {
@@ -167,9 +165,7 @@ void sf_queries_close(sf_queries *queries)
     *queries = (sf_queries){0};
 }
 
-/* ---- counts beside those of rewired graphs
- * -------------------------------------------------------------------------------------------------------------
- */
+/* ---- counts beside those of rewired graphs ---- */
 
 static int take_spreads(sf_queries *queries, sf_error *error)
 {
@@ -221,9 +217,7 @@ static int compare_counts(sf_queries *queries, sf_csr *csr, sf_graph_message *me
     return status;
 }
 
-/* ---- answers
- * --------------------------------------------------------------------------------------------------------------
- */
+/* ---- answers ---- */
 
 static int match_pattern(sf_motif_result *motif, const sf_queries *queries, sf_match_index *index, size_t i,
                          sf_error *error)

@@ -89,8 +89,7 @@ static sf_random stream_for(const sf_simulation *simulation, purpose what, size_
     return sf_random_start(simulation->settings.seed, (uint64_t)what << 32 | index);
 }
 
-/* ---- the plan: units, markers, bursts, occurrences -------------------------------------------------------
- */
+/* ---- the plan: units, markers, bursts, occurrences ---- */
 
 static int check_settings(const sf_simulation_settings *settings, sf_error *error)
 {
@@ -457,8 +456,7 @@ uint64_t sf_simulation_duplicates(const sf_simulation *simulation)
     return simulation->duplicates;
 }
 
-/* ---- one slice of time ------------------------------------------------------------------------------------
- */
+/* ---- one slice of time ---- */
 
 static double normal_distribution(double z)
 {

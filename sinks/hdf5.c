@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- rows -------------------------------------------------------------------------------------- */
+/* ---- rows ---- */
 
 typedef struct window_row {
     uint64_t seq, hop;
@@ -145,7 +145,7 @@ typedef struct sink_row {
     char state[16], note[256];
 } sink_row;
 
-/* ---- tables ------------------------------------------------------------------------------------ */
+/* ---- tables ---- */
 
 typedef enum field_type { I64, U64, F64, I32, U32, TEXT, I64_LIST, U32_LIST, I64_PAIRS } field_type;
 
@@ -367,7 +367,7 @@ static hid_t make_row_type(const table_form *form)
     return row;
 }
 
-/* ---- the file ---------------------------------------------------------------------------------- */
+/* ---- the file ---- */
 
 typedef struct episode_slot {
     uint64_t id;
@@ -519,7 +519,7 @@ static int begin_recorder(void *argument, sf_error *error)
     return status;
 }
 
-/* ---- appending --------------------------------------------------------------------------------- */
+/* ---- appending ---- */
 
 static int append(recorder *self, int table, const void *rows, size_t count, sf_error *error)
 {

@@ -110,7 +110,7 @@ static int open_osc(void **self, const sf_sink_settings *settings, const sf_stre
     return SF_OK;
 }
 
-/* ---- values in the types of OSC -------------------------------------------------------------------- */
+/* ---- values in the types of OSC ---- */
 
 static int32_t clamp(uint64_t value)
 {
@@ -138,7 +138,7 @@ static osc_time split(int64_t time_ns)
     return (osc_time){(int32_t)seconds, (int32_t)(rest / 1000)};
 }
 
-/* ---- messages ---------------------------------------------------------------------------------- */
+/* ---- messages ---- */
 
 static int check_sent(const osc_sink *sink, int sent, sf_error *error)
 {

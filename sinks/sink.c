@@ -54,7 +54,7 @@ void sf_sink_settings_default(sf_sink_settings *settings)
     *settings = (sf_sink_settings){.ring = 1024, .policy = SF_RING_DROP_OLDEST};
 }
 
-/* ---- serving: on the sink's own thread or the storage thread ----------------------------------- */
+/* ---- serving: on the sink's own thread or the storage thread ---- */
 
 static void note_first_failure(sf_sink *sink, const sf_error *error)
 {
@@ -240,7 +240,7 @@ static int finish_on_storage(void *argument)
     return SF_OK;
 }
 
-/* ---- opening and closing ----------------------------------------------------------------------- */
+/* ---- opening and closing ---- */
 
 typedef struct open_call {
     sf_sink *sink;
@@ -371,7 +371,7 @@ int sf_sink_close(sf_sink *sink, sf_error *error)
     return status;
 }
 
-/* ---- the publishing side ----------------------------------------------------------------------- */
+/* ---- the publishing side ---- */
 
 static void wake(void *user)
 {

@@ -116,7 +116,7 @@ const char *sf_sink_address(sf_sink *sink);
 /** Drains what was accepted, flushes, closes, frees. Returns the first failure of the sink's life, if any. */
 int sf_sink_close(sf_sink *sink, sf_error *error);
 
-/* ---- encodings --------------------------------------------------------------------------------- */
+/* ---- encodings ---- */
 
 /** Appends a published message as one JSON object with no newline; the JSON lines and ZeroMQ sinks share it.
  */
@@ -125,7 +125,7 @@ void sf_message_to_json(sf_text *text, const sf_message *message, const sf_strea
 /** Appends a published message as one MessagePack map. */
 void sf_message_to_msgpack(sf_text *text, const sf_message *message, const sf_stream_info *stream);
 
-/* ---- the registry ------------------------------------------------------------------------------ */
+/* ---- the registry ---- */
 
 extern const sf_sink_kind sf_sink_jsonl, sf_sink_zmq, sf_sink_osc, sf_sink_hdf5;
 

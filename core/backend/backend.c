@@ -45,8 +45,7 @@ static struct registry {
     atomic_uint_fast64_t memory_limit;
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* ---- loading a plugin
- * ---------------------------------------------------------------------------------------- */
+/* ---- loading a plugin ---- */
 
 static int list_devices(const sf_backend *backend, const char *path, sf_error *error)
 {
@@ -140,8 +139,7 @@ int sf_devices_use(const char *path, sf_error *error)
     return status;
 }
 
-/* ---- finding a device
- * ---------------------------------------------------------------------------------------- */
+/* ---- finding a device ---- */
 
 uint32_t sf_device_count(void)
 {
@@ -417,8 +415,7 @@ void sf_device_set_memory_limit(uint64_t bytes)
     atomic_store(&registry.memory_limit, bytes);
 }
 
-/* ---- jobs
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- jobs ---- */
 
 int sf_device_stream_open(sf_device_stream **opened, sf_device *device, const sf_stream *spikes,
                           sf_error *error)

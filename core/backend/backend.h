@@ -16,8 +16,7 @@
 
 #include <synfire/synfire.h>
 
-/* ---- what a plugin offers
- * ------------------------------------------------------------------------------------ */
+/* ---- what a plugin offers ---- */
 
 /** Raised with every change of what follows; the program refuses a plugin of another version. */
 #define SF_BACKEND_VERSION 6u
@@ -141,8 +140,7 @@ typedef struct sf_backend {
 
 typedef const sf_backend *(*sf_backend_entry)(void);
 
-/* ---- how the program uses it
- * --------------------------------------------------------------------------------- */
+/* ---- how the program uses it ---- */
 
 /** A device of a loaded plugin, shared by all who use it. */
 typedef struct sf_device sf_device;

@@ -143,8 +143,7 @@ static inline SF_ANYWHERE void sf_machine_begin(sf_machine *m, uint32_t from)
     m->restart = from;
 }
 
-/* ---- segments
- * ------------------------------------------------------------------------------------------------ */
+/* ---- segments ---- */
 
 /**
  * What one machine says of one segment: the paper's (a, count, b). `entry` is the end of an occurrence that

@@ -68,8 +68,7 @@ typedef struct sf_backend_match_job {
                        no order; `most` is then below 2^31 */
 } sf_backend_match_job;
 
-/* ---- twigs: the engine gvsm, whose layers a device expands while the CPU joins
- * ----------------------------------------------------------------------------- */
+/* ---- twigs: the engine gvsm, whose layers a device expands while the CPU joins ---- */
 
 #define SF_BACKEND_LAYERS 64 /**< of a prefix tree, at most */
 

@@ -17,8 +17,7 @@ typedef sf_gpu_match_step step;
 typedef sf_gpu_match_control control;
 typedef sf_gpu_match_search search;
 
-/* ---- copies
- * ------------------------------------------------------------------------------------------------- */
+/* ---- copies ---- */
 
 static __global__ void narrow_offsets(uint32_t *narrow, const uint64_t *offsets, uint32_t count,
                                       uint32_t base)
@@ -136,8 +135,7 @@ static int load_job(sf_gpu_blocks *m, search *s, const sf_backend_match_job *job
     return status;
 }
 
-/* ---- the search
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the search ---- */
 
 /* While the kernel runs, only the copy engine reaches it. On a busy device the zero that the search begins
  * with may not have arrived yet: this must come after it. */

@@ -32,8 +32,7 @@ struct warp {
     unsigned long long found, tried;
 };
 
-/* ---- lists
- * --------------------------------------------------------------------------------------------------- */
+/* ---- lists ---- */
 
 static __device__ bool contains(const uint32_t *list, uint32_t low, uint32_t high, uint32_t value)
 {
@@ -71,8 +70,7 @@ static __device__ uint32_t running_sum(uint32_t value, unsigned lane)
     return value;
 }
 
-/* ---- a level
- * ------------------------------------------------------------------------------------------------- */
+/* ---- a level ---- */
 
 /* Lays out what is left of the candidates of the next step for every entry: `length` of them from `base`. */
 static __device__ void lay_out(warp &w, level &l, uint32_t base, uint32_t length, uint32_t join)

@@ -21,8 +21,7 @@ enum {
     REPORTING = 64  /* such times between two reports where there is a limit */
 };
 
-/* ---- a level of the core
- * -------------------------------------------------------------------------------------- */
+/* ---- a level of the core ---- */
 
 /* Adds what the warp found to what all have found, and stops them beyond the limit. */
 static __device__ void report(warp &w)
@@ -135,8 +134,7 @@ static __device__ void count_last(warp &w, int depth)
     __syncwarp();
 }
 
-/* ---- behind it
- * ---------------------------------------------------------------------------------------------- */
+/* ---- behind it ---- */
 
 static __device__ void finish(warp &w, int depth)
 {
@@ -149,8 +147,7 @@ static __device__ void finish(warp &w, int depth)
     __syncwarp();
 }
 
-/* ---- tasks
- * --------------------------------------------------------------------------------------------------- */
+/* ---- tasks ---- */
 
 /* A task of a depth is a column of words: the places of its steps, and what is left of the candidates of the
  * next one: where they begin, how many they are, and whose list they are. Those of the last depth are
@@ -237,8 +234,7 @@ static __device__ void hand_out_level(warp &w, int depth)
     }
 }
 
-/* ---- the search
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the search ---- */
 
 /* Everything below the entries of the level at `top`, or what is left of it as tasks. */
 static __device__ void search_below(warp &w, int top)

@@ -70,8 +70,7 @@ static uint64_t bit(uint32_t u)
     return UINT64_C(1) << u;
 }
 
-/* ---- candidates
- * ---------------------------------------------------------------------------------------------- */
+/* ---- candidates ---- */
 
 /* Adjacent candidates of all that u is joined with, the shortest list first. */
 static void intersect(state *s, uint32_t u, uint64_t joined)
@@ -140,8 +139,7 @@ static void find_candidates(state *s, const sf_plan_step *step)
         cut_smaller(s, step->vertex, step->greater);
 }
 
-/* ---- the end of the order
- * ------------------------------------------------------------------------------------ */
+/* ---- the end of the order ---- */
 
 static const sf_plan_step *step_of(const sf_plan *plan, uint32_t u)
 {
@@ -223,9 +221,10 @@ static bool finish(state *s, uint64_t *blame)
     return true;
 }
 
-/* ---- the search: these return whether an embedding was found (or the search stopped), else *blame names the
- * matched vertices that make it fail
- * ----------------------------------------------------------------------------- */
+/* ---- the search ---- */
+
+/* These return whether an embedding was found (or the search stopped), else *blame names the matched vertices
+ * that make it fail. */
 
 static bool search(state *s, uint32_t depth, uint64_t *blame);
 
@@ -395,8 +394,7 @@ static int search_by_thread(void *context, unsigned worker, size_t item)
     return 0;
 }
 
-/* ---- the whole
- * ----------------------------------------------------------------------------------------------- */
+/* ---- the whole ---- */
 
 static int open_state(state *s, run *r, bool is_caller)
 {
@@ -484,8 +482,7 @@ static int search_all(run *r, sf_error *error)
     return status;
 }
 
-/* ---- on a device
- * ----------------------------------------------------------------------------------------------- */
+/* ---- on a device ---- */
 
 /* What finding the candidates of a step takes. */
 static double step_seconds(const state *s, const sf_plan_step *step)
@@ -630,8 +627,7 @@ static bool search_on_device(run *r, sf_plan *plan, int *status, sf_error *error
     return done;
 }
 
-/* ---- the result
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the result ---- */
 
 /* Data vertices that are a candidate of nothing. */
 static uint64_t count_useless(const sf_space *space)

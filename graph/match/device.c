@@ -29,8 +29,7 @@ typedef struct device_job {
     sf_backend_match_job request;
 } device_job;
 
-/* ---- steps
- * --------------------------------------------------------------------------------------------------- */
+/* ---- steps ---- */
 
 static uint32_t steps_of(const device_job *d, uint64_t vertices)
 {
@@ -78,8 +77,7 @@ static uint16_t list_of(device_job *d, uint32_t w, uint32_t u)
     return d->list_of_links[links];
 }
 
-/* ---- what must be absent
- * ------------------------------------------------------------------------------------- */
+/* ---- what must be absent ---- */
 
 static bool is_bare(const sf_pair *pair)
 {
@@ -148,8 +146,7 @@ static int add_step(device_job *d, uint32_t i, sf_error *error)
     return status;
 }
 
-/* ---- groups
- * -------------------------------------------------------------------------------------------------- */
+/* ---- groups ---- */
 
 static const sf_plan_step *step_of(const sf_plan *plan, uint32_t u)
 {
@@ -213,8 +210,7 @@ static void add_groups(device_job *d)
     }
 }
 
-/* ---- the job
- * ------------------------------------------------------------------------------------------------- */
+/* ---- the job ---- */
 
 static int put_together(device_job *d, const sf_match_job *job, sf_error *error)
 {

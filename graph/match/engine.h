@@ -26,8 +26,7 @@ typedef struct sf_match_job {
     sf_match_result *result;
 } sf_match_job;
 
-/* ---- what every engine counts with: limits, time, cancelling, embeddings handed over
- * ------------------------- */
+/* ---- what every engine counts with: limits, time, cancelling, embeddings handed over ---- */
 
 /** Shared by the threads of a run. */
 typedef struct sf_match_watch {
@@ -61,8 +60,7 @@ void sf_match_found(sf_match_tally *tally, uint64_t count, const uint32_t *verti
 int sf_match_finish(const sf_match_watch *watch, const sf_match_tally *const *tallies, unsigned threads,
                     sf_error *error);
 
-/* ---- engines
- * ------------------------------------------------------------------------------------------------- */
+/* ---- engines ---- */
 
 typedef struct sf_match_engine {
     const char *name;

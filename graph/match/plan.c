@@ -8,8 +8,7 @@ static uint64_t bit(uint32_t u)
     return UINT64_C(1) << u;
 }
 
-/* ---- order
- * --------------------------------------------------------------------------------------------------- */
+/* ---- order ---- */
 
 /* Candidates that are expected to be left of u once `matched` are, if links were independent. */
 static double expected_candidates(const sf_space *s, uint64_t matched, uint32_t u)
@@ -60,8 +59,7 @@ static void make_order(uint32_t *order, const sf_space *s, double *work)
     }
 }
 
-/* ---- the end that is counted by products
- * --------------------------------------------------------------------- */
+/* ---- the end that is counted by products ---- */
 
 static void make_groups(sf_plan *plan, const sf_query *q, const uint32_t *tail, uint32_t count)
 {
@@ -115,8 +113,7 @@ static uint32_t split_order(sf_plan *plan, uint32_t *order, const sf_query *q, i
     return cores;
 }
 
-/* ---- the plan
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the plan ---- */
 
 static void fill_steps(sf_plan *plan, const sf_query *q, const uint32_t *order)
 {

@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- attributes
- * ---------------------------------------------------------------------------------------------- */
+/* ---- attributes ---- */
 
 /* The column of an attribute. The delay of a connection is the upper bound of its interval. */
 static const sf_column *find_column(const sf_columns *columns, const char *attribute)
@@ -66,8 +65,7 @@ static int bind_terms(sf_query *q, const sf_columns *columns, const sf_term *ter
     return status;
 }
 
-/* ---- vertices, edges, relations
- * ------------------------------------------------------------------------------ */
+/* ---- vertices, edges, relations ---- */
 
 static int bind_vertices(sf_query *q, const sf_pattern *pattern, sf_error *error)
 {
@@ -266,8 +264,7 @@ void sf_query_close(sf_query *query)
     *query = (sf_query){0};
 }
 
-/* ---- whether data fits
- * --------------------------------------------------------------------------------------- */
+/* ---- whether data fits ---- */
 
 static bool terms_hold(const sf_query *q, size_t first, size_t count, size_t row)
 {

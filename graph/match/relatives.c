@@ -10,8 +10,7 @@
 
 enum { BLOCK = 4096 }; /* vertices that a thread takes at a time */
 
-/* ---- twins
- * --------------------------------------------------------------------------------------------------- */
+/* ---- twins ---- */
 
 typedef struct signature {
     uint64_t hash;
@@ -114,8 +113,7 @@ int sf_twins_find(const sf_match_index *index, unsigned threads, sf_error *error
     return failed ? sf_fail_memory(error) : SF_OK;
 }
 
-/* ---- implication
- * --------------------------------------------------------------------------------------------- */
+/* ---- implication ---- */
 
 static bool is_subset(const sf_csr *graph, uint32_t u, uint32_t v)
 {

@@ -13,8 +13,7 @@ enum {
     BLOCK = 4096 /* candidates that a thread takes at a time; with fewer, threads are not worth starting */
 };
 
-/* ---- candidates of each vertex
- * ------------------------------------------------------------------------------- */
+/* ---- candidates of each vertex ---- */
 
 /* So many neighbours with a label must a candidate have in a direction. */
 typedef struct need {
@@ -149,8 +148,7 @@ static int filter_vertex(sf_space *s, uint32_t u, sf_error *error)
     return SF_OK;
 }
 
-/* ---- pruning by neighbours
- * ----------------------------------------------------------------------------------- */
+/* ---- pruning by neighbours ---- */
 
 static bool has_candidate_near(const sf_query *q, bool out, uint32_t v, uint32_t w)
 {
@@ -230,8 +228,7 @@ static void find_twins(sf_space *s)
     }
 }
 
-/* ---- candidates next to candidates
- * --------------------------------------------------------------------------- */
+/* ---- candidates next to candidates ---- */
 
 static int make_room(sf_links *links, uint64_t more)
 {

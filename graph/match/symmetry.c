@@ -9,8 +9,7 @@
 
 enum { MOST_STEPS = 20000000 };
 
-/* ---- colours
- * ------------------------------------------------------------------------------------------------- */
+/* ---- colours ---- */
 
 /* One round of splitmix64; of all that is hashed here, nothing gives 0. */
 static uint64_t mix(uint64_t h)
@@ -125,8 +124,7 @@ void sf_symmetry_of(sf_symmetry *symmetry, const sf_pattern *pattern)
     refine(symmetry);
 }
 
-/* ---- automorphisms
- * ------------------------------------------------------------------------------------------- */
+/* ---- automorphisms ---- */
 
 typedef struct search {
     const sf_symmetry *symmetry;

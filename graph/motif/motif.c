@@ -12,8 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- words
- * --------------------------------------------------------------------------------------------------- */
+/* ---- words ---- */
 
 typedef enum kind {
     END,
@@ -215,8 +214,7 @@ static int read_tokens(parser *p, const char *text, size_t size)
     return SF_OK;
 }
 
-/* ---- small steps
- * --------------------------------------------------------------------------------------------- */
+/* ---- small steps ---- */
 
 static const token *current(const parser *p)
 {
@@ -289,8 +287,7 @@ static int read_comparison(parser *p, sf_comparison *comparison)
     return fail_at(p, current(p), "found %s, expected = != < <= > or >=", shown(current(p)));
 }
 
-/* ---- conditions
- * ---------------------------------------------------------------------------------------------- */
+/* ---- conditions ---- */
 
 /* Where a list of terms is kept; the label is apart. */
 typedef struct condition {
@@ -407,8 +404,7 @@ static int read_exchange(parser *p, const scope *s, uint32_t left)
     return status == SF_OK ? sf_pattern_add_exchange(p->pattern, left, right, p->error) : status;
 }
 
-/* ---- macros and triads
- * --------------------------------------------------------------------------------------- */
+/* ---- macros and triads ---- */
 
 static int read_statements(parser *p, const scope *s, bool in_body);
 
@@ -544,8 +540,7 @@ static int define_macro(parser *p, const token *name)
     return status;
 }
 
-/* ---- statements
- * ---------------------------------------------------------------------------------------------- */
+/* ---- statements ---- */
 
 static int read_after_vertex(parser *p, const scope *s, const token *name)
 {

@@ -7,9 +7,10 @@
 
 #include <string.h>
 
-/* ---- a set of edges: a bit for each pair of vertices, or, where those would not fit into a cache, a table
- * with linear probing, at most half full, in which 0 is a loop and stands for nothing
- * --------------------------------------------------------------------------------------------------- */
+/* ---- a set of edges ---- */
+
+/* A bit for each pair of vertices, or, where those would not fit into a cache, a table with linear probing,
+ * at most half full, in which 0 is a loop and stands for nothing. */
 
 #define MOST_IN_MATRIX 8192u /* vertices: 8 MB */
 
@@ -92,8 +93,7 @@ static void take_out(edge_set *set, uint64_t key)
         empty_slot(set, slot_of(set, key));
 }
 
-/* ---- the graph as bundles
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the graph as bundles ---- */
 
 static bool is_parallel(sf_edge one, sf_edge other)
 {
@@ -172,9 +172,7 @@ void sf_rewiring_close(sf_rewiring *rewiring)
     *rewiring = (sf_rewiring){0};
 }
 
-/* ---- swapping
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- swapping ---- */
 
 /* Trades the heads of two edges where that leaves the graph without loops and repeated edges. */
 static void swap_heads(edge_set *set, sf_edge *one, sf_edge *other, bool turned, bool directed)
@@ -250,9 +248,7 @@ int sf_rewire(sf_csr *rewired, const sf_rewiring *rewiring, uint64_t seed, uint3
     return status;
 }
 
-/* ---- choosing
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- choosing ---- */
 
 #define TRIES_A_SECOND 2e7 /* with what is counted in the graphs */
 

@@ -12,9 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- measures
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- measures ---- */
 
 static int count_patterns(const void *what, double *values, const sf_csr *graph, const sf_progress *progress,
                           sf_error *error)
@@ -63,8 +61,7 @@ sf_measure sf_measure_census(void)
     return (sf_measure){.count = SF_TRIADS, .take = count_triads, .is_census = true};
 }
 
-/* ---- the rewired graphs
- * ----------------------------------------------------------------------------------------------- */
+/* ---- the rewired graphs ---- */
 
 typedef struct sampling {
     const sf_rewiring *rewiring;
@@ -144,8 +141,7 @@ static int sample_graphs(sampling *s, uint32_t first, uint32_t count, const sf_e
     return status;
 }
 
-/* ---- on a device
- * ----------------------------------------------------------------------------------------------- */
+/* ---- on a device ---- */
 
 #define BATCH_BYTES ((size_t)256 << 20) /* of answers on their way */
 
@@ -233,8 +229,7 @@ static int sample(sampling *s, sf_spread_place *place, sf_error *error)
     return sample_graphs(s, done, s->options->graphs - done, NULL, error);
 }
 
-/* ---- the numbers
- * ----------------------------------------------------------------------------------------------- */
+/* ---- the numbers ---- */
 
 static sf_spread spread_of(const double *values, size_t step, uint32_t graphs, double count)
 {

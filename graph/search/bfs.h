@@ -30,8 +30,7 @@ int sf_bfs(sf_bfs_result *result, const sf_csr *graph, uint32_t source, uint32_t
 
 void sf_bfs_result_free(sf_bfs_result *result);
 
-/* ---- searching large graphs on all cores
- * --------------------------------------------------------------------- */
+/* ---- searching large graphs on all cores ---- */
 
 typedef struct sf_bfs_options {
     sf_bfs_direction direction;

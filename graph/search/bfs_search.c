@@ -83,8 +83,7 @@ static size_t end_of_block(size_t block, size_t size, size_t count)
     return (block + 1) * size < count ? (block + 1) * size : count;
 }
 
-/* ---- preparation
- * --------------------------------------------------------------------------------------------- */
+/* ---- preparation ---- */
 
 static void find_hubs(void *context, unsigned index, size_t block)
 {
@@ -186,8 +185,7 @@ const sf_backend_level *sf_bfs_levels(const sf_bfs_search *search)
     return search->log;
 }
 
-/* ---- top-down
- * ------------------------------------------------------------------------------------------------ */
+/* ---- top-down ---- */
 
 static void flush(sf_bfs_search *s, worker *w)
 {
@@ -232,8 +230,7 @@ static void search_down(void *context, unsigned index, size_t block)
         look_down(s, &s->workers[index], s->queue[i]);
 }
 
-/* ---- bottom-up
- * ----------------------------------------------------------------------------------------------- */
+/* ---- bottom-up ---- */
 
 static inline bool find_parent(const sf_bfs_search *s, uint32_t v, uint32_t *parent)
 {
@@ -276,8 +273,7 @@ static void search_up(void *context, unsigned index, size_t block)
     s->workers[index].found += count;
 }
 
-/* ---- between the two
- * ----------------------------------------------------------------------------------------- */
+/* ---- between the two ---- */
 
 static void queue_to_bits(sf_bfs_search *s)
 {
@@ -322,8 +318,7 @@ static uint64_t run_level(sf_bfs_search *s, bool up, uint64_t *edges)
     return found;
 }
 
-/* ---- the search
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the search ---- */
 
 /* A level that is done: what it found since `begun`, bottom-up or not. */
 static int append_level(sf_bfs_search *s, bool up, double begun, sf_error *error)

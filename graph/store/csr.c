@@ -398,8 +398,7 @@ void sf_csr_free(sf_csr *csr)
     *csr = (sf_csr){0};
 }
 
-/* ---- one vertex
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- one vertex ---- */
 
 static const char *name_at(const void *csr, size_t i)
 {

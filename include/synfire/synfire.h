@@ -31,8 +31,7 @@ extern "C" {
 /** Version of the library as "MAJOR.MINOR.PATCH". */
 SF_API const char *sf_version(void);
 
-/* ---- errors
- * -------------------------------------------------------------------------------------------------- */
+/* ---- errors ---- */
 
 /** Negated sysexits where one fits, so that a command's exit code follows from its status. */
 typedef enum sf_status {
@@ -55,8 +54,7 @@ typedef struct sf_error {
     char text[768];  /**< one sentence: what was found and what was expected */
 } sf_error;
 
-/* ---- spikes, markers, episodes
- * ------------------------------------------------------------------------------- */
+/* ---- spikes, markers, episodes ---- */
 
 /** One spike. A stream of spikes is ordered by (time_ns, unit); "before" and "after" always mean this order.
  */
@@ -96,8 +94,7 @@ typedef struct sf_episode {
     sf_delay delays[SF_EPISODE_MAX_SIZE - 1];
 } sf_episode;
 
-/* ---- recordings
- * ---------------------------------------------------------------------------------------------- */
+/* ---- recordings ---- */
 
 typedef struct sf_recording sf_recording;
 
@@ -119,8 +116,7 @@ SF_API int64_t sf_recording_length_ns(const sf_recording *recording);
 SF_API int sf_recording_parse_episode(const sf_recording *recording, const char *text, sf_episode *episode,
                                       sf_error *error);
 
-/* ---- mining
- * -------------------------------------------------------------------------------------------------- */
+/* ---- mining ---- */
 
 /**
  * The count of an episode is the size of the largest set of its occurrences of which none begins before

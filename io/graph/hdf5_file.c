@@ -18,8 +18,7 @@
 
 #define LAYOUT 1
 
-/* ---- writing
- * --------------------------------------------------------------------------------------------------- */
+/* ---- writing ---- */
 
 /* Where to write and what to say about failures. */
 typedef struct writer {
@@ -202,8 +201,7 @@ static int write(const sf_csr *csr, const char *path, sf_error *error)
     return status;
 }
 
-/* ---- reading
- * --------------------------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 static bool is_graph(const char *path)
 {

@@ -134,8 +134,7 @@ int test_twigs_collect(sf_backend_twigs *t, uint32_t slot, const sf_backend_node
     return SF_OK;
 }
 
-/* ---- descents
- * ------------------------------------------------------------------------------------------------- */
+/* ---- descents ---- */
 
 static bool has_edge(const sf_backend_labelled *l, uint32_t from, uint32_t to)
 {

@@ -4,8 +4,7 @@
 #include "oracle/match_cases.h"
 #include "oracle/match_oracle.h"
 
-/* ---- engines beside the oracle
- * --------------------------------------------------------------------------------- */
+/* ---- engines beside the oracle ---- */
 
 /* What the techniques of gvsm did over the whole test: each must have had something to do. */
 static uint64_t implied, merged, blacklisted;

@@ -156,8 +156,7 @@ static void use_test_plugin(void)
         fail_msg("%s", error.text);
 }
 
-/* ---- a graph and a pattern for the rest
- * ------------------------------------------------------------------------ */
+/* ---- a graph and a pattern for the rest ---- */
 
 /* Each vertex with the 10 before it, unlabelled; and paths of 4 vertices to look for. */
 static void open_ring(sf_csr *data, sf_match_index **index, sf_pattern *path, uint32_t vertices)
@@ -322,8 +321,7 @@ static void no_memory_is_no_crash(void **state)
     sf_devices_close();
 }
 
-/* ---- devices that are there
- * ------------------------------------------------------------------------------------ */
+/* ---- devices that are there ---- */
 
 static void every_device_counts_as_the_oracle(void **state)
 {

@@ -6,8 +6,7 @@
 #include <math.h>
 #include <msgpack.h>
 
-/* ---- parsing ---------------------------------------------------------------------------------------------
- */
+/* ---- parsing ---- */
 
 json_t *test_parse_json(const char *text, size_t length)
 {
@@ -69,8 +68,7 @@ json_t *test_parse_msgpack(const void *data, size_t length)
     return value;
 }
 
-/* ---- comparing -------------------------------------------------------------------------------------------
- */
+/* ---- comparing ---- */
 
 /* A map whose fields are taken one by one; at the end none may be left. */
 typedef struct fields {

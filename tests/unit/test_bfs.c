@@ -12,8 +12,7 @@
 /* Hash of the edges of 12:16:1: other devices must draw the same ones. */
 #define KRONECKER_12_16_1 UINT64_C(0x58bb0b586c07d3c8)
 
-/* ---- graphs to search
- * ----------------------------------------------------------------------------------------- */
+/* ---- graphs to search ---- */
 
 static sf_edge_list start_list(uint32_t vertices, bool directed)
 {
@@ -251,8 +250,7 @@ static void expect(sf_csr *graph, uint32_t source, uint64_t reached, uint32_t de
     sf_bfs_result_free(&result);
 }
 
-/* ---- tests
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- tests ---- */
 
 static void random_graphs_have_the_levels_of_relaxation(void **state)
 {

@@ -190,8 +190,7 @@ static void the_worm_has_its_loops(void **state)
     sf_csr_free(&graph);
 }
 
-/* ---- large counts and limits
- * ----------------------------------------------------------------------------------- */
+/* ---- large counts and limits ---- */
 
 static sf_csr make_star(uint32_t leaves)
 {

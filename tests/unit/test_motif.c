@@ -177,8 +177,7 @@ static void words_that_are_no_pattern_are_refused(void **state)
     }
 }
 
-/* ---- what the patterns count
- * ----------------------------------------------------------------------------------- */
+/* ---- what the patterns count ---- */
 
 static uint64_t count(sf_match_index *index, const char *text, bool distinct)
 {

@@ -50,8 +50,7 @@ struct worker {
     uint64_t total, kept;         /* neighbours, and those that fit */
 };
 
-/* ---- up the tree
- * --------------------------------------------------------------------------------------------- */
+/* ---- up the tree ---- */
 
 /* The data vertex at layer d of entry *at of it, which becomes the entry that it hangs on. */
 static __device__ uint32_t step_up(const forest &f, uint32_t d, uint32_t *at)
@@ -107,8 +106,7 @@ static __device__ unsigned long long count_twins(const forest &f, uint32_t layer
     return ways;
 }
 
-/* ---- sums over the grid
- * -------------------------------------------------------------------------------------- */
+/* ---- sums over the grid ---- */
 
 /* Part of `count` items that falls to this block, in whole tiles of its threads. */
 static __device__ void share(uint32_t count, uint32_t *first, uint32_t *last)
@@ -164,8 +162,7 @@ static __device__ uint32_t sum_before(uint32_t own, uint32_t *all)
     return before;
 }
 
-/* ---- the steps of a layer
- * ------------------------------------------------------------------------------------ */
+/* ---- the steps of a layer ---- */
 
 static __device__ void find_roots(const forest &f, const worker &w)
 {
@@ -352,8 +349,7 @@ static __global__ void __launch_bounds__(THREADS, 5)
         growth->ended = 1; /* all have read it: none leaves before the first barrier */
 }
 
-/* ---- what the program calls
- * ---------------------------------------------------------------------------------- */
+/* ---- what the program calls ---- */
 
 /* As many blocks as run at once, since they wait for one another. */
 static int count_blocks(sf_backend_device *device, uint32_t *blocks, sf_error *error)

@@ -18,8 +18,7 @@ enum {
     SLOTS = SF_BACKEND_SLOTS
 };
 
-/* ---- on the device
- * ------------------------------------------------------------------------------------------- */
+/* ---- on the device ---- */
 
 struct expansion {
     sf_gpu_data data;
@@ -88,8 +87,7 @@ static __global__ void write_entries(const __grid_constant__ expansion x)
     }
 }
 
-/* ---- memory
- * -------------------------------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 static int place_lists(sf_backend_twigs *t, sf_gpu_lists *to, const sf_backend_labelled *from,
                        uint32_t vertices, sf_error *error)
@@ -175,8 +173,7 @@ static int open_slot(sf_backend_twigs *t, sf_gpu_slot *s, sf_error *error)
     return status;
 }
 
-/* ---- what the program calls
- * ---------------------------------------------------------------------------------- */
+/* ---- what the program calls ---- */
 
 static void read_implied(sf_backend_twigs *t, uint64_t *implied)
 {

@@ -71,8 +71,7 @@ struct sf_backend_twigs {
 /** Room for descents. */
 int sf_gpu_room_open(sf_backend_twigs *twigs, const sf_backend_twig_job *job, sf_error *error);
 
-/* ---- on the device
- * ------------------------------------------------------------------------------------------- */
+/* ---- on the device ---- */
 
 static __device__ inline bool sf_gpu_has_bit(const uint64_t *bits, uint32_t v)
 {

@@ -34,8 +34,7 @@ static uint64_t bit(uint32_t u)
     return UINT64_C(1) << u;
 }
 
-/* ---- what a vertex needs around it
- * --------------------------------------------------------------------------- */
+/* ---- what a vertex needs around it ---- */
 
 static void add_need(sf_gvsm_needs *n, bool out, uint32_t label, bool injective)
 {
@@ -83,8 +82,7 @@ static bool meets(const sf_gvsm *g, const sf_gvsm_needs *n, uint32_t v)
     return true;
 }
 
-/* ---- blacklist
- * ------------------------------------------------------------------------------------------------ */
+/* ---- blacklist ---- */
 
 static bool can_match_something(const sf_gvsm *g, uint32_t v)
 {
@@ -121,8 +119,7 @@ static void make_blacklist(sf_gvsm *g)
         g->job->result->blacklisted += (uint64_t)__builtin_popcountll(g->blacklist[w]);
 }
 
-/* ---- order and twigs
- * ------------------------------------------------------------------------------------------ */
+/* ---- order and twigs ---- */
 
 /* g(u) = data vertices left for the label / (degree of u * distinct labels around it). */
 static double rank(const sf_gvsm *g, uint32_t u)
@@ -216,8 +213,7 @@ static void break_symmetry(sf_gvsm *g)
         g->layers[i].greater = greater[order[i]];
 }
 
-/* ---- expand
- * --------------------------------------------------------------------------------------------------- */
+/* ---- expand ---- */
 
 /* The local test of a twig, remembered for each data vertex. Two threads may both do it; they agree. */
 static bool passes_twig(sf_gvsm_worker *w, uint32_t u, uint32_t v)
@@ -268,8 +264,7 @@ static void expand(sf_gvsm_worker *w, uint32_t depth, uint32_t idx, const uint32
     }
 }
 
-/* ---- join
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- join ---- */
 
 void sf_gvsm_read_path(sf_gvsm_worker *w, uint32_t depth, uint32_t idx)
 {
@@ -317,8 +312,7 @@ uint32_t sf_gvsm_join(sf_gvsm_worker *w, uint32_t depth, uint32_t first, uint32_
     return kept;
 }
 
-/* ---- the whole tree, piece by piece
- * -------------------------------------------------------------------------- */
+/* ---- the whole tree, piece by piece ---- */
 
 /* Twins stand for one another: n of them for m pattern vertices in n (n - 1) ... ways, or n^m. */
 static uint64_t count_twins(const sf_gvsm_worker *w)
@@ -387,8 +381,7 @@ static int search_roots(void *context, unsigned index, size_t block)
     return atomic_load(&g->watch.stop);
 }
 
-/* ---- preparation
- * ---------------------------------------------------------------------------------------------- */
+/* ---- preparation ---- */
 
 /* Techniques that rely on neighbours being all that counts are left out where more is said. */
 static unsigned choose_features(const sf_match_job *job)

@@ -69,8 +69,7 @@ static uint32_t block_end(const task *work, uint32_t first)
     return work->end - first < BLOCK ? work->end : first + BLOCK;
 }
 
-/* ---- join
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- join ---- */
 
 static uint32_t drop_unfit(sf_gvsm_worker *w, uint32_t depth, uint32_t first, uint32_t end)
 {
@@ -128,8 +127,7 @@ static void count_block(void *context, unsigned worker, size_t block)
     sf_gvsm_count(&work->t->workers[worker], work->depth, first, block_end(work, first));
 }
 
-/* ---- expand
- * --------------------------------------------------------------------------------------------------- */
+/* ---- expand ---- */
 
 static void find_roots(void *context, unsigned worker, size_t block)
 {
@@ -201,8 +199,7 @@ static int join_piece(twigs *t, uint32_t depth, uint32_t slot, const piece *p, u
     return SF_OK;
 }
 
-/* ---- layers that stay on the device
- * ---------------------------------------------------------------------------- */
+/* ---- layers that stay on the device ---- */
 
 static void note_descent(twigs *t, const sf_backend_descent *d)
 {
@@ -234,8 +231,7 @@ static int search_there(twigs *t, sf_backend_descent d)
     return status;
 }
 
-/* ---- the whole tree
- * ------------------------------------------------------------------------------------------- */
+/* ---- the whole tree ---- */
 
 /* Pieces of one layer that are under way, the oldest first. */
 typedef struct flight {
@@ -308,8 +304,7 @@ static int search_all(twigs *t)
     return status;
 }
 
-/* ---- preparation
- * ---------------------------------------------------------------------------------------------- */
+/* ---- preparation ---- */
 
 /* Lists of a graph without labels have one entry a vertex. */
 static int describe_lists(twigs *t, sf_backend_labelled *to, bool out)
