@@ -8,7 +8,7 @@
 #include "core/recording.h"
 #include "core/thread.h"
 #include "density/evaluate.h"
-#include "density/samples_file.h"
+#include "io/samples_file.h"
 #include "mine/mine.h"
 
 #include <inttypes.h>

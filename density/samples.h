@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The samples that a density is estimated from: what makes them usable, their moments, and reading them. */
+/** The samples that a density is estimated from: what makes them usable, and their moments. */
 #ifndef SF_DENSITY_SAMPLES_H
 #define SF_DENSITY_SAMPLES_H
 

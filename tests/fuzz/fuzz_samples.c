@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/memory.h"
-#include "density/samples_file.h"
+#include "io/samples_file.h"
 
 #include <math.h>
 #include <stdlib.h>

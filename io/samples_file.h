@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Reading samples from files of numbers. */
-#ifndef SF_DENSITY_SAMPLES_FILE_H
-#define SF_DENSITY_SAMPLES_FILE_H
+#ifndef SF_IO_SAMPLES_FILE_H
+#define SF_IO_SAMPLES_FILE_H
 
 #include "density/samples.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "density/samples_file.h"
+#include "io/samples_file.h"
 
 #include "core/error.h"
 #include "core/file.h"

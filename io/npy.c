@@ -3,7 +3,7 @@
  * NumPy's .npy: a magic string, a version, the length of a header, the header (a Python dictionary as text
  * with descr, fortran_order and shape), and the array's bytes. Format: numpy.lib.format, versions 1 to 3.
  */
-#include "density/samples_file.h"
+#include "io/samples_file.h"
 
 #include "core/error.h"
 #include "core/memory.h"
