@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/connect.h"
 
+#include "analysis/sttc.h"
 #include "app/load.h"
 #include "app/mining.h"
 #include "app/preset.h"
@@ -9,7 +10,6 @@
 #include "core/episode.h"
 #include "core/memory.h"
 #include "core/thread.h"
-#include "graph/sttc.h"
 #include "io/graph/file.h"
 
 #include <math.h>

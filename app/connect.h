@@ -4,9 +4,9 @@
 #ifndef SF_APP_CONNECT_H
 #define SF_APP_CONNECT_H
 
+#include "analysis/connectivity.h"
 #include "app/command.h"
 #include "core/recording.h"
-#include "graph/connectivity.h"
 
 /** --metric --surrogates --seed: of graph, which tests edges; of what searches; of match, which rewires. */
 extern const app_option app_connect_options[], app_search_connect_options[], app_match_connect_options[];

@@ -7,9 +7,9 @@
 #include "app/mining.h"
 #include "app/significance.h"
 
+#include "analysis/sttc.h"
 #include "core/file.h"
 #include "core/memory.h"
-#include "graph/sttc.h"
 #include "io/graph/file.h"
 
 #include <inttypes.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/connections.h"
 
+#include "analysis/sttc.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
-#include "graph/sttc.h"
 #include "mine/mine.h"
 
 #include <math.h>

@@ -6,8 +6,8 @@
 #ifndef SF_PIPELINE_QUERIES_H
 #define SF_PIPELINE_QUERIES_H
 
+#include "analysis/connectivity.h"
 #include "core/config.h"
-#include "graph/connectivity.h"
 #include "graph/motif/spread.h"
 #include "pipeline/background.h"
 

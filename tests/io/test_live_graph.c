@@ -2,13 +2,13 @@
 /* The connectivity graph of a run and the answers to its queries are those of the same window taken alone. */
 #include "support/runs.h"
 
+#include "analysis/sttc.h"
 #include "core/clock.h"
 #include "core/memory.h"
 #include "graph/motif/census.h"
 #include "graph/motif/motif.h"
 #include "graph/motif/spread.h"
 #include "graph/search/bfs.h"
-#include "graph/sttc.h"
 #include "mine/mine.h"
 #include "pipeline/connections.h"
 #include "pipeline/discovery.h"

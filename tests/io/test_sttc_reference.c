@@ -9,7 +9,7 @@
  * ours. */
 #include "support/support.h"
 
-#include "graph/sttc.h"
+#include "analysis/sttc.h"
 #include "replay/recording_file.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #ifndef SF_TESTS_STTC_ORACLE_H
 #define SF_TESTS_STTC_ORACLE_H
 
-#include "graph/sttc.h"
+#include "analysis/sttc.h"
 
 /** Small times only: the tiles are counted nanosecond by nanosecond. */
 double sttc_oracle(sf_train a, sf_train b, int64_t dt_ns, sf_recorded recorded);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/support.h"
 
+#include "analysis/connectivity.h"
 #include "core/memory.h"
-#include "graph/connectivity.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "graph/connectivity.h"
+#include "analysis/connectivity.h"
 
 #include "graph/search/bfs.h"
 

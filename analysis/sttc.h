@@ -10,12 +10,12 @@
  * lies within dt of a spike of A. Where PA TB is 1 the term is 1. All times are integers, so nothing rounds
  * before the shares are taken.
  */
-#ifndef SF_GRAPH_STTC_H
-#define SF_GRAPH_STTC_H
+#ifndef SF_ANALYSIS_STTC_H
+#define SF_ANALYSIS_STTC_H
 
+#include "analysis/connectivity.h"
 #include "core/progress.h"
 #include "core/recording.h"
-#include "graph/connectivity.h"
 
 /** Spike times of one unit, ascending. */
 typedef struct sf_train {

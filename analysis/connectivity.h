@@ -4,8 +4,8 @@
  * pair with a high spike-time tiling coefficient). Two units may be joined by several edges, one per delay
  * interval.
  */
-#ifndef SF_GRAPH_CONNECTIVITY_H
-#define SF_GRAPH_CONNECTIVITY_H
+#ifndef SF_ANALYSIS_CONNECTIVITY_H
+#define SF_ANALYSIS_CONNECTIVITY_H
 
 #include "core/json.h"
 #include "core/message.h"
