@@ -11,6 +11,8 @@
 #include "core/message.h"
 #include "graph/store/csr.h"
 
+#include <synfire/mine.h>
+
 typedef struct sf_link {
     uint32_t from, to;
     sf_delay delay;

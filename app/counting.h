@@ -6,6 +6,8 @@
 #include "app/details.h"
 #include "mine/correlogram.h"
 
+#include <synfire/mine.h>
+
 typedef struct app_window {
     sf_span span;
     bool partial;

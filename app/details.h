@@ -8,6 +8,8 @@
 #include "core/recording.h"
 #include "mine/details.h"
 
+#include <synfire/mine.h>
+
 typedef struct app_details {
     const sf_recording *recording;
     const sf_episode *episodes; /**< borrowed, as counts and expected */

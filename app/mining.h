@@ -6,6 +6,8 @@
 #include "app/command.h"
 #include "mine/mine.h"
 
+#include <synfire/mine.h>
+
 /** --delay --min-count --min-rate --min-fraction --self --min-distance --threads */
 extern const app_option app_mining_options[];
 

@@ -7,6 +7,8 @@
 #include "core/recording.h"
 #include "core/text.h"
 
+#include <synfire/mine.h>
+
 /**
  * Writes the occurrences that the counts of the episodes count: HDF5 (io/occurrence_file.h) where the path
  * ends in .h5, else CSV. `configuration` (YAML) and `provenance` (JSON) are for the HDF5 file.

@@ -4,6 +4,8 @@
 #include "core/ring.h"
 #include "core/thread.h"
 
+#include <synfire/recording.h>
+
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -3,6 +3,7 @@
 #include "core/config_keys.h"
 
 #include "core/config.h"
+#include <synfire/mine.h>
 
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 #define LONGEST_TEXT 4096

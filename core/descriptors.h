@@ -3,7 +3,7 @@
 #ifndef SF_CORE_DESCRIPTORS_H
 #define SF_CORE_DESCRIPTORS_H
 
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 /** What one ZeroMQ context with one socket takes (4.3: 7 to open), and some for those who connect. */
 #define SF_ZMQ_DESCRIPTORS 12

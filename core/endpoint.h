@@ -3,7 +3,7 @@
 #ifndef SF_CORE_ENDPOINT_H
 #define SF_CORE_ENDPOINT_H
 
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 /**
  * Whether another machine could connect to what is bound to this endpoint (tcp://HOST:PORT, ipc://PATH, ...):

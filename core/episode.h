@@ -6,6 +6,8 @@
 #include "core/text.h"
 #include "core/units.h"
 
+#include <synfire/mine.h>
+
 /**
  * Reads `A -(0,5]-> B -(5,10]-> C` (bounds in ms, exact to a nanosecond). Names with other than letters,
  * digits and

@@ -4,7 +4,7 @@
 #define SF_CORE_ERROR_H
 
 #include <stdarg.h>
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 /**
  * Records a failure and returns its code, so that `return sf_fail(error, SF_DATA, path, "...")` reads as one

@@ -5,7 +5,7 @@
 
 #include "core/text.h"
 
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 /**
  * Appends everything in the file (or pipe) to an empty `text`, but for a byte order mark; binary

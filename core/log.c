@@ -66,14 +66,14 @@ void sf_log(sf_log_level level, const char *format, ...)
     atomic_store_explicit(&slot->turn, position + 1 - position % SLOTS, memory_order_release);
 }
 
-uint64_t sf_log_drain(void (*print)(void *user, sf_log_level level, const char *line), void *user)
+uint64_t sf_log_drain(sf_log_handler *handler, void *user)
 {
     for (;;) {
         log_slot *slot = &slots[tail % SLOTS];
         size_t turn = atomic_load_explicit(&slot->turn, memory_order_acquire) + tail % SLOTS;
         if (turn != tail + 1)
             break;
-        print(user, slot->level, slot->line);
+        handler(user, slot->level, slot->line);
         atomic_store_explicit(&slot->turn, tail + SLOTS - tail % SLOTS, memory_order_release);
         tail++;
     }

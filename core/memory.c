@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <synfire/error.h>
 #include <sys/mman.h>
 
 static atomic_long successes_left = LONG_MAX;
@@ -48,6 +49,11 @@ void sf_free(void *memory)
         return;
     atomic_fetch_sub_explicit(&live_blocks, 1, memory_order_relaxed);
     free(memory);
+}
+
+void sf_release(void *memory)
+{
+    sf_free(memory);
 }
 
 void *sf_alloc(size_t count, size_t size)

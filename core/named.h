@@ -3,7 +3,7 @@
 #ifndef SF_CORE_NAMED_H
 #define SF_CORE_NAMED_H
 
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 /** What is called; its functions get `things`. */
 typedef struct sf_named {

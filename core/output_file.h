@@ -8,7 +8,7 @@
 #ifndef SF_CORE_OUTPUT_FILE_H
 #define SF_CORE_OUTPUT_FILE_H
 
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 /** What to do about a file of the same name. Where it is being written, all but `number` refuse. */
 typedef enum sf_existing {

@@ -11,7 +11,7 @@
 #ifndef SF_CORE_PARCEL_H
 #define SF_CORE_PARCEL_H
 
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 /* ---- writing ---- */
 

@@ -7,7 +7,7 @@
 #define SF_CORE_RING_H
 
 #include <stdatomic.h>
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 /** What a producer does when the ring is full. */
 typedef enum sf_ring_policy {

@@ -7,7 +7,7 @@
 #ifndef __cplusplus /* which the CUDA sources are */
 #include <stdatomic.h>
 #endif
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 typedef struct sf_thread {
     pthread_t id;

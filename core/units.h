@@ -3,7 +3,7 @@
 #ifndef SF_CORE_UNITS_H
 #define SF_CORE_UNITS_H
 
-#include <synfire/synfire.h>
+#include <synfire/recording.h>
 
 typedef enum sf_unit_kind {
     SF_UNIT_UNKNOWN = 0,

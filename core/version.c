@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 const char *sf_version(void)
 {

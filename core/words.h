@@ -3,7 +3,7 @@
 #ifndef SF_CORE_WORDS_H
 #define SF_CORE_WORDS_H
 
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 #define SF_NO_WORD UINT32_MAX
 

@@ -14,7 +14,7 @@
 #ifndef SF_DENSITY_CHARACTERISTIC_H
 #define SF_DENSITY_CHARACTERISTIC_H
 
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 /** Where samples lie and which frequencies are kept. */
 typedef struct sf_frame {

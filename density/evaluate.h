@@ -3,7 +3,7 @@
 #ifndef SF_DENSITY_EVALUATE_H
 #define SF_DENSITY_EVALUATE_H
 
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 /** Where samples can lie, and so which density is estimated. Intervals and delays are positive. */
 typedef enum sf_domain {

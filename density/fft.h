@@ -6,7 +6,7 @@
 #ifndef SF_DENSITY_FFT_H
 #define SF_DENSITY_FFT_H
 
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 typedef struct sf_fft sf_fft; /**< a plan with its own scratch space: one thread at a time */
 

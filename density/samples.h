@@ -3,7 +3,7 @@
 #ifndef SF_DENSITY_SAMPLES_H
 #define SF_DENSITY_SAMPLES_H
 
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 /**
  * Under this many samples a bandwidth says more about chance than about the data: commands and live views

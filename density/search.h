@@ -3,7 +3,7 @@
 #ifndef SF_DENSITY_SEARCH_H
 #define SF_DENSITY_SEARCH_H
 
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 typedef struct sf_score_point {
     double h;

@@ -6,7 +6,7 @@
 #ifndef SF_GRAPH_TEAM_H
 #define SF_GRAPH_TEAM_H
 
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 typedef struct sf_team sf_team;
 

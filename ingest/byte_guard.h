@@ -8,7 +8,7 @@
 #ifndef SF_INGEST_BYTE_GUARD_H
 #define SF_INGEST_BYTE_GUARD_H
 
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 /** More than QUEUE_FRAMES of the longest frames (ingest/synfire_stream.c) and what is on its way. */
 #define SF_GUARD_BYTES ((uint64_t)384 << 20)

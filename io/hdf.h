@@ -14,7 +14,7 @@
 #include "core/text.h"
 
 #include <hdf5.h>
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 /** Silences HDF5's own error printing on this thread; call it first in every function that others enter HDF5
  * by. */

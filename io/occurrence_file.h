@@ -18,6 +18,8 @@
 #include "core/parcel.h"
 #include "io/layout.h"
 
+#include <synfire/mine.h>
+
 #define SF_OCCURRENCES_KIND "occurrences"
 
 typedef struct sf_occurrence_file sf_occurrence_file; /**< being written */

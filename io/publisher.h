@@ -7,7 +7,7 @@
 #ifndef SF_IO_PUBLISHER_H
 #define SF_IO_PUBLISHER_H
 
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 /** Zero-initialise. */
 typedef struct sf_publisher {

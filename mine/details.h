@@ -6,6 +6,8 @@
 
 #include "mine/bursts.h"
 
+#include <synfire/mine.h>
+
 #define SF_DELAY_BINS 10
 
 /** The delays of one link in the counted occurrences. */

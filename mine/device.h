@@ -5,6 +5,8 @@
 
 #include "mine/engine.h"
 
+#include <synfire/mine.h>
+
 /**
  * The device, or first of all devices, that `name` asks for and that has the engine; NULL: the CPU. "auto"
  * and NULL take one where there is one and the CPU would need long enough: `cpu_seconds`. SF_UNAVAILABLE for

@@ -9,7 +9,7 @@
 #ifndef SF_MINE_EVENTS_H
 #define SF_MINE_EVENTS_H
 
-#include <synfire/synfire.h>
+#include <synfire/recording.h>
 
 typedef struct sf_events {
     uint32_t unit_count;

@@ -5,6 +5,8 @@
 
 #include "mine/tree.h"
 
+#include <synfire/mine.h>
+
 typedef struct sf_mine_found {
     sf_tree tree;
     uint32_t *units; /**< by unit of the tree: index in the recording */

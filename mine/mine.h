@@ -6,6 +6,8 @@
 #include "core/progress.h"
 #include "core/recording.h"
 
+#include <synfire/mine.h>
+
 /** What the threshold is a number of. */
 typedef enum sf_threshold_kind {
     SF_THRESHOLD_COUNT,   /**< occurrences */

@@ -5,6 +5,8 @@
 
 #include "mine/events.h"
 
+#include <synfire/mine.h>
+
 /**
  * As sf_counter_occurrences; units are the episode's units as the events number them. SF_NO_MEMORY.
  */

@@ -29,6 +29,8 @@
 
 #include "core/recording.h"
 
+#include <synfire/mine.h>
+
 /** Shifting takes this part of c(0) - c(3 w) off where bursts are smooth: one in so many. */
 #define SF_SMOOTH_DIVISOR 54.0
 

@@ -42,6 +42,8 @@
 #include "mine/mine.h"
 #include "mine/sharpness.h"
 
+#include <synfire/mine.h>
+
 /** The first three have the values of sf_surrogate_kind. */
 typedef enum sf_significance_kind {
     SF_SIGNIFICANCE_SEGMENT_SHIFT = SF_SURROGATE_SEGMENT_SHIFT,

@@ -15,6 +15,8 @@
 #include "mine/events.h"
 #include "mine/tree.h"
 
+#include <synfire/mine.h>
+
 #define SF_NO_CANDIDATE UINT64_MAX
 
 /** What is asked; everything is borrowed until the side is closed. */

@@ -9,7 +9,7 @@
 #ifndef SF_MINE_TREE_H
 #define SF_MINE_TREE_H
 
-#include <synfire/synfire.h>
+#include <synfire/mine.h>
 
 typedef struct sf_node {
     uint32_t parent;      /**< in the level before; 0 for size 1 */

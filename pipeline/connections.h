@@ -11,6 +11,8 @@
 #include "pipeline/queries.h"
 #include "window/pair_counts.h"
 
+#include <synfire/mine.h>
+
 /** A window with more edges than this has no graph: nobody looks at so many, and telling them takes long. */
 #define SF_CONNECTIONS_MOST 1000000
 

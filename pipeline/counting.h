@@ -14,6 +14,8 @@
 #include "window/resident.h"
 #include "window/tracker.h"
 
+#include <synfire/mine.h>
+
 #define SF_COUNTING_WORTH_NS INT64_C(4000000)
 
 /** So many hops lie between two comparisons of the CPU with the device. */

@@ -12,6 +12,8 @@
 #include "pipeline/tracking.h"
 #include "window/resident.h"
 
+#include <synfire/mine.h>
+
 #define SF_DISCOVERY_DELAYS 16
 
 /** A rate or fraction asks for no fewer occurrences than this: in a first short window it would mean next to

@@ -9,6 +9,8 @@
 #include "core/ring.h"
 #include "core/thread.h"
 
+#include <synfire/recording.h>
+
 typedef struct sf_handoff {
     sf_ring spikes;
     _Atomic int64_t watermark_ns, arrival_ns;

@@ -110,8 +110,3 @@ int sf_count_episodes(uint64_t *counts, const sf_recording *recording, const sf_
     sf_counter_close(counter);
     return status;
 }
-
-void sf_release(void *memory)
-{
-    sf_free(memory);
-}

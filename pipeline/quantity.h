@@ -9,6 +9,8 @@
 #include "core/config.h"
 #include "window/watch.h"
 
+#include <synfire/mine.h>
+
 /** Rates are of so many of the newest hops at most. */
 #define SF_DENSITY_RATES 1000
 

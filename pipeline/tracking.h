@@ -9,6 +9,8 @@
 #include "core/config.h"
 #include "core/message.h"
 
+#include <synfire/mine.h>
+
 typedef struct sf_tracked {
     sf_episode episode;
     char id[SF_EPISODE_ID_SIZE];

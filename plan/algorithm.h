@@ -11,7 +11,7 @@
 #include "plan/element.h"
 #include "plan/operation.h"
 
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 typedef struct sf_plan_access {
     sf_plan_element element;

@@ -3,7 +3,7 @@
 #ifndef SF_REPLAY_LINES_H
 #define SF_REPLAY_LINES_H
 
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 typedef struct sf_lines {
     const char *path;

@@ -21,6 +21,8 @@
 #include "core/progress.h"
 #include "core/recording.h"
 
+#include <synfire/mine.h>
+
 #define SF_SIMULATION_DUPLICATE_NS INT64_C(250000)
 
 typedef struct sf_simulation_chain {

@@ -6,7 +6,7 @@
 #ifndef SF_SINKS_STORAGE_H
 #define SF_SINKS_STORAGE_H
 
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 typedef struct sf_storage sf_storage;
 

@@ -7,7 +7,7 @@
 #ifndef SF_WINDOW_HISTORY_H
 #define SF_WINDOW_HISTORY_H
 
-#include <synfire/synfire.h>
+#include <synfire/recording.h>
 
 /** Zero-initialised, it is empty and at position 0. */
 typedef struct sf_history {

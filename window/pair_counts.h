@@ -25,7 +25,7 @@
 
 #include "window/history.h"
 
-#include <synfire/synfire.h>
+#include <synfire/mine.h>
 
 typedef struct sf_pair_counts sf_pair_counts;
 

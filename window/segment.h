@@ -8,6 +8,8 @@
 #include "window/summary.h"
 #include "window/trains.h"
 
+#include <synfire/mine.h>
+
 /** A piece of the stream that no window boundary cuts. */
 typedef struct sf_segment {
     uint64_t begin, end; /**< stream positions begin .. end - 1; may be empty */

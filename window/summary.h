@@ -15,7 +15,7 @@
 #ifndef SF_WINDOW_SUMMARY_H
 #define SF_WINDOW_SUMMARY_H
 
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 typedef struct sf_summary_step {
     uint64_t until; /**< the last entry this holds for; the first follows the step before */

@@ -9,6 +9,8 @@
 
 #include "window/segment.h"
 
+#include <synfire/mine.h>
+
 typedef struct sf_tracker sf_tracker;
 
 int sf_tracker_open(sf_tracker **tracker, size_t unit_count, sf_error *error);

@@ -8,7 +8,7 @@
 
 #include "window/queue.h"
 
-#include <synfire/synfire.h>
+#include <synfire/recording.h>
 
 typedef struct sf_train_event {
     int64_t time_ns;

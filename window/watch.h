@@ -11,7 +11,7 @@
 #ifndef SF_WINDOW_WATCH_H
 #define SF_WINDOW_WATCH_H
 
-#include <synfire/synfire.h>
+#include <synfire/mine.h>
 
 /** Partial occurrences kept per node unless told otherwise: 10,000 spikes/s for a lower delay bound of 100
  * ms. */

@@ -14,7 +14,7 @@
 
 #include "core/progress.h"
 
-#include <synfire/synfire.h>
+#include <synfire/mine.h>
 
 /* ---- what a plugin offers ---- */
 

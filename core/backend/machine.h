@@ -14,7 +14,7 @@
 #ifndef SF_CORE_BACKEND_MACHINE_H
 #define SF_CORE_BACKEND_MACHINE_H
 
-#include <synfire/synfire.h>
+#include <synfire/mine.h>
 
 #ifdef __CUDACC__
 #define SF_ANYWHERE __host__ __device__

@@ -6,7 +6,7 @@
 #include "core/edge.h"
 #include "core/words.h"
 
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 /**
  * One value per row. A column of text holds indices into `words`, which are distinct; NaN stands where a row

@@ -3,7 +3,7 @@
 #ifndef SF_IO_GRAPH_SCAN_H
 #define SF_IO_GRAPH_SCAN_H
 
-#include <synfire/synfire.h>
+#include <synfire/error.h>
 
 #define SF_SCAN_WORD 64
 

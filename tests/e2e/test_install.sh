@@ -37,8 +37,8 @@ mv prefix/libexec/synfire/synfire-read elsewhere
 LD_LIBRARY_PATH=$library ./program small.h5 2>err && exit 1
 grep -q "synfire-read, which reads HDF5 files, is not installed" err
 mv elsewhere prefix/libexec/synfire/synfire-read
-# Nothing but what the public header declares is exported.
+# Nothing but what the public headers declare is exported.
 exported=$(nm -D --defined-only "$library/libsynfire.so" | awk '$2 != "A" {print $3}' | grep -v '^_')
 for name in $exported; do
-    grep -q "\b$name(" prefix/include/synfire/synfire.h
+    grep -q "\b$name(" prefix/include/synfire/*.h
 done

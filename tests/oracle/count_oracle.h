@@ -8,7 +8,7 @@
 #define SF_TESTS_COUNT_ORACLE_H
 
 #include <stddef.h>
-#include <synfire/synfire.h>
+#include <synfire/mine.h>
 
 /** The latest start for every possible end, then greedily by end; quadratic in the number of spikes. */
 uint64_t oracle_count(const sf_spike *spikes, size_t count, const sf_episode *episode);

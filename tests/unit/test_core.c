@@ -6,6 +6,7 @@
 #include "core/json.h"
 #include "core/log.h"
 #include "core/memory.h"
+#include "core/options.h"
 #include "core/recording.h"
 #include "core/thread.h"
 
@@ -396,6 +397,73 @@ static void broken_characters_are_escaped_and_none_is_cut(void **state)
     }
 }
 
+/* A struct of options as a program of another version has it. */
+typedef struct old_options {
+    size_t size;
+    int64_t window;
+} old_options;
+
+typedef struct now_options {
+    size_t size;
+    int64_t window;
+    double share;
+} now_options;
+
+typedef struct new_options {
+    size_t size;
+    int64_t window;
+    double share;
+    int64_t later;
+} new_options;
+
+static void options_of_other_versions_are_understood(void **state)
+{
+    (void)state;
+    const now_options defaults = {sizeof defaults, 7, 0.5};
+    struct {
+        old_options options;
+        int64_t after;
+    } old = {.after = -1};
+    sf_options_init(&old.options, sizeof old.options, &defaults, sizeof defaults);
+    assert_int_equal(old.options.size, sizeof old.options);
+    assert_int_equal(old.options.window, 7);
+    assert_int_equal(old.after, -1);
+    new_options later;
+    memset(&later, 0xff, sizeof later);
+    sf_options_init(&later, sizeof later, &defaults, sizeof defaults);
+    assert_int_equal(later.size, sizeof later);
+    assert_true(later.share == 0.5);
+    assert_int_equal(later.later, 0);
+
+    now_options own;
+    sf_error error;
+    old.options.window = 9;
+    assert_int_equal(sf_options_read(&own, &defaults, sizeof own, &old, "options", &error), SF_OK);
+    assert_int_equal(own.size, sizeof own);
+    assert_int_equal(own.window, 9);
+    assert_true(own.share == 0.5);
+    later.share = 0.25;
+    assert_int_equal(sf_options_read(&own, &defaults, sizeof own, &later, "options", &error), SF_OK);
+    assert_true(own.share == 0.25);
+    assert_int_equal(sf_options_read(&own, &defaults, sizeof own, NULL, "options", &error), SF_OK);
+    assert_true(own.window == 7 && own.share == 0.5);
+    later.later = 1;
+    test_assert_fails(sf_options_read(&own, &defaults, sizeof own, &later, "options", &error), &error,
+                      SF_USAGE, "newer");
+    const old_options forgotten = {.window = 3};
+    test_assert_fails(sf_options_read(&own, &defaults, sizeof own, &forgotten, "options", &error), &error,
+                      SF_USAGE, "size");
+
+    struct {
+        old_options columns;
+        int64_t after;
+    } columns = {{.size = sizeof columns.columns}, -1};
+    sf_columns_fill(&columns, &defaults, sizeof defaults);
+    assert_int_equal(columns.columns.size, sizeof columns.columns);
+    assert_int_equal(columns.columns.window, 7);
+    assert_int_equal(columns.after, -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -411,6 +479,7 @@ int main(void)
         cmocka_unit_test(every_log_line_arrives_or_is_counted),
         cmocka_unit_test(parallel_loops_visit_every_item_once),
         cmocka_unit_test(failed_allocations_leak_nothing),
+        cmocka_unit_test(options_of_other_versions_are_understood),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
