@@ -333,7 +333,7 @@ const sf_backend *synfire_backend(void)
         .lay_out = lay_out_raw,
     };
     static const sf_backend backend = {
-        .version = TEST_BACKEND_VERSION,
+        .version = SF_BACKEND_VERSION,
         .name = "test",
         .device_count = device_count,
         .open = open_device,
