@@ -13,25 +13,25 @@
 /* The range holds this many of the widest kernels: wider ones would say nothing of a shape. */
 enum { WIDEST = 16 };
 
-bool sf_live_method_find(sf_live_method *method, const char *name)
+bool sf_moving_method_find(sf_moving_method *method, const char *name)
 {
     static const char *const names[] = {"isj", "plugin", "lscv", "silverman", "scott"}; /* as in the enum */
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(names[i], name) == 0) {
-            *method = (sf_live_method)i;
+            *method = (sf_moving_method)i;
             return true;
         }
     return false;
 }
 
-int sf_live_plan_open(sf_live_plan *plan, const sf_live_options *options, sf_error *error)
+int sf_moving_plan_open(sf_moving_plan *plan, const sf_moving_options *options, sf_error *error)
 {
-    *plan = (sf_live_plan){.options = *options};
+    *plan = (sf_moving_plan){.options = *options};
     bool log_scale = options->domain == SF_DOMAIN_LOG;
     if (!(options->most > options->least) || !(options->tick >= 0) ||
         !isfinite(options->most - options->least) || !(options->b_least > 0) ||
         (log_scale && options->least <= 0) || (options->domain == SF_DOMAIN_REFLECT && options->least < 0) ||
-        (options->method == SF_LIVE_FIXED && !(options->h >= options->b_least)))
+        (options->method == SF_MOVING_FIXED && !(options->h >= options->b_least)))
         return sf_fail(
             error, SF_USAGE, NULL,
             "found samples from %g to %g and bandwidths from %g: expected a range of the domain, and "
@@ -47,56 +47,57 @@ int sf_live_plan_open(sf_live_plan *plan, const sf_live_options *options, sf_err
     if (status == SF_OK && log_scale)
         status = sf_characteristic_open(&plan->all, &frame, error);
     if (status != SF_OK)
-        sf_live_plan_close(plan);
+        sf_moving_plan_close(plan);
     return status;
 }
 
-void sf_live_plan_close(sf_live_plan *plan)
+void sf_moving_plan_close(sf_moving_plan *plan)
 {
     sf_spectrum_close(&plan->spectrum);
     sf_characteristic_close(&plan->all);
-    *plan = (sf_live_plan){0};
+    *plan = (sf_moving_plan){0};
 }
 
-int sf_live_open(sf_live_density *live, const sf_live_plan *plan, sf_error *error)
+int sf_moving_open(sf_moving_density *live, const sf_moving_plan *plan, sf_error *error)
 {
-    *live = (sf_live_density){0};
+    *live = (sf_moving_density){0};
     int status = sf_characteristic_open(&live->state, &plan->spectrum.frame, error);
     if (status != SF_OK || plan->options.domain != SF_DOMAIN_LOG)
         return status;
-    live->ticks = sf_alloc(SF_LIVE_TICKS + 1, sizeof *live->ticks);
+    live->ticks = sf_alloc(SF_MOVING_TICKS + 1, sizeof *live->ticks);
     if (live->ticks != NULL)
         return SF_OK;
-    sf_live_close(live);
+    sf_moving_close(live);
     return sf_fail_memory(error);
 }
 
-void sf_live_close(sf_live_density *live)
+void sf_moving_close(sf_moving_density *live)
 {
     sf_characteristic_close(&live->state);
     sf_free(live->ticks);
-    *live = (sf_live_density){0};
+    *live = (sf_moving_density){0};
 }
 
-void sf_live_clear(sf_live_density *live)
+void sf_moving_clear(sf_moving_density *live)
 {
     sf_characteristic_clear(&live->state);
     if (live->ticks != NULL)
-        memset(live->ticks, 0, (SF_LIVE_TICKS + 1) * sizeof *live->ticks);
+        memset(live->ticks, 0, (SF_MOVING_TICKS + 1) * sizeof *live->ticks);
     live->ticking = live->left_out = 0;
 }
 
 /* How many ticks a sample is, where it is one of those that are counted; else 0. */
-static size_t ticks_of(const sf_live_options *options, double x)
+static size_t ticks_of(const sf_moving_options *options, double x)
 {
     double ticks =
         options->domain == SF_DOMAIN_LOG && options->tick > 0 ? round(x / options->tick) : INFINITY;
-    return ticks > SF_LIVE_TICKS ? 0 : ticks < 1 ? 1 : (size_t)ticks;
+    return ticks > SF_MOVING_TICKS ? 0 : ticks < 1 ? 1 : (size_t)ticks;
 }
 
-static void change(sf_live_density *live, const sf_live_plan *plan, const double *samples, size_t n, int w)
+static void change(sf_moving_density *live, const sf_moving_plan *plan, const double *samples, size_t n,
+                   int w)
 {
-    const sf_live_options *options = &plan->options;
+    const sf_moving_options *options = &plan->options;
     for (size_t i = 0; i < n; i++) {
         bool inside = samples[i] >= options->least && samples[i] <= options->most;
         size_t ticks = inside ? ticks_of(options, samples[i]) : 0;
@@ -113,12 +114,12 @@ static void change(sf_live_density *live, const sf_live_plan *plan, const double
     }
 }
 
-void sf_live_add(sf_live_density *live, const sf_live_plan *plan, const double *samples, size_t n)
+void sf_moving_add(sf_moving_density *live, const sf_moving_plan *plan, const double *samples, size_t n)
 {
     change(live, plan, samples, n, 1);
 }
 
-void sf_live_remove(sf_live_density *live, const sf_live_plan *plan, const double *samples, size_t n)
+void sf_moving_remove(sf_moving_density *live, const sf_moving_plan *plan, const double *samples, size_t n)
 {
     change(live, plan, samples, n, -1);
 }
@@ -139,28 +140,28 @@ typedef struct tick_point {
 } tick_point;
 
 /* So many points to a tick that no bandwidth of the plan tells them from an even spread. */
-static size_t points_of_tick(const sf_live_density *live, const sf_live_plan *plan, size_t ticks)
+static size_t points_of_tick(const sf_moving_density *live, const sf_moving_plan *plan, size_t ticks)
 {
     double length = log(((double)ticks + 0.5) / ((double)ticks - 0.5));
     size_t points = (size_t)ceil(2 * length / plan->options.b_least);
     return live->ticks[ticks] < points ? live->ticks[ticks] : points;
 }
 
-static tick_point point_of_tick(const sf_live_density *live, const sf_live_plan *plan, size_t ticks, size_t r,
-                                size_t points)
+static tick_point point_of_tick(const sf_moving_density *live, const sf_moving_plan *plan, size_t ticks,
+                                size_t r, size_t points)
 {
     double tick = plan->options.tick, x = sf_samples_spread((double)ticks * tick, tick, r, points);
     return (tick_point){log(x), (double)live->ticks[ticks] / (double)points, fmin(tick / x, 1)};
 }
 
 /* All samples in one state: plan->all, or the density's own where it has no counts. */
-static const sf_characteristic *gather(const sf_live_density *live, sf_live_plan *plan)
+static const sf_characteristic *gather(const sf_moving_density *live, sf_moving_plan *plan)
 {
     if (live->ticking == 0)
         return &live->state;
     sf_characteristic_clear(&plan->all);
     sf_characteristic_merge(&plan->all, &live->state, NULL); /* frames are the same */
-    for (size_t k = 1; k <= SF_LIVE_TICKS; k++) {
+    for (size_t k = 1; k <= SF_MOVING_TICKS; k++) {
         size_t points = points_of_tick(live, plan, k);
         for (size_t r = 0; r < points; r++) {
             tick_point point = point_of_tick(live, plan, k, r, points);
@@ -172,11 +173,11 @@ static const sf_characteristic *gather(const sf_live_density *live, sf_live_plan
 }
 
 /* Where a kernel of width h would be narrower than a tick, one of a tick takes its place. */
-static void widen_ticks(const sf_live_density *live, const sf_live_plan *plan, double width,
+static void widen_ticks(const sf_moving_density *live, const sf_moving_plan *plan, double width,
                         const double *points, size_t count, double *values)
 {
-    double n = (double)sf_live_count(live), h = live->h;
-    for (size_t k = 1; live->ticking > 0 && k <= SF_LIVE_TICKS; k++) {
+    double n = (double)sf_moving_count(live), h = live->h;
+    for (size_t k = 1; live->ticking > 0 && k <= SF_MOVING_TICKS; k++) {
         size_t spread = points_of_tick(live, plan, k);
         for (size_t r = 0; r < spread; r++) {
             tick_point point = point_of_tick(live, plan, k, r, spread);
@@ -202,26 +203,26 @@ static double find_lscv(const sf_spectrum *spectrum, double b_least, double b_mo
 }
 
 /* The bandwidth that the plan's method chooses, or NaN where it finds none. */
-static double choose(const sf_live_plan *plan, const sf_plugin *plugin, double b_least, double b_most)
+static double choose(const sf_moving_plan *plan, const sf_plugin *plugin, double b_least, double b_most)
 {
     const sf_spectrum *spectrum = &plan->spectrum;
     switch (plan->options.method) {
-    case SF_LIVE_ISJ:
+    case SF_MOVING_ISJ:
         return sf_spectral_isj(spectrum, b_least, b_most);
-    case SF_LIVE_PLUGIN:
+    case SF_MOVING_PLUGIN:
         return fmax(plugin->h, b_least);
-    case SF_LIVE_LSCV:
+    case SF_MOVING_LSCV:
         return find_lscv(spectrum, b_least, b_most);
-    case SF_LIVE_SILVERMAN:
+    case SF_MOVING_SILVERMAN:
         return fmax(pow(4 / (3 * spectrum->n), 0.2) * spectrum->sigma, b_least);
-    case SF_LIVE_SCOTT:
+    case SF_MOVING_SCOTT:
         return fmax(pow(spectrum->n, -0.2) * spectrum->sigma, b_least);
     default:
         return plan->options.h;
     }
 }
 
-static int select_again(sf_live_density *live, const sf_live_plan *plan, sf_error *error)
+static int select_again(sf_moving_density *live, const sf_moving_plan *plan, sf_error *error)
 {
     const sf_spectrum *spectrum = &plan->spectrum;
     double b_least = fmax(plan->options.b_least, sf_frame_least_bandwidth(&spectrum->frame));
@@ -239,21 +240,21 @@ static int select_again(sf_live_density *live, const sf_live_plan *plan, sf_erro
     return SF_OK;
 }
 
-uint64_t sf_live_count(const sf_live_density *live)
+uint64_t sf_moving_count(const sf_moving_density *live)
 {
     return (uint64_t)llround(live->state.weight) + live->ticking;
 }
 
-bool sf_live_due(const sf_live_density *live, const sf_live_plan *plan)
+bool sf_moving_due(const sf_moving_density *live, const sf_moving_plan *plan)
 {
-    uint64_t n = sf_live_count(live);
+    uint64_t n = sf_moving_count(live);
     return n >= SF_SAMPLES_LEAST &&
            (live->h == 0 || (double)live->changed >= plan->options.reselect * (double)n);
 }
 
-int sf_live_select(sf_live_density *live, sf_live_plan *plan, sf_error *error)
+int sf_moving_select(sf_moving_density *live, sf_moving_plan *plan, sf_error *error)
 {
-    int status = sf_samples_check_enough(sf_live_count(live), error);
+    int status = sf_samples_check_enough(sf_moving_count(live), error);
     if (status == SF_OK)
         status = sf_spectrum_update(&plan->spectrum, gather(live, plan), error);
     if (status != SF_OK)
@@ -263,11 +264,11 @@ int sf_live_select(sf_live_density *live, sf_live_plan *plan, sf_error *error)
         return sf_fail(error, SF_DATA, NULL, "all samples are equal: a bandwidth needs different values");
     if (plan->options.domain == SF_DOMAIN_REFLECT)
         sf_spectrum_reflect(&plan->spectrum);
-    return sf_live_due(live, plan) ? select_again(live, plan, error) : SF_OK;
+    return sf_moving_due(live, plan) ? select_again(live, plan, error) : SF_OK;
 }
 
-void sf_live_density_at(const sf_live_density *live, sf_live_plan *plan, double width, const double *points,
-                        size_t count, double *values)
+void sf_moving_density_at(const sf_moving_density *live, sf_moving_plan *plan, double width,
+                          const double *points, size_t count, double *values)
 {
     sf_spectrum_density(&plan->spectrum, live->h, width, points, count, values);
     for (size_t k = 0; plan->options.domain == SF_DOMAIN_REFLECT && k < count; k++)

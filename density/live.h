@@ -13,82 +13,82 @@
 #include "density/evaluate.h"
 #include "density/spectrum.h"
 
-typedef enum sf_live_method {
-    SF_LIVE_ISJ,
-    SF_LIVE_PLUGIN,
-    SF_LIVE_LSCV,
-    SF_LIVE_SILVERMAN,
-    SF_LIVE_SCOTT,
-    SF_LIVE_FIXED
-} sf_live_method;
+typedef enum sf_moving_method {
+    SF_MOVING_ISJ,
+    SF_MOVING_PLUGIN,
+    SF_MOVING_LSCV,
+    SF_MOVING_SILVERMAN,
+    SF_MOVING_SCOTT,
+    SF_MOVING_FIXED
+} sf_moving_method;
 
 /** False where a live density has no method of this name ("isj", ...). */
-bool sf_live_method_find(sf_live_method *method, const char *name);
+bool sf_moving_method_find(sf_moving_method *method, const char *name);
 
-typedef struct sf_live_options {
+typedef struct sf_moving_options {
     double least,
         most;       /**< where samples lie; others are counted and left out. SF_DOMAIN_LOG: both above 0 */
     double b_least; /**< the smallest bandwidth of interest (SF_DOMAIN_LOG: of log x), the tick or above */
     sf_domain domain;
     double tick; /**< the step of the clock, in the unit of the samples; 0: not known */
-    sf_live_method method;
-    double h; /**< SF_LIVE_FIXED */
+    sf_moving_method method;
+    double h; /**< SF_MOVING_FIXED */
     double
         reselect; /**< select again once samples added and removed reach this share of those held, as 0.2 */
-} sf_live_options;
+} sf_moving_options;
 
 /** One thread at a time, with all densities that use it. */
-typedef struct sf_live_plan {
-    sf_live_options options;
+typedef struct sf_moving_plan {
+    sf_moving_options options;
     sf_spectrum spectrum;
     sf_characteristic all; /**< SF_DOMAIN_LOG: scratch, a state with its counts spread */
-} sf_live_plan;
+} sf_moving_plan;
 
 /** SF_DOMAIN_LOG: samples of up to so many ticks are counts; a tick is under 1 % of those beyond. */
-#define SF_LIVE_TICKS 100
+#define SF_MOVING_TICKS 100
 
-typedef struct sf_live_density {
+typedef struct sf_moving_density {
     sf_characteristic state;
-    uint32_t *ticks;   /**< SF_LIVE_TICKS + 1 counts, that of k ticks at k; NULL but with SF_DOMAIN_LOG */
+    uint32_t *ticks;   /**< SF_MOVING_TICKS + 1 counts, that of k ticks at k; NULL but with SF_DOMAIN_LOG */
     uint64_t ticking;  /**< samples in them */
     double h;          /**< selected last; 0: never */
     uint64_t changed;  /**< samples added and removed since then */
     uint64_t left_out; /**< samples held that lie outside the range; none of the others counts for them */
-} sf_live_density;
+} sf_moving_density;
 
 /** Chooses the frame. SF_USAGE where the options make no sense, SF_NO_MEMORY. */
-int sf_live_plan_open(sf_live_plan *plan, const sf_live_options *options, sf_error *error);
-void sf_live_plan_close(sf_live_plan *plan);
+int sf_moving_plan_open(sf_moving_plan *plan, const sf_moving_options *options, sf_error *error);
+void sf_moving_plan_close(sf_moving_plan *plan);
 
 /** An empty density of this plan. SF_NO_MEMORY. */
-int sf_live_open(sf_live_density *live, const sf_live_plan *plan, sf_error *error);
-void sf_live_close(sf_live_density *live);
+int sf_moving_open(sf_moving_density *live, const sf_moving_plan *plan, sf_error *error);
+void sf_moving_close(sf_moving_density *live);
 
 /** Real-time safe. What is removed must have been added. */
-void sf_live_add(sf_live_density *live, const sf_live_plan *plan, const double *samples, size_t n);
-void sf_live_remove(sf_live_density *live, const sf_live_plan *plan, const double *samples, size_t n);
+void sf_moving_add(sf_moving_density *live, const sf_moving_plan *plan, const double *samples, size_t n);
+void sf_moving_remove(sf_moving_density *live, const sf_moving_plan *plan, const double *samples, size_t n);
 
 /** Removes all samples; `h` and `changed` stay. */
-void sf_live_clear(sf_live_density *live);
+void sf_moving_clear(sf_moving_density *live);
 
 /** Samples held inside the range. */
-uint64_t sf_live_count(const sf_live_density *live);
+uint64_t sf_moving_count(const sf_moving_density *live);
 
-/** Whether there are SF_SAMPLES_LEAST samples and so many changed that sf_live_select would select. */
-bool sf_live_due(const sf_live_density *live, const sf_live_plan *plan);
+/** Whether there are SF_SAMPLES_LEAST samples and so many changed that sf_moving_select would select. */
+bool sf_moving_due(const sf_moving_density *live, const sf_moving_plan *plan);
 
 /**
  * Transforms the samples into plan->spectrum and selects live->h again where it is due. Allocates nothing.
  * SF_DATA with fewer than SF_SAMPLES_LEAST samples, or where all are equal.
  */
-int sf_live_select(sf_live_density *live, sf_live_plan *plan, sf_error *error);
+int sf_moving_select(sf_moving_density *live, sf_moving_plan *plan, sf_error *error);
 
 /**
- * The density of what sf_live_select was called with last, per unit of the axis (SF_DOMAIN_LOG: of ln x), at
- * `count` points of that axis, averaged over `width` around each (0: at the point). With SF_DOMAIN_REFLECT no
- * point is nearer to 0 than half the width. values may not be points.
+ * The density of what sf_moving_select was called with last, per unit of the axis (SF_DOMAIN_LOG: of ln x),
+ * at `count` points of that axis, averaged over `width` around each (0: at the point). With SF_DOMAIN_REFLECT
+ * no point is nearer to 0 than half the width. values may not be points.
  */
-void sf_live_density_at(const sf_live_density *live, sf_live_plan *plan, double width, const double *points,
-                        size_t count, double *values);
+void sf_moving_density_at(const sf_moving_density *live, sf_moving_plan *plan, double width,
+                          const double *points, size_t count, double *values);
 
 #endif

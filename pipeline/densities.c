@@ -36,10 +36,10 @@ static bool is_every(const char *text)
     return strcmp(text, "*") == 0;
 }
 
-static sf_live_options live_options_of(const sf_density_plan *plan, const sf_config_density *wanted,
-                                       double most_delay, double hop_s)
+static sf_moving_options live_options_of(const sf_density_plan *plan, const sf_config_density *wanted,
+                                         double most_delay, double hop_s)
 {
-    sf_live_options options = {.reselect = wanted->reselect, .domain = SF_DOMAIN_REFLECT};
+    sf_moving_options options = {.reselect = wanted->reselect, .domain = SF_DOMAIN_REFLECT};
     switch (plan->quantity.kind) {
     case SF_CONFIG_ISI:
         options.domain = SF_DOMAIN_LOG;
@@ -61,19 +61,19 @@ static sf_live_options live_options_of(const sf_density_plan *plan, const sf_con
     return options;
 }
 
-static int open_states(sf_density_plan *plan, const sf_live_options *options, sf_error *error)
+static int open_states(sf_density_plan *plan, const sf_moving_options *options, sf_error *error)
 {
-    int status = sf_live_plan_open(&plan->live, options, error);
+    int status = sf_moving_plan_open(&plan->live, options, error);
     for (size_t s = 0; status == SF_OK && s < plan->quantity.count; s++)
-        status = sf_live_open(&plan->states[s], &plan->live, error);
+        status = sf_moving_open(&plan->states[s], &plan->live, error);
     return status;
 }
 
 static void close_states(sf_density_plan *plan)
 {
     for (size_t s = 0; plan->states != NULL && s < plan->quantity.count; s++)
-        sf_live_close(&plan->states[s]);
-    sf_live_plan_close(&plan->live);
+        sf_moving_close(&plan->states[s]);
+    sf_moving_plan_close(&plan->live);
 }
 
 static void close_plan(sf_density_plan *plan)
@@ -113,8 +113,8 @@ static int open_plan(sf_density_plan *plan, const sf_config_density *wanted, siz
                                                      : "rate",
                  episodes != NULL ? id : units->items[first_unit + s].name);
     }
-    sf_live_options options = live_options_of(plan, wanted, most_delay, hop_s);
-    if (!sf_live_method_find(&options.method, wanted->method))
+    sf_moving_options options = live_options_of(plan, wanted, most_delay, hop_s);
+    if (!sf_moving_method_find(&options.method, wanted->method))
         return sf_fail(
             error, SF_CONFIG, "method",
             "a live density has no bandwidth method '%s': expected isj, plugin, lscv, silverman or "
@@ -210,7 +210,7 @@ void sf_densities_close(sf_densities *densities)
 /* A rate beyond the frame: all states begin again with twice the room, from the rates that are kept. */
 static int widen_rates(sf_density_plan *plan, double rate, int64_t hop_ns, sf_error *error)
 {
-    sf_live_options options = plan->live.options;
+    sf_moving_options options = plan->live.options;
     while (options.most < rate)
         options.most *= 2;
     close_states(plan);
@@ -218,7 +218,7 @@ static int widen_rates(sf_density_plan *plan, double rate, int64_t hop_ns, sf_er
     for (size_t s = 0; status == SF_OK && s < plan->quantity.count; s++)
         for (uint64_t age = 0; age < sf_quantity_rates_kept(&plan->quantity); age++) {
             double kept = sf_quantity_rate(&plan->quantity, s, age, hop_ns);
-            sf_live_add(&plan->states[s], &plan->live, &kept, 1);
+            sf_moving_add(&plan->states[s], &plan->live, &kept, 1);
         }
     return status;
 }
@@ -254,14 +254,14 @@ static int begin_again(sf_density_plan *plan, const sf_window_change *change, sf
     for (size_t s = 0; s < quantity->count; s++) {
         uint64_t changed =
             plan->states[s].changed + samples_of(&quantity->entered, s) + samples_of(&quantity->left, s);
-        sf_live_clear(&plan->states[s]);
+        sf_moving_clear(&plan->states[s]);
         plan->states[s].changed = changed;
     }
     int status = sf_quantity_take_window(quantity, change, error);
     for (size_t s = 0; status == SF_OK && s < quantity->count; s++) {
         uint64_t changed = plan->states[s].changed;
-        sf_live_add(&plan->states[s], &plan->live, quantity->entered.values + quantity->entered.first[s],
-                    samples_of(&quantity->entered, s));
+        sf_moving_add(&plan->states[s], &plan->live, quantity->entered.values + quantity->entered.first[s],
+                      samples_of(&quantity->entered, s));
         plan->states[s].changed = changed;
     }
     return status;
@@ -288,9 +288,9 @@ static int slide(sf_density_plan *plan, const sf_window_change *change, bool new
     if (highest > plan->live.options.most)
         return widen_rates(plan, highest, change->hop_ns, error);
     for (size_t s = 0; s < plan->quantity.count; s++) {
-        sf_live_add(&plan->states[s], &plan->live, entered->values + entered->first[s],
-                    samples_of(entered, s));
-        sf_live_remove(&plan->states[s], &plan->live, left->values + left->first[s], samples_of(left, s));
+        sf_moving_add(&plan->states[s], &plan->live, entered->values + entered->first[s],
+                      samples_of(entered, s));
+        sf_moving_remove(&plan->states[s], &plan->live, left->values + left->first[s], samples_of(left, s));
     }
     return SF_OK;
 }
@@ -318,7 +318,7 @@ static void fill_bins(const bins *all, sf_densities *densities, sf_density_plan 
 {
     for (size_t k = 0; k < all->count; k++)
         densities->points[k] = all->from + all->step * ((double)k + 0.5);
-    sf_live_density_at(&plan->states[s], &plan->live, all->step, densities->points, all->count, values);
+    sf_moving_density_at(&plan->states[s], &plan->live, all->step, densities->points, all->count, values);
     for (size_t k = 0; k < all->count; k++)
         values[k] = fmax(values[k], 0);
 }
@@ -330,7 +330,7 @@ static void fill_bins(const bins *all, sf_densities *densities, sf_density_plan 
  */
 static bins choose_bins(sf_densities *densities, sf_density_plan *plan, size_t s, double *values)
 {
-    const sf_live_options *options = &plan->live.options;
+    const sf_moving_options *options = &plan->live.options;
     bool log_axis = options->domain == SF_DOMAIN_LOG;
     double from = log_axis ? log(options->least) : 0, to = log_axis ? log(options->most) : options->most;
     bins all = {from, (to - from) / (double)plan->grid, plan->grid};
@@ -352,9 +352,9 @@ static bins choose_bins(sf_densities *densities, sf_density_plan *plan, size_t s
 /* Values and bins; what the range of the quantity leaves out lies outside, too. */
 static void describe(sf_density_message *density, sf_densities *densities, sf_density_plan *plan, size_t s)
 {
-    const sf_live_density *state = &plan->states[s];
+    const sf_moving_density *state = &plan->states[s];
     bins chosen = choose_bins(densities, plan, s, density->values);
-    double held = (double)sf_live_count(state), share = held / (held + (double)state->left_out), sum = 0;
+    double held = (double)sf_moving_count(state), share = held / (held + (double)state->left_out), sum = 0;
     for (size_t k = 0; k < chosen.count; k++)
         sum += density->values[k] *= share;
     density->h = state->h;
@@ -388,9 +388,9 @@ static int tell_states(sf_densities *densities, sf_density_plan *plan, sf_span w
                        void (*publish)(void *user, sf_message *message), void *user, sf_error *error)
 {
     for (size_t s = 0; s < plan->quantity.count; s++) {
-        if (plan->every && !sf_live_due(&plan->states[s], &plan->live))
+        if (plan->every && !sf_moving_due(&plan->states[s], &plan->live))
             continue;
-        if (sf_live_select(&plan->states[s], &plan->live, NULL) != SF_OK)
+        if (sf_moving_select(&plan->states[s], &plan->live, NULL) != SF_OK)
             continue; /* too few samples, or all equal */
         sf_message *message = NULL;
         int status = make_message(&message, densities, plan, s, window, error);

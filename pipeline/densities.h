@@ -23,9 +23,9 @@ typedef struct sf_density_plan {
     sf_quantity quantity; /**< what becomes a sample of which state */
     bool every;
     uint32_t grid;
-    sf_live_plan live;       /**< shared by the states */
-    sf_live_density *states; /**< quantity.count of them */
-    char (*labels)[64];      /**< of each state */
+    sf_moving_plan live;       /**< shared by the states */
+    sf_moving_density *states; /**< quantity.count of them */
+    char (*labels)[64];        /**< of each state */
     sf_positions positions;
 } sf_density_plan;
 

@@ -162,7 +162,7 @@ static int keep_delay(sf_quantity *q, const sf_completion *completion)
     if (sf_reserve(&delays, &q->delay_capacity, q->newest + 1, sizeof *q->delays) != 0)
         return SF_NO_MEMORY;
     q->delays = delays;
-    q->delays[q->newest++] = (sf_live_delay){times[last], completion->episode, delay};
+    q->delays[q->newest++] = (sf_window_delay){times[last], completion->episode, delay};
     return add_sample(&q->entered, completion->episode, delay);
 }
 

@@ -40,11 +40,11 @@ typedef struct sf_state_samples {
 } sf_state_samples;
 
 /** A delay in the window. */
-typedef struct sf_live_delay {
+typedef struct sf_window_delay {
     int64_t time_ns; /**< of the spike that completed it */
     uint32_t state;
     double delay;
-} sf_live_delay;
+} sf_window_delay;
 
 typedef struct sf_quantity {
     sf_config_quantity kind;
@@ -55,8 +55,8 @@ typedef struct sf_quantity {
 
     int64_t *last_ns, *gone_ns; /**< isi: the newest spike that entered and that left, or INT64_MIN */
 
-    sf_watch *watch;       /**< delay: state s is episode s */
-    sf_live_delay *delays; /**< delay: those in the window are delays[oldest] .. [newest - 1] */
+    sf_watch *watch;         /**< delay: state s is episode s */
+    sf_window_delay *delays; /**< delay: those in the window are delays[oldest] .. [newest - 1] */
     size_t oldest, newest, delay_capacity;
 
     uint32_t *spikes; /**< rate: SF_DENSITY_RATES counts of each state, a ring */
