@@ -25,6 +25,7 @@
 #define SYNFIRE_SYNFIRE_H
 
 #include <synfire/error.h>
+#include <synfire/graph.h>
 #include <synfire/mine.h>
 #include <synfire/recording.h>
 
