@@ -6,7 +6,7 @@ set -eu
 folder=$1 language=$2 standard=$3 compiler=${4:-}
 case $compiler in
 '' | *-NOTFOUND)
-    echo "skipped: no compiler of $language here"
+    echo "skipped whole: no compiler of $language here"
     exit 77
     ;;
 esac

@@ -4,7 +4,20 @@
 # Skips the test where CMake found no Python with h5py, msgpack and zmq; where it did, that is $SYNFIRE_PYTHON.
 need_python() {
     [ -n "$SYNFIRE_PYTHON" ] && return
-    echo "skipped: no python3 with the modules h5py, msgpack and zmq" >&2
+    skip "no python3 with the modules h5py, msgpack and zmq"
+}
+
+# True where real data has this file or folder; else says what is skipped.
+has_data() {
+    [ -e "$SYNFIRE_DATA/$1" ] && return
+    echo "no $SYNFIRE_DATA/$1"
+    echo "skipped: no real data there (SYNFIRE_DATA names its folder)"
+    return 1
+}
+
+# Skips the test, and says why.
+skip() {
+    echo "skipped whole: $1"
     exit 77
 }
 

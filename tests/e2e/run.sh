@@ -6,4 +6,5 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 export E2E=$(dirname "$1")
+export SYNFIRE_DATA=${SYNFIRE_DATA:-$SYNFIRE_BUILT_DATA}
 bash -eu ${E2E_TRACE:+-x} -o pipefail "$1"

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every row of the expected file: reach, depth, edges and the hash of the levels; and what must be refused.
+# Rows of known graphs: reach, depth, edges and the hash of the levels; and what must be refused.
 . "$E2E/functions.sh"
-[ -f "$SYNFIRE_DATA/bfs/expected.txt" ] || exit 77
-rows=0
-while IFS='|' read -r graph as _ _ source _; do
-    # shellcheck disable=SC2086 # the words of a row are trimmed by splitting
-    set -- $graph $as $source
-    $SYNFIRE bfs "$SYNFIRE_DATA/bfs/$1" "--$2" --source "$3" --repeat 2 --out levels.$rows --json >out.$rows
-    rows=$((rows + 1))
-done < <(tail -n +2 "$SYNFIRE_DATA/bfs/expected.txt")
-python3 - "$SYNFIRE_DATA/bfs/expected.txt" <<'END'
+karate=$SYNFIRE_SOURCE/tests/data/karate.mtx
+
+# FOLDER: every row of its expected.txt, in $rows how many.
+check_rows() {
+    rows=0
+    while IFS='|' read -r graph as _ _ source _; do
+        # shellcheck disable=SC2086 # the words of a row are trimmed by splitting
+        set -- "$1" $graph $as $source
+        $SYNFIRE bfs "$1/$2" "--$3" --source "$4" --repeat 2 --out levels.$rows --json >out.$rows
+        rows=$((rows + 1))
+    done < <(tail -n +2 "$1/expected.txt")
+    python3 - "$1/expected.txt" <<'END'
 import hashlib, json, sys
 for row, line in enumerate(open(sys.argv[1]).readlines()[1:]):
     _, _, vertices, edges, source, reached, depth, traversed, _, digest = [word.strip() for word in line.split("|")]
@@ -23,19 +26,38 @@ for row, line in enumerate(open(sys.argv[1]).readlines()[1:]):
     levels = "".join(row[1] + "\n" for row in rows)
     assert hashlib.sha256(levels.encode()).hexdigest().startswith(digest), digest
 END
-[ $rows = 13 ]
-
-expect 65 "mangled1.mtx:1" $SYNFIRE bfs "$SYNFIRE_DATA/bfs/mangled1.mtx" --source 0
-expect 65 "mangled5.mtx:1" $SYNFIRE bfs "$SYNFIRE_DATA/bfs/mangled5.mtx" --source 0
-expect 65 "mangled_format.mtx:1" $SYNFIRE bfs "$SYNFIRE_DATA/bfs/mangled_format.mtx" --source 0
-expect 65 "empty.mtx:4" $SYNFIRE bfs "$SYNFIRE_DATA/bfs/empty.mtx" --source 0
+}
+mkdir club
+cp "$karate" club
+cat >club/expected.txt <<'END'
+graph | as | vertices | edges | source | reached | depth | traversed | level sizes | sha256 of the levels
+karate.mtx | undirected | 34 | 156 | 0 | 34 | 3 | 156 | 1 16 9 8 | c64bcdddd1f2e64e
+karate.mtx | undirected | 34 | 156 | 30 | 34 | 4 | 156 | 1 4 20 8 1 | 868cda3b6a5fa9aa
+END
+check_rows club
+[ $rows = 2 ]
+if has_data bfs; then
+    check_rows "$SYNFIRE_DATA/bfs"
+    [ $rows = 13 ]
+    expect 65 "mangled1.mtx:1" $SYNFIRE bfs "$SYNFIRE_DATA/bfs/mangled1.mtx" --source 0
+    expect 65 "mangled5.mtx:1" $SYNFIRE bfs "$SYNFIRE_DATA/bfs/mangled5.mtx" --source 0
+    expect 65 "mangled_format.mtx:1" $SYNFIRE bfs "$SYNFIRE_DATA/bfs/mangled_format.mtx" --source 0
+    expect 65 "empty.mtx:4" $SYNFIRE bfs "$SYNFIRE_DATA/bfs/empty.mtx" --source 0
+    $SYNFIRE reach "$SYNFIRE_DATA/bfs/west0067.mtx" --source 0 --json | grep -q '"edges":292,'
+fi
+printf '%%%%MatrixMarket matrix coordinate\n2 2 1\n1 2\n' >header.mtx
+expect 65 "header.mtx:1" $SYNFIRE bfs header.mtx --source 0
+printf '%%%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 3\n' >outside.mtx
+expect 65 "outside.mtx:3" $SYNFIRE bfs outside.mtx --source 0
+printf '%%%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n' >short.mtx
+expect 65 "short.mtx" $SYNFIRE bfs short.mtx --source 0
 expect 66 "no-such" $SYNFIRE bfs no-such.mtx --source 0
-expect 64 "source" $SYNFIRE bfs "$SYNFIRE_DATA/bfs/karate.mtx"
-expect 64 "there are 34 vertices, #0 to #33" $SYNFIRE bfs "$SYNFIRE_DATA/bfs/karate.mtx" --source 34
-expect 64 "excludes" $SYNFIRE bfs "$SYNFIRE_DATA/bfs/karate.mtx" --source 0 --directed --undirected
-expect 73 "no/such" $SYNFIRE bfs "$SYNFIRE_DATA/bfs/karate.mtx" --source 0 --out no/such/file
+expect 64 "source" $SYNFIRE bfs "$karate"
+expect 64 "there are 34 vertices, #0 to #33" $SYNFIRE bfs "$karate" --source 34
+expect 64 "excludes" $SYNFIRE bfs "$karate" --source 0 --directed --undirected
+expect 73 "no/such" $SYNFIRE bfs "$karate" --source 0 --out no/such/file
 # Matrix Market goes by its symmetry unless told; the alias is the same command.
-$SYNFIRE reach "$SYNFIRE_DATA/bfs/west0067.mtx" --source 0 --json | grep -q '"edges":292,'
+$SYNFIRE reach "$karate" --source 0 --json | grep -q '"edges":156,'
 printf '0 1\n1 2\n' >path.el
 $SYNFIRE bfs path.el --source 2 --json | grep -q '"reached":1,'
 $SYNFIRE bfs path.el --source 2 --undirected --json | grep -q '"reached":3,'
@@ -84,14 +106,14 @@ assert [m["source"] for m in many["searches"]] == [5, 7, 5] and many["edges"] ==
 for m, one in zip(many["searches"], alone, strict=True):
     assert all(m[key] == one[key] for key in ("source", "source_name", "reached", "depth", "level_sizes")), (m, one)
 END
-$SYNFIRE bfs "$SYNFIRE_DATA/bfs/karate.mtx" --source 0 --source 33 | grep -q '^#33 *34 '
+$SYNFIRE bfs "$karate" --source 0 --source 33 | grep -q '^#33 *34 '
 expect 64 "--out: goes with one --source" $SYNFIRE bfs path.el --source 0 --source 1 --out many.txt
 expect 64 "no vertex has index #9" $SYNFIRE bfs path.el --source 0 --source 9
 expect 64 "has 'hx', expected ts, wb, hc, gamma or none" $SYNFIRE bfs --kronecker 12:16:1 --source 5 --features ts,hx
 expect 64 "expected auto, cpu, cuda" $SYNFIRE bfs --kronecker 12:16:1 --source 5 --device gpu
 expect 64 "sideways" $SYNFIRE bfs --kronecker 12:16:1 --source 5 --direction sideways
 expect 64 "SCALE:EDGEFACTOR:SEED" $SYNFIRE bfs --kronecker 12 --source 5
-expect 64 "both" $SYNFIRE bfs "$SYNFIRE_DATA/bfs/karate.mtx" --kronecker 12:16:1 --source 5
+expect 64 "both" $SYNFIRE bfs "$karate" --kronecker 12:16:1 --source 5
 expect 64 "neither" $SYNFIRE bfs --source 5
 $SYNFIRE bench bfs --kronecker 8:8:1 --threads 2 --json >out
 python3 - <<'END'

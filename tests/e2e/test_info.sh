@@ -74,8 +74,8 @@ code=0
 $SYNFIRE info mixed.csv >/dev/full 2>err || code=$?
 [ $code = 74 ]
 
+has_data recordings || exit 0
 recordings=$SYNFIRE_DATA/recordings
-[ -d "$recordings" ] || exit 0
 facts() { # file, expected fields of the JSON
     $SYNFIRE info "$recordings/$1" --json >out
     python3 - "$2" <<'END'

@@ -27,10 +27,8 @@ follow sim.h5 10 1 0.5:5 "every: 5" 8
 real() { # NAME and the rest as follow
     local name=$1
     shift
-    if [ -f "$SYNFIRE_DATA/recordings/$name" ]; then
+    if has_data "recordings/$name"; then
         follow "$SYNFIRE_DATA/recordings/$name" "$@"
-    else
-        echo "skipped: recordings/$name is not there"
     fi
 }
 real Demas2003_P9_CTRL_MY1_1A.h5 300 60 0.5:20 "every: 5, min_rate_hz: 0.05" 10

@@ -88,7 +88,7 @@ assert out["episodes"][0]["names"] == ["A", "B"] and 0 < out["episodes"][0]["bur
 
 # Links within one electrode are told of: in a real recording, where positions tell them.
 demas=$SYNFIRE_DATA/recordings/Demas2003_P9_CTRL_MY1_1A.h5
-if [ -r "$demas" ]; then
+if has_data "recordings/${demas##*/}"; then
     $SYNFIRE mine "$demas" --delay 0.5:20 --min-count 200 --json >out
     check '
 for e in out["episodes"]: # names are those of electrodes, and a letter
@@ -303,7 +303,7 @@ done
 
 # A real wave: chains that return have no q whatever the delays.
 wave=$SYNFIRE_DATA/recordings/Wong1993_P0.h5
-if [ -r "$wave" ]; then
+if has_data "recordings/${wave##*/}"; then
     $SYNFIRE mine "$wave" --preset retina-waves --max-size 3 --significance segment-shift --surrogates 20 --json --quiet >out
     check '
 returning = [e for e in out["episodes"] if len(set(e["units"])) < len(e["units"])]

@@ -55,9 +55,7 @@ PY
 play_into_run sim.h5 max 4 0.5 0:5,5:12 4
 play_into_run sim.h5 20 4 0.5 0:5,5:12 4
 for name in Demas2003_P9_CTRL_MY1_1A Wong1993_P0 Torborg2004_2001-10-22-0; do
-    if [ -f "$SYNFIRE_DATA/recordings/$name.h5" ]; then
+    if has_data "recordings/$name.h5"; then
         play_into_run "$SYNFIRE_DATA/recordings/$name.h5" max 300 60 0.5:20 0.05
-    else
-        echo "skipped: no $name.h5 in $SYNFIRE_DATA/recordings"
     fi
 done

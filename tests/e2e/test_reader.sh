@@ -193,9 +193,12 @@ PY
 fi
 
 # Files that broke the library, in the ways that read files: one sentence each (and a report, where a sanitizer looks on).
-[ -z "$SYNFIRE_SANITIZE" ] || exit 0
+if [ -n "$SYNFIRE_SANITIZE" ]; then
+    echo "skipped: a program under a sanitizer takes more memory than is allowed here"
+    exit 0
+fi
+has_data hostile || exit 0
 hostile=$SYNFIRE_DATA/hostile
-[ -d "$hostile" ] || exit 0
 takes_little 65 "endless-loop.nwb: this HDF5 file is damaged" $built info "$hostile/endless-loop.nwb"
 takes_little 65 "segfault.nwb: this HDF5 file is damaged" $built info "$hostile/segfault.nwb"
 takes_little 65 "this HDF5 file is damaged" $built mine "$hostile/segfault.nwb" --delay 4:6 --min-count 1

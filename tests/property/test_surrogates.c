@@ -428,7 +428,7 @@ static void devices_count_what_the_cpu_does(void **state)
     (void)state;
     int rounds = test_rounds(60);
     uint32_t devices = sf_device_count();
-    if (devices == 0)
+    if (test_no_device())
         skip();
     for (uint32_t d = 0; d < devices; d++) {
         test_random random = test_random_start("devices", 37);

@@ -73,7 +73,7 @@ char *test_data_path(const char *relative)
     snprintf(path, sizeof path, "%s/%s", root, relative);
     if (access(path, R_OK) == 0)
         return strdup(path);
-    printf("skipped: no %s (set SYNFIRE_DATA to the folder of real recordings)\n", path);
+    printf("no %s\nskipped: no real data there (SYNFIRE_DATA names its folder)\n", path);
     return NULL;
 }
 
@@ -81,7 +81,7 @@ bool test_no_device(void)
 {
     if (sf_device_count() > 0)
         return false;
-    print_message("no device here: skipped\n");
+    printf("skipped: no device here\n");
     return true;
 }
 
