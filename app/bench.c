@@ -2,7 +2,7 @@
 /* synfire bench: reproducible benchmarks. */
 #include "app/bench.h"
 
-#include "core/backend/backend.h"
+#include "core/backend/find.h"
 #include "core/memory.h"
 #include "core/thread.h"
 

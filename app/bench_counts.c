@@ -3,7 +3,7 @@
  * a stream of 64 units, M = 10 .. 100,000 and N = 2 .. 8. Every engine must count the same. */
 #include "app/bench_counts.h"
 
-#include "core/backend/backend.h"
+#include "core/backend/find.h"
 #include "core/clock.h"
 #include "core/memory.h"
 #include "core/random.h"

@@ -5,7 +5,8 @@
 #include "app/bench_counts.h"
 #include "app/mining.h"
 
-#include "core/backend/backend.h"
+#include "core/backend/find.h"
+#include "core/backend/stream.h"
 #include "core/clock.h"
 #include "core/episode.h"
 #include "core/memory.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/bench_stream.h"
 
-#include "core/backend/backend.h"
+#include "core/backend/find.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/random.h"

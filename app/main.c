@@ -3,7 +3,6 @@
 #include "app/help.h"
 #include "app/manual.h"
 #include "app/parse.h"
-#include "core/backend/backend.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
@@ -12,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <synfire/device.h>
 
 static const app_command *find_command(const char *name)
 {

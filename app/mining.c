@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <synfire/device.h>
 
 const app_option app_mining_options[] = {
     {"delay", "LO:HI[,LO:HI...]", "delays between neighbours in ms, above LO and at most HI (default 0.5:5)"},
@@ -43,11 +44,7 @@ int app_engine(const char **engine, const char **device, const app_call *call, s
         snprintf(error->place, sizeof error->place, "--engine");
         return SF_USAGE;
     }
-    sf_device *there[SF_MOST_DEVICES];
-    uint32_t count;
-    if (*device == NULL || strcmp(*device, "auto") == 0)
-        return SF_OK;
-    int status = sf_devices_find(there, 1, &count, *device, error); /* the work says how many are worth it */
+    int status = sf_device_check(*device, true, error);
     if (status != SF_OK)
         snprintf(error->place, sizeof error->place, "--device");
     return status;
@@ -55,11 +52,8 @@ int app_engine(const char **engine, const char **device, const app_call *call, s
 
 int app_device(const char **device, const app_call *call, sf_error *error)
 {
-    sf_device *there;
     *device = app_value(call, "device", "auto");
-    if (strcmp(*device, "auto") == 0)
-        return SF_OK;
-    int status = sf_device_find(&there, *device, error);
+    int status = sf_device_check(*device, false, error);
     if (status != SF_OK)
         snprintf(error->place, sizeof error->place, "--device");
     return status;

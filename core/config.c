@@ -5,7 +5,7 @@
  */
 #include "core/config.h"
 
-#include "core/backend/backend.h"
+#include "core/backend/find.h"
 #include "core/config_keys.h"
 #include "core/config_tree.h"
 #include "core/episode.h"

@@ -4,6 +4,7 @@
 #define SF_DENSITY_DEVICE_H
 
 #include "core/backend/density.h"
+#include "core/backend/find.h"
 
 /** Zero-initialised it holds no device. One thread at a time. */
 typedef struct sf_pair_device {
@@ -13,7 +14,7 @@ typedef struct sf_pair_device {
 } sf_pair_device;
 
 /**
- * Copies d columns of n samples to the device of this name (core/backend/backend.h); NULL and "cpu" mean
+ * Copies d columns of n samples to the device of this name (core/backend/find.h); NULL and "cpu" mean
  * none, "auto" one where that saves time of the cpu_seconds the work would take. A name that is none is
  * SF_USAGE, a device that is not there SF_UNAVAILABLE. One that refuses the samples or fails is left with a
  * note, and SF_OK.

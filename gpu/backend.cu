@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The CUDA backend: its table, its devices, their memory. */
-#include "gpu/search/search.cuh"
+#include "gpu/device.cuh"
+#include "gpu/families.cuh"
 
 extern "C" {
+#include "core/backend/plugin.h"
 #include "core/thread.h"
 }
 
@@ -240,30 +242,17 @@ static void facts(const sf_backend_device *device, sf_backend_facts *facts)
     facts->memory_peak = device->memory_peak;
 }
 
-static bool supports(const sf_backend_device *device, sf_operation operation, const char *engine)
-{
-    (void)device;
-    static const char *const counting[] = {"interval", "ptpe", "mtpe", "hybrid", "two-pass"};
-    for (size_t i = 0; i < sizeof counting / sizeof counting[0]; i++)
-        if (operation == SF_OPERATION_COUNT && strcmp(engine, counting[i]) == 0)
-            return true;
-    return operation == SF_OPERATION_MINE && strcmp(engine, "interval") == 0;
-}
-
 extern "C" SF_API const sf_backend *synfire_backend(void)
 {
     static const sf_backend backend = {
         .version = SF_BACKEND_VERSION,
+        .release = SYNFIRE_VERSION,
         .name = "cuda",
         .device_count = device_count,
         .open = open_device,
         .close = close_device,
         .facts = facts,
-        .supports = supports,
-        .stream_open = sf_gpu_stream_open,
-        .stream_close = sf_gpu_stream_close,
-        .count = sf_gpu_count,
-        .mine = sf_gpu_mine,
+        .episodes = &sf_gpu_episodes,
         .surrogates = &sf_gpu_surrogates,
         .density = &sf_gpu_density,
         .graphs = &sf_gpu_graphs,

@@ -4,7 +4,6 @@
 #define SF_GPU_DEVICE_CUH
 
 extern "C" {
-#include "core/backend/backend.h"
 #include "core/error.h"
 #include "core/memory.h"
 }
@@ -27,20 +26,6 @@ struct sf_backend_device {
     cudaEvent_t staged[SF_GPU_PIECES], landed;
     cudaEvent_t timed[2];
 };
-
-/** The spikes on a device. */
-struct sf_backend_stream {
-    sf_backend_device *device;
-    uint32_t unit_count, count, longest_train;
-    int64_t *times;  /* by position */
-    uint16_t *owner; /* by position */
-    uint32_t *first; /* unit_count + 1 */
-    uint2
-        *ends; /* by unit: (position, position): the list of an episode of one unit, and where a unit fires */
-    size_t bytes[4]; /* of the four above, by the names below */
-};
-
-enum { SF_GPU_TIMES, SF_GPU_OWNER, SF_GPU_FIRST, SF_GPU_ENDS };
 
 /** Records what a call of the runtime returned: SF_OK, SF_UNAVAILABLE where device memory is out, else SF_IO.
  */
@@ -84,51 +69,5 @@ int sf_gpu_download(sf_backend_device *device, void *to, const void *from, size_
 
 /** Room for at least `bytes` in device->landing; what was there is lost. */
 int sf_gpu_landing(sf_backend_device *device, size_t bytes, sf_error *error);
-
-/** Room for a stream whose units have first[u + 1] - first[u] spikes; nothing is in it yet. */
-int sf_gpu_stream_new(sf_backend_stream **made, sf_backend_device *device, uint32_t unit_count,
-                      uint32_t count, const uint32_t *first, sf_error *error);
-
-/** The table of window.cu. */
-extern const struct sf_backend_windows sf_gpu_windows;
-
-/* ---- episodes.cu ---- */
-int sf_gpu_stream_open(sf_backend_stream **stream, sf_backend_device *device, const sf_stream *spikes,
-                       sf_error *error);
-void sf_gpu_stream_close(sf_backend_stream *stream);
-int sf_gpu_count(sf_backend_stream *stream, const sf_backend_count *job, sf_error *error);
-
-/** A job's candidates on the device, and room for their counts. Zero-initialise. */
-typedef struct sf_gpu_candidates {
-    sf_gpu_array units, delays, intervals, counts; /**< as sf_candidates has them; uint32_t a candidate */
-} sf_gpu_candidates;
-
-int sf_gpu_candidates_send(sf_gpu_candidates *to, sf_backend_device *device, const sf_candidates *from,
-                           sf_error *error);
-void sf_gpu_candidates_close(sf_backend_device *device, sf_gpu_candidates *candidates);
-
-/** ptpe, mtpe, hybrid, two-pass: machines.cu. */
-int sf_gpu_count_by_machines(sf_backend_stream *stream, const sf_backend_count *job, sf_error *error);
-int sf_gpu_mine(sf_backend_stream *stream, const sf_backend_mine *job, sf_error *error);
-
-/* ---- surrogates.cu ---- */
-extern const struct sf_backend_surrogates sf_gpu_surrogates;
-
-/* ---- density.cu ---- */
-extern const struct sf_backend_density sf_gpu_density;
-
-/* ---- rewire.cu ---- */
-extern const struct sf_backend_rewire sf_gpu_rewire;
-
-/* ---- match.cu, twigs.cu, descent.cu ---- */
-extern const struct sf_backend_match sf_gpu_match;
-int sf_gpu_twigs_open(struct sf_backend_twigs **opened, sf_backend_device *device,
-                      const struct sf_backend_twig_job *job, sf_error *error);
-void sf_gpu_twigs_close(struct sf_backend_twigs *twigs, uint64_t *implied);
-int sf_gpu_twigs_expand(struct sf_backend_twigs *twigs, uint32_t slot, uint32_t layer, const uint32_t *roots,
-                        const uint32_t *ends, uint32_t count, sf_error *error);
-int sf_gpu_twigs_collect(struct sf_backend_twigs *twigs, uint32_t slot,
-                         const struct sf_backend_node **entries, uint32_t *count, sf_error *error);
-int sf_gpu_twigs_descend(struct sf_backend_twigs *twigs, struct sf_backend_descent *descent, sf_error *error);
 
 #endif

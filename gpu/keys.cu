@@ -70,19 +70,18 @@ int sf_gpu_sort_pairs(sf_backend_device *device, uint32_t *sorted_keys, const ui
         error);
 }
 
-static __global__ void number_by_degree(uint32_t *keys, uint32_t *vertices, sf_gpu_lists lists,
+static __global__ void number_by_degree(uint32_t *keys, uint32_t *vertices, const uint64_t *offsets,
                                         uint32_t count)
 {
     for (uint64_t v = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; v < count;
          v += (uint64_t)gridDim.x * blockDim.x) {
-        keys[v] =
-            ~(uint32_t)sf_gpu_degree(lists, (uint32_t)v); /* ids are 32-bit: a list is shorter than that */
+        keys[v] = ~(uint32_t)(offsets[v + 1] - offsets[v]); /* ids are 32-bit: a list is shorter than that */
         vertices[v] = (uint32_t)v;
     }
 }
 
 int sf_gpu_sort_by_degree(sf_backend_device *device, sf_gpu_array *keys, sf_gpu_array *vertices,
-                          sf_gpu_lists lists, uint32_t count, sf_error *error)
+                          const uint64_t *offsets, uint32_t count, sf_error *error)
 {
     sf_gpu_array raw_keys = {}, raw_vertices = {};
     sf_gpu_array *arrays[] = {keys, vertices, &raw_keys, &raw_vertices};
@@ -91,7 +90,7 @@ int sf_gpu_sort_by_degree(sf_backend_device *device, sf_gpu_array *keys, sf_gpu_
         status = sf_gpu_array_open(device, arrays[i], (size_t)count * sizeof(uint32_t), error);
     if (status == SF_OK) {
         number_by_degree<<<device->properties.multiProcessorCount * 8, 256, 0, device->work>>>(
-            (uint32_t *)raw_keys.data, (uint32_t *)raw_vertices.data, lists, count);
+            (uint32_t *)raw_keys.data, (uint32_t *)raw_vertices.data, offsets, count);
         status = sf_gpu_check(cudaGetLastError(), "number_by_degree", error);
     }
     if (status == SF_OK)

@@ -3,7 +3,7 @@
 #ifndef SF_GPU_KEYS_CUH
 #define SF_GPU_KEYS_CUH
 
-#include "gpu/graph.cuh"
+#include "gpu/device.cuh"
 
 /** Sorts the first `count` keys of keys[0] by their lowest `bits`; they end up in keys[0] again. */
 int sf_gpu_sort_keys(sf_backend_device *device, sf_gpu_array keys[2], uint64_t count, int bits,
@@ -17,9 +17,10 @@ int sf_gpu_unique_keys(sf_backend_device *device, sf_gpu_array keys[2], uint64_t
 int sf_gpu_sort_pairs(sf_backend_device *device, uint32_t *sorted_keys, const uint32_t *keys,
                       uint32_t *sorted_values, const uint32_t *values, uint32_t count, sf_error *error);
 
-/** Vertices by falling degree, those of equal degree in their order, and ~degree of each in that order. */
+/** Vertices by falling degree, offsets[v + 1] - offsets[v], those of equal degree in their order, and ~degree
+ * of each in that order. */
 int sf_gpu_sort_by_degree(sf_backend_device *device, sf_gpu_array *keys, sf_gpu_array *vertices,
-                          sf_gpu_lists lists, uint32_t count, sf_error *error);
+                          const uint64_t *offsets, uint32_t count, sf_error *error);
 
 /** sums[i] = the sum of numbers[0] .. numbers[i - 1]; sums may be numbers. */
 int sf_gpu_sum(sf_backend_device *device, uint32_t *sums, const uint32_t *numbers, uint32_t count,

@@ -80,7 +80,7 @@ int sf_crew_open(sf_crew *crew, const sf_events *events, const sf_crew_job *job,
     if (one != NULL)
         crew->members[crew->count++].device = one;
     for (uint32_t i = 0; i < crew->count && status == SF_OK; i++)
-        status = sf_device_check(crew->members[i].device, job->operation, job->engine, error);
+        status = sf_engine_check(crew->members[i].device, job->operation, job->engine, error);
     if (status != SF_OK)
         crew->count = 0;
     rename_crew(crew);

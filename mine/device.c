@@ -48,13 +48,13 @@ int sf_device_choose(sf_device **device, const char *name, sf_operation operatio
     uint32_t count;
     int status = sf_devices_find(devices, 1, &count, name, error);
     if (status == SF_OK && count > 0)
-        status = sf_device_check(devices[0], operation, engine, error);
+        status = sf_engine_check(devices[0], operation, engine, error);
     if (status == SF_OK && count > 0)
         *device = devices[0];
     return status;
 }
 
-int sf_device_check(const sf_device *device, sf_operation operation, const sf_engine *engine, sf_error *error)
+int sf_engine_check(const sf_device *device, sf_operation operation, const sf_engine *engine, sf_error *error)
 {
     if (sf_device_supports(device, operation, engine->name))
         return SF_OK;

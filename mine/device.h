@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What core/backend/backend.h offers, in terms of events and engines. Jobs themselves are in crew.h. */
+/** What core/backend/stream.h offers, in terms of events and engines. Jobs themselves are in crew.h. */
 #ifndef SF_MINE_DEVICE_H
 #define SF_MINE_DEVICE_H
 
+#include "core/backend/find.h"
 #include "mine/engine.h"
 
 #include <synfire/mine.h>
@@ -16,7 +17,7 @@ int sf_device_choose(sf_device **device, const char *name, sf_operation operatio
                      double cpu_seconds, sf_error *error);
 
 /** SF_USAGE where the device does not have the engine. */
-int sf_device_check(const sf_device *device, sf_operation operation, const sf_engine *engine,
+int sf_engine_check(const sf_device *device, sf_operation operation, const sf_engine *engine,
                     sf_error *error);
 
 /** What one core of the CPU needs to find all pairs among so many spikes within span_ns, roughly: enough to

@@ -9,7 +9,7 @@
 #ifndef SF_MINE_ENGINE_H
 #define SF_MINE_ENGINE_H
 
-#include "core/backend/backend.h"
+#include "core/backend/stream.h"
 #include "core/progress.h"
 #include "mine/events.h"
 #include "mine/tree.h"

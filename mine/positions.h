@@ -6,7 +6,7 @@
 #ifndef SF_MINE_POSITIONS_H
 #define SF_MINE_POSITIONS_H
 
-#include "core/backend/backend.h"
+#include "core/backend/episodes.h"
 
 #include <stdint.h>
 

@@ -3,7 +3,7 @@
 #ifndef SF_MINE_RESIDENT_H
 #define SF_MINE_RESIDENT_H
 
-#include "core/backend/backend.h"
+#include "core/backend/stream.h"
 #include "mine/events.h"
 #include "window/resident.h"
 

@@ -73,7 +73,7 @@ static int tally_share(const crew_run *run, member *m, sf_error *error)
 {
     const sf_backend *backend = sf_device_backend(m->device);
     sf_stream spikes = sf_events_stream(&run->side->events);
-    int status = backend->stream_open(&m->stream, sf_device_opened(m->device), &spikes, error);
+    int status = backend->episodes->stream_open(&m->stream, sf_device_opened(m->device), &spikes, error);
     if (status == SF_OK)
         status = backend->surrogates->open(&m->job, m->stream, &m->plan, error);
     return status == SF_OK ? backend->surrogates->tally(m->job, m->first, m->count, m->tallies, error)
@@ -144,7 +144,7 @@ static void close_job(void *object)
     const member *m = object;
     const sf_backend *backend = sf_device_backend(m->device);
     backend->surrogates->close(m->job);
-    backend->stream_close(m->stream);
+    backend->episodes->stream_close(m->stream);
 }
 
 static void close_members(crew_run *run)

@@ -3,6 +3,7 @@
 #ifndef SF_MINE_SURROGATE_RUN_H
 #define SF_MINE_SURROGATE_RUN_H
 
+#include "core/backend/device.h"
 #include "mine/surrogate_side.h"
 
 typedef struct sf_surrogate_outcome {

@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/progress.h"
 #include "core/thread.h"
 #include "mine/surrogate_image.h"
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/accelerator.h"
 
+#include "core/backend/find.h"
 #include "core/error.h"
 #include "core/log.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <synfire/device.h>
 
 /* A run goes on for so long that starting a device always pays. */
 static int choose(sf_device **device, const sf_config *config, sf_error *error)

@@ -9,6 +9,7 @@
 #ifndef SF_WINDOW_RESIDENT_H
 #define SF_WINDOW_RESIDENT_H
 
+#include "core/backend/stream.h"
 #include "core/backend/window.h"
 #include "window/history.h"
 

@@ -5,6 +5,7 @@
  * in it with and without the window on the device, and counting 1,000 to 100,000 tracked episodes there and
  * on the CPU. Each row is the median of RUNS.
  */
+#include "core/backend/find.h"
 #include "core/clock.h"
 #include "core/memory.h"
 #include "core/random.h"

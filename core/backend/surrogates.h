@@ -19,7 +19,7 @@
 #ifndef SF_CORE_BACKEND_SURROGATES_H
 #define SF_CORE_BACKEND_SURROGATES_H
 
-#include "core/backend/backend.h"
+#include "core/backend/episodes.h"
 #include "core/backend/surrogate.h"
 
 /**

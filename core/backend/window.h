@@ -8,7 +8,7 @@
 #ifndef SF_CORE_BACKEND_WINDOW_H
 #define SF_CORE_BACKEND_WINDOW_H
 
-#include "core/backend/backend.h"
+#include "core/backend/episodes.h"
 
 typedef struct sf_backend_window sf_backend_window;
 

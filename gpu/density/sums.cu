@@ -6,9 +6,11 @@
  * 20 operations a pair for a functional, 19 a pair and bandwidth for scores.
  */
 #include "gpu/device.cuh"
+#include "gpu/families.cuh"
 
 extern "C" {
 #include "core/backend/density.h"
+#include "core/progress.h"
 }
 
 #include <stdint.h>

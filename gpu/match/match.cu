@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Subgraph matching, engine auto: a job is copied to the device, searched (match_search.cu) and watched. */
 #include "gpu/blocks.cuh"
+#include "gpu/families.cuh"
+#include "gpu/match/gvsm/gvsm.cuh"
 #include "gpu/match/match.cuh"
 
 extern "C" {
 #include "core/clock.h"
+#include "core/progress.h"
 }
 
 #include <time.h>

@@ -11,9 +11,11 @@
  * The floor of a chain is the way of a step: random numbers, two edges, two bits, marks, again.
  */
 #include "gpu/device.cuh"
+#include "gpu/families.cuh"
 
 extern "C" {
 #include "core/backend/rewire.h"
+#include "core/progress.h"
 }
 
 #define LANES 32u
@@ -470,4 +472,4 @@ static int run(sf_backend_device *device, const sf_backend_rewire_job *asked, sf
     return status;
 }
 
-extern const sf_backend_rewire sf_gpu_rewire = {run};
+const sf_backend_rewire sf_gpu_rewire = {run};

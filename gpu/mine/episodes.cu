@@ -22,6 +22,7 @@
 
 extern "C" {
 #include "core/clock.h"
+#include "core/progress.h"
 }
 
 #include <string.h>
@@ -68,7 +69,7 @@ typedef struct mining {
     sf_gpu_array reaches, forbidden, counters, found, places, jobs, open;
     sf_gpu_array pairs, pair_first; /* pairs: once their level is closed */
     uint32_t found_capacity;
-    sf_gpu_level before, after;
+    sf_gpu_episode_lists before, after;
     uint32_t host_count, host_size; /* of the level on its way to the caller; size 0: none is */
     double host_seconds, stamp;
     uint64_t total;
@@ -535,7 +536,7 @@ static void go_up(mining *m)
     }
     sf_gpu_level_close(m->device, &m->before);
     m->before = m->after;
-    m->after = (sf_gpu_level){};
+    m->after = (sf_gpu_episode_lists){};
 }
 
 /* One level: *more says whether another may follow. */
@@ -547,7 +548,7 @@ static int grow(mining *m, bool *more, sf_error *error)
     int status = count_extensions(m, &found, error);
     if (status != SF_OK)
         return status;
-    m->after = (sf_gpu_level){.size = size, .count = (uint32_t)found};
+    m->after = (sf_gpu_episode_lists){.size = size, .count = (uint32_t)found};
     m->total += found;
     *more = found > 0 && size < m->job->max_size && m->total <= m->job->most;
     if (found > 0)

@@ -15,7 +15,7 @@
  * by the nodes.
  */
 #include "core/backend/machine.h"
-#include "gpu/device.cuh"
+#include "gpu/mine/stream.cuh"
 
 #include <string.h>
 

@@ -171,7 +171,7 @@ static int grid(const sf_backend_device *device)
     return device->properties.multiProcessorCount * 8;
 }
 
-sf_gpu_level_view sf_gpu_view_level(const sf_backend_stream *stream, const sf_gpu_level *level)
+sf_gpu_level_view sf_gpu_view_level(const sf_backend_stream *stream, const sf_gpu_episode_lists *level)
 {
     return (sf_gpu_level_view){level->first,
                                level->count,
@@ -181,13 +181,13 @@ sf_gpu_level_view sf_gpu_view_level(const sf_backend_stream *stream, const sf_gp
                                level->size == 1 ? stream->ends : (const uint2 *)level->entries.data};
 }
 
-void sf_gpu_level_close(sf_backend_device *device, sf_gpu_level *level)
+void sf_gpu_level_close(sf_backend_device *device, sf_gpu_episode_lists *level)
 {
     sf_gpu_array_close(device, &level->nodes);
     sf_gpu_array_close(device, &level->offsets);
     sf_gpu_array_close(device, &level->lengths);
     sf_gpu_array_close(device, &level->entries);
-    *level = (sf_gpu_level){};
+    *level = (sf_gpu_episode_lists){};
 }
 
 int sf_gpu_find_reaches(sf_gpu_array *reaches, sf_backend_stream *stream, const sf_delay *delays,
@@ -208,7 +208,7 @@ int sf_gpu_find_reaches(sf_gpu_array *reaches, sf_backend_stream *stream, const 
     return status;
 }
 
-int sf_gpu_list_units(sf_gpu_level *level, sf_backend_stream *stream, uint32_t first, uint32_t last,
+int sf_gpu_list_units(sf_gpu_episode_lists *level, sf_backend_stream *stream, uint32_t first, uint32_t last,
                       sf_error *error)
 {
     sf_backend_device *device = stream->device;
@@ -264,8 +264,8 @@ int sf_gpu_sum_up(sf_backend_device *device, uint64_t *offsets, const uint32_t *
     return sf_gpu_check(result, "ExclusiveScan(", error);
 }
 
-static int launch_build(sf_gpu_level *level, const sf_gpu_level *before, sf_backend_stream *stream,
-                        const uint2 *reaches, uint2 *entries, sf_error *error)
+static int launch_build(sf_gpu_episode_lists *level, const sf_gpu_episode_lists *before,
+                        sf_backend_stream *stream, const uint2 *reaches, uint2 *entries, sf_error *error)
 {
     build_view v = {.unit_count = stream->unit_count,
                     .spike_count = stream->count,
@@ -283,8 +283,8 @@ static int launch_build(sf_gpu_level *level, const sf_gpu_level *before, sf_back
 }
 
 /* In two steps: lengths first, which say how much is needed. */
-static int build_exactly(sf_gpu_level *level, const sf_gpu_level *before, sf_backend_stream *stream,
-                         const uint2 *reaches, sf_error *error)
+static int build_exactly(sf_gpu_episode_lists *level, const sf_gpu_episode_lists *before,
+                         sf_backend_stream *stream, const uint2 *reaches, sf_error *error)
 {
     sf_backend_device *device = stream->device;
     uint64_t *offsets = (uint64_t *)level->offsets.data, entries;
@@ -300,8 +300,8 @@ static int build_exactly(sf_gpu_level *level, const sf_gpu_level *before, sf_bac
     return launch_build(level, before, stream, reaches, (uint2 *)level->entries.data, error);
 }
 
-int sf_gpu_list_level(sf_gpu_level *level, const sf_gpu_level *before, sf_backend_stream *stream,
-                      const uint2 *reaches, bool exactly, sf_error *error)
+int sf_gpu_list_level(sf_gpu_episode_lists *level, const sf_gpu_episode_lists *before,
+                      sf_backend_stream *stream, const uint2 *reaches, bool exactly, sf_error *error)
 {
     sf_backend_device *device = stream->device;
     size_t places = (size_t)level->count + 1;

@@ -10,19 +10,19 @@
 #ifndef SF_GPU_MINE_OCCURRENCES_CUH
 #define SF_GPU_MINE_OCCURRENCES_CUH
 
-#include "gpu/device.cuh"
+#include "gpu/mine/stream.cuh"
 
 #define SF_GPU_WARP 32u
 #define SF_GPU_FULL 0xffffffffu
 
 /** The episodes of one size on the device, with their lists. */
-typedef struct sf_gpu_level {
+typedef struct sf_gpu_episode_lists {
     uint32_t size, first, count; /**< its episodes are first <= i < first + count; 0 beyond size 1 */
     sf_gpu_array nodes;          /**< sf_found, count of them; none at size 1, where node u is unit u */
     sf_gpu_array offsets;        /**< uint64_t, count + 1: where each episode's list begins */
     sf_gpu_array lengths;        /**< uint32_t, count + 1: how long it is */
     sf_gpu_array entries;        /**< uint2 (end, start); none at size 1, where they are the stream's own */
-} sf_gpu_level;
+} sf_gpu_episode_lists;
 
 /** The same for kernels. */
 typedef struct sf_gpu_level_view {
@@ -33,8 +33,8 @@ typedef struct sf_gpu_level_view {
     const uint2 *entries;
 } sf_gpu_level_view;
 
-sf_gpu_level_view sf_gpu_view_level(const sf_backend_stream *stream, const sf_gpu_level *level);
-void sf_gpu_level_close(sf_backend_device *device, sf_gpu_level *level);
+sf_gpu_level_view sf_gpu_view_level(const sf_backend_stream *stream, const sf_gpu_episode_lists *level);
+void sf_gpu_level_close(sf_backend_device *device, sf_gpu_episode_lists *level);
 
 /**
  * reaches[delay * spikes + p] = (from, to): the positions from <= q < to that follow position p by the delay.
@@ -44,15 +44,15 @@ int sf_gpu_find_reaches(sf_gpu_array *reaches, sf_backend_stream *stream, const 
                         uint32_t delay_count, sf_error *error);
 
 /** Units first <= u < last, as episodes of size 1. */
-int sf_gpu_list_units(sf_gpu_level *level, sf_backend_stream *stream, uint32_t first, uint32_t last,
+int sf_gpu_list_units(sf_gpu_episode_lists *level, sf_backend_stream *stream, uint32_t first, uint32_t last,
                       sf_error *error);
 
 /**
  * The lists of a level whose size, count and nodes are set, from the level before. Exactly: no byte more than
  * they need, for which the host waits once; else as it fits.
  */
-int sf_gpu_list_level(sf_gpu_level *level, const sf_gpu_level *before, sf_backend_stream *stream,
-                      const uint2 *reaches, bool exactly, sf_error *error);
+int sf_gpu_list_level(sf_gpu_episode_lists *level, const sf_gpu_episode_lists *before,
+                      sf_backend_stream *stream, const uint2 *reaches, bool exactly, sf_error *error);
 
 /** offsets[i] = sum of lengths before i, for i <= count. */
 int sf_gpu_sum_up(sf_backend_device *device, uint64_t *offsets, const uint32_t *lengths, uint32_t count,

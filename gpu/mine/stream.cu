@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Spikes on the device: 22 bytes each, copied once for any number of jobs. */
-#include "gpu/device.cuh"
+#include "gpu/mine/stream.cuh"
+
+#include "gpu/families.cuh"
+
+#include <string.h>
 
 static __global__ void narrow_owners(uint16_t *narrow, const uint32_t *owner, uint32_t count)
 {
@@ -89,7 +93,7 @@ int sf_gpu_stream_new(sf_backend_stream **made, sf_backend_device *device, uint3
     return status;
 }
 
-int sf_gpu_stream_open(sf_backend_stream **opened, sf_backend_device *device, const sf_stream *spikes,
+static int open_stream(sf_backend_stream **opened, sf_backend_device *device, const sf_stream *spikes,
                        sf_error *error)
 {
     *opened = NULL;
@@ -109,3 +113,21 @@ int sf_gpu_stream_open(sf_backend_stream **opened, sf_backend_device *device, co
         sf_gpu_stream_close(stream);
     return status;
 }
+
+static bool supports(const sf_backend_device *device, sf_operation operation, const char *engine)
+{
+    (void)device;
+    static const char *const counting[] = {"interval", "ptpe", "mtpe", "hybrid", "two-pass"};
+    for (size_t i = 0; i < sizeof counting / sizeof counting[0]; i++)
+        if (operation == SF_OPERATION_COUNT && strcmp(engine, counting[i]) == 0)
+            return true;
+    return operation == SF_OPERATION_MINE && strcmp(engine, "interval") == 0;
+}
+
+const sf_backend_episodes sf_gpu_episodes = {
+    .supports = supports,
+    .stream_open = open_stream,
+    .stream_close = sf_gpu_stream_close,
+    .count = sf_gpu_count,
+    .mine = sf_gpu_mine,
+};

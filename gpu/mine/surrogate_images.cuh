@@ -4,7 +4,7 @@
 #ifndef SF_GPU_MINE_SURROGATE_IMAGES_CUH
 #define SF_GPU_MINE_SURROGATE_IMAGES_CUH
 
-#include "gpu/device.cuh"
+#include "gpu/mine/stream.cuh"
 
 extern "C" {
 #include "core/backend/surrogates.h"

@@ -11,9 +11,14 @@
  *
  * The floor is the walk: list entries x spikes within a delay, 6 bytes each from the L2 cache.
  */
+#include "gpu/families.cuh"
 #include "gpu/keys.cuh"
 #include "gpu/mine/occurrences.cuh"
 #include "gpu/mine/surrogate_images.cuh"
+
+extern "C" {
+#include "core/progress.h"
+}
 
 #include <math.h>
 
@@ -38,7 +43,7 @@ typedef struct count_view {
 } count_view;
 
 typedef struct job_level {
-    sf_gpu_level prefixes;
+    sf_gpu_episode_lists prefixes;
     sf_gpu_array first, candidates;
     uint64_t base, count; /* of its candidates among all */
 } job_level;
@@ -136,7 +141,7 @@ static __global__ void find_maxima(double *maxima, const uint32_t *all_counts, u
 
 /* ---- opening ---- */
 
-static int send_nodes(sf_backend_surrogate_job *j, sf_gpu_level *to, const sf_surrogate_level *from,
+static int send_nodes(sf_backend_surrogate_job *j, sf_gpu_episode_lists *to, const sf_surrogate_level *from,
                       sf_error *error)
 {
     sf_found *nodes = (sf_found *)sf_alloc(from->prefix_count, sizeof *nodes);
@@ -154,7 +159,7 @@ static int open_level(sf_backend_surrogate_job *j, uint32_t k, const uint2 *reac
 {
     const sf_surrogate_level *from = &j->plan->levels[k];
     job_level *to = &j->levels[k];
-    sf_gpu_level *prefixes = &to->prefixes;
+    sf_gpu_episode_lists *prefixes = &to->prefixes;
     to->base = j->candidate_count;
     to->count = from->first[from->prefix_count];
     j->candidate_count += to->count;

@@ -10,7 +10,8 @@
  * Cost of a layout: about 100 bytes of device memory traffic a spike, and 10 to 18 bytes beside spikes and
  * stream.
  */
-#include "gpu/device.cuh"
+#include "gpu/families.cuh"
+#include "gpu/mine/stream.cuh"
 
 extern "C" {
 #include "core/backend/window.h"

@@ -85,7 +85,7 @@ static int sort_vertices(arranging *a, uint32_t *with_edges, sf_error *error)
     uint32_t n = a->graph->vertex_count;
     size_t bytes = ((size_t)n + 1) * sizeof(uint32_t);
     sf_gpu_array sorted = {};
-    int status = sf_gpu_sort_by_degree(device, &sorted, &a->by_rank, a->graph->out, n, error);
+    int status = sf_gpu_sort_by_degree(device, &sorted, &a->by_rank, a->graph->out.offsets, n, error);
     sf_gpu_array *arrays[] = {&a->work[0], &a->work[1], &a->rank, &a->inner_by_rank};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0] && status == SF_OK; i++)
         status = sf_gpu_array_open(device, arrays[i], bytes, error);

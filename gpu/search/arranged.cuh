@@ -17,7 +17,7 @@
 #ifndef SF_GPU_SEARCH_ARRANGED_CUH
 #define SF_GPU_SEARCH_ARRANGED_CUH
 
-#include "gpu/graph.cuh"
+#include "gpu/search/graph.cuh"
 
 extern "C" {
 #include "core/backend/bfs.h"

@@ -5,7 +5,9 @@
  * again and those that start in it are kept as keys (from, to), sorted, and freed of repeats. Memory is what
  * the lists take and two arrays of keys of one part.
  */
+#include "gpu/families.cuh"
 #include "gpu/keys.cuh"
+#include "gpu/search/graph.cuh"
 
 #include <cub/block/block_scan.cuh>
 

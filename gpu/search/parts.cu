@@ -13,6 +13,7 @@
  * the bitmap have come and its outbox may be read. That is two meetings of the devices top-down and one
  * bottom-up.
  */
+#include "gpu/families.cuh"
 #include "gpu/search/bottom_up.cuh"
 #include "gpu/search/top_down.cuh"
 

@@ -2,6 +2,8 @@
 /* Searches as the program asks for them: whichever way, then the totals, and what is wanted on the host. */
 #include "gpu/search/search.cuh"
 
+#include "gpu/families.cuh"
+
 extern "C" {
 #include "core/clock.h"
 }

@@ -64,6 +64,4 @@ int sf_gpu_sum_reached(sf_backend_device *device, sf_gpu_summary *summary, const
 int sf_gpu_read_log(sf_backend_device *device, const sf_gpu_array *log, const sf_gpu_summary *summary,
                     sf_backend_bfs_job *job, sf_error *error);
 
-extern const sf_backend_bfs sf_gpu_bfs;
-
 #endif

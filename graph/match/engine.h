@@ -3,7 +3,7 @@
 #ifndef SF_GRAPH_MATCH_ENGINE_H
 #define SF_GRAPH_MATCH_ENGINE_H
 
-#include "core/backend/backend.h"
+#include "core/backend/find.h"
 #include "graph/match/query.h"
 #include "graph/match/symmetry.h"
 

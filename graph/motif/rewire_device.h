@@ -3,7 +3,7 @@
 #ifndef SF_GRAPH_MOTIF_REWIRE_DEVICE_H
 #define SF_GRAPH_MOTIF_REWIRE_DEVICE_H
 
-#include "core/backend/backend.h"
+#include "core/backend/device.h"
 #include "graph/motif/census.h"
 #include "graph/motif/rewire.h"
 

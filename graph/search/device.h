@@ -5,6 +5,7 @@
 #define SF_GRAPH_SEARCH_DEVICE_H
 
 #include "core/backend/bfs.h"
+#include "core/backend/device.h"
 #include "graph/search/bfs.h"
 
 /** A graph on a device. */

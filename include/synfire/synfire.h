@@ -24,8 +24,8 @@
 #ifndef SYNFIRE_SYNFIRE_H
 #define SYNFIRE_SYNFIRE_H
 
+#include <synfire/device.h>
 #include <synfire/error.h>
-#include <synfire/graph.h>
 #include <synfire/mine.h>
 #include <synfire/recording.h>
 

@@ -10,7 +10,7 @@
 #ifndef SF_MINE_CAO_CROSSOVER_H
 #define SF_MINE_CAO_CROSSOVER_H
 
-#include "core/backend/backend.h"
+#include "core/backend/stream.h"
 
 typedef struct sf_crossover {
     uint32_t episodes; /**< ptpe from this many episodes on; at least 1 */

@@ -6,6 +6,7 @@
 #include "oracle/count_oracle.h"
 #include "support/support.h"
 
+#include "core/backend/find.h"
 #include "core/units.h"
 #include "pipeline/counting.h"
 

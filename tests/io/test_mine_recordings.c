@@ -2,7 +2,7 @@
 /* Mining real recordings and the miners' own benchmark streams, against counts known exactly. */
 #include "support/recordings.h"
 
-#include "core/backend/backend.h"
+#include "core/backend/find.h"
 #include "core/episode.h"
 #include "mine/engine.h"
 #include "mine/mine.h"

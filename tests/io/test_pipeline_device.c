@@ -5,10 +5,11 @@
  */
 #include "support/runs.h"
 
-#include "core/backend/backend.h"
+#include "core/backend/find.h"
 #include "mine/device.h"
 
 #include <string.h>
+#include <synfire/device.h>
 
 static sf_config device_config(const char *device)
 {

@@ -3,6 +3,7 @@
 #include "core/backend/density.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/progress.h"
 #include "plugin/plugin.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef SF_TESTS_PLUGIN_H
 #define SF_TESTS_PLUGIN_H
 
-#include "core/backend/backend.h"
+#include "core/backend/episodes.h"
 #include "mine/events.h"
 
 #define TEST_JOB_BYTES 1000u /* that every job is said to take */

@@ -2,6 +2,7 @@
 /* Rewiring on a test device: one try after the other, and whether an edge is there is looked up in all. */
 #include "core/backend/rewire.h"
 #include "core/error.h"
+#include "core/progress.h"
 #include "plugin/plugin.h"
 
 #include <string.h>

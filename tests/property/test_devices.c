@@ -5,7 +5,7 @@
  */
 #include "support/support.h"
 
-#include "core/backend/backend.h"
+#include "core/backend/find.h"
 #include "core/memory.h"
 #include "core/units.h"
 #include "mine/cao/crossover.h"
@@ -13,6 +13,8 @@
 #include "mine/engine.h"
 #include "mine/mine.h"
 #include "oracle/count_oracle.h"
+
+#include <synfire/device.h>
 
 #define HOURS_10 (INT64_C(36000) * 1000000000)
 
@@ -651,8 +653,65 @@ static void plugins_that_do_not_fit_are_refused(void **state)
     assert_string_equal(error.text, expected);
     assert_string_equal(error.place, TEST_PLUGIN_OF_LATER);
     assert_int_equal(sf_device_count(), 0);
+    assert_int_equal(sf_devices_use(TEST_PLUGIN_OF_OTHER, &error), SF_UNAVAILABLE);
+    assert_string_equal(error.text, "is the plugin of synfire 0.0.0, this is " SYNFIRE_VERSION);
     assert_int_equal(sf_devices_use("libm.so.6", &error), SF_UNAVAILABLE);
     assert_string_equal(error.text, "is no plugin: it has no " SF_BACKEND_SYMBOL);
+    sf_devices_close();
+}
+
+/* include/synfire/device.h: what each device is, and why one is not to be used. */
+static void devices_are_listed(void **state)
+{
+    (void)state;
+    sf_devices *list;
+    sf_device_columns columns = {.size = sizeof columns};
+    use_test_plugin();
+    sf_device_set_memory_limit(1 << 20);
+    assert_int_equal(sf_devices_list(&list, NULL), SF_OK);
+    sf_device_set_memory_limit(0);
+    sf_devices_columns(list, &columns);
+    assert_int_equal(columns.count, 6);
+    assert_null(columns.why_none);
+    for (size_t i = 0; i < columns.count; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "test:%zu", i);
+        assert_string_equal(columns.names[i], name);
+        if (i == 3) {
+            assert_string_equal(columns.why_not[i], "test:3 has failed: it does not start");
+            assert_string_equal(columns.descriptions[i], "");
+        } else {
+            assert_null(columns.why_not[i]);
+            assert_memory_equal(columns.descriptions[i], "test device ", 12);
+            assert_int_equal(columns.memory_limit[i], 1 << 20);
+        }
+    }
+    sf_devices_free(list);
+
+    assert_int_equal(sf_devices_use("/nowhere/plugin.so", NULL), SF_UNAVAILABLE);
+    assert_int_equal(sf_devices_list(&list, NULL), SF_OK);
+    sf_devices_columns(list, &columns);
+    assert_int_equal(columns.count, 0);
+    assert_non_null(strstr(columns.why_none, "cannot load a plugin: /nowhere/plugin.so"));
+    sf_devices_free(list);
+    sf_devices_free(NULL);
+    sf_devices_close();
+}
+
+static void names_are_checked_before_work(void **state)
+{
+    (void)state;
+    sf_error error;
+    use_test_plugin();
+    assert_int_equal(sf_device_check(NULL, false, &error), SF_OK);
+    assert_int_equal(sf_device_check("auto", false, &error), SF_OK);
+    assert_int_equal(sf_device_check("cpu", false, &error), SF_OK);
+    assert_int_equal(sf_device_check("test:1", false, &error), SF_OK);
+    assert_int_equal(sf_device_check("test:3", false, &error), SF_UNAVAILABLE);
+    assert_int_equal(sf_device_check("test:all", true, &error), SF_OK);
+    assert_int_equal(sf_device_check("test:all", false, &error), SF_USAGE);
+    assert_string_equal(error.text, "'test:all' is for work that is divided: expected cpu, cuda or cuda:N");
+    assert_int_equal(sf_device_check("gpu", true, &error), SF_USAGE);
     sf_devices_close();
 }
 
@@ -746,6 +805,8 @@ int main(void)
         cmocka_unit_test(too_many_episodes_are_too_many_on_a_device),
         cmocka_unit_test(devices_that_are_not_there),
         cmocka_unit_test(plugins_that_do_not_fit_are_refused),
+        cmocka_unit_test(devices_are_listed),
+        cmocka_unit_test(names_are_checked_before_work),
         cmocka_unit_test(auto_takes_a_device_for_long_work),
         cmocka_unit_test(allocation_failures_leak_nothing),
     };

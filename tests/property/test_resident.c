@@ -6,6 +6,7 @@
  */
 #include "support/support.h"
 
+#include "core/backend/find.h"
 #include "core/memory.h"
 #include "core/units.h"
 #include "mine/mine.h"

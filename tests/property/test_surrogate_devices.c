@@ -5,7 +5,7 @@
  */
 #include "support/support.h"
 
-#include "core/backend/backend.h"
+#include "core/backend/find.h"
 #include "core/memory.h"
 #include "core/units.h"
 #include "mine/device.h"

@@ -387,7 +387,7 @@ static void compare_held(sf_device *device, sf_surrogate_side *side, sf_surrogat
     sf_backend_surrogate_job *job;
     sf_stream spikes = sf_events_stream(&side->events);
     sf_error error;
-    if (backend->stream_open(&stream, sf_device_opened(device), &spikes, &error) != SF_OK ||
+    if (backend->episodes->stream_open(&stream, sf_device_opened(device), &spikes, &error) != SF_OK ||
         backend->surrogates->open(&job, stream, &side->plan, &error) != SF_OK ||
         backend->surrogates->tally(job, FIRST, N, found, &error) != SF_OK)
         fail_msg("%s", error.text);
@@ -402,7 +402,7 @@ static void compare_held(sf_device *device, sf_surrogate_side *side, sf_surrogat
             test_assert_same(found_maxima[i], expected_maxima[i]);
     }
     backend->surrogates->close(job);
-    backend->stream_close(stream);
+    backend->episodes->stream_close(stream);
     free(expected);
     free(found);
     free(scales);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/support.h"
 
-#include "core/backend/backend.h"
+#include "core/backend/device.h"
 #include "core/memory.h"
 
 #include <unistd.h>

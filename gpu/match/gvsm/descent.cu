@@ -60,7 +60,7 @@ static __device__ uint32_t step_up(const forest &f, uint32_t d, uint32_t *at)
     return node.vid;
 }
 
-static __device__ bool has_edge(const forest &f, const sf_gpu_lists &l, uint32_t from, uint32_t to)
+static __device__ bool has_edge(const forest &f, const sf_gpu_labelled &l, uint32_t from, uint32_t to)
 {
     uint64_t low, high;
     sf_gpu_neighbours(l, from, f.data.labels != NULL ? f.data.labels[to] : 0, &low, &high);

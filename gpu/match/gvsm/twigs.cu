@@ -89,7 +89,7 @@ static __global__ void write_entries(const __grid_constant__ expansion x)
 
 /* ---- memory ---- */
 
-static int place_lists(sf_backend_twigs *t, sf_gpu_lists *to, const sf_backend_labelled *from,
+static int place_lists(sf_backend_twigs *t, sf_gpu_labelled *to, const sf_backend_labelled *from,
                        uint32_t vertices, sf_error *error)
 {
     uint64_t entries = from->directory[vertices];

@@ -5,10 +5,7 @@
 
 #include "gpu/blocks.cuh"
 #include "gpu/lower_bound.cuh"
-
-extern "C" {
-#include "core/backend/match.h"
-}
+#include "gpu/match/gvsm/gvsm.cuh"
 
 enum {
     SF_GPU_LANES = 32,
@@ -17,13 +14,13 @@ enum {
     SF_GPU_NO = 2
 };
 
-struct sf_gpu_lists {
+struct sf_gpu_labelled {
     const uint64_t *directory, *starts;
     const uint32_t *labels, *targets;
 };
 
 struct sf_gpu_data {
-    sf_gpu_lists out, in;
+    sf_gpu_labelled out, in;
     const uint64_t *blacklist, *skipped;
     const uint32_t *implied; /* or NULL */
     const uint32_t *labels;  /* of a vertex; NULL: all 0 */
@@ -79,7 +76,7 @@ static __device__ inline bool sf_gpu_has_bit(const uint64_t *bits, uint32_t v)
 }
 
 /** Where the neighbours of a vertex with a label (UINT32_MAX: any) begin and end. */
-static __device__ inline void sf_gpu_neighbours(const sf_gpu_lists &l, uint32_t v, uint32_t label,
+static __device__ inline void sf_gpu_neighbours(const sf_gpu_labelled &l, uint32_t v, uint32_t label,
                                                 uint64_t *begin, uint64_t *end)
 {
     uint64_t low = l.directory[v], high = l.directory[v + 1], last = high;
@@ -97,7 +94,7 @@ static __device__ inline bool sf_gpu_meets(const sf_gpu_data &g, const sf_gpu_tw
 {
     for (uint32_t i = 0; i < t.need_count; i++) {
         const sf_backend_need need = t.needs[i];
-        const sf_gpu_lists &l = need.out ? g.out : g.in;
+        const sf_gpu_labelled &l = need.out ? g.out : g.in;
         uint64_t at, end;
         uint32_t found = 0;
         sf_gpu_neighbours(l, v, need.label, &at, &end);
@@ -143,7 +140,7 @@ static __device__ inline sf_backend_node sf_gpu_neighbour(const sf_gpu_data &g, 
                                                           bool *is_repeated)
 {
     uint32_t before = idx > 0 ? a.ends[idx - 1] : 0;
-    const sf_gpu_lists &l = t.out ? g.out : g.in;
+    const sf_gpu_labelled &l = t.out ? g.out : g.in;
     uint64_t begin, end;
     sf_gpu_neighbours(l, a.roots[idx], t.label, &begin, &end);
     uint64_t at = begin + (p - before);

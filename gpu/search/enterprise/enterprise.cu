@@ -88,7 +88,7 @@ static int find_hubs(sf_gpu_enterprise *e, sf_error *error)
     sf_gpu_array sorted = {}, result = {};
     int status = sf_gpu_array_open(device, &result, sizeof(uint32_t), error);
     if (status == SF_OK)
-        status = sf_gpu_sort_by_degree(device, &sorted, &e->hubs, e->graph->out, n, error);
+        status = sf_gpu_sort_by_degree(device, &sorted, &e->hubs, e->graph->out.offsets, n, error);
     if (status == SF_OK) {
         count_hubs<<<1, 1, 0, device->work>>>((uint32_t *)result.data, (const uint32_t *)sorted.data, n);
         status = sf_gpu_check(cudaGetLastError(), "count_hubs", error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Graphs on the device, for the kernels that search and match them. */
-#ifndef SF_GPU_GRAPH_CUH
-#define SF_GPU_GRAPH_CUH
+/** Graphs on the device, for the kernels that search them. */
+#ifndef SF_GPU_SEARCH_GRAPH_CUH
+#define SF_GPU_SEARCH_GRAPH_CUH
 
 #include "gpu/device.cuh"
 
@@ -48,8 +48,5 @@ int sf_gpu_graph_open(sf_backend_graph **graph, sf_backend_device *device, const
 /** kronecker.cu */
 int sf_gpu_generate(sf_backend_graph **graph, sf_backend_device *device, const sf_kronecker *kind,
                     sf_error *error);
-
-/** graph.cu */
-extern const sf_backend_graphs sf_gpu_graphs;
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs on the device: their lists, copied there and back. */
-#include "gpu/graph.cuh"
+#include "gpu/search/graph.cuh"
+
+#include "gpu/families.cuh"
 
 static __global__ void subtract(uint64_t *offsets, uint64_t base, uint32_t count)
 {
