@@ -328,8 +328,8 @@ int sf_counter_count(sf_counter *counter, const sf_span *span, uint64_t *counts,
                         .last = counter->events.count,
                         .threads = counter->threads,
                         .least = counter->least};
-    uint64_t culled = 0; /* how many are is nobody's question here */
-    job.culled = &culled;
+    sf_count_tally tally = {0}; /* nobody's question here */
+    job.tally = &tally;
     if (span != NULL) {
         job.first = sf_events_position(&counter->events, span->start_ns);
         job.last = sf_events_position(&counter->events, span->stop_ns);

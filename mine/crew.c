@@ -225,7 +225,7 @@ typedef struct counting {
     sf_crew *crew;
     const sf_backend_count *job;
     size_t shares;
-    uint64_t culled[SF_MOST_DEVICES]; /* by share */
+    sf_count_tally tallies[SF_MOST_DEVICES]; /* by share */
 } counting;
 
 static bool needs_crossover(const char *engine)
@@ -246,8 +246,8 @@ static int count_share(void *context, sf_member *member, size_t item, sf_error *
     sf_backend_count job = *c->job;
     job.candidates = &own;
     job.counts += begin;
-    job.culled = &c->culled[item];
-    c->culled[item] = 0;
+    job.tally = &c->tallies[item];
+    c->tallies[item] = (sf_count_tally){0};
     int status = send_events(c->crew, member, error);
     if (status == SF_OK && needs_crossover(job.engine))
         status = sf_crossover_for(&job.crossover, member->device, 1, own.size, job.last - job.first, error);
@@ -263,14 +263,16 @@ int sf_crew_count(sf_crew *crew, const sf_engine *engine, uint32_t *counts, cons
                                 .candidates = job->candidates,
                                 .least = job->least,
                                 .counts = counts,
-                                .culled = job->culled};
+                                .tally = job->tally};
     size_t members = members_left(crew), most = job->candidates->count;
     counting c = {.crew = crew, .job = &request, .shares = members < most ? members : most};
     if (c.shares == 0)
         c.shares = 1;
     int status = divide(crew, c.shares, count_share, &c, error);
-    for (size_t i = 0; i < c.shares && status == SF_OK; i++)
-        *job->culled += c.culled[i];
+    for (size_t i = 0; i < c.shares && status == SF_OK; i++) {
+        job->tally->culled += c.tallies[i].culled;
+        job->tally->segmented += c.tallies[i].segmented;
+    }
     return status;
 }
 

@@ -19,8 +19,8 @@ typedef struct sf_count_job {
     uint32_t first, last; /**< only spikes at positions first <= p < last, as if there were no others */
     const sf_candidates *candidates;
     unsigned threads;
-    uint32_t least;   /**< of a count below it only that it is below matters; 0: every count matters */
-    uint64_t *culled; /**< how many candidates a bound ruled out is added */
+    uint32_t least; /**< of a count below it only that it is below matters; 0: every count matters */
+    sf_count_tally *tally;
 } sf_count_job;
 
 typedef struct sf_mine_job {

@@ -26,13 +26,13 @@ typedef struct run {
     sf_mine_result *result;
     sf_mine_job job;
     sf_events events;
-    uint64_t *unit_spikes;                    /* by unit of the recording; of frequent ones only */
-    double *x_um, *y_um;                      /* by unit of the events */
-    sf_crew crew;                             /* where to mine */
-    bool on_cpu;                              /* nowhere else, or no longer */
-    bool outlined;                            /* the events are laid out on devices alone */
-    bool resident;                            /* on the one that holds the window already */
-    uint64_t culled[SF_EPISODE_MAX_SIZE + 1]; /* by size */
+    uint64_t *unit_spikes;                           /* by unit of the recording; of frequent ones only */
+    double *x_um, *y_um;                             /* by unit of the events */
+    sf_crew crew;                                    /* where to mine */
+    bool on_cpu;                                     /* nowhere else, or no longer */
+    bool outlined;                                   /* the events are laid out on devices alone */
+    bool resident;                                   /* on the one that holds the window already */
+    sf_count_tally tallies[SF_EPISODE_MAX_SIZE + 1]; /* by size */
 } run;
 
 void sf_mine_options_default(sf_mine_options *options)
@@ -268,7 +268,7 @@ static int count_chunk(run *r, chunk *part, uint32_t size, sf_error *error)
                         .candidates = &candidates,
                         .threads = r->job.threads,
                         .least = r->job.least,
-                        .culled = &r->culled[size]};
+                        .tally = &r->tallies[size]};
     int status = count_candidates(r, &job, part->counts, error);
     if (status != SF_OK)
         return status;
@@ -394,7 +394,7 @@ static void list_levels(run *r, const double *seconds)
         result->levels[result->level_count++] = (sf_mine_level){
             .size = size,
             .candidates = candidates,
-            .culled = r->engine->mine != NULL && size > 1 ? -1 : (int64_t)r->culled[size],
+            .culled = r->engine->mine != NULL && size > 1 ? -1 : (int64_t)r->tallies[size].culled,
             .frequent = tree->levels[size - 1].count,
             .seconds = seconds[size],
         };

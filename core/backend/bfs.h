@@ -20,6 +20,12 @@ typedef enum sf_bfs_direction {
     SF_BFS_BOTTOM_UP /**< every unvisited vertex looks for a neighbour in the frontier */
 } sf_bfs_direction;
 
+/** SF_BFS_GAMMA: whether a search goes on bottom-up with so many of all hubs in the frontier. */
+static inline bool sf_bfs_gamma(uint32_t in_frontier, uint32_t hubs)
+{
+    return in_frontier * UINT64_C(10) > hubs * UINT64_C(3);
+}
+
 typedef struct sf_backend_search_options {
     sf_bfs_direction direction;
     bool enterprise;   /**< by the paper's kernels with these features; else by the fastest way there is */

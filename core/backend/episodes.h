@@ -33,6 +33,12 @@ typedef struct sf_candidates {
     size_t interval_count;
 } sf_candidates;
 
+/** What a job tells beside its counts; added to. */
+typedef struct sf_count_tally {
+    uint64_t culled;    /**< candidates that a bound ruled out */
+    uint64_t segmented; /**< candidates that were counted in more than one segment of the stream */
+} sf_count_tally;
+
 /** counts[i] = count of candidate i among the spikes at positions first <= p < last, as if there were no
  * others. */
 typedef struct sf_backend_count {
@@ -43,7 +49,7 @@ typedef struct sf_backend_count {
     uint32_t
         crossover; /**< hybrid, two-pass: from how many episodes on ptpe is faster than mtpe; 0: always */
     uint32_t *counts;
-    uint64_t *culled; /**< how many a bound ruled out is added */
+    sf_count_tally *tally;
 } sf_backend_count;
 
 /** A frequent episode: the episode without its last unit, in the level before, and what follows it. */

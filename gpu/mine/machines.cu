@@ -319,6 +319,7 @@ static int launch_segments(counting *c, sf_error *error)
     if (status != SF_OK)
         return status;
     v->segment_counts = (sf_segment_count *)c->segment_counts.data;
+    c->job->tally->segmented += v->count;
     count_segments<<<blocks_for(c, segments * a_segment), THREADS, 0, c->device->work>>>(*v, c->longest,
                                                                                          segments);
     SF_GPU_LAUNCHED();
@@ -437,7 +438,7 @@ static int count_in_two_passes(counting *c, sf_error *error)
     status = bound(c, c->view.count, 1, &left, error);
     if (status != SF_OK)
         return status;
-    *c->job->culled += c->view.count - left;
+    c->job->tally->culled += c->view.count - left;
     return left > 0 ? count_left(c, left, error) : SF_OK;
 }
 

@@ -202,16 +202,16 @@ static int count_once(const trial *t, const sf_engine *engine, size_t count, sf_
 {
     static const sf_delay delay = {4 * SF_MILLISECOND, 6 * SF_MILLISECOND};
     sf_candidates candidates = {t->size, count, t->units, t->delays, &delay, 1};
-    uint64_t culled = 0;
+    sf_count_tally tally = {0};
     if (t->stream != NULL) {
         sf_backend_count job = {.engine = engine->name,
                                 .last = t->events.count,
                                 .candidates = &candidates,
                                 .counts = t->counts,
-                                .culled = &culled};
+                                .tally = &tally};
         return sf_device_count_episodes(t->stream, &job, error);
     }
-    sf_count_job job = {&t->events, 0, t->events.count, &candidates, t->threads, 0, &culled};
+    sf_count_job job = {&t->events, 0, t->events.count, &candidates, t->threads, 0, &tally};
     return engine->count(t->counts, &job, error);
 }
 

@@ -196,6 +196,7 @@ static int count_in_segments(counting *all)
     batch = batch < c->count ? batch : c->count;
     all->segment_counts = sf_resize(NULL, batch * all->segments * c->size, sizeof *all->segment_counts);
     int status = all->segment_counts != NULL ? SF_OK : SF_NO_MEMORY;
+    all->job->tally->segmented += all->segments > 1 ? c->count : 0;
     for (; all->batch_begin < c->count && status == SF_OK; all->batch_begin += batch) {
         size_t part = c->count - all->batch_begin < batch ? c->count - all->batch_begin : batch;
         status = sf_parallel_for(all->job->threads, part * all->segments, count_segment, all);
@@ -254,7 +255,7 @@ static int count_in_two_passes(counting *all)
         status = bound(all, left, &left_count, count, 1);
     all->chosen = pays ? left : NULL;
     all->chosen_count = left_count;
-    *all->job->culled += count - left_count;
+    all->job->tally->culled += count - left_count;
     if (status == SF_OK)
         status = count_whole(all);
     sf_free(left);

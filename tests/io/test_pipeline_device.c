@@ -3,6 +3,7 @@
  * Runs on a device: every count is that of the slice taken alone, whether the device works, refuses or is
  * lost in the middle of the run, and what became of it is published.
  */
+#include "support/plugin_work.h"
 #include "support/runs.h"
 
 #include "core/backend/find.h"
@@ -55,6 +56,14 @@ static void assert_same_episodes(const test_collector *a, const test_collector *
     }
 }
 
+static uint32_t count_windows(const test_collector *all)
+{
+    uint32_t windows = 0;
+    for (size_t i = 0; i < all->count; i++)
+        windows += all->messages[i]->topic == SF_TOPIC_EPISODES;
+    return windows;
+}
+
 static int load_devices(void **state)
 {
     (void)state;
@@ -89,6 +98,10 @@ static void a_device_finds_what_the_cpu_does(void **state)
     assert_string_equal(status->counting_device, "test:0");
     assert_string_equal(status->discovery_device, "test:0");
     assert_true(status->discovery_ms > 0);
+    /* Both mined and counted the window where it lies: nothing but the spikes of a hop was ever sent. */
+    const test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
+    assert_int_equal(work->from_windows, 2 * count_windows(device));
+    assert_int_equal(work->copied + work->raw, 0);
     status = test_last_status(cpu);
     assert_string_equal(status->device, "cpu");
     assert_string_equal(status->device_state, "ok");

@@ -23,6 +23,8 @@ enum {
     LOSES_WINDOWS = 'v' /* is lost while spikes are appended */
 };
 
+test_plugin_work test_plugin_work_done;
+
 static const char *devices(void)
 {
     const char *asked = getenv("TEST_PLUGIN_DEVICES");
@@ -90,6 +92,7 @@ static int stream_open(sf_backend_stream **opened, sf_backend_device *device, co
     if (status == SF_OK) {
         stream->device = device;
         *opened = stream;
+        test_plugin_work_done.copied++;
     } else {
         stream_close(stream);
     }
@@ -121,7 +124,8 @@ static int count(sf_backend_stream *stream, const sf_backend_count *job, sf_erro
                         .first = job->first,
                         .last = job->last,
                         .candidates = job->candidates,
-                        .threads = 1};
+                        .threads = 1,
+                        .tally = job->tally};
     memset(job->counts, 0xff, job->candidates->count * sizeof *job->counts);
     if (test_is_lost(stream->device))
         return sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");
@@ -306,6 +310,7 @@ static int lay_out(sf_backend_stream **made, sf_backend_device *device, const sf
 static int make_stream(sf_backend_stream **made, sf_backend_window *window, const sf_backend_layout *layout,
                        sf_error *error)
 {
+    test_plugin_work_done.from_windows++;
     return lay_out(made, window->device, window->snapshot, window->count, layout, error);
 }
 
@@ -315,6 +320,7 @@ static int lay_out_raw(sf_backend_stream **made, sf_backend_device *device, cons
     *made = NULL;
     if (device->character == IS_SMALL)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "a small device has no room for raw spikes");
+    test_plugin_work_done.raw++;
     return lay_out(made, device, spikes, spike_count, layout, error);
 }
 

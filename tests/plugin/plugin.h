@@ -5,6 +5,7 @@
 
 #include "core/backend/episodes.h"
 #include "mine/events.h"
+#include "support/plugin_work.h"
 
 #define TEST_JOB_BYTES 1000u /* that every job is said to take */
 
@@ -21,6 +22,8 @@ struct sf_backend_stream {
     sf_backend_device *device;
     sf_events events;
 };
+
+extern SF_API test_plugin_work test_plugin_work_done;
 
 /** Begins a job: what the device's character makes of it. */
 int test_begin_job(sf_backend_device *device, sf_error *error);

@@ -117,6 +117,11 @@ int test_twigs_expand(sf_backend_twigs *t, uint32_t slot, uint32_t layer, const 
     }
     t->counts[slot] = end;
     t->busy[slot] = true;
+    uint32_t busy = 0;
+    for (int i = 0; i < SF_BACKEND_SLOTS; i++)
+        busy += t->busy[i];
+    if (busy > test_plugin_work_done.most_slots)
+        test_plugin_work_done.most_slots = busy;
     sf_free(found);
     return status;
 }

@@ -4,9 +4,11 @@
  * on every device that is there, the same counts and embeddings as on the CPU and in the oracle.
  */
 #include "core/backend/find.h"
+#include "core/backend/match.h"
 #include "core/clock.h"
 #include "oracle/match_cases.h"
 #include "oracle/match_oracle.h"
+#include "support/plugin_work.h"
 
 static sf_match_result run(sf_match_index *index, const sf_pattern *pattern, const sf_match_options *options)
 {
@@ -188,6 +190,42 @@ static void a_device_is_asked_for_what_the_cpu_does(void **state)
     (void)state;
     use_test_plugin();
     check_device("test:0", 400);
+    sf_devices_close();
+}
+
+/* Layers that go back and forth: three pieces are under way at once, and each is as long as what the last one
+ * left suggests. The ring has 20 neighbours a vertex; on the way to paths of three vertices all of them are
+ * expanded. */
+static void pieces_of_layers_overlap_and_grow(void **state)
+{
+    (void)state;
+    enum { VERTICES = 1000, NEIGHBOURS = VERTICES * (20 + 20 * 20), LEAST_PIECE = 1 << 13 };
+    use_test_plugin();
+    sf_csr data;
+    sf_match_index *index;
+    sf_pattern path;
+    open_ring(&data, &index, &path, VERTICES);
+    sf_pattern_free(&path);
+    for (uint32_t u = 0; u < 3; u++)
+        assert_int_equal(sf_pattern_add_vertex(&path, NULL, SF_ANY_LABEL, NULL), SF_OK);
+    for (uint32_t u = 0; u < 2; u++)
+        assert_int_equal(sf_pattern_add_edge(&path, u, u + 1, SF_ANY_LABEL, false, NULL), SF_OK);
+    sf_match_options options = {.engine = "gvsm", .device = "test:0", .threads = 1, .without = SF_GVSM_STAY};
+    for (int alone = 0; alone < 2; alone++) {
+        options.without |= alone ? SF_GVSM_PIPELINE : 0;
+        sf_match_result result = run(index, &path, &options);
+        test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
+        assert_int_equal(result.count, VERTICES * 20 * 19);
+        assert_string_equal(result.device, "test:0");
+        assert_int_equal(result.stayed, 0);
+        assert_int_equal(work->most_slots, alone ? 1 : SF_BACKEND_SLOTS);
+        assert_true(result.pieces > 3 && result.pieces < NEIGHBOURS / LEAST_PIECE / 2);
+        work->most_slots = 0;
+    }
+    options.without = 0;
+    assert_true(run(index, &path, &options).stayed > 0);
+    assert_int_equal(test_plugin_work_of(TEST_PLUGIN)->most_slots, 0);
+    close_ring(&data, index, &path);
     sf_devices_close();
 }
 
@@ -420,6 +458,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_device_is_asked_for_what_the_cpu_does),
+        cmocka_unit_test(pieces_of_layers_overlap_and_grow),
         cmocka_unit_test(the_cpu_goes_on_where_a_device_does_not),
         cmocka_unit_test(a_long_search_goes_to_a_device),
         cmocka_unit_test(no_memory_is_no_crash),

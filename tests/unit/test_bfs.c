@@ -439,6 +439,181 @@ static void lists_by_degree_hold_the_transpose(void **state)
     }
 }
 
+/* ---- what levels tell of themselves ---- */
+
+/* Vertices in a row, 100 that are all joined, and more in a row. */
+enum { ROW = 10, KNOT = 100, TAIL = 40, ROW_KNOT_TAIL = ROW + KNOT + TAIL };
+
+static sf_csr make_knot(void)
+{
+    sf_edge_list list = start_list(ROW_KNOT_TAIL, false);
+    for (uint32_t v = 1; v < ROW_KNOT_TAIL; v++)
+        add(&list, v - 1, v);
+    for (uint32_t v = ROW; v < ROW + KNOT; v++)
+        for (uint32_t w = ROW; w + 1 < v; w++)
+            add(&list, w, v);
+    return build(&list, 0);
+}
+
+/* The row leads to one vertex of the knot, which finds the others from above. They have nearly all edges that
+ * are left: the first vertex of the tail is looked for from below. It is one of few again, until at the end
+ * any frontier has its share of what is left: TOLD levels are looked at. */
+enum { TOLD = ROW + 2 + 20 };
+
+static bool is_up(uint32_t level, sf_bfs_direction direction)
+{
+    return direction == SF_BFS_AUTO ? level == ROW + 2 : direction == SF_BFS_BOTTOM_UP && level > 0;
+}
+
+static void check_levels(const sf_backend_level *log, uint32_t depth, sf_bfs_direction direction,
+                         const char *where)
+{
+    assert_int_equal(depth, ROW + 1 + TAIL);
+    for (uint32_t level = 0; level < TOLD; level++)
+        if (log[level].bottom_up != is_up(level, direction))
+            fail_msg("on %s, direction %d, level %u: bottom-up %d", where, direction, level,
+                     log[level].bottom_up);
+}
+
+static void wide_levels_are_searched_from_below(void **state)
+{
+    (void)state;
+    sf_csr graph = make_knot();
+    sf_bfs_result result = {0};
+    for (int way = 0; way < 6; way++) {
+        sf_bfs_options options = {
+            .direction = (sf_bfs_direction)(way % 3), .threads = way < 3 ? 1 : 2, .sorted = way >= 3};
+        sf_bfs_search *search;
+        assert_int_equal(sf_bfs_open(&search, &graph, &options, NULL), SF_OK);
+        assert_int_equal(sf_bfs_run(search, 0, &result, NULL), SF_OK);
+        check_levels(sf_bfs_levels(search), result.depth, options.direction, "cpu");
+        sf_bfs_close(search);
+    }
+    sf_bfs_result_free(&result);
+    sf_csr_free(&graph);
+}
+
+/* From below, the neighbour of greatest degree is asked first: of several in the frontier it is the parent.
+ * 0 is joined with 1 .. 3 and they with 4; 2 has more neighbours, and 3 most. */
+static void hubs_are_asked_first(void **state)
+{
+    (void)state;
+    sf_edge_list list = start_list(20, false);
+    for (uint32_t v = 1; v < 4; v++) {
+        add(&list, 0, v);
+        add(&list, v, 4);
+    }
+    add(&list, 2, 5);
+    for (uint32_t v = 6; v < 20; v++)
+        add(&list, 3, v);
+    sf_csr graph = build(&list, 0);
+    for (int sorted = 0; sorted < 2; sorted++) {
+        const sf_bfs_options options = {.direction = SF_BFS_BOTTOM_UP, .threads = 1, .sorted = sorted};
+        sf_bfs_search *search;
+        sf_bfs_result result = {0};
+        assert_int_equal(sf_bfs_open(&search, &graph, &options, NULL), SF_OK);
+        assert_int_equal(sf_bfs_run(search, 0, &result, NULL), SF_OK);
+        assert_int_equal(result.levels[4], 2);
+        assert_int_equal(result.parents[4], 3);
+        sf_bfs_result_free(&result);
+        sf_bfs_close(search);
+    }
+    sf_csr_free(&graph);
+}
+
+/* 1,000 hubs of which the first `reached` are neighbours of the source, and all of the last vertex; each has
+ * leaves of its own. Enterprise holds at most 1,024 to be hubs. */
+enum { HUBS = 1000, LEAVES = 3, OF_HUBS = 2 + HUBS + HUBS * LEAVES };
+
+static sf_csr make_hubs(uint32_t reached)
+{
+    sf_edge_list list = start_list(OF_HUBS, false);
+    for (uint32_t h = 0; h < HUBS; h++) {
+        if (h < reached)
+            add(&list, 0, 1 + h);
+        add(&list, 1 + h, OF_HUBS - 1);
+        for (uint32_t leaf = 0; leaf < LEAVES; leaf++)
+            add(&list, 1 + h, 1 + HUBS + h * LEAVES + leaf);
+    }
+    return build(&list, 0);
+}
+
+static bool second_level_is_up(sf_device *device, uint32_t reached, unsigned features)
+{
+    sf_csr csr = make_hubs(reached);
+    sf_device_graph graph;
+    sf_device_search search;
+    sf_backend_level log[LOGGED];
+    sf_backend_bfs_job job = {.source = 0, .log = log, .log_room = LOGGED};
+    const sf_backend_search_options options = {.enterprise = true, .features = features};
+    assert_int_equal(sf_device_graph_open(&graph, device, &csr, NULL), SF_OK);
+    assert_int_equal(sf_device_search_open(&search, &graph, &options, NULL), SF_OK);
+    assert_int_equal(sf_device_search_job(&search, &job, NULL), SF_OK);
+    assert_int_equal(log[1].found, reached);
+    assert_false(log[1].bottom_up);
+    sf_device_search_close(&search);
+    sf_device_graph_close(&graph);
+    sf_csr_free(&csr);
+    return log[2].bottom_up;
+}
+
+static void gamma_is_over_30_percent(void **state)
+{
+    (void)state;
+    static const uint32_t hubs[] = {1, 10, 999, 1000, 1024};
+    for (size_t i = 0; i < sizeof hubs / sizeof hubs[0]; i++)
+        for (uint32_t reached = 0; reached <= hubs[i]; reached++)
+            assert_int_equal(sf_bfs_gamma(reached, hubs[i]), 100 * reached > 30 * hubs[i]);
+}
+
+/* By gamma, a level turns when over 30 % of the hubs are in the frontier. The source and the last vertex are
+ * hubs, too. Without gamma it is the edges that leave the frontier: those of 250 hubs are more than a
+ * fourteenth of what is left, those of 20 are not. */
+static void enterprise_turns_by_its_hubs(void **state)
+{
+    (void)state;
+    if (test_no_device())
+        skip();
+    static const struct {
+        uint32_t reached;
+        unsigned features;
+        bool up;
+    } cases[] = {{250, SF_BFS_GAMMA, false}, {250, SF_BFS_GAMMA | SF_BFS_TS, false},
+                 {350, SF_BFS_GAMMA, true},  {350, SF_BFS_GAMMA | SF_BFS_TS, true},
+                 {250, SF_BFS_TS, true},     {20, SF_BFS_TS, false}};
+    for (uint32_t d = 0; d < sf_device_count(); d++)
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+            if (second_level_is_up(sf_device_at(d), cases[i].reached, cases[i].features) != cases[i].up)
+                fail_msg("%s, %u hubs, features %#x: bottom-up %d", sf_device_name(sf_device_at(d)),
+                         cases[i].reached, cases[i].features, !cases[i].up);
+    sf_devices_close();
+}
+
+/* The fastest way of each device, by its own thresholds: the knot is searched from below, the rows are not.
+ */
+static void devices_search_wide_levels_from_below(void **state)
+{
+    (void)state;
+    if (test_no_device())
+        skip();
+    sf_csr csr = make_knot();
+    for (uint32_t d = 0; d < sf_device_count(); d++) {
+        sf_device_graph graph;
+        sf_device_search search;
+        sf_backend_level log[LOGGED];
+        sf_backend_bfs_job job = {.source = 0, .log = log, .log_room = LOGGED};
+        const sf_backend_search_options options = {.direction = SF_BFS_AUTO};
+        assert_int_equal(sf_device_graph_open(&graph, sf_device_at(d), &csr, NULL), SF_OK);
+        assert_int_equal(sf_device_search_open(&search, &graph, &options, NULL), SF_OK);
+        assert_int_equal(sf_device_search_job(&search, &job, NULL), SF_OK);
+        check_levels(log, job.depth, SF_BFS_AUTO, sf_device_name(sf_device_at(d)));
+        sf_device_search_close(&search);
+        sf_device_graph_close(&graph);
+    }
+    sf_csr_free(&csr);
+    sf_devices_close();
+}
+
 static void offsets_are_64_bit(void **state)
 {
     (void)state;
@@ -804,6 +979,11 @@ int main(void)
         cmocka_unit_test(large_lists_are_built_the_same),
         cmocka_unit_test(columns_follow_their_edges),
         cmocka_unit_test(lists_by_degree_hold_the_transpose),
+        cmocka_unit_test(wide_levels_are_searched_from_below),
+        cmocka_unit_test(hubs_are_asked_first),
+        cmocka_unit_test(gamma_is_over_30_percent),
+        cmocka_unit_test(enterprise_turns_by_its_hubs),
+        cmocka_unit_test(devices_search_wide_levels_from_below),
         cmocka_unit_test(offsets_are_64_bit),
         cmocka_unit_test(a_search_can_be_cut_and_a_source_must_exist),
         cmocka_unit_test(many_sources_at_once_are_as_each_alone),

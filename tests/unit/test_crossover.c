@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Crossovers of the hybrid engine: measured once, kept in a file of the user's cache, and never a reason to
- * fail. */
+ * fail; and what the paper's engines do by them, seen in what they tell of a job. */
 #include "mine/cao/crossover.h"
 
+#include "core/clock.h"
 #include "core/file.h"
 #include "core/memory.h"
+#include "mine/engine.h"
 #include "support/support.h"
 
 #include <stdlib.h>
@@ -97,6 +99,111 @@ static void test_no_cache(void **state)
     sf_crossover_forget();
 }
 
+/* ---- what engines do ---- */
+
+enum { UNITS = 20, SPIKES = 6000, EPISODES = 100, SIZE = 3 };
+
+typedef struct scene {
+    sf_events events;
+    uint32_t units[EPISODES * SIZE], delays[EPISODES * (SIZE - 1)];
+} scene;
+
+/* A spike each millisecond; of the first half of the units ten times as many as of the others. Episode i
+ * begins with a busy unit where i is less than `busy`, and else is of rare ones alone. */
+static void set_scene(scene *s, uint32_t busy)
+{
+    test_random random = test_random_start("engines", 8);
+    static sf_spike spikes[SPIKES];
+    for (uint32_t i = 0; i < SPIKES; i++) {
+        uint32_t rare = test_random_below(&random, 11) == 0 ? UNITS / 2 : 0;
+        spikes[i] = (sf_spike){.time_ns = i * SF_MILLISECOND,
+                               .unit = rare + (uint32_t)test_random_below(&random, UNITS / 2)};
+    }
+    *s = (scene){0};
+    assert_int_equal(sf_events_open(&s->events, spikes, SPIKES, UNITS, NULL, NULL), SF_OK);
+    for (uint32_t i = 0; i < EPISODES; i++)
+        for (uint32_t node = 0; node < SIZE; node++)
+            s->units[i * SIZE + node] =
+                (i < busy ? 0 : UNITS / 2) + (uint32_t)test_random_below(&random, UNITS / 2);
+}
+
+static sf_count_tally count(const scene *s, const sf_engine *engine, uint32_t episodes, unsigned threads,
+                            uint32_t least, uint32_t *counts)
+{
+    const sf_delay delay = {0, 30 * SF_MILLISECOND};
+    const sf_candidates candidates = {SIZE, episodes, s->units, s->delays, &delay, 1};
+    sf_count_tally tally = {0};
+    const sf_count_job job = {.events = &s->events,
+                              .last = s->events.count,
+                              .candidates = &candidates,
+                              .threads = threads,
+                              .least = least,
+                              .tally = &tally};
+    assert_int_equal(engine->count(counts, &job, NULL), SF_OK);
+    return tally;
+}
+
+static void mtpe_counts_in_segments_and_ptpe_whole(void **state)
+{
+    (void)state;
+    scene s;
+    uint32_t whole[EPISODES], segments[EPISODES];
+    set_scene(&s, EPISODES);
+    for (unsigned threads = 1; threads < 4; threads++) {
+        assert_int_equal(count(&s, &sf_engine_ptpe, EPISODES, threads, 0, whole).segmented, 0);
+        assert_int_equal(count(&s, &sf_engine_mtpe, EPISODES, threads, 0, segments).segmented, EPISODES);
+        assert_memory_equal(whole, segments, sizeof whole);
+    }
+    sf_events_close(&s.events);
+}
+
+/* The file says from how many episodes on the whole stream is faster. */
+static void hybrid_takes_the_faster_side(void **state)
+{
+    (void)state;
+    char device[200], text[512];
+    scene s;
+    uint32_t counts[EPISODES];
+    write_cache("");
+    sf_crossover_forget();
+    find(2, SIZE);
+    char *lines = read_cache();
+    assert_int_equal(sscanf(lines, "%*u %*u %199[^\n]", device), 1);
+    sf_free(lines);
+    snprintf(text, sizeof text, "%d 50 %s\n", SIZE, device);
+    write_cache(text);
+    sf_crossover_forget();
+    set_scene(&s, EPISODES);
+    assert_int_equal(count(&s, &sf_engine_hybrid, 49, 2, 0, counts).segmented, 49);
+    assert_int_equal(count(&s, &sf_engine_hybrid, 50, 2, 0, counts).segmented, 0);
+    assert_int_equal(count(&s, &sf_engine_hybrid, 49, 1, 0, counts).segmented, 0); /* nothing to share out */
+    sf_events_close(&s.events);
+}
+
+/* Where most candidates are rare, a bound rules them out; where few are, it is not asked. */
+static void two_pass_bounds_where_that_pays(void **state)
+{
+    (void)state;
+    enum { LEAST = 60 };
+    static const uint32_t busy[] = {0, 20, 80, EPISODES};
+    for (size_t i = 0; i < sizeof busy / sizeof busy[0]; i++) {
+        scene s;
+        uint32_t exact[EPISODES], counts[EPISODES], rare = 0;
+        set_scene(&s, busy[i]);
+        count(&s, &sf_engine_ptpe, EPISODES, 2, 0, exact);
+        for (uint32_t k = 0; k < EPISODES; k++) {
+            assert_true((exact[k] >= LEAST) == (k < busy[i]));
+            rare += exact[k] < LEAST;
+        }
+        sf_count_tally tally = count(&s, &sf_engine_two_pass, EPISODES, 2, LEAST, counts);
+        assert_int_equal(tally.culled, rare * 2 >= EPISODES ? rare : 0);
+        for (uint32_t k = 0; k < EPISODES; k++)
+            assert_true(exact[k] < LEAST ? counts[k] < LEAST : counts[k] == exact[k]);
+        assert_int_equal(count(&s, &sf_engine_two_pass, EPISODES, 2, 0, counts).culled, 0);
+        sf_events_close(&s.events);
+    }
+}
+
 static int find_anew(void *context)
 {
     (void)context;
@@ -134,6 +241,9 @@ int main(void)
         cmocka_unit_test(test_kept_across_processes),
         cmocka_unit_test(test_file_decides),
         cmocka_unit_test(test_no_cache),
+        cmocka_unit_test(mtpe_counts_in_segments_and_ptpe_whole),
+        cmocka_unit_test(hybrid_takes_the_faster_side),
+        cmocka_unit_test(two_pass_bounds_where_that_pays),
         cmocka_unit_test(test_allocations),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -237,7 +237,7 @@ static bool choose_up(const sf_gpu_enterprise *e, const measure *m, uint64_t edg
     if (e->direction != SF_BFS_AUTO)
         return e->direction == SF_BFS_BOTTOM_UP;
     if ((e->features & SF_BFS_GAMMA) != 0 && e->hub_count > 0)
-        return m->hubs * 10 > e->hub_count * 3;
+        return sf_bfs_gamma(m->hubs, e->hub_count);
     return m->edges > edges_left / ALPHA;
 }
 

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What the test plugin has done: shared by it and the tests that look. */
+#ifndef SF_TESTS_PLUGIN_WORK_H
+#define SF_TESTS_PLUGIN_WORK_H
+
+#include <synfire/error.h>
+
+typedef struct test_plugin_work {
+    uint32_t copied;       /**< streams of events that came from the program, laid out there */
+    uint32_t raw;          /**< streams of spikes that came as they are */
+    uint32_t from_windows; /**< streams of windows that lay on the device */
+    uint32_t most_slots;   /**< expansions of gvsm that were under way at once, at most */
+} test_plugin_work;
+
+/** Of a plugin that is loaded; borrowed until that is closed. */
+test_plugin_work *test_plugin_work_of(const char *path);
+
+#endif
