@@ -389,7 +389,7 @@ int sf_connectivity_reach_all(sf_reach_counts *counts, const sf_csr *csr, uint32
                                 .depth = sf_resize(NULL, csr->vertex_count, sizeof *counts->depth)};
     int status = SF_NO_MEMORY;
     if (counts->reached != NULL && counts->depth != NULL)
-        status = sf_bfs_count(csr, most_hops, 1, counts->reached, counts->depth, error);
+        status = sf_bfs_count(csr, most_hops, 1, counts->reached, counts->depth, NULL, error);
     else
         sf_fail_memory(error);
     if (status == SF_OK)

@@ -41,7 +41,7 @@ static int build(benchmark *b, sf_error *error)
 {
     sf_edge_list list;
     double start = sf_clock_seconds();
-    int status = sf_kronecker_edges(&list, &b->kind, b->threads, error);
+    int status = sf_kronecker_edges(&list, &b->kind, b->threads, NULL, error);
     if (status == SF_OK)
         status = sf_csr_build(&b->graph, &list, SF_CSR_SIMPLE, error);
     sf_edge_list_free(&list);

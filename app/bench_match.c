@@ -65,7 +65,7 @@ static int search_best(benchmark *b, size_t i, const sf_match_options *options, 
     double best = 0, on_device = 0;
     sf_match_result result;
     for (int run = 0; run < SHORT_RUNS && (run == 0 || best < SHORT_SECONDS); run++) {
-        int status = sf_match_run(b->work.index, &b->work.patterns[i], options, &result, error);
+        int status = sf_match_run(b->work.index, &b->work.patterns[i], options, &result, NULL, error);
         if (status != SF_OK)
             return status;
         best = run == 0 || result.seconds < best ? result.seconds : best;

@@ -73,7 +73,7 @@ static int read_list(sf_edge_list *list, const app_call *call, sf_error *error)
         snprintf(error->place, sizeof error->place, "--kronecker");
         return SF_USAGE;
     }
-    return sf_kronecker_edges(list, &kind, sf_thread_cores(), error);
+    return sf_kronecker_edges(list, &kind, sf_thread_cores(), NULL, error);
 }
 
 static int load_graph(search *s, const app_call *call, sf_error *error)
@@ -370,7 +370,8 @@ static int search_many(search *s, const app_call *call, sf_error *error)
         s->device = sf_device_name(NULL);
         start = sf_clock_seconds();
         status = sf_bfs_many(&s->graph, s->sources, s->source_count,
-                             p.threads > 0 ? (unsigned)p.threads : sf_thread_cores(), s->levels, NULL, error);
+                             p.threads > 0 ? (unsigned)p.threads : sf_thread_cores(), s->levels, NULL, NULL,
+                             error);
     }
     s->seconds = sf_clock_seconds() - start;
     return status;

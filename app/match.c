@@ -353,8 +353,7 @@ static int match(matching *m, const app_call *call, sf_error *error)
     int status = sf_match_open(&index, &m->data, error);
     if (status != SF_OK)
         return status;
-    m->options.progress = &progress;
-    status = sf_match_run(index, &m->pattern, &m->options, &m->result, error);
+    status = sf_match_run(index, &m->pattern, &m->options, &m->result, &progress, error);
     sf_match_close(index);
     if (status == SF_OK)
         app_device_warn(call, "matched", m->result.device, m->result.device_note);
@@ -369,9 +368,7 @@ static int match(matching *m, const app_call *call, sf_error *error)
 static int run(app_call *call, sf_error *error)
 {
     matching m = {.call = call};
-    sf_progress progress = app_progress(call);
     int status = read_options(&m, call, error);
-    m.rewired.options.progress = &progress;
     if (status == SF_OK && !is_census(call))
         status = sf_motif_read(&m.pattern, call->arguments[1], app_has(call, "directed"), error);
     if (status == SF_OK)

@@ -32,7 +32,9 @@ int app_rewired_parse(app_rewired *rewired, const app_call *call, sf_error *erro
 int app_rewired_find(sf_spread *spreads, const double *counts, const sf_csr *graph, const sf_measure *measure,
                      app_rewired *rewired, const app_call *call, sf_error *error)
 {
-    int status = sf_spread_find(spreads, counts, graph, measure, &rewired->options, &rewired->place, error);
+    const sf_progress progress = app_progress(call);
+    int status =
+        sf_spread_find(spreads, counts, graph, measure, &rewired->options, &rewired->place, &progress, error);
     if (status == SF_OK)
         app_device_warn(call, "rewired", rewired->place.device, rewired->place.note);
     return status;
@@ -136,7 +138,8 @@ int app_census(const app_call *call, const sf_csr *graph, app_rewired *rewired, 
 {
     census c = {.call = call, .graph = graph, .rewired = rewired};
     double start = sf_clock_seconds(), counts[SF_TRIADS];
-    int status = sf_triad_census(c.counts, graph, rewired->options.threads, error);
+    const sf_progress progress = app_progress(call);
+    int status = sf_triad_census(c.counts, graph, rewired->options.threads, &progress, error);
     c.seconds = sf_clock_seconds() - start;
     for (int t = 0; t < SF_TRIADS; t++)
         counts[t] = (double)c.counts[t];

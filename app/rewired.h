@@ -8,7 +8,7 @@
 
 /** What to hold counts against, and where that was done. */
 typedef struct app_rewired {
-    sf_spread_options options; /**< graphs is 0 where --rewired was not given */
+    sf_rewired_options options; /**< graphs is 0 where --rewired was not given */
     sf_spread_place place;
 } app_rewired;
 

@@ -44,7 +44,7 @@ static int draw(sf_csr *graph, uint32_t vertices, uint32_t edges, sf_error *erro
 }
 
 /* One measure on one device; sum is that of all means, by which devices can be compared. */
-static int measure(const sf_csr *graph, const sf_measure *taken, const sf_spread_options *options,
+static int measure(const sf_csr *graph, const sf_measure *taken, const sf_rewired_options *options,
                    sf_spread_place *place, double *best, double *sum, sf_error *error)
 {
     sf_spread spreads[SF_TRIADS];
@@ -52,7 +52,7 @@ static int measure(const sf_csr *graph, const sf_measure *taken, const sf_spread
     *best = INFINITY;
     for (int run = 0; run < RUNS; run++) {
         double start = sf_clock_seconds();
-        int status = sf_spread_find(spreads, counts, graph, taken, options, place, error);
+        int status = sf_spread_find(spreads, counts, graph, taken, options, place, NULL, error);
         if (status != SF_OK)
             return status;
         *best = fmin(*best, sf_clock_seconds() - start);
@@ -63,7 +63,7 @@ static int measure(const sf_csr *graph, const sf_measure *taken, const sf_spread
     return SF_OK;
 }
 
-static int print_row(int size, const sf_spread_options *options, sf_error *error)
+static int print_row(int size, const sf_rewired_options *options, sf_error *error)
 {
     sf_csr graph;
     sf_pattern loop = {0};
@@ -88,7 +88,7 @@ static int print_row(int size, const sf_spread_options *options, sf_error *error
     return status;
 }
 
-static int print_rows(sf_spread_options options, const char *device, sf_error *error)
+static int print_rows(sf_rewired_options options, const char *device, sf_error *error)
 {
     int status = SF_OK;
     options.device = device;
@@ -106,7 +106,7 @@ int main(int count, char **arguments)
         fprintf(stderr, "expected [GRAPHS [DEVICE [THREADS]]]\n");
         return 1;
     }
-    sf_spread_options options = {.graphs = (uint32_t)graphs, .seed = 1, .threads = (unsigned)threads};
+    sf_rewired_options options = {.graphs = (uint32_t)graphs, .seed = 1, .threads = (unsigned)threads};
     printf("| vertices | edges | graphs | device | threads | census, s | feed-forward loops, s | sums |\n"
            "|---|---|---|---|---|---|---|---|\n");
     int status = print_rows(options, count > 2 ? arguments[2] : "cpu", &error);

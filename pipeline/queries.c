@@ -41,7 +41,7 @@ static int try_pattern(const sf_queries *queries, const sf_pattern *pattern, con
     if (status == SF_OK)
         status = sf_match_open(&index, &csr, error);
     if (status == SF_OK)
-        status = sf_match_run(index, pattern, options, &result, error);
+        status = sf_match_run(index, pattern, options, &result, NULL, error);
     if (status == SF_OK)
         sf_match_result_free(&result);
     sf_match_close(index);
@@ -93,18 +93,17 @@ static void compare(void *argument)
     const sf_pattern_set set = {queries->patterns, queries->options, patterns};
     const sf_measure searches = sf_measure_patterns(&set), census = sf_measure_census();
     sf_progress progress = sf_background_progress(&queries->rewiring);
-    sf_spread_options options = {.graphs = config->graph.rewired,
-                                 .seed = config->graph.seed,
-                                 .threads = config->mine.threads,
-                                 .device = "cpu", /* a hop's counting would wait for one that rewires */
-                                 .progress = &progress};
+    sf_rewired_options options = {.graphs = config->graph.rewired,
+                                  .seed = config->graph.seed,
+                                  .threads = config->mine.threads,
+                                  .device = "cpu"}; /* a hop's counting would wait for one that rewires */
     job->status = SF_OK;
     if (patterns > 0)
-        job->status =
-            sf_spread_find(job->spreads, job->counts, &job->graph, &searches, &options, NULL, &job->error);
+        job->status = sf_spread_find(job->spreads, job->counts, &job->graph, &searches, &options, NULL,
+                                     &progress, &job->error);
     if (job->status == SF_OK && config->graph.census)
         job->status = sf_spread_find(job->spreads + patterns, job->counts + patterns, &job->graph, &census,
-                                     &options, NULL, &job->error);
+                                     &options, NULL, &progress, &job->error);
     sf_csr_free(&job->graph);
 }
 
@@ -226,7 +225,7 @@ static int match_pattern(sf_motif_result *motif, const sf_queries *queries, sf_m
     motif->pattern = sf_copy_string(queries->config->graph.patterns[i].pattern);
     if (motif->pattern == NULL)
         return sf_fail_memory(error);
-    int status = sf_match_run(index, &queries->patterns[i], &queries->options[i], &result, error);
+    int status = sf_match_run(index, &queries->patterns[i], &queries->options[i], &result, NULL, error);
     if (status != SF_OK)
         return status;
     motif->count = result.count;
@@ -258,7 +257,7 @@ static int take_census(const sf_csr *csr, sf_graph_message *message, sf_error *e
     message->triads = sf_alloc(SF_TRIADS, sizeof *message->triads);
     if (message->triads == NULL)
         return sf_fail_memory(error);
-    int status = sf_triad_census(census, csr, 1, error);
+    int status = sf_triad_census(census, csr, 1, NULL, error);
     for (size_t t = 0; t < SF_TRIADS && status == SF_OK; t++) {
         sf_triad_result *triad = &message->triads[message->triad_count++];
         snprintf(triad->name, sizeof triad->name, "%s", sf_triads[t].name);

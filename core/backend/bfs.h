@@ -6,19 +6,7 @@
 
 #include "core/backend/graph.h"
 
-/** The techniques of Enterprise (Liu and Huang, SC 2015), each of which can be left out. */
-typedef enum sf_bfs_feature {
-    SF_BFS_TS = 1,   /**< frontier queues made by scanning the status array, without atomics */
-    SF_BFS_WB = 2,   /**< four queues by out-degree: thread, warp, block, grid */
-    SF_BFS_HC = 4,   /**< hubs of the frontier in shared memory, bottom-up */
-    SF_BFS_GAMMA = 8 /**< bottom-up when over 30 % of the hubs are in the frontier */
-} sf_bfs_feature;
-
-typedef enum sf_bfs_direction {
-    SF_BFS_AUTO,     /**< bottom-up while the frontier is a large part of the graph */
-    SF_BFS_TOP_DOWN, /**< every vertex of the frontier looks for unvisited neighbours */
-    SF_BFS_BOTTOM_UP /**< every unvisited vertex looks for a neighbour in the frontier */
-} sf_bfs_direction;
+#include <synfire/graph.h>
 
 /** SF_BFS_GAMMA: whether a search goes on bottom-up with so many of all hubs in the frontier. */
 static inline bool sf_bfs_gamma(uint32_t in_frontier, uint32_t hubs)

@@ -115,7 +115,7 @@ static int find_device(sf_match_job *job, const char *name, sf_error *error)
 }
 
 int sf_match_run(sf_match_index *index, const sf_pattern *pattern, const sf_match_options *options,
-                 sf_match_result *result, sf_error *error)
+                 sf_match_result *result, const sf_progress *progress, sf_error *error)
 {
     double start = sf_clock_seconds();
     *result = (sf_match_result){.vertex_count = pattern->vertex_count, .automorphisms = 1};
@@ -145,7 +145,7 @@ int sf_match_run(sf_match_index *index, const sf_pattern *pattern, const sf_matc
                             .deadline = options->time_limit_s > 0 ? start + options->time_limit_s : 0,
                             .without = options->without,
                             .threads = options->threads != 0 ? options->threads : sf_thread_cores(),
-                            .progress = options->progress,
+                            .progress = progress,
                             .result = result};
         status = find_device(&job, options->device, error);
         if (status == SF_OK)

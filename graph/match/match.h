@@ -14,32 +14,7 @@
 #include "core/progress.h"
 #include "graph/match/pattern.h"
 
-typedef enum sf_semantics { SF_ISOMORPHISM, SF_INDUCED, SF_HOMOMORPHISM } sf_semantics;
-
-/** Techniques of the engine gvsm; without any of them the counts are the same. */
-typedef enum sf_gvsm_feature {
-    SF_GVSM_BLACKLIST = 1,
-    SF_GVSM_IMPLICATION = 2,
-    SF_GVSM_TWINS = 4,
-    SF_GVSM_ORDER = 8,
-    SF_GVSM_TWIGS = 16,
-    SF_GVSM_PIPELINE = 32, /**< on a device: three pieces of a layer under way at once */
-    SF_GVSM_STAY = 64,     /**< on a device: small layers are joined there too */
-    SF_GVSM_PAIRS = 128    /**< on a device: two twigs in a kernel while layers stay */
-} sf_gvsm_feature;
-
-typedef struct sf_match_options {
-    sf_semantics semantics;
-    bool distinct;       /**< divide by the automorphisms of the pattern; not with homomorphism */
-    uint64_t limit;      /**< stop after so many embeddings; 0: none */
-    double time_limit_s; /**< stop after so long; 0: never */
-    size_t keep;         /**< embeddings to hand back, at most; 0: count only, which is faster */
-    unsigned threads;    /**< 0: all cores */
-    const char *engine;  /**< a name, NULL or "auto" */
-    const char *device;  /**< "cpu", "cuda", "cuda:1", ...; NULL or "auto": by the estimated work */
-    unsigned without;    /**< sf_gvsm_feature bits that the engine gvsm does without */
-    const sf_progress *progress;
-} sf_match_options;
+#include <synfire/graph.h>
 
 typedef struct sf_match_result {
     uint64_t count;        /**< of embeddings, or of distinct ones; UINT64_MAX where it does not fit */
@@ -79,10 +54,10 @@ void sf_match_close(sf_match_index *index);
  * Counts or lists the embeddings of a pattern. An undirected pattern needs an undirected graph. SF_USAGE
  * where pattern, graph and options do not go together (the message says why), SF_UNAVAILABLE where a named
  * device is missing, SF_CANCELLED. Counts are the same on every device; a job that a device refuses or fails
- * at is done on the CPU, and device_note says so.
+ * at is done on the CPU, and device_note says so. The size of the options is not looked at.
  */
 int sf_match_run(sf_match_index *index, const sf_pattern *pattern, const sf_match_options *options,
-                 sf_match_result *result, sf_error *error);
+                 sf_match_result *result, const sf_progress *progress, sf_error *error);
 
 void sf_match_result_free(sf_match_result *result);
 

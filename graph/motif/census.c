@@ -113,6 +113,7 @@ typedef struct counting {
     uint32_t vertex_count;
     uint8_t classes[SF_TRIAD_CODES];
     uint64_t (*tallies)[SF_TRIADS]; /* by worker */
+    const sf_progress *progress;
 } counting;
 
 /* The triads of v and its neighbour u with every third vertex near either: those in which the pair is the
@@ -141,6 +142,9 @@ static int count_block(void *context, unsigned worker, size_t block)
     const counting *c = context;
     uint32_t first = (uint32_t)block * BLOCK;
     uint32_t stop = c->vertex_count - first < BLOCK ? c->vertex_count : first + BLOCK;
+    if (worker == 0 &&
+        !sf_progress_update(c->progress, "triads", first, c->vertex_count)) /* the caller's thread */
+        return SF_CANCELLED;
     for (uint32_t v = first; v < stop; v++)
         for (uint64_t e = c->near.offsets[v]; e < c->near.offsets[v + 1]; e++)
             if (c->near.targets[e] > v)
@@ -172,9 +176,10 @@ static void add_tallies(uint64_t census[SF_TRIADS], const counting *c, unsigned 
     sf_triad_complete(census, c->vertex_count);
 }
 
-int sf_triad_census(uint64_t census[SF_TRIADS], const sf_csr *graph, unsigned threads, sf_error *error)
+int sf_triad_census(uint64_t census[SF_TRIADS], const sf_csr *graph, unsigned threads,
+                    const sf_progress *progress, sf_error *error)
 {
-    counting c = {.vertex_count = graph->vertex_count};
+    counting c = {.vertex_count = graph->vertex_count, .progress = progress};
     size_t blocks = ((size_t)graph->vertex_count + BLOCK - 1) / BLOCK;
     threads = threads > blocks ? (unsigned)blocks : threads;
     threads = threads > 0 ? threads : 1;
@@ -185,8 +190,10 @@ int sf_triad_census(uint64_t census[SF_TRIADS], const sf_csr *graph, unsigned th
     }
     if (status == SF_OK) {
         sf_triad_classes(c.classes);
-        sf_parallel_for(threads, blocks, count_block, &c);
-        add_tallies(census, &c, threads);
+        if (sf_parallel_for(threads, blocks, count_block, &c) != 0)
+            status = sf_fail(error, SF_CANCELLED, NULL, "was stopped while triads were counted");
+        else
+            add_tallies(census, &c, threads);
     }
     sf_free(c.tallies);
     free_neighbourhoods(&c.near);

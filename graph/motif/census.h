@@ -3,17 +3,12 @@
 #ifndef SF_GRAPH_MOTIF_CENSUS_H
 #define SF_GRAPH_MOTIF_CENSUS_H
 
+#include "core/progress.h"
 #include "graph/store/csr.h"
 
-#define SF_TRIADS 16
-#define SF_FIRST_CONNECTED 3 /**< triads before this one leave a vertex without an edge */
+#include <synfire/graph.h>
 
-/** A triad in the notation of Holland and Leinhardt: numbers of mutual, one-way and missing edges, a letter.
- */
-typedef struct sf_triad {
-    const char *name;
-    uint8_t edges; /**< of the vertices 0, 1, 2; bits 0 to 5: 0->1, 1->0, 1->2, 2->1, 0->2, 2->0 */
-} sf_triad;
+#define SF_FIRST_CONNECTED 3 /**< triads before this one leave a vertex without an edge */
 
 #define SF_TRIAD_CODES 64 /**< sets of edges among three vertices */
 
@@ -24,9 +19,10 @@ extern const sf_triad sf_triads[SF_TRIADS];
  * Counts every set of three vertices under its triad, loops and parallel edges left out; an undirected edge
  * is a mutual one. O(edges * greatest degree) by the algorithm of Batagelj and Mrvar (Social Networks 23,
  * 2001), on up to `threads` threads. The counts of all triads together are n (n - 1) (n - 2) / 6; where that
- * does not fit in 64 bits 003 is UINT64_MAX. SF_NO_MEMORY.
+ * does not fit in 64 bits 003 is UINT64_MAX. SF_CANCELLED, SF_NO_MEMORY.
  */
-int sf_triad_census(uint64_t census[SF_TRIADS], const sf_csr *graph, unsigned threads, sf_error *error);
+int sf_triad_census(uint64_t census[SF_TRIADS], const sf_csr *graph, unsigned threads,
+                    const sf_progress *progress, sf_error *error);
 
 /** For who counts elsewhere: the triad of each set of edges, and the count of 003 from all others, given how
  * many vertices there are. */

@@ -29,8 +29,7 @@ static int count_patterns(const void *what, double *values, const sf_csr *graph,
         options.limit = options.keep = 0;
         options.time_limit_s = 0;
         options.threads = 1;
-        options.progress = progress;
-        status = sf_match_run(index, &set->patterns[i], &options, &result, error);
+        status = sf_match_run(index, &set->patterns[i], &options, &result, progress, error);
         if (status != SF_OK)
             break;
         values[i] = (double)result.count;
@@ -49,9 +48,8 @@ static int count_triads(const void *what, double *values, const sf_csr *graph, c
                         sf_error *error)
 {
     (void)what;
-    (void)progress;
     uint64_t census[SF_TRIADS];
-    int status = sf_triad_census(census, graph, 1, error);
+    int status = sf_triad_census(census, graph, 1, progress, error);
     for (int t = 0; t < SF_TRIADS && status == SF_OK; t++)
         values[t] = (double)census[t];
     return status;
@@ -67,7 +65,8 @@ sf_measure sf_measure_census(void)
 typedef struct sampling {
     const sf_rewiring *rewiring;
     const sf_measure *measure;
-    const sf_spread_options *options;
+    const sf_rewired_options *options;
+    const sf_progress *progress;
     unsigned threads;
     double *values;      /* graphs * count */
     sf_error *errors;    /* by worker */
@@ -79,8 +78,7 @@ typedef struct sampling {
 
 static bool tell_progress(const sampling *s)
 {
-    return sf_progress_update(s->options->progress, "rewired graphs", atomic_load(&s->done),
-                              s->options->graphs);
+    return sf_progress_update(s->progress, "rewired graphs", atomic_load(&s->done), s->options->graphs);
 }
 
 /* Worker 0 is the caller's thread, which alone may tell its progress. */
@@ -245,13 +243,14 @@ static sf_spread spread_of(const double *values, size_t step, uint32_t graphs, d
 }
 
 int sf_spread_find(sf_spread *spreads, const double *counts, const sf_csr *graph, const sf_measure *measure,
-                   const sf_spread_options *options, sf_spread_place *place, sf_error *error)
+                   const sf_rewired_options *options, sf_spread_place *place, const sf_progress *progress,
+                   sf_error *error)
 {
     sf_rewiring rewiring;
     int status = sf_rewiring_open(&rewiring, graph, error);
     if (status != SF_OK)
         return status;
-    sampling s = {.rewiring = &rewiring, .measure = measure, .options = options};
+    sampling s = {.rewiring = &rewiring, .measure = measure, .options = options, .progress = progress};
     s.threads = options->threads != 0 ? options->threads : sf_thread_cores();
     s.threads = s.threads < options->graphs ? s.threads : options->graphs;
     sf_spread_place unasked;

@@ -7,9 +7,8 @@
 #define SF_GRAPH_SEARCH_BFS_H
 
 #include "core/backend/bfs.h"
+#include "core/progress.h"
 #include "graph/store/csr.h"
-
-#define SF_UNREACHED UINT32_MAX
 
 typedef struct sf_bfs_result {
     uint32_t *levels;      /**< per vertex; SF_UNREACHED where no path leads */
@@ -36,6 +35,7 @@ typedef struct sf_bfs_options {
     sf_bfs_direction direction;
     unsigned threads; /**< 0: all cores, or one for a small graph */
     bool sorted;      /**< bottom-up levels read neighbours by falling degree, in a copy of the lists */
+    const sf_progress *progress; /**< or NULL: asked before every level of a search */
 } sf_bfs_options;
 
 /** What repeated searches of one graph share; the graph must outlive it. */
@@ -63,17 +63,17 @@ int sf_bfs_run(sf_bfs_search *search, uint32_t source, sf_bfs_result *result, sf
 /**
  * Searches from many vertices at once, 64 in a word of bits, on up to `threads` threads: the row
  * levels[i * vertex_count ..] belongs to sources[i]. parents may be NULL. SF_USAGE where a source is no
- * vertex.
+ * vertex, SF_CANCELLED.
  */
 int sf_bfs_many(const sf_csr *graph, const uint32_t *sources, size_t count, unsigned threads,
-                uint32_t *levels, uint32_t *parents, sf_error *error);
+                uint32_t *levels, uint32_t *parents, const sf_progress *progress, sf_error *error);
 
 /**
  * Searches from every vertex at once, no further than `most_levels` hops: how many vertices each reaches,
  * itself included, and how many hops away the farthest of them is.
  */
 int sf_bfs_count(const sf_csr *graph, uint32_t most_levels, unsigned threads, uint32_t *reached,
-                 uint32_t *depth, sf_error *error);
+                 uint32_t *depth, const sf_progress *progress, sf_error *error);
 
 /** Weakly connected components: component[v] becomes the smallest vertex of v's component. Returns how many.
  */

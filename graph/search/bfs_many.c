@@ -25,6 +25,7 @@ typedef struct many {
         *parents; /**< by source and vertex; parents may be NULL; levels: then counts are wanted */
     uint32_t *reached, *depth; /**< by source */
     bits *workers;
+    const sf_progress *progress;
 } many;
 
 static void record(const many *m, size_t first, uint64_t found, uint32_t vertex, uint32_t level,
@@ -89,6 +90,8 @@ static int search_word(void *context, unsigned worker, size_t word)
     const many *m = context;
     bits *b = &m->workers[worker];
     size_t first = word * WORD, count = m->count - first < WORD ? m->count - first : WORD;
+    if (worker == 0 && !sf_progress_update(m->progress, "searching", (double)first, (double)m->count))
+        return SF_CANCELLED; /* worker 0 is the caller's thread */
     start(m, b, first, count);
     for (uint32_t level = 1; level <= m->most_levels && search_level(m, b, first, level); level++)
         ;
@@ -112,18 +115,20 @@ static int search_all(many *m, unsigned threads, sf_error *error)
     for (unsigned i = 0; i < threads && status == SF_OK; i++)
         status = alloc_bits(&m->workers[i], m->graph->vertex_count);
     if (status == SF_OK)
-        sf_parallel_for(threads, words, search_word, m);
+        status = sf_parallel_for(threads, words, search_word, m);
     for (unsigned i = 0; m->workers != NULL && i < threads; i++) {
         sf_free(m->workers[i].seen);
         sf_free(m->workers[i].frontier);
         sf_free(m->workers[i].next);
     }
     sf_free(m->workers);
+    if (status == SF_CANCELLED)
+        return sf_fail(error, status, NULL, "was stopped while searching");
     return status == SF_OK ? SF_OK : sf_fail_memory(error);
 }
 
 int sf_bfs_many(const sf_csr *graph, const uint32_t *sources, size_t count, unsigned threads,
-                uint32_t *levels, uint32_t *parents, sf_error *error)
+                uint32_t *levels, uint32_t *parents, const sf_progress *progress, sf_error *error)
 {
     for (size_t i = 0; i < count; i++)
         if (sources[i] >= graph->vertex_count)
@@ -134,18 +139,20 @@ int sf_bfs_many(const sf_csr *graph, const uint32_t *sources, size_t count, unsi
               .count = count,
               .most_levels = UINT32_MAX,
               .levels = levels,
-              .parents = parents};
+              .parents = parents,
+              .progress = progress};
     return search_all(&m, threads, error);
 }
 
 int sf_bfs_count(const sf_csr *graph, uint32_t most_levels, unsigned threads, uint32_t *reached,
-                 uint32_t *depth, sf_error *error)
+                 uint32_t *depth, const sf_progress *progress, sf_error *error)
 {
     many m = {.graph = graph,
               .count = graph->vertex_count,
               .most_levels = most_levels,
               .reached = reached,
-              .depth = depth};
+              .depth = depth,
+              .progress = progress};
     memset(reached, 0, graph->vertex_count * sizeof *reached);
     return search_all(&m, threads, error);
 }

@@ -50,6 +50,7 @@ struct sf_bfs_search {
     uint32_t *queue, *next_queue;
     uint32_t *hub; /**< of every vertex, the in-neighbour of greatest out-degree */
     double preparation;
+    const sf_progress *progress;
     sf_backend_level *log; /**< of the last search: its levels */
     size_t log_count, log_room;
 
@@ -137,6 +138,7 @@ int sf_bfs_open(sf_bfs_search **search, const sf_csr *graph, const sf_bfs_option
     s->graph = s->incoming = graph;
     s->direction = options->direction;
     s->sorted = options->sorted;
+    s->progress = options->progress;
     bool is_small = sf_csr_edge_count(graph) < SMALL;
     unsigned threads = options->threads != 0 ? options->threads : is_small ? 1 : sf_thread_cores();
     int status = sf_team_open(&s->team, threads, error);
@@ -345,6 +347,7 @@ static bool choose_up(const sf_bfs_search *s, bool up, uint64_t edges, uint64_t 
 static int search_levels(sf_bfs_search *s, double begun, sf_error *error)
 {
     uint64_t edges = sf_csr_degree(s->graph, s->source), left = sf_csr_edge_count(s->graph), before = 0;
+    const double all = (double)left;
     bool up = false;
     s->log_count = 0;
     s->queue[0] = s->source;
@@ -352,6 +355,8 @@ static int search_levels(sf_bfs_search *s, double begun, sf_error *error)
     for (s->level = 1; s->frontier_size > 0; s->level++) {
         if (append_level(s, up, begun, error) != SF_OK)
             return SF_NO_MEMORY;
+        if (!sf_progress_update(s->progress, "searching", all - (double)left, all))
+            return sf_fail(error, SF_CANCELLED, NULL, "was stopped at level %u", s->level - 1);
         begun = sf_clock_seconds();
         left -= edges < left ? edges : left;
         bool next_up = choose_up(s, up, edges, left, before);

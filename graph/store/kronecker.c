@@ -32,19 +32,23 @@ typedef struct drawing {
     const sf_kronecker *graph;
     sf_edge *edges;
     uint64_t count;
+    const sf_progress *progress;
 } drawing;
 
 static int draw_block(void *context, unsigned worker, size_t block)
 {
-    (void)worker;
     const drawing *d = context;
+    if (worker == 0 &&
+        !sf_progress_update(d->progress, "drawing edges", (double)block * BLOCK, (double)d->count))
+        return SF_CANCELLED; /* worker 0 is the caller's thread */
     uint64_t stop = (block + 1) * (uint64_t)BLOCK < d->count ? (block + 1) * (uint64_t)BLOCK : d->count;
     for (uint64_t i = block * (uint64_t)BLOCK; i < stop; i++)
         d->edges[i] = sf_kronecker_edge(d->graph, i);
     return 0;
 }
 
-int sf_kronecker_edges(sf_edge_list *list, const sf_kronecker *graph, unsigned threads, sf_error *error)
+int sf_kronecker_edges(sf_edge_list *list, const sf_kronecker *graph, unsigned threads,
+                       const sf_progress *progress, sf_error *error)
 {
     uint64_t count = graph->edge_factor << graph->scale;
     *list = (sf_edge_list){.vertex_count = UINT32_C(1) << graph->scale,
@@ -52,7 +56,9 @@ int sf_kronecker_edges(sf_edge_list *list, const sf_kronecker *graph, unsigned t
     if (list->edges == NULL)
         return sf_fail_memory(error);
     list->edge_count = list->edge_capacity = count;
-    drawing d = {.graph = graph, .edges = list->edges, .count = count};
-    sf_parallel_for(threads, (count + BLOCK - 1) / BLOCK, draw_block, &d);
-    return SF_OK;
+    drawing d = {.graph = graph, .edges = list->edges, .count = count, .progress = progress};
+    if (sf_parallel_for(threads, (count + BLOCK - 1) / BLOCK, draw_block, &d) == 0)
+        return SF_OK;
+    sf_edge_list_free(list);
+    return sf_fail(error, SF_CANCELLED, NULL, "was stopped while edges were drawn");
 }

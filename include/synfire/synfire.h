@@ -26,6 +26,7 @@
 
 #include <synfire/device.h>
 #include <synfire/error.h>
+#include <synfire/graph.h>
 #include <synfire/mine.h>
 #include <synfire/recording.h>
 

@@ -22,7 +22,7 @@ static void match(const sf_pattern *pattern)
     if (sf_csr_build(&graph, &list, 0, NULL) != SF_OK || sf_match_open(&index, &graph, NULL) != SF_OK)
         abort();
     sf_match_options options = {.keep = 4, .threads = 1, .time_limit_s = 0.05};
-    if (sf_match_run(index, pattern, &options, &result, &error) == SF_OK)
+    if (sf_match_run(index, pattern, &options, &result, NULL, &error) == SF_OK)
         sf_match_result_free(&result);
     else if (error.text[0] == '\0')
         abort();

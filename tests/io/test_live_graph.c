@@ -166,11 +166,11 @@ static void check_census(const sf_csr *csr, const sf_graph_message *message, con
     double counts[SF_TRIADS];
     sf_spread spreads[SF_TRIADS];
     sf_measure measure = sf_measure_census();
-    sf_spread_options how = {.graphs = config->graph.rewired, .seed = config->graph.seed, .threads = 2};
-    assert_int_equal(sf_triad_census(census, csr, 1, NULL), SF_OK);
+    sf_rewired_options how = {.graphs = config->graph.rewired, .seed = config->graph.seed, .threads = 2};
+    assert_int_equal(sf_triad_census(census, csr, 1, NULL, NULL), SF_OK);
     for (int t = 0; t < SF_TRIADS; t++)
         counts[t] = (double)census[t];
-    assert_int_equal(sf_spread_find(spreads, counts, csr, &measure, &how, NULL, NULL), SF_OK);
+    assert_int_equal(sf_spread_find(spreads, counts, csr, &measure, &how, NULL, NULL, NULL), SF_OK);
     assert_int_equal(message->triad_count, SF_TRIADS);
     for (int t = 0; t < SF_TRIADS; t++) {
         assert_string_equal(message->triads[t].name, sf_triads[t].name);
@@ -188,7 +188,7 @@ static void check_motif(const sf_motif_result *motif, const sf_csr *csr, const s
     sf_match_options options = {.threads = 1, .keep = 1000};
     assert_int_equal(sf_motif_read(&pattern, motif->pattern, true, NULL), SF_OK);
     assert_int_equal(sf_match_open(&index, csr, NULL), SF_OK);
-    assert_int_equal(sf_match_run(index, &pattern, &options, &result, NULL), SF_OK);
+    assert_int_equal(sf_match_run(index, &pattern, &options, &result, NULL, NULL), SF_OK);
     assert_int_equal(motif->count, result.count);
     assert_false(motif->truncated);
     assert_int_equal(motif->size, pattern.vertex_count);
@@ -200,9 +200,9 @@ static void check_motif(const sf_motif_result *motif, const sf_csr *csr, const s
     sf_spread spread;
     const sf_pattern_set set = {&pattern, &options, 1};
     sf_measure measure = sf_measure_patterns(&set);
-    sf_spread_options how = {.graphs = config->graph.rewired, .seed = config->graph.seed, .threads = 2};
+    sf_rewired_options how = {.graphs = config->graph.rewired, .seed = config->graph.seed, .threads = 2};
     double count = (double)result.count;
-    assert_int_equal(sf_spread_find(&spread, &count, csr, &measure, &how, NULL, NULL), SF_OK);
+    assert_int_equal(sf_spread_find(&spread, &count, csr, &measure, &how, NULL, NULL, NULL), SF_OK);
     check_spread(&motif->spread, motif->count, &spread, message, config);
     sf_match_result_free(&result);
     sf_match_close(index);

@@ -85,7 +85,7 @@ static int generate(sf_backend_graph **graph, sf_backend_device *device, const s
     int status = new_graph(graph, device, error);
     if (status != SF_OK)
         return status;
-    status = sf_kronecker_edges(&list, kind, 1, error);
+    status = sf_kronecker_edges(&list, kind, 1, NULL, error);
     if (status == SF_OK)
         status = sf_csr_build(&(*graph)->csr, &list, SF_CSR_SIMPLE, error);
     sf_edge_list_free(&list);
@@ -164,7 +164,8 @@ static int many(sf_backend_graph *graph, const uint32_t *sources, size_t count, 
                 uint32_t *parents, sf_error *error)
 {
     int status = test_begin_job(graph->device, error);
-    return status == SF_OK ? sf_bfs_many(&graph->csr, sources, count, 1, levels, parents, error) : status;
+    return status == SF_OK ? sf_bfs_many(&graph->csr, sources, count, 1, levels, parents, NULL, error)
+                           : status;
 }
 
 static void close_part(sf_backend_part *part)

@@ -14,7 +14,7 @@ static sf_csr draw(const char *kind, bool directed)
     sf_edge_list list;
     sf_csr graph;
     assert_int_equal(sf_kronecker_parse(&kronecker, kind, NULL), SF_OK);
-    assert_int_equal(sf_kronecker_edges(&list, &kronecker, 1, NULL), SF_OK);
+    assert_int_equal(sf_kronecker_edges(&list, &kronecker, 1, NULL, NULL), SF_OK);
     list.directed = directed;
     assert_int_equal(sf_csr_build(&graph, &list, SF_CSR_SIMPLE, NULL), SF_OK);
     sf_edge_list_free(&list);
@@ -156,7 +156,7 @@ static void many_sources_on_a_device(void **state)
         sources[i] = i % 64;
     assert_int_equal(sf_device_graph_open(&copy, device, &graph, NULL), SF_OK);
     assert_int_equal(sf_device_bfs_many(&copy, sources, 70, levels, NULL, NULL), SF_OK);
-    assert_int_equal(sf_bfs_many(&graph, sources, 70, 1, expected, NULL, NULL), SF_OK);
+    assert_int_equal(sf_bfs_many(&graph, sources, 70, 1, expected, NULL, NULL, NULL), SF_OK);
     assert_memory_equal(levels, expected, 70 * 64 * sizeof *levels);
     sf_error error = {0};
     sources[69] = 64;

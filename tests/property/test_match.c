@@ -13,7 +13,7 @@ static sf_match_result run(sf_match_index *index, const sf_pattern *pattern, con
 {
     sf_match_result result;
     sf_error error;
-    if (sf_match_run(index, pattern, options, &result, &error) != SF_OK)
+    if (sf_match_run(index, pattern, options, &result, NULL, &error) != SF_OK)
         fail_msg("%s", error.text);
     implied += result.implied;
     merged += result.merged;
@@ -145,8 +145,8 @@ static int count_cycles(void *context)
     if (status == SF_OK)
         status = sf_match_open(&index, &data, NULL);
     if (status == SF_OK)
-        status =
-            sf_match_run(index, pattern, &(sf_match_options){.device = "cpu", .threads = 3}, &result, NULL);
+        status = sf_match_run(index, pattern, &(sf_match_options){.device = "cpu", .threads = 3}, &result,
+                              NULL, NULL);
     assert_true(status != SF_OK || result.shared > 0);
     sf_match_result_free(&result);
     sf_match_close(index);

@@ -14,7 +14,7 @@ static sf_match_result run(sf_match_index *index, const sf_pattern *pattern, con
 {
     sf_match_result result;
     sf_error error;
-    if (sf_match_run(index, pattern, options, &result, &error) != SF_OK)
+    if (sf_match_run(index, pattern, options, &result, NULL, &error) != SF_OK)
         fail_msg("on %s: %s", options->device, error.text);
     return result;
 }
@@ -271,9 +271,9 @@ static void the_cpu_goes_on_where_a_device_does_not(void **state)
     check_a_lost_device(index, &path, &options, expected.count);
     sf_error error;
     options.device = "test:9";
-    assert_int_equal(sf_match_run(index, &path, &options, &found, &error), SF_UNAVAILABLE);
+    assert_int_equal(sf_match_run(index, &path, &options, &found, NULL, &error), SF_UNAVAILABLE);
     options.device = "nonsense";
-    assert_int_equal(sf_match_run(index, &path, &options, &found, &error), SF_USAGE);
+    assert_int_equal(sf_match_run(index, &path, &options, &found, NULL, &error), SF_USAGE);
     close_ring(&data, index, &path);
     sf_devices_close();
 }
@@ -331,7 +331,7 @@ static int match_once(void *context)
     for (uint32_t u = 0; u < 3 && status == SF_OK; u++)
         status = sf_pattern_add_edge(&path, u, u + 1, SF_ANY_LABEL, false, NULL);
     if (status == SF_OK)
-        status = sf_match_run(index, &path, &options, &result, NULL);
+        status = sf_match_run(index, &path, &options, &result, NULL, NULL);
     if (status == SF_OK)
         assert_string_equal(result.device, "test:0");
     sf_match_result_free(&result);

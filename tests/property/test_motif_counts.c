@@ -56,7 +56,7 @@ static void the_census_is_that_of_the_definition(void **state)
         sf_csr graph = random_graph(&random, round % 4 != 0);
         uint64_t expected[SF_TRIADS], found[SF_TRIADS];
         census_oracle(expected, &graph);
-        assert_int_equal(sf_triad_census(found, &graph, 1 + (unsigned)round % 3, NULL), SF_OK);
+        assert_int_equal(sf_triad_census(found, &graph, 1 + (unsigned)round % 3, NULL, NULL), SF_OK);
         assert_memory_equal(found, expected, sizeof found);
         sf_csr_free(&graph);
     }
@@ -75,8 +75,8 @@ static void large_graphs_are_counted_on_any_number_of_threads(void **state)
                          SF_OK);
     sf_csr graph = build(&list, 0);
     uint64_t one[SF_TRIADS], four[SF_TRIADS], all = 0;
-    assert_int_equal(sf_triad_census(one, &graph, 1, NULL), SF_OK);
-    assert_int_equal(sf_triad_census(four, &graph, 4, NULL), SF_OK);
+    assert_int_equal(sf_triad_census(one, &graph, 1, NULL, NULL), SF_OK);
+    assert_int_equal(sf_triad_census(four, &graph, 4, NULL, NULL), SF_OK);
     assert_memory_equal(one, four, sizeof one);
     for (int t = 0; t < SF_TRIADS; t++)
         all += one[t];
@@ -93,7 +93,8 @@ static uint64_t count_motif(const sf_csr *graph, const char *pattern)
     if (sf_motif_read(&parsed, pattern, true, &error) != SF_OK)
         fail_msg("%s: %s: %s", pattern, error.place, error.text);
     assert_int_equal(sf_match_open(&index, graph, NULL), SF_OK);
-    assert_int_equal(sf_match_run(index, &parsed, &(sf_match_options){.threads = 1}, &result, NULL), SF_OK);
+    assert_int_equal(sf_match_run(index, &parsed, &(sf_match_options){.threads = 1}, &result, NULL, NULL),
+                     SF_OK);
     uint64_t count = result.count;
     sf_match_result_free(&result);
     sf_match_close(index);
@@ -113,7 +114,7 @@ static void the_worm_has_its_census(void **state)
         skip();
     sf_csr worm = read_worm(path);
     uint64_t found[SF_TRIADS];
-    assert_int_equal(sf_triad_census(found, &worm, 2, NULL), SF_OK);
+    assert_int_equal(sf_triad_census(found, &worm, 2, NULL, NULL), SF_OK);
     assert_memory_equal(found, expected, sizeof found);
     assert_int_equal(count_motif(&worm, "feed-forward-loop"),
                      found[8] + 2 * found[11] + 2 * found[12] + found[13] + 3 * found[14] + 6 * found[15]);
@@ -259,7 +260,7 @@ static void spreads_are_those_of_the_rewired_graphs(void **state)
         sf_csr rewired;
         uint64_t census[SF_TRIADS];
         assert_int_equal(sf_rewire(&rewired, &rewiring, 5, g, NULL), SF_OK);
-        assert_int_equal(sf_triad_census(census, &rewired, 1, NULL), SF_OK);
+        assert_int_equal(sf_triad_census(census, &rewired, 1, NULL, NULL), SF_OK);
         for (int t = 0; t < SF_TRIADS; t++)
             values[g][t] = (double)census[t];
         sf_csr_free(&rewired);
@@ -268,8 +269,9 @@ static void spreads_are_those_of_the_rewired_graphs(void **state)
     for (unsigned threads = 1; threads <= 3; threads++) {
         sf_spread spreads[SF_TRIADS];
         sf_measure measure = sf_measure_census();
-        sf_spread_options options = {.graphs = GRAPHS, .seed = 5, .threads = threads};
-        assert_int_equal(sf_spread_find(spreads, counts, &graph, &measure, &options, NULL, NULL), SF_OK);
+        sf_rewired_options options = {.graphs = GRAPHS, .seed = 5, .threads = threads};
+        assert_int_equal(sf_spread_find(spreads, counts, &graph, &measure, &options, NULL, NULL, NULL),
+                         SF_OK);
         for (int t = 0; t < SF_TRIADS; t++) {
             double mean = 0, square = 0;
             for (int g = 0; g < GRAPHS; g++)
@@ -301,17 +303,17 @@ static void a_spread_can_be_stopped_and_says_what_failed(void **state)
     sf_spread spreads[SF_TRIADS];
     sf_measure measure = sf_measure_census();
     sf_progress progress = {.update = refuse, .user = &most};
-    sf_spread_options options = {.graphs = 50, .threads = 1, .progress = &progress};
+    sf_rewired_options options = {.graphs = 50, .threads = 1};
     sf_error error = {0};
-    test_assert_fails(sf_spread_find(spreads, counts, &graph, &measure, &options, NULL, &error), &error,
-                      SF_CANCELLED, "2 rewired graphs");
+    test_assert_fails(sf_spread_find(spreads, counts, &graph, &measure, &options, NULL, &progress, &error),
+                      &error, SF_CANCELLED, "2 rewired graphs");
     sf_pattern pattern;
     assert_int_equal(sf_motif_read(&pattern, "A -> B [colour = 3]", true, NULL), SF_OK);
     const sf_match_options match = {0};
     const sf_pattern_set set = {&pattern, &match, 1};
     measure = sf_measure_patterns(&set);
-    options = (sf_spread_options){.graphs = 3, .threads = 2};
-    test_assert_fails(sf_spread_find(spreads, counts, &graph, &measure, &options, NULL, &error), &error,
+    options = (sf_rewired_options){.graphs = 3, .threads = 2};
+    test_assert_fails(sf_spread_find(spreads, counts, &graph, &measure, &options, NULL, NULL, &error), &error,
                       SF_USAGE, "colour");
     sf_pattern_free(&pattern);
     sf_csr_free(&graph);
@@ -374,16 +376,16 @@ static int use_everything(void *context)
     sf_spread spread;
     uint64_t census[SF_TRIADS];
     double count = 0;
-    int status = sf_triad_census(census, graph, 1, NULL);
+    int status = sf_triad_census(census, graph, 1, NULL, NULL);
     if (status == SF_OK)
         status = sf_motif_read(&pattern, "chain-3", true, NULL);
     if (status != SF_OK)
         return status;
     const sf_match_options match = {0};
     const sf_pattern_set set = {&pattern, &match, 1};
-    const sf_spread_options options = {.graphs = 2, .threads = 1};
+    const sf_rewired_options options = {.graphs = 2, .threads = 1};
     sf_measure measure = sf_measure_patterns(&set);
-    status = sf_spread_find(&spread, &count, graph, &measure, &options, NULL, NULL);
+    status = sf_spread_find(&spread, &count, graph, &measure, &options, NULL, NULL, NULL);
     sf_pattern_free(&pattern);
     return status;
 }

@@ -56,7 +56,7 @@ static void compare(sf_device *device, const sf_csr *graph, uint32_t count)
         sf_csr rewired;
         uint64_t census[SF_TRIADS];
         assert_int_equal(sf_rewire_build(&rewired, &rewiring, expected, NULL), SF_OK);
-        assert_int_equal(sf_triad_census(census, &rewired, 1, NULL), SF_OK);
+        assert_int_equal(sf_triad_census(census, &rewired, 1, NULL, NULL), SF_OK);
         assert_memory_equal(triads[i], census, sizeof census);
         sf_csr_free(&rewired);
     }
@@ -123,7 +123,7 @@ static int find(found *f, const sf_csr *graph, const char *device, unsigned thre
     double counts[SF_TRIADS] = {0};
     sf_pattern patterns[2] = {{0}};
     sf_match_options each[2] = {{.threads = 1}, {.threads = 1, .device = "cpu"}};
-    const sf_spread_options options = {.graphs = GRAPHS, .seed = 9, .threads = threads, .device = device};
+    const sf_rewired_options options = {.graphs = GRAPHS, .seed = 9, .threads = threads, .device = device};
     const sf_pattern_set set = {patterns, each, 2};
     sf_measure census = sf_measure_census(), searches = sf_measure_patterns(&set);
     memset(f, 0, sizeof *f);
@@ -131,9 +131,9 @@ static int find(found *f, const sf_csr *graph, const char *device, unsigned thre
     if (status == SF_OK)
         status = sf_motif_read(&patterns[1], "chain-3", true, error);
     if (status == SF_OK)
-        status = sf_spread_find(f->census, counts, graph, &census, &options, &f->place[0], error);
+        status = sf_spread_find(f->census, counts, graph, &census, &options, &f->place[0], NULL, error);
     if (status == SF_OK)
-        status = sf_spread_find(f->patterns, counts, graph, &searches, &options, &f->place[1], error);
+        status = sf_spread_find(f->patterns, counts, graph, &searches, &options, &f->place[1], NULL, error);
     sf_pattern_free(&patterns[0]);
     sf_pattern_free(&patterns[1]);
     return status;
@@ -197,11 +197,13 @@ static void many_graphs_go_to_a_device(void **state)
     assert_int_equal(find(&f, &graph, "test:0", 1, NULL), SF_OK);
     sf_measure census = sf_measure_census();
     double counts[SF_TRIADS] = {0};
-    sf_spread_options options = {.graphs = 100, .seed = 9, .threads = 1};
-    assert_int_equal(sf_spread_find(f.census, counts, &graph, &census, &options, &f.place[0], NULL), SF_OK);
+    sf_rewired_options options = {.graphs = 100, .seed = 9, .threads = 1};
+    assert_int_equal(sf_spread_find(f.census, counts, &graph, &census, &options, &f.place[0], NULL, NULL),
+                     SF_OK);
     assert_string_equal(f.place[0].device, "test:0");
     options.threads = 64;
-    assert_int_equal(sf_spread_find(f.census, counts, &graph, &census, &options, &f.place[0], NULL), SF_OK);
+    assert_int_equal(sf_spread_find(f.census, counts, &graph, &census, &options, &f.place[0], NULL, NULL),
+                     SF_OK);
     assert_string_equal(f.place[0].device, "cpu");
     sf_csr_free(&graph);
     sf_devices_close();
@@ -226,8 +228,9 @@ static void a_device_is_stopped(void **state)
     sf_measure census = sf_measure_census();
     double counts[SF_TRIADS] = {0};
     sf_spread spreads[SF_TRIADS];
-    const sf_spread_options options = {.graphs = 50, .device = "test:0", .progress = &progress};
-    assert_int_equal(sf_spread_find(spreads, counts, &graph, &census, &options, NULL, NULL), SF_CANCELLED);
+    const sf_rewired_options options = {.graphs = 50, .device = "test:0"};
+    assert_int_equal(sf_spread_find(spreads, counts, &graph, &census, &options, NULL, &progress, NULL),
+                     SF_CANCELLED);
     sf_csr_free(&graph);
     sf_devices_close();
 }

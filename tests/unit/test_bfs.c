@@ -781,8 +781,8 @@ static void many_sources_at_once_are_as_each_alone(void **state)
         uint32_t *levels = calloc(count * n, sizeof *levels), *parents = calloc(count * n, sizeof *parents);
         for (size_t i = 0; i < count; i++)
             sources[i] = (uint32_t)test_random_below(&random, n);
-        assert_int_equal(sf_bfs_many(&graph, sources, count, 2, levels, round % 3 ? parents : NULL, NULL),
-                         SF_OK);
+        assert_int_equal(
+            sf_bfs_many(&graph, sources, count, 2, levels, round % 3 ? parents : NULL, NULL, NULL), SF_OK);
         if (sf_device_count() > 0 && round < test_rounds(40))
             many_on_a_device(&graph, sources, count, levels);
         for (size_t i = 0; i < count; i++) {
@@ -797,7 +797,7 @@ static void many_sources_at_once_are_as_each_alone(void **state)
         }
         uint32_t most = (uint32_t)test_random_below(&random, 5), reached[64], depth[64];
         assert_true(n <= 64);
-        assert_int_equal(sf_bfs_count(&graph, most, 2, reached, depth, NULL), SF_OK);
+        assert_int_equal(sf_bfs_count(&graph, most, 2, reached, depth, NULL, NULL), SF_OK);
         for (uint32_t v = 0; v < n; v++) {
             sf_bfs_result alone;
             assert_int_equal(sf_bfs(&alone, &graph, v, most, NULL), SF_OK);
@@ -807,8 +807,8 @@ static void many_sources_at_once_are_as_each_alone(void **state)
         }
         sf_error error = {0};
         sources[count - 1] = n;
-        test_assert_fails(sf_bfs_many(&graph, sources, count, 2, levels, NULL, &error), &error, SF_USAGE,
-                          "no vertex");
+        test_assert_fails(sf_bfs_many(&graph, sources, count, 2, levels, NULL, NULL, &error), &error,
+                          SF_USAGE, "no vertex");
         free(levels);
         free(parents);
         sf_csr_free(&graph);
@@ -823,7 +823,7 @@ static void search_from_many(const sf_csr *graph)
     uint32_t *levels = calloc((size_t)COUNT * n, sizeof *levels);
     for (uint32_t i = 0; i < COUNT; i++)
         sources[i] = i * 57 % n;
-    assert_int_equal(sf_bfs_many(graph, sources, COUNT, 2, levels, NULL, NULL), SF_OK);
+    assert_int_equal(sf_bfs_many(graph, sources, COUNT, 2, levels, NULL, NULL, NULL), SF_OK);
     for (uint32_t i = 0; i < COUNT; i += 23) {
         sf_bfs_result alone;
         assert_int_equal(sf_bfs(&alone, graph, sources[i], UINT32_MAX, NULL), SF_OK);
@@ -841,8 +841,8 @@ static void kronecker_graphs_are_the_same_everywhere(void **state)
     sf_kronecker kind;
     assert_int_equal(sf_kronecker_parse(&kind, "12:16:1", NULL), SF_OK);
     sf_edge_list list, again;
-    assert_int_equal(sf_kronecker_edges(&list, &kind, 1, NULL), SF_OK);
-    assert_int_equal(sf_kronecker_edges(&again, &kind, 3, NULL), SF_OK);
+    assert_int_equal(sf_kronecker_edges(&list, &kind, 1, NULL, NULL), SF_OK);
+    assert_int_equal(sf_kronecker_edges(&again, &kind, 3, NULL, NULL), SF_OK);
     assert_int_equal(list.edge_count, 16 << 12);
     assert_memory_equal(list.edges, again.edges, list.edge_count * sizeof *list.edges);
     sf_edge_list_free(&again);
@@ -886,7 +886,7 @@ static void devices_draw_the_same_kronecker_graph(void **state)
         sf_csr found;
         sf_error error;
         assert_int_equal(sf_kronecker_parse(&kind, kinds[i], NULL), SF_OK);
-        assert_int_equal(sf_kronecker_edges(&list, &kind, 2, NULL), SF_OK);
+        assert_int_equal(sf_kronecker_edges(&list, &kind, 2, NULL, NULL), SF_OK);
         sf_csr graph = build(&list, SF_CSR_SIMPLE);
         if (sf_device_graph_generate(&drawn, sf_device_at(0), &kind, &error) != SF_OK ||
             sf_device_graph_read(&found, &drawn, true, &error) != SF_OK)
@@ -912,7 +912,7 @@ static void kronecker_labels_are_a_permutation(void **state)
     for (unsigned scale = 1; scale <= 9; scale++) {
         sf_kronecker kind = {.scale = scale, .edge_factor = 4096, .seed = scale};
         sf_edge_list list;
-        assert_int_equal(sf_kronecker_edges(&list, &kind, 1, NULL), SF_OK);
+        assert_int_equal(sf_kronecker_edges(&list, &kind, 1, NULL, NULL), SF_OK);
         bool seen[512] = {false};
         size_t distinct = 0;
         for (size_t e = 0; e < list.edge_count; e++) {
@@ -956,7 +956,7 @@ static int search_a_path(void *context)
     sf_bfs_result_free(&result);
     uint32_t source = 1, levels[4];
     if (status == SF_OK)
-        status = sf_bfs_many(&graph, &source, 1, 1, levels, NULL, NULL);
+        status = sf_bfs_many(&graph, &source, 1, 1, levels, NULL, NULL, NULL);
     sf_csr_free(&graph);
     sf_edge_list_free(&list);
     return status;

@@ -46,7 +46,7 @@ static uint64_t count(sf_match_index *index, const sf_pattern *pattern, sf_match
 {
     sf_match_result result;
     sf_error error;
-    if (sf_match_run(index, pattern, &options, &result, &error) != SF_OK)
+    if (sf_match_run(index, pattern, &options, &result, NULL, &error) != SF_OK)
         fail_msg("%s", error.text);
     uint64_t found = result.count;
     sf_match_result_free(&result);
@@ -302,18 +302,19 @@ static void stop_a_long_search(const char *engine, const char *device)
     assert_int_equal(sf_match_open(&index, &graph, NULL), SF_OK);
     sf_match_result result;
     sf_match_options options = {.engine = engine, .device = device, .threads = 2, .time_limit_s = 0.05};
-    assert_int_equal(sf_match_run(index, &pattern, &options, &result, NULL), SF_OK);
+    assert_int_equal(sf_match_run(index, &pattern, &options, &result, NULL, NULL), SF_OK);
     assert_true(result.truncated);
     sf_match_result_free(&result);
     options =
         (sf_match_options){.engine = engine, .device = device, .threads = 2, .limit = 100000, .keep = 10};
-    assert_int_equal(sf_match_run(index, &pattern, &options, &result, NULL), SF_OK);
+    assert_int_equal(sf_match_run(index, &pattern, &options, &result, NULL, NULL), SF_OK);
     assert_true(result.truncated && result.count == 100000 && result.kept == 10);
     sf_match_result_free(&result);
     const sf_progress progress = {.update = stop_at_once};
-    options = (sf_match_options){.engine = engine, .device = device, .threads = 2, .progress = &progress};
+    options = (sf_match_options){.engine = engine, .device = device, .threads = 2};
     sf_error error = {0};
-    test_assert_fails(sf_match_run(index, &pattern, &options, &result, &error), &error, SF_CANCELLED, NULL);
+    test_assert_fails(sf_match_run(index, &pattern, &options, &result, &progress, &error), &error,
+                      SF_CANCELLED, NULL);
     sf_match_close(index);
     sf_pattern_free(&pattern);
     sf_csr_free(&graph);

@@ -74,7 +74,7 @@ static sf_match_result run(const scene *s, const char *engine, unsigned without,
 {
     sf_match_result result;
     const sf_match_options options = {.engine = engine, .threads = 1, .device = "cpu", .without = without};
-    assert_int_equal(sf_match_run(s->index, &s->pattern, &options, &result, NULL), SF_OK);
+    assert_int_equal(sf_match_run(s->index, &s->pattern, &options, &result, NULL, NULL), SF_OK);
     assert_int_equal(result.count, expected);
     return result;
 }

@@ -185,7 +185,7 @@ static uint64_t count(sf_match_index *index, const char *text, bool distinct)
     sf_match_options options = {.distinct = distinct, .threads = 1};
     sf_match_result result;
     sf_error error;
-    if (sf_match_run(index, &pattern, &options, &result, &error) != SF_OK)
+    if (sf_match_run(index, &pattern, &options, &result, NULL, &error) != SF_OK)
         fail_msg("%s: %s", text, error.text);
     assert_false(result.truncated);
     uint64_t found = result.count;
@@ -259,8 +259,8 @@ static void exchangeable_vertices_count_once(void **state)
         sf_pattern pattern = parse(refused[i]);
         sf_match_result result;
         sf_error error = {0};
-        test_assert_fails(sf_match_run(index, &pattern, &(sf_match_options){0}, &result, &error), &error,
-                          SF_USAGE, "===");
+        test_assert_fails(sf_match_run(index, &pattern, &(sf_match_options){0}, &result, NULL, &error),
+                          &error, SF_USAGE, "===");
         sf_pattern_free(&pattern);
     }
     assert_int_equal(count(index, "A -> B; C -> D; A === C; B === D", false) * 2,
@@ -301,8 +301,8 @@ static void what_does_not_go_together_is_refused(void **state)
         sf_pattern pattern = parse(cases[i].text);
         sf_match_result result;
         sf_error error = {0};
-        test_assert_fails(sf_match_run(index, &pattern, &cases[i].options, &result, &error), &error, SF_USAGE,
-                          cases[i].words);
+        test_assert_fails(sf_match_run(index, &pattern, &cases[i].options, &result, NULL, &error), &error,
+                          SF_USAGE, cases[i].words);
         sf_pattern_free(&pattern);
     }
     assert_int_equal(count(index, "A -> B [kind = \"gap\"]", false), 1);
@@ -322,7 +322,8 @@ static int parse_and_match(void *context)
     if (status == SF_OK)
         status = sf_match_open(&index, context, NULL);
     if (status == SF_OK)
-        status = sf_match_run(index, &pattern, &(sf_match_options){.keep = 3, .threads = 1}, &result, NULL);
+        status =
+            sf_match_run(index, &pattern, &(sf_match_options){.keep = 3, .threads = 1}, &result, NULL, NULL);
     sf_match_result_free(&result);
     sf_match_close(index);
     sf_pattern_free(&pattern);
