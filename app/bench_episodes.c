@@ -243,7 +243,7 @@ static int mine(const benchmark *b, const char *engine, const char *device, unsi
     sf_mine_input input = {recording->spikes, recording->spike_count, &recording->units,
                            sf_recording_duration_ns(recording)};
     sf_progress progress = first ? app_progress(b->call) : (sf_progress){.update = go_on};
-    return sf_mine(result, &input, &options, &progress, error);
+    return sf_mine_spikes(result, &input, &options, &progress, error);
 }
 
 /* The first row sets what the others are held against. */

@@ -168,7 +168,7 @@ int app_mining_run(sf_mine_result **result, const app_mining *mining, const app_
                            .duration_ns = sf_recording_duration_ns(recording)};
     sf_progress progress = app_progress(call);
     app_catch_signals();
-    int status = sf_mine(result, &input, &mining->options, &progress, error);
+    int status = sf_mine_spikes(result, &input, &mining->options, &progress, error);
     if (status == SF_OK)
         app_device_warn(call, "mined", (*result)->device, (*result)->device_note);
     if (status != SF_OK && status != SF_USAGE && error->place[0] == '\0')

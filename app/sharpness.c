@@ -26,7 +26,7 @@ int64_t app_sharpness_nearest(const app_sharpness *sharpness, int64_t below_ns)
     int64_t nearest = 0;
     for (size_t i = 0; i < APP_SHARPNESS_DELAYS; i++) {
         const sf_sharpness *at = &sharpness->delays[i];
-        if (sf_sharpness_testable(at) && (at->delay.high_ns < below_ns || nearest == 0))
+        if (at->testable && (at->delay.high_ns < below_ns || nearest == 0))
             nearest = at->delay.high_ns;
     }
     return nearest;
@@ -48,8 +48,7 @@ void app_sharpness_print(sf_text *text, const app_sharpness *sharpness)
     for (size_t i = 0; i < APP_SHARPNESS_DELAYS; i++) {
         const sf_sharpness *at = &sharpness->delays[i];
         sf_text_printf(text, "%s %g ms: ", i > 0 ? ";" : "", (double)at->delay.high_ns * 1e-6);
-        sf_text_printf(text, at->pairs > 0 ? "%.2f%s" : "-", at->sharpness,
-                       sf_sharpness_testable(at) ? "" : " !");
+        sf_text_printf(text, at->pairs > 0 ? "%.2f%s" : "-", at->sharpness, at->testable ? "" : " !");
     }
     sf_text_printf(text, "\n");
 }
@@ -58,7 +57,7 @@ void app_sharpness_warn(sf_text *text, const app_sharpness *sharpness)
 {
     bool any = false;
     for (size_t i = 0; i < APP_SHARPNESS_DELAYS; i++) {
-        if (sf_sharpness_testable(&sharpness->delays[i]))
+        if (sharpness->delays[i].testable)
             continue;
         sf_text_printf(text, any ? ", %g" : "  ! bursts are too sharp for --significance at delays up to %g",
                        (double)highest_ms[i]);
@@ -83,7 +82,7 @@ void app_sharpness_json(sf_json *json, const app_sharpness *sharpness)
         sf_json_real(json, "sharpness", at->pairs > 0 ? at->sharpness : NAN);
         sf_json_real(json, "shared", at->pairs > 0 ? at->shared : NAN);
         sf_json_real(json, "spread", at->pairs > 0 ? at->spread : NAN);
-        sf_json_bool(json, "testable", sf_sharpness_testable(at));
+        sf_json_bool(json, "testable", at->testable);
         sf_json_end_object(json);
     }
     sf_json_end_array(json);

@@ -43,7 +43,7 @@ int app_significance_parse(app_significance *significance, const app_call *call,
 {
     sf_significance_options *options = &significance->options;
     *significance = (app_significance){0};
-    sf_significance_options_default(options);
+    *options = sf_significance_options_default();
     const char *kind = app_value(call, "significance", NULL);
     if (kind == NULL)
         return refuse_without_test(call, error);
@@ -176,7 +176,7 @@ int app_significance_run(app_significance *significance, sf_mine_result *result,
                                       &significance->options, &progress, error);
     if (status != SF_OK)
         return status;
-    app_device_warn(call, "surrogates counted", significance->told.device, significance->told.device_note);
+    app_device_warn(call, "surrogates counted", significance->told.ran.device, significance->told.ran.note);
     if (significance->options.kind == SF_SIGNIFICANCE_ANALYTIC)
         warn_of_chance(call, significance, result, recording);
     return SF_OK;
@@ -215,8 +215,8 @@ void app_significance_json(sf_json *json, const app_significance *significance)
         sf_json_real(json, "sharpness", told->sharpness.pairs > 0 ? told->sharpness.sharpness : NAN);
         sf_json_real(json, "blur_divisor", told->sharpness.divisor);
     }
-    sf_json_string(json, "device", told->device[0] != '\0' ? told->device : NULL);
-    app_device_json(json, told->device_note);
+    sf_json_string(json, "device", told->ran.device[0] != '\0' ? told->ran.device : NULL);
+    app_device_json(json, told->ran.note);
     sf_json_end_object(json);
 }
 

@@ -268,7 +268,7 @@ static int chance_count(double *mean, const plan *p, const setting *s, sf_error 
     sf_mine_options options;
     sf_mine_result *result;
     mining_options(&options, 2);
-    status = sf_mine(&result, &input, &options, NULL, error);
+    status = sf_mine_spikes(&result, &input, &options, NULL, error);
     *mean = 0;
     for (size_t i = 0; status == SF_OK && i < result->count; i++)
         *mean += result->items[i].count / (double)result->count;
@@ -349,7 +349,7 @@ static int test_run(tally *sum, const plan *p, const sf_recording *recording, ui
     sf_mine_options options;
     sf_mine_result *result;
     mining_options(&options, (uint32_t)p->max_size);
-    int status = sf_mine(&result, &input, &options, NULL, error);
+    int status = sf_mine_spikes(&result, &input, &options, NULL, error);
     if (status != SF_OK)
         return status;
     tally run[SIZES] = {{0}};
@@ -434,7 +434,7 @@ static int read_arguments(plan *p, int count, char **arguments, sf_error *error)
     for (int i = 1; i < count && i <= 5; i++)
         if (!sf_parse_uint(arguments[i], 1000000, &numbers[i - 1]) || (numbers[i - 1] == 0 && i < 5))
             return SF_USAGE;
-    sf_significance_options_default(&p->options);
+    p->options = sf_significance_options_default();
     p->seeds = numbers[0];
     p->options.surrogates = (uint32_t)numbers[1];
     p->seconds = numbers[2];

@@ -43,7 +43,7 @@ static int time_once(const job *j, sf_significance *told, double gist[2], sf_err
     sf_mine_input input = {j->recording.spikes, j->recording.spike_count, &j->recording.units,
                            sf_recording_duration_ns(&j->recording)};
     sf_mine_result *result;
-    int status = sf_mine(&result, &input, &j->mining, NULL, error);
+    int status = sf_mine_spikes(&result, &input, &j->mining, NULL, error);
     if (status != SF_OK)
         return status;
     status = sf_significance_test(told, result, &input, &j->mining, &j->options, NULL, error);
@@ -67,16 +67,16 @@ static int measure(job *j, const char *device, sf_error *error)
             int status = time_once(j, &told, gist, error);
             if (status != SF_OK)
                 return status;
-            best = fmin(best, told.seconds);
-            if (told.seconds > 5)
+            best = fmin(best, told.ran.seconds);
+            if (told.ran.seconds > 5)
                 break;
         }
         uint64_t candidates = 0;
         for (uint32_t size = 2; size <= SF_EPISODE_MAX_SIZE; size++)
             candidates += told.candidates[size];
-        printf("| %s | %s | %" PRIu64 " | %" PRIu32 " | %.3f | %.6f %.6f |%s\n", told.device,
+        printf("| %s | %s | %" PRIu64 " | %" PRIu32 " | %.3f | %.6f %.6f |%s\n", told.ran.device,
                found_only ? "frequent" : "searched", candidates, j->options.surrogates, best, gist[0],
-               gist[1], told.device_note);
+               gist[1], told.ran.note);
         fflush(stdout);
     }
     return SF_OK;
@@ -112,7 +112,7 @@ int main(int count, char **arguments)
     job j = {0};
     sf_error error;
     sf_mine_options_default(&j.mining);
-    sf_significance_options_default(&j.options);
+    j.options = sf_significance_options_default();
     j.mining.delays = &j.delay;
     j.mining.delay_count = 1;
     j.mining.max_size = SF_EPISODE_MAX_SIZE;

@@ -23,12 +23,6 @@ void sf_episode_print(sf_text *text, const sf_episode *episode, const sf_units *
 /** Checks size 1..SF_EPISODE_MAX_SIZE, units < unit_count, 0 <= low < high for every delay. SF_DATA. */
 int sf_episode_check(const sf_episode *episode, size_t unit_count, sf_error *error);
 
-/** Reads `LO:HI[,LO:HI...]` in ms into at most `most` intervals, in the order given; refuses repeats.
- * SF_USAGE. */
-int sf_delays_parse(sf_delay *delays, size_t most, size_t *count, const char *text, sf_error *error);
-
-#define SF_EPISODE_ID_SIZE 17
-
 /**
  * The id that output carries: 16 hexadecimal digits of FNV-1a 64 over unit indices, names and delays. Equal
  * episodes of equally named units have equal ids in every run and on every machine.

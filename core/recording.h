@@ -10,11 +10,6 @@
  * two times overflows. */
 #define SF_TIME_LIMIT_NS (INT64_C(1) << 62)
 
-typedef struct sf_span {
-    int64_t start_ns; /**< included */
-    int64_t stop_ns;  /**< excluded */
-} sf_span;
-
 /** A stretch of a recording that someone chose and may have named. */
 typedef struct sf_epoch {
     sf_span span;

@@ -5,15 +5,7 @@
 
 #include "core/recording.h"
 
-/** Bins cover the lags k * bin < t(to) - t(from) <= (k + 1) * bin for k = -half .. half - 1. */
-typedef struct sf_correlogram {
-    uint32_t from, to;
-    int64_t bin_ns;
-    uint32_t half;
-    uint64_t *counts; /**< 2 * half, from k = -half */
-    double *expected; /**< 2 * half: of independent units at constant rates */
-    double mean;      /**< what would be expected in each bin if the recording had no ends and no gaps */
-} sf_correlogram;
+#include <synfire/mine.h>
 
 /**
  * Counts all pairs of spikes within half bins of each other; of one unit with itself all but each spike with

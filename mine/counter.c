@@ -18,7 +18,8 @@
 struct sf_counter {
     const sf_engine *engine;
     unsigned threads;
-    uint32_t least;   /* as in sf_count_job */
+    uint32_t least; /* as in sf_count_job */
+    const sf_progress *progress;
     sf_events events; /* of the units that occur in the episodes */
     const sf_episode *episodes;
     size_t episode_count;
@@ -304,6 +305,11 @@ void sf_counter_at_least(sf_counter *counter, uint32_t least)
     counter->least = least;
 }
 
+void sf_counter_tell(sf_counter *counter, const sf_progress *progress)
+{
+    counter->progress = progress;
+}
+
 const char *sf_counter_device(const sf_counter *counter, const char **note)
 {
     if (note != NULL)
@@ -311,7 +317,7 @@ const char *sf_counter_device(const sf_counter *counter, const char **note)
     return counter->on_cpu ? "cpu" : counter->crew.name;
 }
 
-static int count_group(sf_counter *counter, uint32_t *counts, const sf_count_job *job, sf_error *error)
+static int count_at_once(sf_counter *counter, uint32_t *counts, const sf_count_job *job, sf_error *error)
 {
     int status = SF_UNAVAILABLE;
     if (!counter->on_cpu)
@@ -320,6 +326,37 @@ static int count_group(sf_counter *counter, uint32_t *counts, const sf_count_job
         return sf_fail(error, SF_UNAVAILABLE, NULL, "%s", counter->crew.note);
     counter->on_cpu = status == SF_UNAVAILABLE;
     return counter->on_cpu ? counter->engine->count(counts, job, error) : status;
+}
+
+/* So many candidates are counted between two looks at whether to stop: about a second of a core. */
+static size_t slice_of(const sf_counter *counter)
+{
+    size_t worth = (size_t)3000000000 / ((size_t)counter->events.count + 1);
+    return worth < 256 ? 256 : worth;
+}
+
+/* A group, in slices where somebody wants to know how far it is. */
+static int count_group(sf_counter *counter, uint32_t *counts, const sf_count_job *job, size_t done,
+                       sf_error *error)
+{
+    const sf_candidates *group = job->candidates;
+    size_t slice = counter->progress != NULL ? slice_of(counter) : group->count;
+    for (size_t first = 0, part; first < group->count; first += part) {
+        part = group->count - first < slice ? group->count - first : slice;
+        if (!sf_progress_update(counter->progress, "counting", (double)(done + first),
+                                (double)counter->episode_count))
+            return sf_fail(error, SF_CANCELLED, NULL, "stopped while counting");
+        sf_candidates some = *group;
+        some.count = part;
+        some.units += first * group->size;
+        some.delays += first * (group->size - 1);
+        sf_count_job of_slice = *job;
+        of_slice.candidates = &some;
+        int status = count_at_once(counter, counts + first, &of_slice, error);
+        if (status != SF_OK)
+            return status;
+    }
+    return SF_OK;
 }
 
 int sf_counter_count(sf_counter *counter, const sf_span *span, uint64_t *counts, sf_error *error)
@@ -339,7 +376,8 @@ int sf_counter_count(sf_counter *counter, const sf_span *span, uint64_t *counts,
         job.candidates = &counter->groups[size - 1];
         if (job.candidates->count == 0)
             continue;
-        int status = count_group(counter, group_counts, &job, error);
+        int status =
+            count_group(counter, group_counts, &job, (size_t)(group_counts - counter->counts), error);
         if (status != SF_OK)
             return status;
         group_counts += job.candidates->count;

@@ -8,21 +8,6 @@
 
 #include <synfire/mine.h>
 
-#define SF_DELAY_BINS 10
-
-/** The delays of one link in the counted occurrences. */
-typedef struct sf_link_delays {
-    int64_t quantiles_ns[5];           /**< least, lower quarter, median, upper quarter, greatest */
-    uint64_t histogram[SF_DELAY_BINS]; /**< equal parts of the link's interval, open below as it is */
-} sf_link_delays;
-
-typedef struct sf_details {
-    uint64_t occurrences;
-    uint64_t bursts;                               /**< that an occurrence begins in */
-    uint64_t in_bursts;                            /**< occurrences that begin in one */
-    sf_link_delays links[SF_EPISODE_MAX_SIZE - 1]; /**< quantiles are 0 without occurrences */
-} sf_details;
-
 /** Of `count` occurrences in order of time, count * episode->size times. SF_NO_MEMORY. */
 int sf_details_make(sf_details *details, const sf_episode *episode, const int64_t *times, size_t count,
                     const sf_bursts *bursts, sf_error *error);

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A run of sf_mine. */
+/* A run of sf_mine_spikes. */
 typedef struct run {
     const sf_mine_input *input;
     const sf_mine_options *options;
@@ -561,8 +561,8 @@ static int mine_all(run *r, sf_error *error)
     return status == SF_OK ? list_items(r, error) : status;
 }
 
-int sf_mine(sf_mine_result **result, const sf_mine_input *input, const sf_mine_options *options,
-            const sf_progress *progress, sf_error *error)
+int sf_mine_spikes(sf_mine_result **result, const sf_mine_input *input, const sf_mine_options *options,
+                   const sf_progress *progress, sf_error *error)
 {
     *result = NULL;
     run r = {.input = input, .options = options};

@@ -8,13 +8,6 @@
 
 #include <synfire/mine.h>
 
-/** What the threshold is a number of. */
-typedef enum sf_threshold_kind {
-    SF_THRESHOLD_COUNT,   /**< occurrences */
-    SF_THRESHOLD_RATE,    /**< occurrences a second of recorded time */
-    SF_THRESHOLD_FRACTION /**< occurrences for each spike */
-} sf_threshold_kind;
-
 /** A threshold of any kind as a count, of so many spikes in so much recorded time. */
 double sf_threshold_count(sf_threshold_kind kind, double threshold, int64_t duration_ns, size_t spike_count);
 
@@ -49,25 +42,6 @@ typedef struct sf_mine_input {
     const sf_units *units;
     int64_t duration_ns; /**< recorded time: rates and expected counts refer to it */
 } sf_mine_input;
-
-typedef struct sf_mine_level {
-    uint32_t size;
-    uint64_t candidates; /**< of the plain join of frequent prefixes and suffixes; size 1: all units */
-    int64_t culled;      /**< candidates that a bound ruled out; -1: not known */
-    uint64_t frequent;
-    double seconds;
-} sf_mine_level;
-
-/** Why a test by surrogates can say nothing of an episode (mine/significance.h). */
-typedef enum sf_not_testable {
-    SF_TESTABLE,
-    SF_UNIT_RETURNS,     /**< a unit occurs twice: shifted, its spikes move against its own others */
-    SF_DELAYS_TOO_LONG,  /**< shifts beyond these delays do not fit into a segment */
-    SF_BURSTS_TOO_SHARP, /**< sf_sharpness_testable */
-} sf_not_testable;
-
-/** "a unit returns", "delays too long", "bursts too sharp"; NULL of SF_TESTABLE. Literals. */
-const char *sf_not_testable_text(sf_not_testable reason);
 
 /** A frequent episode of two or more units; sf_mine_result_episode spells it out. */
 typedef struct sf_mine_item {
@@ -107,8 +81,8 @@ typedef struct sf_mine_result {
  * threads. What a device refuses or fails at is done by the others of "cuda:all", or on the CPU, and
  * device_note says so.
  */
-int sf_mine(sf_mine_result **result, const sf_mine_input *input, const sf_mine_options *options,
-            const sf_progress *progress, sf_error *error);
+int sf_mine_spikes(sf_mine_result **result, const sf_mine_input *input, const sf_mine_options *options,
+                   const sf_progress *progress, sf_error *error);
 
 /** Item i of the result with the recording's units. */
 void sf_mine_result_episode(const sf_mine_result *result, size_t i, sf_episode *episode);
@@ -154,6 +128,9 @@ int sf_counter_use(sf_counter *counter, const char *device, sf_error *error);
 /** From now on, of a count below `least` it only matters that it is below; 0, as at first: every count
  * matters. */
 void sf_counter_at_least(sf_counter *counter, uint32_t least);
+
+/** From now on counting tells how far it is (NULL: no longer) and can be stopped: SF_CANCELLED. */
+void sf_counter_tell(sf_counter *counter, const sf_progress *progress);
 
 /** "cpu", "cuda:0", "cuda:all (2)": where the last count was made; *note (may be NULL) as in sf_mine_result,
  * until close. */

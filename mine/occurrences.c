@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/options.h"
 
 /* A spike that an occurrence of the nodes so far can end with. */
 typedef struct stop {
@@ -88,4 +89,44 @@ int sf_events_occurrences(int64_t **times, size_t *count, const sf_events *event
     for (uint32_t node = 0; node < episode->size; node++)
         sf_free(nodes[node].items);
     return status == SF_OK ? SF_OK : sf_fail_memory(error);
+}
+
+/* ---- those of many episodes ---- */
+
+int sf_occurrences_reserve(sf_occurrences *o, size_t count, sf_error *error)
+{
+    o->episodes = sf_alloc(count, sizeof *o->episodes);
+    o->expected = sf_alloc(count, sizeof *o->expected);
+    o->counts = sf_alloc(count, sizeof *o->counts);
+    o->times_ns = sf_alloc(count, sizeof *o->times_ns);
+    if (o->episodes == NULL || o->expected == NULL || o->counts == NULL || o->times_ns == NULL)
+        return sf_fail_memory(error);
+    o->count = count;
+    return SF_OK;
+}
+
+void sf_occurrences_columns(const sf_occurrences *o, sf_occurrence_columns *columns)
+{
+    const sf_occurrence_columns told = {.recording = o->recording,
+                                        .counted_in = o->counted_in,
+                                        .count = o->count,
+                                        .episodes = o->episodes,
+                                        .expected = o->expected,
+                                        .counts = o->counts,
+                                        .times_ns = (const int64_t *const *)o->times_ns};
+    sf_columns_fill(columns, &told, sizeof told);
+}
+
+void sf_occurrences_free(sf_occurrences *o)
+{
+    if (o == NULL)
+        return;
+    for (size_t i = 0; i < o->count; i++)
+        sf_free(o->times_ns[i]);
+    sf_free(o->episodes);
+    sf_free(o->expected);
+    sf_free(o->counts);
+    sf_free(o->times_ns);
+    sf_recording_free(&o->own);
+    sf_free(o);
 }

@@ -3,7 +3,25 @@
 #ifndef SF_MINE_OCCURRENCES_H
 #define SF_MINE_OCCURRENCES_H
 
+#include "core/recording.h"
 #include "mine/events.h"
+
+#include <synfire/mine.h>
+
+/** Behind <synfire/mine.h>: zeroed it holds none. */
+struct sf_occurrences {
+    const sf_recording *recording; /**< borrowed, or `own` */
+    const char *counted_in;        /**< borrowed */
+    size_t count;
+    sf_episode *episodes;
+    double *expected;
+    uint64_t *counts;
+    int64_t **times_ns; /**< of each episode, from sf_alloc; NULL before they are found */
+    sf_recording own;   /**< of a file: its units, and as its path what they were counted in */
+};
+
+/** Makes room for so many episodes, zeroed. SF_NO_MEMORY. */
+int sf_occurrences_reserve(sf_occurrences *occurrences, size_t count, sf_error *error);
 
 #include <synfire/mine.h>
 

@@ -283,20 +283,18 @@ static int measure(sf_sharpness *told, survey *s, const sf_spike *spikes, size_t
 int sf_sharpness_measure(sf_sharpness *sharpness, const sf_spike *spikes, size_t count, size_t unit_count,
                          sf_delay delay, int64_t width_ns, sf_error *error)
 {
-    *sharpness = (sf_sharpness){.delay = delay, .width_ns = width_ns, .divisor = SF_SMOOTH_DIVISOR};
+    *sharpness =
+        (sf_sharpness){.delay = delay, .width_ns = width_ns, .divisor = SF_SMOOTH_DIVISOR, .testable = true};
     if (count == 0)
         return SF_OK;
     survey s = {.delay = delay, .width_ns = width_ns, .seen_twice_ns = SEEN_TWICE_NS};
     if (delay.low_ns < SEEN_TWICE_NS) /* then such spikes are within the delay */
         s.seen_twice_ns = 0;
     int status = measure(sharpness, &s, spikes, count, unit_count);
+    sharpness->testable =
+        sharpness->sharpness <= SF_SHARPNESS_MOST && sharpness->left - 2 * sharpness->error <= MOST_LEFT;
     sf_free(s.times);
     sf_free(s.slots);
     sf_free(s.cells);
     return status == SF_OK ? SF_OK : sf_fail_memory(error);
-}
-
-bool sf_sharpness_testable(const sf_sharpness *sharpness)
-{
-    return sharpness->sharpness <= SF_SHARPNESS_MOST && sharpness->left - 2 * sharpness->error <= MOST_LEFT;
 }

@@ -34,33 +34,15 @@
 /** Shifting takes this part of c(0) - c(3 w) off where bursts are smooth: one in so many. */
 #define SF_SMOOTH_DIVISOR 54.0
 
-typedef struct sf_sharpness {
-    sf_delay delay;
-    int64_t width_ns;
-    size_t pairs; /**< ordered pairs of the busiest units that were looked at; 0: there is nothing to tell */
-    double sharpness;
-    double shared, error; /**< the mean of z, with SF_SMOOTH_DIVISOR, and its standard error */
-    double spread;        /**< the standard deviation of z by its quartiles */
-    double unrelated;     /**< that of unrelated pairs */
-    /** What shifting takes off, as one in so many parts of c(0) - c(3 w), over the middle half of pairs:
-     * measured where `shared` is more than twice its error and this is 10 or more, else SF_SMOOTH_DIVISOR. At
-     * most that. */
-    double divisor;
-    double left; /**< `shared` with this divisor */
-} sf_sharpness;
-
-/** The sharpness up to which links can be told from bursts. */
-#define SF_SHARPNESS_MOST 0.5
+/** Nothing is as slow as shifts of years: what wider ones would meet is not looked at. */
+#define SF_SHARPNESS_WIDEST (INT64_C(1) << 57)
 
 /**
- * Measures it for shifts by up to `width_ns` (below 2^58), with the 64 units that fire most. Spikes are in
- * order. Linear in the spikes, and at most about 20 million pairs of spikes: beyond that only a part of them
- * are first ones. SF_NO_MEMORY.
+ * Measures it for shifts by up to `width_ns` (at most SF_SHARPNESS_WIDEST), with the 64 units that fire most.
+ * Spikes are in order. Linear in the spikes, and at most about 20 million pairs of spikes: beyond that only a
+ * part of them are first ones. SF_NO_MEMORY.
  */
 int sf_sharpness_measure(sf_sharpness *sharpness, const sf_spike *spikes, size_t count, size_t unit_count,
                          sf_delay delay, int64_t width_ns, sf_error *error);
-
-/** Whether surrogates can tell a link from what these bursts do. */
-bool sf_sharpness_testable(const sf_sharpness *sharpness);
 
 #endif

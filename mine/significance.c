@@ -4,6 +4,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/options.h"
 #include "core/thread.h"
 #include "mine/device.h"
 #include "mine/found.h"
@@ -44,11 +45,10 @@ typedef struct test {
 
 /* ---- names and defaults ---- */
 
-const char *sf_not_testable_text(sf_not_testable reason)
-{
-    static const char *const texts[] = {NULL, "a unit returns", "delays too long", "bursts too sharp"};
-    return texts[reason];
-}
+_Static_assert((int)SF_SIGNIFICANCE_SEGMENT_SHIFT == (int)SF_SURROGATE_SEGMENT_SHIFT &&
+                   (int)SF_SIGNIFICANCE_JITTER == (int)SF_SURROGATE_JITTER &&
+                   (int)SF_SIGNIFICANCE_SHIFT == (int)SF_SURROGATE_SHIFT,
+               "kinds of tests by surrogates have the values of the surrogates");
 
 static const struct {
     const char *name;
@@ -81,13 +81,14 @@ int sf_significance_find(sf_significance_kind *kind, const char *name, sf_error 
                    name);
 }
 
-void sf_significance_options_default(sf_significance_options *options)
+void sf_significance_options_init(void *options, size_t size)
 {
-    *options = (sf_significance_options){.kind = SF_SIGNIFICANCE_SEGMENT_SHIFT,
-                                         .surrogates = 1000,
-                                         .seed = 1,
-                                         .segment_ns = SF_SECOND,
-                                         .link = 0.2};
+    static const sf_significance_options defaults = {.kind = SF_SIGNIFICANCE_SEGMENT_SHIFT,
+                                                     .surrogates = 1000,
+                                                     .seed = 1,
+                                                     .segment_ns = SF_SECOND,
+                                                     .link = 0.2};
+    sf_options_init(options, size, &defaults, sizeof defaults);
 }
 
 static int check_options(const test *t, sf_error *error)
@@ -193,9 +194,6 @@ static sf_delay span_of(const sf_mine_options *mining)
     return span;
 }
 
-/* Nothing is as slow as shifts of years: what they would meet is not looked at. */
-#define MEASURED_WIDTH (INT64_C(1) << 57)
-
 /* Of the recording as a whole, with these delays. */
 static int look_at_recording(test *t, sf_error *error)
 {
@@ -204,11 +202,11 @@ static int look_at_recording(test *t, sf_error *error)
     if (!options->always && options->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT &&
         options->width_ns > options->segment_ns / SEGMENT_WIDTHS)
         told->not_testable = SF_DELAYS_TOO_LONG;
-    if (told->not_testable != SF_TESTABLE || options->width_ns > MEASURED_WIDTH)
+    if (told->not_testable != SF_TESTABLE || options->width_ns > SF_SHARPNESS_WIDEST)
         return SF_OK;
     int status = sf_sharpness_measure(&told->sharpness, t->input->spikes, t->input->spike_count,
                                       t->input->units->count, span_of(t->mining), options->width_ns, error);
-    if (status == SF_OK && !options->always && !sf_sharpness_testable(&told->sharpness))
+    if (status == SF_OK && !options->always && !told->sharpness.testable)
         told->not_testable = SF_BURSTS_TOO_SHARP;
     return status;
 }
@@ -321,10 +319,10 @@ static int judge_side(test *t, bool mirrored, sf_error *error)
     if (side.plan.level_count > 0) {
         if (t->told->options.kind == SF_SIGNIFICANCE_SEGMENT_SHIFT)
             status = sf_surrogate_blur_take_off(&side, t->told->sharpness.divisor, &t->devices, t->threads,
-                                                t->told->device_note, error);
+                                                t->told->ran.note, error);
         if (status == SF_OK)
             status = sf_surrogate_run(&outcome, &side, t->told->options.surrogates, t->least, &t->devices,
-                                      t->threads, t->told->device_note, error);
+                                      t->threads, t->told->ran.note, error);
         if (status == SF_OK)
             judge_levels(t, &side, &outcome);
         if (status == SF_OK)
@@ -392,7 +390,7 @@ static int choose_devices(test *t, sf_error *error)
     sf_error reason;
     status = sf_devices_find(t->devices.devices, sf_devices_worth(seconds), &t->devices.count, name, &reason);
     if (status == SF_UNAVAILABLE)
-        snprintf(t->told->device_note, sizeof t->told->device_note, "%.255s", reason.text);
+        snprintf(t->told->ran.note, sizeof t->told->ran.note, "%.255s", reason.text);
     else if (status != SF_OK && error != NULL)
         *error = reason;
     return status == SF_UNAVAILABLE ? SF_OK : status;
@@ -402,12 +400,12 @@ static int choose_devices(test *t, sf_error *error)
 static void tell_devices(const test *t)
 {
     const char *first = t->devices.count > 0 ? sf_device_name(t->devices.devices[0]) : "cpu";
-    char *told = t->told->device;
+    char *told = t->told->ran.device;
     if (t->devices.count > 1)
-        snprintf(told, sizeof t->told->device, "%.*s" SF_ALL_DEVICES " (%" PRIu32 ")",
+        snprintf(told, sizeof t->told->ran.device, "%.*s" SF_ALL_DEVICES " (%" PRIu32 ")",
                  (int)strcspn(first, ":"), first, t->devices.count);
     else
-        snprintf(told, sizeof t->told->device, "%s", first);
+        snprintf(told, sizeof t->told->ran.device, "%s", first);
 }
 
 static int test_by_surrogates(test *t, sf_error *error)
@@ -454,15 +452,22 @@ static void test_analytically(test *t)
         uint32_t steps[SF_EPISODE_MAX_SIZE];
         sf_tree_steps(&found->tree, item->size, item->node, steps);
         double span_s = 0;
-        for (uint32_t k = 1; k < item->size; k++)
-            span_s += (double)found->delays[steps[k] / found->tree.unit_count].high_ns * 1e-9;
+        bool by_chance = false;
+        for (uint32_t k = 1; k < item->size; k++) {
+            sf_delay delay = found->delays[steps[k] / found->tree.unit_count];
+            double hz = sf_mine_result_spikes(t->result, i, k) / seconds;
+            span_s += (double)delay.high_ns * 1e-9;
+            by_chance = by_chance ||
+                        -expm1(-hz * (double)(delay.high_ns - delay.low_ns) * 1e-9) > t->told->options.link;
+        }
+        t->told->by_chance += by_chance;
         double first_hz = found->tree.levels[0].nodes[steps[0]].count / seconds;
         item->p = sf_analytic_p(
             sf_analytic_count(item->size, first_hz, span_s, seconds, t->told->options.link), item->count);
         item->q = item->p_last = item->p_first = NAN;
         item->not_testable = SF_TESTABLE;
     }
-    snprintf(t->told->device, sizeof t->told->device, "cpu");
+    snprintf(t->told->ran.device, sizeof t->told->ran.device, "cpu");
 }
 
 /* ---- the whole ---- */
@@ -487,7 +492,9 @@ int sf_significance_test(sf_significance *significance, sf_mine_result *result, 
                          const sf_progress *progress, sf_error *error)
 {
     double start = sf_clock_seconds();
-    *significance = (sf_significance){.options = *options, .sharpness.divisor = SF_SMOOTH_DIVISOR};
+    *significance = (sf_significance){.options = *options,
+                                      .sharpness.divisor = SF_SMOOTH_DIVISOR,
+                                      .longest_delay_ns = sf_significance_longest_delay(options->segment_ns)};
     test t = {.told = significance, .result = result, .input = input, .mining = mining, .progress = progress};
     t.threads = options->threads > 0 ? options->threads : sf_thread_cores();
     t.least = result->least;
@@ -506,6 +513,6 @@ int sf_significance_test(sf_significance *significance, sf_mine_result *result, 
     for (uint32_t size = 0; size <= SF_EPISODE_MAX_SIZE; size++)
         sf_free(t.verdicts[size]);
     significance->options.device = NULL;
-    significance->seconds = sf_clock_seconds() - start;
+    significance->ran.seconds = sf_clock_seconds() - start;
     return status;
 }

@@ -44,57 +44,11 @@
 
 #include <synfire/mine.h>
 
-/** The first three have the values of sf_surrogate_kind. */
-typedef enum sf_significance_kind {
-    SF_SIGNIFICANCE_SEGMENT_SHIFT = SF_SURROGATE_SEGMENT_SHIFT,
-    SF_SIGNIFICANCE_JITTER = SF_SURROGATE_JITTER,
-    SF_SIGNIFICANCE_SHIFT = SF_SURROGATE_SHIFT,
-    SF_SIGNIFICANCE_ANALYTIC
-} sf_significance_kind;
-
-/** "segment-shift", ...; and back: SF_USAGE lists the names. */
-const char *sf_significance_name(sf_significance_kind kind);
-int sf_significance_find(sf_significance_kind *kind, const char *name, sf_error *error);
-
-typedef enum sf_correction { SF_CORRECTION_MAXIMUM, SF_CORRECTION_RATE } sf_correction;
-
-typedef struct sf_significance_options {
-    sf_significance_kind kind;
-    uint32_t surrogates; /**< 1 or more */
-    uint64_t seed;
-    int64_t width_ns;   /**< 0: half more than the largest delay bound */
-    int64_t segment_ns; /**< of segment-shift */
-    sf_correction correction;
-    bool found_only; /**< corrects for the frequent episodes alone, as if nothing else had been looked at */
-    /** p and q also where the recording as a whole cannot be tested: to measure how wrong they are. */
-    bool always;
-    double link;        /**< of the analytic test: e0, the conditional probability of a link under the null */
-    const char *device; /**< as in sf_mine_options */
-    unsigned threads;   /**< 0: all cores */
-} sf_significance_options;
-
 /** How far trains are shifted where `width_ns` is 0: half further than the largest delay bound. */
 int64_t sf_significance_width(const sf_delay *delays, size_t count);
 
 /** What is longer does not fit into segments of this length. */
 int64_t sf_significance_longest_delay(int64_t segment_ns);
-
-/** segment-shift, 1,000 surrogates, seed 1, segments of 1 s, maximum, e0 = 0.2. */
-void sf_significance_options_default(sf_significance_options *options);
-
-/** What was done, for the methods of a paper. */
-typedef struct sf_significance {
-    sf_significance_options options; /**< with width_ns as used; device is not kept */
-    char device[32];                 /**< "cpu", "cuda:0" */
-    char device_note[256];           /**< as in sf_mine_result */
-    double seconds;
-    sf_not_testable not_testable; /**< of all episodes; SF_UNIT_RETURNS is of single ones alone */
-    sf_sharpness sharpness;       /**< of the delays from the lowest bound to the largest; surrogates only */
-    /** By size: candidates corrected for, and the standardised count that 5 % of surrogates exceed somewhere:
-     * the last unit shifted, then the first. NaN where nothing was frequent in that many. */
-    uint64_t candidates[SF_EPISODE_MAX_SIZE + 1];
-    double critical[SF_EPISODE_MAX_SIZE + 1][2];
-} sf_significance;
 
 /**
  * Tests all frequent episodes of a result: sets p, q, expected and not_testable of its items. expected

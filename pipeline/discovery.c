@@ -87,7 +87,7 @@ static int mine_window(sf_discovery *discovery)
                            .duration_ns = discovery->window.stop_ns - discovery->window.start_ns};
     sf_progress progress = sf_background_progress(&discovery->background);
     sf_mine_result *result;
-    int status = sf_mine(&result, &input, &options, &progress, &discovery->error);
+    int status = sf_mine_spikes(&result, &input, &options, &progress, &discovery->error);
     if (status != SF_OK)
         return status;
     memcpy(discovery->how.device, result->device, sizeof discovery->how.device);

@@ -89,7 +89,7 @@ static int discover(const char *device, sf_resident *resident, uint64_t last, co
         if (resident != NULL && sf_resident_hold(resident, &history, first, last, error) != SF_OK)
             return SF_UNAVAILABLE;
         sf_mine_result_free(result);
-        int status = sf_mine(&result, &input, &options, NULL, error);
+        int status = sf_mine_spikes(&result, &input, &options, NULL, error);
         if (status != SF_OK)
             return status;
         times[run] = sf_clock_seconds() - begin;

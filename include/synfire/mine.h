@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Episodes of spikes: finding those that recur, and counting them. */
+/**
+ * Episodes: which firing chains recur in a recording, how often given ones occur, when, and what such counts
+ * are worth.
+ *
+ * The count of an episode is the size of the largest set of its occurrences of which none begins before
+ * another has ended. Occurrences pick one spike per unit with low < dt <= high for each delay; other spikes
+ * may lie between. It is the same by every engine, on every device and on any number of threads.
+ */
 #ifndef SYNFIRE_MINE_H
 #define SYNFIRE_MINE_H
 
+#include <synfire/device.h>
 #include <synfire/recording.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- episodes ---- */
 
 /** A delay interval, open below and closed above: low_ns < dt <= high_ns, low_ns >= 0. */
 typedef struct sf_delay {
@@ -24,40 +34,401 @@ typedef struct sf_episode {
     sf_delay delays[SF_EPISODE_MAX_SIZE - 1];
 } sf_episode;
 
-/** Reads an episode as people write it: `A -(0,5]-> B`, bounds in ms, `#2` for unit index 2. SF_USAGE. */
+/**
+ * Reads an episode as people write it: `A -(0,5]-> B -(5,10]-> #2`, bounds in ms, names with odd characters
+ * in double quotes, `#2` for unit index 2. SF_USAGE; the sentence gives the 1-based column. From any thread,
+ * as all that takes a const recording.
+ */
 SF_API int sf_recording_parse_episode(const sf_recording *recording, const char *text, sf_episode *episode,
                                       sf_error *error);
 
 /**
- * The count of an episode is the size of the largest set of its occurrences of which none begins before
- * another has ended. Occurrences pick one spike per unit with low < dt <= high for each delay; other spikes
- * may lie between.
+ * Writes the episode as sf_recording_parse_episode reads it into `size` bytes, cut to fit and NUL-terminated
+ * where size is not 0. Returns its whole length without the NUL; 0: no memory.
  */
-typedef struct sf_mining {
-    const sf_delay *delays; /**< the intervals that links may have; at least one */
-    size_t delay_count;
-    double min_count;  /**< an episode is frequent with this count or more; > 0 */
-    uint32_t max_size; /**< 2 .. SF_EPISODE_MAX_SIZE; 0 means 4 */
-    bool self;         /**< a unit may follow itself directly */
-    unsigned threads;  /**< 0: all cores */
-} sf_mining;
+SF_API size_t sf_recording_print_episode(const sf_recording *recording, const sf_episode *episode, char *text,
+                                         size_t size);
 
-typedef struct sf_frequent_episode {
-    sf_episode episode;
-    uint64_t count;
-    double expected; /**< of independent Poisson trains at the observed rates */
-} sf_frequent_episode;
+#define SF_EPISODE_ID_SIZE 17
 
 /**
- * Finds every frequent episode of two or more units: size ascending, count descending, then units, then
- * delays. *episodes is released by sf_release. The result is the same on any number of threads.
+ * The id that all output carries: 16 hexadecimal digits of FNV-1a 64 over unit indices, names and delays.
+ * Equal episodes of equally named units have equal ids in every run and on every machine.
  */
-SF_API int sf_find_episodes(sf_frequent_episode **episodes, size_t *count, const sf_recording *recording,
-                            const sf_mining *mining, sf_error *error);
+SF_API void sf_recording_episode_id(const sf_recording *recording, const sf_episode *episode,
+                                    char id[SF_EPISODE_ID_SIZE]);
 
-/** counts[i] becomes the count of episodes[i] among the spikes with start_ns <= time < stop_ns. */
-SF_API int sf_count_episodes(uint64_t *counts, const sf_recording *recording, const sf_episode *episodes,
-                             size_t count, int64_t start_ns, int64_t stop_ns, sf_error *error);
+/** Reads `LO:HI[,LO:HI...]` in ms into at most `most` intervals, in the order given; refuses repeats.
+ * SF_USAGE. */
+SF_API int sf_delays_parse(sf_delay *delays, size_t most, size_t *count, const char *text, sf_error *error);
+
+/* ---- what a count is worth ---- */
+
+/**
+ * How counts are tested. Surrogates are the recording with the last unit of an episode moved, or the first:
+ * by segment-shift as a whole within each segment, by jitter spike by spike, by shift as a whole. p is the
+ * share of surrogates that count as much or more, of both ends the larger; docs/episodes.md says what that
+ * assumes and when not to trust it. The analytic test (Sastry and Unnikrishnan 2010) ranks and does not
+ * decide.
+ */
+typedef enum sf_significance_kind {
+    SF_SIGNIFICANCE_SEGMENT_SHIFT = 1,
+    SF_SIGNIFICANCE_JITTER = 2,
+    SF_SIGNIFICANCE_SHIFT = 3,
+    SF_SIGNIFICANCE_ANALYTIC = 4
+} sf_significance_kind;
+
+/** "segment-shift", "jitter", "shift", "analytic"; and back: SF_USAGE lists the names. */
+SF_API const char *sf_significance_name(sf_significance_kind kind);
+SF_API int sf_significance_find(sf_significance_kind *kind, const char *name, sf_error *error);
+
+/** How q corrects for all candidates of the same size. */
+typedef enum sf_correction {
+    SF_CORRECTION_MAXIMUM, /**< family-wise error, by the maximum in each surrogate (Westfall, Young 1993) */
+    SF_CORRECTION_RATE     /**< false-discovery rate (Benjamini, Hochberg 1995), by fitted tails */
+} sf_correction;
+
+typedef struct sf_significance_options {
+    size_t size;
+    sf_significance_kind kind; /**< segment-shift */
+    uint32_t surrogates;       /**< 1 or more; 1000 */
+    uint64_t seed;             /**< 1 */
+    int64_t width_ns;          /**< how far surrogates move; 0: half more than the largest delay bound */
+    int64_t segment_ns;        /**< of segment-shift; 1 s */
+    sf_correction correction;  /**< the maximum */
+    bool found_only; /**< corrects for the frequent episodes alone, as if nothing else had been looked at */
+    /** p and q also where the recording as a whole cannot be tested: to measure how wrong they are. */
+    bool always;
+    double link;        /**< of the analytic test: the probability of a link under the null; 0.2 */
+    const char *device; /**< as in sf_mining_options */
+    unsigned threads;   /**< 0: all cores */
+} sf_significance_options;
+
+/** Fills `size` bytes with the defaults, which the comments above end with: use the function below. */
+SF_API void sf_significance_options_init(void *options, size_t size);
+
+static inline sf_significance_options sf_significance_options_default(void)
+{
+    sf_significance_options options;
+    sf_significance_options_init(&options, sizeof options);
+    return options;
+}
+
+/** Why surrogates can say nothing of an episode. */
+typedef enum sf_not_testable {
+    SF_TESTABLE,
+    SF_UNIT_RETURNS,    /**< a unit occurs twice: shifted, its spikes move against its own others */
+    SF_DELAYS_TOO_LONG, /**< shifts beyond these delays do not fit into a segment */
+    SF_BURSTS_TOO_SHARP /**< as sf_sharpness has it */
+} sf_not_testable;
+
+/** In words, as all output has them; NULL of SF_TESTABLE. */
+static inline const char *sf_not_testable_text(sf_not_testable reason)
+{
+    switch (reason) {
+    case SF_UNIT_RETURNS:
+        return "a unit returns";
+    case SF_DELAYS_TOO_LONG:
+        return "delays too long";
+    case SF_BURSTS_TOO_SHARP:
+        return "bursts too sharp";
+    default:
+        return NULL;
+    }
+}
+
+/** How sharp the bursts are that units share, against the shifts of a test; mine/sharpness.h derives it. */
+typedef struct sf_sharpness {
+    sf_delay delay;
+    int64_t width_ns; /**< of the shifts */
+    size_t pairs; /**< ordered pairs of the busiest units that were looked at; 0: there is nothing to tell */
+    double sharpness;
+    double shared, error; /**< by how much pairs stand out in common, and its standard error */
+    double spread;        /**< how much that scatters */
+    double unrelated;     /**< how much it would of unrelated pairs */
+    double divisor;       /**< what shifting takes off counts, as one in so many parts */
+    double left;          /**< `shared` with what is taken off */
+    bool testable;        /**< surrogates can tell a link from what these bursts do */
+} sf_sharpness;
+
+/** The sharpness up to which links can be told from bursts. */
+#define SF_SHARPNESS_MOST 0.5
+
+/**
+ * Measures how sharp bursts are at delays in this interval, for the shifts that a test would make: whether
+ * one may ask for them. Linear in the spikes, at most about 20 million pairs of them. SF_NO_MEMORY, SF_USAGE.
+ */
+SF_API int sf_recording_sharpness(const sf_recording *recording, sf_delay delay, sf_sharpness *sharpness,
+                                  sf_error *error);
+
+/** What a test did, for the methods of a paper. */
+typedef struct sf_significance {
+    sf_ran ran;
+    sf_not_testable not_testable; /**< of all episodes; SF_UNIT_RETURNS is of single ones alone */
+    int64_t longest_delay_ns;     /**< that fits into the segments */
+    sf_sharpness sharpness;       /**< of the delays from the lowest bound to the largest; surrogates only */
+    /** The analytic test: episodes with a unit that fires within its delay by chance more often than the null
+     * allows a link. Their p means nothing. */
+    size_t by_chance;
+    /** By size: candidates corrected for, and the standardised count that 5 % of surrogates exceed somewhere:
+     * the last unit shifted, then the first. NaN where nothing was frequent in that many. */
+    uint64_t candidates[SF_EPISODE_MAX_SIZE + 1];
+    double critical[SF_EPISODE_MAX_SIZE + 1][2];
+    sf_significance_options options; /**< with width_ns as used; device is not kept */
+} sf_significance;
+
+/* ---- finding episodes ---- */
+
+/** What the threshold is a number of. */
+typedef enum sf_threshold_kind {
+    SF_THRESHOLD_COUNT,   /**< occurrences */
+    SF_THRESHOLD_RATE,    /**< occurrences a second of recorded time */
+    SF_THRESHOLD_FRACTION /**< occurrences for each spike */
+} sf_threshold_kind;
+
+typedef struct sf_mining_options {
+    size_t size;
+    const sf_delay *delays; /**< the intervals that links may have, at least one: (0.5,5] ms */
+    size_t delay_count;
+    sf_threshold_kind threshold_kind;
+    /** An episode is frequent with this or more; may be fractional. 0, as at first: a count of a thousandth
+     * of the spikes, at least 20. */
+    double threshold;
+    uint32_t max_size;      /**< 2 .. SF_EPISODE_MAX_SIZE; 4 */
+    bool self;              /**< a unit may follow itself directly: A -> A; A -> B -> A always may */
+    bool closed;            /**< leave out episodes that a longer one contains with the same count */
+    bool details;           /**< tell what sf_episode_columns has under details */
+    double min_distance_um; /**< different units closer than this do not follow each other; 0: any do */
+    const char *engine;     /**< interval, ptpe, mtpe, hybrid, two-pass, reference; NULL or "auto" */
+    const char *device;     /**< as <synfire/device.h> says; NULL or "auto": by the size of the job */
+    unsigned threads;       /**< 0: all cores */
+    uint64_t most;          /**< SF_DATA where more episodes than this are frequent; 5,000,000 */
+    uint64_t top;           /**< the result tells of so many of each size; 0: of all */
+    uint64_t top_worth; /**< with `top`: and of so many that are worth showing, be they among those or not */
+    const sf_span *spans; /**< each is counted as if it were all there is */
+    size_t span_count;
+    const sf_significance_options *significance; /**< NULL: no test is made */
+} sf_mining_options;
+
+/** As sf_significance_options_init. */
+SF_API void sf_mining_options_init(void *options, size_t size);
+
+static inline sf_mining_options sf_mining_options_default(void)
+{
+    sf_mining_options options;
+    sf_mining_options_init(&options, sizeof options);
+    return options;
+}
+
+/** Episodes of a recording and what is told of them. */
+typedef struct sf_episodes sf_episodes;
+
+/**
+ * Finds every episode of two or more units that meets the threshold, in order of size ascending, count
+ * descending, then units, then delays. NULL for options: the defaults. The result is freed by
+ * sf_episodes_free and refers to the recording, which has to outlive it. SF_USAGE for options that make no
+ * sense, with the option as the place; SF_DATA for too many episodes; SF_UNAVAILABLE where a named device is
+ * missing; SF_CANCELLED. What a device refuses or fails at is done by others, and the result says so.
+ */
+SF_API int sf_mine(sf_episodes **episodes, const sf_recording *recording, const sf_mining_options *options,
+                   const sf_progress *progress, sf_error *error);
+
+/**
+ * Tests all that sf_mine found, as its option `significance` does: p, q, expected and what follows from them
+ * become those of this test, and columns that were asked for before are no longer valid. The same seed gives
+ * the same numbers on every device and on any number of threads. SF_USAGE, also for episodes that were only
+ * counted; SF_UNAVAILABLE; SF_CANCELLED. After a failure the result can only be freed.
+ */
+SF_API int sf_episodes_test(sf_episodes *episodes, const sf_significance_options *options,
+                            const sf_progress *progress, sf_error *error);
+
+/* ---- counting given episodes ---- */
+
+typedef struct sf_counting_options {
+    size_t size;
+    const char *engine; /**< as in sf_mining_options, as the next two */
+    const char *device;
+    unsigned threads;
+    bool details;         /**< tell what sf_episode_columns has under details */
+    bool correlograms;    /**< of the two units of every link */
+    int64_t window_ns;    /**< more than 0: count in windows of this length too */
+    int64_t hop_ns;       /**< from the start of one window to the start of the next; 0: their length */
+    int64_t from_ns;      /**< where the first begins; INT64_MIN: at the first spike */
+    int64_t to_ns;        /**< where the last ends; INT64_MAX: after the last spike */
+    const sf_span *spans; /**< each is counted as if it were all there is */
+    size_t span_count;
+} sf_counting_options;
+
+/** As sf_significance_options_init. */
+SF_API void sf_counting_options_init(void *options, size_t size);
+
+static inline sf_counting_options sf_counting_options_default(void)
+{
+    sf_counting_options options;
+    sf_counting_options_init(&options, sizeof options);
+    return options;
+}
+
+/** More windows than this: SF_USAGE. */
+#define SF_MOST_WINDOWS 10000000
+
+/**
+ * Counts these episodes, which are copied, in the whole recording. NULL for options: the defaults. The result
+ * is as that of sf_mine. SF_USAGE; SF_DATA for an episode that is none, or of units that there are not;
+ * SF_UNAVAILABLE; SF_CANCELLED.
+ */
+SF_API int sf_count(sf_episodes **counted, const sf_recording *recording, const sf_episode *episodes,
+                    size_t count, const sf_counting_options *options, const sf_progress *progress,
+                    sf_error *error);
+
+/* ---- what is told of episodes ---- */
+
+/** How a level of the search went; size 1 is the units. */
+typedef struct sf_mine_level {
+    uint32_t size;
+    uint64_t candidates; /**< of the plain join of frequent prefixes and suffixes; size 1: all units */
+    int64_t culled;      /**< candidates that a bound ruled out; -1: not known */
+    uint64_t frequent;
+    double seconds;
+} sf_mine_level;
+
+#define SF_DELAY_BINS 10
+
+/** The delays of one link in the counted occurrences. */
+typedef struct sf_link_delays {
+    int64_t quantiles_ns[5];           /**< least, lower quarter, median, upper quarter, greatest */
+    uint64_t histogram[SF_DELAY_BINS]; /**< equal parts of the link's interval, open below as it is */
+    double by_chance[SF_DELAY_BINS];   /**< the share of each that chance gives; adds up to 1 */
+} sf_link_delays;
+
+/** What the occurrences of an episode tell beside their number. */
+typedef struct sf_details {
+    uint64_t occurrences;
+    uint64_t bursts;                               /**< that an occurrence begins in */
+    uint64_t in_bursts;                            /**< occurrences that begin in one */
+    sf_link_delays links[SF_EPISODE_MAX_SIZE - 1]; /**< quantiles are 0 without occurrences */
+} sf_details;
+
+/** More episodes than this get no sf_details. */
+#define SF_MOST_DETAILED 5000
+
+/** Where a count or an index is not known or there is none. */
+#define SF_NO_COUNT UINT64_MAX
+#define SF_NO_PARENT SIZE_MAX
+
+/** The cross-correlogram of two units: bins cover the lags k * bin < t(to) - t(from) <= (k + 1) * bin for k =
+ * -half .. half - 1. Of all pairs of spikes, whatever episode is meant. */
+typedef struct sf_correlogram {
+    uint32_t from, to;
+    int64_t bin_ns;
+    uint32_t half;
+    uint64_t *counts; /**< 2 * half, from k = -half */
+    double *expected; /**< 2 * half: of independent units at constant rates */
+    double mean;      /**< what would be expected in each bin if the recording had no ends and no gaps */
+} sf_correlogram;
+
+/** Arrays are by episode where nothing else is said; those not asked for are NULL, and numbers not known NaN.
+ */
+typedef struct sf_episode_columns {
+    size_t size; /**< set by the caller: sizeof(sf_episode_columns) */
+    size_t count;
+    const sf_episode *episodes;
+    const uint64_t *counts;
+    /** Of independent Poisson trains at the observed rates over the recorded time; once tested by surrogates
+     * their mean count. */
+    const double *expected;
+
+    /* Of episodes that were found: */
+    const double *strength; /**< the probability of a link at which the count would be expected */
+    const double *p, *q;    /**< before a test NaN, as the next two */
+    const double *p_last;   /**< of the last unit given the episode without it, */
+    const double *p_first;  /**< and of the first: p is the larger */
+    const sf_not_testable *not_testable;
+    /** A count of 20 or more and 1.2 times what is expected, q below 0.05, all units over 0.1 Hz. */
+    const bool *worth_showing;
+
+    /* Details: */
+    const sf_details *details; /**< NULL also of more than SF_MOST_DETAILED episodes */
+    const uint64_t *reverse;   /**< the count of B -> A for A -> B, two different units; else SF_NO_COUNT */
+    const double *asymmetry;   /**< (forth - back) / (forth + back) of those: 1 all one way, 0 alike */
+    const uint16_t *one_electrode; /**< bit k: one electrode saw both units of link k */
+    /** The episode with one unit more, at either end, that with chance accounts for this one; SF_NO_PARENT.
+     * It comes later in the order of sf_mine. */
+    const size_t *parents;
+    const uint64_t *stretches; /**< bursts or spans it occurs in, whichever are more; SF_NO_COUNT */
+    const sf_span *bursts;     /**< of the whole array, in order */
+    size_t burst_count;
+
+    const uint64_t *span_counts; /**< span_count rows of `count` */
+    size_t span_count;
+
+    /* Windows: each counted as if it were all there is. */
+    const sf_span *windows;
+    size_t window_count;
+    const uint64_t *window_counts; /**< window_count rows of `count` */
+    bool last_is_partial;          /**< the last ends with the recording; the others are full */
+
+    const sf_correlogram *correlograms; /**< of every link of every episode in turn */
+    size_t correlogram_count;
+
+    /* How it went: */
+    sf_ran ran;                  /**< its seconds are those of the mining or counting alone */
+    double threshold;            /**< as a count */
+    const sf_mine_level *levels; /**< from size 1 */
+    size_t level_count;
+    size_t found;                        /**< frequent episodes, told of or not; */
+    size_t worth;                        /**< of them worth showing, */
+    size_t returning;                    /**< and of them with a unit that returns, if there was a test */
+    const sf_significance *significance; /**< NULL: no test was made */
+    /** The step of the recording's clock, where it comes again; else 0. Delays narrower than two of them
+     * count by where they fall. */
+    int64_t tick_ns;
+} sf_episode_columns;
+
+/** Fills as much of the columns as their size tells; they live as long as the result. */
+SF_API void sf_episodes_columns(const sf_episodes *episodes, sf_episode_columns *columns);
+
+SF_API void sf_episodes_free(sf_episodes *episodes); /**< NULL is allowed */
+
+/* ---- occurrences ---- */
+
+/** Every spike time of the occurrences that counts count. */
+typedef struct sf_occurrences sf_occurrences;
+
+typedef struct sf_occurrence_columns {
+    size_t size;                   /**< set by the caller: sizeof(sf_occurrence_columns) */
+    const sf_recording *recording; /**< whose units they are of; of a file, its units without any spikes */
+    const char *counted_in;        /**< path of what they were counted in; NULL: not known */
+    size_t count;
+    const sf_episode *episodes;
+    const double *expected;
+    const uint64_t *counts;
+    /** Occurrences in order, counts[i] * episodes[i].size times: of all with the same end the one whose
+     * spikes are the latest. */
+    const int64_t *const *times_ns;
+} sf_occurrence_columns;
+
+/**
+ * Finds the occurrences that the counts of these episodes in the whole recording count. `expected` is told
+ * on; NULL: that of independent trains. The recording has to outlive the result. SF_DATA as sf_count,
+ * SF_NO_MEMORY, SF_CANCELLED.
+ */
+SF_API int sf_occurrences_list(sf_occurrences **occurrences, const sf_recording *recording,
+                               const sf_episode *episodes, const double *expected, size_t count,
+                               const sf_progress *progress, sf_error *error);
+
+/**
+ * Writes them as an HDF5 file (docs/formats.md), replacing one that is there. `configuration` (YAML) and
+ * `provenance` (JSON) go into it; either may be NULL. SF_CANNOT_CREATE, SF_IO; then no file is left.
+ */
+SF_API int sf_occurrences_write(const sf_occurrences *occurrences, const char *path,
+                                const char *configuration, const char *provenance, sf_error *error);
+
+/** Reads such a file. SF_NO_INPUT; SF_DATA where it is another kind of file, or damaged. */
+SF_API int sf_occurrences_open(sf_occurrences **occurrences, const char *path, sf_error *error);
+
+SF_API void sf_occurrences_columns(const sf_occurrences *occurrences, sf_occurrence_columns *columns);
+SF_API void sf_occurrences_free(sf_occurrences *occurrences); /**< NULL is allowed */
 
 #ifdef __cplusplus
 }

@@ -32,6 +32,12 @@ typedef struct sf_marker {
     char text[SF_MARKER_TEXT_SIZE]; /**< text: NUL-terminated UTF-8, cut to fit */
 } sf_marker;
 
+/** A stretch of time. */
+typedef struct sf_span {
+    int64_t start_ns; /**< included */
+    int64_t stop_ns;  /**< excluded */
+} sf_span;
+
 typedef struct sf_recording sf_recording;
 
 /**

@@ -24,7 +24,6 @@
 #ifndef SYNFIRE_SYNFIRE_H
 #define SYNFIRE_SYNFIRE_H
 
-#include <synfire/density.h>
 #include <synfire/device.h>
 #include <synfire/error.h>
 #include <synfire/graph.h>

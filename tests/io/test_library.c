@@ -30,24 +30,30 @@ static void a_program_finds_and_counts_a_chain(void **state)
     assert_int_equal(first[2].time_ns, 12000000);
 
     const sf_delay delays[] = {{4000000, 10000000}};
-    sf_mining mining = {.delays = delays, .delay_count = 1, .min_count = 50};
-    sf_frequent_episode *episodes;
-    size_t count;
-    assert_int_equal(sf_find_episodes(&episodes, &count, recording, &mining, &error), SF_OK);
-    assert_int_equal(count, 3); /* A B, B C, A B C */
-    assert_int_equal(episodes[2].episode.size, 3);
-    assert_int_equal(episodes[2].count, 100);
-    assert_true(episodes[2].expected < 1);
-    sf_release(episodes);
+    sf_mining_options mining = sf_mining_options_default();
+    mining.delays = delays;
+    mining.threshold = 50;
+    sf_episodes *episodes;
+    sf_episode_columns told = {.size = sizeof told};
+    assert_int_equal(sf_mine(&episodes, recording, &mining, NULL, &error), SF_OK);
+    sf_episodes_columns(episodes, &told);
+    assert_int_equal(told.count, 3); /* A B, B C, A B C */
+    assert_int_equal(told.episodes[2].size, 3);
+    assert_int_equal(told.counts[2], 100);
+    assert_true(told.expected[2] < 1);
+    sf_episodes_free(episodes);
 
     sf_episode chain;
     assert_int_equal(sf_recording_parse_episode(recording, "A -(4,6]-> B -(6,8]-> #2", &chain, &error),
                      SF_OK);
-    uint64_t counted;
-    assert_int_equal(
-        sf_count_episodes(&counted, recording, &chain, 1, INT64_C(10000000000), INT64_C(20000000000), &error),
-        SF_OK);
-    assert_int_equal(counted, 10);
+    const sf_span span = {INT64_C(10000000000), INT64_C(20000000000)};
+    sf_counting_options counting = sf_counting_options_default();
+    counting.spans = &span;
+    counting.span_count = 1;
+    assert_int_equal(sf_count(&episodes, recording, &chain, 1, &counting, NULL, &error), SF_OK);
+    sf_episodes_columns(episodes, &told);
+    assert_true(told.counts[0] == 100 && told.span_counts[0] == 10);
+    sf_episodes_free(episodes);
     sf_recording_unload(recording);
     unlink(path);
     free(path);
@@ -62,11 +68,10 @@ static void what_cannot_be_says_why(void **state)
     assert_null(recording);
     char *path = write_recording();
     assert_int_equal(sf_recording_load(&recording, path, &error), SF_OK);
-    sf_mining nothing = {.min_count = 5};
-    sf_frequent_episode *episodes;
-    size_t count;
-    test_assert_fails(sf_find_episodes(&episodes, &count, recording, &nothing, &error), &error, SF_USAGE,
-                      NULL);
+    sf_mining_options nothing = sf_mining_options_default();
+    nothing.delay_count = 0;
+    sf_episodes *episodes;
+    test_assert_fails(sf_mine(&episodes, recording, &nothing, NULL, &error), &error, SF_USAGE, NULL);
     assert_null(episodes);
     sf_episode chain;
     test_assert_fails(sf_recording_parse_episode(recording, "A -(4,6]-> X", &chain, &error), &error, SF_USAGE,

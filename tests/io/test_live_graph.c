@@ -94,12 +94,12 @@ static sf_connectivity mine_window(const sf_recording *recording, const sf_spike
                            .units = &recording->units,
                            .duration_ns = message->window.stop_ns - message->window.start_ns};
     sf_mine_result *result;
-    assert_int_equal(sf_mine(&result, &input, &options, NULL, NULL), SF_OK);
+    assert_int_equal(sf_mine_spikes(&result, &input, &options, NULL, NULL), SF_OK);
     if (options.threshold_kind != SF_THRESHOLD_COUNT && result->threshold < SF_DISCOVERY_LEAST) {
         sf_mine_result_free(result);
         options.threshold_kind = SF_THRESHOLD_COUNT;
         options.threshold = SF_DISCOVERY_LEAST;
-        assert_int_equal(sf_mine(&result, &input, &options, NULL, NULL), SF_OK);
+        assert_int_equal(sf_mine_spikes(&result, &input, &options, NULL, NULL), SF_OK);
     }
     test_assert_same(message->threshold, result->threshold);
     sf_link links[MOST_LINKS];

@@ -24,7 +24,7 @@ static sf_mine_result *mine_by(const char *engine, const char *device, const sf_
                            sf_recording_duration_ns(recording)};
     sf_mine_result *result;
     sf_error error;
-    if (sf_mine(&result, &input, &options, NULL, &error) != SF_OK)
+    if (sf_mine_spikes(&result, &input, &options, NULL, &error) != SF_OK)
         fail_msg("%s", error.text);
     return result;
 }

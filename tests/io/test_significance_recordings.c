@@ -79,14 +79,14 @@ static sf_mine_result *test_pairs(const sf_recording *recording, unsigned thread
     mining.threshold = 5;
     mining.max_size = 2;
     mining.device = "cpu";
-    sf_significance_options_default(&options);
+    options = sf_significance_options_default();
     options.surrogates = SURROGATES;
     options.threads = threads;
     options.device = "cpu";
     sf_mine_input input = {recording->spikes, recording->spike_count, &recording->units,
                            sf_recording_duration_ns(recording)};
     sf_mine_result *result;
-    assert_int_equal(sf_mine(&result, &input, &mining, NULL, NULL), SF_OK);
+    assert_int_equal(sf_mine_spikes(&result, &input, &mining, NULL, NULL), SF_OK);
     assert_int_equal(sf_significance_test(told, result, &input, &mining, &options, NULL, NULL), SF_OK);
     return result;
 }

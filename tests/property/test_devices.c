@@ -72,7 +72,7 @@ static sf_mine_result *mine_on(trial *t, const char *device)
     sf_mine_result *result;
     sf_error error;
     t->options.device = device;
-    if (sf_mine(&result, &input, &t->options, NULL, &error) != SF_OK)
+    if (sf_mine_spikes(&result, &input, &t->options, NULL, &error) != SF_OK)
         fail_msg("on %s: %s", device, error.text);
     return result;
 }
@@ -605,7 +605,7 @@ static void too_many_episodes_are_too_many_on_a_device(void **state)
     sf_mine_input input = {t.spikes, t.count, &t.units, 1000};
     sf_mine_result *result;
     sf_error error;
-    assert_int_equal(sf_mine(&result, &input, &t.options, NULL, &error), SF_DATA);
+    assert_int_equal(sf_mine_spikes(&result, &input, &t.options, NULL, &error), SF_DATA);
     assert_non_null(strstr(error.text, "more than 5 episodes are frequent"));
     tear_down(&t);
     sf_devices_close();
@@ -733,7 +733,7 @@ static void auto_takes_a_device_for_long_work(void **state)
     sf_mine_input input = {t.spikes, t.count, &t.units, 1000};
     sf_mine_result *result;
     sf_error error;
-    assert_int_equal(sf_mine(&result, &input, &t.options, NULL, &error), SF_USAGE);
+    assert_int_equal(sf_mine_spikes(&result, &input, &t.options, NULL, &error), SF_USAGE);
     assert_string_equal(error.text, "the engine reference does not run on test:0: choose another, or cpu");
     tear_down(&t);
     sf_devices_close();
@@ -767,7 +767,7 @@ static int load_and_mine(void *context)
     sf_mine_result *result = NULL;
     int status = sf_devices_use(TEST_PLUGIN, NULL);
     if (status == SF_OK)
-        status = sf_mine(&result, &input, &t->options, NULL, NULL);
+        status = sf_mine_spikes(&result, &input, &t->options, NULL, NULL);
     sf_mine_result_free(result);
     sf_devices_close();
     return status;

@@ -140,7 +140,7 @@ static sf_mine_result *mine(const trial *t)
     sf_mine_input input = {t->spikes, t->count, &t->units, 1000};
     sf_mine_result *result;
     sf_error error;
-    int status = sf_mine(&result, &input, &t->options, NULL, &error);
+    int status = sf_mine_spikes(&result, &input, &t->options, NULL, &error);
     if (status != SF_OK)
         fail_msg("%s", error.text);
     return result;
@@ -453,7 +453,7 @@ static void expect_refusal(trial *t, sf_status code, const char *words)
     sf_mine_input input = {t->spikes, t->count, &t->units, 1000};
     sf_mine_result *result;
     sf_error error;
-    test_assert_fails(sf_mine(&result, &input, &t->options, NULL, &error), &error, code, words);
+    test_assert_fails(sf_mine_spikes(&result, &input, &t->options, NULL, &error), &error, code, words);
     assert_null(result);
 }
 
@@ -515,7 +515,7 @@ static void bad_input_is_refused(void **state)
 
     sf_mine_input input = {t.spikes, 0, &t.units, 1000};
     sf_mine_result *result;
-    assert_int_equal(sf_mine(&result, &input, &t.options, NULL, NULL), SF_OK);
+    assert_int_equal(sf_mine_spikes(&result, &input, &t.options, NULL, NULL), SF_OK);
     assert_int_equal(result->count, 0);
     sf_mine_result_free(result);
     sf_progress stop = {.update = stop_at_once};
@@ -524,7 +524,7 @@ static void bad_input_is_refused(void **state)
     sf_error error;
     for (size_t i = 0; sf_engines[i] != NULL; i++) {
         t.options.engine = sf_engines[i]->name;
-        test_assert_fails(sf_mine(&result, &input, &t.options, &stop, &error), &error, SF_CANCELLED,
+        test_assert_fails(sf_mine_spikes(&result, &input, &t.options, &stop, &error), &error, SF_CANCELLED,
                           "stopped");
     }
     tear_down_trial(&t);
@@ -535,7 +535,7 @@ static int mine_and_count(void *context)
     const trial *t = context;
     sf_mine_input input = {t->spikes, t->count, &t->units, 1000};
     sf_mine_result *result;
-    int status = sf_mine(&result, &input, &t->options, NULL, NULL);
+    int status = sf_mine_spikes(&result, &input, &t->options, NULL, NULL);
     if (status != SF_OK)
         return status;
     sf_episode episode;

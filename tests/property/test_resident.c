@@ -89,7 +89,7 @@ static sf_mine_result *mine(slide *s, uint64_t first, uint64_t last, bool reside
     s->options.unit_spikes = unit_spikes;
     sf_mine_result *result;
     sf_error error;
-    if (sf_mine(&result, &input, &s->options, NULL, &error) != SF_OK)
+    if (sf_mine_spikes(&result, &input, &s->options, NULL, &error) != SF_OK)
         fail_msg("on %s: %s", s->options.device, error.text);
     return result;
 }
@@ -221,7 +221,7 @@ static int open_and_mine(void *context)
     s->options.resident = s->resident;
     s->options.unit_spikes = unit_spikes;
     if (status == SF_OK)
-        status = sf_mine(&result, &input, &s->options, NULL, NULL);
+        status = sf_mine_spikes(&result, &input, &s->options, NULL, NULL);
     sf_mine_result_free(result);
     sf_resident_close(s->resident);
     s->resident = NULL;

@@ -77,7 +77,7 @@ static sf_mine_result *mine(const stream *s, sf_mine_options *options, double th
     options->threads = 1;
     sf_mine_input input = {s->spikes, s->count, &s->units, s->duration_ns};
     sf_mine_result *result;
-    assert_int_equal(sf_mine(&result, &input, options, NULL, NULL), SF_OK);
+    assert_int_equal(sf_mine_spikes(&result, &input, options, NULL, NULL), SF_OK);
     return result;
 }
 
@@ -116,13 +116,12 @@ static void by_products_of_a_strong_link_are_not_significant(void **state)
     make_stream(&s, &random, 22, 8, 120, 2, 60);
     sf_mine_options mining;
     sf_mine_result *result = mine(&s, &mining, 20, 3);
-    sf_significance_options options;
-    sf_significance_options_default(&options);
+    sf_significance_options options = sf_significance_options_default();
     options.surrogates = 199;
     options.threads = 2;
     sf_significance told = test_result(&s, result, &mining, &options);
     assert_int_equal(told.options.width_ns, 15000000);
-    assert_string_equal(told.device, "cpu");
+    assert_string_equal(told.ran.device, "cpu");
     const sf_mine_item *link = find(result, 2, (uint32_t[]){0, 1});
     assert_true(link->p == 1.0 / 200 && link->q == 1.0 / 200);
     assert_true(link->count > 1.2 * link->expected && link->strength > 0.4);
@@ -158,7 +157,7 @@ static void a_chain_stands_out_by_either_correction(void **state)
         sf_mine_options mining;
         sf_mine_result *result = mine(&s, &mining, 8, 4);
         sf_significance_options options;
-        sf_significance_options_default(&options);
+        options = sf_significance_options_default();
         options.surrogates = 400;
         options.correction = (sf_correction)correction;
         sf_significance told = test_result(&s, result, &mining, &options);
@@ -196,7 +195,7 @@ static void few_surrogates_correct_as_well(void **state)
         sf_mine_options mining;
         sf_mine_result *result = mine(&s, &mining, 5, 2);
         sf_significance_options options;
-        sf_significance_options_default(&options);
+        options = sf_significance_options_default();
         options.surrogates = 20;
         options.seed = (uint64_t)run;
         test_result(&s, result, &mining, &options);
@@ -219,8 +218,7 @@ static void one_seed_gives_the_same_bytes_on_any_number_of_threads(void **state)
     stream s;
     make_stream(&s, &random, 8, 10, 60, 3, 30);
     sf_mine_options mining;
-    sf_significance_options options;
-    sf_significance_options_default(&options);
+    sf_significance_options options = sf_significance_options_default();
     options.surrogates = 99;
     for (int kind = 0; kind < 3; kind++) {
         options.kind = (sf_significance_kind)(SF_SIGNIFICANCE_SEGMENT_SHIFT + kind);
@@ -254,8 +252,7 @@ static void other_units_and_hours_change_nothing(void **state)
     stream s;
     make_stream(&s, &random, 6, 10, 60, 0, 0);
     sf_mine_options mining;
-    sf_significance_options options;
-    sf_significance_options_default(&options);
+    sf_significance_options options = sf_significance_options_default();
     options.surrogates = 99;
     sf_mine_result *all = mine(&s, &mining, 5, 2);
     test_result(&s, all, &mining, &options);
@@ -388,14 +385,13 @@ static int mine_and_test(void *context)
     mining.delay_count = 1;
     mining.threshold = 3;
     mining.threads = 1;
-    sf_significance_options options;
-    sf_significance_options_default(&options);
+    sf_significance_options options = sf_significance_options_default();
     options.surrogates = 5;
     options.threads = 2;
     options.correction = SF_CORRECTION_RATE;
     sf_significance told;
     sf_mine_result *result;
-    int status = sf_mine(&result, &input, &mining, NULL, NULL);
+    int status = sf_mine_spikes(&result, &input, &mining, NULL, NULL);
     if (status == SF_OK)
         status = sf_significance_test(&told, result, &input, &mining, &options, NULL, NULL);
     sf_mine_result_free(result);
@@ -411,8 +407,7 @@ static void what_makes_no_sense_is_refused_and_what_takes_long_can_be_stopped(vo
     sf_mine_options mining;
     sf_mine_result *result = mine(&s, &mining, 3, 3);
     sf_mine_input input = {s.spikes, s.count, &s.units, s.duration_ns};
-    sf_significance_options options;
-    sf_significance_options_default(&options);
+    sf_significance_options options = sf_significance_options_default();
     sf_significance told;
     sf_error error;
     options.threads = 1; /* the calling thread asks whether to go on */

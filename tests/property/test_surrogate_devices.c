@@ -49,7 +49,7 @@ static void set_up(trial *t, test_random *random, uint32_t most_units, size_t mo
     t->mining.max_size = 2 + (uint32_t)test_random_below(random, t->mining.delay_count == 1 ? 4 : 2);
     t->mining.threads = 1;
     t->mining.device = "cpu";
-    sf_significance_options_default(&t->options);
+    t->options = sf_significance_options_default();
     t->options.always = true; /* numbers are compared, whatever they are worth */
     t->options.kind = (sf_significance_kind)(1 + test_random_below(random, 3));
     t->options.surrogates = 1 + (uint32_t)test_random_below(random, 150);
@@ -73,7 +73,7 @@ static sf_mine_result *test_on(trial *t, const char *device, sf_significance *to
     sf_mine_result *result;
     sf_error error;
     t->options.device = device;
-    if (sf_mine(&result, &input, &t->mining, NULL, &error) != SF_OK ||
+    if (sf_mine_spikes(&result, &input, &t->mining, NULL, &error) != SF_OK ||
         sf_significance_test(told, result, &input, &t->mining, &t->options, NULL, &error) != SF_OK)
         fail_msg("on %s: %s", device, error.text);
     return result;
@@ -122,8 +122,8 @@ static void compare_many(const char *device, test_random *random)
             t.mining.threshold += s == 3 ? 40 : 0;
             size_t found = compare(&t, device, &told);
             if (found > 0) {
-                assert_string_equal(told.device_note, "");
-                assert_int_equal(strncmp(told.device, device, strcspn(device, ":")), 0);
+                assert_string_equal(told.ran.note, "");
+                assert_int_equal(strncmp(told.ran.device, device, strcspn(device, ":")), 0);
             }
             episodes += found;
             tear_down(&t);
@@ -190,15 +190,15 @@ static void a_device_that_works_refuses_or_fails_changes_no_number(void **state)
     sf_significance told;
     set_up_frequent(&t, &random);
     assert_true(compare(&t, "test:0", &told) > 10);
-    assert_string_equal(told.device, "test:0");
-    assert_string_equal(told.device_note, "");
+    assert_string_equal(told.ran.device, "test:0");
+    assert_string_equal(told.ran.note, "");
     compare(&t, "test:2", &told);
-    assert_string_equal(told.device, "cpu");
-    assert_non_null(strstr(told.device_note, "too large"));
+    assert_string_equal(told.ran.device, "cpu");
+    assert_non_null(strstr(told.ran.note, "too large"));
     for (int round = 0; round < 3; round++) /* lost in its second job, and from then on not used */
         compare(&t, "test:1", &told);
-    assert_string_equal(told.device, "cpu");
-    assert_non_null(strstr(told.device_note, "fallen off the bus"));
+    assert_string_equal(told.ran.device, "cpu");
+    assert_non_null(strstr(told.ran.note, "fallen off the bus"));
     tear_down(&t);
     sf_devices_close();
 }
@@ -293,11 +293,11 @@ static void a_test_goes_on_with_the_devices_that_are_left(void **state)
     t.mining.max_size = 3;
     use_devices("wlw");
     assert_true(compare(&t, "test:all", &told) > 10);
-    assert_string_equal(told.device, "test:all (2)");
-    assert_non_null(strstr(told.device_note, "test:1 has failed"));
+    assert_string_equal(told.ran.device, "test:all (2)");
+    assert_non_null(strstr(told.ran.note, "test:1 has failed"));
     sf_devices_set_worth(1e9, SF_MOST_DEVICES);
     assert_true(compare(&t, "test:all", &told) > 10);
-    assert_string_equal(told.device, "test:0");
+    assert_string_equal(told.ran.device, "test:0");
     tear_down(&t);
     sf_devices_close();
 }
@@ -310,7 +310,7 @@ static int test_on_plugin(void *context)
     sf_significance told;
     int status = sf_devices_use(TEST_PLUGIN, NULL);
     if (status == SF_OK) {
-        status = sf_mine(&result, &input, &t->mining, NULL, NULL);
+        status = sf_mine_spikes(&result, &input, &t->mining, NULL, NULL);
         t->options.device = "test:0";
         if (status == SF_OK)
             status = sf_significance_test(&told, result, &input, &t->mining, &t->options, NULL, NULL);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Episodes of a recording as text, and what else <synfire/mine.h> says of a recording. */
+#include "core/episode.h"
+#include "core/error.h"
+#include "core/recording.h"
+#include "mine/significance.h"
+
+#include <stdio.h>
+
+int sf_recording_parse_episode(const sf_recording *recording, const char *text, sf_episode *episode,
+                               sf_error *error)
+{
+    return sf_episode_parse(episode, text, &recording->units, error);
+}
+
+size_t sf_recording_print_episode(const sf_recording *recording, const sf_episode *episode, char *text,
+                                  size_t size)
+{
+    sf_text spelt = {0};
+    sf_episode_print(&spelt, episode, &recording->units);
+    size_t length = spelt.failed ? 0 : spelt.length;
+    if (size > 0)
+        snprintf(text, size, "%s", length > 0 ? spelt.data : "");
+    sf_text_free(&spelt);
+    return length;
+}
+
+void sf_recording_episode_id(const sf_recording *recording, const sf_episode *episode,
+                             char id[SF_EPISODE_ID_SIZE])
+{
+    sf_episode_id(id, episode, &recording->units);
+}
+
+int sf_recording_sharpness(const sf_recording *recording, sf_delay delay, sf_sharpness *sharpness,
+                           sf_error *error)
+{
+    const sf_episode pair = {.size = 2, .delays = {delay}};
+    sf_error reason;
+    if (sf_episode_check(&pair, 1, &reason) != SF_OK)
+        return sf_fail(error, SF_USAGE, "delay", "%s", reason.text);
+    if (delay.high_ns > SF_SHARPNESS_WIDEST / 2)
+        return sf_fail(error, SF_USAGE, "delay", "is longer than any recording");
+    return sf_sharpness_measure(sharpness, recording->spikes, recording->spike_count, recording->units.count,
+                                delay, sf_significance_width(&delay, 1), error);
+}

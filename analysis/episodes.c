@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/episodes.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/options.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- the result ---- */
+
+static int count_units(sf_episodes *episodes, sf_error *error)
+{
+    const sf_recording *recording = episodes->recording;
+    episodes->unit_spikes = sf_alloc(recording->units.count, sizeof *episodes->unit_spikes);
+    if (episodes->unit_spikes == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < recording->spike_count; i++)
+        episodes->unit_spikes[recording->spikes[i].unit]++;
+    return SF_OK;
+}
+
+static int copy_spans(sf_episodes *episodes, const sf_span *spans, size_t count, sf_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        if (spans[i].start_ns > spans[i].stop_ns)
+            return sf_fail(error, SF_USAGE, "spans", "span %zu ends before it begins", i + 1);
+    episodes->spans = sf_resize(NULL, count, sizeof *spans);
+    if (episodes->spans == NULL)
+        return sf_fail_memory(error);
+    if (count > 0)
+        memcpy(episodes->spans, spans, count * sizeof *spans);
+    episodes->span_count = count;
+    return SF_OK;
+}
+
+/* The smallest step between few spikes need not be a tick of the clock: one that comes again is. */
+static int64_t find_tick(const sf_recording *recording)
+{
+    int64_t tick_ns = sf_spikes_tick(recording->spikes, recording->spike_count);
+    size_t times = 0;
+    for (size_t i = 1; i < recording->spike_count && times < 2; i++)
+        times += recording->spikes[i].time_ns - recording->spikes[i - 1].time_ns == tick_ns;
+    return times >= 2 ? tick_ns : 0;
+}
+
+int sf_episodes_new(sf_episodes **created, const sf_recording *recording, const sf_span *spans,
+                    size_t span_count, sf_error *error)
+{
+    *created = NULL;
+    sf_episodes *episodes = sf_alloc(1, sizeof *episodes);
+    if (episodes == NULL)
+        return sf_fail_memory(error);
+    episodes->recording = recording;
+    episodes->tick_ns = find_tick(recording);
+    int status = count_units(episodes, error);
+    if (status == SF_OK)
+        status = copy_spans(episodes, spans, span_count, error);
+    if (status == SF_OK)
+        *created = episodes;
+    else
+        sf_episodes_free(episodes);
+    return status;
+}
+
+int sf_episodes_reserve(sf_episodes *e, size_t count, sf_error *error)
+{
+    double **const reals[] = {&e->expected, &e->strength, &e->p, &e->q, &e->p_last, &e->p_first};
+    size_t of_found = e->result != NULL ? 6 : 1; /* given ones have but the first */
+    bool complete = true;
+    for (size_t i = 0; i < of_found; i++) {
+        *reals[i] = sf_resize(NULL, count, sizeof **reals[i]);
+        complete = complete && *reals[i] != NULL;
+    }
+    e->episodes = sf_resize(NULL, count, sizeof *e->episodes);
+    e->counts = sf_alloc(count, sizeof *e->counts);
+    complete = complete && e->episodes != NULL && e->counts != NULL;
+    if (e->result != NULL) {
+        e->not_testable = sf_alloc(count, sizeof *e->not_testable);
+        e->worth_showing = sf_alloc(count, sizeof *e->worth_showing);
+        complete = complete && e->not_testable != NULL && e->worth_showing != NULL;
+    }
+    e->count = count;
+    return complete ? SF_OK : sf_fail_memory(error);
+}
+
+void sf_episodes_clear(sf_episodes *e)
+{
+    void *const columns[] = {e->items,
+                             e->episodes,
+                             e->counts,
+                             e->expected,
+                             e->strength,
+                             e->p,
+                             e->q,
+                             e->p_last,
+                             e->p_first,
+                             e->not_testable,
+                             e->worth_showing,
+                             e->details,
+                             e->reverse,
+                             e->asymmetry,
+                             e->one_electrode,
+                             e->parents,
+                             e->stretches,
+                             e->span_counts,
+                             e->window_counts};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        sf_free(columns[i]);
+    for (size_t i = 0; i < e->correlogram_count; i++)
+        sf_correlogram_free(&e->correlograms[i]);
+    sf_free(e->correlograms);
+    sf_bursts_free(&e->bursts);
+    sf_windows_free(&e->windows);
+    *e = (sf_episodes){.recording = e->recording,
+                       .unit_spikes = e->unit_spikes,
+                       .tick_ns = e->tick_ns,
+                       .spans = e->spans,
+                       .span_count = e->span_count,
+                       .wants_details = e->wants_details,
+                       .result = e->result,
+                       .mining = e->mining,
+                       .delays = e->delays,
+                       .top = e->top,
+                       .top_worth = e->top_worth,
+                       .is_tested = e->is_tested,
+                       .significance = e->significance,
+                       .ran = e->ran};
+}
+
+void sf_episodes_free(sf_episodes *episodes)
+{
+    if (episodes == NULL)
+        return;
+    sf_episodes_clear(episodes);
+    sf_mine_result_free(episodes->result);
+    sf_free(episodes->unit_spikes);
+    sf_free(episodes->spans);
+    sf_free(episodes->delays);
+    sf_free(episodes);
+}
+
+double sf_episodes_expect(const sf_episodes *episodes, const sf_episode *episode)
+{
+    return sf_expected_episode(episode, episodes->unit_spikes, sf_recording_duration_ns(episodes->recording));
+}
+
+/* ---- what it tells ---- */
+
+static void tell_how(const sf_episodes *e, sf_episode_columns *told)
+{
+    const sf_mine_result *result = e->result;
+    told->ran = e->ran;
+    told->found = e->count;
+    told->tick_ns = e->tick_ns;
+    if (result == NULL)
+        return;
+    told->threshold = result->threshold;
+    told->levels = result->levels;
+    told->level_count = result->level_count;
+    told->found = result->count;
+    told->worth = e->worth;
+    told->returning = e->returning;
+    told->significance = e->is_tested ? &e->significance : NULL;
+}
+
+void sf_episodes_columns(const sf_episodes *e, sf_episode_columns *columns)
+{
+    sf_episode_columns told = {.count = e->count,
+                               .episodes = e->episodes,
+                               .counts = e->counts,
+                               .expected = e->expected,
+                               .strength = e->strength,
+                               .p = e->p,
+                               .q = e->q,
+                               .p_last = e->p_last,
+                               .p_first = e->p_first,
+                               .not_testable = e->not_testable,
+                               .worth_showing = e->worth_showing,
+                               .details = e->details,
+                               .reverse = e->reverse,
+                               .asymmetry = e->asymmetry,
+                               .one_electrode = e->one_electrode,
+                               .parents = e->parents,
+                               .stretches = e->stretches,
+                               .bursts = e->bursts.items,
+                               .burst_count = e->bursts.count,
+                               .span_counts = e->span_counts,
+                               .span_count = e->span_counts != NULL ? e->span_count : 0,
+                               .windows = e->windows.items,
+                               .window_count = e->windows.count,
+                               .window_counts = e->window_counts,
+                               .last_is_partial = e->windows.last_is_partial,
+                               .correlograms = e->correlograms,
+                               .correlogram_count = e->correlogram_count};
+    tell_how(e, &told);
+    sf_columns_fill(columns, &told, sizeof told);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Episodes that were found or counted, and what is told of them: the result behind <synfire/mine.h>. */
+#ifndef SF_ANALYSIS_EPISODES_H
+#define SF_ANALYSIS_EPISODES_H
+
+#include "analysis/windows.h"
+#include "mine/bursts.h"
+#include "mine/correlogram.h"
+#include "mine/significance.h"
+
+struct sf_episodes {
+    const sf_recording *recording;
+    uint64_t *unit_spikes; /**< how many each unit has */
+    int64_t tick_ns;
+    sf_span *spans; /**< of the options, copied */
+    size_t span_count;
+    bool wants_details;
+
+    /* What was found: NULL and nothing of episodes that were given. */
+    sf_mine_result *result;
+    sf_mine_options mining;
+    sf_delay *delays;
+    uint64_t top, top_worth;
+    bool is_tested;
+    sf_significance significance;
+    size_t worth, returning;
+    size_t *items; /**< which of the result is told of */
+
+    /* Columns, as sf_episode_columns has them. */
+    size_t count;
+    sf_episode *episodes;
+    uint64_t *counts;
+    double *expected, *strength, *p, *q, *p_last, *p_first;
+    sf_not_testable *not_testable;
+    bool *worth_showing;
+    sf_details *details;
+    uint64_t *reverse;
+    double *asymmetry;
+    uint16_t *one_electrode;
+    size_t *parents;
+    uint64_t *stretches;
+    sf_bursts bursts;
+    uint64_t *span_counts;
+    sf_windows windows;
+    uint64_t *window_counts;
+    sf_correlogram *correlograms;
+    size_t correlogram_count;
+    sf_ran ran;
+};
+
+/** A result without episodes yet. The recording is borrowed, the spans are copied. SF_USAGE, SF_NO_MEMORY. */
+int sf_episodes_new(sf_episodes **episodes, const sf_recording *recording, const sf_span *spans,
+                    size_t span_count, sf_error *error);
+
+/** Makes room for the columns of `count` episodes. SF_NO_MEMORY. */
+int sf_episodes_reserve(sf_episodes *episodes, size_t count, sf_error *error);
+
+/** Releases the columns, back to what sf_episodes_new gave. */
+void sf_episodes_clear(sf_episodes *episodes);
+
+/** Refuses an engine or a device that there is not, naming which of both. SF_USAGE, SF_UNAVAILABLE. */
+int sf_check_engine(const char *engine, const char *device, sf_error *error);
+
+/** The expected count of independent trains. */
+double sf_episodes_expect(const sf_episodes *episodes, const sf_episode *episode);
+
+/**
+ * Fills the columns under details, and the counts of spans, of episodes whose counts and expected counts
+ * stand. `counter` counts them. SF_NO_MEMORY, SF_CANCELLED.
+ */
+int sf_episodes_detail(sf_episodes *episodes, sf_counter *counter, const sf_progress *progress,
+                       sf_error *error);
+
+/** counts: a row of the counter's `count` episodes for each span. SF_NO_MEMORY, SF_CANCELLED. */
+int sf_spans_count(uint64_t **counts, sf_counter *counter, size_t count, const sf_span *spans,
+                   size_t span_count, const char *what, const sf_progress *progress, sf_error *error);
+
+/** Whether item i of a result that was tested by surrogates is worth a closer look: as sf_episode_columns. */
+bool sf_worth_showing(const sf_mine_result *result, size_t i, int64_t duration_ns);
+
+/** (forth - back) / (forth + back): 1 all one way, 0 both ways alike; NaN where there is neither. */
+double sf_asymmetry(uint64_t forth, uint64_t back);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Frequent episodes of a recording: found, tested, and those chosen that are told of. */
+#include "analysis/episodes.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- options ---- */
+
+void sf_mining_options_init(void *options, size_t size)
+{
+    static const sf_delay delay = {SF_MILLISECOND / 2, 5 * SF_MILLISECOND};
+    static const sf_mining_options defaults = {
+        .delays = &delay, .delay_count = 1, .max_size = 4, .most = 5000000};
+    sf_options_init(options, size, &defaults, sizeof defaults);
+}
+
+/* A thousandth of the spikes, at least 20. */
+static double default_threshold(size_t spikes)
+{
+    double share = (double)spikes / 1000;
+    return share > 20 ? share : 20;
+}
+
+static int check(const sf_mining_options *asked, const sf_recording *recording, sf_error *error)
+{
+    int status = sf_check_engine(asked->engine, asked->device, error);
+    if (status == SF_OK && asked->min_distance_um > 0 && !sf_units_have_geometry(&recording->units))
+        status = sf_fail(error, SF_USAGE, "min_distance_um", "%s holds no positions of its units",
+                         recording->path != NULL ? recording->path : "the recording");
+    if (status == SF_OK && asked->threshold == 0 && asked->threshold_kind != SF_THRESHOLD_COUNT)
+        status = sf_fail(error, SF_USAGE, "threshold", "is 0, expected more: only a count has a default");
+    return status;
+}
+
+/* What a test will ask for again is kept. */
+static int keep_options(sf_episodes *e, const sf_mining_options *asked, sf_error *error)
+{
+    e->wants_details = asked->details;
+    e->top = asked->top;
+    e->top_worth = asked->top_worth;
+    e->delays = sf_resize(NULL, asked->delay_count, sizeof *e->delays);
+    if (e->delays == NULL)
+        return sf_fail_memory(error);
+    if (asked->delay_count > 0)
+        memcpy(e->delays, asked->delays, asked->delay_count * sizeof *e->delays);
+    sf_mine_options_default(&e->mining);
+    e->mining.delays = e->delays;
+    e->mining.delay_count = asked->delay_count;
+    e->mining.threshold_kind = asked->threshold_kind;
+    e->mining.threshold =
+        asked->threshold != 0 ? asked->threshold : default_threshold(e->recording->spike_count);
+    e->mining.max_size = asked->max_size;
+    e->mining.self = asked->self;
+    e->mining.closed = asked->closed;
+    e->mining.min_distance_um = asked->min_distance_um;
+    e->mining.threads = asked->threads;
+    e->mining.most = asked->most;
+    return SF_OK;
+}
+
+static sf_mine_input input_of(const sf_recording *recording)
+{
+    return (sf_mine_input){.spikes = recording->spikes,
+                           .spike_count = recording->spike_count,
+                           .units = &recording->units,
+                           .duration_ns = sf_recording_duration_ns(recording)};
+}
+
+/* ---- which are told of ---- */
+
+bool sf_worth_showing(const sf_mine_result *result, size_t i, int64_t duration_ns)
+{
+    const sf_mine_item *item = &result->items[i];
+    bool active = true;
+    for (uint32_t k = 0; k < item->size; k++)
+        active = active && (double)sf_mine_result_spikes(result, i, k) > 0.1e-9 * (double)duration_ns;
+    return active && item->count >= 20 && item->count >= 1.2 * item->expected && item->q < 0.05;
+}
+
+static bool is_worth(const sf_episodes *e, size_t i)
+{
+    return e->is_tested && e->significance.options.kind != SF_SIGNIFICANCE_ANALYTIC &&
+           sf_worth_showing(e->result, i, sf_recording_duration_ns(e->recording));
+}
+
+/* The first `top` of each size, and beside them the first `top_worth` that are worth showing. */
+static int choose(sf_episodes *e, size_t *chosen, sf_error *error)
+{
+    const sf_mine_result *result = e->result;
+    e->items = sf_resize(NULL, result->count, sizeof *e->items);
+    if (e->items == NULL)
+        return sf_fail_memory(error);
+    uint64_t of_size = 0, worth_of_size = 0;
+    for (size_t i = 0; i < result->count; i++) {
+        bool worth = is_worth(e, i), goes_on = i > 0 && result->items[i].size == result->items[i - 1].size;
+        of_size = goes_on ? of_size + 1 : 1;
+        worth_of_size = (goes_on ? worth_of_size : 0) + worth;
+        e->worth += worth;
+        e->returning += e->is_tested && result->items[i].not_testable == SF_UNIT_RETURNS;
+        if (e->top == 0 || of_size <= e->top || (worth && worth_of_size <= e->top_worth))
+            e->items[(*chosen)++] = i;
+    }
+    return SF_OK;
+}
+
+static void spell_out(sf_episodes *e)
+{
+    for (size_t i = 0; i < e->count; i++) {
+        const sf_mine_item *item = &e->result->items[e->items[i]];
+        sf_mine_result_episode(e->result, e->items[i], &e->episodes[i]);
+        e->counts[i] = item->count;
+        e->expected[i] = item->expected;
+        e->strength[i] = item->strength;
+        e->p[i] = item->p;
+        e->q[i] = item->q;
+        e->p_last[i] = item->p_last;
+        e->p_first[i] = item->p_first;
+        e->not_testable[i] = item->not_testable;
+        e->worth_showing[i] = is_worth(e, e->items[i]);
+    }
+}
+
+/* Fills the columns from the result. */
+static int tell(sf_episodes *e, const sf_progress *progress, sf_error *error)
+{
+    const sf_recording *recording = e->recording;
+    size_t chosen = 0;
+    sf_episodes_clear(e);
+    int status = choose(e, &chosen, error);
+    if (status == SF_OK)
+        status = sf_episodes_reserve(e, chosen, error);
+    if (status != SF_OK)
+        return status;
+    spell_out(e);
+    if (!e->wants_details && e->span_count == 0)
+        return SF_OK;
+    sf_counter *counter;
+    status = sf_counter_open(&counter, recording->spikes, recording->spike_count, recording->units.count,
+                             e->episodes, e->count, NULL, 0, error);
+    if (status == SF_OK)
+        status = sf_episodes_detail(e, counter, progress, error);
+    sf_counter_close(counter);
+    return status;
+}
+
+/* ---- finding and testing ---- */
+
+static int test(sf_episodes *e, const sf_significance_options *asked, const sf_progress *progress,
+                sf_error *error)
+{
+    sf_significance_options options, defaults = sf_significance_options_default();
+    int status = sf_options_read(&options, &defaults, sizeof options, asked, "significance", error);
+    if (status != SF_OK)
+        return status;
+    sf_mine_input input = input_of(e->recording);
+    status = sf_significance_test(&e->significance, e->result, &input, &e->mining, &options, progress, error);
+    e->is_tested = status == SF_OK;
+    return status;
+}
+
+static void tell_where(sf_episodes *e)
+{
+    const sf_mine_result *result = e->result;
+    e->ran = (sf_ran){.engine = result->engine, .seconds = result->seconds, .memory = result->device_memory};
+    snprintf(e->ran.device, sizeof e->ran.device, "%s", result->device);
+    snprintf(e->ran.note, sizeof e->ran.note, "%s", result->device_note);
+}
+
+static int find(sf_episodes *e, const sf_mining_options *asked, const sf_progress *progress, sf_error *error)
+{
+    sf_mine_input input = input_of(e->recording);
+    sf_mine_options options = e->mining;
+    options.engine = asked->engine;
+    options.device = asked->device;
+    int status = sf_mine_spikes(&e->result, &input, &options, progress, error);
+    if (status == SF_OK)
+        tell_where(e);
+    if (status == SF_OK && asked->significance != NULL)
+        status = test(e, asked->significance, progress, error);
+    return status == SF_OK ? tell(e, progress, error) : status;
+}
+
+int sf_mine(sf_episodes **episodes, const sf_recording *recording, const sf_mining_options *options,
+            const sf_progress *progress, sf_error *error)
+{
+    *episodes = NULL;
+    sf_mining_options asked, defaults = sf_mining_options_default();
+    sf_episodes *found = NULL;
+    int status = sf_options_read(&asked, &defaults, sizeof asked, options, "mining", error);
+    if (status == SF_OK)
+        status = check(&asked, recording, error);
+    if (status == SF_OK)
+        status = sf_episodes_new(&found, recording, asked.spans, asked.span_count, error);
+    if (status == SF_OK)
+        status = keep_options(found, &asked, error);
+    if (status == SF_OK)
+        status = find(found, &asked, progress, error);
+    if (status == SF_OK)
+        *episodes = found;
+    else
+        sf_episodes_free(found);
+    return status;
+}
+
+int sf_episodes_test(sf_episodes *episodes, const sf_significance_options *options,
+                     const sf_progress *progress, sf_error *error)
+{
+    if (episodes->result == NULL)
+        return sf_fail(error, SF_USAGE, NULL,
+                       "these episodes were counted, and a test corrects for all that a search looked at");
+    int status = test(episodes, options, progress, error);
+    return status == SF_OK ? tell(episodes, progress, error) : status;
+}

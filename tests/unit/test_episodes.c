@@ -1,0 +1,648 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* <synfire/mine.h>: what sf_mine, sf_count and the test tell of episodes, and that all of them can be
+ * stopped. */
+#include "support/support.h"
+
+#include "core/clock.h"
+#include "core/memory.h"
+#include "core/recording.h"
+#include "oracle/count_oracle.h"
+
+#include <math.h>
+
+#define MS SF_MILLISECOND
+#define UNITS 6
+
+/* ---- a recording in memory ---- */
+
+static int by_time_and_unit(const void *a, const void *b)
+{
+    const sf_spike *left = a, *right = b;
+    if (left->time_ns != right->time_ns)
+        return left->time_ns < right->time_ns ? -1 : 1;
+    return (left->unit > right->unit) - (left->unit < right->unit);
+}
+
+/* Six units for a minute, the first three a chain of 4 to 6 ms; units 0 and 1 are seen by one electrode. In
+ * every tenth second all fire ten times as much. */
+static void make_recording(sf_recording *recording, test_random *random)
+{
+    static sf_spike room[40000];
+    size_t count = 0;
+    *recording = (sf_recording){.recorded = {0, 60 * SF_SECOND}, .declared = true};
+    for (uint32_t u = 0; u < UNITS; u++) {
+        sf_unit unit = {.electrode = u < 2 ? 7 : (int32_t)(10 + u), .x_um = u, .y_um = 0};
+        assert_int_equal(sf_units_add(&recording->units, &unit, NULL), SF_OK);
+        for (int64_t ms = 0; ms < 60000; ms++) {
+            double chance = ms / 1000 % 10 == 9 ? 0.04 : 0.004;
+            if (test_random_unit(random) >= chance || count + 3 > sizeof room / sizeof *room)
+                continue;
+            int64_t at = ms * MS + (int64_t)test_random_below(random, MS);
+            room[count++] = (sf_spike){.time_ns = at, .unit = u};
+            for (uint32_t v = u + 1; u == 0 && v < 3 && test_random_below(random, 100) < 60; v++) {
+                at += 4 * MS + 1 + (int64_t)test_random_below(random, 2 * MS);
+                room[count++] = (sf_spike){.time_ns = at, .unit = v};
+            }
+        }
+    }
+    assert_int_equal(sf_units_finish(&recording->units, NULL), SF_OK);
+    qsort(room, count, sizeof *room, by_time_and_unit);
+    while (count > 0 && room[count - 1].time_ns >= recording->recorded.stop_ns)
+        count--;
+    recording->spikes = sf_resize(NULL, count, sizeof *room);
+    memcpy(recording->spikes, room, count * sizeof *room);
+    recording->spike_count = count;
+}
+
+static sf_recording recording;
+static const sf_delay delay = {4 * MS, 6 * MS};
+
+static int set_up(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("episodes", 11);
+    make_recording(&recording, &random);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    sf_recording_free(&recording);
+    return 0;
+}
+
+static sf_mining_options options_for(double threshold)
+{
+    sf_mining_options options = sf_mining_options_default();
+    options.delays = &delay;
+    options.delay_count = 1;
+    options.threshold = threshold;
+    options.details = true;
+    return options;
+}
+
+static sf_episode_columns columns_of(const sf_episodes *episodes)
+{
+    sf_episode_columns columns = {.size = sizeof columns};
+    sf_episodes_columns(episodes, &columns);
+    assert_int_equal(columns.size, sizeof columns);
+    return columns;
+}
+
+/* The spikes of a span, and the count in them alone. */
+static uint64_t count_within(const sf_episode *episode, sf_span span)
+{
+    size_t first = sf_spikes_lower_bound(recording.spikes, recording.spike_count, span.start_ns);
+    size_t last = sf_spikes_lower_bound(recording.spikes, recording.spike_count, span.stop_ns);
+    return oracle_count(recording.spikes + first, last - first, episode);
+}
+
+static const sf_span all = {INT64_MIN, INT64_MAX};
+
+/* ---- what is told ---- */
+
+static void check_columns(const sf_episode_columns *told)
+{
+    size_t folded = 0;
+    for (size_t i = 0; i < told->count; i++) {
+        const sf_episode *episode = &told->episodes[i];
+        sf_episode back = {
+            .size = 2, .units = {episode->units[1], episode->units[0]}, .delays = {episode->delays[0]}};
+        bool pair = episode->size == 2 && episode->units[0] != episode->units[1];
+        assert_int_equal(told->counts[i], count_within(episode, all));
+        assert_int_equal(told->details[i].occurrences, told->counts[i]);
+        assert_int_equal(told->reverse[i], pair ? count_within(&back, all) : SF_NO_COUNT);
+        double both = (double)told->counts[i] + (double)told->reverse[i];
+        test_assert_same(told->asymmetry[i],
+                         pair ? ((double)told->counts[i] - (double)told->reverse[i]) / both : NAN);
+        for (uint32_t link = 0; link + 1 < episode->size; link++) {
+            bool one = episode->units[link] + episode->units[link + 1] == 1;
+            assert_int_equal(told->one_electrode[i] >> link & 1, one);
+        }
+        folded += told->parents[i] != SF_NO_PARENT;
+        if (told->parents[i] != SF_NO_PARENT)
+            assert_int_equal(told->episodes[told->parents[i]].size, episode->size + 1);
+        for (size_t k = 0; k < told->span_count; k++)
+            assert_true(told->span_counts[k * told->count + i] <= told->counts[i]);
+    }
+    assert_true(folded > 0);
+}
+
+static void what_is_found_is_told_as_slow_twins_have_it(void **state)
+{
+    (void)state;
+    const sf_span spans[] = {{0, 9 * SF_SECOND}, {9 * SF_SECOND, 30 * SF_SECOND}};
+    sf_mining_options options = options_for(30);
+    options.self = true;
+    options.spans = spans;
+    options.span_count = 2;
+    sf_episodes *episodes;
+    assert_int_equal(sf_mine(&episodes, &recording, &options, NULL, NULL), SF_OK);
+    sf_episode_columns told = columns_of(episodes);
+    assert_true(told.count > 10 && told.found == told.count && told.level_count >= 3);
+    assert_int_equal(told.burst_count, 6);
+    check_columns(&told);
+    for (size_t i = 0; i < told.count; i++) {
+        uint64_t within = 0;
+        for (size_t k = 0; k < 2; k++) {
+            assert_int_equal(told.span_counts[k * told.count + i], count_within(&told.episodes[i], spans[k]));
+            within += told.span_counts[k * told.count + i] > 0;
+        }
+        assert_int_equal(told.stretches[i],
+                         told.details[i].bursts > within ? told.details[i].bursts : within);
+        assert_true(isnan(told.p[i]) && !told.worth_showing[i]);
+    }
+    assert_null(told.significance);
+    assert_string_equal(told.ran.engine, "interval");
+    assert_string_equal(told.ran.device, "cpu");
+    sf_episodes_free(episodes);
+}
+
+static void the_defaults_are_those_of_the_command(void **state)
+{
+    (void)state;
+    sf_episodes *episodes;
+    assert_int_equal(sf_mine(&episodes, &recording, NULL, NULL, NULL), SF_OK);
+    sf_episode_columns told = columns_of(episodes);
+    assert_true(told.count > 0 && told.threshold == 20 && told.details == NULL);
+    assert_true(told.episodes[0].delays[0].low_ns == MS / 2 && told.episodes[0].delays[0].high_ns == 5 * MS);
+    sf_episodes_free(episodes);
+}
+
+/* A thousandth of many spikes is more than 20. */
+static void the_threshold_grows_with_the_recording(void **state)
+{
+    (void)state;
+    sf_recording dense = {.recorded = {0, 60 * SF_SECOND}, .spike_count = 30000};
+    sf_unit unit = {.electrode = -1};
+    assert_int_equal(sf_units_add(&dense.units, &unit, NULL), SF_OK);
+    assert_int_equal(sf_units_finish(&dense.units, NULL), SF_OK);
+    dense.spikes = sf_alloc(dense.spike_count, sizeof *dense.spikes);
+    for (size_t i = 0; i < dense.spike_count; i++)
+        dense.spikes[i].time_ns = (int64_t)i * 2 * MS;
+    sf_episodes *episodes;
+    assert_int_equal(sf_mine(&episodes, &dense, NULL, NULL, NULL), SF_OK);
+    assert_true(columns_of(episodes).threshold == 30);
+    assert_int_equal(columns_of(episodes).tick_ns, 2 * MS);
+    sf_episodes_free(episodes);
+    sf_recording_free(&dense);
+}
+
+/* ---- which are told of ---- */
+
+static void the_top_of_each_size_and_what_is_worth_it(void **state)
+{
+    (void)state;
+    sf_mining_options options = options_for(30);
+    sf_significance_options test = sf_significance_options_default();
+    test.surrogates = 99;
+    options.significance = &test;
+    sf_episodes *every, *few;
+    assert_int_equal(sf_mine(&every, &recording, &options, NULL, NULL), SF_OK);
+    options.top = 1;
+    options.top_worth = 2;
+    assert_int_equal(sf_mine(&few, &recording, &options, NULL, NULL), SF_OK);
+    sf_episode_columns of_all = columns_of(every), told = columns_of(few);
+    assert_true(of_all.worth >= 2 && of_all.worth < of_all.count);
+    assert_int_equal(told.found, of_all.count);
+    assert_int_equal(told.worth, of_all.worth);
+    size_t next = 0, of_size = 0, worth = 0, total = 0;
+    for (size_t i = 0; i < of_all.count; i++) {
+        bool first = i == 0 || of_all.episodes[i].size != of_all.episodes[i - 1].size;
+        of_size = first ? 1 : of_size + 1;
+        bool is_worth = of_all.q[i] < 0.05 && of_all.counts[i] >= 20 &&
+                        (double)of_all.counts[i] >= 1.2 * of_all.expected[i]; /* all fire above 0.1 Hz */
+        worth = (first ? 0 : worth) + is_worth;
+        total += is_worth;
+        assert_int_equal(of_all.worth_showing[i], is_worth);
+        if (of_size > 1 && !(is_worth && worth <= 2))
+            continue;
+        assert_memory_equal(&told.episodes[next], &of_all.episodes[i], sizeof *told.episodes);
+        assert_int_equal(told.counts[next], of_all.counts[i]);
+        test_assert_same(told.p[next], of_all.p[i]);
+        test_assert_same(told.q[next++], of_all.q[i]);
+    }
+    assert_int_equal(next, told.count);
+    assert_int_equal(total, of_all.worth);
+    sf_episodes_free(every);
+    sf_episodes_free(few);
+}
+
+/* A test that comes later tells what one asked for with the mining does. */
+static void a_result_can_be_tested(void **state)
+{
+    (void)state;
+    sf_mining_options options = options_for(30);
+    sf_significance_options test = sf_significance_options_default();
+    test.surrogates = 49;
+    test.correction = SF_CORRECTION_RATE;
+    sf_episodes *later, *at_once;
+    assert_int_equal(sf_mine(&later, &recording, &options, NULL, NULL), SF_OK);
+    size_t folded_before = 0, count = columns_of(later).count;
+    for (size_t i = 0; i < count; i++)
+        folded_before += columns_of(later).parents[i] != SF_NO_PARENT;
+    assert_int_equal(sf_episodes_test(later, &test, NULL, NULL), SF_OK);
+    options.significance = &test;
+    assert_int_equal(sf_mine(&at_once, &recording, &options, NULL, NULL), SF_OK);
+    sf_episode_columns a = columns_of(later), b = columns_of(at_once);
+    assert_true(a.count == b.count && a.count == count && folded_before > 0);
+    size_t returning = 0;
+    for (size_t i = 0; i < a.count; i++) {
+        test_assert_same(a.p[i], b.p[i]);
+        test_assert_same(a.q[i], b.q[i]);
+        test_assert_same(a.p_first[i], b.p_first[i]);
+        test_assert_same(a.p_last[i], b.p_last[i]);
+        test_assert_same(a.expected[i], b.expected[i]);
+        assert_int_equal(a.parents[i], b.parents[i]);
+        assert_int_equal(a.not_testable[i], b.not_testable[i]);
+        returning += a.not_testable[i] == SF_UNIT_RETURNS;
+    }
+    assert_int_equal(a.returning, returning);
+    assert_int_equal(a.significance->options.surrogates, 49);
+    assert_true(a.significance->options.width_ns == 9 * MS);
+    assert_true(a.significance->longest_delay_ns == 66666666);
+
+    sf_significance_options analytic = sf_significance_options_default();
+    analytic.kind = SF_SIGNIFICANCE_ANALYTIC;
+    analytic.link = 0.01; /* below what rates give: 4 Hz and more, 2 ms */
+    assert_int_equal(sf_episodes_test(later, &analytic, NULL, NULL), SF_OK);
+    a = columns_of(later);
+    assert_true(a.significance->by_chance > 0 && a.significance->by_chance <= a.count);
+    for (size_t i = 0; i < a.count; i++)
+        assert_true(isnan(a.q[i]) && !a.worth_showing[i]);
+    sf_episodes_free(later);
+    sf_episodes_free(at_once);
+}
+
+/* ---- counting ---- */
+
+static const sf_episode chains[] = {
+    {.size = 3, .units = {0, 1, 2}, .delays = {{4 * MS, 6 * MS}, {4 * MS, 6 * MS}}},
+    {.size = 2, .units = {1, 0}, .delays = {{0, 20 * MS}}},
+    {.size = 1, .units = {5}},
+    {.size = 3, .units = {3, 4, 3}, .delays = {{0, 30 * MS}, {0, 300 * MS}}},
+};
+#define CHAINS (sizeof chains / sizeof *chains)
+
+static void windows_count_as_if_they_were_all(void **state)
+{
+    (void)state;
+    const sf_span span = {3 * SF_SECOND, 44 * SF_SECOND};
+    sf_counting_options options = sf_counting_options_default();
+    options.window_ns = 7 * SF_SECOND;
+    options.hop_ns = 3 * SF_SECOND;
+    options.from_ns = SF_SECOND;
+    options.to_ns = 58 * SF_SECOND;
+    options.spans = &span;
+    options.span_count = 1;
+    options.details = options.correlograms = true;
+    static const char *const engines[] = {NULL, "reference", "mtpe"};
+    for (size_t k = 0; k < 3; k++) {
+        options.engine = engines[k];
+        sf_episodes *counted;
+        assert_int_equal(sf_count(&counted, &recording, chains, CHAINS, &options, NULL, NULL), SF_OK);
+        sf_episode_columns told = columns_of(counted);
+        assert_true(told.count == CHAINS && told.window_count == 18 && told.last_is_partial);
+        for (size_t i = 0; i < CHAINS; i++) {
+            assert_int_equal(told.counts[i], count_within(&chains[i], all));
+            assert_int_equal(told.span_counts[i], count_within(&chains[i], span));
+            assert_int_equal(told.details[i].occurrences, told.counts[i]);
+            for (size_t w = 0; w < told.window_count; w++)
+                assert_int_equal(told.window_counts[w * CHAINS + i],
+                                 count_within(&chains[i], told.windows[w]));
+        }
+        assert_int_equal(told.windows[17].start_ns, 52 * SF_SECOND);
+        assert_int_equal(told.windows[17].stop_ns, 58 * SF_SECOND);
+        assert_int_equal(told.correlogram_count, 5);
+        assert_true(told.correlograms[2].from == 1 && told.correlograms[2].to == 0);
+        assert_true(told.correlograms[4].bin_ns == 3 * MS && told.correlograms[4].half == 200);
+        assert_true(told.p == NULL && told.levels == NULL && told.significance == NULL);
+        assert_true(told.reverse[1] ==
+                    count_within(&(sf_episode){.size = 2, .units = {0, 1}, .delays = {{0, 20 * MS}}}, all));
+        assert_true(told.reverse[3] == SF_NO_COUNT && told.parents[1] == SF_NO_PARENT);
+        sf_episodes_free(counted);
+    }
+}
+
+/* The share that chance has in each bin of a pair's delays, and of a chain's. */
+static void delays_are_told_beside_chance(void **state)
+{
+    (void)state;
+    sf_counting_options options = sf_counting_options_default();
+    options.details = true;
+    sf_episodes *counted;
+    assert_int_equal(sf_count(&counted, &recording, chains, CHAINS, &options, NULL, NULL), SF_OK);
+    const sf_details *details = columns_of(counted).details;
+    uint64_t spikes = 0;
+    for (size_t i = 0; i < recording.spike_count; i++)
+        spikes += recording.spikes[i].unit < 2;
+    double fall = exp(-0.002 * (double)spikes / 60), sum = 0;
+    for (size_t k = 0; k < SF_DELAY_BINS; k++) {
+        assert_true(details[0].links[1].by_chance[k] == 0.1);
+        sum += details[1].links[0].by_chance[k];
+        if (k > 0)
+            assert_true(fabs(details[1].links[0].by_chance[k] / details[1].links[0].by_chance[k - 1] - fall) <
+                        1e-9);
+    }
+    assert_true(fabs(sum - 1) < 1e-9);
+    sf_episodes_free(counted);
+}
+
+static void spikes_of_each_occurrence(void **state)
+{
+    (void)state;
+    static const double told_on[] = {1, 2, 3, 4};
+    for (int given = 0; given < 2; given++) {
+        sf_occurrences *occurrences;
+        assert_int_equal(
+            sf_occurrences_list(&occurrences, &recording, chains, given ? told_on : NULL, CHAINS, NULL, NULL),
+            SF_OK);
+        sf_occurrence_columns told = {.size = sizeof told};
+        sf_occurrences_columns(occurrences, &told);
+        assert_true(told.count == CHAINS && told.recording == &recording);
+        for (size_t i = 0; i < CHAINS; i++) {
+            assert_int_equal(told.counts[i], count_within(&chains[i], all));
+            assert_true(given ? told.expected[i] == told_on[i] : told.expected[i] > 0);
+            for (size_t k = 0; k < told.counts[i]; k++)
+                for (uint32_t link = 0; link + 1 < chains[i].size; link++) {
+                    const int64_t *at = told.times_ns[i] + k * chains[i].size + link;
+                    assert_true(at[1] - at[0] > chains[i].delays[link].low_ns &&
+                                at[1] - at[0] <= chains[i].delays[link].high_ns);
+                }
+        }
+        sf_occurrences_free(occurrences);
+    }
+}
+
+static void episodes_as_text(void **state)
+{
+    (void)state;
+    sf_episode read;
+    sf_error error;
+    char text[100], cut[10], id[SF_EPISODE_ID_SIZE], other[SF_EPISODE_ID_SIZE];
+    const char *spelt = "e1 -(4,6]-> e2 -(4,6]-> e3";
+    size_t length = sf_recording_print_episode(&recording, &chains[0], text, sizeof text);
+    assert_string_equal(text, spelt);
+    assert_int_equal(length, strlen(spelt));
+    assert_int_equal(sf_recording_print_episode(&recording, &chains[0], NULL, 0), length);
+    assert_int_equal(sf_recording_print_episode(&recording, &chains[0], cut, sizeof cut), length);
+    assert_string_equal(cut, "e1 -(4,6]");
+    assert_int_equal(sf_recording_parse_episode(&recording, text, &read, &error), SF_OK);
+    assert_memory_equal(&read, &chains[0], sizeof read);
+    sf_recording_episode_id(&recording, &read, id);
+    sf_recording_episode_id(&recording, &chains[3], other);
+    assert_true(strlen(id) == 16 && strcmp(id, other) != 0);
+}
+
+static void sharpness_of_delays(void **state)
+{
+    (void)state;
+    sf_sharpness told;
+    sf_error error;
+    assert_int_equal(sf_recording_sharpness(&recording, (sf_delay){MS, 5 * MS}, &told, &error), SF_OK);
+    assert_true(told.pairs == UNITS * (UNITS - 1) && told.width_ns == 7500000 && told.testable);
+    test_assert_fails(sf_recording_sharpness(&recording, (sf_delay){5, 5}, &told, &error), &error, SF_USAGE,
+                      NULL);
+    test_assert_fails(sf_recording_sharpness(&recording, (sf_delay){0, INT64_C(1) << 57}, &told, &error),
+                      &error, SF_USAGE, "longer");
+    test_assert_fails(sf_recording_sharpness(&recording, (sf_delay){0, INT64_MAX}, &told, &error), &error,
+                      SF_USAGE, "too large");
+}
+
+/* ---- programs of another version ---- */
+
+static void older_programs_know_fewer_fields(void **state)
+{
+    (void)state;
+    sf_mining_options options = options_for(30);
+    options.size = offsetof(sf_mining_options, top); /* what comes after is not read */
+    options.top = 1;
+    options.spans = (const sf_span *)(uintptr_t)8;
+    options.span_count = 5;
+    options.significance = (const sf_significance_options *)(uintptr_t)8;
+    sf_episodes *episodes;
+    assert_int_equal(sf_mine(&episodes, &recording, &options, NULL, NULL), SF_OK);
+    struct {
+        sf_episode_columns columns;
+        const char *after;
+    } older = {.after = "untouched"};
+    memset(&older.columns, 0x5a, sizeof older.columns);
+    older.columns.size = offsetof(sf_episode_columns, counts);
+    sf_episodes_columns(episodes, &older.columns);
+    assert_true(older.columns.count > 0 && older.columns.episodes[0].size == 2);
+    unsigned char kept[sizeof older.columns.counts];
+    memcpy(kept, &older.columns.counts, sizeof kept);
+    for (size_t i = 0; i < sizeof kept; i++)
+        assert_int_equal(kept[i], 0x5a);
+    sf_episodes_free(episodes);
+}
+
+/* ---- what cannot be ---- */
+
+static void refuse_mining(sf_mining_options options, sf_status code, const char *place, const char *words)
+{
+    sf_episodes *episodes;
+    sf_error error = {0};
+    test_assert_fails(sf_mine(&episodes, &recording, &options, NULL, &error), &error, code, words);
+    assert_null(episodes);
+    if (place != NULL)
+        assert_string_equal(error.place, place);
+}
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+    (void)state;
+    sf_mining_options wrong = options_for(30);
+    wrong.delay_count = 0;
+    refuse_mining(wrong, SF_USAGE, NULL, "delay");
+    wrong = options_for(-1);
+    refuse_mining(wrong, SF_USAGE, NULL, "threshold");
+    wrong = options_for(0);
+    wrong.threshold_kind = SF_THRESHOLD_RATE;
+    refuse_mining(wrong, SF_USAGE, "threshold", "only a count has a default");
+    wrong = options_for(30);
+    wrong.max_size = 17;
+    refuse_mining(wrong, SF_USAGE, NULL, "2 to 16");
+    wrong = options_for(30);
+    wrong.engine = "best";
+    refuse_mining(wrong, SF_USAGE, "engine", "best");
+    wrong = options_for(30);
+    wrong.device = "tpu";
+    refuse_mining(wrong, SF_USAGE, "device", "tpu");
+    wrong = options_for(30);
+    wrong.most = 3;
+    refuse_mining(wrong, SF_DATA, NULL, "more than 3");
+    const sf_span backward = {5, 4};
+    wrong = options_for(30);
+    wrong.spans = &backward;
+    wrong.span_count = 1;
+    refuse_mining(wrong, SF_USAGE, "spans", "before");
+    sf_significance_options test = sf_significance_options_default();
+    test.surrogates = 0;
+    wrong = options_for(30);
+    wrong.significance = &test;
+    refuse_mining(wrong, SF_USAGE, NULL, "surrogate");
+    wrong = options_for(30);
+    wrong.size = 0;
+    refuse_mining(wrong, SF_USAGE, "mining", "size");
+}
+
+static void refuse_counting(const sf_episode *episode, sf_counting_options options, sf_status code,
+                            const char *place, const char *words)
+{
+    sf_episodes *counted;
+    sf_error error = {0};
+    test_assert_fails(sf_count(&counted, &recording, episode, 1, &options, NULL, &error), &error, code,
+                      words);
+    assert_null(counted);
+    assert_string_equal(error.place, place);
+}
+
+static void what_cannot_be_counted_is_refused(void **state)
+{
+    (void)state;
+    const sf_episode nobody = {.size = 2, .units = {0, 99}, .delays = {{0, 5}}};
+    sf_counting_options options = sf_counting_options_default();
+    refuse_counting(&nobody, options, SF_DATA, "", "#99");
+    options.engine = "best";
+    refuse_counting(chains, options, SF_USAGE, "engine", "best");
+    options = sf_counting_options_default();
+    options.hop_ns = 5;
+    refuse_counting(chains, options, SF_USAGE, "window_ns", "0 ns");
+    options.window_ns = 1;
+    options.hop_ns = 1;
+    refuse_counting(chains, options, SF_USAGE, "hop_ns", "10000000 windows");
+    sf_episodes *counted;
+    sf_error error;
+    assert_int_equal(sf_count(&counted, &recording, chains, CHAINS, NULL, NULL, NULL), SF_OK);
+    test_assert_fails(sf_episodes_test(counted, NULL, NULL, &error), &error, SF_USAGE, "counted");
+    sf_episodes_free(counted);
+}
+
+/* ---- stopping ---- */
+
+/* Stops at the n-th look, and notes at which steps it could have. */
+typedef struct stopper {
+    long left;
+    char steps[400];
+} stopper;
+
+static bool look(void *user, const char *what, double done, double total)
+{
+    stopper *s = user;
+    assert_true(done >= 0 && done <= total);
+    if (strstr(s->steps, what) == NULL) {
+        strcat(s->steps, what);
+        strcat(s->steps, ";");
+    }
+    return s->left-- != 0;
+}
+
+static int mine_and_test(const sf_progress *progress, sf_error *error)
+{
+    sf_mining_options options = options_for(30);
+    const sf_span span = {0, SF_SECOND};
+    options.spans = &span;
+    options.span_count = 1;
+    options.engine = "reference";
+    sf_significance_options test = sf_significance_options_default();
+    test.surrogates = 5;
+    options.significance = &test;
+    sf_episodes *episodes;
+    int status = sf_mine(&episodes, &recording, &options, progress, error);
+    if (status == SF_OK)
+        status = sf_episodes_test(episodes, &test, progress, error);
+    sf_episodes_free(episodes);
+    return status;
+}
+
+static int count_everything(const sf_progress *progress, sf_error *error)
+{
+    sf_counting_options options = sf_counting_options_default();
+    options.window_ns = 20 * SF_SECOND;
+    options.details = options.correlograms = true;
+    sf_episodes *counted;
+    int status = sf_count(&counted, &recording, chains, CHAINS, &options, progress, error);
+    sf_episodes_free(counted);
+    return status;
+}
+
+static int list_occurrences(const sf_progress *progress, sf_error *error)
+{
+    sf_occurrences *occurrences;
+    int status = sf_occurrences_list(&occurrences, &recording, chains, NULL, CHAINS, progress, error);
+    sf_occurrences_free(occurrences);
+    return status;
+}
+
+static void every_long_call_can_be_stopped(void **state)
+{
+    (void)state;
+    const struct {
+        int (*call)(const sf_progress *progress, sf_error *error);
+        const char *steps[6]; /* at which it looks */
+    } calls[] = {
+        {mine_and_test,
+         {"counting size 2", "shifting trains", "counting spans", "counting", "looking at occurrences"}},
+        {count_everything, {"counting", "counting windows", "looking at occurrences", "correlating"}},
+        {list_occurrences, {"finding occurrences"}},
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        long looks = 0, live = sf_memory_live();
+        for (int status = SF_CANCELLED; status != SF_OK; looks++) {
+            stopper stop = {.left = looks};
+            sf_progress progress = {look, &stop};
+            sf_error error = {0};
+            status = calls[i].call(&progress, &error);
+            assert_int_equal(sf_memory_live(), live);
+            if (stop.left < 0)
+                test_assert_fails(status, &error, SF_CANCELLED, "stopped");
+            else
+                for (size_t k = 0; calls[i].steps[k] != NULL; k++)
+                    assert_non_null(strstr(stop.steps, calls[i].steps[k]));
+        }
+        assert_true(looks > 3);
+    }
+}
+
+static int everything(void *context)
+{
+    (void)context;
+    int status = mine_and_test(NULL, NULL);
+    if (status == SF_OK)
+        status = count_everything(NULL, NULL);
+    return status == SF_OK ? list_occurrences(NULL, NULL) : status;
+}
+
+/* Of fewer spikes, so that there are fewer allocations to fail. */
+static void memory_may_be_out(void **state)
+{
+    (void)state;
+    size_t count = recording.spike_count;
+    recording.spike_count = 600;
+    test_fail_every_allocation(everything, NULL);
+    recording.spike_count = count;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_found_is_told_as_slow_twins_have_it),
+        cmocka_unit_test(the_defaults_are_those_of_the_command),
+        cmocka_unit_test(the_threshold_grows_with_the_recording),
+        cmocka_unit_test(the_top_of_each_size_and_what_is_worth_it),
+        cmocka_unit_test(a_result_can_be_tested),
+        cmocka_unit_test(windows_count_as_if_they_were_all),
+        cmocka_unit_test(delays_are_told_beside_chance),
+        cmocka_unit_test(spikes_of_each_occurrence),
+        cmocka_unit_test(episodes_as_text),
+        cmocka_unit_test(sharpness_of_delays),
+        cmocka_unit_test(older_programs_know_fewer_fields),
+        cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(what_cannot_be_counted_is_refused),
+        cmocka_unit_test(every_long_call_can_be_stopped),
+        cmocka_unit_test(memory_may_be_out),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
