@@ -9,6 +9,8 @@
 #include "core/ring.h"
 #include "core/text.h"
 
+#include <synfire/density.h>
+
 typedef enum sf_config_source_type { SF_CONFIG_REPLAY, SF_CONFIG_STREAM } sf_config_source_type;
 typedef enum sf_config_sink_type {
     SF_CONFIG_JSONL,
@@ -18,12 +20,6 @@ typedef enum sf_config_sink_type {
 } sf_config_sink_type;
 typedef enum sf_config_encoding { SF_CONFIG_MSGPACK, SF_CONFIG_JSON } sf_config_encoding;
 typedef enum sf_config_metric { SF_CONFIG_EPISODES, SF_CONFIG_STTC } sf_config_metric;
-typedef enum sf_config_quantity {
-    SF_CONFIG_ISI,
-    SF_CONFIG_DELAY,
-    SF_CONFIG_RATE,
-    SF_CONFIG_POSITION
-} sf_config_quantity;
 
 /** Where a value that was given stands in the YAML, 1-based; line 0: it came from a setting. */
 typedef struct sf_config_place {
@@ -96,11 +92,11 @@ typedef struct sf_config_graph {
 } sf_config_graph;
 
 typedef struct sf_config_density {
-    sf_config_quantity quantity; /**< isi (of `unit`), delay (first to last spike of `episode`'s last link),
+    sf_quantity quantity; /**< isi (of `unit`), delay (first to last spike of `episode`'s last link),
                                     rate, position (of all) */
-    char *unit;                  /**< "*": every unit */
-    char *episode;               /**< "*": every one under `track` */
-    char *method;                /**< a bandwidth method; isj, of position silverman */
+    char *unit;           /**< "*": every unit */
+    char *episode;        /**< "*": every one under `track` */
+    char *method;         /**< a bandwidth method; isj, of position silverman */
     double reselect; /**< the bandwidth is chosen again once this share of the samples has changed; 0.2 */
     uint32_t grid;   /**< bins, of position in x and in y; 64, 32 */
 } sf_config_density;

@@ -32,10 +32,10 @@ static const cyaml_strval_t encodings[] = {{"msgpack", SF_CONFIG_MSGPACK}, {"jso
 static const cyaml_strval_t policies[] = {
     {"block", SF_RING_BLOCK}, {"drop-oldest", SF_RING_DROP_OLDEST}, {"drop-newest", SF_RING_DROP_NEWEST}};
 static const cyaml_strval_t metrics[] = {{"episodes", SF_CONFIG_EPISODES}, {"sttc", SF_CONFIG_STTC}};
-static const cyaml_strval_t quantities[] = {{"isi", SF_CONFIG_ISI},
-                                            {"delay", SF_CONFIG_DELAY},
-                                            {"rate", SF_CONFIG_RATE},
-                                            {"position", SF_CONFIG_POSITION}};
+static const cyaml_strval_t quantities[] = {{"isi", SF_QUANTITY_ISI},
+                                            {"delay", SF_QUANTITY_DELAY},
+                                            {"rate", SF_QUANTITY_RATE},
+                                            {"position", SF_QUANTITY_POSITION}};
 
 /* ---- fields: a key that others depend on (`where`) comes before them ---- */
 

@@ -75,7 +75,8 @@ int sf_hops_open(sf_hops *hops, const sf_hops_options *options, sf_error *error)
         status = sf_connections_open(&hops->connections, config, units, hops->discovery.delays,
                                      hops->discovery.delay_count, options->virtual_clock, error);
     if (status == SF_OK)
-        status = sf_densities_open(&hops->densities, config, units, error);
+        status = sf_densities_open(&hops->densities, config, units, options->observed,
+                                   options->observed_count, error);
     if (status == SF_OK) {
         hops->unit_spikes = sf_alloc(units->count, sizeof *hops->unit_spikes);
         hops->rates_hz = sf_alloc(units->count, sizeof *hops->rates_hz);
@@ -267,14 +268,9 @@ static int follow_densities(sf_hops *hops, const sf_segment *segment, sf_error *
     int64_t since_ns = segment->hop > 0 ? hops->shown_stop_ns : segment->window.start_ns;
     sf_window_change change = {.entered = sf_history_view(&hops->history, hops->shown_end),
                                .entered_count = segment->end - hops->shown_end,
-                               .left = sf_history_view(&hops->history, hops->shown_begin),
-                               .left_count = hops->window_begin - hops->shown_begin,
-                               .window = sf_history_view(&hops->history, hops->window_begin),
-                               .window_count = segment->end - hops->window_begin,
-                               .window_start_ns = segment->window.start_ns,
+                               .hop = {since_ns, segment->window.stop_ns},
                                .hop_ns = hops->stages.hop_ns,
-                               .partial = segment->window.stop_ns - since_ns != hops->stages.hop_ns};
-    hops->shown_begin = hops->window_begin;
+                               .window_start_ns = segment->window.start_ns};
     hops->shown_end = segment->end;
     hops->shown_stop_ns = segment->window.stop_ns;
     int status = sf_densities_slide(&hops->densities, &change, error);

@@ -47,6 +47,18 @@ static int open_configured(sf_input *input, const sf_config *config, size_t inde
                             "found block, but this sender cannot wait: expected drop-oldest or drop-newest");
 }
 
+/* Outside a recording's observation intervals it tells nothing of its units. */
+static void add_observed(sf_inputs *inputs, const sf_input *input)
+{
+    const sf_recording *recording = input->source->origin;
+    if (recording == NULL || recording->observed_count == 0)
+        return;
+    inputs->observed[inputs->observed_count++] = (sf_observed){.first_unit = input->unit_offset,
+                                                               .unit_count = input->source->units.count,
+                                                               .spans = recording->observed,
+                                                               .count = recording->observed_count};
+}
+
 /* One source keeps its names; several put the source's name before each. */
 static int add_units(sf_inputs *inputs, sf_input *input, sf_error *error)
 {
@@ -69,9 +81,13 @@ static int describe(sf_inputs *inputs, const sf_recording *recording, sf_error *
 {
     int status = SF_OK;
     inputs->virtual_clock = true;
+    inputs->observed = sf_alloc(inputs->count, sizeof *inputs->observed);
+    if (inputs->observed == NULL)
+        return sf_fail_memory(error);
     for (size_t i = 0; i < inputs->count && status == SF_OK; i++) {
         inputs->virtual_clock = inputs->virtual_clock && inputs->items[i].source->virtual_clock;
         status = add_units(inputs, &inputs->items[i], error);
+        add_observed(inputs, &inputs->items[i]);
     }
     inputs->origin = recording != NULL    ? recording
                      : inputs->count == 1 ? inputs->items[0].source->origin
@@ -114,6 +130,7 @@ void sf_inputs_close(sf_inputs *inputs)
         sf_recording_free(&inputs->items[i].recording);
     }
     sf_free(inputs->items);
+    sf_free(inputs->observed);
     sf_units_free(&inputs->units);
     *inputs = (sf_inputs){0};
 }

@@ -3,6 +3,7 @@
 #ifndef SF_PIPELINE_INPUTS_H
 #define SF_PIPELINE_INPUTS_H
 
+#include "analysis/quantity.h"
 #include "core/config.h"
 #include "core/progress.h"
 #include "window/source.h"
@@ -20,7 +21,9 @@ typedef struct sf_inputs {
     sf_input *items;
     size_t count;
     sf_units units; /**< of all sources, one after the other; with several, names get the source's in front */
-    bool virtual_clock;         /**< every source runs on one: nothing waits for real time */
+    bool virtual_clock;    /**< every source runs on one: nothing waits for real time */
+    sf_observed *observed; /**< of the recordings among them that tell when they were */
+    size_t observed_count;
     const sf_recording *origin; /**< metadata for outputs: the one recording that is replayed, or NULL */
 } sf_inputs;
 

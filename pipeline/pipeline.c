@@ -164,6 +164,8 @@ static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options,
                                         .origin = pipeline->inputs.origin};
     sf_hops_options hops = {.config = options->config,
                             .stream = &pipeline->stream,
+                            .observed = pipeline->inputs.observed,
+                            .observed_count = pipeline->inputs.observed_count,
                             .publisher = &pipeline->publisher,
                             .virtual_clock = pipeline->inputs.virtual_clock,
                             .complete_status = complete_status,

@@ -24,6 +24,7 @@
 #ifndef SYNFIRE_SYNFIRE_H
 #define SYNFIRE_SYNFIRE_H
 
+#include <synfire/density.h>
 #include <synfire/device.h>
 #include <synfire/error.h>
 #include <synfire/graph.h>

@@ -73,7 +73,7 @@ static void values_arrive_where_they_belong(void **state)
     assert_int_equal(config.graph.patterns[0].limit, 10);
     assert_int_equal(config.graph.patterns[1].limit, 0);
     assert_int_equal(config.graph.rewired, 50);
-    assert_int_equal(config.density[1].quantity, SF_CONFIG_DELAY);
+    assert_int_equal(config.density[1].quantity, SF_QUANTITY_DELAY);
     assert_int_equal(config.density[1].grid, 32);
     assert_string_equal(config.sinks[0].path, "-");
     assert_string_equal(config.sinks[1].endpoint, "127.0.0.1:7720");
