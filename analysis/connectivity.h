@@ -18,7 +18,7 @@ typedef struct sf_link {
     sf_delay delay;
     uint64_t count;
     double expected;          /**< under independence; NaN: not computed */
-    double p;                 /**< NaN: not computed */
+    double p, q;              /**< NaN: not computed */
     const char *not_testable; /**< why a test gave no p, or NULL; a literal */
     double coefficient;       /**< of a tiling graph, whose count and expectation then mean nothing */
 } sf_link;

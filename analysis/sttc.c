@@ -308,6 +308,7 @@ static int collect_edges(sf_connectivity *graph, const pass *p, size_t units, sf
                                       .delay = {0, options->dt_ns},
                                       .expected = NAN,
                                       .p = p_value,
+                                      .q = NAN,
                                       .coefficient = p->observed[place]};
         }
     }

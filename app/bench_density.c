@@ -192,12 +192,10 @@ static void count_message(void *user, sf_message *message)
 
 static int open_densities(live_bench *b, sf_error *error)
 {
-    sf_live_density isi = sf_live_density_default(SF_LIVE_ISI);
-    isi.unit = "*";
-    sf_live_options options = sf_live_options_default();
-    options.density = &isi;
-    options.density_count = 1;
-    options.window.length_s = WINDOW_S;
+    static char every[] = "*", isj[] = "isj";
+    sf_config_density isi = {
+        .quantity = SF_QUANTITY_ISI, .unit = every, .method = isj, .reselect = 0.2, .grid = 64};
+    sf_config config = {.density = &isi, .density_count = 1, .window = {.length_s = WINDOW_S, .hop_s = 1}};
     sf_units units = {0};
     int status = SF_OK;
     for (int u = 0; status == SF_OK && u < UNITS; u++)
@@ -205,7 +203,7 @@ static int open_densities(live_bench *b, sf_error *error)
     if (status == SF_OK)
         status = sf_units_finish(&units, error);
     if (status == SF_OK)
-        status = sf_densities_open(&b->densities, &options, &units, error);
+        status = sf_densities_open(&b->densities, &config, &units, NULL, 0, error);
     sf_units_free(&units);
     return status;
 }
@@ -233,13 +231,11 @@ static int draw_hop(live_bench *b, size_t hop, sf_error *error)
 
 static int run_hop(live_bench *b, size_t hop, sf_error *error)
 {
-    bool full = hop >= WINDOW_S;
     sf_window_change change = {.entered = b->spikes + b->first[hop],
                                .entered_count = b->first[hop + 1] - b->first[hop],
-                               .left = b->spikes + (full ? b->first[hop - WINDOW_S] : 0),
-                               .left_count =
-                                   full ? b->first[hop - WINDOW_S + 1] - b->first[hop - WINDOW_S] : 0,
-                               .hop_ns = SF_SECOND};
+                               .hop = {(int64_t)hop * SF_SECOND, (int64_t)(hop + 1) * SF_SECOND},
+                               .hop_ns = SF_SECOND,
+                               .window_start_ns = ((int64_t)hop + 1 - WINDOW_S) * SF_SECOND};
     int status = sf_densities_slide(&b->densities, &change, error);
     return status == SF_OK ? sf_densities_tell(&b->densities, (sf_span){0}, count_message, b, error) : status;
 }

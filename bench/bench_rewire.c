@@ -45,7 +45,7 @@ static int draw(sf_csr *graph, uint32_t vertices, uint32_t edges, sf_error *erro
 
 /* One measure on one device; sum is that of all means, by which devices can be compared. */
 static int measure(const sf_csr *graph, const sf_measure *taken, const sf_rewired_options *options,
-                   sf_spread_place *place, double *best, double *sum, sf_error *error)
+                   sf_ran *place, double *best, double *sum, sf_error *error)
 {
     sf_spread spreads[SF_TRIADS];
     double counts[SF_TRIADS] = {0};
@@ -70,7 +70,7 @@ static int print_row(int size, const sf_rewired_options *options, sf_error *erro
     const sf_match_options searched = {.device = "cpu"};
     const sf_pattern_set set = {&loop, &searched, 1};
     const sf_measure taken[2] = {sf_measure_census(), sf_measure_patterns(&set)};
-    sf_spread_place place;
+    sf_ran place;
     double seconds[2] = {0}, sums[2] = {0};
     int status = draw(&graph, sizes[size].vertices, sizes[size].edges, error);
     if (status != SF_OK)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/connections.h"
 
-#include "analysis/sttc.h"
+#include "analysis/links.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
@@ -16,7 +16,7 @@ static void tile(void *argument)
 {
     sf_tiling_job *job = argument;
     sf_connections *connections = job->connections;
-    const sf_live_options *config = connections->config;
+    const sf_config *config = connections->config;
     sf_progress progress = sf_background_progress(&connections->tiling);
     sf_sttc_options options = {.dt_ns = sf_seconds_to_ns(config->graph.dt_ms * 1e-3),
                                .recorded = {job->window.start_ns, job->window.stop_ns},
@@ -26,15 +26,12 @@ static void tile(void *argument)
                                .threads =
                                    config->mine.threads != 0 ? config->mine.threads : sf_thread_cores(),
                                .progress = &progress};
-    sf_trains trains;
-    job->status = sf_trains_split(&trains, job->spikes, job->count, connections->units->count, &job->error);
-    if (job->status != SF_OK)
-        return;
-    job->status = sf_sttc_graph(&job->graph, &trains, &options, &job->error);
-    if (job->status == SF_OK)
-        job->status = sf_connectivity_set_rates(&job->graph, job->unit_spikes,
-                                                job->window.stop_ns - job->window.start_ns, &job->error);
-    sf_trains_free(&trains);
+    const sf_stretch stretch = {.spikes = job->spikes,
+                                .spike_count = job->count,
+                                .unit_spikes = job->unit_spikes,
+                                .unit_count = connections->units->count,
+                                .duration_ns = job->window.stop_ns - job->window.start_ns};
+    job->status = sf_links_of_tiling(&job->graph, &stretch, &options, &job->error);
 }
 
 static int start_tiling(sf_connections *connections, const sf_connections_window *window, sf_error *error)
@@ -84,33 +81,6 @@ static int update_tiling(sf_connections *connections, const sf_connections_windo
 
 /* ---- by frequent episodes ---- */
 
-/* As mining the window has them. */
-static int build_links(sf_connectivity *snapshot, const sf_connections *connections,
-                       const sf_connections_window *window, const sf_pair_count *found, size_t count,
-                       sf_error *error)
-{
-    int64_t duration_ns = window->span.stop_ns - window->span.start_ns;
-    sf_link *links = sf_alloc(count, sizeof *links);
-    if (links == NULL)
-        return sf_fail_memory(error);
-    for (size_t i = 0; i < count; i++) {
-        const sf_episode pair = {.size = 2,
-                                 .units = {found[i].from, found[i].to},
-                                 .delays = {connections->delays[found[i].delay]}};
-        links[i] = (sf_link){.from = found[i].from,
-                             .to = found[i].to,
-                             .delay = pair.delays[0],
-                             .count = found[i].count,
-                             .expected = sf_expected_episode(&pair, window->unit_spikes, duration_ns),
-                             .p = NAN};
-    }
-    int status = sf_connectivity_build(snapshot, (uint32_t)connections->units->count, links, count, error);
-    if (status == SF_OK)
-        status = sf_connectivity_set_rates(snapshot, window->unit_spikes, duration_ns, error);
-    sf_free(links);
-    return status;
-}
-
 static void tell_too_many(sf_connections *connections, bool too_many)
 {
     if (too_many && !connections->too_many)
@@ -133,7 +103,12 @@ static int take_pairs(sf_connections *connections, const sf_connections_window *
     const sf_pair_count *found = sf_pair_counts_found(connections->pairs, &count);
     *ready = count <= SF_CONNECTIONS_MOST;
     tell_too_many(connections, !*ready);
-    return *ready ? build_links(snapshot, connections, window, found, count, error) : SF_OK;
+    if (!*ready)
+        return SF_OK;
+    const sf_stretch stretch = {.unit_spikes = window->unit_spikes,
+                                .unit_count = connections->units->count,
+                                .duration_ns = window->span.stop_ns - window->span.start_ns};
+    return sf_links_of_pairs(snapshot, found, count, connections->delays, &stretch, error);
 }
 
 /* ---- the interface ---- */
@@ -147,14 +122,14 @@ static int open_tiling(sf_connections *connections, bool virtual_clock, sf_error
                               error);
 }
 
-int sf_connections_open(sf_connections *connections, const sf_live_options *config, const sf_units *units,
+int sf_connections_open(sf_connections *connections, const sf_config *config, const sf_units *units,
                         const sf_delay *delays, size_t delay_count, bool virtual_clock, sf_error *error)
 {
     *connections = (sf_connections){
         .config = config, .units = units, .delays = delays, .job = {.connections = connections}};
     int status = sf_queries_open(&connections->queries, config, units, virtual_clock, error);
     if (status == SF_OK && config->graph.enabled)
-        status = config->graph.metric == SF_LIVE_STTC
+        status = config->graph.metric == SF_CONFIG_STTC
                      ? open_tiling(connections, virtual_clock, error)
                      : sf_pair_counts_open(&connections->pairs, units->count, delays, delay_count,
                                            config->mine.self, SF_CONNECTIONS_MOST, error);

@@ -36,26 +36,26 @@ static bool is_every(const char *text)
     return strcmp(text, "*") == 0;
 }
 
-static sf_moving_options live_options_of(const sf_density_plan *plan, const sf_live_density *wanted,
+static sf_moving_options live_options_of(const sf_density_plan *plan, const sf_config_density *wanted,
                                          double most_delay, double hop_s)
 {
     sf_moving_options options = {.reselect = wanted->reselect, .domain = SF_DOMAIN_REFLECT};
-    switch (plan->quantity.kind) {
-    case SF_LIVE_ISI:
+    switch (plan->quantity) {
+    case SF_QUANTITY_ISI:
         options.domain = SF_DOMAIN_LOG;
         options.least = LEAST_INTERVAL;
         options.most = MOST_INTERVAL;
         options.b_least = LEAST_LOG_BANDWIDTH;
         break;
-    case SF_LIVE_DELAY:
+    case SF_QUANTITY_DELAY:
         options.most = most_delay;
         options.b_least = most_delay * DELAY_RESOLUTION;
         break;
-    case SF_LIVE_RATE:
+    case SF_QUANTITY_RATE:
         options.most = FIRST_RATES / hop_s;
         options.b_least = 1 / hop_s; /* rates are whole multiples of it */
         break;
-    case SF_LIVE_POSITION:
+    case SF_QUANTITY_POSITION:
         break;
     }
     return options;
@@ -64,14 +64,14 @@ static sf_moving_options live_options_of(const sf_density_plan *plan, const sf_l
 static int open_states(sf_density_plan *plan, const sf_moving_options *options, sf_error *error)
 {
     int status = sf_moving_plan_open(&plan->live, options, error);
-    for (size_t s = 0; status == SF_OK && s < plan->quantity.count; s++)
+    for (size_t s = 0; status == SF_OK && s < sf_quantity_states(plan->window); s++)
         status = sf_moving_open(&plan->states[s], &plan->live, error);
     return status;
 }
 
 static void close_states(sf_density_plan *plan)
 {
-    for (size_t s = 0; plan->states != NULL && s < plan->quantity.count; s++)
+    for (size_t s = 0; plan->states != NULL && s < sf_quantity_states(plan->window); s++)
         sf_moving_close(&plan->states[s]);
     sf_moving_plan_close(&plan->live);
 }
@@ -81,38 +81,51 @@ static void close_plan(sf_density_plan *plan)
     close_states(plan);
     sf_free(plan->states);
     sf_free(plan->labels);
-    sf_quantity_close(&plan->quantity);
     sf_positions_close(&plan->positions);
+    sf_quantity_close(plan->window);
+    sf_state_samples_free(&plan->sorted);
 }
 
-/* What every kind needs once it is known of how many units or episodes it is. */
-static int open_plan(sf_density_plan *plan, const sf_live_density *wanted, size_t count, uint32_t first_unit,
-                     const sf_episode *episodes, const sf_units *units, double hop_s, sf_error *error)
+static const char *const names[] = {
+    [SF_QUANTITY_ISI] = "isi", [SF_QUANTITY_DELAY] = "delay", [SF_QUANTITY_RATE] = "rate"};
+
+/* What messages call each state. */
+static int make_labels(sf_density_plan *plan, const sf_quantity_setup *setup, sf_error *error)
 {
-    double most_delay = 0;
-    for (size_t e = 0; episodes != NULL && e < count; e++)
-        if (episodes[e].size > 1)
-            most_delay = fmax(most_delay, (double)episodes[e].delays[episodes[e].size - 2].high_ns * 1e-9);
-    plan->grid = wanted->grid;
-    int status =
-        sf_quantity_open(&plan->quantity, wanted->quantity, count, first_unit, episodes, units->count, error);
-    if (status != SF_OK)
-        return status;
-    plan->states = sf_alloc(count, sizeof *plan->states);
+    size_t count = sf_quantity_states(plan->window);
     plan->labels = sf_alloc(count, sizeof *plan->labels);
-    if (plan->states == NULL || plan->labels == NULL)
+    if (plan->labels == NULL)
         return sf_fail_memory(error);
     for (size_t s = 0; s < count; s++) {
         char id[SF_EPISODE_ID_SIZE] = "";
-        if (episodes != NULL)
-            sf_episode_id(id, &episodes[s], units);
-        snprintf(plan->labels[s], sizeof plan->labels[s], "%s %s",
-                 episodes != NULL                  ? "delay"
-                 : wanted->quantity == SF_LIVE_ISI ? "isi"
-                                                   : "rate",
-                 episodes != NULL ? id : units->items[first_unit + s].name);
+        if (setup->episodes != NULL)
+            sf_episode_id(id, &setup->episodes[s], setup->units);
+        snprintf(plan->labels[s], sizeof plan->labels[s], "%s %s", names[setup->quantity],
+                 setup->episodes != NULL ? id : setup->units->items[setup->first_unit + s].name);
     }
-    sf_moving_options options = live_options_of(plan, wanted, most_delay, hop_s);
+    return SF_OK;
+}
+
+/* What every kind needs once it is known of which units or episodes it is. */
+static int open_plan(sf_density_plan *plan, const sf_config_density *wanted, const sf_quantity_setup *setup,
+                     sf_error *error)
+{
+    double most_delay = 0;
+    for (size_t e = 0; e < setup->episode_count; e++)
+        most_delay =
+            fmax(most_delay, (double)setup->episodes[e].delays[setup->episodes[e].size - 2].high_ns * 1e-9);
+    plan->grid = wanted->grid;
+    int status = sf_quantity_open(&plan->window, setup, error);
+    if (status == SF_OK && setup->quantity == SF_QUANTITY_POSITION)
+        return sf_positions_open(&plan->positions, wanted, plan->window, error);
+    if (status == SF_OK)
+        status = make_labels(plan, setup, error);
+    if (status != SF_OK)
+        return status;
+    plan->states = sf_alloc(sf_quantity_states(plan->window), sizeof *plan->states);
+    if (plan->states == NULL)
+        return sf_fail_memory(error);
+    sf_moving_options options = live_options_of(plan, wanted, most_delay, (double)setup->bin_ns * 1e-9);
     if (!sf_moving_method_find(&options.method, wanted->method))
         return sf_fail(
             error, SF_CONFIG, "method",
@@ -122,19 +135,18 @@ static int open_plan(sf_density_plan *plan, const sf_live_density *wanted, size_
     return open_states(plan, &options, error);
 }
 
-static int open_of_units(sf_density_plan *plan, const sf_live_density *wanted, const sf_units *units,
-                         double hop_s, sf_error *error)
+static int open_of_units(sf_density_plan *plan, const sf_config_density *wanted, sf_quantity_setup *setup,
+                         sf_error *error)
 {
-    uint32_t unit = 0;
     plan->every = is_every(wanted->unit);
-    int status = plan->every ? SF_OK : sf_units_resolve(units, wanted->unit, &unit, error);
-    return status == SF_OK
-               ? open_plan(plan, wanted, plan->every ? units->count : 1, unit, NULL, units, hop_s, error)
-               : status;
+    setup->unit_count = plan->every ? setup->units->count : 1;
+    int status =
+        plan->every ? SF_OK : sf_units_resolve(setup->units, wanted->unit, &setup->first_unit, error);
+    return status == SF_OK ? open_plan(plan, wanted, setup, error) : status;
 }
 
-static int open_of_episodes(sf_density_plan *plan, const sf_live_options *config,
-                            const sf_live_density *wanted, const sf_units *units, sf_error *error)
+static int open_of_episodes(sf_density_plan *plan, const sf_config *config, const sf_config_density *wanted,
+                            sf_quantity_setup *setup, sf_error *error)
 {
     plan->every = is_every(wanted->episode);
     size_t count = plan->every ? config->track_count : 1;
@@ -143,33 +155,36 @@ static int open_of_episodes(sf_density_plan *plan, const sf_live_options *config
         return sf_fail_memory(error);
     int status = SF_OK;
     for (size_t e = 0; status == SF_OK && e < count; e++) {
-        status =
-            sf_episode_parse(&episodes[e], plan->every ? config->track[e] : wanted->episode, units, error);
+        status = sf_episode_parse(&episodes[e], plan->every ? config->track[e] : wanted->episode,
+                                  setup->units, error);
         if (status == SF_OK && episodes[e].size < 2)
             status = sf_fail(error, SF_CONFIG, NULL,
                              "found an episode of one unit, expected a link 'A -(0,5]-> B'");
     }
     if (status == SF_OK && count == 0)
         status = sf_fail(error, SF_CONFIG, NULL, "there is no episode under `track`");
+    setup->episodes = episodes;
+    setup->episode_count = count;
     if (status == SF_OK)
-        status = open_plan(plan, wanted, count, 0, episodes, units, config->window.hop_s, error);
+        status = open_plan(plan, wanted, setup, error);
     sf_free(episodes);
     return status;
 }
 
-static int open_one(sf_density_plan *plan, const sf_live_options *config, const sf_live_density *wanted,
-                    const sf_units *units, sf_error *error)
+static int open_one(sf_density_plan *plan, const sf_config *config, const sf_config_density *wanted,
+                    sf_quantity_setup *setup, sf_error *error)
 {
-    plan->quantity.kind = wanted->quantity;
-    if (wanted->quantity == SF_LIVE_POSITION)
-        return sf_positions_open(&plan->positions, wanted, units, error);
-    if (wanted->quantity == SF_LIVE_DELAY)
-        return open_of_episodes(plan, config, wanted, units, error);
-    return open_of_units(plan, wanted, units, config->window.hop_s, error);
+    plan->quantity = setup->quantity = wanted->quantity;
+    setup->bin_ns = sf_seconds_to_ns(config->window.hop_s);
+    if (wanted->quantity == SF_QUANTITY_POSITION)
+        return open_plan(plan, wanted, setup, error);
+    if (wanted->quantity == SF_QUANTITY_DELAY)
+        return open_of_episodes(plan, config, wanted, setup, error);
+    return open_of_units(plan, wanted, setup, error);
 }
 
-int sf_densities_open(sf_densities *densities, const sf_live_options *config, const sf_units *units,
-                      sf_error *error)
+int sf_densities_open(sf_densities *densities, const sf_config *config, const sf_units *units,
+                      const sf_observed *observed, size_t observed_count, sf_error *error)
 {
     *densities = (sf_densities){.last_ns = INT64_MIN};
     densities->plans = sf_alloc(config->density_count, sizeof *densities->plans);
@@ -179,16 +194,17 @@ int sf_densities_open(sf_densities *densities, const sf_live_options *config, co
     densities->points = sf_alloc(most_points, sizeof *densities->points);
     int status = densities->plans != NULL && densities->points != NULL ? SF_OK : sf_fail_memory(error);
     for (uint32_t i = 0; status == SF_OK && i < config->density_count; i++) {
-        const sf_live_density *wanted = &config->density[i];
+        const sf_config_density *wanted = &config->density[i];
         sf_density_plan *plan = &densities->plans[densities->count++];
         sf_error reason = {0};
-        status = open_one(plan, config, wanted, units, &reason);
+        sf_quantity_setup setup = {.units = units, .observed = observed, .observed_count = observed_count};
+        status = open_one(plan, config, wanted, &setup, &reason);
         char key[32];
         snprintf(key, sizeof key, "density.%" PRIu32, i);
         if (status == SF_NO_MEMORY)
             sf_fail_memory(error);
         else if (status != SF_OK)
-            status = sf_live_refuse(key, error, "%s", reason.text);
+            status = sf_config_refuse(config, key, error, "%s", reason.text);
     }
     if (status != SF_OK)
         sf_densities_close(densities);
@@ -206,20 +222,46 @@ void sf_densities_close(sf_densities *densities)
 
 /* ---- sliding ---- */
 
+static size_t samples_of(const sf_state_samples *samples, size_t s)
+{
+    return samples->first[s + 1] - samples->first[s];
+}
+
+/* Adds or removes what a list of the window holds. */
+static int change_states(sf_density_plan *plan,
+                         const sf_sample *(*list)(const sf_quantity_state *window, size_t *count),
+                         void (*change)(sf_moving_density *state, const sf_moving_plan *live,
+                                        const double *samples, size_t n),
+                         sf_error *error)
+{
+    size_t count;
+    const sf_sample *samples = list(plan->window, &count);
+    sf_state_samples *sorted = &plan->sorted;
+    int status = sf_quantity_sort(plan->window, samples, count, sorted, error);
+    for (size_t s = 0; status == SF_OK && s < sf_quantity_states(plan->window); s++)
+        change(&plan->states[s], &plan->live, sorted->values + sorted->first[s], samples_of(sorted, s));
+    return status;
+}
+
+static double highest_rate(const sf_density_plan *plan)
+{
+    size_t count;
+    const sf_sample *entered = sf_quantity_entered(plan->window, &count);
+    double highest = 0;
+    for (size_t i = 0; i < count; i++)
+        highest = fmax(highest, entered[i].value);
+    return highest;
+}
+
 /* A rate beyond the frame: all states begin again with twice the room, from the rates that are kept. */
-static int widen_rates(sf_density_plan *plan, double rate, int64_t hop_ns, sf_error *error)
+static int widen_rates(sf_density_plan *plan, double rate, sf_error *error)
 {
     sf_moving_options options = plan->live.options;
     while (options.most < rate)
         options.most *= 2;
     close_states(plan);
     int status = open_states(plan, &options, error);
-    for (size_t s = 0; status == SF_OK && s < plan->quantity.count; s++)
-        for (uint64_t age = 0; age < sf_quantity_rates_kept(&plan->quantity); age++) {
-            double kept = sf_quantity_rate(&plan->quantity, s, age, hop_ns);
-            sf_moving_add(&plan->states[s], &plan->live, &kept, 1);
-        }
-    return status;
+    return status == SF_OK ? change_states(plan, sf_quantity_held, sf_moving_add, error) : status;
 }
 
 /* True where the newest spikes show that the clock has another step than was believed. */
@@ -238,68 +280,94 @@ static bool find_tick(sf_densities *densities, const sf_window_change *change)
     return true;
 }
 
-static size_t samples_of(const sf_state_samples *samples, size_t s)
-{
-    return samples->first[s + 1] - samples->first[s];
-}
-
 /*
  * Counts of ticks mean something else now: the states begin again with the window's intervals. No more of
  * their samples have changed for that than the hop's.
  */
-static int begin_again(sf_density_plan *plan, const sf_window_change *change, sf_error *error)
+static int begin_again(sf_density_plan *plan, sf_error *error)
 {
-    sf_quantity *quantity = &plan->quantity;
-    for (size_t s = 0; s < quantity->count; s++) {
-        uint64_t changed =
-            plan->states[s].changed + samples_of(&quantity->entered, s) + samples_of(&quantity->left, s);
+    size_t entered_count, left_count, states = sf_quantity_states(plan->window);
+    const sf_sample *entered = sf_quantity_entered(plan->window, &entered_count);
+    const sf_sample *left = sf_quantity_left(plan->window, &left_count);
+    uint64_t *changed = sf_alloc(states, sizeof *changed);
+    if (changed == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < entered_count; i++)
+        changed[entered[i].state]++;
+    for (size_t i = 0; i < left_count; i++)
+        changed[left[i].state]++;
+    for (size_t s = 0; s < states; s++) {
+        changed[s] += plan->states[s].changed;
         sf_moving_clear(&plan->states[s]);
-        plan->states[s].changed = changed;
     }
-    int status = sf_quantity_take_window(quantity, change, error);
-    for (size_t s = 0; status == SF_OK && s < quantity->count; s++) {
-        uint64_t changed = plan->states[s].changed;
-        sf_moving_add(&plan->states[s], &plan->live, quantity->entered.values + quantity->entered.first[s],
-                      samples_of(&quantity->entered, s));
-        plan->states[s].changed = changed;
-    }
+    int status = change_states(plan, sf_quantity_held, sf_moving_add, error);
+    for (size_t s = 0; s < states; s++)
+        plan->states[s].changed = changed[s];
+    sf_free(changed);
     return status;
 }
 
-static int slide(sf_density_plan *plan, const sf_window_change *change, bool new_tick, int64_t tick_ns,
-                 sf_error *error)
+/* Where the oldest of the hops begins that rates are kept of. */
+static int64_t oldest_hop_ns(const sf_densities *densities)
 {
-    if (plan->quantity.kind == SF_LIVE_POSITION) {
-        sf_positions_slide(&plan->positions, change);
-        return SF_OK;
-    }
-    int status = sf_quantity_slide(&plan->quantity, change, error);
+    uint64_t hops = densities->hops;
+    return hops < SF_DENSITY_RATES ? INT64_MIN : densities->hops_ns[hops % SF_DENSITY_RATES];
+}
+
+/* Before the first hop nothing was observed. One that is too long has windows before it that were left out:
+ * it has no rate. */
+static int begin_rates(const sf_densities *densities, sf_quantity_state *window,
+                       const sf_window_change *change, sf_error *error)
+{
+    bool too_long = change->hop.stop_ns - change->hop.start_ns > change->hop_ns;
+    sf_span none = {densities->begun ? change->hop.start_ns : INT64_MIN,
+                    too_long ? change->hop.stop_ns : change->hop.start_ns};
+    return too_long || !densities->begun ? sf_quantity_gap(window, 0, UINT32_MAX, none, error) : SF_OK;
+}
+
+/* Samples of spikes leave with the window, rates with their hops. */
+static int slide_window(const sf_densities *densities, sf_density_plan *plan, const sf_window_change *change,
+                        sf_error *error)
+{
+    bool of_hops = plan->quantity == SF_QUANTITY_RATE;
+    int status = of_hops ? begin_rates(densities, plan->window, change, error) : SF_OK;
+    if (status == SF_OK)
+        status = sf_quantity_enter(plan->window, change->entered, change->entered_count, change->hop.stop_ns,
+                                   error);
+    if (status == SF_OK)
+        sf_quantity_leave(plan->window, of_hops ? oldest_hop_ns(densities) : change->window_start_ns);
+    return status;
+}
+
+static int slide(const sf_densities *densities, sf_density_plan *plan, const sf_window_change *change,
+                 bool new_tick, sf_error *error)
+{
+    int status = slide_window(densities, plan, change, error);
     if (status != SF_OK)
         return status;
-    if (plan->quantity.kind != SF_LIVE_RATE)
-        plan->live.options.tick = (double)tick_ns * 1e-9;
-    if (new_tick && plan->quantity.kind == SF_LIVE_ISI)
-        return begin_again(plan, change, error);
-    const sf_state_samples *entered = &plan->quantity.entered, *left = &plan->quantity.left;
-    double highest = 0;
-    for (size_t i = 0; plan->quantity.kind == SF_LIVE_RATE && i < entered->count; i++)
-        highest = fmax(highest, entered->values[i]);
-    if (highest > plan->live.options.most)
-        return widen_rates(plan, highest, change->hop_ns, error);
-    for (size_t s = 0; s < plan->quantity.count; s++) {
-        sf_moving_add(&plan->states[s], &plan->live, entered->values + entered->first[s],
-                      samples_of(entered, s));
-        sf_moving_remove(&plan->states[s], &plan->live, left->values + left->first[s], samples_of(left, s));
+    if (plan->quantity == SF_QUANTITY_POSITION) {
+        sf_positions_slide(&plan->positions, plan->window);
+        return SF_OK;
     }
-    return SF_OK;
+    if (plan->quantity != SF_QUANTITY_RATE)
+        plan->live.options.tick = (double)densities->tick_ns * 1e-9;
+    if (new_tick && plan->quantity == SF_QUANTITY_ISI)
+        return begin_again(plan, error);
+    if (plan->quantity == SF_QUANTITY_RATE && highest_rate(plan) > plan->live.options.most)
+        return widen_rates(plan, highest_rate(plan), error);
+    status = change_states(plan, sf_quantity_entered, sf_moving_add, error);
+    return status == SF_OK ? change_states(plan, sf_quantity_left, sf_moving_remove, error) : status;
 }
 
 int sf_densities_slide(sf_densities *densities, const sf_window_change *change, sf_error *error)
 {
     int status = SF_OK;
     bool new_tick = densities->count > 0 && find_tick(densities, change);
+    if (change->hop.stop_ns - change->hop.start_ns == change->hop_ns)
+        densities->hops_ns[densities->hops++ % SF_DENSITY_RATES] = change->hop.start_ns;
     for (size_t i = 0; status == SF_OK && i < densities->count; i++)
-        status = slide(&densities->plans[i], change, new_tick, densities->tick_ns, error);
+        status = slide(densities, &densities->plans[i], change, new_tick, error);
+    densities->begun = true;
     return status;
 }
 
@@ -334,7 +402,7 @@ static bins choose_bins(sf_densities *densities, sf_density_plan *plan, size_t s
     double from = log_axis ? log(options->least) : 0, to = log_axis ? log(options->most) : options->most;
     bins all = {from, (to - from) / (double)plan->grid, plan->grid};
     fill_bins(&all, densities, plan, s, values);
-    if (plan->quantity.kind == SF_LIVE_DELAY)
+    if (plan->quantity == SF_QUANTITY_DELAY)
         return all;
     size_t first = 0, end = all.count;
     double below = 0, above = 0;
@@ -386,7 +454,7 @@ static int make_message(sf_message **made, sf_densities *densities, sf_density_p
 static int tell_states(sf_densities *densities, sf_density_plan *plan, sf_span window,
                        void (*publish)(void *user, sf_message *message), void *user, sf_error *error)
 {
-    for (size_t s = 0; s < plan->quantity.count; s++) {
+    for (size_t s = 0; s < sf_quantity_states(plan->window); s++) {
         if (plan->every && !sf_moving_due(&plan->states[s], &plan->live))
             continue;
         if (sf_moving_select(&plan->states[s], &plan->live, NULL) != SF_OK)
@@ -406,7 +474,7 @@ int sf_densities_tell(sf_densities *densities, sf_span window,
     int status = SF_OK;
     for (size_t i = 0; status == SF_OK && i < densities->count; i++) {
         sf_density_plan *plan = &densities->plans[i];
-        if (plan->quantity.kind != SF_LIVE_POSITION) {
+        if (plan->quantity != SF_QUANTITY_POSITION) {
             status = tell_states(densities, plan, window, publish, user, error);
             continue;
         }

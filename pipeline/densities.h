@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The configured densities. Each follows the window by adding the samples that enter and removing those that
- * leave (density/live.h), and chooses its bandwidth again once the configured share of them has changed.
- *
- * A sample is in the window while the spike that completes it is: the later one of an interval, the last one
- * of an occurrence of an episode. Rates are those of the newest SF_DENSITY_RATES hops. One thread.
+ * leave (analysis/quantity.h, density/live.h), and chooses its bandwidth again once the configured share of
+ * them has changed. Rates are those of the newest SF_DENSITY_RATES hops. One thread.
  *
  * The clock's step is found in the stream. Where its spikes show that it is another than was believed,
  * densities of intervals are made again from the window; that ends within the first spikes.
@@ -12,19 +10,34 @@
 #ifndef SF_PIPELINE_DENSITIES_H
 #define SF_PIPELINE_DENSITIES_H
 
+#include "core/config.h"
 #include "core/message.h"
 #include "core/recording.h"
 #include "density/live.h"
-#include "pipeline/options.h"
 #include "pipeline/positions.h"
+
+/** Rates are of so many of the newest hops at most. */
+#define SF_DENSITY_RATES 1000
+
+/** What a hop brings. */
+typedef struct sf_window_change {
+    const sf_spike *entered; /**< all of the hop */
+    size_t entered_count;
+    sf_span hop; /**< since the one before: shorter than hop_ns where the stream ended in it, longer where
+                    windows were left out */
+    int64_t hop_ns;
+    int64_t window_start_ns; /**< of the window after it */
+} sf_window_change;
 
 /** One configured density: of one unit or episode, or of every one; or of positions, which has no states. */
 typedef struct sf_density_plan {
-    sf_quantity quantity; /**< what becomes a sample of which state */
+    sf_quantity quantity;
+    sf_quantity_state *window; /**< the samples in the window, by state */
+    sf_state_samples sorted;   /**< scratch */
     bool every;
     uint32_t grid;
     sf_moving_plan live;       /**< shared by the states */
-    sf_moving_density *states; /**< quantity.count of them */
+    sf_moving_density *states; /**< as many as the window has */
     char (*labels)[64];        /**< of each state */
     sf_positions positions;
 } sf_density_plan;
@@ -36,14 +49,18 @@ typedef struct sf_densities {
     sf_tick tick;    /**< of the stream's clock */
     int64_t tick_ns; /**< the step in use: it follows what is found of the clock; 0: not known yet */
     int64_t last_ns; /**< of the newest spike, once there is one */
+    bool begun;      /**< a hop came */
+    uint64_t hops;   /**< whole ones that came, */
+    int64_t hops_ns[SF_DENSITY_RATES]; /**< and where the newest of them begin: a ring */
 } sf_densities;
 
-/** Resolves units, episodes and methods. SF_CONFIG, SF_NO_MEMORY. */
-int sf_densities_open(sf_densities *densities, const sf_live_options *config, const sf_units *units,
-                      sf_error *error);
+/** Resolves units, episodes and methods. `observed`: where units are known to be observed, as
+ * sf_quantity_setup has it. SF_CONFIG, SF_NO_MEMORY. */
+int sf_densities_open(sf_densities *densities, const sf_config *config, const sf_units *units,
+                      const sf_observed *observed, size_t observed_count, sf_error *error);
 void sf_densities_close(sf_densities *densities);
 
-/** Takes the spikes that entered and left with a hop. SF_NO_MEMORY. */
+/** Takes the spikes of the next hop, and lets go of what the window no longer holds. SF_NO_MEMORY. */
 int sf_densities_slide(sf_densities *densities, const sf_window_change *change, sf_error *error);
 
 /**

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-double sf_discovery_threshold(const sf_live_options *config, sf_span window, uint64_t spikes)
+double sf_discovery_threshold(const sf_config *config, sf_span window, uint64_t spikes)
 {
-    const sf_live_mine *mine = &config->mine;
+    const sf_config_mine *mine = &config->mine;
     if (mine->min_count > 0)
         return mine->min_count;
     sf_threshold_kind kind = mine->min_fraction > 0 ? SF_THRESHOLD_FRACTION : SF_THRESHOLD_RATE;
@@ -65,7 +65,7 @@ static int keep_found(sf_discovery *discovery, const sf_mine_result *result)
 
 static int mine_window(sf_discovery *discovery)
 {
-    const sf_live_options *config = discovery->config;
+    const sf_config *config = discovery->config;
     discovery->found_count = 0;
     sf_mine_options options;
     sf_mine_options_default(&options);
@@ -107,18 +107,18 @@ static void work(void *job)
 
 /* ---- the window thread's side ---- */
 
-int sf_discovery_open(sf_discovery *discovery, const sf_live_options *config, const sf_units *units,
-                      bool inside, sf_error *error)
+int sf_discovery_open(sf_discovery *discovery, const sf_config *config, const sf_units *units, bool inside,
+                      sf_error *error)
 {
     *discovery = (sf_discovery){.config = config, .units = units};
     sf_error reason;
     int status = sf_delays_parse(discovery->delays, SF_DISCOVERY_DELAYS, &discovery->delay_count,
                                  config->mine.delays_ms, &reason);
     if (status != SF_OK)
-        return sf_live_refuse("mine.delays_ms", error, "%s", reason.text);
+        return sf_config_refuse(config, "mine.delays_ms", error, "%s", reason.text);
     const sf_engine *engine;
     if (sf_engine_find(&engine, config->mine.engine, &reason) != SF_OK)
-        return sf_live_refuse("mine.engine", error, "%s", reason.text);
+        return sf_config_refuse(config, "mine.engine", error, "%s", reason.text);
     sf_device *device;
     bool named = strcmp(config->device, "auto") != 0;
     status = named ? sf_device_choose(&device, config->device,
@@ -126,7 +126,7 @@ int sf_discovery_open(sf_discovery *discovery, const sf_live_options *config, co
                                       0, &reason)
                    : SF_OK;
     if (status == SF_USAGE)
-        return sf_live_refuse("mine.engine", error, "%s", reason.text);
+        return sf_config_refuse(config, "mine.engine", error, "%s", reason.text);
     discovery->unit_spikes = sf_alloc(units->count, sizeof *discovery->unit_spikes);
     if (discovery->unit_spikes == NULL)
         return sf_fail_memory(error);

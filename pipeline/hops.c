@@ -56,7 +56,7 @@ static int track_pinned(sf_hops *hops, sf_error *error)
 
 int sf_hops_open(sf_hops *hops, const sf_hops_options *options, sf_error *error)
 {
-    const sf_live_options *config = options->config;
+    const sf_config *config = options->config;
     const sf_units *units = options->stream->units;
     int64_t window_ns = sf_seconds_to_ns(config->window.length_s),
             hop_ns = sf_seconds_to_ns(config->window.hop_s);
@@ -75,7 +75,8 @@ int sf_hops_open(sf_hops *hops, const sf_hops_options *options, sf_error *error)
         status = sf_connections_open(&hops->connections, config, units, hops->discovery.delays,
                                      hops->discovery.delay_count, options->virtual_clock, error);
     if (status == SF_OK)
-        status = sf_densities_open(&hops->densities, config, units, error);
+        status = sf_densities_open(&hops->densities, config, units, options->observed,
+                                   options->observed_count, error);
     if (status == SF_OK) {
         hops->unit_spikes = sf_alloc(units->count, sizeof *hops->unit_spikes);
         hops->rates_hz = sf_alloc(units->count, sizeof *hops->rates_hz);
@@ -168,7 +169,7 @@ static int take_discovery(sf_hops *hops, sf_error *error)
  * hop. On a virtual clock hops have all the time they need. */
 static int discover(sf_hops *hops, const sf_segment *segment, sf_error *error)
 {
-    const sf_live_options *config = hops->options.config;
+    const sf_config *config = hops->options.config;
     if (config->mine.every == 0)
         return SF_OK;
     bool due = (segment->hop + 1) % config->mine.every == 0;
@@ -267,14 +268,9 @@ static int follow_densities(sf_hops *hops, const sf_segment *segment, sf_error *
     int64_t since_ns = segment->hop > 0 ? hops->shown_stop_ns : segment->window.start_ns;
     sf_window_change change = {.entered = sf_history_view(&hops->history, hops->shown_end),
                                .entered_count = segment->end - hops->shown_end,
-                               .left = sf_history_view(&hops->history, hops->shown_begin),
-                               .left_count = hops->window_begin - hops->shown_begin,
-                               .window = sf_history_view(&hops->history, hops->window_begin),
-                               .window_count = segment->end - hops->window_begin,
-                               .window_start_ns = segment->window.start_ns,
+                               .hop = {since_ns, segment->window.stop_ns},
                                .hop_ns = hops->stages.hop_ns,
-                               .partial = segment->window.stop_ns - since_ns != hops->stages.hop_ns};
-    hops->shown_begin = hops->window_begin;
+                               .window_start_ns = segment->window.start_ns};
     hops->shown_end = segment->end;
     hops->shown_stop_ns = segment->window.stop_ns;
     int status = sf_densities_slide(&hops->densities, &change, error);

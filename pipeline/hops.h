@@ -17,8 +17,10 @@
 #include "pipeline/tracking.h"
 
 typedef struct sf_hops_options {
-    const sf_live_options *config;
+    const sf_config *config;
     const sf_stream_info *stream;
+    const sf_observed *observed; /**< where recordings were, of the sources that are some; borrowed */
+    size_t observed_count;
     sf_publisher *publisher;
     bool virtual_clock; /**< discovery runs inside its hop */
     /** Adds what the window path does not know: sources, sinks, watched episodes. Called on this thread. */
@@ -45,12 +47,12 @@ typedef struct sf_hops {
     size_t count_capacity;
     uint64_t *unit_spikes; /**< per unit, in history from window_begin to counted_end */
     uint64_t window_begin, counted_end;
-    uint64_t shown_begin, shown_end; /**< positions that the densities hold */
-    int64_t shown_stop_ns;           /**< end of the window they were shown last */
-    double *rates_hz;                /**< per unit, of the newest window */
-    int64_t arrival_ns;              /**< of the newest spike fed */
-    int64_t last_ns;                 /**< time of the newest spike fed */
-    int64_t tell_due_ns;             /**< monotonic clock at which a live run's next status is due */
+    uint64_t shown_end;    /**< positions before it were shown to the densities */
+    int64_t shown_stop_ns; /**< end of the window they were shown last */
+    double *rates_hz;      /**< per unit, of the newest window */
+    int64_t arrival_ns;    /**< of the newest spike fed */
+    int64_t last_ns;       /**< time of the newest spike fed */
+    int64_t tell_due_ns;   /**< monotonic clock at which a live run's next status is due */
 } sf_hops;
 
 int sf_hops_open(sf_hops *hops, const sf_hops_options *options, sf_error *error);

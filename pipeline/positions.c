@@ -16,23 +16,6 @@
 /* Places in a cell along one side, at most: enough for columns that correlate by 0.99. */
 enum { MOST_PARTS = 8 };
 
-static bool has_position(const sf_unit *unit)
-{
-    return isfinite(unit->x_um) && isfinite(unit->y_um);
-}
-
-static void take_units(sf_positions *positions, const sf_units *units)
-{
-    for (size_t u = 0; u < units->count; u++) {
-        const sf_unit *unit = &units->items[u];
-        positions->place[u] = has_position(unit) ? (uint32_t)positions->units : UINT32_MAX;
-        if (!has_position(unit))
-            continue;
-        positions->xy[2 * positions->units] = unit->x_um;
-        positions->xy[2 * positions->units++ + 1] = unit->y_um;
-    }
-}
-
 /* Cells of one column, c = 0 or 1. */
 static int lay_grid(sf_positions *positions, size_t c, sf_error *error)
 {
@@ -50,24 +33,19 @@ static int lay_grid(sf_positions *positions, size_t c, sf_error *error)
     return SF_OK;
 }
 
-int sf_positions_open(sf_positions *positions, const sf_live_density *wanted, const sf_units *units,
-                      sf_error *error)
+int sf_positions_open(sf_positions *positions, const sf_config_density *wanted,
+                      const sf_quantity_state *window, sf_error *error)
 {
-    *positions = (sf_positions){.grid = wanted->grid, .reselect = wanted->reselect};
+    *positions = (sf_positions){.units = sf_quantity_states(window),
+                                .xy = sf_quantity_places(window),
+                                .grid = wanted->grid,
+                                .reselect = wanted->reselect};
     /* In two columns both rules are n^(-1/6). */
     if (strcmp(wanted->method, "silverman") != 0 && strcmp(wanted->method, "scott") != 0)
         return sf_fail(error, SF_CONFIG, "method", "positions take silverman or scott, found '%s'",
                        wanted->method);
-    positions->place = sf_alloc(units->count, sizeof *positions->place);
-    positions->xy = sf_alloc(units->count, 2 * sizeof *positions->xy);
-    positions->spikes = sf_alloc(units->count, sizeof *positions->spikes);
-    int status = SF_OK;
-    if (positions->place == NULL || positions->xy == NULL || positions->spikes == NULL)
-        status = sf_fail_memory(error);
-    if (status == SF_OK)
-        take_units(positions, units);
-    if (status == SF_OK)
-        status = lay_grid(positions, 0, error);
+    positions->spikes = sf_alloc(positions->units, sizeof *positions->spikes);
+    int status = positions->spikes != NULL ? lay_grid(positions, 0, error) : sf_fail_memory(error);
     if (status == SF_OK)
         status = lay_grid(positions, 1, error);
     if (status != SF_OK)
@@ -77,28 +55,25 @@ int sf_positions_open(sf_positions *positions, const sf_live_density *wanted, co
 
 void sf_positions_close(sf_positions *positions)
 {
-    sf_free(positions->place);
-    sf_free(positions->xy);
     sf_free(positions->spikes);
     *positions = (sf_positions){0};
 }
 
-static void count_spikes(sf_positions *positions, const sf_spike *spikes, size_t count, double sign)
+static void count_spikes(sf_positions *positions, const sf_sample *samples, size_t count, double sign)
 {
-    for (size_t i = 0; i < count; i++) {
-        uint32_t place = positions->place[spikes[i].unit];
-        if (place == UINT32_MAX)
-            continue;
-        positions->spikes[place] += sign;
-        positions->total += sign;
-        positions->changed++;
-    }
+    for (size_t i = 0; i < count; i++)
+        positions->spikes[samples[i].state] += sign;
+    positions->total += sign * (double)count;
+    positions->changed += (double)count;
 }
 
-void sf_positions_slide(sf_positions *positions, const sf_window_change *change)
+void sf_positions_slide(sf_positions *positions, const sf_quantity_state *window)
 {
-    count_spikes(positions, change->entered, change->entered_count, 1);
-    count_spikes(positions, change->left, change->left_count, -1);
+    size_t count;
+    const sf_sample *entered = sf_quantity_entered(window, &count);
+    count_spikes(positions, entered, count, 1);
+    const sf_sample *left = sf_quantity_left(window, &count);
+    count_spikes(positions, left, count, -1);
 }
 
 /* A cell is looked at in so many places a side that no kernel falls between them. */

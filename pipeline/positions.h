@@ -6,16 +6,14 @@
 #ifndef SF_PIPELINE_POSITIONS_H
 #define SF_PIPELINE_POSITIONS_H
 
+#include "analysis/quantity.h"
+#include "core/config.h"
 #include "core/message.h"
-#include "core/units.h"
-#include "pipeline/options.h"
-#include "pipeline/quantity.h"
 
 /** Zero-initialised it holds nothing. */
 typedef struct sf_positions {
     size_t units;            /**< with a position */
-    uint32_t *place;         /**< by unit of the stream: its number among them, or UINT32_MAX */
-    double *xy;              /**< x and y of each, um */
+    const double *xy;        /**< x and y of each, um */
     double *spikes;          /**< of each, in the window */
     double total;            /**< of all */
     double changed;          /**< spikes that entered and left since h was chosen */
@@ -24,13 +22,14 @@ typedef struct sf_positions {
     size_t grid;
 } sf_positions;
 
-/** SF_CONFIG where no two units have different x and y, and for other methods than silverman and scott. */
-int sf_positions_open(sf_positions *positions, const sf_live_density *wanted, const sf_units *units,
-                      sf_error *error);
+/** `window` is of positions; borrowed until close. SF_CONFIG where no two units have different x and y, and
+ * for other methods than silverman and scott. */
+int sf_positions_open(sf_positions *positions, const sf_config_density *wanted,
+                      const sf_quantity_state *window, sf_error *error);
 void sf_positions_close(sf_positions *positions);
 
-/** Real-time safe. */
-void sf_positions_slide(sf_positions *positions, const sf_window_change *change);
+/** Takes what entered the window and left it. */
+void sf_positions_slide(sf_positions *positions, const sf_quantity_state *window);
 
 /** The density in a new message, or NULL where there is none: too few spikes, or all on a line. SF_NO_MEMORY.
  */

@@ -204,7 +204,7 @@ static int choose_device(sf_device **device, const sampling *s, sf_error *error)
 }
 
 /* What a device cannot do, the CPU does. */
-static int sample(sampling *s, sf_spread_place *place, sf_error *error)
+static int sample(sampling *s, sf_ran *place, sf_error *error)
 {
     s->values = sf_resize(NULL, s->options->graphs, s->measure->count * sizeof *s->values);
     s->errors = sf_alloc(s->threads, sizeof *s->errors);
@@ -214,7 +214,7 @@ static int sample(sampling *s, sf_spread_place *place, sf_error *error)
     int status = choose_device(&device, s, error);
     if (status != SF_OK)
         return status;
-    *place = (sf_spread_place){0};
+    *place = (sf_ran){0};
     snprintf(place->device, sizeof place->device, "%s", sf_device_name(device));
     if (device != NULL) {
         sf_error refusal = {0};
@@ -243,7 +243,7 @@ static sf_spread spread_of(const double *values, size_t step, uint32_t graphs, d
 }
 
 int sf_spread_find(sf_spread *spreads, const double *counts, const sf_csr *graph, const sf_measure *measure,
-                   const sf_rewired_options *options, sf_spread_place *place, const sf_progress *progress,
+                   const sf_rewired_options *options, sf_ran *place, const sf_progress *progress,
                    sf_error *error)
 {
     sf_rewiring rewiring;
@@ -253,7 +253,7 @@ int sf_spread_find(sf_spread *spreads, const double *counts, const sf_csr *graph
     sampling s = {.rewiring = &rewiring, .measure = measure, .options = options, .progress = progress};
     s.threads = options->threads != 0 ? options->threads : sf_thread_cores();
     s.threads = s.threads < options->graphs ? s.threads : options->graphs;
-    sf_spread_place unasked;
+    sf_ran unasked;
     status = sample(&s, place != NULL ? place : &unasked, error);
     for (size_t i = 0; i < measure->count && status == SF_OK; i++)
         spreads[i] = spread_of(s.values + i, measure->count, options->graphs, counts[i]);

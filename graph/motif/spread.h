@@ -32,7 +32,7 @@ sf_measure sf_measure_census(void);
  * the device that is named is missing, SF_CANCELLED, SF_NO_MEMORY, or what the measure fails with.
  */
 int sf_spread_find(sf_spread *spreads, const double *counts, const sf_csr *graph, const sf_measure *measure,
-                   const sf_rewired_options *options, sf_spread_place *place, const sf_progress *progress,
+                   const sf_rewired_options *options, sf_ran *place, const sf_progress *progress,
                    sf_error *error);
 
 #endif

@@ -24,10 +24,10 @@
 #ifndef SYNFIRE_SYNFIRE_H
 #define SYNFIRE_SYNFIRE_H
 
+#include <synfire/density.h>
 #include <synfire/device.h>
 #include <synfire/error.h>
 #include <synfire/graph.h>
-#include <synfire/live.h>
 #include <synfire/mine.h>
 #include <synfire/recording.h>
 

@@ -275,17 +275,16 @@ static void run_through(const sf_recording *recording, const char *yaml, publish
     sf_config config = test_config(yaml);
     sf_densities densities;
     sf_error error;
-    if (sf_densities_open(&densities, &config.live, &recording->units, &error) != SF_OK)
+    if (sf_densities_open(&densities, &config, &recording->units, NULL, 0, &error) != SF_OK)
         fail_msg("%s", error.text);
     int64_t hop_ns = 60 * SF_SECOND, start_ns = recording->spikes[0].time_ns;
     for (size_t from = 0, to; from < recording->spike_count; from = to, start_ns += hop_ns) {
         to = sf_spikes_lower_bound(recording->spikes, recording->spike_count, start_ns + hop_ns);
         sf_window_change change = {.entered = recording->spikes + from,
                                    .entered_count = to - from,
-                                   .window = recording->spikes,
-                                   .window_count = to,
-                                   .window_start_ns = recording->spikes[0].time_ns,
-                                   .hop_ns = hop_ns};
+                                   .hop = {start_ns, start_ns + hop_ns},
+                                   .hop_ns = hop_ns,
+                                   .window_start_ns = recording->spikes[0].time_ns};
         assert_int_equal(sf_densities_slide(&densities, &change, NULL), SF_OK);
     }
     assert_int_equal(sf_densities_tell(&densities, (sf_span){0, start_ns}, check_message, all, NULL), SF_OK);

@@ -115,7 +115,7 @@ enum { GRAPHS = 20 };
 /* Of the census and of two patterns, by the device of that name. */
 typedef struct found {
     sf_spread census[SF_TRIADS], patterns[2];
-    sf_spread_place place[2];
+    sf_ran place[2];
 } found;
 
 static int find(found *f, const sf_csr *graph, const char *device, unsigned threads, sf_error *error)

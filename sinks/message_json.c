@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/json.h"
-#include "core/message_fields.h"
+#include "sinks/fields.h"
+#include "sinks/sink.h"
 
 static void map(void *to, const char *key, size_t fields)
 {

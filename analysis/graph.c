@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making graphs and reading them: what synfire/graph.h offers of that, but for files. */
+#include "analysis/graph.h"
+
+#include "analysis/links.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/options.h"
+#include "core/thread.h"
+#include "graph/search/bfs.h"
+#include "graph/store/kronecker.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int sf_graph_options_read(sf_graph_options *own, const sf_graph_options *options, sf_error *error)
+{
+    const sf_graph_options defaults = {.size = sizeof defaults};
+    int status = sf_options_read(own, &defaults, sizeof defaults, options, "graph options", error);
+    if (status == SF_OK && own->undirected && own->directed)
+        status = sf_fail(error, SF_USAGE, "undirected", "excludes directed");
+    own->threads = own->threads != 0 ? own->threads : sf_thread_cores();
+    return status;
+}
+
+/* ---- links as columns ---- */
+
+static int compare_ends(const sf_link *a, const sf_link *b)
+{
+    const int64_t first[] = {a->from, a->to, a->delay.low_ns, a->delay.high_ns},
+                  second[] = {b->from, b->to, b->delay.low_ns, b->delay.high_ns};
+    for (int i = 0; i < 4; i++)
+        if (first[i] != second[i])
+            return first[i] < second[i] ? -1 : 1;
+    return 0;
+}
+
+static int compare_links(const void *first, const void *second)
+{
+    return compare_ends(first, second);
+}
+
+/* How much more often `link` is there than its reverse with the same delay; NaN where that is no link. */
+static double asymmetry_of(const sf_connectivity *graph, const sf_link *link)
+{
+    const sf_link turned = {.from = link->to, .to = link->from, .delay = link->delay};
+    const sf_link *reverse =
+        graph->is_tiling ? NULL : bsearch(&turned, graph->links, graph->count, sizeof turned, compare_links);
+    if (reverse == NULL)
+        return NAN;
+    return ((double)link->count - (double)reverse->count) / (double)(link->count + reverse->count);
+}
+
+/* One block for all the columns of `count` links, the widest first. */
+typedef struct link_columns {
+    double *weight, *expected, *asymmetry, *p, *q;
+    int64_t *low_ns, *high_ns;
+    uint64_t *count;
+    const char **not_testable;
+    uint32_t *from, *to;
+    bool *one_electrode;
+} link_columns;
+
+static void *take(char **next, size_t count, size_t size)
+{
+    void *column = *next;
+    *next += count * size;
+    return column;
+}
+
+static link_columns lay_out(void *block, size_t count)
+{
+    char *next = block;
+    link_columns c;
+    double **const reals[] = {&c.weight, &c.expected, &c.asymmetry, &c.p, &c.q};
+    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++)
+        *reals[i] = take(&next, count, sizeof(double));
+    c.low_ns = take(&next, count, sizeof *c.low_ns);
+    c.high_ns = take(&next, count, sizeof *c.high_ns);
+    c.count = take(&next, count, sizeof *c.count);
+    c.not_testable = take(&next, count, sizeof *c.not_testable);
+    c.from = take(&next, count, sizeof *c.from);
+    c.to = take(&next, count, sizeof *c.to);
+    c.one_electrode = take(&next, count, sizeof *c.one_electrode);
+    return c;
+}
+
+static int spread_links(sf_graph *graph, const sf_units *units, sf_error *error)
+{
+    const sf_connectivity *links = &graph->links;
+    enum {
+        ROW = 5 * sizeof(double) + 3 * sizeof(int64_t) + sizeof(char *) + 2 * sizeof(uint32_t) + sizeof(bool)
+    };
+    graph->link_columns = sf_resize(NULL, links->count, ROW);
+    if (graph->link_columns == NULL)
+        return sf_fail_memory(error);
+    link_columns c = lay_out(graph->link_columns, links->count);
+    for (size_t i = 0; i < links->count; i++) {
+        const sf_link *link = &links->links[i];
+        c.weight[i] = sf_connectivity_weight(links, link);
+        c.expected[i] = link->expected;
+        c.asymmetry[i] = asymmetry_of(links, link);
+        c.p[i] = link->p;
+        c.q[i] = link->q;
+        c.low_ns[i] = link->delay.low_ns;
+        c.high_ns[i] = link->delay.high_ns;
+        c.count[i] = link->count;
+        c.not_testable[i] = link->not_testable;
+        c.from[i] = link->from;
+        c.to[i] = link->to;
+        c.one_electrode[i] = sf_units_share_electrode(units, link->from, link->to);
+    }
+    sf_graph_columns *columns = &graph->columns;
+    columns->is_tiling = links->is_tiling;
+    columns->link_count = links->count;
+    columns->from = c.from, columns->to = c.to;
+    columns->low_ns = c.low_ns, columns->high_ns = c.high_ns;
+    columns->weight = c.weight;
+    columns->count = c.count;
+    columns->expected = c.expected;
+    columns->asymmetry = c.asymmetry;
+    columns->p = c.p, columns->q = c.q;
+    columns->not_testable = c.not_testable;
+    columns->one_electrode = c.one_electrode;
+    return SF_OK;
+}
+
+/* ---- making ---- */
+
+static const double *values_of(const sf_columns *columns, const char *name)
+{
+    size_t i = sf_columns_find(columns, name);
+    return i != SF_NO_COLUMN && !sf_column_is_text(&columns->items[i]) ? columns->items[i].values : NULL;
+}
+
+static void describe(sf_graph *graph)
+{
+    const sf_csr *csr = &graph->csr;
+    sf_graph_columns *columns = &graph->columns;
+    columns->directed = csr->directed;
+    columns->vertex_count = csr->vertex_count;
+    columns->edge_count = sf_csr_edge_count(csr);
+    columns->offsets = csr->offsets;
+    columns->targets = csr->targets;
+    columns->names = (const char *const *)csr->names;
+    columns->x_um = values_of(&csr->vertex_columns, "x_um");
+    columns->y_um = values_of(&csr->vertex_columns, "y_um");
+    columns->rates_hz = values_of(&csr->vertex_columns, "rate");
+}
+
+static int build(sf_graph *graph, sf_edge_list *list, const sf_graph_options *options, sf_error *error)
+{
+    bool drops = options->parallel == SF_PARALLEL_DROP ||
+                 (options->parallel == SF_PARALLEL_WITH_VALUES && list->edge_columns.count == 0);
+    unsigned flags = (drops ? SF_CSR_DROP_DUPLICATES : 0u) | (options->drop_loops ? SF_CSR_DROP_LOOPS : 0u);
+    list->directed = list->directed && !options->undirected;
+    int status = sf_csr_build(&graph->csr, list, flags, error);
+    if (status == SF_OK)
+        describe(graph);
+    return status;
+}
+
+/* Hands the graph over, or frees it. */
+static int finish(sf_graph **out, sf_graph *graph, int status)
+{
+    if (status == SF_OK)
+        *out = graph;
+    else
+        sf_graph_free(graph);
+    return status;
+}
+
+int sf_graph_of_list(sf_graph **out, sf_edge_list *list, const sf_graph_options *options, sf_error *error)
+{
+    *out = NULL;
+    sf_graph *graph = sf_alloc(1, sizeof *graph);
+    int status = graph != NULL ? build(graph, list, options, error) : sf_fail_memory(error);
+    sf_edge_list_free(list);
+    return finish(out, graph, status);
+}
+
+int sf_graph_of_links(sf_graph **out, sf_connectivity *links, const sf_recording *recording,
+                      const sf_graph_options *options, sf_error *error)
+{
+    *out = NULL;
+    sf_edge_list list = {0};
+    sf_graph *graph = sf_alloc(1, sizeof *graph);
+    int status =
+        graph != NULL ? sf_connectivity_list(&list, links, &recording->units, error) : sf_fail_memory(error);
+    if (graph == NULL)
+        sf_connectivity_free(links);
+    else
+        *graph = (sf_graph){.of_units = true, .links = *links};
+    if (status == SF_OK)
+        status = build(graph, &list, options, error);
+    sf_edge_list_free(&list);
+    if (status == SF_OK)
+        status = spread_links(graph, &recording->units, error);
+    return finish(out, graph, status);
+}
+
+static int take_values(sf_columns *columns, const char *name, size_t rows, sf_error *error, double **values)
+{
+    size_t index;
+    int status = sf_columns_grow(columns, rows, error);
+    if (status == SF_OK)
+        status = sf_columns_add(columns, name, &index, error);
+    if (status == SF_OK)
+        *values = columns->items[index].values;
+    return status;
+}
+
+static int list_edges(sf_edge_list *list, const sf_graph_edges *edges, sf_error *error)
+{
+    double *labels, *weights;
+    int status = SF_OK;
+    list->directed = edges->directed;
+    if (edges->names == NULL)
+        status = sf_edge_list_set_vertices(list, edges->vertex_count, error);
+    for (uint32_t v = 0; edges->names != NULL && status == SF_OK && v < edges->vertex_count; v++)
+        status = sf_edge_list_add_named(list, edges->names[v], error);
+    for (size_t i = 0; i < edges->count && status == SF_OK; i++)
+        status = sf_edge_list_add(list, edges->from[i], edges->to[i], error);
+    if (status == SF_OK && edges->labels != NULL)
+        status = take_values(&list->vertex_columns, SF_LABEL_COLUMN, edges->vertex_count, error, &labels);
+    for (uint32_t v = 0; edges->labels != NULL && status == SF_OK && v < edges->vertex_count; v++)
+        labels[v] = edges->labels[v];
+    if (status == SF_OK && edges->weights != NULL)
+        status = take_values(&list->edge_columns, "weight", edges->count, error, &weights);
+    for (size_t i = 0; edges->weights != NULL && status == SF_OK && i < edges->count; i++)
+        weights[i] = edges->weights[i];
+    return status;
+}
+
+int sf_graph_new(sf_graph **graph, const sf_graph_edges *edges, const sf_graph_options *options,
+                 sf_error *error)
+{
+    *graph = NULL;
+    const sf_graph_edges none = {.size = sizeof none};
+    sf_graph_edges known;
+    sf_graph_options how;
+    sf_edge_list list = {0};
+    int status = sf_options_read(&known, &none, sizeof none, edges, "edges", error);
+    if (status == SF_OK)
+        status = sf_graph_options_read(&how, options, error);
+    if (status == SF_OK)
+        status = list_edges(&list, &known, error);
+    if (status == SF_OK)
+        return sf_graph_of_list(graph, &list, &how, error);
+    sf_edge_list_free(&list);
+    return status;
+}
+
+int sf_graph_kronecker(sf_graph **graph, const char *text, const sf_graph_options *options,
+                       const sf_progress *progress, sf_error *error)
+{
+    *graph = NULL;
+    sf_kronecker kind;
+    sf_graph_options how;
+    sf_edge_list list;
+    int status = sf_graph_options_read(&how, options, error);
+    if (status == SF_OK)
+        status = sf_kronecker_parse(&kind, text, error);
+    if (status == SF_OK)
+        status = sf_kronecker_edges(&list, &kind, how.threads, progress, error);
+    return status == SF_OK ? sf_graph_of_list(graph, &list, &how, error) : status;
+}
+
+void sf_graph_free(sf_graph *graph)
+{
+    if (graph == NULL)
+        return;
+    sf_csr_free(&graph->csr);
+    sf_connectivity_free(&graph->links);
+    sf_free(graph->link_columns);
+    sf_free(graph);
+}
+
+/* ---- of recordings ---- */
+
+static const sf_tiling_options tiling_defaults = {.size = sizeof tiling_defaults,
+                                                  .half_width_ns = 50000000,
+                                                  .surrogates = 200,
+                                                  .percentile = SF_STTC_PERCENTILE,
+                                                  .seed = 1};
+
+void sf_tiling_options_init(void *options, size_t size)
+{
+    sf_options_init(options, size, &tiling_defaults, sizeof tiling_defaults);
+}
+
+int sf_graph_of_tiling(sf_graph **graph, const sf_recording *recording, const sf_tiling_options *tiling,
+                       const sf_graph_options *options, const sf_progress *progress, sf_error *error)
+{
+    *graph = NULL;
+    sf_tiling_options how;
+    sf_graph_options as;
+    sf_connectivity links;
+    int status =
+        sf_options_read(&how, &tiling_defaults, sizeof tiling_defaults, tiling, "tiling options", error);
+    if (status == SF_OK)
+        status = sf_graph_options_read(&as, options, error);
+    if (status == SF_OK && !(how.percentile >= 0 && how.percentile <= 1))
+        status = sf_fail(error, SF_USAGE, "percentile", "is %g, expected 0 to 1", how.percentile);
+    if (status != SF_OK)
+        return status;
+    const sf_sttc_options sttc = {.dt_ns = how.half_width_ns,
+                                  .surrogates = how.surrogates,
+                                  .percentile = how.percentile,
+                                  .seed = how.seed,
+                                  .threads = how.threads != 0 ? how.threads : sf_thread_cores(),
+                                  .progress = progress};
+    status = sf_links_of_tiled(&links, recording, sttc, how.min_distance_um, error);
+    return status == SF_OK ? sf_graph_of_links(graph, &links, recording, &as, error) : status;
+}
+
+int sf_graph_tiling_in(double *coefficients, const sf_graph *graph, const sf_recording *recording,
+                       sf_error *error)
+{
+    if (!graph->links.is_tiling)
+        return sf_fail(error, SF_USAGE, NULL, "the graph is not one of spike-time tiling");
+    if (recording->units.count != graph->links.unit_count)
+        return sf_fail(error, SF_USAGE, NULL, "the recording has %zu units, and the graph is of %u",
+                       recording->units.count, graph->links.unit_count);
+    return sf_links_tiled_in(coefficients, &graph->links, recording, error);
+}
+
+/* ---- reading ---- */
+
+void sf_graph_get_columns(const sf_graph *graph, sf_graph_columns *columns)
+{
+    sf_columns_fill(columns, &graph->columns, sizeof graph->columns);
+}
+
+int sf_graph_find(const sf_graph *graph, const char *text, uint32_t *vertex, sf_error *error)
+{
+    return sf_csr_resolve(&graph->csr, text, vertex, error);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/links.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/thread.h"
+
+#include <math.h>
+
+/* How many spikes each unit of a recording has; sf_free takes it. NULL: no memory. */
+static uint64_t *count_spikes(const sf_recording *recording)
+{
+    uint64_t *unit_spikes = sf_alloc(recording->units.count, sizeof *unit_spikes);
+    for (size_t i = 0; unit_spikes != NULL && i < recording->spike_count; i++)
+        unit_spikes[recording->spikes[i].unit]++;
+    return unit_spikes;
+}
+
+static sf_stretch stretch_of(const sf_recording *recording, const uint64_t *unit_spikes)
+{
+    return (sf_stretch){.spikes = recording->spikes,
+                        .spike_count = recording->spike_count,
+                        .unit_spikes = unit_spikes,
+                        .unit_count = recording->units.count,
+                        .duration_ns = sf_recording_duration_ns(recording)};
+}
+
+/* Takes the links over, whether or not it succeeds. */
+static int build(sf_connectivity *graph, sf_link *links, size_t count, const sf_stretch *stretch,
+                 sf_error *error)
+{
+    int status = sf_connectivity_build(graph, (uint32_t)stretch->unit_count, links, count, error);
+    sf_free(links);
+    if (status == SF_OK)
+        status = sf_connectivity_set_rates(graph, stretch->unit_spikes, stretch->duration_ns, error);
+    if (status != SF_OK)
+        sf_connectivity_free(graph);
+    return status;
+}
+
+/* ---- frequent episodes ---- */
+
+int sf_links_of_mined(sf_connectivity *graph, const sf_mine_result *mined, const sf_recording *recording,
+                      sf_error *error)
+{
+    *graph = (sf_connectivity){0};
+    uint64_t *unit_spikes = count_spikes(recording);
+    sf_link *links = sf_alloc(mined->count, sizeof *links);
+    if (unit_spikes == NULL || links == NULL) {
+        sf_free(unit_spikes);
+        sf_free(links);
+        return sf_fail_memory(error);
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < mined->count; i++) {
+        const sf_mine_item *item = &mined->items[i];
+        sf_episode pair;
+        sf_mine_result_episode(mined, i, &pair);
+        if (pair.size == 2)
+            links[kept++] = (sf_link){.from = pair.units[0],
+                                      .to = pair.units[1],
+                                      .delay = pair.delays[0],
+                                      .count = item->count,
+                                      .expected = item->expected,
+                                      .p = item->p,
+                                      .q = item->q,
+                                      .not_testable = sf_not_testable_text(item->not_testable)};
+    }
+    const sf_stretch stretch = stretch_of(recording, unit_spikes);
+    int status = build(graph, links, kept, &stretch, error);
+    sf_free(unit_spikes);
+    return status;
+}
+
+int sf_links_of_pairs(sf_connectivity *graph, const sf_pair_count *pairs, size_t count,
+                      const sf_delay *delays, const sf_stretch *stretch, sf_error *error)
+{
+    *graph = (sf_connectivity){0};
+    sf_link *links = sf_alloc(count, sizeof *links);
+    if (links == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        const sf_episode pair = {
+            .size = 2, .units = {pairs[i].from, pairs[i].to}, .delays = {delays[pairs[i].delay]}};
+        links[i] =
+            (sf_link){.from = pairs[i].from,
+                      .to = pairs[i].to,
+                      .delay = pair.delays[0],
+                      .count = pairs[i].count,
+                      .expected = sf_expected_episode(&pair, stretch->unit_spikes, stretch->duration_ns),
+                      .p = NAN,
+                      .q = NAN};
+    }
+    return build(graph, links, count, stretch, error);
+}
+
+/* ---- spike-time tiling ---- */
+
+int sf_links_of_tiling(sf_connectivity *graph, const sf_stretch *stretch, const sf_sttc_options *options,
+                       sf_error *error)
+{
+    *graph = (sf_connectivity){0};
+    sf_trains trains;
+    int status = sf_trains_split(&trains, stretch->spikes, stretch->spike_count, stretch->unit_count, error);
+    if (status != SF_OK)
+        return status;
+    status = sf_sttc_graph(graph, &trains, options, error);
+    if (status == SF_OK)
+        status = sf_connectivity_set_rates(graph, stretch->unit_spikes, stretch->duration_ns, error);
+    if (status != SF_OK)
+        sf_connectivity_free(graph);
+    sf_trains_free(&trains);
+    return status;
+}
+
+/* The end of a recorded span is excluded, and the coefficient takes both ends in: where spikes alone say when
+ * it was recorded, the last of them. */
+static sf_recorded recorded_of(const sf_recording *recording)
+{
+    return (sf_recorded){recording->recorded.start_ns, recording->recorded.stop_ns - !recording->declared};
+}
+
+static bool are_near(const sf_units *units, const sf_link *link, double um)
+{
+    const sf_unit *a = &units->items[link->from], *b = &units->items[link->to];
+    return hypot(a->x_um - b->x_um, a->y_um - b->y_um) < um;
+}
+
+int sf_links_of_tiled(sf_connectivity *graph, const sf_recording *recording, sf_sttc_options options,
+                      double least_um, sf_error *error)
+{
+    *graph = (sf_connectivity){0};
+    if (least_um > 0 && !sf_units_have_geometry(&recording->units))
+        return sf_fail(error, SF_USAGE, "min-distance",
+                       "needs positions of units, which this recording does not hold");
+    uint64_t *unit_spikes = count_spikes(recording);
+    if (unit_spikes == NULL)
+        return sf_fail_memory(error);
+    const sf_stretch stretch = stretch_of(recording, unit_spikes);
+    options.recorded = recorded_of(recording);
+    int status = sf_links_of_tiling(graph, &stretch, &options, error);
+    sf_free(unit_spikes);
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->count; i++)
+        if (!(least_um > 0 && are_near(&recording->units, &graph->links[i], least_um)))
+            graph->links[kept++] = graph->links[i];
+    graph->count = kept;
+    return status;
+}
+
+int sf_links_tiled_in(double *coefficients, const sf_connectivity *graph, const sf_recording *recording,
+                      sf_error *error)
+{
+    for (size_t i = 0; i < graph->count; i++)
+        coefficients[i] = NAN;
+    if (graph->count == 0 || recording->spike_count == 0)
+        return SF_OK;
+    const sf_sttc_options options = {.dt_ns = graph->links[0].delay.high_ns, /* of all links */
+                                     .recorded = recorded_of(recording),
+                                     .threads = sf_thread_cores()};
+    sf_trains trains;
+    int status =
+        sf_trains_split(&trains, recording->spikes, recording->spike_count, recording->units.count, error);
+    if (status == SF_OK)
+        status = sf_sttc_of_links(coefficients, graph, &trains, &options, error);
+    sf_trains_free(&trains);
+    return status;
+}

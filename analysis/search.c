@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Breadth-first search as synfire/graph.h offers it: from one vertex or many, where the options say, and by
+ * the CPU where a device cannot. */
+#include "analysis/graph.h"
+
+#include "core/backend/find.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/options.h"
+#include "core/thread.h"
+#include "graph/search/device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct sf_searches {
+    sf_searches_columns columns;
+    sf_bfs_result result;       /**< of one search: levels and parents */
+    uint32_t *levels, *parents; /**< of several */
+    uint64_t *reached, *level_sizes;
+    uint32_t *depth;
+    size_t *first_size;
+    int64_t *path_low_ns, *path_high_ns;
+    sf_ran ran;
+};
+
+typedef struct searching {
+    const sf_graph *graph;
+    const uint32_t *sources;
+    size_t count;
+    sf_search_options options;
+    const sf_progress *progress;
+    sf_device *devices[SF_MOST_DEVICES];
+    uint32_t device_count; /**< 0: the CPU */
+    sf_searches *out;
+} searching;
+
+/* ---- where ---- */
+
+/* The techniques are those of the kernels: a CPU searches otherwise, under no such names. */
+static int find_for_features(searching *s, const char *name, sf_error *error)
+{
+    sf_error reason;
+    int status =
+        sf_devices_find(s->devices, 1, &s->device_count, strcmp(name, "auto") == 0 ? "cuda" : name, &reason);
+    if (status == SF_OK && s->device_count == 0)
+        return sf_fail(error, SF_USAGE, "features",
+                       "goes with a GPU, as --device cuda: the CPU has none of them");
+    if (status == SF_USAGE)
+        return sf_fail(error, SF_USAGE, "device", "%s", reason.text);
+    return status == SF_OK ? SF_OK : sf_fail(error, status, "features", "needs a GPU: %s", reason.text);
+}
+
+static int choose_devices(searching *s, sf_error *error)
+{
+    const sf_search_options *options = &s->options;
+    const char *name = options->device != NULL ? options->device : "auto";
+    if (options->enterprise && strcmp(name, "cuda:all") != 0)
+        return find_for_features(s, name, error);
+    if (strcmp(name, "auto") == 0) {
+        sf_device *device = sf_device_auto(sf_bfs_cpu_seconds(
+            s->graph->csr.vertex_count, sf_csr_edge_count(&s->graph->csr), options->repeat * s->count));
+        s->devices[0] = device;
+        s->device_count = device != NULL;
+        return SF_OK;
+    }
+    int status = sf_devices_find(s->devices, SF_MOST_DEVICES, &s->device_count, name, error);
+    if (status != SF_OK && error != NULL)
+        snprintf(error->place, sizeof error->place, "device");
+    else if (options->enterprise)
+        status = sf_fail(error, SF_USAGE, "features", "goes with one device, not with %s", name);
+    else if (s->device_count > 1 && s->count > 1)
+        s->device_count = 1; /* as many searches as there are sources fill one */
+    return status;
+}
+
+static void tell_device(searching *s, const char *name)
+{
+    snprintf(s->out->ran.device, sizeof s->out->ran.device, "%s", name);
+}
+
+/* The device could not, and the CPU is to do it. */
+static void keep_reason(searching *s, const sf_error *error)
+{
+    snprintf(s->out->ran.note, sizeof s->out->ran.note, "%.255s", error->text);
+    tell_device(s, sf_device_name(NULL));
+}
+
+/* ---- one source ---- */
+
+static int compare_seconds(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Searches `repeat` times by run(prepared, ...); the result of the last gets the median time. */
+static int search_repeatedly(searching *s,
+                             int (*run)(void *prepared, uint32_t source, sf_bfs_result *result,
+                                        sf_error *error),
+                             void *prepared, sf_error *error)
+{
+    uint32_t repeat = s->options.repeat;
+    sf_bfs_result *result = &s->out->result;
+    double *seconds = sf_resize(NULL, repeat, sizeof *seconds);
+    int status = seconds != NULL ? SF_OK : sf_fail_memory(error);
+    for (uint32_t i = 0; i < repeat && status == SF_OK; i++) {
+        status = run(prepared, s->sources[0], result, error);
+        seconds[i] = result->seconds;
+        if (status == SF_OK && !sf_progress_update(s->progress, "searching", i + 1.0, repeat))
+            status = sf_fail(error, SF_CANCELLED, NULL, "was stopped after %u searches", i + 1);
+    }
+    if (status == SF_OK) {
+        qsort(seconds, repeat, sizeof *seconds, compare_seconds);
+        result->seconds = seconds[repeat / 2];
+    }
+    sf_free(seconds);
+    return status;
+}
+
+static int run_on_cpu(void *prepared, uint32_t source, sf_bfs_result *result, sf_error *error)
+{
+    return sf_bfs_run(prepared, source, result, error);
+}
+
+static int run_on_device(void *prepared, uint32_t source, sf_bfs_result *result, sf_error *error)
+{
+    return sf_device_search_run(prepared, source, result, error);
+}
+
+static int run_on_devices(void *prepared, uint32_t source, sf_bfs_result *result, sf_error *error)
+{
+    return sf_device_parts_run(prepared, source, result, error);
+}
+
+static int search_on_cpu(searching *s, sf_error *error)
+{
+    sf_bfs_options how = {.direction = s->options.direction,
+                          .threads = s->options.threads,
+                          .progress = s->options.repeat == 1 ? s->progress : NULL};
+    sf_bfs_search *prepared;
+    int status = sf_bfs_open(&prepared, &s->graph->csr, &how, error);
+    if (status == SF_OK)
+        status = search_repeatedly(s, run_on_cpu, prepared, error);
+    sf_bfs_close(prepared);
+    return status;
+}
+
+static int search_on_device(searching *s, sf_error *error)
+{
+    sf_backend_search_options how = {.direction = s->options.direction,
+                                     .enterprise = s->options.enterprise,
+                                     .features = s->options.features};
+    sf_device_graph graph;
+    sf_device_search prepared = {0};
+    int status = sf_device_graph_open(&graph, s->devices[0], &s->graph->csr, error);
+    if (status == SF_OK)
+        status = sf_device_search_open(&prepared, &graph, &how, error);
+    if (status == SF_OK)
+        status = search_repeatedly(s, run_on_device, &prepared, error);
+    sf_device_search_close(&prepared);
+    sf_device_graph_close(&graph);
+    return status;
+}
+
+static int search_on_devices(searching *s, sf_error *error)
+{
+    sf_device_parts parts;
+    int status = sf_device_parts_open(&parts, s->devices, s->device_count, &s->graph->csr,
+                                      s->options.direction, error);
+    if (status == SF_OK)
+        status = search_repeatedly(s, run_on_devices, &parts, error);
+    sf_device_parts_close(&parts);
+    return status;
+}
+
+/* What a device cannot do is done by the CPU, but for techniques it does not have. */
+static int search_one(searching *s, sf_error *error)
+{
+    sf_error reason = {0};
+    int status = SF_UNAVAILABLE;
+    tell_device(s, s->device_count > 1 ? "all devices" : sf_device_name(s->devices[0]));
+    if (s->device_count > 1)
+        status = search_on_devices(s, &reason);
+    else if (s->device_count == 1)
+        status = search_on_device(s, &reason);
+    if (s->device_count > 0 && status != SF_OK && (status != SF_UNAVAILABLE || s->options.enterprise))
+        return sf_fail(error, reason.code, reason.place, "%s", reason.text);
+    if (s->device_count > 0 && status != SF_OK)
+        keep_reason(s, &reason);
+    return status == SF_OK ? SF_OK : search_on_cpu(s, error);
+}
+
+/* Along the links of a recording: the path that is through soonest to every vertex. */
+static int follow_delays(searching *s, sf_error *error)
+{
+    sf_searches *out = s->out;
+    const sf_connectivity *links = &s->graph->links;
+    sf_csr csr;
+    sf_reach_result reach = {0};
+    int status =
+        sf_connectivity_csr(&csr, links, NULL, error); /* with every link: csr of the graph may not */
+    if (status == SF_OK)
+        status = sf_connectivity_reach(&reach, links, &csr, s->sources[0], UINT32_MAX, error);
+    if (status == SF_OK) {
+        out->path_low_ns = sf_alloc(links->unit_count, sizeof *out->path_low_ns);
+        out->path_high_ns = sf_alloc(links->unit_count, sizeof *out->path_high_ns);
+        if (out->path_low_ns == NULL || out->path_high_ns == NULL)
+            status = sf_fail_memory(error);
+    }
+    for (size_t i = 0; i < reach.count && status == SF_OK; i++) {
+        out->path_low_ns[reach.units[i]] = reach.delays[i].low_ns;
+        out->path_high_ns[reach.units[i]] = reach.delays[i].high_ns;
+    }
+    sf_reach_result_free(&reach);
+    sf_csr_free(&csr);
+    return status;
+}
+
+/* ---- several sources at once ---- */
+
+static int many_on_device(searching *s, sf_error *error)
+{
+    sf_device_graph graph;
+    int status = sf_device_graph_open(&graph, s->devices[0], &s->graph->csr, error);
+    if (status == SF_OK)
+        status = sf_device_bfs_many(&graph, s->sources, s->count, s->out->levels, s->out->parents, error);
+    sf_device_graph_close(&graph);
+    return status;
+}
+
+/* What is of one search alone. */
+static int refuse_of_one(const sf_search_options *options, sf_error *error)
+{
+    const char *option = options->direction != SF_BFS_AUTO ? "direction"
+                         : options->enterprise             ? "features"
+                         : options->repeat > 1             ? "repeat"
+                                                           : NULL;
+    return option != NULL ? sf_fail(error, SF_USAGE, option, "goes with one source") : SF_OK;
+}
+
+static int search_many(searching *s, sf_error *error)
+{
+    sf_searches *out = s->out;
+    size_t row = (size_t)s->graph->csr.vertex_count * sizeof *out->levels;
+    int status = SF_UNAVAILABLE;
+    out->levels = sf_resize(NULL, s->count, row);
+    if (s->options.parents)
+        out->parents = sf_resize(NULL, s->count, row);
+    if (out->levels == NULL || (s->options.parents && out->parents == NULL))
+        return sf_fail_memory(error);
+    tell_device(s, sf_device_name(s->devices[0]));
+    double start = sf_clock_seconds();
+    sf_error reason = {0};
+    if (s->device_count > 0)
+        status = many_on_device(s, &reason);
+    if (s->device_count > 0 && status != SF_OK && status != SF_UNAVAILABLE)
+        return sf_fail(error, reason.code, reason.place, "%s", reason.text);
+    if (s->device_count > 0 && status != SF_OK)
+        keep_reason(s, &reason);
+    if (status != SF_OK) {
+        start = sf_clock_seconds();
+        status = sf_bfs_many(&s->graph->csr, s->sources, s->count,
+                             s->options.threads > 0 ? s->options.threads : sf_thread_cores(), out->levels,
+                             out->parents, s->progress, error);
+    }
+    out->ran.seconds = sf_clock_seconds() - start;
+    return status;
+}
+
+/* ---- what was found ---- */
+
+static uint32_t greatest_level(const uint32_t *levels, uint32_t vertices)
+{
+    uint32_t depth = 0;
+    for (uint32_t v = 0; v < vertices; v++)
+        depth = levels[v] != SF_UNREACHED && levels[v] > depth ? levels[v] : depth;
+    return depth;
+}
+
+/* How many vertices each search reaches, and at which levels. */
+static int count_levels(searching *s, sf_error *error)
+{
+    sf_searches *out = s->out;
+    sf_searches_columns *columns = &out->columns;
+    uint32_t vertices = columns->vertex_count;
+    size_t sizes = 0;
+    out->reached = sf_alloc(s->count, sizeof *out->reached);
+    out->depth = sf_alloc(s->count, sizeof *out->depth);
+    out->first_size = sf_alloc(s->count, sizeof *out->first_size);
+    if (out->reached == NULL || out->depth == NULL || out->first_size == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < s->count; i++) {
+        out->first_size[i] = sizes;
+        out->depth[i] = greatest_level(columns->levels + i * vertices, vertices);
+        sizes += (size_t)out->depth[i] + 1;
+    }
+    out->level_sizes = sf_alloc(sizes, sizeof *out->level_sizes);
+    if (out->level_sizes == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < s->count; i++) {
+        const uint32_t *levels = columns->levels + i * vertices;
+        for (uint32_t v = 0; v < vertices; v++) {
+            if (levels[v] == SF_UNREACHED)
+                continue;
+            out->reached[i]++;
+            out->level_sizes[out->first_size[i] + levels[v]]++;
+        }
+    }
+    columns->reached = out->reached;
+    columns->depth = out->depth;
+    columns->first_size = out->first_size;
+    columns->level_sizes = out->level_sizes;
+    return SF_OK;
+}
+
+static int search(searching *s, sf_error *error)
+{
+    sf_searches *out = s->out;
+    sf_searches_columns *columns = &out->columns;
+    columns->source_count = s->count;
+    columns->vertex_count = s->graph->csr.vertex_count;
+    columns->ran = &out->ran;
+    bool one = s->count == 1;
+    int status = one ? SF_OK : refuse_of_one(&s->options, error);
+    if (status == SF_OK)
+        status = choose_devices(s, error);
+    if (status == SF_OK)
+        status = one ? search_one(s, error) : search_many(s, error);
+    bool as_found = s->graph->of_units && s->graph->csr.directed != s->graph->links.is_tiling;
+    if (status == SF_OK && one && as_found)
+        status = follow_delays(s, error);
+    if (one) {
+        out->ran.seconds = out->result.seconds;
+        columns->edges = out->result.edges;
+    }
+    columns->levels = one ? out->result.levels : out->levels;
+    columns->parents = one ? out->result.parents : out->parents;
+    columns->path_low_ns = out->path_low_ns;
+    columns->path_high_ns = out->path_high_ns;
+    return status == SF_OK ? count_levels(s, error) : status;
+}
+
+int sf_graph_search(sf_searches **searches, const sf_graph *graph, const uint32_t *sources, size_t count,
+                    const sf_search_options *options, const sf_progress *progress, sf_error *error)
+{
+    *searches = NULL;
+    searching s = {.graph = graph, .sources = sources, .count = count, .progress = progress};
+    const sf_search_options defaults = {.size = sizeof defaults};
+    int status = sf_options_read(&s.options, &defaults, sizeof defaults, options, "search options", error);
+    if (status == SF_OK && count == 0)
+        status = sf_fail(error, SF_USAGE, NULL, "there is no source to search from");
+    for (size_t i = 0; i < count && status == SF_OK; i++)
+        if (sources[i] >= graph->csr.vertex_count)
+            status = sf_fail(error, SF_USAGE, NULL, "there is no vertex %u: the graph has %u, counted from 0",
+                             sources[i], graph->csr.vertex_count);
+    if (status != SF_OK)
+        return status;
+    s.options.repeat = s.options.repeat > 0 ? s.options.repeat : 1;
+    s.out = sf_alloc(1, sizeof *s.out);
+    status = s.out != NULL ? search(&s, error) : sf_fail_memory(error);
+    if (status == SF_OK)
+        *searches = s.out;
+    else
+        sf_searches_free(s.out);
+    return status;
+}
+
+void sf_searches_get_columns(const sf_searches *searches, sf_searches_columns *columns)
+{
+    sf_columns_fill(columns, &searches->columns, sizeof searches->columns);
+}
+
+void sf_searches_free(sf_searches *searches)
+{
+    if (searches == NULL)
+        return;
+    sf_bfs_result_free(&searches->result);
+    void *const arrays[] = {searches->levels,      searches->parents,     searches->reached,
+                            searches->depth,       searches->first_size,  searches->level_sizes,
+                            searches->path_low_ns, searches->path_high_ns};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        sf_free(arrays[i]);
+    sf_free(searches);
+}
+
+/* ---- queries ---- */
+
+int sf_graph_reach_all(const sf_graph *graph, uint32_t most_hops, unsigned threads, uint32_t *reached,
+                       uint32_t *depth, const sf_progress *progress, sf_error *error)
+{
+    return sf_bfs_count(&graph->csr, most_hops, threads > 0 ? threads : sf_thread_cores(), reached, depth,
+                        progress, error);
+}
+
+uint32_t sf_graph_components(const sf_graph *graph, uint32_t *component)
+{
+    return sf_components(&graph->csr, component);
+}
