@@ -6,7 +6,6 @@
 #include "core/memory.h"
 #include "core/options.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- options ---- */
@@ -163,14 +162,6 @@ static int test(sf_episodes *e, const sf_significance_options *asked, const sf_p
     return status;
 }
 
-static void tell_where(sf_episodes *e)
-{
-    const sf_mine_result *result = e->result;
-    e->ran = (sf_ran){.engine = result->engine, .seconds = result->seconds, .memory = result->device_memory};
-    snprintf(e->ran.device, sizeof e->ran.device, "%s", result->device);
-    snprintf(e->ran.note, sizeof e->ran.note, "%s", result->device_note);
-}
-
 static int find(sf_episodes *e, const sf_mining_options *asked, const sf_progress *progress, sf_error *error)
 {
     sf_mine_input input = input_of(e->recording);
@@ -179,7 +170,7 @@ static int find(sf_episodes *e, const sf_mining_options *asked, const sf_progres
     options.device = asked->device;
     int status = sf_mine_spikes(&e->result, &input, &options, progress, error);
     if (status == SF_OK)
-        tell_where(e);
+        e->ran = e->result->ran;
     if (status == SF_OK && asked->significance != NULL)
         status = test(e, asked->significance, progress, error);
     return status == SF_OK ? tell(e, progress, error) : status;

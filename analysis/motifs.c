@@ -64,10 +64,7 @@ int sf_graph_match(sf_matches **out, const sf_graph *graph, const sf_motif *moti
         status = sf_match_run(index, &motif->pattern, &how, &matches->result, progress, error);
     sf_match_close(index);
     if (status == SF_OK) {
-        const sf_match_result *result = &matches->result;
-        matches->ran = (sf_ran){.engine = result->engine, .seconds = result->seconds};
-        memcpy(matches->ran.device, result->device, sizeof matches->ran.device);
-        memcpy(matches->ran.note, result->device_note, sizeof matches->ran.note);
+        matches->ran = matches->result.ran;
         *out = matches;
     } else {
         sf_matches_free(matches);

@@ -76,7 +76,7 @@ static int select_all(const app_call *call, app_series_list *list, const sf_sele
             sf_bandwidth_select(&result->bandwidth, selector, &result->series->samples, &how, &result->error);
         result->seconds = sf_clock_seconds() - start;
         if (result->status == SF_OK)
-            app_device_warn(call, "done", result->bandwidth.device, result->bandwidth.device_note);
+            app_device_warn(call, "done", result->bandwidth.ran.device, result->bandwidth.ran.note);
         if (result->status == SF_OK && result->bandwidth.note != NULL)
             app_warn(call, "%s%s%s", result->series->name, result->series->name[0] != '\0' ? ": " : "",
                      result->bandwidth.note);
@@ -144,7 +144,7 @@ static void print_fields(sf_json *json, const series_result *result)
     if (found->curve != NULL)
         print_points(json, "curve", found->curve, found->curve_count, unit_of(found));
     sf_json_real(json, "seconds", result->seconds);
-    sf_json_string(json, "device", good ? found->device : "cpu");
+    sf_json_string(json, "device", good ? found->ran.device : "cpu");
     if (!good)
         sf_json_string(json, "error", result->error.text);
 }

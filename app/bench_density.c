@@ -84,8 +84,8 @@ static int time_selection(const app_call *call, const selection_case *what, sele
             break;
         run->seconds = fmin(run->seconds, sf_clock_seconds() - start);
         run->h = found.h;
-        if (strcmp(found.device, run->device) != 0)
-            status = sf_fail(error, SF_UNAVAILABLE, NULL, "%s", found.device_note);
+        if (strcmp(found.ran.device, run->device) != 0)
+            status = sf_fail(error, SF_UNAVAILABLE, NULL, "%s", found.ran.note);
         sf_bandwidth_free(&found);
     }
     sf_free(values);

@@ -198,9 +198,9 @@ static void add_row(const benchmark *b, unsigned threads, const sf_mine_result *
     double spikes = (double)b->recording.spike_count, longer = 0, median = seconds[runs / 2];
     for (uint32_t i = 2; i < result->level_count; i++)
         longer += result->levels[i].seconds;
-    app_bench_row(rows, result->device);
+    app_bench_row(rows, result->ran.device);
     app_bench_text(rows, "job", b->set->name);
-    app_bench_text(rows, "engine", result->engine);
+    app_bench_text(rows, "engine", result->ran.engine);
     app_bench_number(rows, "threads", threads);
     app_bench_number(rows, "seconds", median);
     app_bench_number(rows, "least_seconds", seconds[0]);
@@ -213,7 +213,7 @@ static void add_row(const benchmark *b, unsigned threads, const sf_mine_result *
     app_bench_number(rows, "candidates", b->candidates);
     app_bench_number(rows, "events_candidates_per_s", spikes * b->candidates / median);
     app_bench_number(rows, "host_mib", host_mib());
-    app_bench_number(rows, "device_mib", (double)result->device_memory / 1048576);
+    app_bench_number(rows, "device_mib", (double)result->ran.memory / 1048576);
     add_levels(rows, result);
     add_chains(rows, b, result);
 }
@@ -258,8 +258,8 @@ static int hold_against_first(benchmark *b, const sf_mine_result *result, double
     if (fingerprint == b->fingerprint)
         return SF_OK;
     return sf_fail(error, SF_INTERNAL, b->set->name,
-                   "%s on %s found other episodes or counts than the first row", result->engine,
-                   result->device);
+                   "%s on %s found other episodes or counts than the first row", result->ran.engine,
+                   result->ran.device);
 }
 
 /* Several runs, after one on a device that is not counted, since the first one starts it. */
@@ -278,9 +278,9 @@ static int measure(benchmark *b, const char *engine, const char *device, unsigne
         status = mine(b, engine, device, threads, runs == 0, &result, error);
         if (status != SF_OK)
             return status;
-        seconds[runs] = result->seconds;
-        spent += warm ? result->seconds : 0;
-        done_there = strncmp(result->device, device, strlen(device)) == 0;
+        seconds[runs] = result->ran.seconds;
+        spent += warm ? result->ran.seconds : 0;
+        done_there = strncmp(result->ran.device, device, strlen(device)) == 0;
         last = !done_there || (warm && (runs + 1 == MOST_RUNS || spent > LONG));
         runs += warm;
         warm = true;
@@ -289,9 +289,9 @@ static int measure(benchmark *b, const char *engine, const char *device, unsigne
     }
     qsort(seconds, runs, sizeof *seconds, compare);
     if (status == SF_OK)
-        status = hold_against_first(b, result, runs > 0 ? seconds[runs / 2] : result->seconds, error);
+        status = hold_against_first(b, result, runs > 0 ? seconds[runs / 2] : result->ran.seconds, error);
     if (status == SF_OK)
-        app_device_warn(b->call, "mined", result->device, result->device_note);
+        app_device_warn(b->call, "mined", result->ran.device, result->ran.note);
     if (status == SF_OK && done_there)
         add_row(b, threads, result, seconds, runs);
     sf_mine_result_free(result);

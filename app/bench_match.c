@@ -68,7 +68,7 @@ static int search_best(benchmark *b, size_t i, const sf_match_options *options, 
         int status = sf_match_run(b->work.index, &b->work.patterns[i], options, &result, NULL, error);
         if (status != SF_OK)
             return status;
-        best = run == 0 || result.seconds < best ? result.seconds : best;
+        best = run == 0 || result.ran.seconds < best ? result.ran.seconds : best;
         on_device = run == 0 || result.device_s < on_device ? result.device_s : on_device;
     }
     t->all[i] = best;
@@ -77,7 +77,7 @@ static int search_best(benchmark *b, size_t i, const sf_match_options *options, 
     t->tried += (double)result.steps;
     t->embeddings += result.count;
     t->truncated |= result.truncated;
-    t->on_device += strcmp(result.device, "cpu") != 0;
+    t->on_device += strcmp(result.ran.device, "cpu") != 0;
     return SF_OK;
 }
 

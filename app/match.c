@@ -173,7 +173,7 @@ static void print_json(sf_text *text, const matching *m)
     sf_json_object(&json, NULL);
     sf_json_uint(&json, "count", result->count);
     sf_json_bool(&json, "truncated", result->truncated);
-    sf_json_real(&json, "seconds", result->seconds);
+    sf_json_real(&json, "seconds", result->ran.seconds);
     sf_json_array(&json, "order");
     for (uint32_t i = 0; i < result->vertex_count; i++)
         sf_json_uint(&json, NULL, result->order[i]);
@@ -232,9 +232,9 @@ static void print_place(sf_text *text, const matching *m)
 {
     const sf_match_result *result = &m->result;
     bool by_work = m->options.device == NULL || strcmp(m->options.device, "auto") == 0;
-    sf_text_printf(text, "on %s: ", result->device);
-    if (result->device_note[0] != '\0')
-        sf_text_printf(text, "%s", result->device_note);
+    sf_text_printf(text, "on %s: ", result->ran.device);
+    if (result->ran.note[0] != '\0')
+        sf_text_printf(text, "%s", result->ran.note);
     else if (!by_work)
         sf_text_printf(text, "as asked for");
     else if (result->estimate_s > 0)
@@ -271,7 +271,7 @@ static void print_explanation(sf_text *text, const matching *m)
     sf_text_printf(text,
                    "engine %s: %" PRIu64 " of %u data vertices can match nothing, %" PRIu64
                    " tried; every embedding found stands for %" PRIu64 "\n",
-                   result->engine, result->blacklisted, m->data.vertex_count, result->steps,
+                   result->ran.engine, result->blacklisted, m->data.vertex_count, result->steps,
                    result->automorphisms);
     print_techniques(text, result);
     app_table table = {0};
@@ -292,7 +292,7 @@ static void print_explanation(sf_text *text, const matching *m)
 static void print_spread(sf_text *text, const matching *m)
 {
     sf_text_printf(text, "in %u graphs rewired on %s %.6g on average, standard deviation %.3g",
-                   m->rewired.options.graphs, m->rewired.place.device, m->spread.mean, m->spread.sd);
+                   m->rewired.options.graphs, m->rewired.ran.device, m->spread.mean, m->spread.sd);
     if (isnan(m->spread.z))
         sf_text_printf(text, ": no z\n");
     else
@@ -305,7 +305,7 @@ static void print_text(sf_text *text, const matching *m, bool explain)
     sf_text_printf(text, "%s%" PRIu64 " %sembeddings of %u vertices in %u, %.3g s\n",
                    result->truncated ? "at least " : "", result->count,
                    m->options.distinct ? "distinct " : "", result->vertex_count, m->data.vertex_count,
-                   result->seconds);
+                   result->ran.seconds);
     if (result->count == UINT64_MAX)
         sf_text_printf(text, "(more than 2^64 - 1)\n");
     if (m->rewired.options.graphs > 0)
@@ -356,7 +356,7 @@ static int match(matching *m, const app_call *call, sf_error *error)
     status = sf_match_run(index, &m->pattern, &m->options, &m->result, &progress, error);
     sf_match_close(index);
     if (status == SF_OK)
-        app_device_warn(call, "matched", m->result.device, m->result.device_note);
+        app_device_warn(call, "matched", m->result.ran.device, m->result.ran.note);
     if (status == SF_OK && m->rewired.options.graphs > 0)
         status = find_spread(m, call, error);
     if (status == SF_OK)

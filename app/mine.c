@@ -129,9 +129,9 @@ static void print_json(sf_text *text, const finding *f)
     sf_json_string(&json, "recording", f->recording->path);
     sf_json_uint(&json, "spikes", f->recording->spike_count);
     sf_json_uint(&json, "units", f->recording->units.count);
-    sf_json_string(&json, "engine", f->result->engine);
-    sf_json_string(&json, "device", f->result->device);
-    sf_json_real(&json, "seconds", f->result->seconds);
+    sf_json_string(&json, "engine", f->result->ran.engine);
+    sf_json_string(&json, "device", f->result->ran.device);
+    sf_json_real(&json, "seconds", f->result->ran.seconds);
     add_methods(&json, f);
     add_levels(&json, f->result);
     sf_json_array(&json, "episodes");
@@ -152,8 +152,8 @@ static void print_json(sf_text *text, const finding *f)
     sf_json_end_array(&json);
     app_details_json(&json, &f->details);
     app_significance_json(&json, &f->significance);
-    app_device_json(&json, f->result->device_note);
-    sf_json_uint(&json, "device_memory", f->result->device_memory);
+    app_device_json(&json, f->result->ran.note);
+    sf_json_uint(&json, "device_memory", f->result->ran.memory);
     app_provenance_json(&json, f->call);
     sf_json_end_object(&json);
 }
@@ -338,7 +338,7 @@ static void print_tables(sf_text *text, const finding *f, bool unfolded)
     app_delays_print(text, f->mining);
     sf_text_printf(text,
                    " ms, frequent from a count of %.6g, engine %s on %s, %.3g s; %zu bursts of the array\n\n",
-                   f->result->threshold, f->result->engine, f->result->device, f->result->seconds,
+                   f->result->threshold, f->result->ran.engine, f->result->ran.device, f->result->ran.seconds,
                    f->details.bursts.count);
     print_levels(text, f->result);
     if (f->shown_count > 0) {

@@ -170,7 +170,7 @@ int app_mining_run(sf_mine_result **result, const app_mining *mining, const app_
     app_catch_signals();
     int status = sf_mine_spikes(result, &input, &mining->options, &progress, error);
     if (status == SF_OK)
-        app_device_warn(call, "mined", (*result)->device, (*result)->device_note);
+        app_device_warn(call, "mined", (*result)->ran.device, (*result)->ran.note);
     if (status != SF_OK && status != SF_USAGE && error->place[0] == '\0')
         snprintf(error->place, sizeof error->place, "%s", recording->path);
     return status;

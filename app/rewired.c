@@ -34,9 +34,9 @@ int app_rewired_find(sf_spread *spreads, const double *counts, const sf_csr *gra
 {
     const sf_progress progress = app_progress(call);
     int status =
-        sf_spread_find(spreads, counts, graph, measure, &rewired->options, &rewired->place, &progress, error);
+        sf_spread_find(spreads, counts, graph, measure, &rewired->options, &rewired->ran, &progress, error);
     if (status == SF_OK)
-        app_device_warn(call, "rewired", rewired->place.device, rewired->place.note);
+        app_device_warn(call, "rewired", rewired->ran.device, rewired->ran.note);
     return status;
 }
 
@@ -44,8 +44,8 @@ void app_rewired_json(sf_json *json, const sf_spread *spread, const app_rewired 
 {
     sf_json_object(json, "rewired");
     sf_json_uint(json, "graphs", rewired->options.graphs);
-    sf_json_string(json, "device", rewired->place.device);
-    app_device_json(json, rewired->place.note);
+    sf_json_string(json, "device", rewired->ran.device);
+    app_device_json(json, rewired->ran.note);
     sf_json_real(json, "mean", spread->mean);
     sf_json_real(json, "sd", spread->sd);
     sf_json_real(json, "z", spread->z);
@@ -129,7 +129,7 @@ static void print_table(sf_text *text, const census *c)
     app_table_print(&table, text, columns);
     if (c->rewired->options.graphs > 0)
         sf_text_printf(text, "\nmean and sd of %u graphs with the same degrees, rewired at random on %s\n",
-                       c->rewired->options.graphs, c->rewired->place.device);
+                       c->rewired->options.graphs, c->rewired->ran.device);
     while (text->length > 0 && text->data[text->length - 1] == '\n')
         text->length--; /* app_print ends the last line */
 }

@@ -9,7 +9,7 @@
 /** What to hold counts against, and where that was done. */
 typedef struct app_rewired {
     sf_rewired_options options; /**< graphs is 0 where --rewired was not given */
-    sf_ran place;
+    sf_ran ran;
 } app_rewired;
 
 /** --rewired, with --seed, --threads and --device, which other lists have. */

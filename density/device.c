@@ -1,120 +1,97 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "density/device.h"
 
+#include "core/backend/density.h"
 #include "core/error.h"
+#include "core/memory.h"
+#include "density/pairs.h"
 
-#include <stdio.h>
-#include <string.h>
-
-static void close_samples(void *on)
+static const sf_backend_density *family(const sf_device *device)
 {
-    sf_pair_device *self = on;
-    sf_device_backend(self->device)->density->close(self->samples);
+    return sf_device_backend(device)->density;
 }
 
-/* The CPU goes on; what kept the device from its work is told. */
-static void leave(sf_pair_device *on, const sf_error *reason)
+static int supports(const void *job, const sf_device *device, sf_error *why)
 {
-    if (on->samples != NULL)
-        sf_device_discard(on->device, close_samples, on);
-    on->device = NULL;
-    on->samples = NULL;
-    snprintf(on->note, sizeof on->note, "%.255s", reason->text);
+    (void)job;
+    return family(device) != NULL
+               ? SF_OK
+               : sf_fail(why, SF_UNAVAILABLE, NULL, "%s has no sums over pairs", sf_device_name(device));
 }
 
-static int choose(sf_pair_device *on, const char *name, double cpu_seconds, sf_error *error)
+/* What a device makes of a job. */
+typedef struct device_sums {
+    const sf_pair_sums *sums;
+    sf_backend_samples *samples;
+    double *four; /* by bandwidth, as the backend has them */
+} device_sums;
+
+static int copy_samples(void *context, sf_device *device, sf_error *failure)
 {
-    if (name == NULL || strcmp(name, "auto") != 0)
-        return sf_device_find(&on->device, name, error);
-    on->device = sf_device_auto(cpu_seconds);
-    if (on->device != NULL && sf_device_backend(on->device)->density == NULL)
-        on->device = NULL;
-    return SF_OK;
+    device_sums *d = context;
+    const sf_pairs *pairs = d->sums->pairs;
+    return family(device)->open(&d->samples, sf_device_opened(device), pairs->columns, pairs->n, pairs->d,
+                                failure);
 }
 
-static int copy_samples(sf_pair_device *on, const double *columns, size_t n, size_t d, sf_error *reason)
+static int find_sums(void *context, sf_device *device, sf_error *failure)
 {
-    const sf_backend_density *density = sf_device_backend(on->device)->density;
-    if (density == NULL)
-        return sf_fail(reason, SF_UNAVAILABLE, NULL, "%s has no sums over pairs", sf_device_name(on->device));
-    int status = sf_device_hold(on->device, reason);
-    if (status != SF_OK)
-        return status;
-    sf_error failure = {0};
-    status = density->open(&on->samples, sf_device_opened(on->device), columns, n, d, &failure);
-    return sf_device_release(on->device, status, &failure, reason);
-}
-
-int sf_pair_device_open(sf_pair_device *on, const char *name, double cpu_seconds, const double *columns,
-                        size_t n, size_t d, sf_error *error)
-{
-    *on = (sf_pair_device){0};
-    int status = choose(on, name, cpu_seconds, error);
-    if (status != SF_OK || on->device == NULL)
-        return status;
-    sf_error reason = {0};
-    status = copy_samples(on, columns, n, d, &reason);
-    if (status == SF_OK)
-        return SF_OK;
-    leave(on, &reason);
-    return status == SF_UNAVAILABLE ? SF_OK : sf_fail(error, status, NULL, "%s", reason.text);
-}
-
-void sf_pair_device_close(sf_pair_device *on)
-{
-    if (on->samples != NULL)
-        sf_device_discard(on->device, close_samples, on);
-    *on = (sf_pair_device){0};
-}
-
-/* Ends a job that ran; one that the device did not do is the last it was asked for. */
-static int end_job(sf_pair_device *on, int status, const sf_error *failure)
-{
-    sf_error reason = {0};
-    status = sf_device_release(on->device, status, failure, &reason);
-    if (status == SF_UNAVAILABLE)
-        leave(on, &reason);
-    return status;
-}
-
-/* SF_UNAVAILABLE where there is no device, or none any more. */
-static int begin_job(sf_pair_device *on)
-{
-    sf_error reason = {0};
-    if (on->device == NULL)
-        return SF_UNAVAILABLE;
-    int status = sf_device_hold(on->device, &reason);
-    if (status == SF_UNAVAILABLE)
-        leave(on, &reason);
-    return status;
-}
-
-int sf_pair_device_functional(sf_pair_device *on, const double c[4], double g, const sf_progress *progress,
-                              double *sum)
-{
-    sf_error failure = {0};
-    int status = begin_job(on);
-    if (status != SF_OK)
-        return status;
-    status = sf_device_backend(on->device)->density->functional(on->samples, c, g, progress, sum, &failure);
-    return end_job(on, status, &failure);
-}
-
-int sf_pair_device_scores(sf_pair_device *on, const double *h, size_t count, const sf_progress *progress,
-                          double *sums)
-{
+    const device_sums *d = context;
+    const sf_pair_sums *s = d->sums;
+    if (s->h == NULL)
+        return family(device)->functional(d->samples, s->c, s->g, s->pairs->progress, s->sum, failure);
     int status = SF_OK;
-    for (size_t first = 0; status == SF_OK && first < count; first += SF_BACKEND_MOST_BANDWIDTHS) {
-        sf_error failure = {0};
-        size_t left = count - first;
-        status = begin_job(on);
-        if (status != SF_OK)
-            break;
-        status = sf_device_backend(on->device)
-                     ->density->scores(on->samples, h + first,
-                                       left < SF_BACKEND_MOST_BANDWIDTHS ? left : SF_BACKEND_MOST_BANDWIDTHS,
-                                       progress, sums + 4 * first, &failure);
-        status = end_job(on, status, &failure);
+    for (size_t first = 0; status == SF_OK && first < s->count; first += SF_BACKEND_MOST_BANDWIDTHS) {
+        size_t left = s->count - first,
+               count = left < SF_BACKEND_MOST_BANDWIDTHS ? left : SF_BACKEND_MOST_BANDWIDTHS;
+        status = family(device)->scores(d->samples, s->h + first, count, s->pairs->progress,
+                                        d->four + 4 * first, failure);
     }
     return status;
+}
+
+static int sum_on_member(void *context, sf_member *member, size_t item, sf_error *error)
+{
+    (void)item;
+    device_sums *d = context;
+    d->samples = member->part;
+    int status = d->samples != NULL ? SF_OK : sf_device_do(member->device, copy_samples, d, error);
+    member->part = d->samples;
+    return status == SF_OK ? sf_device_do(member->device, find_sums, d, error) : status;
+}
+
+/* The device's sums of e, e^2, e Y and e^2 Y become those of the job. */
+static int run(void *job, sf_crew *crew, sf_error *error)
+{
+    const sf_pair_sums *s = job;
+    device_sums d = {.sums = s};
+    if (s->h != NULL)
+        d.four = sf_resize(NULL, s->count, 4 * sizeof *d.four);
+    if (s->h != NULL && d.four == NULL)
+        return sf_fail_memory(error);
+    int status = sf_crew_divide(crew, 1, sum_on_member, &d, error);
+    for (size_t m = 0; status == SF_OK && s->h != NULL && m < s->count; m++) {
+        s->sums[2 * m] = d.four[4 * m] - 2 * s->q * d.four[4 * m + 1];
+        s->sums[2 * m + 1] = d.four[4 * m + 2] - 4 * s->q * d.four[4 * m + 3];
+    }
+    sf_free(d.four);
+    return status;
+}
+
+const sf_way sf_pairs_on_device = {.engine = "direct", .on_devices = true, .supports = supports, .run = run};
+
+static void close_samples(void *object)
+{
+    const sf_member *member = object;
+    family(member->device)->close(member->part);
+}
+
+void sf_pairs_leave(sf_crew *crew)
+{
+    for (uint32_t i = 0; i < crew->count; i++) {
+        sf_member *member = &crew->members[i];
+        if (member->part != NULL)
+            sf_device_discard(member->device, close_samples, member);
+        member->part = NULL;
+    }
 }

@@ -1,36 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Samples on an accelerator, and the sums over their pairs there (core/backend/density.h). */
+/** The way of sums over pairs (density/pairs.h) on a device: core/backend/density.h. */
 #ifndef SF_DENSITY_DEVICE_H
 #define SF_DENSITY_DEVICE_H
 
-#include "core/backend/density.h"
-#include "core/backend/find.h"
+#include "core/backend/ways.h"
 
-/** Zero-initialised it holds no device. One thread at a time. */
-typedef struct sf_pair_device {
-    sf_device *device; /**< NULL: the CPU is to do the work */
-    sf_backend_samples *samples;
-    char note[256]; /**< why the CPU does what a device was to do; or empty */
-} sf_pair_device;
+struct sf_pairs;
 
 /**
- * Copies d columns of n samples to the device of this name (core/backend/find.h); NULL and "cpu" mean
- * none, "auto" one where that saves time of the cpu_seconds the work would take. A name that is none is
- * SF_USAGE, a device that is not there SF_UNAVAILABLE. One that refuses the samples or fails is left with a
- * note, and SF_OK.
+ * A job: `functional` of sf_backend_density for d = 1, or its `scores` where h is set. Its ways in pairs.c
+ * differ in what they make of them: on the CPU a score takes two sums, and four on a device.
  */
-int sf_pair_device_open(sf_pair_device *on, const char *name, double cpu_seconds, const double *columns,
-                        size_t n, size_t d, sf_error *error);
-void sf_pair_device_close(sf_pair_device *on);
+typedef struct sf_pair_sums {
+    struct sf_pairs *pairs;
+    const double *c; /**< of a functional, as the three that follow */
+    double g, done_before, total;
+    double *sum;
+    const double *h; /**< bandwidths of scores */
+    size_t count;    /**< of them */
+    double q, *sums; /**< 2^(d/2); by bandwidth the sums of e - 2 q e^2 and (e - 4 q e^2) Y */
+} sf_pair_sums;
 
-/**
- * The operations of sf_backend_density, for any number of bandwidths. SF_UNAVAILABLE without a device and
- * where it refuses or fails: then it is left with a note, and the CPU is to do this and what follows.
- * SF_CANCELLED, SF_NO_MEMORY.
- */
-int sf_pair_device_functional(sf_pair_device *on, const double c[4], double g, const sf_progress *progress,
-                              double *sum);
-int sf_pair_device_scores(sf_pair_device *on, const double *h, size_t count, const sf_progress *progress,
-                          double *sums);
+/** A device gets the samples with its first job. */
+extern const sf_way sf_pairs_on_device;
+
+/** Takes the samples off the devices of the crew. */
+void sf_pairs_leave(sf_crew *crew);
 
 #endif

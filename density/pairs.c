@@ -120,6 +120,8 @@ int sf_pairs_open(sf_pairs *pairs, const sf_samples *samples, unsigned threads, 
     int status = pairs->columns != NULL ? standardise_columns(pairs, samples, error) : sf_fail_memory(error);
     if (status == SF_OK)
         status = whiten(pairs, error);
+    if (status == SF_OK)
+        status = sf_pairs_use(pairs, NULL, 0, error);
     if (status != SF_OK)
         sf_pairs_close(pairs);
     return status;
@@ -127,17 +129,9 @@ int sf_pairs_open(sf_pairs *pairs, const sf_samples *samples, unsigned threads, 
 
 void sf_pairs_close(sf_pairs *pairs)
 {
-    sf_pair_device_close(&pairs->on);
+    sf_pairs_leave(&pairs->on.crew);
     sf_free(pairs->columns);
     *pairs = (sf_pairs){0};
-}
-
-int sf_pairs_use(sf_pairs *pairs, const char *device, size_t sums, sf_error *error)
-{
-    double n = (double)pairs->n, exponentials = n / 2 * n * (double)sums;
-    double seconds = exponentials * SUM_SECONDS / (pairs->threads > 0 ? pairs->threads : 1);
-    sf_pair_device_close(&pairs->on);
-    return sf_pair_device_open(&pairs->on, device, seconds, pairs->columns, pairs->n, pairs->d, error);
 }
 
 /* ---- scores ---- */
@@ -215,35 +209,21 @@ static int sum_block(void *context, unsigned worker, size_t block)
     return go_on ? SF_OK : SF_CANCELLED;
 }
 
-static int add_scores_on_cpu(const sf_pairs *pairs, const double *h, size_t count, double q, double *sums)
+static int add_scores_on_cpu(const sf_pair_sums *job)
 {
-    size_t blocks = (pairs->n + ROWS - 1) / ROWS;
-    pair_scores all = {.pairs = pairs, .h = h, .count = count, .q = q};
+    const sf_pairs *pairs = job->pairs;
+    size_t count = job->count, blocks = (pairs->n + ROWS - 1) / ROWS;
+    pair_scores all = {.pairs = pairs, .h = job->h, .count = count, .q = job->q};
     all.block_sums = sf_alloc(blocks * count, 2 * sizeof *all.block_sums);
     if (all.block_sums == NULL)
         return SF_NO_MEMORY;
     int status = sf_parallel_for(pairs->threads, blocks, sum_block, &all);
     for (size_t k = 0; k < 2 * count; k++) {
-        sums[k] = 0;
+        job->sums[k] = 0;
         for (size_t b = 0; b < blocks; b++)
-            sums[k] += all.block_sums[2 * count * b + k];
+            job->sums[k] += all.block_sums[2 * count * b + k];
     }
     sf_free(all.block_sums);
-    return status;
-}
-
-/* The device's sums of e, e^2, e Y and e^2 Y become those of add_scores. */
-static int add_scores_on_device(sf_pairs *pairs, const double *h, size_t count, double q, double *sums)
-{
-    double *four = pairs->on.device != NULL ? sf_resize(NULL, count, 4 * sizeof *four) : NULL;
-    if (four == NULL)
-        return pairs->on.device != NULL ? SF_NO_MEMORY : SF_UNAVAILABLE;
-    int status = sf_pair_device_scores(&pairs->on, h, count, pairs->progress, four);
-    for (size_t m = 0; status == SF_OK && m < count; m++) {
-        sums[2 * m] = four[4 * m] - 2 * q * four[4 * m + 1];
-        sums[2 * m + 1] = four[4 * m + 2] - 4 * q * four[4 * m + 3];
-    }
-    sf_free(four);
     return status;
 }
 
@@ -254,9 +234,8 @@ int sf_pairs_lscv(void *context, const double *h, size_t count, double *scores, 
     double *sums = sf_resize(NULL, count, 2 * sizeof *sums);
     if (sums == NULL)
         return SF_NO_MEMORY;
-    int status = add_scores_on_device(pairs, h, count, q, sums);
-    if (status == SF_UNAVAILABLE)
-        status = add_scores_on_cpu(pairs, h, count, q, sums);
+    sf_pair_sums job = {.pairs = pairs, .h = h, .count = count, .q = q, .sums = sums};
+    int status = sf_choice_run(&pairs->on, &job, NULL, NULL);
     /* R(K), and the height of K*K: (4 pi)^(-d/2) det(Sigma)^(-1/2) */
     double height = exp(-0.5 * d * log(4 * PI) - pairs->log_root_det);
     for (size_t m = 0; status == SF_OK && m < count; m++) {
@@ -316,25 +295,62 @@ static int sum_functional_block(void *context, unsigned worker, size_t block)
     return go_on ? SF_OK : SF_CANCELLED;
 }
 
-int sf_pairs_functional(sf_pairs *pairs, const double c[4], double g, int round, int rounds, double *sum)
+static int add_functional_on_cpu(const sf_pair_sums *job)
 {
-    int status = sf_pair_device_functional(&pairs->on, c, g, pairs->progress, sum);
-    if (status != SF_UNAVAILABLE)
-        return status;
-    double a_round = pairs_up_to(pairs->n, pairs->n);
+    const sf_pairs *pairs = job->pairs;
     size_t blocks = (pairs->n + FUNCTIONAL_ROWS - 1) / FUNCTIONAL_ROWS;
     pair_functional all = {.pairs = pairs,
-                           .c = c,
-                           .inverse_g = 1 / g,
+                           .c = job->c,
+                           .inverse_g = 1 / job->g,
                            .block_sums = sf_alloc(blocks, sizeof *all.block_sums),
-                           .done_before = round * a_round,
-                           .total = rounds * a_round};
+                           .done_before = job->done_before,
+                           .total = job->total};
     if (all.block_sums == NULL)
         return SF_NO_MEMORY;
-    status = sf_parallel_for(pairs->threads, blocks, sum_functional_block, &all);
-    *sum = 0;
+    int status = sf_parallel_for(pairs->threads, blocks, sum_functional_block, &all);
+    *job->sum = 0;
     for (size_t b = 0; b < blocks; b++)
-        *sum += all.block_sums[b];
+        *job->sum += all.block_sums[b];
     sf_free(all.block_sums);
     return status;
+}
+
+int sf_pairs_functional(sf_pairs *pairs, const double c[4], double g, int round, int rounds, double *sum)
+{
+    double a_round = pairs_up_to(pairs->n, pairs->n);
+    sf_pair_sums job = {.pairs = pairs,
+                        .c = c,
+                        .g = g,
+                        .done_before = round * a_round,
+                        .total = rounds * a_round,
+                        .sum = sum};
+    return sf_choice_run(&pairs->on, &job, NULL, NULL);
+}
+
+/* ---- ways ---- */
+
+static double estimate(const void *job)
+{
+    const sf_pair_sums *s = job;
+    double exponentials = pairs_up_to(s->pairs->n, s->pairs->n) * (double)s->count;
+    return exponentials * SUM_SECONDS / (s->pairs->threads > 0 ? s->pairs->threads : 1);
+}
+
+static int run(void *job, sf_crew *crew, sf_error *error)
+{
+    (void)crew, (void)error;
+    const sf_pair_sums *s = job;
+    return s->h != NULL ? add_scores_on_cpu(s) : add_functional_on_cpu(s);
+}
+
+static const sf_way on_cpu = {.engine = "direct", .estimate = estimate, .run = run};
+
+const sf_way *const sf_pairs_ways[] = {&on_cpu, &sf_pairs_on_device, NULL};
+
+int sf_pairs_use(sf_pairs *pairs, const char *device, size_t sums, sf_error *error)
+{
+    const sf_pair_sums job = {.pairs = pairs, .count = sums};
+    sf_pairs_leave(&pairs->on.crew);
+    sf_how how = {.device = device != NULL ? device : "cpu"};
+    return sf_choose(&pairs->on, sf_pairs_ways, &how, &job, error);
 }

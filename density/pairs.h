@@ -21,7 +21,7 @@ typedef struct sf_pairs {
     double sigma;        /**< d = 1: of the samples */
     unsigned threads;
     const sf_progress *progress;
-    sf_pair_device on; /**< does the sums where it holds a device */
+    sf_choice on; /**< where sums are done */
 } sf_pairs;
 
 /**
@@ -32,9 +32,13 @@ int sf_pairs_open(sf_pairs *pairs, const sf_samples *samples, unsigned threads, 
                   sf_error *error);
 void sf_pairs_close(sf_pairs *pairs);
 
+/** The ways of sums over pairs; NULL-terminated. */
+extern const sf_way *const sf_pairs_ways[];
+
 /**
- * Sums run on the device of this name from now on (sf_pair_device_open); with "auto" where that pays for so
- * many sums over all pairs. What a device refuses or fails at is done on the CPU, and pairs->on.note tells.
+ * Sums run on the device of this name from now on, NULL: on the CPU; with "auto" where that pays for so many
+ * sums over all pairs. What a device refuses or fails at is done on the CPU, and sf_choice_tell tells.
+ * SF_USAGE, SF_UNAVAILABLE as sf_choose.
  */
 int sf_pairs_use(sf_pairs *pairs, const char *device, size_t sums, sf_error *error);
 

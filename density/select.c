@@ -395,11 +395,13 @@ static void tell_device(const selection *s)
 {
     sf_bandwidth *result = s->result;
     const char *asked = s->options->device;
-    snprintf(result->device, sizeof result->device, "%s", sf_device_name(s->pairs.on.device));
-    snprintf(result->device_note, sizeof result->device_note, "%s", s->pairs.on.note);
+    if (s->pairs.on.here != NULL)
+        sf_choice_tell(&s->pairs.on, &result->ran);
+    else
+        snprintf(result->ran.device, sizeof result->ran.device, "cpu");
     bool named = asked != NULL && strcmp(asked, "auto") != 0 && strcmp(asked, "cpu") != 0;
-    if (named && s->pairs.on.device == NULL && s->pairs.on.note[0] == '\0')
-        snprintf(result->device_note, sizeof result->device_note, "devices do nothing but direct sums");
+    if (named && sf_crew_left(&s->pairs.on.crew) == 0 && result->ran.note[0] == '\0')
+        snprintf(result->ran.note, sizeof result->ran.note, "devices do nothing but direct sums");
 }
 
 static int select_plain(sf_bandwidth *bandwidth, const sf_selector *selector, const sf_samples *samples,

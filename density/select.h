@@ -28,8 +28,7 @@ typedef struct sf_bandwidth {
     const char *note;       /**< what a user must know of this result, a sentence; or NULL */
     sf_score_point *minima; /**< every local minimum found; h relative, ascending */
     size_t minimum_count;
-    char device[32];       /**< where sums over pairs ran: "cpu", "cuda:0" */
-    char device_note[256]; /**< or empty: why the CPU did what a device was to do */
+    sf_ran ran;            /**< where sums over pairs did */
     sf_score_point *curve; /**< the scores the method looked at, where asked for; h relative, ascending */
     size_t curve_count;
 } sf_bandwidth;

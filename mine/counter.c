@@ -4,14 +4,12 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/thread.h"
-#include "mine/crew.h"
 #include "mine/device.h"
 #include "mine/mine.h"
 #include "mine/occurrences.h"
 #include "mine/resident.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,8 +27,9 @@ struct sf_counter {
     sf_candidates groups[SF_EPISODE_MAX_SIZE]; /* by size - 1, pointing into the two below */
     uint32_t *units, *delays;
     uint32_t *counts; /* in that order; scratch */
-    sf_crew crew;     /* where to count */
-    bool on_cpu;      /* nowhere else, or no longer */
+    sf_choice choice; /* where to count, */
+    sf_crew_events on;
+    sf_ran ran; /* and what did */
     /* For a window on a device alone; or NULL. */
     sf_resident *resident;
     size_t unit_count;
@@ -41,7 +40,7 @@ void sf_counter_close(sf_counter *counter)
 {
     if (counter == NULL)
         return;
-    sf_crew_close(&counter->crew);
+    sf_crew_events_close(&counter->on);
     sf_events_close(&counter->events);
     sf_free(counter->order);
     sf_free(counter->intervals);
@@ -185,7 +184,6 @@ int sf_counter_open(sf_counter **opened, const sf_spike *spikes, size_t spike_co
     if (counter == NULL)
         return sf_fail_memory(error);
     counter->episodes = episodes;
-    counter->on_cpu = true;
     counter->episode_count = episode_count;
     counter->threads = threads > 0 ? threads : sf_thread_cores();
     int status = sf_engine_find(&counter->engine, engine, error);
@@ -198,6 +196,8 @@ int sf_counter_open(sf_counter **opened, const sf_spike *spikes, size_t spike_co
         status = keep_units(counter, spikes, spike_count, unit_count, error);
     if (status == SF_OK)
         status = spell_out(counter, episodes, error);
+    if (status == SF_OK)
+        status = sf_counter_use(counter, "cpu", error);
     if (status == SF_OK)
         *opened = counter;
     else
@@ -219,10 +219,6 @@ static int outline(sf_counter *counter, const sf_spike *spikes, size_t spike_cou
 
 static int open_on_device(sf_counter *counter, sf_error *error)
 {
-    sf_crew_job job = {.device = sf_device_name(sf_resident_device(counter->resident)),
-                       .operation = SF_OPERATION_COUNT,
-                       .engine = counter->engine,
-                       .threads = 1};
     uint64_t *none = sf_alloc(counter->unit_count, sizeof *none);
     int status = check_episodes(counter->episodes, counter->episode_count, counter->unit_count, error);
     if (status == SF_OK)
@@ -235,7 +231,8 @@ static int open_on_device(sf_counter *counter, sf_error *error)
     if (status == SF_OK)
         status = spell_out(counter, counter->episodes, error);
     if (status == SF_OK)
-        status = sf_crew_open(&counter->crew, &counter->events, &job, error);
+        status = sf_counter_use(counter, sf_device_name(sf_resident_device(counter->resident)), error);
+    counter->choice.here = NULL; /* there is no CPU to go on */
     return status == SF_USAGE ? SF_UNAVAILABLE : status;
 }
 
@@ -263,13 +260,15 @@ int sf_counter_open_resident(sf_counter **opened, sf_resident *resident, size_t 
 int sf_counter_slide(sf_counter *counter, const sf_spike *spikes, size_t spike_count,
                      const uint64_t *unit_spikes, sf_error *error)
 {
-    sf_member *member = &counter->crew.members[0];
-    sf_device_stream_close(member->stream);
-    member->stream = NULL;
+    sf_member *member = &counter->choice.crew.members[0];
+    sf_device_stream *stream = NULL;
+    sf_device_stream_close(member->part);
+    member->part = NULL;
     int status = outline(counter, spikes, spike_count, unit_spikes, error);
     if (status == SF_OK)
-        status = sf_events_resident_stream(&member->stream, &counter->events, counter->unit_count,
-                                           counter->resident, error);
+        status = sf_events_resident_stream(&stream, &counter->events, counter->unit_count, counter->resident,
+                                           error);
+    member->part = stream;
     return status;
 }
 
@@ -289,14 +288,17 @@ static double core_seconds(const sf_counter *counter)
 
 int sf_counter_use(sf_counter *counter, const char *device, sf_error *error)
 {
-    sf_crew_close(&counter->crew);
-    sf_crew_job job = {.device = device,
-                       .operation = SF_OPERATION_COUNT,
-                       .engine = counter->engine,
-                       .core_seconds = core_seconds(counter),
-                       .threads = counter->threads};
-    int status = sf_crew_open(&counter->crew, &counter->events, &job, error);
-    counter->on_cpu = counter->crew.count == 0;
+    sf_crew_events_close(&counter->on);
+    counter->on = (sf_crew_events){.crew = &counter->choice.crew, .events = &counter->events};
+    sf_count_work work = {.engine = counter->engine,
+                          .on = &counter->on,
+                          .core_seconds = core_seconds(counter),
+                          .threads = counter->threads};
+    sf_how how = {
+        .engine = counter->engine->name, .device = device, .most = sf_devices_worth(work.core_seconds / 2)};
+    int status = sf_choose(&counter->choice, sf_count_ways, &how, &work, error);
+    if (status == SF_OK)
+        sf_choice_tell(&counter->choice, &counter->ran);
     return status;
 }
 
@@ -313,19 +315,14 @@ void sf_counter_tell(sf_counter *counter, const sf_progress *progress)
 const char *sf_counter_device(const sf_counter *counter, const char **note)
 {
     if (note != NULL)
-        *note = counter->crew.note;
-    return counter->on_cpu ? "cpu" : counter->crew.name;
+        *note = counter->ran.note;
+    return counter->ran.device;
 }
 
 static int count_at_once(sf_counter *counter, uint32_t *counts, const sf_count_job *job, sf_error *error)
 {
-    int status = SF_UNAVAILABLE;
-    if (!counter->on_cpu)
-        status = sf_crew_count(&counter->crew, counter->engine, counts, job, error);
-    if (status == SF_UNAVAILABLE && counter->resident != NULL)
-        return sf_fail(error, SF_UNAVAILABLE, NULL, "%s", counter->crew.note);
-    counter->on_cpu = status == SF_UNAVAILABLE;
-    return counter->on_cpu ? counter->engine->count(counts, job, error) : status;
+    sf_count_work work = {.engine = counter->engine, .job = job, .counts = counts, .on = &counter->on};
+    return sf_choice_run(&counter->choice, &work, &counter->ran, error);
 }
 
 /* So many candidates are counted between two looks at whether to stop: about a second of a core. */

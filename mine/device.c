@@ -4,7 +4,6 @@
 #include "core/error.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 /* Spikes within a delay that one core looks at in a second. */
 #define PAIRS_A_SECOND 2.5e8
@@ -34,33 +33,70 @@ void sf_devices_set_worth(double core_seconds, uint32_t most)
     most_devices = most;
 }
 
-int sf_device_choose(sf_device **device, const char *name, sf_operation operation, const sf_engine *engine,
-                     double cpu_seconds, sf_error *error)
-{
-    *device = NULL;
-    if (name == NULL || strcmp(name, "auto") == 0) {
-        *device = sf_device_auto(cpu_seconds);
-        if (!sf_device_supports(*device, operation, engine->name))
-            *device = NULL;
-        return SF_OK;
-    }
-    sf_device *devices[SF_MOST_DEVICES];
-    uint32_t count;
-    int status = sf_devices_find(devices, 1, &count, name, error);
-    if (status == SF_OK && count > 0)
-        status = sf_engine_check(devices[0], operation, engine, error);
-    if (status == SF_OK && count > 0)
-        *device = devices[0];
-    return status;
-}
-
-int sf_engine_check(const sf_device *device, sf_operation operation, const sf_engine *engine, sf_error *error)
+int sf_engine_supports(const sf_engine *engine, sf_operation operation, const sf_device *device,
+                       sf_error *why)
 {
     if (sf_device_supports(device, operation, engine->name))
         return SF_OK;
-    return sf_fail(error, SF_USAGE, NULL, "the engine %s does not run on %s: choose another, or cpu",
+    return sf_fail(why, SF_USAGE, NULL, "the engine %s does not run on %s: choose another, or cpu",
                    engine->name, sf_device_name(device));
 }
+
+static int has_engine(const void *context, const sf_device *device, sf_error *why)
+{
+    const sf_engine *engine = context;
+    return sf_engine_supports(engine, engine->mine != NULL ? SF_OPERATION_MINE : SF_OPERATION_COUNT, device,
+                              why);
+}
+
+static double no_seconds(const void *context)
+{
+    (void)context;
+    return 0;
+}
+
+int sf_engine_check(const sf_engine *engine, const char *device, sf_error *error)
+{
+    sf_crew crew;
+    sf_crew_request request = {
+        .device = device, .most = 1, .supports = has_engine, .seconds = no_seconds, .context = engine};
+    return sf_crew_open(&crew, &request, error);
+}
+
+/* ---- ways of counting ---- */
+
+static double estimate(const void *job)
+{
+    const sf_count_work *work = job;
+    return work->core_seconds / work->threads;
+}
+
+static int count_here(void *job, sf_crew *crew, sf_error *error)
+{
+    (void)crew;
+    const sf_count_work *work = job;
+    return work->engine->count(work->counts, work->job, error);
+}
+
+static int supports(const void *job, const sf_device *device, sf_error *why)
+{
+    return sf_engine_supports(((const sf_count_work *)job)->engine, SF_OPERATION_COUNT, device, why);
+}
+
+static int count_there(void *job, sf_crew *crew, sf_error *error)
+{
+    (void)crew;
+    const sf_count_work *work = job;
+    return sf_crew_count(work->on, work->engine, work->counts, work->job, error);
+}
+
+#define HERE(name) (&(const sf_way){.engine = name, .estimate = estimate, .run = count_here})
+#define THERE(name)                                                                                          \
+    (&(const sf_way){.engine = name, .on_devices = true, .supports = supports, .run = count_there})
+
+const sf_way *const sf_count_ways[] = {HERE("interval"), THERE("interval"), HERE("reference"), HERE("ptpe"),
+                                       THERE("ptpe"),    HERE("mtpe"),      THERE("mtpe"),     HERE("hybrid"),
+                                       THERE("hybrid"),  HERE("two-pass"),  THERE("two-pass"), NULL};
 
 sf_stream sf_events_stream(const sf_events *events)
 {

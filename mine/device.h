@@ -1,24 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What core/backend/stream.h offers, in terms of events and engines. Jobs themselves are in crew.h. */
+/** The ways of counting, and what devices are worth for it and for mining. */
 #ifndef SF_MINE_DEVICE_H
 #define SF_MINE_DEVICE_H
 
-#include "core/backend/find.h"
+#include "core/backend/ways.h"
 #include "mine/engine.h"
+#include "mine/shares.h"
 
 #include <synfire/mine.h>
 
-/**
- * The device, or first of all devices, that `name` asks for and that has the engine; NULL: the CPU. "auto"
- * and NULL take one where there is one and the CPU would need long enough: `cpu_seconds`. SF_UNAVAILABLE for
- * a device that is missing, SF_USAGE for one that does not have the engine.
- */
-int sf_device_choose(sf_device **device, const char *name, sf_operation operation, const sf_engine *engine,
-                     double cpu_seconds, sf_error *error);
+/** A job of counting, for its ways. */
+typedef struct sf_count_work {
+    const sf_engine *engine;
+    const sf_count_job *job;
+    uint32_t *counts;
+    sf_crew_events *on;
+    double core_seconds; /**< what one core would need, roughly */
+    unsigned threads;
+} sf_count_work;
 
-/** SF_USAGE where the device does not have the engine. */
-int sf_engine_check(const sf_device *device, sf_operation operation, const sf_engine *engine,
-                    sf_error *error);
+/** The ways of counting by each engine; NULL-terminated. */
+extern const sf_way *const sf_count_ways[];
+
+/** Those of mining by engines that search, whose jobs are those of mine.c. */
+extern const sf_way *const sf_search_ways[];
+
+/** Whether a device has an engine: SF_USAGE where not. */
+int sf_engine_supports(const sf_engine *engine, sf_operation operation, const sf_device *device,
+                       sf_error *why);
+
+/** Whether the device named is there, SF_UNAVAILABLE, and mines by the engine, SF_USAGE. */
+int sf_engine_check(const sf_engine *engine, const char *device, sf_error *error);
 
 /** What one core of the CPU needs to find all pairs among so many spikes within span_ns, roughly: enough to
  * tell a millisecond from a second. */

@@ -6,7 +6,6 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/thread.h"
-#include "mine/crew.h"
 #include "mine/device.h"
 #include "mine/found.h"
 #include "mine/resident.h"
@@ -28,8 +27,10 @@ typedef struct run {
     sf_events events;
     uint64_t *unit_spikes;                           /* by unit of the recording; of frequent ones only */
     double *x_um, *y_um;                             /* by unit of the events */
-    sf_crew crew;                                    /* where to mine */
-    bool on_cpu;                                     /* nowhere else, or no longer */
+    sf_choice choice;                                /* where to mine */
+    sf_crew_events on;                               /* the events, there */
+    double core_seconds;                             /* what one core would need, roughly */
+    double *seconds;                                 /* by size */
     bool outlined;                                   /* the events are laid out on devices alone */
     bool resident;                                   /* on the one that holds the window already */
     sf_count_tally tallies[SF_EPISODE_MAX_SIZE + 1]; /* by size */
@@ -119,7 +120,8 @@ static void set_threshold(run *r)
 
 /* ---- size 1 ---- */
 
-/* Where to mine. Devices that search lay the spikes out themselves, if they do not hold them already. */
+/* Where to mine, by the ways of searching or of counting. Devices that search lay the spikes out themselves,
+ * if they do not hold them already. */
 static int choose_devices(run *r, sf_error *error)
 {
     const sf_mine_input *input = r->input;
@@ -128,20 +130,22 @@ static int choose_devices(run *r, sf_error *error)
     double span_ns =
         count > 1 ? (double)input->spikes[count - 1].time_ns - (double)input->spikes[0].time_ns : 0;
     bool searches = r->engine->mine != NULL;
-    sf_crew_job job = {
-        .device = options->device,
-        .operation = searches ? SF_OPERATION_MINE : SF_OPERATION_COUNT,
-        .engine = r->engine,
-        .core_seconds = sf_mine_core_seconds(options->delays, options->delay_count, (double)count, span_ns),
-        .threads = r->job.threads};
-    int status = sf_crew_open(&r->crew, &r->events, &job, error);
-    if (status != SF_OK || r->crew.count == 0 || !searches)
+    r->core_seconds = sf_mine_core_seconds(options->delays, options->delay_count, (double)count, span_ns);
+    r->on = (sf_crew_events){.crew = &r->choice.crew, .events = &r->events};
+    sf_count_work work = {
+        .engine = r->engine, .core_seconds = r->core_seconds, .threads = r->job.threads, .on = &r->on};
+    /* Half the work is pairs, which divide; the copy of the spikes and the longer sizes do not. */
+    sf_how how = {
+        .engine = r->engine->name, .device = options->device, .most = sf_devices_worth(r->core_seconds / 2)};
+    int status = searches ? sf_choose(&r->choice, sf_search_ways, &how, r, error)
+                          : sf_choose(&r->choice, sf_count_ways, &how, &work, error);
+    if (status != SF_OK || sf_crew_left(&r->choice.crew) == 0 || !searches)
         return status;
     r->outlined = true;
-    r->resident = options->resident != NULL && r->crew.count == 1 &&
-                  r->crew.members[0].device == sf_resident_device(options->resident);
+    r->resident = options->resident != NULL && r->choice.crew.count == 1 &&
+                  r->choice.crew.members[0].device == sf_resident_device(options->resident);
     if (!r->resident)
-        r->crew.raw = (sf_raw_spikes){input->spikes, count, input->units->count};
+        r->on.raw = (sf_raw_spikes){input->spikes, count, input->units->count};
     return SF_OK;
 }
 
@@ -243,16 +247,6 @@ static void fill_chunk(chunk *to, sf_join *join)
     }
 }
 
-/* On the devices, or on the CPU where there is none or none is left. */
-static int count_candidates(run *r, const sf_count_job *job, uint32_t *counts, sf_error *error)
-{
-    int status = SF_UNAVAILABLE;
-    if (!r->on_cpu)
-        status = sf_crew_count(&r->crew, r->engine, counts, job, error);
-    r->on_cpu = status == SF_UNAVAILABLE;
-    return r->on_cpu ? r->engine->count(counts, job, error) : status;
-}
-
 /* Counts one chunk and appends what is frequent. */
 static int count_chunk(run *r, chunk *part, uint32_t size, sf_error *error)
 {
@@ -269,7 +263,8 @@ static int count_chunk(run *r, chunk *part, uint32_t size, sf_error *error)
                         .threads = r->job.threads,
                         .least = r->job.least,
                         .tally = &r->tallies[size]};
-    int status = count_candidates(r, &job, part->counts, error);
+    sf_count_work work = {.engine = r->engine, .job = &job, .counts = part->counts, .on = &r->on};
+    int status = sf_choice_run(&r->choice, &work, NULL, error);
     if (status != SF_OK)
         return status;
     for (size_t i = 0; i < part->count; i++) {
@@ -303,7 +298,7 @@ static int mine_level(run *r, chunk *part, uint32_t size, sf_error *error)
     return status == SF_OK ? sf_tree_link(tree, size, error) : status;
 }
 
-static int mine_levels(run *r, double *seconds, sf_error *error)
+static int mine_levels(run *r, sf_error *error)
 {
     chunk *part = sf_resize(NULL, 1, sizeof *part);
     if (part == NULL)
@@ -313,7 +308,7 @@ static int mine_levels(run *r, double *seconds, sf_error *error)
         double start = sf_clock_seconds();
         if (size == 2 || r->result->found->tree.levels[size - 2].count > 0)
             status = mine_level(r, part, size, error);
-        seconds[size] = sf_clock_seconds() - start;
+        r->seconds[size] = sf_clock_seconds() - start;
     }
     sf_free(part);
     return status;
@@ -324,11 +319,13 @@ static int mine_levels(run *r, double *seconds, sf_error *error)
 /* The window that the one device holds already becomes its events. */
 static int take_resident(run *r, sf_error *error)
 {
-    sf_member *member = &r->crew.members[0];
-    int status = sf_events_resident_stream(&member->stream, &r->events, r->input->units->count,
-                                           r->options->resident, &member->reason);
+    sf_device_stream *stream = NULL;
+    sf_member *member = &r->choice.crew.members[0];
+    int status = sf_events_resident_stream(&stream, &r->events, r->input->units->count, r->options->resident,
+                                           &member->reason);
+    member->part = stream;
     if (status == SF_UNAVAILABLE)
-        sf_crew_dismiss(&r->crew, member);
+        sf_crew_dismiss(&r->choice.crew, member);
     else if (status != SF_OK && error != NULL)
         *error = member->reason;
     return status == SF_UNAVAILABLE ? SF_OK : status;
@@ -346,38 +343,52 @@ static int lay_out_here(run *r, sf_error *error)
 
 /* Spikes as they are and their layout take twice the room of the layout: where they had none, it is made
  * here. */
-static int mine_there(run *r, double *seconds, sf_error *error)
+static int search_there(void *job, sf_crew *crew, sf_error *error)
 {
+    (void)crew;
+    run *r = job;
     sf_tree *tree = &r->result->found->tree;
-    int status = sf_crew_mine(&r->crew, r->engine, tree, seconds, &r->job, error);
-    if (status != SF_UNAVAILABLE || !sf_crew_laid_out(&r->crew))
+    int status = sf_crew_mine(&r->on, r->engine, tree, r->seconds, &r->job, error);
+    if (status != SF_UNAVAILABLE || !sf_crew_laid_out(&r->on))
         return status;
     status = lay_out_here(r, error);
-    return status == SF_OK ? sf_crew_mine(&r->crew, r->engine, tree, seconds, &r->job, error) : status;
+    return status == SF_OK ? sf_crew_mine(&r->on, r->engine, tree, r->seconds, &r->job, error) : status;
 }
 
-static int search(run *r, double *seconds, sf_error *error)
+static int search_here(void *job, sf_crew *crew, sf_error *error)
 {
-    int status = r->on_cpu ? SF_UNAVAILABLE : mine_there(r, seconds, error);
-    r->on_cpu = status == SF_UNAVAILABLE;
-    if (r->on_cpu)
-        status = lay_out_here(r, error);
-    if (r->on_cpu && status == SF_OK)
-        status = r->engine->mine(&r->result->found->tree, seconds, &r->job, error);
-    return status;
+    (void)crew;
+    run *r = job;
+    int status = lay_out_here(r, error);
+    return status == SF_OK ? r->engine->mine(&r->result->found->tree, r->seconds, &r->job, error) : status;
 }
 
-static int mine_episodes(run *r, double *seconds, sf_error *error)
+static double estimate(const void *job)
+{
+    const run *r = job;
+    return r->core_seconds / r->job.threads;
+}
+
+static int supports(const void *job, const sf_device *device, sf_error *why)
+{
+    return sf_engine_supports(((const run *)job)->engine, SF_OPERATION_MINE, device, why);
+}
+
+static const sf_way search_on_cpu = {.engine = "interval", .estimate = estimate, .run = search_here};
+static const sf_way search_on_devices = {
+    .engine = "interval", .on_devices = true, .supports = supports, .run = search_there};
+
+const sf_way *const sf_search_ways[] = {&search_on_cpu, &search_on_devices, NULL};
+
+static int mine_episodes(run *r, sf_error *error)
 {
     int status = r->resident && r->events.count > 0 ? take_resident(r, error) : SF_OK;
     if (status != SF_OK)
         return status;
-    r->on_cpu = r->crew.count == 0 || r->crew.members[0].out || r->events.count == 0;
-    status = r->engine->mine != NULL ? search(r, seconds, error) : mine_levels(r, seconds, error);
-    sf_mine_result *result = r->result;
-    snprintf(result->device, sizeof result->device, "%s", r->on_cpu ? "cpu" : r->crew.name);
-    snprintf(result->device_note, sizeof result->device_note, "%s", r->crew.note);
-    result->device_memory = r->on_cpu ? 0 : sf_crew_memory(&r->crew);
+    if (r->events.count == 0) /* nothing to do for devices */
+        sf_crew_events_close(&r->on), r->choice.crew.count = 0;
+    status = r->engine->mine != NULL ? sf_choice_run(&r->choice, r, NULL, error) : mine_levels(r, error);
+    sf_choice_tell(&r->choice, &r->result->ran);
     return status;
 }
 
@@ -525,7 +536,7 @@ static int prepare(run *r, const sf_progress *progress, sf_error *error)
         r->result->found = sf_alloc(1, sizeof *r->result->found);
     if (r->result == NULL || r->result->found == NULL)
         return sf_fail_memory(error);
-    r->result->engine = r->engine->name;
+    r->result->ran.engine = r->engine->name;
     set_threshold(r);
     r->job.events = &r->events;
     r->job.delays = r->options->delays;
@@ -540,6 +551,7 @@ static int prepare(run *r, const sf_progress *progress, sf_error *error)
 static int mine_all(run *r, sf_error *error)
 {
     double start = sf_clock_seconds(), seconds[SF_EPISODE_MAX_SIZE + 1] = {0};
+    r->seconds = seconds;
     int status = choose_devices(r, error);
     if (status == SF_OK)
         status = lay_out(r, error);
@@ -554,8 +566,8 @@ static int mine_all(run *r, sf_error *error)
                                   .x_um = r->x_um,
                                   .y_um = r->y_um};
     seconds[1] = sf_clock_seconds() - start;
-    status = mine_episodes(r, seconds, error);
-    r->result->seconds = sf_clock_seconds() - start;
+    status = mine_episodes(r, error);
+    r->result->ran.seconds = sf_clock_seconds() - start;
     if (status == SF_OK)
         list_levels(r, seconds);
     return status == SF_OK ? list_items(r, error) : status;
@@ -569,7 +581,7 @@ int sf_mine_spikes(sf_mine_result **result, const sf_mine_input *input, const sf
     int status = prepare(&r, progress, error);
     if (status == SF_OK)
         status = mine_all(&r, error);
-    sf_crew_close(&r.crew);
+    sf_crew_events_close(&r.on);
     sf_events_close(&r.events);
     sf_free(r.unit_spikes);
     sf_free(r.x_um);

@@ -6,6 +6,7 @@
 #include "core/progress.h"
 #include "core/recording.h"
 
+#include <synfire/device.h>
 #include <synfire/mine.h>
 
 /** A threshold of any kind as a count, of so many spikes in so much recorded time. */
@@ -57,15 +58,9 @@ typedef struct sf_mine_item {
 } sf_mine_item;
 
 typedef struct sf_mine_result {
-    const char *engine; /**< the one used; a literal */
-    char device[32];    /**< where: "cpu", "cuda:0", "cuda:all (2)" by how many did it */
-    /** Or empty: why a device asked for or chosen did not do it, or not its share, and what `device` says
-     * did. */
-    char device_note[256];
-    uint64_t device_memory; /**< bytes taken at most, on the device that took most; 0 on the CPU */
-    double threshold;       /**< as a count */
-    uint32_t least;         /**< the least whole count that meets it */
-    double seconds;         /**< the mining alone */
+    sf_ran ran;       /**< seconds: the mining alone */
+    double threshold; /**< as a count */
+    uint32_t least;   /**< the least whole count that meets it */
     uint32_t level_count;
     sf_mine_level
         levels[SF_EPISODE_MAX_SIZE]; /**< from size 1; the last has frequent episodes or candidates */
@@ -79,7 +74,7 @@ typedef struct sf_mine_result {
  * sense, SF_DATA for spikes out of order or too many episodes, SF_UNAVAILABLE where a named device is
  * missing, SF_CANCELLED. With the same input the result is the same on every device and on any number of
  * threads. What a device refuses or fails at is done by the others of "cuda:all", or on the CPU, and
- * device_note says so.
+ * the note says so.
  */
 int sf_mine_spikes(sf_mine_result **result, const sf_mine_input *input, const sf_mine_options *options,
                    const sf_progress *progress, sf_error *error);

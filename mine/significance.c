@@ -37,7 +37,7 @@ typedef struct test {
     double *x_um, *y_um;
     uint32_t least;
     unsigned threads;
-    sf_surrogate_devices devices;
+    sf_choice choice;
     verdict (*verdicts[SF_EPISODE_MAX_SIZE + 1])[2]; /* [size][node][side] */
     const sf_progress *progress;                     /* of the caller, who sees both sides as one work */
     uint32_t side;
@@ -318,11 +318,11 @@ static int judge_side(test *t, bool mirrored, sf_error *error)
         return status;
     if (side.plan.level_count > 0) {
         if (t->told->options.kind == SF_SIGNIFICANCE_SEGMENT_SHIFT)
-            status = sf_surrogate_blur_take_off(&side, t->told->sharpness.divisor, &t->devices, t->threads,
-                                                t->told->ran.note, error);
+            status =
+                sf_surrogate_blur_take_off(&side, t->told->sharpness.divisor, &t->choice, t->threads, error);
         if (status == SF_OK)
-            status = sf_surrogate_run(&outcome, &side, t->told->options.surrogates, t->least, &t->devices,
-                                      t->threads, t->told->ran.note, error);
+            status = sf_surrogate_run(&outcome, &side, t->told->options.surrogates, t->least, &t->choice,
+                                      t->threads, error);
         if (status == SF_OK)
             judge_levels(t, &side, &outcome);
         if (status == SF_OK)
@@ -375,37 +375,10 @@ static double core_seconds(const test *t)
 /* Mining has refused a device that is missing; one that failed since leaves the work to the CPU. */
 static int choose_devices(test *t, sf_error *error)
 {
-    const sf_engine *interval;
-    double seconds = core_seconds(t);
-    const char *name = t->told->options.device;
-    int status = sf_engine_find(&interval, "interval", error);
-    if (status != SF_OK)
-        return status;
-    if (name == NULL || strcmp(name, "auto") == 0) {
-        status = sf_device_choose(&t->devices.devices[0], name, SF_OPERATION_MINE, interval,
-                                  seconds / t->threads, error);
-        t->devices.count = t->devices.devices[0] != NULL;
-        return status;
-    }
-    sf_error reason;
-    status = sf_devices_find(t->devices.devices, sf_devices_worth(seconds), &t->devices.count, name, &reason);
-    if (status == SF_UNAVAILABLE)
-        snprintf(t->told->ran.note, sizeof t->told->ran.note, "%.255s", reason.text);
-    else if (status != SF_OK && error != NULL)
-        *error = reason;
-    return status == SF_UNAVAILABLE ? SF_OK : status;
-}
-
-/* "cpu", "cuda:0", "cuda:all (2)" */
-static void tell_devices(const test *t)
-{
-    const char *first = t->devices.count > 0 ? sf_device_name(t->devices.devices[0]) : "cpu";
-    char *told = t->told->ran.device;
-    if (t->devices.count > 1)
-        snprintf(told, sizeof t->told->ran.device, "%.*s" SF_ALL_DEVICES " (%" PRIu32 ")",
-                 (int)strcspn(first, ":"), first, t->devices.count);
-    else
-        snprintf(told, sizeof t->told->ran.device, "%s", first);
+    sf_surrogate_work job = {.core_seconds = core_seconds(t), .threads = t->threads};
+    sf_how how = {
+        .device = t->told->options.device, .most = sf_devices_worth(job.core_seconds), .forgiving = true};
+    return sf_choose(&t->choice, sf_surrogate_ways, &how, &job, error);
 }
 
 static int test_by_surrogates(test *t, sf_error *error)
@@ -426,7 +399,7 @@ static int test_by_surrogates(test *t, sf_error *error)
         status = control_rate(t, error);
     if (status != SF_OK)
         return status;
-    tell_devices(t);
+    sf_choice_tell(&t->choice, &t->told->ran);
     for (size_t i = 0; i < t->result->count; i++) {
         sf_mine_item *item = &t->result->items[i];
         if (item->not_testable != SF_TESTABLE)

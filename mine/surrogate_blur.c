@@ -12,8 +12,8 @@ static uint32_t without_blur(uint32_t observed, uint64_t displaced, double divis
     return blur > 0 ? observed - (uint32_t)blur : observed;
 }
 
-int sf_surrogate_blur_take_off(sf_surrogate_side *side, double divisor, sf_surrogate_devices *devices,
-                               unsigned threads, char note[256], sf_error *error)
+int sf_surrogate_blur_take_off(sf_surrogate_side *side, double divisor, sf_choice *choice, unsigned threads,
+                               sf_error *error)
 {
     const sf_surrogate_rule rule = side->plan.rule;
     const sf_progress *progress = side->plan.progress;
@@ -21,7 +21,7 @@ int sf_surrogate_blur_take_off(sf_surrogate_side *side, double divisor, sf_surro
     side->plan.rule.width_ns = DISTANCE * rule.width_ns;
     side->plan.progress = NULL; /* two surrogates of a thousand are no part of the caller's work */
     sf_surrogate_outcome outcome;
-    int status = sf_surrogate_run(&outcome, side, 2, 0, devices, threads, note, error);
+    int status = sf_surrogate_run(&outcome, side, 2, 0, choice, threads, error);
     side->plan.rule = rule;
     side->plan.progress = progress;
     if (status != SF_OK)

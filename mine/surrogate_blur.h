@@ -19,7 +19,7 @@
  * parts of c(0) - c(3 w); a count that rises with the distance has none. Counts two surrogates; devices and
  * errors as in sf_surrogate_run.
  */
-int sf_surrogate_blur_take_off(sf_surrogate_side *side, double divisor, sf_surrogate_devices *devices,
-                               unsigned threads, char note[256], sf_error *error);
+int sf_surrogate_blur_take_off(sf_surrogate_side *side, double divisor, sf_choice *choice, unsigned threads,
+                               sf_error *error);
 
 #endif

@@ -8,7 +8,6 @@
 #include "mine/surrogates.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Sums of counts are whole, so the variance loses nothing to cancellation until its very end. */
@@ -26,16 +25,19 @@ static void find_scales(sf_surrogate_outcome *outcome)
 
 /* ---- on the CPU ---- */
 
-static int run_here(sf_surrogate_outcome *outcome, const sf_surrogate_side *side, uint32_t least,
-                    unsigned threads, sf_error *error)
+static int run_here(void *work, sf_crew *crew, sf_error *error)
 {
+    (void)crew;
+    const sf_surrogate_work *job = work;
+    sf_surrogate_outcome *outcome = job->outcome;
+    const sf_surrogate_side *side = job->side;
     sf_surrogate_counter *counter;
-    int status = sf_surrogate_counter_open(&counter, &side->events, &side->plan, threads, error);
+    int status = sf_surrogate_counter_open(&counter, &side->events, &side->plan, job->threads, error);
     if (status == SF_OK)
         status = sf_surrogate_counter_tally(counter, 0, outcome->surrogates, outcome->tallies, error);
     if (status == SF_OK) {
         find_scales(outcome);
-        status = sf_surrogate_counter_maxima(counter, 0, outcome->surrogates, least, outcome->scales,
+        status = sf_surrogate_counter_maxima(counter, 0, outcome->surrogates, job->least, outcome->scales,
                                              outcome->maxima, error);
     }
     sf_surrogate_counter_close(counter);
@@ -44,96 +46,92 @@ static int run_here(sf_surrogate_outcome *outcome, const sf_surrogate_side *side
 
 /* ---- on devices ---- */
 
-/* A device and its share of the surrogates. */
-typedef struct member {
+/* A share of the surrogates, and what lies of it on the device that counts them. */
+typedef struct share {
     sf_device *device;
-    sf_surrogate_plan plan; /* the side's; progress is told by the first member alone */
+    sf_surrogate_plan plan; /* the side's; progress is told by the first share alone */
     sf_backend_stream *stream;
     sf_backend_surrogate_job *job;
     uint32_t first, count;
-    sf_surrogate_tally *tallies; /* of the first member: the outcome's */
+    sf_surrogate_tally *tallies; /* of the first share: the outcome's */
     double *maxima;              /* [level][surrogate of the share] */
-    sf_error reason;
-} member;
+} share;
 
-typedef struct crew_run crew_run;
+struct sharing;
 
-/* What a member does while its device is held. */
-typedef int step_done(const crew_run *run, member *m, sf_error *error);
+/* What is done with a share while its device is held. */
+typedef int share_step(const struct sharing *all, share *own, sf_error *error);
 
-struct crew_run {
-    sf_surrogate_outcome *outcome;
-    const sf_surrogate_side *side;
-    uint32_t least, count;
-    step_done *step; /* at hand */
-    member members[SF_MOST_DEVICES];
-};
+typedef struct sharing {
+    const sf_surrogate_work *job;
+    share_step *step; /* at hand */
+    uint32_t count;
+    share shares[SF_MOST_DEVICES];
+} sharing;
 
-static int tally_share(const crew_run *run, member *m, sf_error *error)
+static int tally_share(const sharing *all, share *own, sf_error *error)
 {
-    const sf_backend *backend = sf_device_backend(m->device);
-    sf_stream spikes = sf_events_stream(&run->side->events);
-    int status = backend->episodes->stream_open(&m->stream, sf_device_opened(m->device), &spikes, error);
+    const sf_backend *backend = sf_device_backend(own->device);
+    sf_stream spikes = sf_events_stream(&all->job->side->events);
+    int status = backend->episodes->stream_open(&own->stream, sf_device_opened(own->device), &spikes, error);
     if (status == SF_OK)
-        status = backend->surrogates->open(&m->job, m->stream, &m->plan, error);
-    return status == SF_OK ? backend->surrogates->tally(m->job, m->first, m->count, m->tallies, error)
+        status = backend->surrogates->open(&own->job, own->stream, &own->plan, error);
+    return status == SF_OK ? backend->surrogates->tally(own->job, own->first, own->count, own->tallies, error)
                            : status;
 }
 
-static int find_maxima(const crew_run *run, member *m, sf_error *error)
+static int find_maxima(const sharing *all, share *own, sf_error *error)
 {
-    return sf_device_backend(m->device)->surrogates->maxima(m->job, m->first, m->count, run->least,
-                                                            run->outcome->scales, m->maxima, error);
+    return sf_device_backend(own->device)
+        ->surrogates->maxima(own->job, own->first, own->count, all->job->least, all->job->outcome->scales,
+                             own->maxima, error);
 }
 
-static int hold_and_step(void *context, unsigned worker, size_t item)
+typedef struct held_step {
+    const sharing *all;
+    share *own;
+} held_step;
+
+static int do_held(void *context, sf_device *device, sf_error *failure)
 {
-    (void)worker;
-    crew_run *run = context;
-    member *m = &run->members[item];
-    sf_error failure = {0};
-    int status = sf_device_hold(m->device, &m->reason);
-    return status == SF_OK ? sf_device_release(m->device, run->step(run, m, &failure), &failure, &m->reason)
-                           : status;
+    (void)device;
+    const held_step *held = context;
+    return held->all->step(held->all, held->own, failure);
 }
 
-/* All members at once. */
-static int do_step(crew_run *run, step_done *step)
+static int do_share(void *context, sf_member *member, size_t item, sf_error *error)
 {
-    run->step = step;
-    return sf_parallel_for(run->count, run->count, hold_and_step, run);
+    sharing *all = context;
+    held_step held = {all, &all->shares[item]};
+    if (item >= all->count) /* more members than surrogates */
+        return SF_OK;
+    held.own->device = member->device;
+    return sf_device_do(member->device, do_held, &held, error);
 }
 
-/* What the member that ended a step has said. */
-static int tell_reason(const crew_run *run, int status, sf_error *error)
+/* Each member with its own share, all at once. */
+static int do_step(sharing *all, share_step *step, sf_crew *crew, sf_error *error)
 {
-    for (uint32_t i = 0; i < run->count; i++)
-        if ((int)run->members[i].reason.code == status)
-            *error = run->members[i].reason;
-    return status;
+    all->step = step;
+    return sf_crew_together(crew, do_share, all, error);
 }
 
-static int open_members(crew_run *run, const sf_surrogate_devices *devices, sf_error *error)
+static int open_shares(sharing *all, sf_error *error)
 {
-    const sf_surrogate_plan *plan = &run->side->plan;
-    uint32_t n = run->outcome->surrogates;
-    run->count = devices->count < n ? devices->count : n;
-    for (uint32_t i = 0; i < run->count; i++) {
-        member *m = &run->members[i];
-        m->device = devices->devices[i];
-        if (sf_device_backend(m->device)->surrogates == NULL)
-            return tell_reason(run,
-                               sf_fail(&m->reason, SF_UNAVAILABLE, NULL, "%s does not count in surrogates",
-                                       sf_device_name(m->device)),
-                               error);
-        m->plan = *plan;
-        m->plan.progress = i == 0 ? plan->progress : NULL;
-        m->first = (uint32_t)((uint64_t)n * i / run->count);
-        m->count = (uint32_t)((uint64_t)n * (i + 1) / run->count) - m->first;
-        m->tallies = i == 0 ? run->outcome->tallies
-                            : sf_resize(NULL, run->outcome->candidate_count, sizeof *m->tallies);
-        m->maxima = sf_resize(NULL, (size_t)plan->level_count * m->count, sizeof *m->maxima);
-        if (m->tallies == NULL || m->maxima == NULL)
+    sf_surrogate_outcome *outcome = all->job->outcome;
+    const sf_surrogate_plan *plan = &all->job->side->plan;
+    uint32_t n = outcome->surrogates;
+    all->count = all->count < n ? all->count : n;
+    for (uint32_t i = 0; i < all->count; i++) {
+        share *own = &all->shares[i];
+        own->plan = *plan;
+        own->plan.progress = i == 0 ? plan->progress : NULL;
+        own->first = (uint32_t)((uint64_t)n * i / all->count);
+        own->count = (uint32_t)((uint64_t)n * (i + 1) / all->count) - own->first;
+        own->tallies =
+            i == 0 ? outcome->tallies : sf_resize(NULL, outcome->candidate_count, sizeof *own->tallies);
+        own->maxima = sf_resize(NULL, (size_t)plan->level_count * own->count, sizeof *own->maxima);
+        if (own->tallies == NULL || own->maxima == NULL)
             return sf_fail_memory(error);
     }
     return SF_OK;
@@ -141,92 +139,86 @@ static int open_members(crew_run *run, const sf_surrogate_devices *devices, sf_e
 
 static void close_job(void *object)
 {
-    const member *m = object;
-    const sf_backend *backend = sf_device_backend(m->device);
-    backend->surrogates->close(m->job);
-    backend->episodes->stream_close(m->stream);
+    const share *own = object;
+    const sf_backend *backend = sf_device_backend(own->device);
+    backend->surrogates->close(own->job);
+    backend->episodes->stream_close(own->stream);
 }
 
-static void close_members(crew_run *run)
+static void close_shares(sharing *all)
 {
-    for (uint32_t i = 0; i < run->count; i++) {
-        member *m = &run->members[i];
-        if (m->stream != NULL)
-            sf_device_discard(m->device, close_job, m);
+    for (uint32_t i = 0; i < all->count; i++) {
+        share *own = &all->shares[i];
+        if (own->stream != NULL)
+            sf_device_discard(own->device, close_job, own);
         if (i > 0)
-            sf_free(m->tallies);
-        sf_free(m->maxima);
+            sf_free(own->tallies);
+        sf_free(own->maxima);
     }
 }
 
-static void add_tallies(crew_run *run)
+static void add_tallies(const sharing *all)
 {
-    for (uint32_t i = 1; i < run->count; i++)
-        for (uint64_t c = 0; c < run->outcome->candidate_count; c++) {
-            const sf_surrogate_tally *share = &run->members[i].tallies[c];
-            run->outcome->tallies[c].sum += share->sum;
-            run->outcome->tallies[c].sum_squares += share->sum_squares;
-            run->outcome->tallies[c].at_least += share->at_least;
+    sf_surrogate_outcome *outcome = all->job->outcome;
+    for (uint32_t i = 1; i < all->count; i++)
+        for (uint64_t c = 0; c < outcome->candidate_count; c++) {
+            const sf_surrogate_tally *own = &all->shares[i].tallies[c];
+            outcome->tallies[c].sum += own->sum;
+            outcome->tallies[c].sum_squares += own->sum_squares;
+            outcome->tallies[c].at_least += own->at_least;
         }
 }
 
-static void gather_maxima(crew_run *run)
+static void gather_maxima(const sharing *all)
 {
-    for (uint32_t i = 0; i < run->count; i++) {
-        const member *m = &run->members[i];
-        for (uint32_t k = 0; k < run->side->plan.level_count; k++)
-            memcpy(run->outcome->maxima + (size_t)k * run->outcome->surrogates + m->first,
-                   m->maxima + (size_t)k * m->count, m->count * sizeof *m->maxima);
+    sf_surrogate_outcome *outcome = all->job->outcome;
+    for (uint32_t i = 0; i < all->count; i++) {
+        const share *own = &all->shares[i];
+        for (uint32_t k = 0; k < all->job->side->plan.level_count; k++)
+            memcpy(outcome->maxima + (size_t)k * outcome->surrogates + own->first,
+                   own->maxima + (size_t)k * own->count, own->count * sizeof *own->maxima);
     }
 }
 
-/* Those that gave no reason to leave. */
-static void keep_able(sf_surrogate_devices *devices, const crew_run *run)
+static int run_there(void *work, sf_crew *crew, sf_error *error)
 {
-    uint32_t left = 0;
-    for (uint32_t i = 0; i < devices->count; i++)
-        if (i >= run->count || run->members[i].reason.code != SF_UNAVAILABLE)
-            devices->devices[left++] = devices->devices[i];
-    devices->count = left;
-}
-
-static int share_out(sf_surrogate_outcome *outcome, const sf_surrogate_side *side, uint32_t least,
-                     sf_surrogate_devices *devices, sf_error *error)
-{
-    crew_run run = {.outcome = outcome, .side = side, .least = least};
-    int status = open_members(&run, devices, error);
+    sharing all = {.job = work, .count = sf_crew_left(crew)};
+    int status = open_shares(&all, error);
+    if (status == SF_OK)
+        status = do_step(&all, tally_share, crew, error);
     if (status == SF_OK) {
-        status = do_step(&run, tally_share);
-        if (status == SF_OK) {
-            add_tallies(&run);
-            find_scales(outcome);
-            status = do_step(&run, find_maxima);
-        }
-        if (status == SF_OK)
-            gather_maxima(&run);
-        else
-            tell_reason(&run, status, error);
+        add_tallies(&all);
+        find_scales(all.job->outcome);
+        status = do_step(&all, find_maxima, crew, error);
     }
-    if (status == SF_UNAVAILABLE)
-        keep_able(devices, &run);
-    close_members(&run);
+    if (status == SF_OK)
+        gather_maxima(&all);
+    close_shares(&all);
     return status;
 }
 
-/* On the devices that are left, again, where one fails or refuses. */
-static int run_there(sf_surrogate_outcome *outcome, const sf_surrogate_side *side, uint32_t least,
-                     sf_surrogate_devices *devices, char note[256], sf_error *error)
+/* ---- ways ---- */
+
+static double estimate(const void *work)
 {
-    int status = SF_UNAVAILABLE;
-    while (status == SF_UNAVAILABLE && devices->count > 0) {
-        status = share_out(outcome, side, least, devices, error);
-        if (status == SF_UNAVAILABLE)
-            snprintf(note, 256, "%.255s", error->text);
-    }
-    return status;
+    const sf_surrogate_work *job = work;
+    return job->core_seconds / job->threads;
 }
 
-/* ---- where ---- */
+static int supports(const void *work, const sf_device *device, sf_error *why)
+{
+    (void)work;
+    return sf_device_backend(device)->surrogates != NULL
+               ? SF_OK
+               : sf_fail(why, SF_UNAVAILABLE, NULL, "%s does not count in surrogates",
+                         sf_device_name(device));
+}
+
+static const sf_way on_cpu = {.engine = "interval", .estimate = estimate, .run = run_here};
+static const sf_way on_devices = {
+    .engine = "interval", .on_devices = true, .supports = supports, .run = run_there};
+
+const sf_way *const sf_surrogate_ways[] = {&on_cpu, &on_devices, NULL};
 
 static int open_outcome(sf_surrogate_outcome *outcome, const sf_surrogate_side *side, uint32_t surrogates)
 {
@@ -240,20 +232,14 @@ static int open_outcome(sf_surrogate_outcome *outcome, const sf_surrogate_side *
 }
 
 int sf_surrogate_run(sf_surrogate_outcome *outcome, const sf_surrogate_side *side, uint32_t surrogates,
-                     uint32_t least, sf_surrogate_devices *devices, unsigned threads, char note[256],
-                     sf_error *error)
+                     uint32_t least, sf_choice *choice, unsigned threads, sf_error *error)
 {
-    sf_error reason = {0};
-    int status = open_outcome(outcome, side, surrogates) == SF_OK ? SF_UNAVAILABLE : sf_fail_memory(&reason);
-    if (status == SF_UNAVAILABLE)
-        status = run_there(outcome, side, least, devices, note, &reason);
-    if (status == SF_UNAVAILABLE)
-        status = run_here(outcome, side, least, threads, &reason);
-    if (status != SF_OK) {
+    sf_surrogate_work job = {.outcome = outcome, .side = side, .least = least, .threads = threads};
+    int status = open_outcome(outcome, side, surrogates) == SF_OK ? SF_OK : sf_fail_memory(error);
+    if (status == SF_OK)
+        status = sf_choice_run(choice, &job, NULL, error);
+    if (status != SF_OK)
         sf_surrogate_outcome_free(outcome);
-        if (error != NULL)
-            *error = reason;
-    }
     return status;
 }
 

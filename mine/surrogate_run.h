@@ -3,7 +3,7 @@
 #ifndef SF_MINE_SURROGATE_RUN_H
 #define SF_MINE_SURROGATE_RUN_H
 
-#include "core/backend/device.h"
+#include "core/backend/ways.h"
 #include "mine/surrogate_side.h"
 
 typedef struct sf_surrogate_outcome {
@@ -16,21 +16,26 @@ typedef struct sf_surrogate_outcome {
     double *maxima; /**< [level][surrogate]: as `maxima` of sf_backend_surrogates */
 } sf_surrogate_outcome;
 
-/** Where to count: each device takes a share of the surrogates; none: the CPU. */
-typedef struct sf_surrogate_devices {
-    sf_device *devices[SF_MOST_DEVICES];
-    uint32_t count;
-} sf_surrogate_devices;
+/** A job, for its ways; to choose, the last two are enough. */
+typedef struct sf_surrogate_work {
+    sf_surrogate_outcome *outcome;
+    const sf_surrogate_side *side;
+    uint32_t least;
+    double core_seconds; /**< what one core would need, roughly */
+    unsigned threads;
+} sf_surrogate_work;
+
+/** The ways of counting in surrogates; NULL-terminated. */
+extern const sf_way *const sf_surrogate_ways[];
 
 /**
  * Counts all candidates of the side in so many surrogates, once for their sums and, where the counts were too
- * many to keep, once more for the maxima over candidates that count `least` or more. A device that failed or
- * refused is not among `devices` afterwards, and `note` says why: those left did the work, or the CPU.
+ * many to keep, once more for the maxima over candidates that count `least` or more. Each device of the
+ * choice takes a share of the surrogates; what a device has failed at or refused those left did, or the CPU.
  * SF_NO_MEMORY, SF_CANCELLED.
  */
 int sf_surrogate_run(sf_surrogate_outcome *outcome, const sf_surrogate_side *side, uint32_t surrogates,
-                     uint32_t least, sf_surrogate_devices *devices, unsigned threads, char note[256],
-                     sf_error *error);
+                     uint32_t least, sf_choice *choice, unsigned threads, sf_error *error);
 void sf_surrogate_outcome_free(sf_surrogate_outcome *outcome); /**< a zeroed object is allowed */
 
 #endif

@@ -90,8 +90,8 @@ static int mine_window(sf_discovery *discovery)
     int status = sf_mine_spikes(&result, &input, &options, &progress, &discovery->error);
     if (status != SF_OK)
         return status;
-    memcpy(discovery->how.device, result->device, sizeof discovery->how.device);
-    memcpy(discovery->how.device_note, result->device_note, sizeof discovery->how.device_note);
+    memcpy(discovery->how.device, result->ran.device, sizeof discovery->how.device);
+    memcpy(discovery->how.device_note, result->ran.note, sizeof discovery->how.device_note);
     status = keep_found(discovery, result);
     sf_mine_result_free(result);
     return status;
@@ -119,13 +119,7 @@ int sf_discovery_open(sf_discovery *discovery, const sf_config *config, const sf
     const sf_engine *engine;
     if (sf_engine_find(&engine, config->mine.engine, &reason) != SF_OK)
         return sf_config_refuse(config, "mine.engine", error, "%s", reason.text);
-    sf_device *device;
-    bool named = strcmp(config->device, "auto") != 0;
-    status = named ? sf_device_choose(&device, config->device,
-                                      engine->mine != NULL ? SF_OPERATION_MINE : SF_OPERATION_COUNT, engine,
-                                      0, &reason)
-                   : SF_OK;
-    if (status == SF_USAGE)
+    if (sf_engine_check(engine, config->device, &reason) == SF_USAGE)
         return sf_config_refuse(config, "mine.engine", error, "%s", reason.text);
     discovery->unit_spikes = sf_alloc(units->count, sizeof *discovery->unit_spikes);
     if (discovery->unit_spikes == NULL)

@@ -98,8 +98,8 @@ static int discover(const char *device, sf_resident *resident, uint64_t last, co
         levels[i] = result->levels[i].seconds * 1e3;
     printf("discovery, %-28s %8.2f ms; last: layout %.2f, pairs %.2f, size 3 %.2f ms; %zu episodes on %s, "
            "device %" PRIu64 " MiB\n",
-           what, median(), levels[0], levels[1], levels[2], result->count, result->device,
-           result->device_memory >> 20);
+           what, median(), levels[0], levels[1], levels[2], result->count, result->ran.device,
+           result->ran.memory >> 20);
     sf_mine_result_free(result);
     return SF_OK;
 }

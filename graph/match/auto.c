@@ -46,6 +46,8 @@ typedef struct run {
     atomic_size_t next_root;
     sf_share *share; /* NULL on one thread */
     sf_match_watch watch;
+    sf_plan own; /* of a device, */
+    bool is_own; /* which has done it */
 } run;
 
 /* What one thread works with. */
@@ -565,9 +567,12 @@ static void descend_once(state *s, estimate *e)
 
 /* What the CPU would need, by the size of the tree (Knuth, Mathematics of Computation 29, 1975). Listing ends
  * early where there is more than is asked for. */
-static int estimate_seconds(run *r, double *seconds)
+static double estimate_seconds(const void *context)
 {
+    run *r = (run *)(uintptr_t)context;
     const sf_match_job *job = r->job;
+    if (r->plan->work < WORTH_A_LOOK)
+        return 0;
     estimate e = {.random = sf_random_start(1, 0)};
     state s;
     int status = open_state(&s, r, false);
@@ -576,55 +581,48 @@ static int estimate_seconds(run *r, double *seconds)
     while (status == SF_OK && (e.descents < LEAST_DESCENTS ||
                                (e.descents < MOST_DESCENTS && e.cost < ESTIMATING * e.seconds / e.descents)))
         descend_once(&s, &e);
-    *seconds = e.seconds / (e.descents > 0 ? e.descents : 1);
+    double seconds = e.seconds / (e.descents > 0 ? e.descents : 1);
     if (job->list && e.found > (double)job->most * e.descents)
-        *seconds *= (double)job->most * e.descents / e.found;
-    *seconds /= job->list ? 1 : job->threads;
-    job->result->estimate_s = *seconds;
+        seconds *= (double)job->most * e.descents / e.found;
+    seconds /= job->list ? 1 : job->threads;
+    job->result->estimate_s = seconds;
     close_state(&s);
     sf_free(r->all);
     r->all = NULL;
+    return status == SF_OK ? seconds : 0;
+}
+
+static int search_here(void *job, sf_crew *crew, sf_error *error)
+{
+    (void)crew;
+    return search_all(job, error);
+}
+
+/* Along a plan of its own. Where there is more than can be listed, the CPU lists the first. */
+static int search_there(void *job, sf_crew *crew, sf_error *error)
+{
+    run *r = job;
+    bool lists = r->job->list;
+    sf_match_device_plan(&r->own, r->space, r->symmetry, !lists);
+    r->own.factor = lists ? 1 : r->own.factor;
+    int status = sf_match_on_device(crew->members[0].device, r->job, r->space, &r->own, &r->is_own, error);
+    return status == SF_OK && !r->is_own ? search_all(r, error) : status;
+}
+
+const sf_way sf_match_auto_here = {.engine = "auto", .estimate = estimate_seconds, .run = search_here};
+const sf_way sf_match_auto_there = {
+    .engine = "auto", .on_devices = true, .supports = sf_match_supports, .run = search_there};
+
+static int search_anywhere(run *r, sf_plan *plan, sf_error *error)
+{
+    sf_ran ran;
+    int status = sf_match_choose_and_run("auto", r->job->device, r, &ran, error);
+    if (r->is_own)
+        *plan = r->own;
+    else
+        snprintf(ran.device, sizeof ran.device, "cpu");
+    sf_match_tell(r->job->result, &ran);
     return status;
-}
-
-/* The device asked for, or one that does it faster. */
-static int choose_device(run *r, sf_device **device, sf_error *error)
-{
-    double seconds = 0;
-    *device = r->job->device;
-    if (*device != NULL || !r->job->any_device || r->plan->work < WORTH_A_LOOK)
-        return SF_OK;
-    if (estimate_seconds(r, &seconds) != SF_OK)
-        return sf_fail_memory(error);
-    *device = sf_device_auto(seconds);
-    return SF_OK;
-}
-
-/* True where a device has done it, along a plan of its own. Where it cannot, the result says why. */
-static bool search_on_device(run *r, sf_plan *plan, int *status, sf_error *error)
-{
-    const sf_match_job *job = r->job;
-    sf_device *device;
-    sf_error refusal = {0};
-    bool done = false;
-    *status = choose_device(r, &device, error);
-    if (*status != SF_OK || device == NULL)
-        return false;
-    sf_plan own;
-    sf_match_device_plan(&own, r->space, r->symmetry, !job->list);
-    own.factor = job->list ? 1 : own.factor;
-    *status = sf_match_on_device(device, job, r->space, &own, &done, &refusal);
-    if (*status == SF_UNAVAILABLE) {
-        snprintf(job->result->device_note, sizeof job->result->device_note, "%.255s", refusal.text);
-        *status = SF_OK;
-    } else if (*status != SF_OK && error != NULL) {
-        *error = refusal;
-    }
-    if (done) {
-        *plan = own;
-        snprintf(job->result->device, sizeof job->result->device, "%s", sf_device_name(device));
-    }
-    return done;
 }
 
 /* ---- the result ---- */
@@ -676,8 +674,7 @@ static int run_auto(const sf_match_job *job, sf_error *error)
         sf_plan_make(&plan, &space, r.symmetry, job->list ? 0 : SF_PLAN_GROUP);
         plan.factor = job->list ? 1 : plan.factor; /* one of each is listed */
         r.watch = (sf_match_watch){.job = job, .factor = plan.factor};
-        if (!search_on_device(&r, &plan, &status, error) && status == SF_OK)
-            status = search_all(&r, error);
+        status = search_anywhere(&r, &plan, error);
     }
     describe(&space, &plan, job->result);
     sf_space_close(&space);

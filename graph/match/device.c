@@ -27,6 +27,7 @@ typedef struct device_job {
     sf_links excluded[MOST * MOST];
     uint32_t excluded_count;
     sf_backend_match_job request;
+    sf_backend_match_answer answer;
 } device_job;
 
 /* ---- steps ---- */
@@ -237,19 +238,18 @@ static int put_together(device_job *d, const sf_match_job *job, sf_error *error)
     return status;
 }
 
-static int run_job(sf_device *device, const sf_backend_match_job *request, sf_backend_match_answer *answer,
-                   sf_error *error)
+int sf_match_supports(const void *job, const sf_device *device, sf_error *why)
 {
-    int status = sf_device_hold(device, error);
-    if (status != SF_OK)
-        return status;
-    sf_error failure = {0};
-    const sf_backend_match *match = sf_device_backend(device)->match;
-    if (match == NULL)
-        status = sf_fail(&failure, SF_UNAVAILABLE, NULL, "%s matches no patterns", sf_device_name(device));
-    else
-        status = match->run(sf_device_opened(device), request, answer, &failure);
-    return sf_device_release(device, status, &failure, error);
+    (void)job;
+    return sf_device_backend(device)->match != NULL
+               ? SF_OK
+               : sf_fail(why, SF_UNAVAILABLE, NULL, "%s matches no patterns", sf_device_name(device));
+}
+
+static int run_held(void *context, sf_device *device, sf_error *failure)
+{
+    device_job *d = context;
+    return sf_device_backend(device)->match->run(sf_device_opened(device), &d->request, &d->answer, failure);
 }
 
 static int compare_rows(const void *first, const void *second, void *size)
@@ -303,7 +303,6 @@ int sf_match_on_device(sf_device *device, const sf_match_job *job, const sf_spac
     if (d == NULL)
         return sf_fail_memory(error);
     *d = (device_job){.query = job->query, .space = space, .plan = plan};
-    sf_backend_match_answer answer = {0};
     int status = put_together(d, job, error);
     if (status == SF_OK && job->list) {
         d->request.rows = sf_resize(NULL, job->keep, plan->count * sizeof *d->request.rows);
@@ -311,10 +310,10 @@ int sf_match_on_device(sf_device *device, const sf_match_job *job, const sf_spac
             status = sf_fail_memory(error);
     }
     if (status == SF_OK)
-        status = run_job(device, &d->request, &answer, error);
-    *done = status == SF_OK && (!job->list || answer.count <= job->most);
+        status = sf_device_do(device, run_held, d, error);
+    *done = status == SF_OK && (!job->list || d->answer.count <= job->most);
     if (*done)
-        status = take_answer(d, job, &answer, error);
+        status = take_answer(d, job, &d->answer, error);
     for (uint32_t i = 0; i < d->excluded_count; i++)
         sf_links_free(&d->excluded[i]);
     sf_free(d->request.rows);

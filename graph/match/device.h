@@ -8,6 +8,9 @@
 #include "graph/match/engine.h"
 #include "graph/match/plan.h"
 
+/** Whether the device matches patterns: as `supports` of sf_way. */
+int sf_match_supports(const void *job, const sf_device *device, sf_error *why);
+
 /** As sf_plan_make, with no more counted by products than devices can. */
 void sf_match_device_plan(sf_plan *plan, const sf_space *space, const sf_symmetry *symmetry, bool products);
 

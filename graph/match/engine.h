@@ -3,7 +3,7 @@
 #ifndef SF_GRAPH_MATCH_ENGINE_H
 #define SF_GRAPH_MATCH_ENGINE_H
 
-#include "core/backend/find.h"
+#include "core/backend/ways.h"
 #include "graph/match/query.h"
 #include "graph/match/symmetry.h"
 
@@ -19,10 +19,9 @@ typedef struct sf_match_job {
     double deadline;             /**< sf_clock_seconds at which to stop; 0: never */
     unsigned threads;
     const sf_progress *progress;
-    sf_device *device; /**< that is to do it; NULL: the CPU, or what `any_device` finds */
-    bool any_device;   /**< a device may be chosen where the CPU would need long */
-    unsigned without;  /**< sf_gvsm_feature bits */
-    size_t keep;       /**< with list: hand back so many at most, in result->embeddings */
+    const char *device; /**< as in sf_match_options */
+    unsigned without;   /**< sf_gvsm_feature bits */
+    size_t keep;        /**< with list: hand back so many at most, in result->embeddings */
     sf_match_result *result;
 } sf_match_job;
 
@@ -73,6 +72,16 @@ extern const sf_match_engine sf_match_engine_auto, sf_match_engine_gvsm;
 
 /** Every engine; NULL-terminated. */
 extern const sf_match_engine *const sf_match_engines[];
+
+/** The ways of all engines' searches, each in its engine's file; NULL-terminated. */
+extern const sf_way *const sf_match_ways[];
+extern const sf_way sf_match_auto_here, sf_match_auto_there, sf_match_gvsm_here, sf_match_gvsm_there;
+
+/** Searches by the engine where `device` says: `job` is what its ways take. */
+int sf_match_choose_and_run(const char *engine, const char *device, void *job, sf_ran *ran, sf_error *error);
+
+/** A match may search twice, first to list and then to count: a device that did one of them is told of. */
+void sf_match_tell(sf_match_result *result, const sf_ran *ran);
 
 /** UINT64_MAX where a sum or product does not fit. */
 static inline uint64_t sf_saturated_add(uint64_t a, uint64_t b)

@@ -107,11 +107,26 @@ static int list_and_count(sf_match_job *job, const sf_match_engine *engine, uint
     return status;
 }
 
-/* A device by name; by the work of the search where none is named. */
-static int find_device(sf_match_job *job, const char *name, sf_error *error)
+const sf_way *const sf_match_ways[] = {&sf_match_auto_here, &sf_match_auto_there, &sf_match_gvsm_here,
+                                       &sf_match_gvsm_there, NULL};
+
+int sf_match_choose_and_run(const char *engine, const char *device, void *job, sf_ran *ran, sf_error *error)
 {
-    job->any_device = name == NULL || strcmp(name, "auto") == 0;
-    return job->any_device ? SF_OK : sf_device_find(&job->device, name, error);
+    sf_choice choice;
+    sf_how how = {.engine = engine, .device = device};
+    *ran = (sf_ran){.device = "cpu"};
+    int status = sf_choose(&choice, sf_match_ways, &how, job, error);
+    return status == SF_OK ? sf_choice_run(&choice, job, ran, error) : status;
+}
+
+void sf_match_tell(sf_match_result *result, const sf_ran *ran)
+{
+    if (strcmp(ran->device, "cpu") != 0) {
+        memcpy(result->ran.device, ran->device, sizeof ran->device);
+        result->ran.memory = ran->memory;
+    }
+    if (ran->note[0] != '\0')
+        memcpy(result->ran.note, ran->note, sizeof ran->note);
 }
 
 int sf_match_run(sf_match_index *index, const sf_pattern *pattern, const sf_match_options *options,
@@ -129,8 +144,7 @@ int sf_match_run(sf_match_index *index, const sf_pattern *pattern, const sf_matc
         status = sf_query_open(&query, index, pattern, options->semantics, error);
     if (status != SF_OK)
         return status;
-    result->engine = engine->name;
-    snprintf(result->device, sizeof result->device, "cpu");
+    result->ran = (sf_ran){.engine = engine->name, .device = "cpu"};
     for (uint32_t u = 0; u < pattern->vertex_count; u++)
         result->order[u] = u; /* until an engine finds a better one */
     find_symmetry(&symmetry, pattern, options->distinct);
@@ -146,13 +160,14 @@ int sf_match_run(sf_match_index *index, const sf_pattern *pattern, const sf_matc
                             .without = options->without,
                             .threads = options->threads != 0 ? options->threads : sf_thread_cores(),
                             .progress = progress,
+                            .device = options->device,
                             .result = result};
-        status = find_device(&job, options->device, error);
+        status = sf_device_check(options->device, false, error);
         if (status == SF_OK)
             status = list_and_count(&job, engine, order, options, error);
     }
     sf_query_close(&query);
-    result->seconds = sf_clock_seconds() - start;
+    result->ran.seconds = sf_clock_seconds() - start;
     if (status != SF_OK)
         sf_match_result_free(result);
     return status;

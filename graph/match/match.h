@@ -14,16 +14,14 @@
 #include "core/progress.h"
 #include "graph/match/pattern.h"
 
+#include <synfire/device.h>
 #include <synfire/graph.h>
 
 typedef struct sf_match_result {
     uint64_t count;        /**< of embeddings, or of distinct ones; UINT64_MAX where it does not fit */
     bool truncated;        /**< a limit stopped the search: count is a lower bound */
-    double seconds;        /**< matching alone, without the index */
-    const char *engine;    /**< the one used; a literal */
-    char device[32];       /**< where: "cpu", "cuda:0" */
-    char device_note[256]; /**< or empty: why the device asked for or chosen did not do it, and the CPU did */
-    double device_s;       /**< of `seconds`: searching on the device */
+    sf_ran ran;            /**< seconds: matching alone, without the index */
+    double device_s;       /**< of them: searching on the device */
     double estimate_s;     /**< that the CPU was expected to take; 0: too short to ask for a device */
     uint32_t vertex_count; /**< of the pattern */
     uint32_t order[SF_PATTERN_MOST];      /**< in which pattern vertices are matched */
@@ -54,6 +52,7 @@ void sf_match_close(sf_match_index *index);
  * Counts or lists the embeddings of a pattern. An undirected pattern needs an undirected graph. SF_USAGE
  * where pattern, graph and options do not go together (the message says why), SF_UNAVAILABLE where a named
  * device is missing, SF_CANCELLED. Counts are the same on every device; a job that a device refuses or fails
+#include <synfire/device.h>
  * at is done on the CPU, and device_note says so. The size of the options is not looked at.
  */
 int sf_match_run(sf_match_index *index, const sf_pattern *pattern, const sf_match_options *options,

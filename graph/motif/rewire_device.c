@@ -6,18 +6,17 @@
 
 _Static_assert(SF_TRIADS == SF_BACKEND_TRIADS, "a device counts the triads of graph/motif/census.h");
 
-static int run_job(sf_device *device, const sf_backend_rewire_job *job, sf_error *error)
+int sf_rewires(const void *job, const sf_device *device, sf_error *why)
 {
-    int status = sf_device_hold(device, error);
-    if (status != SF_OK)
-        return status;
-    const sf_backend_rewire *rewire = sf_device_backend(device)->rewire;
-    sf_error failure = {0};
-    if (rewire == NULL)
-        status = sf_fail(&failure, SF_UNAVAILABLE, NULL, "%s rewires no graphs", sf_device_name(device));
-    else
-        status = rewire->run(sf_device_opened(device), job, &failure);
-    return sf_device_release(device, status, &failure, error);
+    (void)job;
+    return sf_device_backend(device)->rewire != NULL
+               ? SF_OK
+               : sf_fail(why, SF_UNAVAILABLE, NULL, "%s rewires no graphs", sf_device_name(device));
+}
+
+static int run_held(void *job, sf_device *device, sf_error *failure)
+{
+    return sf_device_backend(device)->rewire->run(sf_device_opened(device), job, failure);
 }
 
 int sf_rewire_on_device(sf_device *device, const sf_rewiring *rewiring, const sf_rewired_graphs *graphs,
@@ -37,7 +36,7 @@ int sf_rewire_on_device(sf_device *device, const sf_rewiring *rewiring, const sf
                                  .triads = graphs->triads != NULL ? graphs->triads[0] : NULL,
                                  .classes = classes,
                                  .progress = graphs->progress};
-    int status = run_job(device, &job, error);
+    int status = sf_device_do(device, run_held, &job, error);
     for (uint32_t i = 0; i < graphs->count && status == SF_OK && graphs->triads != NULL; i++)
         sf_triad_complete(graphs->triads[i], job.vertex_count);
     return status;

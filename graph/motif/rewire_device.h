@@ -16,6 +16,9 @@ typedef struct sf_rewired_graphs {
     const sf_progress *progress;   /**< asked now and then */
 } sf_rewired_graphs;
 
+/** Whether the device rewires graphs: as `supports` of sf_way. */
+int sf_rewires(const void *job, const sf_device *device, sf_error *why);
+
 /** SF_UNAVAILABLE: the device cannot, and the CPU is to do it; SF_CANCELLED, SF_NO_MEMORY. */
 int sf_rewire_on_device(sf_device *device, const sf_rewiring *rewiring, const sf_rewired_graphs *graphs,
                         sf_error *error);

@@ -3,15 +3,12 @@
 
 #include "graph/motif/rewire_device.h"
 
-#include "core/backend/find.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/thread.h"
 
 #include <math.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 
 /* ---- measures ---- */
 
@@ -172,60 +169,66 @@ static int measure_here(sampling *s, sf_device *device, sf_rewired_graphs *graph
     return status;
 }
 
-/* Does as many graphs as the device does; done tells how many. */
-static int sample_on_device(sampling *s, sf_device *device, sf_error *error)
+static int sample_on_member(void *context, sf_member *member, size_t item, sf_error *error)
 {
+    (void)item;
+    sampling *s = context;
     uint32_t all = s->options->graphs;
     size_t each = s->measure->is_census ? sizeof(uint64_t[SF_TRIADS]) : s->rewiring->moving * sizeof(sf_edge);
     size_t batch = each > 0 ? BATCH_BYTES / each : all;
     batch = batch < 1 ? 1 : batch > all ? all : batch;
     const sf_progress progress = {.update = ask_caller, .user = s};
     int status = SF_OK;
-    for (uint32_t first = 0; first < all && status == SF_OK; first += (uint32_t)batch) {
+    for (uint32_t first = atomic_load(&s->done); first < all && status == SF_OK; first += (uint32_t)batch) {
         sf_rewired_graphs graphs = {.seed = s->options->seed,
                                     .first = first,
                                     .count = all - first < batch ? all - first : (uint32_t)batch,
                                     .progress = &progress};
         if (s->measure->is_census)
-            status = count_there(s, device, &graphs, error);
+            status = count_there(s, member->device, &graphs, error);
         else
-            status = measure_here(s, device, &graphs, error);
+            status = measure_here(s, member->device, &graphs, error);
     }
     return status;
 }
 
-static int choose_device(sf_device **device, const sampling *s, sf_error *error)
+/* ---- ways: each goes on where the one before has stopped ---- */
+
+static double estimate(const void *job)
 {
-    const char *name = s->options->device;
-    if (name != NULL && strcmp(name, "auto") != 0)
-        return sf_device_find(device, name, error);
-    *device = sf_device_auto(sf_rewiring_seconds(s->rewiring, s->options->graphs) / s->threads);
-    return SF_OK;
+    const sampling *s = job;
+    return sf_rewiring_seconds(s->rewiring, s->options->graphs) / s->threads;
 }
 
-/* What a device cannot do, the CPU does. */
-static int sample(sampling *s, sf_ran *place, sf_error *error)
+static int run_here(void *job, sf_crew *crew, sf_error *error)
+{
+    (void)crew;
+    sampling *s = job;
+    uint32_t done = atomic_load(&s->done);
+    return sample_graphs(s, done, s->options->graphs - done, NULL, error);
+}
+
+static int run_there(void *job, sf_crew *crew, sf_error *error)
+{
+    return sf_crew_divide(crew, 1, sample_on_member, job, error);
+}
+
+static const sf_way on_cpu = {.engine = "rewire", .estimate = estimate, .run = run_here};
+static const sf_way on_device = {
+    .engine = "rewire", .on_devices = true, .supports = sf_rewires, .run = run_there};
+
+const sf_way *const sf_rewire_ways[] = {&on_cpu, &on_device, NULL};
+
+static int sample(sampling *s, sf_ran *ran, sf_error *error)
 {
     s->values = sf_resize(NULL, s->options->graphs, s->measure->count * sizeof *s->values);
     s->errors = sf_alloc(s->threads, sizeof *s->errors);
     if (s->values == NULL || s->errors == NULL)
         return sf_fail_memory(error);
-    sf_device *device;
-    int status = choose_device(&device, s, error);
-    if (status != SF_OK)
-        return status;
-    *place = (sf_ran){0};
-    snprintf(place->device, sizeof place->device, "%s", sf_device_name(device));
-    if (device != NULL) {
-        sf_error refusal = {0};
-        status = sample_on_device(s, device, &refusal);
-        if (status != SF_UNAVAILABLE)
-            return status == SF_OK ? SF_OK : sf_fail(error, refusal.code, refusal.place, "%s", refusal.text);
-        snprintf(place->device, sizeof place->device, "cpu");
-        snprintf(place->note, sizeof place->note, "%.255s", refusal.text);
-    }
-    uint32_t done = atomic_load(&s->done);
-    return sample_graphs(s, done, s->options->graphs - done, NULL, error);
+    sf_choice choice;
+    sf_how how = {.device = s->options->device};
+    int status = sf_choose(&choice, sf_rewire_ways, &how, s, error);
+    return status == SF_OK ? sf_choice_run(&choice, s, ran, error) : status;
 }
 
 /* ---- the numbers ---- */
@@ -243,7 +246,7 @@ static sf_spread spread_of(const double *values, size_t step, uint32_t graphs, d
 }
 
 int sf_spread_find(sf_spread *spreads, const double *counts, const sf_csr *graph, const sf_measure *measure,
-                   const sf_rewired_options *options, sf_ran *place, const sf_progress *progress,
+                   const sf_rewired_options *options, sf_ran *ran, const sf_progress *progress,
                    sf_error *error)
 {
     sf_rewiring rewiring;
@@ -253,8 +256,7 @@ int sf_spread_find(sf_spread *spreads, const double *counts, const sf_csr *graph
     sampling s = {.rewiring = &rewiring, .measure = measure, .options = options, .progress = progress};
     s.threads = options->threads != 0 ? options->threads : sf_thread_cores();
     s.threads = s.threads < options->graphs ? s.threads : options->graphs;
-    sf_ran unasked;
-    status = sample(&s, place != NULL ? place : &unasked, error);
+    status = sample(&s, ran, error);
     for (size_t i = 0; i < measure->count && status == SF_OK; i++)
         spreads[i] = spread_of(s.values + i, measure->count, options->graphs, counts[i]);
     sf_free(s.values);

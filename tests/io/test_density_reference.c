@@ -93,7 +93,7 @@ static void find_plugin(sf_plugin *found, double *x, size_t n, const char *devic
     assert_int_equal(sf_pairs_open(&pairs, &samples, 2, NULL, NULL), SF_OK);
     assert_int_equal(sf_pairs_use(&pairs, device, 2, NULL), SF_OK);
     assert_int_equal(sf_pairs_plugin(found, &pairs, NULL), SF_OK);
-    assert_string_equal(sf_device_name(pairs.on.device), device);
+    assert_string_equal(sf_device_name(pairs.on.crew.members[0].device), device);
     sf_pairs_close(&pairs);
 }
 
@@ -154,7 +154,7 @@ static void select_bandwidth(sf_bandwidth *found, const char *method, const char
     int status = sf_bandwidth_select(found, sf_selector_find(method), &samples, &how, &error);
     if (status != SF_OK)
         fail_msg("%s %s: %s", method, key, error.text);
-    assert_string_equal(found->device, device != NULL ? device : "cpu");
+    assert_string_equal(found->ran.device, device != NULL ? device : "cpu");
     free(rows);
 }
 

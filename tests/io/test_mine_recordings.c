@@ -115,7 +115,7 @@ static void engines_find_the_same_in_the_benchmark_stream(void **state)
             if (!sf_device_supports(device, SF_OPERATION_COUNT, engine))
                 continue;
             found = mine_by(engine, sf_device_name(device), &recording, four_to_six, on_devices, 16, 1);
-            assert_string_equal(found->device, sf_device_name(device));
+            assert_string_equal(found->ran.device, sf_device_name(device));
             assert_same(all, found);
             sf_mine_result_free(found);
         }

@@ -24,6 +24,13 @@ static double *rows_of(const char *set, size_t n, size_t d)
     return rows;
 }
 
+static void assert_runs_on(const sf_pairs *pairs, const char *device)
+{
+    sf_ran ran;
+    sf_choice_tell(&pairs->on, &ran);
+    assert_string_equal(ran.device, device);
+}
+
 static void open_on(sf_pairs *pairs, double *rows, size_t n, size_t d, const char *device)
 {
     sf_samples samples = {.values = rows, .n = n, .d = d};
@@ -31,7 +38,7 @@ static void open_on(sf_pairs *pairs, double *rows, size_t n, size_t d, const cha
     if (sf_pairs_open(pairs, &samples, 2, NULL, &error) != SF_OK ||
         sf_pairs_use(pairs, device, 1, &error) != SF_OK)
         fail_msg("%s, %zu x %zu: %s", device, n, d, error.text);
-    assert_string_equal(sf_device_name(pairs->on.device), device);
+    assert_runs_on(pairs, device);
 }
 
 static void assert_within(double found, double expected, double tolerance, const char *what, size_t n,
@@ -58,7 +65,7 @@ static void check_small_plugin(const char *device)
             sf_plugin found, expected = check_plugin(x, n);
             open_on(&pairs, x, n, 1, device);
             assert_int_equal(sf_pairs_plugin(&found, &pairs, NULL), SF_OK);
-            assert_string_equal(sf_device_name(pairs.on.device), device);
+            assert_runs_on(&pairs, device);
             assert_within(found.psi6, expected.psi6, 2e-13 * fabs(expected.psi6), "psi6", n, 1);
             assert_within(found.psi4, expected.psi4, 2e-13 * fabs(expected.psi4), "psi4", n, 1);
             assert_within(found.h, expected.h, 2e-13 * expected.h, "h", n, 1);
@@ -82,7 +89,7 @@ static void check_small_scores(const char *device)
             for (size_t m = 0; m < 3; m++)
                 assert_within(scores[m], check_lscv(rows, n, d, h[m]), 1e-10 * fabs(scores[0]), "score", n,
                               d);
-            assert_string_equal(sf_device_name(pairs.on.device), device);
+            assert_runs_on(&pairs, device);
             sf_pairs_close(&pairs);
         }
         free(rows);
@@ -109,7 +116,7 @@ static void compare_scores(double *rows, size_t n, size_t d, size_t count, const
         assert_within(slopes[m], cpu_slopes[m], 1e-11 * (fabs(cpu_slopes[m]) + height / h[m]), "slope", n, d);
         assert_true(scores[m] == again[m] && slopes[m] == again_slopes[m]);
     }
-    assert_string_equal(sf_device_name(pairs.on.device), device);
+    assert_runs_on(&pairs, device);
     sf_pairs_close(&pairs);
     sf_pairs_close(&expected);
     free(h);
@@ -146,7 +153,7 @@ static void check_extremes(const char *device)
         assert_int_equal(sf_pairs_plugin(&cpu, &expected, NULL), SF_OK);
         assert_int_equal(sf_pairs_plugin(&found, &pairs, NULL), SF_OK);
         assert_within(found.h, cpu.h, 1e-12 * cpu.h, names[kind], N, 1);
-        assert_string_equal(sf_device_name(pairs.on.device), device);
+        assert_runs_on(&pairs, device);
         sf_pairs_close(&pairs);
         sf_pairs_close(&expected);
         compare_scores(y, N, 1, 40, device);
@@ -260,12 +267,12 @@ static void assert_selected(const char *asked, const char *method, bool exact, c
                             const char *note)
 {
     sf_bandwidth found = select_on(asked, method, exact), expected = select_on(NULL, method, exact);
-    assert_string_equal(found.device, where);
-    assert_non_null(strstr(found.device_note, note));
-    assert_true((note[0] == '\0') == (found.device_note[0] == '\0'));
+    assert_string_equal(found.ran.device, where);
+    assert_non_null(strstr(found.ran.note, note));
+    assert_true((note[0] == '\0') == (found.ran.note[0] == '\0'));
     assert_true(fabs(found.h / expected.h - 1) < 1e-9);
-    assert_string_equal(expected.device, "cpu");
-    assert_string_equal(expected.device_note, "");
+    assert_string_equal(expected.ran.device, "cpu");
+    assert_string_equal(expected.ran.note, "");
     sf_bandwidth_free(&found);
     sf_bandwidth_free(&expected);
 }

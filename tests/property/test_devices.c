@@ -133,11 +133,11 @@ static void compare_with(const sf_mine_result *expected, trial *t, const char *d
 {
     t->options.engine = engine;
     sf_mine_result *found = mine_on(t, device);
-    assert_string_equal(found->engine, engine);
+    assert_string_equal(found->ran.engine, engine);
     t->options.engine = NULL;
     if (expected->levels[0].frequent > 0) /* else there is nothing to do, and no device does it */
-        assert_done_on(found->device, device);
-    assert_string_equal(found->device_note, "");
+        assert_done_on(found->ran.device, device);
+    assert_string_equal(found->ran.note, "");
     assert_same(expected, found);
     sf_mine_result_free(found);
 }
@@ -401,8 +401,8 @@ static void a_device_that_fails_is_left_and_the_cpu_goes_on(void **state)
     sf_mine_result *expected = mine_on(&t, "cpu");
     for (int job = 2; job < 4; job++) { /* lost in the second, and not asked again */
         sf_mine_result *found = mine_on(&t, "test:1");
-        assert_string_equal(found->device, "cpu");
-        assert_non_null(strstr(found->device_note, "test:1 has failed: the device has fallen off the bus"));
+        assert_string_equal(found->ran.device, "cpu");
+        assert_non_null(strstr(found->ran.note, "test:1 has failed: the device has fallen off the bus"));
         assert_same(expected, found);
         sf_mine_result_free(found);
         assert_true(sf_device_sick(device, NULL));
@@ -440,8 +440,8 @@ static void a_device_may_refuse_a_job(void **state)
     trial t;
     busy_trial(&t);
     sf_mine_result *found = mine_on(&t, "test:2"), *expected = mine_on(&t, "cpu");
-    assert_string_equal(found->device, "cpu");
-    assert_string_equal(found->device_note, "the job is too large for a test device");
+    assert_string_equal(found->ran.device, "cpu");
+    assert_string_equal(found->ran.note, "the job is too large for a test device");
     assert_same(expected, found);
     sf_device *device;
     assert_int_equal(sf_device_find(&device, "test:2", NULL), SF_OK);
@@ -468,7 +468,7 @@ static void all_devices_share_a_job(void **state)
         assert_same(expected, shared);
         found += shared->count;
         if (expected->levels[0].frequent > 0)
-            assert_memory_equal(shared->device, "test:", strlen("test:"));
+            assert_memory_equal(shared->ran.device, "test:", strlen("test:"));
         sf_mine_result_free(expected);
         sf_mine_result_free(shared);
         tear_down(&t);
@@ -554,9 +554,9 @@ static void shares_of_devices_that_leave_are_done_by_the_others(void **state)
         use_devices(crews[c].devices);
         sf_mine_result *found = mine_on(&t, "test:all");
         assert_same(expected, found);
-        assert_string_equal(found->device, crews[c].left);
-        if (strstr(found->device_note, crews[c].note) == NULL)
-            fail_msg("%s: the note is '%s'", crews[c].devices, found->device_note);
+        assert_string_equal(found->ran.device, crews[c].left);
+        if (strstr(found->ran.note, crews[c].note) == NULL)
+            fail_msg("%s: the note is '%s'", crews[c].devices, found->ran.note);
         sf_mine_result_free(found);
         sf_devices_close();
     }
@@ -576,7 +576,7 @@ static void a_small_job_is_not_divided(void **state)
     trial t;
     busy_trial(&t);
     sf_mine_result *found = mine_on(&t, "test:all");
-    assert_string_equal(found->device, "test:0");
+    assert_string_equal(found->ran.device, "test:0");
     sf_mine_result_free(found);
     tear_down(&t);
     sf_devices_close();

@@ -22,10 +22,10 @@ static sf_match_result run(sf_match_index *index, const sf_pattern *pattern, con
 /* A device says what it does not do; nothing else may send a job back to the CPU. */
 static bool was_done_there(const sf_match_result *result)
 {
-    if (result->device_note[0] == '\0')
+    if (result->ran.note[0] == '\0')
         return true;
-    if (strstr(result->device_note, "compares attributes of vertices that no edge joins") == NULL)
-        fail_msg("refused: %s", result->device_note);
+    if (strstr(result->ran.note, "compares attributes of vertices that no edge joins") == NULL)
+        fail_msg("refused: %s", result->ran.note);
     return false;
 }
 
@@ -75,7 +75,7 @@ static bool check_case(sf_match_index *index, const sf_csr *data, const sf_patte
     assert_false(result.truncated);
     bool done = was_done_there(&result);
     if (done && result.candidates[0] > 0 && result.blacklisted < data->vertex_count)
-        assert_string_equal(result.device, device);
+        assert_string_equal(result.ran.device, device);
     sf_match_result_free(&result);
     compare_lists(index, pattern, options, 1 + expected / 2);
     compare_lists(index, pattern, options, expected + 3);
@@ -116,11 +116,11 @@ static bool check_twigs(sf_match_index *index, const sf_csr *data, const sf_patt
         assert_int_equal(result.stayed, 0);
     if ((without & SF_GVSM_PAIRS) != 0)
         assert_int_equal(result.twigs, result.kernels);
-    if (result.device_note[0] != '\0' && strstr(result.device_note, "in several parts") == NULL)
-        fail_msg("refused: %s", result.device_note);
+    if (result.ran.note[0] != '\0' && strstr(result.ran.note, "in several parts") == NULL)
+        fail_msg("refused: %s", result.ran.note);
     if (expected > 1)
         check_limit(index, pattern, options, expected);
-    return strcmp(result.device, device) == 0;
+    return strcmp(result.ran.device, device) == 0;
 }
 
 static void check_device(const char *device, int rounds)
@@ -216,7 +216,7 @@ static void pieces_of_layers_overlap_and_grow(void **state)
         sf_match_result result = run(index, &path, &options);
         test_plugin_work *work = test_plugin_work_of(TEST_PLUGIN);
         assert_int_equal(result.count, VERTICES * 20 * 19);
-        assert_string_equal(result.device, "test:0");
+        assert_string_equal(result.ran.device, "test:0");
         assert_int_equal(result.stayed, 0);
         assert_int_equal(work->most_slots, alone ? 1 : SF_BACKEND_SLOTS);
         assert_true(result.pieces > 3 && result.pieces < NEIGHBOURS / LEAST_PIECE / 2);
@@ -236,8 +236,8 @@ static void check_a_lost_device(sf_match_index *index, const sf_pattern *path,
     for (int job = 1; job < 4; job++) {
         sf_match_result found = run(index, path, options);
         assert_int_equal(found.count, expected);
-        assert_string_equal(found.device, job == 1 ? "test:1" : "cpu");
-        assert_true((strstr(found.device_note, "fallen off the bus") != NULL) == (job > 1));
+        assert_string_equal(found.ran.device, job == 1 ? "test:1" : "cpu");
+        assert_true((strstr(found.ran.note, "fallen off the bus") != NULL) == (job > 1));
     }
 }
 
@@ -251,17 +251,17 @@ static void the_cpu_goes_on_where_a_device_does_not(void **state)
     open_ring(&data, &index, &path, 50);
     sf_match_options options = {.device = "cpu", .threads = 1};
     sf_match_result expected = run(index, &path, &options);
-    assert_string_equal(expected.device, "cpu");
+    assert_string_equal(expected.ran.device, "cpu");
     options.device = "test:2";
     sf_match_result found = run(index, &path, &options);
     assert_int_equal(found.count, expected.count);
-    assert_string_equal(found.device, "cpu");
-    assert_string_equal(found.device_note, "the job is too large for a test device");
+    assert_string_equal(found.ran.device, "cpu");
+    assert_string_equal(found.ran.note, "the job is too large for a test device");
     options.engine = "gvsm";
     options.device = "test:2";
     found = run(index, &path, &options);
     assert_int_equal(found.count, expected.count);
-    assert_string_equal(found.device_note, "the job is too large for a test device");
+    assert_string_equal(found.ran.note, "the job is too large for a test device");
     options.engine = "auto";
     options.device = "test:1";
     check_a_lost_device(index, &path, &options, expected.count);
@@ -289,7 +289,7 @@ static void a_long_search_goes_to_a_device(void **state)
     open_ring(&data, &index, &path, 50);
     sf_match_options options = {.device = "auto", .threads = 1};
     sf_match_result result = run(index, &path, &options);
-    assert_string_equal(result.device, "cpu");
+    assert_string_equal(result.ran.device, "cpu");
     close_ring(&data, index, &path);
 
     open_ring(&data, &index, &path, 3000);
@@ -300,7 +300,7 @@ static void a_long_search_goes_to_a_device(void **state)
     }
     options.time_limit_s = 0.05;
     result = run(index, &path, &options);
-    assert_string_equal(result.device, "test:0");
+    assert_string_equal(result.ran.device, "test:0");
     assert_true(result.truncated && result.estimate_s > 0.5);
     close_ring(&data, index, &path);
     sf_devices_close();
@@ -333,7 +333,7 @@ static int match_once(void *context)
     if (status == SF_OK)
         status = sf_match_run(index, &path, &options, &result, NULL, NULL);
     if (status == SF_OK)
-        assert_string_equal(result.device, "test:0");
+        assert_string_equal(result.ran.device, "test:0");
     sf_match_result_free(&result);
     sf_pattern_free(&path);
     sf_match_close(index);
@@ -419,7 +419,7 @@ static void layers_that_are_too_large_are_cut(void **state)
     options.engine = "gvsm";
     options.device = sf_device_name(sf_device_at(0));
     sf_match_result found = run(index, &path, &options);
-    assert_string_equal(found.device, options.device);
+    assert_string_equal(found.ran.device, options.device);
     assert_true(found.stayed > 3);
     assert_int_equal(found.count, expected.count);
     close_ring(&data, index, &path);
@@ -446,7 +446,7 @@ static void a_device_stops_in_time(void **state)
             .engine = engines[e], .device = sf_device_name(sf_device_at(0)), .time_limit_s = 1};
         double start = sf_clock_seconds();
         sf_match_result result = run(index, &path, &options);
-        assert_string_equal(result.device, options.device);
+        assert_string_equal(result.ran.device, options.device);
         assert_true(result.truncated);
         assert_true(sf_clock_seconds() - start < 3);
     }

@@ -253,7 +253,7 @@ static void engines_mine_the_same(void **state)
         for (size_t i = 0; sf_engines[i] != NULL; i++) {
             t.options.engine = sf_engines[i]->name;
             sf_mine_result *other = mine(&t);
-            assert_string_equal(other->engine, sf_engines[i]->name);
+            assert_string_equal(other->ran.engine, sf_engines[i]->name);
             assert_same_result(interval, other);
             for (uint32_t l = 0; l < other->level_count; l++)
                 assert_true(other->levels[l].culled <=

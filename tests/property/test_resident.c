@@ -127,7 +127,7 @@ static size_t hop(slide *s, test_random *random, bool copied, const char *expect
     sf_mine_result *expected = mine(s, first, last, false, threshold);
     sf_mine_result *found = mine(s, first, last, status == SF_OK, threshold);
     if (expected->levels[0].frequent > 0 && expected_device != NULL)
-        assert_string_equal(found->device, expected_device);
+        assert_string_equal(found->ran.device, expected_device);
     size_t same = assert_same(expected, found);
     sf_mine_result_free(expected);
     sf_mine_result_free(found);

@@ -243,14 +243,18 @@ static void assert_same_outcome(const sf_surrogate_outcome *found, const sf_surr
 static void compare_outcomes(const pairs *p, uint32_t surrogates, const char *devices, uint32_t left)
 {
     sf_surrogate_outcome alone, shared;
-    sf_surrogate_devices none = {0}, crew = {0};
-    char note[256] = "";
+    sf_choice none, crew;
+    sf_surrogate_work work = {.core_seconds = 1, .threads = 1};
+    sf_ran ran;
     use_devices(devices);
-    assert_int_equal(sf_devices_find(crew.devices, SF_MOST_DEVICES, &crew.count, "test:all", NULL), SF_OK);
-    assert_int_equal(sf_surrogate_run(&alone, &p->side, surrogates, 2, &none, 2, note, NULL), SF_OK);
-    assert_int_equal(sf_surrogate_run(&shared, &p->side, surrogates, 2, &crew, 2, note, NULL), SF_OK);
-    assert_int_equal(crew.count, left);
-    assert_true((note[0] == '\0') == (left == strlen(devices)));
+    sf_how here = {.device = "cpu"}, there = {.device = "test:all", .most = SF_MOST_DEVICES};
+    assert_int_equal(sf_choose(&none, sf_surrogate_ways, &here, &work, NULL), SF_OK);
+    assert_int_equal(sf_choose(&crew, sf_surrogate_ways, &there, &work, NULL), SF_OK);
+    assert_int_equal(sf_surrogate_run(&alone, &p->side, surrogates, 2, &none, 2, NULL), SF_OK);
+    assert_int_equal(sf_surrogate_run(&shared, &p->side, surrogates, 2, &crew, 2, NULL), SF_OK);
+    sf_choice_tell(&crew, &ran);
+    assert_int_equal(sf_crew_left(&crew.crew), left);
+    assert_true((ran.note[0] == '\0') == (left == strlen(devices)));
     assert_same_outcome(&shared, &alone);
     sf_surrogate_outcome_free(&alone);
     sf_surrogate_outcome_free(&shared);

@@ -487,24 +487,30 @@ static int search_all(sf_gvsm *g, sf_error *error)
     return status;
 }
 
-/* True where the device asked for has done it. Lists are the CPU's: there the same come first every time. */
-static bool search_on_device(sf_gvsm *g, int *status, sf_error *error)
+static int search_here(void *job, sf_crew *crew, sf_error *error)
 {
-    sf_match_result *result = g->job->result;
-    sf_error refusal = {0};
-    if (g->job->device == NULL || g->job->list)
-        return false;
-    *status = sf_gvsm_on_device(g, g->job->device, &refusal);
-    if (*status == SF_UNAVAILABLE) {
-        snprintf(result->device_note, sizeof result->device_note, "%.255s", refusal.text);
-        *status = SF_OK;
-        return false;
-    }
-    if (*status == SF_OK)
-        snprintf(result->device, sizeof result->device, "%s", sf_device_name(g->job->device));
-    else if (error != NULL)
-        *error = refusal;
-    return true;
+    (void)crew;
+    return search_all(job, error);
+}
+
+static int search_there(void *job, sf_crew *crew, sf_error *error)
+{
+    return sf_gvsm_on_device(job, crew->members[0].device, error);
+}
+
+/* Without an estimate: a device is taken only where it is asked for. */
+const sf_way sf_match_gvsm_here = {.engine = "gvsm", .run = search_here};
+const sf_way sf_match_gvsm_there = {
+    .engine = "gvsm", .on_devices = true, .supports = sf_gvsm_supports, .run = search_there};
+
+/* Lists are the CPU's: there the same come first every time. */
+static int search_anywhere(sf_gvsm *g, sf_error *error)
+{
+    sf_ran ran;
+    const char *device = g->job->list ? "cpu" : g->job->device;
+    int status = sf_match_choose_and_run("gvsm", device, g, &ran, error);
+    sf_match_tell(g->job->result, &ran);
+    return status;
 }
 
 static void describe(const sf_gvsm *g)
@@ -539,8 +545,7 @@ static int run_gvsm(const sf_match_job *job, sf_error *error)
     int status = alloc_gvsm(&g, error);
     if (status == SF_OK) {
         prepare(&g);
-        if (!search_on_device(&g, &status, error) && status == SF_OK)
-            status = search_all(&g, error);
+        status = search_anywhere(&g, error);
     }
     if (status == SF_OK)
         describe(&g);

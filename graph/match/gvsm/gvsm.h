@@ -70,6 +70,9 @@ void sf_gvsm_count(sf_gvsm_worker *worker, uint32_t depth, uint32_t first, uint3
  * on the threads of the job (graph/match/gvsm/twigs.c). Fills the result as the CPU does. SF_UNAVAILABLE: the
  * device cannot, and nothing is counted; SF_CANCELLED, SF_NO_MEMORY.
  */
+/** Whether a device can: as `supports` of sf_way, the job being an sf_gvsm. */
+int sf_gvsm_supports(const void *job, const sf_device *device, sf_error *error);
+
 int sf_gvsm_on_device(sf_gvsm *g, sf_device *device, sf_error *error);
 
 #endif

@@ -505,8 +505,9 @@ static int finish(twigs *t, int status, sf_error *error)
     return status;
 }
 
-static int check(const sf_gvsm *g, const sf_device *device, sf_error *error)
+int sf_gvsm_supports(const void *job, const sf_device *device, sf_error *error)
 {
+    const sf_gvsm *g = job;
     const sf_backend_match *match = sf_device_backend(device)->match;
     if (match == NULL || match->twigs_open == NULL)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "%s expands no twigs", sf_device_name(device));
@@ -518,8 +519,9 @@ static int check(const sf_gvsm *g, const sf_device *device, sf_error *error)
 }
 
 /* While the device is held. */
-static int search_held(twigs *t, sf_device *device)
+static int search_held(void *context, sf_device *device, sf_error *failure)
 {
+    twigs *t = context;
     int status = sf_team_open(&t->team, t->g->job->threads, &t->failure);
     if (status == SF_OK)
         status = open_workers(t);
@@ -530,25 +532,21 @@ static int search_held(twigs *t, sf_device *device)
     uint64_t implied = 0;
     t->backend->twigs_close(t->expander, &implied);
     atomic_fetch_add(&t->g->implied_tests, implied);
+    *failure = t->failure;
     return status;
 }
 
 int sf_gvsm_on_device(sf_gvsm *g, sf_device *device, sf_error *error)
 {
-    int status = check(g, device, error);
-    twigs *t = status == SF_OK ? sf_alloc(1, sizeof *t) : NULL;
+    twigs *t = sf_alloc(1, sizeof *t);
     if (t == NULL)
-        return status != SF_OK ? status : sf_fail_memory(error);
+        return sf_fail_memory(error);
     uint64_t most = g->greatest_degree > MOST_PIECE ? g->greatest_degree : MOST_PIECE;
     t->g = g;
     t->backend = sf_device_backend(device)->match;
     t->most_piece = (uint32_t)most;
     t->room = most > ROOM ? (uint32_t)most : ROOM;
-    status = sf_device_hold(device, error);
-    if (status == SF_OK) {
-        status = search_held(t, device);
-        status = sf_device_release(device, status, &t->failure, error);
-    }
+    int status = sf_device_do(device, search_held, t, error);
     if (t->workers != NULL)
         status = finish(t, status, error);
     close_twigs(t);

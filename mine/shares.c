@@ -1,228 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mine/crew.h"
+#include "mine/shares.h"
 
 #include "core/clock.h"
 #include "core/error.h"
-#include "core/log.h"
 #include "core/memory.h"
-#include "core/thread.h"
 #include "mine/cao/crossover.h"
 #include "mine/device.h"
 
-#include <inttypes.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 
-/* ---- who takes part ---- */
+/* ---- events on a crew ---- */
 
-static uint32_t members_left(const sf_crew *crew)
+static int open_stream(const sf_crew_events *on, sf_member *member, sf_error *error)
 {
-    uint32_t left = 0;
-    for (uint32_t i = 0; i < crew->count; i++)
-        left += !crew->members[i].out;
-    return left;
-}
-
-static void rename_crew(sf_crew *crew)
-{
-    uint32_t left = members_left(crew), i = 0;
-    while (i < crew->count && crew->members[i].out)
-        i++;
-    if (left > 1)
-        snprintf(crew->name, sizeof crew->name, "%s (%" PRIu32 ")", crew->all, left);
-    else
-        snprintf(crew->name, sizeof crew->name, "%s",
-                 sf_device_name(left > 0 ? crew->members[i].device : NULL));
-}
-
-static void note(sf_crew *crew, const sf_error *reason)
-{
-    snprintf(crew->note, sizeof crew->note, "%.255s", reason->text);
-}
-
-/* A device of all that does not start, or has failed before, is no member, but the note tells. */
-static void note_sick(sf_crew *crew)
-{
-    crew->note[0] = '\0';
-    for (uint32_t i = 0; crew->all[0] != '\0' && i < sf_device_count(); i++) {
-        sf_error reason;
-        if (sf_device_sick(sf_device_at(i), &reason))
-            note(crew, &reason);
-    }
-}
-
-static int choose_all(sf_crew *crew, const sf_crew_job *job, sf_error *error)
-{
-    sf_device *devices[SF_MOST_DEVICES];
-    /* Half the work is pairs, which divide; the copy of the spikes and the longer sizes do not. */
-    uint32_t most = sf_devices_worth(job->core_seconds / 2);
-    int status = sf_devices_find(devices, most, &crew->count, job->device, error);
-    if (status != SF_OK)
-        return status;
-    snprintf(crew->all, sizeof crew->all, "%.15s", job->device);
-    for (uint32_t i = 0; i < crew->count; i++)
-        crew->members[i].device = devices[i];
-    note_sick(crew);
-    return SF_OK;
-}
-
-int sf_crew_open(sf_crew *crew, const sf_events *events, const sf_crew_job *job, sf_error *error)
-{
-    *crew = (sf_crew){.events = events};
-    const char *name = job->device;
-    size_t length = name != NULL ? strlen(name) : 0, ending = strlen(SF_ALL_DEVICES);
-    bool all = length > ending && strcmp(name + length - ending, SF_ALL_DEVICES) == 0;
-    sf_device *one = NULL;
-    int status = all ? choose_all(crew, job, error)
-                     : sf_device_choose(&one, name, job->operation, job->engine,
-                                        job->core_seconds / job->threads, error);
-    if (one != NULL)
-        crew->members[crew->count++].device = one;
-    for (uint32_t i = 0; i < crew->count && status == SF_OK; i++)
-        status = sf_engine_check(crew->members[i].device, job->operation, job->engine, error);
-    if (status != SF_OK)
-        crew->count = 0;
-    rename_crew(crew);
+    sf_device_stream *opened = NULL;
+    sf_stream spikes = sf_events_stream(on->events);
+    int status = on->raw.spikes != NULL
+                     ? sf_events_raw_stream(&opened, on->events, &on->raw, member->device, error)
+                     : sf_device_stream_open(&opened, member->device, &spikes, error);
+    member->part = opened;
     return status;
-}
-
-void sf_crew_dismiss(sf_crew *crew, sf_member *member)
-{
-    member->out = true;
-    note(crew, &member->reason);
-    rename_crew(crew);
-}
-
-void sf_crew_close(sf_crew *crew)
-{
-    for (uint32_t i = 0; i < crew->count; i++)
-        sf_device_stream_close(crew->members[i].stream);
-    *crew = (sf_crew){.name = "cpu"};
-}
-
-uint64_t sf_crew_memory(const sf_crew *crew)
-{
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < crew->count; i++) {
-        sf_backend_facts facts = {0};
-        if (crew->members[i].out)
-            continue;
-        sf_device_facts(crew->members[i].device, &facts);
-        sf_log(SF_LOG_DEBUG, "%s: jobs have taken %" PRIu64 " MiB of memory at most, and may take %" PRIu64,
-               sf_device_name(crew->members[i].device), facts.memory_peak >> 20, facts.memory_limit >> 20);
-        most = facts.memory_peak > most ? facts.memory_peak : most;
-    }
-    return most;
-}
-
-/* ---- dividing a job ---- */
-
-/* Does one item on a member. SF_UNAVAILABLE: the member leaves, and another is to do it. Items are few. */
-typedef int (*crew_body)(void *context, sf_member *member, size_t item, sf_error *error);
-
-typedef struct division {
-    sf_crew *crew;
-    crew_body body;
-    void *context;
-    size_t *left; /* items to do in this round, */
-    bool *done;   /* and which of them are */
-    size_t count;
-    uint32_t active[SF_MOST_DEVICES]; /* the members of this round */
-    atomic_size_t next;               /* of `left`, beyond the first of each member */
-    atomic_bool stopped;
-} division;
-
-/* A member begins with an item of its own, however late its thread is, and takes others as long as it can. */
-static int work_round(void *context, unsigned worker, size_t item)
-{
-    division *d = context;
-    sf_member *member = &d->crew->members[d->active[item]];
-    int status = SF_OK;
-    member->leads = worker == 0;
-    for (size_t i = item; i < d->count && status == SF_OK && !atomic_load(&d->stopped);
-         i = atomic_fetch_add(&d->next, 1)) {
-        status = d->body(d->context, member, d->left[i], &member->reason);
-        d->done[i] = status == SF_OK;
-    }
-    member->out = status == SF_UNAVAILABLE;
-    if (status != SF_OK && !member->out)
-        atomic_store(&d->stopped, true);
-    return member->out ? SF_OK : status;
-}
-
-static void forget_done(division *d)
-{
-    size_t left = 0;
-    for (size_t i = 0; i < d->count; i++)
-        if (!d->done[i])
-            d->left[left++] = d->left[i];
-    d->count = left;
-}
-
-/* Everything that is left to do, on the members that are left. */
-static int do_round(division *d, sf_error *error)
-{
-    sf_crew *crew = d->crew;
-    uint32_t members = 0;
-    for (uint32_t i = 0; i < crew->count; i++)
-        if (!crew->members[i].out)
-            d->active[members++] = i;
-    uint32_t busy = members < d->count ? members : (uint32_t)d->count;
-    atomic_store(&d->next, busy);
-    memset(d->done, 0, d->count * sizeof *d->done);
-    int status = sf_parallel_for(busy, busy, work_round, d);
-    for (uint32_t i = 0; i < busy; i++) {
-        const sf_member *member = &crew->members[d->active[i]];
-        if (member->out)
-            note(crew, &member->reason);
-        else if (status != SF_OK && (int)member->reason.code == status && error != NULL)
-            *error = member->reason;
-    }
-    rename_crew(crew);
-    forget_done(d);
-    return status;
-}
-
-static int divide(sf_crew *crew, size_t count, crew_body body, void *context, sf_error *error)
-{
-    division d = {.crew = crew, .body = body, .context = context, .count = count};
-    d.left = sf_resize(NULL, count, sizeof *d.left);
-    d.done = sf_resize(NULL, count, sizeof *d.done);
-    int status = d.left != NULL && d.done != NULL ? SF_OK : sf_fail_memory(error);
-    for (size_t i = 0; i < count && status == SF_OK; i++)
-        d.left[i] = i;
-    while (d.count > 0 && status == SF_OK)
-        status = members_left(crew) > 0 ? do_round(&d, error)
-                                        : sf_fail(error, SF_UNAVAILABLE, NULL, "%s", crew->note);
-    sf_free(d.left);
-    sf_free(d.done);
-    return status;
-}
-
-static int open_stream(const sf_crew *crew, sf_member *member, sf_error *error)
-{
-    if (crew->raw.spikes != NULL)
-        return sf_events_raw_stream(&member->stream, crew->events, &crew->raw, member->device, error);
-    sf_stream spikes = sf_events_stream(crew->events);
-    return sf_device_stream_open(&member->stream, member->device, &spikes, error);
 }
 
 /* The events go to a member with its first share. */
-static int send_events(const sf_crew *crew, sf_member *member, sf_error *error)
+static int send_events(sf_crew_events *on, sf_member *member, sf_error *error)
 {
-    if (member->stream != NULL)
+    if (member->part != NULL)
         return SF_OK;
     double begin = sf_clock_seconds();
-    int status = open_stream(crew, member, error);
-    member->sending += sf_clock_seconds() - begin;
+    int status = open_stream(on, member, error);
+    on->sending[member - on->crew->members] += sf_clock_seconds() - begin;
     return status;
+}
+
+void sf_crew_events_close(sf_crew_events *on)
+{
+    for (uint32_t i = 0; on->crew != NULL && i < on->crew->count; i++) {
+        sf_device_stream_close(on->crew->members[i].part);
+        on->crew->members[i].part = NULL;
+    }
+    *on = (sf_crew_events){0};
 }
 
 /* ---- counting ---- */
 
 typedef struct counting {
-    sf_crew *crew;
+    sf_crew_events *on;
     const sf_backend_count *job;
     size_t shares;
     sf_count_tally tallies[SF_MOST_DEVICES]; /* by share */
@@ -248,13 +72,13 @@ static int count_share(void *context, sf_member *member, size_t item, sf_error *
     job.counts += begin;
     job.tally = &c->tallies[item];
     c->tallies[item] = (sf_count_tally){0};
-    int status = send_events(c->crew, member, error);
+    int status = send_events(c->on, member, error);
     if (status == SF_OK && needs_crossover(job.engine))
         status = sf_crossover_for(&job.crossover, member->device, 1, own.size, job.last - job.first, error);
-    return status == SF_OK ? sf_device_count_episodes(member->stream, &job, error) : status;
+    return status == SF_OK ? sf_device_count_episodes(member->part, &job, error) : status;
 }
 
-int sf_crew_count(sf_crew *crew, const sf_engine *engine, uint32_t *counts, const sf_count_job *job,
+int sf_crew_count(sf_crew_events *on, const sf_engine *engine, uint32_t *counts, const sf_count_job *job,
                   sf_error *error)
 {
     sf_backend_count request = {.engine = engine->name,
@@ -264,11 +88,11 @@ int sf_crew_count(sf_crew *crew, const sf_engine *engine, uint32_t *counts, cons
                                 .least = job->least,
                                 .counts = counts,
                                 .tally = job->tally};
-    size_t members = members_left(crew), most = job->candidates->count;
-    counting c = {.crew = crew, .job = &request, .shares = members < most ? members : most};
+    size_t members = sf_crew_left(on->crew), most = job->candidates->count;
+    counting c = {.on = on, .job = &request, .shares = members < most ? members : most};
     if (c.shares == 0)
         c.shares = 1;
-    int status = divide(crew, c.shares, count_share, &c, error);
+    int status = sf_crew_divide(on->crew, c.shares, count_share, &c, error);
     for (size_t i = 0; i < c.shares && status == SF_OK; i++) {
         job->tally->culled += c.tallies[i].culled;
         job->tally->segmented += c.tallies[i].segmented;
@@ -287,7 +111,7 @@ typedef struct share {
 } share;
 
 typedef struct mining {
-    sf_crew *crew;
+    sf_crew_events *on;
     const sf_engine *engine;
     const sf_mine_job *job;
     sf_tree *tree;
@@ -376,9 +200,9 @@ static int mine_share(void *context, sf_member *member, size_t item, sf_error *e
                                .user = &r};
     if (member->leads)
         request.progress = m->job->progress;
-    int status = send_events(m->crew, member, error);
+    int status = send_events(m->on, member, error);
     if (status == SF_OK)
-        status = sf_device_mine(member->stream, &request, error);
+        status = sf_device_mine(member->part, &request, error);
     if (r.error.code != SF_OK && status == (int)r.error.code)
         *error = r.error;
     if (status != SF_OK)
@@ -389,7 +213,7 @@ static int mine_share(void *context, sf_member *member, size_t item, sf_error *e
 /* Shares of about as many spikes, and at least one unit, each. */
 static int cut(mining *m, size_t count)
 {
-    const sf_events *events = m->crew->events;
+    const sf_events *events = m->on->events;
     uint32_t shares = count < events->unit_count ? (uint32_t)count : events->unit_count, unit = 0;
     m->shares = sf_alloc(shares, sizeof *m->shares);
     if (m->shares == NULL)
@@ -437,8 +261,8 @@ static int gather(mining *m, sf_error *error)
 static void share_time(const mining *m, double *seconds, double passed)
 {
     double total = 0, sending = 0;
-    for (uint32_t i = 0; i < m->crew->count; i++)
-        sending = m->crew->members[i].sending > sending ? m->crew->members[i].sending : sending;
+    for (uint32_t i = 0; i < m->on->crew->count; i++)
+        sending = m->on->sending[i] > sending ? m->on->sending[i] : sending;
     sending = sending < passed ? sending : passed;
     seconds[1] += sending;
     passed -= sending;
@@ -457,7 +281,7 @@ static int mine_in_shares(mining *m, size_t count, double *seconds, sf_error *er
     double start = sf_clock_seconds();
     int status = cut(m, count) == SF_OK ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK)
-        status = divide(m->crew, m->share_count, mine_share, m, error);
+        status = sf_crew_divide(m->on->crew, m->share_count, mine_share, m, error);
     if (status == SF_OK && m->share_count > 1)
         status = gather(m, error);
     if (status == SF_OK)
@@ -474,42 +298,37 @@ static int mine_in_shares(mining *m, size_t count, double *seconds, sf_error *er
     return status;
 }
 
-/* Lets members that have refused, but not failed, take part again: a job on the events, where they hold them,
- * or else the events. True where there is one. */
-static bool call_back(sf_crew *crew, bool holding)
+static bool has_events(const sf_member *member)
 {
-    uint32_t back = 0;
-    for (uint32_t i = 0; i < crew->count; i++) {
-        sf_member *member = &crew->members[i];
-        member->out = (member->stream != NULL) != holding || sf_device_sick(member->device, NULL);
-        back += !member->out;
-    }
-    if (back > 0)
-        note_sick(crew);
-    return back > 0;
+    return member->part != NULL;
 }
 
-bool sf_crew_laid_out(sf_crew *crew)
+static bool has_none(const sf_member *member)
 {
-    crew->raw = (sf_raw_spikes){0};
-    return call_back(crew, false);
+    return member->part == NULL;
 }
 
-int sf_crew_mine(sf_crew *crew, const sf_engine *engine, sf_tree *tree, double *seconds,
+bool sf_crew_laid_out(sf_crew_events *on)
+{
+    on->raw = (sf_raw_spikes){0};
+    return sf_crew_recall(on->crew, has_none);
+}
+
+int sf_crew_mine(sf_crew_events *on, const sf_engine *engine, sf_tree *tree, double *seconds,
                  const sf_mine_job *job, sf_error *error)
 {
-    mining m = {.crew = crew, .engine = engine, .job = job, .tree = tree};
-    int status = forbid(&m.forbidden, &job->pairs, crew->events->unit_count, error);
+    mining m = {.on = on, .engine = engine, .job = job, .tree = tree};
+    int status = forbid(&m.forbidden, &job->pairs, on->events->unit_count, error);
     if (status != SF_OK)
         return status;
-    size_t shares = crew->count; /* each prepares the whole stream: more would cost more */
+    size_t shares = on->crew->count; /* each prepares the whole stream: more would cost more */
     status = mine_in_shares(&m, shares, seconds, error);
-    for (int halving = 0; halving < MOST_HALVINGS && status == SF_UNAVAILABLE && call_back(crew, true);
+    for (int halving = 0;
+         halving < MOST_HALVINGS && status == SF_UNAVAILABLE && sf_crew_recall(on->crew, has_events);
          halving++) {
         shares *= 2;
         status = mine_in_shares(&m, shares, seconds, error);
     }
-    rename_crew(crew);
     sf_free(m.forbidden);
     return status;
 }
