@@ -192,10 +192,12 @@ static void count_message(void *user, sf_message *message)
 
 static int open_densities(live_bench *b, sf_error *error)
 {
-    static char every[] = "*", isj[] = "isj";
-    sf_config_density isi = {
-        .quantity = SF_QUANTITY_ISI, .unit = every, .method = isj, .reselect = 0.2, .grid = 64};
-    sf_config config = {.density = &isi, .density_count = 1, .window = {.length_s = WINDOW_S, .hop_s = 1}};
+    sf_live_density isi = sf_live_density_default(SF_QUANTITY_ISI);
+    isi.unit = "*";
+    sf_live_options options = sf_live_options_default();
+    options.density = &isi;
+    options.density_count = 1;
+    options.window.length_s = WINDOW_S;
     sf_units units = {0};
     int status = SF_OK;
     for (int u = 0; status == SF_OK && u < UNITS; u++)
@@ -203,7 +205,7 @@ static int open_densities(live_bench *b, sf_error *error)
     if (status == SF_OK)
         status = sf_units_finish(&units, error);
     if (status == SF_OK)
-        status = sf_densities_open(&b->densities, &config, &units, NULL, 0, error);
+        status = sf_densities_open(&b->densities, &options, &units, NULL, 0, error);
     sf_units_free(&units);
     return status;
 }

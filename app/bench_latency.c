@@ -117,13 +117,14 @@ static void tell_all(app_bench_rows *rows, hop_times *times)
 static int measure(const app_call *call, const sf_recording *stream, const char *device, app_bench_rows *rows,
                    sf_error *error)
 {
+    static const sf_outlet_kind outlet = {.publish = observe};
     hop_times *times = sf_alloc(1, sizeof *times);
     sf_text yaml = {0};
     sf_text_printf(&yaml, "%sdevice: %s\n", configuration, device);
     int status = times != NULL && !yaml.failed ? SF_OK : sf_fail_memory(error);
     double seconds;
     if (status == SF_OK)
-        status = bench_stream_run(yaml.data, stream, 1, (sf_observer){observe, times}, &seconds, error);
+        status = bench_stream_run(yaml.data, stream, 1, (sf_outlet){&outlet, times}, &seconds, error);
     if (status == SF_OK) {
         app_warn(call, "%s: %zu hops, %zu episodes tracked", times->device, times->hops, times->tracked);
         tell_all(rows, times);

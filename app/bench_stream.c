@@ -33,33 +33,33 @@ void bench_stream_episodes(sf_text *yaml, const char *key)
     }
 }
 
-static int run(const sf_pipeline_options *options, double *seconds, sf_error *error)
+static int run(const sf_run_options *options, double *seconds, sf_error *error)
 {
-    sf_pipeline *pipeline;
-    int status = sf_pipeline_open(&pipeline, options, error);
+    sf_run *running;
+    int status = sf_run_open(&running, options, error);
     if (status != SF_OK)
         return status;
+    sf_pipeline *pipeline = sf_run_pipeline(running);
     double begin = sf_clock_seconds();
     status = sf_pipeline_start(pipeline, error);
     while (status == SF_OK && !sf_pipeline_wait(pipeline, 100))
         if (app_stop_requested())
             sf_pipeline_stop(pipeline);
     *seconds = sf_clock_seconds() - begin;
-    int closed = sf_pipeline_close(pipeline, status == SF_OK ? error : NULL);
+    int closed = sf_run_close(running, status == SF_OK ? error : NULL);
     if (status == SF_OK && closed == SF_OK && app_stop_requested())
         return sf_fail(error, SF_CANCELLED, NULL, "stopped");
     return status == SF_OK ? closed : status;
 }
 
-int bench_stream_run(const char *yaml, const sf_recording *stream, double speed, sf_observer observer,
+int bench_stream_run(const char *yaml, const sf_recording *stream, double speed, sf_outlet outlet,
                      double *seconds, sf_error *error)
 {
     sf_config config;
     int status = sf_config_parse(&config, yaml, strlen(yaml), "bench", NULL, 0, error);
     if (status != SF_OK)
         return status;
-    sf_pipeline_options options = {
-        .config = &config, .recording = stream, .speed = speed, .observer = observer};
+    sf_run_options options = {.config = &config, .recording = stream, .speed = speed, .outlet = outlet};
     status = run(&options, seconds, error);
     sf_config_free(&config);
     return status;

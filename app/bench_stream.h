@@ -6,7 +6,7 @@
 #include "app/bench.h"
 
 #include "core/text.h"
-#include "pipeline/pipeline.h"
+#include "run/run.h"
 
 #define BENCH_UNITS 4096
 #define BENCH_RATE_HZ 100000 /* all units together */
@@ -16,7 +16,7 @@
 void bench_stream_episodes(sf_text *yaml, const char *key);
 
 /** Runs the configuration on the stream to its end; *seconds is the time from start to end. */
-int bench_stream_run(const char *yaml, const sf_recording *stream, double speed, sf_observer observer,
+int bench_stream_run(const char *yaml, const sf_recording *stream, double speed, sf_outlet outlet,
                      double *seconds, sf_error *error);
 
 /** Adds the rows of one device, named as the key `device` does. */

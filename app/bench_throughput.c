@@ -25,6 +25,7 @@ static void note_device(void *user, sf_message *message)
 static int time_part(const struct part *part, const sf_recording *stream, const char *device, char *where,
                      double *best, sf_error *error)
 {
+    static const sf_outlet_kind outlet = {.publish = note_device};
     sf_text yaml = {0};
     sf_text_printf(
         &yaml, "device: %s\nwindow: {length_s: 10, hop_s: %s}\nmine: {every: 0}\ngraph: {enabled: false}\n",
@@ -35,7 +36,7 @@ static int time_part(const struct part *part, const sf_recording *stream, const 
     *best = 0;
     for (int round = 0; round < ROUNDS && status == SF_OK; round++) {
         double seconds;
-        status = bench_stream_run(yaml.data, stream, 0, (sf_observer){note_device, where}, &seconds, error);
+        status = bench_stream_run(yaml.data, stream, 0, (sf_outlet){&outlet, where}, &seconds, error);
         if (round == 0 || seconds < *best)
             *best = seconds;
     }

@@ -39,9 +39,7 @@ static void keep_newest(app_console *console, sf_message **place, sf_message *me
 static void observe(void *user, sf_message *message)
 {
     app_console *console = user;
-    if (message->topic == SF_TOPIC_TRIGGER)
-        atomic_fetch_add_explicit(&console->triggers, 1, memory_order_relaxed);
-    else if (message->topic == SF_TOPIC_EPISODES)
+    if (message->topic == SF_TOPIC_EPISODES)
         keep_newest(console, &console->episodes, message);
     else if (message->topic == SF_TOPIC_STATUS)
         keep_newest(console, &console->status, message);
@@ -49,9 +47,16 @@ static void observe(void *user, sf_message *message)
         keep_newest(console, &console->full, message);
 }
 
-sf_observer app_console_observer(app_console *console)
+static void count_trigger(void *user, const sf_message *trigger)
 {
-    return (sf_observer){.observe = observe, .user = console};
+    (void)trigger;
+    atomic_fetch_add_explicit(&((app_console *)user)->triggers, 1, memory_order_relaxed);
+}
+
+sf_outlet app_console_outlet(app_console *console)
+{
+    static const sf_outlet_kind kind = {.publish = observe, .trigger = count_trigger};
+    return (sf_outlet){&kind, console};
 }
 
 static double excess(const sf_episode_count *item)

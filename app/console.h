@@ -6,10 +6,10 @@
 #ifndef SF_APP_CONSOLE_H
 #define SF_APP_CONSOLE_H
 
-#include "core/message.h"
-#include "pipeline/publisher.h"
+#include "core/outlet.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 typedef struct app_console {
@@ -29,7 +29,7 @@ void app_console_open(app_console *console, FILE *out, bool redraw);
 void app_console_close(app_console *console);
 
 /** What the pipeline calls. Triggers are only counted, so the watch thread is never held up. */
-sf_observer app_console_observer(app_console *console);
+sf_outlet app_console_outlet(app_console *console);
 
 /** Main thread: draws what is new. */
 void app_console_draw(app_console *console);

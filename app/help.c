@@ -4,12 +4,12 @@
 #include "app/parse.h"
 
 #include <ctype.h>
-#include <cyaml/cyaml.h>
 #include <hdf5.h>
 #include <jansson.h>
 #include <lo/lo.h>
 #include <msgpack.h>
 #include <string.h>
+#include <yaml.h>
 #include <zmq.h>
 
 static const char *const groups[][2] = {
@@ -105,7 +105,7 @@ void app_help_version(sf_text *text)
     char lo[32];
     lo_version(lo, sizeof lo, NULL, NULL, NULL, 0, NULL, NULL, NULL);
     sf_text_printf(
-        text, "synfire %s\nHDF5 %u.%u.%u, ZeroMQ %d.%d.%d, liblo %s, MessagePack %s, jansson %s, libcyaml %s",
+        text, "synfire %s\nHDF5 %u.%u.%u, ZeroMQ %d.%d.%d, liblo %s, MessagePack %s, jansson %s, libyaml %s",
         sf_version(), hdf5[0], hdf5[1], hdf5[2], zmq[0], zmq[1], zmq[2], lo, msgpack_version(),
-        JANSSON_VERSION, cyaml_version_str);
+        JANSSON_VERSION, yaml_get_version_string());
 }

@@ -5,8 +5,6 @@
 #include "app/planted.h"
 #include "app/preset.h"
 
-#include "pipeline/pipeline.h"
-
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,8 +58,9 @@ typedef struct live_run {
     const app_call *call;
     const sf_config *config;
     app_console console;
-    sf_pipeline *pipeline;
-    sf_units units; /**< of the run, kept beyond it for the closing table */
+    sf_run *run;
+    sf_pipeline *pipeline; /* of it */
+    sf_units units;        /**< of the run, kept beyond it for the closing table */
 } live_run;
 
 static void say(const live_run *live, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -78,8 +77,8 @@ static void say(const live_run *live, const char *format, ...)
 
 static void announce(const live_run *live)
 {
-    for (size_t i = 0; i < sf_pipeline_sink_count(live->pipeline); i++) {
-        sf_sink *sink = sf_pipeline_sink(live->pipeline, i);
+    for (size_t i = 0; i < sf_run_sink_count(live->run); i++) {
+        sf_sink *sink = sf_run_sink(live->run, i);
         sf_sink_status status;
         sf_sink_status_get(sink, &status);
         say(live, "%s publishes to %s", status.name, sf_sink_address(sink));
@@ -134,23 +133,24 @@ static void summarise(sf_text *text, const app_call *call, const app_console *co
 /* Where the one source was a simulation: what it planted beside what the last full window counts of it. */
 static int show_planted(const live_run *live, sf_error *error)
 {
-    const sf_config_source *source = &live->config->sources[0];
-    if (live->config->source_count != 1 || source->type != SF_CONFIG_REPLAY)
+    const char *recording =
+        live->config->source_count == 1 ? sf_config_text(&live->config->sources[0], "recording") : NULL;
+    if (recording == NULL)
         return SF_OK;
     sf_text text = {0};
-    int status =
-        app_planted_print(&text, source->recording, &live->units, newest_window(&live->console), error);
+    int status = app_planted_print(&text, recording, &live->units, newest_window(&live->console), error);
     if (text.length > 0 && status == SF_OK)
         fprintf(live->console.out, "\n%s", text.data);
     sf_text_free(&text);
     return status;
 }
 
-static int run_pipeline(live_run *live, const sf_pipeline_options *options, sf_error *error)
+static int run_pipeline(live_run *live, const sf_run_options *options, sf_error *error)
 {
-    int status = sf_pipeline_open(&live->pipeline, options, error);
+    int status = sf_run_open(&live->run, options, error);
     if (status != SF_OK)
         return status;
+    live->pipeline = sf_run_pipeline(live->run);
     live->console.stream = sf_pipeline_stream(live->pipeline);
     announce(live);
     status = sf_units_copy(&live->units, live->console.stream->units, error);
@@ -159,7 +159,7 @@ static int run_pipeline(live_run *live, const sf_pipeline_options *options, sf_e
     sf_text json = {0};
     if (live->call->json)
         summarise(&json, live->call, &live->console);
-    int closed = sf_pipeline_close(live->pipeline, status == SF_OK ? error : NULL);
+    int closed = sf_run_close(live->run, status == SF_OK ? error : NULL);
     app_print_log(live->call);
     status = status == SF_OK ? closed : status;
     if (status == SF_OK && live->call->json)
@@ -180,7 +180,8 @@ static bool until_signal(void *user, const char *what, double done, double total
 static bool writes_to_stdout(const sf_config *config)
 {
     for (uint32_t i = 0; i < config->sink_count; i++)
-        if (config->sinks[i].type == SF_CONFIG_JSONL && strcmp(config->sinks[i].path, "-") == 0)
+        if (strcmp(config->sinks[i].kind->name, "jsonl") == 0 &&
+            strcmp(sf_config_sink(config, i)->path, "-") == 0)
             return true;
     return false;
 }
@@ -190,15 +191,15 @@ int app_live_run(const app_call *call, const sf_config *config, const sf_recordi
 {
     live_run live = {.call = call, .config = config};
     sf_progress progress = {.update = until_signal};
-    sf_pipeline_options options = {.config = config,
-                                   .recording = recording,
-                                   .speed = speed,
-                                   .observer = app_console_observer(&live.console),
-                                   .provenance = call->provenance,
-                                   .progress = &progress};
-    bool shifted = config->graph.metric == SF_CONFIG_STTC && config->graph.surrogates > 0;
-    if (config->graph.enabled && (shifted || config->graph.rewired > 0))
-        app_tell_seed(call, config->graph.seed);
+    sf_run_options options = {.config = config,
+                              .recording = recording,
+                              .speed = speed,
+                              .outlet = app_console_outlet(&live.console),
+                              .provenance = call->provenance,
+                              .progress = &progress};
+    bool shifted = config->live.graph.metric == SF_LIVE_STTC && config->live.graph.surrogates > 0;
+    if (config->live.graph.enabled && (shifted || config->live.graph.rewired > 0))
+        app_tell_seed(call, config->live.graph.seed);
     int status = app_scaled(call, "duration", 9, &options.duration_ns, error);
     if (status != SF_OK)
         return status;

@@ -4,8 +4,8 @@
 #define SF_APP_LIVE_H
 
 #include "app/command.h"
-#include "core/config.h"
 #include "core/recording.h"
+#include "run/run.h"
 
 /** Loads `path` (NULL: the defaults) with what --preset and then --set say. */
 int app_live_configure(const app_call *call, const char *path, sf_config *config, sf_error *error);

@@ -2,8 +2,6 @@
 #include "app/live.h"
 #include "app/load.h"
 
-#include "pipeline/queries.h"
-
 #include <string.h>
 
 /* Selections cut a recording down; from what arrives live nothing can be chosen so far. */
@@ -38,7 +36,7 @@ static int run_replay(const app_call *call, sf_config *config, const char *path,
 static int check(const sf_config *config, sf_error *error)
 {
     sf_text text = {0};
-    int status = sf_queries_check(config, error);
+    int status = sf_run_check(config, error);
     if (status == SF_OK)
         status = sf_config_print(&text, config, error);
     if (status == SF_OK)

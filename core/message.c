@@ -19,7 +19,7 @@ sf_message *sf_message_new(sf_topic topic)
     if (message == NULL)
         return NULL;
     message->topic = topic;
-    atomic_init(&message->references, 1);
+    message->references = 1;
     return message;
 }
 
@@ -34,7 +34,7 @@ void sf_reach_result_free(sf_reach_result *reach)
 
 void sf_message_keep(sf_message *message)
 {
-    atomic_fetch_add_explicit(&message->references, 1, memory_order_relaxed);
+    __atomic_fetch_add(&message->references, 1, __ATOMIC_RELAXED);
 }
 
 static void free_graph(sf_graph_message *graph)
@@ -80,7 +80,7 @@ static void free_parts(sf_message *message)
 
 void sf_message_release(sf_message *message)
 {
-    if (message == NULL || atomic_fetch_sub_explicit(&message->references, 1, memory_order_acq_rel) > 1)
+    if (message == NULL || __atomic_fetch_sub(&message->references, 1, __ATOMIC_ACQ_REL) > 1)
         return;
     free_parts(message);
     sf_free(message);

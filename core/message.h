@@ -9,19 +9,10 @@
 #include "core/episode.h"
 #include "core/provenance.h"
 
-#include <stdatomic.h>
+#include <synfire/live.h>
 
 /** Version of the published schema: the `v` of every message. */
 #define SF_MESSAGE_VERSION 2
-
-typedef enum sf_topic {
-    SF_TOPIC_EPISODES, /**< per hop: counts of the tracked episodes in the window */
-    SF_TOPIC_TRIGGER,  /**< a watched episode completed */
-    SF_TOPIC_DENSITY,
-    SF_TOPIC_GRAPH,
-    SF_TOPIC_STATUS,
-    SF_TOPIC_COUNT
-} sf_topic;
 
 /** "episodes", "trigger", "density", "graph", "status". */
 const char *sf_topic_name(sf_topic topic);
@@ -35,219 +26,11 @@ typedef struct sf_stream_info {
     const sf_recording *origin; /**< metadata that travels with the data; NULL for a live stream without */
 } sf_stream_info;
 
-typedef struct sf_episode_count {
-    sf_episode episode;
-    char id[SF_EPISODE_ID_SIZE];
-    uint64_t count;
-    double expected; /**< under independence at the window's rates; NaN: not computed */
-    double p;        /**< NaN: not computed */
-} sf_episode_count;
-
-/** Windows are from <= time < to. A window that the stream began or ended inside is partial. */
-typedef struct sf_episodes_message {
-    uint64_t hop; /**< 0-based number of the hop */
-    sf_span window;
-    bool partial;
-    uint64_t spikes; /**< in the window */
-    size_t count;
-    sf_episode_count *items;
-} sf_episodes_message;
-
-typedef struct sf_trigger_message {
-    char id[SF_EPISODE_ID_SIZE];
-    uint32_t size;
-    int64_t spike_times_ns[SF_EPISODE_MAX_SIZE];
-    uint64_t occurrence; /**< 1-based number of this completion of the episode in the run */
-} sf_trigger_message;
-
-typedef struct sf_density_message {
-    sf_span window;
-    char quantity[64]; /**< "isi", "delay <id> <link>", ... */
-    double h;          /**< bandwidth, in the unit of the axis */
-    bool log_axis;     /**< the axis is that of the quantity's natural logarithm, not of the quantity */
-    double outside;    /**< the share of the samples' density that lies outside the grid */
-    double grid_start, grid_step; /**< of the axis: middle of the first bin, width of each */
-    size_t rows;                  /**< of a density over a plane: values are row after row; 0: over a line */
-    double row_start, row_step;
-    size_t count;   /**< of values */
-    double *values; /**< averages over the bins: their sum times the step is 1 - outside */
-} sf_density_message;
-
-typedef struct sf_edge_change {
-    uint32_t from, to;
-    sf_delay delay;
-    uint64_t count; /**< of an edge by tiling: 0 */
-    double expected, p;
-    double weight; /**< count - expected, or the tiling coefficient */
-    bool removed;  /**< the edge was in the last snapshot and is not in this one */
-} sf_edge_change;
-
-/**
- * Result of a configured breadth-first query: units reached within the asked number of hops. The parent of a
- * unit is, of those that lead there in the fewest hops, the one whose path has the smallest delay: the sum of
- * the upper bounds of its edges' delays, then of the lower ones, then the smallest index.
- */
-typedef struct sf_reach_result {
-    uint32_t source;
-    size_t count;
-    uint32_t *units;
-    uint32_t *levels;
-    uint32_t *parents; /**< SF_NO_UNIT for the source */
-    sf_delay *delays;  /**< from the source along the parents: sums of lower and of upper bounds */
-} sf_reach_result;
-
-/** Of a result outside any message. */
-void sf_reach_result_free(sf_reach_result *reach);
-
-/** How many units each unit reaches, itself included, and how many hops away the farthest of them is. */
-typedef struct sf_reach_counts {
-    uint32_t *reached, *depth; /**< by unit; NULL: not asked for */
-} sf_reach_counts;
-
-/** Units joined by edges in whatever direction. */
-typedef struct sf_components_result {
-    uint32_t count, largest; /**< components, a unit alone being one, and units of the largest */
-    uint32_t *of_unit;       /**< by unit: the smallest unit of its component; NULL: not asked for */
-} sf_components_result;
-
-/** A count beside those in rewired graphs. They may be of an earlier window: making them takes time. */
-typedef struct sf_motif_spread {
-    uint32_t graphs; /**< 0: none yet */
-    sf_span window;
-    uint64_t count; /**< of this window's graph itself */
-    double mean, sd, z;
-} sf_motif_spread;
-
-/** Result of a configured pattern. */
-typedef struct sf_motif_result {
-    char *pattern; /**< as the configuration has it */
-    uint64_t count;
-    bool truncated; /**< the search ran out of time: count is a lower bound */
-    uint32_t size;  /**< units of an embedding */
-    size_t kept;
-    uint32_t *embeddings; /**< kept * size */
-    sf_motif_spread spread;
-} sf_motif_result;
-
-/** How many sets of three units are joined in one of the 16 ways, as `synfire match` names them. */
-typedef struct sf_triad_result {
-    char name[8]; /**< "003" to "300" */
-    uint64_t count;
-    sf_motif_spread spread;
-} sf_triad_result;
-
-typedef struct sf_graph_message {
-    sf_span window;
-    bool is_tiling;    /**< edges are spike-time tiling coefficients, undirected, and have no counts */
-    size_t unit_count; /**< of arrays by unit */
-    double threshold;  /**< count from which a pair is an edge; NaN for a tiling */
-    size_t edges;      /**< in the whole snapshot */
-    size_t change_count;
-    sf_edge_change *changes;
-    size_t reach_count;
-    sf_reach_result *reach;
-    sf_reach_counts reach_all;
-    sf_components_result components;
-    size_t motif_count;
-    sf_motif_result *motifs;
-    size_t triad_count; /**< 0: the census was not asked for */
-    sf_triad_result *triads;
-} sf_graph_message;
-
-typedef enum sf_source_state {
-    SF_SOURCE_LIVE,    /**< heard within the last second; of a recording: not ended */
-    SF_SOURCE_STALLED, /**< silent for longer */
-    SF_SOURCE_LOST,    /**< silent for longer than its timeout */
-    SF_SOURCE_ENDED,
-    SF_SOURCE_FAILED /**< ended with an error */
-} sf_source_state;
-
 /** "live", "stalled", "lost", "ended", "failed". */
 const char *sf_source_state_name(sf_source_state state);
 
-/** All spikes that came are, but for `ring_fill` and what waits for older ones, gone through or in one of
- * `held` to `leaps`; those of a unit's repeated instant are only where duplicates are dropped. */
-typedef struct sf_source_status {
-    char name[32];
-    sf_source_state state;
-    int64_t silent_ns;                               /**< by wall clock, of a live source; else 0 */
-    uint64_t spikes;                                 /**< that came */
-    uint64_t held;                                   /**< spikes of times that are in doubt now */
-    uint64_t late, duplicate, out_of_range, dropped; /**< spikes that did not enter, by cause */
-    uint64_t leaps;                                  /**< spikes with a time that was not believed */
-    int64_t missing_spikes; /**< that the sender says it sent and that did not come; -1: not known (yet) */
-    uint64_t markers;       /**< that went through */
-    uint64_t markers_late, markers_dropped, markers_left_out; /**< that did not; the last: not believed */
-    int64_t missing_markers;                                  /**< as of spikes */
-    uint64_t gaps;      /**< breaks in the source's own sequence numbers */
-    uint64_t gap_lost;  /**< batches lost in them */
-    uint64_t malformed; /**< frames with a fault */
-    uint64_t restarts;  /**< new runs of its sender */
-    uint64_t undone;    /**< times that were doubted, and that the stream did not go on from */
-    uint64_t steps;     /**< of its clock ahead, that it went on from */
-    uint64_t epochs;    /**< times that its clock began anew and was joined on */
-    int64_t shift_ns;   /**< stream time less the source's own, in this epoch */
-    uint32_t ring_fill, ring_size;
-    int64_t lateness_max_ns;
-    bool ended;
-} sf_source_status;
-
-typedef struct sf_sink_status {
-    char name[32];
-    uint64_t published, dropped, failed;
-    uint32_t ring_fill, ring_size;
-    uint64_t spikes, markers;           /**< raw, that a recorder has written; 0 of other sinks */
-    uint64_t spikes_lost, markers_lost; /**< raw, that it could not */
-    char state[16];                     /**< "ok", "failed": something could not be written or sent */
-    char note[256];                     /**< what failed first; or empty */
-} sf_sink_status;
-
-typedef struct sf_stage_status {
-    const char *name; /**< a literal: "count", "discover", "graph", "density", "publish", "hop" */
-    double last_ms, max_ms;
-    uint64_t missed; /**< hops that took longer than a hop */
-} sf_stage_status;
-
-#define SF_STATUS_STAGES 8
-
-typedef struct sf_status_message {
-    uint64_t spikes; /**< since the start */
-    double rate_hz;  /**< all units, over the window */
-    size_t unit_count;
-    double *unit_rates_hz;
-    size_t source_count;
-    sf_source_status *sources;
-    size_t sink_count;
-    sf_sink_status *sinks;
-    size_t stage_count;
-    sf_stage_status stages[SF_STATUS_STAGES];
-    size_t tracked, watched, edges;
-    uint64_t window_dropped;   /**< spikes that the window path had no room for */
-    uint64_t watch_overflows;  /**< watched partial occurrences given up for want of room */
-    char device[64];           /**< of the run: "cpu", "cuda:0" */
-    char device_state[32];     /**< "ok", "sick": the CPU does its work */
-    char device_note[256];     /**< how it failed, or why it refused the newest discovery; or empty */
-    uint64_t device_memory;    /**< bytes that its jobs took at most */
-    char counting_device[32];  /**< where the tracked episodes were counted */
-    char discovery_device[32]; /**< where the newest discovery ran; empty before the first */
-    double discovery_ms;       /**< how long it took; NaN before the first */
-    bool last;                 /**< the run ends with this message */
-} sf_status_message;
-
-typedef struct sf_message {
-    sf_topic topic;
-    uint64_t seq;       /**< per topic, from 1 without holes */
-    int64_t time_ns;    /**< stream clock: the end of the window, or the time of the trigger's last spike */
-    int64_t arrival_ns; /**< monotonic clock when the newest spike in it arrived; 0: no spike yet */
-    atomic_int references;
-    union {
-        sf_episodes_message episodes;
-        sf_trigger_message trigger;
-        sf_density_message density;
-        sf_graph_message graph;
-        sf_status_message status;
-    };
-} sf_message;
+/** Of a result outside any message. */
+void sf_reach_result_free(sf_reach_result *reach);
 
 /** A zeroed message with one reference, or NULL. Arrays inside come from sf_alloc and are owned by the
  * message. */
@@ -255,6 +38,9 @@ sf_message *sf_message_new(sf_topic topic);
 void sf_message_keep(sf_message *message); /**< any thread */
 void sf_message_release(
     sf_message *message); /**< any thread; frees with the last reference; NULL is allowed */
+
+/** Appends a message as one JSON object with no newline. */
+void sf_message_to_json(sf_text *text, const sf_message *message, const sf_stream_info *stream);
 
 /** Milliseconds since the newest spike in it arrived; NaN where it holds none. */
 double sf_message_age_ms(const sf_message *message);

@@ -7,14 +7,7 @@
 #define SF_CORE_RING_H
 
 #include <stdatomic.h>
-#include <synfire/error.h>
-
-/** What a producer does when the ring is full. */
-typedef enum sf_ring_policy {
-    SF_RING_BLOCK,       /**< the caller waits and tries again: only for sources that can wait */
-    SF_RING_DROP_OLDEST, /**< the consumer discards down to `limit`; the room beyond it takes the new items */
-    SF_RING_DROP_NEWEST
-} sf_ring_policy;
+#include <synfire/live.h>
 
 #define SF_CACHE_LINE 64
 

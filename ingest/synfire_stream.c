@@ -254,8 +254,50 @@ static bool stream_connected(sf_source *source)
     return sf_byte_guard_connected(((stream *)source)->guard);
 }
 
-static const sf_source_kind stream_kind = {
-    .type = "zmq", .read = stream_read, .close = stream_close, .connected = stream_connected};
+typedef struct stream_settings {
+    sf_source_settings common;
+    const char *endpoint;
+    double timeout_s;
+} stream_settings;
+
+static const stream_settings defaults = {.common = {.ring = 65536, .policy = SF_RING_DROP_OLDEST},
+                                         .endpoint = "tcp://127.0.0.1:7700",
+                                         .timeout_s = 10};
+
+static const sf_key keys[] = {
+    {.name = "endpoint", .type = SF_KEY_TEXT, .offset = offsetof(stream_settings, endpoint)},
+    {.name = "timeout_s",
+     .type = SF_KEY_REAL,
+     .offset = offsetof(stream_settings, timeout_s),
+     .least = 0.001,
+     .most = 86400},
+    {0},
+};
+
+static int open_settings(sf_source **out, const sf_source_settings *common, const sf_progress *progress,
+                         sf_error *error)
+{
+    const stream_settings *settings = (const stream_settings *)common;
+    int timeout_ms = (int)(settings->timeout_s * 1e3);
+    sf_error reason;
+    int status = sf_stream_open(out, settings->endpoint, timeout_ms, progress, &reason);
+    if (status == SF_USAGE)
+        return sf_fail(error, SF_CONFIG, "endpoint", "%s %s", reason.place, reason.text);
+    if (status != SF_OK)
+        return sf_fail(error, status, reason.place, "%s", reason.text);
+    (*out)->patience_ns = timeout_ms * SF_MILLISECOND;
+    return SF_OK;
+}
+
+const sf_source_kind sf_source_zmq = {
+    .settings = {"zmq", keys, sizeof(stream_settings), &defaults},
+    .is_live = true,
+    .descriptors = SF_ZMQ_DESCRIPTORS,
+    .open = open_settings,
+    .read = stream_read,
+    .close = stream_close,
+    .connected = stream_connected,
+};
 
 static int set_option(stream *it, int option, int value)
 {
@@ -378,7 +420,7 @@ int sf_stream_open(sf_source **out, const char *endpoint, int timeout_ms, const 
     stream *it = sf_alloc(1, sizeof *it);
     if (it == NULL)
         return sf_fail_memory(error);
-    it->source.kind = &stream_kind;
+    it->source.kind = &sf_source_zmq;
     snprintf(it->source.name, sizeof it->source.name, "%s", endpoint);
     snprintf(it->endpoint, sizeof it->endpoint, "%s", endpoint);
     int status = connect_socket(it, error);

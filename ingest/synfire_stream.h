@@ -21,6 +21,9 @@
 int sf_stream_open(sf_source **out, const char *endpoint, int timeout_ms, const sf_progress *progress,
                    sf_error *error);
 
+/** This source, as a configuration names it. */
+extern const sf_source_kind sf_source_zmq;
+
 /** Frames that had this fault since open; to be called from the thread that reads. */
 uint64_t sf_stream_faults(const sf_source *source, sf_wire_fault fault);
 

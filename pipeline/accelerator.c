@@ -11,7 +11,7 @@
 #include <synfire/device.h>
 
 /* A run goes on for so long that starting a device always pays. */
-static int choose(sf_device **device, const sf_config *config, sf_error *error)
+static int choose(sf_device **device, const sf_live_options *config, sf_error *error)
 {
     sf_device *devices[SF_MOST_DEVICES];
     uint32_t count;
@@ -34,7 +34,7 @@ static int forgive(int status, const sf_error *reason, sf_error *error)
     return status;
 }
 
-int sf_accelerator_open(sf_accelerator *accelerator, const sf_config *config, sf_error *error)
+int sf_accelerator_open(sf_accelerator *accelerator, const sf_live_options *config, sf_error *error)
 {
     *accelerator = (sf_accelerator){0};
     uint64_t bytes;

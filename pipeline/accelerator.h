@@ -6,8 +6,8 @@
 #ifndef SF_PIPELINE_ACCELERATOR_H
 #define SF_PIPELINE_ACCELERATOR_H
 
-#include "core/config.h"
 #include "core/message.h"
+#include "pipeline/options.h"
 #include "window/resident.h"
 
 /** Zero-initialised, it is the CPU. */
@@ -18,7 +18,7 @@ typedef struct sf_accelerator {
 
 /** The device that `device` of the configuration names, or with `auto` and `cuda:all` the first there is.
  * SF_UNAVAILABLE where a named one is missing. */
-int sf_accelerator_open(sf_accelerator *accelerator, const sf_config *config, sf_error *error);
+int sf_accelerator_open(sf_accelerator *accelerator, const sf_live_options *config, sf_error *error);
 void sf_accelerator_close(sf_accelerator *accelerator);
 
 /** Copies what is new in the history to the device, which goes on with what it does. SF_NO_MEMORY. */

@@ -16,7 +16,7 @@ static void tile(void *argument)
 {
     sf_tiling_job *job = argument;
     sf_connections *connections = job->connections;
-    const sf_config *config = connections->config;
+    const sf_live_options *config = connections->config;
     sf_progress progress = sf_background_progress(&connections->tiling);
     sf_sttc_options options = {.dt_ns = sf_seconds_to_ns(config->graph.dt_ms * 1e-3),
                                .recorded = {job->window.start_ns, job->window.stop_ns},
@@ -122,14 +122,14 @@ static int open_tiling(sf_connections *connections, bool virtual_clock, sf_error
                               error);
 }
 
-int sf_connections_open(sf_connections *connections, const sf_config *config, const sf_units *units,
+int sf_connections_open(sf_connections *connections, const sf_live_options *config, const sf_units *units,
                         const sf_delay *delays, size_t delay_count, bool virtual_clock, sf_error *error)
 {
     *connections = (sf_connections){
         .config = config, .units = units, .delays = delays, .job = {.connections = connections}};
     int status = sf_queries_open(&connections->queries, config, units, virtual_clock, error);
     if (status == SF_OK && config->graph.enabled)
-        status = config->graph.metric == SF_CONFIG_STTC
+        status = config->graph.metric == SF_LIVE_STTC
                      ? open_tiling(connections, virtual_clock, error)
                      : sf_pair_counts_open(&connections->pairs, units->count, delays, delay_count,
                                            config->mine.self, SF_CONNECTIONS_MOST, error);

@@ -40,7 +40,7 @@ typedef struct sf_tiling_job {
 
 /** Window thread. Stays where it is while open. */
 typedef struct sf_connections {
-    const sf_config *config;
+    const sf_live_options *config;
     const sf_units *units;
     const sf_delay *delays;
     sf_pair_counts *pairs;    /**< NULL with spike-time tiling */
@@ -52,7 +52,7 @@ typedef struct sf_connections {
 } sf_connections;
 
 /** Resolves what queries need. The delays of pairs are borrowed until close. SF_CONFIG. */
-int sf_connections_open(sf_connections *connections, const sf_config *config, const sf_units *units,
+int sf_connections_open(sf_connections *connections, const sf_live_options *config, const sf_units *units,
                         const sf_delay *delays, size_t delay_count, bool virtual_clock, sf_error *error);
 void sf_connections_close(sf_connections *connections);
 

@@ -26,8 +26,8 @@ static void leave_device(sf_counting *counting)
     counting->device = NULL;
 }
 
-int sf_counting_open(sf_counting *counting, const sf_config *config, sf_device *device, size_t unit_count,
-                     sf_error *error)
+int sf_counting_open(sf_counting *counting, const sf_live_options *config, sf_device *device,
+                     size_t unit_count, sf_error *error)
 {
     *counting = (sf_counting){.unit_count = unit_count,
                               .device = device,

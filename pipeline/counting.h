@@ -9,8 +9,8 @@
 #ifndef SF_PIPELINE_COUNTING_H
 #define SF_PIPELINE_COUNTING_H
 
-#include "core/config.h"
 #include "mine/mine.h"
+#include "pipeline/options.h"
 #include "window/resident.h"
 #include "window/tracker.h"
 
@@ -41,8 +41,8 @@ typedef struct sf_counting {
 } sf_counting;
 
 /** device: of the run, or NULL. */
-int sf_counting_open(sf_counting *counting, const sf_config *config, sf_device *device, size_t unit_count,
-                     sf_error *error);
+int sf_counting_open(sf_counting *counting, const sf_live_options *config, sf_device *device,
+                     size_t unit_count, sf_error *error);
 void sf_counting_close(sf_counting *counting);
 
 /** As sf_tracker_prepare and sf_tracker_go_on. */

@@ -36,7 +36,7 @@ static bool is_every(const char *text)
     return strcmp(text, "*") == 0;
 }
 
-static sf_moving_options live_options_of(const sf_density_plan *plan, const sf_config_density *wanted,
+static sf_moving_options live_options_of(const sf_density_plan *plan, const sf_live_density *wanted,
                                          double most_delay, double hop_s)
 {
     sf_moving_options options = {.reselect = wanted->reselect, .domain = SF_DOMAIN_REFLECT};
@@ -107,7 +107,7 @@ static int make_labels(sf_density_plan *plan, const sf_quantity_setup *setup, sf
 }
 
 /* What every kind needs once it is known of which units or episodes it is. */
-static int open_plan(sf_density_plan *plan, const sf_config_density *wanted, const sf_quantity_setup *setup,
+static int open_plan(sf_density_plan *plan, const sf_live_density *wanted, const sf_quantity_setup *setup,
                      sf_error *error)
 {
     double most_delay = 0;
@@ -135,7 +135,7 @@ static int open_plan(sf_density_plan *plan, const sf_config_density *wanted, con
     return open_states(plan, &options, error);
 }
 
-static int open_of_units(sf_density_plan *plan, const sf_config_density *wanted, sf_quantity_setup *setup,
+static int open_of_units(sf_density_plan *plan, const sf_live_density *wanted, sf_quantity_setup *setup,
                          sf_error *error)
 {
     plan->every = is_every(wanted->unit);
@@ -145,8 +145,8 @@ static int open_of_units(sf_density_plan *plan, const sf_config_density *wanted,
     return status == SF_OK ? open_plan(plan, wanted, setup, error) : status;
 }
 
-static int open_of_episodes(sf_density_plan *plan, const sf_config *config, const sf_config_density *wanted,
-                            sf_quantity_setup *setup, sf_error *error)
+static int open_of_episodes(sf_density_plan *plan, const sf_live_options *config,
+                            const sf_live_density *wanted, sf_quantity_setup *setup, sf_error *error)
 {
     plan->every = is_every(wanted->episode);
     size_t count = plan->every ? config->track_count : 1;
@@ -171,7 +171,7 @@ static int open_of_episodes(sf_density_plan *plan, const sf_config *config, cons
     return status;
 }
 
-static int open_one(sf_density_plan *plan, const sf_config *config, const sf_config_density *wanted,
+static int open_one(sf_density_plan *plan, const sf_live_options *config, const sf_live_density *wanted,
                     sf_quantity_setup *setup, sf_error *error)
 {
     plan->quantity = setup->quantity = wanted->quantity;
@@ -183,7 +183,7 @@ static int open_one(sf_density_plan *plan, const sf_config *config, const sf_con
     return open_of_units(plan, wanted, setup, error);
 }
 
-int sf_densities_open(sf_densities *densities, const sf_config *config, const sf_units *units,
+int sf_densities_open(sf_densities *densities, const sf_live_options *config, const sf_units *units,
                       const sf_observed *observed, size_t observed_count, sf_error *error)
 {
     *densities = (sf_densities){.last_ns = INT64_MIN};
@@ -194,7 +194,7 @@ int sf_densities_open(sf_densities *densities, const sf_config *config, const sf
     densities->points = sf_alloc(most_points, sizeof *densities->points);
     int status = densities->plans != NULL && densities->points != NULL ? SF_OK : sf_fail_memory(error);
     for (uint32_t i = 0; status == SF_OK && i < config->density_count; i++) {
-        const sf_config_density *wanted = &config->density[i];
+        const sf_live_density *wanted = &config->density[i];
         sf_density_plan *plan = &densities->plans[densities->count++];
         sf_error reason = {0};
         sf_quantity_setup setup = {.units = units, .observed = observed, .observed_count = observed_count};
@@ -204,7 +204,7 @@ int sf_densities_open(sf_densities *densities, const sf_config *config, const sf
         if (status == SF_NO_MEMORY)
             sf_fail_memory(error);
         else if (status != SF_OK)
-            status = sf_config_refuse(config, key, error, "%s", reason.text);
+            status = sf_live_refuse(key, error, "%s", reason.text);
     }
     if (status != SF_OK)
         sf_densities_close(densities);

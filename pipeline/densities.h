@@ -10,10 +10,10 @@
 #ifndef SF_PIPELINE_DENSITIES_H
 #define SF_PIPELINE_DENSITIES_H
 
-#include "core/config.h"
 #include "core/message.h"
 #include "core/recording.h"
 #include "density/live.h"
+#include "pipeline/options.h"
 #include "pipeline/positions.h"
 
 /** Rates are of so many of the newest hops at most. */
@@ -56,7 +56,7 @@ typedef struct sf_densities {
 
 /** Resolves units, episodes and methods. `observed`: where units are known to be observed, as
  * sf_quantity_setup has it. SF_CONFIG, SF_NO_MEMORY. */
-int sf_densities_open(sf_densities *densities, const sf_config *config, const sf_units *units,
+int sf_densities_open(sf_densities *densities, const sf_live_options *config, const sf_units *units,
                       const sf_observed *observed, size_t observed_count, sf_error *error);
 void sf_densities_close(sf_densities *densities);
 

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-double sf_discovery_threshold(const sf_config *config, sf_span window, uint64_t spikes)
+double sf_discovery_threshold(const sf_live_options *config, sf_span window, uint64_t spikes)
 {
-    const sf_config_mine *mine = &config->mine;
+    const sf_live_mine *mine = &config->mine;
     if (mine->min_count > 0)
         return mine->min_count;
     sf_threshold_kind kind = mine->min_fraction > 0 ? SF_THRESHOLD_FRACTION : SF_THRESHOLD_RATE;
@@ -65,7 +65,7 @@ static int keep_found(sf_discovery *discovery, const sf_mine_result *result)
 
 static int mine_window(sf_discovery *discovery)
 {
-    const sf_config *config = discovery->config;
+    const sf_live_options *config = discovery->config;
     discovery->found_count = 0;
     sf_mine_options options;
     sf_mine_options_default(&options);
@@ -107,20 +107,20 @@ static void work(void *job)
 
 /* ---- the window thread's side ---- */
 
-int sf_discovery_open(sf_discovery *discovery, const sf_config *config, const sf_units *units, bool inside,
-                      sf_error *error)
+int sf_discovery_open(sf_discovery *discovery, const sf_live_options *config, const sf_units *units,
+                      bool inside, sf_error *error)
 {
     *discovery = (sf_discovery){.config = config, .units = units};
     sf_error reason;
     int status = sf_delays_parse(discovery->delays, SF_DISCOVERY_DELAYS, &discovery->delay_count,
                                  config->mine.delays_ms, &reason);
     if (status != SF_OK)
-        return sf_config_refuse(config, "mine.delays_ms", error, "%s", reason.text);
+        return sf_live_refuse("mine.delays_ms", error, "%s", reason.text);
     const sf_engine *engine;
     if (sf_engine_find(&engine, config->mine.engine, &reason) != SF_OK)
-        return sf_config_refuse(config, "mine.engine", error, "%s", reason.text);
+        return sf_live_refuse("mine.engine", error, "%s", reason.text);
     if (sf_engine_check(engine, config->device, &reason) == SF_USAGE)
-        return sf_config_refuse(config, "mine.engine", error, "%s", reason.text);
+        return sf_live_refuse("mine.engine", error, "%s", reason.text);
     discovery->unit_spikes = sf_alloc(units->count, sizeof *discovery->unit_spikes);
     if (discovery->unit_spikes == NULL)
         return sf_fail_memory(error);

@@ -6,9 +6,9 @@
 #ifndef SF_PIPELINE_DISCOVERY_H
 #define SF_PIPELINE_DISCOVERY_H
 
-#include "core/config.h"
 #include "mine/mine.h"
 #include "pipeline/background.h"
+#include "pipeline/options.h"
 #include "pipeline/tracking.h"
 #include "window/resident.h"
 
@@ -32,7 +32,7 @@ typedef struct sf_discovered {
 } sf_discovered;
 
 typedef struct sf_discovery {
-    const sf_config *config;
+    const sf_live_options *config;
     const sf_units *units;
     sf_delay delays[SF_DISCOVERY_DELAYS];
     size_t delay_count;
@@ -50,8 +50,8 @@ typedef struct sf_discovery {
     sf_discovered how;
 } sf_discovery;
 
-int sf_discovery_open(sf_discovery *discovery, const sf_config *config, const sf_units *units, bool inside,
-                      sf_error *error);
+int sf_discovery_open(sf_discovery *discovery, const sf_live_options *config, const sf_units *units,
+                      bool inside, sf_error *error);
 void sf_discovery_close(sf_discovery *discovery);
 
 /** A window to mine. */
@@ -80,6 +80,6 @@ int sf_discovery_take(sf_discovery *discovery, bool *ready, sf_episode **found, 
 
 /** The threshold that the configuration means for a window of this length and number of spikes; at least
  * SF_DISCOVERY_LEAST unless min_count says otherwise. */
-double sf_discovery_threshold(const sf_config *config, sf_span window, uint64_t spikes);
+double sf_discovery_threshold(const sf_live_options *config, sf_span window, uint64_t spikes);
 
 #endif

@@ -13,7 +13,7 @@
 
 bool sf_feeder_is_live(const sf_feeder *feeder)
 {
-    return feeder->settings.source->kind->connected != NULL;
+    return feeder->settings.source->kind->is_live;
 }
 
 /* ---- what is logged ---- */

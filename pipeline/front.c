@@ -114,18 +114,19 @@ static void *run(void *argument)
 /* ---- opening and closing ---- */
 
 /* Where stream time does not pass as real time does, a long silence is a leap like any other. */
-static int64_t doubted_leap_ns(const sf_config *config, const sf_source *source)
+static int64_t doubted_leap_ns(const sf_live_options *config, const sf_source *source)
 {
     bool in_real_time = !source->virtual_clock && !source->own_pace;
     return in_real_time ? sf_seconds_to_ns(config->merge.leap_s) : 0;
 }
 
-static int64_t lateness_ns(const sf_config *config)
+static int64_t lateness_ns(const sf_live_options *config)
 {
     return (int64_t)(config->merge.lateness_ms * 1e6);
 }
 
-static int open_merge(sf_front *front, const sf_config *config, const sf_inputs *inputs, sf_error *error)
+static int open_merge(sf_front *front, const sf_live_options *config, const sf_inputs *inputs,
+                      sf_error *error)
 {
     sf_inlet_settings *settings = sf_alloc(inputs->count, sizeof *settings);
     if (settings == NULL)
@@ -145,7 +146,7 @@ static int open_merge(sf_front *front, const sf_config *config, const sf_inputs 
     return status;
 }
 
-static int open_watch(sf_front *front, const sf_config *config, const sf_units *units, sf_error *error)
+static int open_watch(sf_front *front, const sf_live_options *config, const sf_units *units, sf_error *error)
 {
     size_t count = config->watch_count;
     sf_episode *episodes = sf_alloc(count, sizeof *episodes);
@@ -156,12 +157,12 @@ static int open_watch(sf_front *front, const sf_config *config, const sf_units *
         if (sf_episode_parse(&episodes[i], config->watch[i], units, &reason) != SF_OK) {
             char key[32];
             snprintf(key, sizeof key, "watch.%zu", i);
-            status = sf_config_refuse(config, key, error, "%s: %s", reason.place, reason.text);
+            status = sf_live_refuse(key, error, "%s: %s", reason.place, reason.text);
             break;
         }
         sf_message *trigger = &front->triggers[i];
         trigger->topic = SF_TOPIC_TRIGGER;
-        atomic_init(&trigger->references, 1);
+        trigger->references = 1;
         trigger->trigger.size = episodes[i].size;
         sf_episode_id(trigger->trigger.id, &episodes[i], units);
     }
@@ -172,7 +173,8 @@ static int open_watch(sf_front *front, const sf_config *config, const sf_units *
     return status;
 }
 
-static int open_feeders(sf_front *front, const sf_config *config, const sf_inputs *inputs, sf_error *error)
+static int open_feeders(sf_front *front, const sf_live_options *config, const sf_inputs *inputs,
+                        sf_error *error)
 {
     sf_feeders *all = &front->feeders;
     all->changed = &front->handoff->filled;
@@ -184,15 +186,15 @@ static int open_feeders(sf_front *front, const sf_config *config, const sf_input
             .inlet = sf_merge_inlet(front->merge, i),
             .leap_ns = doubted_leap_ns(config, inputs->items[i].source),
             .lateness_ns = lateness_ns(config),
-            .patience_ns = inputs->items[i].patience_ns,
+            .patience_ns = inputs->items[i].source->patience_ns,
         };
         status = sf_feeder_open(&all->items[all->count++], all, &settings, error);
     }
     return status;
 }
 
-int sf_front_open(sf_front *front, const sf_config *config, const sf_inputs *inputs, int64_t duration_ns,
-                  sf_handoff *handoff, sf_publisher *publisher, sf_error *error)
+int sf_front_open(sf_front *front, const sf_live_options *config, const sf_inputs *inputs,
+                  int64_t duration_ns, sf_handoff *handoff, sf_publisher *publisher, sf_error *error)
 {
     *front = (sf_front){
         .handoff = handoff, .publisher = publisher, .duration_ns = duration_ns, .limit_ns = INT64_MAX};

@@ -7,11 +7,11 @@
 #ifndef SF_PIPELINE_FRONT_H
 #define SF_PIPELINE_FRONT_H
 
-#include "core/config.h"
 #include "core/thread.h"
 #include "pipeline/feeder.h"
 #include "pipeline/handoff.h"
 #include "pipeline/inputs.h"
+#include "pipeline/options.h"
 #include "pipeline/publisher.h"
 #include "window/merge.h"
 #include "window/watch.h"
@@ -33,8 +33,8 @@ typedef struct sf_front {
 } sf_front;
 
 /** Resolves watched episodes, opens the merge. The handoff and the publisher are borrowed. */
-int sf_front_open(sf_front *front, const sf_config *config, const sf_inputs *inputs, int64_t duration_ns,
-                  sf_handoff *handoff, sf_publisher *publisher, sf_error *error);
+int sf_front_open(sf_front *front, const sf_live_options *config, const sf_inputs *inputs,
+                  int64_t duration_ns, sf_handoff *handoff, sf_publisher *publisher, sf_error *error);
 
 /** Starts all threads; sources are read once sf_front_release was called. */
 int sf_front_start(sf_front *front, sf_error *error);

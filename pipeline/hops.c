@@ -56,7 +56,7 @@ static int track_pinned(sf_hops *hops, sf_error *error)
 
 int sf_hops_open(sf_hops *hops, const sf_hops_options *options, sf_error *error)
 {
-    const sf_config *config = options->config;
+    const sf_live_options *config = options->config;
     const sf_units *units = options->stream->units;
     int64_t window_ns = sf_seconds_to_ns(config->window.length_s),
             hop_ns = sf_seconds_to_ns(config->window.hop_s);
@@ -169,7 +169,7 @@ static int take_discovery(sf_hops *hops, sf_error *error)
  * hop. On a virtual clock hops have all the time they need. */
 static int discover(sf_hops *hops, const sf_segment *segment, sf_error *error)
 {
-    const sf_config *config = hops->options.config;
+    const sf_live_options *config = hops->options.config;
     if (config->mine.every == 0)
         return SF_OK;
     bool due = (segment->hop + 1) % config->mine.every == 0;

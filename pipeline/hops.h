@@ -17,7 +17,7 @@
 #include "pipeline/tracking.h"
 
 typedef struct sf_hops_options {
-    const sf_config *config;
+    const sf_live_options *config;
     const sf_stream_info *stream;
     const sf_observed *observed; /**< where recordings were, of the sources that are some; borrowed */
     size_t observed_count;

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The configured sources of a run, opened and closed together, and all their units in one table. */
+/** The opened sources of a run, and all their units in one table. */
 #ifndef SF_PIPELINE_INPUTS_H
 #define SF_PIPELINE_INPUTS_H
 
 #include "analysis/quantity.h"
-#include "core/config.h"
-#include "core/progress.h"
 #include "window/source.h"
 
 typedef struct sf_input {
     sf_source *source;
-    sf_recording recording; /**< what a replay source plays, where this object loaded it */
-    uint32_t unit_offset;   /**< the source's unit 0 is this unit of the run */
-    uint32_t ring;
+    uint32_t ring; /**< spikes between it and the merge */
     sf_ring_policy policy;
-    int64_t patience_ns; /**< a live source that is silent for so long is lost */
 } sf_input;
 
 typedef struct sf_inputs {
@@ -27,13 +22,11 @@ typedef struct sf_inputs {
     const sf_recording *origin; /**< metadata for outputs: the one recording that is replayed, or NULL */
 } sf_inputs;
 
-/**
- * Opens the configured sources; where `recording` is not NULL it is replayed in their place at `speed` (0:
- * max) and stays the caller's. Live sources are waited for until their unit table is there; `progress` may
- * end the wait. SF_CONFIG where the policy is block and the source cannot wait.
- */
-int sf_inputs_open(sf_inputs *inputs, const sf_config *config, const sf_recording *recording, double speed,
-                   const sf_progress *progress, sf_error *error);
+/** Takes the sources over, and closes them where it fails. SF_NO_MEMORY. */
+int sf_inputs_open(sf_inputs *inputs, const sf_input *sources, size_t count, sf_error *error);
 void sf_inputs_close(sf_inputs *inputs);
+
+/** Closes sources that no run has taken over. */
+void sf_sources_close(const sf_input *sources, size_t count);
 
 #endif

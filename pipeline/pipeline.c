@@ -2,14 +2,10 @@
 #include "pipeline/pipeline.h"
 
 #include "core/clock.h"
-#include "core/descriptors.h"
 #include "core/error.h"
-#include "core/log.h"
 #include "core/memory.h"
 #include "pipeline/front.h"
 #include "pipeline/hops.h"
-#include "pipeline/inputs.h"
-#include "pipeline/outputs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,11 +14,8 @@
 #define TAKE_MOST 8192
 
 struct sf_pipeline {
-    const sf_config *config;
     sf_inputs inputs;
-    sf_text configuration;
     sf_stream_info stream;
-    sf_outputs outputs;
     sf_publisher publisher;
     sf_handoff handoff;
     sf_front front;
@@ -109,13 +102,16 @@ static int complete_status(void *user, sf_status_message *status, sf_error *erro
     sf_pipeline *pipeline = user;
     const sf_feeders *feeders = &pipeline->front.feeders;
     status->sources = sf_alloc(feeders->count, sizeof *status->sources);
-    status->sinks = sf_alloc(pipeline->outputs.count, sizeof *status->sinks);
+    status->sinks = sf_alloc(pipeline->publisher.outlet_count, sizeof *status->sinks);
     if (status->sources == NULL || status->sinks == NULL)
         return sf_fail_memory(error);
     for (size_t i = 0; i < feeders->count; i++)
         sf_feeder_status(&feeders->items[i], &status->sources[status->source_count++]);
-    for (size_t i = 0; i < pipeline->outputs.count; i++)
-        sf_sink_status_get(pipeline->outputs.sinks[i], &status->sinks[status->sink_count++]);
+    for (size_t i = 0; i < pipeline->publisher.outlet_count; i++) {
+        const sf_outlet *outlet = &pipeline->publisher.outlets[i];
+        if (outlet->kind->status != NULL)
+            outlet->kind->status(outlet->self, &status->sinks[status->sink_count++]);
+    }
     status->watched = pipeline->front.watched;
     status->watch_overflows = sf_watch_overflows(pipeline->front.watch);
     status->window_dropped = sf_ring_dropped(&pipeline->handoff.spikes);
@@ -132,37 +128,14 @@ static bool all_can_wait(const sf_inputs *inputs)
     return true;
 }
 
-/* What a run opens at most, a few for subscribers among them; libzmq would abort where they run out. */
-static int check_descriptors(const sf_config *config, sf_error *error)
-{
-    static const unsigned of_sink[] = {[SF_CONFIG_JSONL] = 4,
-                                       [SF_CONFIG_ZMQ] = SF_ZMQ_DESCRIPTORS,
-                                       [SF_CONFIG_OSC] = 4,
-                                       [SF_CONFIG_HDF5] = 6};
-    unsigned needed = 12;
-    for (uint32_t i = 0; i < config->source_count; i++)
-        needed += config->sources[i].type == SF_CONFIG_STREAM ? SF_ZMQ_DESCRIPTORS : 2;
-    for (uint32_t i = 0; i < config->sink_count; i++)
-        needed += of_sink[config->sinks[i].type];
-    return sf_descriptors_check(needed, "this run", error);
-}
-
 static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options, sf_error *error)
 {
-    int status = check_descriptors(options->config, error);
-    if (status == SF_OK)
-        status = sf_inputs_open(&pipeline->inputs, options->config, options->recording, options->speed,
-                                options->progress, error);
-    if (status == SF_OK)
-        status = sf_config_print(&pipeline->configuration, options->config, error);
-    if (status != SF_OK)
-        return status;
-    pipeline->stream = (sf_stream_info){.name = options->config->stream,
+    pipeline->stream = (sf_stream_info){.name = options->live->stream,
                                         .units = &pipeline->inputs.units,
-                                        .configuration = pipeline->configuration.data,
+                                        .configuration = options->configuration,
                                         .provenance = options->provenance,
                                         .origin = pipeline->inputs.origin};
-    sf_hops_options hops = {.config = options->config,
+    sf_hops_options hops = {.config = options->live,
                             .stream = &pipeline->stream,
                             .observed = pipeline->inputs.observed,
                             .observed_count = pipeline->inputs.observed_count,
@@ -170,20 +143,14 @@ static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options,
                             .virtual_clock = pipeline->inputs.virtual_clock,
                             .complete_status = complete_status,
                             .user = pipeline};
-    status = sf_hops_open(&pipeline->hops, &hops, error);
+    int status = sf_hops_open(&pipeline->hops, &hops, error);
     if (status == SF_OK)
         status = sf_handoff_open(&pipeline->handoff,
                                  options->handoff_room != 0 ? options->handoff_room : HANDOFF_ROOM,
                                  all_can_wait(&pipeline->inputs), error);
     if (status == SF_OK)
-        status = sf_front_open(&pipeline->front, options->config, &pipeline->inputs, options->duration_ns,
+        status = sf_front_open(&pipeline->front, options->live, &pipeline->inputs, options->duration_ns,
                                &pipeline->handoff, &pipeline->publisher, error);
-    if (status == SF_OK)
-        status = sf_outputs_open(&pipeline->outputs, options->config, &pipeline->stream, error);
-    if (status == SF_OK)
-        pipeline->publisher = (sf_publisher){.sinks = pipeline->outputs.sinks,
-                                             .sink_count = pipeline->outputs.count,
-                                             .observer = options->observer};
     return status == SF_OK ? sf_bell_open(&pipeline->done, error) : status;
 }
 
@@ -191,10 +158,13 @@ int sf_pipeline_open(sf_pipeline **out, const sf_pipeline_options *options, sf_e
 {
     *out = NULL;
     sf_pipeline *pipeline = sf_alloc(1, sizeof *pipeline);
-    if (pipeline == NULL)
+    if (pipeline == NULL) {
+        sf_sources_close(options->sources, options->source_count);
         return sf_fail_memory(error);
-    pipeline->config = options->config;
-    int status = open_parts(pipeline, options, error);
+    }
+    int status = sf_inputs_open(&pipeline->inputs, options->sources, options->source_count, error);
+    if (status == SF_OK)
+        status = open_parts(pipeline, options, error);
     if (status == SF_OK)
         *out = pipeline;
     else
@@ -207,14 +177,18 @@ const sf_stream_info *sf_pipeline_stream(const sf_pipeline *pipeline)
     return &pipeline->stream;
 }
 
-size_t sf_pipeline_sink_count(const sf_pipeline *pipeline)
+int sf_pipeline_attach(sf_pipeline *pipeline, sf_outlet outlet, sf_error *error)
 {
-    return pipeline->outputs.count;
-}
-
-sf_sink *sf_pipeline_sink(const sf_pipeline *pipeline, size_t index)
-{
-    return pipeline->outputs.sinks[index];
+    sf_publisher *publisher = &pipeline->publisher;
+    void *outlets = sf_resize(publisher->outlets, publisher->outlet_count + 1, sizeof outlet);
+    if (outlets == NULL) {
+        if (outlet.kind->close != NULL)
+            outlet.kind->close(outlet.self, NULL);
+        return sf_fail_memory(error);
+    }
+    publisher->outlets = outlets;
+    publisher->outlets[publisher->outlet_count++] = outlet;
+    return SF_OK;
 }
 
 int sf_pipeline_start(sf_pipeline *pipeline, sf_error *error)
@@ -223,9 +197,19 @@ int sf_pipeline_start(sf_pipeline *pipeline, sf_error *error)
     return status == SF_OK ? sf_front_start(&pipeline->front, error) : status;
 }
 
+static bool all_ready(const sf_publisher *publisher)
+{
+    for (size_t i = 0; i < publisher->outlet_count; i++) {
+        const sf_outlet *outlet = &publisher->outlets[i];
+        if (outlet->kind->ready != NULL && !outlet->kind->ready(outlet->self))
+            return false;
+    }
+    return true;
+}
+
 bool sf_pipeline_wait(sf_pipeline *pipeline, int timeout_ms)
 {
-    if (sf_outputs_ready(&pipeline->outputs))
+    if (all_ready(&pipeline->publisher))
         sf_front_release(&pipeline->front);
     else if (timeout_ms > 20)
         timeout_ms = 20;
@@ -237,7 +221,26 @@ bool sf_pipeline_wait(sf_pipeline *pipeline, int timeout_ms)
 void sf_pipeline_stop(sf_pipeline *pipeline)
 {
     sf_front_stop(&pipeline->front);
-    sf_outputs_ending(&pipeline->outputs);
+    for (size_t i = 0; i < pipeline->publisher.outlet_count; i++) {
+        const sf_outlet *outlet = &pipeline->publisher.outlets[i];
+        if (outlet->kind->ending != NULL)
+            outlet->kind->ending(outlet->self);
+    }
+}
+
+/* In the order in which they were attached; the first failure. */
+static int close_outlets(sf_publisher *publisher, sf_error *error)
+{
+    int first = SF_OK;
+    for (size_t i = 0; i < publisher->outlet_count; i++) {
+        const sf_outlet *outlet = &publisher->outlets[i];
+        int status = outlet->kind->close != NULL
+                         ? outlet->kind->close(outlet->self, first == SF_OK ? error : NULL)
+                         : SF_OK;
+        first = first == SF_OK ? status : first;
+    }
+    sf_free(publisher->outlets);
+    return first;
 }
 
 int sf_pipeline_close(sf_pipeline *pipeline, sf_error *error)
@@ -249,12 +252,11 @@ int sf_pipeline_close(sf_pipeline *pipeline, sf_error *error)
     sf_thread_join(&pipeline->thread);
     if (first == SF_OK && pipeline->status != SF_OK)
         first = sf_fail(error, pipeline->status, pipeline->error.place, "%s", pipeline->error.text);
-    int closed = sf_outputs_close(&pipeline->outputs, first == SF_OK ? error : NULL);
+    int closed = close_outlets(&pipeline->publisher, first == SF_OK ? error : NULL);
     sf_front_close(&pipeline->front);
     sf_hops_close(&pipeline->hops);
     sf_handoff_close(&pipeline->handoff);
     sf_inputs_close(&pipeline->inputs);
-    sf_text_free(&pipeline->configuration);
     sf_bell_close(&pipeline->done);
     sf_free(pipeline);
     return first == SF_OK ? closed : first;

@@ -10,34 +10,32 @@
 #ifndef SF_PIPELINE_PIPELINE_H
 #define SF_PIPELINE_PIPELINE_H
 
-#include "core/config.h"
-#include "core/progress.h"
+#include "pipeline/inputs.h"
+#include "pipeline/options.h"
 #include "pipeline/publisher.h"
 
 typedef struct sf_pipeline_options {
-    const sf_config *config; /**< borrowed until close */
-    /** Where not NULL: replayed in place of the configured sources; borrowed until close. */
-    const sf_recording *recording;
-    double speed;                    /**< of `recording`; 0: max */
+    const sf_live_options *live; /**< resolved; borrowed until close */
+    const sf_input *sources;     /**< opened: the pipeline's from the call on, whether it succeeds or not */
+    size_t source_count;
     int64_t duration_ns;             /**< of stream time, from the first spike; 0: to the end */
     uint64_t handoff_room;           /**< spikes that may wait for the window thread; 0: 1,048,576 */
+    const char *configuration;       /**< as text, for outlets; borrowed until close; or NULL */
     const sf_provenance *provenance; /**< of the results; borrowed until close; or NULL */
-    const sf_progress *progress;     /**< may end the wait for live sources; or NULL */
-    sf_observer observer;
 } sf_pipeline_options;
 
 typedef struct sf_pipeline sf_pipeline;
 
-/** Opens sources (waiting for the unit table of live ones), resolves episodes, opens sinks. Nothing runs yet.
- */
+/** Resolves units and episodes. Nothing runs yet. SF_CONFIG with the key that is wrong, as "watch.0", for its
+ * place. */
 int sf_pipeline_open(sf_pipeline **out, const sf_pipeline_options *options, sf_error *error);
 
 /** What the run is about: stream name, all units, configuration. */
 const sf_stream_info *sf_pipeline_stream(const sf_pipeline *pipeline);
 
-/** The sinks, to say where they are bound. */
-size_t sf_pipeline_sink_count(const sf_pipeline *pipeline);
-sf_sink *sf_pipeline_sink(const sf_pipeline *pipeline, size_t index);
+/** Before the start: an outlet for all messages, the pipeline's from the call on, whether it succeeds or not.
+ */
+int sf_pipeline_attach(sf_pipeline *pipeline, sf_outlet outlet, sf_error *error);
 
 /** Starts the threads. */
 int sf_pipeline_start(sf_pipeline *pipeline, sf_error *error);
@@ -48,7 +46,7 @@ bool sf_pipeline_wait(sf_pipeline *pipeline, int timeout_ms);
 /** Any thread: no further spikes are read; what was accepted is worked off. */
 void sf_pipeline_stop(sf_pipeline *pipeline);
 
-/** Stops, drains, closes sinks, frees. Returns the first failure of the run, if any. NULL is allowed. */
+/** Stops, drains, closes outlets, frees. Returns the first failure of the run, if any. NULL is allowed. */
 int sf_pipeline_close(sf_pipeline *pipeline, sf_error *error);
 
 #endif

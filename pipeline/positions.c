@@ -33,8 +33,8 @@ static int lay_grid(sf_positions *positions, size_t c, sf_error *error)
     return SF_OK;
 }
 
-int sf_positions_open(sf_positions *positions, const sf_config_density *wanted,
-                      const sf_quantity_state *window, sf_error *error)
+int sf_positions_open(sf_positions *positions, const sf_live_density *wanted, const sf_quantity_state *window,
+                      sf_error *error)
 {
     *positions = (sf_positions){.units = sf_quantity_states(window),
                                 .xy = sf_quantity_places(window),

@@ -7,8 +7,8 @@
 #define SF_PIPELINE_POSITIONS_H
 
 #include "analysis/quantity.h"
-#include "core/config.h"
 #include "core/message.h"
+#include "pipeline/options.h"
 
 /** Zero-initialised it holds nothing. */
 typedef struct sf_positions {
@@ -24,8 +24,8 @@ typedef struct sf_positions {
 
 /** `window` is of positions; borrowed until close. SF_CONFIG where no two units have different x and y, and
  * for other methods than silverman and scott. */
-int sf_positions_open(sf_positions *positions, const sf_config_density *wanted,
-                      const sf_quantity_state *window, sf_error *error);
+int sf_positions_open(sf_positions *positions, const sf_live_density *wanted, const sf_quantity_state *window,
+                      sf_error *error);
 void sf_positions_close(sf_positions *positions);
 
 /** Takes what entered the window and left it. */

@@ -14,7 +14,7 @@
 
 static int resolve_sources(sf_queries *queries, const sf_units *units, sf_error *error)
 {
-    const sf_config *config = queries->config;
+    const sf_live_options *config = queries->config;
     for (uint32_t i = 0; i < config->graph.reach_count; i++) {
         sf_error reason;
         queries->reach[i].hops = config->graph.reach[i].hops;
@@ -22,7 +22,7 @@ static int resolve_sources(sf_queries *queries, const sf_units *units, sf_error 
             continue;
         char key[48];
         snprintf(key, sizeof key, "graph.reach.%" PRIu32 ".from", i);
-        return sf_config_refuse(config, key, error, "%s", reason.text);
+        return sf_live_refuse(key, error, "%s", reason.text);
     }
     return SF_OK;
 }
@@ -32,7 +32,7 @@ static int try_pattern(const sf_queries *queries, const sf_pattern *pattern, con
                        sf_error *error)
 {
     double no_rates[1];
-    const sf_connectivity empty = {.is_tiling = queries->config->graph.metric == SF_CONFIG_STTC,
+    const sf_connectivity empty = {.is_tiling = queries->config->graph.metric == SF_LIVE_STTC,
                                    .rates_hz = no_rates};
     sf_csr csr;
     sf_match_index *index = NULL;
@@ -51,10 +51,10 @@ static int try_pattern(const sf_queries *queries, const sf_pattern *pattern, con
 
 static int read_patterns(sf_queries *queries, sf_error *error)
 {
-    const sf_config *config = queries->config;
-    bool directed = config->graph.metric != SF_CONFIG_STTC;
+    const sf_live_options *config = queries->config;
+    bool directed = config->graph.metric != SF_LIVE_STTC;
     for (uint32_t i = 0; i < config->graph.pattern_count; i++) {
-        const sf_config_pattern *wanted = &config->graph.patterns[i];
+        const sf_live_pattern *wanted = &config->graph.patterns[i];
         sf_error reason = {0};
         queries->options[i] = (sf_match_options){
             .keep = wanted->limit,
@@ -71,8 +71,8 @@ static int read_patterns(sf_queries *queries, sf_error *error)
             continue;
         char key[48];
         snprintf(key, sizeof key, "graph.patterns.%" PRIu32 ".pattern", i);
-        return sf_config_refuse(config, key, error, "%s%s%s", reason.place,
-                                reason.place[0] != '\0' ? ": " : "", reason.text);
+        return sf_live_refuse(key, error, "%s%s%s", reason.place, reason.place[0] != '\0' ? ": " : "",
+                              reason.text);
     }
     return SF_OK;
 }
@@ -80,7 +80,7 @@ static int read_patterns(sf_queries *queries, sf_error *error)
 /* How many counts a comparison with rewired graphs is of: those of patterns, then those of triads. */
 static size_t count_counts(const sf_queries *queries)
 {
-    const sf_config_graph *config = &queries->config->graph;
+    const sf_live_graph *config = &queries->config->graph;
     return config->pattern_count + (config->census ? SF_TRIADS : 0);
 }
 
@@ -88,7 +88,7 @@ static void compare(void *argument)
 {
     sf_rewired_job *job = argument;
     sf_queries *queries = job->queries;
-    const sf_config *config = queries->config;
+    const sf_live_options *config = queries->config;
     size_t patterns = queries->pattern_count;
     const sf_pattern_set set = {queries->patterns, queries->options, patterns};
     const sf_measure searches = sf_measure_patterns(&set), census = sf_measure_census();
@@ -108,7 +108,8 @@ static void compare(void *argument)
 }
 
 /* All but what needs units. */
-static int open_patterns(sf_queries *queries, const sf_config *config, bool virtual_clock, sf_error *error)
+static int open_patterns(sf_queries *queries, const sf_live_options *config, bool virtual_clock,
+                         sf_error *error)
 {
     uint32_t patterns = config->graph.pattern_count;
     *queries = (sf_queries){.config = config, .job = {.queries = queries}};
@@ -127,7 +128,7 @@ static int open_patterns(sf_queries *queries, const sf_config *config, bool virt
     return read_patterns(queries, error);
 }
 
-int sf_queries_check(const sf_config *config, sf_error *error)
+int sf_queries_check(const sf_live_options *config, sf_error *error)
 {
     sf_queries queries;
     int status = open_patterns(&queries, config, true, error);
@@ -135,8 +136,8 @@ int sf_queries_check(const sf_config *config, sf_error *error)
     return status;
 }
 
-int sf_queries_open(sf_queries *queries, const sf_config *config, const sf_units *units, bool virtual_clock,
-                    sf_error *error)
+int sf_queries_open(sf_queries *queries, const sf_live_options *config, const sf_units *units,
+                    bool virtual_clock, sf_error *error)
 {
     int status = open_patterns(queries, config, virtual_clock, error);
     if (status == SF_OK)
@@ -269,7 +270,7 @@ static int take_census(const sf_csr *csr, sf_graph_message *message, sf_error *e
 static int follow_paths(const sf_queries *queries, const sf_connectivity *snapshot, const sf_csr *csr,
                         sf_graph_message *message, sf_error *error)
 {
-    const sf_config_graph *config = &queries->config->graph;
+    const sf_live_graph *config = &queries->config->graph;
     int status = SF_OK;
     message->reach = sf_alloc(config->reach_count, sizeof *message->reach);
     if (message->reach == NULL)

@@ -7,9 +7,9 @@
 #define SF_PIPELINE_QUERIES_H
 
 #include "analysis/connectivity.h"
-#include "core/config.h"
 #include "graph/motif/spread.h"
 #include "pipeline/background.h"
+#include "pipeline/options.h"
 
 /** Share of a hop that all patterns together may take; a search that is cut short says so. */
 #define SF_QUERIES_SHARE 0.25
@@ -27,7 +27,7 @@ typedef struct sf_rewired_job {
 
 /** Window thread. Zero-initialised it asks nothing. Stays where it is while open. */
 typedef struct sf_queries {
-    const sf_config *config;
+    const sf_live_options *config;
     struct sf_reach_query {
         uint32_t source, hops;
     } * reach;
@@ -44,13 +44,13 @@ typedef struct sf_queries {
  * Resolves units and reads patterns. On a virtual clock no search is cut short and comparisons with rewired
  * graphs belong to the window itself. SF_CONFIG.
  */
-int sf_queries_open(sf_queries *queries, const sf_config *config, const sf_units *units, bool virtual_clock,
-                    sf_error *error);
+int sf_queries_open(sf_queries *queries, const sf_live_options *config, const sf_units *units,
+                    bool virtual_clock, sf_error *error);
 void sf_queries_close(sf_queries *queries);
 
 /** Reads the patterns of a configuration and forgets them: what sf_queries_open would refuse, without units.
  * SF_CONFIG. */
-int sf_queries_check(const sf_config *config, sf_error *error);
+int sf_queries_check(const sf_live_options *config, sf_error *error);
 
 /** Answers everything for a snapshot, of the message's window, into the message. */
 int sf_queries_answer(sf_queries *queries, const sf_connectivity *snapshot, sf_graph_message *message,

@@ -29,7 +29,8 @@ static bool contains(const sf_tracking *tracking, const sf_episode *episode)
     return false;
 }
 
-int sf_tracking_pin(sf_tracking *tracking, const sf_config *config, const sf_units *units, sf_error *error)
+int sf_tracking_pin(sf_tracking *tracking, const sf_live_options *config, const sf_units *units,
+                    sf_error *error)
 {
     for (uint32_t i = 0; i < config->track_count; i++) {
         char key[32];
@@ -37,9 +38,9 @@ int sf_tracking_pin(sf_tracking *tracking, const sf_config *config, const sf_uni
         sf_episode episode;
         sf_error reason;
         if (sf_episode_parse(&episode, config->track[i], units, &reason) != SF_OK)
-            return sf_config_refuse(config, key, error, "%s: %s", reason.place, reason.text);
+            return sf_live_refuse(key, error, "%s: %s", reason.place, reason.text);
         if (contains(tracking, &episode))
-            return sf_config_refuse(config, key, error, "the episode '%s' is listed twice", config->track[i]);
+            return sf_live_refuse(key, error, "the episode '%s' is listed twice", config->track[i]);
         int status = add(tracking, &episode, true, units, error);
         if (status != SF_OK)
             return status;

@@ -6,8 +6,8 @@
 #ifndef SF_PIPELINE_TRACKING_H
 #define SF_PIPELINE_TRACKING_H
 
-#include "core/config.h"
 #include "core/message.h"
+#include "pipeline/options.h"
 
 #include <synfire/mine.h>
 
@@ -24,7 +24,8 @@ typedef struct sf_tracking {
 } sf_tracking;
 
 /** Parses and adds the episodes under `track`. SF_CONFIG at the entry. */
-int sf_tracking_pin(sf_tracking *tracking, const sf_config *config, const sf_units *units, sf_error *error);
+int sf_tracking_pin(sf_tracking *tracking, const sf_live_options *config, const sf_units *units,
+                    sf_error *error);
 
 /** Fills `next` with the pinned episodes of `tracking` and the found ones. Reorders `found`. SF_NO_MEMORY. */
 int sf_tracking_renew(sf_tracking *next, const sf_tracking *tracking, sf_episode *found, size_t count,

@@ -16,6 +16,7 @@
 typedef struct player {
     sf_source source;
     const sf_recording *recording;
+    sf_recording *kept; /* freed with the source; or NULL */
     double speed;
     size_t next_spike, next_marker;
     int64_t clock_ns; /* everything before this has been given */
@@ -122,10 +123,15 @@ static int player_read(sf_source *source, sf_batch *batch, int timeout_ms, sf_er
 
 static void player_close(sf_source *source)
 {
-    sf_free(source);
+    player *it = (player *)source;
+    if (it->kept != NULL)
+        sf_recording_free(it->kept);
+    sf_free(it->kept);
+    sf_free(it);
 }
 
-static const sf_source_kind player_kind = {.type = "replay", .read = player_read, .close = player_close};
+static const sf_source_kind player_kind = {
+    .settings = {.name = "replay"}, .read = player_read, .close = player_close};
 
 static const char *file_name(const char *path)
 {
@@ -178,6 +184,11 @@ int sf_player_open(sf_source **out, const sf_recording *recording, double speed,
     set_span(it);
     *out = &it->source;
     return SF_OK;
+}
+
+void sf_player_keep(sf_source *source, sf_recording *recording)
+{
+    ((player *)source)->kept = recording;
 }
 
 sf_span sf_player_span(const sf_source *source)

@@ -19,6 +19,13 @@
  */
 int sf_player_open(sf_source **out, const sf_recording *recording, double speed, sf_error *error);
 
+/** The recording, which is from sf_alloc, goes with the source when that is closed. */
+void sf_player_keep(sf_source *source, sf_recording *recording);
+
+/** A recording in a file, as a configuration names it. */
+extern const sf_source_kind sf_source_replay;
+
+#define SF_PLAYER_RING 65536 /* spikes between a player and the merge, where nothing else is said */
 #define SF_PLAYER_BATCH 1024
 #define SF_PLAYER_SLOWEST 1e-3
 #define SF_PLAYER_FASTEST 1e6

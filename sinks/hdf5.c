@@ -985,8 +985,21 @@ static const char *address_recorder(void *argument)
     return ((recorder *)argument)->path;
 }
 
+static const sf_sink_settings defaults = {SF_SINK_DEFAULTS};
+
+static const sf_key keys[] = {
+    {.name = "path",
+     .type = SF_KEY_TEXT,
+     .offset = offsetof(sf_sink_settings, path),
+     .needed = true,
+     .use = SF_KEY_WRITES},
+    {.name = "overwrite", .type = SF_KEY_SWITCH, .offset = offsetof(sf_sink_settings, overwrite)},
+    {0},
+};
+
 const sf_sink_kind sf_sink_hdf5 = {
-    .type = "hdf5",
+    .settings = {"hdf5", keys, sizeof(sf_sink_settings), &defaults},
+    .descriptors = 6,
     .on_storage_thread = true,
     .record = record_raw,
     .open = open_recorder,

@@ -55,8 +55,6 @@ static int open_jsonl(void **self, const sf_sink_settings *settings, const sf_st
     if (settings->path == NULL || settings->path[0] == '\0')
         return sf_fail(error, SF_CONFIG, "path",
                        "a jsonl sink needs the path of a file, or - for standard output");
-    if (settings->encoding == SF_ENCODE_MSGPACK)
-        return sf_fail(error, SF_CONFIG, "encoding", "a jsonl sink writes JSON, not MessagePack");
     jsonl_sink *sink = sf_alloc(1, sizeof *sink);
     if (sink == NULL)
         return sf_fail_memory(error);
@@ -147,8 +145,17 @@ static const char *address_jsonl(void *self)
     return ((jsonl_sink *)self)->path;
 }
 
+static const sf_sink_settings defaults = {SF_SINK_DEFAULTS, .path = "-"};
+
+static const sf_key keys[] = {
+    {.name = "path", .type = SF_KEY_TEXT, .offset = offsetof(sf_sink_settings, path), .use = SF_KEY_WRITES},
+    {.name = "overwrite", .type = SF_KEY_SWITCH, .offset = offsetof(sf_sink_settings, overwrite)},
+    {0},
+};
+
 const sf_sink_kind sf_sink_jsonl = {
-    .type = "jsonl",
+    .settings = {"jsonl", keys, sizeof(sf_sink_settings), &defaults},
+    .descriptors = 4,
     .open = open_jsonl,
     .begin = begin_jsonl,
     .publish = publish_jsonl,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sinks/fields.h"
+#include "core/message_fields.h"
 #include "sinks/sink.h"
 
 #include <math.h>

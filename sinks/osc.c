@@ -247,8 +247,19 @@ static const char *address_osc(void *self)
     return ((osc_sink *)self)->url;
 }
 
+static const sf_sink_settings defaults = {SF_SINK_DEFAULTS, .endpoint = "127.0.0.1:7720"};
+
+static const sf_key keys[] = {
+    {.name = "endpoint",
+     .type = SF_KEY_TEXT,
+     .offset = offsetof(sf_sink_settings, endpoint),
+     .use = SF_KEY_WRITES},
+    {0},
+};
+
 const sf_sink_kind sf_sink_osc = {
-    .type = "osc",
+    .settings = {"osc", keys, sizeof(sf_sink_settings), &defaults},
+    .descriptors = 4,
     .open = open_osc,
     .publish = publish_osc,
     .close = close_osc,

@@ -6,21 +6,13 @@
 #ifndef SF_SINKS_RAW_FEED_H
 #define SF_SINKS_RAW_FEED_H
 
-#include "core/recording.h"
+#include "core/outlet.h"
 
 /** How many wait at most: a disk that hangs for a second at a million spikes a second costs none. */
 #define SF_RAW_SPIKES (1u << 20)
 #define SF_RAW_MARKERS (1u << 14)
 
 typedef struct sf_raw_feed sf_raw_feed;
-
-/** What one take yields; valid until the next. */
-typedef struct sf_raw_batch {
-    const sf_spike *spikes; /**< in stream order */
-    size_t spike_count;
-    const sf_marker *markers; /**< in time order */
-    size_t marker_count;
-} sf_raw_batch;
 
 /** Any thread; a snapshot. Everything put is, once the feed is empty, either recorded or lost. */
 typedef struct sf_raw_counts {
@@ -39,7 +31,8 @@ void sf_raw_feed_close(sf_raw_feed *feed); /**< NULL is allowed */
 void sf_raw_feed_put(sf_raw_feed *feed, const sf_raw_batch *batch, bool wait, void (*wake)(void *user),
                      void *user);
 
-/** Writing thread: false where nothing waits. Settle each batch before the next take. */
+/** Writing thread: false where nothing waits. The batch is valid until the next take; settle each before
+ * that. */
 bool sf_raw_feed_take(sf_raw_feed *feed, sf_raw_batch *batch);
 void sf_raw_feed_settle(sf_raw_feed *feed, const sf_raw_batch *batch, bool recorded);
 

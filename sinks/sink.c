@@ -51,7 +51,7 @@ struct sf_sink {
 
 void sf_sink_settings_default(sf_sink_settings *settings)
 {
-    *settings = (sf_sink_settings){.ring = 1024, .policy = SF_RING_DROP_OLDEST};
+    *settings = (sf_sink_settings){SF_SINK_DEFAULTS};
 }
 
 /* ---- serving: on the sink's own thread or the storage thread ---- */
@@ -260,7 +260,8 @@ static void make_name(sf_sink *sink, const sf_sink_settings *settings)
 {
     const char *address = sink->address;
     const char *slash = settings->path != NULL ? strrchr(address, '/') : NULL;
-    snprintf(sink->name, sizeof sink->name, "%s %s", sink->kind->type, slash != NULL ? slash + 1 : address);
+    snprintf(sink->name, sizeof sink->name, "%s %s", sink->kind->settings.name,
+             slash != NULL ? slash + 1 : address);
 }
 
 static int start(sf_sink *sink, const sf_sink_settings *settings, const sf_stream_info *stream,
@@ -291,7 +292,7 @@ int sf_sink_begin(sf_sink *sink, sf_error *error)
     if (status != SF_OK)
         return status;
     if (sink->storage == NULL)
-        return sf_thread_start(&sink->thread, sink->kind->type, run_thread, sink, error);
+        return sf_thread_start(&sink->thread, sink->kind->settings.name, run_thread, sink, error);
     status = sf_storage_add(sink->storage, poll_storage, sink, error);
     atomic_store(&sink->polled, status == SF_OK);
     return status;
@@ -303,7 +304,7 @@ int sf_sink_open_kind(sf_sink **out, const sf_sink_kind *kind, const sf_sink_set
     *out = NULL;
     if (kind->on_storage_thread && storage == NULL)
         return sf_fail(error, SF_INTERNAL, settings->type, "the %s sink needs the storage thread",
-                       kind->type);
+                       kind->settings.name);
     sf_sink *sink = sf_alloc(1, sizeof *sink);
     if (sink == NULL)
         return sf_fail_memory(error);
@@ -332,15 +333,28 @@ int sf_sink_open_kind(sf_sink **out, const sf_sink_kind *kind, const sf_sink_set
     return SF_OK;
 }
 
+const sf_sink_kind *sf_sink_kind_at(size_t index)
+{
+    return index < sizeof kinds / sizeof kinds[0] ? kinds[index] : NULL;
+}
+
 int sf_sink_open(sf_sink **sink, const sf_sink_settings *settings, const sf_stream_info *stream,
                  sf_storage *storage, sf_error *error)
 {
     *sink = NULL;
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (strcmp(kinds[i]->type, settings->type) == 0)
+    sf_text known = {0};
+    for (size_t i = 0; sf_sink_kind_at(i) != NULL; i++) {
+        if (strcmp(kinds[i]->settings.name, settings->type) == 0) {
+            sf_text_free(&known);
             return sf_sink_open_kind(sink, kinds[i], settings, stream, storage, error);
-    return sf_fail(error, SF_CONFIG, "sinks", "no sink is of type '%s': there are jsonl, zmq, osc and hdf5",
-                   settings->type);
+        }
+        sf_text_printf(&known, "%s%s", i > 0 ? ", " : "", kinds[i]->settings.name);
+    }
+    int status = known.failed ? sf_fail_memory(error)
+                              : sf_fail(error, SF_CONFIG, "sinks", "no sink is of type '%s': there are %s",
+                                        settings->type, known.data);
+    sf_text_free(&known);
+    return status;
 }
 
 int sf_sink_close(sf_sink *sink, sf_error *error)
@@ -453,4 +467,53 @@ void sf_sink_status_get(sf_sink *sink, sf_sink_status *status)
 const char *sf_sink_address(sf_sink *sink)
 {
     return sink->address;
+}
+
+/* ---- as an outlet ---- */
+
+static void outlet_publish(void *self, sf_message *message)
+{
+    sf_sink_publish(self, message);
+}
+
+static void outlet_trigger(void *self, const sf_message *trigger)
+{
+    sf_sink_trigger(self, trigger);
+}
+
+static void outlet_record(void *self, const sf_raw_batch *batch, bool wait)
+{
+    sf_sink_record(self, batch, wait);
+}
+
+static bool outlet_ready(void *self)
+{
+    return sf_sink_ready(self);
+}
+
+static void outlet_ending(void *self)
+{
+    sf_sink_ending(self);
+}
+
+static void outlet_status(void *self, sf_sink_status *status)
+{
+    sf_sink_status_get(self, status);
+}
+
+static int outlet_close(void *self, sf_error *error)
+{
+    return sf_sink_close(self, error);
+}
+
+sf_outlet sf_sink_outlet(sf_sink *sink)
+{
+    static const sf_outlet_kind kind = {.publish = outlet_publish,
+                                        .trigger = outlet_trigger,
+                                        .record = outlet_record,
+                                        .ready = outlet_ready,
+                                        .ending = outlet_ending,
+                                        .status = outlet_status,
+                                        .close = outlet_close};
+    return (sf_outlet){&kind, sink};
 }

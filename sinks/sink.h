@@ -7,16 +7,19 @@
 #ifndef SF_SINKS_SINK_H
 #define SF_SINKS_SINK_H
 
+#include "core/keys.h"
 #include "core/message.h"
+#include "core/outlet.h"
 #include "core/ring.h"
 #include "sinks/raw_feed.h"
 #include "sinks/storage.h"
 
-typedef enum sf_sink_encoding { SF_ENCODE_DEFAULT, SF_ENCODE_MSGPACK, SF_ENCODE_JSON } sf_sink_encoding;
+typedef enum sf_sink_encoding { SF_ENCODE_MSGPACK, SF_ENCODE_JSON } sf_sink_encoding;
 
-/** What a configuration says of one sink; strings are borrowed for the call of sf_sink_open. */
+/** What a configuration says of one sink; strings are borrowed for the call of sf_sink_open. A kind that
+ * takes more has a struct of its own that begins with this one. */
 typedef struct sf_sink_settings {
-    const char *type;     /**< "jsonl", "zmq", "osc", "hdf5" */
+    const char *type;     /**< "jsonl", "zmq", "osc", "hdf5": of sf_sink_open */
     const char *path;     /**< jsonl ("-" is stdout), hdf5 */
     const char *endpoint; /**< zmq: bound; osc: osc.udp://HOST:PORT/ or HOST:PORT */
     sf_sink_encoding encoding;
@@ -28,7 +31,8 @@ typedef struct sf_sink_settings {
     bool overwrite;            /**< hdf5, jsonl: replace an existing file; else it has a numbered successor */
 } sf_sink_settings;
 
-/** ring 1024, drop-oldest, the rest zero. */
+/** What all sinks have: ring 1024, drop-oldest; the rest zero. */
+#define SF_SINK_DEFAULTS .ring = 1024, .policy = SF_RING_DROP_OLDEST
 void sf_sink_settings_default(sf_sink_settings *settings);
 
 typedef struct sf_sink sf_sink;
@@ -44,7 +48,8 @@ typedef enum sf_publish_result {
  * returned, and stream stays valid until close.
  */
 typedef struct sf_sink_kind {
-    const char *type;
+    sf_key_kind settings;   /**< first: its name, its keys and their defaults */
+    unsigned descriptors;   /**< files and sockets that one takes at most, a few for subscribers among them */
     bool on_storage_thread; /**< open and begin run there too */
     int (*open)(void **self, const sf_sink_settings *settings, const sf_stream_info *stream, sf_error *error);
     /** Before all that follows: the run will be, so that what is to be replaced may go. Where it is never
@@ -113,14 +118,13 @@ bool sf_sink_ready(sf_sink *sink); /**< any thread */
 void sf_sink_status_get(sf_sink *sink, sf_sink_status *status);
 const char *sf_sink_address(sf_sink *sink);
 
+/** The sink as the pipeline takes it, which closes it. */
+sf_outlet sf_sink_outlet(sf_sink *sink);
+
 /** Drains what was accepted, flushes, closes, frees. Returns the first failure of the sink's life, if any. */
 int sf_sink_close(sf_sink *sink, sf_error *error);
 
 /* ---- encodings ---- */
-
-/** Appends a published message as one JSON object with no newline; the JSON lines and ZeroMQ sinks share it.
- */
-void sf_message_to_json(sf_text *text, const sf_message *message, const sf_stream_info *stream);
 
 /** Appends a published message as one MessagePack map. */
 void sf_message_to_msgpack(sf_text *text, const sf_message *message, const sf_stream_info *stream);
@@ -128,5 +132,8 @@ void sf_message_to_msgpack(sf_text *text, const sf_message *message, const sf_st
 /* ---- the registry ---- */
 
 extern const sf_sink_kind sf_sink_jsonl, sf_sink_zmq, sf_sink_osc, sf_sink_hdf5;
+
+/** NULL beyond the last. */
+const sf_sink_kind *sf_sink_kind_at(size_t index);
 
 #endif

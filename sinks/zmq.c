@@ -8,6 +8,7 @@
  * `seq`: it has no count of such losses, and holding the message back would take it from the other
  * subscribers.
  */
+#include "core/descriptors.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "io/publisher.h"
@@ -109,8 +110,31 @@ static const char *address_zmq(void *self)
     return ((zmq_sink *)self)->publisher.address;
 }
 
+static const sf_sink_settings defaults = {SF_SINK_DEFAULTS, .endpoint = "tcp://127.0.0.1:7710"};
+
+static const char *const encodings[] = {"msgpack", "json", NULL};
+
+static const sf_key keys[] = {
+    {.name = "insecure", .type = SF_KEY_SWITCH, .offset = offsetof(sf_sink_settings, insecure)},
+    {.name = "endpoint",
+     .type = SF_KEY_TEXT,
+     .offset = offsetof(sf_sink_settings, endpoint),
+     .use = SF_KEY_WRITES},
+    {.name = "encoding",
+     .type = SF_KEY_CHOICE,
+     .offset = offsetof(sf_sink_settings, encoding),
+     .words = encodings},
+    {.name = "wait_subscribers",
+     .type = SF_KEY_WHOLE,
+     .offset = offsetof(sf_sink_settings, wait_subscribers),
+     .least = 0,
+     .most = 1000},
+    {0},
+};
+
 const sf_sink_kind sf_sink_zmq = {
-    .type = "zmq",
+    .settings = {"zmq", keys, sizeof(sf_sink_settings), &defaults},
+    .descriptors = SF_ZMQ_DESCRIPTORS,
     .open = open_zmq,
     .publish = publish_zmq,
     .close = close_zmq,

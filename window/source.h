@@ -6,7 +6,10 @@
 #ifndef SF_WINDOW_SOURCE_H
 #define SF_WINDOW_SOURCE_H
 
+#include "core/keys.h"
+#include "core/progress.h"
 #include "core/recording.h"
+#include "core/ring.h"
 
 /** Valid until the next read of the same source. Spikes and markers are each in time order within a batch. */
 typedef struct sf_batch {
@@ -37,14 +40,28 @@ typedef enum sf_read_result {
 
 typedef struct sf_source sf_source;
 
+/** What is set of every source; a kind's own settings begin with it. */
+typedef struct sf_source_settings {
+    uint32_t ring; /**< spikes between the source and the merge */
+    sf_ring_policy policy;
+} sf_source_settings;
+
 typedef struct sf_source_kind {
-    const char *type; /**< as the configuration names it: "replay", "zmq" */
+    sf_key_kind settings; /**< its name, as "replay" or "zmq", its keys and their defaults */
+    bool is_live;         /**< its sender may fall silent */
+    unsigned descriptors; /**< files and sockets that one takes at most */
+    /** What is wrong with settings before anything is opened: SF_CONFIG with the key for its place. May be
+     * NULL. */
+    int (*check)(const sf_source_settings *settings, sf_error *error);
+    /** Waits for the unit table of a live one; progress (NULL is allowed) may end that. SF_CONFIG with the
+     * key for its place. NULL: a kind that no configuration names. */
+    int (*open)(sf_source **out, const sf_source_settings *settings, const sf_progress *progress,
+                sf_error *error);
     /** Waits at most timeout_ms. Returns an sf_read_result, or a negative sf_status after which it is closed.
      */
     int (*read)(sf_source *source, sf_batch *batch, int timeout_ms, sf_error *error);
     void (*close)(sf_source *source); /**< frees the source; called once its thread has ended */
-    /** A live source: whether there is a connection to its sender. The thread that reads. NULL: a recording.
-     */
+    /** A live source: whether there is a connection to its sender. The thread that reads. */
     bool (*connected)(sf_source *source);
 } sf_source_kind;
 
@@ -57,6 +74,7 @@ struct sf_source {
     bool can_wait;              /**< the policy `block` is allowed */
     bool virtual_clock;         /**< as fast as possible: time is what the stream says */
     bool own_pace;              /**< a recording that is played faster or slower than real time */
+    int64_t patience_ns;        /**< a live source whose sender is silent for so long is lost */
 };
 
 #endif

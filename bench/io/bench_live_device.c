@@ -130,11 +130,12 @@ static sf_segment segment_of(uint32_t hop)
 static int count(const char *name, sf_device *device, const sf_episode *episodes, size_t episode_count,
                  uint64_t *counts, uint64_t *sum, sf_error *error)
 {
-    sf_config config = {.device = (char *)(uintptr_t)name};
+    sf_live_options options = sf_live_options_default();
+    options.device = name;
     sf_counting counting;
     bool ready;
     *sum = 0;
-    int status = sf_counting_open(&counting, &config, device, UNITS, error);
+    int status = sf_counting_open(&counting, &options, device, UNITS, error);
     if (status == SF_OK)
         status = sf_counting_prepare(&counting, episodes, episode_count, error);
     if (status == SF_OK)

@@ -16,9 +16,12 @@ extern "C" {
 /** Version of the library as "MAJOR.MINOR.PATCH". */
 SF_API const char *sf_version(void);
 
-/** Negated sysexits where one fits, so that a command's exit code follows from its status. */
+/** Negated sysexits where one fits, so that a command's exit code follows from its status. What is above 0 is
+ * no failure. */
 typedef enum sf_status {
     SF_OK = 0,
+    SF_AGAIN = 1,           /**< not now: nothing was taken or given; try again later */
+    SF_END = 2,             /**< the stream has ended: nothing follows */
     SF_NO_MEMORY = -1,      /**< an allocation failed */
     SF_CANCELLED = -2,      /**< the caller asked to stop (progress callback, signal) */
     SF_USAGE = -64,         /**< an argument or option is wrong */

@@ -28,6 +28,7 @@
 #include <synfire/device.h>
 #include <synfire/error.h>
 #include <synfire/graph.h>
+#include <synfire/live.h>
 #include <synfire/mine.h>
 #include <synfire/recording.h>
 

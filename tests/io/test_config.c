@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/support.h"
 
-#include "core/config.h"
 #include "core/memory.h"
+#include "run/config.h"
 
 static int parse(sf_config *config, const char *yaml, const char *setting, sf_error *error)
 {
@@ -16,14 +16,15 @@ static void everything_has_a_default(void **state)
     sf_config config;
     sf_error error;
     assert_int_equal(sf_config_default(&config, &error), SF_OK);
-    assert_string_equal(config.stream, "synfire");
-    assert_int_equal(config.source_count + config.sink_count + config.track_count + config.watch_count, 0);
-    assert_true(config.window.length_s == 10 && config.window.hop_s == 1);
-    assert_string_equal(config.mine.delays_ms, "0.5:5");
-    assert_true(config.mine.min_rate_hz == 0.5 && config.mine.min_count == 0);
-    assert_int_equal(config.mine.every, 5);
-    assert_int_equal(config.mine.max_size, 4);
-    assert_true(config.graph.enabled);
+    assert_string_equal(config.live.stream, "synfire");
+    assert_int_equal(
+        config.source_count + config.sink_count + config.live.track_count + config.live.watch_count, 0);
+    assert_true(config.live.window.length_s == 10 && config.live.window.hop_s == 1);
+    assert_string_equal(config.live.mine.delays_ms, "0.5:5");
+    assert_true(config.live.mine.min_rate_hz == 0.5 && config.live.mine.min_count == 0);
+    assert_int_equal(config.live.mine.every, 5);
+    assert_int_equal(config.live.mine.max_size, 4);
+    assert_true(config.live.graph.enabled);
     sf_config_free(&config);
 }
 
@@ -50,34 +51,33 @@ static void values_arrive_where_they_belong(void **state)
     sf_config config;
     sf_error error;
     assert_int_equal(parse(&config, yaml, "sources.1.ring=64", &error), SF_OK);
-    assert_string_equal(config.stream, "dish 7");
+    assert_string_equal(config.live.stream, "dish 7");
     assert_int_equal(config.source_count, 2);
-    assert_int_equal(config.sources[0].type, SF_CONFIG_REPLAY);
-    assert_int_equal(config.sources[0].policy, SF_RING_BLOCK);
-    assert_null(config.sources[0].endpoint);
-    assert_int_equal(config.sources[1].type, SF_CONFIG_STREAM);
-    assert_int_equal(config.sources[1].policy, SF_RING_DROP_NEWEST);
-    assert_int_equal(config.sources[1].ring, 64);
-    assert_string_equal(config.sources[1].endpoint, "tcp://127.0.0.1:7700");
-    assert_true(config.sources[1].timeout_s == 2.5);
-    assert_true(config.mine.min_count == 12.5 && config.mine.min_rate_hz == 0);
-    assert_true(config.mine.self);
-    assert_int_equal(config.track_count, 2);
-    assert_string_equal(config.track[1], "\"#2\" -(0,5]-> #3");
-    assert_int_equal(config.graph.reach_count, 1);
-    assert_int_equal(config.graph.reach[0].hops, 2);
-    assert_int_equal(config.graph.metric, SF_CONFIG_STTC);
-    assert_true(config.graph.dt_ms == 20 && config.graph.components);
-    assert_int_equal(config.graph.surrogates, 200);
-    assert_string_equal(config.graph.patterns[0].pattern, "A -> B");
-    assert_int_equal(config.graph.patterns[0].limit, 10);
-    assert_int_equal(config.graph.patterns[1].limit, 0);
-    assert_int_equal(config.graph.rewired, 50);
-    assert_int_equal(config.density[1].quantity, SF_QUANTITY_DELAY);
-    assert_int_equal(config.density[1].grid, 32);
-    assert_string_equal(config.sinks[0].path, "-");
-    assert_string_equal(config.sinks[1].endpoint, "127.0.0.1:7720");
-    assert_true(config.sinks[2].overwrite);
+    assert_string_equal(config.sources[0].kind->name, "replay");
+    assert_int_equal(sf_config_source(&config, 0)->policy, SF_RING_BLOCK);
+    assert_null(sf_config_text(&config.sources[0], "endpoint"));
+    assert_string_equal(config.sources[1].kind->name, "zmq");
+    assert_int_equal(sf_config_source(&config, 1)->policy, SF_RING_DROP_NEWEST);
+    assert_int_equal(sf_config_source(&config, 1)->ring, 64);
+    assert_string_equal(sf_config_text(&config.sources[1], "endpoint"), "tcp://127.0.0.1:7700");
+    assert_true(config.live.mine.min_count == 12.5 && config.live.mine.min_rate_hz == 0);
+    assert_true(config.live.mine.self);
+    assert_int_equal(config.live.track_count, 2);
+    assert_string_equal(config.live.track[1], "\"#2\" -(0,5]-> #3");
+    assert_int_equal(config.live.graph.reach_count, 1);
+    assert_int_equal(config.live.graph.reach[0].hops, 2);
+    assert_int_equal(config.live.graph.metric, SF_LIVE_STTC);
+    assert_true(config.live.graph.dt_ms == 20 && config.live.graph.components);
+    assert_int_equal(config.live.graph.surrogates, 200);
+    assert_string_equal(config.live.graph.patterns[0].pattern, "A -> B");
+    assert_int_equal(config.live.graph.patterns[0].limit, 10);
+    assert_int_equal(config.live.graph.patterns[1].limit, 0);
+    assert_int_equal(config.live.graph.rewired, 50);
+    assert_int_equal(config.live.density[1].quantity, SF_QUANTITY_DELAY);
+    assert_int_equal(config.live.density[1].grid, 32);
+    assert_string_equal(sf_config_sink(&config, 0)->path, "-");
+    assert_string_equal(sf_config_sink(&config, 1)->endpoint, "127.0.0.1:7720");
+    assert_true(sf_config_sink(&config, 2)->overwrite);
     sf_config_free(&config);
 }
 
@@ -173,13 +173,13 @@ static void settings_override_and_are_checked(void **state)
     assert_int_equal(sf_config_parse(&config, yaml, strlen(yaml), "test.yaml", settings,
                                      sizeof settings / sizeof settings[0], &error),
                      SF_OK);
-    assert_true(config.window.length_s == 20);
+    assert_true(config.live.window.length_s == 20);
     assert_int_equal(config.source_count, 2);
-    assert_string_equal(config.sources[1].recording, "a=b.h5");
-    assert_int_equal(config.track_count, 2);
-    assert_string_equal(config.track[0], "A");
-    assert_string_equal(config.stream, "- {not: [yaml, of]}");
-    assert_false(config.graph.enabled);
+    assert_string_equal(sf_config_text(&config.sources[1], "recording"), "a=b.h5");
+    assert_int_equal(config.live.track_count, 2);
+    assert_string_equal(config.live.track[0], "A");
+    assert_string_equal(config.live.stream, "- {not: [yaml, of]}");
+    assert_false(config.live.graph.enabled);
     sf_config_free(&config);
 
     static const struct {
@@ -255,9 +255,9 @@ static void printed_configurations_load_to_the_same(void **state)
     assert_int_equal(parse(&again, first, NULL, &error), SF_OK);
     char *second = print(&again);
     assert_string_equal(first, second);
-    assert_string_equal(again.stream, config.stream);
-    assert_true(again.merge.lateness_ms == config.merge.lateness_ms);
-    assert_string_equal(again.track[0], config.track[0]);
+    assert_string_equal(again.live.stream, config.live.stream);
+    assert_true(again.live.merge.lateness_ms == config.live.merge.lateness_ms);
+    assert_string_equal(again.live.track[0], config.live.track[0]);
     sf_free(first);
     sf_free(second);
     sf_config_free(&config);

@@ -90,11 +90,11 @@ static void take(run *r, const sf_segment *segment)
 /* The device of the configuration, and how often it is chosen by what counting costs. */
 static void count_stream(run *r, const char *name, bool always)
 {
-    sf_config config = {.device = (char[16]){0}};
-    snprintf(config.device, 16, "%s", always ? name : "auto");
+    sf_live_options options = sf_live_options_default();
+    options.device = always ? name : "auto";
     sf_device *device;
     assert_int_equal(sf_device_find(&device, name, NULL), SF_OK);
-    assert_int_equal(sf_counting_open(&r->counting, &config, device, UNITS, NULL), SF_OK);
+    assert_int_equal(sf_counting_open(&r->counting, &options, device, UNITS, NULL), SF_OK);
     int64_t window = 1 + (int64_t)test_random_below(&r->random, 80),
             hop = 1 + (int64_t)test_random_below(&r->random, 40);
     assert_int_equal(sf_cutter_open(&r->cutter, INT64_MIN, window, hop, NULL), SF_OK);
@@ -165,7 +165,8 @@ static void a_device_that_leaves_is_made_up_for(void **state)
 static int count_for_a_while(void *context)
 {
     run *r = context;
-    sf_config config = {.device = (char[16]){"test:0"}};
+    sf_live_options options = sf_live_options_default();
+    options.device = "test:0";
     sf_device *device = NULL;
     bool ready;
     uint64_t counts[MOST];
@@ -173,7 +174,7 @@ static int count_for_a_while(void *context)
     if (status == SF_OK)
         status = sf_device_find(&device, "test:0", NULL);
     if (status == SF_OK)
-        status = sf_counting_open(&r->counting, &config, device, UNITS, NULL);
+        status = sf_counting_open(&r->counting, &options, device, UNITS, NULL);
     if (status == SF_OK)
         status = sf_counting_prepare(&r->counting, r->wanted, r->wanted_count, NULL);
     if (status == SF_OK)

@@ -169,7 +169,7 @@ static void the_subscriber_prints_what_it_gets(void **state)
     if (!has_python())
         skip();
     for (int json = 0; json < 2; json++) {
-        sf_sink *sink = open_sink("zmq", "tcp://127.0.0.1:*", json ? SF_ENCODE_JSON : SF_ENCODE_DEFAULT);
+        sf_sink *sink = open_sink("zmq", "tcp://127.0.0.1:*", json ? SF_ENCODE_JSON : SF_ENCODE_MSGPACK);
         const char *const arguments[4] = {sf_sink_address(sink), "--top", "2", NULL};
         program subscriber = start("subscriber.py", arguments);
         wait_ready(sink);
@@ -210,7 +210,7 @@ static void the_subscriber_stops_after_its_count(void **state)
     (void)state;
     if (!has_python())
         skip();
-    sf_sink *sink = open_sink("zmq", "tcp://127.0.0.1:*", SF_ENCODE_DEFAULT);
+    sf_sink *sink = open_sink("zmq", "tcp://127.0.0.1:*", SF_ENCODE_MSGPACK);
     const char *const arguments[4] = {sf_sink_address(sink), "--count=2", "--top=0", NULL};
     program subscriber = start("subscriber.py", arguments);
     wait_ready(sink);
@@ -232,7 +232,7 @@ static void the_osc_receiver_prints_what_it_gets(void **state)
     char line[128], address[64];
     assert_non_null(fgets(line, sizeof line, receiver.output));
     assert_int_equal(sscanf(line, "listening on %63s", address), 1);
-    sf_sink *sink = open_sink("osc", address, SF_ENCODE_DEFAULT);
+    sf_sink *sink = open_sink("osc", address, SF_ENCODE_MSGPACK);
     publish(sink, make_window(1));
     settle(sink, 1);
     publish_trigger(sink, 1);

@@ -80,8 +80,9 @@ static sf_connectivity mine_window(const sf_recording *recording, const sf_spike
     sf_mine_options options;
     sf_mine_options_default(&options);
     options.delays = delays;
-    assert_int_equal(sf_delays_parse(delays, 8, &options.delay_count, config->mine.delays_ms, NULL), SF_OK);
-    const sf_config_mine *mine = &config->mine;
+    assert_int_equal(sf_delays_parse(delays, 8, &options.delay_count, config->live.mine.delays_ms, NULL),
+                     SF_OK);
+    const sf_live_mine *mine = &config->live.mine;
     options.threshold_kind = mine->min_rate_hz > 0    ? SF_THRESHOLD_RATE
                              : mine->min_fraction > 0 ? SF_THRESHOLD_FRACTION
                                                       : SF_THRESHOLD_COUNT;
@@ -136,11 +137,11 @@ static sf_connectivity tile_window(const sf_spike *spikes, size_t count, sf_span
 {
     sf_trains trains;
     sf_connectivity graph;
-    sf_sttc_options options = {.dt_ns = (int64_t)(config->graph.dt_ms * 1e6),
+    sf_sttc_options options = {.dt_ns = (int64_t)(config->live.graph.dt_ms * 1e6),
                                .recorded = {window.start_ns, window.stop_ns},
-                               .surrogates = config->graph.surrogates,
+                               .surrogates = config->live.graph.surrogates,
                                .percentile = SF_STTC_PERCENTILE,
-                               .seed = config->graph.seed,
+                               .seed = config->live.graph.seed,
                                .threads = 1};
     assert_int_equal(sf_trains_split(&trains, spikes, count, UNITS, NULL), SF_OK);
     assert_int_equal(sf_sttc_graph(&graph, &trains, &options, NULL), SF_OK);
@@ -151,7 +152,7 @@ static sf_connectivity tile_window(const sf_spike *spikes, size_t count, sf_span
 static void check_spread(const sf_motif_spread *found, uint64_t count, const sf_spread *expected,
                          const sf_graph_message *message, const sf_config *config)
 {
-    assert_int_equal(found->graphs, config->graph.rewired);
+    assert_int_equal(found->graphs, config->live.graph.rewired);
     assert_int_equal(found->window.start_ns, message->window.start_ns);
     assert_int_equal(found->window.stop_ns, message->window.stop_ns);
     assert_int_equal(found->count, count);
@@ -166,7 +167,8 @@ static void check_census(const sf_csr *csr, const sf_graph_message *message, con
     double counts[SF_TRIADS];
     sf_spread spreads[SF_TRIADS];
     sf_measure measure = sf_measure_census();
-    sf_rewired_options how = {.graphs = config->graph.rewired, .seed = config->graph.seed, .threads = 2};
+    sf_rewired_options how = {
+        .graphs = config->live.graph.rewired, .seed = config->live.graph.seed, .threads = 2};
     assert_int_equal(sf_triad_census(census, csr, 1, NULL, NULL), SF_OK);
     for (int t = 0; t < SF_TRIADS; t++)
         counts[t] = (double)census[t];
@@ -200,7 +202,8 @@ static void check_motif(const sf_motif_result *motif, const sf_csr *csr, const s
     sf_spread spread;
     const sf_pattern_set set = {&pattern, &options, 1};
     sf_measure measure = sf_measure_patterns(&set);
-    sf_rewired_options how = {.graphs = config->graph.rewired, .seed = config->graph.seed, .threads = 2};
+    sf_rewired_options how = {
+        .graphs = config->live.graph.rewired, .seed = config->live.graph.seed, .threads = 2};
     double count = (double)result.count;
     assert_int_equal(sf_spread_find(&spread, &count, csr, &measure, &how, NULL, NULL, NULL), SF_OK);
     check_spread(&motif->spread, motif->count, &spread, message, config);
@@ -210,7 +213,7 @@ static void check_motif(const sf_motif_result *motif, const sf_csr *csr, const s
 }
 
 static void check_reach(const sf_reach_result *found, const sf_connectivity *graph, const sf_csr *csr,
-                        const sf_config_reach *query)
+                        const sf_live_reach *query)
 {
     sf_reach_result expected;
     uint32_t source = (uint32_t)(query->from[1] - '1');
@@ -228,12 +231,12 @@ static void check_answers(const sf_graph_message *message, const sf_connectivity
     sf_csr csr;
     assert_int_equal(sf_connectivity_csr(&csr, graph, NULL, NULL), SF_OK);
     assert_int_equal(message->unit_count, UNITS);
-    assert_int_equal(message->reach_count, config->graph.reach_count);
+    assert_int_equal(message->reach_count, config->live.graph.reach_count);
     for (size_t i = 0; i < message->reach_count; i++)
-        check_reach(&message->reach[i], graph, &csr, &config->graph.reach[i]);
+        check_reach(&message->reach[i], graph, &csr, &config->live.graph.reach[i]);
     for (uint32_t unit = 0; unit < UNITS; unit++) {
         sf_bfs_result search;
-        assert_int_equal(sf_bfs(&search, &csr, unit, config->graph.reach_all, NULL), SF_OK);
+        assert_int_equal(sf_bfs(&search, &csr, unit, config->live.graph.reach_all, NULL), SF_OK);
         assert_int_equal(message->reach_all.reached[unit], search.reached);
         assert_int_equal(message->reach_all.depth[unit], search.depth);
         sf_bfs_result_free(&search);
@@ -241,7 +244,7 @@ static void check_answers(const sf_graph_message *message, const sf_connectivity
     uint32_t component[UNITS];
     assert_int_equal(message->components.count, sf_components(&csr, component));
     assert_memory_equal(message->components.of_unit, component, sizeof component);
-    assert_int_equal(message->motif_count, config->graph.pattern_count);
+    assert_int_equal(message->motif_count, config->live.graph.pattern_count);
     for (size_t i = 0; i < message->motif_count; i++)
         check_motif(&message->motifs[i], &csr, message, config);
     check_census(&csr, message, config);
@@ -421,8 +424,8 @@ static void in_real_time_every_window_that_stays_is_answered(void **state)
     for (int m = 0; m < 2; m++) {
         sf_config config = live_config(m == 1);
         sf_connections connections;
-        assert_int_equal(sf_connections_open(&connections, &config, &recording.units, &delay, 1, false, NULL),
-                         SF_OK);
+        assert_int_equal(
+            sf_connections_open(&connections, &config.live, &recording.units, &delay, 1, false, NULL), SF_OK);
         int64_t start_ns = recording.recorded.start_ns;
         for (int hop = 0; hop < 5; hop++) {
             sf_span span = {start_ns + hop * 500000000LL, start_ns + (hop + 2) * 500000000LL};
@@ -492,7 +495,7 @@ static void queries_that_cannot_be_are_refused_with_their_place(void **state)
         test_pipeline_refuses(bad[i][0], &recording, SF_CONFIG, bad[i][1], bad[i][2]);
         sf_config config = test_config(bad[i][0]);
         sf_error error;
-        test_assert_fails(sf_queries_check(&config, &error), &error, SF_CONFIG, bad[i][2]);
+        test_assert_fails(sf_run_check(&config, &error), &error, SF_CONFIG, bad[i][2]);
         assert_string_equal(error.place, bad[i][1]);
         sf_config_free(&config);
     }
@@ -518,7 +521,7 @@ static void a_window_with_too_many_edges_has_no_graph(void **state)
         unit_spikes[i % MANY] = 2;
     }
     assert_int_equal(sf_history_append(&history, spikes, 2 * MANY, NULL), SF_OK);
-    assert_int_equal(sf_connections_open(&connections, &config, &recording.units, &delay, 1, true, NULL),
+    assert_int_equal(sf_connections_open(&connections, &config.live, &recording.units, &delay, 1, true, NULL),
                      SF_OK);
     for (int hop = 0; hop < 3; hop++) {
         const sf_connections_window window = {.span = {0, 1000000000},
@@ -564,7 +567,7 @@ static int update_once(void *context)
     int status = sf_history_append(&history, s->spikes, s->count, NULL);
     if (status != SF_OK)
         return status;
-    status = sf_connections_open(&connections, &s->config, &s->units, &delay, 1, true, NULL);
+    status = sf_connections_open(&connections, &s->config.live, &s->units, &delay, 1, true, NULL);
     if (status == SF_OK)
         status = sf_connections_update(&connections, &window, &message, NULL);
     sf_message_release(message);

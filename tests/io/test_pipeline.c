@@ -37,8 +37,8 @@ static void every_window_counts_as_its_slice_alone(void **state)
 
         sf_episode watched;
         uint64_t triggers = 0;
-        for (uint32_t i = 0; i < config.watch_count; i++) {
-            assert_int_equal(sf_episode_parse(&watched, config.watch[i], &recording.units, NULL), SF_OK);
+        for (uint32_t i = 0; i < config.live.watch_count; i++) {
+            assert_int_equal(sf_episode_parse(&watched, config.live.watch[i], &recording.units, NULL), SF_OK);
             triggers += oracle_count(recording.spikes, recording.spike_count, &watched);
         }
         assert_int_equal(all->triggers, triggers);
@@ -175,15 +175,14 @@ static void the_recorder_does_not_depend_on_the_analysis(void **state)
              csv, path);
     sf_config config = test_config(yaml);
     test_collector *all = test_collector_new();
-    sf_pipeline_options options = {
-        .config = &config, .handoff_room = 1, .observer = {.observe = test_collect, .user = all}};
-    sf_pipeline *pipeline;
+    sf_run_options options = {.config = &config, .handoff_room = 1, .outlet = test_outlet(all)};
+    sf_run *run;
     sf_error error = {0};
-    assert_int_equal(sf_pipeline_open(&pipeline, &options, &error), SF_OK);
-    assert_int_equal(sf_pipeline_start(pipeline, &error), SF_OK);
-    while (!sf_pipeline_wait(pipeline, 100))
+    assert_int_equal(sf_run_open(&run, &options, &error), SF_OK);
+    assert_int_equal(sf_pipeline_start(sf_run_pipeline(run), &error), SF_OK);
+    while (!sf_pipeline_wait(sf_run_pipeline(run), 100))
         ;
-    assert_int_equal(sf_pipeline_close(pipeline, &error), SF_OK);
+    assert_int_equal(sf_run_close(run, &error), SF_OK);
     const sf_status_message *status = test_last_status(all);
     assert_int_equal(status->sources[0].spikes, recording.spike_count);
     assert_int_equal(status->sources[0].dropped, 0);
@@ -225,20 +224,18 @@ static void stopping_drains_and_ends(void **state)
     sf_config config = test_config("window: {length_s: 0.02, hop_s: 0.01}\nmine: {every: 1, min_count: 3}\n"
                                    "track: ['e1 -(0,9]-> e2']\n");
     test_collector *all = test_collector_new();
-    sf_pipeline_options options = {.config = &config,
-                                   .recording = &recording,
-                                   .speed = 0.1,
-                                   .observer = {.observe = test_collect, .user = all}};
-    sf_pipeline *pipeline;
+    sf_run_options options = {
+        .config = &config, .recording = &recording, .speed = 0.1, .outlet = test_outlet(all)};
+    sf_run *run;
     sf_error error = {0};
-    assert_int_equal(sf_pipeline_open(&pipeline, &options, &error), SF_OK);
-    assert_int_equal(sf_pipeline_start(pipeline, &error), SF_OK);
+    assert_int_equal(sf_run_open(&run, &options, &error), SF_OK);
+    assert_int_equal(sf_pipeline_start(sf_run_pipeline(run), &error), SF_OK);
     while (count_episodes(all) < 3)
-        assert_false(sf_pipeline_wait(pipeline, 10));
-    sf_pipeline_stop(pipeline);
-    while (!sf_pipeline_wait(pipeline, 100))
+        assert_false(sf_pipeline_wait(sf_run_pipeline(run), 10));
+    sf_pipeline_stop(sf_run_pipeline(run));
+    while (!sf_pipeline_wait(sf_run_pipeline(run), 100))
         ;
-    assert_int_equal(sf_pipeline_close(pipeline, &error), SF_OK);
+    assert_int_equal(sf_run_close(run, &error), SF_OK);
     const sf_status_message *status = test_last_status(all);
     assert_true(status->spikes > 0 && status->spikes < recording.spike_count);
     assert_true(test_check_counts(all, recording.spikes, (size_t)status->spikes) > 0);
@@ -254,17 +251,17 @@ static void a_duration_ends_the_run_exactly(void **state)
     sf_recording recording = test_random_recording(&random, 20000, 4, INT64_C(20000000000), 1000);
     sf_config config = test_config("window: {length_s: 2, hop_s: 1}\nmine: {every: 1, min_count: 3}\n");
     test_collector *all = test_collector_new();
-    sf_pipeline_options options = {.config = &config,
-                                   .recording = &recording,
-                                   .duration_ns = INT64_C(4500000000),
-                                   .observer = {.observe = test_collect, .user = all}};
-    sf_pipeline *pipeline;
+    sf_run_options options = {.config = &config,
+                              .recording = &recording,
+                              .duration_ns = INT64_C(4500000000),
+                              .outlet = test_outlet(all)};
+    sf_run *run;
     sf_error error = {0};
-    assert_int_equal(sf_pipeline_open(&pipeline, &options, &error), SF_OK);
-    assert_int_equal(sf_pipeline_start(pipeline, &error), SF_OK);
-    while (!sf_pipeline_wait(pipeline, 100))
+    assert_int_equal(sf_run_open(&run, &options, &error), SF_OK);
+    assert_int_equal(sf_pipeline_start(sf_run_pipeline(run), &error), SF_OK);
+    while (!sf_pipeline_wait(sf_run_pipeline(run), 100))
         ;
-    assert_int_equal(sf_pipeline_close(pipeline, &error), SF_OK);
+    assert_int_equal(sf_run_close(run, &error), SF_OK);
     size_t within = sf_spikes_lower_bound(recording.spikes, recording.spike_count,
                                           recording.spikes[0].time_ns + options.duration_ns);
     assert_int_equal(test_last_status(all)->spikes, within);
@@ -364,10 +361,10 @@ static void words_that_cannot_be_are_refused_with_their_place(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         test_pipeline_refuses(bad[i][0], &recording, SF_CONFIG, bad[i][1], bad[i][2]);
     sf_config nothing = test_config("");
-    sf_pipeline_options options = {.config = &nothing};
-    sf_pipeline *pipeline;
+    sf_run_options options = {.config = &nothing};
+    sf_run *run;
     sf_error error = {0};
-    test_assert_fails(sf_pipeline_open(&pipeline, &options, &error), &error, SF_CONFIG, "no sources");
+    test_assert_fails(sf_run_open(&run, &options, &error), &error, SF_CONFIG, "no sources");
     sf_config_free(&nothing);
     sf_recording_free(&recording);
 }
@@ -380,10 +377,10 @@ typedef struct open_and_close {
 static int open_then_close(void *context)
 {
     open_and_close *what = context;
-    sf_pipeline_options options = {.config = &what->config, .recording = &what->recording};
-    sf_pipeline *pipeline;
-    int status = sf_pipeline_open(&pipeline, &options, NULL);
-    int closed = sf_pipeline_close(pipeline, NULL);
+    sf_run_options options = {.config = &what->config, .recording = &what->recording};
+    sf_run *run;
+    int status = sf_run_open(&run, &options, NULL);
+    int closed = sf_run_close(run, NULL);
     return status == SF_OK ? closed : status;
 }
 

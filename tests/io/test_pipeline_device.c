@@ -182,19 +182,17 @@ static test_collector *run_until_told(const char *device, const sf_recording *re
 {
     sf_config config = device_config(device);
     test_collector *all = test_collector_new();
-    sf_pipeline_options options = {.config = &config,
-                                   .recording = recording,
-                                   .speed = 8,
-                                   .observer = {.observe = test_collect, .user = all}};
-    sf_pipeline *pipeline;
-    assert_int_equal(sf_pipeline_open(&pipeline, &options, NULL), SF_OK);
-    assert_int_equal(sf_pipeline_start(pipeline, NULL), SF_OK);
-    while (!was_told(all, state, discovery_device) && !sf_pipeline_wait(pipeline, 10))
+    sf_run_options options = {
+        .config = &config, .recording = recording, .speed = 8, .outlet = test_outlet(all)};
+    sf_run *run;
+    assert_int_equal(sf_run_open(&run, &options, NULL), SF_OK);
+    assert_int_equal(sf_pipeline_start(sf_run_pipeline(run), NULL), SF_OK);
+    while (!was_told(all, state, discovery_device) && !sf_pipeline_wait(sf_run_pipeline(run), 10))
         ;
-    sf_pipeline_stop(pipeline);
-    while (!sf_pipeline_wait(pipeline, 100))
+    sf_pipeline_stop(sf_run_pipeline(run));
+    while (!sf_pipeline_wait(sf_run_pipeline(run), 100))
         ;
-    assert_int_equal(sf_pipeline_close(pipeline, NULL), SF_OK);
+    assert_int_equal(sf_run_close(run, NULL), SF_OK);
     sf_config_free(&config);
     assert_true(test_check_counts(all, recording->spikes, (size_t)test_last_status(all)->spikes) > 0);
     return all;

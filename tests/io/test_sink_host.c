@@ -99,7 +99,7 @@ static const char *address_test(void *self)
 }
 
 static const sf_sink_kind test_kind = {
-    .type = "test",
+    .settings = {.name = "test"},
     .open = open_test,
     .publish = publish_test,
     .flush = flush_test,
@@ -108,7 +108,7 @@ static const sf_sink_kind test_kind = {
 };
 
 static const sf_sink_kind stored_kind = {
-    .type = "stored",
+    .settings = {.name = "stored"},
     .on_storage_thread = true,
     .record = record_test,
     .open = open_test,

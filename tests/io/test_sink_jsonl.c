@@ -144,13 +144,6 @@ static void files_that_cannot_be_written_are_refused(void **state)
     test_assert_fails(open_jsonl(&sink, "/", &f->stream.info, true, &error), &error, SF_CANNOT_CREATE,
                       "is a directory");
     test_assert_fails(open_jsonl(&sink, NULL, &f->stream.info, false, &error), &error, SF_CONFIG, "path");
-    sf_sink_settings settings;
-    sf_sink_settings_default(&settings);
-    settings.type = "jsonl";
-    settings.path = f->path;
-    settings.encoding = SF_ENCODE_MSGPACK;
-    test_assert_fails(sf_sink_open(&sink, &settings, &f->stream.info, NULL, &error), &error, SF_CONFIG,
-                      "MessagePack");
 }
 
 static void a_full_device_is_told_once_and_counted(void **state)

@@ -89,7 +89,7 @@ static void subscribers_get_every_field(void **state)
         settings.type = "zmq";
         settings.endpoint = "tcp://127.0.0.1:*";
         settings.wait_subscribers = 2;
-        settings.encoding = json ? SF_ENCODE_JSON : SF_ENCODE_DEFAULT;
+        settings.encoding = json ? SF_ENCODE_JSON : SF_ENCODE_MSGPACK;
         sf_sink *sink;
         assert_int_equal(sf_sink_open(&sink, &settings, &stream.info, NULL, NULL), SF_OK);
         void *context = zmq_ctx_new();

@@ -31,17 +31,30 @@ sf_recording test_random_recording(test_random *random, size_t spikes, size_t un
     return recording;
 }
 
-void test_collect(void *user, sf_message *message)
+static void collect(void *user, sf_message *message)
 {
     test_collector *all = user;
     pthread_mutex_lock(&all->lock);
-    if (message->topic == SF_TOPIC_TRIGGER) {
-        all->triggers++;
-    } else if (all->count < sizeof all->messages / sizeof all->messages[0]) {
+    if (all->count < sizeof all->messages / sizeof all->messages[0]) {
         sf_message_keep(message);
         all->messages[all->count++] = message;
     }
     pthread_mutex_unlock(&all->lock);
+}
+
+static void count_trigger(void *user, const sf_message *trigger)
+{
+    test_collector *all = user;
+    assert_int_equal(trigger->topic, SF_TOPIC_TRIGGER);
+    pthread_mutex_lock(&all->lock);
+    all->triggers++;
+    pthread_mutex_unlock(&all->lock);
+}
+
+sf_outlet test_outlet(test_collector *all)
+{
+    static const sf_outlet_kind kind = {.publish = collect, .trigger = count_trigger};
+    return (sf_outlet){&kind, all};
 }
 
 test_collector *test_collector_new(void)
@@ -71,18 +84,16 @@ sf_config test_config(const char *yaml)
 void test_run_to_end(const sf_config *config, const sf_recording *recording, double speed,
                      test_collector *all)
 {
-    sf_pipeline_options options = {.config = config,
-                                   .recording = recording,
-                                   .speed = speed,
-                                   .observer = {.observe = test_collect, .user = all}};
-    sf_pipeline *pipeline;
+    sf_run_options options = {
+        .config = config, .recording = recording, .speed = speed, .outlet = test_outlet(all)};
+    sf_run *run;
     sf_error error = {0};
-    if (sf_pipeline_open(&pipeline, &options, &error) != SF_OK)
+    if (sf_run_open(&run, &options, &error) != SF_OK)
         fail_msg("%s: %s", error.place, error.text);
-    assert_int_equal(sf_pipeline_start(pipeline, &error), SF_OK);
-    while (!sf_pipeline_wait(pipeline, 100))
+    assert_int_equal(sf_pipeline_start(sf_run_pipeline(run), &error), SF_OK);
+    while (!sf_pipeline_wait(sf_run_pipeline(run), 100))
         ;
-    if (sf_pipeline_close(pipeline, &error) != SF_OK)
+    if (sf_run_close(run, &error) != SF_OK)
         fail_msg("%s: %s", error.place, error.text);
 }
 
@@ -90,12 +101,12 @@ void test_pipeline_refuses(const char *yaml, const sf_recording *recording, sf_s
                            const char *place, const char *words)
 {
     sf_config config = test_config(yaml);
-    sf_pipeline_options options = {.config = &config, .recording = recording};
-    sf_pipeline *pipeline;
+    sf_run_options options = {.config = &config, .recording = recording};
+    sf_run *run;
     sf_error error = {0};
-    test_assert_fails(sf_pipeline_open(&pipeline, &options, &error), &error, status, words);
+    test_assert_fails(sf_run_open(&run, &options, &error), &error, status, words);
     assert_string_equal(error.place, place);
-    assert_null(pipeline);
+    assert_null(run);
     sf_config_free(&config);
 }
 

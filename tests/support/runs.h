@@ -6,7 +6,7 @@
 
 #include "support/support.h"
 
-#include "pipeline/pipeline.h"
+#include "run/run.h"
 
 #include <pthread.h>
 
@@ -24,7 +24,7 @@ typedef struct test_collector {
 
 test_collector *test_collector_new(void);
 void test_collector_free(test_collector *all);
-void test_collect(void *all, sf_message *message); /**< the observer */
+sf_outlet test_outlet(test_collector *all); /**< which collects */
 
 /** The configuration; what is wrong with it fails the test. */
 sf_config test_config(const char *yaml);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/json.h"
-#include "sinks/fields.h"
-#include "sinks/sink.h"
+#include "core/message_fields.h"
 
 static void map(void *to, const char *key, size_t fields)
 {

@@ -1,15 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/config_tree.h"
+#include "run/config_tree.h"
 
-#include "core/config_keys.h"
 #include "core/error.h"
-#include "core/json.h"
 #include "core/memory.h"
+#include "run/config_keys.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define UNKNOWN_KEY "there is no key '%.60s' here, only %s"
+
+/* What a node of the tree is to be: the value of a key, or a mapping of the keys of a table. */
+typedef struct schema {
+    sf_key_type type;
+    const sf_key *key;         /* NULL of the top and of an item */
+    const sf_key_table *table; /* of a mapping */
+} schema;
+
+static const sf_key text_item = {.name = "", .type = SF_KEY_TEXT};
+
+static schema schema_of(const sf_key *key)
+{
+    return (schema){key->type, key, key->table};
+}
+
+static schema schema_of_top(void)
+{
+    return (schema){SF_KEY_GROUP, NULL, &sf_config_table};
+}
+
+static schema schema_of_item(const sf_key *list)
+{
+    return list->table != NULL ? (schema){SF_KEY_GROUP, NULL, list->table} : schema_of(&text_item);
+}
 
 int sf_config_refuse_at(const sf_config *config, const sf_config_place *place, const char *key,
                         sf_error *error, const char *format, va_list arguments)
@@ -36,7 +59,7 @@ int sf_config_refuse_at(const sf_config *config, const sf_config_place *place, c
 static bool find_place(const sf_config_tree *tree, int node, sf_config_place *place)
 {
     *place = (sf_config_place){0};
-    if (node > tree->setting_nodes)
+    if (node == 0)
         return false;
     const yaml_node_t *at = tree->document.nodes.start + node - 1;
     if (node <= tree->file_nodes)
@@ -80,11 +103,11 @@ static bool is_empty(sf_config_tree *tree, int node)
     return is_scalar(tree, node) && at(tree, node)->data.scalar.length == 0;
 }
 
-static yaml_node_type_t node_type_of(const cyaml_schema_value_t *schema)
+static yaml_node_type_t node_type_of(sf_key_type type)
 {
-    return schema->type == CYAML_MAPPING    ? YAML_MAPPING_NODE
-           : schema->type == CYAML_SEQUENCE ? YAML_SEQUENCE_NODE
-                                            : YAML_SCALAR_NODE;
+    return type == SF_KEY_GROUP  ? YAML_MAPPING_NODE
+           : type == SF_KEY_LIST ? YAML_SEQUENCE_NODE
+                                 : YAML_SCALAR_NODE;
 }
 
 static yaml_node_pair_t *find_pair(sf_config_tree *tree, int mapping, const char *key)
@@ -96,19 +119,21 @@ static yaml_node_pair_t *find_pair(sf_config_tree *tree, int mapping, const char
     return NULL;
 }
 
-static const cyaml_schema_field_t *find_field(const cyaml_schema_value_t *schema, const char *key)
+static const sf_key *find_key(const sf_key_table *table, const char *name)
 {
-    for (const cyaml_schema_field_t *field = schema->mapping.fields; field->key != NULL; field++)
-        if (strcmp(field->key, key) == 0)
-            return field;
+    const sf_key *keys[SF_KEYS_MOST];
+    size_t count = sf_keys_of(table, NULL, keys);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(keys[i]->name, name) == 0)
+            return keys[i];
     return NULL;
 }
 
-/* A new node for a value of this schema, not yet anywhere in the tree; 0 where memory is out. */
-static int new_node(sf_config_tree *tree, const cyaml_schema_value_t *schema, const char *text)
+/* A new node for a value of this type, not yet anywhere in the tree; 0 where memory is out. */
+static int new_node(sf_config_tree *tree, sf_key_type type, const char *text)
 {
     yaml_document_t *document = &tree->document;
-    switch (node_type_of(schema)) {
+    switch (node_type_of(type)) {
     case YAML_MAPPING_NODE:
         return yaml_document_add_mapping(document, NULL, YAML_BLOCK_MAPPING_STYLE);
     case YAML_SEQUENCE_NODE:
@@ -260,59 +285,28 @@ int sf_config_tree_read(sf_config_tree *tree, const char *yaml, size_t length)
         status = refuse_syntax(tree, &parser);
     else if (yaml_document_get_root_node(&tree->document) != NULL)
         status = refuse_second_document(tree, &parser);
-    else if (new_node(tree, &sf_config_schema, "") == 0) /* an empty file */
+    else if (new_node(tree, SF_KEY_GROUP, "") == 0) /* an empty file */
         status = sf_fail_memory(tree->error);
     yaml_parser_delete(&parser);
     if (status != SF_OK)
         return status;
     tree->file_nodes = (int)(tree->document.nodes.top - tree->document.nodes.start);
-    tree->setting_nodes = tree->file_nodes;
     tree->visited = sf_alloc((size_t)tree->file_nodes, sizeof *tree->visited);
     return tree->visited != NULL ? SF_OK : sf_fail_memory(tree->error);
 }
 
 /* ---- what was found and what was expected, in words ---- */
 
-static void list_keys(sf_text *text, const cyaml_schema_value_t *schema)
+static void describe_expected(sf_text *text, schema wanted, const sf_key_table *among)
 {
-    for (const cyaml_schema_field_t *field = schema->mapping.fields; field->key != NULL; field++)
-        sf_text_printf(text, "%s%s", field == schema->mapping.fields ? "" : ", ", field->key);
+    const sf_key mapping = {.type = SF_KEY_GROUP, .table = wanted.table};
+    sf_key_expected(text, wanted.key != NULL ? wanted.key : &mapping, among);
 }
 
-static void describe_expected(sf_text *text, const cyaml_schema_value_t *schema, const sf_config_rule *rule)
-{
-    switch (schema->type) {
-    case CYAML_UINT:
-        sf_text_printf(text, "a whole number from %.0f to %.0f", rule->least, rule->most);
-        break;
-    case CYAML_FLOAT:
-        sf_text_printf(text, "a number from %.10g to %.10g", rule->least, rule->most);
-        break;
-    case CYAML_BOOL:
-        sf_text_printf(text, "true or false");
-        break;
-    case CYAML_ENUM:
-        for (uint32_t i = 0; i < schema->enumeration.count; i++)
-            sf_text_printf(text, "%s%s", i == 0 ? "one of " : ", ", schema->enumeration.strings[i].str);
-        break;
-    case CYAML_MAPPING:
-        sf_text_printf(text, "keys below it, of ");
-        list_keys(text, schema);
-        break;
-    case CYAML_SEQUENCE:
-        sf_text_printf(text, "a list of at most %u items ([] is an empty one)", schema->sequence.max);
-        break;
-    default:
-        sf_text_printf(text, "a text of 1 to %u bytes", schema->string.max);
-        break;
-    }
-}
-
-static int refuse_value(sf_config_tree *tree, int node, const cyaml_schema_value_t *schema,
-                        const sf_config_rule *rule)
+static int refuse_value(sf_config_tree *tree, int node, schema wanted, const sf_key_table *among)
 {
     sf_text expected = {0};
-    describe_expected(&expected, schema, rule);
+    describe_expected(&expected, wanted, among);
     int status;
     if (expected.failed)
         status = sf_fail_memory(tree->error);
@@ -321,7 +315,7 @@ static int refuse_value(sf_config_tree *tree, int node, const cyaml_schema_value
                         text_of(tree, node), is_empty(tree, node) ? "" : "'", expected.data);
     else if (at(tree, node)->type == YAML_MAPPING_NODE)
         status = refuse(tree, node, "found keys below it, expected %s", expected.data);
-    else if (schema->type == CYAML_SEQUENCE)
+    else if (wanted.type == SF_KEY_LIST)
         status = refuse(tree, node, "found a longer list, expected %s", expected.data);
     else
         status = refuse(tree, node, "found a list, expected %s", expected.data);
@@ -329,10 +323,10 @@ static int refuse_value(sf_config_tree *tree, int node, const cyaml_schema_value
     return status;
 }
 
-static int refuse_key(sf_config_tree *tree, int node, const char *key, const cyaml_schema_value_t *schema)
+static int refuse_key(sf_config_tree *tree, int node, const char *key, const sf_key_table *table)
 {
     sf_text known = {0};
-    list_keys(&known, schema);
+    sf_keys_list(&known, table);
     int status =
         known.failed ? sf_fail_memory(tree->error) : refuse(tree, node, UNKNOWN_KEY, key, known.data);
     sf_text_free(&known);
@@ -354,30 +348,28 @@ __attribute__((format(printf, 3, 4))) static int refuse_setting(sf_config_tree *
 }
 
 static int refuse_setting_key(sf_config_tree *tree, const char *setting, const char *key,
-                              const cyaml_schema_value_t *schema)
+                              const sf_key_table *table)
 {
     sf_text known = {0};
-    list_keys(&known, schema);
+    sf_keys_list(&known, table);
     int status = known.failed ? sf_fail_memory(tree->error)
                               : refuse_setting(tree, setting, UNKNOWN_KEY, key, known.data);
     sf_text_free(&known);
     return status;
 }
 
-/*
- * One step of a setting's path: finds the schema of the next segment and the node under it (0: none yet).
- */
-static int step_down(sf_config_tree *tree, const char *setting, const char *segment, int node,
-                     const cyaml_schema_value_t **schema, int *child, size_t *index)
+/* One step of a setting's path: finds what the next segment is to be and the node under it (0: none yet). */
+static int step_down(sf_config_tree *tree, const char *setting, const char *segment, int node, schema *wanted,
+                     int *child, size_t *index)
 {
     *child = 0;
-    if ((*schema)->type == CYAML_MAPPING) {
-        const cyaml_schema_field_t *field = find_field(*schema, segment);
-        if (field == NULL)
-            return refuse_setting_key(tree, setting, segment, *schema);
+    if (wanted->type == SF_KEY_GROUP) {
+        const sf_key *key = find_key(wanted->table, segment);
+        if (key == NULL)
+            return refuse_setting_key(tree, setting, segment, wanted->table);
         yaml_node_pair_t *pair = find_pair(tree, node, segment);
         *child = pair != NULL ? pair->value : 0;
-        *schema = &field->value;
+        *wanted = schema_of(key);
         return SF_OK;
     }
     uint64_t number;
@@ -389,7 +381,7 @@ static int step_down(sf_config_tree *tree, const char *setting, const char *segm
                               "or the one after its last");
     *index = (size_t)number;
     *child = number < count ? items[number] : 0;
-    *schema = (*schema)->sequence.entry;
+    *wanted = schema_of_item(wanted->key);
     return SF_OK;
 }
 
@@ -399,28 +391,28 @@ static int apply_setting(sf_config_tree *tree, const char *setting)
     if (equals == NULL || equals == setting)
         return sf_fail(tree->error, SF_USAGE, "--set", "found '%s', expected KEY=VALUE, as window.length_s=5",
                        setting);
-    const cyaml_schema_value_t *schema = &sf_config_schema;
+    schema wanted = schema_of_top();
     int node = 1;
     for (const char *from = setting; from < equals;) {
         size_t length = strcspn(from, ".=");
         char segment[SF_CONFIG_KEY_SIZE];
-        if (node_type_of(schema) == YAML_SCALAR_NODE || length >= sizeof segment)
+        if (node_type_of(wanted.type) == YAML_SCALAR_NODE || length >= sizeof segment)
             return refuse_setting(tree, setting, "the key goes on below a single value");
-        if (at(tree, node)->type != node_type_of(schema))
+        if (at(tree, node)->type != node_type_of(wanted.type))
             return SF_OK; /* the file is wrong here: the check that follows says so */
         snprintf(segment, sizeof segment, "%.*s", (int)length, from);
         int parent = node;
-        bool in_mapping = schema->type == CYAML_MAPPING, last = from[length] == '=';
+        bool in_mapping = wanted.type == SF_KEY_GROUP, last = from[length] == '=';
         size_t index = 0;
-        int status = step_down(tree, setting, segment, parent, &schema, &node, &index);
+        int status = step_down(tree, setting, segment, parent, &wanted, &node, &index);
         if (status != SF_OK)
             return status;
-        if (last && node_type_of(schema) != YAML_SCALAR_NODE)
+        if (last && node_type_of(wanted.type) != YAML_SCALAR_NODE)
             return refuse_setting(tree, setting,
                                   "the key holds more than one value: name one inside it, as "
                                   "window.length_s, sources.0.speed or track.0");
         if (last || node == 0) {
-            node = new_node(tree, schema, equals + 1);
+            node = new_node(tree, wanted.type, equals + 1);
             status = in_mapping ? put_under_key(tree, parent, segment, node)
                                 : put_at_index(tree, parent, index, node);
             if (status != SF_OK)
@@ -438,20 +430,16 @@ int sf_config_tree_set(sf_config_tree *tree, const char *const *settings, size_t
         if (status != SF_OK)
             return status;
     }
-    tree->setting_nodes = (int)(tree->document.nodes.top - tree->document.nodes.start);
     return SF_OK;
 }
 
-/* ---- checking and completing ---- */
-
-static int check_node(sf_config_tree *tree, int node, const cyaml_schema_value_t *schema,
-                      const sf_config_rule *rule);
+/* ---- from the tree into the struct ---- */
 
 static int keep_place(sf_config_tree *tree, int node)
 {
     sf_config *config = tree->config;
     sf_config_place place;
-    if (tree->printing || !find_place(tree, node, &place))
+    if (!find_place(tree, node, &place))
         return SF_OK;
     void *places = config->places;
     if (sf_reserve(&places, &tree->place_capacity, config->place_count + 1, sizeof place) != 0)
@@ -464,183 +452,8 @@ static int keep_place(sf_config_tree *tree, int node)
     return SF_OK;
 }
 
-/* Does `where`, as "type=jsonl,hdf5", hold in this mapping? */
-static bool holds(sf_config_tree *tree, int mapping, const char *where)
-{
-    char key[SF_CONFIG_KEY_SIZE];
-    size_t length = strcspn(where, "=");
-    snprintf(key, sizeof key, "%.*s", (int)length, where);
-    const yaml_node_pair_t *pair = find_pair(tree, mapping, key);
-    if (pair == NULL || !is_scalar(tree, pair->value))
-        return false;
-    const char *found = text_of(tree, pair->value);
-    for (const char *word = where + length; *word != '\0'; word += length) {
-        word++; /* = or , */
-        length = strcspn(word, ",");
-        if (strlen(found) == length && strncmp(found, word, length) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* The rule that holds for tree->key in this mapping. Without one, `*other` is one that holds elsewhere. */
-static const sf_config_rule *find_rule(sf_config_tree *tree, int mapping, const sf_config_rule **other)
-{
-    *other = NULL;
-    for (size_t i = 0; i < sf_config_rule_count; i++) {
-        const sf_config_rule *rule = &sf_config_rules[i];
-        if (strcmp(rule->key, tree->key) != 0)
-            continue;
-        if (rule->where == NULL || holds(tree, mapping, rule->where))
-            return rule;
-        *other = rule;
-    }
-    return NULL;
-}
-
-static bool scalar_is_right(sf_config_tree *tree, int node, const cyaml_schema_value_t *schema,
-                            const sf_config_rule *rule)
-{
-    const char *text = text_of(tree, node);
-    size_t length = at(tree, node)->data.scalar.length;
-    if (length == 0 || strlen(text) != length)
-        return false;
-    uint64_t whole;
-    double real;
-    switch (schema->type) {
-    case CYAML_UINT: /* libcyaml would read 010 as eight */
-        return sf_parse_uint(text, (uint64_t)rule->most, &whole) && whole >= (uint64_t)rule->least &&
-               (text[0] != '0' || length == 1);
-    case CYAML_FLOAT:
-        return sf_parse_real(text, &real) && real >= rule->least && real <= rule->most;
-    case CYAML_BOOL:
-        return strcmp(text, "true") == 0 || strcmp(text, "false") == 0;
-    case CYAML_ENUM:
-        for (uint32_t i = 0; i < schema->enumeration.count; i++)
-            if (strcmp(text, schema->enumeration.strings[i].str) == 0)
-                return true;
-        return false;
-    default:
-        return length <= schema->string.max;
-    }
-}
-
-/* Every key of the mapping is known, a plain word, and given once. */
-static int check_keys(sf_config_tree *tree, int node, const cyaml_schema_value_t *schema)
-{
-    const yaml_node_t *mapping = at(tree, node);
-    for (const yaml_node_pair_t *pair = mapping->data.mapping.pairs.start;
-         pair < mapping->data.mapping.pairs.top; pair++) {
-        if (!is_scalar(tree, pair->key))
-            return refuse(tree, pair->key, "found a list or a mapping as a key, expected a word");
-        const char *key = text_of(tree, pair->key);
-        if (find_field(schema, key) == NULL)
-            return refuse_key(tree, pair->key, key, schema);
-        if (find_pair(tree, node, key) != pair)
-            return refuse(tree, pair->key, "the key '%s' is given twice", key);
-    }
-    return SF_OK;
-}
-
-static void remove_pair(sf_config_tree *tree, int mapping, yaml_node_pair_t *pair)
-{
-    yaml_node_t *node = at(tree, mapping);
-    size_t after = (size_t)(node->data.mapping.pairs.top - pair) - 1;
-    memmove(pair, pair + 1, after * sizeof *pair);
-    node->data.mapping.pairs.top--;
-}
-
-/* A key that is missing: its default, an empty list, a mapping of defaults, or a refusal. */
-static int complete_field(sf_config_tree *tree, int mapping, const cyaml_schema_field_t *field,
-                          const sf_config_rule *rule)
-{
-    bool single = node_type_of(&field->value) == YAML_SCALAR_NODE;
-    if (single && rule->needed) {
-        sf_text expected = {0};
-        describe_expected(&expected, &field->value, rule);
-        int status = expected.failed ? sf_fail_memory(tree->error)
-                                     : refuse(tree, mapping, "is missing: expected %s", expected.data);
-        sf_text_free(&expected);
-        return status;
-    }
-    int node = new_node(tree, &field->value, rule->otherwise);
-    return put_under_key(tree, mapping, field->key, node);
-}
-
-static int check_field(sf_config_tree *tree, int mapping, const cyaml_schema_field_t *field)
-{
-    const sf_config_rule *other, *rule = find_rule(tree, mapping, &other);
-    yaml_node_pair_t *pair = find_pair(tree, mapping, field->key);
-    if (rule == NULL && other != NULL) {
-        if (pair != NULL && !tree->printing)
-            return refuse(tree, pair->value, "has no meaning here: it is for %s", other->where);
-        if (pair != NULL)
-            remove_pair(tree, mapping, pair);
-        return SF_OK;
-    }
-    static const sf_config_rule none = {.otherwise = ""}; /* of lists and mappings */
-    if (rule == NULL)
-        rule = &none;
-    if (pair == NULL) {
-        int status = complete_field(tree, mapping, field, rule);
-        if (status != SF_OK)
-            return status;
-        pair = find_pair(tree, mapping, field->key);
-    }
-    return check_node(tree, pair->value, &field->value, rule);
-}
-
-static int check_mapping(sf_config_tree *tree, int node, const cyaml_schema_value_t *schema)
-{
-    int status = check_keys(tree, node, schema);
-    size_t path_end = strlen(tree->path), key_end = strlen(tree->key);
-    for (const cyaml_schema_field_t *field = schema->mapping.fields; status == SF_OK && field->key != NULL;
-         field++) {
-        const char *dot = path_end > 0 ? "." : "";
-        snprintf(tree->path + path_end, sizeof tree->path - path_end, "%s%s", dot, field->key);
-        snprintf(tree->key + key_end, sizeof tree->key - key_end, "%s%s", dot, field->key);
-        status = check_field(tree, node, field);
-        tree->path[path_end] = tree->key[key_end] = '\0';
-    }
-    return status;
-}
-
-static int check_list(sf_config_tree *tree, int node, const cyaml_schema_value_t *schema)
-{
-    size_t count =
-        (size_t)(at(tree, node)->data.sequence.items.top - at(tree, node)->data.sequence.items.start);
-    if (count > schema->sequence.max)
-        return refuse_value(tree, node, schema, NULL);
-    int status = SF_OK;
-    size_t path_end = strlen(tree->path);
-    for (size_t i = 0; status == SF_OK && i < count; i++) {
-        snprintf(tree->path + path_end, sizeof tree->path - path_end, ".%zu", i);
-        status = check_node(tree, at(tree, node)->data.sequence.items.start[i], schema->sequence.entry, NULL);
-        tree->path[path_end] = '\0';
-    }
-    return status;
-}
-
-/* libcyaml prints 10 as 1.0000000000000000e+01. */
-static int shorten_real(sf_config_tree *tree, int node)
-{
-    double value = 0;
-    sf_text text = {0};
-    sf_json json = sf_json_start(&text);
-    sf_parse_real(text_of(tree, node), &value);
-    sf_json_real(&json, NULL, value);
-    yaml_node_t *scalar = at(tree, node);
-    if (!text.failed && text.length <= scalar->data.scalar.length) {
-        memcpy(scalar->data.scalar.value, text.data, text.length + 1);
-        scalar->data.scalar.length = text.length;
-    }
-    bool failed = text.failed;
-    sf_text_free(&text);
-    return failed ? sf_fail_memory(tree->error) : SF_OK;
-}
-
-static int check_node(sf_config_tree *tree, int node, const cyaml_schema_value_t *schema,
-                      const sf_config_rule *rule)
+/* What holds of every node, whatever it is to be. */
+static int visit(sf_config_tree *tree, int node, schema wanted, const sf_key_table *among)
 {
     const char *tag = (const char *)at(tree, node)->tag;
     if (strcmp(tag, YAML_DEFAULT_SCALAR_TAG) != 0 && strcmp(tag, YAML_DEFAULT_MAPPING_TAG) != 0 &&
@@ -651,46 +464,286 @@ static int check_node(sf_config_tree *tree, int node, const cyaml_schema_value_t
             return refuse(tree, node, "found an alias (*name), expected the value written out");
         tree->visited[node - 1] = true;
     }
-    if (at(tree, node)->type != node_type_of(schema))
-        return refuse_value(tree, node, schema, rule);
-    int status = keep_place(tree, node);
+    if (at(tree, node)->type != node_type_of(wanted.type))
+        return refuse_value(tree, node, wanted, among);
+    return keep_place(tree, node);
+}
+
+/* Every key of the mapping is known, a plain word, and given once. */
+static int check_keys(sf_config_tree *tree, int node, const sf_key_table *table)
+{
+    const yaml_node_t *mapping = at(tree, node);
+    for (const yaml_node_pair_t *pair = mapping->data.mapping.pairs.start;
+         pair < mapping->data.mapping.pairs.top; pair++) {
+        if (!is_scalar(tree, pair->key))
+            return refuse(tree, pair->key, "found a list or a mapping as a key, expected a word");
+        const char *key = text_of(tree, pair->key);
+        if (find_key(table, key) == NULL)
+            return refuse_key(tree, pair->key, key, table);
+        if (find_pair(tree, node, key) != pair)
+            return refuse(tree, pair->key, "the key '%s' is given twice", key);
+    }
+    return SF_OK;
+}
+
+static int put_text(sf_config_tree *tree, const sf_key *key, void *object, const char *text)
+{
+    char **at = sf_key_at(key, object);
+    *at = sf_copy_string(text);
+    return *at != NULL ? SF_OK : sf_fail_memory(tree->error);
+}
+
+static bool choose(const char *const *words, const char *text, int *choice)
+{
+    for (*choice = 0; words[*choice] != NULL; ++*choice)
+        if (strcmp(text, words[*choice]) == 0)
+            return true;
+    return false;
+}
+
+/* False where the text is no value of this key. */
+static bool take_scalar(const sf_key *key, void *object, const char *text, size_t length)
+{
+    void *at = sf_key_at(key, object);
+    uint64_t whole;
+    double real;
+    if (length == 0 || strlen(text) != length)
+        return false;
+    switch (key->type) {
+    case SF_KEY_WHOLE:
+        if (!sf_parse_uint(text, (uint64_t)key->most, &whole) || whole < (uint64_t)key->least ||
+            (text[0] == '0' && length > 1)) /* 010 is eight to some */
+            return false;
+        *(uint32_t *)at = (uint32_t)whole;
+        return true;
+    case SF_KEY_REAL:
+        if (!sf_parse_real(text, &real) || !(real >= key->least && real <= key->most))
+            return false;
+        *(double *)at = real;
+        return true;
+    case SF_KEY_SWITCH:
+        *(bool *)at = strcmp(text, "true") == 0;
+        return *(bool *)at || strcmp(text, "false") == 0;
+    case SF_KEY_CHOICE:
+        return choose(key->words, text, at);
+    default:
+        return length <= SF_KEY_LONGEST;
+    }
+}
+
+static int read_scalar(sf_config_tree *tree, int node, const sf_key *key, void *object)
+{
+    const char *text = text_of(tree, node);
+    if (!take_scalar(key, object, text, at(tree, node)->data.scalar.length))
+        return refuse_value(tree, node, schema_of(key), NULL);
+    return key->type == SF_KEY_TEXT ? put_text(tree, key, object, text) : SF_OK;
+}
+
+static int refuse_missing(sf_config_tree *tree, int mapping, const sf_key *key, const sf_key_table *table)
+{
+    sf_text expected = {0};
+    sf_key_expected(&expected, key, table);
+    int status = expected.failed ? sf_fail_memory(tree->error)
+                                 : refuse(tree, mapping, "is missing: expected %s", expected.data);
+    sf_text_free(&expected);
+    return status;
+}
+
+/* A key that is missing has its default; a list is empty. */
+static int take_default(sf_config_tree *tree, int mapping, const sf_key *key, void *object,
+                        const void *defaults)
+{
+    void *at = sf_key_at(key, object);
+    const void *from = sf_key_at(key, defaults);
+    switch (key->type) {
+    case SF_KEY_WHOLE:
+        *(uint32_t *)at = *(const uint32_t *)from;
+        return SF_OK;
+    case SF_KEY_REAL:
+        *(double *)at = *(const double *)from;
+        return SF_OK;
+    case SF_KEY_SWITCH:
+        *(bool *)at = *(const bool *)from;
+        return SF_OK;
+    case SF_KEY_CHOICE:
+        *(int *)at = *(const int *)from;
+        return SF_OK;
+    case SF_KEY_TEXT:
+        return key->needed ? refuse_missing(tree, mapping, key, NULL)
+                           : put_text(tree, key, object, *(const char *const *)from);
+    default:
+        return SF_OK;
+    }
+}
+
+/* Where a key has a meaning, as "type=jsonl,hdf5". */
+static void describe_where(sf_text *text, const sf_key_table *table, const char *name)
+{
+    const sf_key *keys[SF_KEYS_MOST];
+    size_t count = sf_keys_of(table, NULL, keys);
+    for (size_t i = 0; table->kind == NULL && i < count; i++)
+        if (strcmp(keys[i]->name, name) == 0) {
+            sf_text_clear(text);
+            sf_text_printf(text, "%s", keys[i]->where);
+        }
+    if (table->kind == NULL)
+        return;
+    sf_text_printf(text, "%s", keys[0]->name);
+    char before = '=';
+    for (size_t i = 0; table->kind(i) != NULL; i++)
+        for (const sf_key *key = table->kind(i)->keys; key->name != NULL; key++)
+            if (strcmp(key->name, name) == 0) {
+                sf_text_printf(text, "%c%s", before, table->kind(i)->name);
+                before = ',';
+            }
+}
+
+static int refuse_meaning(sf_config_tree *tree, int node, const sf_key_table *table, const char *name)
+{
+    sf_text where = {0};
+    describe_where(&where, table, name);
+    int status = where.failed ? sf_fail_memory(tree->error)
+                              : refuse(tree, node, "has no meaning here: it is for %s", where.data);
+    sf_text_free(&where);
+    return status;
+}
+
+static int read_keys(sf_config_tree *tree, int node, const sf_key_table *table, const sf_key_kind *kind,
+                     void *object, const void *defaults);
+
+/* A mapping, into a struct of which it sets some members. */
+static int read_mapping(sf_config_tree *tree, int node, const sf_key_table *table, void *object,
+                        const void *defaults)
+{
+    int status = check_keys(tree, node, table);
+    return status == SF_OK ? read_keys(tree, node, table, NULL, object, defaults) : status;
+}
+
+/* The first key of an item tells its kind, and so what the others may be. */
+static int read_kind(sf_config_tree *tree, int node, const sf_key_table *table, const sf_key_kind **kind)
+{
+    const sf_key *key = table->parts[0];
+    const yaml_node_pair_t *pair = find_pair(tree, node, key->name);
+    size_t end = strlen(tree->path);
+    snprintf(tree->path + end, sizeof tree->path - end, ".%s", key->name);
+    int status = pair != NULL ? visit(tree, pair->value, schema_of(key), table)
+                              : refuse_missing(tree, node, key, table);
+    for (size_t i = 0; status == SF_OK && *kind == NULL; i++) {
+        const sf_key_kind *known = table->kind(i);
+        if (known == NULL)
+            status = refuse_value(tree, pair->value, schema_of(key), table);
+        else if (strcmp(known->name, text_of(tree, pair->value)) == 0 &&
+                 strlen(known->name) == at(tree, pair->value)->data.scalar.length)
+            *kind = known;
+    }
+    tree->path[end] = '\0';
+    return status;
+}
+
+static int read_item_of_kind(sf_config_tree *tree, int node, const sf_key_table *table, sf_key_item *item)
+{
+    const sf_key_kind *kind = NULL;
+    int status = check_keys(tree, node, table);
+    if (status == SF_OK)
+        status = read_kind(tree, node, table, &kind);
     if (status != SF_OK)
         return status;
-    if (schema->type == CYAML_MAPPING)
-        return check_mapping(tree, node, schema);
-    if (schema->type == CYAML_SEQUENCE)
-        return check_list(tree, node, schema);
-    if (tree->printing)
-        return schema->type == CYAML_FLOAT ? shorten_real(tree, node) : SF_OK;
-    return scalar_is_right(tree, node, schema, rule) ? SF_OK : refuse_value(tree, node, schema, rule);
-}
-
-int sf_config_tree_check(sf_config_tree *tree)
-{
-    return check_node(tree, 1, &sf_config_schema, NULL);
-}
-
-/* ---- writing ---- */
-
-static int append_to_text(void *text, unsigned char *buffer, size_t size)
-{
-    sf_text_append(text, (const char *)buffer, size);
-    return !((sf_text *)text)->failed;
-}
-
-/* Appends the tree as YAML, which consumes its document. */
-int sf_config_tree_write(sf_config_tree *tree, sf_text *text)
-{
-    yaml_emitter_t emitter;
-    if (!yaml_emitter_initialize(&emitter))
+    *item = (sf_key_item){kind, sf_alloc(1, kind->size)};
+    if (item->settings == NULL)
         return sf_fail_memory(tree->error);
-    yaml_emitter_set_output(&emitter, append_to_text, text);
-    yaml_emitter_set_unicode(&emitter, 1);
-    yaml_emitter_set_width(&emitter, -1);
-    tree->document.start_implicit = tree->document.end_implicit = 1;
-    int written = yaml_emitter_dump(&emitter, &tree->document) && yaml_emitter_close(&emitter);
-    yaml_emitter_delete(&emitter);
-    return written ? SF_OK : sf_fail_memory(tree->error);
+    return read_keys(tree, node, table, kind, item->settings, kind->defaults);
+}
+
+static int read_item(sf_config_tree *tree, int node, const sf_key *list, void *item)
+{
+    const sf_key_table *table = list->table;
+    int status = visit(tree, node, schema_of_item(list), NULL);
+    if (status != SF_OK)
+        return status;
+    if (table == NULL)
+        return read_scalar(tree, node, &text_item, item);
+    if (table->kind != NULL)
+        return read_item_of_kind(tree, node, table, item);
+    return read_mapping(tree, node, table, item, table->defaults(0));
+}
+
+static int read_list(sf_config_tree *tree, int node, const sf_key *key, void *object)
+{
+    size_t count =
+        (size_t)(at(tree, node)->data.sequence.items.top - at(tree, node)->data.sequence.items.start);
+    if (count > (size_t)key->most)
+        return refuse_value(tree, node, schema_of(key), NULL);
+    if (count == 0)
+        return SF_OK;
+    size_t size = sf_config_item_size(key), path_end = strlen(tree->path);
+    char *items = sf_alloc(count, size);
+    *(void **)sf_key_at(key, object) = items;
+    if (items == NULL)
+        return sf_fail_memory(tree->error);
+    int status = SF_OK;
+    for (size_t i = 0; status == SF_OK && i < count; i++) {
+        snprintf(tree->path + path_end, sizeof tree->path - path_end, ".%zu", i);
+        ++*(uint32_t *)(void *)((char *)object + key->count_offset);
+        status = read_item(tree, at(tree, node)->data.sequence.items.start[i], key, items + i * size);
+        tree->path[path_end] = '\0';
+    }
+    return status;
+}
+
+static int read_value(sf_config_tree *tree, int node, const sf_key *key, void *object, const void *defaults)
+{
+    int status = visit(tree, node, schema_of(key), NULL);
+    if (status != SF_OK)
+        return status;
+    if (key->type == SF_KEY_GROUP)
+        return read_mapping(tree, node, key->table, object, defaults);
+    return key->type == SF_KEY_LIST ? read_list(tree, node, key, object)
+                                    : read_scalar(tree, node, key, object);
+}
+
+/* One name of the mapping, which may be 0: there is none. `key` is its row that has a meaning here, or NULL.
+ */
+static int read_key(sf_config_tree *tree, int node, const sf_key_table *table, const char *name,
+                    const sf_key *key, void *object, const void *defaults)
+{
+    const yaml_node_pair_t *pair = node != 0 ? find_pair(tree, node, name) : NULL;
+    if (key == NULL)
+        return pair != NULL ? refuse_meaning(tree, pair->value, table, name) : SF_OK;
+    if (key->type == SF_KEY_KIND)
+        return SF_OK; /* read before */
+    if (pair != NULL)
+        return read_value(tree, pair->value, key, object, defaults);
+    if (key->type == SF_KEY_GROUP)
+        return read_keys(tree, 0, key->table, NULL, object, defaults);
+    return take_default(tree, node, key, object, defaults);
+}
+
+static int read_keys(sf_config_tree *tree, int node, const sf_key_table *table, const sf_key_kind *kind,
+                     void *object, const void *defaults)
+{
+    const sf_key *all[SF_KEYS_MOST], *own[SF_KEYS_MOST];
+    size_t count = sf_keys_of(table, NULL, all), own_count = sf_keys_of(table, kind, own);
+    size_t path_end = strlen(tree->path);
+    int status = SF_OK;
+    for (size_t i = 0; status == SF_OK && i < count; i++) {
+        if (sf_keys_named_before(all, i))
+            continue;
+        snprintf(tree->path + path_end, sizeof tree->path - path_end, "%s%s", path_end > 0 ? "." : "",
+                 all[i]->name);
+        const sf_key *key = sf_keys_find(own, own_count, all[i]->name, object);
+        status = read_key(tree, node, table, all[i]->name, key, object, defaults);
+        tree->path[path_end] = '\0';
+        if (i == 0 && key->type == SF_KEY_CHOICE && table->defaults != NULL)
+            defaults = table->defaults(*(const int *)sf_key_at(key, object));
+    }
+    return status;
+}
+
+int sf_config_tree_take(sf_config_tree *tree)
+{
+    int status = visit(tree, 1, schema_of_top(), NULL);
+    return status == SF_OK ? read_mapping(tree, 1, &sf_config_table, tree->config, &sf_live_defaults)
+                           : status;
 }
 
 void sf_config_tree_free(sf_config_tree *tree)

@@ -3,8 +3,8 @@
  * The fields of every published message, told once for all encodings (docs/messages.md lists them for
  * people).
  */
-#ifndef SF_SINKS_FIELDS_H
-#define SF_SINKS_FIELDS_H
+#ifndef SF_CORE_MESSAGE_FIELDS_H
+#define SF_CORE_MESSAGE_FIELDS_H
 
 #include "core/message.h"
 

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Keys that set members of a struct: one row says of each its name, type, place, bounds and when it has a
+ * meaning. What reads a configuration, what prints it and what checks a struct that a program filled go by
+ * the same rows. Defaults are not here: they are what a struct at its defaults holds in that place.
+ */
+#ifndef SF_CORE_KEYS_H
+#define SF_CORE_KEYS_H
+
+#include "core/text.h"
+
+#include <synfire/error.h>
+
+typedef enum sf_key_type {
+    SF_KEY_TEXT,   /**< char *, of 1 to SF_KEY_LONGEST bytes */
+    SF_KEY_WHOLE,  /**< uint32_t */
+    SF_KEY_REAL,   /**< double */
+    SF_KEY_SWITCH, /**< bool */
+    SF_KEY_CHOICE, /**< an enum: the index among `words` */
+    SF_KEY_KIND,   /**< the first key of items of several kinds: it says which */
+    SF_KEY_GROUP,  /**< keys below it, of the same struct */
+    SF_KEY_LIST    /**< an array of structs, or of char *; its length is a uint32_t at count_offset */
+} sf_key_type;
+
+#define SF_KEY_LONGEST 4096
+
+/** What a text is about, where that matters to others. */
+typedef enum sf_key_use {
+    SF_KEY_VALUE,
+    SF_KEY_READS, /**< a file that is read: nothing may write to it */
+    SF_KEY_WRITES /**< where something is written to, which nothing else may */
+} sf_key_use;
+
+typedef struct sf_key {
+    const char *name; /**< NULL ends a table */
+    sf_key_type type;
+    size_t offset, count_offset;
+    double least, most; /**< bounds of a number, both included; of a list the most items */
+    bool needed;        /**< a text without a default, which may not be missing */
+    sf_key_use use;
+    const char *where;        /**< the neighbour that gives it a meaning, as "metric=sttc,x"; NULL: always */
+    const char *const *words; /**< of a choice, up to NULL */
+    const struct sf_key_table *table; /**< below a group, or of a list's items; NULL: a list of texts */
+} sf_key;
+
+/** One of the kinds that a list's items may be of: the keys that it has besides those that all have. */
+typedef struct sf_key_kind {
+    const char *name;
+    const sf_key *keys;
+    size_t size; /**< of its settings */
+    const void *defaults;
+} sf_key_kind;
+
+#define SF_KEY_PARTS 4
+
+/** The keys of one struct, in the order in which people read them. A key that is a neighbour in `where` comes
+ * first. */
+typedef struct sf_key_table {
+    const sf_key *parts[SF_KEY_PARTS]; /**< one after the other; those of the kinds come after the first */
+    size_t size;                       /**< of an item of a list; without kinds */
+    /** An item at its defaults, where its first key, if that is a choice, has this value. NULL of a group. */
+    const void *(*defaults)(int choice);
+    const sf_key_kind *(*kind)(size_t index); /**< NULL beyond the last; NULL: items are all alike */
+} sf_key_table;
+
+/** An item of a list with kinds. */
+typedef struct sf_key_item {
+    const sf_key_kind *kind;
+    void *settings; /**< kind->size bytes */
+} sf_key_item;
+
+#define SF_KEYS_MOST 32
+
+/** The keys that a struct of this kind may have, in order; a NULL kind: of all kinds. A name comes more than
+ * once where its rows differ in `where`. */
+size_t sf_keys_of(const sf_key_table *table, const sf_key_kind *kind, const sf_key *keys[SF_KEYS_MOST]);
+bool sf_keys_named_before(const sf_key *const *keys, size_t index);
+
+/** Among these the first of this name that has a meaning in the struct, or NULL. */
+const sf_key *sf_keys_find(const sf_key *const *keys, size_t count, const char *name, const void *object);
+
+/** "length_s, hop_s, silence_s": the names that a struct may have. */
+void sf_keys_list(sf_text *text, const sf_key_table *table);
+
+/** "a whole number from 1 to 16": what a value of this key may be. `table` holds the key. */
+void sf_key_expected(sf_text *text, const sf_key *key, const sf_key_table *table);
+
+/** Checks the numbers, choices and texts of a struct that a program filled. SF_CONFIG with the key, as
+ * "window.length_s", for its place. */
+int sf_keys_check(const sf_key_table *table, const void *object, sf_error *error);
+
+/** Where a key has its value. */
+static inline void *sf_key_at(const sf_key *key, const void *object)
+{
+    return (char *)object + key->offset;
+}
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A new option is a member of sf_live_options, its default and its row here. */
+#include "pipeline/options.h"
+
+#include "core/backend/find.h"
+#include "core/clock.h"
+#include "core/episode.h"
+#include "core/error.h"
+#include "core/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_DELAYS 64
+
+/* ---- defaults ---- */
+
+const sf_live_options sf_live_defaults = {
+    .stream = "synfire",
+    .merge = {.lateness_ms = 0, .stall_ms = 1000, .leap_s = 10, .drop_duplicates = false},
+    .window = {.length_s = 10, .hop_s = 1, .silence_s = 3600},
+    .device = "auto",
+    .device_memory = "auto",
+    .mine = {.every = 5, .delays_ms = "0.5:5", .max_size = 4, .engine = "auto", .track_most = 200},
+    .graph = {.enabled = true, .metric = SF_LIVE_EPISODES, .dt_ms = 50, .surrogates = 200, .seed = 1},
+};
+
+#define DEFAULT_RATE_HZ 0.5 /* the threshold where none is given */
+
+static const sf_live_density densities[] = {
+    [SF_QUANTITY_ISI] = {.quantity = SF_QUANTITY_ISI, .method = "isj", .reselect = 0.2, .grid = 64},
+    [SF_QUANTITY_DELAY] = {.quantity = SF_QUANTITY_DELAY, .method = "isj", .reselect = 0.2, .grid = 64},
+    [SF_QUANTITY_RATE] = {.quantity = SF_QUANTITY_RATE, .method = "isj", .reselect = 0.2, .grid = 64},
+    [SF_QUANTITY_POSITION] = {.quantity = SF_QUANTITY_POSITION,
+                              .method = "silverman",
+                              .reselect = 0.2,
+                              .grid = 32},
+};
+
+static const void *density_defaults(int choice)
+{
+    return &densities[choice];
+}
+
+static const void *reach_defaults(int choice)
+{
+    static const sf_live_reach defaults = {.hops = 2};
+    (void)choice;
+    return &defaults;
+}
+
+static const void *pattern_defaults(int choice)
+{
+    static const sf_live_pattern defaults = {.limit = 10};
+    (void)choice;
+    return &defaults;
+}
+
+void sf_live_options_init(void *options, size_t size)
+{
+    sf_options_init(options, size, &sf_live_defaults, sizeof sf_live_defaults);
+}
+
+sf_live_density sf_live_density_default(sf_quantity quantity)
+{
+    return densities[quantity];
+}
+
+/* ---- keys ---- */
+
+#define AT(member) .offset = offsetof(ROW, member)
+#define GROUP(key, below)                                                                                    \
+    {                                                                                                        \
+        .name = key, .type = SF_KEY_GROUP, .table = &(below)                                                 \
+    }
+#define LIST(key, member, count, limit, below)                                                               \
+    {                                                                                                        \
+        .name = key, .type = SF_KEY_LIST, AT(member), .count_offset = offsetof(ROW, count), .most = limit,   \
+        .table = below                                                                                       \
+    }
+#define TEXT(key, member, ...)                                                                               \
+    {                                                                                                        \
+        .name = key, .type = SF_KEY_TEXT, AT(member), __VA_ARGS__                                            \
+    }
+#define SWITCH(key, member)                                                                                  \
+    {                                                                                                        \
+        .name = key, .type = SF_KEY_SWITCH, AT(member)                                                       \
+    }
+#define CHOICE(key, member, among)                                                                           \
+    {                                                                                                        \
+        .name = key, .type = SF_KEY_CHOICE, AT(member), .words = among                                       \
+    }
+#define WHOLE(key, member, from, to, ...)                                                                    \
+    {                                                                                                        \
+        .name = key, .type = SF_KEY_WHOLE, AT(member), .least = from, .most = to, __VA_ARGS__                \
+    }
+#define REAL(key, member, from, to, ...)                                                                     \
+    {                                                                                                        \
+        .name = key, .type = SF_KEY_REAL, AT(member), .least = from, .most = to, __VA_ARGS__                 \
+    }
+
+static const char *const metrics[] = {"episodes", "sttc", NULL};
+static const char *const quantities[] = {"isi", "delay", "rate", "position", NULL};
+
+#define ROW sf_live_reach
+static const sf_key reach_keys[] = {
+    TEXT("from", from, .needed = true),
+    WHOLE("hops", hops, 1, 1000000),
+    {0},
+};
+#undef ROW
+
+#define ROW sf_live_pattern
+static const sf_key pattern_keys[] = {
+    TEXT("pattern", pattern, .needed = true),
+    WHOLE("limit", limit, 0, 100000),
+    {0},
+};
+#undef ROW
+
+#define ROW sf_live_density
+static const sf_key density_keys[] = {
+    CHOICE("quantity", quantity, quantities),
+    TEXT("unit", unit, .where = "quantity=isi,rate", .needed = true),
+    TEXT("episode", episode, .where = "quantity=delay", .needed = true),
+    TEXT("method", method),
+    REAL("reselect", reselect, 0, 100),
+    WHOLE("grid", grid, 2, 65536, .where = "quantity=isi,delay,rate"),
+    WHOLE("grid", grid, 2, 1024, .where = "quantity=position"),
+    {0},
+};
+#undef ROW
+
+static const sf_key_table reach_table = {{reach_keys}, sizeof(sf_live_reach), reach_defaults, NULL};
+static const sf_key_table pattern_table = {{pattern_keys}, sizeof(sf_live_pattern), pattern_defaults, NULL};
+static const sf_key_table density_table = {{density_keys}, sizeof(sf_live_density), density_defaults, NULL};
+
+#define ROW sf_live_options
+static const sf_key merge_keys[] = {
+    REAL("lateness_ms", merge.lateness_ms, 0, 60000),
+    REAL("stall_ms", merge.stall_ms, 1, 600000),
+    REAL("leap_s", merge.leap_s, 0, 1e9),
+    SWITCH("drop_duplicates", merge.drop_duplicates),
+    {0},
+};
+
+static const sf_key window_keys[] = {
+    REAL("length_s", window.length_s, 0.001, 86400),
+    REAL("hop_s", window.hop_s, 0.001, 86400),
+    REAL("silence_s", window.silence_s, 0, 1e9),
+    {0},
+};
+
+static const sf_key mine_keys[] = {
+    WHOLE("every", mine.every, 0, 1000000),
+    TEXT("delays_ms", mine.delays_ms),
+    REAL("min_count", mine.min_count, 0, 1e12),
+    REAL("min_rate_hz", mine.min_rate_hz, 0, 1e6),
+    REAL("min_fraction", mine.min_fraction, 0, 1),
+    WHOLE("max_size", mine.max_size, 1, SF_EPISODE_MAX_SIZE),
+    SWITCH("self", mine.self),
+    TEXT("engine", mine.engine),
+    WHOLE("threads", mine.threads, 0, 1024),
+    WHOLE("track_most", mine.track_most, 0, 100000),
+    {0},
+};
+
+static const sf_key graph_keys[] = {
+    SWITCH("enabled", graph.enabled),
+    CHOICE("metric", graph.metric, metrics),
+    REAL("dt_ms", graph.dt_ms, 0.000001, 3600000, .where = "metric=sttc"),
+    WHOLE("surrogates", graph.surrogates, 0, 100000, .where = "metric=sttc"),
+    LIST("reach", graph.reach, graph.reach_count, 1000, &reach_table),
+    WHOLE("reach_all", graph.reach_all, 0, 1000000),
+    SWITCH("components", graph.components),
+    LIST("patterns", graph.patterns, graph.pattern_count, 100, &pattern_table),
+    SWITCH("census", graph.census),
+    WHOLE("rewired", graph.rewired, 0, 100000),
+    WHOLE("seed", graph.seed, 0, UINT32_MAX),
+    {0},
+};
+
+static const sf_key_table merge_table = {.parts = {merge_keys}};
+static const sf_key_table window_table = {.parts = {window_keys}};
+static const sf_key_table mine_table = {.parts = {mine_keys}};
+static const sf_key_table graph_table = {.parts = {graph_keys}};
+
+const sf_key sf_live_first_keys[] = {TEXT("stream", stream), {0}};
+
+const sf_key sf_live_keys[] = {
+    GROUP("merge", merge_table),
+    GROUP("window", window_table),
+    TEXT("device", device),
+    TEXT("device_memory", device_memory),
+    GROUP("mine", mine_table),
+    LIST("track", track, track_count, 100000, NULL),
+    LIST("watch", watch, watch_count, 100000, NULL),
+    GROUP("graph", graph_table),
+    LIST("density", density, density_count, 1000, &density_table),
+    {0},
+};
+#undef ROW
+
+/* ---- what options mean together ---- */
+
+int sf_live_refuse(const char *key, sf_error *error, const char *format, ...)
+{
+    char sentence[sizeof error->text];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    return sf_fail(error, SF_CONFIG, key, "%s", sentence);
+}
+
+static int check_window(const sf_live_options *options, sf_error *error)
+{
+    int64_t length = sf_seconds_to_ns(options->window.length_s),
+            hop = sf_seconds_to_ns(options->window.hop_s);
+    if (length % hop == 0)
+        return SF_OK;
+    return sf_live_refuse("window.length_s", error, "found %g s, expected a whole number of hops of %g s",
+                          options->window.length_s, options->window.hop_s);
+}
+
+static int check_device(const sf_live_options *options, sf_error *error)
+{
+    uint64_t bytes = 0;
+    if (!sf_device_may_be(options->device))
+        return sf_live_refuse("device", error, "found '%.60s', expected auto, cpu, cuda, cuda:N or cuda:all",
+                              options->device);
+    if (strcmp(options->device_memory, "auto") != 0 &&
+        (!sf_parse_bytes(options->device_memory, &bytes) || bytes == 0))
+        return sf_live_refuse("device_memory", error,
+                              "found '%.60s', expected auto or a size such as 8G or 512M",
+                              options->device_memory);
+    return SF_OK;
+}
+
+static int resolve_mining(sf_live_options *options, sf_error *error)
+{
+    sf_live_mine *mine = &options->mine;
+    int positive = (mine->min_count > 0) + (mine->min_rate_hz > 0) + (mine->min_fraction > 0);
+    if (positive > 1)
+        return sf_live_refuse("mine", error,
+                              "found more than one of min_count, min_rate_hz and min_fraction, expected one");
+    if (positive == 0)
+        mine->min_rate_hz = DEFAULT_RATE_HZ;
+    sf_delay delays[MOST_DELAYS];
+    size_t count;
+    sf_error problem;
+    if (sf_delays_parse(delays, MOST_DELAYS, &count, mine->delays_ms, &problem) != SF_OK)
+        return sf_live_refuse("mine.delays_ms", error, "%s", problem.text);
+    int64_t length = sf_seconds_to_ns(options->window.length_s);
+    for (size_t i = 0; i < count; i++)
+        if (delays[i].high_ns >= length)
+            return sf_live_refuse("mine.delays_ms", error,
+                                  "found a delay of up to %g ms, expected less than the window of %g s",
+                                  (double)delays[i].high_ns / 1e6, options->window.length_s);
+    return SF_OK;
+}
+
+static int check_graph(const sf_live_options *options, sf_error *error)
+{
+    if (options->graph.rewired == 1)
+        return sf_live_refuse("graph.rewired", error,
+                              "found 1, expected 0 or at least 2: one graph has no spread");
+    if (options->graph.metric == SF_LIVE_STTC && options->graph.dt_ms >= options->window.length_s * 1e3)
+        return sf_live_refuse("graph.dt_ms", error, "found %g ms, expected less than the window of %g s",
+                              options->graph.dt_ms, options->window.length_s);
+    return SF_OK;
+}
+
+int sf_live_resolve(sf_live_options *options, sf_error *error)
+{
+    static const sf_key_table all = {.parts = {sf_live_first_keys, sf_live_keys}};
+    int status = sf_keys_check(&all, options, error);
+    if (status == SF_OK)
+        status = check_window(options, error);
+    if (status == SF_OK)
+        status = check_device(options, error);
+    if (status == SF_OK)
+        status = resolve_mining(options, error);
+    return status == SF_OK ? check_graph(options, error) : status;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The configuration of a live run, as YAML has it. Loading is strict: an unknown key, a wrong type or a value
+ * out of range is refused with line, column and what was expected. configs/ shows every key with its default.
+ */
+#ifndef SF_RUN_CONFIG_H
+#define SF_RUN_CONFIG_H
+
+#include "pipeline/options.h"
+#include "sinks/sink.h"
+#include "window/source.h"
+
+/** Where a value that was given stands in the YAML, 1-based; line 0: it came from a setting. */
+typedef struct sf_config_place {
+    char *key; /**< dotted: "sources.0.speed" */
+    size_t line, column;
+} sf_config_place;
+
+/** Everything in it is its own. An item's settings begin with sf_source_settings or sf_sink_settings. */
+typedef struct sf_config {
+    sf_live_options live; /**< first: its keys are the configuration's */
+    sf_key_item *sources;
+    uint32_t source_count;
+    sf_key_item *sinks;
+    uint32_t sink_count;
+
+    char *name; /**< what stands for the file in messages */
+    sf_config_place *places;
+    size_t place_count;
+} sf_config;
+
+/** The kind of a source or sink, and its settings. */
+static inline const sf_source_kind *sf_config_source_kind(const sf_config *config, size_t index)
+{
+    return (const sf_source_kind *)config->sources[index].kind;
+}
+
+static inline const sf_source_settings *sf_config_source(const sf_config *config, size_t index)
+{
+    return config->sources[index].settings;
+}
+
+static inline const sf_sink_kind *sf_config_sink_kind(const sf_config *config, size_t index)
+{
+    return (const sf_sink_kind *)config->sinks[index].kind;
+}
+
+static inline const sf_sink_settings *sf_config_sink(const sf_config *config, size_t index)
+{
+    return config->sinks[index].settings;
+}
+
+/** A text among an item's settings, as "recording"; NULL where its kind has none of this name. */
+const char *sf_config_text(const sf_key_item *item, const char *key);
+
+/** The registry of sources; NULL beyond the last. */
+const sf_source_kind *sf_source_kind_at(size_t index);
+
+/** Everything at its default, no sources and no sinks. */
+int sf_config_default(sf_config *config, sf_error *error);
+
+/**
+ * Loads a file over the defaults, then applies `settings` (each "key=value" with a dotted path, as --set
+ * gives: "window.length_s=5", "sources.0.speed=max"; an item after the last one of a list is added; a key
+ * that does not exist is refused the same way). Checks types, ranges and what keys mean together: a window
+ * that is no whole number of hops, a key that another one rules out, ... A
+ * configuration without sources is allowed: the caller may replay a recording in their place. SF_CONFIG with
+ * place "file:line:column: key" or "--set key"; SF_USAGE where a setting is no KEY=VALUE; SF_NO_INPUT where
+ * the file cannot be read.
+ */
+int sf_config_load(sf_config *config, const char *path, const char *const *settings, size_t setting_count,
+                   sf_error *error);
+
+/** As sf_config_load, from text; `name` stands for the file in messages. */
+int sf_config_parse(sf_config *config, const char *yaml, size_t length, const char *name,
+                    const char *const *settings, size_t setting_count, sf_error *error);
+
+/**
+ * Refuses a value that turned out wrong later (an unknown unit, a recording that is not there): SF_CONFIG
+ * with the place of `key`, a dotted path as "watch.0", or of the nearest list or mapping around it that was
+ * given.
+ */
+int sf_config_refuse(const sf_config *config, const char *key, sf_error *error, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/** Refuses a sink that would write over what the run reads. SF_CONFIG. */
+int sf_config_check_files(const sf_config *config, sf_error *error);
+
+/** What the pipeline or a source refused by one of its keys gets the place of that key here: `list` is what
+ * stands before it, as "sources.0.", or "". Returns status. */
+int sf_config_locate(const sf_config *config, int status, const char *list, sf_error *error);
+
+/** Puts one replay of a recording in place of all sources; `speed` as the key has it. */
+int sf_config_replay(sf_config *config, const char *recording, const char *speed, sf_error *error);
+
+/** Leaves stream, sources and merge, and puts one recorder that waits rather than drops in place of all else.
+ */
+int sf_config_record(sf_config *config, const char *path, bool overwrite, sf_error *error);
+
+/** Appends the resolved configuration as YAML that loads to the same, with every key that has a meaning. */
+int sf_config_print(sf_text *text, const sf_config *config, sf_error *error);
+
+void sf_config_free(sf_config *config);
+
+#endif

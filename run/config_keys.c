@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/config_keys.h"
+
+#include "core/memory.h"
+#include "run/config.h"
+
+static const sf_key_kind *source_kind(size_t index)
+{
+    const sf_source_kind *kind = sf_source_kind_at(index);
+    return kind != NULL ? &kind->settings : NULL;
+}
+
+static const sf_key_kind *sink_kind(size_t index)
+{
+    const sf_sink_kind *kind = sf_sink_kind_at(index);
+    return kind != NULL ? &kind->settings : NULL;
+}
+
+static const char *const policies[] = {"block", "drop-oldest", "drop-newest", NULL};
+static const sf_key kind_keys[] = {{.name = "type", .type = SF_KEY_KIND, .needed = true}, {0}};
+
+static const sf_key source_keys[] = {
+    {.name = "ring",
+     .type = SF_KEY_WHOLE,
+     .offset = offsetof(sf_source_settings, ring),
+     .least = 1,
+     .most = 1 << 26},
+    {.name = "policy",
+     .type = SF_KEY_CHOICE,
+     .offset = offsetof(sf_source_settings, policy),
+     .words = policies},
+    {0},
+};
+
+static const sf_key sink_keys[] = {
+    {.name = "ring",
+     .type = SF_KEY_WHOLE,
+     .offset = offsetof(sf_sink_settings, ring),
+     .least = 1,
+     .most = 1 << 20},
+    {.name = "policy",
+     .type = SF_KEY_CHOICE,
+     .offset = offsetof(sf_sink_settings, policy),
+     .words = policies},
+    {0},
+};
+
+static const sf_key_table source_table = {.parts = {kind_keys, source_keys}, .kind = source_kind};
+static const sf_key_table sink_table = {.parts = {kind_keys, sink_keys}, .kind = sink_kind};
+
+static const sf_key sources[] = {
+    {.name = "sources",
+     .type = SF_KEY_LIST,
+     .offset = offsetof(sf_config, sources),
+     .count_offset = offsetof(sf_config, source_count),
+     .most = 64,
+     .table = &source_table},
+    {0},
+};
+
+static const sf_key sinks[] = {
+    {.name = "sinks",
+     .type = SF_KEY_LIST,
+     .offset = offsetof(sf_config, sinks),
+     .count_offset = offsetof(sf_config, sink_count),
+     .most = 64,
+     .table = &sink_table},
+    {0},
+};
+
+const sf_key_table sf_config_table = {.parts = {sf_live_first_keys, sources, sf_live_keys, sinks}};
+
+size_t sf_config_item_size(const sf_key *list)
+{
+    return list->table == NULL         ? sizeof(char *)
+           : list->table->kind != NULL ? sizeof(sf_key_item)
+                                       : list->table->size;
+}
+
+static void free_item(const sf_key *list, void *item)
+{
+    const sf_key_item *of_kind = item;
+    if (list->table == NULL) {
+        sf_free(*(char **)item);
+    } else if (list->table->kind == NULL) {
+        sf_config_free_values(list->table, NULL, item);
+    } else if (of_kind->settings != NULL) {
+        sf_config_free_values(list->table, of_kind->kind, of_kind->settings);
+        sf_free(of_kind->settings);
+    }
+}
+
+static void free_list(const sf_key *key, void *object)
+{
+    char *items = *(void **)sf_key_at(key, object);
+    uint32_t *count = (void *)((char *)object + key->count_offset);
+    for (uint32_t i = 0; i < *count; i++)
+        free_item(key, items + i * sf_config_item_size(key));
+    sf_free(items);
+}
+
+void sf_config_free_values(const sf_key_table *table, const sf_key_kind *kind, void *object)
+{
+    const sf_key *keys[SF_KEYS_MOST];
+    size_t count = sf_keys_of(table, kind, keys);
+    for (size_t i = 0; i < count; i++) {
+        if (sf_keys_named_before(keys, i))
+            continue;
+        if (keys[i]->type == SF_KEY_TEXT)
+            sf_free(*(char **)sf_key_at(keys[i], object));
+        else if (keys[i]->type == SF_KEY_GROUP)
+            sf_config_free_values(keys[i]->table, NULL, object);
+        else if (keys[i]->type == SF_KEY_LIST)
+            free_list(keys[i], object);
+    }
+}

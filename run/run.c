@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/run.h"
+
+#include "core/descriptors.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "pipeline/queries.h"
+#include "replay/player.h"
+
+#include <stdio.h>
+
+struct sf_run {
+    const sf_config *config;
+    sf_text configuration;
+    sf_storage *storage; /**< the thread that HDF5 recorders share; NULL without one */
+    sf_pipeline *pipeline;
+    sf_sink **sinks; /**< the pipeline's, once there is one */
+    size_t sink_count;
+};
+
+/* What a run opens at most; libzmq would abort where they run out. */
+static int check_descriptors(const sf_config *config, sf_error *error)
+{
+    unsigned needed = 12;
+    for (uint32_t i = 0; i < config->source_count; i++)
+        needed += sf_config_source_kind(config, i)->descriptors;
+    for (uint32_t i = 0; i < config->sink_count; i++)
+        needed += sf_config_sink_kind(config, i)->descriptors;
+    return sf_descriptors_check(needed, "this run", error);
+}
+
+/* ---- sources ---- */
+
+static int open_source(sf_input *input, const sf_config *config, uint32_t index, const sf_progress *progress,
+                       sf_error *error)
+{
+    const sf_source_settings *wanted = sf_config_source(config, index);
+    char list[32];
+    sf_error reason = {0};
+    snprintf(list, sizeof list, "sources.%u.", index);
+    *input = (sf_input){.ring = wanted->ring, .policy = wanted->policy};
+    int status = sf_config_source_kind(config, index)->open(&input->source, wanted, progress, &reason);
+    if (status == SF_OK && wanted->policy == SF_RING_BLOCK && !input->source->can_wait)
+        status = sf_fail(&reason, SF_CONFIG, "policy",
+                         "found block, but this sender cannot wait: expected drop-oldest or drop-newest");
+    if (status != SF_OK && error != NULL)
+        *error = reason;
+    return sf_config_locate(config, status, list, error);
+}
+
+static int open_sources(sf_input *inputs, size_t *count, const sf_run_options *options, sf_error *error)
+{
+    const sf_config *config = options->config;
+    *count = 0;
+    if (options->recording != NULL) {
+        inputs[0] = (sf_input){.ring = SF_PLAYER_RING, .policy = SF_RING_BLOCK};
+        *count = 1;
+        return sf_player_open(&inputs[0].source, options->recording, options->speed, error);
+    }
+    if (config->source_count == 0)
+        return sf_fail(error, SF_CONFIG, config->name,
+                       "there are no sources: expected a list `sources`, or --replay");
+    int status = SF_OK;
+    for (uint32_t i = 0; i < config->source_count && status == SF_OK; i++) {
+        status = open_source(&inputs[i], config, i, options->progress, error);
+        *count = i + 1;
+    }
+    return status;
+}
+
+/* The pipeline takes the sources over. */
+static int open_pipeline(sf_run *run, const sf_run_options *options, sf_error *error)
+{
+    const sf_config *config = options->config;
+    size_t count = 0;
+    sf_input *inputs = sf_alloc((size_t)config->source_count + 1, sizeof *inputs);
+    int status = inputs != NULL ? open_sources(inputs, &count, options, error) : sf_fail_memory(error);
+    if (status != SF_OK) {
+        sf_sources_close(inputs, count);
+        sf_free(inputs);
+        return status;
+    }
+    const sf_pipeline_options pipeline = {.live = &config->live,
+                                          .sources = inputs,
+                                          .source_count = count,
+                                          .duration_ns = options->duration_ns,
+                                          .handoff_room = options->handoff_room,
+                                          .configuration = run->configuration.data,
+                                          .provenance = options->provenance};
+    sf_error reason = {0};
+    status = sf_pipeline_open(&run->pipeline, &pipeline, &reason);
+    sf_free(inputs);
+    if (status != SF_OK && error != NULL)
+        *error = reason;
+    return sf_config_locate(config, status, "", error);
+}
+
+/* ---- sinks ---- */
+
+static int open_sink(sf_run *run, uint32_t index, sf_error *error)
+{
+    const sf_sink_kind *kind = sf_config_sink_kind(run->config, index);
+    sf_sink_settings *settings = run->config->sinks[index].settings;
+    settings->hold = true;
+    if (kind->on_storage_thread && run->storage == NULL) {
+        int status = sf_storage_open(&run->storage, error);
+        if (status != SF_OK)
+            return status;
+    }
+    sf_sink *sink;
+    int status =
+        sf_sink_open_kind(&sink, kind, settings, sf_pipeline_stream(run->pipeline), run->storage, error);
+    if (status == SF_OK)
+        status = sf_pipeline_attach(run->pipeline, sf_sink_outlet(sink), error);
+    if (status == SF_OK)
+        run->sinks[run->sink_count++] = sink;
+    return status;
+}
+
+static int open_sinks(sf_run *run, sf_error *error)
+{
+    const sf_config *config = run->config;
+    int status = sf_config_check_files(config, error);
+    if (status == SF_OK && (run->sinks = sf_alloc(config->sink_count, sizeof(sf_sink *))) == NULL)
+        status = sf_fail_memory(error);
+    for (uint32_t i = 0; i < config->sink_count && status == SF_OK; i++)
+        status = open_sink(run, i, error);
+    for (size_t i = 0; i < run->sink_count && status == SF_OK; i++)
+        status = sf_sink_begin(run->sinks[i], error); /* now that none of them refuses */
+    return status;
+}
+
+/* ---- the interface ---- */
+
+static int open_parts(sf_run *run, const sf_run_options *options, sf_error *error)
+{
+    int status = check_descriptors(options->config, error);
+    if (status == SF_OK)
+        status = sf_config_print(&run->configuration, options->config, error);
+    if (status == SF_OK)
+        status = open_pipeline(run, options, error);
+    return status == SF_OK ? open_sinks(run, error) : status;
+}
+
+int sf_run_open(sf_run **out, const sf_run_options *options, sf_error *error)
+{
+    *out = NULL;
+    sf_run *run = sf_alloc(1, sizeof *run);
+    if (run == NULL)
+        return sf_fail_memory(error);
+    run->config = options->config;
+    int status = open_parts(run, options, error);
+    if (status == SF_OK && options->outlet.kind != NULL)
+        status = sf_pipeline_attach(run->pipeline, options->outlet, error);
+    if (status == SF_OK)
+        *out = run;
+    else
+        sf_run_close(run, NULL);
+    return status;
+}
+
+sf_pipeline *sf_run_pipeline(const sf_run *run)
+{
+    return run->pipeline;
+}
+
+size_t sf_run_sink_count(const sf_run *run)
+{
+    return run->sink_count;
+}
+
+sf_sink *sf_run_sink(const sf_run *run, size_t index)
+{
+    return run->sinks[index];
+}
+
+int sf_run_close(sf_run *run, sf_error *error)
+{
+    if (run == NULL)
+        return SF_OK;
+    int status = sf_pipeline_close(run->pipeline, error);
+    sf_storage_close(run->storage);
+    sf_free(run->sinks);
+    sf_text_free(&run->configuration);
+    sf_free(run);
+    return status;
+}
+
+int sf_run_check(const sf_config *config, sf_error *error)
+{
+    sf_error reason = {0};
+    int status = sf_queries_check(&config->live, &reason);
+    if (status != SF_OK && error != NULL)
+        *error = reason;
+    return sf_config_locate(config, status, "", error);
+}

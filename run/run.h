@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A live run as a configuration describes it: its sources and sinks opened, around the pipeline. */
+#ifndef SF_RUN_RUN_H
+#define SF_RUN_RUN_H
+
+#include "pipeline/pipeline.h"
+#include "run/config.h"
+
+typedef struct sf_run_options {
+    const sf_config *config; /**< borrowed until close */
+    /** Where not NULL: replayed in place of the configured sources; borrowed until close. */
+    const sf_recording *recording;
+    double speed;                    /**< of `recording`; 0: max */
+    int64_t duration_ns;             /**< of stream time, from the first spike; 0: to the end */
+    uint64_t handoff_room;           /**< as of sf_pipeline_options */
+    const sf_provenance *provenance; /**< of the results; borrowed until close; or NULL */
+    const sf_progress *progress;     /**< may end the wait for live sources; or NULL */
+    sf_outlet outlet; /**< gets all messages too, and is closed with the run; its kind may be NULL */
+} sf_run_options;
+
+typedef struct sf_run sf_run;
+
+/** Opens sources (waiting for the unit table of live ones), resolves units and episodes, opens sinks. Nothing
+ * runs yet.
+ */
+int sf_run_open(sf_run **out, const sf_run_options *options, sf_error *error);
+
+/** To start, wait for and stop; the run closes it. */
+sf_pipeline *sf_run_pipeline(const sf_run *run);
+
+/** Closes the pipeline with all its sinks, and frees. The first failure of the run, if any. NULL is allowed.
+ */
+int sf_run_close(sf_run *run, sf_error *error);
+
+/** The sinks, to say where they are bound. */
+size_t sf_run_sink_count(const sf_run *run);
+sf_sink *sf_run_sink(const sf_run *run, size_t index);
+
+/** Reads what a configuration names and forgets it: what opening would refuse of it without units. SF_CONFIG.
+ */
+int sf_run_check(const sf_config *config, sf_error *error);
+
+#endif
