@@ -36,14 +36,18 @@ static void tell_chance(const sf_episodes *e, size_t i)
         sf_delay_chance(e->details[i].links[link].by_chance, episode->delays[link], rate_hz);
 }
 
+static bool goes_on(const looking *l, size_t done)
+{
+    return sf_progress_update(l->progress, "looking at occurrences", (double)done, (double)l->told->count);
+}
+
 static int look_at(void *context, unsigned worker, size_t i)
 {
     looking *l = context;
     sf_episodes *e = l->told;
     int64_t *times;
     size_t count, done = atomic_fetch_add(&l->done, 1);
-    if (worker == 0 &&
-        !sf_progress_update(l->progress, "looking at occurrences", (double)done, (double)e->count))
+    if (worker == 0 && done > 0 && !goes_on(l, done))
         return sf_fail(&l->errors[0], SF_CANCELLED, NULL, "stopped while looking at occurrences");
     int status = sf_counter_occurrences(l->counter, i, &times, &count, &l->errors[worker]);
     if (status == SF_OK)
@@ -63,6 +67,8 @@ static int look_at_all(sf_episodes *e, const sf_counter *counter, const sf_progr
         .told = e, .counter = counter, .errors = sf_alloc(threads, sizeof *l.errors), .progress = progress};
     e->details = sf_alloc(e->count, sizeof *e->details);
     int status = e->details != NULL && l.errors != NULL ? SF_OK : sf_fail_memory(error);
+    if (status == SF_OK && !goes_on(&l, 0)) /* this thread may come to have none of them */
+        status = sf_fail(&l.errors[0], SF_CANCELLED, NULL, "stopped while looking at occurrences");
     if (status == SF_OK)
         status = sf_parallel_for(threads, e->count, look_at, &l);
     for (unsigned worker = 0; status != SF_OK && l.errors != NULL && worker < threads; worker++)

@@ -148,7 +148,7 @@ double sf_episodes_expect(const sf_episodes *episodes, const sf_episode *episode
 
 /* ---- what it tells ---- */
 
-static void tell_how(const sf_episodes *e, sf_episode_columns *told)
+static void tell_how(const sf_episodes *e, sf_episodes_columns *told)
 {
     const sf_mine_result *result = e->result;
     told->ran = e->ran;
@@ -165,35 +165,35 @@ static void tell_how(const sf_episodes *e, sf_episode_columns *told)
     told->significance = e->is_tested ? &e->significance : NULL;
 }
 
-void sf_episodes_columns(const sf_episodes *e, sf_episode_columns *columns)
+void sf_episodes_get_columns(const sf_episodes *e, sf_episodes_columns *columns)
 {
-    sf_episode_columns told = {.count = e->count,
-                               .episodes = e->episodes,
-                               .counts = e->counts,
-                               .expected = e->expected,
-                               .strength = e->strength,
-                               .p = e->p,
-                               .q = e->q,
-                               .p_last = e->p_last,
-                               .p_first = e->p_first,
-                               .not_testable = e->not_testable,
-                               .worth_showing = e->worth_showing,
-                               .details = e->details,
-                               .reverse = e->reverse,
-                               .asymmetry = e->asymmetry,
-                               .one_electrode = e->one_electrode,
-                               .parents = e->parents,
-                               .stretches = e->stretches,
-                               .bursts = e->bursts.items,
-                               .burst_count = e->bursts.count,
-                               .span_counts = e->span_counts,
-                               .span_count = e->span_counts != NULL ? e->span_count : 0,
-                               .windows = e->windows.items,
-                               .window_count = e->windows.count,
-                               .window_counts = e->window_counts,
-                               .last_is_partial = e->windows.last_is_partial,
-                               .correlograms = e->correlograms,
-                               .correlogram_count = e->correlogram_count};
+    sf_episodes_columns told = {.count = e->count,
+                                .episodes = e->episodes,
+                                .counts = e->counts,
+                                .expected = e->expected,
+                                .strength = e->strength,
+                                .p = e->p,
+                                .q = e->q,
+                                .p_last = e->p_last,
+                                .p_first = e->p_first,
+                                .not_testable = e->not_testable,
+                                .worth_showing = e->worth_showing,
+                                .details = e->details,
+                                .reverse = e->reverse,
+                                .asymmetry = e->asymmetry,
+                                .one_electrode = e->one_electrode,
+                                .parents = e->parents,
+                                .stretches = e->stretches,
+                                .bursts = e->bursts.items,
+                                .burst_count = e->bursts.count,
+                                .span_counts = e->span_counts,
+                                .span_count = e->span_counts != NULL ? e->span_count : 0,
+                                .windows = e->windows.items,
+                                .window_count = e->windows.count,
+                                .window_counts = e->window_counts,
+                                .last_is_partial = e->windows.last_is_partial,
+                                .correlograms = e->correlograms,
+                                .correlogram_count = e->correlogram_count};
     tell_how(e, &told);
     sf_columns_fill(columns, &told, sizeof told);
 }

@@ -26,7 +26,7 @@ struct sf_episodes {
     size_t worth, returning;
     size_t *items; /**< which of the result is told of */
 
-    /* Columns, as sf_episode_columns has them. */
+    /* Columns, as sf_episodes_columns has them. */
     size_t count;
     sf_episode *episodes;
     uint64_t *counts;
@@ -75,7 +75,8 @@ int sf_episodes_detail(sf_episodes *episodes, sf_counter *counter, const sf_prog
 int sf_spans_count(uint64_t **counts, sf_counter *counter, size_t count, const sf_span *spans,
                    size_t span_count, const char *what, const sf_progress *progress, sf_error *error);
 
-/** Whether item i of a result that was tested by surrogates is worth a closer look: as sf_episode_columns. */
+/** Whether item i of a result that was tested by surrogates is worth a closer look: as sf_episodes_columns.
+ */
 bool sf_worth_showing(const sf_mine_result *result, size_t i, int64_t duration_ns);
 
 /** (forth - back) / (forth + back): 1 all one way, 0 both ways alike; NaN where there is neither. */

@@ -105,15 +105,15 @@ int sf_occurrences_reserve(sf_occurrences *o, size_t count, sf_error *error)
     return SF_OK;
 }
 
-void sf_occurrences_columns(const sf_occurrences *o, sf_occurrence_columns *columns)
+void sf_occurrences_get_columns(const sf_occurrences *o, sf_occurrences_columns *columns)
 {
-    const sf_occurrence_columns told = {.recording = o->recording,
-                                        .counted_in = o->counted_in,
-                                        .count = o->count,
-                                        .episodes = o->episodes,
-                                        .expected = o->expected,
-                                        .counts = o->counts,
-                                        .times_ns = (const int64_t *const *)o->times_ns};
+    const sf_occurrences_columns told = {.recording = o->recording,
+                                         .counted_in = o->counted_in,
+                                         .count = o->count,
+                                         .episodes = o->episodes,
+                                         .expected = o->expected,
+                                         .counts = o->counts,
+                                         .times_ns = (const int64_t *const *)o->times_ns};
     sf_columns_fill(columns, &told, sizeof told);
 }
 

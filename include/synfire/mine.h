@@ -197,7 +197,7 @@ typedef struct sf_mining_options {
     uint32_t max_size;      /**< 2 .. SF_EPISODE_MAX_SIZE; 4 */
     bool self;              /**< a unit may follow itself directly: A -> A; A -> B -> A always may */
     bool closed;            /**< leave out episodes that a longer one contains with the same count */
-    bool details;           /**< tell what sf_episode_columns has under details */
+    bool details;           /**< tell what sf_episodes_columns has under details */
     double min_distance_um; /**< different units closer than this do not follow each other; 0: any do */
     const char *engine;     /**< interval, ptpe, mtpe, hybrid, two-pass, reference; NULL or "auto" */
     const char *device;     /**< as <synfire/device.h> says; NULL or "auto": by the size of the job */
@@ -249,7 +249,7 @@ typedef struct sf_counting_options {
     const char *engine; /**< as in sf_mining_options, as the next two */
     const char *device;
     unsigned threads;
-    bool details;         /**< tell what sf_episode_columns has under details */
+    bool details;         /**< tell what sf_episodes_columns has under details */
     bool correlograms;    /**< of the two units of every link */
     int64_t window_ns;    /**< more than 0: count in windows of this length too */
     int64_t hop_ns;       /**< from the start of one window to the start of the next; 0: their length */
@@ -329,8 +329,8 @@ typedef struct sf_correlogram {
 
 /** Arrays are by episode where nothing else is said; those not asked for are NULL, and numbers not known NaN.
  */
-typedef struct sf_episode_columns {
-    size_t size; /**< set by the caller: sizeof(sf_episode_columns) */
+typedef struct sf_episodes_columns {
+    size_t size; /**< set by the caller: sizeof(sf_episodes_columns) */
     size_t count;
     const sf_episode *episodes;
     const uint64_t *counts;
@@ -383,10 +383,10 @@ typedef struct sf_episode_columns {
     /** The step of the recording's clock, where it comes again; else 0. Delays narrower than two of them
      * count by where they fall. */
     int64_t tick_ns;
-} sf_episode_columns;
+} sf_episodes_columns;
 
 /** Fills as much of the columns as their size tells; they live as long as the result. */
-SF_API void sf_episodes_columns(const sf_episodes *episodes, sf_episode_columns *columns);
+SF_API void sf_episodes_get_columns(const sf_episodes *episodes, sf_episodes_columns *columns);
 
 SF_API void sf_episodes_free(sf_episodes *episodes); /**< NULL is allowed */
 
@@ -395,8 +395,8 @@ SF_API void sf_episodes_free(sf_episodes *episodes); /**< NULL is allowed */
 /** Every spike time of the occurrences that counts count. */
 typedef struct sf_occurrences sf_occurrences;
 
-typedef struct sf_occurrence_columns {
-    size_t size;                   /**< set by the caller: sizeof(sf_occurrence_columns) */
+typedef struct sf_occurrences_columns {
+    size_t size;                   /**< set by the caller: sizeof(sf_occurrences_columns) */
     const sf_recording *recording; /**< whose units they are of; of a file, its units without any spikes */
     const char *counted_in;        /**< path of what they were counted in; NULL: not known */
     size_t count;
@@ -406,7 +406,7 @@ typedef struct sf_occurrence_columns {
     /** Occurrences in order, counts[i] * episodes[i].size times: of all with the same end the one whose
      * spikes are the latest. */
     const int64_t *const *times_ns;
-} sf_occurrence_columns;
+} sf_occurrences_columns;
 
 /**
  * Finds the occurrences that the counts of these episodes in the whole recording count. `expected` is told
@@ -427,7 +427,7 @@ SF_API int sf_occurrences_write(const sf_occurrences *occurrences, const char *p
 /** Reads such a file. SF_NO_INPUT; SF_DATA where it is another kind of file, or damaged. */
 SF_API int sf_occurrences_open(sf_occurrences **occurrences, const char *path, sf_error *error);
 
-SF_API void sf_occurrences_columns(const sf_occurrences *occurrences, sf_occurrence_columns *columns);
+SF_API void sf_occurrences_get_columns(const sf_occurrences *occurrences, sf_occurrences_columns *columns);
 SF_API void sf_occurrences_free(sf_occurrences *occurrences); /**< NULL is allowed */
 
 #ifdef __cplusplus

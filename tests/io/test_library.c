@@ -34,9 +34,9 @@ static void a_program_finds_and_counts_a_chain(void **state)
     mining.delays = delays;
     mining.threshold = 50;
     sf_episodes *episodes;
-    sf_episode_columns told = {.size = sizeof told};
+    sf_episodes_columns told = {.size = sizeof told};
     assert_int_equal(sf_mine(&episodes, recording, &mining, NULL, &error), SF_OK);
-    sf_episodes_columns(episodes, &told);
+    sf_episodes_get_columns(episodes, &told);
     assert_int_equal(told.count, 3); /* A B, B C, A B C */
     assert_int_equal(told.episodes[2].size, 3);
     assert_int_equal(told.counts[2], 100);
@@ -51,7 +51,7 @@ static void a_program_finds_and_counts_a_chain(void **state)
     counting.spans = &span;
     counting.span_count = 1;
     assert_int_equal(sf_count(&episodes, recording, &chain, 1, &counting, NULL, &error), SF_OK);
-    sf_episodes_columns(episodes, &told);
+    sf_episodes_get_columns(episodes, &told);
     assert_true(told.counts[0] == 100 && told.span_counts[0] == 10);
     sf_episodes_free(episodes);
     sf_recording_unload(recording);

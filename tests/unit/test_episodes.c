@@ -82,10 +82,10 @@ static sf_mining_options options_for(double threshold)
     return options;
 }
 
-static sf_episode_columns columns_of(const sf_episodes *episodes)
+static sf_episodes_columns columns_of(const sf_episodes *episodes)
 {
-    sf_episode_columns columns = {.size = sizeof columns};
-    sf_episodes_columns(episodes, &columns);
+    sf_episodes_columns columns = {.size = sizeof columns};
+    sf_episodes_get_columns(episodes, &columns);
     assert_int_equal(columns.size, sizeof columns);
     return columns;
 }
@@ -102,7 +102,7 @@ static const sf_span all = {INT64_MIN, INT64_MAX};
 
 /* ---- what is told ---- */
 
-static void check_columns(const sf_episode_columns *told)
+static void check_columns(const sf_episodes_columns *told)
 {
     size_t folded = 0;
     for (size_t i = 0; i < told->count; i++) {
@@ -139,7 +139,7 @@ static void what_is_found_is_told_as_slow_twins_have_it(void **state)
     options.span_count = 2;
     sf_episodes *episodes;
     assert_int_equal(sf_mine(&episodes, &recording, &options, NULL, NULL), SF_OK);
-    sf_episode_columns told = columns_of(episodes);
+    sf_episodes_columns told = columns_of(episodes);
     assert_true(told.count > 10 && told.found == told.count && told.level_count >= 3);
     assert_int_equal(told.burst_count, 6);
     check_columns(&told);
@@ -164,7 +164,7 @@ static void the_defaults_are_those_of_the_command(void **state)
     (void)state;
     sf_episodes *episodes;
     assert_int_equal(sf_mine(&episodes, &recording, NULL, NULL, NULL), SF_OK);
-    sf_episode_columns told = columns_of(episodes);
+    sf_episodes_columns told = columns_of(episodes);
     assert_true(told.count > 0 && told.threshold == 20 && told.details == NULL);
     assert_true(told.episodes[0].delays[0].low_ns == MS / 2 && told.episodes[0].delays[0].high_ns == 5 * MS);
     sf_episodes_free(episodes);
@@ -203,7 +203,7 @@ static void the_top_of_each_size_and_what_is_worth_it(void **state)
     options.top = 1;
     options.top_worth = 2;
     assert_int_equal(sf_mine(&few, &recording, &options, NULL, NULL), SF_OK);
-    sf_episode_columns of_all = columns_of(every), told = columns_of(few);
+    sf_episodes_columns of_all = columns_of(every), told = columns_of(few);
     assert_true(of_all.worth >= 2 && of_all.worth < of_all.count);
     assert_int_equal(told.found, of_all.count);
     assert_int_equal(told.worth, of_all.worth);
@@ -245,7 +245,7 @@ static void a_result_can_be_tested(void **state)
     assert_int_equal(sf_episodes_test(later, &test, NULL, NULL), SF_OK);
     options.significance = &test;
     assert_int_equal(sf_mine(&at_once, &recording, &options, NULL, NULL), SF_OK);
-    sf_episode_columns a = columns_of(later), b = columns_of(at_once);
+    sf_episodes_columns a = columns_of(later), b = columns_of(at_once);
     assert_true(a.count == b.count && a.count == count && folded_before > 0);
     size_t returning = 0;
     for (size_t i = 0; i < a.count; i++) {
@@ -302,7 +302,7 @@ static void windows_count_as_if_they_were_all(void **state)
         options.engine = engines[k];
         sf_episodes *counted;
         assert_int_equal(sf_count(&counted, &recording, chains, CHAINS, &options, NULL, NULL), SF_OK);
-        sf_episode_columns told = columns_of(counted);
+        sf_episodes_columns told = columns_of(counted);
         assert_true(told.count == CHAINS && told.window_count == 18 && told.last_is_partial);
         for (size_t i = 0; i < CHAINS; i++) {
             assert_int_equal(told.counts[i], count_within(&chains[i], all));
@@ -358,8 +358,8 @@ static void spikes_of_each_occurrence(void **state)
         assert_int_equal(
             sf_occurrences_list(&occurrences, &recording, chains, given ? told_on : NULL, CHAINS, NULL, NULL),
             SF_OK);
-        sf_occurrence_columns told = {.size = sizeof told};
-        sf_occurrences_columns(occurrences, &told);
+        sf_occurrences_columns told = {.size = sizeof told};
+        sf_occurrences_get_columns(occurrences, &told);
         assert_true(told.count == CHAINS && told.recording == &recording);
         for (size_t i = 0; i < CHAINS; i++) {
             assert_int_equal(told.counts[i], count_within(&chains[i], all));
@@ -424,12 +424,12 @@ static void older_programs_know_fewer_fields(void **state)
     sf_episodes *episodes;
     assert_int_equal(sf_mine(&episodes, &recording, &options, NULL, NULL), SF_OK);
     struct {
-        sf_episode_columns columns;
+        sf_episodes_columns columns;
         const char *after;
     } older = {.after = "untouched"};
     memset(&older.columns, 0x5a, sizeof older.columns);
-    older.columns.size = offsetof(sf_episode_columns, counts);
-    sf_episodes_columns(episodes, &older.columns);
+    older.columns.size = offsetof(sf_episodes_columns, counts);
+    sf_episodes_get_columns(episodes, &older.columns);
     assert_true(older.columns.count > 0 && older.columns.episodes[0].size == 2);
     unsigned char kept[sizeof older.columns.counts];
     memcpy(kept, &older.columns.counts, sizeof kept);
