@@ -258,45 +258,6 @@ int sf_connectivity_csr(sf_csr *csr, const sf_connectivity *graph, const sf_unit
     return status;
 }
 
-static void link_json(sf_json *json, const sf_connectivity *graph, const sf_link *link,
-                      const sf_connectivity_more *more)
-{
-    sf_json_object(json, NULL);
-    sf_json_uint(json, "from", link->from);
-    sf_json_uint(json, "to", link->to);
-    sf_json_real(json, "weight", sf_connectivity_weight(graph, link));
-    if (graph->is_tiling)
-        sf_json_null(json, "count");
-    else
-        sf_json_uint(json, "count", link->count);
-    sf_json_real(json, "expected", link->expected);
-    sf_json_array(json, "delays_ms");
-    sf_json_array(json, NULL);
-    sf_json_milliseconds(json, NULL, link->delay.low_ns);
-    sf_json_milliseconds(json, NULL, link->delay.high_ns);
-    sf_json_end_array(json);
-    sf_json_end_array(json);
-    sf_json_real(json, "p", link->p);
-    sf_json_string(json, "not_testable", link->not_testable);
-    if (more != NULL && more->edge != NULL)
-        more->edge(more->context, json, (size_t)(link - graph->links));
-    sf_json_end_object(json);
-}
-
-void sf_connectivity_json(sf_json *json, const sf_connectivity *graph, const sf_connectivity_more *more)
-{
-    sf_json_object(json, NULL);
-    sf_json_uint(json, "vertices", graph->unit_count);
-    sf_json_uint(json, "edges", graph->count);
-    sf_json_array(json, "edge_detail");
-    for (size_t i = 0; i < graph->count; i++)
-        link_json(json, graph, &graph->links[i], more);
-    sf_json_end_array(json);
-    if (more != NULL && more->document != NULL)
-        more->document(more->context, json);
-    sf_json_end_object(json);
-}
-
 /* Vertices by level and index: a counting sort over the levels. */
 static void list_reached(sf_reach_result *reach, const sf_bfs_result *search, uint32_t vertices,
                          uint64_t *starts)

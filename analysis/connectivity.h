@@ -7,7 +7,6 @@
 #ifndef SF_ANALYSIS_CONNECTIVITY_H
 #define SF_ANALYSIS_CONNECTIVITY_H
 
-#include "core/json.h"
 #include "core/message.h"
 #include "graph/store/csr.h"
 
@@ -63,16 +62,6 @@ int sf_connectivity_list(sf_edge_list *list, const sf_connectivity *graph, const
 
 /** The same for searches, parallel edges kept; a directed graph's edges keep the order of links. */
 int sf_connectivity_csr(sf_csr *csr, const sf_connectivity *graph, const sf_units *units, sf_error *error);
-
-/** What a document says beyond the graph; NULL functions say nothing. */
-typedef struct sf_connectivity_more {
-    void (*edge)(const void *context, sf_json *json, size_t link); /**< fields of an edge */
-    void (*document)(const void *context, sf_json *json);          /**< fields after edge_detail */
-    const void *context;
-} sf_connectivity_more;
-
-/** The document of `synfire graph --json`: vertices, edges, edge_detail, and `more` (may be NULL). */
-void sf_connectivity_json(sf_json *json, const sf_connectivity *graph, const sf_connectivity_more *more);
 
 /**
  * The units within `most_hops` of a unit, itself included, by level and then by index, with parents and path

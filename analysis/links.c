@@ -131,7 +131,7 @@ int sf_links_of_tiled(sf_connectivity *graph, const sf_recording *recording, sf_
 {
     *graph = (sf_connectivity){0};
     if (least_um > 0 && !sf_units_have_geometry(&recording->units))
-        return sf_fail(error, SF_USAGE, "min-distance",
+        return sf_fail(error, SF_USAGE, "min_distance_um",
                        "needs positions of units, which this recording does not hold");
     uint64_t *unit_spikes = count_spikes(recording);
     if (unit_spikes == NULL)

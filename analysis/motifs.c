@@ -27,7 +27,6 @@ bool sf_motif_is_directed(const sf_motif *motif)
 
 struct sf_matches {
     sf_match_result result;
-    sf_ran ran;
     char *names[SF_PATTERN_MOST]; /**< of the pattern's vertices; NULL where one has none */
 };
 
@@ -63,12 +62,10 @@ int sf_graph_match(sf_matches **out, const sf_graph *graph, const sf_motif *moti
     if (status == SF_OK)
         status = sf_match_run(index, &motif->pattern, &how, &matches->result, progress, error);
     sf_match_close(index);
-    if (status == SF_OK) {
-        matches->ran = matches->result.ran;
+    if (status == SF_OK)
         *out = matches;
-    } else {
+    else
         sf_matches_free(matches);
-    }
     return status;
 }
 
@@ -94,7 +91,7 @@ void sf_matches_get_columns(const sf_matches *matches, sf_matches_columns *colum
                                     .stayed = result->stayed,
                                     .twigs = result->twigs,
                                     .kernels = result->kernels,
-                                    .ran = &matches->ran,
+                                    .ran = &result->ran,
                                     .device_s = result->device_s,
                                     .estimate_s = result->estimate_s};
     sf_columns_fill(columns, &own, sizeof own);

@@ -4,9 +4,9 @@
 #ifndef SF_APP_CONNECT_H
 #define SF_APP_CONNECT_H
 
-#include "analysis/connectivity.h"
 #include "app/command.h"
-#include "core/recording.h"
+
+#include <synfire/graph.h>
 
 /** --metric --surrogates --seed: of graph, which tests edges; of what searches; of match, which rewires. */
 extern const app_option app_connect_options[], app_search_connect_options[], app_match_connect_options[];
@@ -15,10 +15,12 @@ extern const app_option app_connect_options[], app_search_connect_options[], app
  * Builds the graph by --metric: of frequent two-node episodes, by the options of mine, or of spike-time
  * tiling. Options that do not go with the metric are refused. SF_USAGE.
  */
-int app_connect(sf_connectivity *graph, const app_call *call, const sf_recording *recording, sf_error *error);
+int app_connect(sf_graph **graph, const app_call *call, const sf_recording *recording,
+                const sf_graph_options *as, sf_error *error);
 
-/** The same of a recording that is still to be read, as a list of edges; nothing but what `graph` takes. */
-int app_connect_file(sf_edge_list *list, const app_call *call, const char *path, sf_error *error);
+/** The same of a recording that is still to be read; nothing but what `graph` takes. */
+int app_connect_file(sf_graph **graph, const app_call *call, const char *path, const sf_graph_options *as,
+                     sf_error *error);
 
 /** True for a file that is there and is no graph. */
 bool app_is_recording(const char *path);
@@ -26,5 +28,9 @@ bool app_is_recording(const char *path);
 /** Where an option that only recordings take was given with a graph file: SF_USAGE. `but` names those that
  * the command has for graphs too and ends with NULL. */
 int app_refuse_recording_options(const app_call *call, const char *const *but, sf_error *error);
+
+/** Where a call of the library failed at one of the command's options, the place becomes its spelling on the
+ * command line. Returns status. */
+int app_name_option(const app_call *call, int status, sf_error *error);
 
 #endif

@@ -148,10 +148,13 @@ void app_details_free(app_details *details)
 
 /* ---- JSON ---- */
 
-static void see_links(app_electrodes *electrodes, const sf_episode *episode)
+static void see_links(app_electrodes *electrodes, const sf_units *units, const sf_episode *episode)
 {
-    for (uint32_t link = 0; link + 1 < episode->size; link++)
-        app_electrodes_see(electrodes, episode->units[link], episode->units[link + 1]);
+    for (uint32_t link = 0; link + 1 < episode->size; link++) {
+        uint32_t from = episode->units[link], to = episode->units[link + 1];
+        if (sf_units_share_electrode(units, from, to))
+            app_electrodes_see(electrodes, from, to, units->items[from].name, units->items[to].name);
+    }
 }
 
 void app_details_json(sf_json *json, const app_details *d)
@@ -200,8 +203,8 @@ void app_details_episode_json(sf_json *json, const app_details *d, size_t i)
         sf_json_null(json, "reverse_count");
         sf_json_null(json, "asymmetry");
     }
-    app_electrodes electrodes = {.units = &d->recording->units};
-    see_links(&electrodes, &d->episodes[i]);
+    app_electrodes electrodes = {0};
+    see_links(&electrodes, &d->recording->units, &d->episodes[i]);
     sf_json_bool(json, "one_electrode", electrodes.links > 0);
     if (d->parents[i] != SIZE_MAX) {
         char id[SF_EPISODE_ID_SIZE];
@@ -259,9 +262,9 @@ static sf_text name_episode(const void *context, size_t i)
 
 void app_details_print_below(sf_text *text, const app_details *d, const size_t *shown, size_t shown_count)
 {
-    app_electrodes electrodes = {.units = &d->recording->units};
+    app_electrodes electrodes = {0};
     for (size_t i = 0; i < shown_count; i++)
-        see_links(&electrodes, &d->episodes[shown[i]]);
+        see_links(&electrodes, &d->recording->units, &d->episodes[shown[i]]);
     app_electrodes_print(text, &electrodes);
     app_epochs_print(text, &d->epochs, name_episode, d, shown, shown_count);
 }

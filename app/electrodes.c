@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/electrodes.h"
 
-void app_electrodes_see(app_electrodes *electrodes, uint32_t from, uint32_t to)
+void app_electrodes_see(app_electrodes *electrodes, uint32_t from, uint32_t to, const char *from_name,
+                        const char *to_name)
 {
-    if (!sf_units_share_electrode(electrodes->units, from, to))
-        return;
+    const char *low = from < to ? from_name : to_name, *high = from < to ? to_name : from_name;
     electrodes->links++;
-    uint32_t low = from < to ? from : to, high = from < to ? to : from;
     for (size_t i = 0; i < electrodes->kept; i++)
         if (electrodes->pairs[i][0] == low && electrodes->pairs[i][1] == high)
             return;
@@ -24,8 +23,7 @@ void app_electrodes_print(sf_text *text, const app_electrodes *electrodes)
                    "links between units of one electrode, where sorters miss and split spikes: %zu, as ",
                    electrodes->links);
     for (size_t i = 0; i < electrodes->kept; i++)
-        sf_text_printf(text, "%s%s - %s", i > 0 ? ", " : "",
-                       electrodes->units->items[electrodes->pairs[i][0]].name,
-                       electrodes->units->items[electrodes->pairs[i][1]].name);
+        sf_text_printf(text, "%s%s - %s", i > 0 ? ", " : "", electrodes->pairs[i][0],
+                       electrodes->pairs[i][1]);
     sf_text_printf(text, "\n");
 }

@@ -4,17 +4,17 @@
 #define SF_APP_ELECTRODES_H
 
 #include "core/text.h"
-#include "core/units.h"
 
-/** Zero-initialise, but for `units`. */
+/** Zero-initialise. */
 typedef struct app_electrodes {
-    const sf_units *units;
-    size_t links;         /**< that are within one electrode, of those seen */
-    uint32_t pairs[3][2]; /**< the first few different ones */
+    size_t links;            /**< that are within one electrode, of those seen */
+    const char *pairs[3][2]; /**< the first few different ones, by name */
     size_t kept;
 } app_electrodes;
 
-void app_electrodes_see(app_electrodes *electrodes, uint32_t from, uint32_t to);
+/** A link within one electrode; the names of its units are borrowed. */
+void app_electrodes_see(app_electrodes *electrodes, uint32_t from, uint32_t to, const char *from_name,
+                        const char *to_name);
 
 /** A line that names what was seen; nothing where nothing was. */
 void app_electrodes_print(sf_text *text, const app_electrodes *electrodes);

@@ -7,10 +7,8 @@
 #include "app/mining.h"
 #include "app/significance.h"
 
-#include "analysis/sttc.h"
 #include "core/file.h"
 #include "core/memory.h"
-#include "io/graph/file.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -24,7 +22,13 @@ static const app_option options[] = {
     {NULL, NULL, NULL},
 };
 
-/* ---- output ---- */
+typedef struct drawing {
+    const app_call *call;
+    const sf_graph *graph;
+    sf_graph_columns g; /**< of it */
+    const sf_recording *recording;
+    app_epochs epochs;
+} drawing;
 
 static bool is_json(const char *path)
 {
@@ -34,115 +38,125 @@ static bool is_json(const char *path)
 
 /* ---- epochs: the edges of a graph in each alone ---- */
 
-static sf_episode pair_of(const sf_link *link)
+static sf_episode pair_of(const sf_graph_columns *g, size_t link)
 {
-    return (sf_episode){.size = 2, .units = {link->from, link->to}, .delays = {link->delay}};
+    return (sf_episode){
+        .size = 2, .units = {g->from[link], g->to[link]}, .delays = {{g->low_ns[link], g->high_ns[link]}}};
 }
 
-static int tile_epoch(double *coefficients, const sf_connectivity *graph, const sf_recording *recording,
-                      const app_epoch *epoch, sf_error *error)
+static int tile_epochs(drawing *d, sf_error *error)
 {
-    sf_recording view;
-    sf_trains trains = {0};
-    int status = app_epoch_view(&view, recording, epoch, error);
-    if (status != SF_OK)
-        return status;
-    const sf_sttc_options how = {.dt_ns = graph->links[0].delay.high_ns, /* of all links */
-                                 .recorded = {view.recorded.start_ns, view.recorded.stop_ns},
-                                 .threads = 1};
-    if (view.spike_count > 0)
-        status = sf_trains_split(&trains, view.spikes, view.spike_count, view.units.count, error);
-    if (status == SF_OK && view.spike_count > 0)
-        status = sf_sttc_of_links(coefficients, graph, &trains, &how, error);
-    sf_trains_free(&trains);
-    sf_free(view.observed);
+    app_epochs *epochs = &d->epochs;
+    int status = SF_OK;
+    for (size_t k = 0; k < epochs->count && status == SF_OK; k++) {
+        sf_recording view;
+        status = app_epoch_view(&view, d->recording, &epochs->items[k], error);
+        if (status != SF_OK)
+            return status;
+        status = sf_graph_tiling_in(epochs->values + k * epochs->item_count, d->graph, &view, error);
+        sf_free(view.observed);
+    }
     return status;
 }
 
-static int tile_epochs(app_epochs *epochs, const app_call *call, const sf_connectivity *graph,
-                       const sf_recording *recording, sf_error *error)
+static int count_epochs(drawing *d, sf_error *error)
 {
-    int status = app_epochs_open(epochs, call, recording, graph->count, error);
-    for (size_t k = 0; k < epochs->count && graph->count > 0 && status == SF_OK; k++)
-        status = tile_epoch(epochs->values + k * graph->count, graph, recording, &epochs->items[k], error);
-    return status;
-}
-
-static int count_epochs(app_epochs *epochs, const app_call *call, const sf_connectivity *graph,
-                        const sf_recording *recording, sf_error *error)
-{
-    *epochs = (app_epochs){0};
-    if (!app_has(call, "epochs"))
-        return SF_OK;
-    if (graph->is_tiling)
-        return tile_epochs(epochs, call, graph, recording, error);
-    sf_episode *pairs = sf_resize(NULL, graph->count, sizeof *pairs);
-    sf_counter *counter = NULL;
-    int status = pairs != NULL ? SF_OK : sf_fail_memory(error);
-    for (size_t i = 0; i < graph->count && status == SF_OK; i++)
-        pairs[i] = pair_of(&graph->links[i]);
-    if (status == SF_OK)
-        status = sf_counter_open(&counter, recording->spikes, recording->spike_count, recording->units.count,
-                                 pairs, graph->count, NULL, 0, error);
-    if (status == SF_OK)
-        status = app_epochs_count(epochs, call, recording, counter, graph->count, error);
-    sf_counter_close(counter);
+    app_epochs *epochs = &d->epochs;
+    sf_counting_options how = sf_counting_options_default();
+    sf_episodes *counted = NULL;
+    size_t links = d->g.link_count;
+    sf_episode *pairs = sf_resize(NULL, links, sizeof *pairs);
+    sf_span *spans = sf_resize(NULL, epochs->count, sizeof *spans);
+    epochs->counts = sf_resize(NULL, epochs->count * links, sizeof *epochs->counts);
+    bool complete = pairs != NULL && spans != NULL && epochs->counts != NULL;
+    for (size_t i = 0; i < links && complete; i++)
+        pairs[i] = pair_of(&d->g, i);
+    for (size_t k = 0; k < epochs->count && complete; k++)
+        spans[k] = epochs->items[k].epoch.span;
+    how.spans = spans;
+    how.span_count = epochs->count;
+    int status =
+        complete ? sf_count(&counted, d->recording, pairs, links, &how, NULL, error) : sf_fail_memory(error);
+    if (status == SF_OK) {
+        sf_episodes_columns columns = {.size = sizeof columns};
+        sf_episodes_get_columns(counted, &columns);
+        memcpy(epochs->counts, columns.span_counts, epochs->count * links * sizeof *epochs->counts);
+    }
+    sf_episodes_free(counted);
+    sf_free(spans);
     sf_free(pairs);
     return status;
 }
 
-/* What the document says beside the graph. */
-typedef struct document {
-    const app_call *call;
-    const sf_units *units;
-    const app_epochs *epochs;
-} document;
-
-static void add_edge(const void *context, sf_json *json, size_t link)
+static int look_at_epochs(drawing *d, sf_error *error)
 {
-    const app_epochs *epochs = ((const document *)context)->epochs;
-    if (epochs->counts != NULL)
-        app_epochs_item_json(json, epochs, link);
+    int status = app_epochs_open(&d->epochs, d->call, d->recording, d->g.link_count, error);
+    if (status != SF_OK || d->epochs.items == NULL || d->g.link_count == 0)
+        return status;
+    return d->g.is_tiling ? tile_epochs(d, error) : count_epochs(d, error);
+}
+
+/* ---- output ---- */
+
+static void print_link(sf_json *json, const drawing *d, size_t i)
+{
+    const sf_graph_columns *g = &d->g;
+    sf_json_object(json, NULL);
+    sf_json_uint(json, "from", g->from[i]);
+    sf_json_uint(json, "to", g->to[i]);
+    sf_json_real(json, "weight", g->weight[i]);
+    if (g->is_tiling)
+        sf_json_null(json, "count");
     else
-        app_epochs_values_json(json, "epoch_coefficients", epochs, link);
-}
-
-static void add_document(const void *context, sf_json *json)
-{
-    const document *d = context;
-    app_epochs_json(json, d->epochs);
-    sf_json_array(json, "names");
-    for (size_t u = 0; u < d->units->count; u++)
-        sf_json_string(json, NULL, d->units->items[u].name);
+        sf_json_uint(json, "count", g->count[i]);
+    sf_json_real(json, "expected", g->expected[i]);
+    sf_json_array(json, "delays_ms");
+    sf_json_array(json, NULL);
+    sf_json_milliseconds(json, NULL, g->low_ns[i]);
+    sf_json_milliseconds(json, NULL, g->high_ns[i]);
     sf_json_end_array(json);
-    app_provenance_json(json, d->call);
+    sf_json_end_array(json);
+    sf_json_real(json, "p", g->p[i]);
+    sf_json_string(json, "not_testable", g->not_testable[i]);
+    if (d->epochs.counts != NULL)
+        app_epochs_item_json(json, &d->epochs, i);
+    else
+        app_epochs_values_json(json, "epoch_coefficients", &d->epochs, i);
+    sf_json_end_object(json);
 }
 
-static void print_json(sf_text *text, const sf_connectivity *graph, const document *d)
+static void print_json(sf_text *text, const drawing *d)
 {
     sf_json json = sf_json_start(text);
-    sf_connectivity_more more = {add_edge, add_document, d};
-    sf_connectivity_json(&json, graph, &more);
+    sf_json_object(&json, NULL);
+    sf_json_uint(&json, "vertices", d->g.vertex_count);
+    sf_json_uint(&json, "edges", d->g.link_count);
+    sf_json_array(&json, "edge_detail");
+    for (size_t i = 0; i < d->g.link_count; i++)
+        print_link(&json, d, i);
+    sf_json_end_array(&json);
+    app_epochs_json(&json, &d->epochs);
+    sf_json_array(&json, "names");
+    for (uint32_t u = 0; u < d->g.vertex_count; u++)
+        sf_json_string(&json, NULL, d->g.names[u]);
+    sf_json_end_array(&json);
+    app_provenance_json(&json, d->call);
+    sf_json_end_object(&json);
 }
 
-static int write_out(const sf_connectivity *graph, const document *d, const char *path, sf_error *error)
+static int write_out(const drawing *d, const char *path, sf_error *error)
 {
+    sf_text text = {0};
     if (is_json(path)) {
-        sf_text text = {0};
-        print_json(&text, graph, d);
+        print_json(&text, d);
         sf_text_append(&text, "\n", 1);
-        int status = sf_file_write(&text, path, error);
-        sf_text_free(&text);
-        return status;
+    } else {
+        text = app_provenance_text(d->call);
     }
-    sf_csr csr;
-    int status = sf_connectivity_csr(&csr, graph, d->units, error);
-    if (status != SF_OK)
-        return status;
-    sf_text provenance = app_provenance_text(d->call);
-    csr.provenance = provenance.data; /* goes with it */
-    status = provenance.failed ? sf_fail_memory(error) : sf_graph_write(&csr, path, error);
-    sf_csr_free(&csr);
+    int status = text.failed     ? sf_fail_memory(error)
+                 : is_json(path) ? sf_file_write(&text, path, error)
+                                 : sf_graph_save(d->graph, path, text.data, error);
+    sf_text_free(&text);
     return status;
 }
 
@@ -150,7 +164,7 @@ static int write_out(const sf_connectivity *graph, const document *d, const char
 
 typedef struct ranked {
     double weight;
-    const sf_link *link;
+    size_t link;
 } ranked;
 
 static int by_weight(const void *first, const void *second)
@@ -161,152 +175,127 @@ static int by_weight(const void *first, const void *second)
     return (a->link > b->link) - (a->link < b->link);
 }
 
-static const sf_link *find_reverse(const sf_connectivity *graph, const sf_link *link)
+static void print_episode_row(app_table *table, const sf_graph_columns *g, size_t i)
 {
-    for (size_t i = 0; i < graph->count; i++) {
-        const sf_link *other = &graph->links[i];
-        if (other->from == link->to && other->to == link->from && other->delay.low_ns == link->delay.low_ns &&
-            other->delay.high_ns == link->delay.high_ns)
-            return other;
-    }
-    return NULL;
-}
-
-static void print_episode_row(app_table *table, const sf_connectivity *graph, const sf_units *units,
-                              const sf_link *link)
-{
-    const sf_link *reverse = find_reverse(graph, link);
-    app_table_cell(table, "%s", units->items[link->from].name);
-    app_table_cell(table, "%s", units->items[link->to].name);
-    app_table_cell(table, "(%g,%g]", (double)link->delay.low_ns * 1e-6, (double)link->delay.high_ns * 1e-6);
-    app_table_cell(table, "%" PRIu64, link->count);
-    app_table_cell(table, "%.1f", link->expected);
-    app_table_cell(table, "%.2f", (double)link->count / link->expected);
-    if (reverse != NULL)
-        app_table_cell(table, "%+.2f",
-                       ((double)link->count - (double)reverse->count) /
-                           (double)(link->count + reverse->count));
-    else
-        app_table_cell(table, "-");
-    if (link->not_testable != NULL)
-        app_table_cell(table, "%s", link->not_testable);
-    else if (!isnan(link->p))
-        app_table_cell(table, "%.2g", link->p);
+    app_table_cell(table, "%s", g->names[g->from[i]]);
+    app_table_cell(table, "%s", g->names[g->to[i]]);
+    app_table_cell(table, "(%g,%g]", (double)g->low_ns[i] * 1e-6, (double)g->high_ns[i] * 1e-6);
+    app_table_cell(table, "%" PRIu64, g->count[i]);
+    app_table_cell(table, "%.1f", g->expected[i]);
+    app_table_cell(table, "%.2f", (double)g->count[i] / g->expected[i]);
+    app_table_cell(table, isnan(g->asymmetry[i]) ? "-" : "%+.2f", g->asymmetry[i]);
+    if (g->not_testable[i] != NULL)
+        app_table_cell(table, "%s", g->not_testable[i]);
+    else if (!isnan(g->p[i]))
+        app_table_cell(table, "%.2g", g->p[i]);
 }
 
 /* Every edge was asked about, or none was. */
-static bool is_tested(const sf_connectivity *graph)
+static bool is_tested(const sf_graph_columns *g)
 {
-    return graph->count > 0 && (!isnan(graph->links[0].p) || graph->links[0].not_testable != NULL);
+    return g->link_count > 0 && (!isnan(g->p[0]) || g->not_testable[0] != NULL);
 }
 
-static void print_tiling_row(app_table *table, const sf_units *units, const sf_link *link)
+static void print_tiling_row(app_table *table, const sf_graph_columns *g, size_t i)
 {
-    app_table_cell(table, "%s", units->items[link->from].name);
-    app_table_cell(table, "%s", units->items[link->to].name);
-    app_table_cell(table, "%.3f", link->coefficient);
-    if (isnan(link->p))
-        app_table_cell(table, "-");
-    else
-        app_table_cell(table, "%.3g", link->p);
+    app_table_cell(table, "%s", g->names[g->from[i]]);
+    app_table_cell(table, "%s", g->names[g->to[i]]);
+    app_table_cell(table, "%.3f", g->weight[i]);
+    app_table_cell(table, isnan(g->p[i]) ? "-" : "%.3g", g->p[i]);
 }
 
-static void print_rows(sf_text *text, const sf_connectivity *graph, const sf_units *units, const ranked *rows,
-                       size_t shown)
+static void print_rows(sf_text *text, const sf_graph_columns *g, const size_t *links, size_t shown)
 {
     static const char *const episodes[] = {"from",     "to",      "delay ms",  "count",
                                            "expected", "obs/exp", "asymmetry", "p"};
     static const char *const tiling[] = {"unit", "unit", "sttc", "p"};
-    const char *const *head = graph->is_tiling ? tiling : episodes;
-    size_t columns = graph->is_tiling ? 4 : is_tested(graph) ? 8 : 7;
+    const char *const *head = g->is_tiling ? tiling : episodes;
+    size_t columns = g->is_tiling ? 4 : is_tested(g) ? 8 : 7;
     app_table table = {0};
     for (size_t c = 0; c < columns; c++)
         app_table_cell(&table, "%s", head[c]);
-    for (size_t i = 0; i < shown; i++) {
-        if (graph->is_tiling)
-            print_tiling_row(&table, units, rows[i].link);
-        else
-            print_episode_row(&table, graph, units, rows[i].link);
-    }
+    for (size_t i = 0; i < shown; i++)
+        (g->is_tiling ? print_tiling_row : print_episode_row)(&table, g, links[i]);
     app_table_print(&table, text, columns);
 }
 
-static void print_electrodes(sf_text *text, const sf_units *units, const ranked *rows, size_t shown)
+static void print_electrodes(sf_text *text, const sf_graph_columns *g, const size_t *links, size_t shown)
 {
-    app_electrodes electrodes = {.units = units};
-    for (size_t i = 0; i < shown; i++)
-        app_electrodes_see(&electrodes, rows[i].link->from, rows[i].link->to);
+    app_electrodes electrodes = {0};
+    for (size_t i = 0; i < shown; i++) {
+        uint32_t from = g->from[links[i]], to = g->to[links[i]];
+        if (g->one_electrode[links[i]])
+            app_electrodes_see(&electrodes, from, to, g->names[from], g->names[to]);
+    }
     app_electrodes_print(text, &electrodes);
 }
 
 /* What names an edge in the table of epochs. */
-typedef struct naming {
-    const sf_connectivity *graph;
-    const sf_units *units;
-} naming;
-
 static sf_text name_edge(const void *context, size_t link)
 {
-    const naming *names = context;
-    sf_episode pair = pair_of(&names->graph->links[link]);
-    if (!names->graph->is_tiling)
-        return app_episode_text(&pair, names->units);
+    const drawing *d = context;
+    const sf_graph_columns *g = &d->g;
+    const sf_episode pair = pair_of(g, link);
     sf_text text = {0};
-    sf_text_printf(&text, "%s %s", names->units->items[pair.units[0]].name,
-                   names->units->items[pair.units[1]].name);
+    if (g->is_tiling) {
+        sf_text_printf(&text, "%s %s", g->names[g->from[link]], g->names[g->to[link]]);
+        return text;
+    }
+    size_t length = sf_recording_print_episode(d->recording, &pair, NULL, 0);
+    char *spelt = sf_alloc(length + 1, 1);
+    if (spelt != NULL) {
+        sf_recording_print_episode(d->recording, &pair, spelt, length + 1);
+        sf_text_append(&text, spelt, length);
+    }
+    sf_free(spelt);
     return text;
 }
 
-static void print_epochs(sf_text *text, const sf_connectivity *graph, const sf_units *units,
-                         const app_epochs *epochs, const ranked *rows, size_t shown)
+static void print_shown(sf_text *text, const drawing *d, const size_t *links, size_t shown)
 {
-    naming names = {graph, units};
-    size_t links[TABLE_TOP];
-    for (size_t i = 0; i < shown; i++)
-        links[i] = (size_t)(rows[i].link - graph->links);
-    if (graph->is_tiling)
-        app_epochs_print_values(text, epochs, "sttc", name_edge, &names, links, shown);
+    sf_text_printf(text, "\n");
+    print_rows(text, &d->g, links, shown);
+    print_electrodes(text, &d->g, links, shown);
+    if (d->g.is_tiling)
+        app_epochs_print_values(text, &d->epochs, "sttc", name_edge, d, links, shown);
     else
-        app_epochs_print(text, epochs, name_edge, &names, links, shown);
+        app_epochs_print(text, &d->epochs, name_edge, d, links, shown);
 }
 
-static int print_table(sf_text *text, const sf_connectivity *graph, const sf_units *units,
-                       const app_epochs *epochs, sf_error *error)
+static int print_table(sf_text *text, const drawing *d, sf_error *error)
 {
-    ranked *rows = sf_resize(NULL, graph->count, sizeof *rows);
+    size_t count = d->g.link_count, shown = count < TABLE_TOP ? count : TABLE_TOP, links[TABLE_TOP];
+    ranked *rows = sf_resize(NULL, count, sizeof *rows);
     if (rows == NULL)
         return sf_fail_memory(error);
-    for (size_t i = 0; i < graph->count; i++)
-        rows[i] = (ranked){sf_connectivity_weight(graph, &graph->links[i]), &graph->links[i]};
-    if (graph->count > 0)
-        qsort(rows, graph->count, sizeof *rows, by_weight);
-    sf_text_printf(text, "%u units, %zu edges\n", graph->unit_count, graph->count);
-    size_t shown = graph->count < TABLE_TOP ? graph->count : TABLE_TOP;
-    if (shown > 0) {
-        sf_text_printf(text, "\n");
-        print_rows(text, graph, units, rows, shown);
-        print_electrodes(text, units, rows, shown);
-        print_epochs(text, graph, units, epochs, rows, shown);
-    }
-    if (shown < graph->count)
-        sf_text_printf(text, "... and %zu weaker ones: --json or --out G gives all\n", graph->count - shown);
+    for (size_t i = 0; i < count; i++)
+        rows[i] = (ranked){d->g.weight[i], i};
+    if (count > 0)
+        qsort(rows, count, sizeof *rows, by_weight);
+    for (size_t i = 0; i < shown; i++)
+        links[i] = rows[i].link;
+    sf_free(rows);
+    sf_text_printf(text, "%u units, %zu edges\n", d->g.vertex_count, count);
+    if (shown > 0)
+        print_shown(text, d, links, shown);
+    if (shown < count)
+        sf_text_printf(text, "... and %zu weaker ones: --json or --out G gives all\n", count - shown);
     sf_text_printf(text,
                    "\nEdges are functional: a shared input or a burst makes one where there is no synapse.");
-    sf_free(rows);
     return SF_OK;
 }
 
 /* ---- the command ---- */
 
-static int report(const app_call *call, const sf_connectivity *graph, const document *d, sf_error *error)
+static int report(const drawing *d, sf_error *error)
 {
-    const char *out = app_value(call, "out", NULL);
-    int status = out != NULL ? write_out(graph, d, out, error) : SF_OK;
+    const char *out = app_value(d->call, "out", NULL);
+    int status = out != NULL ? write_out(d, out, error) : SF_OK;
     sf_text text = {0};
-    if (status == SF_OK && call->json)
-        print_json(&text, graph, d);
+    if (status == SF_OK && d->call->json)
+        print_json(&text, d);
     else if (status == SF_OK)
-        status = print_table(&text, graph, d->units, d->epochs, error);
+        status = print_table(&text, d, error);
     if (status == SF_OK)
         return app_print(&text, error);
     sf_text_free(&text);
@@ -317,34 +306,43 @@ static int report(const app_call *call, const sf_connectivity *graph, const docu
 static int check_ending(const char *path, sf_error *error)
 {
     sf_error reason;
-    if (path == NULL || is_json(path) || sf_graph_check_ending(path, &reason) == SF_OK)
+    if (path == NULL || is_json(path) || sf_graph_save(NULL, path, NULL, &reason) == SF_OK)
         return SF_OK;
     return sf_fail(error, SF_USAGE, path, "%s .json", reason.text);
 }
 
-static int run(app_call *call, sf_error *error)
+static int draw(const app_call *call, const sf_recording *recording, sf_error *error)
 {
-    int status = check_ending(app_value(call, "out", NULL), error);
-    sf_recording recording;
-    if (status == SF_OK && sf_graph_file_format(call->arguments[0]) != NULL)
-        status = sf_fail(error, SF_DATA, call->arguments[0], "is a graph already, expected a recording");
-    if (status == SF_OK)
-        status = app_load(call, call->arguments[0], &recording, error);
+    drawing d = {.call = call, .g = {.size = sizeof d.g}, .recording = recording};
+    const sf_graph_options as = sf_graph_options_default();
+    sf_graph *graph;
+    int status = app_connect(&graph, call, recording, &as, error);
     if (status != SF_OK)
         return status;
-    sf_connectivity graph;
-    status = app_connect(&graph, call, &recording, error);
-    if (status == SF_OK) {
-        if (graph.count == 0)
-            app_warn(call, "there is no edge: lower the threshold or widen --delay");
-        app_epochs epochs;
-        status = count_epochs(&epochs, call, &graph, &recording, error);
-        const document d = {call, &recording.units, &epochs};
-        if (status == SF_OK)
-            status = report(call, &graph, &d, error);
-        app_epochs_free(&epochs);
-        sf_connectivity_free(&graph);
-    }
+    d.graph = graph;
+    sf_graph_get_columns(graph, &d.g);
+    if (d.g.link_count == 0)
+        app_warn(call, "there is no edge: lower the threshold or widen --delay");
+    status = look_at_epochs(&d, error);
+    if (status == SF_OK)
+        status = report(&d, error);
+    app_epochs_free(&d.epochs);
+    sf_graph_free(graph);
+    return status;
+}
+
+static int run(app_call *call, sf_error *error)
+{
+    const char *path = call->arguments[0];
+    int status = check_ending(app_value(call, "out", NULL), error);
+    sf_recording recording;
+    if (status == SF_OK && sf_graph_file_kind(path) == SF_GRAPH_FILE_READ)
+        status = sf_fail(error, SF_DATA, path, "is a graph already, expected a recording");
+    if (status == SF_OK)
+        status = app_load(call, path, &recording, error);
+    if (status != SF_OK)
+        return status;
+    status = draw(call, &recording, error);
     sf_recording_free(&recording);
     return status;
 }

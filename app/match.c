@@ -5,11 +5,6 @@
 #include "app/mining.h"
 #include "app/rewired.h"
 
-#include "core/memory.h"
-#include "graph/match/match.h"
-#include "graph/motif/motif.h"
-#include "io/graph/file.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -39,12 +34,14 @@ static const app_option options[] = {
 
 typedef struct matching {
     const app_call *call;
-    sf_pattern pattern;
-    sf_csr data;
+    sf_motif *motif;
+    sf_graph *graph;
     sf_match_options options;
-    sf_match_result result;
+    sf_matches *matches;
     app_rewired rewired;
-    sf_spread spread; /**< of the count, where --rewired was given */
+    sf_spread spread;         /**< of the count, where --rewired was given */
+    sf_graph_columns g;       /**< of the graph, */
+    sf_matches_columns found; /**< and of what was found in it */
 } matching;
 
 /* ---- options ---- */
@@ -86,7 +83,7 @@ static int refuse_pattern_options(const app_call *call, sf_error *error)
 /* A limit leaves a lower bound, which says nothing beside other counts. */
 static int refuse_limits(const matching *m, sf_error *error)
 {
-    if (m->rewired.options.graphs == 0 || (m->options.limit == 0 && m->options.time_limit_s <= 0))
+    if (!m->rewired.asked || (m->options.limit == 0 && m->options.time_limit_s <= 0))
         return SF_OK;
     return sf_fail(error, SF_USAGE, "--rewired", "needs the whole count: leave --limit and --time-limit out");
 }
@@ -94,6 +91,7 @@ static int refuse_limits(const matching *m, sf_error *error)
 static int read_options(matching *m, const app_call *call, sf_error *error)
 {
     uint64_t threads = 0;
+    m->options = sf_match_options_default();
     int status = read_semantics(&m->options.semantics, call, error);
     if (status == SF_OK)
         status = app_uint(call, "limit", 1, UINT64_MAX - 1, &m->options.limit, error);
@@ -117,32 +115,24 @@ static int read_options(matching *m, const app_call *call, sf_error *error)
 
 /* ---- data ---- */
 
-static int read_list(sf_edge_list *list, const app_call *call, sf_error *error)
+/* Parallel edges are kept where they carry values that a pattern can ask for. */
+static int read_data(matching *m, sf_error *error)
 {
     static const char *const own[] = {"threads", "seed", NULL};
+    const app_call *call = m->call;
     const char *path = call->arguments[0];
+    sf_graph_options as = sf_graph_options_default();
+    as.parallel = is_census(call) ? SF_PARALLEL_DROP : SF_PARALLEL_WITH_VALUES;
+    as.undirected = !is_census(call) && !sf_motif_is_directed(m->motif);
+    as.directed = app_has(call, "directed") && !as.undirected;
+    int status;
     if (app_is_recording(path))
-        return app_connect_file(list, call, path, error);
-    int status = app_refuse_recording_options(call, own, error);
-    return status == SF_OK ? sf_graph_read(list, path, error) : status;
-}
-
-/* Parallel edges are kept where they carry values that a pattern can ask for. */
-static int read_data(matching *m, const app_call *call, sf_error *error)
-{
-    sf_edge_list list;
-    int status = read_list(&list, call, error);
-    if (status != SF_OK)
-        return status;
-    bool one = is_census(call) || list.edge_columns.count == 0;
-    if (!is_census(call) && !m->pattern.directed)
-        list.directed = false;
-    else if (app_has(call, "directed") && sf_graph_file_format(call->arguments[0]) == &sf_graph_labelled)
-        list.directed = true; /* other formats say themselves */
-    status = sf_csr_build(&m->data, &list, one ? SF_CSR_DROP_DUPLICATES : 0, error);
-    if (status != SF_OK && error->place[0] == '\0')
-        snprintf(error->place, sizeof error->place, "%s", call->arguments[0]);
-    sf_edge_list_free(&list);
+        status = app_connect_file(&m->graph, call, path, &as, error);
+    else if ((status = app_refuse_recording_options(call, own, error)) == SF_OK)
+        status = sf_graph_open(&m->graph, path, &as, error);
+    m->g.size = sizeof m->g;
+    if (status == SF_OK)
+        sf_graph_get_columns(m->graph, &m->g);
     return status;
 }
 
@@ -151,16 +141,16 @@ static int read_data(matching *m, const app_call *call, sf_error *error)
 /* The names of what is listed, where the graph has names. */
 static void add_names(sf_json *json, const matching *m)
 {
-    const sf_match_result *result = &m->result;
-    if (m->data.names == NULL) {
+    const sf_matches_columns *found = &m->found;
+    if (m->g.names == NULL) {
         sf_json_null(json, "names");
         return;
     }
     sf_json_array(json, "names");
-    for (size_t i = 0; i < result->kept; i++) {
+    for (size_t i = 0; i < found->kept; i++) {
         sf_json_array(json, NULL);
-        for (uint32_t u = 0; u < result->vertex_count; u++)
-            sf_json_string(json, NULL, m->data.names[result->embeddings[i * result->vertex_count + u]]);
+        for (uint32_t u = 0; u < found->vertex_count; u++)
+            sf_json_string(json, NULL, m->g.names[found->embeddings[i * found->vertex_count + u]]);
         sf_json_end_array(json);
     }
     sf_json_end_array(json);
@@ -168,123 +158,123 @@ static void add_names(sf_json *json, const matching *m)
 
 static void print_json(sf_text *text, const matching *m)
 {
-    const sf_match_result *result = &m->result;
+    const sf_matches_columns *found = &m->found;
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
-    sf_json_uint(&json, "count", result->count);
-    sf_json_bool(&json, "truncated", result->truncated);
-    sf_json_real(&json, "seconds", result->ran.seconds);
+    sf_json_uint(&json, "count", found->count);
+    sf_json_bool(&json, "truncated", found->truncated);
+    sf_json_real(&json, "seconds", found->ran->seconds);
     sf_json_array(&json, "order");
-    for (uint32_t i = 0; i < result->vertex_count; i++)
-        sf_json_uint(&json, NULL, result->order[i]);
+    for (uint32_t i = 0; i < found->vertex_count; i++)
+        sf_json_uint(&json, NULL, found->order[i]);
     sf_json_end_array(&json);
-    sf_json_uint(&json, "blacklisted", result->blacklisted);
+    sf_json_uint(&json, "blacklisted", found->blacklisted);
     sf_json_array(&json, "embeddings");
-    for (size_t i = 0; i < result->kept; i++) {
+    for (size_t i = 0; i < found->kept; i++) {
         sf_json_array(&json, NULL);
-        for (uint32_t u = 0; u < result->vertex_count; u++)
-            sf_json_uint(&json, NULL, result->embeddings[i * result->vertex_count + u]);
+        for (uint32_t u = 0; u < found->vertex_count; u++)
+            sf_json_uint(&json, NULL, found->embeddings[i * found->vertex_count + u]);
         sf_json_end_array(&json);
     }
     sf_json_end_array(&json);
-    sf_json_uint(&json, "listed", result->kept);
+    sf_json_uint(&json, "listed", found->kept);
     add_names(&json, m);
-    if (m->rewired.options.graphs > 0)
+    if (m->rewired.asked)
         app_rewired_json(&json, &m->spread, &m->rewired);
     app_provenance_json(&json, m->call);
     sf_json_end_object(&json);
 }
 
-static void name_cell(app_table *table, const sf_pattern *pattern, uint32_t u)
+static void name_cell(app_table *table, const sf_matches_columns *found, uint32_t u)
 {
-    if (pattern->vertices[u].name != NULL)
-        app_table_cell(table, "%s", pattern->vertices[u].name);
+    if (found->vertex_names[u] != NULL)
+        app_table_cell(table, "%s", found->vertex_names[u]);
     else
         app_table_cell(table, "%u", u);
 }
 
 static void print_embeddings(sf_text *text, const matching *m)
 {
-    const sf_match_result *result = &m->result;
-    size_t shown = result->kept < TABLE_TOP ? result->kept : TABLE_TOP;
+    const sf_matches_columns *found = &m->found;
+    size_t shown = found->kept < TABLE_TOP ? found->kept : TABLE_TOP;
     app_table table = {0};
-    for (uint32_t u = 0; u < result->vertex_count; u++)
-        name_cell(&table, &m->pattern, u);
-    for (size_t i = 0; i < shown * result->vertex_count; i++) {
-        uint32_t v = result->embeddings[i];
-        if (m->data.names != NULL)
-            app_table_cell(&table, "%s", m->data.names[v]);
+    for (uint32_t u = 0; u < found->vertex_count; u++)
+        name_cell(&table, found, u);
+    for (size_t i = 0; i < shown * found->vertex_count; i++) {
+        uint32_t v = found->embeddings[i];
+        if (m->g.names != NULL)
+            app_table_cell(&table, "%s", m->g.names[v]);
         else
             app_table_cell(&table, "#%u", v);
     }
     sf_text_printf(text, "\n");
-    app_table_print(&table, text, result->vertex_count);
-    if (shown < result->kept)
-        sf_text_printf(text, "... %zu more of those listed: --json has all %zu\n", result->kept - shown,
-                       result->kept);
-    if (result->kept < result->count)
-        sf_text_printf(text, "%zu of %" PRIu64 " embeddings are listed: --limit N lists N\n", result->kept,
-                       result->count);
+    app_table_print(&table, text, found->vertex_count);
+    if (shown < found->kept)
+        sf_text_printf(text, "... %zu more of those listed: --json has all %zu\n", found->kept - shown,
+                       found->kept);
+    if (found->kept < found->count)
+        sf_text_printf(text, "%zu of %" PRIu64 " embeddings are listed: --limit N lists N\n", found->kept,
+                       found->count);
 }
 
 /* What chose the device, or the CPU. */
 static void print_place(sf_text *text, const matching *m)
 {
-    const sf_match_result *result = &m->result;
+    const sf_matches_columns *found = &m->found;
     bool by_work = m->options.device == NULL || strcmp(m->options.device, "auto") == 0;
-    sf_text_printf(text, "on %s: ", result->ran.device);
-    if (result->ran.note[0] != '\0')
-        sf_text_printf(text, "%s", result->ran.note);
+    sf_text_printf(text, "on %s: ", found->ran->device);
+    if (found->ran->note[0] != '\0')
+        sf_text_printf(text, "%s", found->ran->note);
     else if (!by_work)
         sf_text_printf(text, "as asked for");
-    else if (result->estimate_s > 0)
-        sf_text_printf(text, "the CPU was expected to take %.2g s", result->estimate_s);
+    else if (found->estimate_s > 0)
+        sf_text_printf(text, "the CPU was expected to take %.2g s", found->estimate_s);
     else
         sf_text_printf(text, "too short for a device");
-    if (result->device_s > 0)
-        sf_text_printf(text, "; %.3g s of searching there", result->device_s);
+    if (found->device_s > 0)
+        sf_text_printf(text, "; %.3g s of searching there", found->device_s);
     sf_text_printf(text, "\n");
 }
 
 /* What was done to save work, or to share it. */
-static void print_techniques(sf_text *text, const sf_match_result *result)
+static void print_techniques(sf_text *text, const sf_matches_columns *found)
 {
-    if (result->merged > 0 || result->implied > 0)
+    if (found->merged > 0 || found->implied > 0)
         sf_text_printf(
             text, "%" PRIu64 " data vertices share the branch of a twin, %" PRIu64 " tests were implied\n",
-            result->merged, result->implied);
-    if (result->shared > 0)
-        sf_text_printf(text, "%" PRIu64 " parts of the search went from thread to thread\n", result->shared);
-    if (result->pieces > 0)
+            found->merged, found->implied);
+    if (found->shared > 0)
+        sf_text_printf(text, "%" PRIu64 " parts of the search went from thread to thread\n", found->shared);
+    if (found->pieces > 0)
         sf_text_printf(text, "%" PRIu64 " pieces of layers were expanded on the device and joined here\n",
-                       result->pieces);
-    if (result->stayed > 0)
+                       found->pieces);
+    if (found->stayed > 0)
         sf_text_printf(text,
                        "%" PRIu64 " layers stayed on the device: %" PRIu64 " twigs in %" PRIu64 " kernels\n",
-                       result->stayed, result->twigs, result->kernels);
+                       found->stayed, found->twigs, found->kernels);
 }
 
 static void print_explanation(sf_text *text, const matching *m)
 {
-    const sf_match_result *result = &m->result;
+    const sf_matches_columns *found = &m->found;
     print_place(text, m);
     sf_text_printf(text,
                    "engine %s: %" PRIu64 " of %u data vertices can match nothing, %" PRIu64
                    " tried; every embedding found stands for %" PRIu64 "\n",
-                   result->ran.engine, result->blacklisted, m->data.vertex_count, result->steps,
-                   result->automorphisms);
-    print_techniques(text, result);
+                   found->ran->engine, found->blacklisted, m->g.vertex_count, found->steps,
+                   found->automorphisms);
+    print_techniques(text, found);
     app_table table = {0};
     app_table_cell(&table, "order");
     app_table_cell(&table, "vertex");
     app_table_cell(&table, "with its label");
     app_table_cell(&table, "after pruning");
-    for (uint32_t i = 0; i < result->vertex_count; i++) {
-        uint32_t u = result->order[i];
+    for (uint32_t i = 0; i < found->vertex_count; i++) {
+        uint32_t u = found->order[i];
         app_table_cell(&table, "%u", i + 1);
-        name_cell(&table, &m->pattern, u);
-        app_table_cell(&table, "%" PRIu64, result->labelled[u]);
-        app_table_cell(&table, "%" PRIu64, result->candidates[u]);
+        name_cell(&table, found, u);
+        app_table_cell(&table, "%" PRIu64, found->labelled[u]);
+        app_table_cell(&table, "%" PRIu64, found->candidates[u]);
     }
     app_table_print(&table, text, 4);
 }
@@ -301,16 +291,15 @@ static void print_spread(sf_text *text, const matching *m)
 
 static void print_text(sf_text *text, const matching *m, bool explain)
 {
-    const sf_match_result *result = &m->result;
+    const sf_matches_columns *found = &m->found;
     sf_text_printf(text, "%s%" PRIu64 " %sembeddings of %u vertices in %u, %.3g s\n",
-                   result->truncated ? "at least " : "", result->count,
-                   m->options.distinct ? "distinct " : "", result->vertex_count, m->data.vertex_count,
-                   result->ran.seconds);
-    if (result->count == UINT64_MAX)
+                   found->truncated ? "at least " : "", found->count, m->options.distinct ? "distinct " : "",
+                   found->vertex_count, m->g.vertex_count, found->ran->seconds);
+    if (found->count == UINT64_MAX)
         sf_text_printf(text, "(more than 2^64 - 1)\n");
-    if (m->rewired.options.graphs > 0)
+    if (m->rewired.asked)
         print_spread(text, m);
-    if (result->kept > 0)
+    if (found->kept > 0)
         print_embeddings(text, m);
     if (explain) {
         sf_text_printf(text, "\n");
@@ -338,31 +327,19 @@ static int report(const app_call *call, const matching *m, sf_error *error)
 
 /* ---- the command ---- */
 
-static int find_spread(matching *m, const app_call *call, sf_error *error)
-{
-    const sf_pattern_set set = {&m->pattern, &m->options, 1};
-    sf_measure measure = sf_measure_patterns(&set);
-    double count = (double)m->result.count;
-    return app_rewired_find(&m->spread, &count, &m->data, &measure, &m->rewired, call, error);
-}
-
 static int match(matching *m, const app_call *call, sf_error *error)
 {
-    sf_match_index *index;
-    sf_progress progress = app_progress(call);
-    int status = sf_match_open(&index, &m->data, error);
+    const sf_progress progress = app_progress(call);
+    int status = sf_graph_match(&m->matches, m->graph, m->motif, &m->options, &progress, error);
     if (status != SF_OK)
         return status;
-    status = sf_match_run(index, &m->pattern, &m->options, &m->result, &progress, error);
-    sf_match_close(index);
-    if (status == SF_OK)
-        app_device_warn(call, "matched", m->result.ran.device, m->result.ran.note);
-    if (status == SF_OK && m->rewired.options.graphs > 0)
-        status = find_spread(m, call, error);
-    if (status == SF_OK)
-        status = report(call, m, error);
-    sf_match_result_free(&m->result);
-    return status;
+    m->found.size = sizeof m->found;
+    sf_matches_get_columns(m->matches, &m->found);
+    app_device_warn(call, "matched", m->found.ran->device, m->found.ran->note);
+    if (m->rewired.asked)
+        status = app_rewired_find(&m->spread, &m->found.count, m->graph, m->motif, &m->options, &m->rewired,
+                                  call, error);
+    return status == SF_OK ? report(call, m, error) : status;
 }
 
 static int run(app_call *call, sf_error *error)
@@ -370,14 +347,15 @@ static int run(app_call *call, sf_error *error)
     matching m = {.call = call};
     int status = read_options(&m, call, error);
     if (status == SF_OK && !is_census(call))
-        status = sf_motif_read(&m.pattern, call->arguments[1], app_has(call, "directed"), error);
+        status = sf_motif_new(&m.motif, call->arguments[1], app_has(call, "directed"), error);
     if (status == SF_OK)
-        status = read_data(&m, call, error);
+        status = read_data(&m, error);
     app_catch_signals();
     if (status == SF_OK)
-        status = is_census(call) ? app_census(call, &m.data, &m.rewired, error) : match(&m, call, error);
-    sf_csr_free(&m.data);
-    sf_pattern_free(&m.pattern);
+        status = is_census(call) ? app_census(call, m.graph, &m.rewired, error) : match(&m, call, error);
+    sf_matches_free(m.matches);
+    sf_graph_free(m.graph);
+    sf_motif_free(m.motif);
     return status;
 }
 

@@ -4,37 +4,35 @@
 #include "app/mining.h"
 
 #include "core/clock.h"
-#include "core/thread.h"
-#include "graph/motif/census.h"
 
 #include <inttypes.h>
 #include <math.h>
 
 int app_rewired_parse(app_rewired *rewired, const app_call *call, sf_error *error)
 {
-    uint64_t graphs = 0, seed = 1, threads = sf_thread_cores();
-    *rewired = (app_rewired){0};
+    *rewired = (app_rewired){.asked = app_has(call, "rewired"), .options = sf_rewired_options_default()};
+    uint64_t graphs = rewired->options.graphs, threads = 0;
     int status = app_uint(call, "rewired", 2, 1000000, &graphs, error);
     if (status == SF_OK)
-        status = app_uint(call, "seed", 0, UINT64_MAX, &seed, error);
+        status = app_uint(call, "seed", 0, UINT64_MAX, &rewired->options.seed, error);
     if (status == SF_OK)
         status = app_uint(call, "threads", 1, 4096, &threads, error);
     if (status == SF_OK)
         status = app_device(&rewired->options.device, call, error);
-    if (graphs > 0)
-        app_tell_seed(call, seed);
+    if (rewired->asked)
+        app_tell_seed(call, rewired->options.seed);
     rewired->options.graphs = (uint32_t)graphs;
-    rewired->options.seed = seed;
     rewired->options.threads = (unsigned)threads;
     return status;
 }
 
-int app_rewired_find(sf_spread *spreads, const double *counts, const sf_csr *graph, const sf_measure *measure,
-                     app_rewired *rewired, const app_call *call, sf_error *error)
+int app_rewired_find(sf_spread *spreads, const uint64_t *counts, const sf_graph *graph, const sf_motif *motif,
+                     const sf_match_options *match, app_rewired *rewired, const app_call *call,
+                     sf_error *error)
 {
     const sf_progress progress = app_progress(call);
-    int status =
-        sf_spread_find(spreads, counts, graph, measure, &rewired->options, &rewired->ran, &progress, error);
+    int status = sf_graph_rewire(spreads, counts, graph, motif != NULL ? &motif : NULL, 1, match,
+                                 &rewired->options, &rewired->ran, &progress, error);
     if (status == SF_OK)
         app_device_warn(call, "rewired", rewired->ran.device, rewired->ran.note);
     return status;
@@ -56,7 +54,7 @@ void app_rewired_json(sf_json *json, const sf_spread *spread, const app_rewired 
 
 typedef struct census {
     const app_call *call;
-    const sf_csr *graph;
+    sf_graph_columns graph;
     uint64_t counts[SF_TRIADS];
     const app_rewired *rewired; /**< without graphs the spreads mean nothing */
     sf_spread spreads[SF_TRIADS];
@@ -67,15 +65,15 @@ static void print_json(sf_text *text, const census *c)
 {
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
-    sf_json_uint(&json, "vertices", c->graph->vertex_count);
-    sf_json_uint(&json, "edges", sf_csr_edge_count(c->graph));
+    sf_json_uint(&json, "vertices", c->graph.vertex_count);
+    sf_json_uint(&json, "edges", c->graph.edge_count);
     sf_json_real(&json, "seconds", c->seconds);
     sf_json_array(&json, "triads");
     for (int t = 0; t < SF_TRIADS; t++) {
         sf_json_object(&json, NULL);
-        sf_json_string(&json, "name", sf_triads[t].name);
+        sf_json_string(&json, "name", sf_triad_list()[t].name);
         sf_json_uint(&json, "count", c->counts[t]);
-        if (c->rewired->options.graphs > 0)
+        if (c->rewired->asked)
             app_rewired_json(&json, &c->spreads[t], c->rewired);
         sf_json_end_object(&json);
     }
@@ -110,42 +108,40 @@ static void number_cell(app_table *table, double value)
 static void print_table(sf_text *text, const census *c)
 {
     static const char *const head[] = {"triad", "edges", "count", "mean", "sd", "z"};
-    size_t columns = c->rewired->options.graphs > 0 ? 6 : 3;
+    size_t columns = c->rewired->asked ? 6 : 3;
     app_table table = {0};
-    sf_text_printf(text, "%u vertices, %" PRIu64 " directed edges, %.3g s\n\n", c->graph->vertex_count,
-                   sf_csr_edge_count(c->graph), c->seconds);
+    sf_text_printf(text, "%u vertices, %" PRIu64 " directed edges, %.3g s\n\n", c->graph.vertex_count,
+                   c->graph.edge_count, c->seconds);
     for (size_t i = 0; i < columns; i++)
         app_table_cell(&table, "%s", head[i]);
     for (int t = 0; t < SF_TRIADS; t++) {
-        app_table_cell(&table, "%s", sf_triads[t].name);
-        print_edges(&table, sf_triads[t].edges);
+        app_table_cell(&table, "%s", sf_triad_list()[t].name);
+        print_edges(&table, sf_triad_list()[t].edges);
         app_table_cell(&table, "%" PRIu64, c->counts[t]);
-        if (c->rewired->options.graphs == 0)
+        if (!c->rewired->asked)
             continue;
         number_cell(&table, c->spreads[t].mean);
         number_cell(&table, c->spreads[t].sd);
         number_cell(&table, c->spreads[t].z);
     }
     app_table_print(&table, text, columns);
-    if (c->rewired->options.graphs > 0)
+    if (c->rewired->asked)
         sf_text_printf(text, "\nmean and sd of %u graphs with the same degrees, rewired at random on %s\n",
                        c->rewired->options.graphs, c->rewired->ran.device);
     while (text->length > 0 && text->data[text->length - 1] == '\n')
         text->length--; /* app_print ends the last line */
 }
 
-int app_census(const app_call *call, const sf_csr *graph, app_rewired *rewired, sf_error *error)
+int app_census(const app_call *call, const sf_graph *graph, app_rewired *rewired, sf_error *error)
 {
-    census c = {.call = call, .graph = graph, .rewired = rewired};
-    double start = sf_clock_seconds(), counts[SF_TRIADS];
+    census c = {.call = call, .graph = {.size = sizeof c.graph}, .rewired = rewired};
     const sf_progress progress = app_progress(call);
-    int status = sf_triad_census(c.counts, graph, rewired->options.threads, &progress, error);
+    double start = sf_clock_seconds();
+    sf_graph_get_columns(graph, &c.graph);
+    int status = sf_graph_census(c.counts, graph, rewired->options.threads, &progress, error);
     c.seconds = sf_clock_seconds() - start;
-    for (int t = 0; t < SF_TRIADS; t++)
-        counts[t] = (double)c.counts[t];
-    sf_measure measure = sf_measure_census();
-    if (status == SF_OK && rewired->options.graphs > 0)
-        status = app_rewired_find(c.spreads, counts, graph, &measure, rewired, call, error);
+    if (status == SF_OK && rewired->asked)
+        status = app_rewired_find(c.spreads, c.counts, graph, NULL, NULL, rewired, call, error);
     if (status != SF_OK)
         return status;
     sf_text text = {0};

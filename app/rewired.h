@@ -4,25 +4,29 @@
 #define SF_APP_REWIRED_H
 
 #include "app/command.h"
-#include "graph/motif/spread.h"
+
+#include <synfire/graph.h>
 
 /** What to hold counts against, and where that was done. */
 typedef struct app_rewired {
-    sf_rewired_options options; /**< graphs is 0 where --rewired was not given */
+    bool asked; /**< --rewired was given */
+    sf_rewired_options options;
     sf_ran ran;
 } app_rewired;
 
 /** --rewired, with --seed, --threads and --device, which other lists have. */
 int app_rewired_parse(app_rewired *rewired, const app_call *call, sf_error *error);
 
-/** sf_spread_find with what was parsed, and a warning where a device that was named did not do it. */
-int app_rewired_find(sf_spread *spreads, const double *counts, const sf_csr *graph, const sf_measure *measure,
-                     app_rewired *rewired, const app_call *call, sf_error *error);
+/** sf_graph_rewire of one pattern, or with none of all triads, and a warning where a device that was named
+ * did not do it. */
+int app_rewired_find(sf_spread *spreads, const uint64_t *counts, const sf_graph *graph, const sf_motif *motif,
+                     const sf_match_options *match, app_rewired *rewired, const app_call *call,
+                     sf_error *error);
 
 /** The field `rewired` of an object. */
 void app_rewired_json(sf_json *json, const sf_spread *spread, const app_rewired *rewired);
 
 /** Counts, holds against rewired graphs where options ask for it, and prints. */
-int app_census(const app_call *call, const sf_csr *graph, app_rewired *rewired, sf_error *error);
+int app_census(const app_call *call, const sf_graph *graph, app_rewired *rewired, sf_error *error);
 
 #endif

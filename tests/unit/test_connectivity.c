@@ -261,39 +261,14 @@ static void path_delays_are_the_smallest_of_all_shortest_paths(void **state)
     }
 }
 
-static void expect_json(const sf_connectivity *graph, const char *expected)
-{
-    sf_text text = {0};
-    sf_json json = sf_json_start(&text);
-    sf_connectivity_json(&json, graph, NULL);
-    assert_string_equal(text.data, expected);
-    sf_text_free(&text);
-}
-
-static void json_is_the_document_of_the_command(void **state)
+static void edges_of_a_tiling_graph_carry_less(void **state)
 {
     (void)state;
-    const sf_link links[] = {
-        {.to = 1, .delay = {500000, 5000000}, .count = 12, .expected = 2.5, .p = 0.25},
-        {.from = 1, .delay = {0, 1}, .count = 3, .expected = NAN, .p = NAN},
-    };
-    sf_connectivity graph;
-    assert_int_equal(sf_connectivity_build(&graph, 2, links, 2, NULL), SF_OK);
-    expect_json(
-        &graph,
-        "{\"vertices\":2,\"edges\":2,\"edge_detail\":["
-        "{\"from\":0,\"to\":1,\"weight\":9.5,\"count\":12,\"expected\":2.5,\"delays_ms\":[[0.5,5]],"
-        "\"p\":0.25,\"not_testable\":null},{\"from\":1,\"to\":0,\"weight\":3,\"count\":3,\"expected\":null,"
-        "\"delays_ms\":[[0,0.000001]],\"p\":null,\"not_testable\":null}]}");
-    sf_connectivity_free(&graph);
     const sf_link tiling = {
-        .to = 1, .delay = {0, 50000000}, .expected = NAN, .p = 0.005, .coefficient = -0.25};
+        .to = 1, .delay = {0, 50000000}, .expected = NAN, .p = 0.005, .q = NAN, .coefficient = -0.25};
+    sf_connectivity graph;
     assert_int_equal(sf_connectivity_build(&graph, 2, &tiling, 1, NULL), SF_OK);
     graph.is_tiling = true;
-    expect_json(
-        &graph,
-        "{\"vertices\":2,\"edges\":1,\"edge_detail\":[{\"from\":0,\"to\":1,\"weight\":-0.25,\"count\":null,"
-        "\"expected\":null,\"delays_ms\":[[0,50]],\"p\":0.005,\"not_testable\":null}]}");
     sf_csr csr;
     assert_int_equal(sf_connectivity_csr(&csr, &graph, NULL, NULL), SF_OK);
     assert_false(csr.directed);
@@ -352,7 +327,7 @@ int main(void)
         cmocka_unit_test(the_graph_for_searches_keeps_order_names_and_values),
         cmocka_unit_test(reach_lists_units_by_level),
         cmocka_unit_test(path_delays_are_the_smallest_of_all_shortest_paths),
-        cmocka_unit_test(json_is_the_document_of_the_command),
+        cmocka_unit_test(edges_of_a_tiling_graph_carry_less),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
