@@ -36,8 +36,6 @@ void sf_reach_result_free(sf_reach_result *reach);
  * message. */
 sf_message *sf_message_new(sf_topic topic);
 void sf_message_keep(sf_message *message); /**< any thread */
-void sf_message_release(
-    sf_message *message); /**< any thread; frees with the last reference; NULL is allowed */
 
 /** Appends a message as one JSON object with no newline. */
 void sf_message_to_json(sf_text *text, const sf_message *message, const sf_stream_info *stream);

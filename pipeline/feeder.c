@@ -16,6 +16,11 @@ bool sf_feeder_is_live(const sf_feeder *feeder)
     return feeder->settings.source->kind->is_live;
 }
 
+bool sf_feeder_is_pushed(const sf_feeder *feeder)
+{
+    return feeder->settings.source->kind->read == NULL;
+}
+
 /* ---- what is logged ---- */
 
 /* What happens again and again is logged the first, second, fourth, eighth ... time. */
@@ -207,6 +212,26 @@ static void *feed(void *argument)
     return NULL;
 }
 
+/* ---- a source that is pushed ---- */
+
+int sf_feeder_push(sf_feeder *feeder, const sf_batch *batch)
+{
+    if (atomic_load(&feeder->all->stopping) || atomic_load(&feeder->state) == SF_SOURCE_ENDED)
+        return SF_END;
+    if (!sf_inlet_has_room(feeder->settings.inlet, batch->spike_count, batch->marker_count))
+        return SF_AGAIN;
+    sf_inlet_offer(feeder->settings.inlet, batch);
+    sf_bell_ring(&feeder->all->filled);
+    return SF_OK;
+}
+
+void sf_feeder_finish(sf_feeder *feeder)
+{
+    set_state(feeder, SF_SOURCE_ENDED);
+    sf_inlet_end(feeder->settings.inlet);
+    sf_bell_ring(&feeder->all->filled);
+}
+
 /* ---- opening and closing ---- */
 
 int sf_feeder_open(sf_feeder *feeder, sf_feeders *all, const sf_feeder_settings *settings, sf_error *error)
@@ -227,6 +252,8 @@ int sf_feeder_open(sf_feeder *feeder, sf_feeders *all, const sf_feeder_settings 
 
 int sf_feeder_start(sf_feeder *feeder, sf_error *error)
 {
+    if (sf_feeder_is_pushed(feeder))
+        return SF_OK;
     return sf_thread_start(&feeder->thread, "synfire-source", feed, feeder, error);
 }
 

@@ -50,8 +50,16 @@ typedef struct sf_feeder {
 /** A live source: one whose sender may fall silent. */
 bool sf_feeder_is_live(const sf_feeder *feeder);
 
+/** A source without a thread here: its owner pushes what it has. */
+bool sf_feeder_is_pushed(const sf_feeder *feeder);
+
 int sf_feeder_open(sf_feeder *feeder, sf_feeders *all, const sf_feeder_settings *settings, sf_error *error);
-int sf_feeder_start(sf_feeder *feeder, sf_error *error);
+int sf_feeder_start(sf_feeder *feeder, sf_error *error); /**< its thread, where it has one */
+
+/** Of a source that is pushed, which has no `read` and no thread here: its owner's thread offers a batch.
+ * SF_AGAIN where there is no room and nothing was taken, SF_END once the run has ended. Real-time safe. */
+int sf_feeder_push(sf_feeder *feeder, const sf_batch *batch);
+void sf_feeder_finish(sf_feeder *feeder);
 
 /** Any thread; a snapshot. */
 void sf_feeder_status(const sf_feeder *feeder, sf_source_status *status);

@@ -235,6 +235,9 @@ void sf_front_release(sf_front *front)
 void sf_front_stop(sf_front *front)
 {
     atomic_store(&front->feeders.stopping, true);
+    for (size_t i = 0; i < front->feeders.count; i++)
+        if (sf_feeder_is_pushed(&front->feeders.items[i]))
+            sf_feeder_finish(&front->feeders.items[i]);
 }
 
 bool sf_front_is_live(const sf_front *front)

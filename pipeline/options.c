@@ -23,6 +23,9 @@ const sf_live_options sf_live_defaults = {
     .device_memory = "auto",
     .mine = {.every = 5, .delays_ms = "0.5:5", .max_size = 4, .engine = "auto", .track_most = 200},
     .graph = {.enabled = true, .metric = SF_LIVE_EPISODES, .dt_ms = 50, .surrogates = 200, .seed = 1},
+    .topics = (1u << SF_TOPIC_COUNT) - 1,
+    .queue = 1024,
+    .queue_policy = SF_RING_BLOCK,
 };
 
 #define DEFAULT_RATE_HZ 0.5 /* the threshold where none is given */

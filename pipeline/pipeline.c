@@ -197,6 +197,23 @@ int sf_pipeline_start(sf_pipeline *pipeline, sf_error *error)
     return status == SF_OK ? sf_front_start(&pipeline->front, error) : status;
 }
 
+int sf_pipeline_push(sf_pipeline *pipeline, size_t source, const sf_batch *batch, sf_error *error)
+{
+    sf_feeder *feeder = &pipeline->front.feeders.items[source];
+    size_t spikes = sf_inlet_most_spikes(feeder->settings.inlet),
+           markers = sf_inlet_most_markers(feeder->settings.inlet);
+    if (batch->spike_count > spikes || batch->marker_count > markers)
+        return sf_fail(error, SF_USAGE, feeder->settings.source->name,
+                       "found %zu spikes and %zu markers at once, expected at most %zu and %zu",
+                       batch->spike_count, batch->marker_count, spikes, markers);
+    return sf_feeder_push(feeder, batch);
+}
+
+void sf_pipeline_end_source(sf_pipeline *pipeline, size_t source)
+{
+    sf_feeder_finish(&pipeline->front.feeders.items[source]);
+}
+
 static bool all_ready(const sf_publisher *publisher)
 {
     for (size_t i = 0; i < publisher->outlet_count; i++) {

@@ -40,6 +40,11 @@ int sf_pipeline_attach(sf_pipeline *pipeline, sf_outlet outlet, sf_error *error)
 /** Starts the threads. */
 int sf_pipeline_start(sf_pipeline *pipeline, sf_error *error);
 
+/** The thread of a source that is pushed. SF_AGAIN, SF_END, or SF_USAGE for more at once than its ring ever
+ * holds. */
+int sf_pipeline_push(sf_pipeline *pipeline, size_t source, const sf_batch *batch, sf_error *error);
+void sf_pipeline_end_source(sf_pipeline *pipeline, size_t source);
+
 /** Waits up to timeout_ms for the end of the streams; true once everything accepted has been published. */
 bool sf_pipeline_wait(sf_pipeline *pipeline, int timeout_ms);
 

@@ -172,6 +172,28 @@ bool sf_inlet_offer(sf_inlet *inlet, const sf_batch *batch)
     return true;
 }
 
+static bool has_room(const sf_ring *ring, uint64_t items)
+{
+    return ring->limit - sf_ring_fill(ring) >= items;
+}
+
+bool sf_inlet_has_room(const sf_inlet *inlet, size_t spikes, size_t markers)
+{
+    return !waits(inlet) || (sf_inlet_most_spikes(inlet) >= spikes && has_room(&inlet->spikes, spikes) &&
+                             sf_inlet_most_markers(inlet) >= markers && has_room(&inlet->markers, markers) &&
+                             has_room(&inlet->notes, 2)); /* one may be owed */
+}
+
+size_t sf_inlet_most_spikes(const sf_inlet *inlet)
+{
+    return waits(inlet) ? inlet->spikes.limit : SIZE_MAX;
+}
+
+size_t sf_inlet_most_markers(const sf_inlet *inlet)
+{
+    return waits(inlet) ? inlet->markers.limit : SIZE_MAX;
+}
+
 void sf_inlet_end(sf_inlet *inlet)
 {
     atomic_store_explicit(&inlet->finished, true, memory_order_release);

@@ -77,6 +77,14 @@ typedef struct sf_inlet sf_inlet;
  */
 bool sf_inlet_offer(sf_inlet *inlet, const sf_batch *batch);
 
+/** Source's thread: a batch of so many would be taken whole. With another policy than `block` it always is.
+ */
+bool sf_inlet_has_room(const sf_inlet *inlet, size_t spikes, size_t markers);
+
+/** How many spikes and markers a batch may have at most, with the policy `block`. */
+size_t sf_inlet_most_spikes(const sf_inlet *inlet);
+size_t sf_inlet_most_markers(const sf_inlet *inlet);
+
 /** Source's thread, after the last batch was taken: the source ended and holds nobody up any more. */
 void sf_inlet_end(sf_inlet *inlet);
 

@@ -88,6 +88,25 @@ typedef struct sf_live_density {
     uint32_t grid;       /**< bins, of position in x and in y */
 } sf_live_density;
 
+typedef struct sf_live_unit {
+    const char *name;  /**< NULL: e1, e2, ... by index */
+    double x_um, y_um; /**< position on the array; NaN: not known */
+} sf_live_unit;
+
+/** What a program pushes itself. A zeroed one is a source in real time without units. */
+typedef struct sf_live_source {
+    const char *name; /**< of status; NULL: "push" */
+    const sf_live_unit
+        *units; /**< with several sources those of a run are one after the other, as "name/unit" */
+    uint32_t unit_count;
+    uint32_t ring;         /**< spikes between sf_live_push and the merge; 0: 65536 */
+    sf_ring_policy policy; /**< when it is full; SF_RING_BLOCK: sf_live_push says SF_AGAIN */
+    bool virtual_clock;    /**< time is what the stream says: as fast as it is pushed, and always the same
+                              results */
+} sf_live_source;
+
+typedef struct sf_message sf_message; /* below */
+
 /**
  * What is analysed. Fill it by sf_live_options_default(); strings and arrays are borrowed until the run is
  * closed. The groups stay as they are while the library's soname does; what is new is added at the end of
@@ -109,6 +128,19 @@ typedef struct sf_live_options {
     sf_live_graph graph;
     const sf_live_density *density;
     uint32_t density_count;
+    const sf_live_source *sources; /**< that sf_live_push feeds; at least one */
+    uint32_t source_count;
+    uint32_t topics; /**< that sf_live_next gives: the sum of 1u << sf_topic of each; all */
+    uint32_t queue;  /**< messages that may wait for sf_live_next, and as many triggers; 1024 */
+    sf_ring_policy
+        queue_policy; /**< block: the analysis waits for sf_live_next, and sf_live_push in the end */
+    /**
+     * Where not NULL: called the moment a watched episode completes, on the thread that watches. It must be
+     * real-time safe: it may not wait, lock, allocate, or call the library, and copies what it keeps of the
+     * message.
+     */
+    void (*on_trigger)(void *user, const sf_message *trigger);
+    void *user; /**< of on_trigger */
 } sf_live_options;
 
 SF_API void sf_live_options_init(void *options, size_t size);
@@ -327,7 +359,7 @@ typedef struct sf_status_message {
     bool last;                 /**< the run ends with this message */
 } sf_status_message;
 
-typedef struct sf_message {
+struct sf_message {
     sf_topic topic;
     uint64_t seq;       /**< per topic, from 1 without holes */
     int64_t time_ns;    /**< stream clock: the end of the window, or the time of the trigger's last spike */
@@ -340,7 +372,57 @@ typedef struct sf_message {
         sf_graph_message graph;
         sf_status_message status;
     };
-} sf_message;
+};
+
+/* ---- a run ---- */
+
+/**
+ * A run of analyses, with threads of its own. sf_live_push and sf_live_mark may be called for each source by
+ * one thread at a time, sf_live_next by one thread, which may be the same; all else by one thread while no
+ * other call runs.
+ */
+typedef struct sf_live sf_live;
+
+/** Starts. SF_CONFIG with the option that is wrong, as "watch.0", for its place. */
+SF_API int sf_live_open(sf_live **live, const sf_live_options *options, sf_error *error);
+
+/**
+ * Hands spikes of one source over, in time order, with its own unit numbers; watermark_ns: nothing before it
+ * will follow, INT64_MIN: nothing is promised, INT64_MAX: the source has ended. A window is told once the
+ * watermarks of all sources have passed it. Real-time safe. SF_AGAIN where a ring that blocks has no room:
+ * nothing was taken; call sf_live_next, or wait a little, and push the same again. SF_END where the run has
+ * ended. SF_USAGE for more spikes at once than a ring that blocks holds, or no such source.
+ */
+SF_API int sf_live_push(sf_live *live, uint32_t source, const sf_spike *spikes, size_t count,
+                        int64_t watermark_ns, sf_error *error);
+
+/** The same with markers, which recorders get; not older than the spikes that were pushed. */
+SF_API int sf_live_mark(sf_live *live, uint32_t source, const sf_marker *markers, size_t count,
+                        sf_error *error);
+
+/**
+ * The next message, which is the caller's until sf_message_release; waits timeout_ms for one. SF_AGAIN where
+ * none came, SF_END after the last. Messages of a topic are in order, triggers may overtake others; what a
+ * full queue dropped shows as a hole in `seq`. A run that fails ends; sf_live_close says why.
+ */
+SF_API int sf_live_next(sf_live *live, sf_message **message, int timeout_ms, sf_error *error);
+
+/** Frees with the last reference. NULL is allowed. Any thread. */
+SF_API void sf_message_release(sf_message *message);
+
+/** A message of this run as one JSON object (docs/messages.md), to be released by sf_release. Any thread. */
+SF_API int sf_live_json(const sf_live *live, const sf_message *message, char **json, sf_error *error);
+
+/** The name of a unit in the run's own numbering; NULL beyond the last. Any thread. */
+SF_API const char *sf_live_unit_name(const sf_live *live, uint32_t unit);
+
+/** No source goes on: what was pushed is worked off, and sf_live_next gives what comes of it and then SF_END.
+ */
+SF_API void sf_live_finish(sf_live *live);
+
+/** Finishes, drops the messages that nobody took, and frees. The first failure of the run, if any. NULL is
+ * allowed. */
+SF_API int sf_live_close(sf_live *live, sf_error *error);
 
 #ifdef __cplusplus
 }
