@@ -280,6 +280,18 @@ void sf_graph_free(sf_graph *graph)
 
 /* ---- of recordings ---- */
 
+int sf_graph_of_episodes(sf_graph **graph, const sf_episodes *episodes, const sf_graph_options *options,
+                         sf_error *error)
+{
+    *graph = NULL;
+    sf_graph_options as;
+    sf_connectivity links;
+    int status = sf_graph_options_read(&as, options, error);
+    if (status == SF_OK)
+        status = sf_links_of_episodes(&links, episodes, error);
+    return status == SF_OK ? sf_graph_of_links(graph, &links, episodes->recording, &as, error) : status;
+}
+
 static const sf_tiling_options tiling_defaults = {.size = sizeof tiling_defaults,
                                                   .half_width_ns = 50000000,
                                                   .surrogates = 200,

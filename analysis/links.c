@@ -40,6 +40,12 @@ static int build(sf_connectivity *graph, sf_link *links, size_t count, const sf_
 
 /* ---- frequent episodes ---- */
 
+/* A value that only episodes that were found have. */
+static double found_of(const double *values, size_t i)
+{
+    return values != NULL ? values[i] : NAN;
+}
+
 int sf_links_of_mined(sf_connectivity *graph, const sf_mine_result *mined, const sf_recording *recording,
                       sf_error *error)
 {
@@ -70,6 +76,32 @@ int sf_links_of_mined(sf_connectivity *graph, const sf_mine_result *mined, const
     int status = build(graph, links, kept, &stretch, error);
     sf_free(unit_spikes);
     return status;
+}
+
+int sf_links_of_episodes(sf_connectivity *graph, const sf_episodes *episodes, sf_error *error)
+{
+    *graph = (sf_connectivity){0};
+    sf_link *links = sf_alloc(episodes->count, sizeof *links);
+    if (links == NULL)
+        return sf_fail_memory(error);
+    size_t kept = 0;
+    for (size_t i = 0; i < episodes->count; i++) {
+        const sf_episode *pair = &episodes->episodes[i];
+        if (pair->size != 2)
+            continue;
+        links[kept++] = (sf_link){.from = pair->units[0],
+                                  .to = pair->units[1],
+                                  .delay = pair->delays[0],
+                                  .count = episodes->counts[i],
+                                  .expected = episodes->expected[i],
+                                  .p = found_of(episodes->p, i),
+                                  .q = found_of(episodes->q, i),
+                                  .not_testable = episodes->not_testable != NULL
+                                                      ? sf_not_testable_text(episodes->not_testable[i])
+                                                      : NULL};
+    }
+    const sf_stretch stretch = stretch_of(episodes->recording, episodes->unit_spikes);
+    return build(graph, links, kept, &stretch, error);
 }
 
 int sf_links_of_pairs(sf_connectivity *graph, const sf_pair_count *pairs, size_t count,

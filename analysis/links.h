@@ -7,6 +7,7 @@
 #ifndef SF_ANALYSIS_LINKS_H
 #define SF_ANALYSIS_LINKS_H
 
+#include "analysis/episodes.h"
 #include "analysis/sttc.h"
 #include "mine/mine.h"
 #include "window/pair_counts.h"
@@ -20,7 +21,11 @@ typedef struct sf_stretch {
     int64_t duration_ns; /**< recorded time: rates and expected counts refer to it */
 } sf_stretch;
 
-/** The episodes of two units that mining a recording found, with what a test said of them. SF_NO_MEMORY. */
+/** The episodes of two units among those found or counted, with what a test said of them. SF_DATA for one
+ * that is there twice, SF_NO_MEMORY. */
+int sf_links_of_episodes(sf_connectivity *graph, const sf_episodes *episodes, sf_error *error);
+
+/** The same of a result of mining. */
 int sf_links_of_mined(sf_connectivity *graph, const sf_mine_result *mined, const sf_recording *recording,
                       sf_error *error);
 

@@ -4,7 +4,9 @@
 #define SF_GRAPH_MATCH_ENGINE_H
 
 #include "core/backend/ways.h"
+#include "core/progress.h"
 #include "graph/match/query.h"
+#include "graph/match/result.h"
 #include "graph/match/symmetry.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "graph/match/relatives.h"
+#include "graph/match/index.h"
 
 #include "core/error.h"
 #include "core/memory.h"
@@ -232,6 +232,11 @@ void sf_match_close(sf_match_index *index)
     sf_free(index->out_kinds);
     sf_free(index->masks);
     sf_free(index->places);
-    sf_relatives_free(index->relatives);
+    if (index->relatives != NULL) {
+        sf_free(index->relatives->twins.first);
+        sf_free(index->relatives->twins.size);
+        sf_free(index->relatives->implied);
+    }
+    sf_free(index->relatives);
     sf_free(index);
 }

@@ -3,7 +3,7 @@
 #ifndef SF_GRAPH_MATCH_INDEX_H
 #define SF_GRAPH_MATCH_INDEX_H
 
-#include "graph/match/match.h"
+#include "graph/match/pattern.h"
 
 /** Neighbours sorted by label and then by id; entries of the directory say where each label begins. */
 typedef struct sf_label_lists {
@@ -13,9 +13,23 @@ typedef struct sf_label_lists {
     uint64_t *starts;    /**< of an entry: where its targets begin; they end where the next entry's begin */
 } sf_label_lists;
 
-typedef struct sf_relatives sf_relatives; /* graph/match/relatives.h */
+/** Twins have the same label and the same neighbours (and none has a loop, so none is the other's neighbour).
+ */
+typedef struct sf_twins {
+    uint32_t *first; /**< of every vertex: its smallest twin, itself where it has none */
+    uint32_t *size;  /**< of a first one: how many twins there are */
+    uint64_t merged; /**< vertices that are not first */
+} sf_twins;
 
-struct sf_match_index {
+/** What is known of the vertices of an index; graph/match/relatives.h finds it. */
+typedef struct sf_relatives {
+    sf_twins twins;
+    uint32_t *implied;
+} sf_relatives;
+
+/** A data graph prepared for many patterns: its transpose, and vertices and neighbours by label. The graph
+ * must outlive it. One search at a time. */
+typedef struct sf_match_index {
     const sf_csr *out, *in; /**< the same graph where it is undirected */
     sf_csr turned;
     bool has_loops;         /**< some vertex is its own neighbour */
@@ -33,7 +47,10 @@ struct sf_match_index {
     /* Room to work in, zero between searches. */
     uint64_t *masks;  /**< per vertex: the pattern vertices it may stand for */
     uint32_t *places; /**< per vertex: one more than its place in a list of candidates */
-};
+} sf_match_index;
+
+int sf_match_open(sf_match_index **index, const sf_csr *data, sf_error *error);
+void sf_match_close(sf_match_index *index);
 
 /** Dense label of a value, or SF_ANY_LABEL where no vertex has it. */
 uint32_t sf_match_dense_label(const sf_match_index *index, uint32_t value);

@@ -172,9 +172,3 @@ int sf_match_run(sf_match_index *index, const sf_pattern *pattern, const sf_matc
         sf_match_result_free(result);
     return status;
 }
-
-void sf_match_result_free(sf_match_result *result)
-{
-    sf_free(result->embeddings);
-    *result = (sf_match_result){0};
-}

@@ -6,6 +6,8 @@
 
 #include "graph/match/index.h"
 
+#include <synfire/graph.h>
+
 #define SF_NO_PAIR UINT16_MAX
 
 /** A term bound to the column it speaks of; a word is the value that stands for it, -1 where no row has it.

@@ -174,12 +174,3 @@ int sf_implied_find(const sf_match_index *index, unsigned threads, sf_error *err
     sf_parallel_for(threads, blocks_of(index), imply_block, (void *)index);
     return SF_OK;
 }
-
-void sf_relatives_free(sf_relatives *relatives)
-{
-    if (relatives == NULL)
-        return;
-    free_twins(&relatives->twins);
-    sf_free(relatives->implied);
-    sf_free(relatives);
-}

@@ -5,20 +5,6 @@
 
 #include "graph/match/index.h"
 
-/** Twins have the same label and the same neighbours (and none has a loop, so none is the other's neighbour).
- */
-typedef struct sf_twins {
-    uint32_t *first; /**< of every vertex: its smallest twin, itself where it has none */
-    uint32_t *size;  /**< of a first one: how many twins there are */
-    uint64_t merged; /**< vertices that are not first */
-} sf_twins;
-
-/** What is known of the vertices of an index. */
-struct sf_relatives {
-    sf_twins twins;
-    uint32_t *implied;
-};
-
 /** Makes index->relatives->twins, unless they are there. SF_NO_MEMORY. */
 int sf_twins_find(const sf_match_index *index, unsigned threads, sf_error *error);
 
@@ -28,7 +14,5 @@ int sf_twins_find(const sf_match_index *index, unsigned threads, sf_error *error
  * are tried for each.
  */
 int sf_implied_find(const sf_match_index *index, unsigned threads, sf_error *error);
-
-void sf_relatives_free(sf_relatives *relatives); /**< NULL is allowed */
 
 #endif

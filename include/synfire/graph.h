@@ -12,7 +12,7 @@
 
 #include <string.h>
 #include <synfire/device.h>
-#include <synfire/recording.h>
+#include <synfire/mine.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -94,6 +94,14 @@ SF_API int sf_graph_kronecker(sf_graph **graph, const char *text, const sf_graph
                               const sf_progress *progress, sf_error *error);
 
 SF_API void sf_graph_free(sf_graph *graph); /**< NULL is allowed */
+
+/**
+ * The directed graph of the episodes of two units among these, found or counted; others are passed over. Each
+ * is an edge with its delay, count, expectation, p and q. SF_DATA where an episode is there twice,
+ * SF_NO_MEMORY.
+ */
+SF_API int sf_graph_of_episodes(sf_graph **graph, const sf_episodes *episodes,
+                                const sf_graph_options *options, sf_error *error);
 
 typedef struct sf_tiling_options {
     size_t size;

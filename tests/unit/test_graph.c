@@ -305,6 +305,65 @@ static void links_keep_what_a_simple_graph_drops(void **state)
     sf_recording_free(&recording);
 }
 
+/* The same links, whether mined and tested, or counted. */
+static void pairs_among_episodes_are_edges(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("episodes", 14);
+    sf_recording recording;
+    record(&recording, &random, true);
+    const sf_delay delay = {4000000, 6000000};
+    sf_significance_options test = sf_significance_options_default();
+    test.surrogates = 20;
+    sf_mining_options mining = sf_mining_options_default();
+    mining.delays = &delay;
+    mining.delay_count = 1;
+    mining.threshold = 2;
+    mining.max_size = 3;
+    mining.significance = &test;
+    sf_episodes *found, *counted;
+    assert_int_equal(sf_mine(&found, &recording, &mining, NULL, NULL), SF_OK);
+    sf_episodes_columns of = {.size = sizeof of};
+    sf_episodes_get_columns(found, &of);
+    assert_int_equal(sf_count(&counted, &recording, of.episodes, of.count, NULL, NULL, NULL), SF_OK);
+    sf_graph *mined, *given;
+    assert_int_equal(sf_graph_of_episodes(&mined, found, NULL, NULL), SF_OK);
+    assert_int_equal(sf_graph_of_episodes(&given, counted, NULL, NULL), SF_OK);
+    COLUMNS(a, sf_graph_columns, mined, sf_graph_get_columns);
+    COLUMNS(b, sf_graph_columns, given, sf_graph_get_columns);
+    size_t pairs = 0;
+    for (size_t i = 0; i < of.count; i++) {
+        if (of.episodes[i].size != 2)
+            continue;
+        size_t link = 0;
+        while (a.from[link] != of.episodes[i].units[0] || a.to[link] != of.episodes[i].units[1])
+            assert_true(++link < a.link_count);
+        assert_true(a.count[link] == of.counts[i] && a.low_ns[link] == delay.low_ns);
+        test_assert_same(a.expected[link], of.expected[i]);
+        test_assert_same(a.p[link], of.p[i]);
+        test_assert_same(a.q[link], of.q[i]);
+        test_assert_same(a.weight[link], (double)of.counts[i] - of.expected[i]);
+        pairs++;
+    }
+    assert_true(pairs > 2 && a.link_count == pairs && b.link_count == pairs && !isnan(a.p[0]));
+    for (size_t i = 0; i < pairs; i++)
+        assert_true(b.from[i] == a.from[i] && b.to[i] == a.to[i] && b.count[i] == a.count[i] &&
+                    isnan(b.p[i]) && b.not_testable[i] == NULL);
+    sf_graph_free(mined);
+    sf_graph_free(given);
+    sf_episodes_free(counted);
+    sf_episodes_free(found);
+
+    const sf_episode twice[] = {{.size = 2, .units = {0, 1}, .delays = {{0, 5000000}}},
+                                {.size = 2, .units = {0, 1}, .delays = {{0, 5000000}}}};
+    sf_error error;
+    assert_int_equal(sf_count(&counted, &recording, twice, 2, NULL, NULL, NULL), SF_OK);
+    test_assert_fails(sf_graph_of_episodes(&given, counted, NULL, &error), &error, SF_DATA, "same delay");
+    assert_null(given);
+    sf_episodes_free(counted);
+    sf_recording_free(&recording);
+}
+
 /* ---- searching ---- */
 
 static void searches_are_right_one_by_one_and_together(void **state)
@@ -650,6 +709,7 @@ int main(void)
         cmocka_unit_test(tiling_links_are_columns),
         cmocka_unit_test(what_tiling_cannot_do_is_said),
         cmocka_unit_test(links_keep_what_a_simple_graph_drops),
+        cmocka_unit_test(pairs_among_episodes_are_edges),
         cmocka_unit_test(searches_are_right_one_by_one_and_together),
         cmocka_unit_test(searches_that_make_no_sense_are_refused),
         cmocka_unit_test(counts_hang_together),

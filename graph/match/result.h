@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What a search for a pattern found, and how it went. */
+#ifndef SF_GRAPH_MATCH_RESULT_H
+#define SF_GRAPH_MATCH_RESULT_H
+
+#include "graph/match/pattern.h"
+
+#include <synfire/graph.h>
+
+typedef struct sf_match_result {
+    uint64_t count;        /**< of embeddings, or of distinct ones; UINT64_MAX where it does not fit */
+    bool truncated;        /**< a limit stopped the search: count is a lower bound */
+    sf_ran ran;            /**< seconds: matching alone, without the index */
+    double device_s;       /**< of them: searching on the device */
+    double estimate_s;     /**< that the CPU was expected to take; 0: too short to ask for a device */
+    uint32_t vertex_count; /**< of the pattern */
+    uint32_t order[SF_PATTERN_MOST];      /**< in which pattern vertices are matched */
+    uint64_t candidates[SF_PATTERN_MOST]; /**< data vertices left for each pattern vertex after pruning */
+    uint64_t labelled[SF_PATTERN_MOST];   /**< those with its label */
+    uint64_t
+        automorphisms; /**< that the count was divided by, or that were used to divide the work; at least 1 */
+    uint64_t steps;    /**< data vertices tried */
+    uint64_t shared;   /**< auto: parts of the search that a thread took from another */
+    uint64_t implied;  /**< gvsm: local tests that another vertex's failure saved */
+    uint64_t merged;   /**< gvsm: data vertices that share the branch of a twin */
+    uint64_t pieces;   /**< gvsm on a device: of layers that were expanded there and joined here */
+    uint64_t stayed;   /**< layers that were joined there too */
+    uint64_t twigs, kernels; /**< to which these belong, and the kernels that grew them */
+    uint64_t blacklisted;    /**< data vertices that can match no pattern vertex */
+    uint32_t *embeddings;    /**< kept * vertex_count: the data vertex of every pattern vertex */
+    size_t kept;
+} sf_match_result;
+
+void sf_match_result_free(sf_match_result *result);
+
+#endif
