@@ -3,13 +3,11 @@
 #include "app/mining.h"
 #include "app/samples.h"
 
-#include "core/clock.h"
 #include "core/memory.h"
-#include "core/thread.h"
 
 #include <math.h>
 
-static const app_option options[] = {
+static const app_option own_options[] = {
     {"method", "NAME",
      "isj: improved Sheather-Jones (default); plugin: two-stage plug-in; lscv: least-squares "
      "cross-validation "
@@ -24,152 +22,157 @@ static const app_option options[] = {
 
 /* A bandwidth, or why there is none. */
 typedef struct series_result {
-    const app_series *series;
-    sf_bandwidth bandwidth;
-    double seconds;
+    sf_density *density;
+    sf_density_columns found;
     int status;
     sf_error error;
 } series_result;
 
+typedef struct bandwidth_report {
+    const app_samples *samples;
+    const char *method;
+    sf_domain domain;
+    series_result *results; /* of each series */
+} bandwidth_report;
+
 /* Of each epoch alone; too few samples, or none that have one, leave it NaN. */
-static int select_epochs(app_series_list *list, const sf_selector *selector, const sf_bandwidth_options *how,
-                         sf_error *error)
+static int select_epochs(app_samples *samples, const sf_density_options *options, sf_error *error)
 {
-    app_epochs *epochs = &list->epochs;
-    for (size_t place = 0; place < epochs->count * list->count; place++) {
-        const sf_samples *samples = &list->items[place % list->count].epochs[place / list->count];
-        sf_bandwidth found = {0};
+    app_epochs *epochs = &samples->epochs;
+    size_t count = samples->all.count;
+    for (size_t place = 0; place < epochs->count * count; place++) {
+        sf_density *density = NULL;
+        sf_density_columns found = {.size = sizeof found};
         sf_error reason = {0};
-        int status = samples->n > 0 ? sf_bandwidth_select(&found, selector, samples, how, &reason) : SF_DATA;
-        if (status == SF_OK)
+        size_t k = place / count, s = place % count;
+        int status = app_samples_epoch_n(samples, k, s) > 0
+                         ? sf_density_find(&density, samples->of_epochs[k], s, options, &reason)
+                         : SF_DATA;
+        if (status == SF_OK) {
+            sf_density_get_columns(density, &found);
             epochs->values[place] = found.h;
-        sf_bandwidth_free(&found);
+        }
+        sf_density_free(density);
         if (status != SF_OK && status != SF_DATA)
             return sf_fail(error, reason.code, reason.place, "%s", reason.text);
     }
     return SF_OK;
 }
 
-static int select_all(const app_call *call, app_series_list *list, const sf_selector *selector,
-                      series_result *results, sf_error *error)
+/* Of several series one may have no bandwidth. */
+static int select_series(const app_call *call, const bandwidth_report *report, size_t s,
+                         const sf_density_options *options, sf_error *error)
 {
-    const char *device;
-    sf_domain domain = SF_DOMAIN_LINE;
-    int status = app_device(&device, call, error);
+    series_result *result = &report->results[s];
+    const char *name = report->samples->all.names[s];
+    result->found.size = sizeof result->found;
+    result->status = sf_density_find(&result->density, report->samples->series, s, options, &result->error);
+    if (result->status == SF_OK) {
+        sf_density_get_columns(result->density, &result->found);
+        app_device_warn(call, "done", result->found.ran.device, result->found.ran.note);
+        if (result->found.note != NULL)
+            app_warn(call, "%s%s%s", name, name[0] != '\0' ? ": " : "", result->found.note);
+        return SF_OK;
+    }
+    if (result->status == SF_DATA && report->samples->all.count > 1)
+        return SF_OK;
+    const char *place = result->error.place[0] != '\0' ? result->error.place : call->arguments[0];
+    return sf_fail(error, result->status, place, "%s", result->error.text);
+}
+
+static int select_all(const app_call *call, app_samples *samples, bandwidth_report *report, sf_error *error)
+{
+    sf_density_options options = sf_density_options_default();
+    int status = app_device(&options.device, call, error);
     if (status == SF_OK)
-        status = app_domain(call, SF_DOMAIN_LINE, &domain, error);
+        status = app_domain(call, SF_DOMAIN_LINE, &report->domain, error);
     if (status != SF_OK)
         return status;
-    list->domain = domain;
     sf_progress progress = app_progress(call);
-    sf_bandwidth_options how = {.domain = domain,
-                                .threads = sf_thread_cores(),
-                                .progress = &progress,
-                                .device = device,
-                                .exact = app_has(call, "exact"),
-                                .curve = app_has(call, "curve")};
-    for (size_t i = 0; i < list->count; i++) {
-        series_result *result = &results[i];
-        result->series = &list->items[i];
-        double start = sf_clock_seconds();
-        result->status =
-            sf_bandwidth_select(&result->bandwidth, selector, &result->series->samples, &how, &result->error);
-        result->seconds = sf_clock_seconds() - start;
-        if (result->status == SF_OK)
-            app_device_warn(call, "done", result->bandwidth.ran.device, result->bandwidth.ran.note);
-        if (result->status == SF_OK && result->bandwidth.note != NULL)
-            app_warn(call, "%s%s%s", result->series->name, result->series->name[0] != '\0' ? ": " : "",
-                     result->bandwidth.note);
-        if (result->status != SF_OK && (result->status != SF_DATA || list->count == 1)) {
-            if (result->error.place[0] == '\0')
-                return sf_fail(error, result->status, call->arguments[0], "%s", result->error.text);
-            *error = result->error;
-            return result->status;
-        }
-    }
-    how.curve = false;
-    return select_epochs(list, selector, &how, error);
+    options.method = report->method;
+    options.domain = report->domain;
+    options.progress = &progress;
+    options.exact = app_has(call, "exact");
+    options.curve = app_has(call, "curve");
+    for (size_t s = 0; status == SF_OK && s < samples->all.count; s++)
+        status = select_series(call, report, s, &options, error);
+    options.curve = false;
+    return status == SF_OK ? select_epochs(samples, &options, error) : status;
 }
 
-/* Points have a relative h; users see h as in the field of that name. */
-static double unit_of(const sf_bandwidth *found)
-{
-    return found->h / found->h_relative;
-}
-
-static void print_points(sf_json *json, const char *key, const sf_score_point *points, size_t count,
-                         double unit)
+static void print_points(sf_json *json, const char *key, const double *h, const double *scores, size_t count)
 {
     sf_json_array(json, key);
     for (size_t m = 0; m < count; m++) {
         sf_json_object(json, NULL);
-        sf_json_real(json, "h", points[m].h * unit);
-        sf_json_real(json, "objective", points[m].score);
+        sf_json_real(json, "h", h[m]);
+        sf_json_real(json, "objective", scores[m]);
         sf_json_end_object(json);
     }
     sf_json_end_array(json);
 }
 
-static void print_curve(sf_text *text, const sf_bandwidth *found)
+static void print_curve(sf_text *text, const sf_density_columns *found)
 {
     sf_text_printf(text, "h,score");
     for (size_t i = 0; i < found->curve_count; i++)
-        sf_text_printf(text, "\n%.17g,%.17g", found->curve[i].h * unit_of(found), found->curve[i].score);
+        sf_text_printf(text, "\n%.17g,%.17g", found->curve_h[i], found->curve_score[i]);
 }
 
-static void print_epochs(sf_json *json, const app_series_list *list, size_t i)
+static void print_epochs(sf_json *json, const app_samples *samples, size_t s)
 {
-    if (list->epochs.items == NULL)
+    if (samples->epochs.items == NULL)
         return;
     sf_json_array(json, "epoch_n");
-    for (size_t k = 0; k < list->epochs.count; k++)
-        sf_json_uint(json, NULL, list->items[i].epochs[k].n);
+    for (size_t k = 0; k < samples->epochs.count; k++)
+        sf_json_uint(json, NULL, app_samples_epoch_n(samples, k, s));
     sf_json_end_array(json);
-    app_epochs_values_json(json, "epoch_h", &list->epochs, i);
+    app_epochs_values_json(json, "epoch_h", &samples->epochs, s);
 }
 
-static void print_fields(sf_json *json, const series_result *result)
+static void print_fields(sf_json *json, const bandwidth_report *report, size_t s)
 {
-    const sf_bandwidth *found = &result->bandwidth;
+    const series_result *result = &report->results[s];
+    const sf_density_columns *found = &result->found;
     bool good = result->status == SF_OK;
-    sf_json_string(json, "method", found->method);
-    sf_json_uint(json, "n", result->series->samples.n);
-    sf_json_uint(json, "d", result->series->samples.d);
+    sf_json_string(json, "method", report->method);
+    sf_json_uint(json, "n", app_samples_n(report->samples, s));
+    sf_json_uint(json, "d", report->samples->all.d);
     sf_json_real(json, "h", good ? found->h : NAN);
     sf_json_real(json, "h_relative", good ? found->h_relative : NAN);
     sf_json_real(json, "h0", good ? found->h0 : NAN);
-    sf_json_real(json, "objective", found->objective);
+    sf_json_real(json, "objective", good ? found->objective : NAN);
     sf_json_bool(json, "at_edge", found->at_edge);
-    print_points(json, "minima", found->minima, found->minimum_count, unit_of(found));
-    if (found->curve != NULL)
-        print_points(json, "curve", found->curve, found->curve_count, unit_of(found));
-    sf_json_real(json, "seconds", result->seconds);
+    print_points(json, "minima", found->minimum_h, found->minimum_score, found->minimum_count);
+    if (found->curve_h != NULL)
+        print_points(json, "curve", found->curve_h, found->curve_score, found->curve_count);
+    sf_json_real(json, "seconds", found->ran.seconds);
     sf_json_string(json, "device", good ? found->ran.device : "cpu");
     if (!good)
         sf_json_string(json, "error", result->error.text);
 }
 
 /* One series is one object; several are `results`, each with the same fields and the unit it belongs to. */
-static void print_json(sf_text *text, const app_call *call, const app_series_list *list,
-                       const series_result *results)
+static void print_json(sf_text *text, const app_call *call, const bandwidth_report *report)
 {
-    size_t count = list->count;
+    const app_samples *samples = report->samples;
+    size_t count = samples->all.count;
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
-    app_epochs_json(&json, &list->epochs);
+    app_epochs_json(&json, &samples->epochs);
     if (count == 1) {
-        print_fields(&json, &results[0]);
-        print_epochs(&json, list, 0);
+        print_fields(&json, report, 0);
+        print_epochs(&json, samples, 0);
     } else {
         sf_json_array(&json, "results");
     }
-    for (size_t i = 0; count > 1 && i < count; i++) {
+    for (size_t s = 0; count > 1 && s < count; s++) {
         sf_json_object(&json, NULL);
-        if (results[i].series->unit >= 0)
-            sf_json_int(&json, "unit", results[i].series->unit);
-        sf_json_string(&json, "name", results[i].series->name);
-        print_fields(&json, &results[i]);
-        print_epochs(&json, list, i);
+        if (samples->all.units[s] >= 0)
+            sf_json_int(&json, "unit", samples->all.units[s]);
+        sf_json_string(&json, "name", samples->all.names[s]);
+        print_fields(&json, report, s);
+        print_epochs(&json, samples, s);
         sf_json_end_object(&json);
     }
     if (count > 1)
@@ -188,113 +191,120 @@ static void number_cell(app_table *table, bool known, double value)
 
 static sf_text name_series(const void *context, size_t i)
 {
-    const app_series_list *list = context;
+    const app_samples *samples = context;
     sf_text name = {0};
-    sf_text_printf(&name, "%s", list->items[i].name);
+    sf_text_printf(&name, "%s", samples->all.names[i]);
     return name;
 }
 
 /* Nothing without --epochs. */
-static int print_epoch_table(sf_text *text, const app_series_list *list, sf_error *error)
+static int print_epoch_table(sf_text *text, const app_samples *samples, sf_error *error)
 {
-    size_t *items = sf_resize(NULL, list->count, sizeof *items);
+    size_t count = samples->all.count;
+    size_t *items = sf_resize(NULL, count, sizeof *items);
     if (items == NULL)
         return sf_fail_memory(error);
-    for (size_t i = 0; i < list->count; i++)
+    for (size_t i = 0; i < count; i++)
         items[i] = i;
-    app_epochs_print_values(text, &list->epochs, "h", name_series, list, items, list->count);
+    app_epochs_print_values(text, &samples->epochs, "h", name_series, samples, items, count);
     sf_free(items);
     return SF_OK;
 }
 
-static int print_table(sf_text *text, const app_series_list *list, const series_result *results,
-                       sf_error *error)
+static int print_table(sf_text *text, const bandwidth_report *report, sf_error *error)
 {
+    const app_samples *samples = report->samples;
     app_table table = {0};
-    bool named = list->of[0] != '\0';
+    bool named = samples->of[0] != '\0';
     size_t columns = named ? 6 : 5;
     if (named)
-        app_table_cell(&table, "%s", list->of);
+        app_table_cell(&table, "%s", samples->of);
     app_table_cell(&table, "method");
     app_table_cell(&table, "samples");
-    if (list->domain == SF_DOMAIN_LOG)
-        app_table_cell(&table, "h of ln(%s)", list->quantity);
+    if (report->domain == SF_DOMAIN_LOG)
+        app_table_cell(&table, "h of ln(%s)", samples->quantity);
     else
-        app_table_cell(&table, "h%s%s", list->measure[0] != '\0' ? ", " : "", list->measure);
+        app_table_cell(&table, "h%s%s", samples->measure[0] != '\0' ? ", " : "", samples->measure);
     app_table_cell(&table, "h / sigma");
     app_table_cell(&table, "note");
-    for (size_t i = 0; i < list->count; i++) {
-        const series_result *result = &results[i];
+    for (size_t s = 0; s < samples->all.count; s++) {
+        const series_result *result = &report->results[s];
         bool good = result->status == SF_OK;
         if (named)
-            app_table_cell(&table, "%s", result->series->name);
-        app_table_cell(&table, "%s", result->bandwidth.method);
-        app_table_cell(&table, "%zu", result->series->samples.n);
-        number_cell(&table, good, result->bandwidth.h);
-        number_cell(&table, good, result->bandwidth.h_relative);
-        app_table_cell(&table, "%s",
-                       good ? result->bandwidth.at_edge ? "at the edge" : "" : result->error.text);
+            app_table_cell(&table, "%s", samples->all.names[s]);
+        app_table_cell(&table, "%s", report->method);
+        app_table_cell(&table, "%zu", app_samples_n(samples, s));
+        number_cell(&table, good, result->found.h);
+        number_cell(&table, good, result->found.h_relative);
+        app_table_cell(&table, "%s", good ? result->found.at_edge ? "at the edge" : "" : result->error.text);
     }
     app_table_print(&table, text, columns);
-    int status = print_epoch_table(text, list, error);
+    int status = print_epoch_table(text, samples, error);
     if (text->length > 0 && !text->failed)
         text->data[--text->length] = '\0'; /* app_print ends the last line */
     return status;
 }
 
-static int check_curve(const app_call *call, const app_series_list *list, const series_result *results,
-                       sf_error *error)
+static int check_curve(const app_call *call, const bandwidth_report *report, sf_error *error)
 {
+    const app_samples *samples = report->samples;
     if (!app_has(call, "curve") || call->json)
         return SF_OK;
-    if (list->count > 1)
+    if (samples->all.count > 1)
         return sf_fail(error, SF_USAGE, "--curve", "is of one series, found %zu: choose a %s, or --json",
-                       list->count, list->of);
-    return results[0].bandwidth.curve != NULL
+                       samples->all.count, samples->of);
+    return report->results[0].found.curve_h != NULL
                ? SF_OK
                : sf_fail(error, SF_USAGE, "--curve", "%s has no curve; lscv and lscv-paper have",
-                         results[0].bandwidth.method);
+                         report->method);
 }
 
-static int report(const app_call *call, app_series_list *list, const sf_selector *selector, sf_error *error)
+static int print_report(const app_call *call, const bandwidth_report *report, sf_error *error)
 {
-    series_result *results = sf_alloc(list->count, sizeof *results);
-    if (results == NULL)
-        return sf_fail_memory(error);
-    int status = select_all(call, list, selector, results, error);
+    sf_text text = {0};
+    int status = SF_OK;
+    if (call->json)
+        print_json(&text, call, report);
+    else if (app_has(call, "curve"))
+        print_curve(&text, &report->results[0].found);
+    else
+        status = print_table(&text, report, error);
     if (status == SF_OK)
-        status = check_curve(call, list, results, error);
-    if (status == SF_OK) {
-        sf_text text = {0};
-        if (call->json)
-            print_json(&text, call, list, results);
-        else if (app_has(call, "curve"))
-            print_curve(&text, &results[0].bandwidth);
-        else
-            status = print_table(&text, list, results, error);
-        if (status == SF_OK)
-            status = app_print(&text, error);
-        else
-            sf_text_free(&text);
-    }
-    for (size_t i = 0; i < list->count; i++)
-        sf_bandwidth_free(&results[i].bandwidth);
-    sf_free(results);
+        return app_print(&text, error);
+    sf_text_free(&text);
+    return status;
+}
+
+static int answer(const app_call *call, app_samples *samples, const char *method, sf_error *error)
+{
+    bandwidth_report report = {.samples = samples, .method = method};
+    report.results = sf_alloc(samples->all.count, sizeof *report.results);
+    if (report.results == NULL)
+        return sf_fail_memory(error);
+    int status = select_all(call, samples, &report, error);
+    if (status == SF_OK)
+        status = check_curve(call, &report, error);
+    if (status == SF_OK)
+        status = print_report(call, &report, error);
+    for (size_t s = 0; s < samples->all.count; s++)
+        sf_density_free(report.results[s].density);
+    sf_free(report.results);
     return status;
 }
 
 static int run(app_call *call, sf_error *error)
 {
-    const sf_selector *selector;
-    int status = app_selector(app_value(call, "method", NULL), "--method", &selector, error);
+    sf_density_options options = sf_density_options_default();
+    options.method = app_value(call, "method", "isj");
+    int status = app_density_check(&options, "--method", error);
     if (status != SF_OK)
         return status;
     app_catch_signals();
-    app_series_list list;
-    status = app_samples_load(call, &list, error);
+    app_samples samples;
+    status = app_samples_load(call, &samples, error);
     if (status == SF_OK)
-        status = report(call, &list, selector, error);
-    app_samples_free(&list);
+        status = answer(call, &samples, options.method, error);
+    app_samples_free(&samples);
     return status;
 }
 
@@ -313,6 +323,6 @@ const app_command app_command_bandwidth = {
         "factor "
         "of the covariance root. "
         "With fewer than 50 samples there is no bandwidth.",
-    .options = {options, app_axis_options, app_quantity_options, app_selection_options},
+    .options = {own_options, app_axis_options, app_quantity_options, app_selection_options},
     .run = run,
 };

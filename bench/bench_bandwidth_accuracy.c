@@ -6,6 +6,7 @@
  */
 #include "core/memory.h"
 #include "core/thread.h"
+#include "density/kernels.h"
 #include "density/select.h"
 
 #include <Random123/philox.h>
@@ -119,7 +120,11 @@ static double squared_error(const known_density *known, const double *points, co
                             double h)
 {
     double values[POINTS], sum = 0;
-    sf_density_evaluate(values, points, POINTS, x, n, h, SF_DOMAIN_LINE, sf_thread_cores(), NULL);
+    sf_samples samples = {.values = (double *)(uintptr_t)x, .n = n, .d = 1};
+    sf_kernels kernels;
+    sf_kernels_open(&kernels, &samples, h, SF_DOMAIN_LINE, NULL);
+    sf_kernels_density(&kernels, values, points, POINTS, sf_thread_cores(), NULL, NULL);
+    sf_kernels_close(&kernels);
     for (int k = 0; k < POINTS; k++)
         values[k] = pow(values[k] - known->density(points[k]), 2);
     for (int k = 1; k < POINTS; k++)

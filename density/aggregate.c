@@ -2,6 +2,7 @@
 #include "density/aggregate.h"
 
 #include "core/error.h"
+#include "core/progress.h"
 #include "density/kernels.h"
 #include "density/normal.h"
 
@@ -107,7 +108,7 @@ void sf_range_moments_spectral(sf_range_moments *moments, const sf_spectrum *spe
 
 /* ---- boxes ---- */
 
-enum { MOST_COLUMNS = 16, PANELS = 256, NODES = 8, LATTICE = 256 };
+enum { MOST_COLUMNS = 16, PANELS = 256, NODES = 8, LATTICE = 256, ROWS = 4096 };
 
 /* What lies further out of a kernel is nothing (3e-12). */
 #define FAR 7.0
@@ -239,7 +240,7 @@ static int find_root(box *in, const double *rows, size_t n, double h, sf_error *
 }
 
 int sf_box_moments(sf_range_moments *moments, const double *rows, size_t n, size_t d, double h,
-                   const double *from, const double *to, sf_error *error)
+                   const double *from, const double *to, const sf_progress *progress, sf_error *error)
 {
     *moments = (sf_range_moments){0};
     box in = {.d = d, .from = from, .to = to, .pivot = from[d - 1] + (to[d - 1] - from[d - 1]) / 2};
@@ -255,8 +256,11 @@ int sf_box_moments(sf_range_moments *moments, const double *rows, size_t n, size
     if (status != SF_OK)
         return status;
     sf_range_moments sums = {0};
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        if (i % ROWS == 0 && !sf_progress_update(progress, "integrals", (double)i, (double)n))
+            return sf_fail(error, SF_CANCELLED, NULL, "stopped before the integrals were complete");
         add_row(&sums, &in, rows + i * d, i);
+    }
     double count = (double)n;
     *moments = (sf_range_moments){in.pivot, sums.share / count, sums.first / count, sums.second / count};
     return SF_OK;

@@ -42,10 +42,10 @@ void sf_range_moments_spectral(sf_range_moments *moments, const sf_spectrum *spe
  * covariance h^2 times that of the samples, as sf_density_evaluate_plane evaluates it. One column is as
  * sf_range_moments_direct. Within 1e-7 for two columns; of three and more, of which no such integral has a
  * closed form, by a lattice of 256 points a sample (Genz 1992), about 1e-4. SF_USAGE as above; SF_DATA where
- * the covariance is singular; SF_NO_MEMORY.
+ * the covariance is singular; SF_NO_MEMORY, SF_CANCELLED.
  */
 int sf_box_moments(sf_range_moments *moments, const double *rows, size_t n, size_t d, double h,
-                   const double *from, const double *to, sf_error *error);
+                   const double *from, const double *to, const sf_progress *progress, sf_error *error);
 
 /**
  * Of the second of two columns where the first lies in a range: the integrals of f(x, y), (y - pivot) f(x, y)

@@ -3,8 +3,9 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/progress.h"
 #include "core/thread.h"
-#include "density/kernels.h"
+#include "density/samples.h"
 #include "density/vector.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@
 
 #define SQRT_2PI 2.50662827463100050242
 
-enum { STRIP = 64 };
+enum { STRIP = 64, ROWS = 16 };
 
 int sf_domain_check(sf_domain domain, const double *samples, size_t n, sf_error *error)
 {
@@ -28,24 +29,6 @@ int sf_domain_check(sf_domain domain, const double *samples, size_t n, sf_error 
                            j + 1, samples[j]);
     }
     return SF_OK;
-}
-
-int sf_density_evaluate(double *values, const double *points, size_t count, const double *samples, size_t n,
-                        double h, sf_domain domain, unsigned threads, sf_error *error)
-{
-    sf_samples column = {.values = (double *)(uintptr_t)samples, .n = n, .d = 1};
-    sf_kernels kernels;
-    int status = sf_kernels_open(&kernels, &column, h, domain, error);
-    double *places = status == SF_OK ? sf_resize(NULL, count, sizeof *places) : NULL;
-    if (status == SF_OK && places == NULL)
-        status = sf_fail_memory(error);
-    for (size_t k = 0; status == SF_OK && k < count; k++)
-        places[k] = domain == SF_DOMAIN_LOG && points[k] <= 0 ? -INFINITY : sf_axis_of(domain, points[k]);
-    if (status == SF_OK)
-        sf_kernels_density(&kernels, values, places, count, threads);
-    sf_free(places);
-    sf_kernels_close(&kernels);
-    return status;
 }
 
 /* ---- two columns ---- */
@@ -219,7 +202,7 @@ static int prepare_plane(plane_evaluation *e, double **columns, const double *sa
 
 int sf_density_evaluate_plane(double *values, const double *x, size_t columns, const double *y, size_t rows,
                               const double *samples, const double *weights, size_t n, double h,
-                              unsigned threads, sf_error *error)
+                              unsigned threads, const sf_progress *progress, sf_error *error)
 {
     if (!(h > 0) || !isfinite(h))
         return sf_fail(error, SF_USAGE, NULL, "found the bandwidth %g, expected a number above 0", h);
@@ -229,8 +212,14 @@ int sf_density_evaluate_plane(double *values, const double *x, size_t columns, c
     plane_evaluation e = {.values = values, .x = x, .y = y, .columns = columns, .n = n};
     double *whitened = NULL;
     status = prepare_plane(&e, &whitened, samples, weights, h, error);
-    if (status == SF_OK)
-        status = sf_parallel_for(threads, rows, evaluate_row, &e);
+    for (size_t row = 0; status == SF_OK && row < rows; row += ROWS) {
+        size_t block = rows - row < ROWS ? rows - row : ROWS;
+        e.values = values + row * columns;
+        e.y = y + row;
+        status = sf_progress_update(progress, "density", (double)row, (double)rows)
+                     ? sf_parallel_for(threads, block, evaluate_row, &e)
+                     : sf_fail(error, SF_CANCELLED, NULL, "stopped before the density was complete");
+    }
     sf_free(whitened);
     return status;
 }

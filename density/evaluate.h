@@ -3,25 +3,10 @@
 #ifndef SF_DENSITY_EVALUATE_H
 #define SF_DENSITY_EVALUATE_H
 
-#include <synfire/error.h>
-
-/** Where samples can lie, and so which density is estimated. Intervals and delays are positive. */
-typedef enum sf_domain {
-    SF_DOMAIN_LINE,    /**< anywhere */
-    SF_DOMAIN_LOG,     /**< above 0: the density of ln x, per unit of ln x; h is in ln x */
-    SF_DOMAIN_REFLECT, /**< at or above 0: what the kernels put under 0 is reflected, f(x) + f(-x) */
-} sf_domain;
+#include <synfire/density.h>
 
 /** SF_DATA where a sample is not finite or does not lie in the domain. */
 int sf_domain_check(sf_domain domain, const double *samples, size_t n, sf_error *error);
-
-/**
- * Density at `count` points, values[k] = 1/(n h) sum_j phi((points[k] - samples[j]) / h) with phi the
- * standard normal density, per unit of the domain's axis: kernels.h of samples without a clock, in one call.
- * n >= 1, h > 0 and finite (SF_USAGE); SF_DATA, SF_NO_MEMORY. Outside the domain the density is 0.
- */
-int sf_density_evaluate(double *values, const double *points, size_t count, const double *samples, size_t n,
-                        double h, sf_domain domain, unsigned threads, sf_error *error);
 
 /** Mean and covariance of two columns (divisor n - 1). */
 typedef struct sf_covariance {
@@ -45,10 +30,10 @@ double sf_plane_step(const sf_covariance *covariance, double h, size_t c);
  * The density of samples of two columns (row-major) on a grid: values[r * columns + c] at (x[c], y[r]).
  * Sample i counts as weights[i] equal ones, 2 or more together; NULL: each as one. The kernel's covariance is
  * h^2 times that of the samples. The direct sum, O(rows * columns * different samples). SF_DATA where the
- * covariance is singular, SF_USAGE as above, SF_NO_MEMORY.
+ * covariance is singular, SF_USAGE as above, SF_NO_MEMORY, SF_CANCELLED.
  */
 int sf_density_evaluate_plane(double *values, const double *x, size_t columns, const double *y, size_t rows,
                               const double *samples, const double *weights, size_t n, double h,
-                              unsigned threads, sf_error *error);
+                              unsigned threads, const sf_progress *progress, sf_error *error);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/progress.h"
 #include "core/thread.h"
 #include "density/normal.h"
 #include "density/vector.h"
@@ -17,7 +18,7 @@
 #define DENSE 4.0
 #define BESIDE 7.0
 
-enum { STRIP = 64, CHUNK = 1024 };
+enum { STRIP = 64, CHUNK = 1024, BLOCK = 256 * STRIP };
 
 /* Of one stretch, so that no sum of them overflows. */
 #define MOST_STEPS ((size_t)1 << 40)
@@ -163,11 +164,16 @@ static int evaluate_strip(void *context, unsigned worker, size_t strip)
     return SF_OK;
 }
 
-void sf_kernels_density(const sf_kernels *kernels, double *values, const double *points, size_t count,
-                        unsigned threads)
+int sf_kernels_density(const sf_kernels *kernels, double *values, const double *points, size_t count,
+                       unsigned threads, const sf_progress *progress, sf_error *error)
 {
-    evaluation e = {kernels, points, values, count};
-    sf_parallel_for(threads, (count + STRIP - 1) / STRIP, evaluate_strip, &e);
+    for (size_t from = 0; from < count; from += BLOCK) {
+        evaluation e = {kernels, points + from, values + from, count - from < BLOCK ? count - from : BLOCK};
+        if (!sf_progress_update(progress, "density", (double)from, (double)count))
+            return sf_fail(error, SF_CANCELLED, NULL, "stopped before the density was complete");
+        sf_parallel_for(threads, (e.count + STRIP - 1) / STRIP, evaluate_strip, &e);
+    }
+    return SF_OK;
 }
 
 double sf_kernels_share(const sf_kernels *kernels, double from, double to)

@@ -39,10 +39,10 @@ double sf_axis_value(sf_domain domain, double at);
 
 /**
  * The density at `count` points of the axis, per unit of the axis: the sum over the kernels that reach there
- * (9 widths), fastest where points ascend. 0 outside the domain.
+ * (9 widths), fastest where points ascend. 0 outside the domain. SF_CANCELLED.
  */
-void sf_kernels_density(const sf_kernels *kernels, double *values, const double *points, size_t count,
-                        unsigned threads);
+int sf_kernels_density(const sf_kernels *kernels, double *values, const double *points, size_t count,
+                       unsigned threads, const sf_progress *progress, sf_error *error);
 
 /** The share of the density between two places of the axis, in closed form. */
 double sf_kernels_share(const sf_kernels *kernels, double from, double to);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <synfire/density.h>
 
 typedef struct row_reader {
     sf_samples *samples;
@@ -150,5 +151,16 @@ int sf_samples_read(sf_samples *samples, const char *path, sf_error *error)
     if (status == SF_OK)
         status = sf_samples_parse(samples, path, text.data, text.length, error);
     sf_text_free(&text);
+    return status;
+}
+
+int sf_series_open(sf_series **series, const char *path, sf_error *error)
+{
+    sf_samples samples;
+    *series = NULL;
+    int status = sf_samples_read(&samples, path, error);
+    if (status == SF_OK)
+        status = sf_series_new(series, samples.values, samples.n, samples.d, error);
+    sf_samples_free(&samples);
     return status;
 }

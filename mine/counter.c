@@ -393,16 +393,3 @@ int sf_counter_occurrences(const sf_counter *counter, size_t i, int64_t **times,
         units[node] = number_of(&counter->events, episode->units[node]);
     return sf_events_occurrences(times, count, &counter->events, units, episode, error);
 }
-
-int sf_occurrences_find(int64_t **times, size_t *count, const sf_spike *spikes, size_t spike_count,
-                        size_t unit_count, const sf_episode *episode, sf_error *error)
-{
-    *times = NULL;
-    *count = 0;
-    sf_counter *counter;
-    int status = sf_counter_open(&counter, spikes, spike_count, unit_count, episode, 1, NULL, 1, error);
-    if (status == SF_OK)
-        status = sf_counter_occurrences(counter, 0, times, count, error);
-    sf_counter_close(counter);
-    return status;
-}

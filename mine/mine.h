@@ -148,10 +148,6 @@ int sf_counter_occurrences(const sf_counter *counter, size_t i, int64_t **times,
 
 void sf_counter_close(sf_counter *counter);
 
-/** sf_counter_occurrences of one episode. SF_DATA, SF_NO_MEMORY. */
-int sf_occurrences_find(int64_t **times, size_t *count, const sf_spike *spikes, size_t spike_count,
-                        size_t unit_count, const sf_episode *episode, sf_error *error);
-
 /* ---- what to expect ---- */
 
 /**

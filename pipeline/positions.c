@@ -114,7 +114,7 @@ static int fill_cells(sf_density_message *density, const sf_positions *positions
     lay_points(positions, 0, parts[0], x);
     lay_points(positions, 1, parts[1], y);
     status = sf_density_evaluate_plane(fine, x, grid * parts[0], y, grid * parts[1], positions->xy,
-                                       positions->spikes, positions->units, positions->h, 1, error);
+                                       positions->spikes, positions->units, positions->h, 1, NULL, error);
     if (status == SF_OK)
         average(density->values, fine, grid, parts);
     sf_free(fine);

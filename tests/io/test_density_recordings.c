@@ -171,7 +171,7 @@ static int check_unit(void *context, unsigned worker, size_t unit)
     if (status != SF_OK)
         goto done;
     values = malloc(count * sizeof *values);
-    sf_kernels_density(&kernels, values, points, count, 1);
+    sf_kernels_density(&kernels, values, points, count, 1, NULL, NULL);
     for (size_t k = 0; k + 1 < count; k++)
         mass += (values[k] + values[k + 1]) / 2 * (points[k + 1] - points[k]);
     outside = 1 - sf_kernels_share(&kernels, points[0], points[count - 1]);

@@ -363,7 +363,7 @@ static void positions_are_those_of_the_windows_spikes(void **state)
             y[i] = density->row_start + dy * (k / 20 + (i + 0.5) / FINE - 0.5);
         }
         assert_int_equal(
-            sf_density_evaluate_plane(values, x, FINE, y, FINE, samples, NULL, n, density->h, 1, NULL),
+            sf_density_evaluate_plane(values, x, FINE, y, FINE, samples, NULL, n, density->h, 1, NULL, NULL),
             SF_OK);
         double average = 0;
         for (int i = 0; i < FINE * FINE; i++)
@@ -373,7 +373,7 @@ static void positions_are_those_of_the_windows_spikes(void **state)
     }
     const double from[2] = {-8, -10}, to[2] = {168, 210};
     sf_range_moments inside;
-    assert_int_equal(sf_box_moments(&inside, samples, n, 2, density->h, from, to, NULL), SF_OK);
+    assert_int_equal(sf_box_moments(&inside, samples, n, 2, density->h, from, to, NULL, NULL), SF_OK);
     assert_true(fabs(sum + density->outside - 1) < 1e-9 && fabs(sum - inside.share) < 0.01);
     sf_message_release(kept);
     kept = NULL;

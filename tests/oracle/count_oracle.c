@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/count_oracle.h"
 
+#include "mine/mine.h"
+
 #include <stdlib.h>
 
 #define NO_START (-1)
@@ -96,4 +98,17 @@ uint64_t oracle_count_brute(const sf_spike *spikes, size_t count, const sf_episo
     uint64_t total = best[count];
     free(best);
     return total;
+}
+
+int check_occurrences(int64_t **times, size_t *count, const sf_spike *spikes, size_t spike_count,
+                      size_t unit_count, const sf_episode *episode, sf_error *error)
+{
+    *times = NULL;
+    *count = 0;
+    sf_counter *counter;
+    int status = sf_counter_open(&counter, spikes, spike_count, unit_count, episode, 1, NULL, 1, error);
+    if (status == SF_OK)
+        status = sf_counter_occurrences(counter, 0, times, count, error);
+    sf_counter_close(counter);
+    return status;
 }

@@ -26,4 +26,9 @@ uint64_t oracle_pass(const sf_spike *spikes, size_t count, const sf_episode *epi
  */
 uint64_t oracle_count_brute(const sf_spike *spikes, size_t count, const sf_episode *episode);
 
+/** The times of the occurrences that the count of one episode counts, as sf_counter_occurrences hands them
+ * over. */
+int check_occurrences(int64_t **times, size_t *count, const sf_spike *spikes, size_t spike_count,
+                      size_t unit_count, const sf_episode *episode, sf_error *error);
+
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/density_oracle.h"
 
+#include "density/kernels.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -256,4 +258,20 @@ double *check_samples(const char *set, size_t n, size_t *columns)
         return rows;
     }
     return NULL;
+}
+
+int check_kernels(double *values, const double *points, size_t count, const double *samples, size_t n,
+                  double h, sf_domain domain, unsigned threads, sf_error *error)
+{
+    sf_samples column = {.values = (double *)(uintptr_t)samples, .n = n, .d = 1};
+    sf_kernels kernels;
+    int status = sf_kernels_open(&kernels, &column, h, domain, error);
+    double *places = malloc((count + 1) * sizeof *places);
+    for (size_t k = 0; k < count; k++)
+        places[k] = domain == SF_DOMAIN_LOG && points[k] <= 0 ? -INFINITY : sf_axis_of(domain, points[k]);
+    if (status == SF_OK)
+        status = sf_kernels_density(&kernels, values, places, count, threads, NULL, error);
+    free(places);
+    sf_kernels_close(&kernels);
+    return status;
 }

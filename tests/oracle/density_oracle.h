@@ -6,6 +6,8 @@
 
 #include "density/bandwidth.h"
 
+#include <synfire/density.h>
+
 /** PLUG-IN from raw samples; the whole double sums, diagonal included. */
 sf_plugin check_plugin(const double *samples, size_t n);
 
@@ -17,6 +19,11 @@ void check_characteristic(double t, const double *samples, const double *w, size
 
 /** 1/(n h) sum_j phi((x - samples[j])/h) */
 double check_density(double x, const double *samples, size_t n, double h);
+
+/** kernels.h of samples without a clock, in one call: the density at points of the samples' own axis, per
+ * unit of the domain's. */
+int check_kernels(double *values, const double *points, size_t count, const double *samples, size_t n,
+                  double h, sf_domain domain, unsigned threads, sf_error *error);
 
 /**
  * The generator of the check values: row-major n x columns of a set named gauss16, isi, rate, delay or

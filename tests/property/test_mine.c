@@ -397,7 +397,7 @@ static void occurrences_are_what_was_counted(void **state)
         sf_episode episode = test_random_episode(&random, 5, 3, 12);
         int64_t *times;
         size_t found;
-        assert_int_equal(sf_occurrences_find(&times, &found, spikes, count, 3, &episode, NULL), SF_OK);
+        assert_int_equal(check_occurrences(&times, &found, spikes, count, 3, &episode, NULL), SF_OK);
         assert_int_equal(found, oracle_count(spikes, count, &episode));
         for (size_t i = 0; i < found; i++) {
             const int64_t *own = times + i * episode.size;
@@ -552,7 +552,7 @@ static int mine_and_count(void *context)
     int64_t *times = NULL;
     size_t found;
     if (status == SF_OK)
-        status = sf_occurrences_find(&times, &found, t->spikes, t->count, t->units.count, &episode, NULL);
+        status = check_occurrences(&times, &found, t->spikes, t->count, t->units.count, &episode, NULL);
     sf_free(times);
     return status;
 }

@@ -9,6 +9,7 @@
 #include "core/clock.h"
 #include "core/memory.h"
 #include "mine/mine.h"
+#include "oracle/count_oracle.h"
 
 #include <math.h>
 
@@ -113,8 +114,7 @@ static void slice_delays(samples *to, const stream *s, sf_span slice)
     int64_t *times;
     size_t count;
     uint32_t size = s->episode.size;
-    assert_int_equal(sf_occurrences_find(&times, &count, s->spikes, s->count, UNITS, &s->episode, NULL),
-                     SF_OK);
+    assert_int_equal(check_occurrences(&times, &count, s->spikes, s->count, UNITS, &s->episode, NULL), SF_OK);
     for (size_t i = 0; i < count; i++) {
         const int64_t *spike = times + i * size;
         for (uint32_t link = 0; link + 1 < size; link++)

@@ -16,7 +16,7 @@ static sf_range_moments integrate(const double *x, double h, sf_domain domain, d
     sf_range_moments sum = {0};
     for (int i = 0; i <= STEPS; i++)
         points[i] = from + (to - from) * i / STEPS;
-    assert_int_equal(sf_density_evaluate(values, points, STEPS + 1, x, N, h, domain, 1, NULL), SF_OK);
+    assert_int_equal(check_kernels(values, points, STEPS + 1, x, N, h, domain, 1, NULL), SF_OK);
     for (int i = 0; i <= STEPS; i++) {
         double weight = (i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2) * (to - from) / (3.0 * STEPS);
         weight /= domain == SF_DOMAIN_LOG ? points[i] : 1; /* that density is per unit of the logarithm */
@@ -127,7 +127,7 @@ static void boxes_are_integrals_of_the_leaning_density(void **state)
         covariance_of(sets[s], 5, &xx, &xy, &yy);
         const double width[] = {h * sqrt(xx), h * sqrt(yy - xy * xy / xx)};
         sf_range_moments found;
-        assert_int_equal(sf_box_moments(&found, sets[s][0], 5, 2, h, from, to, NULL), SF_OK);
+        assert_int_equal(sf_box_moments(&found, sets[s][0], 5, 2, h, from, to, NULL, NULL), SF_OK);
         double share = integrate_plane(sets[s], 5, width, from, to, 0, xy / xx),
                sum = integrate_plane(sets[s], 5, width, from, to, 1, xy / xx),
                squares = integrate_plane(sets[s], 5, width, from, to, 2, xy / xx);
@@ -155,12 +155,12 @@ static void a_box_of_correlated_columns_holds_what_is_true(void **state)
         x[k] = from[0] + (to[0] - from[0]) * (k + 0.5) / STEPS;
         y[k] = from[1] + (to[1] - from[1]) * (k + 0.5) / STEPS;
     }
-    assert_int_equal(sf_density_evaluate_plane(values, x, STEPS, y, STEPS, rows, NULL, ROWS, h, 1, NULL),
-                     SF_OK);
+    assert_int_equal(
+        sf_density_evaluate_plane(values, x, STEPS, y, STEPS, rows, NULL, ROWS, h, 1, NULL, NULL), SF_OK);
     for (int k = 0; k < STEPS * STEPS; k++)
         integral += values[k] * (to[0] - from[0]) * (to[1] - from[1]) / (STEPS * STEPS);
     sf_range_moments found, exact;
-    assert_int_equal(sf_box_moments(&found, rows, ROWS, 2, h, from, to, NULL), SF_OK);
+    assert_int_equal(sf_box_moments(&found, rows, ROWS, 2, h, from, to, NULL, NULL), SF_OK);
     sf_box_moments_exact(&exact, rows, ROWS, 2, from, to, 2);
     assert_near(found.share, integral, 1e-5);
     assert_near(found.share, exact.share, 0.1 * exact.share);
@@ -216,11 +216,11 @@ static void boxes_of_three_columns_lean_too(void **state)
         total += density * at[2] * cell;
     }
     sf_range_moments found;
-    assert_int_equal(sf_box_moments(&found, rows[0], ROWS, 3, h, from, to, NULL), SF_OK);
+    assert_int_equal(sf_box_moments(&found, rows[0], ROWS, 3, h, from, to, NULL, NULL), SF_OK);
     assert_near(found.share, share, 1e-3 * share);
     assert_near(sf_range_average(&found), total / share, 1e-3);
     const double all_from[] = {-50, -50, -50}, all_to[] = {50, 50, 50};
-    assert_int_equal(sf_box_moments(&found, rows[0], ROWS, 3, h, all_from, all_to, NULL), SF_OK);
+    assert_int_equal(sf_box_moments(&found, rows[0], ROWS, 3, h, all_from, all_to, NULL, NULL), SF_OK);
     assert_near(found.share, 1, 1e-12);
     assert_near(sf_range_variance(&found), s[2][2] * (1 + (ROWS - 1) / (ROWS * h * h)), 1e-10);
 }
@@ -277,10 +277,11 @@ static void what_makes_no_sense_is_refused(void **state)
                       "above 0");
     test_assert_fails(sf_range_moments_direct(&found, &none, 1, SF_DOMAIN_LINE, 0, 1, &error), &error,
                       SF_DATA, "no sample");
-    test_assert_fails(sf_box_moments(&found, x, 2, 1, 1, &from, &to, &error), &error, SF_USAGE,
+    test_assert_fails(sf_box_moments(&found, x, 2, 1, 1, &from, &to, NULL, &error), &error, SF_USAGE,
                       "start before");
     static const double line[] = {1, 2, 2, 4, 3, 6}, low[] = {0, 0}, high[] = {1, 1};
-    test_assert_fails(sf_box_moments(&found, line, 3, 2, 1, low, high, &error), &error, SF_DATA, "singular");
+    test_assert_fails(sf_box_moments(&found, line, 3, 2, 1, low, high, NULL, &error), &error, SF_DATA,
+                      "singular");
     static const double same[] = {3, 1, 3, 2};
     test_assert_fails(sf_linked_moments(&found, same, 2, 1, 0, 1, &error), &error, SF_DATA,
                       "first column are equal");

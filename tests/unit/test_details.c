@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "core/memory.h"
 #include "mine/mine.h"
+#include "oracle/count_oracle.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -61,7 +62,7 @@ static void delays_of_independent_units_fall_off_as_told(void **state)
     sf_details details;
     int64_t *times;
     size_t found;
-    assert_int_equal(sf_occurrences_find(&times, &found, spikes, count, 2, &pair, NULL), SF_OK);
+    assert_int_equal(check_occurrences(&times, &found, spikes, count, 2, &pair, NULL), SF_OK);
     assert_int_equal(sf_details_make(&details, &pair, times, found, &none, NULL), SF_OK);
     double shares[SF_DELAY_BINS], sum = 0, squares = 0;
     sf_delay_chance(shares, pair.delays[0], rates[0] + rates[1]);

@@ -53,8 +53,8 @@ static void slide(sf_moving_method method, const char *name, sf_domain domain, d
             selections += live.h != before;
             if (reselect == 0)
                 assert_true(fabs(live.h / select_h(name, x + at, domain) - 1) < 1e-8);
-            assert_int_equal(
-                sf_density_evaluate(values, points, POINTS, x + at, WINDOW, live.h, domain, 1, NULL), SF_OK);
+            assert_int_equal(check_kernels(values, points, POINTS, x + at, WINDOW, live.h, domain, 1, NULL),
+                             SF_OK);
             for (int p = 0; p < POINTS; p++)
                 assert_true(fabs(live_values[p] - values[p]) < 1e-12);
         }
@@ -122,7 +122,7 @@ static void samples_of_a_coarse_clock_are_spread_over_its_ticks(void **state)
     sf_moving_density_at(&live, &plan, width, points, POINTS, averages);
     for (int p = 0; p < POINTS; p++) {
         double expected;
-        sf_kernels_density(&kernels, &expected, &points[p], 1, 1);
+        sf_kernels_density(&kernels, &expected, &points[p], 1, 1, NULL, NULL);
         double share = sf_kernels_share(&kernels, points[p] - width / 2, points[p] + width / 2);
         assert_true(fabs(at[p] - expected) < 2e-3);
         assert_true(fabs(averages[p] - share / width) < 2e-3);

@@ -179,8 +179,9 @@ static void the_density_is_the_sum_of_leaning_kernels(void **state)
         x[k] = 1e5 - 200 + 15 * k;
     for (int k = 0; k < ROWS; k++)
         y[k] = 1e5 - 200 + 100 * k;
-    assert_int_equal(sf_density_evaluate_plane(values, x, COLUMNS, y, ROWS, samples, NULL, COUNT, h, 2, NULL),
-                     SF_OK);
+    assert_int_equal(
+        sf_density_evaluate_plane(values, x, COLUMNS, y, ROWS, samples, NULL, COUNT, h, 2, NULL, NULL),
+        SF_OK);
     double determinant = xx * yy - xy * xy;
     for (int k = 0; k < COLUMNS * ROWS; k++) {
         double expected = 0;
@@ -200,20 +201,21 @@ static void the_density_is_the_sum_of_leaning_kernels(void **state)
             memcpy(&twice[2 * count++], &samples[2 * i], 2 * sizeof *samples);
     }
     assert_int_equal(
-        sf_density_evaluate_plane(weighted, x, COLUMNS, y, ROWS, samples, weights, COUNT, h, 1, NULL), SF_OK);
-    assert_int_equal(sf_density_evaluate_plane(values, x, COLUMNS, y, ROWS, twice, NULL, count, h, 1, NULL),
-                     SF_OK);
+        sf_density_evaluate_plane(weighted, x, COLUMNS, y, ROWS, samples, weights, COUNT, h, 1, NULL, NULL),
+        SF_OK);
+    assert_int_equal(
+        sf_density_evaluate_plane(values, x, COLUMNS, y, ROWS, twice, NULL, count, h, 1, NULL, NULL), SF_OK);
     for (int k = 0; k < COLUMNS * ROWS; k++)
         assert_true(fabs(values[k] - weighted[k]) < 1e-11 * (values[k] + 1e-7));
     sf_error error;
     for (int i = 0; i < COUNT; i++)
         samples[2 * i + 1] = 3 * samples[2 * i];
-    test_assert_fails(sf_density_evaluate_plane(values, x, 2, y, 2, samples, NULL, COUNT, h, 1, &error),
+    test_assert_fails(sf_density_evaluate_plane(values, x, 2, y, 2, samples, NULL, COUNT, h, 1, NULL, &error),
                       &error, SF_DATA, "covariance is singular");
-    test_assert_fails(sf_density_evaluate_plane(values, x, 2, y, 2, samples, NULL, COUNT, 0, 1, &error),
+    test_assert_fails(sf_density_evaluate_plane(values, x, 2, y, 2, samples, NULL, COUNT, 0, 1, NULL, &error),
                       &error, SF_USAGE, "bandwidth 0");
-    test_assert_fails(sf_density_evaluate_plane(values, x, 2, y, 2, samples, NULL, 1, h, 1, &error), &error,
-                      SF_DATA, "at least 2");
+    test_assert_fails(sf_density_evaluate_plane(values, x, 2, y, 2, samples, NULL, 1, h, 1, NULL, &error),
+                      &error, SF_DATA, "at least 2");
     free(rows);
 }
 
