@@ -230,7 +230,7 @@ int app_bench_counts(const app_call *call, app_bench_rows *rows, unsigned thread
         status = simulate(&s.stream, error);
     if (status == SF_OK)
         status = measure_everywhere(&s, error);
-    sf_recording_free(&s.stream);
+    sf_recording_clear(&s.stream);
     sf_free(s.episodes);
     sf_free(s.counts);
     return status;

@@ -378,7 +378,7 @@ static int measure_set(benchmark *b, sf_error *error)
     int status = open_set(b, error);
     if (status == SF_OK && b->recording.spike_count > 0)
         status = device != NULL ? measure_there(b, device, error) : measure_everywhere(b, error);
-    sf_recording_free(&b->recording);
+    sf_recording_clear(&b->recording);
     sf_truth_free(&b->truth);
     return status;
 }

@@ -79,6 +79,6 @@ int bench_stream_on_devices(const app_call *call, double seconds, bench_stream_m
         return status;
     for (size_t i = 0; i < count && status == SF_OK; i++)
         status = measure(call, &stream, devices[i], rows, error);
-    sf_recording_free(&stream);
+    sf_recording_clear(&stream);
     return status;
 }

@@ -81,14 +81,14 @@ static int read_sources(reaching *r, const sf_recording *recording, sf_error *er
 
 static int connect_recording(reaching *r, const sf_graph_options *as, sf_error *error)
 {
-    sf_recording recording;
+    sf_recording *recording;
     int status = app_load(r->call, r->call->arguments[0], &recording, error);
     if (status != SF_OK)
         return status;
-    status = read_sources(r, &recording, error);
+    status = read_sources(r, recording, error);
     if (status == SF_OK)
-        status = app_connect(&r->graph, r->call, &recording, as, error);
-    sf_recording_free(&recording);
+        status = app_connect(&r->graph, r->call, recording, as, error);
+    sf_recording_free(recording);
     return status;
 }
 

@@ -163,7 +163,7 @@ static int read_tiling(sf_tiling_options *options, const app_call *call, sf_erro
     options->threads = (unsigned)threads;
     if (surrogates > 0)
         app_tell_seed(call, options->seed);
-    call->provenance->selected.min_distance_um = options->min_distance_um;
+    call->provenance->min_distance_um = options->min_distance_um;
     return status;
 }
 
@@ -211,12 +211,12 @@ int app_connect_file(sf_graph **graph, const app_call *call, const char *path, c
                      sf_error *error)
 {
     *graph = NULL;
-    sf_recording recording;
+    sf_recording *recording;
     int status = app_load(call, path, &recording, error);
     if (status != SF_OK)
         return status;
-    status = app_connect(graph, call, &recording, as, error);
-    sf_recording_free(&recording);
+    status = app_connect(graph, call, recording, as, error);
+    sf_recording_free(recording);
     return status;
 }
 

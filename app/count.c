@@ -414,17 +414,21 @@ static int run(app_call *call, sf_error *error)
 {
     if (!app_has(call, "episodes"))
         return sf_fail(error, SF_USAGE, "--episodes", "is needed: a file of episodes to count");
-    sf_recording recording;
-    app_counting c = {.call = call, .recording = &recording};
+    sf_recording *recording;
     app_catch_signals();
-    int status = app_load_span(call, call->arguments[0], &recording, &c.asked, error);
+    int status = app_load(call, call->arguments[0], &recording, error);
     if (status != SF_OK)
         return status;
+    const sf_selected *selected = recording->selected;
+    app_counting c = {.call = call,
+                      .recording = recording,
+                      .asked = {selected->from_given ? selected->from_ns : INT64_MIN,
+                                selected->to_given ? selected->to_ns : INT64_MAX}};
     status = answer(&c, error);
     if (status != SF_OK && status != SF_USAGE && error->place[0] == '\0')
-        snprintf(error->place, sizeof error->place, "%s", recording.path);
+        snprintf(error->place, sizeof error->place, "%s", recording->path);
     free_answer(&c);
-    sf_recording_free(&recording);
+    sf_recording_free(recording);
     return status;
 }
 

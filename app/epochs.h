@@ -3,9 +3,9 @@
 #ifndef SF_APP_EPOCHS_H
 #define SF_APP_EPOCHS_H
 
+#include "analysis/selection.h"
 #include "app/command.h"
 #include "mine/mine.h"
-#include "replay/selection.h"
 
 /** How much of an epoch was recorded and selected, and how many of the spikes lie in it. */
 typedef struct app_epoch {

@@ -335,15 +335,15 @@ static int run(app_call *call, sf_error *error)
 {
     const char *path = call->arguments[0];
     int status = check_ending(app_value(call, "out", NULL), error);
-    sf_recording recording;
+    sf_recording *recording;
     if (status == SF_OK && sf_graph_file_kind(path) == SF_GRAPH_FILE_READ)
         status = sf_fail(error, SF_DATA, path, "is a graph already, expected a recording");
     if (status == SF_OK)
         status = app_load(call, path, &recording, error);
     if (status != SF_OK)
         return status;
-    status = draw(call, &recording, error);
-    sf_recording_free(&recording);
+    status = draw(call, recording, error);
+    sf_recording_free(recording);
     return status;
 }
 

@@ -4,11 +4,11 @@
 #include "app/occurrences.h"
 #include "app/sharpness.h"
 
+#include "analysis/overview.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "io/occurrence_file.h"
-#include "replay/overview.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -370,19 +370,19 @@ static int report(const app_call *call, const sf_recording *recording, const sf_
 static int run(app_call *call, sf_error *error)
 {
     const char *path = call->arguments[0];
-    sf_recording recording;
+    sf_recording *recording;
     int status = app_load(call, path, &recording, error);
     if (status == SF_DATA && sf_occurrence_file_is(path))
         return describe_occurrences(call, error);
     if (status != SF_OK)
         return status;
     sf_overview overview;
-    status = sf_overview_make(&overview, &recording, error);
+    status = sf_overview_make(&overview, recording, error);
     if (status == SF_OK) {
-        status = report(call, &recording, &overview, error);
+        status = report(call, recording, &overview, error);
         sf_overview_free(&overview);
     }
-    sf_recording_free(&recording);
+    sf_recording_free(recording);
     return status;
 }
 

@@ -6,8 +6,6 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "replay/player.h"
-#include "replay/recording_file.h"
-#include "replay/selection.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,13 +28,27 @@ const app_option app_selection_options[] = {
     {NULL, NULL, NULL},
 };
 
+/* The options as the library has them, and what that borrows. */
+typedef struct app_selection {
+    sf_selection selection;
+    sf_epoch *epochs;
+    char marker[SF_MARKER_TEXT_SIZE];
+} app_selection;
+
 static int parse_time(const app_call *call, const char *option, sf_time_point *point, sf_error *error)
 {
     const char *text = app_value(call, option, NULL);
-    int status = text != NULL ? sf_time_point_parse(point, text, error) : SF_OK;
-    if (status != SF_OK)
-        snprintf(error->place, sizeof error->place, "--%s", option);
-    return status;
+    char place[16];
+    snprintf(place, sizeof place, "--%s", option);
+    if (text == NULL)
+        return SF_OK;
+    if (!sf_parse_scaled(text, 9, &point->ns))
+        return sf_fail(error, SF_USAGE, place,
+                       "found '%s', expected seconds of the recording, or + and seconds from its first spike",
+                       text);
+    point->given = true;
+    point->from_first = text[0] == '+';
+    return SF_OK;
 }
 
 /* `0.4,100` or `0.4ms,100um`. */
@@ -59,11 +71,54 @@ static int parse_dedup(const char *text, sf_selection *selection, sf_error *erro
     return sf_fail(error, SF_USAGE, "--dedup", "found '%s', expected MS,UM as 0.4,100", text);
 }
 
-static int parse_selection(const app_call *call, sf_selection *selection, sf_error *error)
+static bool parse_ms(const char *text, size_t length, int64_t *ns)
 {
-    *selection = (sf_selection){.units = app_value(call, "units", NULL),
-                                .epochs_path = app_value(call, "epochs", NULL),
-                                .blank = app_value(call, "blank", NULL)};
+    char number[48];
+    if (length > 2 && strncmp(text + length - 2, "ms", 2) == 0)
+        length -= 2;
+    if (length >= sizeof number)
+        return false;
+    memcpy(number, text, length);
+    number[length] = '\0';
+    return sf_parse_scaled(number, 6, ns);
+}
+
+/* `light,-1,5`: a marker's text may hold commas. */
+static int parse_blank(const char *text, app_selection *parsed, sf_error *error)
+{
+    const char *last = strrchr(text, ',');
+    const char *middle = last != NULL ? memrchr(text, ',', (size_t)(last - text)) : NULL;
+    size_t length = middle != NULL ? (size_t)(middle - text) : 0;
+    sf_selection *selection = &parsed->selection;
+    if (length == 0 || length >= sizeof parsed->marker ||
+        !parse_ms(middle + 1, (size_t)(last - middle - 1), &selection->blank_from_ns) ||
+        !parse_ms(last + 1, strlen(last + 1), &selection->blank_to_ns) ||
+        selection->blank_from_ns >= selection->blank_to_ns)
+        return sf_fail(error, SF_USAGE, "--blank",
+                       "found '%s', expected MARKER,A,B with A before B in ms, as light,-1,5", text);
+    memcpy(parsed->marker, text, length);
+    parsed->marker[length] = '\0';
+    selection->blank = parsed->marker;
+    return SF_OK;
+}
+
+static int parse_epochs(const app_call *call, app_selection *parsed, sf_error *error)
+{
+    sf_selection *selection = &parsed->selection;
+    selection->epochs_path = app_value(call, "epochs", NULL);
+    if (selection->epochs_path == NULL)
+        return SF_OK;
+    int status = sf_epochs_read(&parsed->epochs, &selection->epoch_count, selection->epochs_path, error);
+    selection->epochs = parsed->epochs;
+    return status;
+}
+
+static int parse_selection(const app_call *call, app_selection *parsed, sf_error *error)
+{
+    sf_selection *selection = &parsed->selection;
+    *parsed = (app_selection){.selection = sf_selection_default()};
+    selection->stream = app_value(call, "stream", NULL);
+    selection->units = app_value(call, "units", NULL);
     const app_preset *preset;
     int status = app_preset_get(call, &preset, error);
     if (status == SF_OK && preset != NULL) {
@@ -71,75 +126,79 @@ static int parse_selection(const app_call *call, sf_selection *selection, sf_err
         selection->dedup_ns = preset->dedup_ns;
         selection->dedup_um = preset->dedup_um;
     }
-    const char *dedup = app_value(call, "dedup", NULL);
+    const char *dedup = app_value(call, "dedup", NULL), *blank = app_value(call, "blank", NULL);
     if (status == SF_OK && dedup != NULL)
         status = parse_dedup(dedup, selection, error);
     if (status == SF_OK)
         status = parse_time(call, "from", &selection->from, error);
     if (status == SF_OK)
         status = parse_time(call, "to", &selection->to, error);
-    return status;
+    if (status == SF_OK && blank != NULL)
+        status = parse_blank(blank, parsed, error);
+    return status == SF_OK ? parse_epochs(call, parsed, error) : status;
 }
 
 /* What the file itself lacks, and what the user asked to remove without choosing it spike by spike. */
-static void warn_of_drops(const app_call *call, const sf_recording *recording, size_t by_reader,
-                          uint64_t before)
+static void warn_of_drops(const app_call *call, const sf_recording *recording)
 {
-    for (size_t i = 0; i < recording->dropped_count; i++) {
-        const sf_drop *drop = &recording->dropped[i];
-        if (i < by_reader || strcmp(drop->cause, "duplicate") == 0 || call->verbose)
-            app_warn(call, "%s: left out %" PRIu64 " of %" PRIu64 " spikes (%.1f %%): %s", recording->path,
+    sf_recording_columns of = {.size = sizeof of};
+    sf_recording_get_columns(recording, &of);
+    uint64_t before = of.selected->spikes_in_file;
+    for (size_t i = 0; i < of.dropped_count; i++) {
+        const sf_drop *drop = &of.dropped[i];
+        if (!drop->chosen || call->verbose)
+            app_warn(call, "%s: left out %" PRIu64 " of %" PRIu64 " spikes (%.1f %%): %s", of.path,
                      drop->count, before, before > 0 ? 100.0 * (double)drop->count / (double)before : 0.0,
                      drop->cause);
     }
 }
 
-/* What the selection has names for on the command line only. */
-static int tell_names(const app_call *call, sf_error *error)
+static int tell(const app_call *call, const sf_recording *recording, sf_error *error)
 {
-    sf_selected *selected = &call->provenance->selected;
-    const char *stream = app_value(call, "stream", NULL), *preset = app_value(call, "preset", NULL);
-    selected->stream = stream != NULL ? sf_copy_string(stream) : NULL;
-    selected->preset = preset != NULL ? sf_copy_string(preset) : NULL;
+    sf_recording_columns of = {.size = sizeof of};
+    sf_recording_get_columns(recording, &of);
+    const char *preset = app_value(call, "preset", NULL);
+    sf_free(call->provenance->preset);
+    call->provenance->preset = preset != NULL ? sf_copy_string(preset) : NULL;
+    if ((preset == NULL) != (call->provenance->preset == NULL))
+        return sf_fail_memory(error);
     call->provenance->of_recording = true;
-    bool whole =
-        (selected->stream != NULL) == (stream != NULL) && (selected->preset != NULL) == (preset != NULL);
-    return whole ? SF_OK : sf_fail_memory(error);
+    return sf_selected_copy(&call->provenance->selected, of.selected, error);
 }
 
-int app_load(const app_call *call, const char *path, sf_recording *recording, sf_error *error)
+/* The library names the fields of a selection, which have options of the same name. */
+static void name_option(sf_error *error, const char *path)
 {
-    sf_span asked;
-    return app_load_span(call, path, recording, &asked, error);
+    char field[sizeof error->place];
+    for (const app_option *option = app_selection_options; option->name != NULL; option++)
+        if (strcmp(error->place, option->name) == 0 && strcmp(path, option->name) != 0) {
+            memcpy(field, error->place, sizeof field);
+            snprintf(error->place, sizeof error->place, "--%.*s", (int)sizeof field - 3, field);
+            return;
+        }
 }
 
-int app_load_span(const app_call *call, const char *path, sf_recording *recording, sf_span *asked,
-                  sf_error *error)
+int app_load(const app_call *call, const char *path, sf_recording **recording, sf_error *error)
 {
-    *recording = (sf_recording){0};
+    *recording = NULL;
     sf_selected_free(&call->provenance->selected); /* of what was read before */
-    sf_selection selection;
-    int status = parse_selection(call, &selection, error);
-    if (status != SF_OK)
-        return status;
+    app_selection parsed;
+    int status = parse_selection(call, &parsed, error);
     sf_progress progress = app_progress(call);
-    status = sf_recording_read(recording, path, app_value(call, "stream", NULL), &progress, error);
-    if (status != SF_OK)
-        return status;
-    size_t by_reader = recording->dropped_count;
-    uint64_t before = recording->spike_count;
-    for (size_t i = 0; i < by_reader; i++)
-        before += recording->dropped[i].count;
-    int64_t first_ns = recording->spike_count > 0 ? recording->spikes[0].time_ns : 0;
-    *asked = (sf_span){sf_time_point_resolve(selection.from, first_ns, INT64_MIN),
-                       sf_time_point_resolve(selection.to, first_ns, INT64_MAX)};
-    status = sf_selection_apply(recording, &selection, &call->provenance->selected, error);
+    if (status == SF_OK) {
+        status = sf_recording_open(recording, path, &parsed.selection, &progress, error);
+        if (status != SF_OK)
+            name_option(error, path);
+    }
+    sf_release(parsed.epochs);
     if (status == SF_OK)
-        status = tell_names(call, error);
-    if (status == SF_OK)
-        warn_of_drops(call, recording, by_reader, before);
-    else
-        sf_recording_free(recording);
+        status = tell(call, *recording, error);
+    if (status == SF_OK) {
+        warn_of_drops(call, *recording);
+    } else {
+        sf_recording_free(*recording);
+        *recording = NULL;
+    }
     return status;
 }
 

@@ -9,12 +9,8 @@
 /** --units --from --to --epochs --dedup --blank --preset --stream */
 extern const app_option app_selection_options[];
 
-/** Reads `path` and applies the selection; warnings go to stderr. */
-int app_load(const app_call *call, const char *path, sf_recording *recording, sf_error *error);
-
-/** The same, and what --from and --to came to: INT64_MIN and INT64_MAX where they were not given. */
-int app_load_span(const app_call *call, const char *path, sf_recording *recording, sf_span *asked,
-                  sf_error *error);
+/** Reads `path` and applies the selection; warnings go to stderr. sf_recording_free takes *recording. */
+int app_load(const app_call *call, const char *path, sf_recording **recording, sf_error *error);
 
 /** --speed X|max: as given, or 1; max is 0, as sf_player_open has it. */
 int app_speed(const app_call *call, double *speed, sf_error *error);

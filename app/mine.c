@@ -437,12 +437,12 @@ static int run(app_call *call, sf_error *error)
 {
     if (call->json && app_has(call, "csv"))
         return sf_fail(error, SF_USAGE, "--csv", "does not go with --json: choose one");
-    sf_recording recording;
+    sf_recording *recording;
     int status = app_load(call, call->arguments[0], &recording, error);
     if (status != SF_OK)
         return status;
-    status = mine(call, &recording, error);
-    sf_recording_free(&recording);
+    status = mine(call, recording, error);
+    sf_recording_free(recording);
     return status;
 }
 

@@ -128,7 +128,7 @@ int app_mining_parse(app_mining *mining, const app_call *call, const sf_recordin
     if (status == SF_OK && options->min_distance_um > 0 && !sf_units_have_geometry(&recording->units))
         status =
             sf_fail(error, SF_USAGE, "--min-distance", "%s holds no positions of its units", recording->path);
-    call->provenance->selected.min_distance_um = options->min_distance_um;
+    call->provenance->min_distance_um = options->min_distance_um;
     options->threads = (unsigned)threads;
     options->self = app_has(call, "self");
     return status;

@@ -25,7 +25,7 @@ static const app_option options[] = {
 
 typedef struct playing {
     const app_call *call;
-    sf_recording recording;
+    sf_recording *recording;
     double speed;
     uint64_t subscribers;
     sf_sender *sender;
@@ -83,7 +83,7 @@ static int open_sender(playing *it, sf_error *error)
     for (size_t i = 0; i < it->call->given_count; i++)
         if (is_endpoint(&it->call->given[i]))
             settings.endpoint = it->call->given[i].value;
-    return status == SF_OK ? sf_sender_open(&it->sender, &settings, &it->recording, error) : status;
+    return status == SF_OK ? sf_sender_open(&it->sender, &settings, it->recording, error) : status;
 }
 
 static int wait_for_subscribers(playing *it, sf_error *error)
@@ -144,7 +144,7 @@ static int play(playing *it, sf_error *error)
     int status;
     do {
         sf_source *player;
-        status = sf_player_open(&player, &it->recording, it->speed, error);
+        status = sf_player_open(&player, it->recording, it->speed, error);
         if (status != SF_OK)
             return status;
         sf_span span = sf_player_span(player);
@@ -152,7 +152,7 @@ static int play(playing *it, sf_error *error)
             sf_sender_set_origin(it->sender, sf_clock_wall_ns() - span.start_ns);
         status = play_once(it, player, error);
         player->kind->close(player);
-        shift_recording(&it->recording, span.stop_ns - span.start_ns);
+        shift_recording(it->recording, span.stop_ns - span.start_ns);
         again = again && span.stop_ns > span.start_ns;
     } while (status == SF_OK && again);
     return status;
@@ -214,7 +214,7 @@ static int run(app_call *call, sf_error *error)
         }
     }
     sf_sender_close(it.sender, status == SF_OK ? -1 : LINGER_STOPPED_MS);
-    sf_recording_free(&it.recording);
+    sf_recording_free(it.recording);
     return status;
 }
 

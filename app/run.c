@@ -22,14 +22,14 @@ static int refuse_replay_options(const app_call *call, sf_error *error)
 static int run_replay(const app_call *call, sf_config *config, const char *path, sf_error *error)
 {
     double speed;
-    sf_recording recording;
+    sf_recording *recording = NULL;
     int status = app_speed(call, &speed, error);
     if (status == SF_OK)
         status = app_load(call, path, &recording, error);
     if (status != SF_OK)
         return status;
-    status = app_live_run(call, config, &recording, speed, error);
-    sf_recording_free(&recording);
+    status = app_live_run(call, config, recording, speed, error);
+    sf_recording_free(recording);
     return status;
 }
 

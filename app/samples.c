@@ -101,23 +101,23 @@ static int gather_epochs(const app_call *call, const sf_recording *recording, co
 static int load_recording(const app_call *call, const char *name, app_samples *samples, sf_error *error)
 {
     quantity_request request;
-    sf_recording recording;
+    sf_recording *recording;
     int status = parse_quantity(call, name, &request, samples, error);
     if (status == SF_OK)
         status = app_load(call, call->arguments[0], &recording, error);
     if (status != SF_OK)
         return status;
-    status = parse_episode(call, &recording, &request, error);
+    status = parse_episode(call, recording, &request, error);
     if (status == SF_OK)
-        status = gather(&recording, &request, NULL, &samples->series, error);
+        status = gather(recording, &request, NULL, &samples->series, error);
     if (status == SF_OK)
         sf_series_get_columns(samples->series, &samples->all);
     if (status == SF_OK && samples->all.coincident > 0)
         app_warn(call, "%s: left out %" PRIu64 " intervals of length 0: a unit has two spikes at one time",
                  call->arguments[0], samples->all.coincident);
     if (status == SF_OK)
-        status = gather_epochs(call, &recording, &request, samples, error);
-    sf_recording_free(&recording);
+        status = gather_epochs(call, recording, &request, samples, error);
+    sf_recording_free(recording);
     return status;
 }
 

@@ -281,7 +281,7 @@ void app_methods(sf_text *text, const app_significance *significance, const sf_m
     sf_text_printf(text, " ms%s and a count of %.6g or more%s from ",
                    mining->options.self ? ", units following themselves included," : "", result->threshold,
                    mining->options.closed ? ", none part of a longer one with the same count," : "");
-    sf_selected_words(text, &call->provenance->selected);
+    sf_provenance_words(text, call->provenance);
     describe_test(text, significance);
     sf_text_printf(text, ".");
 }

@@ -274,7 +274,7 @@ static int chance_count(double *mean, const plan *p, const setting *s, sf_error 
         *mean += result->items[i].count / (double)result->count;
     if (status == SF_OK)
         sf_mine_result_free(result);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
     return status;
 }
 
@@ -377,7 +377,7 @@ static int run_seed(tally *sum, const plan *p, const setting *s, uint64_t seed, 
     if (status != SF_OK)
         return status;
     status = test_run(sum, p, &recording, seed, error);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
     return status;
 }
 

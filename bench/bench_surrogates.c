@@ -128,6 +128,6 @@ int main(int count, char **arguments)
         status = measure(&j, arguments[6], &error);
     if (status != SF_OK)
         fprintf(stderr, "%s\n", error.text);
-    sf_recording_free(&j.recording);
+    sf_recording_clear(&j.recording);
     return status == SF_OK ? 0 : 1;
 }

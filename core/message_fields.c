@@ -348,7 +348,7 @@ static void tell_provenance(const teller *t, const sf_provenance *provenance)
     sf_text words = {0};
     snprintf(program, sizeof program, "synfire %s", sf_version());
     if (provenance != NULL && provenance->of_recording)
-        sf_selected_words(&words, &provenance->selected);
+        sf_provenance_words(&words, provenance);
     t->as->string(t->to, "program", program);
     t->as->string(t->to, "command", provenance != NULL ? provenance->command : NULL);
     t->as->string(t->to, "selection", words.failed ? NULL : words.data);

@@ -7,23 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-void sf_selected_free(sf_selected *selected)
-{
-    char *const texts[] = {selected->recording, selected->format,      selected->stream,
-                           selected->preset,    selected->epochs_path, selected->marker};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        sf_free(texts[i]);
-    for (size_t i = 0; selected->names != NULL && i < selected->unit_count; i++)
-        sf_free(selected->names[i]);
-    sf_free(selected->names);
-    sf_free(selected->units);
-    sf_free(selected->epochs);
-    *selected = (sf_selected){0};
-}
-
 void sf_provenance_free(sf_provenance *provenance)
 {
     sf_free(provenance->command);
+    sf_free(provenance->preset);
     sf_selected_free(&provenance->selected);
     *provenance = (sf_provenance){0};
 }
@@ -77,7 +64,7 @@ static void add_time(sf_json *json, const char *key, bool given, int64_t time_ns
 static void add_epochs(sf_json *json, const sf_selected *s)
 {
     sf_json_string(json, "epochs_file", s->epochs_path);
-    if (s->epochs_path == NULL) {
+    if (s->epochs == NULL) {
         sf_json_null(json, "epochs");
         return;
     }
@@ -121,25 +108,26 @@ static void add_left_out(sf_json *json, const sf_selected *s)
     sf_json_end_array(json);
 }
 
-static void add_selection(sf_json *json, const sf_selected *s)
+static void add_selection(sf_json *json, const sf_provenance *provenance)
 {
+    const sf_selected *s = &provenance->selected;
     char data[24];
     sf_text words = {0};
-    sf_selected_words(&words, s);
+    sf_provenance_words(&words, provenance);
     snprintf(data, sizeof data, "%016" PRIx64, s->data);
     sf_json_object(json, "selection");
     sf_json_string(json, "words", words.failed ? NULL : words.data);
     sf_json_string(json, "recording", s->recording);
     sf_json_string(json, "format", s->format);
     sf_json_string(json, "stream", s->stream);
-    sf_json_string(json, "preset", s->preset);
+    sf_json_string(json, "preset", provenance->preset);
     add_units(json, s);
     add_time(json, "from_s", s->from_given, s->from_ns);
     add_time(json, "to_s", s->to_given, s->to_ns);
     add_epochs(json, s);
     add_left_out(json, s);
-    if (s->min_distance_um > 0)
-        sf_json_real(json, "min_distance_um", s->min_distance_um);
+    if (provenance->min_distance_um > 0)
+        sf_json_real(json, "min_distance_um", provenance->min_distance_um);
     else
         sf_json_null(json, "min_distance_um");
     sf_json_uint(json, "spikes", s->spikes);
@@ -162,7 +150,7 @@ void sf_provenance_json(sf_json *json, const char *key, const sf_provenance *pro
     else
         sf_json_null(json, "seed");
     if (provenance->of_recording)
-        add_selection(json, &provenance->selected);
+        add_selection(json, provenance);
     else
         sf_json_null(json, "selection");
     sf_json_end_object(json);
@@ -248,8 +236,9 @@ static void say_left_out(sf_text *text, const sf_selected *s)
     }
 }
 
-void sf_selected_words(sf_text *text, const sf_selected *selected)
+void sf_provenance_words(sf_text *text, const sf_provenance *provenance)
 {
+    const sf_selected *selected = &provenance->selected;
     sf_text_printf(text, "%" PRIu64 " spikes of ", selected->spikes);
     say_units(text, selected);
     sf_text_printf(text, " in %.6g s (data %016" PRIx64 ")", (double)selected->duration_ns * 1e-9,
@@ -257,11 +246,11 @@ void sf_selected_words(sf_text *text, const sf_selected *selected)
     if (selected->stream != NULL)
         sf_text_printf(text, ", of the stream %s", selected->stream);
     say_left_out(text, selected);
-    if (selected->epochs_path != NULL)
+    if (selected->epochs != NULL)
         say_epochs(text, selected);
     say_times(text, selected);
-    if (selected->preset != NULL)
-        sf_text_printf(text, ", with the defaults of the preset %s", selected->preset);
-    if (selected->min_distance_um > 0)
-        sf_text_printf(text, ", pairs of units closer than %g um left out", selected->min_distance_um);
+    if (provenance->preset != NULL)
+        sf_text_printf(text, ", with the defaults of the preset %s", provenance->preset);
+    if (provenance->min_distance_um > 0)
+        sf_text_printf(text, ", pairs of units closer than %g um left out", provenance->min_distance_um);
 }

@@ -5,13 +5,13 @@
 #include "core/hash.h"
 #include "core/memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-void sf_recording_free(sf_recording *recording)
+/* What a part shares with the whole. */
+static void free_own(sf_recording *recording)
 {
-    if (recording == NULL)
-        return;
     sf_free(recording->path);
     sf_free(recording->format);
     sf_units_free(&recording->units);
@@ -20,13 +20,65 @@ void sf_recording_free(sf_recording *recording)
         sf_free(recording->markers);
     }
     sf_parcel_close(&recording->parcel);
-    sf_free(recording->observed);
     for (size_t i = 0; i < recording->metadata_count; i++) {
-        sf_free(recording->metadata[i].key);
-        sf_free(recording->metadata[i].value);
+        sf_free((char *)recording->metadata[i].key);
+        sf_free((char *)recording->metadata[i].value);
     }
     sf_free(recording->metadata);
+}
+
+void sf_recording_clear(sf_recording *recording)
+{
+    if (!recording->borrowed)
+        free_own(recording);
+    sf_free(recording->observed);
+    if (recording->selected != NULL)
+        sf_selected_free(recording->selected);
+    sf_free(recording->selected);
     *recording = (sf_recording){0};
+}
+
+static int copy_rest(sf_recording *to, const sf_recording *from, sf_error *error)
+{
+    to->path = from->path != NULL ? sf_copy_string(from->path) : NULL;
+    to->format = from->format != NULL ? sf_copy_string(from->format) : NULL;
+    to->selected = from->selected != NULL ? sf_alloc(1, sizeof *to->selected) : NULL;
+    if ((to->path == NULL) != (from->path == NULL) || (to->format == NULL) != (from->format == NULL) ||
+        (to->selected == NULL) != (from->selected == NULL))
+        return sf_fail_memory(error);
+    int status = to->selected != NULL ? sf_selected_copy(to->selected, from->selected, error) : SF_OK;
+    for (size_t i = 0; status == SF_OK && i < from->metadata_count; i++)
+        status = sf_recording_set_metadata(to, from->metadata[i].key, from->metadata[i].value, error);
+    return status == SF_OK ? sf_units_copy(&to->units, &from->units, error) : status;
+}
+
+int sf_recording_copy(sf_recording *to, const sf_recording *from, sf_error *error)
+{
+    *to = (sf_recording){.spike_count = from->spike_count,
+                         .marker_count = from->marker_count,
+                         .recorded = from->recorded,
+                         .declared = from->declared,
+                         .sorted = from->sorted,
+                         .tick_ns = from->tick_ns,
+                         .observed_count = from->observed_count,
+                         .dropped_count = from->dropped_count};
+    memcpy(to->dropped, from->dropped, sizeof to->dropped);
+    to->spikes = sf_resize(NULL, from->spike_count, sizeof *to->spikes);
+    to->markers = sf_resize(NULL, from->marker_count, sizeof *to->markers);
+    to->observed = sf_resize(NULL, from->observed_count, sizeof *to->observed);
+    int status = to->spikes != NULL && to->markers != NULL && to->observed != NULL
+                     ? copy_rest(to, from, error)
+                     : sf_fail_memory(error);
+    if (status != SF_OK) {
+        sf_recording_clear(to);
+        return status;
+    }
+    memcpy(to->spikes, from->spikes, from->spike_count * sizeof *to->spikes);
+    if (from->marker_count > 0)
+        memcpy(to->markers, from->markers, from->marker_count * sizeof *to->markers);
+    if (from->observed_count > 0)
+        memcpy(to->observed, from->observed, from->observed_count * sizeof *to->observed);
+    return SF_OK;
 }
 
 int sf_recording_set_metadata(sf_recording *recording, const char *key, const char *value, sf_error *error)
@@ -36,7 +88,7 @@ int sf_recording_set_metadata(sf_recording *recording, const char *key, const ch
         return sf_fail_memory(error);
     for (size_t i = 0; i < recording->metadata_count; i++) {
         if (strcmp(recording->metadata[i].key, key) == 0) {
-            sf_free(recording->metadata[i].value);
+            sf_free((char *)recording->metadata[i].value);
             recording->metadata[i].value = copy;
             return SF_OK;
         }
@@ -67,16 +119,20 @@ const char *sf_recording_metadata(const sf_recording *recording, const char *key
     return NULL;
 }
 
-void sf_recording_drop(sf_recording *recording, const char *cause, uint64_t count)
+sf_drop *sf_recording_drop(sf_recording *recording, const char *cause, uint64_t count)
 {
     size_t i = 0;
     while (i < recording->dropped_count && strcmp(recording->dropped[i].cause, cause) != 0)
         i++;
     if (i == SF_DROP_CAUSES)
         i = SF_DROP_CAUSES - 1;
-    if (i == recording->dropped_count)
-        recording->dropped[recording->dropped_count++] = (sf_drop){.cause = cause};
+    if (i == recording->dropped_count) {
+        recording->dropped[i] = (sf_drop){0};
+        snprintf(recording->dropped[i].cause, sizeof recording->dropped[i].cause, "%s", cause);
+        recording->dropped_count++;
+    }
     recording->dropped[i].count += count;
+    return &recording->dropped[i];
 }
 
 int64_t sf_recording_duration_ns(const sf_recording *recording)

@@ -10,28 +10,8 @@
  * two times overflows. */
 #define SF_TIME_LIMIT_NS (INT64_C(1) << 62)
 
-/** A stretch of a recording that someone chose and may have named. */
-typedef struct sf_epoch {
-    sf_span span;
-    char label[64]; /**< "" where it has none */
-} sf_epoch;
-
-typedef struct sf_metadata_entry {
-    char *key; /**< the field's word where there is one: species, age, condition, subject, session,
-                  sampling_rate */
-    char *value;
-} sf_metadata_entry;
-
-/** Spikes that a reader or a selection left out, by cause ("before first frame", "unmapped channel", ...). */
-typedef struct sf_drop {
-    const char *cause; /**< a literal, or in the parcel */
-    uint64_t count;
-} sf_drop;
-
-#define SF_DROP_CAUSES 16
-
 /** Zero-initialise before filling. */
-typedef struct sf_recording {
+struct sf_recording {
     char *path;
     char *format; /**< "CARMEN", "NWB 2.4.0 units", "CSV", "synfire 1" */
     sf_units units;
@@ -49,12 +29,24 @@ typedef struct sf_recording {
     size_t metadata_count;
     sf_drop dropped[SF_DROP_CAUSES];
     size_t dropped_count;
-    /** Where it is open, `spikes`, `markers` and the causes of `dropped` lie in it, as another process read
-     * them, and are no blocks of their own. */
+    /** Where it is open, `spikes` and `markers` lie in it, as another process read them, and are no blocks of
+     * their own. */
     sf_parcel parcel;
-} sf_recording;
+    bool sorted;           /**< what a program gave was in another order */
+    sf_selected *selected; /**< what of the whole this is, or NULL where nobody asked */
+    bool borrowed;         /**< a part: all but `observed` and `selected` is another recording's */
+};
 
-void sf_recording_free(sf_recording *recording);
+/** Frees what it holds and zeroes it. */
+void sf_recording_clear(sf_recording *recording);
+
+/** A copy that owns all it has, as wide as the original; zeroed on failure. */
+int sf_recording_copy(sf_recording *to, const sf_recording *from, sf_error *error);
+
+void sf_selected_free(sf_selected *selected);
+
+/** A copy that owns what it points to; zeroed on failure. */
+int sf_selected_copy(sf_selected *to, const sf_selected *from, sf_error *error);
 
 /** More entries than any recording has: SF_DATA. */
 #define SF_MOST_METADATA 4096
@@ -63,8 +55,8 @@ void sf_recording_free(sf_recording *recording);
 int sf_recording_set_metadata(sf_recording *recording, const char *key, const char *value, sf_error *error);
 const char *sf_recording_metadata(const sf_recording *recording, const char *key);
 
-/** Adds to the count of a cause; cause is a literal. */
-void sf_recording_drop(sf_recording *recording, const char *cause, uint64_t count);
+/** Adds to the count of a cause, which is cut at 54 bytes. */
+sf_drop *sf_recording_drop(sf_recording *recording, const char *cause, uint64_t count);
 
 /** Recorded time in nanoseconds: observation intervals where there are any, else the recorded span. */
 int64_t sf_recording_duration_ns(const sf_recording *recording);
@@ -74,6 +66,8 @@ int64_t sf_recording_duration_ns(const sf_recording *recording);
  * is recognised. Merging sorted trains took 1.6 to 4 times as long on real recordings. SF_NO_MEMORY.
  */
 int sf_spikes_sort(sf_spike *spikes, size_t count, sf_error *error);
+
+bool sf_spikes_are_sorted(const sf_spike *spikes, size_t count);
 
 /** The same in room for as many, without a look whether they are sorted: where they are then, in `spikes` or
  * in `room`; the other holds nothing of use. */

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static bool is_sorted(const sf_spike *spikes, size_t count)
+bool sf_spikes_are_sorted(const sf_spike *spikes, size_t count)
 {
     for (size_t i = 1; i < count; i++)
         if (spikes[i].time_ns < spikes[i - 1].time_ns ||
@@ -81,7 +81,7 @@ const sf_spike *sf_spikes_sort_within(sf_spike *spikes, sf_spike *room, size_t c
 
 int sf_spikes_sort(sf_spike *spikes, size_t count, sf_error *error)
 {
-    if (is_sorted(spikes, count))
+    if (sf_spikes_are_sorted(spikes, count))
         return SF_OK;
     sf_spike *room = sf_resize(NULL, count, sizeof *room);
     if (room == NULL)

@@ -321,3 +321,27 @@ bool sf_seconds_fit(double seconds)
 {
     return isfinite(seconds) && fabs(seconds) < 9.2e9;
 }
+
+char *sf_text_field(char **rest)
+{
+    char *field = *rest, *end;
+    while (*field == ' ' || *field == '\t')
+        field++;
+    if (*field == '"') {
+        char *from = ++field;
+        for (end = field; *from != '\0' && (*from != '"' || from[1] == '"'); from++) {
+            from += *from == '"'; /* "" is a quote */
+            *end++ = *from;
+        }
+        *rest = strchr(from, ',');
+    } else {
+        *rest = strchr(field, ',');
+        end = *rest != NULL ? *rest : field + strlen(field);
+        while (end > field && isspace((unsigned char)end[-1]))
+            end--;
+    }
+    if (*rest != NULL)
+        *(*rest)++ = '\0';
+    *end = '\0';
+    return field;
+}

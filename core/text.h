@@ -51,6 +51,12 @@ bool sf_utf8_is_hidden(uint32_t code);
 size_t sf_utf8_mark(const char *text, size_t size);
 
 /**
+ * Cuts the first field off `*rest`, which is NULL after the last one; spaces and double quotes around it are
+ * stripped, and quotes may hold commas. *rest must not be NULL.
+ */
+char *sf_text_field(char **rest);
+
+/**
  * Parses a decimal number times 10^exponent exactly into an integer, rounded to nearest (half away from
  * zero): exponent 9 turns seconds into nanoseconds, 6 turns milliseconds into nanoseconds. Accepts a sign, a
  * fraction and an e-exponent; the whole string must be used. Returns false on anything else or where the

@@ -16,6 +16,12 @@ const char *sf_unit_kind_name(sf_unit_kind kind)
     return (size_t)kind < sizeof names / sizeof names[0] ? names[kind] : names[0];
 }
 
+static void free_unit(sf_unit *unit)
+{
+    sf_free((char *)unit->name);
+    sf_free((char *)unit->well);
+}
+
 int sf_units_add(sf_units *units, const sf_unit *unit, sf_error *error)
 {
     void *items = units->items;
@@ -32,8 +38,7 @@ int sf_units_add(sf_units *units, const sf_unit *unit, sf_error *error)
     copy.name = sf_copy_string(name);
     copy.well = unit->well != NULL ? sf_copy_string(unit->well) : NULL;
     if (copy.name == NULL || (unit->well != NULL && copy.well == NULL)) {
-        sf_free(copy.name);
-        sf_free(copy.well);
+        free_unit(&copy);
         return sf_fail_memory(error);
     }
     units->items[units->count++] = copy;
@@ -70,7 +75,7 @@ static size_t rename_copy(sf_units *units, size_t i, uint32_t first, uint32_t *c
         }
         size_t slot = find_slot(units, unique.data);
         if (units->slots[slot] == SF_NO_UNIT) {
-            sf_free(units->items[i].name);
+            sf_free((char *)units->items[i].name);
             units->items[i].name = unique.data;
             return slot;
         }
@@ -108,7 +113,7 @@ int sf_units_intern(sf_units *units, const char *name, uint32_t *index, sf_error
     *index = sf_units_find(units, name);
     if (*index != SF_NO_UNIT)
         return SF_OK;
-    sf_unit unit = {.name = (char *)(uintptr_t)name, .x_um = NAN, .y_um = NAN, .electrode = -1};
+    sf_unit unit = {.name = name, .x_um = NAN, .y_um = NAN, .electrode = -1};
     int status = sf_units_add(units, &unit, error);
     if (status != SF_OK)
         return status;
@@ -134,10 +139,8 @@ int sf_units_copy(sf_units *to, const sf_units *from, sf_error *error)
 
 void sf_units_free(sf_units *units)
 {
-    for (size_t i = 0; i < units->count; i++) {
-        sf_free(units->items[i].name);
-        sf_free(units->items[i].well);
-    }
+    for (size_t i = 0; i < units->count; i++)
+        free_unit(&units->items[i]);
     sf_free(units->items);
     sf_free(units->slots);
     *units = (sf_units){0};

@@ -5,25 +5,6 @@
 
 #include <synfire/recording.h>
 
-typedef enum sf_unit_kind {
-    SF_UNIT_UNKNOWN = 0,
-    SF_UNIT_SORTED = 1, /**< a sorted single neuron */
-    SF_UNIT_MULTI_UNIT =
-        2, /**< everything one electrode detected, or a cluster known to be several neurons */
-    SF_UNIT_NOISE = 3
-} sf_unit_kind;
-
-/** "unknown", "sorted", "multi-unit", "noise". */
-const char *sf_unit_kind_name(sf_unit_kind kind);
-
-typedef struct sf_unit {
-    char *name;        /**< as the source has it; unique after sf_units_finish */
-    double x_um, y_um; /**< position on the array; NaN where the source has none */
-    sf_unit_kind kind;
-    int32_t electrode; /**< the source's electrode number, -1 where it has none */
-    char *well;        /**< NULL where the source has none */
-} sf_unit;
-
 /** Zero-initialise, add, finish; read-only after that and then safe to share between threads. */
 typedef struct sf_units {
     sf_unit *items;

@@ -99,7 +99,7 @@ static int begin_run(stream *it, const sf_wire_header *header, const void *frame
             error, SF_DATA, it->endpoint,
             "the sender started again with other units: found %zu units, expected the same %zu as before",
             about.units.count, it->about.units.count);
-    sf_recording_free(&about);
+    sf_recording_clear(&about);
     if (status != SF_OK)
         return status;
     sf_log(SF_LOG_WARNING, "%s: the sender started again", it->endpoint);
@@ -244,7 +244,7 @@ static void stream_close(sf_source *source)
         zmq_close(it->socket);
     while (it->context != NULL && zmq_ctx_term(it->context) != 0 && zmq_errno() == EINTR)
         ;
-    sf_recording_free(&it->about);
+    sf_recording_clear(&it->about);
     sf_wire_data_free(&it->data);
     sf_free(it);
 }

@@ -266,20 +266,18 @@ static void take_unit(reader *in, sf_units *units)
     unit.y_um = take_real(in);
     unit.electrode = (int32_t)(uint32_t)take_number(in, 4);
     const unsigned char *kind = take(in, 1);
-    unit.name = take_string(in);
-    unit.well = take_string(in);
+    char *name = take_string(in), *well = take_string(in);
     if (in->fault == SF_WIRE_SOUND && *kind > SF_UNIT_NOISE)
         in->fault = SF_WIRE_TABLE;
     if (in->fault == SF_WIRE_SOUND) {
         unit.kind = (sf_unit_kind)*kind;
-        sf_unit given = unit;
-        if (given.well[0] == '\0')
-            given.well = NULL;
-        if (sf_units_add(units, &given, NULL) != SF_OK)
+        unit.name = name;
+        unit.well = well[0] != '\0' ? well : NULL;
+        if (sf_units_add(units, &unit, NULL) != SF_OK)
             in->fault = SF_WIRE_MEMORY;
     }
-    sf_free(unit.name);
-    sf_free(unit.well);
+    sf_free(name);
+    sf_free(well);
 }
 
 static void take_metadata(reader *in, sf_recording *about)
@@ -314,7 +312,7 @@ sf_wire_fault sf_wire_read_hello(sf_recording *about, sf_wire_stream *stream, co
             fault = SF_WIRE_MEMORY;
     }
     if (fault != SF_WIRE_SOUND)
-        sf_recording_free(about);
+        sf_recording_clear(about);
     return fault;
 }
 

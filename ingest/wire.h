@@ -79,7 +79,7 @@ sf_wire_fault sf_wire_read_header(sf_wire_header *header, const void *frame, siz
 
 /**
  * Reads a hello: units and metadata, the stream's name as `path`, "synfire stream 1" as `format`.
- * sf_recording_free it; on a fault it is empty.
+ * sf_recording_clear it; on a fault it is empty.
  */
 sf_wire_fault sf_wire_read_hello(sf_recording *about, sf_wire_stream *stream, const void *frame, size_t size);
 

@@ -327,7 +327,7 @@ static int take_units(sf_occurrence_set *set, sf_parcel *parcel, sf_error *error
     int status = SF_OK;
     for (uint64_t i = 0; i < count && !parcel->damaged && status == SF_OK; i++) {
         const char *name = sf_parcel_take_text(parcel);
-        sf_unit unit = {.name = (char *)(uintptr_t)name, .x_um = NAN, .y_um = NAN, .electrode = -1};
+        sf_unit unit = {.name = name, .x_um = NAN, .y_um = NAN, .electrode = -1};
         status = sf_units_add(&set->units, &unit, error);
     }
     return status == SF_OK ? sf_units_finish(&set->units, error) : status;

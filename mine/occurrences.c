@@ -127,6 +127,6 @@ void sf_occurrences_free(sf_occurrences *o)
     sf_free(o->expected);
     sf_free(o->counts);
     sf_free(o->times_ns);
-    sf_recording_free(&o->own);
+    sf_recording_clear(&o->own);
     sf_free(o);
 }

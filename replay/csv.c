@@ -50,10 +50,10 @@ static int read_line(csv *in, char *line)
     char original[64]; /* fields are cut in place, and a refusal shows the line */
     snprintf(original, sizeof original, "%s", line);
     char *rest = line;
-    const char *name = sf_lines_field(&rest);
+    const char *name = sf_text_field(&rest);
     if (rest == NULL)
         return name[0] == '\0' ? SF_OK : sf_lines_refuse(&in->lines, form, original, in->error);
-    const char *time = sf_lines_field(&rest);
+    const char *time = sf_text_field(&rest);
     if (rest != NULL)
         return sf_lines_refuse(&in->lines, form, original, in->error);
     if (in->lines.number == 1 && is_heading(time))
@@ -124,7 +124,7 @@ int sf_csv_read_lines(sf_recording *recording, const sf_lines *lines, const sf_p
     if (status == SF_OK)
         status = sf_recording_finish(recording, error);
     if (status != SF_OK)
-        sf_recording_free(recording);
+        sf_recording_clear(recording);
     return status;
 }
 

@@ -5,7 +5,6 @@
 #include "core/file.h"
 #include "core/memory.h"
 
-#include <ctype.h>
 #include <string.h>
 
 int sf_lines_open(sf_lines *lines, const char *path, sf_error *error)
@@ -48,30 +47,6 @@ char *sf_lines_next(sf_lines *lines)
     lines->at = stop + 1;
     lines->number++;
     return line;
-}
-
-char *sf_lines_field(char **rest)
-{
-    char *field = *rest, *end;
-    while (*field == ' ' || *field == '\t')
-        field++;
-    if (*field == '"') {
-        char *from = ++field;
-        for (end = field; *from != '\0' && (*from != '"' || from[1] == '"'); from++) {
-            from += *from == '"'; /* "" is a quote */
-            *end++ = *from;
-        }
-        *rest = strchr(from, ',');
-    } else {
-        *rest = strchr(field, ',');
-        end = *rest != NULL ? *rest : field + strlen(field);
-        while (end > field && isspace((unsigned char)end[-1]))
-            end--;
-    }
-    if (*rest != NULL)
-        *(*rest)++ = '\0';
-    *end = '\0';
-    return field;
 }
 
 int sf_lines_refuse(const sf_lines *lines, const char *expected, const char *found, sf_error *error)

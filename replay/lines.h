@@ -22,12 +22,6 @@ sf_lines sf_lines_over(const char *path, char *text, size_t size);
 /** The next line without its end, or NULL. A byte order mark is skipped. */
 char *sf_lines_next(sf_lines *lines);
 
-/**
- * Cuts the first field off `*rest`, which is NULL after the last one; spaces and double quotes around it are
- * stripped, and quotes may hold commas. *rest must not be NULL.
- */
-char *sf_lines_field(char **rest);
-
 /** Refuses with SF_DATA: "line N: expected ..., found '...'". What was found is cut and made safe to print.
  */
 int sf_lines_refuse(const sf_lines *lines, const char *expected, const char *found, sf_error *error);

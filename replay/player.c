@@ -124,9 +124,7 @@ static int player_read(sf_source *source, sf_batch *batch, int timeout_ms, sf_er
 static void player_close(sf_source *source)
 {
     player *it = (player *)source;
-    if (it->kept != NULL)
-        sf_recording_free(it->kept);
-    sf_free(it->kept);
+    sf_recording_free(it->kept);
     sf_free(it);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/recording_file.h"
 
+#include "analysis/selection.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "io/apart.h"
@@ -76,7 +77,7 @@ int sf_recording_read_hdf5(sf_recording *recording, hid_t file, bool live, const
     if (status == SF_OK)
         sf_progress_update(progress, "reading", 1, 1);
     else
-        sf_recording_free(recording);
+        sf_recording_clear(recording);
     return status;
 }
 
@@ -140,4 +141,25 @@ int sf_recording_read(sf_recording *recording, const char *path, const char *str
     if (stream != NULL)
         return refuse_stream(path, stream, error);
     return sf_csv_read(recording, path, progress, error);
+}
+
+int sf_recording_open(sf_recording **out, const char *path, const sf_selection *selection,
+                      const sf_progress *progress, sf_error *error)
+{
+    *out = NULL;
+    sf_selection own;
+    int status = sf_selection_read(&own, selection, error);
+    if (status != SF_OK)
+        return status;
+    sf_recording *recording = sf_alloc(1, sizeof *recording);
+    if (recording == NULL)
+        return sf_fail_memory(error);
+    status = sf_recording_read(recording, path, own.stream, progress, error);
+    if (status == SF_OK)
+        status = sf_selection_apply(recording, &own, error);
+    if (status == SF_OK)
+        *out = recording;
+    else
+        sf_recording_free(recording);
+    return status;
 }

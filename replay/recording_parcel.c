@@ -60,7 +60,7 @@ int sf_recording_put(sf_parcel_writer *parcel, const char *path, const char *str
     sf_parcel_put(parcel, &spans, 1, sizeof spans);
     sf_parcel_put(parcel, recording.observed, recording.observed_count, sizeof *recording.observed);
     put_notes(parcel, &recording);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
     return SF_OK;
 }
 
@@ -74,12 +74,12 @@ static int take_units(sf_recording *recording, sf_parcel *parcel, sf_error *erro
         const unit_row *row = sf_parcel_take_exactly(parcel, sizeof *row, 1);
         if (row == NULL || name == NULL || row->kind < SF_UNIT_UNKNOWN || row->kind > SF_UNIT_NOISE)
             return sf_parcel_refuse(recording->path, error);
-        sf_unit unit = {.name = (char *)(uintptr_t)name, /* copied */
+        sf_unit unit = {.name = name,
                         .x_um = row->x_um,
                         .y_um = row->y_um,
                         .kind = (sf_unit_kind)row->kind,
                         .electrode = row->electrode,
-                        .well = (char *)(uintptr_t)well};
+                        .well = well};
         if (sf_units_add(&recording->units, &unit, error) != SF_OK)
             return SF_NO_MEMORY;
     }
@@ -165,6 +165,6 @@ int sf_recording_take(sf_recording *recording, sf_parcel *parcel, const char *pa
     *recording = (sf_recording){.parcel = *parcel};
     int status = take_all(recording, &recording->parcel, path, error);
     if (status != SF_OK)
-        sf_recording_free(recording);
+        sf_recording_clear(recording);
     return status;
 }

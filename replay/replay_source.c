@@ -62,7 +62,6 @@ static int open_replay(sf_source **out, const sf_source_settings *common, const 
         return SF_OK;
     }
     sf_recording_free(recording);
-    sf_free(recording);
     return status;
 }
 

@@ -425,7 +425,7 @@ void sf_simulation_close(sf_simulation *simulation)
 {
     if (simulation == NULL)
         return;
-    sf_recording_free(&simulation->about);
+    sf_recording_clear(&simulation->about);
     sf_truth_free(&simulation->truth);
     sf_free(simulation->planted);
     sf_free(simulation->bursts);

@@ -63,7 +63,7 @@ static int measure(const char *path)
         }
         double end = sf_clock_seconds();
         spikes = recording.spike_count;
-        sf_recording_free(&recording);
+        sf_recording_clear(&recording);
         bare = middle - start < bare ? middle - start : bare;
         whole = end - middle < whole ? end - middle : whole;
     }

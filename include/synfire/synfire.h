@@ -13,8 +13,8 @@
  * Options. A struct of options begins with its size, so that it may grow: `x_options_default()` gives one
  * with every default, of which the caller changes what it likes. NULL means the defaults.
  *
- * Results. They are opaque; `x_columns` fills a struct, whose size the caller sets first, with counts and
- * arrays that live as long as the result.
+ * Results. They are opaque; `x_get_columns` fills an `x_columns`, whose size the caller sets first, with
+ * counts and arrays that live as long as the result.
  *
  * Threads. Distinct objects may be used from distinct threads; one object from one thread at a time, unless a
  * comment says otherwise.

@@ -65,6 +65,12 @@ expect 64 "--from: found 'soon', expected seconds" "$SYNFIRE" info mixed.csv --f
 expect 64 "--to: 1 s is not after --from, 2 s" "$SYNFIRE" info mixed.csv --from 2 --to 1
 expect 64 "--dedup: found '1', expected MS,UM" "$SYNFIRE" info mixed.csv --dedup 1
 expect 65 "no positions" "$SYNFIRE" info mixed.csv --dedup 1,100
+for time in '' + five 1e 5s ++5; do
+    expect 64 "--from: found '$time', expected seconds" "$SYNFIRE" info mixed.csv --from "$time"
+done
+for blank in light,1 light,1,1 ,1,2 light,1s,2; do
+    expect 64 "--blank: found '$blank', expected MARKER,A,B with A before B in ms" "$SYNFIRE" info mixed.csv --blank "$blank"
+done
 expect 64 "--blank: this recording has no marker" "$SYNFIRE" info mixed.csv --blank light,-1ms,+5ms
 expect 64 "expected one of culture-60, retina-waves, retina-adult, cortex, hd-mea" "$SYNFIRE" info mixed.csv --preset x
 expect 66 "none.csv: cannot open" "$SYNFIRE" info mixed.csv --epochs none.csv

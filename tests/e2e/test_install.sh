@@ -20,7 +20,7 @@ int main(int argc, char **argv)
 {
     sf_error error;
     sf_recording *recording;
-    if (argc > 1 && sf_recording_load(&recording, argv[1], &error) != SF_OK) {
+    if (argc > 1 && sf_recording_open(&recording, argv[1], NULL, NULL, &error) != SF_OK) {
         fprintf(stderr, "%s\n", error.text);
         return 1;
     }

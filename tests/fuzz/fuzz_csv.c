@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 (i > 0 && spike->time_ns < spike[-1].time_ns))
                 abort();
         }
-        sf_recording_free(&recording);
+        sf_recording_clear(&recording);
     }
     free(text);
     if (sf_memory_live() != 0)

@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const char *const names[] = {"A", "B", "ch_58a", "-> (", "#1", "3"};
     sf_units units = {0};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        sf_unit unit = {.name = (char *)(uintptr_t)names[i], .electrode = -1};
+        sf_unit unit = {.name = names[i], .electrode = -1};
         if (sf_units_add(&units, &unit, NULL) != SF_OK)
             abort();
     }

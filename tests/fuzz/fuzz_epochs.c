@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A file of epochs: in order and apart, or refused with a sentence. */
+#include "analysis/selection.h"
 #include "core/memory.h"
 #include "fuzz/file_input.h"
-#include "replay/selection.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

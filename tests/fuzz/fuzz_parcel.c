@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as what the reading program hands over, which a damaged file may have broken: content in order,
  * or a refusal. The first byte chooses what is expected. */
+#include "analysis/overview.h"
 #include "core/memory.h"
 #include "fuzz/graph_input.h"
 #include "io/graph/hdf5_file.h"
 #include "io/occurrence_file.h"
-#include "replay/overview.h"
 #include "replay/recording_parcel.h"
 #include "replay/truth.h"
 
@@ -31,7 +31,7 @@ static void take_recording(sf_parcel *parcel, sf_error *error)
     sf_overview overview;
     if (sf_overview_make(&overview, &recording, error) == SF_OK)
         sf_overview_free(&overview);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void take_occurrences(sf_parcel *parcel, sf_error *error)
@@ -51,7 +51,7 @@ static void take_truth(sf_parcel *parcel, sf_error *error)
     static const char *const names[] = {"A", "B", "C"};
     sf_units units = {0};
     for (size_t i = 0; i < 3; i++)
-        sf_units_add(&units, &(sf_unit){.name = (char *)(uintptr_t)names[i]}, NULL);
+        sf_units_add(&units, &(sf_unit){.name = names[i]}, NULL);
     sf_units_finish(&units, NULL);
     sf_truth truth;
     if (sf_truth_take(&truth, parcel, "fuzz", &units, error) == SF_OK) {

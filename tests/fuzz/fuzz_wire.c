@@ -41,9 +41,9 @@ static void check_hello(const sf_wire_header *header, const uint8_t *data, size_
         require(sf_wire_read_hello(&second, &stream, frame.data, frame.length) == SF_WIRE_SOUND);
         require(second.units.count == first.units.count && second.metadata_count == first.metadata_count);
         sf_text_free(&frame);
-        sf_recording_free(&second);
+        sf_recording_clear(&second);
     }
-    sf_recording_free(&first);
+    sf_recording_clear(&first);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

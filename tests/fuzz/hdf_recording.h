@@ -3,9 +3,9 @@
 #ifndef SF_TESTS_FUZZ_HDF_RECORDING_H
 #define SF_TESTS_FUZZ_HDF_RECORDING_H
 
+#include "analysis/overview.h"
 #include "core/memory.h"
 #include "fuzz/hdf_image.h"
-#include "replay/overview.h"
 #include "replay/reader.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static inline void read_recording(hid_t file)
         sf_error error = {0};
         if (sf_recording_read_hdf5(&recording, file, live != 0, "fuzz", NULL, NULL, &error) == SF_OK) {
             check_recording(&recording);
-            sf_recording_free(&recording);
+            sf_recording_clear(&recording);
         } else if (error.text[0] == '\0') {
             abort();
         }

@@ -50,7 +50,7 @@ static void good_lines_are_read(void **state)
         assert_int_equal(recording.spikes[1].unit, 0);
         assert_int_equal(recording.spikes[2].unit, 1);
         assert_string_equal(recording.format, "CSV");
-        sf_recording_free(&recording);
+        sf_recording_clear(&recording);
     }
 }
 
@@ -68,7 +68,7 @@ static void units_are_in_the_order_of_names(void **state)
     assert_int_equal(recording.spikes[0].unit, 2);
     assert_int_equal(recording.spikes[5].unit, 0);
     assert_int_equal(sf_units_find(&recording.units, "ch_2"), 4);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void small_recordings_are_read(void **state)
@@ -80,14 +80,14 @@ static void small_recordings_are_read(void **state)
     assert_int_equal(recording.spike_count, 1);
     assert_int_equal(recording.units.count, 1);
     assert_int_equal(recording.recorded.stop_ns, 1);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
     /* Repeated times stay, unsorted ones are put in order. */
     assert_int_equal(read_text(&recording, "a,3\na,1\nb,1\na,1\n", &error), SF_OK);
     assert_int_equal(recording.spike_count, 4);
     assert_int_equal(recording.spikes[0].unit + recording.spikes[1].unit, 0);
     assert_int_equal(recording.spikes[2].unit, 1);
     assert_int_equal(recording.spikes[3].time_ns, 3000000000);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void bad_lines_are_refused(void **state)
@@ -126,7 +126,7 @@ static void bad_lines_are_refused(void **state)
     sf_error error;
     test_assert_fails(read_text(&recording, line, &error), &error, SF_DATA, "1 to 255 bytes");
     assert_int_equal(read_text(&recording, line + 1, &error), SF_OK);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* Thousands of units: the table of names grows as they come. */
@@ -149,7 +149,7 @@ static void many_units_are_told_apart(void **state)
         snprintf(name, sizeof name, "u%zu", (size_t)(recording.spikes[i].time_ns / 1000000000) * 7 % UNITS);
         assert_string_equal(recording.units.items[recording.spikes[i].unit].name, name);
     }
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
     free(text);
 }
 

@@ -72,7 +72,7 @@ static void read_recording(void)
         assert_true(recording.spikes[i].unit < recording.units.count);
         assert_true(i == 0 || recording.spikes[i].time_ns >= recording.spikes[i - 1].time_ns);
     }
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void read_truth(void)
@@ -212,7 +212,7 @@ static void simulate(void)
     planted = (sf_units){0};
     assert_int_equal(sf_units_copy(&planted, &recording.units, NULL), SF_OK);
     sf_truth_free(&truth);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void fill(void (*content)(hid_t file))
@@ -233,7 +233,7 @@ static void write_occurrences(void)
     assert_int_equal(sf_occurrence_file_create(&file, path, &recording, NULL, NULL, NULL), SF_OK);
     assert_int_equal(sf_occurrence_file_add(file, &episode, 1.5, times, 2, NULL), SF_OK);
     assert_int_equal(sf_occurrence_file_close(file, true, NULL), SF_OK);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void write_graph(void)
@@ -357,7 +357,7 @@ static void *read_many(void *failures)
             continue;
         }
         recording.spikes[0].time_ns++; /* private: the next reading does not see it */
-        sf_recording_free(&recording);
+        sf_recording_clear(&recording);
     }
     return NULL;
 }

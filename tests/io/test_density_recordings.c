@@ -76,7 +76,7 @@ static void the_clocks_step_is_found(void **state)
         if (llabs(recording.tick_ns - ticks[i]) > 1000)
             fail_msg("%s: a step of %lld ns, expected %lld", names[i], (long long)recording.tick_ns,
                      (long long)ticks[i]);
-        sf_recording_free(&recording);
+        sf_recording_clear(&recording);
     }
     if (loaded == 0)
         skip();
@@ -211,7 +211,7 @@ static void check_curves(sf_domain domain, double ticks)
             points = all.points[w] > points ? all.points[w] : points;
         }
         free_intervals(samples, recording.units.count);
-        sf_recording_free(&recording);
+        sf_recording_clear(&recording);
     }
     if (curves == 0)
         skip();
@@ -309,7 +309,7 @@ static void published_densities_integrate_to_one(void **state)
                     "window: {length_s: 86400, hop_s: 60}\n"
                     "density: [{quantity: rate, unit: '*'}]\n",
                     &rates);
-        sf_recording_free(&recording);
+        sf_recording_clear(&recording);
     }
     if (intervals.count == 0)
         skip();

@@ -117,7 +117,7 @@ static void what_is_written_is_read_back(void **state)
     assert_string_equal(sf_recording_metadata(&back, "age"), "P9");
     assert_non_null(sf_recording_metadata(&back, "program"));
     assert_int_equal(back.dropped_count, 0);
-    sf_recording_free(&back);
+    sf_recording_clear(&back);
 
     /* A second file of the name is refused unless the first may go; a refused one is not touched. */
     test_assert_fails(sf_layout_create(&layout, path, &about, &plain, &error), &error, SF_CANNOT_CREATE,
@@ -129,8 +129,8 @@ static void what_is_written_is_read_back(void **state)
     assert_int_equal(sf_recording_read(&back, path, NULL, NULL, &error), SF_OK);
     assert_int_equal(back.spike_count, 0);
     assert_false(back.declared);
-    sf_recording_free(&back);
-    sf_recording_free(&about);
+    sf_recording_clear(&back);
+    sf_recording_clear(&about);
     unlink(path);
     free(path);
 }
@@ -157,8 +157,8 @@ static void what_was_flushed_survives_a_kill(void **state)
     assert_int_equal(sf_recording_read(&back, path, NULL, NULL, &error), SF_OK);
     assert_in_range(back.spike_count, SPIKES, SPIKES + 300);
     assert_false(back.declared);
-    sf_recording_free(&back);
-    sf_recording_free(&about);
+    sf_recording_clear(&back);
+    sf_recording_clear(&about);
     unlink(path);
     free(path);
 }
@@ -184,7 +184,7 @@ static void serve(const char *path, int asked, int answer)
         what_it_read result = {.status = sf_recording_read(&recording, path, NULL, NULL, &error)};
         result.spikes = recording.spike_count;
         snprintf(result.text, sizeof result.text, "%.255s", error.text);
-        sf_recording_free(&recording);
+        sf_recording_clear(&recording);
         if (write(answer, &result, sizeof result) != sizeof result)
             break;
     }
@@ -247,8 +247,8 @@ static void a_live_file_is_read_while_it_grows(void **state)
     assert_int_equal(sf_recording_read(&back, path, NULL, NULL, &error), SF_OK);
     assert_spikes(&back, 3000);
     assert_true(back.declared && back.recorded.stop_ns == recorded.stop_ns);
-    sf_recording_free(&back);
-    sf_recording_free(&about);
+    sf_recording_clear(&back);
+    sf_recording_clear(&about);
     unlink(path);
     free(path);
 }
@@ -269,7 +269,7 @@ static void a_file_that_another_program_writes_is_refused(void **state)
     assert_int_equal(sf_layout_close(layout, NULL, &error), SF_OK);
     assert_int_equal(ask_other(&other).status, SF_OK);
     stop_other(&other);
-    sf_recording_free(&about);
+    sf_recording_clear(&about);
     unlink(path);
     free(path);
 }
@@ -301,8 +301,8 @@ static void a_killed_file_is_read_to_its_shortest_column(void **state)
     assert_spikes(&back, 300);
     assert_int_equal(back.dropped_count, 1);
     assert_int_equal(back.dropped[0].count, 50);
-    sf_recording_free(&back);
-    sf_recording_free(&about);
+    sf_recording_clear(&back);
+    sf_recording_clear(&about);
     unlink(path);
     free(path);
 }
@@ -340,7 +340,7 @@ static void what_cannot_be_written_is_said(void **state)
     int ended;
     waitpid(child, &ended, 0);
     assert_true(WIFEXITED(ended) && WEXITSTATUS(ended) == 0);
-    sf_recording_free(&about);
+    sf_recording_clear(&about);
     unlink(path);
     free(path);
 }
@@ -369,11 +369,11 @@ static int write_and_read(void *context)
     sf_layout_close(layout, NULL, &error);
     if (status == SF_OK)
         status = sf_recording_read(&back, path, NULL, NULL, &error);
-    sf_recording_free(&back);
+    sf_recording_clear(&back);
     if (status == SF_OK) /* and what the reading program does, where a failed allocation can be seen */
         status = sf_recording_read_hdf5_file(&back, path, NULL, NULL, &error);
-    sf_recording_free(&back);
-    sf_recording_free(&about);
+    sf_recording_clear(&back);
+    sf_recording_clear(&about);
     return status;
 }
 

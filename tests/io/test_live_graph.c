@@ -314,7 +314,7 @@ static void every_snapshot_is_that_of_its_window_alone(void **state)
         edges[1] += check_run("window: {length_s: 2, hop_s: 1}\nmine: {every: 0}\n"
                               "graph: {metric: sttc, dt_ms: 20, surrogates: 20, seed: 3, " QUERIES "}\n",
                               &recording, true);
-        sf_recording_free(&recording);
+        sf_recording_clear(&recording);
     }
     printf("%zu and %zu edges compared\n", edges[0], edges[1]);
     assert_true(edges[0] > 500 && edges[1] > 20);
@@ -362,7 +362,7 @@ static void the_graph_is_complete_between_discoveries(void **state)
         of_delays[round % 4] += compared;
         of_threshold[round / 4 % 4] += compared;
         edges += compared;
-        sf_recording_free(&recording);
+        sf_recording_clear(&recording);
     }
     printf("%zu edges compared\n", edges);
     for (int i = 0; i < 4; i++)
@@ -441,7 +441,7 @@ static void in_real_time_every_window_that_stays_is_answered(void **state)
         sf_config_free(&config);
     }
     sf_history_free(&history);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* How many answers a run has depends on how busy the machine is; what they name does not. */
@@ -471,7 +471,7 @@ static void in_real_time_answers_name_their_window(void **state)
         test_collector_free(all);
         sf_config_free(&config);
     }
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void queries_that_cannot_be_are_refused_with_their_place(void **state)
@@ -499,7 +499,7 @@ static void queries_that_cannot_be_are_refused_with_their_place(void **state)
         assert_string_equal(error.place, bad[i][1]);
         sf_config_free(&config);
     }
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* Every unit spikes twice: all ordered pairs follow each other once. Where the threshold falls to 1 there is
@@ -539,7 +539,7 @@ static void a_window_with_too_many_edges_has_no_graph(void **state)
     sf_connections_close(&connections);
     sf_config_free(&config);
     sf_history_free(&history);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* ---- memory ---- */
@@ -599,7 +599,7 @@ static void failed_allocations_leak_nothing(void **state)
         test_fail_every_allocation(update_once, &s);
         sf_config_free(&s.config);
     }
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 int main(void)

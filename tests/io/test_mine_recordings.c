@@ -62,7 +62,7 @@ static void the_planted_chain_is_found(void **state)
     assert_int_equal(result->items[result->count - 1].count, 161);
     sf_text_free(&text);
     sf_mine_result_free(result);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void assert_same(const sf_mine_result *one, const sf_mine_result *two)
@@ -89,7 +89,7 @@ static void the_benchmark_stream_has_its_levels(void **state)
     assert_same(one, two);
     sf_mine_result_free(one);
     sf_mine_result_free(two);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* Every engine of every device, all counts of the same job; and the paper's on threads at a higher threshold.
@@ -122,7 +122,7 @@ static void engines_find_the_same_in_the_benchmark_stream(void **state)
     }
     sf_mine_result_free(few);
     sf_mine_result_free(all);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* One episode of the list: names, a colon, the count; headings of the next size may follow. */
@@ -171,7 +171,7 @@ static void every_line_of_the_exact_list_is_found(void **state)
     fclose(file);
     assert_int_equal(lines, result->count);
     sf_mine_result_free(result);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void two_hours_of_retina(void **state)
@@ -183,7 +183,7 @@ static void two_hours_of_retina(void **state)
     sf_mine_result *result = mine(&recording, (sf_delay){0, 20000000}, 150, 4, 1);
     assert_levels(result, (const uint64_t[]){477, 6846, 126, 0}, 4);
     sf_mine_result_free(result);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* Starts at a random spike and follows the stream, so that the episode occurs at least once. */
@@ -279,7 +279,7 @@ static void engines_agree_on_every_recording(void **state)
         for (size_t i = 0; i < EPISODES; i++)
             total += reference[i];
         assert_true(total > EPISODES);
-        sf_recording_free(&recording);
+        sf_recording_clear(&recording);
     }
     if (loaded == 0)
         skip();

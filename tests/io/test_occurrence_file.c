@@ -182,7 +182,7 @@ static int tear_down(void **state)
 {
     (void)state;
     sf_counter_close(counter);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
     return unlink(PATH);
 }
 

@@ -44,7 +44,7 @@ static void every_window_counts_as_its_slice_alone(void **state)
         assert_int_equal(all->triggers, triggers);
         test_collector_free(all);
         sf_config_free(&config);
-        sf_recording_free(&recording);
+        sf_recording_clear(&recording);
     }
     printf("%zu counts compared\n", compared);
     assert_true(compared > 1000);
@@ -83,7 +83,7 @@ static void the_same_run_twice_publishes_the_same(void **state)
     for (int i = 0; i < 2; i++)
         test_collector_free(runs[i]);
     sf_config_free(&config);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void a_density_of_the_window_integrates_to_one(void **state)
@@ -111,7 +111,7 @@ static void a_density_of_the_window_integrates_to_one(void **state)
     assert_true(seen[0] >= 3 && seen[1] >= 3);
     test_collector_free(all);
     sf_config_free(&config);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void what_does_not_fit_is_counted(void **state)
@@ -151,7 +151,7 @@ static void what_does_not_fit_is_counted(void **state)
     }
     unlink(path);
     free(path);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* What the analysis has no room for is recorded all the same. */
@@ -195,14 +195,14 @@ static void the_recorder_does_not_depend_on_the_analysis(void **state)
         assert_int_equal(back.spikes[i].time_ns, recording.spikes[i].time_ns);
     printf("%llu of %zu spikes were not analysed, all are recorded\n",
            (unsigned long long)status->window_dropped, recording.spike_count);
-    sf_recording_free(&back);
+    sf_recording_clear(&back);
     test_collector_free(all);
     sf_config_free(&config);
     unlink(path);
     unlink(csv);
     free(path);
     free(csv);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static size_t count_episodes(test_collector *all)
@@ -241,7 +241,7 @@ static void stopping_drains_and_ends(void **state)
     assert_true(test_check_counts(all, recording.spikes, (size_t)status->spikes) > 0);
     test_collector_free(all);
     sf_config_free(&config);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void a_duration_ends_the_run_exactly(void **state)
@@ -268,7 +268,7 @@ static void a_duration_ends_the_run_exactly(void **state)
     test_check_counts(all, recording.spikes, within);
     test_collector_free(all);
     sf_config_free(&config);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void several_sources_become_one_stream(void **state)
@@ -289,7 +289,7 @@ static void several_sources_become_one_stream(void **state)
             merged[count++] = (sf_spike){.time_ns = time_ns, .unit = s * 3 + spike->unit};
         }
         fclose(file);
-        sf_recording_free(&recording);
+        sf_recording_clear(&recording);
     }
     assert_int_equal(sf_spikes_sort(merged, count, NULL), SF_OK);
     char yaml[2048];
@@ -343,7 +343,7 @@ static void a_year_of_silence_is_passed_over(void **state)
     assert_int_equal(test_last_status(all)->spikes, recording.spike_count);
     test_collector_free(all);
     sf_config_free(&config);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void words_that_cannot_be_are_refused_with_their_place(void **state)
@@ -366,7 +366,7 @@ static void words_that_cannot_be_are_refused_with_their_place(void **state)
     sf_error error = {0};
     test_assert_fails(sf_run_open(&run, &options, &error), &error, SF_CONFIG, "no sources");
     sf_config_free(&nothing);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 typedef struct open_and_close {
@@ -397,7 +397,7 @@ static void failed_allocations_leak_nothing(void **state)
                                            "sinks: [{type: jsonl, path: /dev/null, overwrite: true}]\n")};
     test_fail_every_allocation(open_then_close, &what);
     sf_config_free(&what.config);
-    sf_recording_free(&what.recording);
+    sf_recording_clear(&what.recording);
 }
 
 int main(void)

@@ -187,7 +187,7 @@ static void check_live(sf_span *observed, size_t observed_count)
     test_collector_free(all);
     sf_config_free(&config);
     recording.observed = NULL;
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void the_live_density_is_that_of_the_windows_samples(void **state)

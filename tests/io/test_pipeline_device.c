@@ -108,7 +108,7 @@ static void a_device_finds_what_the_cpu_does(void **state)
     assert_string_equal(status->discovery_device, "cpu");
     test_collector_free(cpu);
     test_collector_free(device);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void a_device_that_is_lost_is_published_and_the_cpu_goes_on(void **state)
@@ -130,7 +130,7 @@ static void a_device_that_is_lost_is_published_and_the_cpu_goes_on(void **state)
     assert_string_equal(test_last_status(device)->device_state, "sick");
     test_collector_free(cpu);
     test_collector_free(device);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void a_device_that_refuses_says_why(void **state)
@@ -144,7 +144,7 @@ static void a_device_that_refuses_says_why(void **state)
     assert_string_equal(status->device_note, "the job is too large for a test device");
     assert_string_equal(status->discovery_device, "cpu");
     test_collector_free(device);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void a_device_keeps_to_the_memory_it_may_take(void **state)
@@ -158,7 +158,7 @@ static void a_device_keeps_to_the_memory_it_may_take(void **state)
     assert_string_equal(status->discovery_device, "cpu");
     sf_device_set_memory_limit(0);
     test_collector_free(device);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* Whether a status has told this of the devices, and discovery has run on the one named. */
@@ -218,7 +218,7 @@ static void a_run_in_real_time_outlives_its_device(void **state)
             assert_string_equal(status->device_note, "test:5 has failed: the copy did not arrive");
         test_collector_free(all);
     }
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* A run has its window on the first device; discoveries are divided where that is worth it, and go on with
@@ -254,7 +254,7 @@ static void all_devices_discover(void **state)
     unsetenv("TEST_PLUGIN_DEVICES");
     sf_devices_set_worth(SF_DEVICE_SECONDS, SF_MOST_DEVICES);
     test_collector_free(cpu);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void a_device_is_asked_for_by_name(void **state)
@@ -279,7 +279,7 @@ static void a_device_is_asked_for_by_name(void **state)
     test_assert_fails(sf_config_parse(&config, wrong, strlen(wrong), "test.yaml", NULL, 0, &error), &error,
                       SF_CONFIG, "found 'gpu', expected auto, cpu, cuda, cuda:N or cuda:all");
     assert_string_equal(error.place, "test.yaml:1:9: device");
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 int main(void)

@@ -84,7 +84,7 @@ static void carmen_is_read(void **state)
     assert_string_equal(sf_recording_metadata(&recording, "age"), "9");
     assert_string_equal(sf_recording_metadata(&recording, "condition"), "ctl");
     assert_string_equal(sf_recording_metadata(&recording, "species"), "mouse");
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* Two trains give a position matrix of 2 by 2, whose first row is x all the same; a shared place means
@@ -108,7 +108,7 @@ static void carmen_variants_are_read(void **state)
     assert_string_equal(units[1].name, "e2");
     assert_true(recording.declared && recording.recorded.start_ns == 500000000 &&
                 recording.recorded.stop_ns == 9000000000);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 
     file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
     test_hdf_remove(file, "/epos");
@@ -117,7 +117,7 @@ static void carmen_variants_are_read(void **state)
     recording = read_good();
     assert_int_equal(recording.units.items[0].kind, SF_UNIT_SORTED);
     assert_false(sf_units_have_geometry(&recording.units));
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void a_recording_may_be_almost_empty(void **state)
@@ -132,7 +132,7 @@ static void a_recording_may_be_almost_empty(void **state)
     assert_int_equal(recording.spike_count, 1);
     assert_int_equal(recording.units.count, 1);
     assert_spike(&recording, 0, 7500000000, 0);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 
     hsize_t nothing = 0;
     file = test_hdf_create(path);
@@ -144,7 +144,7 @@ static void a_recording_may_be_almost_empty(void **state)
     recording = read_good();
     assert_int_equal(recording.spike_count, 0);
     assert_int_equal(recording.units.count, 2);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* Takes the good CARMEN file, replaces one dataset by numbers, and expects the sentence. */
@@ -207,7 +207,7 @@ static void disorder_and_repeats_are_read(void **state)
     assert_spike(&recording, 1, 1000000000, 0);
     assert_spike(&recording, 2, 1000000000, 0);
     assert_spike(&recording, 3, 1000000000, 2);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* A shape may promise terabytes: nothing is allocated for what the file does not store. */
@@ -263,7 +263,7 @@ static void other_files_are_not_followed(void **state)
     test_hdf_close(file);
     sf_recording recording = read_good();
     assert_int_equal(recording.spike_count, 6);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* ---- NWB ---- */
@@ -296,7 +296,7 @@ static void nwb_is_read(void **state)
     assert_int_equal(sf_recording_duration_ns(&recording), 6000000000);
     assert_string_equal(sf_recording_metadata(&recording, "subject"), "M1");
     assert_string_equal(sf_recording_metadata(&recording, "session"), "s7");
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* What the table may lack: geometry (zeros are none), ids, electrodes; and an electrode a unit without an
@@ -316,7 +316,7 @@ static void sparse_nwb_is_read(void **state)
     assert_false(sf_units_have_geometry(&recording.units));
     assert_true(isnan(recording.units.items[0].x_um));
     assert_false(recording.declared);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 
     file = test_hdf_create(path);
     test_hdf_fill_nwb(file);
@@ -330,7 +330,7 @@ static void sparse_nwb_is_read(void **state)
     assert_int_equal(recording.units.items[0].electrode, 8);
     assert_string_equal(recording.units.items[0].name, "x");
     assert_string_equal(recording.units.items[2].name, "x_2");
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void assert_marker(const sf_recording *recording, size_t i, int64_t time_ns, const char *text)
@@ -369,7 +369,7 @@ static void intervals_of_nwb_are_markers(void **state)
     assert_marker(&recording, 4, 2500000000, "epochs"); /* it has no tags */
     assert_marker(&recording, 5, 3000000000, "epochs end");
     assert_marker(&recording, 6, 3000000000, "light,weak"); /* without a stop */
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 
     static const struct {
         const char *dataset;
@@ -462,7 +462,7 @@ static void nwb_1_is_read(void **state)
     assert_marker(&recording, 2, 2000000000, "second"); /* it has no tags */
     assert_marker(&recording, 3, 3000000000, "second end");
     assert_string_equal(sf_recording_metadata(&recording, "subject"), "M1");
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 
     /* Without unit_list, and with a unit that never fires. */
     file = test_hdf_create(path);
@@ -482,7 +482,7 @@ static void nwb_1_is_read(void **state)
     assert_string_equal(recording.units.items[1].name, "unit_1");
     assert_string_equal(recording.units.items[3].name, "unit_10");
     assert_int_equal(recording.spike_count, 6);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void damaged_nwb_1_is_refused(void **state)
@@ -544,7 +544,7 @@ static void one_of_several_modules_is_chosen(void **state)
     sf_recording recording;
     assert_int_equal(sf_recording_read(&recording, path, "processing/shank_1/UnitTimes", NULL, NULL), SF_OK);
     assert_int_equal(recording.spike_count, 2);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void one_of_several_tables_is_chosen(void **state)
@@ -560,7 +560,7 @@ static void one_of_several_tables_is_chosen(void **state)
     sf_error error;
     assert_int_equal(sf_recording_read(&recording, path, "processing/sorting/more", NULL, &error), SF_OK);
     assert_int_equal(recording.spike_count, 2);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
     test_assert_fails(sf_recording_read(&recording, path, "nothing", NULL, &error), &error, SF_USAGE,
                       "there is no Units table 'nothing'");
 
@@ -643,7 +643,7 @@ static void write_own_ended(const char *kind, const sf_span *recorded)
     assert_int_equal(sf_layout_create(&layout, path, &about, &options, NULL), SF_OK);
     assert_int_equal(sf_layout_append_spikes(layout, spikes, 2, NULL), SF_OK);
     assert_int_equal(sf_layout_close(layout, recorded, NULL), SF_OK);
-    sf_recording_free(&about);
+    sf_recording_clear(&about);
 }
 
 static void write_own(const char *kind)
@@ -675,7 +675,7 @@ static void unfinished_synfire_files_are_read(void **state)
     assert_int_equal(recording.spike_count, 1);
     assert_int_equal(recording.dropped[0].count, 3);
     assert_false(recording.declared);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void damaged_synfire_files_are_refused(void **state)
@@ -694,7 +694,7 @@ static void damaged_synfire_files_are_refused(void **state)
     write_own("result");
     sf_recording recording = read_good();
     assert_int_equal(recording.spike_count, 2);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 
     write_own("recording");
     hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
@@ -833,7 +833,7 @@ static void overwritten_bytes_do_no_harm(void **state)
             int status = sf_recording_read(&recording, path, NULL, NULL, &error);
             if (status != SF_OK && status != SF_DATA)
                 fail_msg("status %d: %s", status, error.text);
-            sf_recording_free(&recording);
+            sf_recording_clear(&recording);
         }
         free(bytes);
     }
@@ -845,7 +845,7 @@ static int open_and_free(void *context)
     sf_recording recording;
     sf_error error;
     int status = sf_recording_read(&recording, path, NULL, NULL, &error);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
     return status;
 }
 

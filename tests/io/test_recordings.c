@@ -2,7 +2,7 @@
 /* What is known of the real recordings comes out of them. */
 #include "support/support.h"
 
-#include "replay/overview.h"
+#include "analysis/overview.h"
 #include "replay/recording_file.h"
 
 #include <math.h>
@@ -147,7 +147,7 @@ static void the_known_facts_come_out(void **state)
         if (sf_recording_read(&recording, path, NULL, NULL, &error) != SF_OK)
             fail_msg("%s", error.text);
         assert_facts(&known[i], &recording);
-        sf_recording_free(&recording);
+        sf_recording_clear(&recording);
         free(path);
     }
 }
@@ -168,7 +168,7 @@ static void duplicates_are_counted(void **state)
     assert_true(share > 0.1485 && share < 0.1495);
     assert_true(fabs(overview.pitch_um - 42) < 1e-9);
     sf_overview_free(&overview);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
     free(path);
 
     path = test_data_path(known[6].file);
@@ -177,7 +177,7 @@ static void duplicates_are_counted(void **state)
     assert_int_equal(overview.repeats, 63);
     assert_int_equal(overview.array_events, 4);
     sf_overview_free(&overview);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
     free(path);
 }
 

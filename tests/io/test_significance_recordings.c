@@ -118,7 +118,7 @@ static void check_recording(const char *relative)
     }
     sf_mine_result_free(result);
     sf_mine_result_free(again);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
     free(path);
 }
 

@@ -144,7 +144,7 @@ static void make_origin(recorded *all)
 static void free_recorded(recorded *all)
 {
     all->origin.units = (sf_units){0};
-    sf_recording_free(&all->origin);
+    sf_recording_clear(&all->origin);
     for (int topic = 0; topic < SF_TOPIC_COUNT; topic++)
         for (int i = 0; i < MESSAGES; i++)
             sf_message_release(all->messages[topic][i]);
@@ -243,7 +243,7 @@ static void check_recording(const recorded *all)
     assert_true(back.declared);
     assert_int_equal(back.recorded.start_ns, -5 * SF_SECOND);
     assert_int_equal(back.recorded.stop_ns, 3 * SF_MILLISECOND);
-    sf_recording_free(&back);
+    sf_recording_clear(&back);
 }
 
 /* Rows of a table in the order of the messages they come from. */
@@ -719,7 +719,7 @@ static void wait_until_flushed(const char *path, size_t messages, pid_t writer)
         sf_clock_sleep_until(sf_clock_monotonic_ns() + 30 * SF_MILLISECOND);
         sf_recording back;
         found = sf_recording_read(&back, path, NULL, NULL, NULL) == SF_OK ? back.spike_count : 0;
-        sf_recording_free(&back);
+        sf_recording_clear(&back);
     }
 }
 
@@ -747,7 +747,7 @@ static void check_beginning(const char *path, size_t least)
         assert_int_equal(back.spikes[i].unit, expected.unit);
         assert_true(back.spikes[i].amplitude == expected.amplitude);
     }
-    sf_recording_free(&back);
+    sf_recording_clear(&back);
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5P_DEFAULT);
     if (file < 0)
         file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);

@@ -156,7 +156,7 @@ static void a_played_recording_arrives_whole(void **state)
     assert_int_equal(source->kind->read(source, &(sf_batch){0}, 0, NULL), SF_READ_END);
     finish_sending(&sending);
     source->kind->close(source);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* Far more messages than all queues hold, and a reader that begins when they are full. */
@@ -177,7 +177,7 @@ static void a_sender_waits_for_a_slow_receiver(void **state)
     receive_all(source, &recording);
     finish_sending(&sending);
     source->kind->close(source);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* ---- frames made by hand ---- */
@@ -278,7 +278,7 @@ static void close_bench(bench *it)
         it->source->kind->close(it->source);
     sf_publisher_close(&it->publisher, 0);
     sf_text_free(&it->frame);
-    sf_recording_free(&it->table);
+    sf_recording_clear(&it->table);
 }
 
 /* The next batch; at most one wait, since what it tells was sent. */
@@ -427,7 +427,7 @@ static void a_restart_is_a_new_run_and_no_gap(void **state)
     batch = next_batch(&it);
     assert_true(batch.gaps == 0 && batch.spikes[0].time_ns == 3);
 
-    sf_recording_free(&it.table);
+    sf_recording_clear(&it.table);
     make_table(&it.table, 4);
     it.header = (sf_wire_header){.run = 80};
     put_hello(&it);

@@ -105,7 +105,7 @@ static void compare(const char *recording_path, const char *matrix_path, size_t 
     fclose(file);
     free(matrix);
     sf_trains_free(&trains);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
     free(path);
     free(expected_path);
 }

@@ -39,7 +39,7 @@ static int tear_down(void **state)
     fixture *fix = *state;
     unlink(fix->path);
     free(fix->path);
-    sf_recording_free(&fix->recording);
+    sf_recording_clear(&fix->recording);
     sf_truth_free(&fix->truth);
     free(fix);
     return 0;

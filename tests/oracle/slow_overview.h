@@ -3,7 +3,7 @@
 #ifndef SF_TESTS_SLOW_OVERVIEW_H
 #define SF_TESTS_SLOW_OVERVIEW_H
 
-#include "replay/overview.h"
+#include "analysis/overview.h"
 
 /** Fills all but `units` and `kind`. */
 void slow_overview(sf_overview *overview, const sf_recording *recording);

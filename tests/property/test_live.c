@@ -68,7 +68,7 @@ static void take_part(stream *part, const stream *whole, uint32_t first, uint32_
 
 static void free_stream(stream *made)
 {
-    sf_recording_free(&made->recording);
+    sf_recording_clear(&made->recording);
 }
 
 /* ---- what came ---- */

@@ -4,9 +4,10 @@
 #include "oracle/slow_selection.h"
 #include "support/support.h"
 
+#include "analysis/overview.h"
+#include "analysis/selection.h"
 #include "core/memory.h"
-#include "replay/overview.h"
-#include "replay/selection.h"
+#include "core/provenance.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -102,9 +103,11 @@ static void selections_are_those_of_the_twin(void **state)
         }
         int64_t cut = 1 + (int64_t)test_random_below(&random, MOST);
         sf_span epochs[2] = {{cut / 4, cut / 2 + 1}, {cut / 2 + 1, cut + 1}};
+        sf_epoch *read = NULL;
         if (test_random_below(&random, 3) == 0) {
             write_epochs(path, epochs);
-            selection.epochs_path = path;
+            assert_int_equal(sf_epochs_read(&read, &selection.epoch_count, path, NULL), SF_OK);
+            selection.epochs = read;
             slow.epochs = epochs;
             slow.epoch_count = 2;
         }
@@ -115,10 +118,9 @@ static void selections_are_those_of_the_twin(void **state)
         }
         for (size_t i = 0; i < recording.marker_count && round % 2; i++)
             if (strcmp(recording.markers[i].text, "other, one") == 0) {
-                selection.blank = "other, one,-0.000010ms,0.00002";
-                slow.blank = "other, one";
-                slow.blank_from_ns = -10;
-                slow.blank_to_ns = 20;
+                selection.blank = slow.blank = "other, one";
+                selection.blank_from_ns = slow.blank_from_ns = -10;
+                selection.blank_to_ns = slow.blank_to_ns = 20;
             }
 
         sf_spike kept[120];
@@ -126,7 +128,7 @@ static void selections_are_those_of_the_twin(void **state)
         int64_t duration = slow_select_duration(&recording, &slow);
         size_t before = recording.spike_count;
         sf_error error = {0};
-        int status = sf_selection_apply(&recording, &selection, NULL, &error);
+        int status = sf_selection_apply(&recording, &selection, &error);
         if (status != SF_OK && selection.from.given && selection.to.given) {
             test_assert_fails(status, &error, SF_USAGE, "is not after --from");
             assert_true(slow.times.start_ns >= slow.times.stop_ns);
@@ -141,7 +143,8 @@ static void selections_are_those_of_the_twin(void **state)
                 dropped += recording.dropped[i].count;
             assert_int_equal(dropped, before - count);
         }
-        sf_recording_free(&recording);
+        sf_release(read);
+        sf_recording_clear(&recording);
     }
     unlink(path);
     free(path);
@@ -173,37 +176,34 @@ static size_t count_after(const sf_selection *selection)
 {
     sf_recording recording = small_recording();
     sf_error error = {0};
-    if (sf_selection_apply(&recording, selection, NULL, &error) != SF_OK)
+    if (sf_selection_apply(&recording, selection, &error) != SF_OK)
         fail_msg("%s: %s", error.place, error.text);
     assert_int_equal(recording.units.count, 4);
     size_t count = recording.spike_count;
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
     return count;
 }
 
-static sf_time_point at(const char *text)
-{
-    sf_time_point point = {0};
-    sf_error error = {0};
-    if (sf_time_point_parse(&point, text, &error) != SF_OK)
-        fail_msg("%s", error.text);
-    return point;
-}
+#define AT(s) ((sf_time_point){.given = true, .ns = (int64_t)((s)*1e9)})
+#define AFTER(s) ((sf_time_point){.given = true, .from_first = true, .ns = (int64_t)((s)*1e9)})
 
 static void bounds_and_names_mean_what_they_say(void **state)
 {
     (void)state;
     assert_int_equal(count_after(&(sf_selection){0}), 10);
-    assert_int_equal(count_after(&(sf_selection){.from = at("6"), .to = at("8")}), 2); /* `to` is excluded */
-    assert_int_equal(count_after(&(sf_selection){.from = at("+1"), .to = at("+3")}), 2);
-    assert_int_equal(count_after(&(sf_selection){.from = at("+0")}), 10);
-    assert_int_equal(count_after(&(sf_selection){.to = at("14")}), 9);
-    assert_int_equal(count_after(&(sf_selection){.from = at("100")}), 0);
+    assert_int_equal(count_after(&(sf_selection){.from = AT(6), .to = AT(8)}), 2); /* `to` is excluded */
+    assert_int_equal(count_after(&(sf_selection){.from = AFTER(1), .to = AFTER(3)}), 2);
+    assert_int_equal(count_after(&(sf_selection){.from = AFTER(0)}), 10);
+    assert_int_equal(count_after(&(sf_selection){.to = AT(14)}), 9);
+    assert_int_equal(count_after(&(sf_selection){.from = AT(100)}), 0);
     assert_int_equal(count_after(&(sf_selection){.units = "2"}), 3); /* a name, not an index */
     assert_int_equal(count_after(&(sf_selection){.units = "#2"}), 2);
     assert_int_equal(count_after(&(sf_selection){.units = "#0-#1, \"odd, name\",0"}), 8);
-    assert_int_equal(count_after(&(sf_selection){.blank = "ttl2,-1500,1"}), 8);
-    assert_int_equal(count_after(&(sf_selection){.blank = "light,-1ms,+5ms"}), 9);
+    assert_int_equal(
+        count_after(&(sf_selection){.blank = "ttl2", .blank_from_ns = -1500000000, .blank_to_ns = 1000000}),
+        8);
+    assert_int_equal(
+        count_after(&(sf_selection){.blank = "light", .blank_from_ns = -1000000, .blank_to_ns = 5000000}), 9);
     assert_int_equal(count_after(&(sf_selection){.dedup_ns = 4000000000}),
                      6); /* a removed spike removes none */
 }
@@ -213,35 +213,31 @@ static void assert_selection_fails(const sf_selection *selection, sf_status code
 {
     sf_recording recording = small_recording();
     sf_error error = {0};
-    test_assert_fails(sf_selection_apply(&recording, selection, NULL, &error), &error, code, words);
+    test_assert_fails(sf_selection_apply(&recording, selection, &error), &error, code, words);
     assert_string_equal(error.place, place);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void wrong_selections_are_refused(void **state)
 {
     (void)state;
-    assert_selection_fails(&(sf_selection){.units = "7"}, SF_USAGE, "--units", "no unit is named '7'");
-    assert_selection_fails(&(sf_selection){.units = "2, \"#2\""}, SF_USAGE, "--units",
+    static const sf_epoch overlapping[] = {{.span = {0, 9}}, {.span = {8, 10}}}, empty[] = {{.span = {7, 7}}};
+    assert_selection_fails(&(sf_selection){.units = "7"}, SF_USAGE, "units", "no unit is named '7'");
+    assert_selection_fails(&(sf_selection){.units = "2, \"#2\""}, SF_USAGE, "units",
                            "no unit is named \"#2\"");
-    assert_selection_fails(&(sf_selection){.units = "1"}, SF_USAGE, "--units", "written #1");
-    assert_selection_fails(&(sf_selection){.units = "#2-#4"}, SF_USAGE, "--units", "no unit has index #4");
-    assert_selection_fails(&(sf_selection){.units = "#2-#1"}, SF_USAGE, "--units", "ends before it starts");
-    assert_selection_fails(&(sf_selection){.units = "0,,2"}, SF_USAGE, "--units", "no unit is named ''");
-    assert_selection_fails(&(sf_selection){.from = at("8"), .to = at("8")}, SF_USAGE, "--to", "is not after");
-    assert_selection_fails(&(sf_selection){.blank = "dark,-1,1"}, SF_USAGE, "--blank",
-                           "no marker 'dark' among its 3");
-    assert_selection_fails(&(sf_selection){.blank = "light,1,1"}, SF_USAGE, "--blank", "A before B");
-    assert_selection_fails(&(sf_selection){.blank = "light,1"}, SF_USAGE, "--blank", "expected MARKER,A,B");
-    assert_selection_fails(&(sf_selection){.blank = ",1,2"}, SF_USAGE, "--blank", "expected MARKER,A,B");
-    assert_selection_fails(&(sf_selection){.blank = "light,1s,2"}, SF_USAGE, "--blank",
-                           "expected MARKER,A,B");
-    assert_selection_fails(&(sf_selection){.dedup_ns = 1, .dedup_um = 1}, SF_DATA, "--dedup", "no positions");
-    sf_time_point point;
-    sf_error error;
-    static const char *const times[] = {"", "+", "five", "1e", "5s", "++5"};
-    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
-        test_assert_fails(sf_time_point_parse(&point, times[i], &error), &error, SF_USAGE, "seconds");
+    assert_selection_fails(&(sf_selection){.units = "1"}, SF_USAGE, "units", "written #1");
+    assert_selection_fails(&(sf_selection){.units = "#2-#4"}, SF_USAGE, "units", "no unit has index #4");
+    assert_selection_fails(&(sf_selection){.units = "#2-#1"}, SF_USAGE, "units", "ends before it starts");
+    assert_selection_fails(&(sf_selection){.units = "0,,2"}, SF_USAGE, "units", "no unit is named ''");
+    assert_selection_fails(&(sf_selection){.from = AT(8), .to = AT(8)}, SF_USAGE, "to", "is not after");
+    assert_selection_fails(&(sf_selection){.blank = "dark", .blank_from_ns = -1, .blank_to_ns = 1}, SF_USAGE,
+                           "blank", "no marker 'dark' among its 3");
+    assert_selection_fails(&(sf_selection){.blank = "light", .blank_from_ns = 1, .blank_to_ns = 1}, SF_USAGE,
+                           "blank", "the first before the second");
+    assert_selection_fails(&(sf_selection){.epochs = overlapping, .epoch_count = 2}, SF_USAGE, "epochs",
+                           "overlap");
+    assert_selection_fails(&(sf_selection){.epochs = empty, .epoch_count = 1}, SF_USAGE, "epochs", "empty");
+    assert_selection_fails(&(sf_selection){.dedup_ns = 1, .dedup_um = 1}, SF_DATA, "dedup", "no positions");
 }
 
 static void epochs_files_are_checked(void **state)
@@ -284,12 +280,16 @@ static void a_selection_is_told(void **state)
 {
     (void)state;
     sf_recording recording = small_recording();
-    sf_selected told = {0};
     sf_error error = {0};
-    const sf_selection selection = {
-        .units = "\"odd, name\",#1", .from = at("+1"), .to = at("13"), .blank = "light,-1,1"};
-    if (sf_selection_apply(&recording, &selection, &told, &error) != SF_OK)
+    const sf_selection selection = {.units = "\"odd, name\",#1",
+                                    .from = AFTER(1),
+                                    .to = AT(13),
+                                    .blank = "light",
+                                    .blank_from_ns = -1000000,
+                                    .blank_to_ns = 1000000};
+    if (sf_selection_apply(&recording, &selection, &error) != SF_OK)
         fail_msg("%s: %s", error.place, error.text);
+    const sf_selected told = *recording.selected;
     assert_int_equal(told.unit_count, 2);
     assert_int_equal(told.units_in_file, 4);
     assert_int_equal(told.units[0], 1);
@@ -305,12 +305,11 @@ static void a_selection_is_told(void **state)
     assert_int_equal(told.spikes_in_file, 10);
     assert_true(told.data == sf_recording_hash(&recording));
     sf_text words = {0};
-    sf_selected_words(&words, &told);
+    sf_provenance_words(&words, &(sf_provenance){.selected = told});
     assert_non_null(strstr(words.data, "of 2 of 4 units (2, odd, name) in "));
     assert_non_null(strstr(words.data, ", without -1 to 1 ms around each marker light, from 6 to 13 s"));
     sf_text_free(&words);
-    sf_selected_free(&told);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* Duplicates are removed before units and times are chosen, so their number is told as one of the whole
@@ -319,19 +318,18 @@ static void duplicates_are_told_of_the_recording(void **state)
 {
     (void)state;
     sf_recording recording = small_recording();
-    sf_selected told = {0};
     sf_error error = {0};
-    const sf_selection selection = {.units = "#0", .to = at("6"), .dedup_ns = 4000000000};
-    if (sf_selection_apply(&recording, &selection, &told, &error) != SF_OK)
+    const sf_selection selection = {.units = "#0", .to = AT(6), .dedup_ns = 4000000000};
+    if (sf_selection_apply(&recording, &selection, &error) != SF_OK)
         fail_msg("%s: %s", error.place, error.text);
     sf_text words = {0};
-    sf_selected_words(&words, &told);
+    const sf_selected told = *recording.selected;
+    sf_provenance_words(&words, &(sf_provenance){.selected = told});
     assert_int_equal(told.spikes, 1);
     assert_non_null(strstr(words.data, "1 spikes of 1 of 4 units (0) in "));
     assert_non_null(strstr(words.data, ", less 4 duplicates of the recording's 10 spikes (at most 4000 ms "));
     sf_text_free(&words);
-    sf_selected_free(&told);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static int select_and_free(void *context)
@@ -352,17 +350,23 @@ static int select_and_free(void *context)
         recording.markers[0] = (sf_marker){.kind = SF_MARKER_TEXT, .text = ","};
         status = sf_recording_finish(&recording, &error);
     }
-    sf_selection selection = {.units = "e1", .blank = ",,1,2", .epochs_path = context, .dedup_ns = 1};
+    const sf_epoch epochs[] = {{.span = {0, 1000000000}}, {.span = {2000000000, 3000000000}}};
+    sf_selection selection = {.units = "e1",
+                              .blank = ",",
+                              .blank_from_ns = 1,
+                              .blank_to_ns = 2,
+                              .epochs = epochs,
+                              .epoch_count = 2,
+                              .epochs_path = context,
+                              .dedup_ns = 1};
     selection.from.given = true;
-    sf_selected told = {0};
     if (status == SF_OK)
-        status = sf_selection_apply(&recording, &selection, &told, &error);
-    sf_selected_free(&told);
+        status = sf_selection_apply(&recording, &selection, &error);
     sf_overview overview = {0};
     if (status == SF_OK)
         status = sf_overview_make(&overview, &recording, &error);
     sf_overview_free(&overview);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
     return status;
 }
 
@@ -418,7 +422,7 @@ static void overviews_are_those_of_the_twin(void **state)
             assert_same(fast.y_um[i], slow.y_um[i]);
         }
         sf_overview_free(&fast);
-        sf_recording_free(&recording);
+        sf_recording_clear(&recording);
     }
 }
 

@@ -102,7 +102,7 @@ static void it_is_what_enumeration_gives(void **state)
     assert_int_equal(told.pairs, count);
     assert_true(fabs(told.shared - mean) < 2e-3);
     assert_true(fabs(told.spread - (z[after - 1] - z[first]) / 1.35) < 4e-3);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* ---- recordings without a link ---- */
@@ -126,12 +126,12 @@ static void sharp_bursts_are_not_testable_and_smooth_ones_are(void **state)
             assert_true(told.divisor <= 54 && told.divisor >= 10);
             if (cases[i].sigma_ms == 100)
                 assert_true(told.divisor > 25);
-            sf_recording_free(&recording);
+            sf_recording_clear(&recording);
         }
     sf_recording recording = simulate(702, 20, 0.1, 1800, NULL);
     sf_sharpness told = measure(&recording, (sf_delay){500000, 5 * SF_MILLISECOND});
     assert_true(told.testable); /* by shorter shifts */
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* What stands out of few pairs is no burst. */
@@ -144,7 +144,7 @@ static void links_do_not_make_it_sharp(void **state)
     sf_recording recording = simulate(710, 100, 0, 600, &chain);
     sf_sharpness told = measure(&recording, delay);
     assert_true(told.sharpness < 0.05 && told.divisor == 54 && told.testable);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* Neighbours that see each other's spikes again are a third of all pairs here. */
@@ -166,7 +166,7 @@ static void spikes_seen_twice_do_not_make_it_sharp(void **state)
         sf_sharpness told = measure(&recording, (sf_delay){500000, high_ms * SF_MILLISECOND});
         assert_true(told.sharpness < 0.1 && told.testable);
     }
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void few_spikes_tell_nothing(void **state)
@@ -249,7 +249,7 @@ static void a_sharp_recording_has_no_verdict(void **state)
     sf_mine_result_free(test_recording(&v, &recording, delay, 2, usual(19)));
     assert_int_equal(v.told.not_testable, SF_BURSTS_TOO_SHARP);
     assert_true(v.items == 552 && v.judged == 0 && v.told.candidates[2] == 0);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 static void delays_that_no_segment_holds_have_no_verdict(void **state)
@@ -266,7 +266,7 @@ static void delays_that_no_segment_holds_have_no_verdict(void **state)
     options.segment_ns = 2 * SF_SECOND;
     sf_mine_result_free(test_recording(&v, &recording, (sf_delay){0, longest + SF_MILLISECOND}, 2, options));
     assert_true(v.told.not_testable == SF_TESTABLE && v.judged == v.items);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* Every pair is frequent, so that all chains of different units are candidates, and no others. */
@@ -291,7 +291,7 @@ static void returning_chains_are_neither_judged_nor_counted(void **state)
         }
         sf_mine_result_free(result);
     }
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* ---- failing ---- */
@@ -309,7 +309,7 @@ static void memory_that_runs_out_is_told(void **state)
     (void)state;
     sf_recording recording = simulate(723, 100, 0.1, 10, NULL);
     test_fail_every_allocation(measure_once, &recording);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 int main(void)

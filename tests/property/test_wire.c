@@ -91,7 +91,7 @@ static void hurt(test_random *random, const sf_text *frame, size_t unit_count)
         for (int k = 0; k < 3; k++)
             more[test_random_below(random, frame->length)] = (char)test_random_bits(random);
         if (read_any(more, frame->length, unit_count, &data, &about) == SF_WIRE_SOUND)
-            sf_recording_free(&about);
+            sf_recording_clear(&about);
     }
     free(more);
     sf_wire_data_free(&data);
@@ -145,8 +145,8 @@ static void unit_tables_come_back_as_sent(void **state)
             assert_string_equal(got.metadata[i].value, sent.metadata[i].value);
         }
         hurt(&random, &frame, 0);
-        sf_recording_free(&sent);
-        sf_recording_free(&got);
+        sf_recording_clear(&sent);
+        sf_recording_clear(&got);
     }
     sf_text_free(&frame);
 }
@@ -298,7 +298,7 @@ static void each_fault_has_its_name(void **state)
     assert_int_equal(read_changed(&frame, 57 + 25, '\0'), SF_WIRE_TABLE); /* NUL in the name */
     assert_int_equal(read_changed(&frame, 46, 1), SF_WIRE_SHORT);         /* 65537 units */
     assert_int_equal(read_changed(&frame, 49, 4), SF_WIRE_TABLE);         /* 1024 metadata entries */
-    sf_recording_free(&about);
+    sf_recording_clear(&about);
     for (int fault = 0; fault < SF_WIRE_FAULTS; fault++) {
         assert_true(strlen(sf_wire_fault_name((sf_wire_fault)fault)) > 3);
         assert_true(strlen(sf_wire_fault_text((sf_wire_fault)fault)) > 3);
@@ -318,8 +318,8 @@ static void repeated_names_are_made_unique(void **state)
     sf_wire_stream stream;
     assert_int_equal(sf_wire_read_hello(&got, &stream, frame.data, frame.length), SF_WIRE_SOUND);
     assert_string_equal(got.units.items[59999].name, "e_60000");
-    sf_recording_free(&about);
-    sf_recording_free(&got);
+    sf_recording_clear(&about);
+    sf_recording_clear(&got);
     sf_text_free(&frame);
 }
 
@@ -334,7 +334,7 @@ static int read_hello_and_data(void *context)
     sf_wire_put_hello(&frame, &(sf_wire_header){0}, "name", &stream, table);
     int status = SF_NO_MEMORY;
     if (!frame.failed && sf_wire_read_hello(&about, &stream, frame.data, frame.length) == SF_WIRE_SOUND) {
-        sf_recording_free(&about);
+        sf_recording_clear(&about);
         sf_wire_put_data(&frame, &(sf_wire_header){0}, &spike, 1, &marker, 1);
         if (!frame.failed && sf_wire_read_data(&data, 1, frame.data, frame.length) == SF_WIRE_SOUND)
             status = SF_OK;
@@ -350,7 +350,7 @@ static void failed_allocations_leak_nothing(void **state)
     test_random random = test_random_start("wire memory", 4);
     sf_recording table = random_table(&random);
     test_fail_every_allocation(read_hello_and_data, &table);
-    sf_recording_free(&table);
+    sf_recording_clear(&table);
 }
 
 int main(void)

@@ -445,7 +445,7 @@ static void check_provenance(fields *from, const sf_provenance *provenance)
     }
     is_string(command, provenance->command);
     sf_text words = {0};
-    sf_selected_words(&words, &provenance->selected);
+    sf_provenance_words(&words, provenance);
     is_string(selection, words.data);
     sf_text_free(&words);
 }

@@ -7,7 +7,7 @@
 #include "support/support.h"
 
 /** Reads one by its path under shared/data, whole; fails the test where that fails. False, and says so, where
- * it is absent: then skip(). Free with sf_recording_free. */
+ * it is absent: then skip(). Free with sf_recording_clear. */
 bool test_load_recording(sf_recording *recording, const char *relative);
 
 #endif

@@ -97,12 +97,10 @@ static sf_units make_units(void)
     sf_units units = {0};
     static const char *const names[] = {"A", "B", "C", "D"};
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(sf_units_add(&units,
-                                      &(sf_unit){.name = (char *)(uintptr_t)names[i],
-                                                 .x_um = 10 * (double)i,
-                                                 .y_um = i == 3 ? NAN : 5},
-                                      NULL),
-                         SF_OK);
+        assert_int_equal(
+            sf_units_add(
+                &units, &(sf_unit){.name = names[i], .x_um = 10 * (double)i, .y_um = i == 3 ? NAN : 5}, NULL),
+            SF_OK);
     assert_int_equal(sf_units_finish(&units, NULL), SF_OK);
     return units;
 }

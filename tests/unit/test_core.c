@@ -55,9 +55,8 @@ static sf_units make_units(void)
     sf_units units = {0};
     static const char *const names[] = {"A", "B", "odd name", "7", "A", "quote\"d"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        sf_unit unit = {.name = sf_copy_string(names[i]), .x_um = NAN, .y_um = NAN, .electrode = -1};
+        sf_unit unit = {.name = names[i], .x_um = NAN, .y_um = NAN, .electrode = -1};
         assert_int_equal(sf_units_add(&units, &unit, NULL), SF_OK);
-        sf_free(unit.name);
     }
     assert_int_equal(sf_units_finish(&units, NULL), SF_OK);
     return units;

@@ -68,7 +68,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
     return 0;
 }
 
@@ -186,7 +186,7 @@ static void the_threshold_grows_with_the_recording(void **state)
     assert_true(columns_of(episodes).threshold == 30);
     assert_int_equal(columns_of(episodes).tick_ns, 2 * MS);
     sf_episodes_free(episodes);
-    sf_recording_free(&dense);
+    sf_recording_clear(&dense);
 }
 
 /* ---- which are told of ---- */

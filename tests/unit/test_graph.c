@@ -209,7 +209,7 @@ static void tiling_links_are_columns(void **state)
         assert_int_equal(all.link_count, 6);
         sf_graph_free(far);
         sf_graph_free(graph);
-        sf_recording_free(&recording);
+        sf_recording_clear(&recording);
     }
 }
 
@@ -240,8 +240,8 @@ static void what_tiling_cannot_do_is_said(void **state)
     graph = draw_graph(&random, 5, 5, true);
     test_assert_fails(sf_graph_tiling_in(none, graph, &recording, &error), &error, SF_USAGE, "not one");
     sf_graph_free(graph);
-    sf_recording_free(&few);
-    sf_recording_free(&recording);
+    sf_recording_clear(&few);
+    sf_recording_clear(&recording);
 }
 
 static sf_link link_of(uint32_t from, uint32_t to, int64_t high_ms, uint64_t count, double expected)
@@ -302,7 +302,7 @@ static void links_keep_what_a_simple_graph_drops(void **state)
     assert_null(found.path_high_ns); /* against the direction a link has no delay */
     sf_searches_free(searches);
     sf_graph_free(graph);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* The same links, whether mined and tested, or counted. */
@@ -361,7 +361,7 @@ static void pairs_among_episodes_are_edges(void **state)
     test_assert_fails(sf_graph_of_episodes(&given, counted, NULL, &error), &error, SF_DATA, "same delay");
     assert_null(given);
     sf_episodes_free(counted);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* ---- searching ---- */
@@ -631,7 +631,7 @@ static void every_long_call_can_be_stopped(void **state)
         assert_true(stop_each(&s, asks));
     sf_motif_free(s.motif);
     sf_graph_free(s.graph);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 /* ---- memory ---- */
@@ -697,7 +697,7 @@ static void failed_allocations_leak_nothing(void **state)
     sf_recording recording;
     record(&recording, &random, true);
     test_fail_every_allocation(use_everything, &recording);
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
 }
 
 int main(void)

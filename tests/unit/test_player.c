@@ -85,7 +85,7 @@ static void everything_comes_once_and_in_order(void **state)
         play_through(&recording, 0);
         if (round % 8 == 0)
             play_through(&recording, 5000);
-        sf_recording_free(&recording);
+        sf_recording_clear(&recording);
     }
 }
 

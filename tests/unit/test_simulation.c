@@ -67,7 +67,7 @@ static sf_truth truth;
 
 static void simulate(const sf_simulation_settings *settings)
 {
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
     sf_truth_free(&truth);
     sf_error error = {0};
     if (sf_simulate(&recording, &truth, settings, NULL, &error) != SF_OK)
@@ -87,7 +87,7 @@ static void simulate(const sf_simulation_settings *settings)
 static int clean_up(void **state)
 {
     (void)state;
-    sf_recording_free(&recording);
+    sf_recording_clear(&recording);
     sf_truth_free(&truth);
     return 0;
 }
@@ -305,7 +305,7 @@ static void duplicates_follow_a_neighbour(void **state)
     assert_int_equal(p, plain.spike_count); /* the recording without duplicates is all there */
     double expected = 0.15 * (double)plain.spike_count;
     assert_true(fabs((double)added - expected) < 4 * sqrt(expected));
-    sf_recording_free(&plain);
+    sf_recording_clear(&plain);
 }
 
 static void markers_are_pulses_and_texts(void **state)
@@ -358,7 +358,7 @@ static void the_seed_decides_and_the_clock_does_not(void **state)
     simulate(&settings);
     assert_true(first.spike_count != recording.spike_count ||
                 memcmp(first.spikes, recording.spikes, first.spike_count * sizeof *first.spikes) != 0);
-    sf_recording_free(&first);
+    sf_recording_clear(&first);
 }
 
 static void settings_that_contradict_each_other_are_refused(void **state)
@@ -399,7 +399,7 @@ static int simulate_little(void *context)
     sf_recording result;
     sf_truth planted;
     int status = sf_simulate(&result, &planted, context, NULL, NULL);
-    sf_recording_free(&result);
+    sf_recording_clear(&result);
     sf_truth_free(&planted);
     return status;
 }

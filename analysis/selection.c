@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "replay/selection.h"
+#include "analysis/selection.h"
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/options.h"
 #include "core/text.h"
-#include "replay/lines.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int sf_time_point_parse(sf_time_point *point, const char *text, sf_error *error)
+static const sf_selection defaults = {.size = sizeof defaults};
+
+void sf_selection_init(void *selection, size_t size)
 {
-    int64_t ns;
-    if (!sf_parse_scaled(text, 9, &ns))
-        return sf_fail(error, SF_USAGE, NULL,
-                       "found '%s', expected seconds of the recording, or + and seconds from its first spike",
-                       text);
-    *point = (sf_time_point){.given = true, .from_first = text[0] == '+', .ns = ns};
-    return SF_OK;
+    sf_options_init(selection, size, &defaults, sizeof defaults);
+}
+
+int sf_selection_read(sf_selection *own, const sf_selection *given, sf_error *error)
+{
+    return sf_options_read(own, &defaults, sizeof defaults, given, "selection", error);
 }
 
 /* ---- spans of time ---- */
@@ -97,7 +97,7 @@ static int restrict_to(sf_recording *recording, const sf_span *spans, size_t cou
     }
     size_t kept = keep_spikes_in(recording->spikes, recording->spike_count, spans, count);
     if (kept < recording->spike_count)
-        sf_recording_drop(recording, cause, recording->spike_count - kept);
+        sf_recording_drop(recording, cause, recording->spike_count - kept)->chosen = true;
     recording->spike_count = kept;
     sf_free(recording->observed);
     recording->observed = NULL;
@@ -128,7 +128,7 @@ static int remove_duplicates(sf_recording *recording, const sf_selection *select
     sf_spike *spikes = recording->spikes;
     if (selection->dedup_um > 0 && !sf_units_have_geometry(&recording->units))
         return sf_fail(
-            error, SF_DATA, "--dedup",
+            error, SF_DATA, "dedup",
             "this recording has no positions, so no distances; with 0 um only repeats within a unit go");
     size_t kept = 0;
     for (size_t i = 0; i < recording->spike_count; i++) {
@@ -154,7 +154,7 @@ static int choose_quoted(const sf_units *units, const char *name, bool *chosen, 
 {
     uint32_t unit = sf_units_find(units, name);
     if (unit == SF_NO_UNIT)
-        return sf_fail(error, SF_USAGE, "--units", "no unit is named \"%s\"", name);
+        return sf_fail(error, SF_USAGE, "units", "no unit is named \"%s\"", name);
     chosen[unit] = true;
     return SF_OK;
 }
@@ -164,7 +164,7 @@ static int choose(const sf_units *units, char **rest, bool *chosen, sf_error *er
 {
     *rest += strspn(*rest, " \t");
     bool quoted = **rest == '"';
-    const char *field = sf_lines_field(rest);
+    const char *field = sf_text_field(rest);
     if (quoted)
         return choose_quoted(units, field, chosen, error);
     uint32_t first, last;
@@ -175,9 +175,9 @@ static int choose(const sf_units *units, char **rest, bool *chosen, sf_error *er
         snprintf(from, sizeof from, "%.*s", (int)(dash - field), field);
     if (sf_units_resolve(units, dash != NULL ? from : field, &first, &reason) != SF_OK ||
         sf_units_resolve(units, dash != NULL ? dash + 1 : field, &last, &reason) != SF_OK)
-        return sf_fail(error, SF_USAGE, "--units", "%s", reason.text);
+        return sf_fail(error, SF_USAGE, "units", "%s", reason.text);
     if (last < first)
-        return sf_fail(error, SF_USAGE, "--units", "the range %s ends before it starts", field);
+        return sf_fail(error, SF_USAGE, "units", "the range %s ends before it starts", field);
     for (uint32_t unit = first; unit <= last; unit++)
         chosen[unit] = true;
     return SF_OK;
@@ -189,17 +189,19 @@ static int tell_units(sf_selected *told, const sf_units *units, const bool *chos
     size_t count = 0;
     for (size_t u = 0; u < units->count; u++)
         count += chosen[u];
+    uint32_t *indices = sf_resize(NULL, count, sizeof *indices);
+    const char **names = sf_alloc(count, sizeof *names);
     told->unit_count = 0; /* names so far */
-    told->units = sf_resize(NULL, count, sizeof *told->units);
-    told->names = sf_alloc(count, sizeof *told->names);
-    if (told->units == NULL || told->names == NULL)
+    told->units = indices;
+    told->names = names;
+    if (indices == NULL || names == NULL)
         return sf_fail_memory(error);
     for (size_t u = 0; u < units->count; u++) {
         if (!chosen[u])
             continue;
-        told->units[told->unit_count] = (uint32_t)u;
-        told->names[told->unit_count] = sf_copy_string(units->items[u].name);
-        if (told->names[told->unit_count++] == NULL)
+        indices[told->unit_count] = (uint32_t)u;
+        names[told->unit_count] = sf_copy_string(units->items[u].name);
+        if (names[told->unit_count++] == NULL)
             return sf_fail_memory(error);
     }
     return SF_OK;
@@ -218,7 +220,7 @@ static int keep_units(sf_recording *recording, const char *list, sf_selected *to
             recording->spikes[kept++] = recording->spikes[i];
     if (status == SF_OK) {
         if (kept < recording->spike_count)
-            sf_recording_drop(recording, "unit not selected", recording->spike_count - kept);
+            sf_recording_drop(recording, "unit not selected", recording->spike_count - kept)->chosen = true;
         recording->spike_count = kept;
         status = tell_units(told, &recording->units, chosen, error);
     }
@@ -228,38 +230,6 @@ static int keep_units(sf_recording *recording, const char *list, sf_selected *to
 }
 
 /* ---- blanking ---- */
-
-typedef struct blanking {
-    char marker[SF_MARKER_TEXT_SIZE];
-    int64_t from_ns, to_ns; /* relative to the marker */
-} blanking;
-
-static bool parse_ms(const char *text, size_t length, int64_t *ns)
-{
-    char number[48];
-    if (length > 2 && strncmp(text + length - 2, "ms", 2) == 0)
-        length -= 2;
-    if (length >= sizeof number)
-        return false;
-    memcpy(number, text, length);
-    number[length] = '\0';
-    return sf_parse_scaled(number, 6, ns);
-}
-
-static int parse_blanking(blanking *blank, const char *text, sf_error *error)
-{
-    const char *last = strrchr(text, ',');
-    const char *middle = last != NULL ? memrchr(text, ',', (size_t)(last - text)) : NULL;
-    size_t length = middle != NULL ? (size_t)(middle - text) : 0;
-    if (length == 0 || length >= sizeof blank->marker ||
-        !parse_ms(middle + 1, (size_t)(last - middle - 1), &blank->from_ns) ||
-        !parse_ms(last + 1, strlen(last + 1), &blank->to_ns) || blank->from_ns >= blank->to_ns)
-        return sf_fail(error, SF_USAGE, "--blank",
-                       "found '%s', expected MARKER,A,B with A before B in ms, as light,-1,5", text);
-    memcpy(blank->marker, text, length);
-    blank->marker[length] = '\0';
-    return SF_OK;
-}
 
 static bool is_marker(const sf_marker *marker, const char *name)
 {
@@ -277,125 +247,83 @@ static int64_t add_saturated(int64_t a, int64_t b)
     return __builtin_add_overflow(a, b, &sum) ? (b > 0 ? INT64_MAX : INT64_MIN) : sum;
 }
 
-static int tell_blanking(sf_selected *told, const blanking *blank, sf_error *error)
+static int tell_blanking(sf_selected *told, const sf_selection *selection, sf_error *error)
 {
-    told->marker = sf_copy_string(blank->marker);
-    told->blank_from_ns = blank->from_ns;
-    told->blank_to_ns = blank->to_ns;
+    told->marker = sf_copy_string(selection->blank);
+    told->blank_from_ns = selection->blank_from_ns;
+    told->blank_to_ns = selection->blank_to_ns;
     return told->marker != NULL ? SF_OK : sf_fail_memory(error);
 }
 
-static int blank_markers(sf_recording *recording, const char *text, sf_selected *told, sf_error *error)
+static int blank_markers(sf_recording *recording, const sf_selection *selection, sf_selected *told,
+                         sf_error *error)
 {
-    blanking blank;
-    int status = parse_blanking(&blank, text, error);
+    if (selection->blank_from_ns >= selection->blank_to_ns)
+        return sf_fail(error, SF_USAGE, "blank", "found %g to %g ms, expected the first before the second",
+                       (double)selection->blank_from_ns * 1e-6, (double)selection->blank_to_ns * 1e-6);
+    int status = SF_OK;
     span_list open = {0}; /* what stays */
     int64_t open_from = INT64_MIN;
     size_t found = 0;
     for (size_t i = 0; status == SF_OK && i < recording->marker_count; i++) {
-        if (!is_marker(&recording->markers[i], blank.marker))
+        if (!is_marker(&recording->markers[i], selection->blank))
             continue;
         found++;
-        int64_t from = add_saturated(recording->markers[i].time_ns, blank.from_ns);
+        int64_t from = add_saturated(recording->markers[i].time_ns, selection->blank_from_ns);
         if (from > open_from)
             status = add_span(&open, (sf_span){open_from, from}, error);
-        open_from = add_saturated(recording->markers[i].time_ns, blank.to_ns);
+        open_from = add_saturated(recording->markers[i].time_ns, selection->blank_to_ns);
     }
     if (status == SF_OK && found == 0)
-        status = sf_fail(error, SF_USAGE, "--blank", "this recording has no marker '%s' among its %zu",
-                         blank.marker, recording->marker_count);
+        status = sf_fail(error, SF_USAGE, "blank", "this recording has no marker '%s' among its %zu",
+                         selection->blank, recording->marker_count);
     if (status == SF_OK)
         status = add_span(&open, (sf_span){open_from, INT64_MAX}, error);
     if (status == SF_OK)
         status = restrict_to(recording, open.items, open.count, "blanked", error);
     if (status == SF_OK)
-        status = tell_blanking(told, &blank, error);
+        status = tell_blanking(told, selection, error);
     sf_free(open.items);
     return status;
 }
 
 /* ---- epochs ---- */
 
-static int compare_epochs(const void *a, const void *b)
+int sf_epochs_check(const sf_epoch *epochs, size_t count, const char *place, sf_status code, sf_error *error)
 {
-    const sf_epoch *left = a, *right = b;
-    return (left->span.start_ns > right->span.start_ns) - (left->span.start_ns < right->span.start_ns);
-}
-
-static int read_epoch(sf_epoch *epoch, const sf_lines *lines, char *line, sf_error *error)
-{
-    static const char form[] = "start,stop,label in seconds, the start before the stop";
-    char original[64];
-    snprintf(original, sizeof original, "%s", line);
-    char *rest = line;
-    const char *start = sf_lines_field(&rest);
-    const char *stop = rest != NULL ? sf_lines_field(&rest) : "";
-    const char *label = rest != NULL ? sf_lines_field(&rest) : "";
-    if (rest != NULL || start[0] == '+' || stop[0] == '+' || /* not from the first spike here */
-        !sf_parse_scaled(start, 9, &epoch->span.start_ns) ||
-        !sf_parse_scaled(stop, 9, &epoch->span.stop_ns) || epoch->span.start_ns >= epoch->span.stop_ns)
-        return sf_lines_refuse(lines, form, original, error);
-    snprintf(epoch->label, sizeof epoch->label, "%s", label);
-    return SF_OK;
-}
-
-static bool is_heading_or_blank(const sf_lines *lines, const char *line)
-{
-    size_t first = strspn(line, " \t\r\"");
-    return line[first] == '\0' || (lines->number == 1 && isalpha((unsigned char)line[first]));
-}
-
-static int check_epochs(const sf_epoch *epochs, size_t count, const char *path, sf_error *error)
-{
-    if (count == 0)
-        return sf_fail(error, SF_DATA, path, "no epochs: expected lines of start,stop,label in seconds");
+    for (size_t i = 0; i < count; i++)
+        if (epochs[i].span.start_ns >= epochs[i].span.stop_ns)
+            return sf_fail(error, code, place, "the epoch that starts at %.9g s is empty",
+                           (double)epochs[i].span.start_ns * 1e-9);
     for (size_t i = 1; i < count; i++)
         if (epochs[i].span.start_ns < epochs[i - 1].span.stop_ns)
-            return sf_fail(error, SF_DATA, path, "the epochs that start at %.9g s and %.9g s overlap",
+            return sf_fail(error, code, place, "the epochs that start at %.9g s and %.9g s overlap",
                            (double)epochs[i - 1].span.start_ns * 1e-9,
                            (double)epochs[i].span.start_ns * 1e-9);
     return SF_OK;
 }
 
-int sf_epochs_read(sf_epoch **epochs, size_t *count, const char *path, sf_error *error)
+static int tell_epochs(sf_selected *told, const sf_selection *selection, sf_error *error)
 {
-    *epochs = NULL;
-    *count = 0;
-    sf_lines lines;
-    int status = sf_lines_open(&lines, path, error);
-    void *list = NULL;
-    size_t length = 0, capacity = 0;
-    for (char *line; status == SF_OK && (line = sf_lines_next(&lines)) != NULL;) {
-        if (is_heading_or_blank(&lines, line))
-            continue;
-        if (sf_reserve(&list, &capacity, length + 1, sizeof **epochs) != 0)
-            status = sf_fail_memory(error);
-        else
-            status = read_epoch((sf_epoch *)list + length++, &lines, line, error);
-    }
-    if (status == SF_OK && length > 0)
-        qsort(list, length, sizeof **epochs, compare_epochs);
-    if (status == SF_OK)
-        status = check_epochs(list, length, path, error);
-    sf_lines_close(&lines);
-    if (status != SF_OK) {
-        sf_free(list);
-        return status;
-    }
-    *epochs = list;
-    *count = length;
+    sf_epoch *epochs = sf_resize(NULL, selection->epoch_count, sizeof *epochs);
+    told->epochs_path = selection->epochs_path != NULL ? sf_copy_string(selection->epochs_path) : NULL;
+    told->epochs = epochs;
+    if (epochs == NULL || (told->epochs_path == NULL) != (selection->epochs_path == NULL))
+        return sf_fail_memory(error);
+    memcpy(epochs, selection->epochs, selection->epoch_count * sizeof *epochs);
+    told->epoch_count = selection->epoch_count;
     return SF_OK;
 }
 
-static int keep_epochs(sf_recording *recording, const char *path, sf_selected *told, sf_error *error)
+static int keep_epochs(sf_recording *recording, const sf_selection *selection, sf_selected *told,
+                       sf_error *error)
 {
-    int status = sf_epochs_read(&told->epochs, &told->epoch_count, path, error);
+    int status = sf_epochs_check(selection->epochs, selection->epoch_count, "epochs", SF_USAGE, error);
+    if (status == SF_OK)
+        status = tell_epochs(told, selection, error);
     span_list spans = {0};
-    told->epochs_path = status == SF_OK ? sf_copy_string(path) : NULL;
-    if (status == SF_OK && told->epochs_path == NULL)
-        status = sf_fail_memory(error);
-    for (size_t i = 0; status == SF_OK && i < told->epoch_count; i++)
-        status = add_span(&spans, told->epochs[i].span, error);
+    for (size_t i = 0; status == SF_OK && i < selection->epoch_count; i++)
+        status = add_span(&spans, selection->epochs[i].span, error);
     if (status == SF_OK) {
         recording->marker_count =
             keep_markers_in(recording->markers, recording->marker_count, spans.items, spans.count);
@@ -407,7 +335,8 @@ static int keep_epochs(sf_recording *recording, const char *path, sf_selected *t
 
 /* ---- the whole ---- */
 
-int64_t sf_time_point_resolve(sf_time_point point, int64_t first_ns, int64_t otherwise)
+/* The time meant in a recording whose first spike is at first_ns; `otherwise` where none was given. */
+static int64_t resolve(sf_time_point point, int64_t first_ns, int64_t otherwise)
 {
     if (!point.given)
         return otherwise;
@@ -417,15 +346,17 @@ int64_t sf_time_point_resolve(sf_time_point point, int64_t first_ns, int64_t oth
 static int keep_times(sf_recording *recording, const sf_selection *selection, int64_t first_ns,
                       sf_selected *told, sf_error *error)
 {
-    sf_span span = {sf_time_point_resolve(selection->from, first_ns, INT64_MIN),
-                    sf_time_point_resolve(selection->to, first_ns, INT64_MAX)};
+    sf_span span = {resolve(selection->from, first_ns, INT64_MIN),
+                    resolve(selection->to, first_ns, INT64_MAX)};
     if (span.start_ns >= span.stop_ns)
-        return sf_fail(error, SF_USAGE, "--to", "%.9g s is not after --from, %.9g s",
+        return sf_fail(error, SF_USAGE, "to", "%.9g s is not after --from, %.9g s",
                        (double)span.stop_ns * 1e-9, (double)span.start_ns * 1e-9);
-    told->from_given = selection->from.given;
-    told->to_given = selection->to.given;
-    told->from_ns = span.start_ns;
-    told->to_ns = span.stop_ns;
+    if (selection->from.given)
+        told->from_ns = span.start_ns;
+    if (selection->to.given)
+        told->to_ns = span.stop_ns;
+    told->from_given |= selection->from.given;
+    told->to_given |= selection->to.given;
     recording->marker_count = keep_markers_in(recording->markers, recording->marker_count, &span, 1);
     return restrict_to(recording, &span, 1, "outside --from and --to", error);
 }
@@ -440,9 +371,9 @@ static int cut(sf_recording *recording, const sf_selection *selection, sf_select
     if (status == SF_OK && selection->units != NULL)
         status = keep_units(recording, selection->units, told, error);
     if (status == SF_OK && selection->blank != NULL)
-        status = blank_markers(recording, selection->blank, told, error);
-    if (status == SF_OK && selection->epochs_path != NULL)
-        status = keep_epochs(recording, selection->epochs_path, told, error);
+        status = blank_markers(recording, selection, told, error);
+    if (status == SF_OK && selection->epochs != NULL)
+        status = keep_epochs(recording, selection, told, error);
     if (status == SF_OK && (selection->from.given || selection->to.given))
         status = keep_times(recording, selection, first_ns, told, error);
     return status;
@@ -452,8 +383,10 @@ static int cut(sf_recording *recording, const sf_selection *selection, sf_select
 static int tell_rest(sf_selected *told, const sf_recording *recording, const sf_selection *selection,
                      sf_error *error)
 {
-    told->dedup_ns = selection->dedup_ns;
-    told->dedup_um = selection->dedup_um;
+    if (selection->dedup_ns > 0) {
+        told->dedup_ns = selection->dedup_ns;
+        told->dedup_um = selection->dedup_um;
+    }
     told->spikes = told->spikes_in_file = recording->spike_count;
     memcpy(told->dropped, recording->dropped, sizeof told->dropped);
     told->dropped_count = recording->dropped_count;
@@ -461,21 +394,59 @@ static int tell_rest(sf_selected *told, const sf_recording *recording, const sf_
         told->spikes_in_file += told->dropped[i].count;
     told->duration_ns = sf_recording_duration_ns(recording);
     told->data = sf_recording_hash(recording);
-    told->recording = recording->path != NULL ? sf_copy_string(recording->path) : NULL;
-    told->format = recording->format != NULL ? sf_copy_string(recording->format) : NULL;
+    if (told->recording == NULL && recording->path != NULL)
+        told->recording = sf_copy_string(recording->path);
+    if (told->format == NULL && recording->format != NULL)
+        told->format = sf_copy_string(recording->format);
     bool whole = (told->recording != NULL) == (recording->path != NULL) &&
                  (told->format != NULL) == (recording->format != NULL);
     return whole ? SF_OK : sf_fail_memory(error);
 }
 
-int sf_selection_apply(sf_recording *recording, const sf_selection *selection, sf_selected *told,
-                       sf_error *error)
+static int tell_stream(sf_selected *told, const sf_selection *selection, sf_error *error)
 {
-    sf_selected unheard = {0}, *heard = told != NULL ? told : &unheard;
-    heard->unit_count = heard->units_in_file = recording->units.count;
-    int status = cut(recording, selection, heard, error);
-    if (status == SF_OK && told != NULL)
-        status = tell_rest(told, recording, selection, error);
-    sf_selected_free(&unheard);
+    if (selection->stream == NULL)
+        return SF_OK;
+    told->stream = sf_copy_string(selection->stream);
+    return told->stream != NULL ? SF_OK : sf_fail_memory(error);
+}
+
+/* What was chosen before cannot be told beside what is chosen now of the same kind. */
+static int check_again(const sf_selected *before, const sf_selection *selection, sf_error *error)
+{
+    const struct {
+        const char *kind;
+        bool before, now;
+    } kinds[] = {
+        {"stream", before->stream != NULL, selection->stream != NULL},
+        {"units", before->units != NULL, selection->units != NULL},
+        {"epochs", before->epochs != NULL, selection->epochs != NULL},
+        {"blank", before->marker != NULL, selection->blank != NULL},
+        {"dedup", before->dedup_ns > 0, selection->dedup_ns > 0},
+        {"from", before->from_given, selection->from.given},
+        {"to", before->to_given, selection->to.given},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (kinds[i].before && kinds[i].now)
+            return sf_fail(error, SF_USAGE, kinds[i].kind,
+                           "was chosen already when this recording was cut down: choose from the whole one");
+    return SF_OK;
+}
+
+int sf_selection_apply(sf_recording *recording, const sf_selection *selection, sf_error *error)
+{
+    if (recording->selected == NULL) {
+        recording->selected = sf_alloc(1, sizeof *recording->selected);
+        if (recording->selected == NULL)
+            return sf_fail_memory(error);
+        recording->selected->unit_count = recording->selected->units_in_file = recording->units.count;
+    }
+    int status = check_again(recording->selected, selection, error);
+    if (status == SF_OK)
+        status = cut(recording, selection, recording->selected, error);
+    if (status == SF_OK)
+        status = tell_rest(recording->selected, recording, selection, error);
+    if (status == SF_OK)
+        status = tell_stream(recording->selected, selection, error);
     return status;
 }

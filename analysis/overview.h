@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What a recording is like, before any analysis: what `synfire info` tells and what analyses warn of. */
-#ifndef SF_REPLAY_OVERVIEW_H
-#define SF_REPLAY_OVERVIEW_H
+#ifndef SF_ANALYSIS_OVERVIEW_H
+#define SF_ANALYSIS_OVERVIEW_H
 
 #include "core/recording.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "replay/overview.h"
+#include "analysis/overview.h"
 
 #include "core/error.h"
 #include "core/memory.h"

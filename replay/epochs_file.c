@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files of epochs. */
+#include "analysis/selection.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/text.h"
+#include "replay/lines.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_epochs(const void *a, const void *b)
+{
+    const sf_epoch *left = a, *right = b;
+    return (left->span.start_ns > right->span.start_ns) - (left->span.start_ns < right->span.start_ns);
+}
+
+static int read_epoch(sf_epoch *epoch, const sf_lines *lines, char *line, sf_error *error)
+{
+    static const char form[] = "start,stop,label in seconds, the start before the stop";
+    char original[64];
+    snprintf(original, sizeof original, "%s", line);
+    char *rest = line;
+    const char *start = sf_text_field(&rest);
+    const char *stop = rest != NULL ? sf_text_field(&rest) : "";
+    const char *label = rest != NULL ? sf_text_field(&rest) : "";
+    if (rest != NULL || start[0] == '+' || stop[0] == '+' || /* not from the first spike here */
+        !sf_parse_scaled(start, 9, &epoch->span.start_ns) ||
+        !sf_parse_scaled(stop, 9, &epoch->span.stop_ns) || epoch->span.start_ns >= epoch->span.stop_ns)
+        return sf_lines_refuse(lines, form, original, error);
+    snprintf(epoch->label, sizeof epoch->label, "%s", label);
+    return SF_OK;
+}
+
+static bool is_heading_or_blank(const sf_lines *lines, const char *line)
+{
+    size_t first = strspn(line, " \t\r\"");
+    return line[first] == '\0' || (lines->number == 1 && isalpha((unsigned char)line[first]));
+}
+
+static int check(const sf_epoch *epochs, size_t count, const char *path, sf_error *error)
+{
+    if (count == 0)
+        return sf_fail(error, SF_DATA, path, "no epochs: expected lines of start,stop,label in seconds");
+    return sf_epochs_check(epochs, count, path, SF_DATA, error);
+}
+
+int sf_epochs_read(sf_epoch **epochs, size_t *count, const char *path, sf_error *error)
+{
+    *epochs = NULL;
+    *count = 0;
+    sf_lines lines;
+    int status = sf_lines_open(&lines, path, error);
+    void *list = NULL;
+    size_t length = 0, capacity = 0;
+    for (char *line; status == SF_OK && (line = sf_lines_next(&lines)) != NULL;) {
+        if (is_heading_or_blank(&lines, line))
+            continue;
+        if (sf_reserve(&list, &capacity, length + 1, sizeof **epochs) != 0)
+            status = sf_fail_memory(error);
+        else
+            status = read_epoch((sf_epoch *)list + length++, &lines, line, error);
+    }
+    if (status == SF_OK && length > 0)
+        qsort(list, length, sizeof **epochs, compare_epochs);
+    if (status == SF_OK)
+        status = check(list, length, path, error);
+    sf_lines_close(&lines);
+    if (status != SF_OK) {
+        sf_free(list);
+        return status;
+    }
+    *epochs = list;
+    *count = length;
+    return SF_OK;
+}
