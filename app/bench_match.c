@@ -263,7 +263,7 @@ static int read_data(benchmark *b, const char *name, const char *path, sf_error 
 {
     sf_edge_list list;
     b->work.name = name;
-    int status = sf_graph_read(&list, path, error);
+    int status = sf_graph_read(&list, path, NULL, error);
     return status == SF_OK ? build(&b->work, &list, error) : status;
 }
 
@@ -294,7 +294,7 @@ static int bench_proteins(benchmark *b, sf_error *error)
             snprintf(file, sizeof file, "subgraph/hprd/query/query_dense_%d_%d.graph", sizes[s], q);
             if (!app_bench_data(b->call, file, path, sizeof path))
                 continue;
-            status = sf_graph_read(&list, path, error);
+            status = sf_graph_read(&list, path, NULL, error);
             if (status != SF_OK)
                 break;
             list.directed = false;
@@ -314,7 +314,7 @@ static int bench_worm(benchmark *b, sf_error *error)
         return SF_OK;
     }
     sf_edge_list list;
-    int status = sf_graph_read(&list, path, error);
+    int status = sf_graph_read(&list, path, NULL, error);
     if (status == SF_OK) {
         list.directed = true;
         b->work.name = "celegans feed-forward loop";

@@ -53,9 +53,9 @@ static int read_graph(reaching *r, const sf_graph_options *as, sf_error *error)
     if ((kronecker != NULL) == (call->argument_count > 0))
         return sf_fail(error, SF_USAGE, NULL, "takes a graph or --kronecker, and was given %s",
                        kronecker != NULL ? "both" : "neither");
-    if (kronecker == NULL)
-        return sf_graph_open(&r->graph, call->arguments[0], as, error);
     const sf_progress progress = app_progress(call);
+    if (kronecker == NULL)
+        return sf_graph_open(&r->graph, call->arguments[0], as, &progress, error);
     status = sf_graph_kronecker(&r->graph, kronecker, as, &progress, error);
     if (status == SF_USAGE)
         snprintf(error->place, sizeof error->place, "--kronecker");

@@ -121,6 +121,7 @@ static int read_data(matching *m, sf_error *error)
     static const char *const own[] = {"threads", "seed", NULL};
     const app_call *call = m->call;
     const char *path = call->arguments[0];
+    const sf_progress progress = app_progress(call);
     sf_graph_options as = sf_graph_options_default();
     as.parallel = is_census(call) ? SF_PARALLEL_DROP : SF_PARALLEL_WITH_VALUES;
     as.undirected = !is_census(call) && !sf_motif_is_directed(m->motif);
@@ -129,7 +130,7 @@ static int read_data(matching *m, sf_error *error)
     if (app_is_recording(path))
         status = app_connect_file(&m->graph, call, path, &as, error);
     else if ((status = app_refuse_recording_options(call, own, error)) == SF_OK)
-        status = sf_graph_open(&m->graph, path, &as, error);
+        status = sf_graph_open(&m->graph, path, &as, &progress, error);
     m->g.size = sizeof m->g;
     if (status == SF_OK)
         sf_graph_get_columns(m->graph, &m->g);

@@ -96,8 +96,18 @@ int sf_columns_pick(sf_columns *to, const sf_columns *from, const uint64_t *rows
     return status;
 }
 
+/* Told of now and then. */
+static bool goes_on(const sf_edge_list *list)
+{
+    uint64_t done = list->edge_count, all = list->expected_edges;
+    return done % 4096 != 0 ||
+           sf_progress_update(list->progress, "reading", (double)done, (double)(all > done ? all : done + 1));
+}
+
 int sf_edge_list_add(sf_edge_list *list, uint32_t from, uint32_t to, sf_error *error)
 {
+    if (!goes_on(list))
+        return sf_fail(error, SF_CANCELLED, NULL, "was stopped after %zu edges", list->edge_count);
     void *edges = list->edges;
     if (sf_reserve(&edges, &list->edge_capacity, list->edge_count + 1, sizeof *list->edges) != 0)
         return sf_fail_memory(error);

@@ -4,6 +4,7 @@
 #define SF_GRAPH_STORE_EDGE_LIST_H
 
 #include "core/edge.h"
+#include "core/progress.h"
 #include "core/words.h"
 
 #include <synfire/error.h>
@@ -62,9 +63,12 @@ typedef struct sf_edge_list {
     size_t name_capacity;
     sf_columns vertex_columns; /**< no columns, or vertex_count rows */
     sf_columns edge_columns;   /**< no columns, or edge_count rows */
+    /** Or NULL: told of edges as they are added, of about so many; it may stop that. */
+    const sf_progress *progress;
+    uint64_t expected_edges;
 } sf_edge_list;
 
-/** Appends an edge; both ends must be under vertex_count by the time of sf_csr_build. */
+/** Appends an edge; both ends must be under vertex_count by the time of sf_csr_build. SF_CANCELLED. */
 int sf_edge_list_add(sf_edge_list *list, uint32_t from, uint32_t to, sf_error *error);
 
 /** Appends a vertex; the name is copied. A list has a name for every vertex or for none. */

@@ -65,10 +65,10 @@ SF_API int sf_graph_new(sf_graph **graph, const sf_graph_edges *edges, const sf_
 
 /**
  * Reads a file of a graph, by its content: Matrix Market, GraphML, .graph, a list of edges, synfire's HDF5.
- * SF_NO_INPUT, SF_DATA with the line, SF_IO, SF_NO_MEMORY.
+ * SF_NO_INPUT, SF_DATA with the line, SF_IO, SF_CANCELLED, SF_NO_MEMORY.
  */
 SF_API int sf_graph_open(sf_graph **graph, const char *path, const sf_graph_options *options,
-                         sf_error *error);
+                         const sf_progress *progress, sf_error *error);
 
 typedef enum sf_graph_file {
     SF_GRAPH_FILE_NONE,        /**< there is none, or it is no graph */

@@ -96,9 +96,12 @@ const char *sf_graph_written_only(const char *path)
     return NULL;
 }
 
-int sf_graph_read(sf_edge_list *list, const char *path, sf_error *error)
+/* Bytes of a file for each edge, roughly: for a bar. */
+enum { BYTES_OF_AN_EDGE = 12 };
+
+int sf_graph_read(sf_edge_list *list, const char *path, const sf_progress *progress, sf_error *error)
 {
-    *list = (sf_edge_list){0};
+    *list = (sf_edge_list){.progress = progress};
     if (access(path, R_OK) != 0)
         return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
     const sf_graph_format *format = sf_graph_file_format(path);
@@ -117,9 +120,11 @@ int sf_graph_read(sf_edge_list *list, const char *path, sf_error *error)
         status = format->read(list, path, error);
     else
         status = sf_file_read(&text, path, error);
+    list->expected_edges = text.length / BYTES_OF_AN_EDGE;
     if (status == SF_OK && format->read == NULL)
         status = format->parse(list, path, text.data, text.length, error);
     sf_text_free(&text);
+    list->progress = NULL;
     if (status != SF_OK)
         sf_edge_list_free(list);
     return status;

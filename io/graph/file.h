@@ -34,8 +34,8 @@ const sf_graph_format *sf_graph_file_format(const char *path);
 /** What an existing file is that synfire writes as a graph and does not read, or NULL. */
 const char *sf_graph_written_only(const char *path);
 
-/** Reads a graph; *list is empty on failure. SF_NO_INPUT, SF_DATA (`path:line`), SF_IO. */
-int sf_graph_read(sf_edge_list *list, const char *path, sf_error *error);
+/** Reads a graph; *list is empty on failure. SF_NO_INPUT, SF_DATA (`path:line`), SF_IO, SF_CANCELLED. */
+int sf_graph_read(sf_edge_list *list, const char *path, const sf_progress *progress, sf_error *error);
 
 /** True where the ending of the name is one that sf_graph_write knows; else SF_USAGE lists them. */
 int sf_graph_check_ending(const char *path, sf_error *error);

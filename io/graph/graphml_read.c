@@ -186,8 +186,9 @@ static void start_edge(reader *r, const char **attributes)
     if (!cells_fit(r))
         return;
     r->row = r->list->edge_count;
-    if (sf_edge_list_add(r->list, tail, head, r->error) != SF_OK)
-        fail_memory(r);
+    int status = sf_edge_list_add(r->list, tail, head, r->error);
+    if (status != SF_OK)
+        fail(r, status);
 }
 
 /* ---- keys and data */

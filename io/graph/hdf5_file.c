@@ -391,7 +391,7 @@ static int read(sf_edge_list *list, const char *path, sf_error *error)
 {
     sf_parcel parcel;
     struct stat about;
-    int status = sf_apart_read(&parcel, "graph", path, NULL, NULL, error);
+    int status = sf_apart_read(&parcel, "graph", path, NULL, list->progress, error);
     if (status != SF_OK)
         return status;
     status = sf_graph_hdf5_take(list, &parcel, path, error);

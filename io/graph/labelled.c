@@ -95,9 +95,8 @@ static int read_edge(reader *r, sf_error *error)
     if (sf_scan_uint(&r->scan, "the first end of the edge", 0, r->vertices - 1, &from, error) != SF_OK ||
         sf_scan_uint(&r->scan, "the second end of the edge", 0, r->vertices - 1, &to, error) != SF_OK)
         return SF_DATA;
-    if (sf_edge_list_add(r->list, (uint32_t)from, (uint32_t)to, error) != SF_OK)
-        return SF_NO_MEMORY;
-    return read_edge_label(r, error);
+    int status = sf_edge_list_add(r->list, (uint32_t)from, (uint32_t)to, error);
+    return status == SF_OK ? read_edge_label(r, error) : status;
 }
 
 static int read_line(reader *r, sf_error *error)

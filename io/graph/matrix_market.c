@@ -117,8 +117,9 @@ static int read_value(sf_scan *scan, field kind, double *weight, sf_error *error
 
 static int add_edge(sf_edge_list *list, uint32_t from, uint32_t to, double weight, sf_error *error)
 {
-    if (sf_edge_list_add(list, from, to, error) != SF_OK)
-        return SF_NO_MEMORY;
+    int status = sf_edge_list_add(list, from, to, error);
+    if (status != SF_OK)
+        return status;
     if (list->edge_columns.count > 0)
         list->edge_columns.items[0].values[list->edge_count - 1] = weight;
     return SF_OK;

@@ -9,14 +9,15 @@
 
 #include <stdio.h>
 
-int sf_graph_open(sf_graph **graph, const char *path, const sf_graph_options *options, sf_error *error)
+int sf_graph_open(sf_graph **graph, const char *path, const sf_graph_options *options,
+                  const sf_progress *progress, sf_error *error)
 {
     *graph = NULL;
     sf_graph_options how;
     sf_edge_list list;
     int status = sf_graph_options_read(&how, options, error);
     if (status == SF_OK)
-        status = sf_graph_read(&list, path, error);
+        status = sf_graph_read(&list, path, progress, error);
     if (status != SF_OK)
         return status;
     if (how.directed && sf_graph_file_format(path) == &sf_graph_labelled)

@@ -64,7 +64,7 @@ bool sf_motif_named(sf_text *text, const char *name)
 static int read_graph(sf_pattern *pattern, const char *path, bool directed, sf_error *error)
 {
     sf_edge_list list;
-    int status = sf_graph_read(&list, path, error);
+    int status = sf_graph_read(&list, path, NULL, error);
     if (status != SF_OK)
         return status;
     list.directed = directed;

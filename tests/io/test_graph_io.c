@@ -204,7 +204,7 @@ static void damaged_hdf5_graphs_are_refused(void **state)
         test_hdf_close(file);
         sf_edge_list list;
         sf_error error = {0};
-        test_assert_fails(sf_graph_read(&list, path, &error), &error, SF_DATA, cases[i].words);
+        test_assert_fails(sf_graph_read(&list, path, NULL, &error), &error, SF_DATA, cases[i].words);
         remove(path);
         free(path);
     }
@@ -230,7 +230,8 @@ static void columns_of_hdf5_graphs_are_bounded_together(void **state)
     test_hdf_close(file);
     sf_edge_list list;
     sf_error error = {0};
-    test_assert_fails(sf_graph_read(&list, path, &error), &error, SF_DATA, "more than the file can hold");
+    test_assert_fails(sf_graph_read(&list, path, NULL, &error), &error, SF_DATA,
+                      "more than the file can hold");
     remove(path);
     free(path);
 }

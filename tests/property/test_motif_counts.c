@@ -40,7 +40,7 @@ static sf_csr random_graph(test_random *random, bool directed)
 static sf_csr read_worm(char *path)
 {
     sf_edge_list list;
-    assert_int_equal(sf_graph_read(&list, path, NULL), SF_OK);
+    assert_int_equal(sf_graph_read(&list, path, NULL, NULL), SF_OK);
     list.directed = true;
     free(path);
     return build(&list, SF_CSR_DROP_DUPLICATES);

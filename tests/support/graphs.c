@@ -58,7 +58,7 @@ sf_csr test_graph_round_trip(const sf_csr *graph, const char *ending)
     sf_error error = {0};
     sf_edge_list list;
     sf_csr back = {0};
-    if (sf_graph_write(graph, path, &error) != SF_OK || sf_graph_read(&list, path, &error) != SF_OK ||
+    if (sf_graph_write(graph, path, &error) != SF_OK || sf_graph_read(&list, path, NULL, &error) != SF_OK ||
         sf_csr_build(&back, &list, 0, &error) != SF_OK)
         fail_msg("%s: %s: %s", ending, error.place, error.text);
     sf_edge_list_free(&list);
@@ -77,7 +77,7 @@ static int write_read_and_build(void *context)
     int status = sf_file_read(&text, arguments[0], &error);
     sf_text_free(&text);
     if (status == SF_OK)
-        status = sf_graph_read(&list, arguments[0], &error);
+        status = sf_graph_read(&list, arguments[0], NULL, &error);
     if (status == SF_OK)
         status = sf_csr_build(&graph, &list, 0, &error);
     if (status == SF_OK)

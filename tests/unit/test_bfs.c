@@ -672,7 +672,7 @@ static void check_row(const char *path, bool undirected, const unsigned long lon
 {
     sf_edge_list list;
     sf_error error;
-    if (sf_graph_read(&list, path, &error) != SF_OK)
+    if (sf_graph_read(&list, path, NULL, &error) != SF_OK)
         fail_msg("%s: %s", error.place, error.text);
     list.directed = !undirected;
     sf_csr graph = build(&list, SF_CSR_SIMPLE);

@@ -529,25 +529,29 @@ static void graphs_go_through_files(void **state)
     static const char *const endings[] = {".graphml", ".mtx", ".el"};
     test_random random = test_random_start("files", 11);
     sf_graph *graph = draw_graph(&random, 20, 60, true), *read;
+    sf_error error;
     COLUMNS(before, sf_graph_columns, graph, sf_graph_get_columns);
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         char *path = test_temporary_path(endings[i]);
         assert_int_equal(sf_graph_file_kind(path), SF_GRAPH_FILE_NONE);
         assert_int_equal(sf_graph_save(graph, path, "{}", NULL), SF_OK);
         assert_int_equal(sf_graph_file_kind(path), SF_GRAPH_FILE_READ);
-        assert_int_equal(sf_graph_open(&read, path, NULL, NULL), SF_OK);
+        assert_int_equal(sf_graph_open(&read, path, NULL, NULL, NULL), SF_OK);
         COLUMNS(after, sf_graph_columns, read, sf_graph_get_columns);
         assert_int_equal(after.edge_count, before.edge_count);
         assert_memory_equal(after.targets, before.targets, before.edge_count * sizeof *before.targets);
         sf_graph_free(read);
+        int left = 1;
+        const sf_progress progress = {refuse, &left};
+        test_assert_fails(sf_graph_open(&read, path, NULL, &progress, &error), &error, SF_CANCELLED, NULL);
+        assert_null(read);
         remove(path);
         free(path);
     }
     char *dot = test_temporary_path(".dot");
-    sf_error error;
     assert_int_equal(sf_graph_save(graph, dot, NULL, NULL), SF_OK);
     assert_int_equal(sf_graph_file_kind(dot), SF_GRAPH_FILE_WRITTEN_ONLY);
-    test_assert_fails(sf_graph_open(&read, dot, NULL, &error), &error, SF_DATA, "only written");
+    test_assert_fails(sf_graph_open(&read, dot, NULL, NULL, &error), &error, SF_DATA, "only written");
     assert_null(read);
     remove(dot);
     free(dot);

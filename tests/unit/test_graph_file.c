@@ -317,8 +317,8 @@ static void files_are_told_apart_by_content(void **state)
     }
     sf_edge_list list;
     sf_error error = {0};
-    test_assert_fails(sf_graph_read(&list, "/no/such/file.mtx", &error), &error, SF_NO_INPUT, NULL);
-    test_assert_fails(sf_graph_read(&list, "/tmp", &error), &error, SF_DATA, "no graph");
+    test_assert_fails(sf_graph_read(&list, "/no/such/file.mtx", NULL, &error), &error, SF_NO_INPUT, NULL);
+    test_assert_fails(sf_graph_read(&list, "/tmp", NULL, &error), &error, SF_DATA, "no graph");
 }
 
 static void failed_allocations_leak_nothing(void **state)

@@ -15,7 +15,7 @@ static bool read_list(sf_edge_list *list, const char *relative)
     if (path == NULL)
         return false;
     sf_error error;
-    if (sf_graph_read(list, path, &error) != SF_OK)
+    if (sf_graph_read(list, path, NULL, &error) != SF_OK)
         fail_msg("%s: %s", error.place, error.text);
     free(path);
     return true;

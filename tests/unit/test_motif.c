@@ -202,7 +202,7 @@ static sf_csr read_graph(const char *relative, bool directed)
         return graph;
     sf_edge_list list;
     sf_error error;
-    if (sf_graph_read(&list, path, &error) != SF_OK)
+    if (sf_graph_read(&list, path, NULL, &error) != SF_OK)
         fail_msg("%s: %s", error.place, error.text);
     list.directed = directed;
     assert_int_equal(sf_csr_build(&graph, &list, SF_CSR_SIMPLE, NULL), SF_OK);
