@@ -13,6 +13,11 @@ int sf_recording_parse_episode(const sf_recording *recording, const char *text, 
     return sf_episode_parse(episode, text, &recording->units, error);
 }
 
+int sf_recording_check_episode(const sf_recording *recording, const sf_episode *episode, sf_error *error)
+{
+    return sf_episode_check(episode, recording->units.count, error);
+}
+
 size_t sf_recording_print_episode(const sf_recording *recording, const sf_episode *episode, char *text,
                                   size_t size)
 {

@@ -46,38 +46,6 @@ static double found_of(const double *values, size_t i)
     return values != NULL ? values[i] : NAN;
 }
 
-int sf_links_of_mined(sf_connectivity *graph, const sf_mine_result *mined, const sf_recording *recording,
-                      sf_error *error)
-{
-    *graph = (sf_connectivity){0};
-    uint64_t *unit_spikes = count_spikes(recording);
-    sf_link *links = sf_alloc(mined->count, sizeof *links);
-    if (unit_spikes == NULL || links == NULL) {
-        sf_free(unit_spikes);
-        sf_free(links);
-        return sf_fail_memory(error);
-    }
-    size_t kept = 0;
-    for (size_t i = 0; i < mined->count; i++) {
-        const sf_mine_item *item = &mined->items[i];
-        sf_episode pair;
-        sf_mine_result_episode(mined, i, &pair);
-        if (pair.size == 2)
-            links[kept++] = (sf_link){.from = pair.units[0],
-                                      .to = pair.units[1],
-                                      .delay = pair.delays[0],
-                                      .count = item->count,
-                                      .expected = item->expected,
-                                      .p = item->p,
-                                      .q = item->q,
-                                      .not_testable = sf_not_testable_text(item->not_testable)};
-    }
-    const sf_stretch stretch = stretch_of(recording, unit_spikes);
-    int status = build(graph, links, kept, &stretch, error);
-    sf_free(unit_spikes);
-    return status;
-}
-
 int sf_links_of_episodes(sf_connectivity *graph, const sf_episodes *episodes, sf_error *error)
 {
     *graph = (sf_connectivity){0};

@@ -25,10 +25,6 @@ typedef struct sf_stretch {
  * that is there twice, SF_NO_MEMORY. */
 int sf_links_of_episodes(sf_connectivity *graph, const sf_episodes *episodes, sf_error *error);
 
-/** The same of a result of mining. */
-int sf_links_of_mined(sf_connectivity *graph, const sf_mine_result *mined, const sf_recording *recording,
-                      sf_error *error);
-
 /** Pairs that a window's counts found; they index `delays`. SF_NO_MEMORY. */
 int sf_links_of_pairs(sf_connectivity *graph, const sf_pair_count *pairs, size_t count,
                       const sf_delay *delays, const sf_stretch *stretch, sf_error *error);

@@ -4,6 +4,7 @@
 #include "app/bench.h"
 #include "app/bench_counts.h"
 #include "app/mining.h"
+#include "mine/mine.h"
 
 #include "core/backend/find.h"
 #include "core/backend/stream.h"

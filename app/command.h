@@ -72,6 +72,10 @@ int app_real(const app_call *call, const char *option, double least, double most
 /** A number of seconds (exponent 9) or milliseconds (exponent 6) as nanoseconds. */
 int app_scaled(const app_call *call, const char *option, int exponent, int64_t *value, sf_error *error);
 
+/** Where a call of the library failed at an option that it names (`min_distance_um`), the place becomes the
+ * option of this command (`--min-distance`). Returns the status. */
+int app_name_option(const app_call *call, int status, sf_error *error);
+
 /** A progress bar on stderr with rate and time left, shown after a second and only on a terminal. */
 sf_progress app_progress(const app_call *call);
 

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/connect.h"
 
-#include "analysis/graph.h"
-#include "analysis/links.h"
 #include "app/load.h"
 #include "app/mining.h"
 #include "app/preset.h"
 #include "app/significance.h"
-#include "core/clock.h"
-#include "core/episode.h"
-#include "core/memory.h"
-#include "core/thread.h"
 
-#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -102,25 +95,23 @@ static int connect_episodes(sf_graph **graph, const app_call *call, const sf_rec
     if (given != NULL)
         return refuse(given, companions(call, given), error);
     app_mining mining;
-    app_significance significance = {0};
-    sf_mine_result *result = NULL;
-    int status = app_mining_parse(&mining, call, recording, error);
+    sf_significance_options test;
+    sf_episodes *pairs;
+    int status = app_mining_parse(&mining, call, error);
     if (status == SF_OK && tested)
-        status = app_significance_parse(&significance, call, error);
+        status = app_significance_parse(&test, &mining, call, error);
     if (status != SF_OK)
         return status;
     mining.options.max_size = 2;
-    status = app_mining_run(&result, &mining, call, recording, error);
-    if (status == SF_OK)
-        status = app_significance_run(&significance, result, &mining, call, recording, error);
-    if (status == SF_OK)
-        app_not_testable_warn(call, &significance, recording);
-    sf_connectivity links;
-    if (status == SF_OK)
-        status = sf_links_of_mined(&links, result, recording, error);
-    if (status == SF_OK)
-        status = sf_graph_of_links(graph, &links, recording, as, error);
-    sf_mine_result_free(result);
+    status = app_mining_run(&pairs, &mining, call, recording, error);
+    if (status != SF_OK)
+        return status;
+    sf_episodes_columns told = {.size = sizeof told};
+    sf_episodes_get_columns(pairs, &told);
+    app_significance_warn(call, &told);
+    app_not_testable_warn(call, told.significance, recording);
+    status = sf_graph_of_episodes(graph, pairs, as, error);
+    sf_episodes_free(pairs);
     return status;
 }
 
@@ -217,16 +208,5 @@ int app_connect_file(sf_graph **graph, const app_call *call, const char *path, c
         return status;
     status = app_connect(graph, call, recording, as, error);
     sf_recording_free(recording);
-    return status;
-}
-
-int app_name_option(const app_call *call, int status, sf_error *error)
-{
-    for (size_t l = 0; l < APP_OPTION_LISTS && call->command->options[l] != NULL; l++)
-        for (const app_option *option = call->command->options[l]; option->name != NULL; option++)
-            if (strcmp(option->name, error->place) == 0) {
-                snprintf(error->place, sizeof error->place, "--%s", option->name);
-                return status;
-            }
     return status;
 }

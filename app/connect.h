@@ -29,8 +29,4 @@ bool app_is_recording(const char *path);
  * the command has for graphs too and ends with NULL. */
 int app_refuse_recording_options(const app_call *call, const char *const *but, sf_error *error);
 
-/** Where a call of the library failed at one of the command's options, the place becomes its spelling on the
- * command line. Returns status. */
-int app_name_option(const app_call *call, int status, sf_error *error);
-
 #endif

@@ -3,8 +3,6 @@
 #include "app/load.h"
 #include "app/mining.h"
 
-#include "core/clock.h"
-#include "core/episode.h"
 #include "core/memory.h"
 
 #include <inttypes.h>
@@ -24,170 +22,46 @@ static const app_option options[] = {
     {NULL, NULL, NULL},
 };
 
-#define MOST_WINDOWS 10000000
-
-static void free_answer(app_counting *c)
-{
-    app_details_free(&c->details);
-    sf_counter_close(c->counter);
-    sf_free(c->episodes);
-    sf_free(c->counts);
-    sf_free(c->expected);
-    sf_free(c->windows);
-    sf_free(c->window_counts);
-    for (size_t i = 0; i < c->correlogram_count; i++)
-        sf_correlogram_free(&c->correlograms[i]);
-    sf_free(c->correlograms);
-}
-
-/* ---- windows ---- */
-
-static int add_window(app_counting *c, int64_t start_ns, int64_t stop_ns, bool partial, sf_error *error)
-{
-    if (c->window_count == MOST_WINDOWS)
-        return sf_fail(error, SF_USAGE, "--hop", "makes more than %d windows", MOST_WINDOWS);
-    void *windows = c->windows;
-    if (sf_reserve(&windows, &c->window_capacity, c->window_count + 1, sizeof *c->windows) != 0)
-        return sf_fail_memory(error);
-    c->windows = windows;
-    c->windows[c->window_count++] = (app_window){{start_ns, stop_ns}, partial};
-    return SF_OK;
-}
-
-/* Full windows from --from or the first spike on; then, where spikes may follow the last, one that is cut. */
-static int list_windows(app_counting *c, int64_t length_ns, int64_t hop_ns, sf_error *error)
-{
-    const sf_recording *recording = c->recording;
-    if (recording->spike_count == 0 && (c->asked.start_ns == INT64_MIN || c->asked.stop_ns == INT64_MAX))
-        return SF_OK;
-    int64_t start = c->asked.start_ns, stop = c->asked.stop_ns;
-    if (start == INT64_MIN)
-        start = recording->spikes[0].time_ns;
-    if (stop == INT64_MAX)
-        stop = sf_time_plus(recording->spikes[recording->spike_count - 1].time_ns, 1);
-    int64_t covered = start;
-    int status = SF_OK;
-    for (; status == SF_OK && sf_time_plus(start, length_ns) <= stop; start = sf_time_plus(start, hop_ns)) {
-        covered = sf_time_plus(start, length_ns);
-        status = add_window(c, start, covered, false, error);
-    }
-    if (status == SF_OK && start < stop && covered < stop)
-        status = add_window(c, start, stop, true, error);
-    return status;
-}
+/* ---- what is asked ---- */
 
 static int parse_windows(app_counting *c, sf_error *error)
 {
     const app_call *call = c->call;
-    int64_t window_ns = 0, hop_ns = 0;
+    sf_counting_options *asked = &c->options;
     if (!app_has(call, "window")) {
         if (app_has(call, "hop"))
             return sf_fail(error, SF_USAGE, "--hop", "is for windows: give --window too");
         return SF_OK;
     }
-    int status = app_scaled(call, "window", 9, &window_ns, error);
-    hop_ns = window_ns;
+    int status = app_scaled(call, "window", 9, &asked->window_ns, error);
+    asked->hop_ns = asked->window_ns;
     if (status == SF_OK)
-        status = app_scaled(call, "hop", 9, &hop_ns, error);
+        status = app_scaled(call, "hop", 9, &asked->hop_ns, error);
     if (status != SF_OK)
         return status;
-    if (window_ns <= 0)
+    if (asked->window_ns <= 0)
         return sf_fail(error, SF_USAGE, "--window", "found '%s', expected more than 0 s",
                        app_value(call, "window", ""));
-    if (hop_ns <= 0)
+    if (asked->hop_ns <= 0)
         return sf_fail(error, SF_USAGE, "--hop", "found '%s', expected more than 0 s",
                        app_value(call, "hop", ""));
-    return list_windows(c, window_ns, hop_ns, error);
-}
-
-/* ---- counting ---- */
-
-static int count_windows(app_counting *c, sf_error *error)
-{
-    c->window_counts = sf_resize(NULL, c->window_count * c->episode_count, sizeof *c->window_counts);
-    if (c->window_counts == NULL)
-        return sf_fail_memory(error);
-    sf_progress progress = app_progress(c->call);
-    for (size_t i = 0; i < c->window_count; i++) {
-        int status =
-            sf_counter_count(c->counter, &c->windows[i].span, c->window_counts + i * c->episode_count, error);
-        if (status != SF_OK)
-            return status;
-        if (!sf_progress_update(&progress, "counting windows", (double)i + 1, (double)c->window_count))
-            return sf_fail(error, SF_CANCELLED, NULL, "stopped while counting windows");
-    }
     return SF_OK;
 }
 
-static int expect(app_counting *c, sf_error *error)
+static int parse(app_counting *c, sf_error *error)
 {
-    const sf_recording *recording = c->recording;
-    uint64_t *spikes = sf_alloc(recording->units.count, sizeof *spikes);
-    if (spikes == NULL)
-        return sf_fail_memory(error);
-    for (size_t i = 0; i < recording->spike_count; i++)
-        spikes[recording->spikes[i].unit]++;
-    for (size_t i = 0; i < c->episode_count; i++)
-        c->expected[i] = sf_expected_episode(&c->episodes[i], spikes, sf_recording_duration_ns(recording));
-    sf_free(spikes);
-    return SF_OK;
-}
-
-static int count(app_counting *c, sf_error *error)
-{
-    c->counts = sf_resize(NULL, c->episode_count, sizeof *c->counts);
-    c->expected = sf_resize(NULL, c->episode_count, sizeof *c->expected);
-    if (c->counts == NULL || c->expected == NULL)
-        return sf_fail_memory(error);
-    int status =
-        sf_counter_open(&c->counter, c->recording->spikes, c->recording->spike_count,
-                        c->recording->units.count, c->episodes, c->episode_count, c->engine, 0, error);
-    if (status == SF_OK)
-        status = sf_counter_use(c->counter, c->device, error);
-    if (status == SF_OK)
-        status = sf_counter_count(c->counter, NULL, c->counts, error);
-    if (status == SF_OK)
-        status = count_windows(c, error);
-    if (status != SF_OK)
-        return status;
-    const char *note, *device = sf_counter_device(c->counter, &note);
-    app_device_warn(c->call, "counted", device, note);
-    return expect(c, error);
-}
-
-/* Reaches as far as the longest delay of the link twice over, and 50 ms at least; at most 200 bins a side. */
-static int correlate_link(app_counting *c, uint32_t from, uint32_t to, sf_delay delay, sf_error *error)
-{
-    int64_t reach = 2 * delay.high_ns > 50 * SF_MILLISECOND ? 2 * delay.high_ns : 50 * SF_MILLISECOND;
-    int64_t bin = (reach + 200 * SF_MILLISECOND - 1) / (200 * SF_MILLISECOND) * SF_MILLISECOND;
-    const sf_recording *recording = c->recording;
-    bool whole = recording->observed_count == 0;
-    int status = sf_correlogram_make(
-        &c->correlograms[c->correlogram_count], recording->spikes, recording->spike_count, from, to, bin,
-        (uint32_t)((reach + bin - 1) / bin), whole ? &recording->recorded : recording->observed,
-        whole ? 1 : recording->observed_count, error);
-    c->correlogram_count += status == SF_OK;
-    return status;
-}
-
-static int correlate(app_counting *c, sf_error *error)
-{
-    size_t links = 0;
-    for (size_t i = 0; i < c->episode_count; i++)
-        links += c->episodes[i].size - 1;
-    c->correlograms = sf_alloc(links, sizeof *c->correlograms);
-    if (c->correlograms == NULL)
-        return sf_fail_memory(error);
-    for (size_t i = 0; i < c->episode_count; i++) {
-        const sf_episode *episode = &c->episodes[i];
-        for (uint32_t link = 0; link + 1 < episode->size; link++) {
-            int status = correlate_link(c, episode->units[link], episode->units[link + 1],
-                                        episode->delays[link], error);
-            if (status != SF_OK)
-                return status;
-        }
-    }
-    return SF_OK;
+    sf_recording_columns of = {.size = sizeof of};
+    sf_recording_get_columns(c->recording, &of);
+    c->options = sf_counting_options_default();
+    c->options.engine = app_value(c->call, "engine", NULL);
+    c->options.device = app_value(c->call, "device", NULL);
+    c->options.details = true;
+    c->options.correlograms = app_has(c->call, "correlogram");
+    if (of.selected->from_given)
+        c->options.from_ns = of.selected->from_ns;
+    if (of.selected->to_given)
+        c->options.to_ns = of.selected->to_ns;
+    return parse_windows(c, error);
 }
 
 /* ---- output ---- */
@@ -215,17 +89,18 @@ static void add_correlogram(sf_json *json, const sf_correlogram *correlogram)
 
 static void add_episodes(sf_json *json, const app_counting *c)
 {
-    const sf_correlogram *correlogram = c->correlograms;
+    const sf_episodes_columns *told = &c->details.told;
+    const sf_correlogram *correlogram = told->correlograms;
     sf_json_array(json, "episodes");
-    for (size_t i = 0; i < c->episode_count; i++) {
+    for (size_t i = 0; i < told->count; i++) {
         sf_json_object(json, NULL);
-        app_episode_json(json, &c->episodes[i], &c->recording->units);
-        sf_json_uint(json, "count", c->counts[i]);
-        sf_json_real(json, "expected", c->expected[i]);
+        app_episode_json(json, c->recording, &told->episodes[i]);
+        sf_json_uint(json, "count", told->counts[i]);
+        sf_json_real(json, "expected", told->expected[i]);
         app_details_episode_json(json, &c->details, i);
-        if (c->correlograms != NULL) {
+        if (told->correlograms != NULL) {
             sf_json_array(json, "correlograms");
-            for (uint32_t link = 0; link + 1 < c->episodes[i].size; link++)
+            for (uint32_t link = 0; link + 1 < told->episodes[i].size; link++)
                 add_correlogram(json, correlogram++);
             sf_json_end_array(json);
         }
@@ -235,28 +110,33 @@ static void add_episodes(sf_json *json, const app_counting *c)
 }
 
 /* Occurrences a second of the window. */
-static double window_rate(const app_counting *c, size_t i, size_t episode)
+static double window_rate(const sf_episodes_columns *told, size_t i, size_t episode)
 {
-    double seconds = (double)(c->windows[i].span.stop_ns - c->windows[i].span.start_ns) * 1e-9;
-    return (double)c->window_counts[i * c->episode_count + episode] / seconds;
+    double seconds = (double)(told->windows[i].stop_ns - told->windows[i].start_ns) * 1e-9;
+    return (double)told->window_counts[i * told->count + episode] / seconds;
 }
 
-static void add_windows(sf_json *json, const app_counting *c)
+static bool is_partial(const sf_episodes_columns *told, size_t i)
+{
+    return told->last_is_partial && i + 1 == told->window_count;
+}
+
+static void add_windows(sf_json *json, const sf_episodes_columns *told)
 {
     sf_json_array(json, "windows");
-    for (size_t i = 0; i < c->window_count; i++) {
+    for (size_t i = 0; i < told->window_count; i++) {
         sf_json_object(json, NULL);
-        sf_json_seconds(json, "from_s", c->windows[i].span.start_ns);
-        sf_json_seconds(json, "to_s", c->windows[i].span.stop_ns);
+        sf_json_seconds(json, "from_s", told->windows[i].start_ns);
+        sf_json_seconds(json, "to_s", told->windows[i].stop_ns);
         sf_json_array(json, "counts");
-        for (size_t k = 0; k < c->episode_count; k++)
-            sf_json_uint(json, NULL, c->window_counts[i * c->episode_count + k]);
+        for (size_t k = 0; k < told->count; k++)
+            sf_json_uint(json, NULL, told->window_counts[i * told->count + k]);
         sf_json_end_array(json);
         sf_json_array(json, "rates_hz");
-        for (size_t k = 0; k < c->episode_count; k++)
-            sf_json_real(json, NULL, window_rate(c, i, k));
+        for (size_t k = 0; k < told->count; k++)
+            sf_json_real(json, NULL, window_rate(told, i, k));
         sf_json_end_array(json);
-        if (c->windows[i].partial)
+        if (is_partial(told, i))
             sf_json_bool(json, "partial", true);
         sf_json_end_object(json);
     }
@@ -265,34 +145,36 @@ static void add_windows(sf_json *json, const app_counting *c)
 
 static void print_json(sf_text *text, const app_counting *c)
 {
+    const sf_episodes_columns *told = &c->details.told;
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
     add_episodes(&json, c);
     app_details_json(&json, &c->details);
     if (app_has(c->call, "window"))
-        add_windows(&json, c);
-    const char *note, *device = sf_counter_device(c->counter, &note);
-    sf_json_string(&json, "engine", sf_counter_engine(c->counter));
-    sf_json_string(&json, "device", device);
-    app_device_json(&json, note);
+        add_windows(&json, told);
+    sf_json_string(&json, "engine", told->ran.engine);
+    sf_json_string(&json, "device", told->ran.device);
+    app_device_json(&json, told->ran.note);
     app_provenance_json(&json, c->call);
     sf_json_end_object(&json);
 }
 
 static void print_counts(sf_text *text, const app_counting *c)
 {
+    const sf_episodes_columns *told = &c->details.told;
     app_table table = {0};
     static const char *const head[] = {"no",       "episode",        "count",
                                        "expected", "count/expected", APP_DETAIL_HEADS};
     for (size_t i = 0; i < 8; i++)
         app_table_cell(&table, "%s", head[i]);
-    for (size_t i = 0; i < c->episode_count; i++) {
-        sf_text spelt = app_episode_text(&c->episodes[i], &c->recording->units);
+    for (size_t i = 0; i < told->count; i++) {
+        double count = (double)told->counts[i], expected = told->expected[i];
+        sf_text spelt = app_episode_text(c->recording, &told->episodes[i]);
         app_table_cell(&table, "%zu", i + 1);
         app_table_cell(&table, "%s", spelt.data != NULL ? spelt.data : "");
-        app_table_cell(&table, "%" PRIu64, c->counts[i]);
-        app_table_cell(&table, isfinite(c->expected[i]) ? "%.4g" : "-", c->expected[i]);
-        app_table_cell(&table, c->expected[i] > 0 ? "%.3g" : "-", (double)c->counts[i] / c->expected[i]);
+        app_table_cell(&table, "%" PRIu64, told->counts[i]);
+        app_table_cell(&table, isfinite(expected) ? "%.4g" : "-", expected);
+        app_table_cell(&table, expected > 0 ? "%.3g" : "-", count / expected);
         app_details_cells(&table, &c->details, i);
         sf_text_free(&spelt);
     }
@@ -301,31 +183,31 @@ static void print_counts(sf_text *text, const app_counting *c)
 
 static void print_below(sf_text *text, const app_counting *c)
 {
-    size_t *all = sf_resize(NULL, c->episode_count, sizeof *all);
-    for (size_t i = 0; all != NULL && i < c->episode_count; i++)
+    size_t count = c->details.told.count, *all = sf_resize(NULL, count, sizeof *all);
+    for (size_t i = 0; all != NULL && i < count; i++)
         all[i] = i;
     text->failed = text->failed || all == NULL;
     if (all != NULL)
-        app_details_print_below(text, &c->details, all, c->episode_count);
+        app_details_print_below(text, &c->details, all, count);
     sf_free(all);
 }
 
-static void print_windows(sf_text *text, const app_counting *c)
+static void print_windows(sf_text *text, const sf_episodes_columns *told)
 {
     app_table table = {0};
     app_table_cell(&table, "from s");
     app_table_cell(&table, "to s");
-    for (size_t k = 0; k < c->episode_count; k++)
+    for (size_t k = 0; k < told->count; k++)
         app_table_cell(&table, "no %zu", k + 1);
     app_table_cell(&table, "note");
-    for (size_t i = 0; i < c->window_count; i++) {
-        app_table_cell(&table, "%.9g", (double)c->windows[i].span.start_ns * 1e-9);
-        app_table_cell(&table, "%.9g", (double)c->windows[i].span.stop_ns * 1e-9);
-        for (size_t k = 0; k < c->episode_count; k++)
-            app_table_cell(&table, "%" PRIu64, c->window_counts[i * c->episode_count + k]);
-        app_table_cell(&table, "%s", c->windows[i].partial ? "partial" : "");
+    for (size_t i = 0; i < told->window_count; i++) {
+        app_table_cell(&table, "%.9g", (double)told->windows[i].start_ns * 1e-9);
+        app_table_cell(&table, "%.9g", (double)told->windows[i].stop_ns * 1e-9);
+        for (size_t k = 0; k < told->count; k++)
+            app_table_cell(&table, "%" PRIu64, told->window_counts[i * told->count + k]);
+        app_table_cell(&table, "%s", is_partial(told, i) ? "partial" : "");
     }
-    app_table_print(&table, text, c->episode_count + 3);
+    app_table_print(&table, text, told->count + 3);
 }
 
 #define BAR_LENGTH 50
@@ -342,7 +224,7 @@ static void draw_bar(char bar[BAR_LENGTH + 2], double count, double expected, do
     bar[(stroke >= length && isfinite(expected) ? stroke + 1 : length)] = '\0';
 }
 
-static void print_correlogram(sf_text *text, const sf_correlogram *c, const sf_units *units)
+static void print_correlogram(sf_text *text, const sf_correlogram *c, const sf_recording *recording)
 {
     uint64_t most = 1;
     for (uint32_t k = 0; k < 2 * c->half; k++)
@@ -353,7 +235,7 @@ static void print_correlogram(sf_text *text, const sf_correlogram *c, const sf_u
     app_table_cell(&table, "to ms");
     app_table_cell(&table, "pairs");
     app_table_cell(&table, "%s to %s; | is what independent units at constant rates give, %.4g",
-                   units->items[c->from].name, units->items[c->to].name, c->mean);
+                   app_unit_name(recording, c->from), app_unit_name(recording, c->to), c->mean);
     for (uint32_t k = 0; k < 2 * c->half; k++) {
         double low_ms = ((double)k - c->half) * (double)c->bin_ns * 1e-6;
         char bar[BAR_LENGTH + 2];
@@ -368,37 +250,49 @@ static void print_correlogram(sf_text *text, const sf_correlogram *c, const sf_u
 
 static void print_tables(sf_text *text, const app_counting *c)
 {
-    const char *device = sf_counter_device(c->counter, NULL);
+    const sf_episodes_columns *told = &c->details.told;
     print_counts(text, c);
-    if (strcmp(device, "cpu") != 0)
-        sf_text_printf(text, "counted on %s\n", device);
+    if (strcmp(told->ran.device, "cpu") != 0)
+        sf_text_printf(text, "counted on %s\n", told->ran.device);
     print_below(text, c);
-    if (c->window_count > 0) {
+    if (told->window_count > 0) {
         sf_text_printf(text, "\n");
-        print_windows(text, c);
+        print_windows(text, told);
     }
-    for (size_t i = 0; i < c->correlogram_count; i++)
-        print_correlogram(text, &c->correlograms[i], &c->recording->units);
+    for (size_t i = 0; i < told->correlogram_count; i++)
+        print_correlogram(text, &told->correlograms[i], c->recording);
     if (text->length > 0 && !text->failed)
         text->data[--text->length] = '\0'; /* app_print ends the last line */
 }
 
+static int count(app_counting *c, sf_error *error)
+{
+    const char *path = app_value(c->call, "episodes", "");
+    sf_progress progress = app_progress(c->call);
+    sf_episode *episodes;
+    size_t episode_count;
+    int status = app_epochs_open(&c->details.epochs, c->call, c->recording, 0, error);
+    if (status == SF_OK)
+        status = app_episodes_read(&episodes, &episode_count, path, c->recording, error);
+    if (status != SF_OK)
+        return status;
+    c->options.spans = c->details.epochs.spans;
+    c->options.span_count = c->details.epochs.count;
+    status = sf_count(&c->counted, c->recording, episodes, episode_count, &c->options, &progress, error);
+    sf_free(episodes);
+    return status == SF_OK ? app_details_take(&c->details, c->call, c->counted, error)
+                           : app_name_option(c->call, status, error);
+}
+
 static int answer(app_counting *c, sf_error *error)
 {
-    int status = app_engine(&c->engine, &c->device, c->call, error);
-    if (status == SF_OK)
-        status = parse_windows(c, error);
-    if (status == SF_OK)
-        status = app_episodes_read(&c->episodes, &c->episode_count, app_value(c->call, "episodes", ""),
-                                   &c->recording->units, error);
+    int status = parse(c, error);
     if (status == SF_OK)
         status = count(c, error);
-    if (status == SF_OK)
-        status = app_details_make(&c->details, c->call, c->recording, c->episodes, c->counts, c->expected,
-                                  c->episode_count, error);
-    if (status == SF_OK && app_has(c->call, "correlogram"))
-        status = correlate(c, error);
-    if (status == SF_OK && app_has(c->call, "plot"))
+    if (status != SF_OK)
+        return status;
+    app_device_warn(c->call, "counted", c->details.told.ran.device, c->details.told.ran.note);
+    if (app_has(c->call, "plot"))
         status = app_count_plot(app_value(c->call, "plot", ""), c, error);
     if (status != SF_OK)
         return status;
@@ -419,15 +313,12 @@ static int run(app_call *call, sf_error *error)
     int status = app_load(call, call->arguments[0], &recording, error);
     if (status != SF_OK)
         return status;
-    const sf_selected *selected = recording->selected;
-    app_counting c = {.call = call,
-                      .recording = recording,
-                      .asked = {selected->from_given ? selected->from_ns : INT64_MIN,
-                                selected->to_given ? selected->to_ns : INT64_MAX}};
+    app_counting c = {.call = call, .recording = recording, .details.recording = recording};
     status = answer(&c, error);
     if (status != SF_OK && status != SF_USAGE && error->place[0] == '\0')
-        snprintf(error->place, sizeof error->place, "%s", recording->path);
-    free_answer(&c);
+        snprintf(error->place, sizeof error->place, "%s", app_recording_path(recording));
+    app_epochs_free(&c.details.epochs);
+    sf_episodes_free(c.counted);
     sf_recording_free(recording);
     return status;
 }

@@ -39,11 +39,6 @@ static void close_picture(sf_text *svg, picture *p, bool opened)
     sf_free(p->expected);
 }
 
-static const char *unit_name(const app_counting *c, uint32_t unit)
-{
-    return c->recording->units.items[unit].name;
-}
-
 static void draw_correlogram(sf_text *svg, const app_counting *c, const sf_correlogram *correlogram,
                              sf_delay delay, unsigned place)
 {
@@ -57,7 +52,8 @@ static void draw_correlogram(sf_text *svg, const app_counting *c, const sf_corre
     p.bars.mark_to = (double)delay.high_ns * 1e-6;
     p.bars.words.x_label = p.x_label;
     p.bars.words.y_label = "pairs of spikes";
-    const char *from = unit_name(c, correlogram->from), *to = unit_name(c, correlogram->to);
+    const char *from = app_unit_name(c->recording, correlogram->from),
+               *to = app_unit_name(c->recording, correlogram->to);
     snprintf(p.title, sizeof p.title, "%.100s and %.100s", from, to);
     snprintf(p.x_label, sizeof p.x_label, "lag of %.100s after %.100s, ms", to, from);
     snprintf(p.caption, sizeof p.caption,
@@ -69,68 +65,58 @@ static void draw_correlogram(sf_text *svg, const app_counting *c, const sf_corre
     close_picture(svg, &p, opened);
 }
 
-static double rate_of_both(const sf_recording *recording, const uint32_t units[2])
-{
-    double spikes = 0;
-    for (size_t i = 0; i < recording->spike_count; i++)
-        spikes += recording->spikes[i].unit == units[0] || recording->spikes[i].unit == units[1];
-    return spikes / ((double)sf_recording_duration_ns(recording) * 1e-9);
-}
-
 static void draw_delays(sf_text *svg, const app_counting *c, size_t episode, uint32_t link, unsigned place)
 {
     picture p;
     bool opened = open_picture(&p, SF_DELAY_BINS, place);
-    const sf_episode *of = &c->episodes[episode];
-    const sf_details *details = &c->details.items[episode];
+    const sf_episode *of = &c->details.told.episodes[episode];
+    const sf_details *details = &c->details.told.details[episode];
     double low_ms = (double)of->delays[link].low_ns * 1e-6, high_ms = (double)of->delays[link].high_ns * 1e-6;
-    sf_text spelt = app_episode_text(of, &c->recording->units);
+    sf_text spelt = app_episode_text(c->recording, of);
     p.bars.from = low_ms;
     p.bars.width = (high_ms - low_ms) / SF_DELAY_BINS;
     p.bars.words.x_label = "delay, ms";
     p.bars.words.y_label = "occurrences";
     snprintf(p.title, sizeof p.title, "%.1000s", spelt.data != NULL ? spelt.data : "");
     bool pair = of->size == 2 && of->units[0] != of->units[1];
-    double shares[SF_DELAY_BINS];
-    sf_delay_chance(shares, of->delays[link], pair ? rate_of_both(c->recording, of->units) : 0);
     snprintf(p.caption, sizeof p.caption,
              "%.80s to %.80s in %" PRIu64 " occurrences; line: %s, band: 2 standard deviations",
-             unit_name(c, of->units[link]), unit_name(c, of->units[link + 1]), details->occurrences,
-             pair ? "constant rates" : "all delays alike");
+             app_unit_name(c->recording, of->units[link]), app_unit_name(c->recording, of->units[link + 1]),
+             details->occurrences, pair ? "constant rates" : "all delays alike");
     for (size_t k = 0; opened && k < SF_DELAY_BINS; k++) {
         p.counts[k] = (double)details->links[link].histogram[k];
-        p.expected[k] = (double)details->occurrences * shares[k];
+        p.expected[k] = (double)details->occurrences * details->links[link].by_chance[k];
     }
     sf_text_free(&spelt);
     close_picture(svg, &p, opened);
 }
 
 /* Full windows only; each is as wide as the step to the next. */
-static size_t full_windows(const app_counting *c)
+static size_t full_windows(const sf_episodes_columns *told)
 {
-    return c->window_count > 0 && c->windows[c->window_count - 1].partial ? c->window_count - 1
-                                                                          : c->window_count;
+    return told->window_count - told->last_is_partial;
 }
 
 static void draw_windows(sf_text *svg, const app_counting *c, size_t episode, unsigned place)
 {
+    const sf_episodes_columns *told = &c->details.told;
     picture p;
-    size_t windows = full_windows(c);
+    size_t windows = full_windows(told);
     bool opened = open_picture(&p, windows, place);
-    const sf_span *first = &c->windows[0].span;
+    const sf_span *first = &told->windows[0];
     double length_s = (double)(first->stop_ns - first->start_ns) * 1e-9, sum = 0;
-    sf_text spelt = app_episode_text(&c->episodes[episode], &c->recording->units);
+    sf_text spelt = app_episode_text(c->recording, &told->episodes[episode]);
     p.bars.from = (double)first->start_ns * 1e-9;
-    p.bars.width = windows > 1 ? (double)(c->windows[1].span.start_ns - first->start_ns) * 1e-9 : length_s;
+    p.bars.width = windows > 1 ? (double)(told->windows[1].start_ns - first->start_ns) * 1e-9 : length_s;
     p.bars.words.x_label = "start of the window, s";
     p.bars.words.y_label = "count";
     snprintf(p.title, sizeof p.title, "%.1000s", spelt.data != NULL ? spelt.data : "");
     snprintf(p.caption, sizeof p.caption,
              "count in full windows of %g s; line: their mean, band: 2 standard deviations", length_s);
     for (size_t k = 0; k < windows; k++)
-        sum += (double)c->window_counts[k * c->episode_count + episode];
+        sum += (double)told->window_counts[k * told->count + episode];
     for (size_t k = 0; opened && k < windows; k++) {
-        p.counts[k] = (double)c->window_counts[k * c->episode_count + episode];
+        p.counts[k] = (double)told->window_counts[k * told->count + episode];
         p.expected[k] = sum / (double)windows;
     }
     sf_text_free(&spelt);
@@ -140,15 +126,18 @@ static void draw_windows(sf_text *svg, const app_counting *c, size_t episode, un
 /* Returns how many pictures there are; draws them where `svg` is given. */
 static unsigned draw(sf_text *svg, const app_counting *c)
 {
+    const sf_episodes_columns *told = &c->details.told;
     unsigned place = 0, link_number = 0;
-    bool windows = full_windows(c) > 0, delays = c->correlograms == NULL && !app_has(c->call, "window");
-    for (size_t i = 0; i < c->episode_count; i++) {
-        for (uint32_t link = 0; link + 1 < c->episodes[i].size; link++, link_number++) {
-            if (svg != NULL && c->correlograms != NULL)
-                draw_correlogram(svg, c, &c->correlograms[link_number], c->episodes[i].delays[link], place);
+    bool correlograms = told->correlograms != NULL, windows = full_windows(told) > 0;
+    bool delays = !correlograms && !app_has(c->call, "window");
+    for (size_t i = 0; i < told->count; i++) {
+        for (uint32_t link = 0; link + 1 < told->episodes[i].size; link++, link_number++) {
+            if (svg != NULL && correlograms)
+                draw_correlogram(svg, c, &told->correlograms[link_number], told->episodes[i].delays[link],
+                                 place);
             else if (svg != NULL && delays)
                 draw_delays(svg, c, i, link, place);
-            place += c->correlograms != NULL || delays;
+            place += correlograms || delays;
         }
         if (windows && svg != NULL)
             draw_windows(svg, c, i, place);
@@ -160,7 +149,7 @@ static unsigned draw(sf_text *svg, const app_counting *c)
 int app_count_plot(const char *path, const app_counting *counting, sf_error *error)
 {
     unsigned pictures = draw(NULL, counting);
-    if (pictures == 0 || pictures > MOST_PICTURES || (counting->details.items == NULL))
+    if (pictures == 0 || pictures > MOST_PICTURES || counting->details.told.details == NULL)
         return sf_fail(error, SF_USAGE, "--plot", "found %u pictures to draw, expected 1 to %d", pictures,
                        MOST_PICTURES);
     sf_text svg = {0};

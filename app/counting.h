@@ -4,32 +4,14 @@
 #define SF_APP_COUNTING_H
 
 #include "app/details.h"
-#include "mine/correlogram.h"
-
-#include <synfire/mine.h>
-
-typedef struct app_window {
-    sf_span span;
-    bool partial;
-} app_window;
 
 /** A request and its answer. */
 typedef struct app_counting {
     const app_call *call;
     const sf_recording *recording;
-    sf_span asked; /**< by --from and --to */
-    sf_episode *episodes;
-    size_t episode_count;
-    const char *engine, *device; /**< asked for, or NULL */
-    sf_counter *counter;         /**< knows what counted, and where */
-    uint64_t *counts;            /**< of the whole selection */
-    double *expected;
-    app_details details;
-    app_window *windows;
-    size_t window_count, window_capacity;
-    uint64_t *window_counts;      /**< window_count rows of episode_count */
-    sf_correlogram *correlograms; /**< of every link of every episode in turn; NULL: not asked for */
-    size_t correlogram_count;
+    sf_counting_options options;
+    sf_episodes *counted;
+    app_details details; /**< with the columns of what was counted */
 } app_counting;
 
 /**

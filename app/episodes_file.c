@@ -2,7 +2,6 @@
 /* A file of episodes: text or JSON, one a line. */
 #include "app/mining.h"
 
-#include "core/episode.h"
 #include "core/file.h"
 #include "core/memory.h"
 
@@ -71,13 +70,13 @@ static int read_json(sf_episode *episode, const char *line, sf_error *error)
 }
 
 static int read_line(sf_episode *episode, const char *line, const char *path, size_t number,
-                     const sf_units *units, sf_error *error)
+                     const sf_recording *recording, sf_error *error)
 {
     sf_error reason;
-    int status =
-        *line == '{' ? read_json(episode, line, &reason) : sf_episode_parse(episode, line, units, &reason);
+    int status = *line == '{' ? read_json(episode, line, &reason)
+                              : sf_recording_parse_episode(recording, line, episode, &reason);
     if (status == SF_OK)
-        status = sf_episode_check(episode, units->count, &reason);
+        status = sf_recording_check_episode(recording, episode, &reason);
     if (status == SF_OK)
         return SF_OK;
     char place[256];
@@ -85,7 +84,7 @@ static int read_line(sf_episode *episode, const char *line, const char *path, si
     return sf_fail(error, status == SF_USAGE ? SF_DATA : (sf_status)status, place, "%s", reason.text);
 }
 
-int app_episodes_read(sf_episode **episodes, size_t *count, const char *path, const sf_units *units,
+int app_episodes_read(sf_episode **episodes, size_t *count, const char *path, const sf_recording *recording,
                       sf_error *error)
 {
     *episodes = NULL;
@@ -109,7 +108,7 @@ int app_episodes_read(sf_episode **episodes, size_t *count, const char *path, co
             break;
         }
         *episodes = items;
-        status = read_line(&(*episodes)[(*count)++], line, path, number, units, error);
+        status = read_line(&(*episodes)[(*count)++], line, path, number, recording, error);
     }
     if (status == SF_OK && rest != NULL && (size_t)(rest - text.data) < text.length)
         status = sf_fail(error, SF_DATA, path, "line %zu holds a NUL byte: expected text", number);

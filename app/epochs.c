@@ -7,37 +7,36 @@
 #include <math.h>
 #include <string.h>
 
-static int64_t overlap(sf_span a, sf_span b)
+static int describe_epoch(app_epoch *known, const sf_recording *recording, const sf_epoch *epoch,
+                          sf_error *error)
 {
-    int64_t start = a.start_ns > b.start_ns ? a.start_ns : b.start_ns;
-    int64_t stop = a.stop_ns < b.stop_ns ? a.stop_ns : b.stop_ns;
-    return stop > start ? stop - start : 0;
-}
-
-static app_epoch describe_epoch(const sf_recording *recording, const sf_epoch *epoch)
-{
-    app_epoch known = {.epoch = *epoch};
-    if (recording->observed_count == 0)
-        known.duration_ns = overlap(recording->recorded, epoch->span);
-    for (size_t i = 0; i < recording->observed_count; i++)
-        known.duration_ns += overlap(recording->observed[i], epoch->span);
-    known.spikes = sf_spikes_lower_bound(recording->spikes, recording->spike_count, epoch->span.stop_ns) -
-                   sf_spikes_lower_bound(recording->spikes, recording->spike_count, epoch->span.start_ns);
-    return known;
+    sf_recording *part;
+    int status = sf_recording_part(&part, recording, epoch->span, error);
+    if (status != SF_OK)
+        return status;
+    sf_recording_columns of = {.size = sizeof of};
+    sf_recording_get_columns(part, &of);
+    *known = (app_epoch){.epoch = *epoch, .duration_ns = of.duration_ns, .spikes = of.spike_count};
+    sf_recording_free(part);
+    return SF_OK;
 }
 
 static int describe(app_epochs *e, const sf_recording *recording, const sf_epoch *epochs, sf_error *error)
 {
     size_t values = e->count * e->item_count;
     e->items = sf_resize(NULL, e->count, sizeof *e->items);
+    e->spans = sf_resize(NULL, e->count, sizeof *e->spans);
     e->values = sf_resize(NULL, values, sizeof *e->values);
-    if (e->items == NULL || e->values == NULL)
+    if (e->items == NULL || e->spans == NULL || e->values == NULL)
         return sf_fail_memory(error);
-    for (size_t k = 0; k < e->count; k++)
-        e->items[k] = describe_epoch(recording, &epochs[k]);
+    int status = SF_OK;
+    for (size_t k = 0; k < e->count && status == SF_OK; k++) {
+        status = describe_epoch(&e->items[k], recording, &epochs[k], error);
+        e->spans[k] = epochs[k].span;
+    }
     for (size_t i = 0; i < values; i++)
         e->values[i] = NAN;
-    return SF_OK;
+    return status;
 }
 
 int app_epochs_open(app_epochs *epochs, const app_call *call, const sf_recording *recording,
@@ -52,59 +51,31 @@ int app_epochs_open(app_epochs *epochs, const app_call *call, const sf_recording
     if (status != SF_OK)
         return status;
     status = describe(epochs, recording, read, error);
-    sf_free(read);
+    sf_release(read);
     if (status != SF_OK)
         app_epochs_free(epochs);
     return status;
 }
 
-int app_epochs_count(app_epochs *epochs, const app_call *call, const sf_recording *recording,
-                     sf_counter *counter, size_t item_count, sf_error *error)
+int app_epochs_take(app_epochs *epochs, const uint64_t *counts, size_t item_count, sf_error *error)
 {
-    int status = app_epochs_open(epochs, call, recording, item_count, error);
-    if (status != SF_OK || epochs->items == NULL)
-        return status;
-    epochs->counts = sf_resize(NULL, epochs->count * item_count, sizeof *epochs->counts);
-    status = epochs->counts != NULL ? SF_OK : sf_fail_memory(error);
-    for (size_t k = 0; k < epochs->count && status == SF_OK; k++)
-        status =
-            sf_counter_count(counter, &epochs->items[k].epoch.span, epochs->counts + k * item_count, error);
-    if (status != SF_OK)
-        app_epochs_free(epochs);
-    return status;
+    if (epochs->items == NULL || counts == NULL)
+        return SF_OK;
+    epochs->item_count = item_count;
+    epochs->counts = sf_resize(NULL, epochs->count * item_count, sizeof *counts);
+    if (epochs->counts == NULL)
+        return sf_fail_memory(error);
+    memcpy(epochs->counts, counts, epochs->count * item_count * sizeof *counts);
+    return SF_OK;
 }
 
 void app_epochs_free(app_epochs *epochs)
 {
     sf_free(epochs->items);
+    sf_free(epochs->spans);
     sf_free(epochs->counts);
     sf_free(epochs->values);
     *epochs = (app_epochs){0};
-}
-
-static sf_span meet(sf_span a, sf_span b)
-{
-    sf_span both = {a.start_ns > b.start_ns ? a.start_ns : b.start_ns,
-                    a.stop_ns < b.stop_ns ? a.stop_ns : b.stop_ns};
-    both.stop_ns = both.stop_ns > both.start_ns ? both.stop_ns : both.start_ns;
-    return both;
-}
-
-int app_epoch_view(sf_recording *view, const sf_recording *recording, const app_epoch *epoch, sf_error *error)
-{
-    sf_span span = epoch->epoch.span;
-    *view = *recording;
-    view->spikes += sf_spikes_lower_bound(recording->spikes, recording->spike_count, span.start_ns);
-    view->spike_count = epoch->spikes;
-    view->recorded = meet(recording->recorded, span);
-    view->observed_count = 0;
-    view->observed = sf_resize(NULL, recording->observed_count, sizeof *view->observed);
-    if (view->observed == NULL)
-        return sf_fail_memory(error);
-    for (size_t i = 0; i < recording->observed_count; i++)
-        if (overlap(recording->observed[i], span) > 0)
-            view->observed[view->observed_count++] = meet(recording->observed[i], span);
-    return SF_OK;
 }
 
 void app_epochs_json(sf_json *json, const app_epochs *e)

@@ -3,9 +3,7 @@
 #ifndef SF_APP_EPOCHS_H
 #define SF_APP_EPOCHS_H
 
-#include "analysis/selection.h"
 #include "app/command.h"
-#include "mine/mine.h"
 
 /** How much of an epoch was recorded and selected, and how many of the spikes lie in it. */
 typedef struct app_epoch {
@@ -17,6 +15,7 @@ typedef struct app_epoch {
 /** Zeroed, there are none. */
 typedef struct app_epochs {
     app_epoch *items; /**< NULL without --epochs */
+    sf_span *spans;   /**< where they lie */
     size_t count;
     size_t item_count; /**< how many things were looked at in each */
     /* count rows of item_count, of each epoch as if it were all there is; either may be NULL: */
@@ -29,13 +28,8 @@ int app_epochs_open(app_epochs *epochs, const app_call *call, const sf_recording
                     size_t item_count, sf_error *error);
 void app_epochs_free(app_epochs *epochs);
 
-/** Counts the counter's `item_count` episodes in each epoch of --epochs. */
-int app_epochs_count(app_epochs *epochs, const app_call *call, const sf_recording *recording,
-                     sf_counter *counter, size_t item_count, sf_error *error);
-
-/** What of the recording lies in the epoch: all is borrowed but view->observed, which sf_free takes. */
-int app_epoch_view(sf_recording *view, const sf_recording *recording, const app_epoch *epoch,
-                   sf_error *error);
+/** Takes a copy of what was counted in these spans: count rows of item_count. SF_NO_MEMORY. */
+int app_epochs_take(app_epochs *epochs, const uint64_t *counts, size_t item_count, sf_error *error);
 
 /** In how many epochs episode i occurs; 0 without --epochs. */
 uint64_t app_epochs_with(const app_epochs *epochs, size_t i);

@@ -49,12 +49,12 @@ static int tile_epochs(drawing *d, sf_error *error)
     app_epochs *epochs = &d->epochs;
     int status = SF_OK;
     for (size_t k = 0; k < epochs->count && status == SF_OK; k++) {
-        sf_recording view;
-        status = app_epoch_view(&view, d->recording, &epochs->items[k], error);
+        sf_recording *part;
+        status = sf_recording_part(&part, d->recording, epochs->spans[k], error);
         if (status != SF_OK)
             return status;
-        status = sf_graph_tiling_in(epochs->values + k * epochs->item_count, d->graph, &view, error);
-        sf_free(view.observed);
+        status = sf_graph_tiling_in(epochs->values + k * epochs->item_count, d->graph, part, error);
+        sf_recording_free(part);
     }
     return status;
 }
@@ -66,24 +66,19 @@ static int count_epochs(drawing *d, sf_error *error)
     sf_episodes *counted = NULL;
     size_t links = d->g.link_count;
     sf_episode *pairs = sf_resize(NULL, links, sizeof *pairs);
-    sf_span *spans = sf_resize(NULL, epochs->count, sizeof *spans);
-    epochs->counts = sf_resize(NULL, epochs->count * links, sizeof *epochs->counts);
-    bool complete = pairs != NULL && spans != NULL && epochs->counts != NULL;
-    for (size_t i = 0; i < links && complete; i++)
+    if (pairs == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < links; i++)
         pairs[i] = pair_of(&d->g, i);
-    for (size_t k = 0; k < epochs->count && complete; k++)
-        spans[k] = epochs->items[k].epoch.span;
-    how.spans = spans;
+    how.spans = epochs->spans;
     how.span_count = epochs->count;
-    int status =
-        complete ? sf_count(&counted, d->recording, pairs, links, &how, NULL, error) : sf_fail_memory(error);
+    int status = sf_count(&counted, d->recording, pairs, links, &how, NULL, error);
     if (status == SF_OK) {
         sf_episodes_columns columns = {.size = sizeof columns};
         sf_episodes_get_columns(counted, &columns);
-        memcpy(epochs->counts, columns.span_counts, epochs->count * links * sizeof *epochs->counts);
+        status = app_epochs_take(epochs, columns.span_counts, links, error);
     }
     sf_episodes_free(counted);
-    sf_free(spans);
     sf_free(pairs);
     return status;
 }

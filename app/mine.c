@@ -5,7 +5,6 @@
 #include "app/occurrences.h"
 #include "app/significance.h"
 
-#include "core/episode.h"
 #include "core/memory.h"
 
 #include <inttypes.h>
@@ -25,81 +24,23 @@ static const app_option options[] = {
 #define TABLE_TOP 20
 #define WORTH_STRETCHES 10
 
-/* What was found, and which of it is shown: indices into result->items. */
+/* What was asked, and what was found. */
 typedef struct finding {
     const app_call *call;
     const sf_recording *recording;
-    const app_mining *mining;
-    app_significance significance;
-    sf_mine_result *result;
-    size_t *shown;
-    size_t shown_count;
-    sf_episode *episodes; /* of what is shown: spelt out, and what is told of it */
-    uint64_t *counts;
-    double *expected;
-    app_details details;
+    app_mining mining;
+    sf_significance_options test;
+    sf_episodes *found;
+    app_details details; /* with its columns */
 } finding;
-
-static const sf_mine_item *item_at(const finding *f, size_t shown)
-{
-    return &f->result->items[f->shown[shown]];
-}
-
-static bool is_worth_showing(const finding *f, size_t i)
-{
-    return f->significance.asked && f->significance.options.kind != SF_SIGNIFICANCE_ANALYTIC &&
-           app_worth_showing(f->result, i, sf_recording_duration_ns(f->recording));
-}
-
-/* The first `top` items of each size, and beside them the first `worth` that are worth showing. */
-static int choose(finding *f, uint64_t top, uint64_t worth, sf_error *error)
-{
-    f->shown = sf_resize(NULL, f->result->count, sizeof *f->shown);
-    if (f->shown == NULL)
-        return sf_fail_memory(error);
-    uint64_t of_size = 0, worth_of_size = 0;
-    for (size_t i = 0; i < f->result->count; i++) {
-        bool goes_on = i > 0 && f->result->items[i].size == f->result->items[i - 1].size;
-        of_size = goes_on ? of_size + 1 : 1;
-        worth_of_size = (goes_on ? worth_of_size : 0) + is_worth_showing(f, i);
-        if (of_size <= top || (is_worth_showing(f, i) && worth_of_size <= worth))
-            f->shown[f->shown_count++] = i;
-    }
-    return SF_OK;
-}
-
-static int spell_out(finding *f, sf_error *error)
-{
-    f->episodes = sf_resize(NULL, f->shown_count, sizeof *f->episodes);
-    f->counts = sf_resize(NULL, f->shown_count, sizeof *f->counts);
-    f->expected = sf_resize(NULL, f->shown_count, sizeof *f->expected);
-    if (f->episodes == NULL || f->counts == NULL || f->expected == NULL)
-        return sf_fail_memory(error);
-    for (size_t i = 0; i < f->shown_count; i++) {
-        sf_mine_result_episode(f->result, f->shown[i], &f->episodes[i]);
-        f->counts[i] = item_at(f, i)->count;
-        f->expected[i] = item_at(f, i)->expected;
-    }
-    return SF_OK;
-}
-
-static void free_finding(finding *f)
-{
-    app_details_free(&f->details);
-    sf_free(f->shown);
-    sf_free(f->episodes);
-    sf_free(f->counts);
-    sf_free(f->expected);
-    sf_mine_result_free(f->result);
-}
 
 /* ---- output ---- */
 
-static void add_levels(sf_json *json, const sf_mine_result *result)
+static void add_levels(sf_json *json, const sf_episodes_columns *told)
 {
     sf_json_array(json, "levels");
-    for (uint32_t i = 0; i < result->level_count; i++) {
-        const sf_mine_level *level = &result->levels[i];
+    for (size_t i = 0; i < told->level_count; i++) {
+        const sf_mine_level *level = &told->levels[i];
         sf_json_object(json, NULL);
         sf_json_uint(json, "size", level->size);
         sf_json_uint(json, "candidates", level->candidates);
@@ -117,99 +58,107 @@ static void add_levels(sf_json *json, const sf_mine_result *result)
 static void add_methods(sf_json *json, const finding *f)
 {
     sf_text methods = {0};
-    app_methods(&methods, &f->significance, f->result, f->mining, f->call);
+    app_methods(&methods, &f->details.told, &f->mining, f->call);
     sf_json_string(json, "methods", methods.failed ? NULL : methods.data);
     sf_text_free(&methods);
 }
 
+static void add_episode(sf_json *json, const finding *f, size_t i)
+{
+    const sf_episodes_columns *told = &f->details.told;
+    sf_json_object(json, NULL);
+    app_episode_json(json, f->recording, &told->episodes[i]);
+    sf_json_uint(json, "count", told->counts[i]);
+    sf_json_real(json, "expected", told->expected[i]);
+    sf_json_real(json, "p", told->p[i]);
+    sf_json_real(json, "q", told->q[i]);
+    sf_json_real(json, "strength", told->strength[i]);
+    sf_json_real(json, "p_first", told->p_first[i]);
+    sf_json_real(json, "p_last", told->p_last[i]);
+    sf_json_string(json, "not_testable", sf_not_testable_text(told->not_testable[i]));
+    app_details_episode_json(json, &f->details, i);
+    sf_json_end_object(json);
+}
+
 static void print_json(sf_text *text, const finding *f)
 {
+    const sf_episodes_columns *told = &f->details.told;
+    sf_recording_columns of = {.size = sizeof of};
+    sf_recording_get_columns(f->recording, &of);
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
-    sf_json_string(&json, "recording", f->recording->path);
-    sf_json_uint(&json, "spikes", f->recording->spike_count);
-    sf_json_uint(&json, "units", f->recording->units.count);
-    sf_json_string(&json, "engine", f->result->ran.engine);
-    sf_json_string(&json, "device", f->result->ran.device);
-    sf_json_real(&json, "seconds", f->result->ran.seconds);
+    sf_json_string(&json, "recording", of.path);
+    sf_json_uint(&json, "spikes", of.spike_count);
+    sf_json_uint(&json, "units", of.unit_count);
+    sf_json_string(&json, "engine", told->ran.engine);
+    sf_json_string(&json, "device", told->ran.device);
+    sf_json_real(&json, "seconds", told->ran.seconds);
     add_methods(&json, f);
-    add_levels(&json, f->result);
+    add_levels(&json, told);
     sf_json_array(&json, "episodes");
-    for (size_t i = 0; i < f->shown_count; i++) {
-        sf_json_object(&json, NULL);
-        app_episode_json(&json, &f->episodes[i], &f->recording->units);
-        sf_json_uint(&json, "count", item_at(f, i)->count);
-        sf_json_real(&json, "expected", item_at(f, i)->expected);
-        sf_json_real(&json, "p", item_at(f, i)->p);
-        sf_json_real(&json, "q", item_at(f, i)->q);
-        sf_json_real(&json, "strength", item_at(f, i)->strength);
-        sf_json_real(&json, "p_first", item_at(f, i)->p_first);
-        sf_json_real(&json, "p_last", item_at(f, i)->p_last);
-        sf_json_string(&json, "not_testable", sf_not_testable_text(item_at(f, i)->not_testable));
-        app_details_episode_json(&json, &f->details, i);
-        sf_json_end_object(&json);
-    }
+    for (size_t i = 0; i < told->count; i++)
+        add_episode(&json, f, i);
     sf_json_end_array(&json);
     app_details_json(&json, &f->details);
-    app_significance_json(&json, &f->significance);
-    app_device_json(&json, f->result->ran.note);
-    sf_json_uint(&json, "device_memory", f->result->ran.memory);
+    app_significance_json(&json, told->significance);
+    app_device_json(&json, told->ran.note);
+    sf_json_uint(&json, "device_memory", told->ran.memory);
     app_provenance_json(&json, f->call);
     sf_json_end_object(&json);
 }
 
 static void print_csv(sf_text *text, const finding *f)
 {
+    const sf_episodes_columns *told = &f->details.told;
     sf_text_printf(text, "id,size,episode,count,expected,p,q,strength,not_testable");
-    for (size_t i = 0; i < f->shown_count; i++) {
+    for (size_t i = 0; i < told->count; i++) {
         char id[SF_EPISODE_ID_SIZE];
-        sf_episode_id(id, &f->episodes[i], &f->recording->units);
-        sf_text spelt = app_episode_text(&f->episodes[i], &f->recording->units);
-        sf_text_printf(text, "\n%s,%" PRIu32 ",", id, f->episodes[i].size);
+        sf_recording_episode_id(f->recording, &told->episodes[i], id);
+        sf_text spelt = app_episode_text(f->recording, &told->episodes[i]);
+        sf_text_printf(text, "\n%s,%" PRIu32 ",", id, told->episodes[i].size);
         app_csv_quote(text, spelt.data != NULL ? spelt.data : "");
-        const sf_mine_item *item = item_at(f, i);
-        const double columns[] = {item->expected, item->p, item->q, item->strength};
-        sf_text_printf(text, ",%" PRIu32, item->count);
+        const double columns[] = {told->expected[i], told->p[i], told->q[i], told->strength[i]};
+        sf_text_printf(text, ",%" PRIu64, told->counts[i]);
         for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
             sf_text_printf(text, isfinite(columns[c]) ? ",%.6g" : ",", columns[c]);
-        const char *reason = sf_not_testable_text(item->not_testable);
+        const char *reason = sf_not_testable_text(told->not_testable[i]);
         sf_text_printf(text, ",%s", reason != NULL ? reason : "");
         text->failed = text->failed || spelt.data == NULL;
         sf_text_free(&spelt);
     }
 }
 
-static void print_levels(sf_text *text, const sf_mine_result *result)
+static void print_levels(sf_text *text, const sf_episodes_columns *told)
 {
     app_table table = {0};
     bool culls = false;
-    for (uint32_t i = 0; i < result->level_count; i++)
-        culls = culls || result->levels[i].culled > 0;
+    for (size_t i = 0; i < told->level_count; i++)
+        culls = culls || told->levels[i].culled > 0;
     app_table_cell(&table, "size");
     app_table_cell(&table, "candidates");
     if (culls)
         app_table_cell(&table, "culled");
     app_table_cell(&table, "frequent");
     app_table_cell(&table, "seconds");
-    for (uint32_t i = 0; i < result->level_count; i++) {
-        app_table_cell(&table, "%" PRIu32, result->levels[i].size);
-        app_table_cell(&table, "%" PRIu64, result->levels[i].candidates);
+    for (size_t i = 0; i < told->level_count; i++) {
+        app_table_cell(&table, "%" PRIu32, told->levels[i].size);
+        app_table_cell(&table, "%" PRIu64, told->levels[i].candidates);
         if (culls)
-            app_table_cell(&table, result->levels[i].culled < 0 ? "-" : "%" PRId64, result->levels[i].culled);
-        app_table_cell(&table, "%" PRIu64, result->levels[i].frequent);
-        app_table_cell(&table, "%.3g", result->levels[i].seconds);
+            app_table_cell(&table, told->levels[i].culled < 0 ? "-" : "%" PRId64, told->levels[i].culled);
+        app_table_cell(&table, "%" PRIu64, told->levels[i].frequent);
+        app_table_cell(&table, "%.3g", told->levels[i].seconds);
     }
     app_table_print(&table, text, culls ? 5 : 4);
 }
 
 /* How many of what is shown are folded under each, directly or by way of others. Parts come before what they
  * are folded under, being shorter. */
-static int count_parts(const finding *f, size_t **parts)
+static int count_parts(const sf_episodes_columns *told, size_t **parts)
 {
-    *parts = sf_alloc(f->shown_count, sizeof **parts);
-    for (size_t i = 0; *parts != NULL && i < f->shown_count; i++)
-        if (f->details.parents[i] != SIZE_MAX)
-            (*parts)[f->details.parents[i]] += 1 + (*parts)[i];
+    *parts = sf_alloc(told->count, sizeof **parts);
+    for (size_t i = 0; *parts != NULL && i < told->count; i++)
+        if (told->parents[i] != SF_NO_PARENT)
+            (*parts)[told->parents[i]] += 1 + (*parts)[i];
     return *parts != NULL ? SF_OK : SF_NO_MEMORY;
 }
 
@@ -219,7 +168,7 @@ static void print_head(app_table *table, const finding *f)
     static const char *const last[] = {APP_DETAIL_HEADS, "parts"};
     for (size_t i = 0; i < sizeof first / sizeof *first; i++)
         app_table_cell(table, "%s", first[i]);
-    if (f->significance.asked) {
+    if (f->details.told.significance != NULL) {
         app_table_cell(table, "p");
         app_table_cell(table, "q");
     }
@@ -229,20 +178,20 @@ static void print_head(app_table *table, const finding *f)
 
 static void print_row(app_table *table, const finding *f, size_t i, size_t parts)
 {
-    const sf_mine_item *item = item_at(f, i);
-    sf_text spelt = app_episode_text(&f->episodes[i], &f->recording->units);
+    const sf_episodes_columns *told = &f->details.told;
+    sf_text spelt = app_episode_text(f->recording, &told->episodes[i]);
     app_table_cell(table, "%s", spelt.data != NULL ? spelt.data : "");
-    app_table_cell(table, "%" PRIu32, item->count);
-    app_table_cell(table, isfinite(item->expected) ? "%.4g" : "-", item->expected);
-    app_table_cell(table, item->expected > 0 ? "%.3g" : "-", item->count / item->expected);
-    app_table_cell(table, isfinite(item->strength) ? "%.3f" : "-", item->strength);
-    if (f->significance.asked) {
-        const char *reason = sf_not_testable_text(item->not_testable);
-        app_table_cell(table, isfinite(item->p) ? "%.2g" : "-", item->p);
+    app_table_cell(table, "%" PRIu64, told->counts[i]);
+    app_table_cell(table, isfinite(told->expected[i]) ? "%.4g" : "-", told->expected[i]);
+    app_table_cell(table, told->expected[i] > 0 ? "%.3g" : "-", (double)told->counts[i] / told->expected[i]);
+    app_table_cell(table, isfinite(told->strength[i]) ? "%.3f" : "-", told->strength[i]);
+    if (told->significance != NULL) {
+        const char *reason = sf_not_testable_text(told->not_testable[i]);
+        app_table_cell(table, isfinite(told->p[i]) ? "%.2g" : "-", told->p[i]);
         if (reason != NULL)
             app_table_cell(table, "%s", reason);
         else
-            app_table_cell(table, isfinite(item->q) ? "%.2g" : "-", item->q);
+            app_table_cell(table, isfinite(told->q[i]) ? "%.2g" : "-", told->q[i]);
     }
     app_details_cells(table, &f->details, i);
     app_table_cell(table, "%zu", parts);
@@ -253,24 +202,25 @@ static void print_row(app_table *table, const finding *f, size_t i, size_t parts
  * worth showing. */
 static void print_episodes(sf_text *text, const finding *f, bool unfolded)
 {
+    const sf_episodes_columns *told = &f->details.told;
     app_table table = {0};
-    size_t *parts, *listed = sf_resize(NULL, f->shown_count, sizeof *listed), listed_count = 0;
-    if (count_parts(f, &parts) != SF_OK || listed == NULL) {
+    size_t *parts, *listed = sf_resize(NULL, told->count, sizeof *listed), listed_count = 0;
+    if (count_parts(told, &parts) != SF_OK || listed == NULL) {
         text->failed = true;
     } else {
         print_head(&table, f);
-        for (size_t i = 0; i < f->shown_count; i++)
-            if (unfolded || f->details.parents[i] == SIZE_MAX || is_worth_showing(f, f->shown[i])) {
+        for (size_t i = 0; i < told->count; i++)
+            if (unfolded || told->parents[i] == SF_NO_PARENT || told->worth_showing[i]) {
                 print_row(&table, f, i, parts[i]);
                 listed[listed_count++] = i;
             }
-        app_table_print(&table, text, f->significance.asked ? 11 : 9);
-        if (listed_count < f->shown_count)
+        app_table_print(&table, text, told->significance != NULL ? 11 : 9);
+        if (listed_count < told->count)
             sf_text_printf(
                 text,
                 "%zu parts of these are folded, which count no more beyond them than chance gives: "
                 "--verbose lists them\n",
-                f->shown_count - listed_count);
+                told->count - listed_count);
         app_details_print_below(text, &f->details, listed, listed_count);
     }
     sf_free(parts);
@@ -278,47 +228,44 @@ static void print_episodes(sf_text *text, const finding *f, bool unfolded)
 }
 
 /* Of those, the ones that do not come from a few bursts or epochs: known of what is shown. */
-static void print_stretches(sf_text *text, const finding *f)
+static void print_stretches(sf_text *text, const sf_episodes_columns *told)
 {
     size_t worth = 0, wide = 0;
-    for (size_t i = 0; i < f->shown_count; i++)
-        if (is_worth_showing(f, f->shown[i])) {
+    for (size_t i = 0; i < told->count; i++)
+        if (told->worth_showing[i]) {
             worth++;
-            wide += app_details_stretches(&f->details, i) >= WORTH_STRETCHES;
+            wide += told->stretches[i] >= WORTH_STRETCHES;
         }
     sf_text_printf(text, "; of the %zu of them among the %zu shown, %zu are in %d bursts or epochs or more",
-                   worth, f->shown_count, wide, WORTH_STRETCHES);
+                   worth, told->count, wide, WORTH_STRETCHES);
 }
 
 /* How many episodes are worth a closer look, where a test said so. */
 static void print_verdict(sf_text *text, const finding *f)
 {
-    if (!f->significance.asked || f->significance.options.kind == SF_SIGNIFICANCE_ANALYTIC)
+    const sf_episodes_columns *told = &f->details.told;
+    const sf_significance *test = told->significance;
+    if (test == NULL || test->options.kind == SF_SIGNIFICANCE_ANALYTIC)
         return;
-    size_t worth = 0, returning = 0;
-    for (size_t i = 0; i < f->result->count; i++) {
-        worth += is_worth_showing(f, i);
-        returning += f->result->items[i].not_testable == SF_UNIT_RETURNS;
-    }
-    if (f->significance.told.not_testable != SF_TESTABLE) {
-        sf_text_printf(text, "\nNone of %zu episodes could be tested: ", f->result->count);
-        app_not_testable_print(text, &f->significance, f->recording);
+    if (test->not_testable != SF_TESTABLE) {
+        sf_text_printf(text, "\nNone of %zu episodes could be tested: ", told->found);
+        app_not_testable_print(text, test, f->recording);
         sf_text_printf(text, "\n");
         return;
     }
     sf_text_printf(text,
                    "\n%zu of %zu episodes count 20 or more and 1.2 times what is expected, with q below 0.05 "
                    "and units over 0.1 Hz",
-                   worth, f->result->count - returning);
-    if (worth > 0 && app_details_know_stretches(&f->details))
-        print_stretches(text, f);
+                   told->worth, told->found - told->returning);
+    if (told->worth > 0 && app_details_know_stretches(&f->details))
+        print_stretches(text, told);
     sf_text_printf(text, "\n");
-    if (returning > 0)
+    if (told->returning > 0)
         sf_text_printf(
             text,
             "%zu more cannot be tested: a unit returns, as in A -> B -> A. Look at their links, A -> "
             "B and B -> A\n",
-            returning);
+            told->returning);
 }
 
 static void print_units(sf_text *text, const sf_selected *selected)
@@ -330,75 +277,71 @@ static void print_units(sf_text *text, const sf_selected *selected)
 
 static void print_tables(sf_text *text, const finding *f, bool unfolded)
 {
-    const sf_recording *recording = f->recording;
-    sf_text_printf(text, "%s: ", recording->path);
-    print_units(text, &f->call->provenance->selected);
-    sf_text_printf(text, ", %zu spikes, %.6g s recorded\ndelays ", recording->spike_count,
-                   (double)sf_recording_duration_ns(recording) * 1e-9);
-    app_delays_print(text, f->mining);
+    const sf_episodes_columns *told = &f->details.told;
+    sf_recording_columns of = {.size = sizeof of};
+    sf_recording_get_columns(f->recording, &of);
+    sf_text_printf(text, "%s: ", of.path);
+    print_units(text, of.selected);
+    sf_text_printf(text, ", %zu spikes, %.6g s recorded\ndelays ", of.spike_count,
+                   (double)of.duration_ns * 1e-9);
+    app_delays_print(text, &f->mining);
     sf_text_printf(text,
                    " ms, frequent from a count of %.6g, engine %s on %s, %.3g s; %zu bursts of the array\n\n",
-                   f->result->threshold, f->result->ran.engine, f->result->ran.device, f->result->ran.seconds,
-                   f->details.bursts.count);
-    print_levels(text, f->result);
-    if (f->shown_count > 0) {
+                   told->threshold, told->ran.engine, told->ran.device, told->ran.seconds, told->burst_count);
+    print_levels(text, told);
+    if (told->count > 0) {
         sf_text_printf(text, "\n");
         print_episodes(text, f, unfolded);
     }
-    if (f->shown_count < f->result->count)
-        sf_text_printf(text, "\n%zu more: --top, --csv and --json show them\n",
-                       f->result->count - f->shown_count);
+    if (told->count < told->found)
+        sf_text_printf(text, "\n%zu more: --top, --csv and --json show them\n", told->found - told->count);
     print_verdict(text, f);
     sf_text_printf(text, "\n");
-    app_methods(text, &f->significance, f->result, f->mining, f->call);
+    app_methods(text, told, &f->mining, f->call);
 }
 
 /* ---- occurrences ---- */
 
 static int write_occurrences(const char *path, const finding *f, sf_error *error)
 {
-    sf_text settings = {0}, provenance = app_provenance_text(f->call);
-    app_mining_yaml(&settings, f->mining, f->result->threshold);
-    int status = settings.failed || provenance.failed
+    const sf_episodes_columns *told = &f->details.told;
+    sf_text settings = {0};
+    app_mining_yaml(&settings, &f->mining, told->threshold);
+    int status = settings.failed
                      ? sf_fail_memory(error)
-                     : app_occurrences_write(path, f->recording, f->episodes, f->expected, f->shown_count,
-                                             settings.data, provenance.data, error);
-    sf_text_free(&provenance);
+                     : app_occurrences_write(f->call, path, f->recording, told, settings.data, error);
     sf_text_free(&settings);
     return status;
 }
 
 /* ---- the command ---- */
 
-static void hint_where_nothing_is_frequent(const app_call *call, const sf_recording *recording,
-                                           const sf_mine_result *result)
+static void hint_where_nothing_is_frequent(const finding *f)
 {
-    if (recording->spike_count == 0)
-        app_warn(call, "%s: no spikes are left to look at", recording->path);
-    else if (result->level_count > 0 && result->levels[0].frequent == 0)
-        app_warn(call, "no unit has %.6g spikes: lower the threshold", result->threshold);
-    else if (result->count == 0)
-        app_warn(call, "no pair of units reaches a count of %.6g: lower the threshold or widen --delay",
-                 result->threshold);
+    const sf_episodes_columns *told = &f->details.told;
+    sf_recording_columns of = {.size = sizeof of};
+    sf_recording_get_columns(f->recording, &of);
+    if (of.spike_count == 0)
+        app_warn(f->call, "%s: no spikes are left to look at", of.path);
+    else if (told->level_count > 0 && told->levels[0].frequent == 0)
+        app_warn(f->call, "no unit has %.6g spikes: lower the threshold", told->threshold);
+    else if (told->found == 0)
+        app_warn(f->call, "no pair of units reaches a count of %.6g: lower the threshold or widen --delay",
+                 told->threshold);
 }
 
-static int report(const app_call *call, finding *f, uint64_t top, uint64_t worth, sf_error *error)
+static int report(const finding *f, sf_error *error)
 {
-    int status = choose(f, top, worth, error);
-    if (status == SF_OK)
-        status = spell_out(f, error);
-    if (status == SF_OK && !app_has(call, "csv"))
-        status = app_details_make(&f->details, call, f->recording, f->episodes, f->counts, f->expected,
-                                  f->shown_count, error);
+    const app_call *call = f->call;
+    const sf_significance *test = f->details.told.significance;
     const char *occurrences = app_value(call, "occurrences", NULL);
-    if (status == SF_OK && occurrences != NULL)
-        status = write_occurrences(occurrences, f, error);
+    int status = occurrences != NULL ? write_occurrences(occurrences, f, error) : SF_OK;
     if (status != SF_OK)
         return status;
-    hint_where_nothing_is_frequent(call, f->recording, f->result);
+    hint_where_nothing_is_frequent(f);
     sf_text text = {0};
     if (call->json || app_has(call, "csv")) /* tables say it at their end */
-        app_not_testable_warn(call, &f->significance, f->recording);
+        app_not_testable_warn(call, test, f->recording);
     if (call->json)
         print_json(&text, f);
     else if (app_has(call, "csv"))
@@ -408,29 +351,41 @@ static int report(const app_call *call, finding *f, uint64_t top, uint64_t worth
     return app_print(&text, error);
 }
 
-static int mine(const app_call *call, const sf_recording *recording, sf_error *error)
+static int parse(finding *f, sf_error *error)
 {
-    app_mining mining;
-    uint64_t max_size = 4, top = call->json || app_has(call, "csv") ? UINT64_MAX : TABLE_TOP;
-    int status = app_mining_parse(&mining, call, recording, error);
+    const app_call *call = f->call;
+    sf_mining_options *asked = &f->mining.options;
+    int status = app_mining_parse(&f->mining, call, error);
+    uint64_t max_size = asked->max_size;
+    asked->top = call->json || app_has(call, "csv") ? 0 : TABLE_TOP;
+    asked->top_worth = app_has(call, "top") ? 0 : TABLE_TOP;
+    asked->closed = app_has(call, "closed");
+    asked->details = !app_has(call, "csv");
     if (status == SF_OK)
         status = app_uint(call, "max-size", 2, SF_EPISODE_MAX_SIZE, &max_size, error);
     if (status == SF_OK)
-        status = app_uint(call, "top", 1, UINT64_MAX, &top, error);
+        status = app_uint(call, "top", 1, UINT64_MAX, &asked->top, error);
+    asked->max_size = (uint32_t)max_size;
+    return status == SF_OK ? app_significance_parse(&f->test, &f->mining, call, error) : status;
+}
+
+static int mine(finding *f, sf_error *error)
+{
+    app_epochs *epochs = &f->details.epochs;
+    int status = parse(f, error);
+    if (status == SF_OK && f->mining.options.details)
+        status = app_epochs_open(epochs, f->call, f->recording, 0, error);
     if (status != SF_OK)
         return status;
-    mining.options.max_size = (uint32_t)max_size;
-    mining.options.closed = app_has(call, "closed");
-    finding f = {.call = call, .recording = recording, .mining = &mining};
-    status = app_significance_parse(&f.significance, call, error);
+    f->mining.options.spans = epochs->spans;
+    f->mining.options.span_count = epochs->count;
+    status = app_mining_run(&f->found, &f->mining, f->call, f->recording, error);
     if (status == SF_OK)
-        status = app_mining_run(&f.result, &mining, call, recording, error);
-    if (status == SF_OK)
-        status = app_significance_run(&f.significance, f.result, &mining, call, recording, error);
-    if (status == SF_OK)
-        status = report(call, &f, top, app_has(call, "top") ? 0 : TABLE_TOP, error);
-    free_finding(&f);
-    return status;
+        status = app_details_take(&f->details, f->call, f->found, error);
+    if (status != SF_OK)
+        return status;
+    app_significance_warn(f->call, &f->details.told);
+    return report(f, error);
 }
 
 static int run(app_call *call, sf_error *error)
@@ -441,7 +396,10 @@ static int run(app_call *call, sf_error *error)
     int status = app_load(call, call->arguments[0], &recording, error);
     if (status != SF_OK)
         return status;
-    status = mine(call, recording, error);
+    finding f = {.call = call, .recording = recording, .details.recording = recording};
+    status = mine(&f, error);
+    app_epochs_free(&f.details.epochs);
+    sf_episodes_free(f.found);
     sf_recording_free(recording);
     return status;
 }

@@ -2,22 +2,10 @@
 #include "app/occurrences.h"
 
 #include "app/mining.h"
-#include "core/episode.h"
 #include "core/file.h"
-#include "core/memory.h"
-#include "io/occurrence_file.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-typedef struct request {
-    const char *path;
-    const sf_recording *recording;
-    const sf_episode *episodes;
-    const double *expected;
-    size_t count;
-    const sf_counter *counter;
-} request;
 
 /* ---- CSV ---- */
 
@@ -32,101 +20,105 @@ static void print_occurrence(sf_text *text, const char *id, const char *quoted, 
     }
 }
 
-static int print_episode(sf_text *text, const request *r, size_t i, uint32_t columns, sf_error *error)
+static void print_episode(sf_text *text, const sf_occurrences_columns *told, size_t i, uint32_t columns)
 {
-    const sf_episode *episode = &r->episodes[i];
-    int64_t *times;
-    size_t count;
-    int status = sf_counter_occurrences(r->counter, i, &times, &count, error);
-    if (status != SF_OK)
-        return status;
+    const sf_episode *episode = &told->episodes[i];
     char id[SF_EPISODE_ID_SIZE];
-    sf_episode_id(id, episode, &r->recording->units);
-    sf_text spelt = app_episode_text(episode, &r->recording->units), quoted = {0};
+    sf_recording_episode_id(told->recording, episode, id);
+    sf_text spelt = app_episode_text(told->recording, episode), quoted = {0};
     app_csv_quote(&quoted, spelt.data != NULL ? spelt.data : "");
-    for (size_t k = 0; k < count && quoted.data != NULL; k++)
-        print_occurrence(text, id, quoted.data, k + 1, times + k * episode->size, episode->size, columns);
+    for (size_t k = 0; k < told->counts[i] && quoted.data != NULL; k++)
+        print_occurrence(text, id, quoted.data, k + 1, told->times_ns[i] + k * episode->size, episode->size,
+                         columns);
     text->failed = text->failed || spelt.data == NULL || quoted.failed;
     sf_text_free(&spelt);
     sf_text_free(&quoted);
-    sf_free(times);
-    return SF_OK;
 }
 
-static int write_csv(const request *r, sf_error *error)
+static int write_csv(const char *path, const sf_occurrences_columns *told, sf_error *error)
 {
     sf_text text = {0};
     uint32_t columns = 2;
-    for (size_t i = 0; i < r->count; i++)
-        columns = r->episodes[i].size > columns ? r->episodes[i].size : columns;
+    for (size_t i = 0; i < told->count; i++)
+        columns = told->episodes[i].size > columns ? told->episodes[i].size : columns;
     sf_text_printf(&text, "id,episode,occurrence");
     for (uint32_t node = 0; node < columns; node++)
         sf_text_printf(&text, ",spike_%" PRIu32 "_s", node + 1);
-    int status = SF_OK;
-    for (size_t i = 0; i < r->count && status == SF_OK; i++)
-        status = print_episode(&text, r, i, columns, error);
+    for (size_t i = 0; i < told->count; i++)
+        print_episode(&text, told, i, columns);
     sf_text_printf(&text, "\n");
-    if (status == SF_OK)
-        status = sf_file_write(&text, r->path, error);
+    int status = sf_file_write(&text, path, error);
     sf_text_free(&text);
     return status;
 }
 
-/* ---- HDF5 ---- */
+/* ---- either ---- */
 
-static int write_hdf5(const request *r, const char *configuration, const char *provenance, sf_error *error)
+static bool is_hdf5(const char *path)
 {
-    sf_occurrence_file *file;
-    int status = sf_occurrence_file_create(&file, r->path, r->recording, configuration, provenance, error);
-    for (size_t i = 0; i < r->count && status == SF_OK; i++) {
-        int64_t *times;
-        size_t count;
-        status = sf_counter_occurrences(r->counter, i, &times, &count, error);
-        if (status != SF_OK)
-            break;
-        status = sf_occurrence_file_add(file, &r->episodes[i], r->expected[i], times, count, error);
-        sf_free(times);
-    }
-    int closed = sf_occurrence_file_close(file, status == SF_OK, error);
-    return status == SF_OK ? closed : status;
+    size_t length = strlen(path);
+    return length > 3 && strcmp(path + length - 3, ".h5") == 0;
 }
 
-int app_occurrences_write(const char *path, const sf_recording *recording, const sf_episode *episodes,
-                          const double *expected, size_t count, const char *configuration,
-                          const char *provenance, sf_error *error)
+static int write_hdf5(const app_call *call, const sf_occurrences *occurrences, const char *path,
+                      const char *configuration, sf_error *error)
 {
-    sf_counter *counter;
-    int status = sf_counter_open(&counter, recording->spikes, recording->spike_count, recording->units.count,
-                                 episodes, count, NULL, 1, error);
+    sf_text provenance = app_provenance_text(call);
+    int status = provenance.failed
+                     ? sf_fail_memory(error)
+                     : sf_occurrences_write(occurrences, path, configuration, provenance.data, error);
+    sf_text_free(&provenance);
+    return status;
+}
+
+int app_occurrences_write(const app_call *call, const char *path, const sf_recording *recording,
+                          const sf_episodes_columns *told, const char *configuration, sf_error *error)
+{
+    sf_occurrences *occurrences;
+    sf_progress progress = app_progress(call);
+    int status = sf_occurrences_list(&occurrences, recording, told->episodes, told->expected, told->count,
+                                     &progress, error);
     if (status != SF_OK)
         return status;
-    request r = {path, recording, episodes, expected, count, counter};
-    size_t length = strlen(path);
-    bool hdf5 = length > 3 && strcmp(path + length - 3, ".h5") == 0;
-    status = hdf5 ? write_hdf5(&r, configuration, provenance, error) : write_csv(&r, error);
-    sf_counter_close(counter);
+    sf_occurrences_columns found = {.size = sizeof found};
+    sf_occurrences_get_columns(occurrences, &found);
+    status = is_hdf5(path) ? write_hdf5(call, occurrences, path, configuration, error)
+                           : write_csv(path, &found, error);
+    sf_occurrences_free(occurrences);
     return status;
 }
 
 /* ---- info ---- */
 
-static void describe_json(sf_text *text, const app_call *call, const sf_occurrence_set *set)
+static uint64_t count_all(const sf_occurrences_columns *told)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < told->count; i++)
+        sum += told->counts[i];
+    return sum;
+}
+
+static size_t count_units(const sf_occurrences_columns *told)
+{
+    sf_recording_columns of = {.size = sizeof of};
+    sf_recording_get_columns(told->recording, &of);
+    return of.unit_count;
+}
+
+static void describe_json(sf_text *text, const app_call *call, const sf_occurrences_columns *told)
 {
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
     sf_json_string(&json, "format", "synfire occurrences 1");
-    if (set->recording != NULL)
-        sf_json_string(&json, "recording", set->recording);
-    else
-        sf_json_null(&json, "recording");
-    sf_json_uint(&json, "units", set->units.count);
-    sf_json_uint(&json, "occurrences", set->first[set->count]);
+    sf_json_string(&json, "recording", told->counted_in);
+    sf_json_uint(&json, "units", count_units(told));
+    sf_json_uint(&json, "occurrences", count_all(told));
     sf_json_array(&json, "episodes");
-    for (size_t i = 0; i < set->count; i++) {
+    for (size_t i = 0; i < told->count; i++) {
         sf_json_object(&json, NULL);
-        app_episode_json(&json, &set->episodes[i], &set->units);
-        sf_json_uint(&json, "count", set->first[i + 1] - set->first[i]);
-        sf_json_real(&json, "expected", set->expected[i]);
+        app_episode_json(&json, told->recording, &told->episodes[i]);
+        sf_json_uint(&json, "count", told->counts[i]);
+        sf_json_real(&json, "expected", told->expected[i]);
         sf_json_end_object(&json);
     }
     sf_json_end_array(&json);
@@ -136,43 +128,45 @@ static void describe_json(sf_text *text, const app_call *call, const sf_occurren
 
 #define MOST_LISTED 20
 
-static void describe_text(sf_text *text, const char *path, const sf_occurrence_set *set)
+static void describe_text(sf_text *text, const char *path, const sf_occurrences_columns *told)
 {
-    size_t listed = set->count < MOST_LISTED ? set->count : MOST_LISTED;
+    size_t listed = told->count < MOST_LISTED ? told->count : MOST_LISTED;
     sf_text_printf(text, "%s: synfire occurrences 1\n", path);
     sf_text_printf(text, "  recording   %s, %zu units\n",
-                   set->recording != NULL ? set->recording : "not known", set->units.count);
+                   told->counted_in != NULL ? told->counted_in : "not known", count_units(told));
     sf_text_printf(text, "  episodes    %zu\n  occurrences %" PRIu64 ", every spike time of each\n",
-                   set->count, set->first[set->count]);
-    if (set->count > 0) {
+                   told->count, count_all(told));
+    if (told->count > 0) {
         app_table table = {0};
         sf_text_printf(text, "\n");
         app_table_cell(&table, "episode");
         app_table_cell(&table, "occurrences");
         for (size_t i = 0; i < listed; i++) {
-            sf_text spelt = app_episode_text(&set->episodes[i], &set->units);
+            sf_text spelt = app_episode_text(told->recording, &told->episodes[i]);
             app_table_cell(&table, "%s", spelt.data != NULL ? spelt.data : "");
-            app_table_cell(&table, "%" PRIu64, set->first[i + 1] - set->first[i]);
+            app_table_cell(&table, "%" PRIu64, told->counts[i]);
             sf_text_free(&spelt);
         }
         app_table_print(&table, text, 2);
     }
-    if (listed < set->count)
-        sf_text_printf(text, "the first %zu of %zu episodes; --json lists all\n", listed, set->count);
+    if (listed < told->count)
+        sf_text_printf(text, "the first %zu of %zu episodes; --json lists all\n", listed, told->count);
     if (!text->failed)
         text->data[--text->length] = '\0'; /* app_print ends the last line */
 }
 
 int app_occurrences_describe(sf_text *text, const app_call *call, const char *path, sf_error *error)
 {
-    sf_occurrence_set set;
-    int status = sf_occurrence_file_read(&set, path, error);
+    sf_occurrences *occurrences;
+    int status = sf_occurrences_open(&occurrences, path, error);
     if (status != SF_OK)
         return status;
+    sf_occurrences_columns told = {.size = sizeof told};
+    sf_occurrences_get_columns(occurrences, &told);
     if (call->json)
-        describe_json(text, call, &set);
+        describe_json(text, call, &told);
     else
-        describe_text(text, path, &set);
-    sf_occurrence_set_free(&set);
+        describe_text(text, path, &told);
+    sf_occurrences_free(occurrences);
     return SF_OK;
 }

@@ -4,19 +4,15 @@
 #define SF_APP_OCCURRENCES_H
 
 #include "app/command.h"
-#include "core/recording.h"
-#include "core/text.h"
 
 #include <synfire/mine.h>
 
 /**
- * Writes the occurrences that the counts of the episodes count: HDF5 (io/occurrence_file.h) where the path
- * ends in .h5, else CSV. `configuration` (YAML) and `provenance` (JSON) are for the HDF5 file.
- * SF_CANNOT_CREATE, SF_IO; then no file is left.
+ * Writes the occurrences that the counts of the episodes count: HDF5 where the path ends in .h5, else CSV.
+ * `configuration` (YAML) is for the HDF5 file. SF_CANNOT_CREATE, SF_IO; then no file is left. SF_CANCELLED.
  */
-int app_occurrences_write(const char *path, const sf_recording *recording, const sf_episode *episodes,
-                          const double *expected, size_t count, const char *configuration,
-                          const char *provenance, sf_error *error);
+int app_occurrences_write(const app_call *call, const char *path, const sf_recording *recording,
+                          const sf_episodes_columns *told, const char *configuration, sf_error *error);
 
 /** Appends what such an HDF5 file holds, for `info`: as lines, or as one JSON document. SF_NO_INPUT, SF_DATA.
  */

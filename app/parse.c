@@ -215,3 +215,24 @@ int app_scaled(const app_call *call, const char *option, int exponent, int64_t *
     *value = number;
     return SF_OK;
 }
+
+/* Whether a field of the library's options is this option's: `_` for `-`, and its unit at the end. */
+static bool is_field_of(const char *field, const char *option)
+{
+    while (*option != '\0' && (*field == *option || (*field == '_' && *option == '-'))) {
+        field++;
+        option++;
+    }
+    return *option == '\0' && (*field == '\0' || strcmp(field, "_ns") == 0 || strcmp(field, "_um") == 0);
+}
+
+int app_name_option(const app_call *call, int status, sf_error *error)
+{
+    for (size_t l = 0; l < APP_OPTION_LISTS && call->command->options[l] != NULL; l++)
+        for (const app_option *option = call->command->options[l]; option->name != NULL; option++)
+            if (is_field_of(error->place, option->name)) {
+                snprintf(error->place, sizeof error->place, "--%s", option->name);
+                return status;
+            }
+    return status;
+}

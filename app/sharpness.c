@@ -2,7 +2,6 @@
 #include "app/sharpness.h"
 
 #include "core/clock.h"
-#include "mine/significance.h"
 
 #include <math.h>
 
@@ -12,9 +11,7 @@ int app_sharpness_measure(app_sharpness *sharpness, const sf_recording *recordin
 {
     for (size_t i = 0; i < APP_SHARPNESS_DELAYS; i++) {
         sf_delay delay = {SF_MILLISECOND / 2, highest_ms[i] * SF_MILLISECOND};
-        int status =
-            sf_sharpness_measure(&sharpness->delays[i], recording->spikes, recording->spike_count,
-                                 recording->units.count, delay, sf_significance_width(&delay, 1), error);
+        int status = sf_recording_sharpness(recording, delay, &sharpness->delays[i], error);
         if (status != SF_OK)
             return status;
     }

@@ -5,8 +5,8 @@
 #define SF_APP_SHARPNESS_H
 
 #include "app/command.h"
-#include "core/recording.h"
-#include "mine/sharpness.h"
+
+#include <synfire/mine.h>
 
 #define APP_SHARPNESS_DELAYS 5
 

@@ -3,8 +3,6 @@
 
 #include "app/sharpness.h"
 
-#include "core/clock.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -39,15 +37,29 @@ static int refuse_without_test(const app_call *call, sf_error *error)
     return SF_OK;
 }
 
-int app_significance_parse(app_significance *significance, const app_call *call, sf_error *error)
+static void warn_of_kind(const app_call *call, const sf_significance_options *options)
 {
-    sf_significance_options *options = &significance->options;
-    *significance = (app_significance){0};
-    *options = sf_significance_options_default();
+    if (options->kind == SF_SIGNIFICANCE_JITTER)
+        app_warn(call,
+                 "jitter takes bursts that units share for links: 11 %% of unrelated pairs had p < 0.05 "
+                 "in a simulation, where segment-shift has 5 %%");
+    if (options->kind == SF_SIGNIFICANCE_SHIFT)
+        app_warn(call, "shifting whole trains has little power: one offset is all that varies of a train");
+    if (options->kind != SF_SIGNIFICANCE_ANALYTIC && options->surrogates < 99)
+        app_warn(call, "with %" PRIu32 " surrogates no p or q is below %.2g: 1000 is the norm",
+                 options->surrogates, 1.0 / (options->surrogates + 1.0));
+}
+
+int app_significance_parse(sf_significance_options *options, app_mining *mining, const app_call *call,
+                           sf_error *error)
+{
     const char *kind = app_value(call, "significance", NULL);
     if (kind == NULL)
         return refuse_without_test(call, error);
-    significance->asked = true;
+    *options = sf_significance_options_default();
+    mining->options.significance = options;
+    options->device = mining->options.device;
+    options->threads = mining->options.threads;
     uint64_t surrogates = options->surrogates;
     int status = sf_significance_find(&options->kind, kind, error);
     if (status != SF_OK)
@@ -65,52 +77,28 @@ int app_significance_parse(app_significance *significance, const app_call *call,
         app_tell_seed(call, options->seed);
     if (app_has(call, "fdr"))
         options->correction = SF_CORRECTION_RATE;
+    if (status == SF_OK)
+        warn_of_kind(call, options);
     return status;
 }
 
-/* ---- running ---- */
+/* ---- warnings ---- */
 
-/* Where rate times width exceeds what the null allows, independent units pass for linked ones. */
-static void warn_of_chance(const app_call *call, const app_significance *significance,
-                           const sf_mine_result *result, const sf_recording *recording)
+void app_significance_warn(const app_call *call, const sf_episodes_columns *columns)
 {
-    double seconds = (double)sf_recording_duration_ns(recording) * 1e-9, link = significance->options.link;
-    size_t below = 0;
-    for (size_t i = 0; i < result->count; i++) {
-        sf_episode episode;
-        sf_mine_result_episode(result, i, &episode);
-        bool chance = false;
-        for (uint32_t k = 1; k < episode.size; k++) {
-            double width_s = (double)(episode.delays[k - 1].high_ns - episode.delays[k - 1].low_ns) * 1e-9;
-            double hz = (double)sf_mine_result_spikes(result, i, k) / seconds;
-            chance = chance || -expm1(-hz * width_s) > link;
-        }
-        below += chance;
-    }
-    if (below > 0)
+    const sf_significance *told = columns->significance;
+    if (told == NULL)
+        return;
+    app_device_warn(call, "surrogates counted", told->ran.device, told->ran.note);
+    if (told->by_chance > 0)
         app_warn(call,
                  "%zu of %zu episodes have a unit that fires within its delay by chance with a probability "
                  "above %g, what the analytic test allows a link by chance: their p means nothing",
-                 below, result->count, link);
+                 told->by_chance, columns->found, told->options.link);
 }
 
-static void warn_of_kind(const app_call *call, const sf_significance_options *options)
+static void print_what_else(sf_text *text, const sf_significance *told, const sf_recording *recording)
 {
-    if (options->kind == SF_SIGNIFICANCE_JITTER)
-        app_warn(call,
-                 "jitter takes bursts that units share for links: 11 %% of unrelated pairs had p < 0.05 "
-                 "in a simulation, where segment-shift has 5 %%");
-    if (options->kind == SF_SIGNIFICANCE_SHIFT)
-        app_warn(call, "shifting whole trains has little power: one offset is all that varies of a train");
-    if (options->kind != SF_SIGNIFICANCE_ANALYTIC && options->surrogates < 99)
-        app_warn(call, "with %" PRIu32 " surrogates no p or q is below %.2g: 1000 is the norm",
-                 options->surrogates, 1.0 / (options->surrogates + 1.0));
-}
-
-static void print_what_else(sf_text *text, const app_significance *significance,
-                            const sf_recording *recording)
-{
-    const sf_significance *told = &significance->told;
     app_sharpness sharpness;
     int64_t nearest_ns = 0;
     if (app_sharpness_measure(&sharpness, recording, NULL) == SF_OK)
@@ -125,18 +113,15 @@ static void print_what_else(sf_text *text, const app_significance *significance,
         sf_text_printf(text, "; for waves see graph --metric sttc");
 }
 
-void app_not_testable_print(sf_text *text, const app_significance *significance,
-                            const sf_recording *recording)
+void app_not_testable_print(sf_text *text, const sf_significance *told, const sf_recording *recording)
 {
-    const sf_significance *told = &significance->told;
     double width_ms = (double)told->options.width_ns * 1e-6;
     if (told->not_testable == SF_DELAYS_TOO_LONG)
         sf_text_printf(
             text,
             "delays too long. Surrogates shift trains by up to %g ms for these delays, and %g ms is "
             "the most within segments of %g s",
-            width_ms, (double)sf_significance_longest_delay(told->options.segment_ns) * 1.5e-6,
-            (double)told->options.segment_ns * 1e-9);
+            width_ms, (double)told->longest_delay_ns * 1.5e-6, (double)told->options.segment_ns * 1e-9);
     else
         sf_text_printf(
             text,
@@ -144,57 +129,25 @@ void app_not_testable_print(sf_text *text, const app_significance *significance,
             "shifted by up to %g ms, linked or not (sharpness %.2f%s)",
             width_ms, told->sharpness.sharpness,
             told->sharpness.sharpness > SF_SHARPNESS_MOST ? "" : ", that cannot be taken off");
-    print_what_else(text, significance, recording);
+    print_what_else(text, told, recording);
 }
 
-void app_not_testable_warn(const app_call *call, const app_significance *significance,
-                           const sf_recording *recording)
+void app_not_testable_warn(const app_call *call, const sf_significance *told, const sf_recording *recording)
 {
     sf_text text = {0};
-    if (significance->told.not_testable == SF_TESTABLE)
+    if (told == NULL || told->not_testable == SF_TESTABLE)
         return;
-    app_not_testable_print(&text, significance, recording);
+    app_not_testable_print(&text, told, recording);
     if (!text.failed)
         app_warn(call, "no episode could be tested: %s", text.data);
     sf_text_free(&text);
 }
 
-int app_significance_run(app_significance *significance, sf_mine_result *result, const app_mining *mining,
-                         const app_call *call, const sf_recording *recording, sf_error *error)
-{
-    if (!significance->asked)
-        return SF_OK;
-    sf_mine_input input = {.spikes = recording->spikes,
-                           .spike_count = recording->spike_count,
-                           .units = &recording->units,
-                           .duration_ns = sf_recording_duration_ns(recording)};
-    significance->options.device = mining->options.device;
-    significance->options.threads = mining->options.threads;
-    sf_progress progress = app_progress(call);
-    warn_of_kind(call, &significance->options);
-    int status = sf_significance_test(&significance->told, result, &input, &mining->options,
-                                      &significance->options, &progress, error);
-    if (status != SF_OK)
-        return status;
-    app_device_warn(call, "surrogates counted", significance->told.ran.device, significance->told.ran.note);
-    if (significance->options.kind == SF_SIGNIFICANCE_ANALYTIC)
-        warn_of_chance(call, significance, result, recording);
-    return SF_OK;
-}
+/* ---- output ---- */
 
-bool app_worth_showing(const sf_mine_result *result, size_t i, int64_t duration_ns)
+void app_significance_json(sf_json *json, const sf_significance *told)
 {
-    const sf_mine_item *item = &result->items[i];
-    bool active = true;
-    for (uint32_t k = 0; k < item->size; k++)
-        active = active && (double)sf_mine_result_spikes(result, i, k) > 0.1e-9 * (double)duration_ns;
-    return active && item->count >= 20 && item->count >= 1.2 * item->expected && item->q < 0.05;
-}
-
-void app_significance_json(sf_json *json, const app_significance *significance)
-{
-    const sf_significance *told = &significance->told;
-    if (!significance->asked)
+    if (told == NULL)
         return;
     const sf_significance_options *done = &told->options;
     sf_json_object(json, "significance");
@@ -222,12 +175,11 @@ void app_significance_json(sf_json *json, const app_significance *significance)
 
 /* ---- the methods sentence ---- */
 
-static void describe_surrogates(sf_text *text, const app_significance *significance)
+static void describe_surrogates(sf_text *text, const sf_significance *told)
 {
-    const sf_significance_options *done = &significance->told.options;
-    if (significance->told.not_testable != SF_TESTABLE) {
-        sf_text_printf(text, "; surrogates gave no verdict (%s)",
-                       sf_not_testable_text(significance->told.not_testable));
+    const sf_significance_options *done = &told->options;
+    if (told->not_testable != SF_TESTABLE) {
+        sf_text_printf(text, "; surrogates gave no verdict (%s)", sf_not_testable_text(told->not_testable));
         return;
     }
     sf_text_printf(text, "; each count was compared with those in %" PRIu32 " surrogates (seed %" PRIu64 ", ",
@@ -246,7 +198,7 @@ static void describe_surrogates(sf_text *text, const app_significance *significa
         sf_text_printf(text,
                        "; what that blurs of shared bursts was estimated, as one part in %.3g of what "
                        "counts lose by three shifts, and taken off",
-                       significance->told.sharpness.divisor);
+                       told->sharpness.divisor);
     sf_text_printf(text,
                    "), once with only the last unit of an episode moved and once with only the first, and "
                    "p is the larger of the two; ");
@@ -259,29 +211,29 @@ static void describe_surrogates(sf_text *text, const app_significance *significa
     sf_text_printf(text, "; episodes in which a unit returns were not tested");
 }
 
-static void describe_test(sf_text *text, const app_significance *significance)
+static void describe_test(sf_text *text, const sf_significance *told)
 {
-    if (!significance->asked)
+    if (told == NULL)
         sf_text_printf(text, "; no test was made");
-    else if (significance->told.options.kind == SF_SIGNIFICANCE_ANALYTIC)
+    else if (told->options.kind == SF_SIGNIFICANCE_ANALYTIC)
         sf_text_printf(text,
                        "; p is the analytic bound of Sastry and Unnikrishnan (2010) for links that hold with "
                        "a probability of %g",
-                       significance->told.options.link);
+                       told->options.link);
     else
-        describe_surrogates(text, significance);
+        describe_surrogates(text, told);
 }
 
-void app_methods(sf_text *text, const app_significance *significance, const sf_mine_result *result,
-                 const app_mining *mining, const app_call *call)
+void app_methods(sf_text *text, const sf_episodes_columns *told, const app_mining *mining,
+                 const app_call *call)
 {
     sf_text_printf(text, "synfire %s mined episodes of up to %" PRIu32 " units with delays of ", sf_version(),
                    mining->options.max_size);
     app_delays_print(text, mining);
     sf_text_printf(text, " ms%s and a count of %.6g or more%s from ",
-                   mining->options.self ? ", units following themselves included," : "", result->threshold,
+                   mining->options.self ? ", units following themselves included," : "", told->threshold,
                    mining->options.closed ? ", none part of a longer one with the same count," : "");
     sf_provenance_words(text, call->provenance);
-    describe_test(text, significance);
+    describe_test(text, told->significance);
     sf_text_printf(text, ".");
 }

@@ -42,6 +42,10 @@ typedef struct sf_episode {
 SF_API int sf_recording_parse_episode(const sf_recording *recording, const char *text, sf_episode *episode,
                                       sf_error *error);
 
+/** Checks its size, that its units are the recording's, and 0 <= low < high for every delay. SF_DATA. */
+SF_API int sf_recording_check_episode(const sf_recording *recording, const sf_episode *episode,
+                                      sf_error *error);
+
 /**
  * Writes the episode as sf_recording_parse_episode reads it into `size` bytes, cut to fit and NUL-terminated
  * where size is not 0. Returns its whole length without the NUL; 0: no memory.
