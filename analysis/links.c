@@ -100,7 +100,7 @@ int sf_links_of_tiling(sf_connectivity *graph, const sf_stretch *stretch, const 
                        sf_error *error)
 {
     *graph = (sf_connectivity){0};
-    sf_trains trains;
+    sf_unit_trains trains;
     int status = sf_trains_split(&trains, stretch->spikes, stretch->spike_count, stretch->unit_count, error);
     if (status != SF_OK)
         return status;
@@ -158,7 +158,7 @@ int sf_links_tiled_in(double *coefficients, const sf_connectivity *graph, const 
     const sf_sttc_options options = {.dt_ns = graph->links[0].delay.high_ns, /* of all links */
                                      .recorded = recorded_of(recording),
                                      .threads = sf_thread_cores()};
-    sf_trains trains;
+    sf_unit_trains trains;
     int status =
         sf_trains_split(&trains, recording->spikes, recording->spike_count, recording->units.count, error);
     if (status == SF_OK)

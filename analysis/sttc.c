@@ -42,12 +42,12 @@ static double coefficient(double close_a, double close_b, double tiled_a, double
 
 /* ---- trains ---- */
 
-int sf_trains_split(sf_trains *trains, const sf_spike *spikes, size_t spike_count, size_t unit_count,
+int sf_trains_split(sf_unit_trains *trains, const sf_spike *spikes, size_t spike_count, size_t unit_count,
                     sf_error *error)
 {
-    *trains = (sf_trains){.count = unit_count,
-                          .items = sf_alloc(unit_count, sizeof *trains->items),
-                          .times_ns = sf_resize(NULL, spike_count, sizeof *trains->times_ns)};
+    *trains = (sf_unit_trains){.count = unit_count,
+                               .items = sf_alloc(unit_count, sizeof *trains->items),
+                               .times_ns = sf_resize(NULL, spike_count, sizeof *trains->times_ns)};
     if (trains->items == NULL || trains->times_ns == NULL) {
         sf_trains_free(trains);
         return sf_fail_memory(error);
@@ -68,11 +68,11 @@ int sf_trains_split(sf_trains *trains, const sf_spike *spikes, size_t spike_coun
     return SF_OK;
 }
 
-void sf_trains_free(sf_trains *trains)
+void sf_trains_free(sf_unit_trains *trains)
 {
     sf_free(trains->items);
     sf_free(trains->times_ns);
-    *trains = (sf_trains){0};
+    *trains = (sf_unit_trains){0};
 }
 
 /* ---- all pairs ---- */
@@ -80,7 +80,7 @@ void sf_trains_free(sf_trains *trains)
 /* One pass over all pairs: all spikes in time order, and of each train how many of its spikes have one of
  * each other train at most dt away. Triangles hold the pairs (a, b) with b > a by rows. */
 typedef struct pass {
-    const sf_trains *trains;
+    const sf_unit_trains *trains;
     const sf_sttc_options *options;
     size_t spike_count;
     sf_spike *spikes;
@@ -118,7 +118,7 @@ static void leave(near *n, uint32_t train)
     n->places[last] = n->places[train];
 }
 
-static size_t count_spikes(const sf_trains *trains)
+static size_t count_spikes(const sf_unit_trains *trains)
 {
     size_t spikes = 0;
     for (size_t a = 0; a < trains->count; a++)
@@ -206,7 +206,7 @@ static int visit_pairs(pass *p, sf_error *error)
     return SF_OK;
 }
 
-static int check_options(const sf_trains *trains, const sf_sttc_options *options, sf_error *error)
+static int check_options(const sf_unit_trains *trains, const sf_sttc_options *options, sf_error *error)
 {
     const sf_recorded *recorded = &options->recorded;
     if (options->dt_ns < 0)
@@ -239,7 +239,7 @@ static void shift_train(int64_t *shifted, sf_train train, sf_recorded recorded, 
             i < passed ? train.times_ns[kept + i] + shift - length : train.times_ns[i - passed] + shift;
 }
 
-static void shift_all(sf_trains *shifted, const sf_trains *trains, const sf_sttc_options *options,
+static void shift_all(sf_unit_trains *shifted, const sf_unit_trains *trains, const sf_sttc_options *options,
                       uint32_t surrogate)
 {
     philox4x32_key_t key = {{(uint32_t)options->seed, (uint32_t)(options->seed >> 32)}};
@@ -252,11 +252,11 @@ static void shift_all(sf_trains *shifted, const sf_trains *trains, const sf_sttc
     }
 }
 
-static int copy_shape(sf_trains *copy, const sf_trains *trains, sf_error *error)
+static int copy_shape(sf_unit_trains *copy, const sf_unit_trains *trains, sf_error *error)
 {
-    *copy = (sf_trains){.count = trains->count,
-                        .items = sf_resize(NULL, trains->count, sizeof *copy->items),
-                        .times_ns = sf_resize(NULL, count_spikes(trains), sizeof *copy->times_ns)};
+    *copy = (sf_unit_trains){.count = trains->count,
+                             .items = sf_resize(NULL, trains->count, sizeof *copy->items),
+                             .times_ns = sf_resize(NULL, count_spikes(trains), sizeof *copy->times_ns)};
     if (copy->items == NULL || copy->times_ns == NULL)
         return sf_fail_memory(error);
     const int64_t *next = copy->times_ns;
@@ -267,9 +267,9 @@ static int copy_shape(sf_trains *copy, const sf_trains *trains, sf_error *error)
     return SF_OK;
 }
 
-static int run_surrogates(pass *p, sf_trains *shifted, sf_error *error)
+static int run_surrogates(pass *p, sf_unit_trains *shifted, sf_error *error)
 {
-    const sf_trains *trains = p->trains;
+    const sf_unit_trains *trains = p->trains;
     p->trains = shifted;
     p->is_surrogate = true;
     for (uint32_t s = 0; s < p->options->surrogates; s++) {
@@ -330,7 +330,7 @@ static void close_pass(pass *p)
     sf_free(p->as_high);
 }
 
-static int open_pass(pass *p, const sf_trains *trains, const sf_sttc_options *options, sf_error *error)
+static int open_pass(pass *p, const sf_unit_trains *trains, const sf_sttc_options *options, sf_error *error)
 {
     size_t count = trains->count, pairs = pair_count(count), spikes = count_spikes(trains);
     unsigned workers = options->threads > 0 ? options->threads : 1;
@@ -356,14 +356,14 @@ static int open_pass(pass *p, const sf_trains *trains, const sf_sttc_options *op
     return complete ? SF_OK : sf_fail_memory(error);
 }
 
-int sf_sttc_graph(sf_connectivity *graph, const sf_trains *trains, const sf_sttc_options *options,
+int sf_sttc_graph(sf_connectivity *graph, const sf_unit_trains *trains, const sf_sttc_options *options,
                   sf_error *error)
 {
     *graph = (sf_connectivity){0};
     int status = check_options(trains, options, error);
     if (status != SF_OK)
         return status;
-    sf_trains shifted = {0};
+    sf_unit_trains shifted = {0};
     pass p;
     status = open_pass(&p, trains, options, error);
     if (status == SF_OK)
@@ -379,7 +379,7 @@ int sf_sttc_graph(sf_connectivity *graph, const sf_trains *trains, const sf_sttc
     return status;
 }
 
-int sf_sttc_of_links(double *coefficients, const sf_connectivity *graph, const sf_trains *trains,
+int sf_sttc_of_links(double *coefficients, const sf_connectivity *graph, const sf_unit_trains *trains,
                      const sf_sttc_options *options, sf_error *error)
 {
     int status = check_options(trains, options, error);

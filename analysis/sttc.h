@@ -29,15 +29,15 @@ typedef struct sf_recorded {
 } sf_recorded;
 
 /** Every unit's train out of a stream; sf_trains_free gives the memory back. */
-typedef struct sf_trains {
+typedef struct sf_unit_trains {
     sf_train *items;
     size_t count;
     int64_t *times_ns;
-} sf_trains;
+} sf_unit_trains;
 
-int sf_trains_split(sf_trains *trains, const sf_spike *spikes, size_t spike_count, size_t unit_count,
+int sf_trains_split(sf_unit_trains *trains, const sf_spike *spikes, size_t spike_count, size_t unit_count,
                     sf_error *error);
-void sf_trains_free(sf_trains *trains);
+void sf_trains_free(sf_unit_trains *trains);
 
 #define SF_STTC_PERCENTILE 0.95
 
@@ -57,7 +57,7 @@ typedef struct sf_sttc_options {
  * recorded time by a random amount of its own; p is the share of surrogates as high as the pair, itself
  * counted among them. An edge's delay is (0, dt]. SF_CANCELLED.
  */
-int sf_sttc_graph(sf_connectivity *graph, const sf_trains *trains, const sf_sttc_options *options,
+int sf_sttc_graph(sf_connectivity *graph, const sf_unit_trains *trains, const sf_sttc_options *options,
                   sf_error *error);
 
 /**
@@ -65,7 +65,7 @@ int sf_sttc_graph(sf_connectivity *graph, const sf_trains *trains, const sf_sttc
  * options' recorded time; coefficients[i] is that of link i, NaN where a unit is silent. Of the options dt,
  * the recorded time and threads count. Errors as above.
  */
-int sf_sttc_of_links(double *coefficients, const sf_connectivity *graph, const sf_trains *trains,
+int sf_sttc_of_links(double *coefficients, const sf_connectivity *graph, const sf_unit_trains *trains,
                      const sf_sttc_options *options, sf_error *error);
 
 #endif

@@ -6,10 +6,10 @@
  * Segment-shift surrogates of all sizes up to 16, corrected for all candidates searched, and for the frequent
  * episodes alone. Each line is the best of three runs where one takes less than 5 s.
  */
+#include "core/backend/crew.h"
 #include "core/backend/find.h"
 #include "core/error.h"
 #include "core/text.h"
-#include "mine/device.h"
 #include "mine/significance.h"
 #include "replay/csv.h"
 

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-static int find_spectrum(sf_batch *batch, sf_error *error)
+static int find_spectrum(sf_score_batch *batch, sf_error *error)
 {
     double shift = batch->reflect ? 0 : batch->moments.mean;
     double least = (batch->moments.least - shift) / batch->moments.sigma;
@@ -28,11 +28,11 @@ static int find_spectrum(sf_batch *batch, sf_error *error)
     return status;
 }
 
-int sf_batch_open(sf_batch *batch, const sf_samples *samples, bool reflect, double b_least, double b_most,
-                  sf_error *error)
+int sf_batch_open(sf_score_batch *batch, const sf_samples *samples, bool reflect, double b_least,
+                  double b_most, sf_error *error)
 {
     size_t n = samples->n;
-    *batch = (sf_batch){.n = n, .reflect = reflect, .b_least = b_least, .b_most = b_most};
+    *batch = (sf_score_batch){.n = n, .reflect = reflect, .b_least = b_least, .b_most = b_most};
     int status = sf_samples_standardise(&batch->z, &batch->moments, samples->values, n, error);
     for (size_t i = 0; status == SF_OK && reflect && i < n; i++)
         batch->z[i] = samples->values[i] / batch->moments.sigma;
@@ -45,14 +45,14 @@ int sf_batch_open(sf_batch *batch, const sf_samples *samples, bool reflect, doub
     return status;
 }
 
-void sf_batch_close(sf_batch *batch)
+void sf_batch_close(sf_score_batch *batch)
 {
     sf_free(batch->z);
     sf_spectrum_close(&batch->spectrum);
-    *batch = (sf_batch){0};
+    *batch = (sf_score_batch){0};
 }
 
-int sf_batch_hold_at_tick(sf_batch *batch, sf_error *error)
+int sf_batch_hold_at_tick(sf_score_batch *batch, sf_error *error)
 {
     double tick = batch->tick, multiplicity;
     if (!(tick > 0)) {
@@ -66,12 +66,12 @@ int sf_batch_hold_at_tick(sf_batch *batch, sf_error *error)
     return SF_OK;
 }
 
-bool sf_batch_can_widen(const sf_batch *batch)
+bool sf_batch_can_widen(const sf_score_batch *batch)
 {
     return !batch->ticking && batch->spectrum.frame.modes < SF_FRAME_MOST_MODES;
 }
 
-int sf_batch_widen(sf_batch *batch, sf_error *error)
+int sf_batch_widen(sf_score_batch *batch, sf_error *error)
 {
     sf_spectrum_close(&batch->spectrum);
     batch->b_least /= 4;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "density/device.h"
+/* The way of sums over pairs on a device, which gets the samples with its first job. */
+#include "density/pairs.h"
 
 #include "core/backend/density.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "density/pairs.h"
 
 static const sf_backend_density *family(const sf_device *device)
 {
@@ -78,20 +78,16 @@ static int run(void *job, sf_crew *crew, sf_error *error)
     return status;
 }
 
-const sf_way sf_pairs_on_device = {.engine = "direct", .on_devices = true, .supports = supports, .run = run};
-
 static void close_samples(void *object)
 {
     const sf_member *member = object;
     family(member->device)->close(member->part);
 }
 
-void sf_pairs_leave(sf_crew *crew)
+static void leave(sf_member *member)
 {
-    for (uint32_t i = 0; i < crew->count; i++) {
-        sf_member *member = &crew->members[i];
-        if (member->part != NULL)
-            sf_device_discard(member->device, close_samples, member);
-        member->part = NULL;
-    }
+    sf_device_discard(member->device, close_samples, member);
 }
+
+const sf_way sf_pairs_on_device = {
+    .engine = "direct", .on_devices = true, .supports = supports, .run = run, .leave = leave};

@@ -129,7 +129,7 @@ int sf_pairs_open(sf_pairs *pairs, const sf_samples *samples, unsigned threads, 
 
 void sf_pairs_close(sf_pairs *pairs)
 {
-    sf_pairs_leave(&pairs->on.crew);
+    sf_choice_leave(&pairs->on);
     sf_free(pairs->columns);
     *pairs = (sf_pairs){0};
 }
@@ -350,7 +350,7 @@ const sf_way *const sf_pairs_ways[] = {&on_cpu, &sf_pairs_on_device, NULL};
 int sf_pairs_use(sf_pairs *pairs, const char *device, size_t sums, sf_error *error)
 {
     const sf_pair_sums job = {.pairs = pairs, .count = sums};
-    sf_pairs_leave(&pairs->on.crew);
+    sf_choice_leave(&pairs->on);
     sf_how how = {.device = device != NULL ? device : "cpu"};
     return sf_choose(&pairs->on, sf_pairs_ways, &how, &job, error);
 }

@@ -7,8 +7,8 @@
 #ifndef SF_DENSITY_PAIRS_H
 #define SF_DENSITY_PAIRS_H
 
+#include "core/backend/ways.h"
 #include "core/progress.h"
-#include "density/device.h"
 #include "density/samples.h"
 
 #define SF_PAIRS_MOST_COLUMNS 16
@@ -32,8 +32,23 @@ int sf_pairs_open(sf_pairs *pairs, const sf_samples *samples, unsigned threads, 
                   sf_error *error);
 void sf_pairs_close(sf_pairs *pairs);
 
-/** The ways of sums over pairs; NULL-terminated. */
+/**
+ * A job: `functional` of sf_backend_density for d = 1, or its `scores` where h is set. Its ways in pairs.c
+ * differ in what they make of them: on the CPU a score takes two sums, and four on a device.
+ */
+typedef struct sf_pair_sums {
+    sf_pairs *pairs;
+    const double *c; /**< of a functional, as the three that follow */
+    double g, done_before, total;
+    double *sum;
+    const double *h; /**< bandwidths of scores */
+    size_t count;    /**< of them */
+    double q, *sums; /**< 2^(d/2); by bandwidth the sums of e - 2 q e^2 and (e - 4 q e^2) Y */
+} sf_pair_sums;
+
+/** The ways of sums over pairs; NULL-terminated. That on a device is in device.c. */
 extern const sf_way *const sf_pairs_ways[];
+extern const sf_way sf_pairs_on_device;
 
 /**
  * Sums run on the device of this name from now on, NULL: on the CPU; with "auto" where that pays for so many

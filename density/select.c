@@ -20,9 +20,9 @@ typedef struct selection {
     const sf_bandwidth_options *options;
     sf_bandwidth *result;
     sf_error *error;
-    double sigma;   /* d = 1 */
-    sf_batch batch; /* open with the characteristic function */
-    sf_pairs pairs; /* open with direct sums */
+    double sigma;         /* d = 1 */
+    sf_score_batch batch; /* open with the characteristic function */
+    sf_pairs pairs;       /* open with direct sums */
     sf_plane_spectrum plane;
     double plane_least;      /* the smallest bandwidth it serves */
     sf_score_function score; /* of the one in use */

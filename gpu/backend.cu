@@ -74,6 +74,9 @@ int sf_gpu_array_send(sf_backend_device *device, sf_gpu_array *array, const void
     return status == SF_OK ? sf_gpu_upload(device, array->data, from, bytes, error) : status;
 }
 
+namespace
+{
+
 /* A block on its way to the device. */
 typedef struct sending {
     sf_backend_device *device;
@@ -81,6 +84,8 @@ typedef struct sending {
     const char *from;
     size_t bytes;
 } sending;
+
+} // namespace
 
 /* Fills a pinned piece and lets it go; the thread that fills it next waits for that. */
 static int send_piece(const sending *s, size_t item, uint32_t piece, sf_error *error)

@@ -70,8 +70,10 @@ int sf_gpu_sort_pairs(sf_backend_device *device, uint32_t *sorted_keys, const ui
         error);
 }
 
-static __global__ void number_by_degree(uint32_t *keys, uint32_t *vertices, const uint64_t *offsets,
-                                        uint32_t count)
+namespace
+{
+
+__global__ void number_by_degree(uint32_t *keys, uint32_t *vertices, const uint64_t *offsets, uint32_t count)
 {
     for (uint64_t v = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; v < count;
          v += (uint64_t)gridDim.x * blockDim.x) {
@@ -79,6 +81,8 @@ static __global__ void number_by_degree(uint32_t *keys, uint32_t *vertices, cons
         vertices[v] = (uint32_t)v;
     }
 }
+
+} // namespace
 
 int sf_gpu_sort_by_degree(sf_backend_device *device, sf_gpu_array *keys, sf_gpu_array *vertices,
                           const uint64_t *offsets, uint32_t count, sf_error *error)

@@ -44,7 +44,7 @@ typedef struct sf_sender_settings {
 /** Shared by the host and the protocols. */
 struct sf_sender {
     sf_sender_settings settings;
-    sf_publisher publisher;
+    sf_zmq_publisher publisher;
     const sf_recording *about; /**< borrowed: units and metadata */
     sf_text frame, payload;    /**< scratch of the protocols */
     uint64_t run;              /**< random, not 0 */

@@ -11,12 +11,12 @@
 #define WAIT_MS 50             /* one try to send */
 #define MOST_SUBSCRIPTION 4096 /* bytes of what a subscriber may say; topics are short words */
 
-static int set_option(sf_publisher *publisher, int option, int value)
+static int set_option(sf_zmq_publisher *publisher, int option, int value)
 {
     return zmq_setsockopt(publisher->socket, option, &value, sizeof value);
 }
 
-static int make_socket(sf_publisher *publisher, bool lossless)
+static int make_socket(sf_zmq_publisher *publisher, bool lossless)
 {
     publisher->context = zmq_ctx_new();
     if (publisher->context == NULL)
@@ -32,7 +32,7 @@ static int make_socket(sf_publisher *publisher, bool lossless)
 }
 
 /* The second look is at what libzmq made of the words. */
-static int bind_socket(sf_publisher *publisher, const sf_publisher_settings *settings, sf_error *error)
+static int bind_socket(sf_zmq_publisher *publisher, const sf_publisher_settings *settings, sf_error *error)
 {
     const char *endpoint = settings->endpoint;
     if (!settings->insecure && sf_endpoint_is_public(endpoint))
@@ -58,9 +58,9 @@ static int bind_socket(sf_publisher *publisher, const sf_publisher_settings *set
     }
 }
 
-int sf_publisher_open(sf_publisher *publisher, const sf_publisher_settings *settings, sf_error *error)
+int sf_publisher_open(sf_zmq_publisher *publisher, const sf_publisher_settings *settings, sf_error *error)
 {
-    *publisher = (sf_publisher){.queue = settings->queue};
+    *publisher = (sf_zmq_publisher){.queue = settings->queue};
     int status = sf_descriptors_check(SF_ZMQ_DESCRIPTORS, settings->endpoint, error);
     if (status != SF_OK)
         return status;
@@ -75,7 +75,7 @@ int sf_publisher_open(sf_publisher *publisher, const sf_publisher_settings *sett
 }
 
 /* A subscription arrives as one frame: 1 and the topic it begins with; its end as 0 and the topic. */
-int64_t sf_publisher_update(sf_publisher *publisher)
+int64_t sf_publisher_update(sf_zmq_publisher *publisher)
 {
     unsigned char what;
     for (int size; (size = zmq_recv(publisher->socket, &what, 1, ZMQ_DONTWAIT)) >= 0;) {
@@ -88,7 +88,7 @@ int64_t sf_publisher_update(sf_publisher *publisher)
 }
 
 /* libzmq counts the messages of a queue, not their bytes: the larger they get, the fewer may wait. */
-static void bound_queue(sf_publisher *publisher, const sf_part *parts, size_t count)
+static void bound_queue(sf_zmq_publisher *publisher, const sf_part *parts, size_t count)
 {
     size_t size = 0;
     for (size_t i = 0; i < count; i++)
@@ -103,7 +103,7 @@ static void bound_queue(sf_publisher *publisher, const sf_part *parts, size_t co
     set_option(publisher, ZMQ_SNDHWM, publisher->queue);
 }
 
-int sf_publisher_send(sf_publisher *publisher, const sf_part *parts, size_t count, sf_error *error)
+int sf_publisher_send(sf_zmq_publisher *publisher, const sf_part *parts, size_t count, sf_error *error)
 {
     bound_queue(publisher, parts, count);
     for (size_t i = 0; i < count; i++) {
@@ -118,7 +118,7 @@ int sf_publisher_send(sf_publisher *publisher, const sf_part *parts, size_t coun
     return SF_SENT;
 }
 
-void sf_publisher_close(sf_publisher *publisher, int linger_ms)
+void sf_publisher_close(sf_zmq_publisher *publisher, int linger_ms)
 {
     if (publisher->socket != NULL) {
         set_option(publisher, ZMQ_LINGER, linger_ms);

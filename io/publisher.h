@@ -10,7 +10,7 @@
 #include <synfire/error.h>
 
 /** Zero-initialise. */
-typedef struct sf_publisher {
+typedef struct sf_zmq_publisher {
     void *context;
     void *socket;
     int64_t subscriptions; /**< at present, as of the last sf_publisher_update */
@@ -18,7 +18,7 @@ typedef struct sf_publisher {
     char address[256];     /**< what was really bound: a port 0 or * is a number here */
     int queue;             /**< messages that a subscriber may be behind, at the sizes seen so far */
     size_t largest;        /**< bytes of the largest message sent */
-} sf_publisher;
+} sf_zmq_publisher;
 
 /** What a subscriber may be behind in bytes, so that a slow one takes no more memory: 256 MiB. */
 #define SF_PUBLISHER_BYTES ((size_t)256 << 20)
@@ -38,10 +38,10 @@ typedef struct sf_publisher_settings {
  * Binds. SF_USAGE where the text is no endpoint, or one for other machines and not `insecure`; SF_UNAVAILABLE
  * where it cannot be bound (the port is in use, no such address, no descriptors left).
  */
-int sf_publisher_open(sf_publisher *publisher, const sf_publisher_settings *settings, sf_error *error);
+int sf_publisher_open(sf_zmq_publisher *publisher, const sf_publisher_settings *settings, sf_error *error);
 
 /** Takes in what subscribers said and returns how many subscriptions there are. */
-int64_t sf_publisher_update(sf_publisher *publisher);
+int64_t sf_publisher_update(sf_zmq_publisher *publisher);
 
 typedef struct sf_part {
     const void *data;
@@ -55,9 +55,9 @@ typedef enum sf_sent {
 } sf_sent;
 
 /** Sends one message of 1 or more frames. Returns an sf_sent, or SF_IO. */
-int sf_publisher_send(sf_publisher *publisher, const sf_part *parts, size_t count, sf_error *error);
+int sf_publisher_send(sf_zmq_publisher *publisher, const sf_part *parts, size_t count, sf_error *error);
 
 /** Closes; subscribers get linger_ms to fetch what was sent to them, -1: as long as they need. */
-void sf_publisher_close(sf_publisher *publisher, int linger_ms);
+void sf_publisher_close(sf_zmq_publisher *publisher, int linger_ms);
 
 #endif

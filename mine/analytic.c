@@ -11,7 +11,7 @@
  * million
  *     F = L / mu,  V = L (1 - p) / (p^2 mu^3).
  */
-#include "mine/significance.h"
+#include "mine/analytic.h"
 
 #include <math.h>
 

@@ -4,10 +4,10 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/thread.h"
-#include "mine/device.h"
 #include "mine/mine.h"
 #include "mine/occurrences.h"
 #include "mine/resident.h"
+#include "mine/ways.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ void sf_counter_close(sf_counter *counter)
 {
     if (counter == NULL)
         return;
-    sf_crew_events_close(&counter->on);
+    sf_choice_leave(&counter->choice);
     sf_events_close(&counter->events);
     sf_free(counter->order);
     sf_free(counter->intervals);
@@ -288,7 +288,7 @@ static double core_seconds(const sf_counter *counter)
 
 int sf_counter_use(sf_counter *counter, const char *device, sf_error *error)
 {
-    sf_crew_events_close(&counter->on);
+    sf_choice_leave(&counter->choice);
     counter->on = (sf_crew_events){.crew = &counter->choice.crew, .events = &counter->events};
     sf_count_work work = {.engine = counter->engine,
                           .on = &counter->on,

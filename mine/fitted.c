@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mine/significance.h"
+#include "mine/fitted.h"
 
 #include "core/error.h"
 #include "core/memory.h"

@@ -6,10 +6,10 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/thread.h"
-#include "mine/device.h"
+#include "mine/analytic.h"
 #include "mine/found.h"
 #include "mine/resident.h"
-#include "mine/significance.h"
+#include "mine/ways.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -375,8 +375,11 @@ static int supports(const void *job, const sf_device *device, sf_error *why)
 }
 
 static const sf_way search_on_cpu = {.engine = "interval", .estimate = estimate, .run = search_here};
-static const sf_way search_on_devices = {
-    .engine = "interval", .on_devices = true, .supports = supports, .run = search_there};
+static const sf_way search_on_devices = {.engine = "interval",
+                                         .on_devices = true,
+                                         .supports = supports,
+                                         .run = search_there,
+                                         .leave = sf_crew_events_leave};
 
 const sf_way *const sf_search_ways[] = {&search_on_cpu, &search_on_devices, NULL};
 
@@ -385,8 +388,8 @@ static int mine_episodes(run *r, sf_error *error)
     int status = r->resident && r->events.count > 0 ? take_resident(r, error) : SF_OK;
     if (status != SF_OK)
         return status;
-    if (r->events.count == 0) /* nothing to do for devices */
-        sf_crew_events_close(&r->on), r->choice.crew.count = 0;
+    if (r->events.count == 0)
+        r->choice.crew.count = 0; /* nothing to do, and nothing was sent */
     status = r->engine->mine != NULL ? sf_choice_run(&r->choice, r, NULL, error) : mine_levels(r, error);
     sf_choice_tell(&r->choice, &r->result->ran);
     return status;
@@ -581,7 +584,7 @@ int sf_mine_spikes(sf_mine_result **result, const sf_mine_input *input, const sf
     int status = prepare(&r, progress, error);
     if (status == SF_OK)
         status = mine_all(&r, error);
-    sf_crew_events_close(&r.on);
+    sf_choice_leave(&r.choice);
     sf_events_close(&r.events);
     sf_free(r.unit_spikes);
     sf_free(r.x_um);

@@ -4,6 +4,16 @@
 #include "core/error.h"
 #include "core/memory.h"
 
+sf_stream sf_events_stream(const sf_events *events)
+{
+    return (sf_stream){.unit_count = events->unit_count,
+                       .count = events->count,
+                       .times = events->times,
+                       .owner = events->owner,
+                       .first = events->first,
+                       .positions = events->positions};
+}
+
 /* `numbers` as sf_events_numbers gives them. */
 static sf_backend_layout layout_of(const sf_events *events, size_t unit_count, const uint32_t *numbers)
 {

@@ -7,6 +7,9 @@
 #include "mine/events.h"
 #include "window/resident.h"
 
+/** The events as backends take them; borrows their arrays. */
+sf_stream sf_events_stream(const sf_events *events);
+
 /** The outlined events of a recording of `unit_count` units as a stream on the device that holds them. */
 int sf_events_resident_stream(sf_device_stream **stream, const sf_events *events, size_t unit_count,
                               sf_resident *resident, sf_error *error);

@@ -5,7 +5,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "mine/cao/crossover.h"
-#include "mine/device.h"
+#include "mine/resident.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -34,13 +34,9 @@ static int send_events(sf_crew_events *on, sf_member *member, sf_error *error)
     return status;
 }
 
-void sf_crew_events_close(sf_crew_events *on)
+void sf_crew_events_leave(sf_member *member)
 {
-    for (uint32_t i = 0; on->crew != NULL && i < on->crew->count; i++) {
-        sf_device_stream_close(on->crew->members[i].part);
-        on->crew->members[i].part = NULL;
-    }
-    *on = (sf_crew_events){0};
+    sf_device_stream_close(member->part);
 }
 
 /* ---- counting ---- */

@@ -19,8 +19,8 @@ typedef struct sf_crew_events {
     double sending[SF_MOST_DEVICES]; /**< seconds that it took, by member */
 } sf_crew_events;
 
-/** Takes the events off the devices; a zeroed struct is allowed. */
-void sf_crew_events_close(sf_crew_events *on);
+/** Takes the events off a device: as `leave` of sf_way. */
+void sf_crew_events_leave(sf_member *member);
 
 /** As `count` of sf_engine. SF_UNAVAILABLE: no member can, and the CPU is to count. */
 int sf_crew_count(sf_crew_events *on, const sf_engine *engine, uint32_t *counts, const sf_count_job *job,

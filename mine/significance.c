@@ -6,10 +6,12 @@
 #include "core/memory.h"
 #include "core/options.h"
 #include "core/thread.h"
-#include "mine/device.h"
+#include "mine/analytic.h"
+#include "mine/fitted.h"
 #include "mine/found.h"
 #include "mine/surrogate_blur.h"
 #include "mine/surrogate_run.h"
+#include "mine/ways.h"
 
 #include <inttypes.h>
 #include <math.h>

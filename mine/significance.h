@@ -61,39 +61,4 @@ int sf_significance_test(sf_significance *significance, sf_mine_result *result, 
                          const sf_mine_options *mining, const sf_significance_options *options,
                          const sf_progress *progress, sf_error *error);
 
-/* ---- the analytic test ---- */
-
-/** What the count of an episode is under the null: formulas in analytic.c. */
-typedef struct sf_analytic {
-    double expected, variance;
-} sf_analytic;
-
-/**
- * The count within `seconds` if each link holds with probability `link`: the first unit fires at first_hz,
- * and an occurrence takes span_s, the sum of the upper delay bounds.
- */
-sf_analytic sf_analytic_count(uint32_t size, double first_hz, double span_s, double seconds, double link);
-
-/** The count that is exceeded with a probability of at most `level` (Chebyshev's inequality). */
-double sf_analytic_threshold(sf_analytic null, double level);
-
-/** The probability of a count this high or higher is at most this (Cantelli's inequality). */
-double sf_analytic_p(sf_analytic null, double count);
-
-/** The link probability at which `count` would be expected, 0 .. 1: how strong the links are, on average. */
-double sf_analytic_strength(uint32_t size, double first_hz, double span_s, double seconds, double count);
-
-/* ---- fitted tails ---- */
-
-/**
- * P(X >= count) of a number of events X by a scaled Poisson distribution, with a correction for continuity,
- * of which the mean and variance (both above 0) are known from a sample of so many: the fewer, the thicker
- * the tail.
- */
-double sf_fitted_tail(double mean, double variance, uint32_t sample, double count);
-
-/** Turns p-values into Benjamini and Hochberg's q, in place; `tested` >= count: how many there are in all,
- * those left out having p = 1. SF_NO_MEMORY. */
-int sf_false_discovery(double *p, size_t count, uint64_t tested, sf_error *error);
-
 #endif

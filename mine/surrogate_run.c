@@ -4,7 +4,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/thread.h"
-#include "mine/device.h"
+#include "mine/resident.h"
 #include "mine/surrogates.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
-#include "mine/device.h"
+#include "mine/ways.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -20,7 +20,7 @@ void sf_nwb_tables_add(sf_nwb_tables *tables, const char *name, size_t spikes)
     snprintf(tables->names[tables->count++], sizeof tables->names[0], "%s", name);
 }
 
-static int refuse_choice(const sf_nwb_tables *tables, const char *what, const sf_input *input,
+static int refuse_choice(const sf_nwb_tables *tables, const char *what, const sf_reading *input,
                          sf_error *error)
 {
     sf_text names = {0};
@@ -39,8 +39,8 @@ static int refuse_choice(const sf_nwb_tables *tables, const char *what, const sf
     return status;
 }
 
-int sf_nwb_tables_choose(const sf_nwb_tables *tables, const char *what, const sf_input *input, size_t *chosen,
-                         sf_error *error)
+int sf_nwb_tables_choose(const sf_nwb_tables *tables, const char *what, const sf_reading *input,
+                         size_t *chosen, sf_error *error)
 {
     *chosen = 0;
     while (input->stream != NULL && *chosen < tables->count &&

@@ -11,13 +11,13 @@
 
 #include <hdf5.h>
 
-typedef struct sf_input {
+typedef struct sf_reading {
     const char *path;   /**< for messages */
     hid_t file;         /**< open for reading */
     bool live;          /**< a writer has it open or was killed: columns may differ in length */
     const char *stream; /**< which of several, or NULL */
     const sf_progress *progress;
-} sf_input;
+} sf_reading;
 
 typedef struct sf_reader {
     bool has_streams; /**< knows what to do with a stream's name */
@@ -29,7 +29,7 @@ typedef struct sf_reader {
      * caller's, as is freeing a half-filled recording after an error. A layout that is known and not read
      * fails here with what the file is.
      */
-    int (*read)(sf_recording *recording, const sf_input *input, sf_error *error);
+    int (*read)(sf_recording *recording, const sf_reading *input, sf_error *error);
 } sf_reader;
 
 extern const sf_reader sf_reader_synfire, sf_reader_carmen, sf_reader_nwb, sf_reader_nwb_1, sf_reader_foreign;
@@ -54,14 +54,15 @@ int sf_recording_read_hdf5_file(sf_recording *recording, const char *path, const
  * negative_times, is before zero, with the train and the place in it. `ends` ascends from 0 to the length of
  * seconds.
  */
-typedef struct sf_trains {
+typedef struct sf_trains_in_seconds {
     const double *seconds;
     const size_t *ends;
     size_t count;
     bool negative_times;
-} sf_trains;
+} sf_trains_in_seconds;
 
-int sf_trains_take(sf_recording *recording, const sf_trains *trains, const char *path, sf_error *error);
+int sf_trains_take(sf_recording *recording, const sf_trains_in_seconds *trains, const char *path,
+                   sf_error *error);
 
 /** Sets metadata `key` from the text of the dataset at `path`, where there is one that is not empty.
  * SF_NO_MEMORY. */

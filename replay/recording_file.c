@@ -59,7 +59,7 @@ int sf_recording_read_hdf5(sf_recording *recording, hid_t file, bool live, const
 {
     *recording = (sf_recording){0};
     sf_hdf_begin();
-    sf_input input = {.path = path, .file = file, .live = live, .stream = stream, .progress = progress};
+    sf_reading input = {.path = path, .file = file, .live = live, .stream = stream, .progress = progress};
     const sf_reader *const *reader = readers;
     while (!(*reader)->recognises(file)) /* the last one takes every file */
         reader++;

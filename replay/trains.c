@@ -10,8 +10,8 @@
 
 #define MOST_SECONDS 4.6e9 /* within SF_TIME_LIMIT_NS */
 
-static int refuse_time(const sf_recording *recording, const sf_trains *trains, size_t train, size_t at,
-                       const char *path, sf_error *error)
+static int refuse_time(const sf_recording *recording, const sf_trains_in_seconds *trains, size_t train,
+                       size_t at, const char *path, sf_error *error)
 {
     size_t begin = train > 0 ? trains->ends[train - 1] : 0;
     double seconds = trains->seconds[at];
@@ -22,7 +22,8 @@ static int refuse_time(const sf_recording *recording, const sf_trains *trains, s
                    at - begin, recording->units.items[train].name, train, seconds, problem);
 }
 
-int sf_trains_take(sf_recording *recording, const sf_trains *trains, const char *path, sf_error *error)
+int sf_trains_take(sf_recording *recording, const sf_trains_in_seconds *trains, const char *path,
+                   sf_error *error)
 {
     size_t count = trains->count > 0 ? trains->ends[trains->count - 1] : 0;
     recording->spikes = sf_resize(NULL, count, sizeof *recording->spikes);

@@ -20,7 +20,7 @@
 
 typedef struct zmq_sink {
     const sf_stream_info *stream;
-    sf_publisher publisher;
+    sf_zmq_publisher publisher;
     bool json;
     int64_t wanted;
     sf_text body;

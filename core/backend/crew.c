@@ -163,6 +163,25 @@ uint64_t sf_crew_memory(const sf_crew *crew)
     return most;
 }
 
+/* ---- what pays ---- */
+
+/* A GPU does in about 10 ms what a core does in 10 s. Below that, the copy outweighs what is saved. */
+static _Atomic double seconds_a_device = SF_DEVICE_SECONDS;
+static _Atomic uint32_t most_devices = SF_MOST_DEVICES;
+
+uint32_t sf_devices_worth(double core_seconds)
+{
+    double devices = core_seconds / seconds_a_device;
+    uint32_t most = most_devices;
+    return devices < most ? devices < 1 ? 1 : (uint32_t)devices : most;
+}
+
+void sf_devices_set_worth(double core_seconds, uint32_t most)
+{
+    seconds_a_device = core_seconds;
+    most_devices = most;
+}
+
 /* ---- dividing a job ---- */
 
 typedef struct division {

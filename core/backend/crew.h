@@ -42,6 +42,16 @@ typedef struct sf_crew_request {
 /** SF_UNAVAILABLE for a device that is missing, SF_USAGE for a name that is none, or from `supports`. */
 int sf_crew_open(sf_crew *crew, const sf_crew_request *request, sf_error *error);
 
+/** How many devices are worth dividing a job among that one core of the CPU would need so long for, at least
+ * 1: each repeats what all need, above all the copy of the spikes. */
+uint32_t sf_devices_worth(double core_seconds);
+
+#define SF_DEVICE_SECONDS 10.0 /**< of a core's work, that a device more is worth it for */
+
+/** Tests and benchmarks: from now on a device is worth it for so many seconds of a core, 0: for any job; but
+ * never more than `most`. SF_DEVICE_SECONDS and SF_MOST_DEVICES are what it begins with. */
+void sf_devices_set_worth(double core_seconds, uint32_t most);
+
 /** How many members are left. */
 uint32_t sf_crew_left(const sf_crew *crew);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Sums over all pairs of samples, the family of device jobs behind the direct bandwidths (density/device.h).
+ * Sums over all pairs of samples, the family of device jobs behind the direct bandwidths (density/device.c).
  * Statuses are those of sf_backend. The same job on the same device gives the same bits.
  */
 #ifndef SF_CORE_BACKEND_DENSITY_H

@@ -18,7 +18,7 @@ struct sf_devices {
     listed *listed;
     const char **names, **descriptions, **why_not;
     uint64_t *memory, *memory_limit, *memory_peak;
-    sf_device_columns columns;
+    sf_devices_columns columns;
 };
 
 static void describe(sf_devices *list, size_t i)
@@ -61,20 +61,20 @@ int sf_devices_list(sf_devices **devices, sf_error *error)
     for (size_t i = 0; i < count; i++)
         describe(list, i);
     bool none = sf_device_none(&list->why_none);
-    list->columns = (sf_device_columns){.size = sizeof list->columns,
-                                        .count = count,
-                                        .names = list->names,
-                                        .descriptions = list->descriptions,
-                                        .memory = list->memory,
-                                        .memory_limit = list->memory_limit,
-                                        .memory_peak = list->memory_peak,
-                                        .why_not = list->why_not,
-                                        .why_none = none ? list->why_none.text : NULL};
+    list->columns = (sf_devices_columns){.size = sizeof list->columns,
+                                         .count = count,
+                                         .names = list->names,
+                                         .descriptions = list->descriptions,
+                                         .memory = list->memory,
+                                         .memory_limit = list->memory_limit,
+                                         .memory_peak = list->memory_peak,
+                                         .why_not = list->why_not,
+                                         .why_none = none ? list->why_none.text : NULL};
     *devices = list;
     return SF_OK;
 }
 
-void sf_devices_columns(const sf_devices *devices, sf_device_columns *columns)
+void sf_devices_get_columns(const sf_devices *devices, sf_devices_columns *columns)
 {
     sf_columns_fill(columns, &devices->columns, sizeof devices->columns);
 }

@@ -47,9 +47,9 @@ typedef struct sf_machine {
 
 #define SF_NO_POSITION UINT32_MAX
 
-typedef struct sf_completion {
+typedef struct sf_chain_end {
     uint32_t start, end;
-} sf_completion;
+} sf_chain_end;
 
 static inline SF_ANYWHERE sf_mark *sf_machine_mark(const sf_machine *m, uint32_t node, uint32_t number)
 {
@@ -72,7 +72,7 @@ static inline SF_ANYWHERE uint32_t sf_machine_start(const sf_machine *m, uint32_
 }
 
 /** Takes one node's next spike, at position p. True where it completes an occurrence that counts. */
-static inline SF_ANYWHERE bool sf_machine_take(sf_machine *m, uint32_t node, uint32_t p, sf_completion *done)
+static inline SF_ANYWHERE bool sf_machine_take(sf_machine *m, uint32_t node, uint32_t p, sf_chain_end *done)
 {
     int64_t time = m->times[p];
     uint32_t start = node == 0 ? p : sf_machine_start(m, node - 1, time);
@@ -94,7 +94,7 @@ static inline SF_ANYWHERE bool sf_machine_take(sf_machine *m, uint32_t node, uin
  * Takes the spikes before position `until`, up to and with the next that completes an occurrence: true, and
  * *done is the occurrence. Later nodes come first, so that no spike follows itself.
  */
-static inline SF_ANYWHERE bool sf_machine_run(sf_machine *m, uint32_t until, sf_completion *done)
+static inline SF_ANYWHERE bool sf_machine_run(sf_machine *m, uint32_t until, sf_chain_end *done)
 {
     for (;;) {
         uint32_t p = until;
@@ -116,7 +116,7 @@ static inline SF_ANYWHERE bool sf_machine_run(sf_machine *m, uint32_t until, sf_
 }
 
 /** Completions before `until`; *done is the last. */
-static inline SF_ANYWHERE uint32_t sf_machine_count(sf_machine *m, uint32_t until, sf_completion *done)
+static inline SF_ANYWHERE uint32_t sf_machine_count(sf_machine *m, uint32_t until, sf_chain_end *done)
 {
     uint32_t count = 0;
     while (sf_machine_run(m, until, done))
@@ -164,7 +164,7 @@ static inline SF_ANYWHERE sf_segment_count sf_machine_segment(sf_machine *m, uin
                                                               uint32_t past)
 {
     sf_segment_count own = {SF_NO_POSITION, SF_NO_POSITION, 0};
-    sf_completion done;
+    sf_chain_end done;
     for (; sf_machine_run(m, end, &done); own.count++)
         if (own.count == 0 && done.start < begin)
             own.entry = done.end;

@@ -80,6 +80,16 @@ void sf_choice_tell(const sf_choice *choice, sf_ran *ran)
     ran->memory = sf_crew_memory(&choice->crew);
 }
 
+void sf_choice_leave(sf_choice *choice)
+{
+    for (uint32_t i = 0; i < choice->crew.count; i++) {
+        sf_member *member = &choice->crew.members[i];
+        if (member->part != NULL)
+            choice->there->leave(member);
+        member->part = NULL;
+    }
+}
+
 /* On those left, again, where one fails or refuses. */
 static int run_there(sf_choice *choice, void *job, sf_error *error)
 {

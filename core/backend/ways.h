@@ -23,6 +23,7 @@ typedef struct sf_way {
      * members that left have been dismissed, or else all are.
      */
     int (*run)(void *job, sf_crew *crew, sf_error *error);
+    void (*leave)(sf_member *member); /**< takes the member's part off its device; NULL: there is none */
 } sf_way;
 
 /** How an operation is to be done. */
@@ -52,6 +53,9 @@ int sf_choose(sf_choice *choice, const sf_way *const *ways, const sf_how *how, c
  * CPU, now and from now on. `ran` (or NULL) is filled, also after a failure.
  */
 int sf_choice_run(sf_choice *choice, void *job, sf_ran *ran, sf_error *error);
+
+/** Takes off devices what jobs have left there; a zeroed choice is allowed. Jobs may go on. */
+void sf_choice_leave(sf_choice *choice);
 
 /** Fills engine, device, note and memory, of the next job as of the last. */
 void sf_choice_tell(const sf_choice *choice, sf_ran *ran);

@@ -15,6 +15,9 @@ extern "C" {
 
 #include <stdint.h>
 
+namespace
+{
+
 enum {
     WARP = 32,
     ROWS = 128, /* of a functional's tile, one a thread */
@@ -23,6 +26,8 @@ enum {
     SUMS = 4, /* of a bandwidth */
     MOST_THREADS = 640
 };
+
+} // namespace
 
 /* Between launches the program may stop the job: so many exponentials take 20 ms on an H200. */
 #define EXPONENTIALS_A_LAUNCH ((uint64_t)1 << 34)
@@ -51,11 +56,14 @@ static __constant__ double powers[12] = {
     0x1.e9ec1fcb69a7fp-32,
 };
 
+namespace
+{
+
 /*
  * 2^(x y) for x y <= 0, and 0 under 2^-1021. Half as many operations as the library's, because the argument
  * needs no reduction by ln 2 and no number but these. Whole numbers ride in the low bits of `shifted`.
  */
-static __device__ __forceinline__ double power_of_two(double x, double y)
+__device__ __forceinline__ double power_of_two(double x, double y)
 {
     const double to_whole = 0x1.8p52;
     double shifted = fma(x, y, to_whole);
@@ -71,7 +79,7 @@ static __device__ __forceinline__ double power_of_two(double x, double y)
 }
 
 /* The tile of this number, counted row by row: row >= column. */
-static __device__ void find_tile(uint64_t tile, uint32_t *row, uint32_t *column)
+__device__ void find_tile(uint64_t tile, uint32_t *row, uint32_t *column)
 {
     uint64_t r = (uint64_t)((sqrt(8.0 * (double)tile + 1) - 1) / 2);
     while (r * (r + 1) / 2 > tile)
@@ -97,14 +105,14 @@ typedef struct functional_view {
     double c0, c1, c2, c3; /* of powers of w^2 */
 } functional_view;
 
-static __device__ __forceinline__ double functional_term(const functional_view *v, double w)
+__device__ __forceinline__ double functional_term(const functional_view *v, double w)
 {
     double square = w * w;
     return fma(fma(fma(v->c3, square, v->c2), square, v->c1), square, v->c0) * power_of_two(-w, w);
 }
 
 /* The sum over the block, in thread 0. */
-static __device__ double add_up_block(double sum)
+__device__ double add_up_block(double sum)
 {
     __shared__ double of_warps[ROWS / WARP];
     for (int step = WARP / 2; step > 0; step /= 2)
@@ -118,7 +126,7 @@ static __device__ double add_up_block(double sum)
     return total;
 }
 
-static __global__ void __launch_bounds__(ROWS) add_functional(functional_view v, span_of_tiles tiles)
+__global__ void __launch_bounds__(ROWS) add_functional(functional_view v, span_of_tiles tiles)
 {
     __shared__ double others[ROWS];
     double total = 0;
@@ -154,8 +162,8 @@ typedef struct score_view {
  * |zi - zj|^2 for `rows` rows of the left samples and EDGE right ones. A thread takes one right sample and
  * TOGETHER left ones, which a warp reads at once, so that loads do not outweigh the arithmetic.
  */
-static __device__ void fill_square(double *distances, const score_view *v, const double *left,
-                                   const double *right, uint32_t rows)
+__device__ void fill_square(double *distances, const score_view *v, const double *left, const double *right,
+                            uint32_t rows)
 {
     const uint32_t apart = EDGE / TOGETHER;
     for (uint32_t q = threadIdx.x; q < apart * EDGE; q += blockDim.x) {
@@ -178,8 +186,7 @@ static __device__ void fill_square(double *distances, const score_view *v, const
 }
 
 /* The same for the pairs i > j among `rows` samples. */
-static __device__ void fill_triangle(double *distances, const score_view *v, const double *samples,
-                                     uint32_t rows)
+__device__ void fill_triangle(double *distances, const score_view *v, const double *samples, uint32_t rows)
 {
     for (uint32_t p = threadIdx.x; p < rows * (rows - 1) / 2; p += blockDim.x) {
         uint32_t i = (uint32_t)((1 + sqrtf((float)(1 + 8 * p))) / 2); /* exact enough for 64 rows */
@@ -194,7 +201,7 @@ static __device__ void fill_triangle(double *distances, const score_view *v, con
 }
 
 /* Fills in the distances of the tile's pairs and returns how many there are. */
-static __device__ uint32_t fill_tile(double *distances, const score_view *v, uint64_t tile)
+__device__ uint32_t fill_tile(double *distances, const score_view *v, uint64_t tile)
 {
     uint32_t row, column;
     find_tile(tile, &row, &column);
@@ -212,8 +219,8 @@ typedef struct score_sums {
     double e, square, e_moment, square_moment;
 } score_sums;
 
-static __device__ __forceinline__ void add_distances(score_sums *sums, const double *distances,
-                                                     uint32_t count, double factor)
+__device__ __forceinline__ void add_distances(score_sums *sums, const double *distances, uint32_t count,
+                                              double factor)
 {
 #pragma unroll 4
     for (uint32_t p = 0; p < count; p++) {
@@ -229,7 +236,7 @@ static __device__ __forceinline__ void add_distances(score_sums *sums, const dou
  * A thread is one bandwidth and one slice of each tile's pairs: it keeps its four sums in registers, and a
  * distance is read by all bandwidths of a warp at once.
  */
-static __global__ void __launch_bounds__(MOST_THREADS) add_scores(score_view v, span_of_tiles tiles)
+__global__ void __launch_bounds__(MOST_THREADS) add_scores(score_view v, span_of_tiles tiles)
 {
     __shared__ double shared[EDGE * EDGE]; /* distances; in the end the sums of slices */
     uint32_t bandwidth = threadIdx.x % v.count, slice = threadIdx.x / v.count, slices = blockDim.x / v.count;
@@ -259,8 +266,7 @@ static __global__ void __launch_bounds__(MOST_THREADS) add_scores(score_view v, 
 }
 
 /* sums[blockIdx.x] = what the blocks of the launches before found for it. */
-static __global__ void __launch_bounds__(WARP)
-    add_up_blocks(double *sums, const double *partial, uint32_t blocks)
+__global__ void __launch_bounds__(WARP) add_up_blocks(double *sums, const double *partial, uint32_t blocks)
 {
     double sum = 0;
     for (uint32_t b = threadIdx.x; b < blocks; b += WARP)
@@ -283,7 +289,7 @@ typedef struct pair_job {
     double *partial, *sums; /* on the device: blocks * width, width */
 } pair_job;
 
-static int open_job(pair_job *job, const void *kernel, size_t exponentials_a_pair, sf_error *error)
+int open_job(pair_job *job, const void *kernel, size_t exponentials_a_pair, sf_error *error)
 {
     sf_backend_device *device = job->samples->device;
     uint64_t edges = (job->samples->n + job->edge - 1) / job->edge;
@@ -303,13 +309,13 @@ static int open_job(pair_job *job, const void *kernel, size_t exponentials_a_pai
     return SF_OK;
 }
 
-static void close_job(pair_job *job)
+void close_job(pair_job *job)
 {
     sf_gpu_free(job->samples->device, job->partial, ((size_t)job->blocks + 1) * job->width * sizeof(double));
 }
 
-static int run_job(pair_job *job, int (*launch)(pair_job *job, span_of_tiles tiles, sf_error *error),
-                   double *sums, sf_error *error)
+int run_job(pair_job *job, int (*launch)(pair_job *job, span_of_tiles tiles, sf_error *error), double *sums,
+            sf_error *error)
 {
     sf_backend_device *device = job->samples->device;
     for (uint64_t first = 0; first < job->tiles; first += job->tiles_a_launch) {
@@ -331,15 +337,15 @@ static int run_job(pair_job *job, int (*launch)(pair_job *job, span_of_tiles til
 
 /* ---- the operations ---- */
 
-static void close_samples(sf_backend_samples *samples)
+void close_samples(sf_backend_samples *samples)
 {
     if (samples != NULL)
         sf_gpu_array_close(samples->device, &samples->columns);
     sf_free(samples);
 }
 
-static int open_samples(sf_backend_samples **opened, sf_backend_device *device, const double *columns,
-                        size_t n, size_t d, sf_error *error)
+int open_samples(sf_backend_samples **opened, sf_backend_device *device, const double *columns, size_t n,
+                 size_t d, sf_error *error)
 {
     *opened = NULL;
     if (n > INT32_MAX || d < 1 || d > SF_BACKEND_MOST_COLUMNS)
@@ -366,7 +372,7 @@ typedef struct functional_job {
     functional_view view;
 } functional_job;
 
-static int launch_functional(pair_job *job, span_of_tiles tiles, sf_error *error)
+int launch_functional(pair_job *job, span_of_tiles tiles, sf_error *error)
 {
     const functional_job *f = (const functional_job *)job;
     add_functional<<<job->blocks, job->threads, 0, job->samples->device->work>>>(f->view, tiles);
@@ -374,8 +380,8 @@ static int launch_functional(pair_job *job, span_of_tiles tiles, sf_error *error
     return SF_OK;
 }
 
-static int find_functional(sf_backend_samples *samples, const double c[4], double g,
-                           const sf_progress *progress, double *sum, sf_error *error)
+int find_functional(sf_backend_samples *samples, const double c[4], double g, const sf_progress *progress,
+                    double *sum, sf_error *error)
 {
     const double log2_e = 1.4426950408889634074, u = 2 / log2_e; /* u is w^2 times this */
     functional_job f = {};
@@ -402,6 +408,8 @@ typedef struct score_job {
     score_view view;
     sf_gpu_array factors; /* double */
 } score_job;
+
+} // namespace
 
 static int launch_scores(pair_job *job, span_of_tiles tiles, sf_error *error)
 {

@@ -12,6 +12,9 @@ extern "C" {
 
 #include <time.h>
 
+namespace
+{
+
 enum { MOST = SF_BACKEND_MATCH_MOST };
 
 #define MOST_CANDIDATES (1u << 26) /* 32 lists of them are counted in 32 bits */
@@ -22,8 +25,7 @@ typedef sf_gpu_match_search search;
 
 /* ---- copies ---- */
 
-static __global__ void narrow_offsets(uint32_t *narrow, const uint64_t *offsets, uint32_t count,
-                                      uint32_t base)
+__global__ void narrow_offsets(uint32_t *narrow, const uint64_t *offsets, uint32_t count, uint32_t base)
 {
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
         narrow[i] = base + (uint32_t)offsets[i];
@@ -34,6 +36,8 @@ struct extent {
     uint64_t candidates, offsets, values;
     uint32_t most_rows;
 };
+
+} // namespace
 
 static int measure(extent *x, const sf_backend_match_job *job, sf_error *error)
 {

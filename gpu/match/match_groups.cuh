@@ -7,10 +7,13 @@
 #include "gpu/match/match_level.cuh"
 #include "gpu/saturated.cuh"
 
+namespace
+{
+
 enum { CLASSES = SF_BACKEND_MATCH_GROUP };
 
 /* Candidates of a step that only one list decides: all of it but what is matched already. */
-static __device__ uint32_t count_list(const warp &w, int depth, const step &t)
+__device__ uint32_t count_list(const warp &w, int depth, const step &t)
 {
     uint32_t low = 0, high = t.set_size, e = w.lane;
     for (int d = depth; d >= 0 && t.joined != 0; e = w.levels[d].parent[e], d--) {
@@ -29,7 +32,7 @@ static __device__ uint32_t count_list(const warp &w, int depth, const step &t)
 }
 
 /* Whether a data vertex could stand for step t too. That it is none of those matched is known. */
-static __device__ bool could_be(const warp &w, int depth, const step &t, uint32_t e, uint32_t vertex)
+__device__ bool could_be(const warp &w, int depth, const step &t, uint32_t e, uint32_t vertex)
 {
     if (t.joined == 0 && !contains_vertex(w.s, t, false, 0, t.set_size, vertex))
         return false;
@@ -48,7 +51,7 @@ static __device__ bool could_be(const warp &w, int depth, const step &t, uint32_
 
 /* Goes through the candidates of one class of a group and notes in which other classes each is; those that
  * come up in an earlier class have been noted. */
-static __device__ void note_class(warp &w, int depth, const uint32_t *classes, uint32_t count, uint32_t mine)
+__device__ void note_class(warp &w, int depth, const uint32_t *classes, uint32_t count, uint32_t mine)
 {
     const step &t = w.s.steps[classes[mine]];
     begin_level(w, depth, t);
@@ -66,7 +69,7 @@ static __device__ void note_class(warp &w, int depth, const uint32_t *classes, u
 }
 
 /* Ways to choose a different data vertex from each of up to three classes, by inclusion and exclusion. */
-static __device__ unsigned long long choose(const warp &w, uint32_t count)
+__device__ unsigned long long choose(const warp &w, uint32_t count)
 {
     unsigned long long m[1 << CLASSES];
     for (uint32_t set = 1; set < 1 << CLASSES; set++)
@@ -81,7 +84,7 @@ static __device__ unsigned long long choose(const warp &w, uint32_t count)
     return all == ~0ull ? all : all - ab * c - ac * b - bc * a + 2 * m[7];
 }
 
-static __device__ unsigned long long falling(unsigned long long n, uint32_t k)
+__device__ unsigned long long falling(unsigned long long n, uint32_t k)
 {
     unsigned long long product = 1;
     for (uint32_t i = 0; i < k; i++)
@@ -89,7 +92,7 @@ static __device__ unsigned long long falling(unsigned long long n, uint32_t k)
     return product;
 }
 
-static __device__ unsigned long long count_group(warp &w, int depth, uint32_t group, bool alike)
+__device__ unsigned long long count_group(warp &w, int depth, uint32_t group, bool alike)
 {
     uint32_t classes[CLASSES], count = 0, size = __popc(group);
     for (uint32_t left = group; left != 0 && count < (alike ? 1 : CLASSES); left &= left - 1)
@@ -104,5 +107,7 @@ static __device__ unsigned long long count_group(warp &w, int depth, uint32_t gr
         note_class(w, depth, classes, count, i);
     return alike ? falling(w.members[1][w.lane], size) : choose(w, count);
 }
+
+} // namespace
 
 #endif

@@ -6,6 +6,9 @@
 #include "gpu/lower_bound.cuh"
 #include "gpu/match/match.cuh"
 
+namespace
+{
+
 enum { LANES = 32, WARPS = 8 /* of a block */, MOST = SF_BACKEND_MATCH_MOST, NOT_JOINED = MOST };
 
 #define ALL_LANES 0xffffffffu
@@ -34,34 +37,34 @@ struct warp {
 
 /* ---- lists ---- */
 
-static __device__ bool contains(const uint32_t *list, uint32_t low, uint32_t high, uint32_t value)
+__device__ bool contains(const uint32_t *list, uint32_t low, uint32_t high, uint32_t value)
 {
     uint32_t at = sf_gpu_first_from(low, high, value, [=](uint32_t i) { return list[i]; });
     return at < high && list[at] == value;
 }
 
 /* The data vertex at a place of a list of candidates of a step: of all of them, or of values. */
-static __device__ uint32_t vertex_at(const search &s, const step &t, bool is_values, uint32_t at)
+__device__ uint32_t vertex_at(const search &s, const step &t, bool is_values, uint32_t at)
 {
     return s.candidates[t.set + (is_values ? s.values[at] : at)];
 }
 
 /* The first place there, which ascend, whose data vertex is not less. */
-static __device__ uint32_t lower_vertex(const search &s, const step &t, bool is_values, uint32_t low,
-                                        uint32_t high, uint32_t vertex)
+__device__ uint32_t lower_vertex(const search &s, const step &t, bool is_values, uint32_t low, uint32_t high,
+                                 uint32_t vertex)
 {
     return sf_gpu_first_from(low, high, vertex, [&](uint32_t at) { return vertex_at(s, t, is_values, at); });
 }
 
-static __device__ bool contains_vertex(const search &s, const step &t, bool is_values, uint32_t low,
-                                       uint32_t high, uint32_t vertex)
+__device__ bool contains_vertex(const search &s, const step &t, bool is_values, uint32_t low, uint32_t high,
+                                uint32_t vertex)
 {
     uint32_t at = lower_vertex(s, t, is_values, low, high, vertex);
     return at < high && vertex_at(s, t, is_values, at) == vertex;
 }
 
 /* Sums over this lane and those before it. */
-static __device__ uint32_t running_sum(uint32_t value, unsigned lane)
+__device__ uint32_t running_sum(uint32_t value, unsigned lane)
 {
     for (unsigned k = 1; k < LANES; k *= 2) {
         uint32_t before = __shfl_up_sync(ALL_LANES, value, k);
@@ -73,7 +76,7 @@ static __device__ uint32_t running_sum(uint32_t value, unsigned lane)
 /* ---- a level ---- */
 
 /* Lays out what is left of the candidates of the next step for every entry: `length` of them from `base`. */
-static __device__ void lay_out(warp &w, level &l, uint32_t base, uint32_t length, uint32_t join)
+__device__ void lay_out(warp &w, level &l, uint32_t base, uint32_t length, uint32_t join)
 {
     l.base[w.lane] = base;
     l.end[w.lane] = running_sum(length, w.lane);
@@ -85,7 +88,7 @@ static __device__ void lay_out(warp &w, level &l, uint32_t base, uint32_t length
 
 /* For every entry of a level the shortest of the lists that the candidates of step t must be in; only those
  * with a data vertex greater than is asked for. */
-static __device__ void begin_level(warp &w, int depth, const step &t)
+__device__ void begin_level(warp &w, int depth, const step &t)
 {
     level &l = w.levels[depth];
     uint32_t base = 0, length = w.lane < l.count ? t.set_size : 0, join = NOT_JOINED, least = 0;
@@ -114,7 +117,7 @@ static __device__ void begin_level(warp &w, int depth, const step &t)
 }
 
 /* The entry to which candidate p of a level belongs. */
-static __device__ uint32_t owner_of(const level &l, uint32_t p)
+__device__ uint32_t owner_of(const level &l, uint32_t p)
 {
     uint32_t e = 0;
     for (uint32_t k = LANES / 2; k > 0; k /= 2)
@@ -130,7 +133,7 @@ struct trial {
 
 /* All that is said of the candidate and what its entry has matched before holds; that it is greater where it
  * must be is known. */
-static __device__ bool fits(const warp &w, int depth, const step &t, const trial &c, uint32_t join)
+__device__ bool fits(const warp &w, int depth, const step &t, const trial &c, uint32_t join)
 {
     uint32_t e = c.entry;
     for (int d = depth; d >= 0; e = w.levels[d].parent[e], d--) {
@@ -148,7 +151,7 @@ static __device__ bool fits(const warp &w, int depth, const step &t, const trial
 }
 
 /* The candidate after the cursor that falls to this lane. */
-static __device__ trial try_next(warp &w, int depth, const step &t, uint32_t cursor)
+__device__ trial try_next(warp &w, int depth, const step &t, uint32_t cursor)
 {
     const level &l = w.levels[depth];
     trial c = {0, 0, 0, false};
@@ -163,5 +166,7 @@ static __device__ trial try_next(warp &w, int depth, const step &t, uint32_t cur
     }
     return c;
 }
+
+} // namespace
 
 #endif

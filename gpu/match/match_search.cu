@@ -16,6 +16,9 @@
 
 #include <cooperative_groups.h>
 
+namespace
+{
+
 enum {
     PIECES = LANES, /* a level is handed out in about so many tasks */
     REPORTING = 64  /* such times between two reports where there is a limit */
@@ -24,7 +27,7 @@ enum {
 /* ---- a level of the core ---- */
 
 /* Adds what the warp found to what all have found, and stops them beyond the limit. */
-static __device__ void report(warp &w)
+__device__ void report(warp &w)
 {
     unsigned long long found = w.found, tried = w.tried;
     w.found = w.tried = 0;
@@ -51,7 +54,7 @@ struct glance {
     uint32_t taken, stop;
 };
 
-static __device__ glance ask(const warp &w)
+__device__ glance ask(const warp &w)
 {
     return {__ldcg(&w.s.shared->queues[w.round % 3].taken), __ldcg(&w.s.shared->stop)};
 }
@@ -59,7 +62,7 @@ static __device__ glance ask(const warp &w)
 /* Whether to hand out what is left, since no task is left for others, or leave it. At once: to try more
  * candidates first was slower on nearly every search, since those with nothing to do are most of the machine.
  */
-static __device__ bool must_share(warp &w, const glance &others)
+__device__ bool must_share(warp &w, const glance &others)
 {
     if (++w.trials % REPORTING == 0 && w.s.most != ~0ull)
         report(w);
@@ -70,7 +73,7 @@ static __device__ bool must_share(warp &w, const glance &others)
 
 /* Goes through the candidates of a level until 32 that fit fill the next one, none is left, or others have
  * nothing to do. */
-static __device__ uint32_t fill_next(warp &w, int depth)
+__device__ uint32_t fill_next(warp &w, int depth)
 {
     const step &t = w.s.steps[depth + 1];
     level &l = w.levels[depth], &next = w.levels[depth + 1];
@@ -101,7 +104,7 @@ static __device__ uint32_t fill_next(warp &w, int depth)
 }
 
 /* A row for one more embedding: what an entry has matched. NULL where there is no room. */
-static __device__ uint32_t *list_entry(warp &w, int depth, uint32_t e)
+__device__ uint32_t *list_entry(warp &w, int depth, uint32_t e)
 {
     unsigned long long row = atomicAdd(&w.s.shared->listed, 1ull);
     if (row >= w.s.most)
@@ -114,7 +117,7 @@ static __device__ uint32_t *list_entry(warp &w, int depth, uint32_t e)
 
 /* The last step, with nothing after the core: what fits is an embedding. Until none is left, or others have
  * nothing to do. */
-static __device__ void count_last(warp &w, int depth)
+__device__ void count_last(warp &w, int depth)
 {
     level &l = w.levels[depth];
     uint32_t cursor = l.cursor, total = l.end[LANES - 1];
@@ -136,7 +139,7 @@ static __device__ void count_last(warp &w, int depth)
 
 /* ---- behind it ---- */
 
-static __device__ void finish(warp &w, int depth)
+__device__ void finish(warp &w, int depth)
 {
     unsigned long long ways = w.lane < w.levels[depth].count;
     if (w.s.rows != NULL && ways != 0) /* only a pattern of one vertex is listed from here */
@@ -152,13 +155,13 @@ static __device__ void finish(warp &w, int depth)
 /* A task of a depth is a column of words: the places of its steps, and what is left of the candidates of the
  * next one: where they begin, how many they are, and whose list they are. Those of the last depth are
  * embeddings of the core; no candidates are left. */
-static __device__ uint32_t *task_words(const search &s, unsigned round, int depth)
+__device__ uint32_t *task_words(const search &s, unsigned round, int depth)
 {
     return s.tasks[round & 1] + (size_t)s.room * (4 * depth + depth * (depth - 1) / 2);
 }
 
 /* Makes tasks the entries of a level. Those of the first round are the candidates of the first step. */
-static __device__ void load(warp &w, int depth, uint32_t first, uint32_t count)
+__device__ void load(warp &w, int depth, uint32_t first, uint32_t count)
 {
     const search &s = w.s;
     const uint32_t *words = task_words(s, w.round, depth) + first + w.lane;
@@ -186,7 +189,7 @@ static __device__ void load(warp &w, int depth, uint32_t first, uint32_t count)
 }
 
 /* Takes a batch of tasks of one depth; -1 where none is left. */
-static __device__ int take(warp &w)
+__device__ int take(warp &w)
 {
     sf_gpu_match_control *shared = w.s.shared;
     sf_gpu_match_queue &q = shared->queues[w.round % 3];
@@ -208,7 +211,7 @@ static __device__ int take(warp &w)
 
 /* What is left of a level, in pieces of entries, as tasks of the next round. A warp does this once a round,
  * so there is room. */
-static __device__ void hand_out_level(warp &w, int depth)
+__device__ void hand_out_level(warp &w, int depth)
 {
     const search &s = w.s;
     const level &l = w.levels[depth];
@@ -237,7 +240,7 @@ static __device__ void hand_out_level(warp &w, int depth)
 /* ---- the search ---- */
 
 /* Everything below the entries of the level at `top`, or what is left of it as tasks. */
-static __device__ void search_below(warp &w, int top)
+__device__ void search_below(warp &w, int top)
 {
     int depth = top, last = (int)w.s.core - 1;
     if (top == last) {
@@ -267,7 +270,7 @@ static __device__ void search_below(warp &w, int top)
     }
 }
 
-static __global__ void __launch_bounds__(WARPS *LANES, 5) search_all(const __grid_constant__ search s)
+__global__ void __launch_bounds__(WARPS *LANES, 5) search_all(const __grid_constant__ search s)
 {
     extern __shared__ uint32_t room[];
     cooperative_groups::grid_group grid = cooperative_groups::this_grid();
@@ -288,6 +291,8 @@ static __global__ void __launch_bounds__(WARPS *LANES, 5) search_all(const __gri
     }
     report(w);
 }
+
+} // namespace
 
 /* As many blocks as run at once, since they wait for one another. */
 int sf_gpu_match_shape_of(sf_gpu_match_shape *shape, sf_backend_device *device, search *s, sf_error *error)

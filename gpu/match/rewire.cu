@@ -28,6 +28,9 @@ extern "C" {
 #define WIDE_EDGES 8192u
 #define WIDE_WARPS 4u
 
+namespace
+{
+
 /* What all graphs of a job share. */
 typedef struct shape {
     uint32_t vertices, row_words, count, marks;
@@ -49,39 +52,39 @@ typedef struct chain {
     uint32_t *matrix, *edges;
 } chain;
 
-static __host__ __device__ uint32_t matrix_words(const shape &s)
+__host__ __device__ uint32_t matrix_words(const shape &s)
 {
     return s.vertices * s.row_words;
 }
 
-static __device__ uint32_t tail_of(uint32_t edge)
+__device__ uint32_t tail_of(uint32_t edge)
 {
     return edge >> 16;
 }
 
-static __device__ uint32_t head_of(uint32_t edge)
+__device__ uint32_t head_of(uint32_t edge)
 {
     return edge & 0xffff;
 }
 
-static __device__ uint32_t word_of(const shape &s, uint32_t row, uint32_t column)
+__device__ uint32_t word_of(const shape &s, uint32_t row, uint32_t column)
 {
     return row * s.row_words + column / 32;
 }
 
-static __device__ bool has(const shape &s, const uint32_t *matrix, uint32_t row, uint32_t column)
+__device__ bool has(const shape &s, const uint32_t *matrix, uint32_t row, uint32_t column)
 {
     return (matrix[word_of(s, row, column)] >> column % 32 & 1) != 0;
 }
 
-static __device__ void add(const shape &s, uint32_t *matrix, uint32_t row, uint32_t column)
+__device__ void add(const shape &s, uint32_t *matrix, uint32_t row, uint32_t column)
 {
     atomicOr(&matrix[word_of(s, row, column)], 1u << column % 32);
 }
 
 /* ---- rewiring: an undirected edge has its bit in the row of the smaller vertex ---- */
 
-static __device__ void order(const shape &s, uint32_t &row, uint32_t &column)
+__device__ void order(const shape &s, uint32_t &row, uint32_t &column)
 {
     if (s.directed || row < column)
         return;
@@ -90,25 +93,25 @@ static __device__ void order(const shape &s, uint32_t &row, uint32_t &column)
     column = larger;
 }
 
-static __device__ bool is_joined(const shape &s, const chain &c, uint32_t from, uint32_t to)
+__device__ bool is_joined(const shape &s, const chain &c, uint32_t from, uint32_t to)
 {
     order(s, from, to);
     return has(s, c.matrix, from, to);
 }
 
-static __device__ void join(const shape &s, const chain &c, uint32_t from, uint32_t to)
+__device__ void join(const shape &s, const chain &c, uint32_t from, uint32_t to)
 {
     order(s, from, to);
     add(s, c.matrix, from, to);
 }
 
-static __device__ void part(const shape &s, const chain &c, uint32_t from, uint32_t to)
+__device__ void part(const shape &s, const chain &c, uint32_t from, uint32_t to)
 {
     order(s, from, to);
     atomicAnd(&c.matrix[word_of(s, from, to)], ~(1u << to % 32));
 }
 
-template <uint32_t WARPS> static __device__ void sync_block(void)
+template <uint32_t WARPS> __device__ void sync_block(void)
 {
     if (WARPS == 1)
         __syncwarp();
@@ -116,7 +119,7 @@ template <uint32_t WARPS> static __device__ void sync_block(void)
         __syncthreads();
 }
 
-template <uint32_t WARPS> static __device__ chain start(const rewire_view &v, uint32_t *room)
+template <uint32_t WARPS> __device__ chain start(const rewire_view &v, uint32_t *room)
 {
     uint32_t marks = v.s.marks * WARPS, words = matrix_words(v.s);
     chain c = {room, room, NULL, NULL};
@@ -139,7 +142,7 @@ template <uint32_t WARPS> static __device__ chain start(const rewire_view &v, ui
 }
 
 /* The first try of the block that `depends`, or how many threads there are. */
-template <uint32_t WARPS> static __device__ uint32_t find_first(bool depends, uint32_t *firsts)
+template <uint32_t WARPS> __device__ uint32_t find_first(bool depends, uint32_t *firsts)
 {
     uint32_t lanes = __ballot_sync(ALL_LANES, depends);
     uint32_t first = lanes != 0 ? (uint32_t)__ffs((int)lanes) - 1 : LANES;
@@ -158,8 +161,8 @@ template <uint32_t WARPS> static __device__ uint32_t find_first(bool depends, ui
  * it depends on an earlier one that has one of a and c as tail and one of b and d as head.
  */
 template <uint32_t WARPS>
-static __device__ uint32_t swap_heads(const rewire_view &v, const chain &c, uint32_t graph, uint64_t number,
-                                      uint32_t *firsts)
+__device__ uint32_t swap_heads(const rewire_view &v, const chain &c, uint32_t graph, uint64_t number,
+                               uint32_t *firsts)
 {
     uint32_t warp = threadIdx.x / LANES, mine = 1u << threadIdx.x % LANES;
     number += threadIdx.x;
@@ -196,7 +199,7 @@ static __device__ uint32_t swap_heads(const rewire_view &v, const chain &c, uint
     return done;
 }
 
-template <uint32_t WARPS> static __global__ void __launch_bounds__(WARPS *LANES) rewire(rewire_view v)
+template <uint32_t WARPS> __global__ void __launch_bounds__(WARPS *LANES) rewire(rewire_view v)
 {
     extern __shared__ uint32_t room[];
     __shared__ uint32_t firsts[WARPS];
@@ -221,7 +224,7 @@ typedef struct census_view {
 } census_view;
 
 /* Bits of word k that stand for vertices after v. */
-static __device__ uint32_t after(uint32_t v, uint32_t k)
+__device__ uint32_t after(uint32_t v, uint32_t k)
 {
     if (k != v / 32)
         return k > v / 32 ? ~0u : 0;
@@ -233,8 +236,8 @@ static __device__ uint32_t after(uint32_t v, uint32_t k)
 
 /* Third vertices of word k for the joined pair v < u. As on the CPU, three vertices are counted at the first
  * of their joined pairs, and nowhere else. */
-static __device__ void add_word(uint32_t counts[THIRDS], const census_view &w, const uint32_t *out,
-                                const uint32_t *in, uint32_t v, uint32_t u, uint32_t k)
+__device__ void add_word(uint32_t counts[THIRDS], const census_view &w, const uint32_t *out,
+                         const uint32_t *in, uint32_t v, uint32_t u, uint32_t k)
 {
     uint32_t out_v = out[v * w.s.row_words + k], in_v = in[v * w.s.row_words + k];
     uint32_t out_u = out[u * w.s.row_words + k], in_u = in[u * w.s.row_words + k];
@@ -252,8 +255,8 @@ static __device__ void add_word(uint32_t counts[THIRDS], const census_view &w, c
 }
 
 /* All pairs joined in one of the three ways, a warp for each. */
-static __device__ void tally_pairs(unsigned long long *tallies, const census_view &w, const uint32_t *out,
-                                   const uint32_t *in, uint32_t way)
+__device__ void tally_pairs(unsigned long long *tallies, const census_view &w, const uint32_t *out,
+                            const uint32_t *in, uint32_t way)
 {
     const uint32_t *edges = w.rewired + (size_t)blockIdx.x * w.s.count;
     uint32_t lane = threadIdx.x % LANES, counts[THIRDS] = {};
@@ -274,7 +277,7 @@ static __device__ void tally_pairs(unsigned long long *tallies, const census_vie
     }
 }
 
-static __global__ void __launch_bounds__(CENSUS_WARPS *LANES) census(census_view w)
+__global__ void __launch_bounds__(CENSUS_WARPS *LANES) census(census_view w)
 {
     extern __shared__ uint32_t room[];
     __shared__ unsigned long long tallies[SF_BACKEND_TRIADS];
@@ -314,6 +317,8 @@ typedef struct rewire_job {
     sf_gpu_array edges, rewired, matrices, triad_matrices, tallies;
     uint32_t *packed; /* edges of a batch on the host */
 } rewire_job;
+
+} // namespace
 
 static void choose_places(rewire_job *j)
 {

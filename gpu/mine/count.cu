@@ -20,6 +20,9 @@
 #define WARPS_A_BLOCK 8u
 #define WALK_COST 3u /* an end that looks for spikes, in spikes that look for their end */
 
+namespace
+{
+
 typedef struct count_view {
     const int64_t *times;
     const uint32_t *unit_first; /* by unit: its places in unit_ends */
@@ -41,7 +44,7 @@ typedef struct train {
     uint32_t count;
 } train;
 
-static __device__ train train_of(const count_view *v, uint32_t unit)
+__device__ train train_of(const count_view *v, uint32_t unit)
 {
     const uint2 *ends = v->unit_ends + v->unit_first[unit];
     uint32_t count = v->unit_first[unit + 1] - v->unit_first[unit];
@@ -50,8 +53,7 @@ static __device__ train train_of(const count_view *v, uint32_t unit)
 }
 
 /* How many ends of the list, after the first `low`, of which all do, lie more than `by` before the time. */
-static __device__ uint32_t ends_before(const int64_t *times, train list, uint32_t low, int64_t time,
-                                       int64_t by)
+__device__ uint32_t ends_before(const int64_t *times, train list, uint32_t low, int64_t time, int64_t by)
 {
     uint32_t step = 1;
     while (step <= list.count - low && time - times[list.ends[low + step - 1].x] > by) {
@@ -71,8 +73,7 @@ static __device__ uint32_t ends_before(const int64_t *times, train list, uint32_
 
 /* The first of the unit's spikes, after the first `low`, of which none does, that lies more than `by` after
  * the time. */
-static __device__ uint32_t first_later(const int64_t *times, train unit, uint32_t low, int64_t time,
-                                       int64_t by)
+__device__ uint32_t first_later(const int64_t *times, train unit, uint32_t low, int64_t time, int64_t by)
 {
     uint32_t step = 1;
     while (step <= unit.count - low && times[unit.ends[low + step - 1].x] - time <= by) {
@@ -91,8 +92,8 @@ static __device__ uint32_t first_later(const int64_t *times, train unit, uint32_
 }
 
 /* The list of an episode by one node more, into `to`; to NULL only counts. Returns its length or count. */
-static __device__ uint32_t merge(const count_view *v, uint2 *to, train list, train unit, sf_delay delay,
-                                 uint32_t lane)
+__device__ uint32_t merge(const count_view *v, uint2 *to, train list, train unit, sf_delay delay,
+                          uint32_t lane)
 {
     uint32_t low = 0, length = 0, restart = 0, count = 0;
     for (uint32_t base = 0; base < unit.count; base += WARP) {
@@ -117,8 +118,8 @@ static __device__ uint32_t merge(const count_view *v, uint2 *to, train list, tra
 
 /* The same by the ends of the list, always into `to`. A spike belongs to the last end that it follows, so
  * each end owns the spikes up to the first of the next. */
-static __device__ uint32_t walk(const count_view *v, uint2 *to, train list, train unit, sf_delay delay,
-                                uint32_t lane)
+__device__ uint32_t walk(const count_view *v, uint2 *to, train list, train unit, sf_delay delay,
+                         uint32_t lane)
 {
     uint32_t low = 0, length = 0;
     for (uint32_t base = 0; base < list.count; base += WARP) {
@@ -145,7 +146,7 @@ static __device__ uint32_t walk(const count_view *v, uint2 *to, train list, trai
     return length;
 }
 
-static __device__ uint32_t count_list(train list, uint32_t lane)
+__device__ uint32_t count_list(train list, uint32_t lane)
 {
     uint32_t restart = 0, count = 0;
     for (uint32_t base = 0; base < list.count; base += WARP) {
@@ -156,8 +157,8 @@ static __device__ uint32_t count_list(train list, uint32_t lane)
 }
 
 /* Stops where a list is too short for the least count: none is longer afterwards. */
-static __device__ uint32_t count_one(const count_view *v, const uint32_t *units, const uint32_t *delays,
-                                     uint2 *lists, uint32_t lane)
+__device__ uint32_t count_one(const count_view *v, const uint32_t *units, const uint32_t *delays,
+                              uint2 *lists, uint32_t lane)
 {
     train list = train_of(v, units[0]);
     if (v->size == 1)
@@ -176,7 +177,7 @@ static __device__ uint32_t count_one(const count_view *v, const uint32_t *units,
     return list.count >= v->least ? count_list(list, lane) : list.count;
 }
 
-static __global__ void count_all(count_view v)
+__global__ void count_all(count_view v)
 {
     uint32_t lane = threadIdx.x % WARP, warp = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
     uint2 *lists = v.lists + (size_t)warp * 2 * v.room;
@@ -196,6 +197,8 @@ typedef struct counting {
     sf_gpu_candidates candidates;
     sf_gpu_array lists;
 } counting;
+
+} // namespace
 
 int sf_gpu_candidates_send(sf_gpu_candidates *to, sf_backend_device *device, const sf_candidates *from,
                            sf_error *error)

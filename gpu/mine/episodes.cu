@@ -30,6 +30,9 @@ extern "C" {
 #define WARP SF_GPU_WARP
 #define FULL SF_GPU_FULL
 
+namespace
+{
+
 /* Where one warp put its frequent episodes. */
 typedef struct place {
     uint32_t begin, count;
@@ -77,7 +80,7 @@ typedef struct mining {
 
 /* ---- kernels ---- */
 
-static __device__ bool may_follow(const job_view *v, uint32_t from, uint32_t to)
+__device__ bool may_follow(const job_view *v, uint32_t from, uint32_t to)
 {
     if (from == to && !v->self)
         return false;
@@ -85,16 +88,15 @@ static __device__ bool may_follow(const job_view *v, uint32_t from, uint32_t to)
            (v->forbidden[(size_t)from * ((v->unit_count + 31) / 32) + to / 32] >> (to & 31) & 1) == 0;
 }
 
-static __device__ uint32_t last_unit(const job_view *v, sf_gpu_level_view from, uint32_t node)
+__device__ uint32_t last_unit(const job_view *v, sf_gpu_level_view from, uint32_t node)
 {
     return from.nodes == NULL ? node : from.nodes[node].step % v->unit_count;
 }
 
 /* Appends what is frequent in a warp's tile; returns where. */
-static __device__ place keep_frequent(const job_view *v, const sf_gpu_cell *cells, sf_found *found,
-                                      uint32_t capacity, counters *shared, uint32_t last, uint32_t parent,
-                                      uint32_t first_step, uint32_t tile_begin, uint32_t tile_end,
-                                      uint32_t lane)
+__device__ place keep_frequent(const job_view *v, const sf_gpu_cell *cells, sf_found *found,
+                               uint32_t capacity, counters *shared, uint32_t last, uint32_t parent,
+                               uint32_t first_step, uint32_t tile_begin, uint32_t tile_end, uint32_t lane)
 {
     uint32_t units = tile_end - tile_begin, rounded = (units + WARP - 1) / WARP * WARP, count = 0;
     for (uint32_t u = lane; u < rounded; u += WARP) {
@@ -125,7 +127,7 @@ typedef struct job {
     uint32_t length;
 } job;
 
-static __device__ job job_of(const job_view *v, sf_gpu_level_view from, uint32_t number)
+__device__ job job_of(const job_view *v, sf_gpu_level_view from, uint32_t number)
 {
     job j;
     j.tile_begin = number % v->tiling.tiles * v->tiling.tile_units;
@@ -143,7 +145,7 @@ typedef struct following {
     uint32_t first, last;
 } following;
 
-static __device__ uint32_t pairs_before(const job_view *v, following all, uint32_t step)
+__device__ uint32_t pairs_before(const job_view *v, following all, uint32_t step)
 {
     while (all.first < all.last) {
         uint32_t middle = all.first + (all.last - all.first) / 2;
@@ -157,7 +159,7 @@ static __device__ uint32_t pairs_before(const job_view *v, following all, uint32
 
 /* Whether merging the list with the spikes of each unit that may follow costs less than walking its windows,
  * by 32 of them. Those of a crowded list are cut short by the next. */
-static __device__ bool merges(const job_view *v, job j, uint32_t last, following *own, uint32_t lane)
+__device__ bool merges(const job_view *v, job j, uint32_t last, following *own, uint32_t lane)
 {
     if (v->pairs == NULL)
         return false;
@@ -174,7 +176,7 @@ static __device__ bool merges(const job_view *v, job j, uint32_t last, following
 }
 
 /* The counts of a tile's units by merging. */
-static __device__ void merge_list(const job_view *v, sf_gpu_cell *cells, job j, following own, uint32_t lane)
+__device__ void merge_list(const job_view *v, sf_gpu_cell *cells, job j, following own, uint32_t lane)
 {
     for (uint32_t u = lane; u < j.tile_end - j.tile_begin; u += WARP)
         cells[u] = make_uint2(0, 0);
@@ -190,14 +192,14 @@ static __device__ void merge_list(const job_view *v, sf_gpu_cell *cells, job j, 
 }
 
 /* A number of its own for each warp that asks. */
-static __device__ uint32_t next_job(uint32_t *ticket, uint32_t lane)
+__device__ uint32_t next_job(uint32_t *ticket, uint32_t lane)
 {
     uint32_t number = lane == 0 ? atomicAdd(ticket, 1u) : 0;
     return __shfl_sync(FULL, number, 0);
 }
 
 /* Adds the spikes that lie in windows to 16-bit counters, two in a word. The warps of a block take turns. */
-static __device__ void count_within(uint32_t *halves, const uint16_t *owner, job j)
+__device__ void count_within(uint32_t *halves, const uint16_t *owner, job j)
 {
     const uint32_t ahead = 4; /* reads on their way at a time */
     uint32_t lane = threadIdx.x % WARP;
@@ -225,7 +227,7 @@ static __device__ void count_within(uint32_t *halves, const uint16_t *owner, job
 }
 
 /* Whether the windows hold enough spikes of a unit for it to be frequent: the whole block's answer. */
-static __device__ bool may_hold(const job_view *v, uint32_t *halves, job j, uint32_t last)
+__device__ bool may_hold(const job_view *v, uint32_t *halves, job j, uint32_t last)
 {
     uint32_t units = j.tile_end - j.tile_begin;
     for (uint32_t w = threadIdx.x; w < (units + 1) / 2; w += blockDim.x)
@@ -243,7 +245,7 @@ static __device__ bool may_hold(const job_view *v, uint32_t *halves, job j, uint
 /* Lists the jobs in which a unit may be frequent. Trains are shorter than 2^16 spikes. A block does a job:
  * its warps share the counters, so that more of them have room, and a list is walked in an eighth of the
  * time, however few there are. */
-static __global__ void bound(job_view v, sf_gpu_level_view from, uint32_t *open, counters *shared)
+__global__ void bound(job_view v, sf_gpu_level_view from, uint32_t *open, counters *shared)
 {
     extern __shared__ uint32_t halves[];
     __shared__ uint32_t ticket;
@@ -267,8 +269,8 @@ static __global__ void bound(job_view v, sf_gpu_level_view from, uint32_t *open,
 }
 
 /* `open` NULL: all jobs, else those that it lists. */
-static __global__ void extend(job_view v, sf_gpu_level_view from, const uint32_t *open, sf_found *found,
-                              uint32_t capacity, place *places, counters *shared)
+__global__ void extend(job_view v, sf_gpu_level_view from, const uint32_t *open, sf_found *found,
+                       uint32_t capacity, place *places, counters *shared)
 {
     extern __shared__ sf_gpu_cell all_cells[];
     uint32_t lane = threadIdx.x % WARP, next;
@@ -292,15 +294,15 @@ static __global__ void extend(job_view v, sf_gpu_level_view from, const uint32_t
     }
 }
 
-static __global__ void job_lengths(uint32_t *lengths, const place *places, uint32_t jobs)
+__global__ void job_lengths(uint32_t *lengths, const place *places, uint32_t jobs)
 {
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i <= jobs; i += gridDim.x * blockDim.x)
         lengths[i] = i < jobs ? places[i].count : 0;
 }
 
 /* Puts the frequent episodes in the order of their jobs. */
-static __global__ void collect(sf_found *nodes, job_view v, const sf_found *found, uint32_t count,
-                               uint32_t first_parent, const place *places, const uint64_t *offsets)
+__global__ void collect(sf_found *nodes, job_view v, const sf_found *found, uint32_t count,
+                        uint32_t first_parent, const place *places, const uint64_t *offsets)
 {
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
         sf_found node = found[i];
@@ -311,8 +313,8 @@ static __global__ void collect(sf_found *nodes, job_view v, const sf_found *foun
 }
 
 /* Where the pairs of each unit and delay begin; they are in order. */
-static __global__ void index_pairs(uint32_t *pair_first, const sf_found *pairs, uint32_t count,
-                                   uint32_t unit_count, uint32_t delay_count)
+__global__ void index_pairs(uint32_t *pair_first, const sf_found *pairs, uint32_t count, uint32_t unit_count,
+                            uint32_t delay_count)
 {
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i <= unit_count * delay_count;
          i += gridDim.x * blockDim.x) {
@@ -327,6 +329,8 @@ static __global__ void index_pairs(uint32_t *pair_first, const sf_found *pairs, 
         pair_first[i] = low;
     }
 }
+
+} // namespace
 
 /* ---- steps ---- */
 

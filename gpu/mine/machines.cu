@@ -24,6 +24,9 @@
 #define SAMPLE 512u      /* candidates that tell whether a first pass pays */
 #define MARKS_A_STEP 16u /* are looked at in the time of all else that a machine does for a spike */
 
+namespace
+{
+
 /* Where segments begin and how far machines run past them; filled on the device. */
 typedef struct cuts {
     uint32_t segments, bounds[MOST_SEGMENTS + 1], past[MOST_SEGMENTS];
@@ -49,17 +52,17 @@ typedef struct machine_view {
 
 /* ---- kernels ---- */
 
-static __device__ uint32_t thread_number(void)
+__device__ uint32_t thread_number(void)
 {
     return blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-static __device__ uint32_t thread_count(void)
+__device__ uint32_t thread_count(void)
 {
     return gridDim.x * blockDim.x;
 }
 
-static __device__ sf_machine make_machine(const machine_view *v, uint32_t item)
+__device__ sf_machine make_machine(const machine_view *v, uint32_t item)
 {
     size_t candidate = (size_t)item * v->stride;
     sf_machine m;
@@ -81,17 +84,17 @@ static __device__ sf_machine make_machine(const machine_view *v, uint32_t item)
     return m;
 }
 
-static __global__ void count_whole(machine_view v)
+__global__ void count_whole(machine_view v)
 {
     for (uint32_t i = thread_number(); i < v.count; i += thread_count()) {
         sf_machine m = make_machine(&v, i);
-        sf_completion done;
+        sf_chain_end done;
         sf_machine_begin(&m, v.first);
         v.counts[i] = sf_machine_count(&m, v.last, &done);
     }
 }
 
-static __device__ uint32_t position_at(const machine_view *v, int64_t time)
+__device__ uint32_t position_at(const machine_view *v, int64_t time)
 {
     uint32_t low = v->first, high = v->last;
     while (low < high) {
@@ -105,7 +108,7 @@ static __device__ uint32_t position_at(const machine_view *v, int64_t time)
 }
 
 /* Segments of equal duration, longer than any occurrence: one block, a thread a segment. */
-static __global__ void make_cuts(cuts *cut, machine_view v, int64_t longest, uint32_t wanted)
+__global__ void make_cuts(cuts *cut, machine_view v, int64_t longest, uint32_t wanted)
 {
     int64_t begin = v.first < v.last ? v.times[v.first] : 0;
     int64_t duration = v.first < v.last ? v.times[v.last - 1] - begin : 0;
@@ -124,7 +127,7 @@ static __global__ void make_cuts(cuts *cut, machine_view v, int64_t longest, uin
     }
 }
 
-static __global__ void count_segments(machine_view v, int64_t longest, uint32_t segments_made)
+__global__ void count_segments(machine_view v, int64_t longest, uint32_t segments_made)
 {
     uint32_t segments = v.cut->segments, machines = v.count * segments * v.size;
     for (uint32_t i = thread_number(); i < machines; i += thread_count()) {
@@ -133,7 +136,7 @@ static __global__ void count_segments(machine_view v, int64_t longest, uint32_t 
         sf_segment_count own = {SF_NO_POSITION, SF_NO_POSITION, 0};
         if (begin < end && (s > 0 || k == 0)) { /* nothing runs over into the first */
             sf_machine m = make_machine(&v, item);
-            sf_completion done;
+            sf_chain_end done;
             sf_machine_begin(&m, k == 0 ? begin : position_at(&v, v.times[begin] - k * longest));
             sf_machine_count(&m, begin, &done);
             own = sf_machine_segment(&m, begin, end, v.cut->past[s]);
@@ -142,7 +145,7 @@ static __global__ void count_segments(machine_view v, int64_t longest, uint32_t 
     }
 }
 
-static __global__ void join_segments(machine_view v, uint32_t segments_made)
+__global__ void join_segments(machine_view v, uint32_t segments_made)
 {
     for (uint32_t i = thread_number(); i < v.count; i += thread_count()) {
         sf_machine fresh = make_machine(&v, i);
@@ -153,7 +156,7 @@ static __global__ void join_segments(machine_view v, uint32_t segments_made)
 
 /* The most occurrences without overlap that start in each segment, of relaxed machines: counts is 0 before.
  */
-static __global__ void bound_segments(machine_view v)
+__global__ void bound_segments(machine_view v)
 {
     uint32_t segments = v.cut->segments, machines = v.count * segments;
     for (uint32_t i = thread_number(); i < machines; i += thread_count()) {
@@ -165,7 +168,7 @@ static __global__ void bound_segments(machine_view v)
     }
 }
 
-static __global__ void choose_left(uint32_t *chosen, uint32_t *chosen_count, machine_view v)
+__global__ void choose_left(uint32_t *chosen, uint32_t *chosen_count, machine_view v)
 {
     for (uint32_t i = thread_number(); i < v.count; i += thread_count())
         if (v.counts[i] >= v.least)
@@ -173,8 +176,8 @@ static __global__ void choose_left(uint32_t *chosen, uint32_t *chosen_count, mac
 }
 
 /* The units and delays of the chosen, one after the other. */
-static __global__ void gather_left(uint32_t *units, uint32_t *delays, const uint32_t *chosen, uint32_t count,
-                                   machine_view v)
+__global__ void gather_left(uint32_t *units, uint32_t *delays, const uint32_t *chosen, uint32_t count,
+                            machine_view v)
 {
     for (uint32_t i = thread_number(); i < count; i += thread_count())
         for (uint32_t node = 0; node < v.size; node++) {
@@ -184,15 +187,15 @@ static __global__ void gather_left(uint32_t *units, uint32_t *delays, const uint
         }
 }
 
-static __global__ void scatter_counts(uint32_t *counts, const uint32_t *of_left, const uint32_t *chosen,
-                                      uint32_t count)
+__global__ void scatter_counts(uint32_t *counts, const uint32_t *of_left, const uint32_t *chosen,
+                               uint32_t count)
 {
     for (uint32_t i = thread_number(); i < count; i += thread_count())
         counts[chosen[i]] = of_left[i];
 }
 
 /* The most spikes that a unit fires within the longest delay, both ends included. */
-static __global__ void most_within(uint32_t *most, machine_view v, uint32_t unit_count, int64_t delay)
+__global__ void most_within(uint32_t *most, machine_view v, uint32_t unit_count, int64_t delay)
 {
     uint32_t own = 1;
     for (uint32_t u = thread_number() / 32; u < unit_count; u += thread_count() / 32) {
@@ -226,6 +229,8 @@ typedef struct counting {
     sf_gpu_array chosen;                /* uint32_t: their numbers */
     sf_gpu_array marks, cuts, segment_counts, number;
 } counting;
+
+} // namespace
 
 static void view_candidates(machine_view *v, const sf_gpu_candidates *candidates, uint32_t count)
 {

@@ -12,8 +12,11 @@
 
 /* ---- kernels ---- */
 
+namespace
+{
+
 /* The first position after p whose time is beyond the limit: gallops, since delays are short. */
-static __device__ uint32_t beyond(const int64_t *times, uint32_t count, uint32_t p, int64_t limit)
+__device__ uint32_t beyond(const int64_t *times, uint32_t count, uint32_t p, int64_t limit)
 {
     uint32_t low = p + 1, step = 1;
     while (step < count - low && times[low + step - 1] <= limit) {
@@ -31,8 +34,8 @@ static __device__ uint32_t beyond(const int64_t *times, uint32_t count, uint32_t
     return low;
 }
 
-static __global__ void find_reaches(uint2 *reaches, const int64_t *times, uint32_t count,
-                                    const sf_delay *delays, uint32_t delay_count)
+__global__ void find_reaches(uint2 *reaches, const int64_t *times, uint32_t count, const sf_delay *delays,
+                             uint32_t delay_count)
 {
     uint64_t total = (uint64_t)count * delay_count;
     for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < total;
@@ -47,7 +50,7 @@ static __global__ void find_reaches(uint2 *reaches, const int64_t *times, uint32
     }
 }
 
-static __global__ void list_units(uint64_t *offsets, uint32_t *lengths, const uint32_t *first, uint32_t units)
+__global__ void list_units(uint64_t *offsets, uint32_t *lengths, const uint32_t *first, uint32_t units)
 {
     for (uint32_t u = blockIdx.x * blockDim.x + threadIdx.x; u < units; u += gridDim.x * blockDim.x) {
         offsets[u] = first[u];
@@ -56,8 +59,8 @@ static __global__ void list_units(uint64_t *offsets, uint32_t *lengths, const ui
 }
 
 /* How many ends of a list, after the first `low`, of which all do, reach no further than this position. */
-static __device__ uint32_t ends_before(const uint2 *list, uint32_t length, const uint2 *reaches, uint32_t low,
-                                       uint32_t position)
+__device__ uint32_t ends_before(const uint2 *list, uint32_t length, const uint2 *reaches, uint32_t low,
+                                uint32_t position)
 {
     uint32_t step = 1;
     while (step <= length - low && reaches[list[low + step - 1].x].x <= position) {
@@ -97,7 +100,7 @@ typedef struct making {
 
 /* By the spikes of the last unit: they ascend, so each lane gallops from where the last lane of the round
  * before ended. */
-static __device__ uint32_t merge(making m, uint32_t lane)
+__device__ uint32_t merge(making m, uint32_t lane)
 {
     uint32_t low = 0, done = 0;
     for (uint32_t base = 0; base < m.count; base += WARP) {
@@ -115,7 +118,7 @@ static __device__ uint32_t merge(making m, uint32_t lane)
 }
 
 /* By the ends of the prefix's list: each owns the positions up to the first of the next. */
-static __device__ uint32_t walk(making m, uint32_t lane)
+__device__ uint32_t walk(making m, uint32_t lane)
 {
     uint32_t low = 0, done = 0;
     for (uint32_t base = 0; base < m.length; base += WARP) {
@@ -136,7 +139,7 @@ static __device__ uint32_t walk(making m, uint32_t lane)
 }
 
 /* The lists of a level, a warp each, by what is cheaper, and their lengths; entries NULL finds only these. */
-static __global__ void build(uint2 *entries, build_view v, sf_gpu_level_view from)
+__global__ void build(uint2 *entries, build_view v, sf_gpu_level_view from)
 {
     uint32_t lane = threadIdx.x % WARP, warps = gridDim.x * (blockDim.x / WARP);
     for (uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / WARP; i < v.count; i += warps) {
@@ -158,11 +161,13 @@ static __global__ void build(uint2 *entries, build_view v, sf_gpu_level_view fro
 }
 
 /* Room for a list as long as the longest train for each episode. */
-static __global__ void space_out(uint64_t *offsets, uint32_t count, uint64_t room)
+__global__ void space_out(uint64_t *offsets, uint32_t count, uint64_t room)
 {
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
         offsets[i] = i * room;
 }
+
+} // namespace
 
 /* ---- launching ---- */
 

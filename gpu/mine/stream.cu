@@ -6,17 +6,22 @@
 
 #include <string.h>
 
-static __global__ void narrow_owners(uint16_t *narrow, const uint32_t *owner, uint32_t count)
+namespace
+{
+
+__global__ void narrow_owners(uint16_t *narrow, const uint32_t *owner, uint32_t count)
 {
     for (uint32_t p = blockIdx.x * blockDim.x + threadIdx.x; p < count; p += gridDim.x * blockDim.x)
         narrow[p] = (uint16_t)owner[p];
 }
 
-static __global__ void pair_up(uint2 *ends, const uint32_t *positions, uint32_t count)
+__global__ void pair_up(uint2 *ends, const uint32_t *positions, uint32_t count)
 {
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
         ends[i] = make_uint2(positions[i], positions[i]);
 }
+
+} // namespace
 
 void sf_gpu_stream_close(sf_backend_stream *stream)
 {

@@ -12,6 +12,9 @@
 
 #define THREADS 256u
 
+namespace
+{
+
 /* The recorded stream and the rule, for kernels. */
 typedef struct draw_view {
     sf_surrogate_rule rule;
@@ -25,12 +28,12 @@ typedef struct draw_view {
     const uint2 *ends;
 } draw_view;
 
-static __device__ uint32_t thread_number(void)
+__device__ uint32_t thread_number(void)
 {
     return blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-static __global__ void draw(uint64_t *keys, draw_view v, uint32_t surrogate)
+__global__ void draw(uint64_t *keys, draw_view v, uint32_t surrogate)
 {
     for (uint32_t i = thread_number(); i < v.count; i += gridDim.x * blockDim.x) {
         uint32_t position = v.ends[i].x, unit = v.owner[position], number = i - v.first[unit];
@@ -44,7 +47,7 @@ static __global__ void draw(uint64_t *keys, draw_view v, uint32_t surrogate)
 }
 
 /* How many recorded spikes are not after (time, unit). */
-static __device__ uint32_t count_until(const draw_view *v, int64_t time, uint32_t unit)
+__device__ uint32_t count_until(const draw_view *v, int64_t time, uint32_t unit)
 {
     uint32_t low = 0, high = v->count;
     while (low < high) {
@@ -58,7 +61,7 @@ static __device__ uint32_t count_until(const draw_view *v, int64_t time, uint32_
     return low;
 }
 
-static __global__ void settle(uint16_t *owner, uint32_t *after, const uint64_t *keys, draw_view v)
+__global__ void settle(uint16_t *owner, uint32_t *after, const uint64_t *keys, draw_view v)
 {
     for (uint32_t i = thread_number(); i < v.count; i += gridDim.x * blockDim.x) {
         uint32_t unit = (uint32_t)(keys[i] & ((UINT64_C(1) << v.form.unit_bits) - 1));
@@ -68,8 +71,8 @@ static __global__ void settle(uint16_t *owner, uint32_t *after, const uint64_t *
 }
 
 /* The first key that is not below (time, any unit). */
-static __device__ uint32_t first_key_from(const uint64_t *keys, uint32_t low, uint32_t count, uint64_t time,
-                                          int unit_bits)
+__device__ uint32_t first_key_from(const uint64_t *keys, uint32_t low, uint32_t count, uint64_t time,
+                                   int unit_bits)
 {
     uint32_t high = count;
     while (low < high) {
@@ -82,8 +85,8 @@ static __device__ uint32_t first_key_from(const uint64_t *keys, uint32_t low, ui
     return low;
 }
 
-static __global__ void reach(uint2 *reaches, const uint64_t *keys, draw_view v, const sf_delay *delays,
-                             uint32_t delay_count)
+__global__ void reach(uint2 *reaches, const uint64_t *keys, draw_view v, const sf_delay *delays,
+                      uint32_t delay_count)
 {
     uint64_t total = (uint64_t)v.count * delay_count;
     for (uint64_t i = thread_number(); i < total; i += (uint64_t)gridDim.x * blockDim.x) {
@@ -96,6 +99,8 @@ static __global__ void reach(uint2 *reaches, const uint64_t *keys, draw_view v, 
         reaches[i] = make_uint2(from, first_key_from(keys, from, v.count, high, v.form.unit_bits));
     }
 }
+
+} // namespace
 
 /* ---- the host's side ---- */
 

@@ -27,6 +27,9 @@ extern "C" {
 #define MOST_LEVELS (SF_EPISODE_MAX_SIZE - 1)
 #define THREADS 256u
 
+namespace
+{
+
 /* What `count` works on: one level in a batch. */
 typedef struct count_view {
     uint32_t unit_count, spike_count, delay_count, surrogates;
@@ -48,6 +51,8 @@ typedef struct job_level {
     uint64_t base, count; /* of its candidates among all */
 } job_level;
 
+} // namespace
+
 struct sf_backend_surrogate_job {
     sf_backend_stream *stream;
     sf_backend_device *device;
@@ -62,12 +67,15 @@ struct sf_backend_surrogate_job {
 
 /* ---- kernels ---- */
 
-static __device__ uint32_t thread_number(void)
+namespace
+{
+
+__device__ uint32_t thread_number(void)
 {
     return blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-static __global__ void count(count_view v)
+__global__ void count(count_view v)
 {
     extern __shared__ sf_gpu_cell all_cells[];
     uint32_t lane = threadIdx.x % WARP, tiles = v.tiling.tiles;
@@ -102,8 +110,8 @@ static __global__ void count(count_view v)
     }
 }
 
-static __global__ void add_up(sf_surrogate_tally *tallies, const uint32_t *counts, const uint32_t *observed,
-                              uint64_t candidates, uint32_t surrogates)
+__global__ void add_up(sf_surrogate_tally *tallies, const uint32_t *counts, const uint32_t *observed,
+                       uint64_t candidates, uint32_t surrogates)
 {
     for (uint64_t c = thread_number(); c < candidates; c += (uint64_t)gridDim.x * blockDim.x) {
         sf_surrogate_tally own = tallies[c];
@@ -118,8 +126,8 @@ static __global__ void add_up(sf_surrogate_tally *tallies, const uint32_t *count
 }
 
 /* A block for each surrogate. */
-static __global__ void find_maxima(double *maxima, const uint32_t *all_counts, uint64_t counts_apart,
-                                   const sf_surrogate_scale *scales, uint64_t candidates, uint32_t least)
+__global__ void find_maxima(double *maxima, const uint32_t *all_counts, uint64_t counts_apart,
+                            const sf_surrogate_scale *scales, uint64_t candidates, uint32_t least)
 {
     const uint32_t *counts = all_counts + blockIdx.x * counts_apart;
     __shared__ double of_warps[THREADS / WARP];
@@ -138,6 +146,8 @@ static __global__ void find_maxima(double *maxima, const uint32_t *all_counts, u
         own = fmax(own, of_warps[w]);
     maxima[blockIdx.x] = own;
 }
+
+} // namespace
 
 /* ---- opening ---- */
 

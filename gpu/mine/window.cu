@@ -179,17 +179,18 @@ static int take_snapshot(sf_backend_window *window, uint64_t first, size_t count
 
 /* ---- laying out ---- */
 
-static __global__ void mark_kept(uint32_t *marks, const sf_spike *spikes, uint32_t count,
-                                 const uint32_t *numbers)
+namespace
+{
+
+__global__ void mark_kept(uint32_t *marks, const sf_spike *spikes, uint32_t count, const uint32_t *numbers)
 {
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
         marks[i] = numbers[spikes[i].unit] != SF_LEFT_OUT;
 }
 
 /* places[i] is how many kept spikes come before spike i; NULL: all are kept. */
-static __global__ void close_up(int64_t *times, uint16_t *owner, uint32_t *positions, const sf_spike *spikes,
-                                uint32_t count, const uint32_t *numbers, const uint32_t *places,
-                                int64_t origin_ns)
+__global__ void close_up(int64_t *times, uint16_t *owner, uint32_t *positions, const sf_spike *spikes,
+                         uint32_t count, const uint32_t *numbers, const uint32_t *places, int64_t origin_ns)
 {
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
         sf_spike spike = spikes[i];
@@ -202,7 +203,7 @@ static __global__ void close_up(int64_t *times, uint16_t *owner, uint32_t *posit
     }
 }
 
-static __global__ void pair_up(uint2 *ends, const uint32_t *positions, uint32_t count)
+__global__ void pair_up(uint2 *ends, const uint32_t *positions, uint32_t count)
 {
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
         ends[i] = make_uint2(positions[i], positions[i]);
@@ -214,6 +215,8 @@ typedef struct scratch {
     sf_gpu_array numbers, positions, by_unit, owners, work;
     sf_gpu_array marks, places; /* empty where all spikes are kept */
 } scratch;
+
+} // namespace
 
 static void release_scratch(scratch *s)
 {

@@ -8,6 +8,9 @@
 #define SORTED_AT_ONCE ((uint64_t)1 << 28) /* edges whose keys are sorted together: 4 GiB */
 #define MOST_SORTS 4096
 
+namespace
+{
+
 /* The ordinary vertices of part i, from first[i] on, have the number add[i] + the ordinary ones before. */
 typedef struct numbering {
     uint32_t parts, first[SF_MOST_DEVICES], add[SF_MOST_DEVICES];
@@ -34,28 +37,28 @@ typedef struct arranging {
 /* ---- numbering ---- */
 
 /* How many of the sorted keys are of vertices with an out-edge. */
-static __global__ void count_with_edges(uint32_t *result, const uint32_t *keys, uint32_t count)
+__global__ void count_with_edges(uint32_t *result, const uint32_t *keys, uint32_t count)
 {
     *result = (uint32_t)sf_gpu_lower_bound(keys, count, FULL);
 }
 
-static __global__ void invert(uint32_t *rank, const uint32_t *by_rank, uint32_t count)
+__global__ void invert(uint32_t *rank, const uint32_t *by_rank, uint32_t count)
 {
     FOR_EACH(r, count)
     rank[by_rank[r]] = r;
 }
 
-static __global__ void flag_ordinary(uint32_t *flags, const uint32_t *rank, sf_gpu_lists out, sf_gpu_lists in,
-                                     uint32_t count, uint32_t hubs)
+__global__ void flag_ordinary(uint32_t *flags, const uint32_t *rank, sf_gpu_lists out, sf_gpu_lists in,
+                              uint32_t count, uint32_t hubs)
 {
     FOR_EACH(v, count + 1)
     flags[v] = v < count && rank[v] >= hubs && sf_gpu_degree(out, v) + sf_gpu_degree(in, v) > 0;
 }
 
 /* before[v]: ordinary vertices before v. */
-static __global__ void number(uint32_t *inner, uint32_t *inner_by_rank, uint32_t *original,
-                              sf_gpu_place *places, const uint32_t *before, const uint32_t *rank,
-                              uint32_t count, uint32_t hubs, numbering numbers)
+__global__ void number(uint32_t *inner, uint32_t *inner_by_rank, uint32_t *original, sf_gpu_place *places,
+                       const uint32_t *before, const uint32_t *rank, uint32_t count, uint32_t hubs,
+                       numbering numbers)
 {
     uint32_t lane = threadIdx.x % WARP, rounded = (count + WARP - 1) / WARP * WARP;
     FOR_EACH(v, rounded)
@@ -79,7 +82,7 @@ static __global__ void number(uint32_t *inner, uint32_t *inner_by_rank, uint32_t
     }
 }
 
-static int sort_vertices(arranging *a, uint32_t *with_edges, sf_error *error)
+int sort_vertices(arranging *a, uint32_t *with_edges, sf_error *error)
 {
     sf_backend_device *device = a->device;
     uint32_t n = a->graph->vertex_count;
@@ -100,7 +103,7 @@ static int sort_vertices(arranging *a, uint32_t *with_edges, sf_error *error)
     return status;
 }
 
-static int open_numbers(arranging *a, sf_error *error)
+int open_numbers(arranging *a, sf_error *error)
 {
     size_t n = a->graph->vertex_count;
     sf_gpu_arrangement *to = a->to;
@@ -119,13 +122,13 @@ static int open_numbers(arranging *a, sf_error *error)
     return status;
 }
 
-static uint32_t with_room(uint32_t count)
+uint32_t with_room(uint32_t count)
 {
     return (count + SF_GPU_ROOM - 1) / SF_GPU_ROOM * SF_GPU_ROOM;
 }
 
 /* Where the numbers of each part begin, from the ordinary vertices before each. */
-static int plan_numbers(arranging *a, numbering *numbers, const uint32_t *before, sf_error *error)
+int plan_numbers(arranging *a, numbering *numbers, const uint32_t *before, sf_error *error)
 {
     const sf_backend_cut *cut = a->cut;
     sf_gpu_arranged *view = &a->to->view;
@@ -152,7 +155,7 @@ static int plan_numbers(arranging *a, numbering *numbers, const uint32_t *before
     return SF_OK;
 }
 
-static int number_vertices(arranging *a, sf_error *error)
+int number_vertices(arranging *a, sf_error *error)
 {
     sf_backend_device *device = a->device;
     const sf_backend_graph *graph = a->graph;
@@ -185,7 +188,7 @@ static int number_vertices(arranging *a, sf_error *error)
 
 /* ---- lists ---- */
 
-static __global__ void count_pieces(uint32_t *pieces, sf_gpu_arranged view, sf_gpu_lists lists)
+__global__ void count_pieces(uint32_t *pieces, sf_gpu_arranged view, sf_gpu_lists lists)
 {
     FOR_EACH(i, view.local_count + 1)
     {
@@ -197,8 +200,8 @@ static __global__ void count_pieces(uint32_t *pieces, sf_gpu_arranged view, sf_g
 
 /* Where the lists that hold edges 0, step, 2 step, ... of the part begin, as (row, edge): each sort takes
  * about `step` edges. */
-static __global__ void cut_rows(uint64_t *rows, uint64_t *edges, const uint64_t *offsets, uint32_t first,
-                                uint32_t last, uint64_t step, uint32_t sorts)
+__global__ void cut_rows(uint64_t *rows, uint64_t *edges, const uint64_t *offsets, uint32_t first,
+                         uint32_t last, uint64_t step, uint32_t sorts)
 {
     FOR_EACH(i, sorts + 1)
     {
@@ -210,8 +213,8 @@ static __global__ void cut_rows(uint64_t *rows, uint64_t *edges, const uint64_t 
 }
 
 /* One tile of edges a block: their rows lie between those of its first and last edge. */
-static __global__ void make_keys(uint64_t *keys, sf_gpu_lists lists, const uint32_t *rank, uint32_t first_row,
-                                 uint32_t rows, uint64_t first_edge, uint64_t edges, int rank_bits)
+__global__ void make_keys(uint64_t *keys, sf_gpu_lists lists, const uint32_t *rank, uint32_t first_row,
+                          uint32_t rows, uint64_t first_edge, uint64_t edges, int rank_bits)
 {
     __shared__ uint64_t ends[2];
     const uint64_t tile = 8 * BLOCK;
@@ -230,10 +233,9 @@ static __global__ void make_keys(uint64_t *keys, sf_gpu_lists lists, const uint3
     }
 }
 
-static __global__ void place_targets(uint32_t *targets, uint16_t *first, const uint64_t *keys,
-                                     sf_gpu_arranged view, sf_gpu_lists lists, const uint32_t *starts,
-                                     const uint32_t *inner_by_rank, uint32_t first_row, uint64_t first_edge,
-                                     uint64_t edges, int rank_bits)
+__global__ void place_targets(uint32_t *targets, uint16_t *first, const uint64_t *keys, sf_gpu_arranged view,
+                              sf_gpu_lists lists, const uint32_t *starts, const uint32_t *inner_by_rank,
+                              uint32_t first_row, uint64_t first_edge, uint64_t edges, int rank_bits)
 {
     uint64_t threads = (uint64_t)gridDim.x * blockDim.x;
     for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < edges; i += threads) {
@@ -251,13 +253,13 @@ static __global__ void place_targets(uint32_t *targets, uint16_t *first, const u
     }
 }
 
-static __global__ void fill(uint16_t *first, uint32_t count)
+__global__ void fill(uint16_t *first, uint32_t count)
 {
     FOR_EACH(i, count)
     first[i] = SF_GPU_ALONE;
 }
 
-static __global__ void copy_heads(uint4 *heads, sf_gpu_pieces in, uint32_t count)
+__global__ void copy_heads(uint4 *heads, sf_gpu_pieces in, uint32_t count)
 {
     FOR_EACH(i, count)
     {
@@ -266,6 +268,8 @@ static __global__ void copy_heads(uint4 *heads, sf_gpu_pieces in, uint32_t count
         heads[i].w |= pieces > 1 ? SF_GPU_MORE : 0;
     }
 }
+
+} // namespace
 
 /* Cuts the lists for sorting; the arrays hold MOST_SORTS + 1. */
 static int cut_lists(arranging *a, sf_gpu_lists lists, uint32_t sorts, uint64_t *rows, uint64_t *edges,

@@ -5,14 +5,17 @@
 
 #include "gpu/search/searching.cuh"
 
-static __device__ bool is_visited(const state *s, const room *r, const uint32_t *visited, uint32_t v)
+namespace
+{
+
+__device__ bool is_visited(const state *s, const room *r, const uint32_t *visited, uint32_t v)
 {
     uint32_t word = v < s->graph.hub_count ? r->hubs[v / WARP] : visited[v / WARP];
     return word >> v % WARP & 1;
 }
 
 /* A visited one of four neighbours, or NONE. The first is asked alone: it nearly always is one. */
-static __device__ uint32_t visited_of(const state *s, const room *r, const uint32_t *visited, uint4 four)
+__device__ uint32_t visited_of(const state *s, const room *r, const uint32_t *visited, uint4 four)
 {
     if (is_visited(s, r, visited, four.x))
         return four.x;
@@ -22,8 +25,7 @@ static __device__ uint32_t visited_of(const state *s, const room *r, const uint3
 }
 
 /* The same of the pieces after the first of the list of each lane that has a vertex. By whole warps. */
-static __device__ uint32_t read_rest(const state *s, const room *r, const uint32_t *visited, bool there,
-                                     uint32_t v)
+__device__ uint32_t read_rest(const state *s, const room *r, const uint32_t *visited, bool there, uint32_t v)
 {
     uint32_t lane = lane_of(), piece = 0, last = 0, parent = NONE;
     const uint4 *targets = s->graph.in.targets;
@@ -51,8 +53,8 @@ static __device__ uint32_t read_rest(const state *s, const room *r, const uint32
     return parent;
 }
 
-static __device__ void settle(const state *s, room *r, uint32_t base, uint32_t offset, uint32_t level,
-                              uint32_t parent)
+__device__ void settle(const state *s, room *r, uint32_t base, uint32_t offset, uint32_t level,
+                       uint32_t parent)
 {
     if (parent == NONE)
         return;
@@ -62,8 +64,8 @@ static __device__ void settle(const state *s, room *r, uint32_t base, uint32_t o
 
 /* Up to 64 of those that wait, the last ones, read the heads of their lists, two a lane together. Whoever has
  * found nobody, and has a longer list, goes to r->resting. Returns how many still wait. */
-static __device__ uint32_t ask_heads(const state *s, room *r, const uint32_t *visited, uint32_t base,
-                                     uint32_t level, uint32_t waiting, uint32_t *resting)
+__device__ uint32_t ask_heads(const state *s, room *r, const uint32_t *visited, uint32_t base, uint32_t level,
+                              uint32_t waiting, uint32_t *resting)
 {
     uint32_t lane = lane_of(), warp = threadIdx.x / WARP, offset[2];
     uint32_t first = waiting > 2 * WARP ? waiting - 2 * WARP : 0;
@@ -93,8 +95,8 @@ static __device__ uint32_t ask_heads(const state *s, room *r, const uint32_t *vi
 }
 
 /* Up to 32 of those that rest read on. Returns how many are left. */
-static __device__ uint32_t ask_on(const state *s, room *r, const uint32_t *visited, uint32_t base,
-                                  uint32_t level, uint32_t resting)
+__device__ uint32_t ask_on(const state *s, room *r, const uint32_t *visited, uint32_t base, uint32_t level,
+                           uint32_t resting)
 {
     uint32_t first = resting > WARP ? resting - WARP : 0, i = first + lane_of();
     bool there = i < resting;
@@ -106,8 +108,8 @@ static __device__ uint32_t ask_on(const state *s, room *r, const uint32_t *visit
 
 /* The hubs of the vertices of up to four words of the warp's 32. Whoever has no visited hub waits in
  * r->waiting. Returns the bits of those found in the word of this lane. */
-static __device__ uint32_t ask_hubs(const state *s, room *r, uint32_t base, uint32_t seen, uint32_t which,
-                                    uint32_t level, uint32_t *waiting)
+__device__ uint32_t ask_hubs(const state *s, room *r, uint32_t base, uint32_t seen, uint32_t which,
+                             uint32_t level, uint32_t *waiting)
 {
     uint32_t lane = lane_of(), warp = threadIdx.x / WARP, own = 0, hub[AT_ONCE], place[AT_ONCE];
 #pragma unroll
@@ -134,8 +136,8 @@ static __device__ uint32_t ask_hubs(const state *s, room *r, uint32_t base, uint
 }
 
 /* Up to 32 words of vertices, a word a lane: who is found of the word of this lane. */
-static __device__ uint32_t search_words(const state *s, room *r, const uint32_t *visited, uint32_t base,
-                                        uint32_t seen, uint32_t level)
+__device__ uint32_t search_words(const state *s, room *r, const uint32_t *visited, uint32_t base,
+                                 uint32_t seen, uint32_t level)
 {
     uint32_t warp = threadIdx.x / WARP, own = 0, waiting = 0, resting = 0;
     uint32_t open = __ballot_sync(FULL, seen != FULL);
@@ -162,8 +164,7 @@ static __device__ uint32_t search_words(const state *s, room *r, const uint32_t 
 /* Every warp takes a stretch of the vertices that are here, so that all have as much. put(word, before, bits)
  * takes a word of the next bitmap: what was visited, and what was found. */
 template <typename putter>
-static __device__ uint32_t search_up(const state *s, room *r, const uint32_t *visited, uint32_t level,
-                                     putter put)
+__device__ uint32_t search_up(const state *s, room *r, const uint32_t *visited, uint32_t level, putter put)
 {
     uint32_t lane = lane_of(), found = 0, warps = gridDim.x * WARPS, words = s->graph.local_count / WARP;
     for (uint32_t i = threadIdx.x; i < HUB_WORDS && i < s->words; i += BLOCK)
@@ -184,5 +185,7 @@ static __device__ uint32_t search_up(const state *s, room *r, const uint32_t *vi
     }
     return found;
 }
+
+} // namespace
 
 #endif

@@ -4,11 +4,16 @@
 
 #include "gpu/families.cuh"
 
-static __global__ void subtract(uint64_t *offsets, uint64_t base, uint32_t count)
+namespace
+{
+
+__global__ void subtract(uint64_t *offsets, uint64_t base, uint32_t count)
 {
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
         offsets[i] -= base;
 }
+
+} // namespace
 
 int sf_gpu_upload_lists(sf_backend_device *device, sf_gpu_lists *lists, sf_gpu_array memory[2],
                         const sf_backend_lists *from, uint32_t vertex_count, uint32_t first, uint32_t last,

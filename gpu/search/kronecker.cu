@@ -19,6 +19,9 @@ extern "C" {
 #define MOST_PARTS 256u
 #define BLOCK 512
 
+namespace
+{
+
 typedef struct part {
     sf_kronecker kind;
     uint64_t drawn; /* edges of the whole graph, before loops and repeats are left out */
@@ -26,7 +29,7 @@ typedef struct part {
     uint32_t index;
 } part;
 
-static __global__ void count_keys(unsigned long long *counts, part p)
+__global__ void count_keys(unsigned long long *counts, part p)
 {
     __shared__ unsigned long long own[MOST_PARTS];
     for (uint32_t i = threadIdx.x; i < MOST_PARTS; i += blockDim.x)
@@ -46,13 +49,13 @@ static __global__ void count_keys(unsigned long long *counts, part p)
             atomicAdd(&counts[i], own[i]);
 }
 
-static __device__ uint64_t key_of(const part *p, uint32_t from, uint32_t to)
+__device__ uint64_t key_of(const part *p, uint32_t from, uint32_t to)
 {
     return (uint64_t)(from & ((1u << p->shift) - 1)) << p->kind.scale | to;
 }
 
 /* Both directions of each edge, in whatever order blocks come; *end is where the next keys go. */
-static __global__ void collect_keys(uint64_t *keys, unsigned long long *end, part p)
+__global__ void collect_keys(uint64_t *keys, unsigned long long *end, part p)
 {
     typedef cub::BlockScan<uint32_t, BLOCK> scan;
     __shared__ scan::TempStorage scratch;
@@ -80,8 +83,8 @@ static __global__ void collect_keys(uint64_t *keys, unsigned long long *end, par
 }
 
 /* The part's lists from its sorted keys; its first list begins at `base`. */
-static __global__ void write_lists(uint64_t *offsets, uint32_t *targets, const uint64_t *keys, uint64_t count,
-                                   uint64_t base, part p)
+__global__ void write_lists(uint64_t *offsets, uint32_t *targets, const uint64_t *keys, uint64_t count,
+                            uint64_t base, part p)
 {
     uint64_t thread = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;
     uint64_t threads = (uint64_t)gridDim.x * blockDim.x;
@@ -101,6 +104,8 @@ typedef struct generation {
     unsigned long long counts[MOST_PARTS]; /* keys of each part */
     sf_gpu_array keys[2], counters;
 } generation;
+
+} // namespace
 
 static int grid(const sf_backend_device *device)
 {

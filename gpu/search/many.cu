@@ -11,6 +11,9 @@
 #define NONE 0xffffffffu
 #define WORD 64u
 
+namespace
+{
+
 typedef unsigned long long bits;
 
 typedef struct many {
@@ -25,7 +28,7 @@ typedef struct many {
     for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < (count);                          \
          i += (uint64_t)gridDim.x * blockDim.x)
 
-static __global__ void clear(many m)
+__global__ void clear(many m)
 {
     FOR_EACH(v, m.vertex_count)
     m.seen[v] = m.frontier[v] = m.next[v] = 0;
@@ -37,7 +40,7 @@ static __global__ void clear(many m)
     }
 }
 
-static __device__ void record(const many *m, bits found, uint32_t v, uint32_t level, uint32_t parent)
+__device__ void record(const many *m, bits found, uint32_t v, uint32_t level, uint32_t parent)
 {
     for (; found != 0; found &= found - 1) {
         uint64_t place = (uint64_t)(__ffsll((long long)found) - 1) * m->vertex_count + v;
@@ -47,7 +50,7 @@ static __device__ void record(const many *m, bits found, uint32_t v, uint32_t le
     }
 }
 
-static __global__ void start(many m, const uint32_t *sources)
+__global__ void start(many m, const uint32_t *sources)
 {
     uint32_t i = threadIdx.x;
     if (i >= m.count)
@@ -59,7 +62,7 @@ static __global__ void start(many m, const uint32_t *sources)
 }
 
 /* A warp a vertex of the frontier. What a warp's atomic sets first in `next` it has found. */
-static __global__ void search_level(many m, uint32_t level)
+__global__ void search_level(many m, uint32_t level)
 {
     uint32_t lane = threadIdx.x % WARP, warps = gridDim.x * (BLOCK / WARP);
     for (uint32_t v = (blockIdx.x * BLOCK + threadIdx.x) / WARP; v < m.vertex_count; v += warps) {
@@ -80,7 +83,7 @@ static __global__ void search_level(many m, uint32_t level)
     }
 }
 
-static __global__ void advance(many m)
+__global__ void advance(many m)
 {
     FOR_EACH(v, m.vertex_count)
     {
@@ -91,7 +94,7 @@ static __global__ void advance(many m)
     }
 }
 
-static int search_word(sf_backend_device *device, const many *m, const uint32_t *sources, sf_error *error)
+int search_word(sf_backend_device *device, const many *m, const uint32_t *sources, sf_error *error)
 {
     unsigned grid = (unsigned)device->properties.multiProcessorCount * 8;
     clear<<<grid, BLOCK, 0, device->work>>>(*m);
@@ -113,6 +116,8 @@ static int search_word(sf_backend_device *device, const many *m, const uint32_t 
 typedef struct arrays {
     sf_gpu_array seen, frontier, next, levels, parents, sources, found_any;
 } arrays;
+
+} // namespace
 
 static int open_arrays(many *m, arrays *a, sf_backend_device *device, bool parents, sf_error *error)
 {

@@ -22,6 +22,9 @@
 #define MOST_HERE 8u   /* parts on one device */
 #define MARK_SHIFT 48u /* of a post: the bits above say of which meeting it is */
 
+namespace
+{
+
 typedef struct post {
     unsigned long long found, edges;
 } post;
@@ -60,7 +63,7 @@ typedef cuda::atomic_ref<unsigned long long, cuda::thread_scope_system> posted_w
 /* ---- meeting ---- */
 
 /* By one thread, when all blocks of this part have come. */
-static __device__ void tell_all(const part *p, const tally *t, uint32_t mark, bool sent)
+__device__ void tell_all(const part *p, const tally *t, uint32_t mark, bool sent)
 {
     unsigned long long found = __ldcg(sent ? &t->sent : &t->found), edges = __ldcg(&t->edges);
     unsigned long long sign = (unsigned long long)(mark & 0xffff) << MARK_SHIFT;
@@ -72,7 +75,7 @@ static __device__ void tell_all(const part *p, const tally *t, uint32_t mark, bo
     }
 }
 
-static __device__ unsigned long long wait_for(unsigned long long *word, uint32_t mark)
+__device__ unsigned long long wait_for(unsigned long long *word, uint32_t mark)
 {
     posted_word posted(*word);
     unsigned long long value;
@@ -83,7 +86,7 @@ static __device__ unsigned long long wait_for(unsigned long long *word, uint32_t
 }
 
 /* By a warp: waits for the posts of all parts and leaves their sums in r->own.last. */
-static __device__ void hear_all(const part *p, shared_room *r, const tally *t, uint32_t mark)
+__device__ void hear_all(const part *p, shared_room *r, const tally *t, uint32_t mark)
 {
     uint32_t lane = lane_of();
     unsigned long long found = 0, edges = 0;
@@ -103,8 +106,8 @@ static __device__ void hear_all(const part *p, shared_room *r, const tally *t, u
 }
 
 /* As meet, with the blocks of all parts. With `sent`, what the outboxes hold is posted for what was found. */
-static __device__ void meet_all(const part *p, shared_room *r, meetings *m, tally *t, uint32_t found,
-                                unsigned long long edges, bool sent)
+__device__ void meet_all(const part *p, shared_room *r, meetings *m, tally *t, uint32_t found,
+                         unsigned long long edges, bool sent)
 {
     add_up(&r->own, t, found, edges);
     m->mark++;
@@ -125,8 +128,8 @@ static __device__ void meet_all(const part *p, shared_room *r, meetings *m, tall
 
 /* The outboxes of the others: their vertices become visited here too; those that are this part's get their
  * level and parent, and are queued. */
-static __device__ uint32_t read_outboxes(const part *p, const shared_room *r, tally *t, uint32_t *visited,
-                                         uint32_t level, unsigned long long *edges)
+__device__ uint32_t read_outboxes(const part *p, const shared_room *r, tally *t, uint32_t *visited,
+                                  uint32_t level, unsigned long long *edges)
 {
     const state *s = &p->own;
     uint32_t found = 0, warps = gridDim.x * WARPS;
@@ -150,7 +153,7 @@ static __device__ uint32_t read_outboxes(const part *p, const shared_room *r, ta
 
 /* A word of the next bitmap, by the part that has its vertices, to all. The hubs in a word may be of several
  * parts: each has the rest of it from the level before, and adds the bits. */
-static __device__ void put_word(const part *p, uint32_t next, uint32_t word, uint32_t before, uint32_t bits)
+__device__ void put_word(const part *p, uint32_t next, uint32_t word, uint32_t before, uint32_t bits)
 {
     bool ours = word >= p->own.graph.hub_room / WARP;
     for (uint32_t i = 0; i < p->count; i++) {
@@ -167,8 +170,8 @@ static __device__ void put_word(const part *p, uint32_t next, uint32_t word, uin
 /* ---- the search ---- */
 
 /* A level top-down, to the end: found and edges of all parts are in r->own.last. */
-static __device__ void go_down(const part *p, shared_room *r, meetings *m, tally *t, uint32_t *visited,
-                               uint32_t level)
+__device__ void go_down(const part *p, shared_room *r, meetings *m, tally *t, uint32_t *visited,
+                        uint32_t level)
 {
     unsigned long long edges = 0;
     uint32_t found = search_down<true>(&p->own, &r->own, t, visited, level, &edges);
@@ -178,8 +181,7 @@ static __device__ void go_down(const part *p, shared_room *r, meetings *m, tally
     meet_all(p, r, m, t, found, edges, false);
 }
 
-static __device__ void go_up(const part *p, shared_room *r, meetings *m, tally *t, uint32_t current,
-                             uint32_t level)
+__device__ void go_up(const part *p, shared_room *r, meetings *m, tally *t, uint32_t current, uint32_t level)
 {
     uint32_t found = search_up(
         &p->own, &r->own, p->own.visited[current], level,
@@ -188,7 +190,7 @@ static __device__ void go_up(const part *p, shared_room *r, meetings *m, tally *
 }
 
 /* Returns which bitmap holds what was visited. */
-static __device__ uint32_t search_levels(const part *p, shared_room *r, meetings *m, uint32_t root)
+__device__ uint32_t search_levels(const part *p, shared_room *r, meetings *m, uint32_t root)
 {
     const state *s = &p->own;
     uint32_t left = s->graph.with_edges - (root != SF_GPU_OUTSIDE), current = 0;
@@ -219,7 +221,7 @@ static __device__ uint32_t search_levels(const part *p, shared_room *r, meetings
     }
 }
 
-static __global__ void __launch_bounds__(BLOCK, 1)
+__global__ void __launch_bounds__(BLOCK, 1)
     search_parts(const __grid_constant__ parts_here here, uint32_t source)
 {
     __shared__ shared_room r;
@@ -241,6 +243,8 @@ static __global__ void __launch_bounds__(BLOCK, 1)
         for (uint32_t i = 0; i < 2 * SF_MOST_DEVICES; i++)
             p->posts[i] = post{0, 0};
 }
+
+} // namespace
 
 /* ---- a part ---- */
 

@@ -3,7 +3,10 @@
 #include "gpu/search/bottom_up.cuh"
 #include "gpu/search/top_down.cuh"
 
-static __global__ void __launch_bounds__(BLOCK, 1) search(const __grid_constant__ state all, uint32_t source)
+namespace
+{
+
+__global__ void __launch_bounds__(BLOCK, 1) search(const __grid_constant__ state all, uint32_t source)
 {
     __shared__ room r;
     const state *s = &all;
@@ -49,6 +52,8 @@ static __global__ void __launch_bounds__(BLOCK, 1) search(const __grid_constant_
     write_out<false>(s, s->visited[current], source);
     go_home(s);
 }
+
+} // namespace
 
 /* ---- memory ---- */
 

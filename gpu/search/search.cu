@@ -16,8 +16,10 @@ struct sf_backend_search {
     double preparation;
 };
 
-static __global__ void sum_up(sf_gpu_summary *summary, const uint32_t *levels, sf_gpu_lists out,
-                              uint32_t count)
+namespace
+{
+
+__global__ void sum_up(sf_gpu_summary *summary, const uint32_t *levels, sf_gpu_lists out, uint32_t count)
 {
     unsigned long long reached = 0, edges = 0;
     for (uint64_t v = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; v < count;
@@ -30,6 +32,8 @@ static __global__ void sum_up(sf_gpu_summary *summary, const uint32_t *levels, s
     atomicAdd(&summary->reached, reached);
     atomicAdd(&summary->edges, edges);
 }
+
+} // namespace
 
 int sf_gpu_sum_reached(sf_backend_device *device, sf_gpu_summary *summary, const uint32_t *levels,
                        sf_gpu_lists out, uint32_t count, sf_error *error)

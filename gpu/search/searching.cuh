@@ -38,35 +38,43 @@
 #define OUT 8u             /* vertices a thread writes out at a time */
 #define HUB_WORDS ((SF_GPU_MOST_HUBS + WARP - 1) / WARP)
 
-/* What a level found. */
-struct alignas(128) tally {
+/** What a level found. */
+struct alignas(128) sf_gpu_search_tally {
     unsigned long long edges; /* out of it; top-down only, rounded up to pieces */
     uint32_t found;
     uint32_t items, large, sent;
 };
 
-/* Part of a vertex's out-list: pieces first .. last - 1. */
-struct alignas(16) item {
+/** Part of a vertex's out-list: pieces first .. last - 1. */
+struct alignas(16) sf_gpu_search_item {
     uint32_t vertex, first, last, padding; /* vertex: its inner number */
 };
 
-typedef struct state {
+typedef struct sf_gpu_search_state {
     sf_gpu_arranged graph;
     uint32_t words; /* of a bitmap */
     int direction;
     uint32_t parent_bits; /* of an entry of `found`; the others hold the level, all ones: it is in `deep` */
     uint32_t *visited[2];
-    uint32_t *found;   /* by local number, of visited ones: level and inner number of the parent */
-    uint32_t *deep;    /* by local number: levels that `found` has no room for */
-    item *queue[2];    /* the frontier of even and odd levels */
-    item *large[2];    /* and those of its vertices that the whole grid shares, with all of their lists */
-    uint2 *outbox;     /* of a part: (vertex, parent), inner numbers, of all that it found in a level */
-    tally *tallies;    /* RING */
-    uint32_t *meeting; /* blocks that came to meet, and that have gone home */
-    uint32_t *levels, *parents; /* by vertex less first_vertex */
+    uint32_t *found;              /* by local number, of visited ones: level and inner number of the parent */
+    uint32_t *deep;               /* by local number: levels that `found` has no room for */
+    sf_gpu_search_item *queue[2]; /* the frontier of even and odd levels */
+    sf_gpu_search_item
+        *large[2]; /* and those of its vertices that the whole grid shares, with all of their lists */
+    uint2 *outbox; /* of a part: (vertex, parent), inner numbers, of all that it found in a level */
+    sf_gpu_search_tally *tallies; /* RING */
+    uint32_t *meeting;            /* blocks that came to meet, and that have gone home */
+    uint32_t *levels, *parents;   /* by vertex less first_vertex */
     sf_gpu_level *log;
     sf_gpu_summary *summary;
-} state;
+} sf_gpu_search_state;
+
+namespace
+{
+
+using tally = sf_gpu_search_tally;
+using item = sf_gpu_search_item;
+using state = sf_gpu_search_state;
 
 typedef struct room {
     uint32_t hubs[HUB_WORDS];
@@ -78,46 +86,51 @@ typedef struct room {
     tally last;
 } room;
 
+} // namespace
+
 /** The memory of a state, as the host sees it. Zero-initialise. */
 typedef struct sf_gpu_search_memory {
     sf_gpu_array visited[2], found, deep, queue[2], large[2], outbox, tallies, meeting;
 } sf_gpu_search_memory;
 
 /** persistent.cu: everything in `state` but what a job brings; with an outbox for a part of several. */
-int sf_gpu_search_memory_open(sf_gpu_search_memory *memory, state *state, sf_backend_device *device,
-                              const sf_gpu_arrangement *arrangement, sf_bfs_direction direction, bool parted,
-                              sf_error *error);
+int sf_gpu_search_memory_open(sf_gpu_search_memory *memory, sf_gpu_search_state *state,
+                              sf_backend_device *device, const sf_gpu_arrangement *arrangement,
+                              sf_bfs_direction direction, bool parted, sf_error *error);
 void sf_gpu_search_memory_close(sf_gpu_search_memory *memory, sf_backend_device *device);
 
 /** Blocks that search this: as many as can meet of `kernel` where `sharing` parts share the device, fewer
  * where there is less than a word of vertices for each of their warps. */
-int sf_gpu_search_blocks(int *blocks, sf_backend_device *device, const state *state, const void *kernel,
-                         uint32_t sharing, sf_error *error);
+int sf_gpu_search_blocks(int *blocks, sf_backend_device *device, const sf_gpu_search_state *state,
+                         const void *kernel, uint32_t sharing, sf_error *error);
 
-static __device__ uint32_t lane_of()
+namespace
+{
+
+__device__ uint32_t lane_of()
 {
     return threadIdx.x % WARP;
 }
 
-static __device__ uint32_t below(uint32_t lane)
+__device__ uint32_t below(uint32_t lane)
 {
     return (1u << lane) - 1;
 }
 
 /* Neighbouring warps are on different multiprocessors, so that little work is spread over all. */
-static __device__ uint32_t warp_of()
+__device__ uint32_t warp_of()
 {
     return threadIdx.x / WARP * gridDim.x + blockIdx.x;
 }
 
-static __device__ uint32_t sum_of_warp(uint32_t value)
+__device__ uint32_t sum_of_warp(uint32_t value)
 {
     for (int distance = 16; distance > 0; distance /= 2)
         value += __shfl_xor_sync(FULL, value, distance);
     return value;
 }
 
-static __device__ unsigned long long now()
+__device__ unsigned long long now()
 {
     unsigned long long time;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
@@ -125,19 +138,19 @@ static __device__ unsigned long long now()
 }
 
 /* Local of inner number. Only where the vertex is here. */
-template <bool parted> static __device__ uint32_t local_of(const state *s, uint32_t inner)
+template <bool parted> __device__ uint32_t local_of(const state *s, uint32_t inner)
 {
     return parted && inner >= s->graph.hub_room ? inner - s->graph.shift : inner;
 }
 
 /* The word of a bitmap that holds 32 local numbers. */
-static __device__ uint32_t inner_word(const state *s, uint32_t word)
+__device__ uint32_t inner_word(const state *s, uint32_t word)
 {
     return word < s->graph.hub_room / WARP ? word : word + s->graph.shift / WARP;
 }
 
 /* v is a local number, the parent an inner one. */
-static __device__ void keep(const state *s, uint32_t v, uint32_t level, uint32_t parent)
+__device__ void keep(const state *s, uint32_t v, uint32_t level, uint32_t parent)
 {
     uint32_t most = FULL >> s->parent_bits;
     s->found[v] = min(level, most) << s->parent_bits | parent;
@@ -146,7 +159,7 @@ static __device__ void keep(const state *s, uint32_t v, uint32_t level, uint32_t
 }
 
 /* Adds what the threads of this block found to the tally; the block's first thread has it done on return. */
-static __device__ void add_up(room *r, tally *t, uint32_t found, unsigned long long edges)
+__device__ void add_up(room *r, tally *t, uint32_t found, unsigned long long edges)
 {
     found = sum_of_warp(found);
     if (lane_of() == 0 && found > 0)
@@ -166,7 +179,7 @@ static __device__ void add_up(room *r, tally *t, uint32_t found, unsigned long l
 }
 
 /* By one thread of every block: goes on when all are here. */
-static __device__ void come_and_wait(const state *s, uint32_t round)
+__device__ void come_and_wait(const state *s, uint32_t round)
 {
     __threadfence();
     atomicAdd(s->meeting, 1);
@@ -176,8 +189,8 @@ static __device__ void come_and_wait(const state *s, uint32_t round)
 }
 
 /* Adds what this thread found to the tally, waits until all blocks have, and leaves the sums in r->last. */
-static __device__ void meet(const state *s, room *r, uint32_t *round, tally *t, uint32_t found,
-                            unsigned long long edges)
+__device__ void meet(const state *s, room *r, uint32_t *round, tally *t, uint32_t found,
+                     unsigned long long edges)
 {
     add_up(r, t, found, edges);
     *round += gridDim.x;
@@ -193,7 +206,7 @@ static __device__ void meet(const state *s, room *r, uint32_t *round, tally *t, 
 
 /* Bottom-up pays when the frontier has more edges than twice the vertices that are left to find; back again
  * when it has become a small part of those. */
-static __device__ bool choose_up(const state *s, const tally *last, bool up, uint32_t left)
+__device__ bool choose_up(const state *s, const tally *last, bool up, uint32_t left)
 {
     if (s->direction != SF_BFS_AUTO)
         return s->direction == SF_BFS_BOTTOM_UP;
@@ -203,7 +216,7 @@ static __device__ bool choose_up(const state *s, const tally *last, bool up, uin
 }
 
 /* By one thread of the search. */
-static __device__ void record(const state *s, const tally *last, uint32_t level, bool up)
+__device__ void record(const state *s, const tally *last, uint32_t level, bool up)
 {
     if (level < SF_GPU_LOG)
         s->log[level] = sf_gpu_level{level > 0 ? last->found : 1, up, now()};
@@ -215,8 +228,8 @@ static __device__ void record(const state *s, const tally *last, uint32_t level,
 
 /* The levels and parents of eight vertices in a row, as the user counts them. */
 template <bool parted>
-static __device__ void look_up(const state *s, const uint32_t *visited, uint32_t eight, uint32_t source,
-                               uint32_t level[OUT], uint32_t parent[OUT])
+__device__ void look_up(const state *s, const uint32_t *visited, uint32_t eight, uint32_t source,
+                        uint32_t level[OUT], uint32_t parent[OUT])
 {
     const sf_gpu_arranged *g = &s->graph;
     uint4 raw = __ldg((const uint4 *)g->places + eight / (WARP / OUT)); /* ordinary, hubs, base */
@@ -251,8 +264,7 @@ static __device__ void look_up(const state *s, const uint32_t *visited, uint32_t
     }
 }
 
-template <bool parted>
-static __device__ void write_out(const state *s, const uint32_t *visited, uint32_t source)
+template <bool parted> __device__ void write_out(const state *s, const uint32_t *visited, uint32_t source)
 {
     uint32_t begin = s->graph.first_vertex, end = s->graph.last_vertex, level[OUT], parent[OUT];
     uint32_t eights = (end + OUT - 1) / OUT;
@@ -282,7 +294,7 @@ static __device__ void write_out(const state *s, const uint32_t *visited, uint32
 
 /* The last block to go leaves the counters as the next search needs them. True for that block's first thread.
  */
-static __device__ bool go_home(const state *s)
+__device__ bool go_home(const state *s)
 {
     if (threadIdx.x != 0 || atomicAdd(s->meeting + 1, 1) != gridDim.x - 1)
         return false;
@@ -290,5 +302,7 @@ static __device__ bool go_home(const state *s)
     s->meeting[1] = 0;
     return true;
 }
+
+} // namespace
 
 #endif

@@ -5,11 +5,13 @@
 
 #include "gpu/search/searching.cuh"
 
+namespace
+{
+
 /* Appends the out-lists of up to four vertices of each lane: those with a bit in `mine`. By whole warps.
  * Returns the edges of this lane's. */
 template <bool parted>
-static __device__ uint32_t enqueue(const state *s, tally *t, uint32_t level, uint32_t mine,
-                                   const uint32_t ids[4])
+__device__ uint32_t enqueue(const state *s, tally *t, uint32_t level, uint32_t mine, const uint32_t ids[4])
 {
     uint32_t lane = lane_of(), first[4], last[4], count[4], sum = 0, edges = 0;
     item *queue = s->queue[level % 2];
@@ -47,20 +49,20 @@ static __device__ uint32_t enqueue(const state *s, tally *t, uint32_t level, uin
 
 /* A vertex of each lane for which `mine` holds. */
 template <bool parted>
-static __device__ uint32_t enqueue_one(const state *s, tally *t, uint32_t level, bool mine, uint32_t v)
+__device__ uint32_t enqueue_one(const state *s, tally *t, uint32_t level, bool mine, uint32_t v)
 {
     uint32_t ids[4] = {v, 0, 0, 0};
     return enqueue<parted>(s, t, level, mine, ids);
 }
 
-static __device__ bool claim(uint32_t *visited, uint32_t v, uint32_t seen)
+__device__ bool claim(uint32_t *visited, uint32_t v, uint32_t seen)
 {
     uint32_t bit = 1u << v % WARP;
     return (seen & bit) == 0 && (atomicOr(visited + v / WARP, bit) & bit) == 0;
 }
 
 /* Whether the lists of a vertex are here. */
-template <bool parted> static __device__ bool is_here(const state *s, uint32_t inner)
+template <bool parted> __device__ bool is_here(const state *s, uint32_t inner)
 {
     const sf_gpu_arranged *g = &s->graph;
     if (!parted)
@@ -72,7 +74,7 @@ template <bool parted> static __device__ bool is_here(const state *s, uint32_t i
 }
 
 /* Tells the other parts of those of up to four vertices of each lane with a bit in `mine`. By whole warps. */
-static __device__ void send(const state *s, tally *t, uint32_t mine, const uint32_t ids[4], uint32_t parent)
+__device__ void send(const state *s, tally *t, uint32_t mine, const uint32_t ids[4], uint32_t parent)
 {
     uint32_t lane = lane_of(), own = __popc(mine), sum = own, place = 0;
     for (uint32_t distance = 1; distance < WARP; distance *= 2) {
@@ -90,8 +92,8 @@ static __device__ void send(const state *s, tally *t, uint32_t mine, const uint3
 
 /* Looks along the edges of up to 32 pieces of v's list. */
 template <bool parted>
-static __device__ uint32_t look_down(const state *s, tally *t, uint32_t *visited, uint32_t level, uint32_t v,
-                                     uint32_t piece, uint32_t last, unsigned long long *edges)
+__device__ uint32_t look_down(const state *s, tally *t, uint32_t *visited, uint32_t level, uint32_t v,
+                              uint32_t piece, uint32_t last, unsigned long long *edges)
 {
     bool there = piece + lane_of() < last;
     uint4 targets = there ? __ldg(s->graph.out.targets + piece + lane_of()) : make_uint4(0, 0, 0, 0);
@@ -120,8 +122,8 @@ static __device__ uint32_t look_down(const state *s, tally *t, uint32_t *visited
 }
 
 template <bool parted>
-static __device__ uint32_t search_down(const state *s, const room *r, tally *t, uint32_t *visited,
-                                       uint32_t level, unsigned long long *edges)
+__device__ uint32_t search_down(const state *s, const room *r, tally *t, uint32_t *visited, uint32_t level,
+                                unsigned long long *edges)
 {
     uint32_t found = 0, warps = gridDim.x * WARPS;
     const uint4 *items = (const uint4 *)s->queue[(level - 1) % 2]; /* vertex, first, last */
@@ -141,8 +143,8 @@ static __device__ uint32_t search_down(const state *s, const room *r, tally *t, 
 
 /* The queue of a level that was searched bottom-up: what one bitmap has and the other has not. */
 template <bool parted>
-static __device__ void enqueue_difference(const state *s, tally *t, uint32_t level, const uint32_t *before,
-                                          const uint32_t *after)
+__device__ void enqueue_difference(const state *s, tally *t, uint32_t level, const uint32_t *before,
+                                   const uint32_t *after)
 {
     uint32_t lane = lane_of(), words = s->graph.local_count / WARP;
     for (uint32_t base = warp_of() * WARP; base < words; base += gridDim.x * WARPS * WARP) { /* local */
@@ -160,7 +162,7 @@ static __device__ void enqueue_difference(const state *s, tally *t, uint32_t lev
 }
 
 /* The level of the source. Its number of vertices counts where its lists are. */
-template <bool parted> static __device__ void start(const state *s, uint32_t root)
+template <bool parted> __device__ void start(const state *s, uint32_t root)
 {
     uint32_t thread = blockIdx.x * BLOCK + threadIdx.x;
     for (uint32_t i = thread; i < s->words; i += gridDim.x * BLOCK)
@@ -181,5 +183,7 @@ template <bool parted> static __device__ void start(const state *s, uint32_t roo
     s->tallies[0].found = 1;
     keep(s, local_of<parted>(s, root), 0, root);
 }
+
+} // namespace
 
 #endif

@@ -134,7 +134,7 @@ static uint32_t find_broken(const state *s, uint32_t u, uint64_t checked, uint32
     return SF_NO_VERTEX;
 }
 
-static void find_candidates(state *s, const sf_plan_step *step)
+static void find_candidates(state *s, const sf_order_step *step)
 {
     intersect(s, step->vertex, step->joined);
     if (step->greater != 0)
@@ -143,7 +143,7 @@ static void find_candidates(state *s, const sf_plan_step *step)
 
 /* ---- the end of the order ---- */
 
-static const sf_plan_step *step_of(const sf_plan *plan, uint32_t u)
+static const sf_order_step *step_of(const sf_plan *plan, uint32_t u)
 {
     uint32_t i = plan->core;
     while (plan->steps[i].vertex != u)
@@ -153,7 +153,7 @@ static const sf_plan_step *step_of(const sf_plan *plan, uint32_t u)
 
 /* Candidates of a vertex that is not searched, as data vertices: those that nothing matched uses and no
  * condition forbids. */
-static uint32_t list_free(const state *s, const sf_plan_step *step, uint32_t *out)
+static uint32_t list_free(const state *s, const sf_order_step *step, uint32_t *out)
 {
     uint32_t u = step->vertex, count = 0;
     const uint32_t *candidates = s->run->space->candidates[u];
@@ -191,7 +191,7 @@ static uint64_t count_group(const state *s, uint64_t group)
     const uint32_t *lists[SF_PATTERN_MOST];
     uint32_t counts[SF_PATTERN_MOST], count = 0;
     uint32_t *next = s->scratch;
-    const sf_plan_step *first = step_of(s->run->plan, (uint32_t)__builtin_ctzll(group));
+    const sf_order_step *first = step_of(s->run->plan, (uint32_t)__builtin_ctzll(group));
     bool is_single = (group & (group - 1)) == 0, are_same = true;
     if (is_single && first->checked == 0)
         return count_free(s, first->vertex);
@@ -235,7 +235,7 @@ static bool find_decided(state *s, uint32_t depth, uint64_t *blame)
 {
     const sf_plan *plan = s->run->plan;
     for (uint64_t left = plan->steps[depth].decided; left != 0; left &= left - 1) {
-        const sf_plan_step *step = step_of(plan, (uint32_t)__builtin_ctzll(left));
+        const sf_order_step *step = step_of(plan, (uint32_t)__builtin_ctzll(left));
         find_candidates(s, step);
         if (s->length[step->vertex] == 0) {
             *blame = step->joined | step->greater;
@@ -256,7 +256,7 @@ static bool descend(state *s, uint32_t depth, uint64_t *blame)
 
 static bool try_candidate(state *s, uint32_t depth, uint32_t place, uint64_t *blame)
 {
-    const sf_plan_step *step = &s->run->plan->steps[depth];
+    const sf_order_step *step = &s->run->plan->steps[depth];
     uint32_t u = step->vertex, v = s->run->space->candidates[u][place];
     if (s->run->injective && s->user[v] != 0) {
         *blame = bit(u) | bit((uint32_t)s->user[v] - 1);
@@ -318,7 +318,7 @@ static bool is_others(state *s, uint32_t depth)
 /* Candidates of a step, from the one at its cursor on. */
 static bool search_on(state *s, uint32_t depth, uint64_t *blame)
 {
-    const sf_plan_step *step = &s->run->plan->steps[depth];
+    const sf_order_step *step = &s->run->plan->steps[depth];
     uint32_t u = step->vertex;
     uint64_t all = 0;
     bool found = false;
@@ -349,7 +349,7 @@ static bool search(state *s, uint32_t depth, uint64_t *blame)
 static void search_roots(state *s)
 {
     run *r = s->run;
-    const sf_plan_step *step = &r->plan->steps[0];
+    const sf_order_step *step = &r->plan->steps[0];
     size_t roots = r->space->counts[step->vertex];
     uint64_t blame;
     s->top = 1;
@@ -430,7 +430,7 @@ static int list_all(run *r)
 {
     uint32_t most = 1;
     for (uint32_t i = 0; i < r->plan->count; i++) {
-        const sf_plan_step *step = &r->plan->steps[i];
+        const sf_order_step *step = &r->plan->steps[i];
         if (step->joined == 0 && r->space->counts[step->vertex] > most)
             most = r->space->counts[step->vertex];
     }
@@ -487,7 +487,7 @@ static int search_all(run *r, sf_error *error)
 /* ---- on a device ---- */
 
 /* What finding the candidates of a step takes. */
-static double step_seconds(const state *s, const sf_plan_step *step)
+static double step_seconds(const state *s, const sf_order_step *step)
 {
     double entries = s->length[step->vertex];
     for (uint64_t left = step->joined; left != 0; left &= left - 1) {
@@ -542,7 +542,7 @@ static void descend_once(state *s, estimate *e)
     double branches = 1;
     uint32_t depth = 0;
     for (; depth < plan->count; depth++) {
-        const sf_plan_step *step = &plan->steps[depth];
+        const sf_order_step *step = &plan->steps[depth];
         uint32_t u = step->vertex;
         find_candidates(s, step);
         double seconds = step_seconds(s, step);

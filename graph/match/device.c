@@ -131,7 +131,7 @@ static int exclude(device_job *d, uint32_t i, uint32_t w, sf_error *error)
 
 static int add_step(device_job *d, uint32_t i, sf_error *error)
 {
-    const sf_plan_step *step = &d->plan->steps[i];
+    const sf_order_step *step = &d->plan->steps[i];
     sf_backend_match_step *out = &d->steps[i];
     *out = (sf_backend_match_step){.set = d->set_of[step->vertex],
                                    .joined = steps_of(d, step->joined),
@@ -149,7 +149,7 @@ static int add_step(device_job *d, uint32_t i, sf_error *error)
 
 /* ---- groups ---- */
 
-static const sf_plan_step *step_of(const sf_plan *plan, uint32_t u)
+static const sf_order_step *step_of(const sf_plan *plan, uint32_t u)
 {
     uint32_t i = plan->core;
     while (plan->steps[i].vertex != u)
@@ -160,7 +160,7 @@ static const sf_plan_step *step_of(const sf_plan *plan, uint32_t u)
 /* Whatever the core is matched to, both have the same candidates. */
 static bool are_alike(const sf_plan *plan, const sf_space *space, uint32_t u, uint32_t x)
 {
-    const sf_plan_step *a = step_of(plan, u), *b = step_of(plan, x);
+    const sf_order_step *a = step_of(plan, u), *b = step_of(plan, x);
     if (space->twin[u] != space->twin[x] || a->joined != b->joined || (a->checked | b->checked) != 0 ||
         a->greater != b->greater)
         return false;

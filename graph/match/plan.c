@@ -120,9 +120,9 @@ static void fill_steps(sf_plan *plan, const sf_query *q, const uint32_t *order)
     uint64_t before = 0;
     for (uint32_t i = 0; i < plan->count; i++) {
         uint32_t u = order[i];
-        plan->steps[i] = (sf_plan_step){.vertex = u,
-                                        .joined = q->required[u] & before,
-                                        .checked = q->constrained[u] & ~q->required[u] & before};
+        plan->steps[i] = (sf_order_step){.vertex = u,
+                                         .joined = q->required[u] & before,
+                                         .checked = q->constrained[u] & ~q->required[u] & before};
         before |= bit(u);
     }
 }
@@ -131,7 +131,7 @@ static void fill_steps(sf_plan *plan, const sf_query *q, const uint32_t *order)
 static void fill_decided(sf_plan *plan)
 {
     for (uint32_t t = plan->core; t < plan->count; t++) {
-        const sf_plan_step *tail = &plan->steps[t];
+        const sf_order_step *tail = &plan->steps[t];
         uint64_t bearing = tail->joined | tail->checked | tail->greater;
         uint32_t last = 0;
         for (uint32_t i = 0; i < plan->core; i++)

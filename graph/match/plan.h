@@ -6,13 +6,13 @@
 #include "graph/match/space.h"
 #include "graph/match/symmetry.h"
 
-typedef struct sf_plan_step {
+typedef struct sf_order_step {
     uint32_t vertex;
     uint64_t joined;  /**< earlier vertices that an edge must join it with: its candidates are intersected */
     uint64_t checked; /**< earlier vertices of which something else is said: checked one by one */
     uint64_t greater; /**< earlier vertices whose data vertex must have a smaller id */
     uint64_t decided; /**< vertices that become decided with this one: all they are joined with is matched */
-} sf_plan_step;
+} sf_order_step;
 
 /**
  * The last vertices of the order have no later neighbours and nothing is said of any two of them: once the
@@ -20,7 +20,7 @@ typedef struct sf_plan_step {
  */
 typedef struct sf_plan {
     uint32_t count, core;
-    sf_plan_step steps[SF_PATTERN_MOST];
+    sf_order_step steps[SF_PATTERN_MOST];
     uint64_t factor; /**< every embedding found stands for so many */
     uint64_t
         groups[SF_PATTERN_MOST]; /**< of the vertices after the core: those that can share a data vertex */

@@ -33,8 +33,8 @@ typedef struct sf_ran {
 typedef struct sf_devices sf_devices;
 
 /** One entry a device, in the order of their names. */
-typedef struct sf_device_columns {
-    size_t size; /**< set by the caller: sizeof(sf_device_columns) */
+typedef struct sf_devices_columns {
+    size_t size; /**< set by the caller: sizeof(sf_devices_columns) */
     size_t count;
     const char *const *names;        /**< "cuda:0" */
     const char *const *descriptions; /**< "NVIDIA H200"; empty where the device does not start */
@@ -43,7 +43,7 @@ typedef struct sf_device_columns {
     const uint64_t *memory_peak;     /**< bytes that jobs of this process have taken at most */
     const char *const *why_not;      /**< NULL: usable; else a sentence: why not */
     const char *why_none;            /**< NULL where there is a device; else a sentence: why there is none */
-} sf_device_columns;
+} sf_devices_columns;
 
 /**
  * Lists all devices, starting those that have not been started: that takes some tenths of a second, and waits
@@ -52,7 +52,7 @@ typedef struct sf_device_columns {
 SF_API int sf_devices_list(sf_devices **devices, sf_error *error);
 
 /** Fills as much of the columns as their size tells; they live as long as the list. */
-SF_API void sf_devices_columns(const sf_devices *devices, sf_device_columns *columns);
+SF_API void sf_devices_get_columns(const sf_devices *devices, sf_devices_columns *columns);
 
 SF_API void sf_devices_free(sf_devices *devices); /**< NULL is allowed */
 

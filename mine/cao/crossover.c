@@ -8,7 +8,8 @@
 #include "core/memory.h"
 #include "core/random.h"
 #include "core/thread.h"
-#include "mine/device.h"
+#include "mine/engine.h"
+#include "mine/resident.h"
 
 #include <inttypes.h>
 #include <math.h>

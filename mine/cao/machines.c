@@ -104,7 +104,7 @@ static int count_block(void *context, unsigned worker, size_t block)
     for (size_t i = block * all->block; i < end; i++) {
         size_t candidate = all->chosen != NULL ? all->chosen[i] : i;
         sf_machine m = make_machine(all, worker, candidate);
-        sf_completion done;
+        sf_chain_end done;
         all->counts[candidate] = sf_machine_count(&m, all->job->last, &done);
     }
     return SF_OK;
@@ -168,7 +168,7 @@ static int count_segment(void *context, unsigned worker, size_t item)
             continue;
         sf_machine m = make_machine(all, worker, all->batch_begin + item / all->segments);
         int64_t from = all->job->events->times[begin] - k * all->longest;
-        sf_completion done;
+        sf_chain_end done;
         sf_machine_begin(&m, k == 0 ? begin : position_at(all, from));
         sf_machine_count(&m, begin, &done);
         own[k] = sf_machine_segment(&m, begin, end, all->past[s]);

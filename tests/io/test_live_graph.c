@@ -135,7 +135,7 @@ static void set_rates(sf_connectivity *graph, const sf_spike *spikes, size_t cou
 static sf_connectivity tile_window(const sf_spike *spikes, size_t count, sf_span window,
                                    const sf_config *config)
 {
-    sf_trains trains;
+    sf_unit_trains trains;
     sf_connectivity graph;
     sf_sttc_options options = {.dt_ns = (int64_t)(config->live.graph.dt_ms * 1e6),
                                .recorded = {window.start_ns, window.stop_ns},

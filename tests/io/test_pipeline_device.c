@@ -6,8 +6,8 @@
 #include "support/plugin_work.h"
 #include "support/runs.h"
 
+#include "core/backend/crew.h"
 #include "core/backend/find.h"
-#include "mine/device.h"
 
 #include <string.h>
 #include <synfire/device.h>

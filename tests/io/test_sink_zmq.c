@@ -261,7 +261,7 @@ static void large_messages_wait_by_their_bytes(void **state)
     (void)state;
     enum { SIZE = 16 << 20, MESSAGES = 64 };
     const sf_publisher_settings settings = {.endpoint = "tcp://127.0.0.1:*", .queue = 1024};
-    sf_publisher sending;
+    sf_zmq_publisher sending;
     sf_error error;
     assert_int_equal(sf_publisher_open(&sending, &settings, &error), SF_OK);
     void *context = zmq_ctx_new();

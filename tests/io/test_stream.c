@@ -183,7 +183,7 @@ static void a_sender_waits_for_a_slow_receiver(void **state)
 /* ---- frames made by hand ---- */
 
 typedef struct bench {
-    sf_publisher publisher;
+    sf_zmq_publisher publisher;
     sf_recording table;
     sf_text frame;
     sf_wire_header header;

@@ -78,7 +78,7 @@ static void compare(const char *recording_path, const char *matrix_path, size_t 
     sf_error error;
     if (sf_recording_read(&recording, path, NULL, NULL, &error) != SF_OK)
         fail_msg("%s: %s", error.place, error.text);
-    sf_trains trains;
+    sf_unit_trains trains;
     assert_int_equal(
         sf_trains_split(&trains, recording.spikes, recording.spike_count, recording.units.count, NULL),
         SF_OK);

@@ -9,9 +9,9 @@
 #include "core/memory.h"
 #include "core/units.h"
 #include "mine/cao/crossover.h"
-#include "mine/device.h"
 #include "mine/engine.h"
 #include "mine/mine.h"
+#include "mine/ways.h"
 #include "oracle/count_oracle.h"
 
 #include <synfire/device.h>
@@ -665,12 +665,12 @@ static void devices_are_listed(void **state)
 {
     (void)state;
     sf_devices *list;
-    sf_device_columns columns = {.size = sizeof columns};
+    sf_devices_columns columns = {.size = sizeof columns};
     use_test_plugin();
     sf_device_set_memory_limit(1 << 20);
     assert_int_equal(sf_devices_list(&list, NULL), SF_OK);
     sf_device_set_memory_limit(0);
-    sf_devices_columns(list, &columns);
+    sf_devices_get_columns(list, &columns);
     assert_int_equal(columns.count, 6);
     assert_null(columns.why_none);
     for (size_t i = 0; i < columns.count; i++) {
@@ -690,7 +690,7 @@ static void devices_are_listed(void **state)
 
     assert_int_equal(sf_devices_use("/nowhere/plugin.so", NULL), SF_UNAVAILABLE);
     assert_int_equal(sf_devices_list(&list, NULL), SF_OK);
-    sf_devices_columns(list, &columns);
+    sf_devices_get_columns(list, &columns);
     assert_int_equal(columns.count, 0);
     assert_non_null(strstr(columns.why_none, "cannot load a plugin: /nowhere/plugin.so"));
     sf_devices_free(list);

@@ -6,8 +6,8 @@
  */
 #include "support/support.h"
 
+#include "core/backend/find.h"
 #include "core/backend/machine.h"
-#include "mine/device.h"
 #include "mine/engine.h"
 #include "mine/mine.h"
 #include "oracle/count_oracle.h"
@@ -87,7 +87,7 @@ static uint32_t count_in_segments(const cut_stream *c)
             if (s == 0 && k > 0)
                 continue;
             sf_machine m = make_machine(c);
-            sf_completion done;
+            sf_chain_end done;
             uint32_t begin = c->bounds[s];
             sf_machine_begin(&m, k == 0 ? begin : position_at(c, c->events.times[begin] - k * c->longest));
             sf_machine_count(&m, begin, &done);

@@ -4,6 +4,8 @@
 
 #include "core/clock.h"
 #include "core/memory.h"
+#include "mine/analytic.h"
+#include "mine/fitted.h"
 #include "mine/significance.h"
 
 #include <math.h>

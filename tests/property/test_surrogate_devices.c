@@ -5,10 +5,10 @@
  */
 #include "support/support.h"
 
+#include "core/backend/crew.h"
 #include "core/backend/find.h"
 #include "core/memory.h"
 #include "core/units.h"
-#include "mine/device.h"
 #include "mine/engine.h"
 #include "mine/significance.h"
 #include "mine/surrogate_run.h"

@@ -3,10 +3,11 @@
  * oracle. */
 #include "support/support.h"
 
+#include "core/backend/find.h"
 #include "core/clock.h"
 #include "core/memory.h"
-#include "mine/device.h"
 #include "mine/engine.h"
+#include "mine/resident.h"
 #include "mine/surrogate_side.h"
 #include "mine/surrogates.h"
 #include "oracle/count_oracle.h"

@@ -16,7 +16,7 @@ static void assert_near(double found, double expected)
 static double coefficient_of(sf_train a, sf_train b, int64_t dt_ns, sf_recorded recorded)
 {
     sf_train items[] = {a, b};
-    const sf_trains trains = {.items = items, .count = 2};
+    const sf_unit_trains trains = {.items = items, .count = 2};
     const sf_sttc_options options = {.dt_ns = dt_ns, .recorded = recorded, .threads = 1};
     sf_connectivity graph;
     assert_int_equal(sf_sttc_graph(&graph, &trains, &options, NULL), SF_OK);
@@ -77,7 +77,7 @@ static void random_trains_have_the_value_of_the_definition(void **state)
     }
 }
 
-static sf_trains make_trains(size_t units, size_t spikes, uint64_t seed, int64_t length)
+static sf_unit_trains make_trains(size_t units, size_t spikes, uint64_t seed, int64_t length)
 {
     test_random random = {seed};
     sf_spike *stream = calloc(spikes, sizeof *stream);
@@ -91,7 +91,7 @@ static sf_trains make_trains(size_t units, size_t spikes, uint64_t seed, int64_t
             stream[i].time_ns = stream[i - 1].time_ns;
     }
     assert_int_equal(sf_spikes_sort(stream, spikes, NULL), SF_OK);
-    sf_trains trains;
+    sf_unit_trains trains;
     assert_int_equal(sf_trains_split(&trains, stream, spikes, units, NULL), SF_OK);
     free(stream);
     return trains;
@@ -101,7 +101,7 @@ static void every_pair_is_an_edge_on_any_number_of_threads(void **state)
 {
     (void)state;
     enum { UNITS = 9 };
-    sf_trains trains = make_trains(UNITS, 400, 4, 100000);
+    sf_unit_trains trains = make_trains(UNITS, 400, 4, 100000);
     sf_sttc_options options = {.dt_ns = 50, .recorded = {0, 100000}};
     for (options.threads = 1; options.threads <= 3; options.threads++) {
         sf_connectivity graph;
@@ -131,7 +131,7 @@ static void surrogates_keep_what_is_above_them(void **state)
 {
     (void)state;
     enum { UNITS = 30 };
-    sf_trains trains = make_trains(UNITS, 6000, 6, 10000000);
+    sf_unit_trains trains = make_trains(UNITS, 6000, 6, 10000000);
     sf_sttc_options options = {.dt_ns = 500,
                                .recorded = {0, 10000000},
                                .surrogates = 200,
@@ -167,7 +167,7 @@ static int make_graph(void *context)
 {
     const sf_sttc_options *options = context;
     static const sf_spike spikes[] = {{.time_ns = 1}, {.time_ns = 2, .unit = 1}, {.time_ns = 9, .unit = 2}};
-    sf_trains trains;
+    sf_unit_trains trains;
     sf_connectivity graph = {0};
     int status = sf_trains_split(&trains, spikes, 3, 3, NULL);
     if (status == SF_OK)

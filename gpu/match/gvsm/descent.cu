@@ -35,6 +35,9 @@ struct sf_gpu_growth {
     unsigned long long found, tried;
 };
 
+namespace
+{
+
 struct forest {
     sf_gpu_data data;
     sf_gpu_room room;
@@ -53,14 +56,14 @@ struct worker {
 /* ---- up the tree ---- */
 
 /* The data vertex at layer d of entry *at of it, which becomes the entry that it hangs on. */
-static __device__ uint32_t step_up(const forest &f, uint32_t d, uint32_t *at)
+__device__ uint32_t step_up(const forest &f, uint32_t d, uint32_t *at)
 {
     sf_backend_node node = f.room.trees[d][*at];
     *at = node.idx;
     return node.vid;
 }
 
-static __device__ bool has_edge(const forest &f, const sf_gpu_labelled &l, uint32_t from, uint32_t to)
+__device__ bool has_edge(const forest &f, const sf_gpu_labelled &l, uint32_t from, uint32_t to)
 {
     uint64_t low, high;
     sf_gpu_neighbours(l, from, f.data.labels != NULL ? f.data.labels[to] : 0, &low, &high);
@@ -68,7 +71,7 @@ static __device__ bool has_edge(const forest &f, const sf_gpu_labelled &l, uint3
     return at < high && l.targets[at] == to;
 }
 
-static __device__ bool holds(const forest &f, uint32_t checks, uint32_t v, uint32_t above)
+__device__ bool holds(const forest &f, uint32_t checks, uint32_t v, uint32_t above)
 {
     bool out = (checks & SF_CHECK_OUT) != 0, in = (checks & SF_CHECK_IN) != 0;
     if ((checks & SF_CHECK_GREATER) != 0 && above >= v)
@@ -78,7 +81,7 @@ static __device__ bool holds(const forest &f, uint32_t checks, uint32_t v, uint3
     return (checks & (SF_CHECK_IN | SF_CHECK_NO_IN)) == 0 || has_edge(f, f.data.in, v, above) == in;
 }
 
-static __device__ bool joins(const forest &f, uint32_t layer, sf_backend_node e)
+__device__ bool joins(const forest &f, uint32_t layer, sf_backend_node e)
 {
     uint32_t at = e.idx, same = 0;
     for (uint32_t d = layer; d-- > 0;) {
@@ -91,7 +94,7 @@ static __device__ bool joins(const forest &f, uint32_t layer, sf_backend_node e)
 }
 
 /* How many embeddings an entry of the last layer is: twins stand for one another. */
-static __device__ unsigned long long count_twins(const forest &f, uint32_t layer, sf_backend_node e)
+__device__ unsigned long long count_twins(const forest &f, uint32_t layer, sf_backend_node e)
 {
     unsigned long long ways = 1;
     uint32_t v = e.vid, at = e.idx;
@@ -109,7 +112,7 @@ static __device__ unsigned long long count_twins(const forest &f, uint32_t layer
 /* ---- sums over the grid ---- */
 
 /* Part of `count` items that falls to this block, in whole tiles of its threads. */
-static __device__ void share(uint32_t count, uint32_t *first, uint32_t *last)
+__device__ void share(uint32_t count, uint32_t *first, uint32_t *last)
 {
     uint32_t tiles = (count + THREADS - 1) / THREADS, each = (tiles + gridDim.x - 1) / gridDim.x * THREADS;
     *first = min(blockIdx.x * each, count);
@@ -117,7 +120,7 @@ static __device__ void share(uint32_t count, uint32_t *first, uint32_t *last)
 }
 
 /* Leaves the sum over the threads of this block for all to read behind the next barrier. */
-static __device__ void leave_sum(uint64_t *sums, uint64_t own)
+__device__ void leave_sum(uint64_t *sums, uint64_t own)
 {
     typedef cub::BlockReduce<uint64_t, THREADS> reduce;
     __shared__ typename reduce::TempStorage storage;
@@ -128,7 +131,7 @@ static __device__ void leave_sum(uint64_t *sums, uint64_t own)
 }
 
 /* The sum of all blocks, and of those before this one. */
-static __device__ uint64_t read_sums(const uint64_t *sums, uint64_t *before)
+__device__ uint64_t read_sums(const uint64_t *sums, uint64_t *before)
 {
     typedef cub::BlockReduce<uint64_t, THREADS> reduce;
     __shared__ typename reduce::TempStorage storage[2];
@@ -152,7 +155,7 @@ static __device__ uint64_t read_sums(const uint64_t *sums, uint64_t *before)
 }
 
 /* The sum over the threads before this one in the block; *all: over all. */
-static __device__ uint32_t sum_before(uint32_t own, uint32_t *all)
+__device__ uint32_t sum_before(uint32_t own, uint32_t *all)
 {
     typedef cub::BlockScan<uint32_t, THREADS> scan;
     __shared__ typename scan::TempStorage storage;
@@ -164,7 +167,7 @@ static __device__ uint32_t sum_before(uint32_t own, uint32_t *all)
 
 /* ---- the steps of a layer ---- */
 
-static __device__ void find_roots(const forest &f, const worker &w)
+__device__ void find_roots(const forest &f, const worker &w)
 {
     const sf_gpu_twig &t = f.layers[w.layer];
     uint32_t first, last;
@@ -184,7 +187,7 @@ static __device__ void find_roots(const forest &f, const worker &w)
 }
 
 /* Sums of neighbours over each entry and those before it. False where there are too many. */
-static __device__ bool add_up(const forest &f, worker &w)
+__device__ bool add_up(const forest &f, worker &w)
 {
     uint32_t first, last;
     uint64_t before;
@@ -203,7 +206,7 @@ static __device__ bool add_up(const forest &f, worker &w)
 }
 
 /* Adds up what a warp found. */
-static __device__ void report(const forest &f, unsigned long long found)
+__device__ void report(const forest &f, unsigned long long found)
 {
     for (unsigned k = LANES / 2; k > 0; k /= 2)
         found = sf_gpu_add(found, __shfl_down_sync(ALL_LANES, found, k));
@@ -215,7 +218,7 @@ static __device__ void report(const forest &f, unsigned long long found)
 }
 
 /* Bits of the neighbours that fit; of the last layer they are counted too. */
-static __device__ void test_neighbours(const forest &f, const worker &w)
+__device__ void test_neighbours(const forest &f, const worker &w)
 {
     const sf_gpu_twig &t = f.layers[w.layer];
     const sf_gpu_above above = {f.room.roots, f.room.ends, w.count};
@@ -243,7 +246,7 @@ static __device__ void test_neighbours(const forest &f, const worker &w)
     report(f, found);
 }
 
-static __device__ void count_bits(const forest &f, const worker &w)
+__device__ void count_bits(const forest &f, const worker &w)
 {
     uint32_t first, last;
     uint64_t own = 0;
@@ -255,8 +258,7 @@ static __device__ void count_bits(const forest &f, const worker &w)
 
 /* The neighbours of a warp's 32 words that fit, one word after the other; `bits` and `to`, where its first
  * one goes, are those of a lane's word. */
-static __device__ void write_words(const forest &f, const worker &w, uint32_t first, uint32_t bits,
-                                   uint32_t to)
+__device__ void write_words(const forest &f, const worker &w, uint32_t first, uint32_t bits, uint32_t to)
 {
     const sf_gpu_above above = {f.room.roots, f.room.ends, w.count};
     uint32_t lane = threadIdx.x % LANES, owner = 0;
@@ -276,7 +278,7 @@ static __device__ void write_words(const forest &f, const worker &w, uint32_t fi
 }
 
 /* The layer itself. False where it is too large to stay. */
-static __device__ bool write_layer(const forest &f, worker &w)
+__device__ bool write_layer(const forest &f, worker &w)
 {
     uint32_t first, last, all;
     uint64_t before;
@@ -294,14 +296,14 @@ static __device__ bool write_layer(const forest &f, worker &w)
 }
 
 /* The layer above goes on in parts of which each has an equal share of what is too much. */
-static __device__ void cut(const forest &f, uint64_t found, uint64_t most)
+__device__ void cut(const forest &f, uint64_t found, uint64_t most)
 {
     if (blockIdx.x == 0 && threadIdx.x == 0)
         f.room.growth->parts = 2 + (uint32_t)min(found / most, (uint64_t)1 << 20);
 }
 
 /* Grows one layer; false where the descent ends. */
-static __device__ bool grow(const forest &f, worker &w)
+__device__ bool grow(const forest &f, worker &w)
 {
     sf_gpu_growth *growth = f.room.growth;
     bool is_one = blockIdx.x == 0 && threadIdx.x == 0, is_last = w.layer + 1 == f.layer_count;
@@ -334,7 +336,7 @@ static __device__ bool grow(const forest &f, worker &w)
     return w.count > 0;
 }
 
-static __global__ void __launch_bounds__(THREADS, 5)
+__global__ void __launch_bounds__(THREADS, 5)
     grow_layers(const __grid_constant__ forest f, uint32_t first, uint32_t last)
 {
     sf_gpu_growth *growth = f.room.growth;
@@ -348,6 +350,8 @@ static __global__ void __launch_bounds__(THREADS, 5)
     if (!goes_on && blockIdx.x == 0 && threadIdx.x == 0)
         growth->ended = 1; /* all have read it: none leaves before the first barrier */
 }
+
+} // namespace
 
 /* ---- what the program calls ---- */
 

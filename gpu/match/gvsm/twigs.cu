@@ -20,6 +20,9 @@ enum {
 
 /* ---- on the device ---- */
 
+namespace
+{
+
 struct expansion {
     sf_gpu_data data;
     sf_gpu_twig layer;
@@ -29,13 +32,13 @@ struct expansion {
     sf_backend_node *entries;
 };
 
-static __device__ sf_backend_node neighbour(const expansion &x, uint32_t p, bool *is_repeated)
+__device__ sf_backend_node neighbour(const expansion &x, uint32_t p, bool *is_repeated)
 {
     uint32_t owner = sf_gpu_owner(x.above, 0, p);
     return sf_gpu_neighbour(x.data, x.layer, x.above, owner, p, is_repeated);
 }
 
-static __global__ void test_neighbours(const __grid_constant__ expansion x)
+__global__ void test_neighbours(const __grid_constant__ expansion x)
 {
     uint32_t words = (x.total + LANES - 1) / LANES, lane = threadIdx.x % LANES;
     uint32_t stride = gridDim.x * blockDim.x / LANES;
@@ -53,7 +56,7 @@ static __global__ void test_neighbours(const __grid_constant__ expansion x)
 }
 
 /* How many bits are before each word: one block, every thread a run of words. */
-static __global__ void __launch_bounds__(SUMMING) add_up(const __grid_constant__ expansion x)
+__global__ void __launch_bounds__(SUMMING) add_up(const __grid_constant__ expansion x)
 {
     __shared__ uint32_t sums[SUMMING];
     uint32_t words = (x.total + LANES - 1) / LANES, run = (words + SUMMING - 1) / SUMMING;
@@ -77,7 +80,7 @@ static __global__ void __launch_bounds__(SUMMING) add_up(const __grid_constant__
         *x.kept = sums[SUMMING - 1];
 }
 
-static __global__ void write_entries(const __grid_constant__ expansion x)
+__global__ void write_entries(const __grid_constant__ expansion x)
 {
     for (uint32_t p = blockIdx.x * blockDim.x + threadIdx.x; p < x.total; p += gridDim.x * blockDim.x) {
         uint32_t bits = x.words[p / LANES], bit = 1u << p % LANES;
@@ -86,6 +89,8 @@ static __global__ void write_entries(const __grid_constant__ expansion x)
             x.entries[x.places[p / LANES] + __popc(bits & (bit - 1))] = neighbour(x, p, &is_repeated);
     }
 }
+
+} // namespace
 
 /* ---- memory ---- */
 

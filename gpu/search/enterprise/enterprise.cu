@@ -29,7 +29,10 @@ extern "C" {
 
 /* ---- counting ---- */
 
-static __global__ void begin(uint32_t *status, uint32_t *parents, uint32_t count, uint32_t source)
+namespace
+{
+
+__global__ void begin(uint32_t *status, uint32_t *parents, uint32_t count, uint32_t source)
 {
     for (uint64_t v = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; v < count;
          v += (uint64_t)gridDim.x * blockDim.x) {
@@ -39,8 +42,8 @@ static __global__ void begin(uint32_t *status, uint32_t *parents, uint32_t count
 }
 
 /* The vertices of the level, and their edges. */
-static __global__ void count_found(measure *result, const uint32_t *status, sf_gpu_lists out, uint32_t count,
-                                   uint32_t level)
+__global__ void count_found(measure *result, const uint32_t *status, sf_gpu_lists out, uint32_t count,
+                            uint32_t level)
 {
     uint32_t found = 0;
     unsigned long long edges = 0;
@@ -58,8 +61,8 @@ static __global__ void count_found(measure *result, const uint32_t *status, sf_g
 }
 
 /* Counts the hubs of the level and writes them to their slots of the cache; of several in one, any. */
-static __global__ void cache_hubs(measure *result, uint32_t *cache, const uint32_t *hubs, uint32_t count,
-                                  const uint32_t *status, uint32_t level)
+__global__ void cache_hubs(measure *result, uint32_t *cache, const uint32_t *hubs, uint32_t count,
+                           const uint32_t *status, uint32_t level)
 {
     for (uint32_t i = threadIdx.x; i < CACHE; i += blockDim.x)
         cache[i] = UNREACHED;
@@ -75,11 +78,13 @@ static __global__ void cache_hubs(measure *result, uint32_t *cache, const uint32
 /* ---- preparation ---- */
 
 /* Hubs have more edges than the vertex at place CACHE by falling degree: at most CACHE are there. */
-static __global__ void count_hubs(uint32_t *result, const uint32_t *sorted, uint32_t count)
+__global__ void count_hubs(uint32_t *result, const uint32_t *sorted, uint32_t count)
 {
     uint32_t tau = count > CACHE ? sorted[CACHE] : FULL;
     *result = (uint32_t)sf_gpu_lower_bound(sorted, count, tau);
 }
+
+} // namespace
 
 static int find_hubs(sf_gpu_enterprise *e, sf_error *error)
 {

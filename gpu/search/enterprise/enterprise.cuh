@@ -14,27 +14,27 @@
 
 enum { BY_THREAD, BY_WARP, BY_BLOCK, BY_GRID, CLASSES };
 
-/* A level, as its kernels see it. */
-typedef struct view {
+/** A level, as its kernels see it. */
+typedef struct sf_gpu_enterprise_view {
     sf_gpu_lists lists; /* out-lists top-down, in-lists bottom-up */
     uint32_t *status, *parents;
     uint32_t level; /* of what is found */
     bool up, balanced;
     const uint32_t *cache; /* or NULL: hubs of the last level, each at its hash */
-} view;
+} sf_gpu_enterprise_view;
 
-/* Vertices to look at: a queue, or without one all of them. */
-typedef struct vertices {
+/** Vertices to look at: a queue, or without one all of them. */
+typedef struct sf_gpu_enterprise_vertices {
     const uint32_t *queue;
     uint32_t count;
-} vertices;
+} sf_gpu_enterprise_vertices;
 
-/* What the host learns of a level. */
-typedef struct measure {
+/** What the host learns of a level. */
+typedef struct sf_gpu_enterprise_measure {
     unsigned long long edges;
     uint32_t found, hubs;
     uint32_t starts[CLASSES + 1]; /* of the classes in the queue */
-} measure;
+} sf_gpu_enterprise_measure;
 
 struct sf_gpu_enterprise {
     sf_backend_device *device;
@@ -49,20 +49,30 @@ struct sf_gpu_enterprise {
     int current; /* the queue in use */
 };
 
+namespace
+{
+
+using view = sf_gpu_enterprise_view;
+using vertices = sf_gpu_enterprise_vertices;
+using measure = sf_gpu_enterprise_measure;
+
 /** The slot of a hub in the cache: the upper 10 bits of a hash. */
-static inline __device__ uint32_t slot_of(uint32_t hub)
+inline __device__ uint32_t slot_of(uint32_t hub)
 {
     return hub * 0x9e3779b1u >> 22;
 }
 
+} // namespace
+
 unsigned sf_gpu_enterprise_blocks(const sf_gpu_enterprise *e, uint64_t threads);
 
 /** Queues the kernels of the level, side by side; `m` says where the classes are in the queue. */
-int sf_gpu_enterprise_level(sf_gpu_enterprise *e, const view *w, const measure *m, sf_error *error);
+int sf_gpu_enterprise_level(sf_gpu_enterprise *e, const sf_gpu_enterprise_view *w,
+                            const sf_gpu_enterprise_measure *m, sf_error *error);
 
 /** Makes the queue of the vertices that are due in the level `w`, and its measure; `from` has them among
  * others. In blocks, the queue has the order of `from`. */
-int sf_gpu_enterprise_queue(sf_gpu_enterprise *e, const view *w, vertices from, bool in_blocks,
-                            sf_error *error);
+int sf_gpu_enterprise_queue(sf_gpu_enterprise *e, const sf_gpu_enterprise_view *w,
+                            sf_gpu_enterprise_vertices from, bool in_blocks, sf_error *error);
 
 #endif

@@ -3,7 +3,10 @@
 #include "gpu/keys.cuh"
 #include "gpu/search/enterprise/enterprise.cuh"
 
-static __device__ uint32_t class_of(const view *w, uint32_t v)
+namespace
+{
+
+__device__ uint32_t class_of(const view *w, uint32_t v)
 {
     uint64_t edges = sf_gpu_degree(w->lists, v);
     if (!w->balanced)
@@ -12,7 +15,7 @@ static __device__ uint32_t class_of(const view *w, uint32_t v)
 }
 
 /* Whether v has work in this level: it was found in the last one, or it is still to be found. */
-static __device__ bool is_due(const view *w, uint32_t v)
+__device__ bool is_due(const view *w, uint32_t v)
 {
     return w->up ? w->status[v] == UNREACHED && sf_gpu_degree(w->lists, v) > 0 : w->status[v] == w->level - 1;
 }
@@ -20,7 +23,7 @@ static __device__ bool is_due(const view *w, uint32_t v)
 /* ---- searching a level ---- */
 
 /* All threads of the block. */
-static __device__ void load_cache(uint32_t *cache, const view *w)
+__device__ void load_cache(uint32_t *cache, const view *w)
 {
     if (w->cache == NULL)
         return;
@@ -30,7 +33,7 @@ static __device__ void load_cache(uint32_t *cache, const view *w)
 }
 
 /* Looks along one edge; true where it ends the search of this vertex. */
-static __device__ bool look(const view *w, const uint32_t *cache, uint32_t v, uint32_t neighbour)
+__device__ bool look(const view *w, const uint32_t *cache, uint32_t v, uint32_t neighbour)
 {
     if (!w->up) {
         if (w->status[neighbour] == UNREACHED) {
@@ -48,14 +51,14 @@ static __device__ bool look(const view *w, const uint32_t *cache, uint32_t v, ui
 }
 
 /* Vertex i of the list if it is for this class, else UNREACHED. */
-static __device__ uint32_t pick(const view *w, vertices list, uint32_t i, uint32_t own_class)
+__device__ uint32_t pick(const view *w, vertices list, uint32_t i, uint32_t own_class)
 {
     if (list.queue != NULL)
         return list.queue[i];
     return is_due(w, i) && class_of(w, i) == own_class ? i : UNREACHED;
 }
 
-static __global__ void by_thread(view w, vertices list)
+__global__ void by_thread(view w, vertices list)
 {
     __shared__ uint32_t cache[CACHE];
     load_cache(cache, &w);
@@ -70,7 +73,7 @@ static __global__ void by_thread(view w, vertices list)
     }
 }
 
-static __global__ void by_warp(view w, vertices list)
+__global__ void by_warp(view w, vertices list)
 {
     __shared__ uint32_t cache[CACHE];
     load_cache(cache, &w);
@@ -90,7 +93,7 @@ static __global__ void by_warp(view w, vertices list)
     }
 }
 
-static __global__ void by_block(view w, vertices list)
+__global__ void by_block(view w, vertices list)
 {
     __shared__ uint32_t cache[CACHE];
     __shared__ uint32_t own;
@@ -111,7 +114,7 @@ static __global__ void by_block(view w, vertices list)
     }
 }
 
-static __global__ void by_grid(view w, vertices list)
+__global__ void by_grid(view w, vertices list)
 {
     __shared__ uint32_t cache[CACHE];
     load_cache(cache, &w);
@@ -127,6 +130,8 @@ static __global__ void by_grid(view w, vertices list)
                 break;
     }
 }
+
+} // namespace
 
 static void launch_class(const sf_gpu_enterprise *e, int c, const view *w, vertices list)
 {
@@ -164,16 +169,19 @@ int sf_gpu_enterprise_level(sf_gpu_enterprise *e, const view *w, const measure *
 
 /* ---- frontier queues ---- */
 
+namespace
+{
+
 /* The k-th element that a thread scans: interleaved, neighbouring threads read neighbouring elements; in
  * blocks, each reads its own stretch, and the queue is in their order. */
-static __device__ uint64_t element(uint32_t k, uint32_t thread, uint32_t bins, uint32_t share, bool in_blocks)
+__device__ uint64_t element(uint32_t k, uint32_t thread, uint32_t bins, uint32_t share, bool in_blocks)
 {
     return in_blocks ? (uint64_t)thread * share + k : (uint64_t)k * bins + thread;
 }
 
 /* Each thread puts the due vertices of its share into its bin and counts them by class. */
-static __global__ void fill_bins(uint32_t *items, uint32_t *counts, measure *result, view w, vertices list,
-                                 uint32_t bins, bool in_blocks)
+__global__ void fill_bins(uint32_t *items, uint32_t *counts, measure *result, view w, vertices list,
+                          uint32_t bins, bool in_blocks)
 {
     uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, share = (list.count + bins - 1) / bins;
     uint32_t own[CLASSES] = {0, 0, 0, 0}, held = 0;
@@ -201,8 +209,8 @@ static __global__ void fill_bins(uint32_t *items, uint32_t *counts, measure *res
         atomicAdd(&result->edges, edges);
 }
 
-static __global__ void join_bins(uint32_t *queue, measure *result, const uint32_t *items,
-                                 const uint32_t *counts, const uint32_t *sums, view w, uint32_t bins)
+__global__ void join_bins(uint32_t *queue, measure *result, const uint32_t *items, const uint32_t *counts,
+                          const uint32_t *sums, view w, uint32_t bins)
 {
     uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
     if (thread <= CLASSES)
@@ -221,6 +229,8 @@ static __global__ void join_bins(uint32_t *queue, measure *result, const uint32_
                 queue[places[c]++] = v;
     }
 }
+
+} // namespace
 
 /* The queue of the vertices that are due in the level `w`; `from` has them among others. */
 int sf_gpu_enterprise_queue(sf_gpu_enterprise *e, const view *w, vertices from, bool in_blocks,

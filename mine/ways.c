@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mine/device.h"
+#include "mine/ways.h"
 
 #include "core/error.h"
 
-#include <stdatomic.h>
-
 /* Spikes within a delay that one core looks at in a second. */
 #define PAIRS_A_SECOND 2.5e8
-
-/* A GPU does in about 10 ms what a core does in 10 s. Below that, the copy outweighs what is saved. */
-static _Atomic double seconds_a_device = SF_DEVICE_SECONDS;
-static _Atomic uint32_t most_devices = SF_MOST_DEVICES;
 
 double sf_mine_core_seconds(const sf_delay *delays, size_t delay_count, double spikes, double span_ns)
 {
@@ -18,19 +12,6 @@ double sf_mine_core_seconds(const sf_delay *delays, size_t delay_count, double s
     for (size_t d = 0; d < delay_count; d++)
         inside += (double)(delays[d].high_ns - delays[d].low_ns) / (span_ns + 1);
     return spikes < 2 ? 0 : spikes * spikes * inside / PAIRS_A_SECOND;
-}
-
-uint32_t sf_devices_worth(double core_seconds)
-{
-    double devices = core_seconds / seconds_a_device;
-    uint32_t most = most_devices;
-    return devices < most ? devices < 1 ? 1 : (uint32_t)devices : most;
-}
-
-void sf_devices_set_worth(double core_seconds, uint32_t most)
-{
-    seconds_a_device = core_seconds;
-    most_devices = most;
 }
 
 int sf_engine_supports(const sf_engine *engine, sf_operation operation, const sf_device *device,
@@ -92,18 +73,12 @@ static int count_there(void *job, sf_crew *crew, sf_error *error)
 
 #define HERE(name) (&(const sf_way){.engine = name, .estimate = estimate, .run = count_here})
 #define THERE(name)                                                                                          \
-    (&(const sf_way){.engine = name, .on_devices = true, .supports = supports, .run = count_there})
+    (&(const sf_way){.engine = name,                                                                         \
+                     .on_devices = true,                                                                     \
+                     .supports = supports,                                                                   \
+                     .run = count_there,                                                                     \
+                     .leave = sf_crew_events_leave})
 
 const sf_way *const sf_count_ways[] = {HERE("interval"), THERE("interval"), HERE("reference"), HERE("ptpe"),
                                        THERE("ptpe"),    HERE("mtpe"),      THERE("mtpe"),     HERE("hybrid"),
                                        THERE("hybrid"),  HERE("two-pass"),  THERE("two-pass"), NULL};
-
-sf_stream sf_events_stream(const sf_events *events)
-{
-    return (sf_stream){.unit_count = events->unit_count,
-                       .count = events->count,
-                       .times = events->times,
-                       .owner = events->owner,
-                       .first = events->first,
-                       .positions = events->positions};
-}
