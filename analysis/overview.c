@@ -3,10 +3,18 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/options.h"
+#include "core/progress.h"
+#include "core/recording.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct sf_overview {
+    sf_overview_columns told;
+    sf_unit_overview *units; /* the same that it tells */
+};
 
 /* ---- positions ---- */
 
@@ -49,7 +57,7 @@ static double least_distance(const place *places, size_t count, place *near)
     return least;
 }
 
-static int survey_places(sf_overview *overview, const sf_units *units, sf_error *error)
+static int survey_places(sf_overview_columns *overview, const sf_units *units, sf_error *error)
 {
     overview->pitch_um = NAN;
     if (!sf_units_have_geometry(units))
@@ -79,14 +87,15 @@ static int survey_places(sf_overview *overview, const sf_units *units, sf_error 
 
 /* ---- times ---- */
 
-static int survey_intervals(sf_overview *overview, const sf_recording *recording, sf_error *error)
+static int survey_intervals(sf_overview *all, const sf_recording *recording, sf_error *error)
 {
+    sf_overview_columns *overview = &all->told;
     int64_t *last = sf_alloc(recording->units.count, sizeof *last);
     if (last == NULL)
         return sf_fail_memory(error);
     for (size_t i = 0; i < recording->spike_count; i++) {
         const sf_spike *spike = &recording->spikes[i];
-        sf_unit_overview *unit = &overview->units[spike->unit];
+        sf_unit_overview *unit = &all->units[spike->unit];
         if (unit->spikes++ == 0) {
             overview->active_units++;
         } else {
@@ -156,7 +165,7 @@ static uint32_t find_site(const sites *all, double band, double x, double y)
     return (uint32_t)from;
 }
 
-static int find_sites(sites *all, const sf_units *units, const sf_overview *overview, sf_error *error)
+static int find_sites(sites *all, const sf_units *units, const sf_overview_columns *overview, sf_error *error)
 {
     *all = (sites){.reach_um = 1.5 * overview->pitch_um,
                    .window_um = 1.501 * overview->pitch_um,
@@ -207,7 +216,7 @@ static bool repeats_neighbour(const sites *all, uint32_t unit, int64_t time_ns)
     return false;
 }
 
-static int survey_repeats(sf_overview *overview, const sf_recording *recording, sf_error *error)
+static int survey_repeats(sf_overview_columns *overview, const sf_recording *recording, sf_error *error)
 {
     size_t units = recording->units.count;
     sites all = {0};
@@ -233,7 +242,7 @@ static int survey_repeats(sf_overview *overview, const sf_recording *recording, 
 
 /* ---- the whole ---- */
 
-static void survey_array_events(sf_overview *overview, const sf_recording *recording)
+static void survey_array_events(sf_overview_columns *overview, const sf_recording *recording)
 {
     const sf_spike *spikes = recording->spikes;
     size_t least = overview->active_units / 4 > 5 ? overview->active_units / 4 : 5;
@@ -253,24 +262,11 @@ static const char *common_kind(const sf_units *units)
     return sf_unit_kind_name(units->count > 0 ? units->items[0].kind : SF_UNIT_UNKNOWN);
 }
 
-int sf_overview_make(sf_overview *overview, const sf_recording *recording, sf_error *error)
+static void survey_times(sf_overview_columns *overview, const sf_recording *recording)
 {
-    *overview = (sf_overview){.kind = common_kind(&recording->units)};
-    overview->units = sf_alloc(recording->units.count, sizeof *overview->units);
-    int status = overview->units != NULL ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = survey_places(overview, &recording->units, error);
-    if (status == SF_OK)
-        status = survey_intervals(overview, recording, error);
-    if (status == SF_OK)
-        status = survey_repeats(overview, recording, error);
-    if (status != SF_OK) {
-        sf_overview_free(overview);
-        return status;
-    }
     overview->duration_ns = sf_recording_duration_ns(recording);
     if (recording->spike_count == 0)
-        return SF_OK;
+        return;
     overview->first_ns = recording->spikes[0].time_ns;
     overview->last_ns = recording->spikes[recording->spike_count - 1].time_ns;
     /* What no file declared ends just after the last spike, so that it is inside; that instant is no
@@ -279,17 +275,56 @@ int sf_overview_make(sf_overview *overview, const sf_recording *recording, sf_er
         recording->recorded.stop_ns == overview->last_ns + 1)
         overview->duration_ns--;
     overview->tick_ns = sf_spikes_tick(recording->spikes, recording->spike_count);
-    survey_array_events(overview, recording);
-    return SF_OK;
+}
+
+static int survey(sf_overview *overview, const sf_recording *recording, const sf_progress *progress,
+                  sf_error *error)
+{
+    sf_overview_columns *told = &overview->told;
+    overview->units = sf_alloc(recording->units.count, sizeof *overview->units);
+    told->units = overview->units;
+    told->kind = common_kind(&recording->units);
+    int status = overview->units != NULL ? SF_OK : sf_fail_memory(error);
+    if (status == SF_OK)
+        status = survey_places(told, &recording->units, error);
+    if (status == SF_OK)
+        status = survey_intervals(overview, recording, error);
+    if (status == SF_OK && !sf_progress_update(progress, "looking", 1, 2))
+        status = sf_fail(error, SF_CANCELLED, NULL, "stopped");
+    if (status == SF_OK)
+        status = survey_repeats(told, recording, error);
+    if (status != SF_OK)
+        return status;
+    survey_times(told, recording);
+    survey_array_events(told, recording);
+    return sf_progress_update(progress, "looking", 2, 2) ? SF_OK
+                                                         : sf_fail(error, SF_CANCELLED, NULL, "stopped");
+}
+
+int sf_recording_overview(sf_overview **out, const sf_recording *recording, const sf_progress *progress,
+                          sf_error *error)
+{
+    *out = NULL;
+    sf_overview *overview = sf_alloc(1, sizeof *overview);
+    if (overview == NULL)
+        return sf_fail_memory(error);
+    int status = survey(overview, recording, progress, error);
+    if (status == SF_OK)
+        *out = overview;
+    else
+        sf_overview_free(overview);
+    return status;
+}
+
+void sf_overview_get_columns(const sf_overview *overview, sf_overview_columns *columns)
+{
+    sf_columns_fill(columns, &overview->told, sizeof overview->told);
 }
 
 void sf_overview_free(sf_overview *overview)
 {
+    if (overview == NULL)
+        return;
     sf_free(overview->units);
-    *overview = (sf_overview){0};
-}
-
-double sf_overview_rate_hz(const sf_overview *overview, uint64_t spikes)
-{
-    return overview->duration_ns > 1000 ? (double)spikes / ((double)overview->duration_ns * 1e-9) : NAN;
+    sf_free(overview);
 }

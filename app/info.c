@@ -4,7 +4,6 @@
 #include "app/occurrences.h"
 #include "app/sharpness.h"
 
-#include "analysis/overview.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
@@ -37,7 +36,13 @@ static double violations(const sf_unit_overview *unit)
     return share(unit->short_intervals, unit->spikes > 0 ? unit->spikes - 1 : 0);
 }
 
-static uint64_t count_dropped(const sf_recording *recording)
+/* Spikes per second; NaN where what was recorded is not longer than a microsecond. */
+static double rate_hz(const sf_overview_columns *overview, uint64_t spikes)
+{
+    return overview->duration_ns > 1000 ? (double)spikes / ((double)overview->duration_ns * 1e-9) : NAN;
+}
+
+static uint64_t count_dropped(const sf_recording_columns *recording)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < recording->dropped_count; i++)
@@ -53,7 +58,7 @@ static void add_range(sf_json *json, const char *key, const double range[2])
     sf_json_end_array(json);
 }
 
-static void add_geometry(sf_json *json, const sf_overview *overview)
+static void add_geometry(sf_json *json, const sf_overview_columns *overview)
 {
     if (overview->electrodes == 0) {
         sf_json_null(json, "geometry");
@@ -66,16 +71,17 @@ static void add_geometry(sf_json *json, const sf_overview *overview)
     sf_json_end_object(json);
 }
 
-static void add_units(sf_json *json, const sf_recording *recording, const sf_overview *overview)
+static void add_units(sf_json *json, const sf_recording_columns *recording,
+                      const sf_overview_columns *overview)
 {
     sf_json_array(json, "unit_detail");
-    for (size_t i = 0; i < recording->units.count; i++) {
-        const sf_unit *unit = &recording->units.items[i];
+    for (size_t i = 0; i < recording->unit_count; i++) {
+        const sf_unit *unit = &recording->units[i];
         sf_json_object(json, NULL);
         sf_json_uint(json, "index", i);
         sf_json_string(json, "name", unit->name);
         sf_json_uint(json, "spikes", overview->units[i].spikes);
-        sf_json_real(json, "rate_hz", sf_overview_rate_hz(overview, overview->units[i].spikes));
+        sf_json_real(json, "rate_hz", rate_hz(overview, overview->units[i].spikes));
         sf_json_real(json, "x_um", unit->x_um);
         sf_json_real(json, "y_um", unit->y_um);
         sf_json_string(json, "kind", sf_unit_kind_name(unit->kind));
@@ -85,19 +91,19 @@ static void add_units(sf_json *json, const sf_recording *recording, const sf_ove
     sf_json_end_array(json);
 }
 
-static void write_json(sf_text *out, const app_call *call, const sf_recording *recording,
-                       const sf_overview *overview, const app_sharpness *sharpness)
+static void write_json(sf_text *out, const app_call *call, const sf_recording_columns *recording,
+                       const sf_overview_columns *overview, const app_sharpness *sharpness)
 {
     sf_json json = sf_json_start(out);
     bool spikes = recording->spike_count > 0;
     sf_json_object(&json, NULL);
     sf_json_string(&json, "format", recording->format);
     sf_json_uint(&json, "spikes", recording->spike_count);
-    sf_json_uint(&json, "units", recording->units.count);
+    sf_json_uint(&json, "units", recording->unit_count);
     add_time(&json, "start_s", spikes, overview->first_ns);
     add_time(&json, "stop_s", spikes, overview->last_ns);
     sf_json_seconds(&json, "duration_s", overview->duration_ns);
-    sf_json_real(&json, "rate_hz", sf_overview_rate_hz(overview, recording->spike_count));
+    sf_json_real(&json, "rate_hz", rate_hz(overview, recording->spike_count));
     add_time(&json, "tick_s", overview->tick_ns > 0, overview->tick_ns);
     sf_json_string(&json, "kind", overview->kind);
     sf_json_uint(&json, "markers", recording->marker_count);
@@ -154,21 +160,22 @@ static int compare_reals(const void *a, const void *b)
 }
 
 /* Rates of all units in ascending order; NULL where memory is out. */
-static double *sorted_rates(const sf_recording *recording, const sf_overview *overview)
+static double *sorted_rates(const sf_recording_columns *recording, const sf_overview_columns *overview)
 {
-    double *rates = sf_alloc(recording->units.count, sizeof *rates);
-    for (size_t i = 0; rates != NULL && i < recording->units.count; i++)
-        rates[i] = sf_overview_rate_hz(overview, overview->units[i].spikes);
+    double *rates = sf_alloc(recording->unit_count, sizeof *rates);
+    for (size_t i = 0; rates != NULL && i < recording->unit_count; i++)
+        rates[i] = rate_hz(overview, overview->units[i].spikes);
     if (rates != NULL)
-        qsort(rates, recording->units.count, sizeof *rates, compare_reals);
+        qsort(rates, recording->unit_count, sizeof *rates, compare_reals);
     return rates;
 }
 
-static void print_units_line(sf_text *out, const sf_recording *recording, const sf_overview *overview)
+static void print_units_line(sf_text *out, const sf_recording_columns *recording,
+                             const sf_overview_columns *overview)
 {
-    sf_text_printf(out, "  units       %zu, kind %s", recording->units.count, overview->kind);
-    if (overview->active_units < recording->units.count)
-        sf_text_printf(out, ", %zu without spikes", recording->units.count - overview->active_units);
+    sf_text_printf(out, "  units       %zu, kind %s", recording->unit_count, overview->kind);
+    if (overview->active_units < recording->unit_count)
+        sf_text_printf(out, ", %zu without spikes", recording->unit_count - overview->active_units);
     if (overview->electrodes > 0)
         sf_text_printf(out, "; %zu positions, x %g to %g um, y %g to %g um, pitch %.4g um",
                        overview->electrodes, overview->x_um[0], overview->x_um[1], overview->y_um[0],
@@ -176,14 +183,14 @@ static void print_units_line(sf_text *out, const sf_recording *recording, const 
     sf_text_printf(out, "\n");
 }
 
-static void print_time_lines(sf_text *out, const sf_recording *recording, const sf_overview *overview,
-                             const double *rates)
+static void print_time_lines(sf_text *out, const sf_recording_columns *recording,
+                             const sf_overview_columns *overview, const double *rates)
 {
-    size_t units = recording->units.count;
+    size_t units = recording->unit_count;
     sf_text_printf(out, "  spikes      %zu", recording->spike_count);
-    if (isfinite(sf_overview_rate_hz(overview, 1)) && units > 0)
+    if (isfinite(rate_hz(overview, 1)) && units > 0)
         sf_text_printf(out, ", %.4g Hz in all; a unit has %.3g to %.3g Hz, median %.3g Hz",
-                       sf_overview_rate_hz(overview, recording->spike_count), rates[0], rates[units - 1],
+                       rate_hz(overview, recording->spike_count), rates[0], rates[units - 1],
                        rates[units / 2]);
     if (recording->spike_count > 0) {
         sf_text_printf(out,
@@ -202,7 +209,8 @@ static void print_time_lines(sf_text *out, const sf_recording *recording, const 
                        (double)overview->tick_ns * 1e-6);
 }
 
-static void print_quality_lines(sf_text *out, const sf_recording *recording, const sf_overview *overview)
+static void print_quality_lines(sf_text *out, const sf_recording_columns *recording,
+                                const sf_overview_columns *overview)
 {
     if (overview->intervals > 0)
         sf_text_printf(out, "  intervals   %.3g %% of inter-spike intervals are under 2 ms\n",
@@ -226,7 +234,7 @@ static void print_quality_lines(sf_text *out, const sf_recording *recording, con
     }
 }
 
-static bool all_whole_seconds(const sf_recording *recording)
+static bool all_whole_seconds(const sf_recording_columns *recording)
 {
     for (size_t i = 0; i < recording->spike_count; i++)
         if (recording->spikes[i].time_ns % SF_SECOND != 0)
@@ -234,10 +242,10 @@ static bool all_whole_seconds(const sf_recording *recording)
     return recording->spike_count > 1;
 }
 
-static void print_warnings(sf_text *out, const sf_recording *recording, const sf_overview *overview,
-                           const double *rates)
+static void print_warnings(sf_text *out, const sf_recording_columns *recording,
+                           const sf_overview_columns *overview, const double *rates)
 {
-    size_t units = recording->units.count, slow = 0;
+    size_t units = recording->unit_count, slow = 0;
     double seconds = (double)overview->duration_ns * 1e-9, tick_ms = (double)overview->tick_ns * 1e-6;
     if (recording->spike_count == 0)
         sf_text_printf(out, "  ! there are no spikes\n");
@@ -277,9 +285,10 @@ static void print_warnings(sf_text *out, const sf_recording *recording, const sf
 #define MOST_LISTED 10
 
 /* The busiest units, by spikes and then by index. */
-static int print_units(sf_text *out, const sf_recording *recording, const sf_overview *overview, bool all)
+static int print_units(sf_text *out, const sf_recording_columns *recording,
+                       const sf_overview_columns *overview, bool all)
 {
-    size_t units = recording->units.count;
+    size_t units = recording->unit_count;
     size_t *order = sf_alloc(units, sizeof *order);
     if (order == NULL)
         return SF_NO_MEMORY;
@@ -299,14 +308,14 @@ static int print_units(sf_text *out, const sf_recording *recording, const sf_ove
     for (size_t i = 0; i < 8; i++)
         app_table_cell(&table, "%s", head[i]);
     for (size_t i = 0; i < listed; i++) {
-        const sf_unit *unit = &recording->units.items[order[i]];
+        const sf_unit *unit = &recording->units[order[i]];
         const sf_unit_overview *counts = &overview->units[order[i]];
         sf_text name = {0};
         print_safely(&name, unit->name, 24);
         app_table_cell(&table, "#%zu", order[i]);
         app_table_cell(&table, "%s", name.data != NULL ? name.data : "");
         app_table_cell(&table, "%" PRIu64, counts->spikes);
-        double rate = sf_overview_rate_hz(overview, counts->spikes);
+        double rate = rate_hz(overview, counts->spikes);
         app_table_cell(&table, isfinite(rate) ? "%.4g" : "-", rate);
         app_table_cell(&table, isfinite(unit->x_um) ? "%.6g" : "-", unit->x_um);
         app_table_cell(&table, isfinite(unit->y_um) ? "%.6g" : "-", unit->y_um);
@@ -321,8 +330,8 @@ static int print_units(sf_text *out, const sf_recording *recording, const sf_ove
     return SF_OK;
 }
 
-static int write_text(sf_text *out, const sf_recording *recording, const sf_overview *overview,
-                      const app_sharpness *sharpness, bool all_units)
+static int write_text(sf_text *out, const sf_recording_columns *recording,
+                      const sf_overview_columns *overview, const app_sharpness *sharpness, bool all_units)
 {
     double *rates = sorted_rates(recording, overview);
     if (rates == NULL)
@@ -353,14 +362,18 @@ static int describe_occurrences(const app_call *call, sf_error *error)
 static int report(const app_call *call, const sf_recording *recording, const sf_overview *overview,
                   sf_error *error)
 {
+    sf_recording_columns of = {.size = sizeof of};
+    sf_overview_columns told = {.size = sizeof told};
+    sf_recording_get_columns(recording, &of);
+    sf_overview_get_columns(overview, &told);
     app_sharpness sharpness;
     int status = app_sharpness_measure(&sharpness, recording, error);
     if (status != SF_OK)
         return status;
     sf_text out = {0};
     if (call->json)
-        write_json(&out, call, recording, overview, &sharpness);
-    else if (write_text(&out, recording, overview, &sharpness, call->verbose) != SF_OK)
+        write_json(&out, call, &of, &told, &sharpness);
+    else if (write_text(&out, &of, &told, &sharpness, call->verbose) != SF_OK)
         out.failed = true;
     if (!call->json && out.length > 0)
         out.length--; /* app_print ends the last line */
@@ -376,12 +389,12 @@ static int run(app_call *call, sf_error *error)
         return describe_occurrences(call, error);
     if (status != SF_OK)
         return status;
-    sf_overview overview;
-    status = sf_overview_make(&overview, recording, error);
-    if (status == SF_OK) {
-        status = report(call, recording, &overview, error);
-        sf_overview_free(&overview);
-    }
+    sf_overview *overview;
+    sf_progress progress = app_progress(call);
+    status = sf_recording_overview(&overview, recording, &progress, error);
+    if (status == SF_OK)
+        status = report(call, recording, overview, error);
+    sf_overview_free(overview);
     sf_recording_free(recording);
     return status;
 }

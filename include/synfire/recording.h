@@ -247,6 +247,46 @@ SF_API void sf_recording_get_columns(const sf_recording *recording, sf_recording
 SF_API int sf_recording_find_unit(const sf_recording *recording, const char *text, uint32_t *unit,
                                   sf_error *error);
 
+/* ---- what a recording is like, before any analysis ---- */
+
+typedef struct sf_unit_overview {
+    uint64_t spikes;
+    uint64_t short_intervals; /**< inter-spike intervals under 2 ms, the refractory period of a neuron */
+} sf_unit_overview;
+
+typedef struct sf_overview sf_overview;
+
+/**
+ * Looks at rates, intervals, repeats and positions: what may mislead an analysis. Two detections no further
+ * apart than 0.25 ms on neighbouring electrodes are likely one spike. Neighbours are units at most 1.5
+ * pitches apart: the eight around one on a square grid, the six on a hexagonal one. progress may be NULL.
+ * SF_CANCELLED.
+ */
+SF_API int sf_recording_overview(sf_overview **out, const sf_recording *recording,
+                                 const sf_progress *progress, sf_error *error);
+SF_API void sf_overview_free(sf_overview *overview);
+
+/** Set `size` before sf_overview_get_columns; arrays live as long as the overview. */
+typedef struct sf_overview_columns {
+    size_t size;
+    const sf_unit_overview *units; /**< one a unit */
+    int64_t first_ns, last_ns;     /**< spikes; both 0 where there are none */
+    /** Declared or observed time; where the file declares none, from the first spike to the last. */
+    int64_t duration_ns;
+    int64_t tick_ns; /**< the smallest time step between two spikes; 0 where there are not two times */
+    uint64_t intervals, short_intervals; /**< between spikes of one unit; those under 2 ms */
+    uint64_t repeats;                    /**< spikes at most 0.25 ms after one of the same unit */
+    uint64_t neighbour_repeats;          /**< the others that come so after one of a neighbouring unit */
+    uint64_t array_events;   /**< ticks in which a quarter of the units with spikes, and at least 5, spike */
+    size_t active_units;     /**< with spikes */
+    size_t electrodes;       /**< different positions; 0 where positions tell nothing */
+    double pitch_um;         /**< least distance of two positions; NaN without them */
+    double x_um[2], y_um[2]; /**< least and greatest */
+    const char *kind;        /**< of all units, as sf_unit_kind_name, or "mixed" */
+} sf_overview_columns;
+
+SF_API void sf_overview_get_columns(const sf_overview *overview, sf_overview_columns *columns);
+
 #ifdef __cplusplus
 }
 #endif

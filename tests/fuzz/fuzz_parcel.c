@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as what the reading program hands over, which a damaged file may have broken: content in order,
  * or a refusal. The first byte chooses what is expected. */
-#include "analysis/overview.h"
 #include "core/memory.h"
 #include "fuzz/graph_input.h"
 #include "io/graph/hdf5_file.h"
@@ -28,9 +27,9 @@ static void take_recording(sf_parcel *parcel, sf_error *error)
     for (size_t i = 0; i < recording.marker_count; i++)
         if (strlen(recording.markers[i].text) >= SF_MARKER_TEXT_SIZE)
             abort();
-    sf_overview overview;
-    if (sf_overview_make(&overview, &recording, error) == SF_OK)
-        sf_overview_free(&overview);
+    sf_overview *overview;
+    if (sf_recording_overview(&overview, &recording, NULL, error) == SF_OK)
+        sf_overview_free(overview);
     sf_recording_clear(&recording);
 }
 

@@ -3,7 +3,6 @@
 #ifndef SF_TESTS_FUZZ_HDF_RECORDING_H
 #define SF_TESTS_FUZZ_HDF_RECORDING_H
 
-#include "analysis/overview.h"
 #include "core/memory.h"
 #include "fuzz/hdf_image.h"
 #include "replay/reader.h"
@@ -18,10 +17,10 @@ static inline void check_recording(const sf_recording *recording)
             spike->time_ns < recording->recorded.start_ns || spike->time_ns >= recording->recorded.stop_ns)
             abort();
     }
-    sf_overview overview;
+    sf_overview *overview;
     sf_error error;
-    if (sf_overview_make(&overview, recording, &error) == SF_OK)
-        sf_overview_free(&overview);
+    if (sf_recording_overview(&overview, recording, NULL, &error) == SF_OK)
+        sf_overview_free(overview);
 }
 
 /** Reads the file both as one that was closed and as one whose writer was killed, and closes it. */

@@ -8,7 +8,7 @@ static double distance(const sf_unit *a, const sf_unit *b)
     return hypot(a->x_um - b->x_um, a->y_um - b->y_um);
 }
 
-static void measure_places(sf_overview *overview, const sf_units *units)
+static void measure_places(sf_overview_columns *overview, const sf_units *units)
 {
     overview->pitch_um = NAN;
     overview->x_um[0] = overview->y_um[0] = INFINITY;
@@ -36,7 +36,7 @@ static void measure_places(sf_overview *overview, const sf_units *units)
     }
 }
 
-static void measure_pairs(sf_overview *overview, const sf_recording *recording)
+static void measure_pairs(sf_overview_columns *overview, const sf_recording *recording)
 {
     const sf_spike *spikes = recording->spikes;
     for (size_t i = 0; i < recording->spike_count; i++) {
@@ -63,7 +63,7 @@ static void measure_pairs(sf_overview *overview, const sf_recording *recording)
     }
 }
 
-static void count_array_events(sf_overview *overview, const sf_recording *recording)
+static void count_array_events(sf_overview_columns *overview, const sf_recording *recording)
 {
     for (size_t i = 0; i < recording->spike_count; i++) {
         size_t units = 0;
@@ -81,9 +81,9 @@ static void count_array_events(sf_overview *overview, const sf_recording *record
     }
 }
 
-void slow_overview(sf_overview *overview, const sf_recording *recording)
+void slow_overview(sf_overview_columns *overview, const sf_recording *recording)
 {
-    *overview = (sf_overview){0};
+    *overview = (sf_overview_columns){0};
     measure_places(overview, &recording->units);
     measure_pairs(overview, recording);
     count_array_events(overview, recording);

@@ -4,7 +4,6 @@
 #include "oracle/slow_selection.h"
 #include "support/support.h"
 
-#include "analysis/overview.h"
 #include "analysis/selection.h"
 #include "core/memory.h"
 #include "core/provenance.h"
@@ -362,10 +361,10 @@ static int select_and_free(void *context)
     selection.from.given = true;
     if (status == SF_OK)
         status = sf_selection_apply(&recording, &selection, &error);
-    sf_overview overview = {0};
+    sf_overview *overview = NULL;
     if (status == SF_OK)
-        status = sf_overview_make(&overview, &recording, &error);
-    sf_overview_free(&overview);
+        status = sf_recording_overview(&overview, &recording, NULL, &error);
+    sf_overview_free(overview);
     sf_recording_clear(&recording);
     return status;
 }
@@ -401,9 +400,11 @@ static void overviews_are_those_of_the_twin(void **state)
         sf_free(recording.observed);
         recording.observed = NULL;
         recording.observed_count = 0;
-        sf_overview slow, fast;
+        sf_overview_columns slow, fast = {.size = sizeof fast};
+        sf_overview *overview;
         slow_overview(&slow, &recording);
-        assert_int_equal(sf_overview_make(&fast, &recording, NULL), SF_OK);
+        assert_int_equal(sf_recording_overview(&overview, &recording, NULL, NULL), SF_OK);
+        sf_overview_get_columns(overview, &fast);
         assert_int_equal(fast.first_ns, slow.first_ns);
         assert_int_equal(fast.last_ns, slow.last_ns);
         if (recording.spike_count > 0)
@@ -421,9 +422,31 @@ static void overviews_are_those_of_the_twin(void **state)
             assert_same(fast.x_um[i], slow.x_um[i]);
             assert_same(fast.y_um[i], slow.y_um[i]);
         }
-        sf_overview_free(&fast);
+        sf_overview_free(overview);
         sf_recording_clear(&recording);
     }
+}
+
+static bool stop_at_once(void *user, const char *what, double done, double total)
+{
+    (void)user;
+    (void)what;
+    (void)done;
+    (void)total;
+    return false;
+}
+
+static void an_overview_is_cancelled(void **state)
+{
+    (void)state;
+    sf_recording recording = small_recording();
+    const sf_progress progress = {.update = stop_at_once};
+    sf_overview *overview;
+    sf_error error;
+    test_assert_fails(sf_recording_overview(&overview, &recording, &progress, &error), &error, SF_CANCELLED,
+                      NULL);
+    assert_null(overview);
+    sf_recording_clear(&recording);
 }
 
 int main(void)
@@ -437,6 +460,7 @@ int main(void)
         cmocka_unit_test(duplicates_are_told_of_the_recording),
         cmocka_unit_test(no_failed_allocation_leaks),
         cmocka_unit_test(overviews_are_those_of_the_twin),
+        cmocka_unit_test(an_overview_is_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
