@@ -3,8 +3,7 @@
  * the CPU where a device cannot. */
 #include "analysis/graph.h"
 
-#include "core/backend/find.h"
-#include "core/clock.h"
+#include "core/backend/ways.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/options.h"
@@ -32,61 +31,8 @@ typedef struct searching {
     size_t count;
     sf_search_options options;
     const sf_progress *progress;
-    sf_device *devices[SF_MOST_DEVICES];
-    uint32_t device_count; /**< 0: the CPU */
     sf_searches *out;
 } searching;
-
-/* ---- where ---- */
-
-/* The techniques are those of the kernels: a CPU searches otherwise, under no such names. */
-static int find_for_features(searching *s, const char *name, sf_error *error)
-{
-    sf_error reason;
-    int status =
-        sf_devices_find(s->devices, 1, &s->device_count, strcmp(name, "auto") == 0 ? "cuda" : name, &reason);
-    if (status == SF_OK && s->device_count == 0)
-        return sf_fail(error, SF_USAGE, "features",
-                       "goes with a GPU, as --device cuda: the CPU has none of them");
-    if (status == SF_USAGE)
-        return sf_fail(error, SF_USAGE, "device", "%s", reason.text);
-    return status == SF_OK ? SF_OK : sf_fail(error, status, "features", "needs a GPU: %s", reason.text);
-}
-
-static int choose_devices(searching *s, sf_error *error)
-{
-    const sf_search_options *options = &s->options;
-    const char *name = options->device != NULL ? options->device : "auto";
-    if (options->enterprise && strcmp(name, "cuda:all") != 0)
-        return find_for_features(s, name, error);
-    if (strcmp(name, "auto") == 0) {
-        sf_device *device = sf_device_auto(sf_bfs_cpu_seconds(
-            s->graph->csr.vertex_count, sf_csr_edge_count(&s->graph->csr), options->repeat * s->count));
-        s->devices[0] = device;
-        s->device_count = device != NULL;
-        return SF_OK;
-    }
-    int status = sf_devices_find(s->devices, SF_MOST_DEVICES, &s->device_count, name, error);
-    if (status != SF_OK && error != NULL)
-        snprintf(error->place, sizeof error->place, "device");
-    else if (options->enterprise)
-        status = sf_fail(error, SF_USAGE, "features", "goes with one device, not with %s", name);
-    else if (s->device_count > 1 && s->count > 1)
-        s->device_count = 1; /* as many searches as there are sources fill one */
-    return status;
-}
-
-static void tell_device(searching *s, const char *name)
-{
-    snprintf(s->out->ran.device, sizeof s->out->ran.device, "%s", name);
-}
-
-/* The device could not, and the CPU is to do it. */
-static void keep_reason(searching *s, const sf_error *error)
-{
-    snprintf(s->out->ran.note, sizeof s->out->ran.note, "%.255s", error->text);
-    tell_device(s, sf_device_name(NULL));
-}
 
 /* ---- one source ---- */
 
@@ -148,14 +94,14 @@ static int search_on_cpu(searching *s, sf_error *error)
     return status;
 }
 
-static int search_on_device(searching *s, sf_error *error)
+static int search_on_device(searching *s, sf_device *device, sf_error *error)
 {
     sf_backend_search_options how = {.direction = s->options.direction,
                                      .enterprise = s->options.enterprise,
                                      .features = s->options.features};
     sf_device_graph graph;
     sf_device_search prepared = {0};
-    int status = sf_device_graph_open(&graph, s->devices[0], &s->graph->csr, error);
+    int status = sf_device_graph_open(&graph, device, &s->graph->csr, error);
     if (status == SF_OK)
         status = sf_device_search_open(&prepared, &graph, &how, error);
     if (status == SF_OK)
@@ -165,32 +111,15 @@ static int search_on_device(searching *s, sf_error *error)
     return status;
 }
 
-static int search_on_devices(searching *s, sf_error *error)
+/* Each has a part of the vertices. */
+static int search_on_devices(searching *s, sf_device *const *devices, uint32_t count, sf_error *error)
 {
     sf_device_parts parts;
-    int status = sf_device_parts_open(&parts, s->devices, s->device_count, &s->graph->csr,
-                                      s->options.direction, error);
+    int status = sf_device_parts_open(&parts, devices, count, &s->graph->csr, s->options.direction, error);
     if (status == SF_OK)
         status = search_repeatedly(s, run_on_devices, &parts, error);
     sf_device_parts_close(&parts);
     return status;
-}
-
-/* What a device cannot do is done by the CPU, but for techniques it does not have. */
-static int search_one(searching *s, sf_error *error)
-{
-    sf_error reason = {0};
-    int status = SF_UNAVAILABLE;
-    tell_device(s, s->device_count > 1 ? "all devices" : sf_device_name(s->devices[0]));
-    if (s->device_count > 1)
-        status = search_on_devices(s, &reason);
-    else if (s->device_count == 1)
-        status = search_on_device(s, &reason);
-    if (s->device_count > 0 && status != SF_OK && (status != SF_UNAVAILABLE || s->options.enterprise))
-        return sf_fail(error, reason.code, reason.place, "%s", reason.text);
-    if (s->device_count > 0 && status != SF_OK)
-        keep_reason(s, &reason);
-    return status == SF_OK ? SF_OK : search_on_cpu(s, error);
 }
 
 /* Along the links of a recording: the path that is through soonest to every vertex. */
@@ -221,15 +150,67 @@ static int follow_delays(searching *s, sf_error *error)
 
 /* ---- several sources at once ---- */
 
-static int many_on_device(searching *s, sf_error *error)
+static int many_on_device(searching *s, sf_device *device, sf_error *error)
 {
     sf_device_graph graph;
-    int status = sf_device_graph_open(&graph, s->devices[0], &s->graph->csr, error);
+    int status = sf_device_graph_open(&graph, device, &s->graph->csr, error);
     if (status == SF_OK)
         status = sf_device_bfs_many(&graph, s->sources, s->count, s->out->levels, s->out->parents, error);
     sf_device_graph_close(&graph);
     return status;
 }
+
+static int many_on_cpu(searching *s, sf_error *error)
+{
+    unsigned threads = s->options.threads > 0 ? s->options.threads : sf_thread_cores();
+    return sf_bfs_many(&s->graph->csr, s->sources, s->count, threads, s->out->levels, s->out->parents,
+                       s->progress, error);
+}
+
+static int make_room(searching *s, sf_error *error)
+{
+    size_t row = (size_t)s->graph->csr.vertex_count * sizeof(uint32_t);
+    s->out->levels = sf_resize(NULL, s->count, row);
+    if (s->options.parents)
+        s->out->parents = sf_resize(NULL, s->count, row);
+    bool complete = s->out->levels != NULL && (!s->options.parents || s->out->parents != NULL);
+    return complete ? SF_OK : sf_fail_memory(error);
+}
+
+/* ---- ways ---- */
+
+static double estimate(const void *job)
+{
+    const searching *s = job;
+    return sf_bfs_cpu_seconds(s->graph->csr.vertex_count, sf_csr_edge_count(&s->graph->csr),
+                              s->options.repeat * s->count);
+}
+
+static int search_here(void *job, sf_crew *crew, sf_error *error)
+{
+    (void)crew;
+    searching *s = job;
+    return s->count == 1 ? search_on_cpu(s, error) : many_on_cpu(s, error);
+}
+
+static int search_there(void *job, sf_crew *crew, sf_error *error)
+{
+    searching *s = job;
+    sf_device *devices[SF_MOST_DEVICES];
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < crew->count; i++)
+        if (!crew->members[i].out)
+            devices[left++] = crew->members[i].device;
+    if (s->count > 1)
+        return many_on_device(s, devices[0], error);
+    return left > 1 ? search_on_devices(s, devices, left, error) : search_on_device(s, devices[0], error);
+}
+
+/* The techniques of Enterprise are those of its kernels: a CPU searches otherwise, under no such names. */
+static const sf_way on_cpu = {.engine = "auto", .estimate = estimate, .run = search_here};
+static const sf_way on_devices = {.engine = "auto", .on_devices = true, .run = search_there};
+static const sf_way as_enterprise = {.engine = "enterprise", .on_devices = true, .run = search_there};
+static const sf_way *const ways[] = {&on_cpu, &on_devices, &as_enterprise, NULL};
 
 /* What is of one search alone. */
 static int refuse_of_one(const sf_search_options *options, sf_error *error)
@@ -241,32 +222,32 @@ static int refuse_of_one(const sf_search_options *options, sf_error *error)
     return option != NULL ? sf_fail(error, SF_USAGE, option, "goes with one source") : SF_OK;
 }
 
-static int search_many(searching *s, sf_error *error)
+static int choose_for_enterprise(sf_choice *choice, const searching *s, sf_error *error)
 {
-    sf_searches *out = s->out;
-    size_t row = (size_t)s->graph->csr.vertex_count * sizeof *out->levels;
-    int status = SF_UNAVAILABLE;
-    out->levels = sf_resize(NULL, s->count, row);
-    if (s->options.parents)
-        out->parents = sf_resize(NULL, s->count, row);
-    if (out->levels == NULL || (s->options.parents && out->parents == NULL))
-        return sf_fail_memory(error);
-    tell_device(s, sf_device_name(s->devices[0]));
-    double start = sf_clock_seconds();
-    sf_error reason = {0};
-    if (s->device_count > 0)
-        status = many_on_device(s, &reason);
-    if (s->device_count > 0 && status != SF_OK && status != SF_UNAVAILABLE)
-        return sf_fail(error, reason.code, reason.place, "%s", reason.text);
-    if (s->device_count > 0 && status != SF_OK)
-        keep_reason(s, &reason);
-    if (status != SF_OK) {
-        start = sf_clock_seconds();
-        status = sf_bfs_many(&s->graph->csr, s->sources, s->count,
-                             s->options.threads > 0 ? s->options.threads : sf_thread_cores(), out->levels,
-                             out->parents, s->progress, error);
-    }
-    out->ran.seconds = sf_clock_seconds() - start;
+    const char *name = s->options.device;
+    const sf_how how = {.engine = "enterprise",
+                        .device = name == NULL || strcmp(name, "auto") == 0 ? "cuda" : name};
+    sf_error reason;
+    if (strcmp(how.device, "cpu") == 0)
+        return sf_fail(error, SF_USAGE, "features",
+                       "goes with a GPU, as --device cuda: the CPU has none of them");
+    if (strcmp(how.device, "cuda:all") == 0)
+        return sf_fail(error, SF_USAGE, "features", "goes with one device, not with %s", name);
+    int status = sf_choose(choice, ways, &how, s, &reason);
+    if (status == SF_USAGE)
+        return sf_fail(error, SF_USAGE, "device", "%s", reason.text);
+    return status == SF_OK ? SF_OK : sf_fail(error, status, "features", "needs a GPU: %s", reason.text);
+}
+
+static int choose(sf_choice *choice, const searching *s, sf_error *error)
+{
+    if (s->options.enterprise)
+        return choose_for_enterprise(choice, s, error);
+    /* as many searches as there are sources fill one device */
+    const sf_how how = {.device = s->options.device, .most = s->count > 1 ? 1 : SF_MOST_DEVICES};
+    int status = sf_choose(choice, ways, &how, s, error);
+    if (status != SF_OK && error != NULL)
+        snprintf(error->place, sizeof error->place, "device");
     return status;
 }
 
@@ -324,11 +305,14 @@ static int search(searching *s, sf_error *error)
     columns->vertex_count = s->graph->csr.vertex_count;
     columns->ran = &out->ran;
     bool one = s->count == 1;
+    sf_choice choice;
     int status = one ? SF_OK : refuse_of_one(&s->options, error);
+    if (status == SF_OK && !one)
+        status = make_room(s, error);
     if (status == SF_OK)
-        status = choose_devices(s, error);
+        status = choose(&choice, s, error);
     if (status == SF_OK)
-        status = one ? search_one(s, error) : search_many(s, error);
+        status = sf_choice_run(&choice, s, &out->ran, error);
     bool as_found = s->graph->of_units && s->graph->csr.directed != s->graph->links.is_tiling;
     if (status == SF_OK && one && as_found)
         status = follow_delays(s, error);

@@ -71,7 +71,7 @@ static int read_sources(reaching *r, const sf_recording *recording, sf_error *er
         if (sf_reserve(&r->sources, &capacity, r->source_count + 1, sizeof *r->sources) != 0)
             return sf_fail_memory(error);
         uint32_t *next = &r->sources[r->source_count++];
-        status = recording != NULL ? sf_units_resolve(&recording->units, given, next, error)
+        status = recording != NULL ? sf_recording_find_unit(recording, given, next, error)
                                    : sf_graph_find(r->graph, given, next, error);
     }
     if (status != SF_OK)

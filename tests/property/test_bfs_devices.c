@@ -4,6 +4,7 @@
 #include "core/backend/find.h"
 #include "support/support.h"
 
+#include "analysis/graph.h"
 #include "graph/search/device.h"
 #include "graph/store/kronecker.h"
 #include "oracle/bfs_oracle.h"
@@ -196,6 +197,75 @@ static void a_device_that_fails_is_left(void **state)
     sf_devices_close();
 }
 
+/* Through the public functions: on the device that is named, on all together, and on the CPU where it fails
+ * or refuses, with the reason told. */
+static void a_search_runs_where_it_was_asked_to_or_says_why_not(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *asked, *ran, *note;
+    } cases[] = {{"test:0", "test:0", NULL},
+                 {"test:1", "cpu", "fallen off the bus"},
+                 {"test:2", "cpu", "too large"},
+                 {"cpu", "cpu", NULL}};
+    sf_graph *graph;
+    assert_int_equal(sf_graph_kronecker(&graph, "6:4:3", NULL, NULL, NULL), SF_OK);
+    const uint32_t sources[] = {5, 9};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        for (size_t count = 1; count <= 2; count++) {
+            find(cases[i].asked);
+            sf_search_options options = sf_search_options_default();
+            options.device = cases[i].asked;
+            options.repeat = count == 1 ? 3 : 1; /* it falls off after some jobs */
+            sf_searches *searches;
+            assert_int_equal(sf_graph_search(&searches, graph, sources, count, &options, NULL, NULL), SF_OK);
+            sf_searches_columns found = {.size = sizeof found};
+            sf_searches_get_columns(searches, &found);
+            if (count == 1 || i != 1) {
+                assert_string_equal(found.ran->device, cases[i].ran);
+                if (cases[i].note != NULL)
+                    assert_non_null(strstr(found.ran->note, cases[i].note));
+                else
+                    assert_string_equal(found.ran->note, "");
+            }
+            for (size_t s = 0; s < count; s++) {
+                uint32_t expected[64];
+                bfs_oracle_levels(&graph->csr, sources[s], expected);
+                assert_memory_equal(found.levels + 64 * s, expected, sizeof expected);
+            }
+            sf_searches_free(searches);
+            sf_devices_close();
+        }
+    }
+    sf_graph_free(graph);
+}
+
+static void all_devices_search_together_or_one_many_times(void **state)
+{
+    (void)state;
+    sf_graph *graph;
+    assert_int_equal(sf_graph_kronecker(&graph, "7:4:3", NULL, NULL, NULL), SF_OK);
+    setenv("TEST_PLUGIN_DEVICES", "ww", 1);
+    find("test:0");
+    const uint32_t sources[] = {5, 9};
+    for (size_t count = 1; count <= 2; count++) {
+        sf_search_options options = sf_search_options_default();
+        options.device = "test:all";
+        sf_searches *searches;
+        assert_int_equal(sf_graph_search(&searches, graph, sources, count, &options, NULL, NULL), SF_OK);
+        sf_searches_columns found = {.size = sizeof found};
+        sf_searches_get_columns(searches, &found);
+        assert_string_equal(found.ran->device, count == 1 ? "test:all (2)" : "test:0");
+        uint32_t expected[128];
+        bfs_oracle_levels(&graph->csr, sources[count - 1], expected);
+        assert_memory_equal(found.levels + 128 * (count - 1), expected, sizeof expected);
+        sf_searches_free(searches);
+    }
+    unsetenv("TEST_PLUGIN_DEVICES");
+    sf_devices_close();
+    sf_graph_free(graph);
+}
+
 static int search_small(void *context)
 {
     sf_device *device = context;
@@ -244,6 +314,8 @@ int main(void)
         cmocka_unit_test(several_devices_search_in_parts),
         cmocka_unit_test(many_sources_on_a_device),
         cmocka_unit_test(a_device_that_fails_is_left),
+        cmocka_unit_test(a_search_runs_where_it_was_asked_to_or_says_why_not),
+        cmocka_unit_test(all_devices_search_together_or_one_many_times),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
