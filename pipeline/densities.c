@@ -83,7 +83,8 @@ static void close_plan(sf_density_plan *plan)
     sf_free(plan->labels);
     sf_positions_close(&plan->positions);
     sf_quantity_close(plan->window);
-    sf_state_samples_free(&plan->sorted);
+    sf_state_samples_free(&plan->entered);
+    sf_state_samples_free(&plan->left);
 }
 
 static const char *const names[] = {
@@ -227,19 +228,43 @@ static size_t samples_of(const sf_state_samples *samples, size_t s)
     return samples->first[s + 1] - samples->first[s];
 }
 
-/* Adds or removes what a list of the window holds. */
-static int change_states(sf_density_plan *plan,
-                         const sf_sample *(*list)(const sf_quantity_state *window, size_t *count),
-                         void (*change)(sf_moving_density *state, const sf_moving_plan *live,
-                                        const double *samples, size_t n),
-                         sf_error *error)
+static void add_to(sf_density_plan *plan, size_t s)
+{
+    const sf_state_samples *entered = &plan->entered;
+    sf_moving_add(&plan->states[s], &plan->live, entered->values + entered->first[s], samples_of(entered, s));
+}
+
+static void remove_from(sf_density_plan *plan, size_t s)
+{
+    const sf_state_samples *left = &plan->left;
+    sf_moving_remove(&plan->states[s], &plan->live, left->values + left->first[s], samples_of(left, s));
+}
+
+/* Adds what entered and removes what left, state by state, so that the memory of each is gone through once.
+ */
+static int change_states(sf_density_plan *plan, sf_error *error)
+{
+    size_t entered_count, left_count;
+    const sf_sample *entered = sf_quantity_entered(plan->window, &entered_count);
+    const sf_sample *left = sf_quantity_left(plan->window, &left_count);
+    int status = sf_quantity_sort(plan->window, entered, entered_count, &plan->entered, error);
+    if (status == SF_OK)
+        status = sf_quantity_sort(plan->window, left, left_count, &plan->left, error);
+    for (size_t s = 0; status == SF_OK && s < sf_quantity_states(plan->window); s++) {
+        add_to(plan, s);
+        remove_from(plan, s);
+    }
+    return status;
+}
+
+/* Adds all that the window holds. */
+static int fill_states(sf_density_plan *plan, sf_error *error)
 {
     size_t count;
-    const sf_sample *samples = list(plan->window, &count);
-    sf_state_samples *sorted = &plan->sorted;
-    int status = sf_quantity_sort(plan->window, samples, count, sorted, error);
+    const sf_sample *held = sf_quantity_held(plan->window, &count);
+    int status = sf_quantity_sort(plan->window, held, count, &plan->entered, error);
     for (size_t s = 0; status == SF_OK && s < sf_quantity_states(plan->window); s++)
-        change(&plan->states[s], &plan->live, sorted->values + sorted->first[s], samples_of(sorted, s));
+        add_to(plan, s);
     return status;
 }
 
@@ -261,7 +286,7 @@ static int widen_rates(sf_density_plan *plan, double rate, sf_error *error)
         options.most *= 2;
     close_states(plan);
     int status = open_states(plan, &options, error);
-    return status == SF_OK ? change_states(plan, sf_quantity_held, sf_moving_add, error) : status;
+    return status == SF_OK ? fill_states(plan, error) : status;
 }
 
 /* True where the newest spikes show that the clock has another step than was believed. */
@@ -300,7 +325,7 @@ static int begin_again(sf_density_plan *plan, sf_error *error)
         changed[s] += plan->states[s].changed;
         sf_moving_clear(&plan->states[s]);
     }
-    int status = change_states(plan, sf_quantity_held, sf_moving_add, error);
+    int status = fill_states(plan, error);
     for (size_t s = 0; s < states; s++)
         plan->states[s].changed = changed[s];
     sf_free(changed);
@@ -355,8 +380,7 @@ static int slide(const sf_densities *densities, sf_density_plan *plan, const sf_
         return begin_again(plan, error);
     if (plan->quantity == SF_QUANTITY_RATE && highest_rate(plan) > plan->live.options.most)
         return widen_rates(plan, highest_rate(plan), error);
-    status = change_states(plan, sf_quantity_entered, sf_moving_add, error);
-    return status == SF_OK ? change_states(plan, sf_quantity_left, sf_moving_remove, error) : status;
+    return change_states(plan, error);
 }
 
 int sf_densities_slide(sf_densities *densities, const sf_window_change *change, sf_error *error)

@@ -32,8 +32,8 @@ typedef struct sf_window_change {
 /** One configured density: of one unit or episode, or of every one; or of positions, which has no states. */
 typedef struct sf_density_plan {
     sf_quantity quantity;
-    sf_quantity_state *window; /**< the samples in the window, by state */
-    sf_state_samples sorted;   /**< scratch */
+    sf_quantity_state *window;      /**< the samples in the window, by state */
+    sf_state_samples entered, left; /**< scratch */
     bool every;
     uint32_t grid;
     sf_moving_plan live;       /**< shared by the states */
