@@ -23,6 +23,13 @@ typedef struct sf_count_job {
     sf_count_tally *tally;
 } sf_count_job;
 
+/** What a search did beside what it found, a branch and delay at a time. */
+typedef struct sf_mine_tally {
+    uint64_t bounded; /**< extensions that signatures ruled out */
+    uint64_t walked;  /**< branches whose windows were walked */
+    uint64_t merged;  /**< branches that were merged with the trains of their extensions */
+} sf_mine_tally;
+
 typedef struct sf_mine_job {
     const sf_events *events; /**< of the frequent units only */
     const sf_delay *delays;
@@ -33,6 +40,7 @@ typedef struct sf_mine_job {
     size_t most; /**< SF_DATA once more episodes than this are found */
     unsigned threads;
     const sf_progress *progress;
+    sf_mine_tally *tally; /**< added to; or NULL */
 } sf_mine_job;
 
 typedef struct sf_engine {

@@ -28,6 +28,7 @@ typedef struct timed_list {
 /* One thread's lists of the prefixes of the episode at hand: lists[i] is of its first i + 1 nodes. */
 typedef struct counter {
     timed_list lists[SF_EPISODE_MAX_SIZE];
+    uint64_t shared; /* lists that were there already */
 } counter;
 
 typedef struct counting {
@@ -138,8 +139,11 @@ static int count_block(void *context, unsigned worker, size_t block)
     const sf_candidates *c = all->job->candidates;
     size_t begin = block * all->block, end = begin + all->block < c->count ? begin + all->block : c->count;
     int status = SF_OK;
-    for (size_t i = begin; i < end && status == SF_OK; i++)
-        status = count_one(all, &all->counters[worker], i, i > begin ? shared_nodes(c, i - 1, i) : 0);
+    for (size_t i = begin; i < end && status == SF_OK; i++) {
+        uint32_t shared = i > begin ? shared_nodes(c, i - 1, i) : 0;
+        all->counters[worker].shared += shared;
+        status = count_one(all, &all->counters[worker], i, shared);
+    }
     return status;
 }
 
@@ -155,9 +159,11 @@ static int count_all(uint32_t *counts, const sf_count_job *job, sf_error *error)
     int status = SF_NO_MEMORY;
     if (all.counters != NULL)
         status = sf_parallel_for(threads, (count + all.block - 1) / all.block, count_block, &all);
-    for (unsigned t = 0; all.counters != NULL && t < threads; t++)
+    for (unsigned t = 0; all.counters != NULL && t < threads; t++) {
+        job->tally->shared += all.counters[t].shared;
         for (uint32_t i = 0; i < SF_EPISODE_MAX_SIZE; i++)
             sf_free(all.counters[t].lists[i].items);
+    }
     sf_free(all.counters);
     return status == SF_OK ? SF_OK : sf_fail_memory(error);
 }

@@ -62,6 +62,7 @@ typedef struct miner {
     hit *hits;
     size_t hit_capacity;
     double seconds[SF_EPISODE_MAX_SIZE + 1], stamp;
+    sf_mine_tally tally;
 } miner;
 
 /* What was found below one first unit: begin[size - 1] .. end[size - 1] - 1 of the levels of its thread. */
@@ -215,6 +216,15 @@ static int prepare_deeper(search *s)
     if (find_masks(s) != SF_OK)
         return SF_NO_MEMORY;
     return for_ranges(s, find_signatures);
+}
+
+static void add_tallies(const search *s, sf_mine_tally *sum)
+{
+    for (unsigned t = 0; s->miners != NULL && sum != NULL && t < s->threads; t++) {
+        sum->bounded += s->miners[t].tally.bounded;
+        sum->walked += s->miners[t].tally.walked;
+        sum->merged += s->miners[t].tally.merged;
+    }
 }
 
 static void close_search(search *s)
@@ -421,8 +431,10 @@ static uint64_t choose(const search *s, miner *m, sf_node_range links, uint64_t 
     for (size_t i = links.begin; i < links.end; i++) {
         uint32_t unit = s->tree->levels[1].nodes[i].step % s->tree->unit_count;
         uint64_t bit = UINT64_C(1) << (unit & 63);
-        if ((allowed & bit) == 0)
+        if ((allowed & bit) == 0) {
+            m->tally.bounded++;
             continue;
+        }
         wanted |= bit;
         m->extensions[m->extension_count++] = (extension){.unit = unit, .pair = (uint32_t)i};
         m->slots[unit] = m->extension_count;
@@ -446,6 +458,8 @@ static int collect(search *s, miner *m, branch from, uint32_t delay, uint64_t wa
         to_merge += first[1] - first[0] + from.length;
     }
     bool walks = to_walk <= to_merge;
+    m->tally.walked += walks;
+    m->tally.merged += !walks;
     /* A walk writes every position before it knows whether to keep it. */
     if (sf_reserve(&m->hits, &m->hit_capacity, walks ? to_walk + 1 : room, sizeof *m->hits) != 0)
         return SF_NO_MEMORY;
@@ -627,6 +641,7 @@ int sf_interval_search(sf_tree *tree, double *seconds, const sf_mine_job *job, s
             status = gather(&s, size, error);
         share_time(&s, seconds, sf_clock_seconds() - start - seconds[2]);
     }
+    add_tallies(&s, job->tally);
     close_search(&s);
     return status;
 }

@@ -92,6 +92,8 @@ int sf_crew_count(sf_crew_events *on, const sf_engine *engine, uint32_t *counts,
     for (size_t i = 0; i < c.shares && status == SF_OK; i++) {
         job->tally->culled += c.tallies[i].culled;
         job->tally->segmented += c.tallies[i].segmented;
+        job->tally->recounted += c.tallies[i].recounted;
+        job->tally->shared += c.tallies[i].shared;
     }
     return status;
 }

@@ -37,6 +37,8 @@ typedef struct sf_candidates {
 typedef struct sf_count_tally {
     uint64_t culled;    /**< candidates that a bound ruled out */
     uint64_t segmented; /**< candidates that were counted in more than one segment of the stream */
+    uint64_t shared; /**< prefixes of candidates that were found with the candidate before; 0 on a device */
+    uint64_t recounted; /**< of those, segments that no machine had entered right; 0 on a device */
 } sf_count_tally;
 
 /** counts[i] = count of candidate i among the spikes at positions first <= p < last, as if there were no

@@ -177,12 +177,13 @@ static inline SF_ANYWHERE sf_segment_count sf_machine_segment(sf_machine *m, uin
  * The count over all segments from what size machines said of each, at counts[segment * size + machine]:
  * machine 0 began at the segment's first spike, so it has no entry. Where no machine entered as the segment
  * before was left, the segment is counted again from there by a copy of `fresh`, which has taken nothing yet.
- * bounds has segments + 1 positions, past one for each segment.
+ * bounds has segments + 1 positions, past one for each segment. *recounted: how many were counted again.
  */
 static inline SF_ANYWHERE uint32_t sf_machine_join(const sf_machine *fresh, const sf_segment_count *counts,
                                                    const uint32_t *bounds, const uint32_t *past,
-                                                   uint32_t segments)
+                                                   uint32_t segments, uint32_t *recounted)
 {
+    *recounted = 0;
     uint32_t total = 0,
              left = SF_NO_POSITION; /* the end of the occurrence that runs over, once it is counted */
     for (uint32_t s = 0; s < segments; s++) {
@@ -198,6 +199,7 @@ static inline SF_ANYWHERE uint32_t sf_machine_join(const sf_machine *fresh, cons
             sf_machine_begin(&again, left + 1);
             found = sf_machine_segment(&again, bounds[s], bounds[s + 1], past[s]);
             found.count++; /* the one that ran over */
+            ++*recounted;
         }
         total += found.count;
         left = found.exit;

@@ -149,8 +149,9 @@ __global__ void join_segments(machine_view v, uint32_t segments_made)
 {
     for (uint32_t i = thread_number(); i < v.count; i += thread_count()) {
         sf_machine fresh = make_machine(&v, i);
+        uint32_t recounted;
         v.counts[i] = sf_machine_join(&fresh, v.segment_counts + (size_t)i * segments_made * v.size,
-                                      v.cut->bounds, v.cut->past, v.cut->segments);
+                                      v.cut->bounds, v.cut->past, v.cut->segments, &recounted);
     }
 }
 

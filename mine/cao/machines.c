@@ -181,9 +181,11 @@ static int join_segments(void *context, unsigned worker, size_t item)
     const counting *all = context;
     size_t candidate = all->batch_begin + item;
     sf_machine fresh = make_machine(all, worker, candidate);
+    uint32_t recounted;
     all->counts[candidate] =
         sf_machine_join(&fresh, all->segment_counts + item * all->segments * all->job->candidates->size,
-                        all->bounds, all->past, all->segments);
+                        all->bounds, all->past, all->segments, &recounted);
+    __atomic_fetch_add(&all->job->tally->recounted, recounted, __ATOMIC_RELAXED);
     return SF_OK;
 }
 

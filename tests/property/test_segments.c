@@ -94,7 +94,8 @@ static uint32_t count_in_segments(const cut_stream *c)
             *own = sf_machine_segment(&m, begin, c->bounds[s + 1], c->past[s]);
         }
     sf_machine fresh = make_machine(c);
-    return sf_machine_join(&fresh, counts, c->bounds, c->past, c->segments);
+    uint32_t recounted;
+    return sf_machine_join(&fresh, counts, c->bounds, c->past, c->segments, &recounted);
 }
 
 static void joined_segments_count_the_stream(void **state)

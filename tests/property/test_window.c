@@ -290,6 +290,44 @@ static void impossible_windows_and_episodes_are_refused(void **state)
     sf_tracker_close(tracker);
 }
 
+/* A hop that has no time for it prepares one episode; those that stay keep their summaries, for which not a
+ * byte is asked for. */
+static void a_list_is_prepared_in_steps_and_what_stays_is_not_made_anew(void **state)
+{
+    (void)state;
+    enum { SPIKES = 90, KEPT = 3, ALL = 6 };
+    sf_spike spikes[SPIKES];
+    sf_episode episodes[ALL];
+    sf_tracker *tracker;
+    bool ready;
+    for (int i = 0; i < SPIKES; i++)
+        spikes[i] = (sf_spike){.time_ns = i, .unit = (uint32_t)i % 3};
+    for (uint32_t i = 0; i < ALL; i++)
+        episodes[i] = (sf_episode){.size = 2, .units = {i % 3, (i + 1) % 3}, .delays = {{0, 1 + i}}};
+    const sf_segment segment = {.end = SPIKES, .span = {0, SPIKES}};
+    assert_int_equal(sf_tracker_open(&tracker, 3, NULL), SF_OK);
+    assert_int_equal(sf_tracker_set(tracker, episodes, KEPT, NULL), SF_OK);
+    assert_int_equal(sf_tracker_push(tracker, &segment, spikes, NULL), SF_OK);
+
+    assert_int_equal(sf_tracker_prepare(tracker, episodes, ALL, NULL), SF_OK);
+    for (int step = 1; step <= ALL; step++) {
+        assert_int_equal(sf_tracker_size(tracker), KEPT);
+        assert_int_equal(sf_tracker_go_on(tracker, 0, &ready, NULL), SF_OK);
+        assert_int_equal(ready, step == ALL);
+    }
+    assert_int_equal(sf_tracker_size(tracker), ALL);
+
+    assert_int_equal(sf_tracker_prepare(tracker, episodes, ALL, NULL), SF_OK);
+    sf_memory_fail_after(0);
+    int status = sf_tracker_go_on(tracker, INT64_MAX, &ready, NULL);
+    sf_memory_fail_after(-1);
+    assert_int_equal(status, SF_OK);
+    assert_true(ready);
+    for (size_t i = 0; i < ALL; i++)
+        assert_int_equal(sf_tracker_count(tracker, i), oracle_count(spikes, SPIKES, &episodes[i]));
+    sf_tracker_close(tracker);
+}
+
 static void history_is_contiguous_under_any_use(void **state)
 {
     (void)state;
@@ -363,6 +401,7 @@ int main(void)
         cmocka_unit_test(silences_are_passed_over),
         cmocka_unit_test(an_occurrence_that_is_cut_does_not_count),
         cmocka_unit_test(impossible_windows_and_episodes_are_refused),
+        cmocka_unit_test(a_list_is_prepared_in_steps_and_what_stays_is_not_made_anew),
         cmocka_unit_test(history_is_contiguous_under_any_use),
         cmocka_unit_test(allocation_failures_leak_nothing),
     };

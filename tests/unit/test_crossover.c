@@ -151,7 +151,9 @@ static void mtpe_counts_in_segments_and_ptpe_whole(void **state)
     set_scene(&s, EPISODES);
     for (unsigned threads = 1; threads < 4; threads++) {
         assert_int_equal(count(&s, &sf_engine_ptpe, EPISODES, threads, 0, whole).segmented, 0);
-        assert_int_equal(count(&s, &sf_engine_mtpe, EPISODES, threads, 0, segments).segmented, EPISODES);
+        sf_count_tally tally = count(&s, &sf_engine_mtpe, EPISODES, threads, 0, segments);
+        assert_int_equal(tally.segmented, EPISODES);
+        assert_true(tally.recounted < EPISODES / 20); /* a machine for each node: one of them enters right */
         assert_memory_equal(whole, segments, sizeof whole);
     }
     sf_events_close(&s.events);
