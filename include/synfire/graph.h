@@ -3,9 +3,10 @@
  * Graphs: the functional connectivity graph of a recording, graphs of files and of memory; what a vertex
  * reaches, where a pattern of connections occurs, and how often beside rewired graphs.
  *
- * A graph is read-only once made and may be used by several threads at once. Vertices are numbered from 0. An
- * undirected graph holds every edge in both directions (a loop once), and "directed edges" is what every
- * number of edges here means.
+ * A graph, a motif and what a search or a match has found are read-only once made, and several threads may
+ * use them at once; none of these functions is real-time safe. Vertices are numbered from 0. An undirected
+ * graph holds every edge in both directions (a loop once), and "directed edges" is what every number of edges
+ * here means. The place of a SF_USAGE is the field of the options where that is wrong.
  */
 #ifndef SYNFIRE_GRAPH_H
 #define SYNFIRE_GRAPH_H
