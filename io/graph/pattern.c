@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Patterns by name, from files, and as they are. */
+/* Patterns from files. */
 #include "graph/motif/motif.h"
 
 #include "io/graph/file.h"
@@ -10,56 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { LEAST = 2, MOST = 16 };
-
-static char letter(uint64_t vertex)
-{
-    return (char)('A' + vertex);
-}
-
-static void print_chain(sf_text *text, uint64_t count)
-{
-    for (uint64_t i = 0; i + 1 < count; i++)
-        sf_text_printf(text, "%c -> %c; ", letter(i), letter(i + 1));
-}
-
-/* A is the middle; the others are all alike. */
-static void print_star(sf_text *text, uint64_t count, bool out)
-{
-    for (uint64_t i = 1; i <= count; i++)
-        sf_text_printf(text, "%c -> %c; ", letter(out ? 0 : i), letter(out ? i : 0));
-    for (uint64_t i = 1; i < count; i++)
-        sf_text_printf(text, "%c === %c; ", letter(i), letter(i + 1));
-}
-
-/* The number after `prefix`, or 0 where the name is another. */
-static uint64_t number_after(const char *name, const char *prefix)
-{
-    size_t length = strlen(prefix);
-    uint64_t number;
-    if (strncmp(name, prefix, length) != 0 || !sf_parse_uint(name + length, MOST, &number) || number < LEAST)
-        return 0;
-    return number;
-}
-
-bool sf_motif_named(sf_text *text, const char *name)
-{
-    uint64_t count;
-    if (strcmp(name, "feed-forward-loop") == 0)
-        sf_text_printf(text, "A -> B; B -> C; A -> C");
-    else if (strcmp(name, "reciprocal-pair") == 0)
-        sf_text_printf(text, "A -> B; B -> A; A === B");
-    else if ((count = number_after(name, "chain-")) > 0)
-        print_chain(text, count);
-    else if ((count = number_after(name, "diverging-")) > 0)
-        print_star(text, count, true);
-    else if ((count = number_after(name, "converging-")) > 0)
-        print_star(text, count, false);
-    else
-        return false;
-    return true;
-}
 
 static int read_graph(sf_pattern *pattern, const char *path, bool directed, sf_error *error)
 {
@@ -75,53 +25,24 @@ static int read_graph(sf_pattern *pattern, const char *path, bool directed, sf_e
     return status;
 }
 
-static int parse(sf_pattern *pattern, const char *path, const sf_text *text, sf_error *error)
-{
-    if (text->failed)
-        return sf_fail_memory(error);
-    return sf_motif_parse(pattern, path, text->data != NULL ? text->data : "", text->length, error);
-}
-
 static int read_motif(sf_pattern *pattern, const char *path, sf_error *error)
 {
     sf_text text = {0};
     int status = sf_file_read(&text, path, error);
     if (status == SF_OK)
-        status = parse(pattern, path, &text, error);
+        status = sf_motif_parse(pattern, path, text.data != NULL ? text.data : "", text.length, error);
     sf_text_free(&text);
     return status;
-}
-
-/* Every pattern in the language says something of this kind, or is a triad, which begins with a digit. */
-static bool is_sentence(const char *given)
-{
-    return strpbrk(given, "<>=(") != NULL || strspn(given, " \t\n#;") == strlen(given) ||
-           (given[0] >= '0' && given[0] <= '9');
-}
-
-static int fail_unknown(const char *given, sf_error *error)
-{
-    if (strpbrk(given, "./") != NULL)
-        return sf_fail(error, SF_NO_INPUT, given, "there is no such file");
-    return sf_fail(error, SF_USAGE, given,
-                   "is no pattern: expected feed-forward-loop, reciprocal-pair, chain-N, diverging-N or "
-                   "converging-N (N from %d to %d), a triad such as 030T, a file, or the motif language",
-                   LEAST, MOST);
 }
 
 int sf_motif_read(sf_pattern *pattern, const char *given, bool directed, sf_error *error)
 {
     *pattern = (sf_pattern){0};
     sf_text named = {0};
-    if (sf_motif_named(&named, given)) {
-        int status = parse(pattern, given, &named, error);
-        sf_text_free(&named);
-        return status;
-    }
-    if (access(given, F_OK) == 0)
-        return sf_graph_file_format(given) != NULL ? read_graph(pattern, given, directed, error)
-                                                   : read_motif(pattern, given, error);
-    if (!is_sentence(given))
-        return fail_unknown(given, error);
-    return sf_motif_parse(pattern, "pattern", given, strlen(given), error);
+    bool is_name = sf_motif_named(&named, given);
+    sf_text_free(&named);
+    if (is_name || access(given, F_OK) != 0)
+        return sf_motif_of_text(pattern, given, error);
+    return sf_graph_file_format(given) != NULL ? read_graph(pattern, given, directed, error)
+                                               : read_motif(pattern, given, error);
 }
