@@ -5,6 +5,7 @@
 #include "core/backend/find.h"
 #include "core/clock.h"
 #include "core/memory.h"
+#include "core/progress.h"
 #include "core/thread.h"
 #include "graph/search/device.h"
 #include "graph/store/kronecker.h"

@@ -6,6 +6,7 @@
 #include "core/backend/find.h"
 #include "core/clock.h"
 #include "core/memory.h"
+#include "core/progress.h"
 #include "core/random.h"
 #include "mine/cao/crossover.h"
 #include "mine/mine.h"

@@ -12,6 +12,7 @@
 #include "core/clock.h"
 #include "core/episode.h"
 #include "core/memory.h"
+#include "core/progress.h"
 #include "core/thread.h"
 #include "mine/engine.h"
 #include "replay/recording_file.h"

@@ -8,8 +8,7 @@
 
 #include "core/error.h"
 #include "core/json.h"
-#include "core/progress.h"
-#include "core/provenance.h"
+#include "run/tool.h"
 
 #include <stdio.h>
 

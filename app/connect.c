@@ -154,7 +154,7 @@ static int read_tiling(sf_tiling_options *options, const app_call *call, sf_erro
     options->threads = (unsigned)threads;
     if (surrogates > 0)
         app_tell_seed(call, options->seed);
-    call->provenance->min_distance_um = options->min_distance_um;
+    sf_tool_tell_distance(call->provenance, options->min_distance_um);
     return status;
 }
 

@@ -126,7 +126,8 @@ static void summarise(sf_text *text, const app_call *call, const app_console *co
             sf_text_printf(text, "null");
     }
     sf_text_printf(text, ",\"provenance\":");
-    sf_provenance_print(text, call->provenance);
+    sf_json json = sf_json_start(text);
+    sf_tool_provenance_json(&json, NULL, call->provenance);
     sf_text_append(text, "}", 1);
 }
 

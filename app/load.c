@@ -5,7 +5,6 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/text.h"
-#include "replay/player.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -153,46 +152,20 @@ static void warn_of_drops(const app_call *call, const sf_recording *recording)
     }
 }
 
-static int tell(const app_call *call, const sf_recording *recording, sf_error *error)
-{
-    sf_recording_columns of = {.size = sizeof of};
-    sf_recording_get_columns(recording, &of);
-    const char *preset = app_value(call, "preset", NULL);
-    sf_free(call->provenance->preset);
-    call->provenance->preset = preset != NULL ? sf_copy_string(preset) : NULL;
-    if ((preset == NULL) != (call->provenance->preset == NULL))
-        return sf_fail_memory(error);
-    call->provenance->of_recording = true;
-    return sf_selected_copy(&call->provenance->selected, of.selected, error);
-}
-
-/* The library names the fields of a selection, which have options of the same name. */
-static void name_option(sf_error *error, const char *path)
-{
-    char field[sizeof error->place];
-    for (const app_option *option = app_selection_options; option->name != NULL; option++)
-        if (strcmp(error->place, option->name) == 0 && strcmp(path, option->name) != 0) {
-            memcpy(field, error->place, sizeof field);
-            snprintf(error->place, sizeof error->place, "--%.*s", (int)sizeof field - 3, field);
-            return;
-        }
-}
-
 int app_load(const app_call *call, const char *path, sf_recording **recording, sf_error *error)
 {
     *recording = NULL;
-    sf_selected_free(&call->provenance->selected); /* of what was read before */
     app_selection parsed;
     int status = parse_selection(call, &parsed, error);
     sf_progress progress = app_progress(call);
     if (status == SF_OK) {
         status = sf_recording_open(recording, path, &parsed.selection, &progress, error);
-        if (status != SF_OK)
-            name_option(error, path);
+        if (status != SF_OK && strcmp(error->place, path) != 0)
+            app_name_option(call, status, error);
     }
     sf_release(parsed.epochs);
     if (status == SF_OK)
-        status = tell(call, *recording, error);
+        status = sf_tool_tell_recording(call->provenance, *recording, app_value(call, "preset", NULL), error);
     if (status == SF_OK) {
         warn_of_drops(call, *recording);
     } else {
@@ -212,8 +185,8 @@ int app_speed(const app_call *call, double *speed, sf_error *error)
         *speed = 0;
         return SF_OK;
     }
-    if (sf_parse_real(text, speed) && *speed >= SF_PLAYER_SLOWEST && *speed <= SF_PLAYER_FASTEST)
+    if (sf_parse_real(text, speed) && *speed >= SF_TOOL_SLOWEST && *speed <= SF_TOOL_FASTEST)
         return SF_OK;
     return sf_fail(error, SF_USAGE, "--speed", "found '%s', expected max or a number from %g to %g", text,
-                   SF_PLAYER_SLOWEST, SF_PLAYER_FASTEST);
+                   SF_TOOL_SLOWEST, SF_TOOL_FASTEST);
 }

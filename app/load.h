@@ -4,7 +4,6 @@
 #define SF_APP_LOAD_H
 
 #include "app/command.h"
-#include "core/recording.h"
 
 /** --units --from --to --epochs --dedup --blank --preset --stream */
 extern const app_option app_selection_options[];
@@ -12,7 +11,7 @@ extern const app_option app_selection_options[];
 /** Reads `path` and applies the selection; warnings go to stderr. sf_recording_free takes *recording. */
 int app_load(const app_call *call, const char *path, sf_recording **recording, sf_error *error);
 
-/** --speed X|max: as given, or 1; max is 0, as sf_player_open has it. */
+/** --speed X|max: as given, or 1; max is 0, as sf_tool_play has it. */
 int app_speed(const app_call *call, double *speed, sf_error *error);
 
 #endif

@@ -43,29 +43,14 @@ static int limit_device_memory(sf_error *error)
     return SF_OK;
 }
 
-/* argv[0] is the command's name. */
-static int tell_command(sf_provenance *provenance, int argc, char **argv, sf_error *error)
-{
-    sf_text command = {0};
-    sf_text_printf(&command, "synfire ");
-    sf_command_print(&command, (size_t)argc, argv);
-    if (command.failed) {
-        sf_text_free(&command);
-        return sf_fail_memory(error);
-    }
-    provenance->command = command.data;
-    return SF_OK;
-}
-
 static int run_command(const app_command *command, int argc, char **argv)
 {
     app_call call;
     sf_error error = {0};
-    sf_provenance provenance = {0};
     int status = app_parse(&call, command, argc, argv, &error);
-    call.provenance = &provenance;
+    call.provenance = NULL;
     if (status == SF_OK)
-        status = tell_command(&provenance, argc, argv, &error);
+        status = sf_tool_provenance_new(&call.provenance, (size_t)argc, argv, &error);
     if (status == SF_OK && app_has(&call, "help")) {
         sf_text text = {0};
         app_help_command(&text, command);
@@ -79,8 +64,8 @@ static int run_command(const app_command *command, int argc, char **argv)
             status = command->run(&call, &error);
         app_print_log(&call);
     }
+    sf_tool_provenance_free(call.provenance);
     app_parse_free(&call);
-    sf_provenance_free(&provenance);
     if (status == SF_OK)
         return 0;
     int code = report(command->name, &error);

@@ -107,7 +107,7 @@ int app_mining_parse(app_mining *mining, const app_call *call, sf_error *error)
         status = app_uint(call, "threads", 1, 4096, &threads, error);
     if (status == SF_OK)
         status = app_real(call, "min-distance", 0, 1e9, &options->min_distance_um, error);
-    call->provenance->min_distance_um = options->min_distance_um;
+    sf_tool_tell_distance(call->provenance, options->min_distance_um);
     options->threads = (unsigned)threads;
     options->self = app_has(call, "self");
     return status;

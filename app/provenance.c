@@ -3,18 +3,18 @@
 
 void app_tell_seed(const app_call *call, uint64_t seed)
 {
-    call->provenance->drew = true;
-    call->provenance->seed = seed;
+    sf_tool_tell_seed(call->provenance, seed);
 }
 
 void app_provenance_json(sf_json *json, const app_call *call)
 {
-    sf_provenance_json(json, "provenance", call->provenance);
+    sf_tool_provenance_json(json, "provenance", call->provenance);
 }
 
 sf_text app_provenance_text(const app_call *call)
 {
     sf_text text = {0};
-    sf_provenance_print(&text, call->provenance);
+    sf_json json = sf_json_start(&text);
+    sf_tool_provenance_json(&json, NULL, call->provenance);
     return text;
 }

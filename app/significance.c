@@ -233,7 +233,7 @@ void app_methods(sf_text *text, const sf_episodes_columns *told, const app_minin
     sf_text_printf(text, " ms%s and a count of %.6g or more%s from ",
                    mining->options.self ? ", units following themselves included," : "", told->threshold,
                    mining->options.closed ? ", none part of a longer one with the same count," : "");
-    sf_provenance_words(text, call->provenance);
+    sf_tool_provenance_words(text, call->provenance);
     describe_test(text, told->significance);
     sf_text_printf(text, ".");
 }

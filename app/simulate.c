@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/command.h"
-
+#include "app/mining.h"
 #include "core/clock.h"
-#include "core/episode.h"
 #include "core/memory.h"
-#include "io/layout.h"
-#include "replay/truth.h"
+#include "run/tool.h"
 
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const app_option options[] = {
     {"preset", "NAME", "sym26: 26 units at 20 Hz for 60 s, one short and one long chain at 2 Hz"},
@@ -58,13 +53,13 @@ typedef struct simulation_plan {
     sf_simulation_chain *chains;
     size_t chain_capacity;
     const preset *preset; /* or NULL */
-    sf_text description;
+    sf_recording *units;  /* by whose names chains are read */
 } simulation_plan;
 
 static void free_plan(simulation_plan *plan)
 {
     sf_free(plan->chains);
-    sf_text_free(&plan->description);
+    sf_recording_free(plan->units);
 }
 
 static int choose_preset(const app_call *call, simulation_plan *plan, sf_error *error)
@@ -121,7 +116,7 @@ static int read_numbers(const app_call *call, sf_simulation_settings *settings, 
     return status;
 }
 
-static int add_chain(simulation_plan *plan, const sf_units *units, const char *text, sf_error *error)
+static int add_chain(simulation_plan *plan, const char *text, sf_error *error)
 {
     void *chains = plan->chains;
     if (sf_reserve(&chains, &plan->chain_capacity, plan->settings.chain_count + 1, sizeof *plan->chains) != 0)
@@ -130,19 +125,19 @@ static int add_chain(simulation_plan *plan, const sf_units *units, const char *t
     plan->settings.chains = chains;
     sf_simulation_chain *chain = &plan->chains[plan->settings.chain_count++];
     chain->rate_hz = plan->preset != NULL ? plan->preset->chain_rate_hz : 1;
-    return sf_episode_parse(&chain->episode, text, units, error);
+    return sf_recording_parse_episode(plan->units, text, &chain->episode, error);
 }
 
 /* Chains on the command line replace those of the preset. */
-static int read_chains(const app_call *call, simulation_plan *plan, const sf_units *units, sf_error *error)
+static int read_chains(const app_call *call, simulation_plan *plan, sf_error *error)
 {
     int status = SF_OK;
     size_t from = 0;
     for (const char *text; status == SF_OK && (text = app_next_value(call, "chain", &from)) != NULL;)
-        status = add_chain(plan, units, text, error);
+        status = add_chain(plan, text, error);
     if (!app_has(call, "chain") && plan->preset != NULL)
         for (size_t i = 0; status == SF_OK && plan->preset->chains[i] != NULL; i++)
-            status = add_chain(plan, units, plan->preset->chains[i], error);
+            status = add_chain(plan, plan->preset->chains[i], error);
     return status;
 }
 
@@ -163,203 +158,96 @@ static int read_chain_rates(const app_call *call, simulation_plan *plan, sf_erro
     return SF_OK;
 }
 
-/* The options that make this simulation again, defaults and presets written out. */
-static int describe(simulation_plan *plan, const sf_units *units, sf_error *error)
-{
-    const sf_simulation_settings *settings = &plan->settings;
-    sf_text *text = &plan->description;
-    sf_text_printf(
-        text,
-        "--unit-count %" PRIu32 " --rate %.15g --duration %.15g --start %.15g --refractory %.15g --jitter "
-        "%.15g --burst-rate %.15g --burst-sigma %.15g --burst-spikes %.15g --duplicates %.15g --pitch %.15g "
-        "--seed %" PRIu64,
-        settings->unit_count, settings->rate_hz, (double)settings->duration_ns * 1e-9,
-        (double)settings->start_ns * 1e-9, (double)settings->refractory_ns * 1e-6,
-        (double)settings->jitter_ns * 1e-6, settings->burst_rate_hz, (double)settings->burst_sigma_ns * 1e-6,
-        settings->burst_spikes, settings->duplicates, settings->pitch_um, settings->seed);
-    if (settings->marker_every_ns != 0)
-        sf_text_printf(text, " --marker-every %.15g", (double)settings->marker_every_ns * 1e-9);
-    for (size_t i = 0; i < settings->chain_count; i++) {
-        sf_text_printf(text, " --chain '");
-        sf_episode_print(text, &settings->chains[i].episode, units);
-        sf_text_printf(text, "' --chain-rate %.15g", settings->chains[i].rate_hz);
-    }
-    if (text->failed)
-        return sf_fail_memory(error);
-    plan->settings.description = text->data;
-    return SF_OK;
-}
-
 static int make_plan(const app_call *call, simulation_plan *plan, sf_error *error)
 {
     sf_simulation_settings_default(&plan->settings);
     int status = choose_preset(call, plan, error);
     if (status == SF_OK)
         status = read_numbers(call, &plan->settings, error);
-    sf_units units = {0};
     if (status == SF_OK)
-        status = sf_simulation_units(&units, &plan->settings, error);
+        status = sf_tool_simulation_units(&plan->units, &plan->settings, error);
     if (status == SF_OK)
-        status = read_chains(call, plan, &units, error);
-    if (status == SF_OK)
-        status = read_chain_rates(call, plan, error);
-    if (status == SF_OK)
-        status = describe(plan, &units, error);
-    sf_units_free(&units);
-    return status;
+        status = read_chains(call, plan, error);
+    return status == SF_OK ? read_chain_rates(call, plan, error) : status;
 }
 
-/* A simulation or an empty file may be replaced, nothing else. */
-static int check_output(const char *path, bool *overwrite, sf_error *error)
+static void print_json(sf_text *text, const app_call *call, const sf_tool_simulated *made,
+                       const sf_recording *units, const char *path, double seconds)
 {
-    struct stat found;
-    *overwrite = false;
-    if (stat(path, &found) != 0)
-        return SF_OK; /* creating it will tell what is wrong, if anything is */
-    if (!S_ISREG(found.st_mode))
-        return sf_fail(error, SF_CANNOT_CREATE, path, "found %s, expected a file or nothing of this name",
-                       S_ISDIR(found.st_mode) ? "a directory" : "a device");
-    *overwrite = found.st_size == 0 || sf_truth_in_file(path);
-    if (*overwrite)
-        return SF_OK;
-    return sf_fail(error, SF_CANNOT_CREATE, path,
-                   "exists and is no simulation, so it is not replaced: remove it or choose another name");
-}
-
-static int append_spikes(const app_call *call, sf_simulation *simulation, sf_layout *layout,
-                         uint64_t *spike_count, sf_error *error)
-{
-    sf_span span = sf_simulation_about(simulation)->recorded;
-    sf_progress progress = app_progress(call);
-    for (;;) {
-        const sf_spike *spikes;
-        size_t count;
-        int status = sf_simulation_next(simulation, &spikes, &count, error);
-        if (status != SF_OK || count == 0)
-            return status;
-        status = sf_layout_append_spikes(layout, spikes, count, error);
-        if (status != SF_OK)
-            return status;
-        *spike_count += count;
-        if (!sf_progress_update(&progress, "simulating",
-                                (double)(sf_simulation_done_ns(simulation) - span.start_ns) * 1e-9,
-                                (double)(span.stop_ns - span.start_ns) * 1e-9))
-            return sf_fail(error, SF_CANCELLED, NULL, "stopped");
-    }
-}
-
-/* Writes the file, or leaves none. */
-static int write_file(const app_call *call, sf_simulation *simulation, const char *path,
-                      uint64_t *spike_count, sf_error *error)
-{
-    const sf_recording *about = sf_simulation_about(simulation);
-    sf_layout_options how = {.kind = "recording"};
-    int status = check_output(path, &how.overwrite, error);
-    if (status != SF_OK)
-        return status;
-    sf_layout *layout;
-    status = sf_layout_create(&layout, path, about, &how, error);
-    if (status != SF_OK)
-        return status;
-    status = sf_truth_write(layout, sf_simulation_truth(simulation), &about->units, error);
-    if (status == SF_OK)
-        status = sf_layout_append_markers(layout, about->markers, about->marker_count, error);
-    if (status == SF_OK)
-        status = append_spikes(call, simulation, layout, spike_count, error);
-    if (status == SF_OK)
-        return sf_layout_close(layout, &about->recorded, error);
-    sf_layout_discard(layout);
-    return status;
-}
-
-static size_t count_planted(const sf_truth *truth, size_t chain)
-{
-    size_t planted = 0;
-    for (size_t i = 0; i < truth->occurrence_count; i++)
-        planted += truth->occurrences[i].chain == chain;
-    return planted;
-}
-
-static void print_json(sf_text *text, const app_call *call, const sf_simulation *simulation, const char *path,
-                       uint64_t spike_count, double seconds)
-{
-    const sf_recording *about = sf_simulation_about(simulation);
-    const sf_truth *truth = sf_simulation_truth(simulation);
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
     sf_json_string(&json, "recording", path);
-    sf_json_uint(&json, "spikes", spike_count);
-    sf_json_uint(&json, "units", about->units.count);
-    sf_json_seconds(&json, "start_s", about->recorded.start_ns);
-    sf_json_seconds(&json, "stop_s", about->recorded.stop_ns);
-    sf_json_uint(&json, "duplicates", sf_simulation_duplicates(simulation));
-    sf_json_uint(&json, "markers", about->marker_count);
+    sf_json_uint(&json, "spikes", made->spikes);
+    sf_json_uint(&json, "units", made->unit_count);
+    sf_json_seconds(&json, "start_s", made->recorded.start_ns);
+    sf_json_seconds(&json, "stop_s", made->recorded.stop_ns);
+    sf_json_uint(&json, "duplicates", made->duplicates);
+    sf_json_uint(&json, "markers", made->marker_count);
     sf_json_array(&json, "chains");
-    for (size_t i = 0; i < truth->chain_count; i++) {
-        sf_text episode = {0};
-        sf_episode_print(&episode, &truth->chains[i], &about->units);
+    for (size_t i = 0; i < made->chain_count; i++) {
+        sf_text episode = app_episode_text(units, &made->chains[i]);
         sf_json_object(&json, NULL);
         sf_json_string(&json, "episode", episode.data);
-        sf_json_uint(&json, "planted", count_planted(truth, i));
+        sf_json_uint(&json, "planted", made->planted[i]);
         sf_json_end_object(&json);
         text->failed = text->failed || episode.failed;
         sf_text_free(&episode);
     }
     sf_json_end_array(&json);
-    sf_json_string(&json, "settings", sf_recording_metadata(about, "simulation"));
+    sf_json_string(&json, "settings", made->settings);
     sf_json_real(&json, "seconds", seconds);
     app_provenance_json(&json, call);
     sf_json_end_object(&json);
 }
 
-static void print_table(sf_text *text, const sf_simulation *simulation, const char *path,
-                        uint64_t spike_count)
+static void print_table(sf_text *text, const sf_tool_simulated *made, const sf_recording *units,
+                        const char *path)
 {
-    const sf_recording *about = sf_simulation_about(simulation);
-    const sf_truth *truth = sf_simulation_truth(simulation);
     sf_text_printf(text, "%s: %zu units, %" PRIu64 " spikes (%" PRIu64 " duplicates), %zu markers, %g s\n",
-                   path, about->units.count, spike_count, sf_simulation_duplicates(simulation),
-                   about->marker_count, (double)(about->recorded.stop_ns - about->recorded.start_ns) * 1e-9);
+                   path, made->unit_count, made->spikes, made->duplicates, made->marker_count,
+                   (double)(made->recorded.stop_ns - made->recorded.start_ns) * 1e-9);
     app_table table = {0};
-    if (truth->chain_count > 0) {
+    if (made->chain_count > 0) {
         app_table_cell(&table, "planted");
         app_table_cell(&table, "chain");
     }
-    for (size_t i = 0; i < truth->chain_count; i++) {
-        sf_text episode = {0};
-        sf_episode_print(&episode, &truth->chains[i], &about->units);
-        app_table_cell(&table, "%zu", count_planted(truth, i));
+    for (size_t i = 0; i < made->chain_count; i++) {
+        sf_text episode = app_episode_text(units, &made->chains[i]);
+        app_table_cell(&table, "%" PRIu64, made->planted[i]);
         app_table_cell(&table, "%s", episode.failed ? "" : episode.data);
         sf_text_free(&episode);
     }
     app_table_print(&table, text, 2);
-    sf_text_printf(text, "made with %s", sf_recording_metadata(about, "simulation"));
+    sf_text_printf(text, "made with %s", made->settings);
+}
+
+static int simulate(const app_call *call, const simulation_plan *plan, sf_error *error)
+{
+    const char *path = call->arguments[0];
+    double begin = sf_clock_seconds();
+    sf_progress progress = app_progress(call);
+    sf_tool_simulated made;
+    int status = sf_tool_simulate(&made, path, &plan->settings, &progress, error);
+    if (status != SF_OK)
+        return status;
+    sf_text text = {0};
+    if (call->json)
+        print_json(&text, call, &made, plan->units, path, sf_clock_seconds() - begin);
+    else
+        print_table(&text, &made, plan->units, path);
+    sf_tool_simulated_free(&made);
+    return app_print(&text, error);
 }
 
 static int run(app_call *call, sf_error *error)
 {
     app_catch_signals();
-    const char *path = call->arguments[0];
-    double begin = sf_clock_seconds();
     simulation_plan plan = {0};
-    sf_simulation *simulation = NULL;
-    uint64_t spike_count = 0;
     int status = make_plan(call, &plan, error);
     if (status == SF_OK) {
         app_tell_seed(call, plan.settings.seed);
-        status = sf_simulation_open(&simulation, &plan.settings, error);
+        status = simulate(call, &plan, error);
     }
-    if (status == SF_OK)
-        status = write_file(call, simulation, path, &spike_count, error);
-    if (status == SF_OK) {
-        sf_text text = {0};
-        if (call->json)
-            print_json(&text, call, simulation, path, spike_count, sf_clock_seconds() - begin);
-        else
-            print_table(&text, simulation, path, spike_count);
-        status = app_print(&text, error);
-    }
-    sf_simulation_close(simulation);
     free_plan(&plan);
     return status;
 }

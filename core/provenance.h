@@ -11,7 +11,7 @@
 #include "core/recording.h"
 
 /** Zero-initialise. */
-typedef struct sf_provenance {
+struct sf_provenance {
     char *command; /**< as a shell would take it, or NULL */
     bool drew;     /**< random numbers, from this seed */
     uint64_t seed;
@@ -19,7 +19,9 @@ typedef struct sf_provenance {
     sf_selected selected;
     char *preset;           /**< whose defaults were used, or NULL */
     double min_distance_um; /**< units closer than this do not follow each other; 0: any do */
-} sf_provenance;
+};
+
+typedef struct sf_provenance sf_provenance;
 
 void sf_provenance_free(sf_provenance *provenance);
 

@@ -20,37 +20,7 @@
 
 #include "core/progress.h"
 #include "core/recording.h"
-
-#include <synfire/mine.h>
-
-#define SF_SIMULATION_DUPLICATE_NS INT64_C(250000)
-
-typedef struct sf_simulation_chain {
-    sf_episode episode; /**< units < unit_count */
-    double rate_hz;     /**< occurrences a second */
-} sf_simulation_chain;
-
-typedef struct sf_simulation_settings {
-    uint64_t seed;
-    uint32_t unit_count;
-    double rate_hz; /**< of each unit, outside bursts and chains */
-    int64_t start_ns, duration_ns;
-    int64_t refractory_ns;
-    const sf_simulation_chain *chains; /**< borrowed for the call of sf_simulation_open */
-    size_t chain_count;
-    int64_t jitter_ns;    /**< standard deviation of a planted delay before it is kept inside its interval */
-    double burst_rate_hz; /**< bursts shared by all units start as a Poisson process; 0: none */
-    int64_t burst_sigma_ns;
-    double burst_spikes; /**< a unit's mean spikes in a burst beyond its rate, before the refractory time */
-    double duplicates;   /**< share of spikes that an adjacent unit detects again */
-    double pitch_um;     /**< distance of adjacent units on the square grid */
-    int64_t marker_every_ns; /**< a pulse on TTL line 0 and a text; 0: no markers */
-    const char *description; /**< kept as the metadata `simulation`, or NULL; borrowed like chains */
-} sf_simulation_settings;
-
-/** 26 units at 10 Hz for 60 s, 2 ms refractory, 0.5 ms jitter, seed 1; no chains, bursts, duplicates,
- * markers. */
-void sf_simulation_settings_default(sf_simulation_settings *settings);
+#include "replay/simulation_settings.h"
 
 /** Units as the simulation will have them: A to Z, then u26, u27, ...; positions on a square grid. */
 int sf_simulation_units(sf_units *units, const sf_simulation_settings *settings, sf_error *error);
@@ -95,6 +65,13 @@ int64_t sf_simulation_done_ns(const sf_simulation *simulation);
 
 /** Spikes so far that are second detections. */
 uint64_t sf_simulation_duplicates(const sf_simulation *simulation);
+
+/**
+ * Runs a simulation that was opened to its end, into a file that also holds what was planted, or leaves none.
+ * A simulation or an empty file of that name is replaced, nothing else: SF_CANNOT_CREATE. SF_CANCELLED.
+ */
+int sf_simulation_write(sf_simulation *simulation, const char *path, uint64_t *spike_count,
+                        const sf_progress *progress, sf_error *error);
 
 void sf_simulation_close(sf_simulation *simulation);
 

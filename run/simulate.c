@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Simulations into files. */
+#include "core/episode.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "replay/simulation.h"
+#include "run/tool.h"
+
+#include <inttypes.h>
+
+int sf_tool_simulation_units(sf_recording **units, const sf_simulation_settings *settings, sf_error *error)
+{
+    *units = sf_alloc(1, sizeof **units);
+    if (*units == NULL)
+        return sf_fail_memory(error);
+    int status = sf_simulation_units(&(*units)->units, settings, error);
+    if (status != SF_OK) {
+        sf_recording_free(*units);
+        *units = NULL;
+    }
+    return status;
+}
+
+/* The options that make this simulation again, defaults and presets written out. */
+static int describe(sf_text *text, const sf_simulation_settings *settings, sf_error *error)
+{
+    sf_units units = {0};
+    int status = sf_simulation_units(&units, settings, error);
+    if (status != SF_OK)
+        return status;
+    sf_text_printf(
+        text,
+        "--unit-count %" PRIu32 " --rate %.15g --duration %.15g --start %.15g --refractory %.15g --jitter "
+        "%.15g --burst-rate %.15g --burst-sigma %.15g --burst-spikes %.15g --duplicates %.15g --pitch %.15g "
+        "--seed %" PRIu64,
+        settings->unit_count, settings->rate_hz, (double)settings->duration_ns * 1e-9,
+        (double)settings->start_ns * 1e-9, (double)settings->refractory_ns * 1e-6,
+        (double)settings->jitter_ns * 1e-6, settings->burst_rate_hz, (double)settings->burst_sigma_ns * 1e-6,
+        settings->burst_spikes, settings->duplicates, settings->pitch_um, settings->seed);
+    if (settings->marker_every_ns != 0)
+        sf_text_printf(text, " --marker-every %.15g", (double)settings->marker_every_ns * 1e-9);
+    for (size_t i = 0; i < settings->chain_count; i++) {
+        sf_text_printf(text, " --chain '");
+        sf_episode_print(text, &settings->chains[i].episode, &units);
+        sf_text_printf(text, "' --chain-rate %.15g", settings->chains[i].rate_hz);
+    }
+    sf_units_free(&units);
+    return text->failed ? sf_fail_memory(error) : SF_OK;
+}
+
+static int count_planted(sf_tool_simulated *made, const sf_truth *truth, sf_error *error)
+{
+    made->chains = truth->chains;
+    made->chain_count = truth->chain_count;
+    made->planted = sf_alloc(truth->chain_count, sizeof *made->planted);
+    if (made->planted == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < truth->occurrence_count; i++)
+        made->planted[truth->occurrences[i].chain]++;
+    return SF_OK;
+}
+
+static int simulate(sf_tool_simulated *made, const char *path, const sf_simulation_settings *settings,
+                    const sf_progress *progress, sf_error *error)
+{
+    sf_text description = {0};
+    sf_simulation_settings described = *settings;
+    sf_simulation *simulation = NULL;
+    int status = describe(&description, settings, error);
+    described.description = made->settings = description.data;
+    if (status == SF_OK)
+        status = sf_simulation_open(&simulation, &described, error);
+    made->own = simulation;
+    if (status == SF_OK)
+        status = sf_simulation_write(simulation, path, &made->spikes, progress, error);
+    if (status != SF_OK)
+        return status;
+    const sf_recording *about = sf_simulation_about(simulation);
+    made->duplicates = sf_simulation_duplicates(simulation);
+    made->unit_count = about->units.count;
+    made->marker_count = about->marker_count;
+    made->recorded = about->recorded;
+    return count_planted(made, sf_simulation_truth(simulation), error);
+}
+
+int sf_tool_simulate(sf_tool_simulated *made, const char *path, const sf_simulation_settings *settings,
+                     const sf_progress *progress, sf_error *error)
+{
+    *made = (sf_tool_simulated){0};
+    int status = simulate(made, path, settings, progress, error);
+    if (status != SF_OK)
+        sf_tool_simulated_free(made);
+    return status;
+}
+
+void sf_tool_simulated_free(sf_tool_simulated *made)
+{
+    sf_simulation_close(made->own);
+    sf_free(made->settings);
+    sf_free(made->planted);
+    *made = (sf_tool_simulated){0};
+}

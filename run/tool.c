@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What made a result, as the command tells it. */
+#include "run/tool.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/provenance.h"
+
+int sf_tool_provenance_new(sf_provenance **out, size_t word_count, char *const *words, sf_error *error)
+{
+    sf_text command = {0};
+    sf_text_printf(&command, "synfire ");
+    sf_command_print(&command, word_count, words);
+    *out = command.failed ? NULL : sf_alloc(1, sizeof **out);
+    if (*out == NULL) {
+        sf_text_free(&command);
+        return sf_fail_memory(error);
+    }
+    (*out)->command = command.data;
+    return SF_OK;
+}
+
+void sf_tool_provenance_free(sf_provenance *provenance)
+{
+    if (provenance != NULL)
+        sf_provenance_free(provenance);
+    sf_free(provenance);
+}
+
+void sf_tool_tell_seed(sf_provenance *provenance, uint64_t seed)
+{
+    provenance->drew = true;
+    provenance->seed = seed;
+}
+
+int sf_tool_tell_recording(sf_provenance *provenance, const sf_recording *recording, const char *preset,
+                           sf_error *error)
+{
+    sf_selected_free(&provenance->selected);
+    sf_free(provenance->preset);
+    provenance->preset = preset != NULL ? sf_copy_string(preset) : NULL;
+    if ((preset == NULL) != (provenance->preset == NULL))
+        return sf_fail_memory(error);
+    provenance->of_recording = true;
+    return sf_selected_copy(&provenance->selected, recording->selected, error);
+}
+
+void sf_tool_tell_distance(sf_provenance *provenance, double min_distance_um)
+{
+    provenance->min_distance_um = min_distance_um;
+}
+
+void sf_tool_provenance_json(sf_json *json, const char *key, const sf_provenance *provenance)
+{
+    sf_provenance_json(json, key, provenance);
+}
+
+void sf_tool_provenance_words(sf_text *text, const sf_provenance *provenance)
+{
+    sf_provenance_words(text, provenance);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What the command needs beside the public headers: what made a result, simulating, playing. It is not
+ * installed. Errors are as in synfire/synfire.h; one object from one thread at a time.
+ */
+#ifndef SF_RUN_TOOL_H
+#define SF_RUN_TOOL_H
+
+#include "core/json.h"
+#include "replay/simulation_settings.h"
+
+#include <synfire/synfire.h>
+
+/* ---- what made a result, and of what ---- */
+
+/** Version, command line, seed, and the part of a recording that was looked at. */
+typedef struct sf_provenance sf_provenance;
+
+/** Of a command, whose words come as a shell gave them, the program's name left out. SF_NO_MEMORY. */
+int sf_tool_provenance_new(sf_provenance **out, size_t word_count, char *const *words, sf_error *error);
+void sf_tool_provenance_free(sf_provenance *provenance);
+
+/** Random numbers were drawn from this seed. */
+void sf_tool_tell_seed(sf_provenance *provenance, uint64_t seed);
+
+/** What of a recording was looked at, in place of what was told before, and by whose defaults (or NULL).
+ * Copied. */
+int sf_tool_tell_recording(sf_provenance *provenance, const sf_recording *recording, const char *preset,
+                           sf_error *error);
+
+/** Units closer than this did not follow each other; 0: any did. */
+void sf_tool_tell_distance(sf_provenance *provenance, double min_distance_um);
+
+/** The object `key` (NULL: at the top): program, command, seed, selection; null for what there is not. */
+void sf_tool_provenance_json(sf_json *json, const char *key, const sf_provenance *provenance);
+
+/** Appends what was looked at in words, for the methods of a paper. */
+void sf_tool_provenance_words(sf_text *text, const sf_provenance *provenance);
+
+/* ---- simulating ---- */
+
+/** A recording without spikes, of the units that the simulation will have: chains are read by their names. */
+int sf_tool_simulation_units(sf_recording **units, const sf_simulation_settings *settings, sf_error *error);
+
+/** What was made. Free with sf_tool_simulated_free. */
+typedef struct sf_tool_simulated {
+    char *settings; /**< the options that make it again, defaults written out */
+    uint64_t spikes, duplicates;
+    size_t unit_count, marker_count;
+    sf_span recorded;
+    size_t chain_count;
+    const sf_episode *chains;
+    uint64_t *planted; /**< how often each chain was planted */
+    void *own;
+} sf_tool_simulated;
+
+/**
+ * Simulates into a file of synfire's own, which also holds what was planted, or leaves none. A simulation or
+ * an empty file of that name is replaced, nothing else: SF_CANNOT_CREATE. SF_USAGE where the settings
+ * contradict each other; SF_CANCELLED. `settings->description` is set here.
+ */
+int sf_tool_simulate(sf_tool_simulated *made, const char *path, const sf_simulation_settings *settings,
+                     const sf_progress *progress, sf_error *error);
+void sf_tool_simulated_free(sf_tool_simulated *made);
+
+/* ---- playing ---- */
+
+#define SF_TOOL_SLOWEST 1e-3 /* speeds, beside 0, as fast as subscribers take it */
+#define SF_TOOL_FASTEST 1e6
+
+typedef struct sf_tool_playing {
+    const char *name;     /**< of the stream */
+    const char *endpoint; /**< NULL: the protocol's own */
+    const char *protocol; /**< "synfire", "open-ephys" */
+    bool insecure;        /**< other machines may connect */
+    bool loop;
+    double speed;         /**< times as fast as recorded; 0: as fast as it is taken, on a virtual clock */
+    uint64_t subscribers; /**< waited for before the start */
+    /** Where it sends, before subscribers are waited for. */
+    void (*ready)(void *user, const char *address);
+    /** Asked while it waits: false stops, and nobody is waited for any longer. */
+    bool (*go_on)(void *user);
+    void *user;
+} sf_tool_playing;
+
+typedef struct sf_tool_played {
+    bool began; /**< all subscribers came; what follows is then told also of what was stopped */
+    uint64_t spikes, markers;
+    double seconds;
+    int64_t late_ns; /**< the most that a batch was sent after it was due */
+} sf_tool_played;
+
+/** Sends a recording as a live stream until its end or SF_CANCELLED. When it loops, its times are moved on.
+ */
+int sf_tool_play(sf_tool_played *told, sf_recording *recording, const sf_tool_playing *playing,
+                 const sf_progress *progress, sf_error *error);
+
+#endif
