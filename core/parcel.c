@@ -101,11 +101,6 @@ bool sf_parcel_finish(sf_parcel_writer *writer, int status, const sf_error *erro
 
 /* ---- reading ---- */
 
-sf_parcel sf_parcel_over(const void *fields, size_t size)
-{
-    return (sf_parcel){.at = fields, .end = (const char *)fields + size};
-}
-
 int sf_parcel_refuse(const char *path, sf_error *error)
 {
     return sf_fail(error, SF_DATA, path, "damaged: what was read of it makes no sense");

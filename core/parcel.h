@@ -45,9 +45,6 @@ typedef struct sf_parcel {
     size_t mapped;
 } sf_parcel;
 
-/** Fields in the caller's memory, which is aligned as by malloc. */
-sf_parcel sf_parcel_over(const void *fields, size_t size);
-
 /**
  * Maps the parcel in a file that no one changes any more; what is written into the mapping stays private to
  * this process. The status that the writer had, its error where that is a failure; SF_DATA where this is no

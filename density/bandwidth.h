@@ -20,12 +20,9 @@ typedef struct sf_plugin {
 
 /**
  * Two-stage PLUG-IN (Wand and Jones, Kernel Smoothing, 1995, section 3.6; in the form of Andrzejewski,
- * Gramacki and Gramacki 2010 with K4(0) = +3/sqrt(2 pi)). SF_DATA, SF_NO_MEMORY, SF_CANCELLED.
+ * Gramacki and Gramacki 2010 with K4(0) = +3/sqrt(2 pi)). Of samples that were opened as pairs, d = 1, where
+ * those run. SF_NO_MEMORY, SF_CANCELLED.
  */
-int sf_bandwidth_plugin(sf_plugin *plugin, const double *samples, size_t n, unsigned threads,
-                        const sf_progress *progress, sf_error *error);
-
-/** The same of samples that were opened as pairs, d = 1, where those run. */
 int sf_pairs_plugin(sf_plugin *plugin, sf_pairs *pairs, sf_error *error);
 
 /** Steps 2 to 7 given V = 1: `psi` returns Psi_r(g), r = 6 or 4, of standardised samples. For every engine.

@@ -99,14 +99,6 @@ size_t sf_plane_add(sf_plane *plane, const double *x, const double *y, size_t n,
     return taken;
 }
 
-void sf_plane_scale(sf_plane *plane, double factor)
-{
-    for (size_t c = 0; c < stride_of(&plane->frame) * stride_of(&plane->frame); c++)
-        plane->grid[c] *= factor;
-    plane->weight *= factor;
-    plane->squares *= factor * factor;
-}
-
 int sf_plane_merge(sf_plane *plane, const sf_plane *other, sf_error *error)
 {
     const sf_plane_frame *a = &plane->frame, *b = &other->frame;

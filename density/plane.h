@@ -35,8 +35,6 @@ void sf_plane_close(sf_plane *plane);
 /** Adds n samples (x[i], y[i]) of weight w, or removes them with -w; returns how many lie in the frame. */
 size_t sf_plane_add(sf_plane *plane, const double *x, const double *y, size_t n, double w);
 
-void sf_plane_scale(sf_plane *plane, double factor); /**< exponential forgetting */
-
 /** Adds the samples of another state of the same frame; SF_USAGE where frames differ. */
 int sf_plane_merge(sf_plane *plane, const sf_plane *other, sf_error *error);
 

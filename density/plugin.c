@@ -71,17 +71,3 @@ int sf_pairs_plugin(sf_plugin *plugin, sf_pairs *pairs, sf_error *error)
         sf_fail(error, SF_CANCELLED, NULL, "stopped before the pair sums were complete");
     return status == SF_NO_MEMORY ? sf_fail_memory(error) : status;
 }
-
-int sf_bandwidth_plugin(sf_plugin *plugin, const double *samples, size_t n, unsigned threads,
-                        const sf_progress *progress, sf_error *error)
-{
-    *plugin = (sf_plugin){0};
-    sf_samples column = {.values = (double *)(uintptr_t)samples, .n = n, .d = 1};
-    sf_pairs pairs;
-    int status = sf_pairs_open(&pairs, &column, threads, progress, error);
-    if (status != SF_OK)
-        return status;
-    status = sf_pairs_plugin(plugin, &pairs, error);
-    sf_pairs_close(&pairs);
-    return status;
-}

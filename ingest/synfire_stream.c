@@ -436,8 +436,3 @@ int sf_stream_open(sf_source **out, const char *endpoint, int timeout_ms, const 
     *out = &it->source;
     return SF_OK;
 }
-
-uint64_t sf_stream_faults(const sf_source *source, sf_wire_fault fault)
-{
-    return ((const stream *)source)->faults[fault];
-}

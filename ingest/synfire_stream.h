@@ -24,7 +24,4 @@ int sf_stream_open(sf_source **out, const char *endpoint, int timeout_ms, const 
 /** This source, as a configuration names it. */
 extern const sf_source_kind sf_source_zmq;
 
-/** Frames that had this fault since open; to be called from the thread that reads. */
-uint64_t sf_stream_faults(const sf_source *source, sf_wire_fault fault);
-
 #endif

@@ -12,14 +12,6 @@
 
 static const char magic[4] = {'S', 'Y', 'N', 'F'};
 
-const char *sf_wire_fault_name(sf_wire_fault fault)
-{
-    static const char *const names[SF_WIRE_FAULTS] = {"sound",  "foreign",  "version", "kind",
-                                                      "short",  "long",     "table",   "order",
-                                                      "marker", "sequence", "memory"};
-    return names[fault];
-}
-
 const char *sf_wire_fault_text(sf_wire_fault fault)
 {
     static const char *const texts[SF_WIRE_FAULTS] = {

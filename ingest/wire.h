@@ -51,9 +51,7 @@ typedef enum sf_wire_fault {
     SF_WIRE_FAULTS
 } sf_wire_fault;
 
-/** "sound", "foreign", ...: a word for status; and a clause for sentences: "is not a frame of this protocol".
- */
-const char *sf_wire_fault_name(sf_wire_fault fault);
+/** A clause for sentences: "is not a frame of this protocol". */
 const char *sf_wire_fault_text(sf_wire_fault fault);
 
 #define SF_WIRE_WAITS 1u   /**< the sender waits for slow receivers: a receiver may let it wait */

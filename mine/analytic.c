@@ -32,11 +32,6 @@ sf_analytic sf_analytic_count(uint32_t size, double first_hz, double span_s, dou
                          .variance = steps * (1 - p) / (p * p * mean_steps * mean_steps * mean_steps)};
 }
 
-double sf_analytic_threshold(sf_analytic null, double level)
-{
-    return null.expected + sqrt(null.variance / level);
-}
-
 double sf_analytic_p(sf_analytic null, double count)
 {
     double above = count - null.expected;

@@ -16,9 +16,6 @@ typedef struct sf_analytic {
  */
 sf_analytic sf_analytic_count(uint32_t size, double first_hz, double span_s, double seconds, double link);
 
-/** The count that is exceeded with a probability of at most `level` (Chebyshev's inequality). */
-double sf_analytic_threshold(sf_analytic null, double level);
-
 /** The probability of a count this high or higher is at most this (Cantelli's inequality). */
 double sf_analytic_p(sf_analytic null, double count);
 

@@ -56,9 +56,6 @@ const char *sf_config_text(const sf_key_item *item, const char *key);
 /** The registry of sources; NULL beyond the last. */
 const sf_source_kind *sf_source_kind_at(size_t index);
 
-/** Everything at its default, no sources and no sinks. */
-int sf_config_default(sf_config *config, sf_error *error);
-
 /**
  * Loads a file over the defaults, then applies `settings` (each "key=value" with a dotted path, as --set
  * gives: "window.length_s=5", "sources.0.speed=max"; an item after the last one of a list is added; a key

@@ -169,11 +169,6 @@ int sf_config_parse(sf_config *config, const char *yaml, size_t length, const ch
     return status;
 }
 
-int sf_config_default(sf_config *config, sf_error *error)
-{
-    return sf_config_parse(config, "", 0, "defaults", NULL, 0, error);
-}
-
 int sf_config_load(sf_config *config, const char *path, const char *const *settings, size_t setting_count,
                    sf_error *error)
 {

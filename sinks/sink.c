@@ -49,11 +49,6 @@ struct sf_sink {
     sf_error first_failure;
 };
 
-void sf_sink_settings_default(sf_sink_settings *settings)
-{
-    *settings = (sf_sink_settings){SF_SINK_DEFAULTS};
-}
-
 /* ---- serving: on the sink's own thread or the storage thread ---- */
 
 static void note_first_failure(sf_sink *sink, const sf_error *error)
@@ -336,25 +331,6 @@ int sf_sink_open_kind(sf_sink **out, const sf_sink_kind *kind, const sf_sink_set
 const sf_sink_kind *sf_sink_kind_at(size_t index)
 {
     return index < sizeof kinds / sizeof kinds[0] ? kinds[index] : NULL;
-}
-
-int sf_sink_open(sf_sink **sink, const sf_sink_settings *settings, const sf_stream_info *stream,
-                 sf_storage *storage, sf_error *error)
-{
-    *sink = NULL;
-    sf_text known = {0};
-    for (size_t i = 0; sf_sink_kind_at(i) != NULL; i++) {
-        if (strcmp(kinds[i]->settings.name, settings->type) == 0) {
-            sf_text_free(&known);
-            return sf_sink_open_kind(sink, kinds[i], settings, stream, storage, error);
-        }
-        sf_text_printf(&known, "%s%s", i > 0 ? ", " : "", kinds[i]->settings.name);
-    }
-    int status = known.failed ? sf_fail_memory(error)
-                              : sf_fail(error, SF_CONFIG, "sinks", "no sink is of type '%s': there are %s",
-                                        settings->type, known.data);
-    sf_text_free(&known);
-    return status;
 }
 
 int sf_sink_close(sf_sink *sink, sf_error *error)

@@ -16,10 +16,10 @@
 
 typedef enum sf_sink_encoding { SF_ENCODE_MSGPACK, SF_ENCODE_JSON } sf_sink_encoding;
 
-/** What a configuration says of one sink; strings are borrowed for the call of sf_sink_open. A kind that
+/** What a configuration says of one sink; strings are borrowed for the call of sf_sink_open_kind. A kind that
  * takes more has a struct of its own that begins with this one. */
 typedef struct sf_sink_settings {
-    const char *type;     /**< "jsonl", "zmq", "osc", "hdf5": of sf_sink_open */
+    const char *type;     /**< "jsonl", "zmq", "osc", "hdf5" */
     const char *path;     /**< jsonl ("-" is stdout), hdf5 */
     const char *endpoint; /**< zmq: bound; osc: osc.udp://HOST:PORT/ or HOST:PORT */
     sf_sink_encoding encoding;
@@ -33,7 +33,6 @@ typedef struct sf_sink_settings {
 
 /** What all sinks have: ring 1024, drop-oldest; the rest zero. */
 #define SF_SINK_DEFAULTS .ring = 1024, .policy = SF_RING_DROP_OLDEST
-void sf_sink_settings_default(sf_sink_settings *settings);
 
 typedef struct sf_sink sf_sink;
 
@@ -70,13 +69,9 @@ typedef struct sf_sink_kind {
 } sf_sink_kind;
 
 /**
- * Looks the type up, opens the sink and starts its thread. storage may be NULL where no recorder is wanted.
- * SF_CONFIG for settings that cannot be, SF_CANNOT_CREATE for a file, SF_UNAVAILABLE for a port or host.
+ * Opens a sink of a kind and starts its thread. storage may be NULL where no recorder is wanted. SF_CONFIG
+ * for settings that cannot be, SF_CANNOT_CREATE for a file, SF_UNAVAILABLE for a port or host.
  */
-int sf_sink_open(sf_sink **sink, const sf_sink_settings *settings, const sf_stream_info *stream,
-                 sf_storage *storage, sf_error *error);
-
-/** The same with a kind that is not in the registry. */
 int sf_sink_open_kind(sf_sink **sink, const sf_sink_kind *kind, const sf_sink_settings *settings,
                       const sf_stream_info *stream, sf_storage *storage, sf_error *error);
 

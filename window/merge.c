@@ -110,11 +110,6 @@ sf_inlet *sf_merge_inlet(const sf_merge *merge, size_t index)
     return merge->entries[index].inlet;
 }
 
-uint32_t sf_merge_unit_offset(const sf_merge *merge, size_t index)
-{
-    return merge->entries[index].unit_offset;
-}
-
 /* ---- the watermark ---- */
 
 static sf_place furthest_reached(const sf_merge *merge)

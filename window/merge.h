@@ -47,9 +47,6 @@ void sf_merge_close(sf_merge *merge);
 /** The inlet of a source: for its own thread. */
 sf_inlet *sf_merge_inlet(const sf_merge *merge, size_t index);
 
-/** The merged number of a source's unit 0. */
-uint32_t sf_merge_unit_offset(const sf_merge *merge, size_t index);
-
 /** Takes in what came and yields what may go; now_ns is the monotonic clock. One thread; real-time safe. */
 void sf_merge_pull(sf_merge *merge, int64_t now_ns, sf_merged *merged);
 

@@ -254,16 +254,6 @@ int sf_tracker_set(sf_tracker *tracker, const sf_episode *episodes, size_t count
     return status == SF_OK ? sf_tracker_go_on(tracker, INT64_MAX, &ready, error) : status;
 }
 
-size_t sf_tracker_size(const sf_tracker *tracker)
-{
-    return tracker->present.count;
-}
-
-const sf_episode *sf_tracker_episode(const sf_tracker *tracker, size_t index)
-{
-    return &tracker->present.items[index].episode;
-}
-
 uint64_t sf_tracker_count(const sf_tracker *tracker, size_t index)
 {
     return sf_sliding_count(&tracker->present.items[index].sliding);

@@ -47,12 +47,6 @@ int sf_tracker_push(sf_tracker *tracker, const sf_segment *segment, const sf_spi
 /** Drops the segments that start before the window does. SF_NO_MEMORY as with push. */
 int sf_tracker_drop_before(sf_tracker *tracker, int64_t window_start_ns, sf_error *error);
 
-/** How many episodes are tracked. */
-size_t sf_tracker_size(const sf_tracker *tracker);
-
-/** The episode at an index below sf_tracker_size; valid until the next sf_tracker_set. */
-const sf_episode *sf_tracker_episode(const sf_tracker *tracker, size_t index);
-
 /** Its count in the window: that of the same slice of the stream taken alone. */
 uint64_t sf_tracker_count(const sf_tracker *tracker, size_t index);
 

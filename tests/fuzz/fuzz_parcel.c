@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     void *fields = malloc(size); /* a block of its own, aligned as a mapping is */
     memcpy(fields, data + 1, size - 1);
-    sf_parcel parcel = sf_parcel_over(fields, size - 1);
+    sf_parcel parcel = {.at = fields, .end = (const char *)fields + size - 1};
     sf_error error = {0};
     take[data[0] % 4](&parcel, &error);
     free(fields);

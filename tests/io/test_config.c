@@ -15,7 +15,7 @@ static void everything_has_a_default(void **state)
     (void)state;
     sf_config config;
     sf_error error;
-    assert_int_equal(sf_config_default(&config, &error), SF_OK);
+    assert_int_equal(sf_config_parse(&config, "", 0, "defaults", NULL, 0, &error), SF_OK);
     assert_string_equal(config.live.stream, "synfire");
     assert_int_equal(
         config.source_count + config.sink_count + config.live.track_count + config.live.watch_count, 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The programs of examples/ run as people would run them, against sinks of this test. */
 #include "sinks/sink.h"
+#include "support/sinks.h"
 #include "support/support.h"
 
 #include "core/clock.h"
@@ -144,7 +145,7 @@ static void settle(sf_sink *sink, uint64_t published)
 static sf_sink *open_sink(const char *type, const char *endpoint, sf_sink_encoding encoding)
 {
     sf_sink_settings settings;
-    sf_sink_settings_default(&settings);
+    test_sink_settings(&settings);
     settings.type = type;
     settings.endpoint = endpoint;
     settings.encoding = encoding;
@@ -152,7 +153,7 @@ static sf_sink *open_sink(const char *type, const char *endpoint, sf_sink_encodi
     settings.wait_subscribers = 1;
     sf_sink *sink;
     sf_error error;
-    if (sf_sink_open(&sink, &settings, &stream, NULL, &error) != SF_OK)
+    if (test_sink_open(&sink, &settings, &stream, NULL, &error) != SF_OK)
         fail_msg("%s: %s", error.place, error.text);
     return sink;
 }

@@ -2,6 +2,7 @@
 /* The recorder: what it wrote is read back through replay and, table by table, through HDF5 itself. */
 #include "sinks/sink.h"
 #include "support/messages.h"
+#include "support/sinks.h"
 
 #include "core/clock.h"
 #include "core/memory.h"
@@ -158,12 +159,12 @@ static int open_recorder(sf_sink **sink, const char *path, const sf_stream_info 
                          bool overwrite, sf_error *error)
 {
     sf_sink_settings settings;
-    sf_sink_settings_default(&settings);
+    test_sink_settings(&settings);
     settings.type = "hdf5";
     settings.path = path;
     settings.policy = SF_RING_BLOCK;
     settings.overwrite = overwrite;
-    return sf_sink_open(sink, &settings, stream, storage, error);
+    return test_sink_open(sink, &settings, stream, storage, error);
 }
 
 static void publish_and_release(sf_sink *sink, sf_message *message)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The host that all sinks share, with a sink that is slow, fails or has no room as the test asks. */
 #include "sinks/sink.h"
+#include "support/sinks.h"
 #include "support/support.h"
 
 #include "core/clock.h"
@@ -125,7 +126,7 @@ static sf_sink *open_sink(sf_ring_policy policy, uint32_t ring)
 {
     memset(&sink_state, 0, sizeof sink_state);
     sf_sink_settings settings;
-    sf_sink_settings_default(&settings);
+    test_sink_settings(&settings);
     settings.path = "x";
     settings.policy = policy;
     settings.ring = ring;
@@ -371,7 +372,7 @@ static void the_storage_thread_serves_recorders(void **state)
     for (int policy = 0; policy < 3; policy++) {
         memset(&sink_state, 0, sizeof sink_state);
         sf_sink_settings settings;
-        sf_sink_settings_default(&settings);
+        test_sink_settings(&settings);
         settings.path = "x";
         settings.ring = 16;
         settings.policy = (sf_ring_policy)policy;
@@ -426,7 +427,7 @@ static sf_sink *open_recorder(sf_storage *storage)
     memset(&sink_state, 0, sizeof sink_state);
     sink_state.raw_in_order = true;
     sf_sink_settings settings;
-    sf_sink_settings_default(&settings);
+    test_sink_settings(&settings);
     settings.path = "x";
     settings.ring = 1; /* of messages: raw data have rings of their own */
     sf_sink *sink;
@@ -501,15 +502,11 @@ static void settings_that_cannot_be_are_refused(void **state)
 {
     (void)state;
     sf_sink_settings settings;
-    sf_sink_settings_default(&settings);
+    test_sink_settings(&settings);
     assert_int_equal(settings.ring, 1024);
     assert_int_equal(settings.policy, SF_RING_DROP_OLDEST);
-    settings.type = "carrier pigeon";
     sf_sink *sink;
     sf_error error;
-    test_assert_fails(sf_sink_open(&sink, &settings, &stream_info, NULL, &error), &error, SF_CONFIG,
-                      "'carrier pigeon'");
-    assert_null(sink);
     settings.path = NULL;
     test_assert_fails(sf_sink_open_kind(&sink, &test_kind, &settings, &stream_info, NULL, &error), &error,
                       SF_CANNOT_CREATE, "asked to fail");
@@ -520,7 +517,7 @@ static void settings_that_cannot_be_are_refused(void **state)
 static int open_and_close(void *context)
 {
     sf_sink_settings settings;
-    sf_sink_settings_default(&settings);
+    test_sink_settings(&settings);
     settings.path = "x";
     sf_sink *sink;
     int status = sf_sink_open_kind(&sink, &test_kind, &settings, &stream_info, context, NULL);

@@ -2,6 +2,7 @@
 #include "sinks/sink.h"
 #include "support/messages.h"
 #include "support/published.h"
+#include "support/sinks.h"
 
 #include "core/clock.h"
 #include "core/memory.h"
@@ -19,12 +20,12 @@ static int open_jsonl(sf_sink **sink, const char *path, const sf_stream_info *st
                       sf_error *error)
 {
     sf_sink_settings settings;
-    sf_sink_settings_default(&settings);
+    test_sink_settings(&settings);
     settings.type = "jsonl";
     settings.path = path;
     settings.policy = SF_RING_BLOCK;
     settings.overwrite = overwrite;
-    return sf_sink_open(sink, &settings, stream, NULL, error);
+    return test_sink_open(sink, &settings, stream, NULL, error);
 }
 
 /* Opens, publishes what is given and closes; returns the status of close. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sinks/sink.h"
 #include "support/messages.h"
+#include "support/sinks.h"
 
 #include "core/clock.h"
 #include "core/memory.h"
@@ -69,10 +70,10 @@ static int open_osc(sf_sink **sink, const char *endpoint, sf_error *error)
     static const sf_units none;
     static const sf_stream_info stream = {.name = "s", .units = &none};
     sf_sink_settings settings;
-    sf_sink_settings_default(&settings);
+    test_sink_settings(&settings);
     settings.type = "osc";
     settings.endpoint = endpoint;
-    return sf_sink_open(sink, &settings, &stream, NULL, error);
+    return test_sink_open(sink, &settings, &stream, NULL, error);
 }
 
 static void publish(sf_sink *sink, sf_message *message)

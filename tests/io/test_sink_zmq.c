@@ -2,6 +2,7 @@
 #include "sinks/sink.h"
 #include "support/messages.h"
 #include "support/published.h"
+#include "support/sinks.h"
 
 #include "core/clock.h"
 #include "core/memory.h"
@@ -14,13 +15,13 @@ static int open_zmq(sf_sink **sink, const char *endpoint, const sf_stream_info *
                     sf_ring_policy policy, uint32_t subscribers, sf_error *error)
 {
     sf_sink_settings settings;
-    sf_sink_settings_default(&settings);
+    test_sink_settings(&settings);
     settings.type = "zmq";
     settings.endpoint = endpoint;
     settings.ring = ring;
     settings.policy = policy;
     settings.wait_subscribers = subscribers;
-    return sf_sink_open(sink, &settings, stream, NULL, error);
+    return test_sink_open(sink, &settings, stream, NULL, error);
 }
 
 static sf_sink *open_any_port(const sf_stream_info *stream, uint32_t ring, sf_ring_policy policy,
@@ -85,13 +86,13 @@ static void subscribers_get_every_field(void **state)
     test_stream_make(&stream, &random, 8);
     for (int json = 0; json < 2; json++) {
         sf_sink_settings settings;
-        sf_sink_settings_default(&settings);
+        test_sink_settings(&settings);
         settings.type = "zmq";
         settings.endpoint = "tcp://127.0.0.1:*";
         settings.wait_subscribers = 2;
         settings.encoding = json ? SF_ENCODE_JSON : SF_ENCODE_MSGPACK;
         sf_sink *sink;
-        assert_int_equal(sf_sink_open(&sink, &settings, &stream.info, NULL, NULL), SF_OK);
+        assert_int_equal(test_sink_open(&sink, &settings, &stream.info, NULL, NULL), SF_OK);
         void *context = zmq_ctx_new();
         void *all = subscribe(context, sf_sink_address(sink), "", 1000);
         sf_clock_sleep_until(sf_clock_monotonic_ns() + 50 * SF_MILLISECOND);
@@ -293,7 +294,7 @@ static void subscribers_that_left_do_not_count(void **state)
     sf_units units = {0};
     const sf_stream_info stream = {.name = "s", .units = &units};
     sf_sink_settings settings;
-    sf_sink_settings_default(&settings);
+    test_sink_settings(&settings);
     settings.endpoint = "tcp://127.0.0.1:*";
     settings.wait_subscribers = 1;
     void *self; /* without a thread of its own: this one asks it */
@@ -324,11 +325,11 @@ static void endpoints_that_cannot_be_bound_are_refused(void **state)
     assert_null(other);
     assert_string_equal(error.place, sf_sink_address(sink));
     sf_sink_settings open_to_all;
-    sf_sink_settings_default(&open_to_all);
+    test_sink_settings(&open_to_all);
     open_to_all.type = "zmq";
     open_to_all.endpoint = "tcp://*:0";
     open_to_all.insecure = true;
-    assert_int_equal(sf_sink_open(&other, &open_to_all, &stream, NULL, &error), SF_OK);
+    assert_int_equal(test_sink_open(&other, &open_to_all, &stream, NULL, &error), SF_OK);
     assert_true(atoi(strrchr(sf_sink_address(other), ':') + 1) > 0);
     sf_sink_close(other, NULL);
     static const struct {

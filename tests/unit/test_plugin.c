@@ -4,10 +4,23 @@
 #include "core/memory.h"
 #include "density/bandwidth.h"
 #include "density/evaluate.h"
+#include "density/pairs.h"
 #include "density/vector.h"
 #include "oracle/density_oracle.h"
 
 #include <math.h>
+
+static int plugin_of(sf_plugin *plugin, const double *samples, size_t n, unsigned threads,
+                     const sf_progress *progress, sf_error *error)
+{
+    sf_samples column = {.values = (double *)(uintptr_t)samples, .n = n, .d = 1};
+    sf_pairs pairs;
+    int status = sf_pairs_open(&pairs, &column, threads, progress, error);
+    if (status == SF_OK)
+        status = sf_pairs_plugin(plugin, &pairs, error);
+    sf_pairs_close(&pairs);
+    return status;
+}
 
 static void assert_close(double found, double expected, double relative, const char *what, size_t n)
 {
@@ -52,7 +65,7 @@ static void plugin_is_the_oracles(void **state)
             sf_plugin found, expected = check_plugin(x, n);
             for (int level = SF_VECTOR_BASE; level <= SF_VECTOR_AVX512; level++) {
                 sf_vector_limit(level);
-                assert_int_equal(sf_bandwidth_plugin(&found, x, n, 1, NULL, NULL), SF_OK);
+                assert_int_equal(plugin_of(&found, x, n, 1, NULL, NULL), SF_OK);
                 assert_same_plugin(&found, &expected, 2e-13, n);
             }
         }
@@ -69,8 +82,8 @@ static void threads_order_scale_and_place_do_not_matter(void **state)
     size_t columns;
     double *x = check_samples("isi", N, &columns), y[N];
     sf_plugin one, other;
-    assert_int_equal(sf_bandwidth_plugin(&one, x, N, 1, NULL, NULL), SF_OK);
-    assert_int_equal(sf_bandwidth_plugin(&other, x, N, 3, NULL, NULL), SF_OK);
+    assert_int_equal(plugin_of(&one, x, N, 1, NULL, NULL), SF_OK);
+    assert_int_equal(plugin_of(&other, x, N, 3, NULL, NULL), SF_OK);
     assert_memory_equal(&one, &other, sizeof one);
     memcpy(y, x, sizeof y);
     for (size_t i = N - 1; i > 0; i--) {
@@ -79,18 +92,18 @@ static void threads_order_scale_and_place_do_not_matter(void **state)
         y[i] = y[j];
         y[j] = swap;
     }
-    assert_int_equal(sf_bandwidth_plugin(&other, y, N, 1, NULL, NULL), SF_OK);
+    assert_int_equal(plugin_of(&other, y, N, 1, NULL, NULL), SF_OK);
     assert_same_plugin(&other, &one, 1e-13, N);
     static const double scales[] = {1e-9, 1e9, -1, 1e-200, 1e200};
     for (size_t s = 0; s < sizeof scales / sizeof scales[0]; s++) {
         for (size_t i = 0; i < N; i++)
             y[i] = x[i] * scales[s];
-        assert_int_equal(sf_bandwidth_plugin(&other, y, N, 1, NULL, NULL), SF_OK);
+        assert_int_equal(plugin_of(&other, y, N, 1, NULL, NULL), SF_OK);
         assert_close(other.h, one.h * fabs(scales[s]), 1e-12, "scaled h", s);
     }
     for (size_t i = 0; i < N; i++) /* a shift costs what rounding the shifted samples costs */
         y[i] = x[i] + 0x1p30;
-    assert_int_equal(sf_bandwidth_plugin(&other, y, N, 1, NULL, NULL), SF_OK);
+    assert_int_equal(plugin_of(&other, y, N, 1, NULL, NULL), SF_OK);
     assert_close(other.h, one.h, 1e-7, "shifted h", N);
     free(x);
 }
@@ -102,11 +115,11 @@ static void ties_and_outliers_give_the_oracles_h(void **state)
     for (size_t i = 0; i < 90; i++)
         x[i] = (double)(i % 3);
     sf_plugin found, expected = check_plugin(x, 90);
-    assert_int_equal(sf_bandwidth_plugin(&found, x, 90, 1, NULL, NULL), SF_OK);
+    assert_int_equal(plugin_of(&found, x, 90, 1, NULL, NULL), SF_OK);
     assert_same_plugin(&found, &expected, 1e-12, 90);
     x[7] = 1e6; /* a million standard deviations of the others away */
     expected = check_plugin(x, 90);
-    assert_int_equal(sf_bandwidth_plugin(&found, x, 90, 1, NULL, NULL), SF_OK);
+    assert_int_equal(plugin_of(&found, x, 90, 1, NULL, NULL), SF_OK);
     assert_same_plugin(&found, &expected, 1e-10, 90);
 }
 
@@ -116,19 +129,15 @@ static void unusable_samples_are_refused(void **state)
     sf_error error;
     sf_plugin plugin;
     double x[] = {1, 1, 1, 2};
-    test_assert_fails(sf_bandwidth_plugin(&plugin, x, 0, 1, NULL, &error), &error, SF_DATA,
-                      "found 0 samples");
-    test_assert_fails(sf_bandwidth_plugin(&plugin, x, 1, 1, NULL, &error), &error, SF_DATA,
-                      "found 1 sample,");
-    test_assert_fails(sf_bandwidth_plugin(&plugin, x, 3, 1, NULL, &error), &error, SF_DATA, "all 3 samples");
+    test_assert_fails(plugin_of(&plugin, x, 0, 1, NULL, &error), &error, SF_DATA, "found 0 samples");
+    test_assert_fails(plugin_of(&plugin, x, 1, 1, NULL, &error), &error, SF_DATA, "found 1 sample,");
+    test_assert_fails(plugin_of(&plugin, x, 3, 1, NULL, &error), &error, SF_DATA, "all 3 samples");
     x[2] = NAN;
-    test_assert_fails(sf_bandwidth_plugin(&plugin, x, 4, 1, NULL, &error), &error, SF_DATA,
-                      "sample 3 is nan");
+    test_assert_fails(plugin_of(&plugin, x, 4, 1, NULL, &error), &error, SF_DATA, "sample 3 is nan");
     x[2] = -INFINITY;
-    test_assert_fails(sf_bandwidth_plugin(&plugin, x, 4, 1, NULL, &error), &error, SF_DATA,
-                      "sample 3 is -inf");
+    test_assert_fails(plugin_of(&plugin, x, 4, 1, NULL, &error), &error, SF_DATA, "sample 3 is -inf");
     x[0] = -1e308, x[2] = 1e308;
-    test_assert_fails(sf_bandwidth_plugin(&plugin, x, 4, 1, NULL, &error), &error, SF_DATA, "wider than");
+    test_assert_fails(plugin_of(&plugin, x, 4, 1, NULL, &error), &error, SF_DATA, "wider than");
     test_assert_fails(sf_samples_check_enough(49, &error), &error, SF_DATA, "not enough data: found 49");
     assert_int_equal(sf_samples_check_enough(50, &error), SF_OK);
 }
@@ -147,7 +156,7 @@ static void a_stopped_sum_is_cancelled(void **state)
     sf_plugin plugin;
     double x[] = {1, 2, 4};
     sf_progress progress = {.update = stop_at_once};
-    test_assert_fails(sf_bandwidth_plugin(&plugin, x, 3, 1, &progress, &error), &error, SF_CANCELLED, NULL);
+    test_assert_fails(plugin_of(&plugin, x, 3, 1, &progress, &error), &error, SF_CANCELLED, NULL);
 }
 
 static void density_is_the_oracles(void **state)
@@ -180,7 +189,7 @@ static void density_is_the_oracles(void **state)
 static int find_plugin(void *context)
 {
     sf_plugin plugin;
-    return sf_bandwidth_plugin(&plugin, context, 200, 1, NULL, NULL);
+    return plugin_of(&plugin, context, 200, 1, NULL, NULL);
 }
 
 static void failed_allocations_leak_nothing(void **state)
