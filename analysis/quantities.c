@@ -6,12 +6,24 @@
 
 #include <string.h>
 
+enum { FIRST_SAMPLES = 64 };
+
 static const sf_quantity_kind *const kinds[] = {
     [SF_QUANTITY_ISI] = &sf_interval_kind,
     [SF_QUANTITY_DELAY] = &sf_link_kind,
     [SF_QUANTITY_RATE] = &sf_rate_kind,
     [SF_QUANTITY_POSITION] = &sf_position_kind,
 };
+
+const char *sf_quantity_name(sf_quantity quantity)
+{
+    return kinds[quantity]->name;
+}
+
+sf_domain sf_quantity_domain(sf_quantity quantity)
+{
+    return kinds[quantity]->domain;
+}
 
 /* ---- opening ---- */
 
@@ -33,7 +45,8 @@ int sf_quantity_open(sf_quantity_state **state, const sf_quantity_setup *setup, 
     if (q == NULL)
         return sf_fail_memory(error);
     q->kind = kinds[setup->quantity];
-    int status = copy_observed(q, setup, error);
+    bool room = sf_reserve(&q->samples, &q->capacity, FIRST_SAMPLES, sizeof *q->samples) == 0;
+    int status = room ? copy_observed(q, setup, error) : sf_fail_memory(error);
     if (status == SF_OK)
         status = q->kind->open(q, setup, error);
     if (status != SF_OK) {
@@ -173,7 +186,7 @@ const sf_sample *sf_quantity_held(const sf_quantity_state *q, size_t *count)
 int sf_quantity_sort(const sf_quantity_state *q, const sf_sample *samples, size_t count,
                      sf_state_samples *sorted, sf_error *error)
 {
-    if (sf_reserve(&sorted->values, &sorted->capacity, count, sizeof *sorted->values) != 0)
+    if (sf_reserve(&sorted->values, &sorted->capacity, count + 1, sizeof *sorted->values) != 0)
         return sf_fail_memory(error);
     size_t *first = sorted->first != NULL ? sorted->first : sf_alloc(q->states + 1, sizeof *first);
     if (first == NULL)

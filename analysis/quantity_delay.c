@@ -45,4 +45,5 @@ static int enter(sf_quantity_state *q, const sf_spike *spikes, size_t count)
     return status;
 }
 
-const sf_quantity_kind sf_link_kind = {.open = open_delays, .close = close_delays, .enter = enter};
+const sf_quantity_kind sf_link_kind = {
+    .name = "delay", .domain = SF_DOMAIN_REFLECT, .open = open_delays, .close = close_delays, .enter = enter};

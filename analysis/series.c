@@ -200,16 +200,11 @@ static int gather_positions(gathering *g)
 
 /* ---- the call ---- */
 
-typedef struct series_kind {
-    int (*gather)(gathering *g);
-    sf_domain domain;
-} series_kind;
-
-static const series_kind kinds[] = {
-    [SF_QUANTITY_ISI] = {gather_units, SF_DOMAIN_LOG},
-    [SF_QUANTITY_DELAY] = {gather_links, SF_DOMAIN_REFLECT},
-    [SF_QUANTITY_RATE] = {gather_units, SF_DOMAIN_REFLECT},
-    [SF_QUANTITY_POSITION] = {gather_positions, SF_DOMAIN_LINE},
+static int (*const gatherers[])(gathering *g) = {
+    [SF_QUANTITY_ISI] = gather_units,
+    [SF_QUANTITY_DELAY] = gather_links,
+    [SF_QUANTITY_RATE] = gather_units,
+    [SF_QUANTITY_POSITION] = gather_positions,
 };
 
 /* Times are those of a clock; rates are whole multiples of one spike a bin; positions have no steps. */
@@ -250,9 +245,9 @@ int sf_series_of_recording(sf_series **out, const sf_recording *recording, sf_qu
     if (status == SF_OK)
         status = fill_window(&g);
     if (status == SF_OK)
-        status = kinds[quantity].gather(&g);
+        status = gatherers[quantity](&g);
     if (status == SF_OK) {
-        g.series->domain = kinds[quantity].domain;
+        g.series->domain = sf_quantity_domain(quantity);
         g.series->tick = tick_of(&g);
         *out = g.series;
     } else {

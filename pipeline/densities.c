@@ -39,10 +39,9 @@ static bool is_every(const char *text)
 static sf_moving_options live_options_of(const sf_density_plan *plan, const sf_live_density *wanted,
                                          double most_delay, double hop_s)
 {
-    sf_moving_options options = {.reselect = wanted->reselect, .domain = SF_DOMAIN_REFLECT};
+    sf_moving_options options = {.reselect = wanted->reselect, .domain = sf_quantity_domain(plan->quantity)};
     switch (plan->quantity) {
     case SF_QUANTITY_ISI:
-        options.domain = SF_DOMAIN_LOG;
         options.least = LEAST_INTERVAL;
         options.most = MOST_INTERVAL;
         options.b_least = LEAST_LOG_BANDWIDTH;
@@ -87,9 +86,6 @@ static void close_plan(sf_density_plan *plan)
     sf_state_samples_free(&plan->left);
 }
 
-static const char *const names[] = {
-    [SF_QUANTITY_ISI] = "isi", [SF_QUANTITY_DELAY] = "delay", [SF_QUANTITY_RATE] = "rate"};
-
 /* What messages call each state. */
 static int make_labels(sf_density_plan *plan, const sf_quantity_setup *setup, sf_error *error)
 {
@@ -101,7 +97,7 @@ static int make_labels(sf_density_plan *plan, const sf_quantity_setup *setup, sf
         char id[SF_EPISODE_ID_SIZE] = "";
         if (setup->episodes != NULL)
             sf_episode_id(id, &setup->episodes[s], setup->units);
-        snprintf(plan->labels[s], sizeof plan->labels[s], "%s %s", names[setup->quantity],
+        snprintf(plan->labels[s], sizeof plan->labels[s], "%s %s", sf_quantity_name(setup->quantity),
                  setup->episodes != NULL ? id : setup->units->items[setup->first_unit + s].name);
     }
     return SF_OK;
