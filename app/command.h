@@ -44,6 +44,7 @@ typedef struct app_given {
 /** One invocation, parsed. */
 typedef struct app_call {
     const app_command *command;
+    char **words;     /**< as given, the command's name first, NULL last */
     app_given *given; /**< in the order on the command line */
     size_t given_count;
     char **arguments;
@@ -53,6 +54,7 @@ typedef struct app_call {
 } app_call;
 
 extern const app_command *const app_commands[]; /**< NULL-terminated, in the order of help */
+extern const app_command app_command_bench;     /**< which synfire-bench takes its words by, too */
 
 bool app_has(const app_call *call, const char *option);
 /** True where this list is among the options of the command. */

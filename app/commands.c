@@ -16,7 +16,6 @@ extern const app_command app_command_play;
 extern const app_command app_command_record;
 extern const app_command app_command_simulate;
 extern const app_command app_command_plan;
-extern const app_command app_command_bench;
 
 /* clang-format off */
 const app_command *const app_commands[] = {

@@ -12,4 +12,10 @@ int app_parse(app_call *call, const app_command *command, int argc, char **argv,
 int app_check_arguments(const app_call *call, sf_error *error);
 void app_parse_free(app_call *call);
 
+/** Runs the command on its words, argv[0] being its name; reports what failed on stderr. The exit code. */
+int app_invoke(const app_command *command, int argc, char **argv);
+
+/** The one line on stderr of what failed; the exit code. */
+int app_report(const char *command, const sf_error *error);
+
 #endif

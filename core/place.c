@@ -45,3 +45,18 @@ bool sf_place_find(char path[SF_PLACE_SIZE], const char *built, const char *cons
     }
     return false;
 }
+
+bool sf_place_program(char path[SF_PLACE_SIZE], const char *folder, const char *name)
+{
+    static const char *const to_libexec[] = {SYNFIRE_BIN_TO_LIBEXEC "/synfire",
+                                             SYNFIRE_LIB_TO_LIBEXEC "/synfire",
+                                             "."}; /* from such a program to another */
+    char built[SF_PLACE_SIZE], places[3][SF_PLACE_SIZE];
+    const char *installed[4] = {0};
+    snprintf(built, sizeof built, "%s/%s", folder, name);
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(places[i], sizeof places[i], "%s/%s", to_libexec[i], name);
+        installed[i] = places[i];
+    }
+    return sf_place_find(path, built, installed);
+}

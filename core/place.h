@@ -14,4 +14,7 @@
  */
 bool sf_place_find(char path[SF_PLACE_SIZE], const char *built, const char *const *installed);
 
+/** Finds a program that this one starts: `name` below `folder` of the build, or installed in libexec. */
+bool sf_place_program(char path[SF_PLACE_SIZE], const char *folder, const char *name);
+
 #endif

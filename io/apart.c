@@ -138,17 +138,10 @@ static void close_files(apart *it)
         close(it->lifeline);
 }
 
-static bool find_program(char path[SF_PLACE_SIZE])
-{
-    static const char *const installed[] = {SYNFIRE_BIN_TO_LIBEXEC "/synfire/" PROGRAM,
-                                            SYNFIRE_LIB_TO_LIBEXEC "/synfire/" PROGRAM, NULL};
-    return sf_place_find(path, "reader/" PROGRAM, installed);
-}
-
 static int start(apart *it, const char *kind, const char *detail, sf_error *error)
 {
     char program[SF_PLACE_SIZE], parent[16];
-    if (!find_program(program))
+    if (!sf_place_program(program, "reader", PROGRAM))
         return sf_fail(error, SF_UNAVAILABLE, it->path,
                        "cannot be read: the program " PROGRAM
                        ", which reads HDF5 files, is not installed beside synfire");

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What made a result, as the command tells it. */
+/* What made a result, as the command tells it; and the start of the benchmarks. */
 #include "run/tool.h"
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/place.h"
 #include "core/provenance.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
 
 int sf_tool_provenance_new(sf_provenance **out, size_t word_count, char *const *words, sf_error *error)
 {
@@ -58,4 +63,14 @@ void sf_tool_provenance_json(sf_json *json, const char *key, const sf_provenance
 void sf_tool_provenance_words(sf_text *text, const sf_provenance *provenance)
 {
     sf_provenance_words(text, provenance);
+}
+
+int sf_tool_bench(char **words, sf_error *error)
+{
+    char program[SF_PLACE_SIZE];
+    if (!sf_place_program(program, "bench/command", "synfire-bench"))
+        return sf_fail(error, SF_UNAVAILABLE, NULL,
+                       "the program synfire-bench is not installed beside synfire");
+    execv(program, words);
+    return sf_fail(error, SF_UNAVAILABLE, program, "cannot be started: %s", strerror(errno));
 }

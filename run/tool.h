@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the command needs beside the public headers: what made a result, simulating, playing. It is not
- * installed. Errors are as in synfire/synfire.h; one object from one thread at a time.
+ * What the command needs beside the public headers: what made a result, simulating, playing, benchmarks. It
+ * is not installed. Errors are as in synfire/synfire.h; one object from one thread at a time.
  */
 #ifndef SF_RUN_TOOL_H
 #define SF_RUN_TOOL_H
@@ -94,5 +94,11 @@ typedef struct sf_tool_played {
  */
 int sf_tool_play(sf_tool_played *told, sf_recording *recording, const sf_tool_playing *playing,
                  const sf_progress *progress, sf_error *error);
+
+/* ---- benchmarks ---- */
+
+/** Starts synfire-bench in place of this process, with the words of `synfire bench`, that first and NULL
+ * last. Returns only where it cannot: SF_UNAVAILABLE. */
+int sf_tool_bench(char **words, sf_error *error);
 
 #endif

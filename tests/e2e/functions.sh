@@ -60,5 +60,5 @@ expect() {
 install_into() {
     mkdir -p "$1/bin" "$1/libexec/synfire"
     cp "$SYNFIRE" "$1/bin/synfire"
-    cp "$SYNFIRE_BUILD/reader/synfire-read" "$1/libexec/synfire/"
+    cp "$SYNFIRE_BUILD/reader/synfire-read" "$SYNFIRE_BUILD/bench/command/synfire-bench" "$1/libexec/synfire/"
 }

@@ -2,7 +2,7 @@
 /* bench match: sets of patterns on several graphs, by one core, all cores, every device, what is chosen by
  * the work, and the engine gvsm without each of its techniques in turn. Complete counts of a set must agree.
  */
-#include "app/bench.h"
+#include "bench/command/bench.h"
 
 #include "core/backend/find.h"
 #include "core/file.h"

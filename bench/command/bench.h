@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Benchmarks: one struct and one file each; app/bench.c holds their registry and prints what they measure.
+/** Benchmarks: one struct and one file each; bench/command/main.c holds their registry and prints what they
+ * measure.
  */
-#ifndef SF_APP_BENCH_H
-#define SF_APP_BENCH_H
+#ifndef SF_BENCH_COMMAND_H
+#define SF_BENCH_COMMAND_H
 
 #include "app/command.h"
 

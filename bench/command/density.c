@@ -5,7 +5,7 @@
  * intervals of a neuron that fires in bursts: 2 ms + 4 exp(0.4 z) ms in three of ten cases, 2 ms + 50 exp(0.7
  * z) ms in the others, z normal; more columns are independent normal numbers.
  */
-#include "app/bench.h"
+#include "bench/command/bench.h"
 
 #include "core/clock.h"
 #include "core/memory.h"

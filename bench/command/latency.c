@@ -5,7 +5,7 @@
  * 100 ms, a discovery of (0,5] ms to size 3 each second, its 1,000 most remarkable episodes tracked, the
  * graph with a query, densities.
  */
-#include "app/bench_stream.h"
+#include "bench/command/stream.h"
 
 #include "core/memory.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The live stream that `bench latency` and `bench throughput` send through the pipeline. */
-#ifndef SF_APP_BENCH_STREAM_H
-#define SF_APP_BENCH_STREAM_H
+#ifndef SF_BENCH_COMMAND_STREAM_H
+#define SF_BENCH_COMMAND_STREAM_H
 
-#include "app/bench.h"
+#include "bench/command/bench.h"
 
 #include "core/text.h"
 #include "run/run.h"

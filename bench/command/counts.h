@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The part `counts` of bench episodes: the engines side by side, as the figures of Cao et al. have them. */
-#ifndef SF_APP_BENCH_COUNTS_H
-#define SF_APP_BENCH_COUNTS_H
+#ifndef SF_BENCH_COMMAND_COUNTS_H
+#define SF_BENCH_COMMAND_COUNTS_H
 
-#include "app/bench.h"
+#include "bench/command/bench.h"
 
 /** A row for each device, or the one of --device, size of episodes and number of episodes: milliseconds of
  * every engine. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench episodes: mining data sets by every engine on the CPU and on every device, in one run, and the parts
- * of app/bench_counts.c. All rows of a data set must find the same episodes with the same counts. */
-#include "app/bench.h"
-#include "app/bench_counts.h"
+ * of counts.c. All rows of a data set must find the same episodes with the same counts. */
 #include "app/mining.h"
+#include "bench/command/bench.h"
+#include "bench/command/counts.h"
 #include "mine/mine.h"
 
 #include "core/backend/crew.h"

@@ -4,7 +4,7 @@
  * stream of bench latency from a source through its ring, the merge and the window, with nothing else to do;
  * with 1,000 watched episodes; with 1,000 tracked ones at a hop of 100 ms.
  */
-#include "app/bench_stream.h"
+#include "bench/command/stream.h"
 
 #define SECONDS 20
 #define ROUNDS 3

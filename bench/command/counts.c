@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The engines of Cao et al. and this project's own side by side: M random episodes of N units are counted in
  * a stream of 64 units, M = 10 .. 100,000 and N = 2 .. 8. Every engine must count the same. */
-#include "app/bench_counts.h"
+#include "bench/command/counts.h"
 
 #include "core/backend/find.h"
 #include "core/clock.h"

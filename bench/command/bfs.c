@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench bfs: every way of searching on one Kronecker graph, from the same 64 random sources. */
-#include "app/bench.h"
+#include "bench/command/bench.h"
 
 #include "core/backend/find.h"
 #include "core/clock.h"

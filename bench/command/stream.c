@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/bench_stream.h"
+#include "bench/command/stream.h"
 
 #include "core/backend/find.h"
 #include "core/clock.h"
