@@ -161,7 +161,7 @@ static void a_broken_stamp_costs_itself(void **state)
                 bench it = open_bench(LEAP, 0);
                 int64_t now = send_run(&it, 0, 100);
                 const int64_t times[] = {now, bad[b], bad[b]};
-                send(&it, alone ? times + 1 : times, (size_t)(copies + !alone), NONE, 0);
+                send(&it, alone ? times + 1 : times, (size_t)copies + !alone, NONE, 0);
                 send_run(&it, now + FRAME_NS, 900);
                 assert_outcome(&it, (outcome){.given = 1000 + (size_t)!alone,
                                               .leaps = (uint64_t)copies,
