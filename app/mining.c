@@ -133,7 +133,7 @@ int app_mining_run(sf_episodes **episodes, const app_mining *mining, const app_c
     int status = sf_mine(episodes, recording, &mining->options, &progress, error);
     if (status != SF_OK) {
         app_name_option(call, status, error);
-        if (status != SF_USAGE && error->place[0] == '\0')
+        if (status != SF_USAGE && status != SF_CANCELLED && error->place[0] == '\0')
             snprintf(error->place, sizeof error->place, "%s", app_recording_path(recording));
         return status;
     }
