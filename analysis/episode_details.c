@@ -80,12 +80,6 @@ static int look_at_all(sf_episodes *e, const sf_counter *counter, const sf_progr
 
 /* ---- the other way round ---- */
 
-double sf_asymmetry(uint64_t forth, uint64_t back)
-{
-    double sum = (double)forth + (double)back;
-    return sum > 0 ? ((double)forth - (double)back) / sum : NAN;
-}
-
 static int count_pairs(uint64_t *counts, const sf_recording *recording, const sf_episode *pairs, size_t count,
                        const sf_progress *progress, sf_error *error)
 {

@@ -8,6 +8,8 @@
 #include "mine/correlogram.h"
 #include "mine/significance.h"
 
+#include <math.h>
+
 struct sf_episodes {
     const sf_recording *recording;
     uint64_t *unit_spikes; /**< how many each unit has */
@@ -80,6 +82,10 @@ int sf_spans_count(uint64_t **counts, sf_counter *counter, size_t count, const s
 bool sf_worth_showing(const sf_mine_result *result, size_t i, int64_t duration_ns);
 
 /** (forth - back) / (forth + back): 1 all one way, 0 both ways alike; NaN where there is neither. */
-double sf_asymmetry(uint64_t forth, uint64_t back);
+static inline double sf_asymmetry(uint64_t forth, uint64_t back)
+{
+    double sum = (double)forth + (double)back;
+    return sum > 0 ? ((double)forth - (double)back) / sum : NAN;
+}
 
 #endif

@@ -2,6 +2,7 @@
 /* Making graphs and reading them: what synfire/graph.h offers of that, but for files. */
 #include "analysis/graph.h"
 
+#include "analysis/episodes.h"
 #include "analysis/links.h"
 #include "core/error.h"
 #include "core/memory.h"
@@ -48,9 +49,7 @@ static double asymmetry_of(const sf_connectivity *graph, const sf_link *link)
     const sf_link turned = {.from = link->to, .to = link->from, .delay = link->delay};
     const sf_link *reverse =
         graph->is_tiling ? NULL : bsearch(&turned, graph->links, graph->count, sizeof turned, compare_links);
-    if (reverse == NULL)
-        return NAN;
-    return ((double)link->count - (double)reverse->count) / (double)(link->count + reverse->count);
+    return reverse != NULL ? sf_asymmetry(link->count, reverse->count) : NAN;
 }
 
 /* One block for all the columns of `count` links, the widest first. */

@@ -58,7 +58,7 @@ static void add_levels(sf_json *json, const sf_episodes_columns *told)
 static void add_methods(sf_json *json, const finding *f)
 {
     sf_text methods = {0};
-    app_methods(&methods, &f->details.told, &f->mining, f->call);
+    app_methods(&methods, f->found, f->call, NULL);
     sf_json_string(json, "methods", methods.failed ? NULL : methods.data);
     sf_text_free(&methods);
 }
@@ -297,7 +297,7 @@ static void print_tables(sf_text *text, const finding *f, bool unfolded)
         sf_text_printf(text, "\n%zu more: --top, --csv and --json show them\n", told->found - told->count);
     print_verdict(text, f);
     sf_text_printf(text, "\n");
-    app_methods(text, told, &f->mining, f->call);
+    text->failed = text->failed || app_methods(text, f->found, f->call, NULL) != SF_OK;
 }
 
 /* ---- occurrences ---- */

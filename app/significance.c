@@ -173,67 +173,13 @@ void app_significance_json(sf_json *json, const sf_significance *told)
     sf_json_end_object(json);
 }
 
-/* ---- the methods sentence ---- */
-
-static void describe_surrogates(sf_text *text, const sf_significance *told)
+int app_methods(sf_text *text, const sf_episodes *episodes, const app_call *call, sf_error *error)
 {
-    const sf_significance_options *done = &told->options;
-    if (told->not_testable != SF_TESTABLE) {
-        sf_text_printf(text, "; surrogates gave no verdict (%s)", sf_not_testable_text(told->not_testable));
-        return;
-    }
-    sf_text_printf(text, "; each count was compared with those in %" PRIu32 " surrogates (seed %" PRIu64 ", ",
-                   done->surrogates, done->seed);
-    double width_ms = (double)done->width_ns * 1e-6, segment_s = (double)done->segment_ns * 1e-9;
-    if (done->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT)
-        sf_text_printf(text,
-                       "each spike train shifted by up to %g ms either way, independently in each segment of "
-                       "%g s",
-                       width_ms, segment_s);
-    else if (done->kind == SF_SIGNIFICANCE_JITTER)
-        sf_text_printf(text, "each spike placed anew within its interval of %g ms", 2 * width_ms);
-    else
-        sf_text_printf(text, "each spike train shifted as a whole by up to %g ms either way", width_ms);
-    if (done->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT)
-        sf_text_printf(text,
-                       "; what that blurs of shared bursts was estimated, as one part in %.3g of what "
-                       "counts lose by three shifts, and taken off",
-                       told->sharpness.divisor);
-    sf_text_printf(text,
-                   "), once with only the last unit of an episode moved and once with only the first, and "
-                   "p is the larger of the two; ");
-    if (done->correction == SF_CORRECTION_RATE)
-        sf_text_printf(text, "q is the false-discovery rate (Benjamini and Hochberg) over all candidates "
-                             "searched of the same size, by tails fitted to the surrogates");
-    else
-        sf_text_printf(text, "q is corrected for all candidates searched of the same size, by the maximum of "
-                             "the standardised count in each surrogate");
-    sf_text_printf(text, "; episodes in which a unit returns were not tested");
-}
-
-static void describe_test(sf_text *text, const sf_significance *told)
-{
-    if (told == NULL)
-        sf_text_printf(text, "; no test was made");
-    else if (told->options.kind == SF_SIGNIFICANCE_ANALYTIC)
-        sf_text_printf(text,
-                       "; p is the analytic bound of Sastry and Unnikrishnan (2010) for links that hold with "
-                       "a probability of %g",
-                       told->options.link);
-    else
-        describe_surrogates(text, told);
-}
-
-void app_methods(sf_text *text, const sf_episodes_columns *told, const app_mining *mining,
-                 const app_call *call)
-{
-    sf_text_printf(text, "synfire %s mined episodes of up to %" PRIu32 " units with delays of ", sf_version(),
-                   mining->options.max_size);
-    app_delays_print(text, mining);
-    sf_text_printf(text, " ms%s and a count of %.6g or more%s from ",
-                   mining->options.self ? ", units following themselves included," : "", told->threshold,
-                   mining->options.closed ? ", none part of a longer one with the same count," : "");
-    sf_tool_provenance_words(text, call->provenance);
-    describe_test(text, told->significance);
-    sf_text_printf(text, ".");
+    char *words;
+    int status = sf_episodes_methods(episodes, app_value(call, "preset", NULL), &words, error);
+    if (status != SF_OK)
+        return status;
+    sf_text_printf(text, "%s", words);
+    sf_release(words);
+    return SF_OK;
 }

@@ -25,11 +25,8 @@ void app_significance_warn(const app_call *call, const sf_episodes_columns *told
  * for or chosen did not do it, or null; nothing without --significance. */
 void app_significance_json(sf_json *json, const sf_significance *told);
 
-/** Appends what was done as a paper prints it: version, settings, what was selected (core/provenance.h),
- * seed.
- */
-void app_methods(sf_text *text, const sf_episodes_columns *told, const app_mining *mining,
-                 const app_call *call);
+/** Appends what was done as a paper prints it. SF_NO_MEMORY. */
+int app_methods(sf_text *text, const sf_episodes *episodes, const app_call *call, sf_error *error);
 
 /** Where no episode could be tested: appends why, and what to do instead; or warns of it. */
 void app_not_testable_print(sf_text *text, const sf_significance *told, const sf_recording *recording);

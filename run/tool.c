@@ -60,11 +60,6 @@ void sf_tool_provenance_json(sf_json *json, const char *key, const sf_provenance
     sf_provenance_json(json, key, provenance);
 }
 
-void sf_tool_provenance_words(sf_text *text, const sf_provenance *provenance)
-{
-    sf_provenance_words(text, provenance);
-}
-
 int sf_tool_bench(char **words, sf_error *error)
 {
     char program[SF_PLACE_SIZE];

@@ -34,9 +34,6 @@ void sf_tool_tell_distance(sf_provenance *provenance, double min_distance_um);
 /** The object `key` (NULL: at the top): program, command, seed, selection; null for what there is not. */
 void sf_tool_provenance_json(sf_json *json, const char *key, const sf_provenance *provenance);
 
-/** Appends what was looked at in words, for the methods of a paper. */
-void sf_tool_provenance_words(sf_text *text, const sf_provenance *provenance);
-
 /* ---- simulating ---- */
 
 /** A recording without spikes, of the units that the simulation will have: chains are read by their names. */

@@ -246,6 +246,14 @@ SF_API int sf_mine(sf_episodes **episodes, const sf_recording *recording, const 
 SF_API int sf_episodes_test(sf_episodes *episodes, const sf_significance_options *options,
                             const sf_progress *progress, sf_error *error);
 
+/**
+ * What was done as a paper prints it: version, delays, threshold, what of the recording was looked at, its
+ * hash, the test and its seed. `preset` is the name of the defaults that were used, or NULL. *words is
+ * released by sf_release. SF_USAGE for episodes that were only counted, SF_NO_MEMORY.
+ */
+SF_API int sf_episodes_methods(const sf_episodes *episodes, const char *preset, char **words,
+                               sf_error *error);
+
 /* ---- counting given episodes ---- */
 
 typedef struct sf_counting_options {

@@ -275,6 +275,33 @@ static void a_result_can_be_tested(void **state)
     sf_episodes_free(at_once);
 }
 
+/* The sentence names what was asked, what was looked at and what was tested. */
+static void a_paper_can_print_what_was_done(void **state)
+{
+    (void)state;
+    sf_mining_options options = options_for(30);
+    options.self = true;
+    sf_episodes *episodes;
+    char *words, looked_at[100];
+    assert_int_equal(sf_mine(&episodes, &recording, &options, NULL, NULL), SF_OK);
+    assert_int_equal(sf_episodes_methods(episodes, NULL, &words, NULL), SF_OK);
+    snprintf(looked_at, sizeof looked_at, "from %zu spikes of 6 units in 60 s (data ", recording.spike_count);
+    assert_non_null(
+        strstr(words, "delays of (4,6] ms, units following themselves included, and a count of 30"));
+    assert_non_null(strstr(words, looked_at));
+    assert_non_null(strstr(words, "; no test was made."));
+    sf_release(words);
+    sf_significance_options test = sf_significance_options_default();
+    test.surrogates = 7;
+    test.seed = 9;
+    assert_int_equal(sf_episodes_test(episodes, &test, NULL, NULL), SF_OK);
+    assert_int_equal(sf_episodes_methods(episodes, "cortex", &words, NULL), SF_OK);
+    assert_non_null(strstr(words, "with the defaults of the preset cortex"));
+    assert_non_null(strstr(words, "7 surrogates (seed 9, each spike train shifted by up to 9 ms"));
+    sf_release(words);
+    sf_episodes_free(episodes);
+}
+
 /* ---- counting ---- */
 
 static const sf_episode chains[] = {
@@ -517,6 +544,8 @@ static void what_cannot_be_counted_is_refused(void **state)
     sf_error error;
     assert_int_equal(sf_count(&counted, &recording, chains, CHAINS, NULL, NULL, NULL), SF_OK);
     test_assert_fails(sf_episodes_test(counted, NULL, NULL, &error), &error, SF_USAGE, "counted");
+    char *words;
+    test_assert_fails(sf_episodes_methods(counted, NULL, &words, &error), &error, SF_USAGE, "given");
     sf_episodes_free(counted);
 }
 
@@ -553,6 +582,10 @@ static int mine_and_test(const sf_progress *progress, sf_error *error)
     int status = sf_mine(&episodes, &recording, &options, progress, error);
     if (status == SF_OK)
         status = sf_episodes_test(episodes, &test, progress, error);
+    char *words = NULL;
+    if (status == SF_OK)
+        status = sf_episodes_methods(episodes, NULL, &words, error);
+    sf_release(words);
     sf_episodes_free(episodes);
     return status;
 }
@@ -633,6 +666,7 @@ int main(void)
         cmocka_unit_test(the_threshold_grows_with_the_recording),
         cmocka_unit_test(the_top_of_each_size_and_what_is_worth_it),
         cmocka_unit_test(a_result_can_be_tested),
+        cmocka_unit_test(a_paper_can_print_what_was_done),
         cmocka_unit_test(windows_count_as_if_they_were_all),
         cmocka_unit_test(delays_are_told_beside_chance),
         cmocka_unit_test(spikes_of_each_occurrence),

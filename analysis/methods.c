@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was done, as a paper prints it. */
+#include "analysis/episodes.h"
+#include "core/error.h"
+#include "core/provenance.h"
+
+#include <inttypes.h>
+
+static void describe_surrogates(sf_text *text, const sf_significance *told)
+{
+    const sf_significance_options *done = &told->options;
+    if (told->not_testable != SF_TESTABLE) {
+        sf_text_printf(text, "; surrogates gave no verdict (%s)", sf_not_testable_text(told->not_testable));
+        return;
+    }
+    sf_text_printf(text, "; each count was compared with those in %" PRIu32 " surrogates (seed %" PRIu64 ", ",
+                   done->surrogates, done->seed);
+    double width_ms = (double)done->width_ns * 1e-6, segment_s = (double)done->segment_ns * 1e-9;
+    if (done->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT)
+        sf_text_printf(text,
+                       "each spike train shifted by up to %g ms either way, independently in each segment of "
+                       "%g s",
+                       width_ms, segment_s);
+    else if (done->kind == SF_SIGNIFICANCE_JITTER)
+        sf_text_printf(text, "each spike placed anew within its interval of %g ms", 2 * width_ms);
+    else
+        sf_text_printf(text, "each spike train shifted as a whole by up to %g ms either way", width_ms);
+    if (done->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT)
+        sf_text_printf(text,
+                       "; what that blurs of shared bursts was estimated, as one part in %.3g of what "
+                       "counts lose by three shifts, and taken off",
+                       told->sharpness.divisor);
+    sf_text_printf(text,
+                   "), once with only the last unit of an episode moved and once with only the first, and "
+                   "p is the larger of the two; ");
+    if (done->correction == SF_CORRECTION_RATE)
+        sf_text_printf(text, "q is the false-discovery rate (Benjamini and Hochberg) over all candidates "
+                             "searched of the same size, by tails fitted to the surrogates");
+    else
+        sf_text_printf(text, "q is corrected for all candidates searched of the same size, by the maximum of "
+                             "the standardised count in each surrogate");
+    sf_text_printf(text, "; episodes in which a unit returns were not tested");
+}
+
+static void describe_test(sf_text *text, const sf_significance *told)
+{
+    if (told == NULL)
+        sf_text_printf(text, "; no test was made");
+    else if (told->options.kind == SF_SIGNIFICANCE_ANALYTIC)
+        sf_text_printf(text,
+                       "; p is the analytic bound of Sastry and Unnikrishnan (2010) for links that hold with "
+                       "a probability of %g",
+                       told->options.link);
+    else
+        describe_surrogates(text, told);
+}
+
+/* Of what nobody selected, as a recording in memory, all was looked at. */
+static sf_selected all_of(const sf_recording *recording)
+{
+    return (sf_selected){.unit_count = recording->units.count,
+                         .units_in_file = recording->units.count,
+                         .spikes = recording->spike_count,
+                         .spikes_in_file = recording->spike_count,
+                         .duration_ns = sf_recording_duration_ns(recording),
+                         .data = sf_recording_hash(recording)};
+}
+
+static void describe_mining(sf_text *text, const sf_episodes *e)
+{
+    const sf_mine_options *mining = &e->mining;
+    sf_text_printf(text, "synfire %s mined episodes of up to %" PRIu32 " units with delays of ", sf_version(),
+                   mining->max_size);
+    for (size_t i = 0; i < mining->delay_count; i++) {
+        sf_text_printf(text, i > 0 ? " (" : "(");
+        sf_text_scaled(text, mining->delays[i].low_ns, 6);
+        sf_text_printf(text, ",");
+        sf_text_scaled(text, mining->delays[i].high_ns, 6);
+        sf_text_printf(text, "]");
+    }
+    sf_text_printf(text, " ms%s and a count of %.6g or more%s from ",
+                   mining->self ? ", units following themselves included," : "", e->result->threshold,
+                   mining->closed ? ", none part of a longer one with the same count," : "");
+}
+
+int sf_episodes_methods(const sf_episodes *e, const char *preset, char **words, sf_error *error)
+{
+    *words = NULL;
+    if (e->result == NULL)
+        return sf_fail(error, SF_USAGE, NULL, "these episodes were given, and not searched for");
+    const sf_recording *recording = e->recording;
+    const sf_provenance of = {.selected =
+                                  recording->selected != NULL ? *recording->selected : all_of(recording),
+                              .preset = (char *)(uintptr_t)preset,
+                              .min_distance_um = e->mining.min_distance_um};
+    sf_text text = {0};
+    describe_mining(&text, e);
+    sf_provenance_words(&text, &of);
+    describe_test(&text, e->is_tested ? &e->significance : NULL);
+    sf_text_printf(&text, ".");
+    if (text.failed) {
+        sf_text_free(&text);
+        return sf_fail_memory(error);
+    }
+    *words = text.data;
+    return SF_OK;
+}
