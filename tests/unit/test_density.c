@@ -398,6 +398,60 @@ static void points_that_miss_kernels_are_refused(void **state)
     sf_series_free(series);
 }
 
+/* Of several the narrowest one says how close points are to be. */
+static void points_resolve_the_narrowest_of_all(void **state)
+{
+    (void)state;
+    sf_series *series = series_of(N, 1, 7);
+    sf_density_options options = sf_density_options_default();
+    sf_density *all[2];
+    sf_error error;
+    options.h = 1;
+    all[0] = find(series, &options);
+    options.h = 0.1;
+    all[1] = find(series, &options);
+    options.axis_count = 1;
+    options.from[0] = 0;
+    options.to[0] = 5;
+    options.point_count[0] = 20;
+    assert_int_equal(sf_density_evaluate(all, 1, &options, NULL), SF_OK);
+    test_assert_fails(sf_density_evaluate(all, 2, &options, &error), &error, SF_USAGE, "bandwidth 0.1:");
+    assert_null(read_density(all[0]).values);
+    options.axis_count = 0;
+    assert_int_equal(sf_density_evaluate(all, 2, &options, NULL), SF_OK);
+    double widest = 0;
+    sf_density_columns found = read_density(all[0]);
+    for (size_t k = 1; k < found.x_count; k++)
+        widest = fmax(widest, found.x[k] - found.x[k - 1]);
+    assert_true(widest <= 0.1 / 5 + 1e-12);
+    sf_density_free(all[0]);
+    sf_density_free(all[1]);
+    sf_series_free(series);
+}
+
+/* Under the step of a clock a density would show the clock. */
+static void no_density_is_narrower_than_the_clock(void **state)
+{
+    (void)state;
+    double values[N];
+    draw(values, N, 1, 11);
+    for (size_t i = 0; i < N; i++)
+        values[i] = round(values[i] * 8) / 8;
+    sf_series *series;
+    assert_int_equal(sf_series_new(&series, values, N, 1, NULL), SF_OK);
+    sf_density_options options = sf_density_options_default();
+    options.h = 0.01;
+    sf_density *density = find(series, &options);
+    assert_int_equal(sf_density_evaluate(&density, 1, &options, NULL), SF_OK);
+    sf_density_columns found = read_density(density);
+    test_assert_same(found.h, 0.01);
+    test_assert_same(found.h_least, 0.125);
+    for (size_t k = 0; k < found.x_count; k++)
+        assert_true(fabs(found.values[k] - check_density(found.x[k], values, N, 0.125)) < 1e-13);
+    sf_density_free(density);
+    sf_series_free(series);
+}
+
 /* ---- answers ---- */
 
 static void answers_are_near_those_of_the_samples(void **state)
@@ -558,6 +612,8 @@ int main(void)
         cmocka_unit_test(densities_are_evaluated_at_the_same_points),
         cmocka_unit_test(two_columns_have_a_map),
         cmocka_unit_test(points_that_miss_kernels_are_refused),
+        cmocka_unit_test(points_resolve_the_narrowest_of_all),
+        cmocka_unit_test(no_density_is_narrower_than_the_clock),
         cmocka_unit_test(answers_are_near_those_of_the_samples),
         cmocka_unit_test(everything_that_takes_long_can_be_stopped),
         cmocka_unit_test(failed_allocations_leak_nothing),
