@@ -7,7 +7,6 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "io/occurrence_file.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -385,7 +384,7 @@ static int run(app_call *call, sf_error *error)
     const char *path = call->arguments[0];
     sf_recording *recording;
     int status = app_load(call, path, &recording, error);
-    if (status == SF_DATA && sf_occurrence_file_is(path))
+    if (status == SF_DATA && sf_tool_occurrences_in_file(path))
         return describe_occurrences(call, error);
     if (status != SF_OK)
         return status;

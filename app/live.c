@@ -4,6 +4,7 @@
 #include "app/console.h"
 #include "app/planted.h"
 #include "app/preset.h"
+#include "core/memory.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -139,7 +140,13 @@ static int show_planted(const live_run *live, sf_error *error)
     if (recording == NULL)
         return SF_OK;
     sf_text text = {0};
-    int status = app_planted_print(&text, recording, &live->units, newest_window(&live->console), error);
+    char **names = sf_alloc(live->units.count, sizeof *names);
+    for (size_t i = 0; names != NULL && i < live->units.count; i++)
+        names[i] = (char *)live->units.items[i].name;
+    int status = names == NULL ? sf_fail_memory(error)
+                               : app_planted_print(&text, recording, names, (uint32_t)live->units.count,
+                                                   newest_window(&live->console), error);
+    sf_free(names);
     if (text.length > 0 && status == SF_OK)
         fprintf(live->console.out, "\n%s", text.data);
     sf_text_free(&text);

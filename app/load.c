@@ -177,16 +177,6 @@ int app_load(const app_call *call, const char *path, sf_recording **recording, s
 
 int app_speed(const app_call *call, double *speed, sf_error *error)
 {
-    *speed = 1;
-    const char *text = app_value(call, "speed", NULL);
-    if (text == NULL)
-        return SF_OK;
-    if (strcmp(text, "max") == 0) {
-        *speed = 0;
-        return SF_OK;
-    }
-    if (sf_parse_real(text, speed) && *speed >= SF_TOOL_SLOWEST && *speed <= SF_TOOL_FASTEST)
-        return SF_OK;
-    return sf_fail(error, SF_USAGE, "--speed", "found '%s', expected max or a number from %g to %g", text,
-                   SF_TOOL_SLOWEST, SF_TOOL_FASTEST);
+    const char *text = app_value(call, "speed", "1");
+    return app_name_option(call, sf_tool_speed(speed, text, error), error);
 }

@@ -1,102 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/planted.h"
 
-#include "app/command.h"
-
-#include "replay/truth.h"
+#include "app/mining.h"
+#include "core/memory.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-/* Where in the chain the episode stands: the same units in a row, each delay interval overlapping; or -1. */
-static int place_in_chain(const sf_episode *episode, const sf_episode *chain)
+static void add_chain(app_table *table, const sf_planted_chain *chain, const sf_recording *units)
 {
-    for (uint32_t from = 0; from + episode->size <= chain->size; from++) {
-        bool same = true;
-        for (uint32_t i = 0; same && i < episode->size; i++) {
-            same = episode->units[i] == chain->units[from + i];
-            if (same && i > 0) {
-                sf_delay found = episode->delays[i - 1], planted = chain->delays[from + i - 1];
-                same = found.low_ns < planted.high_ns && planted.low_ns < found.high_ns;
-            }
-        }
-        if (same)
-            return (int)from;
-    }
-    return -1;
-}
-
-/* The longest episode found that is the chain or a part of it, the most frequent of those; or NULL. */
-static const sf_episode_count *find_chain(const sf_episodes_message *found, const sf_episode *chain)
-{
-    const sf_episode_count *best = NULL;
-    for (size_t i = 0; i < found->count; i++) {
-        const sf_episode_count *item = &found->items[i];
-        if (item->episode.size < 2 || item->count == 0 || place_in_chain(&item->episode, chain) < 0)
-            continue;
-        if (best == NULL || item->episode.size > best->episode.size ||
-            (item->episode.size == best->episode.size && item->count > best->count))
-            best = item;
-    }
-    return best;
-}
-
-static uint64_t planted_in_window(const sf_truth *truth, uint32_t chain, sf_span window)
-{
-    uint64_t count = 0;
-    for (size_t i = 0; i < truth->occurrence_count; i++) {
-        const sf_occurrence *occurrence = &truth->occurrences[i];
-        int64_t last_ns = occurrence->times_ns[truth->chains[chain].size - 1];
-        count += occurrence->chain == chain && occurrence->times_ns[0] >= window.start_ns &&
-                 last_ns < window.stop_ns;
-    }
-    return count;
-}
-
-static size_t count_others(const sf_truth *truth, const sf_episodes_message *found)
-{
-    size_t others = 0;
-    for (size_t i = 0; i < found->count; i++) {
-        const sf_episode *episode = &found->items[i].episode;
-        bool part = episode->size < 2 || found->items[i].count == 0;
-        for (size_t c = 0; !part && c < truth->chain_count; c++)
-            part = place_in_chain(episode, &truth->chains[c]) >= 0;
-        others += !part;
-    }
-    return others;
-}
-
-static void add_episode(app_table *table, const sf_episode *episode, const sf_units *units)
-{
-    sf_text name = {0};
-    sf_episode_print(&name, episode, units);
+    sf_text name = app_episode_text(units, &chain->chain);
     table->failed = table->failed || name.failed;
     app_table_cell(table, "%s", name.data != NULL ? name.data : "");
     sf_text_free(&name);
-}
-
-static void add_chain(app_table *table, const sf_truth *truth, uint32_t index, const sf_units *units,
-                      const sf_episodes_message *found)
-{
-    const sf_episode *chain = &truth->chains[index];
-    const sf_episode_count *item = find_chain(found, chain);
-    add_episode(table, chain, units);
-    app_table_cell(table, "%" PRIu64, planted_in_window(truth, index, found->window));
-    if (item == NULL) {
+    app_table_cell(table, "%" PRIu64, chain->planted);
+    const sf_episode_count *found = &chain->found;
+    if (found->episode.size == 0) {
         app_table_cell(table, "0");
         app_table_cell(table, "-");
         app_table_cell(table, "not found");
         return;
     }
-    app_table_cell(table, "%" PRIu64, item->count);
-    app_table_cell(table, isfinite(item->expected) ? "%.2f" : "-", item->expected);
-    if (item->episode.size == chain->size)
+    app_table_cell(table, "%" PRIu64, found->count);
+    app_table_cell(table, isfinite(found->expected) ? "%.2f" : "-", found->expected);
+    if (found->episode.size == chain->chain.size)
         app_table_cell(table, "whole");
     else
-        app_table_cell(table, "%u of %u units", item->episode.size, chain->size);
+        app_table_cell(table, "%u of %u units", found->episode.size, chain->chain.size);
 }
 
-static void describe(sf_text *text, const sf_truth *truth, const sf_units *units,
+static void describe(sf_text *text, const sf_planted *planted, const sf_recording *units,
                      const sf_episodes_message *found)
 {
     sf_text_printf(text, "Planted and found in the window from %.1f s to %.1f s\n",
@@ -106,24 +39,43 @@ static void describe(sf_text *text, const sf_truth *truth, const sf_units *units
     enum { COLUMNS = sizeof head / sizeof head[0] };
     for (size_t i = 0; i < COLUMNS; i++)
         app_table_cell(&table, "%s", head[i]);
-    for (uint32_t c = 0; c < truth->chain_count; c++)
-        add_chain(&table, truth, c, units, found);
+    for (size_t c = 0; c < planted->chain_count; c++)
+        add_chain(&table, &planted->chains[c], units);
     app_table_print(&table, text, COLUMNS);
     sf_text_printf(text, "%zu of the %zu episodes in that window are no part of a planted chain\n",
-                   count_others(truth, found), found->count);
+                   planted->others, found->count);
 }
 
-int app_planted_print(sf_text *text, const char *path, const sf_units *units, const sf_message *episodes,
-                      sf_error *error)
+/* A recording of these units, without spikes: names are read and printed by it. */
+static int name_units(sf_recording **named, char *const *names, uint32_t count, sf_error *error)
 {
-    if (!sf_truth_in_file(path))
-        return SF_OK;
-    sf_truth truth;
-    int status = sf_truth_read(&truth, path, units, error);
-    if (status != SF_OK)
-        return status;
+    *named = NULL;
+    sf_unit *units = sf_alloc(count, sizeof *units);
+    if (units == NULL)
+        return sf_fail_memory(error);
+    for (uint32_t i = 0; i < count; i++)
+        units[i] = (sf_unit){.name = names[i], .x_um = NAN, .y_um = NAN, .electrode = -1};
+    sf_recording_input input = sf_recording_input_default();
+    input.units = units;
+    input.unit_count = count;
+    int status = sf_recording_new(named, &input, error);
+    sf_free(units);
+    return status;
+}
+
+int app_planted_print(sf_text *text, const char *path, char *const *units, uint32_t unit_count,
+                      const sf_message *episodes, sf_error *error)
+{
     static const sf_episodes_message none;
-    describe(text, &truth, units, episodes != NULL ? &episodes->episodes : &none);
-    sf_truth_free(&truth);
-    return SF_OK;
+    const sf_episodes_message *found = episodes != NULL ? &episodes->episodes : &none;
+    sf_recording *named;
+    sf_planted planted = {0};
+    int status = name_units(&named, units, unit_count, error);
+    if (status == SF_OK)
+        status = sf_tool_planted(&planted, path, named, found, error);
+    if (status == SF_OK && planted.chains != NULL)
+        describe(text, &planted, named, found);
+    sf_tool_planted_free(&planted);
+    sf_recording_free(named);
+    return status;
 }

@@ -199,3 +199,10 @@ int64_t sf_player_due_ns(const sf_source *source)
 {
     return ((const player *)source)->due_ns;
 }
+
+bool sf_player_speed(const char *text, double *speed)
+{
+    *speed = 0;
+    return strcmp(text, "max") == 0 ||
+           (sf_parse_real(text, speed) && *speed >= SF_PLAYER_SLOWEST && *speed <= SF_PLAYER_FASTEST);
+}

@@ -30,6 +30,9 @@ extern const sf_source_kind sf_source_replay;
 #define SF_PLAYER_SLOWEST 1e-3
 #define SF_PLAYER_FASTEST 1e6
 
+/** Reads a speed as people write it: a number, or max, which is 0. False for what is none. */
+bool sf_player_speed(const char *text, double *speed);
+
 /** The stream time that is played: the recorded span, wider where spikes or markers lie outside it. */
 sf_span sf_player_span(const sf_source *source);
 

@@ -26,18 +26,11 @@ static const sf_key keys[] = {
 };
 
 /* False where the text is neither `max`, which is 0, nor a factor that a player takes. */
-static bool read_speed(const char *text, double *speed)
-{
-    *speed = 0;
-    return strcmp(text, "max") == 0 ||
-           (sf_parse_real(text, speed) && *speed >= SF_PLAYER_SLOWEST && *speed <= SF_PLAYER_FASTEST);
-}
-
 static int check(const sf_source_settings *common, sf_error *error)
 {
     const replay_settings *settings = (const replay_settings *)common;
     double speed;
-    if (read_speed(settings->speed, &speed))
+    if (sf_player_speed(settings->speed, &speed))
         return SF_OK;
     return sf_fail(error, SF_CONFIG, "speed", "found '%.60s', expected max or a factor from 0.001 to 1e6",
                    settings->speed);
@@ -49,7 +42,7 @@ static int open_replay(sf_source **out, const sf_source_settings *common, const 
     const replay_settings *settings = (const replay_settings *)common;
     double speed;
     (void)progress;
-    if (!read_speed(settings->speed, &speed))
+    if (!sf_player_speed(settings->speed, &speed))
         return check(common, error);
     sf_recording *recording = sf_alloc(1, sizeof *recording);
     if (recording == NULL)

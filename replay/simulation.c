@@ -77,13 +77,6 @@ void sf_simulation_settings_default(sf_simulation_settings *settings)
     };
 }
 
-void sf_truth_free(sf_truth *truth)
-{
-    sf_free(truth->chains);
-    sf_free(truth->occurrences);
-    *truth = (sf_truth){0};
-}
-
 static sf_random stream_for(const sf_simulation *simulation, purpose what, size_t index)
 {
     return sf_random_start(simulation->settings.seed, (uint64_t)what << 32 | index);

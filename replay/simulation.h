@@ -18,29 +18,13 @@
 #ifndef SF_REPLAY_SIMULATION_H
 #define SF_REPLAY_SIMULATION_H
 
+#include "analysis/planted.h"
 #include "core/progress.h"
 #include "core/recording.h"
 #include "replay/simulation_settings.h"
 
 /** Units as the simulation will have them: A to Z, then u26, u27, ...; positions on a square grid. */
 int sf_simulation_units(sf_units *units, const sf_simulation_settings *settings, sf_error *error);
-
-/** One planted occurrence: the times of its spikes, in the order of the chain's units; zero beyond its size.
- */
-typedef struct sf_occurrence {
-    uint32_t chain;
-    int64_t times_ns[SF_EPISODE_MAX_SIZE];
-} sf_occurrence;
-
-/** What was planted. */
-typedef struct sf_truth {
-    sf_episode *chains;
-    size_t chain_count;
-    sf_occurrence *occurrences; /**< ordered by the time of the first spike */
-    size_t occurrence_count;
-} sf_truth;
-
-void sf_truth_free(sf_truth *truth);
 
 typedef struct sf_simulation sf_simulation;
 

@@ -7,6 +7,7 @@
 #include "io/apart.h"
 #include "io/hdf.h"
 #include "io/hdf_about.h"
+#include "io/layout.h"
 
 #include <string.h>
 

@@ -4,8 +4,9 @@
 #define SF_REPLAY_TRUTH_H
 
 #include "core/parcel.h"
-#include "io/layout.h"
 #include "replay/simulation.h"
+
+typedef struct sf_layout sf_layout; /* io/layout.h */
 
 /** Adds /truth to a file that is being written and has none yet. */
 int sf_truth_write(const sf_layout *layout, const sf_truth *truth, const sf_units *units, sf_error *error);

@@ -8,12 +8,9 @@
 #include "replay/player.h"
 #include "run/tool.h"
 
-#include <assert.h>
 #include <string.h>
 
 #define LINGER_STOPPED_MS 2000 /* after a signal nobody is waited for longer */
-
-static_assert(SF_TOOL_SLOWEST == SF_PLAYER_SLOWEST && SF_TOOL_FASTEST == SF_PLAYER_FASTEST, "the player's");
 
 typedef struct playing {
     const sf_tool_playing *how;
@@ -22,6 +19,14 @@ typedef struct playing {
     sf_sender *sender;
     sf_tool_played *told;
 } playing;
+
+int sf_tool_speed(double *speed, const char *text, sf_error *error)
+{
+    if (sf_player_speed(text, speed))
+        return SF_OK;
+    return sf_fail(error, SF_USAGE, "speed", "found '%s', expected max or a number from %g to %g", text,
+                   SF_PLAYER_SLOWEST, SF_PLAYER_FASTEST);
+}
 
 static int find_protocol(const char *name, const sf_sender_protocol **protocol, sf_error *error)
 {

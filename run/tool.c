@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "core/place.h"
 #include "core/provenance.h"
+#include "io/occurrence_file.h"
 
 #include <errno.h>
 #include <string.h>
@@ -68,4 +69,9 @@ int sf_tool_bench(char **words, sf_error *error)
                        "the program synfire-bench is not installed beside synfire");
     execv(program, words);
     return sf_fail(error, SF_UNAVAILABLE, program, "cannot be started: %s", strerror(errno));
+}
+
+bool sf_tool_occurrences_in_file(const char *path)
+{
+    return sf_occurrence_file_is(path);
 }

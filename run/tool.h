@@ -6,6 +6,7 @@
 #ifndef SF_RUN_TOOL_H
 #define SF_RUN_TOOL_H
 
+#include "analysis/planted.h"
 #include "core/json.h"
 #include "replay/simulation_settings.h"
 
@@ -60,10 +61,18 @@ int sf_tool_simulate(sf_tool_simulated *made, const char *path, const sf_simulat
                      const sf_progress *progress, sf_error *error);
 void sf_tool_simulated_free(sf_tool_simulated *made);
 
+/**
+ * What the recording at `path` says was planted, beside what was found in a window; `chains` is NULL where it
+ * says nothing. `units` has the names of its units. HDF5 must not be in use by another thread.
+ */
+int sf_tool_planted(sf_planted *planted, const char *path, const sf_recording *units,
+                    const sf_episodes_message *found, sf_error *error);
+void sf_tool_planted_free(sf_planted *planted);
+
 /* ---- playing ---- */
 
-#define SF_TOOL_SLOWEST 1e-3 /* speeds, beside 0, as fast as subscribers take it */
-#define SF_TOOL_FASTEST 1e6
+/** Reads a speed as people write it: times as fast as recorded, or max, which is 0. SF_USAGE. */
+int sf_tool_speed(double *speed, const char *text, sf_error *error);
 
 typedef struct sf_tool_playing {
     const char *name;     /**< of the stream */
@@ -97,5 +106,19 @@ int sf_tool_play(sf_tool_played *told, sf_recording *recording, const sf_tool_pl
 /** Starts synfire-bench in place of this process, with the words of `synfire bench`, that first and NULL
  * last. Returns only where it cannot: SF_UNAVAILABLE. */
 int sf_tool_bench(char **words, sf_error *error);
+
+/* ---- files ---- */
+
+/** True where the file is readable and one of occurrences (synfire/mine.h). */
+bool sf_tool_occurrences_in_file(const char *path);
+
+/* ---- plans ---- */
+
+/**
+ * Appends what is known of the algorithm that a YAML file describes: which of its steps may run at the same
+ * time, and its parallel form. As lines, or where `made_by` is given as one JSON document. SF_DATA with its
+ * place, SF_NO_INPUT.
+ */
+int sf_tool_plan(sf_text *text, const char *path, const sf_provenance *made_by, sf_error *error);
 
 #endif

@@ -4,6 +4,7 @@
 #include "core/clock.h"
 #include "core/memory.h"
 #include "io/hdf.h"
+#include "io/layout.h"
 #include "replay/truth.h"
 
 #include <unistd.h>
