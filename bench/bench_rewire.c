@@ -13,9 +13,9 @@
 #include "core/text.h"
 #include "core/thread.h"
 #include "graph/motif/census.h"
-#include "graph/motif/motif.h"
 #include "graph/motif/rewire.h"
 #include "graph/motif/spread.h"
+#include "io/graph/pattern.h"
 
 #include <math.h>
 #include <stdio.h>

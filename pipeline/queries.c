@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/queries.h"
 
+#include "analysis/graph.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "graph/motif/census.h"
@@ -49,10 +50,24 @@ static int try_pattern(const sf_queries *queries, const sf_pattern *pattern, con
     return status;
 }
 
+static int read_pattern(sf_pattern *pattern, const sf_live_options *config, const char *given,
+                        sf_error *error)
+{
+    if (config->motif_new == NULL)
+        return sf_motif_of_text(pattern, given, error);
+    sf_motif *motif;
+    int status = config->motif_new(&motif, given, config->graph.metric != SF_LIVE_STTC, error);
+    if (status != SF_OK)
+        return status;
+    *pattern = motif->pattern;
+    motif->pattern = (sf_pattern){0};
+    sf_motif_free(motif);
+    return SF_OK;
+}
+
 static int read_patterns(sf_queries *queries, sf_error *error)
 {
     const sf_live_options *config = queries->config;
-    bool directed = config->graph.metric != SF_LIVE_STTC;
     for (uint32_t i = 0; i < config->graph.pattern_count; i++) {
         const sf_live_pattern *wanted = &config->graph.patterns[i];
         sf_error reason = {0};
@@ -61,7 +76,7 @@ static int read_patterns(sf_queries *queries, sf_error *error)
             .threads = 1,
             .time_limit_s = queries->time_limit_s,
             .device = strcmp(config->device, "cpu") == 0 ? "cpu" : NULL}; /* else by the work of the search */
-        int status = sf_motif_read(&queries->patterns[i], wanted->pattern, directed, &reason);
+        int status = read_pattern(&queries->patterns[i], config, wanted->pattern, &reason);
         queries->pattern_count += status == SF_OK;
         if (status == SF_OK)
             status = try_pattern(queries, &queries->patterns[i], &queries->options[i], &reason);

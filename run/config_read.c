@@ -161,6 +161,7 @@ int sf_config_parse(sf_config *config, const char *yaml, size_t length, const ch
         status = sf_config_tree_set(&tree, settings, setting_count);
     if (status == SF_OK)
         status = sf_config_tree_take(&tree);
+    config->live.motif_new = sf_motif_new; /* which has no key */
     if (status == SF_OK)
         status = check_together(config, error);
     sf_config_tree_free(&tree);

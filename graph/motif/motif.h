@@ -32,11 +32,7 @@ int sf_motif_parse(sf_pattern *pattern, const char *path, const char *text, size
  */
 bool sf_motif_named(sf_text *text, const char *name);
 
-/** The pattern of such a name, or in the language. SF_USAGE where it is neither, SF_NO_INPUT where it looks
- * like a file, SF_DATA. */
+/** The pattern of such a name, or in the language. SF_USAGE where it is neither, SF_DATA. */
 int sf_motif_of_text(sf_pattern *pattern, const char *given, sf_error *error);
-
-/** The same, or that of a file of a graph or in the language; in io. `directed` is for files of graphs. */
-int sf_motif_read(sf_pattern *pattern, const char *given, bool directed, sf_error *error);
 
 #endif

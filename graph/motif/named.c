@@ -65,8 +65,6 @@ static bool is_sentence(const char *given)
 
 static int fail_unknown(const char *given, sf_error *error)
 {
-    if (strpbrk(given, "./") != NULL)
-        return sf_fail(error, SF_NO_INPUT, given, "there is no such file");
     return sf_fail(error, SF_USAGE, given,
                    "is no pattern: expected feed-forward-loop, reciprocal-pair, chain-N, diverging-N or "
                    "converging-N (N from %d to %d), a triad such as 030T, a file, or the motif language",

@@ -7,7 +7,7 @@
 #define SYNFIRE_LIVE_H
 
 #include <synfire/density.h>
-#include <synfire/mine.h>
+#include <synfire/graph.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -58,8 +58,9 @@ typedef struct sf_live_reach {
 } sf_live_reach;
 
 typedef struct sf_live_pattern {
-    const char *pattern; /**< as `synfire match` takes it: a name, a file, or the motif language */
-    uint32_t limit;      /**< embeddings published at most */
+    const char
+        *pattern;   /**< as `synfire match` takes it: a name, the motif language, or a file (motif_new) */
+    uint32_t limit; /**< embeddings published at most */
 } sf_live_pattern;
 
 typedef struct sf_live_graph {
@@ -141,6 +142,9 @@ typedef struct sf_live_options {
      */
     void (*on_trigger)(void *user, const sf_message *trigger);
     void *user; /**< of on_trigger */
+    /** Reads the patterns under graph. NULL: those are names, or in the motif language; sf_motif_new: files,
+     * too. */
+    int (*motif_new)(sf_motif **motif, const char *text, bool directed, sf_error *error);
 } sf_live_options;
 
 SF_API void sf_live_options_init(void *options, size_t size);

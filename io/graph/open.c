@@ -4,8 +4,8 @@
 
 #include "core/error.h"
 #include "core/memory.h"
-#include "graph/motif/motif.h"
 #include "io/graph/file.h"
+#include "io/graph/pattern.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Patterns from files. */
-#include "graph/motif/motif.h"
+#include "io/graph/pattern.h"
 
+#include "graph/motif/motif.h"
 #include "io/graph/file.h"
 
 #include "core/error.h"
@@ -41,8 +42,11 @@ int sf_motif_read(sf_pattern *pattern, const char *given, bool directed, sf_erro
     sf_text named = {0};
     bool is_name = sf_motif_named(&named, given);
     sf_text_free(&named);
-    if (is_name || access(given, F_OK) != 0)
-        return sf_motif_of_text(pattern, given, error);
-    return sf_graph_file_format(given) != NULL ? read_graph(pattern, given, directed, error)
-                                               : read_motif(pattern, given, error);
+    if (!is_name && access(given, F_OK) == 0)
+        return sf_graph_file_format(given) != NULL ? read_graph(pattern, given, directed, error)
+                                                   : read_motif(pattern, given, error);
+    int status = sf_motif_of_text(pattern, given, error);
+    if (status == SF_USAGE && strpbrk(given, "./") != NULL)
+        return sf_fail(error, SF_NO_INPUT, given, "there is no such file");
+    return status;
 }

@@ -6,9 +6,9 @@
 #include "core/clock.h"
 #include "core/memory.h"
 #include "graph/motif/census.h"
-#include "graph/motif/motif.h"
 #include "graph/motif/spread.h"
 #include "graph/search/bfs.h"
+#include "io/graph/pattern.h"
 #include "mine/mine.h"
 #include "pipeline/connections.h"
 #include "pipeline/discovery.h"
@@ -474,6 +474,30 @@ static void in_real_time_answers_name_their_window(void **state)
     sf_recording_clear(&recording);
 }
 
+/* The configuration of a run reads files; a program reads what it links for. */
+static void a_pattern_may_lie_in_a_file(void **state)
+{
+    (void)state;
+    char *path = test_temporary_path(".motif"), text[512];
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "A -> B\nB -> C [count >= 2]\n");
+    fclose(file);
+    snprintf(text, sizeof text, "graph: {patterns: [{pattern: '%s'}]}\n", path);
+    sf_config config = test_config(text);
+    sf_error error;
+    assert_int_equal(sf_run_check(&config, &error), SF_OK);
+    config.live.motif_new = NULL;
+    test_assert_fails(sf_run_check(&config, &error), &error, SF_CONFIG, "is no pattern");
+    sf_config_free(&config);
+    config = test_config("graph: {patterns: [{pattern: chain-3}, {pattern: 'A -> B; B -> A'}]}\n");
+    config.live.motif_new = NULL;
+    assert_int_equal(sf_run_check(&config, &error), SF_OK);
+    sf_config_free(&config);
+    remove(path);
+    free(path);
+}
+
 static void queries_that_cannot_be_are_refused_with_their_place(void **state)
 {
     (void)state;
@@ -609,6 +633,7 @@ int main(void)
         cmocka_unit_test(the_graph_is_complete_between_discoveries),
         cmocka_unit_test(in_real_time_every_window_that_stays_is_answered),
         cmocka_unit_test(in_real_time_answers_name_their_window),
+        cmocka_unit_test(a_pattern_may_lie_in_a_file),
         cmocka_unit_test(queries_that_cannot_be_are_refused_with_their_place),
         cmocka_unit_test(a_window_with_too_many_edges_has_no_graph),
         cmocka_unit_test(failed_allocations_leak_nothing),

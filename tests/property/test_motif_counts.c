@@ -9,6 +9,7 @@
 #include "graph/motif/rewire.h"
 #include "graph/motif/spread.h"
 #include "io/graph/file.h"
+#include "io/graph/pattern.h"
 
 #include <math.h>
 

@@ -7,9 +7,9 @@
 #include "core/backend/find.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "graph/motif/motif.h"
 #include "graph/motif/rewire_device.h"
 #include "graph/motif/spread.h"
+#include "io/graph/pattern.h"
 #include "support/support.h"
 
 static void use_test_plugin(void)

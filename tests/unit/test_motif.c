@@ -5,6 +5,7 @@
 #include "graph/match/match.h"
 #include "graph/motif/motif.h"
 #include "io/graph/file.h"
+#include "io/graph/pattern.h"
 
 static sf_pattern parse(const char *text)
 {
