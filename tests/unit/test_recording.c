@@ -102,6 +102,24 @@ static void what_is_given_is_read_back(void **state)
     sf_recording_free(recording);
 }
 
+static void episodes_are_read_by_its_names(void **state)
+{
+    (void)state;
+    const sf_recording_input input = whole_input();
+    sf_recording *recording = make(&input);
+    sf_episode episode;
+    sf_error error;
+    assert_int_equal(sf_recording_parse_episode(recording, "A -(4,6]-> A_2 -(6,8]-> #2", &episode, &error),
+                     SF_OK);
+    assert_int_equal(episode.size, 3);
+    assert_int_equal(episode.units[1], 1);
+    assert_int_equal(episode.units[2], 2);
+    assert_int_equal(episode.delays[1].high_ns, 8000000);
+    test_assert_fails(sf_recording_parse_episode(recording, "A -(4,6]-> X", &episode, &error), &error,
+                      SF_USAGE, "X");
+    sf_recording_free(recording);
+}
+
 static void without_names_and_times_there_are_defaults(void **state)
 {
     (void)state;
@@ -268,6 +286,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_given_is_read_back),
+        cmocka_unit_test(episodes_are_read_by_its_names),
         cmocka_unit_test(without_names_and_times_there_are_defaults),
         cmocka_unit_test(what_cannot_be_a_recording_is_refused),
         cmocka_unit_test(a_selection_is_a_copy_of_what_was_chosen),
