@@ -4,6 +4,7 @@
 #define SF_ANALYSIS_GRAPH_H
 
 #include "analysis/connectivity.h"
+#include "core/backend/ways.h"
 #include "core/recording.h"
 #include "graph/match/pattern.h"
 
@@ -20,6 +21,9 @@ struct sf_graph {
 struct sf_motif {
     sf_pattern pattern;
 };
+
+/** The ways of searching from one vertex, in search.c; NULL-terminated. */
+extern const sf_way *const sf_bfs_ways[];
 
 /** The caller's options, which may be NULL. SF_USAGE. */
 int sf_graph_options_read(sf_graph_options *own, const sf_graph_options *options, sf_error *error);

@@ -210,7 +210,7 @@ static int search_there(void *job, sf_crew *crew, sf_error *error)
 static const sf_way on_cpu = {.engine = "auto", .estimate = estimate, .run = search_here};
 static const sf_way on_devices = {.engine = "auto", .on_devices = true, .run = search_there};
 static const sf_way as_enterprise = {.engine = "enterprise", .on_devices = true, .run = search_there};
-static const sf_way *const ways[] = {&on_cpu, &on_devices, &as_enterprise, NULL};
+const sf_way *const sf_bfs_ways[] = {&on_cpu, &on_devices, &as_enterprise, NULL};
 
 /* What is of one search alone. */
 static int refuse_of_one(const sf_search_options *options, sf_error *error)
@@ -233,7 +233,7 @@ static int choose_for_enterprise(sf_choice *choice, const searching *s, sf_error
                        "goes with a GPU, as --device cuda: the CPU has none of them");
     if (strcmp(how.device, "cuda:all") == 0)
         return sf_fail(error, SF_USAGE, "features", "goes with one device, not with %s", name);
-    int status = sf_choose(choice, ways, &how, s, &reason);
+    int status = sf_choose(choice, sf_bfs_ways, &how, s, &reason);
     if (status == SF_USAGE)
         return sf_fail(error, SF_USAGE, "device", "%s", reason.text);
     return status == SF_OK ? SF_OK : sf_fail(error, status, "features", "needs a GPU: %s", reason.text);
@@ -245,7 +245,7 @@ static int choose(sf_choice *choice, const searching *s, sf_error *error)
         return choose_for_enterprise(choice, s, error);
     /* as many searches as there are sources fill one device */
     const sf_how how = {.device = s->options.device, .most = s->count > 1 ? 1 : SF_MOST_DEVICES};
-    int status = sf_choose(choice, ways, &how, s, error);
+    int status = sf_choose(choice, sf_bfs_ways, &how, s, error);
     if (status != SF_OK && error != NULL)
         snprintf(error->place, sizeof error->place, "device");
     return status;
