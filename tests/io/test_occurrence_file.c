@@ -80,6 +80,41 @@ static void test_reads_back(void **state)
     sf_occurrence_set_free(&set);
 }
 
+/* As a program writes and reads them, by the public header alone. */
+static void test_as_columns(void **state)
+{
+    (void)state;
+    sf_occurrences *written, *read;
+    sf_error error;
+    sf_occurrences_columns of = {.size = sizeof of}, back = {.size = sizeof back};
+    sf_recording_columns units = {.size = sizeof units};
+    assert_int_equal(sf_occurrences_list(&written, &recording, episodes, NULL, EPISODES, NULL, NULL), SF_OK);
+    assert_int_equal(sf_occurrences_write(written, PATH, NULL, NULL, &error), SF_OK);
+    assert_int_equal(sf_occurrences_open(&read, PATH, &error), SF_OK);
+    sf_occurrences_get_columns(written, &of);
+    sf_occurrences_get_columns(read, &back);
+    sf_recording_get_columns(back.recording, &units);
+    assert_int_equal(units.unit_count, recording.units.count);
+    assert_int_equal(units.spike_count, 0);
+    assert_string_equal(units.units[3].name, "D");
+    assert_string_equal(back.counted_in, "a recording");
+    assert_int_equal(back.count, EPISODES);
+    for (size_t i = 0; i < EPISODES; i++) {
+        assert_memory_equal(&back.episodes[i], &episodes[i], sizeof episodes[i]);
+        test_assert_same(back.expected[i], of.expected[i]);
+        assert_true(of.counts[i] > 0 && back.counts[i] == of.counts[i]);
+        assert_memory_equal(back.times_ns[i], of.times_ns[i],
+                            of.counts[i] * episodes[i].size * sizeof **of.times_ns);
+    }
+    sf_occurrences_free(read);
+    test_assert_fails(sf_occurrences_write(written, "/no-such/x.h5", NULL, NULL, &error), &error,
+                      SF_CANNOT_CREATE, NULL);
+    sf_occurrences_free(written);
+    unlink(PATH);
+    test_assert_fails(sf_occurrences_open(&read, PATH, &error), &error, SF_NO_INPUT, NULL);
+    assert_null(read);
+}
+
 /* For those who read it with other programs. */
 static void test_columns(void **state)
 {
@@ -189,10 +224,8 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads_back),
-        cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_allocations),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_reads_back),  cmocka_unit_test(test_as_columns), cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_allocations), cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
