@@ -12,51 +12,47 @@
 
 #define ROWS 12
 
-void app_console_open(app_console *console, FILE *out, bool redraw)
+void app_console_open(app_console *console, FILE *out, bool redraw, const char *stream)
 {
-    *console = (app_console){.out = out, .redraw = redraw};
-    pthread_mutex_init(&console->lock, NULL);
+    *console = (app_console){.out = out, .redraw = redraw, .stream = stream};
 }
 
+/* The full window may be the newest one. */
 void app_console_close(app_console *console)
 {
+    if (console->full != console->episodes)
+        sf_message_release(console->full);
     sf_message_release(console->episodes);
     sf_message_release(console->status);
-    sf_message_release(console->full);
-    pthread_mutex_destroy(&console->lock);
 }
 
-static void keep_newest(app_console *console, sf_message **place, sf_message *message)
-{
-    sf_message_keep(message);
-    pthread_mutex_lock(&console->lock);
-    sf_message *old = *place;
-    *place = message;
-    pthread_mutex_unlock(&console->lock);
-    sf_message_release(old);
-}
-
-static void observe(void *user, sf_message *message)
-{
-    app_console *console = user;
-    if (message->topic == SF_TOPIC_EPISODES)
-        keep_newest(console, &console->episodes, message);
-    else if (message->topic == SF_TOPIC_STATUS)
-        keep_newest(console, &console->status, message);
-    if (message->topic == SF_TOPIC_EPISODES && !message->episodes.partial)
-        keep_newest(console, &console->full, message);
-}
-
-static void count_trigger(void *user, const sf_message *trigger)
+void app_console_count_trigger(void *console, const sf_message *trigger)
 {
     (void)trigger;
-    atomic_fetch_add_explicit(&((app_console *)user)->triggers, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&((app_console *)console)->triggers, 1, memory_order_relaxed);
 }
 
-sf_outlet app_console_outlet(app_console *console)
+static void take_episodes(app_console *console, sf_message *message)
 {
-    static const sf_outlet_kind kind = {.publish = observe, .trigger = count_trigger};
-    return (sf_outlet){&kind, console};
+    bool full = !message->episodes.partial;
+    if (console->episodes != console->full)
+        sf_message_release(console->episodes);
+    if (full)
+        sf_message_release(console->full);
+    console->episodes = message;
+    console->full = full ? message : console->full;
+}
+
+void app_console_take(app_console *console, sf_message *message)
+{
+    if (message->topic == SF_TOPIC_EPISODES) {
+        take_episodes(console, message);
+    } else if (message->topic == SF_TOPIC_STATUS) {
+        sf_message_release(console->status);
+        console->status = message;
+    } else {
+        sf_message_release(message);
+    }
 }
 
 static double excess(const sf_episode_count *item)
@@ -72,7 +68,7 @@ static int by_interest(const void *a, const void *b)
     if (x->episode.size != y->episode.size)
         return x->episode.size > y->episode.size ? -1 : 1;
     double difference = excess(y) - excess(x);
-    return difference != 0 ? (difference > 0 ? 1 : -1) : sf_episode_compare(&x->episode, &y->episode);
+    return difference != 0 ? (difference > 0 ? 1 : -1) : (x > y) - (x < y); /* as the run has them */
 }
 
 /* The episode is a run of units of a longer one that counts nearly as often: it says nothing of its own. */
@@ -105,10 +101,9 @@ static size_t fold_parts(const sf_episode_count **order, size_t count)
 
 static void add_row(app_console *console, const sf_episode_count *item, app_table *table)
 {
-    sf_text name = {0};
-    sf_episode_print(&name, &item->episode, console->stream->units);
-    app_table_cell(table, "%s", name.data != NULL ? name.data : "");
-    sf_text_free(&name);
+    char name[4096];
+    sf_live_print_episode(console->live, &item->episode, name, sizeof name);
+    app_table_cell(table, "%s", name);
     app_table_cell(table, "%" PRIu64, item->count);
     app_table_cell(table, "%.2f", item->expected);
     double ratio = (double)item->count / item->expected;
@@ -148,7 +143,8 @@ static void add_silent(const sf_status_message *status, sf_text *text)
         const sf_source_status *source = &status->sources[i];
         if (source->state == SF_SOURCE_STALLED || source->state == SF_SOURCE_LOST)
             sf_text_printf(text, "  %s %s: nothing for %.0f s", source->name,
-                           sf_source_state_name(source->state), (double)source->silent_ns * 1e-9);
+                           source->state == SF_SOURCE_STALLED ? "stalled" : "lost",
+                           (double)source->silent_ns * 1e-9);
     }
 }
 
@@ -185,7 +181,7 @@ static void describe(app_console *console, const sf_message *message, const sf_m
 {
     const sf_episodes_message *episodes = &message->episodes;
     double from = (double)episodes->window.start_ns * 1e-9, to = (double)episodes->window.stop_ns * 1e-9;
-    sf_text_printf(text, "%s  window %.1f-%.1f s  %" PRIu64 " spikes", console->stream->name, from, to,
+    sf_text_printf(text, "%s  window %.1f-%.1f s  %" PRIu64 " spikes", console->stream, from, to,
                    episodes->spikes);
     if (status_message != NULL) {
         const sf_status_message *status = &status_message->status;
@@ -224,20 +220,9 @@ static void draw(app_console *console, const sf_message *episodes, const sf_mess
     sf_text_free(&text);
 }
 
-static sf_message *newest(app_console *console, sf_message *const *place)
-{
-    pthread_mutex_lock(&console->lock);
-    sf_message *message = *place;
-    if (message != NULL)
-        sf_message_keep(message);
-    pthread_mutex_unlock(&console->lock);
-    return message;
-}
-
 void app_console_draw(app_console *console)
 {
-    sf_message *episodes = newest(console, &console->episodes);
-    sf_message *status = newest(console, &console->status);
+    const sf_message *episodes = console->episodes, *status = console->status;
     bool new_hop = episodes != NULL && episodes->episodes.hop + 1 != console->drawn_hop;
     /* In place the table follows every status; the log tells lines of a silent source. */
     bool new_status = console->redraw && status != NULL && status->seq != console->drawn_status;
@@ -246,6 +231,4 @@ void app_console_draw(app_console *console)
         console->drawn_hop = episodes->episodes.hop + 1;
         console->drawn_status = status != NULL ? status->seq : 0;
     }
-    sf_message_release(episodes);
-    sf_message_release(status);
 }

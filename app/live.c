@@ -4,6 +4,9 @@
 #include "app/console.h"
 #include "app/planted.h"
 #include "app/preset.h"
+
+#include "core/clock.h"
+#include "core/error.h"
 #include "core/memory.h"
 
 #include <inttypes.h>
@@ -59,9 +62,9 @@ typedef struct live_run {
     const app_call *call;
     const sf_config *config;
     app_console console;
-    sf_run *run;
-    sf_pipeline *pipeline; /* of it */
-    sf_units units;        /**< of the run, kept beyond it for the closing table */
+    sf_live *live;
+    char **units; /* names of the run's, kept beyond it for the closing table */
+    uint32_t unit_count;
 } live_run;
 
 static void say(const live_run *live, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -76,35 +79,44 @@ static void say(const live_run *live, const char *format, ...)
     app_warn(live->call, "%s", line);
 }
 
-static void announce(const live_run *live)
+static void announce(void *user, const char *name, const char *address)
 {
-    for (size_t i = 0; i < sf_run_sink_count(live->run); i++) {
-        sf_sink *sink = sf_run_sink(live->run, i);
-        sf_sink_status status;
-        sf_sink_status_get(sink, &status);
-        say(live, "%s publishes to %s", status.name, sf_sink_address(sink));
+    say(user, "%s publishes to %s", name, address);
+}
+
+/* Takes what comes within so many milliseconds; SF_AGAIN while the run goes on, SF_END after its last
+ * message. */
+static int take_for(live_run *live, int timeout_ms, sf_error *error)
+{
+    int64_t until_ns = sf_clock_monotonic_ns() + timeout_ms * SF_MILLISECOND, left_ms = timeout_ms;
+    sf_message *message;
+    int status;
+    while ((status = sf_live_next(live->live, &message, (int)left_ms, error)) == SF_OK) {
+        app_console_take(&live->console, message);
+        left_ms = (until_ns - sf_clock_monotonic_ns()) / SF_MILLISECOND;
+        if (left_ms < 0)
+            return SF_AGAIN;
     }
+    return status;
 }
 
 /* Runs to the end of the streams or to a signal, drawing as it goes. */
 static int follow(live_run *live, sf_error *error)
 {
     bool table = !live->call->quiet && !live->call->json, stopping = false;
-    int status = sf_pipeline_start(live->pipeline, error);
-    while (status == SF_OK) {
-        bool ended = sf_pipeline_wait(live->pipeline, 100);
+    int status = SF_AGAIN;
+    while (status == SF_AGAIN) {
+        status = take_for(live, 100, error);
         app_print_log(live->call);
         if (table)
             app_console_draw(&live->console);
-        if (ended)
-            break;
-        if (app_stop_requested() && !stopping) {
+        if (status == SF_AGAIN && app_stop_requested() && !stopping) {
             stopping = true;
             say(live, "stopping; publishing what has arrived (again to leave at once)");
-            sf_pipeline_stop(live->pipeline);
+            sf_live_finish(live->live);
         }
     }
-    return status;
+    return status == SF_END ? SF_OK : status;
 }
 
 /* ---- closing words ---- */
@@ -115,21 +127,22 @@ static const sf_message *newest_window(const app_console *console)
 }
 
 /* The newest status and the newest full window, as the sinks have them. */
-static void summarise(sf_text *text, const app_call *call, const app_console *console)
+static int summarise(sf_text *text, const live_run *live, sf_error *error)
 {
-    const sf_message *const messages[] = {console->status, newest_window(console)};
+    const sf_message *const messages[] = {live->console.status, newest_window(&live->console)};
     static const char *const keys[] = {"status", "episodes"};
     for (size_t i = 0; i < 2; i++) {
-        sf_text_printf(text, "%s\"%s\":", i == 0 ? "{" : ",", keys[i]);
-        if (messages[i] != NULL)
-            sf_message_to_json(text, messages[i], console->stream);
-        else
-            sf_text_printf(text, "null");
+        char *json = NULL;
+        if (messages[i] != NULL && sf_live_json(live->live, messages[i], &json, error) != SF_OK)
+            return SF_NO_MEMORY;
+        sf_text_printf(text, "%s\"%s\":%s", i == 0 ? "{" : ",", keys[i], json != NULL ? json : "null");
+        sf_release(json);
     }
     sf_text_printf(text, ",\"provenance\":");
-    sf_json json = sf_json_start(text);
-    sf_tool_provenance_json(&json, NULL, call->provenance);
+    sf_json json_of = sf_json_start(text);
+    sf_tool_provenance_json(&json_of, NULL, live->call->provenance);
     sf_text_append(text, "}", 1);
+    return SF_OK;
 }
 
 /* Where the one source was a simulation: what it planted beside what the last full window counts of it. */
@@ -140,34 +153,46 @@ static int show_planted(const live_run *live, sf_error *error)
     if (recording == NULL)
         return SF_OK;
     sf_text text = {0};
-    char **names = sf_alloc(live->units.count, sizeof *names);
-    for (size_t i = 0; names != NULL && i < live->units.count; i++)
-        names[i] = (char *)live->units.items[i].name;
-    int status = names == NULL ? sf_fail_memory(error)
-                               : app_planted_print(&text, recording, names, (uint32_t)live->units.count,
-                                                   newest_window(&live->console), error);
-    sf_free(names);
+    int status = app_planted_print(&text, recording, live->units, live->unit_count,
+                                   newest_window(&live->console), error);
     if (text.length > 0 && status == SF_OK)
         fprintf(live->console.out, "\n%s", text.data);
     sf_text_free(&text);
     return status;
 }
 
-static int run_pipeline(live_run *live, const sf_run_options *options, sf_error *error)
+static int copy_unit_names(live_run *live, sf_error *error)
 {
-    int status = sf_run_open(&live->run, options, error);
+    while (sf_live_unit_name(live->live, live->unit_count) != NULL)
+        live->unit_count++;
+    uint32_t count = live->unit_count;
+    live->units = sf_alloc(count, sizeof *live->units);
+    for (uint32_t i = 0; live->units != NULL && i < count; i++)
+        if ((live->units[i] = sf_copy_string(sf_live_unit_name(live->live, i))) == NULL)
+            return sf_fail_memory(error);
+    return live->units != NULL ? SF_OK : sf_fail_memory(error);
+}
+
+static void free_unit_names(live_run *live)
+{
+    for (uint32_t i = 0; live->units != NULL && i < live->unit_count; i++)
+        sf_free(live->units[i]);
+    sf_free(live->units);
+}
+
+static int run_live(live_run *live, const sf_run_options *options, sf_error *error)
+{
+    int status = sf_run_live(&live->live, options, error);
     if (status != SF_OK)
         return status;
-    live->pipeline = sf_run_pipeline(live->run);
-    live->console.stream = sf_pipeline_stream(live->pipeline);
-    announce(live);
-    status = sf_units_copy(&live->units, live->console.stream->units, error);
+    live->console.live = live->live;
+    sf_text json = {0};
+    status = copy_unit_names(live, error);
     if (status == SF_OK)
         status = follow(live, error);
-    sf_text json = {0};
-    if (live->call->json)
-        summarise(&json, live->call, &live->console);
-    int closed = sf_run_close(live->run, status == SF_OK ? error : NULL);
+    if (status == SF_OK && live->call->json)
+        status = summarise(&json, live, error);
+    int closed = sf_live_close(live->live, status == SF_OK ? error : NULL);
     app_print_log(live->call);
     status = status == SF_OK ? closed : status;
     if (status == SF_OK && live->call->json)
@@ -194,7 +219,7 @@ static bool writes_to_stdout(const sf_config *config)
     return false;
 }
 
-int app_live_run(const app_call *call, const sf_config *config, const sf_recording *recording, double speed,
+int app_live_run(const app_call *call, sf_config *config, const sf_recording *recording, double speed,
                  sf_error *error)
 {
     live_run live = {.call = call, .config = config};
@@ -202,7 +227,8 @@ int app_live_run(const app_call *call, const sf_config *config, const sf_recordi
     sf_run_options options = {.config = config,
                               .recording = recording,
                               .speed = speed,
-                              .outlet = app_console_outlet(&live.console),
+                              .opened = announce,
+                              .user = &live,
                               .provenance = call->provenance,
                               .progress = &progress};
     bool shifted = config->live.graph.metric == SF_LIVE_STTC && config->live.graph.surrogates > 0;
@@ -218,9 +244,13 @@ int app_live_run(const app_call *call, const sf_config *config, const sf_recordi
         return sf_fail(error, SF_USAGE, "--json", "a sink writes JSON lines to standard output already");
     FILE *out = shares_stdout ? stderr : stdout;
     app_catch_signals();
-    app_console_open(&live.console, out, isatty(fileno(out)));
-    status = run_pipeline(&live, &options, error);
+    app_console_open(&live.console, out, isatty(fileno(out)), config->live.stream);
+    config->live.topics = 1u << SF_TOPIC_EPISODES | 1u << SF_TOPIC_STATUS;
+    config->live.queue_policy = SF_RING_DROP_OLDEST; /* the run never waits for a terminal */
+    config->live.on_trigger = app_console_count_trigger;
+    config->live.user = &live.console;
+    status = run_live(&live, &options, error);
     app_console_close(&live.console);
-    sf_units_free(&live.units);
+    free_unit_names(&live);
     return status;
 }

@@ -15,7 +15,7 @@ int app_live_configure(const app_call *call, const char *path, sf_config *config
  * the closing table, or with --json one document. `recording`, where not NULL, is replayed in place of the
  * configured sources at `speed` (0: max).
  */
-int app_live_run(const app_call *call, const sf_config *config, const sf_recording *recording, double speed,
+int app_live_run(const app_call *call, sf_config *config, const sf_recording *recording, double speed,
                  sf_error *error);
 
 #endif

@@ -9,6 +9,7 @@
 #include "pipeline/pushed.h"
 
 #include <pthread.h>
+#include <stdio.h>
 
 #define POLL_MS 20 /* how often a wait looks whether the run has begun or ended */
 
@@ -186,6 +187,17 @@ const char *sf_live_unit_name(const sf_live *live, uint32_t unit)
 {
     const sf_units *units = sf_pipeline_stream(live->pipeline)->units;
     return unit < units->count ? units->items[unit].name : NULL;
+}
+
+size_t sf_live_print_episode(const sf_live *live, const sf_episode *episode, char *text, size_t size)
+{
+    sf_text whole = {0};
+    sf_episode_print(&whole, episode, sf_pipeline_stream(live->pipeline)->units);
+    size_t length = whole.failed ? 0 : whole.length;
+    if (size > 0)
+        snprintf(text, size, "%s", length > 0 ? whole.data : "");
+    sf_text_free(&whole);
+    return length;
 }
 
 /* ---- opening and closing ---- */

@@ -161,7 +161,11 @@ int sf_config_parse(sf_config *config, const char *yaml, size_t length, const ch
         status = sf_config_tree_set(&tree, settings, setting_count);
     if (status == SF_OK)
         status = sf_config_tree_take(&tree);
-    config->live.motif_new = sf_motif_new; /* which has no key */
+    config->live.size = sizeof config->live; /* and what has no key */
+    config->live.topics = sf_live_defaults.topics;
+    config->live.queue = sf_live_defaults.queue;
+    config->live.queue_policy = sf_live_defaults.queue_policy;
+    config->live.motif_new = sf_motif_new;
     if (status == SF_OK)
         status = check_together(config, error);
     sf_config_tree_free(&tree);

@@ -130,6 +130,15 @@ static int open_sinks(sf_run *run, sf_error *error)
     return status;
 }
 
+static void tell_sinks(const sf_run *run, const sf_run_options *options)
+{
+    for (size_t i = 0; options->opened != NULL && i < run->sink_count; i++) {
+        sf_sink_status status;
+        sf_sink_status_get(run->sinks[i], &status);
+        options->opened(options->user, status.name, sf_sink_address(run->sinks[i]));
+    }
+}
+
 /* ---- the interface ---- */
 
 static int open_parts(sf_run *run, const sf_run_options *options, sf_error *error)
@@ -152,11 +161,13 @@ int sf_run_open(sf_run **out, const sf_run_options *options, sf_error *error)
     int status = open_parts(run, options, error);
     if (status == SF_OK && options->outlet.kind != NULL)
         status = sf_pipeline_attach(run->pipeline, options->outlet, error);
-    if (status == SF_OK)
-        *out = run;
-    else
+    if (status != SF_OK) {
         sf_run_close(run, NULL);
-    return status;
+        return status;
+    }
+    tell_sinks(run, options);
+    *out = run;
+    return SF_OK;
 }
 
 sf_pipeline *sf_run_pipeline(const sf_run *run)
@@ -164,14 +175,13 @@ sf_pipeline *sf_run_pipeline(const sf_run *run)
     return run->pipeline;
 }
 
-size_t sf_run_sink_count(const sf_run *run)
+static void free_run(void *argument)
 {
-    return run->sink_count;
-}
-
-sf_sink *sf_run_sink(const sf_run *run, size_t index)
-{
-    return run->sinks[index];
+    sf_run *run = argument;
+    sf_storage_close(run->storage);
+    sf_free(run->sinks);
+    sf_text_free(&run->configuration);
+    sf_free(run);
 }
 
 int sf_run_close(sf_run *run, sf_error *error)
@@ -179,11 +189,18 @@ int sf_run_close(sf_run *run, sf_error *error)
     if (run == NULL)
         return SF_OK;
     int status = sf_pipeline_close(run->pipeline, error);
-    sf_storage_close(run->storage);
-    sf_free(run->sinks);
-    sf_text_free(&run->configuration);
-    sf_free(run);
+    free_run(run);
     return status;
+}
+
+int sf_run_live(sf_live **live, const sf_run_options *options, sf_error *error)
+{
+    sf_run *run;
+    *live = NULL;
+    int status = sf_run_open(&run, options, error);
+    if (status != SF_OK)
+        return status;
+    return sf_live_start(live, run->pipeline, &options->config->live, (sf_live_owner){free_run, run}, error);
 }
 
 int sf_run_check(const sf_config *config, sf_error *error)

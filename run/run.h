@@ -3,7 +3,7 @@
 #ifndef SF_RUN_RUN_H
 #define SF_RUN_RUN_H
 
-#include "pipeline/pipeline.h"
+#include "pipeline/live.h"
 #include "run/config.h"
 
 typedef struct sf_run_options {
@@ -15,14 +15,22 @@ typedef struct sf_run_options {
     uint64_t handoff_room;           /**< as of sf_pipeline_options */
     const sf_provenance *provenance; /**< of the results; borrowed until close; or NULL */
     const sf_progress *progress;     /**< may end the wait for live sources; or NULL */
+    /** Where not NULL: told of each sink that was opened, and where it is bound. */
+    void (*opened)(void *user, const char *name, const char *address);
+    void *user;       /**< of opened */
     sf_outlet outlet; /**< gets all messages too, and is closed with the run; its kind may be NULL */
 } sf_run_options;
 
+/**
+ * Opens sources (waiting for the unit table of live ones), resolves units and episodes, opens sinks, and
+ * starts. Sources are read from the first sf_live_next on; the configuration's `live` says what that gives.
+ */
+int sf_run_live(sf_live **live, const sf_run_options *options, sf_error *error);
+
+/** A run whose pipeline the caller follows itself. */
 typedef struct sf_run sf_run;
 
-/** Opens sources (waiting for the unit table of live ones), resolves units and episodes, opens sinks. Nothing
- * runs yet.
- */
+/** As sf_run_live, but nothing runs yet. */
 int sf_run_open(sf_run **out, const sf_run_options *options, sf_error *error);
 
 /** To start, wait for and stop; the run closes it. */
@@ -31,10 +39,6 @@ sf_pipeline *sf_run_pipeline(const sf_run *run);
 /** Closes the pipeline with all its sinks, and frees. The first failure of the run, if any. NULL is allowed.
  */
 int sf_run_close(sf_run *run, sf_error *error);
-
-/** The sinks, to say where they are bound. */
-size_t sf_run_sink_count(const sf_run *run);
-sf_sink *sf_run_sink(const sf_run *run, size_t index);
 
 /** Reads what a configuration names and forgets it: what opening would refuse of it without units. SF_CONFIG.
  */

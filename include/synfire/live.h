@@ -420,6 +420,10 @@ SF_API int sf_live_json(const sf_live *live, const sf_message *message, char **j
 /** The name of a unit in the run's own numbering; NULL beyond the last. Any thread. */
 SF_API const char *sf_live_unit_name(const sf_live *live, uint32_t unit);
 
+/** Writes an episode of this run as people write it into `size` bytes, cut to fit and NUL-terminated where
+ * size is not 0. Returns its whole length without the NUL; 0: no memory. Any thread. */
+SF_API size_t sf_live_print_episode(const sf_live *live, const sf_episode *episode, char *text, size_t size);
+
 /** No source goes on: what was pushed is worked off, and sf_live_next gives what comes of it and then SF_END.
  */
 SF_API void sf_live_finish(sf_live *live);
