@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/accelerator.h"
 
-#include "core/backend/find.h"
+#include "core/backend/crew.h"
 #include "core/error.h"
 #include "core/log.h"
 
@@ -11,16 +11,18 @@
 #include <synfire/device.h>
 
 /* A run goes on for so long that starting a device always pays. */
+static double run_seconds(const void *config)
+{
+    (void)config;
+    return INFINITY;
+}
+
 static int choose(sf_device **device, const sf_live_options *config, sf_error *error)
 {
-    sf_device *devices[SF_MOST_DEVICES];
-    uint32_t count;
-    if (strcmp(config->device, "auto") == 0) {
-        *device = sf_device_auto(INFINITY);
-        return SF_OK;
-    }
-    int status = sf_devices_find(devices, 1, &count, config->device, error);
-    *device = count > 0 ? devices[0] : NULL;
+    sf_crew crew;
+    const sf_crew_request request = {.device = config->device, .most = 1, .seconds = run_seconds};
+    int status = sf_crew_open(&crew, &request, error);
+    *device = crew.count > 0 ? crew.members[0].device : NULL;
     return status;
 }
 
