@@ -4,7 +4,6 @@
 #define SF_APP_LIVE_H
 
 #include "app/command.h"
-#include "core/recording.h"
 #include "run/run.h"
 
 /** Loads `path` (NULL: the defaults) with what --preset and then --set say. */

@@ -133,6 +133,7 @@ static void wrong_files_are_refused_with_their_place(void **state)
         {"density: [{quantity: delay, unit: a}]\n", "test.yaml:1:35: density.0.unit", "quantity=isi,rate"},
         {"density: [{quantity: delay}]\n", "test.yaml:1:11: density.0.episode", "is missing"},
         {"sinks: [{type: jsonl}, {type: jsonl}]\n", "test.yaml:1:24: sinks.1.path", "sinks.0 writes already"},
+        {"sinks: [{type: jsonl, endpoint: x}]\n", "test.yaml:1:33: sinks.0.endpoint", "for type=zmq,osc"},
         {"sinks: [{type: hdf5}]\n", "test.yaml:1:9: sinks.0.path", "is missing"},
         {"stream: &a x\ntrack: [*a]\n", "test.yaml:1:9: track.0", "alias"},
         {"sources: [&a {type: zmq}, *a]\n", "test.yaml:1:11: sources.1", "alias"},
