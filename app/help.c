@@ -2,15 +2,10 @@
 #include "app/help.h"
 
 #include "app/parse.h"
+#include "run/versions.h"
 
 #include <ctype.h>
-#include <hdf5.h>
-#include <jansson.h>
-#include <lo/lo.h>
-#include <msgpack.h>
 #include <string.h>
-#include <yaml.h>
-#include <zmq.h>
 
 static const char *const groups[][2] = {
     {"look", "Look at a recording"}, {"find", "Find episodes"}, {"connect", "Connect units"},
@@ -98,14 +93,6 @@ void app_help_command(sf_text *text, const app_command *command)
 
 void app_help_version(sf_text *text)
 {
-    unsigned hdf5[3];
-    H5get_libversion(&hdf5[0], &hdf5[1], &hdf5[2]);
-    int zmq[3];
-    zmq_version(&zmq[0], &zmq[1], &zmq[2]);
-    char lo[32];
-    lo_version(lo, sizeof lo, NULL, NULL, NULL, 0, NULL, NULL, NULL);
-    sf_text_printf(
-        text, "synfire %s\nHDF5 %u.%u.%u, ZeroMQ %d.%d.%d, liblo %s, MessagePack %s, jansson %s, libyaml %s",
-        sf_version(), hdf5[0], hdf5[1], hdf5[2], zmq[0], zmq[1], zmq[2], lo, msgpack_version(),
-        JANSSON_VERSION, yaml_get_version_string());
+    sf_text_printf(text, "synfire %s\n", sf_version());
+    sf_versions_print(text);
 }

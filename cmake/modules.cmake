@@ -1,14 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-# One folder is one module: an object library `synfire_<module>`. The shared library exports the public header's
-# functions only; the command and the tests link the same objects as `synfire_static` and see everything.
-set(SYNFIRE_MODULES "" CACHE INTERNAL "")
+# One folder is one module: an object library `synfire_<module>`. Each module is in one of two libraries: `synfire`,
+# which needs libc and libm only, and `synfire_io`, which links what reads, writes and sends. A library exports what
+# its map says (cmake/*.map, kept by scripts/exports): the functions of the public headers, and, under a version of
+# this very release, what the other library and the command use of it. Tests and benches reach inside: they link the
+# same objects as `synfire_static`.
+set(SYNFIRE_LIBRARIES synfire synfire_io)
+foreach(library IN LISTS SYNFIRE_LIBRARIES)
+  set(${library}_MODULES "" CACHE INTERNAL "")
+endforeach()
 set(SYNFIRE_LINKS "" CACHE INTERNAL "")
+# What is installed finds its like from where it lies, so that an installed tree can be moved: the command its
+# libraries, a library the programs that belong to it, those the plugin.
+set(SYNFIRE_LIBEXECDIR ${CMAKE_INSTALL_FULL_LIBEXECDIR}/synfire)
+file(RELATIVE_PATH SYNFIRE_BIN_TO_LIB ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+file(RELATIVE_PATH SYNFIRE_LIB_TO_LIBEXEC ${CMAKE_INSTALL_FULL_LIBDIR} ${SYNFIRE_LIBEXECDIR})
+file(RELATIVE_PATH SYNFIRE_LIBEXEC_TO_LIB ${SYNFIRE_LIBEXECDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 
 add_library(synfire_flags INTERFACE)
 target_include_directories(synfire_flags INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR})
 target_include_directories(synfire_flags SYSTEM INTERFACE ${RANDOM123_INCLUDE})
 target_compile_definitions(synfire_flags INTERFACE _GNU_SOURCE SYNFIRE_VERSION="${PROJECT_VERSION}")
 target_compile_options(synfire_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wconversion -Wshadow>)
+# What a library does not export is local to it once it is linked: calls need not allow for another definition.
+target_compile_options(synfire_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-fno-semantic-interposition>)
 target_link_libraries(synfire_flags INTERFACE Threads::Threads m)
 if(SYNFIRE_WERROR)
   target_compile_options(synfire_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-Werror>)
@@ -21,9 +35,10 @@ if(SYNFIRE_FUZZ)
   target_compile_options(synfire_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-fsanitize=fuzzer-no-link>)
 endif()
 
-# synfire_module(NAME SOURCES a.c ... [IO_SOURCES b.c ...] [LINKS target ...]): IO_SOURCES and LINKS count only with SYNFIRE_IO.
+# synfire_module(NAME LIBRARY synfire|synfire_io SOURCES a.c ... [IO_SOURCES b.c ...] [LINKS target ...]): IO_SOURCES
+# and LINKS count only with SYNFIRE_IO.
 function(synfire_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;IO_SOURCES;LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LIBRARY" "SOURCES;IO_SOURCES;LINKS")
   set(sources ${arg_SOURCES})
   if(SYNFIRE_IO)
     list(APPEND sources ${arg_IO_SOURCES})
@@ -32,30 +47,60 @@ function(synfire_module name)
   if(NOT sources)
     return()
   endif()
-  add_library(synfire_${name} OBJECT ${sources})
-  target_link_libraries(synfire_${name} PUBLIC synfire_flags)
+  add_library(synfire_${name}_objects OBJECT ${sources})
+  target_link_libraries(synfire_${name}_objects PUBLIC synfire_flags)
   if(SYNFIRE_IO)
-    target_link_libraries(synfire_${name} PUBLIC ${arg_LINKS})
+    target_link_libraries(synfire_${name}_objects PUBLIC ${arg_LINKS})
   endif()
-  set(SYNFIRE_MODULES ${SYNFIRE_MODULES} synfire_${name} CACHE INTERNAL "")
+  set(${arg_LIBRARY}_MODULES ${${arg_LIBRARY}_MODULES} synfire_${name}_objects CACHE INTERNAL "")
+endfunction()
+
+# synfire_shared(TARGET FILE_NAME [LINKS target ...]): the shared library of the modules that are in it.
+function(synfire_shared library name)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LINKS")
+  set(objects "")
+  foreach(module IN LISTS ${library}_MODULES)
+    list(APPEND objects $<TARGET_OBJECTS:${module}>)
+  endforeach()
+  add_library(${library} SHARED ${objects})
+  set(map ${CMAKE_BINARY_DIR}/lib${name}.map)
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/lib${name}.map ${map} @ONLY)
+  set_target_properties(${library} PROPERTIES OUTPUT_NAME ${name} LINK_DEPENDS ${map}
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib INSTALL_RPATH "\$ORIGIN")
+  target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${library} PRIVATE synfire_flags ${arg_LINKS})
+  target_link_options(${library} PRIVATE -Wl,--version-script=${map} -Wl,-Bsymbolic -Wl,--as-needed)
+  if(NOT SYNFIRE_SANITIZE)
+    target_link_options(${library} PRIVATE -Wl,--no-undefined)
+  endif()
+  # Relative to the file, so that an installed tree can be moved.
+  file(RELATIVE_PATH SYNFIRE_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/${name}.pc.in ${name}.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  install(TARGETS ${library} EXPORT synfire LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
 function(synfire_library)
   set(objects "")
-  foreach(module IN LISTS SYNFIRE_MODULES)
-    list(APPEND objects $<TARGET_OBJECTS:${module}>)
+  foreach(library IN LISTS SYNFIRE_LIBRARIES)
+    foreach(module IN LISTS ${library}_MODULES)
+      list(APPEND objects $<TARGET_OBJECTS:${module}>)
+    endforeach()
   endforeach()
   add_library(synfire_static STATIC ${objects})
   target_link_libraries(synfire_static PUBLIC synfire_flags ${SYNFIRE_LINKS})
+
+  synfire_shared(synfire synfire)
   if(SYNFIRE_IO)
-    add_library(synfire SHARED ${objects})
-    target_link_libraries(synfire PRIVATE synfire_flags ${SYNFIRE_LINKS})
-    set_target_properties(synfire PROPERTIES SOVERSION ${PROJECT_VERSION_MAJOR} VERSION ${PROJECT_VERSION})
-    # Relative to the file, so that an installed tree can be moved.
-    file(RELATIVE_PATH SYNFIRE_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-    configure_file(${CMAKE_SOURCE_DIR}/cmake/synfire.pc.in synfire.pc @ONLY)
-    install(TARGETS synfire LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-    install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/synfire DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-    install(FILES ${CMAKE_BINARY_DIR}/synfire.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+    synfire_shared(synfire_io synfire-io LINKS ${SYNFIRE_LINKS})
+    target_link_libraries(synfire_io PUBLIC synfire)
   endif()
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/synfire DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT synfire NAMESPACE synfire:: FILE synfireTargets.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/synfire)
+  include(CMakePackageConfigHelpers)
+  write_basic_package_version_file(synfireConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  file(CONFIGURE OUTPUT synfireConfig.cmake CONTENT "include(\${CMAKE_CURRENT_LIST_DIR}/synfireTargets.cmake)\n" @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/synfireConfig.cmake ${CMAKE_BINARY_DIR}/synfireConfigVersion.cmake
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/synfire)
 endfunction()

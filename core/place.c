@@ -3,28 +3,19 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
-/* Where the program or library that this function is part of lies, with the final slash. */
+/* Where the library that this function is part of lies, with the final slash; links are followed, as the name
+ * that the linker gives may be a link's. */
 static bool own_directory(char directory[SF_PLACE_SIZE])
 {
     static const char here;
-    Dl_info own, program;
-    if (dladdr(&here, &own) == 0 || dladdr((void *)getauxval(AT_ENTRY), &program) == 0)
+    Dl_info own;
+    if (dladdr(&here, &own) == 0 || realpath(own.dli_fname, directory) == NULL)
         return false;
-    if (own.dli_fbase ==
-        program.dli_fbase) { /* its name here is as it was called, which need not be a path */
-        ssize_t length = readlink("/proc/self/exe", directory, SF_PLACE_SIZE - 1);
-        directory[length > 0 ? length : 0] = '\0';
-    } else {
-        snprintf(directory, SF_PLACE_SIZE, "%s", own.dli_fname);
-    }
-    char *slash = strrchr(directory, '/');
-    if (slash == NULL)
-        return false;
-    slash[1] = '\0';
+    strrchr(directory, '/')[1] = '\0';
     return true;
 }
 
@@ -48,15 +39,9 @@ bool sf_place_find(char path[SF_PLACE_SIZE], const char *built, const char *cons
 
 bool sf_place_program(char path[SF_PLACE_SIZE], const char *folder, const char *name)
 {
-    static const char *const to_libexec[] = {SYNFIRE_BIN_TO_LIBEXEC "/synfire",
-                                             SYNFIRE_LIB_TO_LIBEXEC "/synfire",
-                                             "."}; /* from such a program to another */
-    char built[SF_PLACE_SIZE], places[3][SF_PLACE_SIZE];
-    const char *installed[4] = {0};
+    char built[SF_PLACE_SIZE], from_library[SF_PLACE_SIZE];
     snprintf(built, sizeof built, "%s/%s", folder, name);
-    for (size_t i = 0; i < 3; i++) {
-        snprintf(places[i], sizeof places[i], "%s/%s", to_libexec[i], name);
-        installed[i] = places[i];
-    }
+    snprintf(from_library, sizeof from_library, SYNFIRE_LIB_TO_LIBEXEC "/%s", name);
+    const char *const installed[] = {from_library, name, NULL}; /* or from such a program to another */
     return sf_place_find(path, built, installed);
 }

@@ -56,9 +56,7 @@ expect() {
     [ ! -s out ] || { echo "something is printed:"; cat out; return 1; }
 }
 
-# Puts the command, and the program that reads HDF5 files for it, into the folder $1 as an installation does.
+# Installs what was built into the folder $1.
 install_into() {
-    mkdir -p "$1/bin" "$1/libexec/synfire"
-    cp "$SYNFIRE" "$1/bin/synfire"
-    cp "$SYNFIRE_BUILD/reader/synfire-read" "$SYNFIRE_BUILD/bench/command/synfire-bench" "$1/libexec/synfire/"
+    cmake --install "$SYNFIRE_BUILD" --prefix "$PWD/$1" >/dev/null
 }

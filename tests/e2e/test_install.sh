@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# An installed tree works from where it stands: command, manual page, completion, examples, and a program that
-# finds the library by pkg-config.
+# An installed tree works from where it stands: command, manual page, completion, examples, and programs that
+# find the libraries by pkg-config and by CMake.
 . "$E2E/functions.sh"
 [ -z "$SYNFIRE_SANITIZE" ] || skip "a plain program cannot load a library under a sanitizer"
 cmake --install "$SYNFIRE_BUILD" --prefix "$PWD/first" >/dev/null
@@ -31,10 +31,10 @@ int main(int argc, char **argv)
     return puts(sf_version()) < 0;
 }
 C
-pkgconfig=$(dirname "$(find prefix -name synfire.pc)")
+pkgconfig=$(dirname "$(find prefix -name synfire-io.pc)")
 export PKG_CONFIG_PATH=$PWD/$pkgconfig
-cc -std=c11 -Wall -Werror program.c -o program $(pkg-config --cflags --libs synfire)
-library=$(pkg-config --variable=libdir synfire)
+library=$(pkg-config --variable=libdir synfire-io)
+cc -std=c11 -Wall -Werror program.c -o program $(pkg-config --cflags --libs synfire-io)
 [ "$(LD_LIBRARY_PATH=$library ./program)" = "$(pkg-config --modversion synfire)" ]
 # The library too finds the program that reads HDF5 files, from where it lies.
 LD_LIBRARY_PATH=$library ./program small.h5 >/dev/null
@@ -42,8 +42,43 @@ mv prefix/libexec/synfire/synfire-read elsewhere
 LD_LIBRARY_PATH=$library ./program small.h5 2>err && exit 1
 grep -q "synfire-read, which reads HDF5 files, is not installed" err
 mv elsewhere prefix/libexec/synfire/synfire-read
-# Nothing but what the public headers declare is exported.
-exported=$(nm -D --defined-only "$library/libsynfire.so" | awk '$2 != "A" {print $3}' | grep -v '^_')
-for name in $exported; do
-    grep -q "\b$name(" prefix/include/synfire/*.h
+
+# What needs no files needs one library, and that needs nothing but the C library.
+printf '#include <synfire/synfire.h>\nint main(void)\n{\n    return sf_version() == 0;\n}\n' >alone.c
+cc -std=c11 -Wall -Werror alone.c -o alone $(pkg-config --cflags --libs synfire)
+LD_LIBRARY_PATH=$library ./alone
+needed=$(readelf -d "$library/libsynfire.so" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | sort | tr '\n' ' ')
+[ "$needed" = "libc.so.6 libm.so.6 " ]
+for name in synfire synfire-io; do
+    version=$(pkg-config --modversion $name)
+    readelf -d "$library/lib$name.so" | grep -F SONAME | grep -qF "[lib$name.so.${version%.*}]"
 done
+
+# By CMake, too.
+mkdir package
+cat >package/CMakeLists.txt <<'C'
+cmake_minimum_required(VERSION 3.25)
+project(package C)
+find_package(synfire 0.1 REQUIRED)
+add_executable(with_files ../program.c)
+target_link_libraries(with_files synfire::synfire_io)
+add_executable(without_files ../alone.c)
+target_link_libraries(without_files synfire::synfire)
+C
+cmake -S package -B package/build -DCMAKE_PREFIX_PATH="$PWD/prefix" >/dev/null
+cmake --build package/build >/dev/null
+package/build/with_files small.h5 >/dev/null
+package/build/without_files
+
+# The libraries export what their maps say: what the public headers declare, and the rest under the private version.
+for name in synfire synfire-io; do
+    nm -D --defined-only --with-symbol-versions "$library/lib$name.so" | awk '$2 != "A" {print $3}' | grep '^sf_' | sort >exported.$name
+    map=$SYNFIRE_SOURCE/cmake/lib$name.map
+    sed -n 's/^ *\(sf_[a-z0-9_]*\);$/\1/p' "$map" | sort >expected.$name
+    sed 's/@.*//' exported.$name | diff expected.$name -
+    for exported in $(grep -v 'SYNFIRE_PRIVATE_' exported.$name | sed 's/@.*//'); do
+        grep -q "\b$exported(" prefix/include/synfire/*.h
+    done
+done
+declared=$(grep -ohE '^SF_API\b.*\bsf_[a-z0-9_]+\(' prefix/include/synfire/*.h | sed 's/.*\b\(sf_[a-z0-9_]*\)($/\1/' | sort -u)
+[ "$(grep -hv 'SYNFIRE_PRIVATE_' exported.* | sed 's/@.*//' | sort)" = "$declared" ]
