@@ -3,19 +3,29 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
-/* Where the library that this function is part of lies, with the final slash; links are followed, as the name
- * that the linker gives may be a link's. */
+/* Where the library that this function is part of lies, or the program that has it linked in, with the final
+ * slash. */
 static bool own_directory(char directory[SF_PLACE_SIZE])
 {
     static const char here;
-    Dl_info own;
-    if (dladdr(&here, &own) == 0 || realpath(own.dli_fname, directory) == NULL)
+    Dl_info own, program;
+    if (dladdr(&here, &own) == 0 || dladdr((void *)getauxval(AT_ENTRY), &program) == 0)
         return false;
-    strrchr(directory, '/')[1] = '\0';
+    if (own.dli_fbase ==
+        program.dli_fbase) { /* its name here is as it was called, which need not be a path */
+        ssize_t length = readlink("/proc/self/exe", directory, SF_PLACE_SIZE - 1);
+        directory[length > 0 ? length : 0] = '\0';
+    } else {
+        snprintf(directory, SF_PLACE_SIZE, "%s", own.dli_fname);
+    }
+    char *slash = strrchr(directory, '/');
+    if (slash == NULL)
+        return false;
+    slash[1] = '\0';
     return true;
 }
 
