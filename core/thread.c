@@ -118,14 +118,13 @@ typedef struct parallel_worker {
     sf_thread thread;
 } parallel_worker;
 
+/* The first item is worker 0's, the caller's thread: what only that may do, it does at least once. */
 static void *work(void *argument)
 {
     parallel_worker *worker = argument;
     parallel_loop *loop = worker->loop;
-    while (atomic_load(&loop->result) == 0) {
-        size_t item = atomic_fetch_add(&loop->next, 1);
-        if (item >= loop->count)
-            break;
+    for (size_t item = worker->index == 0 ? 0 : atomic_fetch_add(&loop->next, 1);
+         item < loop->count && atomic_load(&loop->result) == 0; item = atomic_fetch_add(&loop->next, 1)) {
         int result = loop->body(loop->context, worker->index, item);
         int none = 0;
         if (result != 0)
@@ -136,7 +135,7 @@ static void *work(void *argument)
 
 int sf_parallel_for(unsigned threads, size_t count, int (*body)(void *, unsigned, size_t), void *context)
 {
-    parallel_loop loop = {.body = body, .context = context, .count = count};
+    parallel_loop loop = {.body = body, .context = context, .count = count, .next = 1};
     if (threads > count)
         threads = (unsigned)count;
     parallel_worker *workers = threads > 1 ? sf_alloc(threads, sizeof *workers) : NULL;

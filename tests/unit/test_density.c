@@ -511,6 +511,7 @@ static void everything_that_takes_long_can_be_stopped(void **state)
     sf_error error;
     options.progress = &progress;
     options.device = "cpu";
+    options.threads = 1; /* how often it is asked does not hang on the machine */
     options.exact = true;
     options.method = "plugin";
     test_assert_fails(sf_density_find(&stopped, line, 0, &options, &error), &error, SF_CANCELLED, "stopped");
