@@ -6,10 +6,10 @@
 #include <synfire/error.h>
 
 typedef struct test_plugin_work {
-    uint32_t copied;       /**< streams of events that came from the program, laid out there */
-    uint32_t raw;          /**< streams of spikes that came as they are */
-    uint32_t from_windows; /**< streams of windows that lay on the device */
-    uint32_t most_slots;   /**< expansions of gvsm that were under way at once, at most */
+    _Atomic uint32_t copied;       /**< streams of events that came from the program, laid out there */
+    _Atomic uint32_t raw;          /**< streams of spikes that came as they are */
+    _Atomic uint32_t from_windows; /**< streams of windows that lay on the device */
+    _Atomic uint32_t most_slots;   /**< expansions of gvsm that were under way at once, at most */
 } test_plugin_work;
 
 /** Of a plugin that is loaded; borrowed until that is closed. */
