@@ -2,7 +2,7 @@
 #include "app/help.h"
 
 #include "app/parse.h"
-#include "run/versions.h"
+#include "run/tool.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -94,5 +94,5 @@ void app_help_command(sf_text *text, const app_command *command)
 void app_help_version(sf_text *text)
 {
     sf_text_printf(text, "synfire %s\n", sf_version());
-    sf_versions_print(text);
+    sf_tool_versions(text);
 }

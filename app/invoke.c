@@ -4,7 +4,6 @@
 #include "app/help.h"
 #include "app/parse.h"
 #include "core/error.h"
-#include "core/log.h"
 #include "core/memory.h"
 #include "core/text.h"
 

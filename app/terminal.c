@@ -3,7 +3,6 @@
 #include "app/command.h"
 
 #include "core/clock.h"
-#include "core/log.h"
 #include "core/memory.h"
 
 #include <errno.h>

@@ -107,6 +107,9 @@ int sf_tool_play(sf_tool_played *told, sf_recording *recording, const sf_tool_pl
  * last. Returns only where it cannot: SF_UNAVAILABLE. */
 int sf_tool_bench(char **words, sf_error *error);
 
+/** Appends the versions of what this build is linked with, as one line: `HDF5 1.10.8, ZeroMQ 4.3.4, ...`. */
+void sf_tool_versions(sf_text *text);
+
 /* ---- files ---- */
 
 /** True where the file is readable and one of occurrences (synfire/mine.h). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "run/versions.h"
+#include "run/tool.h"
 
 #include <hdf5.h>
 #include <jansson.h>
@@ -8,7 +8,7 @@
 #include <yaml.h>
 #include <zmq.h>
 
-void sf_versions_print(sf_text *text)
+void sf_tool_versions(sf_text *text)
 {
     unsigned hdf5[3];
     H5get_libversion(&hdf5[0], &hdf5[1], &hdf5[2]);
