@@ -111,14 +111,6 @@ int sf_recording_set_metadata(sf_recording *recording, const char *key, const ch
     return SF_OK;
 }
 
-const char *sf_recording_metadata(const sf_recording *recording, const char *key)
-{
-    for (size_t i = 0; i < recording->metadata_count; i++)
-        if (strcmp(recording->metadata[i].key, key) == 0)
-            return recording->metadata[i].value;
-    return NULL;
-}
-
 sf_drop *sf_recording_drop(sf_recording *recording, const char *cause, uint64_t count)
 {
     size_t i = 0;

@@ -113,9 +113,9 @@ static void what_is_written_is_read_back(void **state)
                 back.recorded.stop_ns == recorded.stop_ns);
     assert_int_equal(back.observed_count, 2);
     assert_memory_equal(back.observed, about.observed, 2 * sizeof *about.observed);
-    assert_string_equal(sf_recording_metadata(&back, "species"), "mouse \xc2\xb5");
-    assert_string_equal(sf_recording_metadata(&back, "age"), "P9");
-    assert_non_null(sf_recording_metadata(&back, "program"));
+    assert_string_equal(test_metadata(&back, "species"), "mouse \xc2\xb5");
+    assert_string_equal(test_metadata(&back, "age"), "P9");
+    assert_non_null(test_metadata(&back, "program"));
     assert_int_equal(back.dropped_count, 0);
     sf_recording_clear(&back);
 

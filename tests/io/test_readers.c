@@ -81,9 +81,9 @@ static void carmen_is_read(void **state)
     assert_int_equal(units[0].kind, SF_UNIT_UNKNOWN);
     assert_false(recording.declared);
     assert_true(recording.recorded.start_ns == 1500 && recording.recorded.stop_ns == 3000000001);
-    assert_string_equal(sf_recording_metadata(&recording, "age"), "9");
-    assert_string_equal(sf_recording_metadata(&recording, "condition"), "ctl");
-    assert_string_equal(sf_recording_metadata(&recording, "species"), "mouse");
+    assert_string_equal(test_metadata(&recording, "age"), "9");
+    assert_string_equal(test_metadata(&recording, "condition"), "ctl");
+    assert_string_equal(test_metadata(&recording, "species"), "mouse");
     sf_recording_clear(&recording);
 }
 
@@ -294,8 +294,8 @@ static void nwb_is_read(void **state)
     assert_int_equal(recording.observed[0].stop_ns, 3000000000);
     assert_int_equal(recording.observed[1].start_ns, 4000000000);
     assert_int_equal(sf_recording_duration_ns(&recording), 6000000000);
-    assert_string_equal(sf_recording_metadata(&recording, "subject"), "M1");
-    assert_string_equal(sf_recording_metadata(&recording, "session"), "s7");
+    assert_string_equal(test_metadata(&recording, "subject"), "M1");
+    assert_string_equal(test_metadata(&recording, "session"), "s7");
     sf_recording_clear(&recording);
 }
 
@@ -461,7 +461,7 @@ static void nwb_1_is_read(void **state)
     assert_marker(&recording, 1, 2000000000, "light,strong end");
     assert_marker(&recording, 2, 2000000000, "second"); /* it has no tags */
     assert_marker(&recording, 3, 3000000000, "second end");
-    assert_string_equal(sf_recording_metadata(&recording, "subject"), "M1");
+    assert_string_equal(test_metadata(&recording, "subject"), "M1");
     sf_recording_clear(&recording);
 
     /* Without unit_list, and with a unit that never fires. */

@@ -134,7 +134,7 @@ static void assert_facts(const facts *expected, const sf_recording *recording)
     if (expected->tick_ns > 0)
         assert_int_equal(overview.tick_ns, expected->tick_ns);
     if (expected->metadata[0] != NULL)
-        assert_string_equal(sf_recording_metadata(recording, expected->metadata[0]), expected->metadata[1]);
+        assert_string_equal(test_metadata(recording, expected->metadata[0]), expected->metadata[1]);
     for (size_t i = 1; i < recording->spike_count; i++) {
         const sf_spike *a = &recording->spikes[i - 1], *b = &recording->spikes[i];
         assert_true(a->time_ns < b->time_ns || (a->time_ns == b->time_ns && a->unit <= b->unit));

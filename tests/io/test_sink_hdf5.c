@@ -228,7 +228,7 @@ static void check_recording(const recorded *all)
     assert_int_equal(back.units.count, 7);
     for (size_t i = 0; i < 7; i++)
         assert_string_equal(back.units.items[i].name, all->stream.units.items[i].name);
-    assert_string_equal(sf_recording_metadata(&back, "species"), "mouse");
+    assert_string_equal(test_metadata(&back, "species"), "mouse");
     assert_int_equal(back.spike_count, 3000);
     for (size_t i = 0; i < 3000; i++) {
         assert_int_equal(back.spikes[i].time_ns, all->spikes[i].time_ns);

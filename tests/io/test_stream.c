@@ -151,7 +151,7 @@ static void a_played_recording_arrives_whole(void **state)
     assert_string_equal(source->units.items[39].name, "u39");
     assert_true(source->units.items[39].x_um == recording.units.items[39].x_um);
     assert_string_equal(source->origin->path, "a stream");
-    assert_string_equal(sf_recording_metadata(source->origin, "simulation"), "a test");
+    assert_string_equal(test_metadata(source->origin, "simulation"), "a test");
     receive_all(source, &recording);
     assert_int_equal(source->kind->read(source, &(sf_batch){0}, 0, NULL), SF_READ_END);
     finish_sending(&sending);

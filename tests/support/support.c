@@ -3,6 +3,7 @@
 
 #include "core/backend/device.h"
 #include "core/memory.h"
+#include "core/recording.h"
 
 #include <unistd.h>
 
@@ -109,6 +110,14 @@ char *test_successor(const char *path, unsigned number)
     char *name = malloc(size);
     snprintf(name, size, "%.*s-%u%s", (int)(dot - path), path, number, dot);
     return name;
+}
+
+const char *test_metadata(const sf_recording *recording, const char *key)
+{
+    for (size_t i = 0; i < recording->metadata_count; i++)
+        if (strcmp(recording->metadata[i].key, key) == 0)
+            return recording->metadata[i].value;
+    return NULL;
 }
 
 void test_assert_documented(const char *page, const char *name)

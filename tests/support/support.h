@@ -53,6 +53,9 @@ char *test_temporary_path(const char *ending);
 /** "x-2.h5" of "x.h5" and 2: what a sink writes instead of a file that is there. Free with free(). */
 char *test_successor(const char *path, unsigned number);
 
+/** The value of a recording's metadata, or NULL where it has none of this key. */
+const char *test_metadata(const sf_recording *recording, const char *key);
+
 /** Asserts that a page of docs/ has `name` in backquotes. */
 void test_assert_documented(const char *page, const char *name);
 

@@ -337,7 +337,7 @@ static void the_seed_decides_and_the_clock_does_not(void **state)
     settings.duplicates = 0.1;
     settings.description = "as asked";
     simulate(&settings);
-    assert_string_equal(sf_recording_metadata(&recording, "simulation"), "as asked");
+    assert_string_equal(test_metadata(&recording, "simulation"), "as asked");
     assert_true(recording.declared);
     assert_string_equal(recording.units.items[0].name, "A");
     assert_string_equal(recording.units.items[25].name, "Z");
