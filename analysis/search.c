@@ -7,11 +7,11 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/options.h"
+#include "core/reals.h"
 #include "core/thread.h"
 #include "graph/search/device.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct sf_searches {
@@ -36,12 +36,6 @@ typedef struct searching {
 
 /* ---- one source ---- */
 
-static int compare_seconds(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Searches `repeat` times by run(prepared, ...); the result of the last gets the median time. */
 static int search_repeatedly(searching *s,
                              int (*run)(void *prepared, uint32_t source, sf_bfs_result *result,
@@ -59,7 +53,7 @@ static int search_repeatedly(searching *s,
             status = sf_fail(error, SF_CANCELLED, NULL, "was stopped after %u searches", i + 1);
     }
     if (status == SF_OK) {
-        qsort(seconds, repeat, sizeof *seconds, compare_seconds);
+        sf_reals_sort(seconds, repeat);
         result->seconds = seconds[repeat / 2];
     }
     sf_free(seconds);

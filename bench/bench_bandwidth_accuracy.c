@@ -5,6 +5,7 @@
  * Prints the table of docs/density.md.
  */
 #include "core/memory.h"
+#include "core/reals.h"
 #include "core/thread.h"
 #include "density/kernels.h"
 #include "density/select.h"
@@ -12,7 +13,6 @@
 #include <Random123/philox.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { DRAWS = 20, POINTS = 8000, TRIED = 121 };
 
@@ -132,12 +132,6 @@ static double squared_error(const known_density *known, const double *points, co
     return sum;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void measure(const known_density *known, size_t n)
 {
     static double points[POINTS], ratios[8][DRAWS];
@@ -169,7 +163,7 @@ static void measure(const known_density *known, size_t n)
     sf_free(x);
     printf("| %s, n = %zu |", known->name, n);
     for (size_t m = 0; m < methods; m++) {
-        qsort(ratios[m], DRAWS, sizeof ratios[m][0], ascending);
+        sf_reals_sort(ratios[m], DRAWS);
         printf(" %.2f (%.2f) |", (ratios[m][DRAWS / 2 - 1] + ratios[m][DRAWS / 2]) / 2, ratios[m][DRAWS - 1]);
     }
     printf("\n");

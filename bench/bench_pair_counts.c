@@ -4,12 +4,12 @@
  * ms. Times are of the processor; `came` is the first tenth of the hops, before a spike leaves.
  */
 #include "core/memory.h"
+#include "core/reals.h"
 #include "window/pair_counts.h"
 
 #include <Random123/philox.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #define MILLISECOND INT64_C(1000000)
@@ -48,18 +48,12 @@ static int append_hop(sf_history *history, uint32_t hop, const job *j, sf_error 
     return status;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-    return left < right ? -1 : left > right;
-}
-
 static void tell(const job *j, double *slides, size_t found)
 {
     size_t full = HOPS - WINDOW_HOPS;
     double *full_slides = slides + WINDOW_HOPS;
-    qsort(slides, HOPS / 10, sizeof *slides, compare);
-    qsort(full_slides, full, sizeof *slides, compare);
+    sf_reals_sort(slides, HOPS / 10);
+    sf_reals_sort(full_slides, full);
     printf("%5" PRIu32 " units, %6" PRIu32 " spikes/s, (%" PRId64 ",%" PRId64
            "] ms: came %.2f ms; came and went %.2f ms, worst %.2f; %zu pairs of %" PRIu32 " and more\n",
            j->units, j->per_hop * 10, j->delay.low_ns / MILLISECOND, j->delay.high_ns / MILLISECOND,

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/progress.h"
+#include "core/reals.h"
 #include "core/thread.h"
 #include "density/normal.h"
 #include "density/vector.h"
@@ -96,20 +97,6 @@ void sf_kernels_close(sf_kernels *kernels)
 
 /* ---- evaluating ---- */
 
-/* The first of `count` ascending numbers that is not under `least`. */
-static size_t lower_bound(const double *ascending, size_t count, double least)
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (ascending[middle] < least)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* sums[k] += exp(-((points[k] - at)/width)^2 / 2) / width over a chunk of kernels: sums stay short. */
 SF_VECTOR_BODY void add_kernels_body(double *restrict sums, const double *restrict points, size_t length,
                                      const double *restrict at, const double *restrict width, size_t count)
@@ -148,8 +135,8 @@ static int evaluate_strip(void *context, unsigned worker, size_t strip)
         least = fmin(least, points[k]);
         most = fmax(most, points[k]);
     }
-    size_t first = lower_bound(kernels->to, kernels->count, least);
-    size_t end = lower_bound(kernels->from, kernels->count, most);
+    size_t first = sf_reals_lower_bound(kernels->to, kernels->count, least);
+    size_t end = sf_reals_lower_bound(kernels->from, kernels->count, most);
     for (size_t j = first; j < end; j += CHUNK) {
         double sums[STRIP] = {0};
         add_kernels(sums, points, length, kernels->at + j, kernels->width + j,

@@ -3,9 +3,9 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/reals.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 void sf_samples_free(sf_samples *samples)
@@ -84,19 +84,13 @@ int sf_samples_standardise(double **standardised, sf_moments *moments, const dou
     return SF_OK;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 int sf_samples_find_tick(double *tick, double *multiplicity, const double *samples, size_t n, double noise)
 {
     double *sorted = sf_resize(NULL, n, sizeof *sorted);
     if (sorted == NULL)
         return SF_NO_MEMORY;
     memcpy(sorted, samples, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare_numbers);
+    sf_reals_sort(sorted, n);
     *tick = INFINITY;
     double squares = 0, run = 1; /* of equal samples */
     for (size_t i = 1; i <= n; i++) {
@@ -156,10 +150,10 @@ int sf_samples_sorted(double **sorted, const sf_samples *samples, bool spread, s
     if (x == NULL)
         return sf_fail_memory(error);
     memcpy(x, samples->values, samples->n * sizeof *x);
-    qsort(x, samples->n, sizeof *x, compare_numbers);
+    sf_reals_sort(x, samples->n);
     if (!spread || !(samples->tick > 0))
         return SF_OK;
     spread_ties(x, samples->n, samples->tick);
-    qsort(x, samples->n, sizeof *x, compare_numbers); /* neighbours may overlap */
+    sf_reals_sort(x, samples->n); /* neighbours may overlap */
     return SF_OK;
 }

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/options.h"
+#include "core/reals.h"
 #include "core/thread.h"
 #include "mine/analytic.h"
 #include "mine/fitted.h"
@@ -16,7 +17,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A segment is at least so many shifts long: where two meet, spikes pile up or leave a gap. */
@@ -225,26 +225,6 @@ static void mark_items(const test *t)
 
 /* ---- verdicts ---- */
 
-static int compare_reals(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
-/* How many of n ascending numbers are at least `least`. */
-static uint32_t at_least(const double *ascending, uint32_t n, double least)
-{
-    uint32_t low = 0, high = n;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (ascending[middle] < least)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return n - low;
-}
-
 /* (count - mean) / deviation as it is for a surrogate's count, which is among those that mean and deviation
  * are of: with the recorded one as one more. Otherwise it would stand out more than it does, the fewer
  * surrogates the more: with 20 of them half of recordings without a link had q < 0.05 somewhere. */
@@ -264,7 +244,7 @@ static verdict judge(uint32_t count, uint32_t blur, const sf_surrogate_tally *ta
     else
         stands_out = left > scale->mean ? INFINITY : -INFINITY;
     verdict found = {.p = (1.0 + tally->at_least) / (1.0 + n), .expected = scale->mean + blur};
-    found.q = (1.0 + at_least(ascending, n, stands_out)) / (1.0 + n);
+    found.q = (1.0 + (double)(n - sf_reals_lower_bound(ascending, n, stands_out))) / (1.0 + n);
     /* Counts that do not vary leave nothing to fit. */
     found.fitted =
         scale->scale == 0 ? found.p : sf_fitted_tail(scale->mean, 1 / (scale->scale * scale->scale), n, left);
@@ -284,7 +264,7 @@ static void judge_level(test *t, const sf_surrogate_side *side, sf_surrogate_out
     uint32_t size = k + 2, n = outcome->surrogates;
     const sf_level *nodes = &t->result->found->tree.levels[size - 1];
     double *maxima = outcome->maxima + (size_t)k * n;
-    qsort(maxima, n, sizeof *maxima, compare_reals);
+    sf_reals_sort(maxima, n);
     t->told->critical[size][side->mirrored] = critical_of(maxima, n);
     for (size_t i = 0; i < nodes->count; i++) {
         if (side->candidate_of[k][i] == SF_NO_CANDIDATE)

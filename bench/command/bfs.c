@@ -6,12 +6,12 @@
 #include "core/clock.h"
 #include "core/memory.h"
 #include "core/progress.h"
+#include "core/reals.h"
 #include "core/thread.h"
 #include "graph/search/device.h"
 #include "graph/store/kronecker.h"
 
 #include <Random123/philox.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SOURCES = 64 };
@@ -66,12 +66,6 @@ static int draw_sources(benchmark *b, sf_error *error)
     return SF_OK;
 }
 
-static int compare(const void *first, const void *second)
-{
-    double a = *(const double *)first, b = *(const double *)second;
-    return (a > b) - (a < b);
-}
-
 /* What a search must move at least: levels and parents of all vertices, and a twentieth of the edges, which
  * is what a direction-optimising search looks at (4.8 % measured by Liu and Huang). */
 static double floor_bytes(const benchmark *b)
@@ -87,7 +81,7 @@ static void report(benchmark *b, app_bench_rows *rows, const char *device, const
         total += b->seconds[i];
         inverse += b->seconds[i] / b->edges[i];
     }
-    qsort(b->seconds, SOURCES, sizeof *b->seconds, compare);
+    sf_reals_sort(b->seconds, SOURCES);
     if (b->first_seconds == 0)
         b->first_seconds = total;
     double median = b->seconds[SOURCES / 2];
@@ -111,7 +105,7 @@ static uint32_t median_source(const benchmark *b)
 {
     double sorted[SOURCES];
     memcpy(sorted, b->seconds, sizeof sorted);
-    qsort(sorted, SOURCES, sizeof *sorted, compare);
+    sf_reals_sort(sorted, SOURCES);
     size_t middle = 0;
     while (b->seconds[middle] != sorted[SOURCES / 2])
         middle++;

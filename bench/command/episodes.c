@@ -4,6 +4,7 @@
 #include "app/mining.h"
 #include "bench/command/bench.h"
 #include "bench/command/counts.h"
+#include "core/reals.h"
 #include "mine/mine.h"
 
 #include "core/backend/crew.h"
@@ -19,7 +20,6 @@
 #include "replay/simulation.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -132,12 +132,6 @@ static double host_mib(void)
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     return (double)usage.ru_maxrss / 1024;
-}
-
-static int compare(const void *first, const void *second)
-{
-    double a = *(const double *)first, b = *(const double *)second;
-    return (a > b) - (a < b);
 }
 
 static bool holds(const sf_mine_result *result, const sf_episode *chain)
@@ -289,7 +283,7 @@ static int measure(benchmark *b, const char *engine, const char *device, unsigne
         if (!last && !sf_progress_update(&progress, what, (double)runs, MOST_RUNS))
             status = sf_fail(error, SF_CANCELLED, NULL, "stopped while measuring");
     }
-    qsort(seconds, runs, sizeof *seconds, compare);
+    sf_reals_sort(seconds, runs);
     if (status == SF_OK)
         status = hold_against_first(b, result, runs > 0 ? seconds[runs / 2] : result->ran.seconds, error);
     if (status == SF_OK)

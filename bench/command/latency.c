@@ -8,9 +8,9 @@
 #include "bench/command/stream.h"
 
 #include "core/memory.h"
+#include "core/reals.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define WINDOW_SECONDS 10
@@ -83,19 +83,13 @@ static void observe(void *user, sf_message *message)
     times->hops++;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-    return left < right ? -1 : left > right;
-}
-
 /* Times are sorted on the way. */
 static void tell(app_bench_rows *rows, const char *device, const char *stage, double *times, size_t count,
                  double missed)
 {
     if (count == 0)
         return;
-    qsort(times, count, sizeof *times, compare);
+    sf_reals_sort(times, count);
     app_bench_row(rows, device);
     app_bench_text(rows, "stage", stage);
     app_bench_number(rows, "p50_ms", times[(count - 1) / 2]);

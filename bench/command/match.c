@@ -8,6 +8,7 @@
 #include "core/file.h"
 #include "core/memory.h"
 #include "core/random.h"
+#include "core/reals.h"
 #include "core/thread.h"
 #include "graph/match/match.h"
 #include "graph/motif/motif.h"
@@ -15,7 +16,6 @@
 #include "io/graph/file.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_PATTERNS = 40, SHORT_RUNS = 3 };
@@ -81,15 +81,9 @@ static int search_best(benchmark *b, size_t i, const sf_match_options *options, 
     return SF_OK;
 }
 
-static int compare(const void *first, const void *second)
-{
-    double a = *(const double *)first, b = *(const double *)second;
-    return (a > b) - (a < b);
-}
-
 static void add_row(benchmark *b, total *t, const sf_match_options *options, const char *variant)
 {
-    qsort(t->all, b->work.count, sizeof *t->all, compare);
+    sf_reals_sort(t->all, b->work.count);
     app_bench_row(b->rows, options->device);
     app_bench_text(b->rows, "work", b->work.name);
     app_bench_text(b->rows, "engine", variant);

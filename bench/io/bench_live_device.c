@@ -9,12 +9,12 @@
 #include "core/clock.h"
 #include "core/memory.h"
 #include "core/random.h"
+#include "core/reals.h"
 #include "pipeline/counting.h"
 #include "replay/simulation.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define UNITS 4096
@@ -29,15 +29,9 @@ static sf_history history;
 static uint64_t unit_spikes[UNITS], first;
 static double times[RUNS];
 
-static int compare(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-    return left < right ? -1 : left > right;
-}
-
 static double median(void)
 {
-    qsort(times, RUNS, sizeof *times, compare);
+    sf_reals_sort(times, RUNS);
     return times[RUNS / 2] * 1e3;
 }
 

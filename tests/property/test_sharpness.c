@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How sharp shared bursts are: what it is by enumeration, and what it says of simulated recordings. */
+#include "core/reals.h"
 #include "support/support.h"
 
 #include "core/clock.h"
@@ -41,12 +42,6 @@ static sf_sharpness measure(const sf_recording *recording, sf_delay asked)
 }
 
 /* ---- by enumeration ---- */
-
-static int compare_reals(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-    return (left > right) - (left < right);
-}
 
 /* z of a pair, by all its spikes and by shifts in small steps. */
 static double slow_z(const sf_recording *recording, uint32_t from, uint32_t to, int64_t width)
@@ -93,7 +88,7 @@ static void it_is_what_enumeration_gives(void **state)
                 z[count++] = one;
         }
     assert_true(count >= 16);
-    qsort(z, count, sizeof *z, compare_reals);
+    sf_reals_sort(z, count);
     size_t first = count / 4, after = count - (count + 3) / 4;
     double mean = 0;
     for (size_t i = first; i < after; i++)

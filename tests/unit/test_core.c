@@ -7,6 +7,7 @@
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/options.h"
+#include "core/reals.h"
 #include "core/recording.h"
 #include "core/thread.h"
 
@@ -201,6 +202,25 @@ static void spikes_sort_as_a_comparison_sort_does(void **state)
         assert_memory_equal(spikes, expected, count * sizeof *spikes);
         free(spikes);
         free(expected);
+    }
+}
+
+static void a_bound_among_reals_is_where_a_look_at_each_finds_it(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("reals", 12);
+    for (int round = 0; round < 300; round++) {
+        double values[40];
+        size_t count = test_random_below(&random, 40), under = 0;
+        for (size_t i = 0; i < count; i++)
+            values[i] = (double)test_random_below(&random, 20) - 10;
+        sf_reals_sort(values, count);
+        for (size_t i = 1; i < count; i++)
+            assert_true(values[i - 1] <= values[i]);
+        double least = (double)test_random_below(&random, 24) - 12;
+        for (size_t i = 0; i < count; i++)
+            under += values[i] < least;
+        assert_int_equal(sf_reals_lower_bound(values, count, least), under);
     }
 }
 
@@ -475,6 +495,7 @@ int main(void)
         cmocka_unit_test(episodes_read_back_as_printed),
         cmocka_unit_test(json_escapes_and_rounds_trip),
         cmocka_unit_test(spikes_sort_as_a_comparison_sort_does),
+        cmocka_unit_test(a_bound_among_reals_is_where_a_look_at_each_finds_it),
         cmocka_unit_test(every_log_line_arrives_or_is_counted),
         cmocka_unit_test(parallel_loops_visit_every_item_once),
         cmocka_unit_test(failed_allocations_leak_nothing),
