@@ -138,7 +138,7 @@ static void close_files(apart *it)
         close(it->lifeline);
 }
 
-static int start(apart *it, const char *kind, const char *detail, sf_error *error)
+static int start(apart *it, const char *kind, const char *stream, sf_error *error)
 {
     char program[SF_PLACE_SIZE], parent[16];
     if (!sf_place_program(program, "reader", PROGRAM))
@@ -146,7 +146,7 @@ static int start(apart *it, const char *kind, const char *detail, sf_error *erro
                        "cannot be read: the program " PROGRAM
                        ", which reads HDF5 files, is not installed beside synfire");
     snprintf(parent, sizeof parent, "%ld", (long)getpid());
-    const char *const words[] = {program, parent, kind, it->path, detail, NULL};
+    const char *const words[] = {program, parent, kind, it->path, stream, NULL};
     int ends[2] = {-1, -1};
     it->parcel = move_up(memfd_create("synfire-parcel", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     int failed = it->parcel < 0 || pipe2(ends, O_CLOEXEC) != 0 ? errno : 0;
@@ -247,7 +247,7 @@ static int seal(const apart *it, sf_error *error)
     return sf_parcel_refuse(it->path, error);
 }
 
-int sf_apart_read(sf_parcel *parcel, const char *kind, const char *path, const char *detail,
+int sf_apart_read(sf_parcel *parcel, const char *kind, const char *path, const char *stream,
                   const sf_progress *progress, sf_error *error)
 {
     *parcel = (sf_parcel){0};
@@ -258,7 +258,7 @@ int sf_apart_read(sf_parcel *parcel, const char *kind, const char *path, const c
     it.length = (uint64_t)about.st_size;
     if (!sf_progress_update(progress, "reading", 0, 1))
         return sf_fail(error, SF_CANCELLED, path, "stopped while reading");
-    int status = start(&it, kind, detail, error), ended = 0;
+    int status = start(&it, kind, stream, error), ended = 0;
     if (status == SF_OK)
         status = wait_for_end(&it, &ended, progress, error);
     if (status == SF_OK)

@@ -25,13 +25,13 @@ uint64_t sf_apart_seconds(uint64_t length);
 uint64_t sf_apart_patience(uint64_t length);
 
 /**
- * Reads what `kind` asks for (reader/main.c lists the kinds; `detail` may be NULL) of the file at `path`.
+ * Reads what `kind` asks for (reader/main.c lists the kinds; `stream` may be NULL) of the file at `path`.
  * While it waits, `progress` is told of "reading", and may end the wait: SF_CANCELLED. Errors of the reader
  * come through as they are. SF_DATA where it crashed, was not done in time or answers nonsense, SF_IO where
  * somebody else killed it, SF_UNAVAILABLE where the program is missing or of another version. On success
  * close the parcel.
  */
-int sf_apart_read(sf_parcel *parcel, const char *kind, const char *path, const char *detail,
+int sf_apart_read(sf_parcel *parcel, const char *kind, const char *path, const char *stream,
                   const sf_progress *progress, sf_error *error);
 
 #endif

@@ -110,18 +110,19 @@ static hid_t open_live(const char *path)
     return file;
 }
 
-int sf_hdf_open_file(hid_t *file, bool *live, const char *path, sf_error *error)
+int sf_hdf_open_file(sf_hdf_input *input, sf_error *error)
 {
+    const char *path = input->path;
     sf_hdf_begin();
-    *file = H5I_INVALID_HID;
-    *live = false;
+    input->file = H5I_INVALID_HID;
+    input->live = false;
     if (access(path, R_OK) != 0)
         return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
-    *file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    *live = *file < 0 && strstr(reason, "already open") != NULL;
-    if (*live)
-        *file = open_live(path);
-    if (*file >= 0)
+    input->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    input->live = input->file < 0 && strstr(reason, "already open") != NULL;
+    if (input->live)
+        input->file = open_live(path);
+    if (input->file >= 0)
         return SF_OK;
     if (strcmp(reason, LOCKED) == 0)
         return sf_fail(error, SF_NO_INPUT, path, LOCKED);

@@ -28,11 +28,19 @@ int sf_hdf_fail(sf_error *error, sf_status code, const char *place, const char *
 /** True where the file begins as an HDF5 file does, be it damaged; asks nothing of HDF5. */
 bool sf_hdf_has_signature(const char *path);
 
+/** A file from outside, open to be read. */
+typedef struct sf_hdf_input {
+    hid_t file;
+    bool live;          /**< a writer has it open or was killed: its columns may differ in length */
+    const char *path;   /**< for messages */
+    const char *stream; /**< which of several is asked for, or NULL */
+} sf_hdf_input;
+
 /**
- * Opens a file to read. A file that a writer has open, or left open when it was killed, is opened for
- * concurrent reading: *live is then true, and the lengths of its columns may differ. SF_NO_INPUT, SF_DATA.
+ * Opens the file at input->path and sets the rest but `stream`; one that a writer has open, or left open when
+ * it was killed, for concurrent reading. SF_NO_INPUT, SF_DATA.
  */
-int sf_hdf_open_file(hid_t *file, bool *live, const char *path, sf_error *error);
+int sf_hdf_open_file(sf_hdf_input *input, sf_error *error);
 
 /** Opens the object at `path` (components separated by '/'), or returns a negative id where there is none. */
 hid_t sf_hdf_open(hid_t at, const char *path);

@@ -3,26 +3,18 @@
 
 #include "core/error.h"
 #include "io/apart.h"
-#include "io/hdf.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
 
-int sf_hdf_about_put(sf_parcel_writer *parcel, const char *path, const char *detail, sf_error *error)
+int sf_hdf_about_put(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error)
 {
-    (void)detail;
-    hid_t file;
-    bool live;
-    int status = sf_hdf_open_file(&file, &live, path, error);
-    if (status != SF_OK)
-        return status;
     sf_text kind = {0};
-    sf_hdf_attribute_text(file, "synfire", &kind);
+    sf_hdf_attribute_text(input->file, "synfire", &kind);
     sf_parcel_put_text(parcel, kind.data);
-    sf_parcel_put_number(parcel, sf_hdf_is_group(file, "truth"));
-    status = kind.failed ? sf_fail_memory(error) : SF_OK;
+    sf_parcel_put_number(parcel, sf_hdf_is_group(input->file, "truth"));
+    int status = kind.failed ? sf_fail_memory(error) : SF_OK;
     sf_text_free(&kind);
-    sf_hdf_close(file);
     return status;
 }
 

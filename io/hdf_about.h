@@ -3,7 +3,7 @@
 #ifndef SF_IO_HDF_ABOUT_H
 #define SF_IO_HDF_ABOUT_H
 
-#include "core/parcel.h"
+#include "io/hdf.h"
 
 typedef struct sf_hdf_about {
     char kind[32]; /**< the attribute `synfire`: "recording", "result", "occurrences", "graph"; else empty */
@@ -13,7 +13,7 @@ typedef struct sf_hdf_about {
 /** True where the file can be read as HDF5; asks the reading program (io/apart.h). */
 bool sf_hdf_about_read(sf_hdf_about *about, const char *path);
 
-/** The same in the reading program. SF_NO_INPUT, SF_DATA. */
-int sf_hdf_about_put(sf_parcel_writer *parcel, const char *path, const char *detail, sf_error *error);
+/** The same in the reading program. SF_NO_MEMORY. */
+int sf_hdf_about_put(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error);
 
 #endif

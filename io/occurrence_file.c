@@ -279,8 +279,10 @@ bool sf_occurrence_file_is(const char *path)
     return sf_hdf_about_read(&about, path) && strcmp(about.kind, SF_OCCURRENCES_KIND) == 0;
 }
 
-static int put_columns(sf_parcel_writer *parcel, hid_t file, const char *path, sf_error *error)
+static int put_columns(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error)
 {
+    hid_t file = input->file;
+    const char *path = input->path;
     int status = sf_hdf_put_strings(parcel, file, "units/name", path, error);
     if (status == SF_OK)
         status = sf_hdf_put_strings(parcel, file, "episodes/text", path, error);
@@ -295,29 +297,16 @@ static int put_columns(sf_parcel_writer *parcel, hid_t file, const char *path, s
     return status;
 }
 
-int sf_occurrence_set_put_file(sf_parcel_writer *parcel, hid_t file, const char *path, sf_error *error)
+int sf_occurrence_set_put(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error)
 {
-    if (!sf_hdf_attribute_begins(file, "synfire", SF_OCCURRENCES_KIND))
-        return sf_fail(error, SF_DATA, path,
+    if (!sf_hdf_attribute_begins(input->file, "synfire", SF_OCCURRENCES_KIND))
+        return sf_fail(error, SF_DATA, input->path,
                        "holds no occurrences of episodes: expected a file of mine --occurrences");
     sf_text recording = {0};
-    sf_hdf_attribute_text(file, "recording", &recording);
+    sf_hdf_attribute_text(input->file, "recording", &recording);
     sf_parcel_put_text(parcel, recording.data);
-    int status = recording.failed ? sf_fail_memory(error) : put_columns(parcel, file, path, error);
+    int status = recording.failed ? sf_fail_memory(error) : put_columns(parcel, input, error);
     sf_text_free(&recording);
-    return status;
-}
-
-int sf_occurrence_set_put(sf_parcel_writer *parcel, const char *path, const char *detail, sf_error *error)
-{
-    (void)detail;
-    hid_t file;
-    bool live;
-    int status = sf_hdf_open_file(&file, &live, path, error);
-    if (status != SF_OK)
-        return status;
-    status = sf_occurrence_set_put_file(parcel, file, path, error);
-    sf_hdf_close(file);
     return status;
 }
 

@@ -15,7 +15,7 @@
 #ifndef SF_IO_OCCURRENCE_FILE_H
 #define SF_IO_OCCURRENCE_FILE_H
 
-#include "core/parcel.h"
+#include "io/hdf.h"
 #include "io/layout.h"
 
 #include <synfire/mine.h>
@@ -57,9 +57,7 @@ int sf_occurrence_file_read(sf_occurrence_set *set, const char *path, sf_error *
 void sf_occurrence_set_free(sf_occurrence_set *set);
 
 /** What the reading program does: hands over the columns of the file as they are. */
-int sf_occurrence_set_put(sf_parcel_writer *parcel, const char *path, const char *detail, sf_error *error);
-/** The same of a file that is open; `path` is for messages. */
-int sf_occurrence_set_put_file(sf_parcel_writer *parcel, hid_t file, const char *path, sf_error *error);
+int sf_occurrence_set_put(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error);
 
 /** And what its answer holds, which is not believed: SF_DATA. */
 int sf_occurrence_set_take(sf_occurrence_set *set, sf_parcel *parcel, const char *path, sf_error *error);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* synfire-read PARENT KIND PATH [DETAIL]: reads an HDF5 file from outside for the process PARENT and leaves
+/* synfire-read PARENT KIND PATH [STREAM]: reads an HDF5 file from outside for the process PARENT and leaves
  * what it found, or why there is nothing, as a parcel (core/parcel.h) at SF_APART_PARCEL. */
 #include "core/error.h"
 #include "io/apart.h"
 #include "io/graph/hdf5_file.h"
+#include "io/hdf.h"
 #include "io/hdf_about.h"
 #include "io/occurrence_file.h"
 #include "replay/recording_parcel.h"
@@ -22,7 +23,7 @@
 
 typedef struct kind {
     const char *name;
-    int (*read)(sf_parcel_writer *parcel, const char *path, const char *detail, sf_error *error);
+    int (*put)(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error);
 } kind;
 
 static const kind kinds[] = {
@@ -130,7 +131,10 @@ int main(int argc, char **argv)
     keep_limits(length);
     static sf_parcel_writer parcel = {.fd = SF_APART_PARCEL};
     sf_error error = {0};
-    int status = asked->read(&parcel, path, argc == 5 ? argv[4] : NULL, &error);
+    sf_hdf_input input = {.path = path, .stream = argc == 5 ? argv[4] : NULL};
+    int status = sf_hdf_open_file(&input, &error);
+    if (status == SF_OK)
+        status = asked->put(&parcel, &input, &error);
     if (status == SF_NO_MEMORY)
         status = refuse_memory(path, length, &error);
     if (!sf_parcel_finish(&parcel, status, &error) &&

@@ -38,7 +38,7 @@ static void free_parts(carmen *parts)
     sf_free(parts->ends);
 }
 
-static int read_counts(carmen *parts, const sf_reading *input, sf_error *error)
+static int read_counts(carmen *parts, const sf_hdf_input *input, sf_error *error)
 {
     void *counts;
     int status = sf_hdf_read(input->file, "/sCount", input->path, H5T_NATIVE_INT64, sizeof *parts->counts,
@@ -68,7 +68,7 @@ static int check_counts(carmen *parts, const char *path, sf_error *error)
     return SF_OK;
 }
 
-static int read_positions(carmen *parts, const sf_reading *input, sf_error *error)
+static int read_positions(carmen *parts, const sf_hdf_input *input, sf_error *error)
 {
     size_t size[2];
     if (sf_hdf_shape(input->file, "/epos", size) < 0)
@@ -85,7 +85,7 @@ static int read_positions(carmen *parts, const sf_reading *input, sf_error *erro
     return status;
 }
 
-static int read_names(carmen *parts, const sf_reading *input, sf_error *error)
+static int read_names(carmen *parts, const sf_hdf_input *input, sf_error *error)
 {
     if (!sf_hdf_is_dataset(input->file, "/names"))
         return SF_OK;
@@ -155,7 +155,7 @@ static int add_metadata(void *user, hid_t group, const char *name)
     return sf_reader_metadata(context->recording, group, name, key, context->error);
 }
 
-static int read_metadata(sf_recording *recording, const sf_reading *input, sf_error *error)
+static int read_metadata(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
     metadata_context context = {recording, error};
     hid_t group = sf_hdf_open(input->file, "/meta");
@@ -166,7 +166,7 @@ static int read_metadata(sf_recording *recording, const sf_reading *input, sf_er
 
 /* Some files of the lab say when the recording began and ended. /summary/duration is only last minus first
  * spike. */
-static int read_recorded(sf_recording *recording, const sf_reading *input, sf_error *error)
+static int read_recorded(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
     if (!sf_hdf_is_dataset(input->file, "/recordingtime"))
         return SF_OK;
@@ -187,7 +187,7 @@ static int read_recorded(sf_recording *recording, const sf_reading *input, sf_er
     return status;
 }
 
-static int read_parts(carmen *parts, const sf_reading *input, sf_error *error)
+static int read_parts(carmen *parts, const sf_hdf_input *input, sf_error *error)
 {
     int status = read_counts(parts, input, error);
     void *seconds = NULL;
@@ -202,7 +202,7 @@ static int read_parts(carmen *parts, const sf_reading *input, sf_error *error)
     return status == SF_OK ? read_names(parts, input, error) : status;
 }
 
-static int read_recording(sf_recording *recording, const sf_reading *input, sf_error *error)
+static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
     carmen parts = {0};
     int status = sf_reader_set_format(recording, error, "CARMEN");

@@ -107,7 +107,7 @@ static int add_name(void *context, hid_t group, const char *name)
 }
 
 /* A file of no known layout: what its root holds may help its owner. */
-static int refuse_unknown(const sf_reading *input, sf_error *error)
+static int refuse_unknown(const sf_hdf_input *input, sf_error *error)
 {
     sf_text names = {0};
     bool more = sf_hdf_each_member(input->file, add_name, &names) != 0;
@@ -119,7 +119,7 @@ static int refuse_unknown(const sf_reading *input, sf_error *error)
     return status;
 }
 
-static int refuse(sf_recording *recording, const sf_reading *input, sf_error *error)
+static int refuse(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
     (void)recording;
     size_t i = 0, count = sizeof layouts / sizeof layouts[0];

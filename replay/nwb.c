@@ -48,7 +48,7 @@ static int visit_acquisition(void *context, hid_t group, const char *name)
     return found;
 }
 
-static int refuse_without_units(const sf_reading *input, sf_error *error)
+static int refuse_without_units(const sf_hdf_input *input, sf_error *error)
 {
     hid_t acquisition = sf_hdf_open(input->file, "/acquisition");
     bool events = acquisition >= 0 && sf_hdf_each_member(acquisition, visit_acquisition, NULL) != 0;
@@ -65,7 +65,7 @@ static int refuse_without_units(const sf_reading *input, sf_error *error)
 }
 
 /* Opens the one Units table, or the one that --stream names. */
-static int open_table(hid_t *table, const sf_reading *input, sf_error *error)
+static int open_table(hid_t *table, const sf_hdf_input *input, sf_error *error)
 {
     *table = H5I_INVALID_HID;
     table_list *list = sf_alloc(1, sizeof *list);
@@ -224,7 +224,7 @@ static int read_regions(electrodes *all, hid_t table, size_t units, const char *
     return status;
 }
 
-static int read_electrodes(electrodes *all, hid_t units_table, size_t units, const sf_reading *input,
+static int read_electrodes(electrodes *all, hid_t units_table, size_t units, const sf_hdf_input *input,
                            sf_error *error)
 {
     hid_t table = sf_hdf_open(input->file, "/general/extracellular_ephys/electrodes");
@@ -304,7 +304,7 @@ static int read_labels(labels *all, hid_t table, size_t units, const char *path,
     return status;
 }
 
-static int add_units(sf_recording *recording, hid_t table, size_t units, const sf_reading *input,
+static int add_units(sf_recording *recording, hid_t table, size_t units, const sf_hdf_input *input,
                      sf_error *error)
 {
     labels all = {0};
@@ -450,7 +450,7 @@ static int visit_intervals(void *context, hid_t group, const char *name)
     return all->status != SF_OK;
 }
 
-static int read_markers(sf_recording *recording, const sf_reading *input, sf_error *error)
+static int read_markers(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
     interval_tables all = {.to = {.recording = recording, .path = input->path, .error = error}};
     hid_t intervals = sf_hdf_open(input->file, "/intervals");
@@ -462,7 +462,7 @@ static int read_markers(sf_recording *recording, const sf_reading *input, sf_err
 
 /* ---- the whole ---- */
 
-static int read_metadata(sf_recording *recording, hid_t table, const sf_reading *input, sf_error *error)
+static int read_metadata(sf_recording *recording, hid_t table, const sf_hdf_input *input, sf_error *error)
 {
     int status = sf_nwb_read_metadata(recording, input->file, error);
     hid_t times = sf_hdf_open(table, "spike_times");
@@ -476,7 +476,7 @@ static int read_metadata(sf_recording *recording, hid_t table, const sf_reading 
     return status;
 }
 
-static int read_table(sf_recording *recording, hid_t table, const sf_reading *input, sf_error *error)
+static int read_table(sf_recording *recording, hid_t table, const sf_hdf_input *input, sf_error *error)
 {
     void *seconds = NULL;
     size_t *ends = NULL, spikes, units;
@@ -502,7 +502,7 @@ static int read_table(sf_recording *recording, hid_t table, const sf_reading *in
     return status;
 }
 
-static int read_recording(sf_recording *recording, const sf_reading *input, sf_error *error)
+static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
     sf_text version = {0};
     sf_hdf_attribute_text(input->file, "nwb_version", &version);

@@ -66,7 +66,7 @@ static int add_if_unit_times(void *context, const char *path)
     return 0;
 }
 
-static int open_unit_times(hid_t *group, const sf_reading *input, sf_error *error)
+static int open_unit_times(hid_t *group, const sf_hdf_input *input, sf_error *error)
 {
     *group = H5I_INVALID_HID;
     module_list *list = sf_alloc(1, sizeof *list);
@@ -275,7 +275,7 @@ static int visit_epoch(void *context, hid_t group, const char *name)
     return all->status != SF_OK;
 }
 
-static int read_epochs(sf_recording *recording, const sf_reading *input, sf_error *error)
+static int read_epochs(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
     epoch_list all = {.to = {.recording = recording, .path = input->path, .error = error}};
     hid_t epochs = sf_hdf_open(input->file, "/epochs");
@@ -299,7 +299,7 @@ static int set_format(sf_recording *recording, hid_t file, sf_error *error)
     return status;
 }
 
-static int read_recording(sf_recording *recording, const sf_reading *input, sf_error *error)
+static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
     hid_t group = H5I_INVALID_HID;
     int status = set_format(recording, input->file, error);

@@ -20,7 +20,7 @@ void sf_nwb_tables_add(sf_nwb_tables *tables, const char *name, size_t spikes)
     snprintf(tables->names[tables->count++], sizeof tables->names[0], "%s", name);
 }
 
-static int refuse_choice(const sf_nwb_tables *tables, const char *what, const sf_reading *input,
+static int refuse_choice(const sf_nwb_tables *tables, const char *what, const sf_hdf_input *input,
                          sf_error *error)
 {
     sf_text names = {0};
@@ -39,7 +39,7 @@ static int refuse_choice(const sf_nwb_tables *tables, const char *what, const sf
     return status;
 }
 
-int sf_nwb_tables_choose(const sf_nwb_tables *tables, const char *what, const sf_reading *input,
+int sf_nwb_tables_choose(const sf_nwb_tables *tables, const char *what, const sf_hdf_input *input,
                          size_t *chosen, sf_error *error)
 {
     *chosen = 0;

@@ -20,7 +20,7 @@ void sf_nwb_tables_add(sf_nwb_tables *tables, const char *name, size_t spikes);
 
 /** The one table, or the one that --stream names; `what` names their kind. SF_USAGE lists them. There is one.
  */
-int sf_nwb_tables_choose(const sf_nwb_tables *tables, const char *what, const sf_reading *input,
+int sf_nwb_tables_choose(const sf_nwb_tables *tables, const char *what, const sf_hdf_input *input,
                          size_t *chosen, sf_error *error);
 
 /** Calls `visit` with the path `processing/MODULE/NAME` of all that the modules of /processing hold, until it

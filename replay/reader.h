@@ -6,18 +6,8 @@
 #ifndef SF_REPLAY_READER_H
 #define SF_REPLAY_READER_H
 
-#include "core/progress.h"
 #include "core/recording.h"
-
-#include <hdf5.h>
-
-typedef struct sf_reading {
-    const char *path;   /**< for messages */
-    hid_t file;         /**< open for reading */
-    bool live;          /**< a writer has it open or was killed: columns may differ in length */
-    const char *stream; /**< which of several, or NULL */
-    const sf_progress *progress;
-} sf_reading;
+#include "io/hdf.h"
 
 typedef struct sf_reader {
     bool has_streams; /**< knows what to do with a stream's name */
@@ -29,7 +19,7 @@ typedef struct sf_reader {
      * caller's, as is freeing a half-filled recording after an error. A layout that is known and not read
      * fails here with what the file is.
      */
-    int (*read)(sf_recording *recording, const sf_reading *input, sf_error *error);
+    int (*read)(sf_recording *recording, const sf_hdf_input *input, sf_error *error);
 } sf_reader;
 
 extern const sf_reader sf_reader_synfire, sf_reader_carmen, sf_reader_nwb, sf_reader_nwb_1, sf_reader_foreign;
@@ -40,13 +30,8 @@ extern const sf_reader sf_reader_synfire, sf_reader_carmen, sf_reader_nwb, sf_re
     "/processing/*/UnitTimes (NWB 1) and the attribute "                                                     \
     "synfire (synfire)"
 
-/** What sf_recording_read does once the file is open: finds the layout, reads it, puts spikes in order. */
-int sf_recording_read_hdf5(sf_recording *recording, hid_t file, bool live, const char *path,
-                           const char *stream, const sf_progress *progress, sf_error *error);
-
-/** The same of a file, in this process: what the reading program does, and tests. */
-int sf_recording_read_hdf5_file(sf_recording *recording, const char *path, const char *stream,
-                                const sf_progress *progress, sf_error *error);
+/** Finds the layout of a file that is open, reads it, puts spikes in order; no other process does it. */
+int sf_recording_read_hdf5(sf_recording *recording, const sf_hdf_input *input, sf_error *error);
 
 /**
  * Fills recording->spikes from spike trains one after the other: train i is seconds[ends[i - 1]] to

@@ -54,43 +54,23 @@ static int refuse_stream(const char *path, const char *stream, sf_error *error)
     return sf_fail(error, SF_USAGE, path, "there is no stream '%s' to choose: this layout holds one", stream);
 }
 
-int sf_recording_read_hdf5(sf_recording *recording, hid_t file, bool live, const char *path,
-                           const char *stream, const sf_progress *progress, sf_error *error)
+int sf_recording_read_hdf5(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
     *recording = (sf_recording){0};
-    sf_hdf_begin();
-    sf_reading input = {.path = path, .file = file, .live = live, .stream = stream, .progress = progress};
     const sf_reader *const *reader = readers;
-    while (!(*reader)->recognises(file)) /* the last one takes every file */
+    while (!(*reader)->recognises(input->file)) /* the last one takes every file */
         reader++;
-    if (stream != NULL && !(*reader)->has_streams)
-        return refuse_stream(path, stream, error);
+    if (input->stream != NULL && !(*reader)->has_streams)
+        return refuse_stream(input->path, input->stream, error);
     int status = SF_OK;
-    if ((recording->path = sf_copy_string(path)) == NULL)
+    if ((recording->path = sf_copy_string(input->path)) == NULL)
         status = sf_fail_memory(error);
-    if (status == SF_OK && !sf_progress_update(progress, "reading", 0, 1))
-        status = sf_fail(error, SF_CANCELLED, path, "stopped while reading");
     if (status == SF_OK)
-        status = (*reader)->read(recording, &input, error);
+        status = (*reader)->read(recording, input, error);
     if (status == SF_OK)
         status = sf_recording_finish(recording, error);
-    if (status == SF_OK)
-        sf_progress_update(progress, "reading", 1, 1);
-    else
+    if (status != SF_OK)
         sf_recording_clear(recording);
-    return status;
-}
-
-int sf_recording_read_hdf5_file(sf_recording *recording, const char *path, const char *stream,
-                                const sf_progress *progress, sf_error *error)
-{
-    *recording = (sf_recording){0};
-    hid_t file;
-    bool live;
-    int status = sf_hdf_open_file(&file, &live, path, error);
-    if (status == SF_OK)
-        status = sf_recording_read_hdf5(recording, file, live, path, stream, progress, error);
-    sf_hdf_close(file);
     return status;
 }
 

@@ -46,10 +46,10 @@ static void put_notes(sf_parcel_writer *parcel, const sf_recording *recording)
     }
 }
 
-int sf_recording_put(sf_parcel_writer *parcel, const char *path, const char *stream, sf_error *error)
+int sf_recording_put(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error)
 {
     sf_recording recording;
-    int status = sf_recording_read_hdf5_file(&recording, path, stream, NULL, error);
+    int status = sf_recording_read_hdf5(&recording, input, error);
     if (status != SF_OK)
         return status;
     span_row spans = {recording.recorded, recording.declared};

@@ -3,13 +3,11 @@
 #ifndef SF_REPLAY_RECORDING_PARCEL_H
 #define SF_REPLAY_RECORDING_PARCEL_H
 
-#include "core/parcel.h"
 #include "core/recording.h"
+#include "io/hdf.h"
 
-/** What the reading program does: reads the file, of which `stream` may be chosen, and hands the recording
- * over.
- */
-int sf_recording_put(sf_parcel_writer *parcel, const char *path, const char *stream, sf_error *error);
+/** What the reading program does: reads the file and hands the recording over. */
+int sf_recording_put(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error);
 
 /**
  * And what its answer holds, which is not believed: SF_DATA. The recording takes the parcel over, also on

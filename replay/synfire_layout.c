@@ -37,7 +37,8 @@ static void free_columns(column *columns, size_t count)
 }
 
 /* Reads all columns; *rows is their common length, or the shortest where the writer was not done. */
-static int read_columns(column *columns, size_t count, size_t *rows, const sf_reading *input, sf_error *error)
+static int read_columns(column *columns, size_t count, size_t *rows, const sf_hdf_input *input,
+                        sf_error *error)
 {
     *rows = SIZE_MAX;
     for (size_t i = 0; i < count; i++) {
@@ -59,7 +60,7 @@ static int read_columns(column *columns, size_t count, size_t *rows, const sf_re
     return SF_OK;
 }
 
-static int read_units(sf_recording *recording, const sf_reading *input, sf_error *error)
+static int read_units(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
     column columns[] = {{"/units/name", -1, 0, NULL, 0},
                         {"/units/x_um", H5T_NATIVE_DOUBLE, sizeof(double), NULL, 0},
@@ -115,7 +116,7 @@ typedef struct spike_columns {
 static const char *const column_paths[SPIKE_COLUMNS] = {"/spikes/time_ns", "/spikes/unit",
                                                         "/spikes/amplitude"};
 
-static int open_columns(spike_columns *columns, const sf_reading *input, sf_error *error)
+static int open_columns(spike_columns *columns, const sf_hdf_input *input, sf_error *error)
 {
     columns->rows = SIZE_MAX;
     for (int i = 0; i < SPIKE_COLUMNS; i++) {
@@ -144,7 +145,7 @@ static int read_block(spike_block *block, const spike_columns *columns, size_t s
 
 /* Appends the rows of a block; *done is set at the first one that was announced and never written. */
 static int take_block(sf_recording *recording, const spike_block *block, size_t count, bool *done,
-                      const sf_reading *input, sf_error *error)
+                      const sf_hdf_input *input, sf_error *error)
 {
     for (size_t i = 0; i < count; i++) {
         size_t row = recording->spike_count;
@@ -164,7 +165,7 @@ static int take_block(sf_recording *recording, const spike_block *block, size_t 
     return SF_OK;
 }
 
-static int take_spikes(sf_recording *recording, const spike_columns *columns, const sf_reading *input,
+static int take_spikes(sf_recording *recording, const spike_columns *columns, const sf_hdf_input *input,
                        sf_error *error)
 {
     spike_block *block = sf_resize(NULL, 1, sizeof *block);
@@ -181,7 +182,7 @@ static int take_spikes(sf_recording *recording, const spike_columns *columns, co
     return status;
 }
 
-static int read_spikes(sf_recording *recording, const sf_reading *input, sf_error *error)
+static int read_spikes(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
     spike_columns columns = {.ids = {H5I_INVALID_HID, H5I_INVALID_HID, H5I_INVALID_HID}};
     int status = open_columns(&columns, input, error);
@@ -195,7 +196,7 @@ static int read_spikes(sf_recording *recording, const sf_reading *input, sf_erro
     return status;
 }
 
-static int read_markers(sf_recording *recording, const sf_reading *input, sf_error *error)
+static int read_markers(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
     column columns[] = {{"/markers/time_ns", H5T_NATIVE_INT64, sizeof(int64_t), NULL, 0},
                         {"/markers/kind", H5T_NATIVE_UINT8, sizeof(uint8_t), NULL, 0},
@@ -234,7 +235,7 @@ static int add_metadata(void *user, const char *name, const char *text)
     return sf_recording_set_metadata(context->recording, name, text, context->error);
 }
 
-static int read_metadata(sf_recording *recording, const sf_reading *input, sf_error *error)
+static int read_metadata(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
     metadata_context context = {recording, error};
     hid_t group = sf_hdf_open(input->file, "/metadata");
@@ -263,7 +264,7 @@ static bool read_attribute(hid_t file, const char *name, int64_t *value)
     return good;
 }
 
-static int read_spans(sf_recording *recording, const sf_reading *input, sf_error *error)
+static int read_spans(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
     sf_span span;
     if (read_attribute(input->file, "start_ns", &span.start_ns) &&
@@ -293,7 +294,7 @@ static int read_spans(sf_recording *recording, const sf_reading *input, sf_error
 }
 
 /* What the attribute `synfire` says, and that this program can read it. */
-static int check_kind(sf_recording *recording, const sf_reading *input, sf_error *error)
+static int check_kind(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
     sf_text kind = {0};
     int64_t version = 0;
@@ -322,15 +323,15 @@ static int check_kind(sf_recording *recording, const sf_reading *input, sf_error
 
 /* A span that is still open tells of a writer that did not finish, also after h5clear made the file a normal
  * one. */
-static bool is_unfinished(const sf_reading *input)
+static bool is_unfinished(const sf_hdf_input *input)
 {
     int64_t start;
     return input->live || (read_attribute(input->file, "start_ns", &start) && start == INT64_MIN);
 }
 
-static int read_recording(sf_recording *recording, const sf_reading *given, sf_error *error)
+static int read_recording(sf_recording *recording, const sf_hdf_input *given, sf_error *error)
 {
-    sf_reading input = *given;
+    sf_hdf_input input = *given;
     input.live = is_unfinished(given);
     int status = check_kind(recording, &input, error);
     if (status == SF_OK)

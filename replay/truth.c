@@ -5,7 +5,6 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "io/apart.h"
-#include "io/hdf.h"
 #include "io/hdf_about.h"
 #include "io/layout.h"
 
@@ -92,23 +91,19 @@ bool sf_truth_in_file(const char *path)
     return sf_hdf_about_read(&about, path) && about.truth;
 }
 
-int sf_truth_put(sf_parcel_writer *parcel, const char *path, const char *detail, sf_error *error)
+int sf_truth_put(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error)
 {
-    (void)detail;
-    hid_t file;
-    bool live;
-    int status = sf_hdf_open_file(&file, &live, path, error);
-    if (status == SF_OK && !sf_hdf_is_group(file, "truth"))
-        status = sf_fail(error, SF_DATA, path, "holds no /truth: `synfire simulate` did not make it");
-    if (status == SF_OK)
-        status = sf_hdf_put_strings(parcel, file, "truth/episodes", path, error);
+    hid_t file = input->file;
+    const char *path = input->path;
+    if (!sf_hdf_is_group(file, "truth"))
+        return sf_fail(error, SF_DATA, path, "holds no /truth: `synfire simulate` did not make it");
+    int status = sf_hdf_put_strings(parcel, file, "truth/episodes", path, error);
     if (status == SF_OK)
         status = sf_hdf_put(parcel, file, "truth/occurrence_chain", path, H5T_NATIVE_UINT32, sizeof(uint32_t),
                             error);
     if (status == SF_OK)
         status = sf_hdf_put(parcel, file, "truth/occurrence_times_ns", path, H5T_NATIVE_INT64,
                             sizeof(int64_t), error);
-    sf_hdf_close(file);
     return status;
 }
 

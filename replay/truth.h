@@ -3,7 +3,7 @@
 #ifndef SF_REPLAY_TRUTH_H
 #define SF_REPLAY_TRUTH_H
 
-#include "core/parcel.h"
+#include "io/hdf.h"
 #include "replay/simulation.h"
 
 typedef struct sf_layout sf_layout; /* io/layout.h */
@@ -19,7 +19,7 @@ bool sf_truth_in_file(const char *path);
 int sf_truth_read(sf_truth *truth, const char *path, const sf_units *units, sf_error *error);
 
 /** What the reading program does: hands over the columns of /truth as they are. */
-int sf_truth_put(sf_parcel_writer *parcel, const char *path, const char *detail, sf_error *error);
+int sf_truth_put(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error);
 
 /** And what its answer holds, which is not believed: SF_DATA. */
 int sf_truth_take(sf_truth *truth, sf_parcel *parcel, const char *path, const sf_units *units,

@@ -25,16 +25,10 @@ static void put_columns(sf_parcel_writer *parcel, const sf_columns *columns)
     }
 }
 
-int sf_graph_hdf5_put(sf_parcel_writer *parcel, const char *path, const char *detail, sf_error *error)
+int sf_graph_hdf5_put(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error)
 {
-    (void)detail;
-    hid_t file;
-    bool live;
     sf_edge_list list = {0};
-    int status = sf_hdf_open_file(&file, &live, path, error);
-    if (status == SF_OK)
-        status = sf_graph_hdf5_read(&list, file, path, error);
-    sf_hdf_close(file);
+    int status = sf_graph_hdf5_read(&list, input->file, input->path, error);
     if (status == SF_OK) {
         sf_parcel_put_number(parcel, list.directed);
         sf_parcel_put_number(parcel, list.vertex_count);

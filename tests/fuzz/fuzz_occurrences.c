@@ -31,7 +31,7 @@ static int read_set(sf_occurrence_set *set, hid_t file, sf_error *error)
     static sf_parcel_writer writer;
     sf_parcel parcel;
     writer = (sf_parcel_writer){.fd = memfd_create("fuzz", MFD_CLOEXEC)};
-    int status = sf_occurrence_set_put_file(&writer, file, "fuzz", error);
+    int status = sf_occurrence_set_put(&writer, &(sf_hdf_input){.file = file, .path = "fuzz"}, error);
     if (writer.fd < 0 || !sf_parcel_finish(&writer, status, error))
         abort();
     status = sf_parcel_map(&parcel, writer.fd, "fuzz", error);

@@ -29,7 +29,8 @@ static inline void read_recording(hid_t file)
     for (int live = 0; file >= 0 && live < 2; live++) {
         sf_recording recording;
         sf_error error = {0};
-        if (sf_recording_read_hdf5(&recording, file, live != 0, "fuzz", NULL, NULL, &error) == SF_OK) {
+        const sf_hdf_input input = {.file = file, .live = live != 0, .path = "fuzz"};
+        if (sf_recording_read_hdf5(&recording, &input, &error) == SF_OK) {
             check_recording(&recording);
             sf_recording_clear(&recording);
         } else if (error.text[0] == '\0') {

@@ -370,8 +370,13 @@ static int write_and_read(void *context)
     if (status == SF_OK)
         status = sf_recording_read(&back, path, NULL, NULL, &error);
     sf_recording_clear(&back);
+    sf_hdf_input input = {.path = path};
     if (status == SF_OK) /* and what the reading program does, where a failed allocation can be seen */
-        status = sf_recording_read_hdf5_file(&back, path, NULL, NULL, &error);
+        status = sf_hdf_open_file(&input, &error);
+    if (status == SF_OK) {
+        status = sf_recording_read_hdf5(&back, &input, &error);
+        sf_hdf_close(input.file);
+    }
     sf_recording_clear(&back);
     sf_recording_clear(&about);
     return status;

@@ -120,12 +120,12 @@ static void test_columns(void **state)
 {
     (void)state;
     assert_int_equal(write_file(NULL), SF_OK);
-    hid_t file;
-    bool live;
+    sf_hdf_input input = {.path = PATH};
     sf_text text = {0};
     void *values;
     size_t length, shape[2];
-    assert_int_equal(sf_hdf_open_file(&file, &live, PATH, NULL), SF_OK);
+    assert_int_equal(sf_hdf_open_file(&input, NULL), SF_OK);
+    hid_t file = input.file;
     assert_true(sf_hdf_attribute_text(file, "configuration", &text));
     assert_string_equal(text.data, "mine:\n  max_size: 3");
     sf_text_free(&text);
