@@ -164,7 +164,7 @@ static int choose(const sf_units *units, char **rest, bool *chosen, sf_error *er
 {
     *rest += strspn(*rest, " \t");
     bool quoted = **rest == '"';
-    const char *field = sf_text_field(rest);
+    const char *field = sf_text_field(rest, ',');
     if (quoted)
         return choose_quoted(units, field, chosen, error);
     uint32_t first, last;
@@ -303,6 +303,21 @@ int sf_epochs_check(const sf_epoch *epochs, size_t count, const char *place, sf_
     return SF_OK;
 }
 
+/* Refuses times of which nothing was recorded, and says when it was; seconds that were meant as ms are seen.
+ */
+static int refuse_outside(const char *option, int64_t asked_ns, sf_span recorded, sf_error *error)
+{
+    int64_t thousandth = asked_ns / 1000;
+    bool as_ms = thousandth > recorded.start_ns && thousandth < recorded.stop_ns;
+    char meant[96] = "";
+    if (as_ms)
+        snprintf(meant, sizeof meant, ": times are in seconds, and %.9g ms are %.9g s",
+                 (double)asked_ns * 1e-9, (double)thousandth * 1e-9);
+    return sf_fail(error, SF_USAGE, option, "%.9g s is %s the recording, which is from %.9g to %.9g s%s",
+                   (double)asked_ns * 1e-9, asked_ns < recorded.stop_ns ? "before" : "after",
+                   (double)recorded.start_ns * 1e-9, (double)recorded.stop_ns * 1e-9, meant);
+}
+
 static int tell_epochs(sf_selected *told, const sf_selection *selection, sf_error *error)
 {
     sf_epoch *epochs = sf_resize(NULL, selection->epoch_count, sizeof *epochs);
@@ -315,8 +330,8 @@ static int tell_epochs(sf_selected *told, const sf_selection *selection, sf_erro
     return SF_OK;
 }
 
-static int keep_epochs(sf_recording *recording, const sf_selection *selection, sf_selected *told,
-                       sf_error *error)
+static int keep_epochs(sf_recording *recording, const sf_selection *selection, sf_span recorded,
+                       sf_selected *told, sf_error *error)
 {
     int status = sf_epochs_check(selection->epochs, selection->epoch_count, "epochs", SF_USAGE, error);
     if (status == SF_OK)
@@ -324,6 +339,13 @@ static int keep_epochs(sf_recording *recording, const sf_selection *selection, s
     span_list spans = {0};
     for (size_t i = 0; status == SF_OK && i < selection->epoch_count; i++)
         status = add_span(&spans, selection->epochs[i].span, error);
+    if (status == SF_OK && recorded.start_ns < recorded.stop_ns && selection->epoch_count > 0) {
+        const sf_span *last = &spans.items[spans.count - 1];
+        if (spans.items[0].start_ns >= recorded.stop_ns)
+            status = refuse_outside("epochs", spans.items[0].start_ns, recorded, error);
+        else if (last->stop_ns <= recorded.start_ns)
+            status = refuse_outside("epochs", last->stop_ns, recorded, error);
+    }
     if (status == SF_OK) {
         recording->marker_count =
             keep_markers_in(recording->markers, recording->marker_count, spans.items, spans.count);
@@ -343,14 +365,18 @@ static int64_t resolve(sf_time_point point, int64_t first_ns, int64_t otherwise)
     return point.from_first ? add_saturated(first_ns, point.ns) : point.ns;
 }
 
-static int keep_times(sf_recording *recording, const sf_selection *selection, int64_t first_ns,
-                      sf_selected *told, sf_error *error)
+static int keep_times(sf_recording *recording, const sf_selection *selection, sf_span recorded,
+                      int64_t first_ns, sf_selected *told, sf_error *error)
 {
     sf_span span = {resolve(selection->from, first_ns, INT64_MIN),
                     resolve(selection->to, first_ns, INT64_MAX)};
     if (span.start_ns >= span.stop_ns)
         return sf_fail(error, SF_USAGE, "to", "%.9g s is not after --from, %.9g s",
                        (double)span.stop_ns * 1e-9, (double)span.start_ns * 1e-9);
+    if (recorded.start_ns < recorded.stop_ns && span.start_ns >= recorded.stop_ns)
+        return refuse_outside("from", span.start_ns, recorded, error);
+    if (recorded.start_ns < recorded.stop_ns && span.stop_ns <= recorded.start_ns)
+        return refuse_outside("to", span.stop_ns, recorded, error);
     if (selection->from.given)
         told->from_ns = span.start_ns;
     if (selection->to.given)
@@ -365,6 +391,7 @@ static int cut(sf_recording *recording, const sf_selection *selection, sf_select
 {
     int64_t first_ns =
         recording->spike_count > 0 ? recording->spikes[0].time_ns : recording->recorded.start_ns;
+    const sf_span recorded = recording->recorded; /* before anything is left out */
     int status = SF_OK;
     if (selection->dedup_ns > 0)
         status = remove_duplicates(recording, selection, error);
@@ -373,9 +400,9 @@ static int cut(sf_recording *recording, const sf_selection *selection, sf_select
     if (status == SF_OK && selection->blank != NULL)
         status = blank_markers(recording, selection, told, error);
     if (status == SF_OK && selection->epochs != NULL)
-        status = keep_epochs(recording, selection, told, error);
+        status = keep_epochs(recording, selection, recorded, told, error);
     if (status == SF_OK && (selection->from.given || selection->to.given))
-        status = keep_times(recording, selection, first_ns, told, error);
+        status = keep_times(recording, selection, recorded, first_ns, told, error);
     return status;
 }
 

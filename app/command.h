@@ -96,7 +96,7 @@ void app_print_log(const app_call *call);
 bool app_write(FILE *out, sf_text *text);
 
 /** Prints the text and a newline to stdout and frees it; SF_IO where stdout cannot take it, SF_NO_MEMORY if
- * it failed. */
+ * it failed. A reader that has gone has had enough: no failure. */
 int app_print(sf_text *text, sf_error *error);
 
 /** Random numbers were drawn from this seed: the result says so. */

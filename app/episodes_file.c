@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A bound in ms, exact to the nanosecond where it is below 104 days. */
 static bool read_bound(const json_t *value, int64_t *bound_ns)
@@ -90,7 +91,15 @@ int app_episodes_read(sf_episode **episodes, size_t *count, const char *path, co
     *episodes = NULL;
     *count = 0;
     sf_text text = {0};
-    int status = sf_file_read(&text, path, error);
+    int status;
+    if (strstr(path, "]->") != NULL &&
+        access(path, F_OK) != 0) { /* not a file of them but an episode itself */
+        sf_text_printf(&text, "%s", path);
+        path = "--episodes";
+        status = text.failed ? sf_fail_memory(error) : SF_OK;
+    } else {
+        status = sf_file_read(&text, path, error);
+    }
     size_t capacity = 0, number = 0;
     char *rest = text.data;
     while (status == SF_OK && rest != NULL && *rest != '\0') {

@@ -2,6 +2,7 @@
 #include "app/live.h"
 
 #include "app/console.h"
+#include "app/mining.h"
 #include "app/planted.h"
 #include "app/preset.h"
 
@@ -34,6 +35,21 @@ static size_t add_preset(const app_preset *preset, char settings[PRESET_SETTINGS
     return count;
 }
 
+/* A recording in place of a configuration: what to type. */
+static int explain(const app_call *call, const char *path, int status, sf_error *error)
+{
+    sf_recording *recording;
+    sf_error reason;
+    if (status != SF_CONFIG || sf_recording_open(&recording, path, NULL, NULL, &reason) != SF_OK)
+        return status;
+    sf_recording_free(recording);
+    if (strcmp(call->command->name, "run") == 0)
+        return sf_fail(error, SF_USAGE, path,
+                       "is a recording, expected a configuration; to run it: `synfire run --replay %s`",
+                       path);
+    return sf_fail(error, SF_USAGE, path, "is a recording, expected a configuration");
+}
+
 int app_live_configure(const app_call *call, const char *path, sf_config *config, sf_error *error)
 {
     const app_preset *preset;
@@ -51,8 +67,15 @@ int app_live_configure(const app_call *call, const char *path, sf_config *config
         settings[count++] = setting;
     }
     if (path != NULL)
-        return sf_config_load(config, path, settings, count, error);
-    return sf_config_parse(config, "", 0, "defaults", settings, count, error);
+        status = sf_config_load(config, path, settings, count, error);
+    else
+        status = sf_config_parse(config, "", 0, "defaults", settings, count, error);
+    sf_delay delays[APP_MOST_DELAYS];
+    size_t delay_count;
+    if (status == SF_OK &&
+        sf_delays_parse(delays, APP_MOST_DELAYS, &delay_count, config->live.mine.delays_ms, NULL) == SF_OK)
+        app_delays_warn(call, delays, delay_count);
+    return status != SF_OK && path != NULL ? explain(call, path, status, error) : status;
 }
 
 /* ---- following a run ---- */

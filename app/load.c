@@ -2,6 +2,7 @@
 #include "app/load.h"
 
 #include "app/preset.h"
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/text.h"
@@ -9,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <synfire/graph.h>
 
 const app_option app_selection_options[] = {
     {"units", "LIST",
@@ -152,6 +154,49 @@ static void warn_of_drops(const app_call *call, const sf_recording *recording)
     }
 }
 
+/* ---- where people go wrong ---- */
+
+/* A file that is known to be something else: what takes it. */
+static void explain(const app_call *call, const char *path, sf_error *error)
+{
+    if (sf_graph_file_kind(path) != SF_GRAPH_FILE_NONE)
+        sf_fail(error, SF_DATA, path,
+                "is a graph, and `synfire %s` takes a recording; graphs are for `synfire bfs` and `synfire "
+                "match`",
+                call->command->name);
+    else if (sf_tool_occurrences_in_file(path))
+        sf_fail(
+            error, SF_DATA, path,
+            "holds occurrences of episodes, and `synfire %s` takes a recording; `synfire info` tells what is "
+            "in it",
+            call->command->name);
+}
+
+#define REST_NS (SF_SECOND / 5)
+#define ENOUGH_INTERVALS 100
+#define ENOUGH_NS (1000 * SF_SECOND)
+
+/* No unit rests for 0.2 s after each of its spikes: where that seems so, seconds are something else. */
+static void warn_of_times(const app_call *call, const sf_recording *recording)
+{
+    sf_recording_columns of = {.size = sizeof of};
+    sf_recording_get_columns(recording, &of);
+    int64_t *last = strcmp(of.format, "CSV") == 0 ? sf_alloc(of.unit_count, sizeof *last) : NULL;
+    size_t intervals = 0, shorter = 0;
+    for (size_t i = 0; last != NULL && i < of.spike_count; i++) {
+        int64_t *before = &last[of.spikes[i].unit], now = of.spikes[i].time_ns - of.spikes[0].time_ns + 1;
+        intervals += *before > 0;
+        shorter += *before > 0 && now - *before < REST_NS;
+        *before = now;
+    }
+    sf_free(last);
+    if (intervals >= ENOUGH_INTERVALS && of.duration_ns >= ENOUGH_NS && shorter * 200 < intervals)
+        app_warn(call,
+                 "%s: of %zu intervals between spikes of a unit %zu are under 0.2 s, and the recording takes "
+                 "%.3g h: are these times ms? A first line `unit,ms` says so",
+                 of.path, intervals, shorter, (double)of.duration_ns / 3.6e12);
+}
+
 int app_load(const app_call *call, const char *path, sf_recording **recording, sf_error *error)
 {
     *recording = NULL;
@@ -164,10 +209,13 @@ int app_load(const app_call *call, const char *path, sf_recording **recording, s
             app_name_option(call, status, error);
     }
     sf_release(parsed.epochs);
+    if (status == SF_DATA)
+        explain(call, path, error);
     if (status == SF_OK)
         status = sf_tool_tell_recording(call->provenance, *recording, app_value(call, "preset", NULL), error);
     if (status == SF_OK) {
         warn_of_drops(call, *recording);
+        warn_of_times(call, *recording);
     } else {
         sf_recording_free(*recording);
         *recording = NULL;

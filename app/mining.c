@@ -2,6 +2,7 @@
 #include "app/mining.h"
 
 #include "app/preset.h"
+#include "core/clock.h"
 #include "core/memory.h"
 
 #include <inttypes.h>
@@ -65,6 +66,8 @@ static int parse_delays(app_mining *mining, const app_call *call, sf_error *erro
     status = sf_delays_parse(mining->delays, APP_MOST_DELAYS, &mining->options.delay_count, text, error);
     if (status != SF_OK)
         snprintf(error->place, sizeof error->place, "--delay");
+    else
+        app_delays_warn(call, mining->delays, mining->options.delay_count);
     return status;
 }
 
@@ -111,6 +114,24 @@ int app_mining_parse(app_mining *mining, const app_call *call, sf_error *error)
     options->threads = (unsigned)threads;
     options->self = app_has(call, "self");
     return status;
+}
+
+#define SHORTEST_NS 100000
+#define LONGEST_NS (2 * SF_SECOND)
+
+void app_delays_warn(const app_call *call, const sf_delay *delays, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        double low = (double)delays[i].low_ns * 1e-6, high = (double)delays[i].high_ns * 1e-6;
+        if (delays[i].high_ns < SHORTEST_NS)
+            app_warn(
+                call,
+                "delays are in ms, and (%.9g,%.9g] ms is less than a spike takes: for seconds type %.9g:%.9g",
+                low, high, low * 1e3, high * 1e3);
+        else if (delays[i].high_ns > LONGEST_NS)
+            app_warn(call, "delays are in ms, and %.9g ms is %.9g s: for microseconds type %.9g:%.9g", high,
+                     high * 1e-3, low * 1e-3, high * 1e-3);
+    }
 }
 
 static void warn_of_delays(const app_mining *mining, const app_call *call, int64_t tick_ns)

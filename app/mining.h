@@ -23,6 +23,9 @@ typedef struct app_mining {
 /** Reads the options: delays by --delay, else by --preset; the threshold by one of --min-*. SF_USAGE. */
 int app_mining_parse(app_mining *mining, const app_call *call, sf_error *error);
 
+/** Warns of delays that look as if they were given in seconds or in microseconds. */
+void app_delays_warn(const app_call *call, const sf_delay *delays, size_t count);
+
 /**
  * sf_mine with a progress bar; warns of delays that mean little in this recording, and of what a device did
  * not do. Where it fails, the place is an option of the command, or the recording.
@@ -60,8 +63,9 @@ void app_csv_quote(sf_text *text, const char *field);
 sf_text app_episode_text(const sf_recording *recording, const sf_episode *episode);
 
 /**
- * Reads a file of episodes, one a line: as text, or as JSON objects with `units` (indices) and `delays_ms`.
- * Empty lines are passed over. The place of an error is FILE:LINE. Free with sf_free. SF_DATA, SF_NO_INPUT.
+ * Reads a file of episodes, or takes `path` itself as one if it reads so. A file has one a line: as text, or
+ * as JSON objects with `units` (indices) and `delays_ms`. Empty lines are passed over. The place of an error
+ * is FILE:LINE. Free with sf_free. SF_DATA, SF_NO_INPUT.
  */
 int app_episodes_read(sf_episode **episodes, size_t *count, const char *path, const sf_recording *recording,
                       sf_error *error);

@@ -34,6 +34,28 @@ static size_t count_options(const app_option *options)
     return count;
 }
 
+/* What getopt_long did not take: no option, or a flag with a value. */
+static int refuse_option(const app_command *command, const struct option *options, const char *word,
+                         sf_error *error)
+{
+    char name[64];
+    const char *bare = word + strspn(word, "-");
+    size_t length = strcspn(bare, "=");
+    snprintf(name, sizeof name, "%.*s", (int)length, bare);
+    sf_nearest nearest = {.word = name};
+    for (; options->name != NULL; options++) {
+        if (strcmp(name, options->name) == 0 && bare[length] == '=' && options->has_arg == no_argument)
+            return sf_fail(error, SF_USAGE, word, "takes no value: type --%s alone", name);
+        sf_nearest_offer(&nearest, options->name);
+    }
+    if (nearest.best != NULL)
+        return sf_fail(error, SF_USAGE, word,
+                       "is no option of this command: did you mean --%s? `synfire %s --help` lists them",
+                       nearest.best, command->name);
+    return sf_fail(error, SF_USAGE, word, "is no option of this command; `synfire %s --help` lists them",
+                   command->name);
+}
+
 /* A negative number after an option's name or among the arguments is a value, never an option: getopt_long is
  * only ever asked about words that start with "--" or "-" and a letter. */
 int app_parse(app_call *call, const app_command *command, int argc, char **argv, sf_error *error)
@@ -70,8 +92,7 @@ int app_parse(app_call *call, const app_command *command, int argc, char **argv,
                              "needs a value; `synfire %s --help` explains it", command->name);
             break;
         } else if (found == '?') {
-            status = sf_fail(error, SF_USAGE, argv[before < argc ? before : argc - 1],
-                             "is no option of this command; `synfire %s --help` lists them", command->name);
+            status = refuse_option(command, options, argv[before < argc ? before : argc - 1], error);
             break;
         } else {
             call->given[call->given_count++] = (app_given){.name = options[index].name, .value = optarg};

@@ -117,6 +117,8 @@ int app_print(sf_text *text, sf_error *error)
     sf_text_free(text);
     if (failed)
         return sf_fail_memory(error);
+    if (!written && reason == EPIPE) /* `| head` has what it wanted */
+        return SF_OK;
     if (!written)
         return sf_fail(error, SF_IO, "standard output", "cannot write: %s", strerror(reason));
     return SF_OK;

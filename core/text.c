@@ -322,10 +322,10 @@ bool sf_seconds_fit(double seconds)
     return isfinite(seconds) && fabs(seconds) < 9.2e9;
 }
 
-char *sf_text_field(char **rest)
+char *sf_text_field(char **rest, char separator)
 {
     char *field = *rest, *end;
-    while (*field == ' ' || *field == '\t')
+    while ((*field == ' ' || *field == '\t') && *field != separator)
         field++;
     if (*field == '"') {
         char *from = ++field;
@@ -333,9 +333,9 @@ char *sf_text_field(char **rest)
             from += *from == '"'; /* "" is a quote */
             *end++ = *from;
         }
-        *rest = strchr(from, ',');
+        *rest = strchr(from, separator);
     } else {
-        *rest = strchr(field, ',');
+        *rest = strchr(field, separator);
         end = *rest != NULL ? *rest : field + strlen(field);
         while (end > field && isspace((unsigned char)end[-1]))
             end--;
@@ -344,4 +344,44 @@ char *sf_text_field(char **rest)
         *(*rest)++ = '\0';
     *end = '\0';
     return field;
+}
+
+/* ---- the word that was meant ---- */
+
+#define LONGEST_WORD 48
+
+static size_t least_of(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Letters left out, put in, mistaken or swapped with a neighbour: optimal string alignment. */
+static size_t distance_of(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    size_t rows[3][LONGEST_WORD + 1];
+    for (size_t k = 0; k <= b_length; k++)
+        rows[0][k] = k;
+    for (size_t i = 1; i <= a_length; i++) {
+        size_t *row = rows[i % 3], *before = rows[(i + 2) % 3], *second = rows[(i + 1) % 3];
+        row[0] = i;
+        for (size_t k = 1; k <= b_length; k++) {
+            row[k] = least_of(before[k - 1] + (a[i - 1] != b[k - 1]), least_of(before[k], row[k - 1]) + 1);
+            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
+                row[k] = least_of(row[k], second[k - 2] + 1);
+        }
+    }
+    return rows[a_length % 3][b_length];
+}
+
+void sf_nearest_offer(sf_nearest *nearest, const char *candidate)
+{
+    size_t length = strlen(nearest->word), other = strlen(candidate);
+    if (length == 0 || length > LONGEST_WORD || other > LONGEST_WORD)
+        return;
+    bool goes_on = length >= 2 && strncmp(nearest->word, candidate, length) == 0;
+    size_t distance = goes_on ? 1 : distance_of(nearest->word, length, candidate, other);
+    if (distance > (other + 1) / 3 || (nearest->best != NULL && distance >= nearest->distance))
+        return;
+    nearest->best = candidate;
+    nearest->distance = distance;
 }

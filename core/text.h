@@ -51,10 +51,10 @@ bool sf_utf8_is_hidden(uint32_t code);
 size_t sf_utf8_mark(const char *text, size_t size);
 
 /**
- * Cuts the first field off `*rest`, which is NULL after the last one; spaces and double quotes around it are
- * stripped, and quotes may hold commas. *rest must not be NULL.
+ * Cuts the first field off `*rest`, which is NULL after the last one; blanks and double quotes around it are
+ * stripped, and quotes may hold separators. *rest must not be NULL.
  */
-char *sf_text_field(char **rest);
+char *sf_text_field(char **rest, char separator);
 
 /**
  * Parses a decimal number times 10^exponent exactly into an integer, rounded to nearest (half away from
@@ -72,6 +72,19 @@ bool sf_parse_bytes(const char *text, uint64_t *bytes);
 
 /** The whole string as a finite number. */
 bool sf_parse_real(const char *text, double *value);
+
+/**
+ * What a person may have meant by a word that is none: offer each word that is one, and `best` is the nearest
+ * of those that are near, or NULL. A word is near where about a third of its letters or fewer were left out,
+ * put in, mistaken or swapped with a neighbour, or where it goes on from what was typed.
+ */
+typedef struct sf_nearest {
+    const char *word;
+    const char *best; /**< as it was offered */
+    size_t distance;
+} sf_nearest;
+
+void sf_nearest_offer(sf_nearest *nearest, const char *candidate);
 
 /**
  * Seconds to nanoseconds, rounded to nearest (half away from zero). The caller has checked that the result

@@ -17,8 +17,9 @@ typedef struct row_reader {
     size_t capacity; /* of samples->values */
     size_t count;    /* numbers read */
     const char *path;
-    size_t line; /* 1-based */
-    bool named;  /* a row of column names was passed over */
+    size_t line;     /* 1-based */
+    bool named;      /* a row of column names was passed over */
+    bool semicolons; /* separate fields: commas are decimal marks */
     sf_error *error;
 } row_reader;
 
@@ -37,22 +38,36 @@ static const char *skip_blanks(const char *at, const char *end)
     return at;
 }
 
-static size_t field_length(const char *at, const char *end)
+static size_t field_length(const row_reader *reader, const char *at, const char *end)
 {
+    const char *between = reader->semicolons ? " \t\r;" : " \t\r,;";
     size_t length = 0;
-    while (at + length < end && strchr(" \t\r,;", at[length]) == NULL)
+    while (at + length < end && strchr(between, at[length]) == NULL)
         length++;
     return length;
 }
 
-/* Reads the field at *at and steps over it and one separator. The line ends in a newline or NUL, where strtod
- * stops. */
+/* A field as a number; NaN where it is none. */
+static double number_of(const row_reader *reader, const char *at, size_t length)
+{
+    char copy[64];
+    double value;
+    if (length >= sizeof copy)
+        return NAN;
+    memcpy(copy, at, length);
+    copy[length] = '\0';
+    char *comma = reader->semicolons ? strchr(copy, ',') : NULL;
+    if (comma != NULL)
+        *comma = '.';
+    return sf_parse_real(copy, &value) ? value : NAN;
+}
+
+/* Reads the field at *at and steps over it and one separator. */
 static int read_field(row_reader *reader, const char **at, const char *end)
 {
-    size_t length = field_length(*at, end);
-    char *stop;
-    double value = length > 0 ? strtod(*at, &stop) : NAN;
-    if (length == 0 || stop != *at + length || !isfinite(value))
+    size_t length = field_length(reader, *at, end);
+    double value = number_of(reader, *at, length);
+    if (isnan(value))
         return fail_here(reader, "a finite number", *at, length);
     void *values = reader->samples->values;
     if (sf_reserve(&values, &reader->capacity, reader->count + 1, sizeof value) != 0)
@@ -69,11 +84,12 @@ static int read_field(row_reader *reader, const char **at, const char *end)
 }
 
 /* A column's name rather than a number gone wrong: it begins with a letter, and is not nan or inf. */
-static bool is_name(const char *at, const char *end)
+static bool is_name(const row_reader *reader, const char *at, const char *end)
 {
     char *stop;
     strtod(at, &stop);
-    return (isalpha((unsigned char)*at) || *at == '"' || *at == '_') && stop != at + field_length(at, end);
+    return (isalpha((unsigned char)*at) || *at == '"' || *at == '_') &&
+           stop != at + field_length(reader, at, end);
 }
 
 static int read_row(row_reader *reader, const char *at, const char *end)
@@ -81,7 +97,9 @@ static int read_row(row_reader *reader, const char *at, const char *end)
     at = skip_blanks(at, end);
     if (at == end || *at == '#')
         return SF_OK;
-    if (reader->count == 0 && !reader->named && is_name(at, end)) {
+    if (reader->count == 0)
+        reader->semicolons = memchr(at, ';', (size_t)(end - at)) != NULL;
+    if (reader->count == 0 && !reader->named && is_name(reader, at, end)) {
         reader->named = true;
         return SF_OK;
     }

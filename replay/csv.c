@@ -12,12 +12,14 @@
 #include <string.h>
 
 #define LONGEST_NAME 255
+#define LEAST_SWAPPED 20 /* spikes that tell whether columns are swapped */
 #define LINES_PER_UPDATE 65536
 
 typedef struct csv {
     sf_recording *recording;
     sf_lines lines;
     size_t capacity;
+    int exponent; /* by which times become ns: 9 of seconds, 6 of ms */
     sf_error *error;
 } csv;
 
@@ -46,24 +48,48 @@ static int add_spike(csv *in, const char *name, int64_t time_ns)
 
 static int read_line(csv *in, char *line)
 {
-    static const char form[] = "a unit's name, a comma and a time in seconds";
+    static const char form[] = "a unit's name, a comma and a time in seconds"; /* or what separates here */
     char original[64]; /* fields are cut in place, and a refusal shows the line */
     snprintf(original, sizeof original, "%s", line);
     char *rest = line;
-    const char *name = sf_text_field(&rest);
+    const char *name = sf_lines_field(&in->lines, &rest);
     if (rest == NULL)
         return name[0] == '\0' ? SF_OK : sf_lines_refuse(&in->lines, form, original, in->error);
-    const char *time = sf_text_field(&rest);
+    char *time = sf_lines_field(&in->lines, &rest);
     if (rest != NULL)
         return sf_lines_refuse(&in->lines, form, original, in->error);
-    if (in->lines.number == 1 && is_heading(time))
+    if (in->lines.number == 1 && is_heading(time)) {
+        in->exponent = sf_lines_exponent(time);
         return SF_OK;
+    }
     if (name[0] == '\0' || strlen(name) > LONGEST_NAME)
         return sf_lines_refuse(&in->lines, "a unit's name of 1 to 255 bytes", name, in->error);
     int64_t time_ns;
-    if (!sf_parse_scaled(time, 9, &time_ns) || time_ns < 0 || time_ns >= SF_TIME_LIMIT_NS)
+    double number;
+    if (is_heading(time) && sf_parse_real(name, &number))
+        return sf_lines_refuse(&in->lines, "name,seconds in this order", original, in->error);
+    if (!sf_lines_scaled(&in->lines, time, in->exponent, &time_ns) || time_ns < 0 ||
+        time_ns >= SF_TIME_LIMIT_NS)
         return sf_lines_refuse(&in->lines, "a time from 0 to 4.6e9 seconds", time, in->error);
     return add_spike(in, name, time_ns);
+}
+
+/* Times where names should be: nearly every line names another unit, all of them numbers. */
+static int refuse_swapped(const csv *in)
+{
+    const sf_units *units = &in->recording->units;
+    size_t spikes = in->recording->spike_count;
+    if (spikes < LEAST_SWAPPED || 2 * units->count < spikes)
+        return SF_OK;
+    double time;
+    for (size_t i = 0; i < units->count; i++)
+        if (!sf_parse_real(units->items[i].name, &time))
+            return SF_OK;
+    return sf_fail(
+        in->error, SF_DATA, in->lines.path,
+        "%zu lines name %zu units, all of them numbers: these are times. Expected name,seconds: swap "
+        "the columns",
+        spikes, units->count);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -108,14 +134,15 @@ static int read_lines(csv *in, const sf_progress *progress)
     if (in->recording->spike_count == 0)
         return sf_fail(in->error, SF_DATA, lines->path,
                        "no spikes: expected lines of a unit's name, a comma and a time in seconds");
-    return order_units(in->recording, in->error);
+    int status = refuse_swapped(in);
+    return status == SF_OK ? order_units(in->recording, in->error) : status;
 }
 
 int sf_csv_read_lines(sf_recording *recording, const sf_lines *lines, const sf_progress *progress,
                       sf_error *error)
 {
     *recording = (sf_recording){0};
-    csv in = {.recording = recording, .lines = *lines, .error = error};
+    csv in = {.recording = recording, .lines = *lines, .exponent = 9, .error = error};
     recording->path = sf_copy_string(lines->path);
     recording->format = sf_copy_string("CSV");
     int status = recording->path != NULL && recording->format != NULL ? SF_OK : sf_fail_memory(error);

@@ -17,27 +17,34 @@ static int compare_epochs(const void *a, const void *b)
     return (left->span.start_ns > right->span.start_ns) - (left->span.start_ns < right->span.start_ns);
 }
 
-static int read_epoch(sf_epoch *epoch, const sf_lines *lines, char *line, sf_error *error)
+static int read_epoch(sf_epoch *epoch, const sf_lines *lines, int exponent, char *line, sf_error *error)
 {
     static const char form[] = "start,stop,label in seconds, the start before the stop";
     char original[64];
     snprintf(original, sizeof original, "%s", line);
     char *rest = line;
-    const char *start = sf_text_field(&rest);
-    const char *stop = rest != NULL ? sf_text_field(&rest) : "";
-    const char *label = rest != NULL ? sf_text_field(&rest) : "";
+    char none[] = "";
+    char *start = sf_lines_field(lines, &rest);
+    char *stop = rest != NULL ? sf_lines_field(lines, &rest) : none;
+    const char *label = rest != NULL ? sf_lines_field(lines, &rest) : none;
     if (rest != NULL || start[0] == '+' || stop[0] == '+' || /* not from the first spike here */
-        !sf_parse_scaled(start, 9, &epoch->span.start_ns) ||
-        !sf_parse_scaled(stop, 9, &epoch->span.stop_ns) || epoch->span.start_ns >= epoch->span.stop_ns)
+        !sf_lines_scaled(lines, start, exponent, &epoch->span.start_ns) ||
+        !sf_lines_scaled(lines, stop, exponent, &epoch->span.stop_ns) ||
+        epoch->span.start_ns >= epoch->span.stop_ns)
         return sf_lines_refuse(lines, form, original, error);
     snprintf(epoch->label, sizeof epoch->label, "%s", label);
     return SF_OK;
 }
 
-static bool is_heading_or_blank(const sf_lines *lines, const char *line)
+/* The first line, where it is words: the second says the unit of times. */
+static bool take_heading(const sf_lines *lines, char *line, int *exponent)
 {
-    size_t first = strspn(line, " \t\r\"");
-    return line[first] == '\0' || (lines->number == 1 && isalpha((unsigned char)line[first]));
+    if (lines->number != 1 || !isalpha((unsigned char)line[strspn(line, " \t\r\"")]))
+        return false;
+    char *rest = line;
+    sf_lines_field(lines, &rest);
+    *exponent = rest != NULL ? sf_lines_exponent(sf_lines_field(lines, &rest)) : *exponent;
+    return true;
 }
 
 static int check(const sf_epoch *epochs, size_t count, const char *path, sf_error *error)
@@ -55,13 +62,15 @@ int sf_epochs_read(sf_epoch **epochs, size_t *count, const char *path, sf_error 
     int status = sf_lines_open(&lines, path, error);
     void *list = NULL;
     size_t length = 0, capacity = 0;
+    int exponent = 9;
     for (char *line; status == SF_OK && (line = sf_lines_next(&lines)) != NULL;) {
-        if (is_heading_or_blank(&lines, line))
+        bool is_blank = line[strspn(line, " \t\r\"")] == '\0';
+        if (is_blank || take_heading(&lines, line, &exponent))
             continue;
         if (sf_reserve(&list, &capacity, length + 1, sizeof **epochs) != 0)
             status = sf_fail_memory(error);
         else
-            status = read_epoch((sf_epoch *)list + length++, &lines, line, error);
+            status = read_epoch((sf_epoch *)list + length++, &lines, exponent, line, error);
     }
     if (status == SF_OK && length > 0)
         qsort(list, length, sizeof **epochs, compare_epochs);

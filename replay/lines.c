@@ -4,7 +4,9 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/memory.h"
+#include "core/text.h"
 
+#include <ctype.h>
 #include <string.h>
 
 int sf_lines_open(sf_lines *lines, const char *path, sf_error *error)
@@ -30,9 +32,44 @@ void sf_lines_close(sf_lines *lines)
     *lines = (sf_lines){0};
 }
 
+/* True where this may be one field: a comma in it is a decimal mark. */
+static bool is_field(const char *field, const char *end)
+{
+    const char *comma = memchr(field, ',', (size_t)(end - field));
+    if (comma == NULL)
+        return true;
+    return comma > field && isdigit((unsigned char)comma[-1]) && isdigit((unsigned char)comma[1]) &&
+           memchr(comma + 1, ',', (size_t)(end - comma - 1)) == NULL;
+}
+
+/* True where the first two fields of the line are ones between which this stands. */
+static bool separates(char separator, const char *line, const char *end)
+{
+    const char *first = memchr(line, separator, (size_t)(end - line));
+    if (first == NULL)
+        return false;
+    const char *second = memchr(first + 1, separator, (size_t)(end - first - 1));
+    return is_field(line, first) && is_field(first + 1, second != NULL ? second : end);
+}
+
+static char find_separator(const char *text, const char *end)
+{
+    const char *line = text + strspn(text, " \t\r\n");
+    const char *line_end = line + strcspn(line, "\r\n");
+    if (line >= end)
+        return ',';
+    const char *quote = *line == '"' ? memchr(line + 1, '"', (size_t)(line_end - line - 1)) : NULL;
+    line = quote != NULL ? quote : line; /* what is quoted may hold separators */
+    return separates(';', line, line_end) ? ';' : separates('\t', line, line_end) ? '\t' : ',';
+}
+
 sf_lines sf_lines_over(const char *path, char *text, size_t size)
 {
-    return (sf_lines){.path = path, .text = text, .at = text, .end = text + size};
+    return (sf_lines){.path = path,
+                      .text = text,
+                      .at = text,
+                      .end = text + size,
+                      .separator = find_separator(text, text + size)};
 }
 
 char *sf_lines_next(sf_lines *lines)
@@ -47,6 +84,28 @@ char *sf_lines_next(sf_lines *lines)
     lines->at = stop + 1;
     lines->number++;
     return line;
+}
+
+char *sf_lines_field(const sf_lines *lines, char **rest)
+{
+    return sf_text_field(rest, lines->separator);
+}
+
+bool sf_lines_scaled(const sf_lines *lines, char *field, int exponent, int64_t *value)
+{
+    char *comma = lines->separator != ',' ? strchr(field, ',') : NULL;
+    if (comma != NULL)
+        *comma = '.';
+    return sf_parse_scaled(field, exponent, value);
+}
+
+int sf_lines_exponent(const char *heading)
+{
+    size_t length = strlen(heading);
+    while (length > 0 && (heading[length - 1] == ')' || heading[length - 1] == ']'))
+        length--;
+    bool is_ms = length >= 2 && strncmp(heading + length - 2, "ms", 2) == 0;
+    return is_ms && (length == 2 || !isalpha((unsigned char)heading[length - 3])) ? 6 : 9;
 }
 
 int sf_lines_refuse(const sf_lines *lines, const char *expected, const char *found, sf_error *error)

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Text files of comma-separated fields, line by line, with the line's number in every refusal. */
+/**
+ * Text files of fields, line by line, with the line's number in every refusal. Fields are separated by
+ * commas, or as spreadsheets write them where the comma is the decimal mark, by semicolons or tabs; the first
+ * line that is not blank tells which.
+ */
 #ifndef SF_REPLAY_LINES_H
 #define SF_REPLAY_LINES_H
 
+#include <stdbool.h>
 #include <synfire/error.h>
 
 typedef struct sf_lines {
     const char *path;
     size_t number;         /**< of the line last returned, from 1 */
+    char separator;        /**< ',', ';' or a tab */
     char *text, *at, *end; /**< the whole text, the next line, the NUL after the last one */
 } sf_lines;
 
@@ -21,6 +27,16 @@ sf_lines sf_lines_over(const char *path, char *text, size_t size);
 
 /** The next line without its end, or NULL. A byte order mark is skipped. */
 char *sf_lines_next(sf_lines *lines);
+
+/** Cuts the first field off *rest, as sf_text_field. */
+char *sf_lines_field(const sf_lines *lines, char **rest);
+
+/** As sf_parse_scaled; where no comma separates, one is the decimal mark. Changes the field. */
+bool sf_lines_scaled(const sf_lines *lines, char *field, int exponent, int64_t *value);
+
+/** The exponent by which times below this heading become ns: 6 where it ends in ms (`time_ms`, `start (ms)`),
+ * else 9. */
+int sf_lines_exponent(const char *heading);
 
 /** Refuses with SF_DATA: "line N: expected ..., found '...'". What was found is cut and made safe to print.
  */

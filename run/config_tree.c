@@ -183,10 +183,28 @@ static int refuse_place(sf_config_tree *tree, const yaml_mark_t *mark, const cha
     return sf_fail(tree->error, SF_CONFIG, where, sentence, found);
 }
 
+/* The column of the tab that indents this line, from 0; or SIZE_MAX. libyaml calls one anything but a tab. */
+static size_t find_tab(const yaml_parser_t *parser, size_t line)
+{
+    const char *at = (const char *)parser->input.string.start, *end = (const char *)parser->input.string.end;
+    for (; line > 0 && at < end; line--) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        at = newline != NULL ? newline + 1 : end;
+    }
+    size_t column = 0;
+    while (at + column < end && at[column] == ' ')
+        column++;
+    return at + column < end && at[column] == '\t' ? column : SIZE_MAX;
+}
+
 static int refuse_syntax(sf_config_tree *tree, const yaml_parser_t *parser)
 {
     if (parser->error == YAML_MEMORY_ERROR)
         return sf_fail_memory(tree->error);
+    yaml_mark_t tab = {.line = parser->problem_mark.line};
+    tab.column = parser->error != YAML_READER_ERROR ? find_tab(parser, tab.line) : SIZE_MAX;
+    if (tab.column != SIZE_MAX)
+        return refuse_place(tree, &tab, "a tab indents this line: YAML takes spaces only%s", "");
     if (parser->error != YAML_READER_ERROR)
         return refuse_place(tree, &parser->problem_mark, "is not YAML: %s", parser->problem);
     char where[sizeof tree->error->place];

@@ -3,6 +3,7 @@
 #include "support/support.h"
 
 #include "core/memory.h"
+#include "core/text.h"
 #include "replay/recording_file.h"
 
 #include <unistd.h>
@@ -52,6 +53,61 @@ static void good_lines_are_read(void **state)
         assert_string_equal(recording.format, "CSV");
         sf_recording_clear(&recording);
     }
+}
+
+/* As spreadsheets write them where the comma is the decimal mark; and times in ms, if the heading says so. */
+static void other_separators_and_units_are_read(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "b;2\na;0,00010654\na;2,0\n",
+        "unit;time\n\"b\";2\n a ; 1,0654E-4\na;2.0\n",
+        "b\t2\na\t0,00010654\na\t2\n",
+        "\nb\t2\na\t0.00010654\r\na\t2\n",
+        "unit\tt (s)\nb\t2\na\t0,00010654\na\t2,0\n",
+        "unit,ms\nb,2000\na,0.10654\na,2000\n",
+        "unit,time_ms\nb,2000\na,0.10654\na,2000\n",
+        "unit;t [ms]\nb;2000\na;0,10654\na;2000\n",
+        "unit,items\nb,2\na,0.00010654\na,2\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        sf_recording recording;
+        sf_error error;
+        if (read_text(&recording, texts[i], &error) != SF_OK)
+            fail_msg("%zu: %s", i, error.text);
+        assert_int_equal(recording.units.count, 2);
+        assert_string_equal(recording.units.items[0].name, "a");
+        assert_int_equal(recording.spike_count, 3);
+        assert_int_equal(recording.spikes[0].time_ns, 106540);
+        assert_int_equal(recording.spikes[2].time_ns, 2000000000);
+        sf_recording_clear(&recording);
+    }
+    sf_recording recording;
+    sf_error error;
+    assert_int_equal(read_text(&recording, "\"a;b\",1,5\n", &error), SF_DATA);
+    assert_int_equal(read_text(&recording, "\"a;b\",1\n\"a,b\",2\n", &error), SF_OK);
+    assert_string_equal(recording.units.items[1].name, "a;b");
+    sf_recording_clear(&recording);
+}
+
+/* `seconds,name` reads as thousands of units that fire once; units that are numbers do not. */
+static void swapped_columns_are_seen(void **state)
+{
+    (void)state;
+    sf_text swapped = {0}, right = {0};
+    for (int i = 0; i < 40; i++) {
+        sf_text_printf(&swapped, "%d.%03d,%d\n", i, 7 * i, i % 3);
+        sf_text_printf(&right, "%d,%d.%03d\n", i % 3, i, 7 * i);
+    }
+    sf_recording recording;
+    sf_error error;
+    test_assert_fails(read_text(&recording, swapped.data, &error), &error, SF_DATA, "swap the columns");
+    assert_null(recording.spikes);
+    assert_int_equal(read_text(&recording, right.data, &error), SF_OK);
+    assert_int_equal(recording.units.count, 3);
+    sf_recording_clear(&recording);
+    sf_text_free(&swapped);
+    sf_text_free(&right);
 }
 
 /* Units are in the order of their names, numbers in names by value, whichever fires first. */
@@ -109,7 +165,9 @@ static void bad_lines_are_refused(void **state)
         {"a,4.7e9\n", "line 1: expected a time"},
         {"a,1e10\n", "line 1: expected a time"},
         {"a,0x10\n", "line 1: expected a time"},
-        {"a;1\n", "line 1: expected a unit's name, a comma"},
+        {"a;1\nb,2\n", "line 2: expected a unit's name, a comma"},
+        {"a;1.234,5\n", "line 1: expected a time"},
+        {"a b\n", "line 1: expected a unit's name, a comma"},
         {"a,1\nb\x1b[31m\n", "found 'b\\x1b[31m'"},
         {"#include <stdio.h>\nint main(void)\n", "line 1: expected a unit's name"},
     };
@@ -157,7 +215,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_lines_are_read),       cmocka_unit_test(units_are_in_the_order_of_names),
-        cmocka_unit_test(small_recordings_are_read), cmocka_unit_test(bad_lines_are_refused),
+        cmocka_unit_test(small_recordings_are_read), cmocka_unit_test(other_separators_and_units_are_read),
+        cmocka_unit_test(swapped_columns_are_seen),  cmocka_unit_test(bad_lines_are_refused),
         cmocka_unit_test(many_units_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,45 @@
 
 #include <math.h>
 
+static void the_word_that_was_meant_is_found(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"mine",      "match",     "count",   "info",
+                                        "bandwidth", "min-count", "min-rate"};
+    static const char *const cases[][2] = {
+        {"mien", "mine"},
+        {"mnie", "mine"},
+        {"coutn", "count"},
+        {"min", "mine"},
+        {"matsch", "match"},
+        {"bandwith", "bandwidth"},
+        {"in", "info"},
+        {"mincount", "min-count"},
+        {"min_rate", "min-rate"},
+        {"frobnicate", NULL},
+        {"time", NULL},
+        {"", NULL},
+        {"x", NULL},
+        {"mine-rate", "min-rate"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sf_nearest nearest = {.word = cases[i][0]};
+        for (size_t k = 0; k < sizeof words / sizeof words[0]; k++)
+            sf_nearest_offer(&nearest, words[k]);
+        if (cases[i][1] == NULL ? nearest.best != NULL
+                                : nearest.best == NULL || strcmp(nearest.best, cases[i][1]) != 0)
+            fail_msg("%s: %s", cases[i][0], nearest.best != NULL ? nearest.best : "none");
+    }
+    char longest[4000];
+    memset(longest, 'm', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    sf_nearest nearest = {.word = longest};
+    sf_nearest_offer(&nearest, "mine");
+    nearest.word = "mine";
+    sf_nearest_offer(&nearest, longest);
+    assert_null(nearest.best);
+}
+
 static void numbers_parse_exactly(void **state)
 {
     (void)state;
@@ -489,6 +528,7 @@ int main(void)
         cmocka_unit_test(sizes_in_bytes_are_read_whole),
         cmocka_unit_test(every_character_is_shown_or_escaped),
         cmocka_unit_test(broken_characters_are_escaped_and_none_is_cut),
+        cmocka_unit_test(the_word_that_was_meant_is_found),
         cmocka_unit_test(numbers_parse_exactly),
         cmocka_unit_test(units_are_found_by_name_and_index),
         cmocka_unit_test(units_of_one_electrode_are_known),

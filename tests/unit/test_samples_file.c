@@ -29,6 +29,23 @@ static void rows_are_read_whatever_separates_them(void **state)
     }
 }
 
+/* Where semicolons separate, commas are decimal marks. */
+static void decimal_commas_are_read(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"1;2,5\n-3,0;4e2\n", "a;b\n 1 ; 2,5 \n-3;400,00\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        sf_samples samples;
+        sf_error error;
+        if (parse(&samples, texts[i], &error) != SF_OK)
+            fail_msg("%zu: %s", i, error.text);
+        static const double expected[] = {1, 2.5, -3, 400};
+        assert_int_equal(samples.d, 2);
+        assert_memory_equal(samples.values, expected, sizeof expected);
+        sf_samples_free(&samples);
+    }
+}
+
 static void bad_text_gets_its_line_and_a_sentence(void **state)
 {
     (void)state;
@@ -169,6 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_read_whatever_separates_them),
+        cmocka_unit_test(decimal_commas_are_read),
         cmocka_unit_test(bad_text_gets_its_line_and_a_sentence),
         cmocka_unit_test(npy_files_are_read),
         cmocka_unit_test(bad_npy_files_are_refused),

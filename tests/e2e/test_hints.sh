@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+# Where people go wrong: each mistake gets a sentence that says what was found and what to type.
+. "$E2E/functions.sh"
+"$SYNFIRE" simulate demo.h5 --preset sym26 --duration 20 --quiet >/dev/null
+hint() { # hint WORDS COMMAND...: done, with one warning
+    local words=$1
+    shift
+    "$@" >out 2>err
+    [ "$(grep -c . err)" = 1 ] && grep -qF -- "$words" err || { echo "'$words' is not all that is said: $(cat err)"; return 1; }
+    [ -s out ]
+}
+
+# Words.
+expect 64 "there is no command 'mien': did you mean \`synfire mine\`?" "$SYNFIRE" mien demo.h5
+expect 64 "there is no command 'demo.h5', but a file: \`synfire info demo.h5\`" "$SYNFIRE" demo.h5
+expect 64 "did you mean \`synfire count\`" "$SYNFIRE" help cuont
+expect 64 "--dealy: is no option of this command: did you mean --delay?" "$SYNFIRE" mine demo.h5 --dealy 4:6
+expect 64 "-delay: is no option of this command: did you mean --delay?" "$SYNFIRE" mine demo.h5 -delay 4:6
+expect 64 "--json=yes: takes no value: type --json alone" "$SYNFIRE" mine demo.h5 --json=yes
+"$SYNFIRE" help mine >page
+"$SYNFIRE" mine --help | cmp - page
+"$SYNFIRE" --help mine | cmp - page
+"$SYNFIRE" help reach | grep -q '^usage: synfire bfs '
+"$SYNFIRE" help | cmp - <("$SYNFIRE" --help)
+
+# Files that are something else.
+"$SYNFIRE" graph demo.h5 --delay 4:6 --min-count 30 --out g.h5 --quiet >/dev/null
+"$SYNFIRE" graph demo.h5 --delay 4:6 --min-count 30 --out g.graphml --quiet >/dev/null
+"$SYNFIRE" mine demo.h5 --delay 4:6 --min-count 30 --occurrences o.h5 --quiet >/dev/null
+for graph in g.h5 g.graphml; do
+    expect 65 "$graph: is a graph, and \`synfire mine\` takes a recording" "$SYNFIRE" mine $graph
+done
+expect 65 "o.h5: holds occurrences of episodes" "$SYNFIRE" mine o.h5
+printf 'A,1\nB,2\n' >two.csv
+for recording in demo.h5 two.csv; do
+    expect 64 "is a recording, expected a configuration; to run it: \`synfire run --replay $recording\`" "$SYNFIRE" run $recording
+done
+expect 64 "is a recording, expected a configuration" "$SYNFIRE" record demo.h5 out.h5
+printf 'window:\n  hop_s: 1\n \tlength_s: 20\n' >tab.yaml
+expect 78 "tab.yaml:3:2: a tab indents this line: YAML takes spaces only" "$SYNFIRE" run tab.yaml
+"$SYNFIRE" count demo.h5 --episodes 'A -(4,6]-> B' --json >one
+echo 'A -(4,6]-> B' >episodes.txt
+"$SYNFIRE" count demo.h5 --episodes episodes.txt --json >two
+[ "$(results <one)" = "$(results <two)" ]
+expect 65 "--episodes:1: column 1: no unit is named 'Ä'" "$SYNFIRE" count demo.h5 --episodes 'Ä -(4,6]-> B'
+
+# Seconds for ms, and the reverse.
+hint "(0.004,0.006] ms is less than a spike takes: for seconds type 4:6" \
+    "$SYNFIRE" mine demo.h5 --delay 0.004:0.006 --csv --min-count 1 --max-size 2
+hint "6000 ms is 6 s: for microseconds type 4:6" "$SYNFIRE" mine demo.h5 --delay 4000:6000 --csv --min-count 1 --max-size 2
+hint "for seconds type 4:6" "$SYNFIRE" run --replay demo.h5 --speed max --set mine.delays_ms=0.004:0.006 --set mine.every=0 \
+    --set graph.enabled=false --json
+expect 64 "--from: 5000 s is after the recording, which is from 0 to 20 s: times are in seconds, and 5000 ms are 5 s" \
+    "$SYNFIRE" mine demo.h5 --from 5000
+expect 64 "--to: -1 s is before the recording" "$SYNFIRE" info demo.h5 --to -1
+echo 3000,4000 >epochs.csv
+expect 64 "--epochs: 3000 s is after the recording" "$SYNFIRE" mine demo.h5 --epochs epochs.csv
+awk 'BEGIN { srand(2); for (i = 1; i < 900; i++) { t += 25 * rand() + 2; printf "%s,%.3f\n", substr("ABC", 1 + i % 3, 1), t } }' >ms.csv
+hint "are under 0.2 s, and the recording takes 3." "$SYNFIRE" info ms.csv
+sed '1i unit,ms' ms.csv >said.csv
+"$SYNFIRE" info said.csv 2>err >out
+[ ! -s err ] && grep -qE '^  recorded +1[0-9]\.[0-9]+ s' out
+sed 's/\([^,]*\),\(.*\)/\2,\1/' ms.csv >swapped.csv
+expect 65 "swapped.csv: line 2: expected name,seconds in this order, found" "$SYNFIRE" info swapped.csv
+sed -i 's/A/1/; s/B/2/; s/C/3/' swapped.csv
+expect 65 "swapped.csv: 899 lines name 899 units, all of them numbers: these are times" "$SYNFIRE" info swapped.csv
+
+# As spreadsheets write numbers: one recording and one list of epochs, three times.
+"$SYNFIRE" mine said.csv --delay 0.5:20 --json | results >commas
+{ echo 'unit;ms'; sed 's/,/;/; s/\./,/' ms.csv; } >semicolons.csv
+{ printf 'unit\tms\n'; sed 's/,/\t/; s/\./,/' ms.csv; } >tabs.csv
+for other in semicolons tabs; do
+    "$SYNFIRE" mine $other.csv --delay 0.5:20 --json | results | sed "s/$other.csv/said.csv/" | cmp - commas
+done
+printf '0,5.5,rest\n6,9,stimulus\n' >commas.txt
+printf '0;5,5;rest\n6;9;stimulus\n' >semicolons.txt
+printf 'from\tto\tlabel\n0\t5,5\trest\n6\t9\tstimulus\n' >tabs.txt
+for epochs in semicolons tabs; do
+    "$SYNFIRE" count demo.h5 --episodes episodes.txt --epochs $epochs.txt --json | results >$epochs.json
+    "$SYNFIRE" count demo.h5 --episodes episodes.txt --epochs commas.txt --json | results | cmp - $epochs.json
+done
+
+# A reader that has enough is no failure, and nothing is said; a full disk is one.
+for i in 1 2 3; do
+    "$SYNFIRE" mine demo.h5 --delay 0.5:50 --min-count 1 --max-size 3 --csv 2>err | head -1 >out
+    [ ! -s err ] && [ "$(wc -l <out)" = 1 ]
+done
+code=0
+"$SYNFIRE" info demo.h5 >/dev/full 2>err || code=$?
+[ $code = 74 ] && grep -q "standard output: cannot write: No space left on device" err
