@@ -143,14 +143,6 @@ static void find_candidates(state *s, const sf_order_step *step)
 
 /* ---- the end of the order ---- */
 
-static const sf_order_step *step_of(const sf_plan *plan, uint32_t u)
-{
-    uint32_t i = plan->core;
-    while (plan->steps[i].vertex != u)
-        i++;
-    return &plan->steps[i];
-}
-
 /* Candidates of a vertex that is not searched, as data vertices: those that nothing matched uses and no
  * condition forbids. */
 static uint32_t list_free(const state *s, const sf_order_step *step, uint32_t *out)
@@ -191,14 +183,14 @@ static uint64_t count_group(const state *s, uint64_t group)
     const uint32_t *lists[SF_PATTERN_MOST];
     uint32_t counts[SF_PATTERN_MOST], count = 0;
     uint32_t *next = s->scratch;
-    const sf_order_step *first = step_of(s->run->plan, (uint32_t)__builtin_ctzll(group));
+    const sf_order_step *first = sf_plan_step(s->run->plan, (uint32_t)__builtin_ctzll(group));
     bool is_single = (group & (group - 1)) == 0, are_same = true;
     if (is_single && first->checked == 0)
         return count_free(s, first->vertex);
     uint64_t product = 1;
     for (; group != 0; group &= group - 1, count++) {
         lists[count] = next;
-        counts[count] = list_free(s, step_of(s->run->plan, (uint32_t)__builtin_ctzll(group)), next);
+        counts[count] = list_free(s, sf_plan_step(s->run->plan, (uint32_t)__builtin_ctzll(group)), next);
         next += counts[count];
         product = sf_saturated_multiply(product, counts[count]);
         are_same = are_same && counts[count] == counts[0] &&
@@ -235,7 +227,7 @@ static bool find_decided(state *s, uint32_t depth, uint64_t *blame)
 {
     const sf_plan *plan = s->run->plan;
     for (uint64_t left = plan->steps[depth].decided; left != 0; left &= left - 1) {
-        const sf_order_step *step = step_of(plan, (uint32_t)__builtin_ctzll(left));
+        const sf_order_step *step = sf_plan_step(plan, (uint32_t)__builtin_ctzll(left));
         find_candidates(s, step);
         if (s->length[step->vertex] == 0) {
             *blame = step->joined | step->greater;

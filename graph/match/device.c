@@ -149,18 +149,10 @@ static int add_step(device_job *d, uint32_t i, sf_error *error)
 
 /* ---- groups ---- */
 
-static const sf_order_step *step_of(const sf_plan *plan, uint32_t u)
-{
-    uint32_t i = plan->core;
-    while (plan->steps[i].vertex != u)
-        i++;
-    return &plan->steps[i];
-}
-
 /* Whatever the core is matched to, both have the same candidates. */
 static bool are_alike(const sf_plan *plan, const sf_space *space, uint32_t u, uint32_t x)
 {
-    const sf_order_step *a = step_of(plan, u), *b = step_of(plan, x);
+    const sf_order_step *a = sf_plan_step(plan, u), *b = sf_plan_step(plan, x);
     if (space->twin[u] != space->twin[x] || a->joined != b->joined || (a->checked | b->checked) != 0 ||
         a->greater != b->greater)
         return false;

@@ -38,4 +38,13 @@ enum { SF_PLAN_GROUP = 8 };
  */
 void sf_plan_make(sf_plan *plan, const sf_space *space, const sf_symmetry *symmetry, int most_in_group);
 
+/** The step of a vertex that is after the core. */
+static inline const sf_order_step *sf_plan_step(const sf_plan *plan, uint32_t vertex)
+{
+    uint32_t i = plan->core;
+    while (plan->steps[i].vertex != vertex)
+        i++;
+    return &plan->steps[i];
+}
+
 #endif
