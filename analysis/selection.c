@@ -59,28 +59,21 @@ static int intersect(span_list *both, const sf_span *a, size_t a_count, const sf
     return status;
 }
 
-static size_t keep_spikes_in(sf_spike *spikes, size_t count, const sf_span *spans, size_t span_count)
+/* Asked of ascending times, with *at 0 before the first. */
+static bool is_inside(const sf_span *spans, size_t count, size_t *at, int64_t time_ns)
 {
-    size_t kept = 0, at = 0;
-    for (size_t i = 0; i < count; i++) {
-        while (at < span_count && spans[at].stop_ns <= spikes[i].time_ns)
-            at++;
-        if (at < span_count && spans[at].start_ns <= spikes[i].time_ns)
-            spikes[kept++] = spikes[i];
-    }
-    return kept;
+    while (*at < count && spans[*at].stop_ns <= time_ns)
+        ++*at;
+    return *at < count && spans[*at].start_ns <= time_ns;
 }
 
-static size_t keep_markers_in(sf_marker *markers, size_t count, const sf_span *spans, size_t span_count)
+static void keep_markers_in(sf_recording *recording, const sf_span *spans, size_t span_count)
 {
     size_t kept = 0, at = 0;
-    for (size_t i = 0; i < count; i++) {
-        while (at < span_count && spans[at].stop_ns <= markers[i].time_ns)
-            at++;
-        if (at < span_count && spans[at].start_ns <= markers[i].time_ns)
-            markers[kept++] = markers[i];
-    }
-    return kept;
+    for (size_t i = 0; i < recording->marker_count; i++)
+        if (is_inside(spans, span_count, &at, recording->markers[i].time_ns))
+            recording->markers[kept++] = recording->markers[i];
+    recording->marker_count = kept;
 }
 
 /* Keeps the spikes and the exposure inside the spans. */
@@ -95,7 +88,10 @@ static int restrict_to(sf_recording *recording, const sf_span *spans, size_t cou
         sf_free(exposure.items);
         return status;
     }
-    size_t kept = keep_spikes_in(recording->spikes, recording->spike_count, spans, count);
+    size_t kept = 0, at = 0;
+    for (size_t i = 0; i < recording->spike_count; i++)
+        if (is_inside(spans, count, &at, recording->spikes[i].time_ns))
+            recording->spikes[kept++] = recording->spikes[i];
     if (kept < recording->spike_count)
         sf_recording_drop(recording, cause, recording->spike_count - kept)->chosen = true;
     recording->spike_count = kept;
@@ -347,8 +343,7 @@ static int keep_epochs(sf_recording *recording, const sf_selection *selection, s
             status = refuse_outside("epochs", last->stop_ns, recorded, error);
     }
     if (status == SF_OK) {
-        recording->marker_count =
-            keep_markers_in(recording->markers, recording->marker_count, spans.items, spans.count);
+        keep_markers_in(recording, spans.items, spans.count);
         status = restrict_to(recording, spans.items, spans.count, "outside the epochs", error);
     }
     sf_free(spans.items);
@@ -383,7 +378,7 @@ static int keep_times(sf_recording *recording, const sf_selection *selection, sf
         told->to_ns = span.stop_ns;
     told->from_given |= selection->from.given;
     told->to_given |= selection->to.given;
-    recording->marker_count = keep_markers_in(recording->markers, recording->marker_count, &span, 1);
+    keep_markers_in(recording, &span, 1);
     return restrict_to(recording, &span, 1, "outside --from and --to", error);
 }
 
