@@ -71,13 +71,7 @@ static void describe_mining(sf_text *text, const sf_episodes *e)
     const sf_mine_options *mining = &e->mining;
     sf_text_printf(text, "synfire %s mined episodes of up to %" PRIu32 " units with delays of ", sf_version(),
                    mining->max_size);
-    for (size_t i = 0; i < mining->delay_count; i++) {
-        sf_text_printf(text, i > 0 ? " (" : "(");
-        sf_text_scaled(text, mining->delays[i].low_ns, 6);
-        sf_text_printf(text, ",");
-        sf_text_scaled(text, mining->delays[i].high_ns, 6);
-        sf_text_printf(text, "]");
-    }
+    sf_text_delays(text, mining->delays, mining->delay_count);
     sf_text_printf(text, " ms%s and a count of %.6g or more%s from ",
                    mining->self ? ", units following themselves included," : "", e->result->threshold,
                    mining->closed ? ", none part of a longer one with the same count," : "");

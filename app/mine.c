@@ -284,7 +284,7 @@ static void print_tables(sf_text *text, const finding *f, bool unfolded)
     print_units(text, of.selected);
     sf_text_printf(text, ", %zu spikes, %.6g s recorded\ndelays ", of.spike_count,
                    (double)of.duration_ns * 1e-9);
-    app_delays_print(text, &f->mining);
+    sf_text_delays(text, f->mining.options.delays, f->mining.options.delay_count);
     sf_text_printf(text,
                    " ms, frequent from a count of %.6g, engine %s on %s, %.3g s; %zu bursts of the array\n\n",
                    told->threshold, told->ran.engine, told->ran.device, told->ran.seconds, told->burst_count);

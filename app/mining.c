@@ -182,17 +182,6 @@ void app_mining_yaml(sf_text *yaml, const app_mining *mining, double threshold)
     sf_text_printf(yaml, "  min_distance_um: %.17g\n", options->min_distance_um);
 }
 
-void app_delays_print(sf_text *text, const app_mining *mining)
-{
-    for (size_t i = 0; i < mining->options.delay_count; i++) {
-        sf_text_printf(text, i > 0 ? " (" : "(");
-        sf_text_scaled(text, mining->options.delays[i].low_ns, 6);
-        sf_text_printf(text, ",");
-        sf_text_scaled(text, mining->options.delays[i].high_ns, 6);
-        sf_text_printf(text, "]");
-    }
-}
-
 /* ---- episodes in and out ---- */
 
 const char *app_unit_name(const sf_recording *recording, uint32_t unit)

@@ -46,9 +46,6 @@ void app_device_warn(const app_call *call, const char *job, const char *device, 
 /** `device_note`: what app_device_warn says of it, or null. */
 void app_device_json(sf_json *json, const char *note);
 
-/** Appends the delay intervals in ms: "(0.5,5] (5,10]". */
-void app_delays_print(sf_text *text, const app_mining *mining);
-
 /** The name of a unit, and the path of a recording; as long-lived as the recording. */
 const char *app_unit_name(const sf_recording *recording, uint32_t unit);
 const char *app_recording_path(const sf_recording *recording);

@@ -171,11 +171,9 @@ void sf_episode_print(sf_text *text, const sf_episode *episode, const sf_units *
 {
     for (uint32_t i = 0; i < episode->size; i++) {
         if (i > 0) {
-            sf_text_printf(text, " -(");
-            sf_text_scaled(text, episode->delays[i - 1].low_ns, 6);
-            sf_text_printf(text, ",");
-            sf_text_scaled(text, episode->delays[i - 1].high_ns, 6);
-            sf_text_printf(text, "]-> ");
+            sf_text_append(text, " -", 2);
+            sf_text_delays(text, &episode->delays[i - 1], 1);
+            sf_text_append(text, "-> ", 3);
         }
         print_name(text, units->items[episode->units[i]].name);
     }

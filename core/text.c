@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <synfire/mine.h>
 
 static bool make_room(sf_text *text, size_t more)
 {
@@ -68,6 +69,17 @@ void sf_text_scaled(sf_text *text, int64_t value, int digits)
     if (number[length - 1] == '.')
         length--;
     sf_text_append(text, number, (size_t)length);
+}
+
+void sf_text_delays(sf_text *text, const sf_delay *delays, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        sf_text_printf(text, i > 0 ? " (" : "(");
+        sf_text_scaled(text, delays[i].low_ns, 6);
+        sf_text_append(text, ",", 1);
+        sf_text_scaled(text, delays[i].high_ns, 6);
+        sf_text_append(text, "]", 1);
+    }
 }
 
 void sf_text_clear(sf_text *text)
