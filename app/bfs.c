@@ -145,26 +145,14 @@ static int read_features(sf_search_options *how, const app_call *call, sf_error 
     }
 }
 
-/* What is of one search alone. */
-static int refuse_of_one(const app_call *call, sf_error *error)
-{
-    static const char *const others[] = {"direction", "features", "repeat", "out"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (app_has(call, others[i])) {
-            char place[32];
-            snprintf(place, sizeof place, "--%s", others[i]);
-            return sf_fail(error, SF_USAGE, place, "goes with one --source");
-        }
-    return SF_OK;
-}
-
 static int read_options(reaching *r, sf_error *error)
 {
+    static const char *const of_one[] = {"direction", "features", "repeat", "out", NULL};
     const app_call *call = r->call;
     uint64_t repeat = 1, threads = 0;
     r->options = sf_search_options_default();
     r->options.device = app_value(call, "device", NULL);
-    int status = r->source_count > 1 ? refuse_of_one(call, error) : SF_OK;
+    int status = r->source_count > 1 ? app_refuse(call, of_one, "goes with one --source", error) : SF_OK;
     if (status == SF_OK)
         status = app_uint(call, "repeat", 1, 1000000, &repeat, error);
     if (status == SF_OK)

@@ -73,6 +73,10 @@ int app_real(const app_call *call, const char *option, double least, double most
 /** A number of seconds (exponent 9) or milliseconds (exponent 6) as nanoseconds. */
 int app_scaled(const app_call *call, const char *option, int exponent, int64_t *value, sf_error *error);
 
+/** Refuses the first of these options, NULL at their end, that was given: SF_USAGE, its name and the reason.
+ */
+int app_refuse(const app_call *call, const char *const *options, const char *reason, sf_error *error);
+
 /** Where a call of the library failed at an option that it names (`min_distance_um`), the place becomes the
  * option of this command (`--min-distance`). Returns the status. */
 int app_name_option(const app_call *call, int status, sf_error *error);

@@ -40,22 +40,6 @@ const app_option app_match_connect_options[] = {
     {NULL, NULL, NULL},
 };
 
-/* The first of these options that was given, or NULL. */
-static const char *find_given(const app_call *call, const char *const *options)
-{
-    for (; *options != NULL; options++)
-        if (app_has(call, *options))
-            return *options;
-    return NULL;
-}
-
-static int refuse(const char *option, const char *reason, sf_error *error)
-{
-    char place[48];
-    snprintf(place, sizeof place, "--%s", option);
-    return sf_fail(error, SF_USAGE, place, "%s", reason);
-}
-
 static bool is_among(const char *name, const char *const *names)
 {
     while (*names != NULL && strcmp(*names, name) != 0)
@@ -67,37 +51,41 @@ int app_refuse_recording_options(const app_call *call, const char *const *but, s
 {
     const app_option *const lists[] = {app_search_connect_options, app_match_connect_options,
                                        app_mining_options, app_engine_options, app_selection_options};
+    int status = SF_OK;
     for (size_t l = 0; l < sizeof lists / sizeof lists[0]; l++)
-        for (const app_option *option = lists[l]; option->name != NULL; option++)
-            if (app_takes(call, lists[l]) && app_has(call, option->name) && !is_among(option->name, but))
-                return refuse(option->name, "is for recordings, and this is a graph", error);
-    return SF_OK;
+        for (const app_option *option = lists[l]; status == SF_OK && option->name != NULL; option++) {
+            const char *const one[] = {option->name, NULL};
+            if (app_takes(call, lists[l]) && !is_among(option->name, but))
+                status = app_refuse(call, one, "is for recordings, and this is a graph", error);
+        }
+    return status;
 }
 
 /* ---- frequent episodes ---- */
 
-/* What an option that is nothing to a graph by episodes goes with, of what this command has. */
-static const char *companions(const app_call *call, const char *option)
+/* What is nothing to a graph by episodes, and goes with what this command has. */
+static int refuse_surrogates(const app_call *call, sf_error *error)
 {
-    if (app_takes(call, app_connect_options))
-        return "goes with --metric sttc or --significance";
-    bool rewires = app_takes(call, app_match_connect_options) && strcmp(option, "seed") == 0;
-    return rewires ? "goes with --metric sttc or --rewired" : "goes with --metric sttc";
+    static const char *const surrogates[] = {"surrogates", NULL}, *const seed[] = {"seed", NULL};
+    const char *with = app_takes(call, app_connect_options) ? "goes with --metric sttc or --significance"
+                                                            : "goes with --metric sttc";
+    int status = app_refuse(call, surrogates, with, error);
+    if (status != SF_OK || app_has(call, "rewired"))
+        return status;
+    bool rewires = app_takes(call, app_match_connect_options);
+    return app_refuse(call, seed, rewires ? "goes with --metric sttc or --rewired" : with, error);
 }
 
 static int connect_episodes(sf_graph **graph, const app_call *call, const sf_recording *recording,
                             const sf_graph_options *as, sf_error *error)
 {
-    static const char *const others[] = {"surrogates", "seed", NULL}, *const of_shifts[] = {"surrogates",
-                                                                                            NULL};
     bool tested = app_has(call, "significance") || app_has(call, "fdr");
-    const char *given = tested ? NULL : find_given(call, app_has(call, "rewired") ? of_shifts : others);
-    if (given != NULL)
-        return refuse(given, companions(call, given), error);
     app_mining mining;
     sf_significance_options test;
     sf_episodes *pairs;
-    int status = app_mining_parse(&mining, call, error);
+    int status = tested ? SF_OK : refuse_surrogates(call, error);
+    if (status == SF_OK)
+        status = app_mining_parse(&mining, call, error);
     if (status == SF_OK && tested)
         status = app_significance_parse(&test, &mining, call, error);
     if (status != SF_OK)
@@ -128,9 +116,11 @@ static int read_half_width(int64_t *dt, const app_call *call, sf_error *error)
         return status;
     sf_delay delays[APP_MOST_DELAYS];
     size_t count;
-    sf_error reason;
-    if (sf_delays_parse(delays, APP_MOST_DELAYS, &count, text, &reason) != SF_OK)
-        return refuse("delay", reason.text, error);
+    status = sf_delays_parse(delays, APP_MOST_DELAYS, &count, text, error);
+    if (status != SF_OK) {
+        snprintf(error->place, sizeof error->place, "--delay");
+        return status;
+    }
     *dt = 0;
     for (size_t i = 0; i < count; i++)
         *dt = delays[i].high_ns > *dt ? delays[i].high_ns : *dt;
@@ -164,14 +154,14 @@ static int connect_tiling(sf_graph **graph, const app_call *call, const sf_recor
     static const char *const others[] = {"min-count", "min-rate", "min-fraction", "self", "significance",
                                          "fdr",       NULL};
     static const char *const engines[] = {"engine", "device", NULL};
-    const char *given = find_given(call, others);
-    if (given == NULL && app_takes(call, app_engine_options))
-        given = find_given(call, engines);
-    if (given != NULL)
-        return refuse(given, "goes with --metric episodes", error);
+    static const char with[] = "goes with --metric episodes";
     sf_tiling_options options;
     const sf_progress progress = app_progress(call);
-    int status = read_tiling(&options, call, error);
+    int status = app_refuse(call, others, with, error);
+    if (status == SF_OK && app_takes(call, app_engine_options))
+        status = app_refuse(call, engines, with, error);
+    if (status == SF_OK)
+        status = read_tiling(&options, call, error);
     if (status != SF_OK)
         return status;
     app_catch_signals();

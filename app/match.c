@@ -71,13 +71,14 @@ static int refuse_pattern_options(const app_call *call, sf_error *error)
 {
     static const char *const others[] = {"count",   "distinct", "limit",   "time-limit", "semantics",
                                          "induced", "engine",   "explain", NULL};
-    for (const char *const *option = others; is_census(call) && *option != NULL; option++)
-        if (app_has(call, *option))
-            return sf_fail(error, SF_USAGE, *option, "does not go with census, which counts all triads");
-    if (is_census(call) && app_has(call, "device") && !app_has(call, "rewired"))
-        return sf_fail(error, SF_USAGE, "--device",
-                       "goes with census --rewired: the census itself is the CPU's");
-    return SF_OK;
+    static const char *const of_device[] = {"device", NULL};
+    if (!is_census(call))
+        return SF_OK;
+    int status = app_refuse(call, others, "does not go with census, which counts all triads", error);
+    if (status == SF_OK && !app_has(call, "rewired"))
+        status =
+            app_refuse(call, of_device, "goes with census --rewired: the census itself is the CPU's", error);
+    return status;
 }
 
 /* A limit leaves a lower bound, which says nothing beside other counts. */

@@ -185,10 +185,19 @@ const char *app_next_value(const app_call *call, const char *option, size_t *fro
     return NULL;
 }
 
-static int refuse(const app_call *call, const char *option, const char *value, const char *expected,
-                  sf_error *error)
+int app_refuse(const app_call *call, const char *const *options, const char *reason, sf_error *error)
 {
-    (void)call;
+    while (*options != NULL && !app_has(call, *options))
+        options++;
+    if (*options == NULL)
+        return SF_OK;
+    char place[128];
+    snprintf(place, sizeof place, "--%s", *options);
+    return sf_fail(error, SF_USAGE, place, "%s", reason);
+}
+
+static int refuse(const char *option, const char *value, const char *expected, sf_error *error)
+{
     char place[128];
     snprintf(place, sizeof place, "--%s", option);
     return sf_fail(error, SF_USAGE, place, "found '%s', expected %s", value, expected);
@@ -204,7 +213,7 @@ int app_uint(const app_call *call, const char *option, uint64_t least, uint64_t 
     snprintf(expected, sizeof expected, "a whole number from %" PRIu64 " to %" PRIu64, least, most);
     uint64_t number;
     if (!sf_parse_uint(text, most, &number) || number < least)
-        return refuse(call, option, text, expected, error);
+        return refuse(option, text, expected, error);
     *value = number;
     return SF_OK;
 }
@@ -219,7 +228,7 @@ int app_real(const app_call *call, const char *option, double least, double most
     snprintf(expected, sizeof expected, "a number from %g to %g", least, most);
     double number;
     if (!sf_parse_real(text, &number) || number < least || number > most)
-        return refuse(call, option, text, expected, error);
+        return refuse(option, text, expected, error);
     *value = number;
     return SF_OK;
 }
@@ -231,7 +240,7 @@ int app_scaled(const app_call *call, const char *option, int exponent, int64_t *
         return SF_OK;
     int64_t number;
     if (!sf_parse_scaled(text, exponent, &number))
-        return refuse(call, option, text, exponent == 9 ? "a number of seconds" : "a number of milliseconds",
+        return refuse(option, text, exponent == 9 ? "a number of seconds" : "a number of milliseconds",
                       error);
     *value = number;
     return SF_OK;

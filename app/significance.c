@@ -25,18 +25,6 @@ const app_option app_surrogate_options[] = {
 
 /* ---- options ---- */
 
-static int refuse_without_test(const app_call *call, sf_error *error)
-{
-    static const char *const needing[] = {"surrogates", "seed", "fdr"};
-    for (size_t i = 0; i < sizeof needing / sizeof *needing; i++)
-        if (app_has(call, needing[i])) {
-            char place[32];
-            snprintf(place, sizeof place, "--%s", needing[i]);
-            return sf_fail(error, SF_USAGE, place, "goes with --significance");
-        }
-    return SF_OK;
-}
-
 static void warn_of_kind(const app_call *call, const sf_significance_options *options)
 {
     if (options->kind == SF_SIGNIFICANCE_JITTER)
@@ -53,9 +41,11 @@ static void warn_of_kind(const app_call *call, const sf_significance_options *op
 int app_significance_parse(sf_significance_options *options, app_mining *mining, const app_call *call,
                            sf_error *error)
 {
+    static const char *const of_test[] = {"surrogates", "seed", "fdr", NULL};
+    static const char *const of_surrogates[] = {"fdr", "surrogates", NULL};
     const char *kind = app_value(call, "significance", NULL);
     if (kind == NULL)
-        return refuse_without_test(call, error);
+        return app_refuse(call, of_test, "goes with --significance", error);
     *options = sf_significance_options_default();
     mining->options.significance = options;
     options->device = mining->options.device;
@@ -65,9 +55,9 @@ int app_significance_parse(sf_significance_options *options, app_mining *mining,
     if (status != SF_OK)
         snprintf(error->place, sizeof error->place, "--significance");
     bool analytic = status == SF_OK && options->kind == SF_SIGNIFICANCE_ANALYTIC;
-    if (analytic && (app_has(call, "surrogates") || app_has(call, "fdr")))
-        return sf_fail(error, SF_USAGE, app_has(call, "fdr") ? "--fdr" : "--surrogates",
-                       "goes with surrogates, and the analytic test makes none");
+    if (analytic)
+        status =
+            app_refuse(call, of_surrogates, "goes with surrogates, and the analytic test makes none", error);
     if (status == SF_OK)
         status = app_uint(call, "surrogates", 1, 1000000, &surrogates, error);
     if (status == SF_OK)

@@ -43,7 +43,7 @@ $SYNFIRE match sim.h5 converging-2 --metric sttc --surrogates 20 --seed 2 --json
 
 expect 64 "--rewired" $SYNFIRE match cycle.el 'A -> B' --rewired 20 --limit 2
 expect 64 "--rewired" $SYNFIRE match cycle.el 'A -> B' --rewired 1
-expect 64 "census" $SYNFIRE match cycle.el census --distinct
+expect 64 "synfire: match: --distinct: does not go with census" $SYNFIRE match cycle.el census --distinct
 expect 64 "for recordings" $SYNFIRE match cycle.el 'A -> B' --delay 4:6
 expect 65 "pattern:1:8" $SYNFIRE match cycle.el 'A -> B C'
 printf 'A -> B\nA ->\n' >bad.motif
