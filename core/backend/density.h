@@ -6,7 +6,7 @@
 #ifndef SF_CORE_BACKEND_DENSITY_H
 #define SF_CORE_BACKEND_DENSITY_H
 
-#include "core/backend/plugin.h"
+#include "core/backend/job.h"
 
 #define SF_BACKEND_MOST_COLUMNS 16
 #define SF_BACKEND_MOST_BANDWIDTHS 256

@@ -4,7 +4,7 @@
 #ifndef SF_CORE_BACKEND_EPISODES_H
 #define SF_CORE_BACKEND_EPISODES_H
 
-#include "core/backend/plugin.h"
+#include "core/backend/job.h"
 
 #include <synfire/mine.h>
 

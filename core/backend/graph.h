@@ -6,8 +6,8 @@
 #ifndef SF_CORE_BACKEND_GRAPH_H
 #define SF_CORE_BACKEND_GRAPH_H
 
+#include "core/backend/job.h"
 #include "core/backend/kronecker.h"
-#include "core/backend/plugin.h"
 
 /** Neighbour lists, borrowed for the call: v's are targets[offsets[v] .. offsets[v + 1]), ascending. */
 typedef struct sf_backend_lists {

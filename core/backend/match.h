@@ -10,7 +10,7 @@
 #ifndef SF_CORE_BACKEND_MATCH_H
 #define SF_CORE_BACKEND_MATCH_H
 
-#include "core/backend/plugin.h"
+#include "core/backend/job.h"
 
 #define SF_BACKEND_MATCH_MOST 16  /**< steps; sets of steps are words, bit i is step i */
 #define SF_BACKEND_MATCH_GROUP 3u /**< steps in a group that are not alike */

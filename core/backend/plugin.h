@@ -2,22 +2,16 @@
 /**
  * What a plugin is: a shared object with one exported function, SF_BACKEND_SYMBOL, that returns its
  * sf_backend. It is part of the program and built from the same source; the program takes no other, so this
- * is no interface for anybody else. Families of jobs have a header each, included by those alone that have to
- * do with them.
- *
- * Everything that crosses the border is plain arrays and numbers: a plugin shares no allocator with the
- * program. Arrays of a job are borrowed for the call.
+ * is no interface for anybody else. What its functions and those of its families return is told in job.h.
  */
 #ifndef SF_CORE_BACKEND_PLUGIN_H
 #define SF_CORE_BACKEND_PLUGIN_H
 
-#include <synfire/error.h>
+#include "core/backend/job.h"
 
-/** Raised with every change of this header or of a family's. */
+/** Raised with every change of this header, of job.h or of a family's. */
 #define SF_BACKEND_VERSION 7u
 #define SF_BACKEND_SYMBOL "synfire_backend"
-
-#define SF_MOST_DEVICES 16 /**< that work is divided among */
 
 typedef struct sf_backend_facts {
     char description[128]; /**< "NVIDIA H200" */
@@ -26,15 +20,6 @@ typedef struct sf_backend_facts {
     uint64_t memory_peak;  /**< bytes that jobs took at most */
 } sf_backend_facts;
 
-typedef struct sf_backend_device sf_backend_device;
-
-/**
- * Functions, those of families too, return SF_OK or
- *   SF_UNAVAILABLE  the job is not for this device (too large, unknown engine): another may do it;
- *   SF_CANCELLED, SF_NO_MEMORY, SF_DATA: stopped, out of the program's memory, or what a job's `take`
- * returned; anything else   the device has failed: it is not used again. The text says what was found. One
- * device is used by one thread at a time.
- */
 typedef struct sf_backend {
     uint32_t version;    /**< SF_BACKEND_VERSION; first in every version */
     const char *release; /**< SYNFIRE_VERSION: that of the program */

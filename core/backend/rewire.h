@@ -9,7 +9,7 @@
 #ifndef SF_CORE_BACKEND_REWIRE_H
 #define SF_CORE_BACKEND_REWIRE_H
 
-#include "core/backend/plugin.h"
+#include "core/backend/job.h"
 #include "core/edge.h"
 #include "core/random.h"
 
