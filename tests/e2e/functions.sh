@@ -37,11 +37,11 @@ results() {
     sed 's/,"provenance":.*//; s/"seconds":[^,}]*//g'
 }
 
-# check ASSERTIONS: Python over the JSON document in the file `out`, as `out`.
+# check ASSERTIONS: Python over the JSON document in the file `out`, as `out`, which is as its schema says.
 check() {
-    python3 -c "
-import json
-out = json.load(open('out'))
+    PYTHONPATH=$E2E python3 -B -c "
+import json, schema
+out = schema.read('out')
 $1"
 }
 
