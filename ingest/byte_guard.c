@@ -6,7 +6,7 @@
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/thread.h"
-#include "ingest/wire.h"
+#include "decode/wire.h"
 
 #include <inttypes.h>
 #include <linux/tcp.h>

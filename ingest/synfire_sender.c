@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* synfire's own protocol: docs/wire.md. */
 #include "core/error.h"
+#include "decode/wire.h"
 #include "ingest/sender.h"
-#include "ingest/wire.h"
 
 static sf_wire_header next_header(const sf_sender *sender)
 {

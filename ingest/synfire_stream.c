@@ -4,15 +4,13 @@
 #include "core/clock.h"
 #include "core/descriptors.h"
 #include "core/error.h"
-#include "core/log.h"
 #include "core/memory.h"
+#include "decode/decoder.h"
+#include "decode/wire.h"
 #include "ingest/byte_guard.h"
-#include "ingest/numbering.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <zmq.h>
 
 /* libzmq counts the frames that wait, not their bytes: so many of the largest are 256 MiB. More wait in the
@@ -25,164 +23,14 @@ typedef struct stream {
     void *context, *socket;
     sf_byte_guard *guard;
     char endpoint[256];
-    sf_recording about; /* units, metadata and name of the stream */
-    uint64_t run;
-    sf_numbering numbering;
-    uint64_t spikes, markers; /* that came of this run, as the sender counts them */
-    uint64_t lost_run;        /* a new run whose hello has not come yet; 0: none */
-    sf_wire_data data;
-    uint64_t faults[SF_WIRE_FAULTS];
-    uint16_t other_version; /* the last one that was refused */
-    sf_batch counts;        /* what the next batch has to tell beside its spikes */
-    bool ended;
+    sf_decoder *decoder;
 } stream;
-
-/* ---- frames ---- */
-
-static void count_fault(stream *it, sf_wire_fault fault)
-{
-    if (it->faults[fault]++ == 0 && fault == SF_WIRE_VERSION)
-        sf_log(SF_LOG_ERROR, "%s: refused a frame of protocol version %u; this program reads version %d",
-               it->endpoint, it->other_version, SF_WIRE_PROTOCOL);
-    else if (it->faults[fault] == 1)
-        sf_log(SF_LOG_WARNING, "%s: a frame %s", it->endpoint, sf_wire_fault_text(fault));
-    it->counts.malformed++;
-}
-
-/* Hands out what was read and counted since the last batch. */
-static int give(stream *it, sf_batch *batch, int64_t clock_ns)
-{
-    *batch = it->counts;
-    batch->spikes = it->data.spikes;
-    batch->spike_count = it->data.spike_count;
-    batch->markers = it->data.markers;
-    batch->marker_count = it->data.marker_count;
-    batch->out_of_range = it->data.unknown_units;
-    batch->clock_ns = clock_ns;
-    batch->arrival_ns = sf_clock_monotonic_ns();
-    it->counts = (sf_batch){0};
-    it->spikes += batch->spike_count + batch->out_of_range;
-    it->markers += batch->marker_count;
-    return SF_READ_BATCH;
-}
-
-static bool same_names(const sf_units *a, const sf_units *b)
-{
-    bool same = a->count == b->count;
-    for (size_t i = 0; same && i < a->count; i++)
-        same = strcmp(a->items[i].name, b->items[i].name) == 0;
-    return same;
-}
-
-/* The sender began again: only its hello makes the new run known. */
-static int begin_run(stream *it, const sf_wire_header *header, const void *frame, size_t size,
-                     sf_error *error)
-{
-    if (header->kind != SF_WIRE_HELLO) {
-        it->counts.gaps += it->lost_run != header->run;
-        it->counts.gap_lost++;
-        it->lost_run = header->run;
-        return SF_OK;
-    }
-    sf_recording about;
-    sf_wire_stream told;
-    sf_wire_fault fault = sf_wire_read_hello(&about, &told, frame, size);
-    if (fault == SF_WIRE_MEMORY)
-        return sf_fail_memory(error);
-    if (fault != SF_WIRE_SOUND) {
-        count_fault(it, fault);
-        return SF_OK;
-    }
-    int status = SF_OK;
-    if (!same_names(&about.units, &it->about.units))
-        status = sf_fail(
-            error, SF_DATA, it->endpoint,
-            "the sender started again with other units: found %zu units, expected the same %zu as before",
-            about.units.count, it->about.units.count);
-    sf_recording_clear(&about);
-    if (status != SF_OK)
-        return status;
-    sf_log(SF_LOG_WARNING, "%s: the sender started again", it->endpoint);
-    it->run = header->run;
-    it->lost_run = 0;
-    sf_numbering_begin(&it->numbering, header->sequence);
-    it->spikes = it->markers = 0;
-    it->counts.restarts++;
-    return SF_OK;
-}
-
-/* Holds the sequence number against those before; false where the frame was there before. */
-static bool follow_sequence(stream *it, const sf_wire_header *header)
-{
-    sf_numbered is = sf_numbering_follow(&it->numbering, header->sequence, header->kind == SF_WIRE_END);
-    if (is.broken)
-        count_fault(it, SF_WIRE_SEQUENCE);
-    if (is.anew) {
-        sf_log(SF_LOG_WARNING, "%s: the sender numbers its frames anew", it->endpoint);
-        it->spikes = it->markers = 0;
-        it->counts.restarts++;
-    }
-    it->counts.gaps += is.gaps;
-    it->counts.gap_lost += is.lost;
-    return is.read;
-}
-
-/* What the sender's account of its run has beyond what came. */
-static void settle_account(stream *it, uint64_t spikes, uint64_t markers)
-{
-    it->counts.has_totals = true;
-    it->counts.missing_spikes = spikes > it->spikes ? (int64_t)(spikes - it->spikes) : 0;
-    it->counts.missing_markers = markers > it->markers ? (int64_t)(markers - it->markers) : 0;
-    if (spikes > it->spikes || markers > it->markers)
-        sf_log(SF_LOG_WARNING,
-               "%s: of %" PRIu64 " spikes and %" PRIu64 " markers that the sender sent in this run, %" PRId64
-               " spikes and %" PRId64 " markers did not come",
-               it->endpoint, spikes, markers, it->counts.missing_spikes, it->counts.missing_markers);
-}
-
-/* Returns an sf_read_result or a negative status; SF_READ_NOTHING where the frame gave nothing. */
-static int take_frame(stream *it, sf_batch *batch, const void *frame, size_t size, sf_error *error)
-{
-    sf_wire_header header;
-    sf_wire_fault fault = sf_wire_read_header(&header, frame, size);
-    if (fault == SF_WIRE_VERSION)
-        it->other_version = header.version;
-    it->data.spike_count = it->data.marker_count = 0;
-    it->data.unknown_units = 0;
-    if (fault == SF_WIRE_SOUND && header.run != it->run) {
-        int status = begin_run(it, &header, frame, size, error);
-        if (status != SF_OK)
-            return status;
-        it->counts.heard = true;
-        return it->run == header.run ? give(it, batch, header.clock_ns) : SF_READ_NOTHING;
-    }
-    if (fault == SF_WIRE_SOUND && !follow_sequence(it, &header))
-        return SF_READ_NOTHING;
-    uint64_t spikes = 0, markers = 0;
-    if (fault == SF_WIRE_SOUND && header.kind == SF_WIRE_DATA)
-        fault = sf_wire_read_data(&it->data, it->about.units.count, frame, size);
-    else if (fault == SF_WIRE_SOUND && header.kind == SF_WIRE_END)
-        fault = sf_wire_read_end(&spikes, &markers, frame, size);
-    if (fault == SF_WIRE_MEMORY)
-        return sf_fail_memory(error);
-    if (fault != SF_WIRE_SOUND) {
-        count_fault(it, fault);
-        return SF_READ_NOTHING;
-    }
-    it->ended = header.kind == SF_WIRE_END;
-    if (it->ended)
-        settle_account(it, spikes, markers);
-    it->counts.heard = true;
-    return give(it, batch, header.clock_ns);
-}
 
 /* ---- the socket ---- */
 
-/* Takes the next message; false where none came in time. A message of several frames is never of this
- * protocol. */
-static bool receive(stream *it, zmq_msg_t *message, int64_t deadline_ns, bool *several)
+/* Hands the next message to the decoder, part by part; SF_AGAIN where none came in time. */
+static int receive(stream *it, zmq_msg_t *message, int64_t deadline_ns, sf_error *error)
 {
-    *several = false;
     if (sf_byte_guard_gave_up(it->guard)) {
         zmq_disconnect(it->socket, it->endpoint); /* what libzmq has connected already it does not connect */
         zmq_connect(it->socket, it->endpoint);
@@ -192,48 +40,47 @@ static bool receive(stream *it, zmq_msg_t *message, int64_t deadline_ns, bool *s
     if (zmq_msg_recv(message, it->socket, ZMQ_DONTWAIT) < 0 &&
         (left <= 0 || zmq_poll(&waiting, 1, (long)left) <= 0 ||
          zmq_msg_recv(message, it->socket, ZMQ_DONTWAIT) < 0))
-        return false;
-    sf_byte_guard_note(it->guard, zmq_msg_size(message));
-    while (zmq_msg_more(message)) {
-        *several = true;
-        if (zmq_msg_recv(message, it->socket, ZMQ_DONTWAIT) < 0)
-            break;
+        return SF_AGAIN;
+    for (;;) { /* libzmq hands over whole messages: their parts are all there */
+        bool more = zmq_msg_more(message);
         sf_byte_guard_note(it->guard, zmq_msg_size(message));
+        int status = sf_decoder_feed(it->decoder, zmq_msg_data(message), zmq_msg_size(message),
+                                     more ? SF_FEED_PART : SF_FEED_MESSAGE, error);
+        if (status != SF_OK || !more || zmq_msg_recv(message, it->socket, ZMQ_DONTWAIT) < 0)
+            return status;
     }
-    return true;
 }
 
-static bool counted_anything(const sf_batch *counts)
+/* Connections that were cut off because what came made no frame. */
+static void count_cuts(stream *it)
 {
-    return counts->heard || counts->gaps > 0 || counts->gap_lost > 0 || counts->malformed > 0 ||
-           counts->restarts > 0;
+    for (uint64_t cuts = sf_byte_guard_cuts(it->guard); cuts > 0; cuts--)
+        sf_decoder_leave_out(it->decoder, "a frame %s", sf_wire_fault_text(SF_WIRE_FOREIGN));
 }
 
 static int stream_read(sf_source *source, sf_batch *batch, int timeout_ms, sf_error *error)
 {
     stream *it = (stream *)source;
     *batch = (sf_batch){.clock_ns = INT64_MIN};
-    if (it->ended)
-        return SF_READ_END;
     int64_t deadline = sf_clock_monotonic_ns() + timeout_ms * SF_MILLISECOND;
-    int result = SF_READ_NOTHING;
-    it->data.spike_count = it->data.marker_count = 0; /* they were given with the last batch */
-    it->data.unknown_units = 0;
     zmq_msg_t message;
     zmq_msg_init(&message);
-    for (bool several; result == SF_READ_NOTHING && receive(it, &message, deadline, &several);) {
-        if (several)
-            count_fault(it, SF_WIRE_FOREIGN);
-        else
-            result = take_frame(it, batch, zmq_msg_data(&message), zmq_msg_size(&message), error);
-        if (result == SF_READ_NOTHING && sf_clock_monotonic_ns() >= deadline)
+    int status = sf_decoder_next(it->decoder, batch, error);
+    while (status == SF_AGAIN && (status = receive(it, &message, deadline, error)) == SF_OK) {
+        status = sf_decoder_next(it->decoder, batch, error);
+        if (status == SF_AGAIN && sf_clock_monotonic_ns() >= deadline)
             break;
     }
     zmq_msg_close(&message);
-    it->counts.malformed += sf_byte_guard_cuts(it->guard);
-    if (result == SF_READ_NOTHING && counted_anything(&it->counts))
-        return give(it, batch, INT64_MIN);
-    return result;
+    count_cuts(it);
+    if (status == SF_AGAIN && sf_decoder_has_counts(it->decoder)) {
+        sf_decoder_give(it->decoder, batch);
+        status = SF_OK;
+    }
+    return status == SF_OK      ? SF_READ_BATCH
+           : status == SF_AGAIN ? SF_READ_NOTHING
+           : status == SF_END   ? SF_READ_END
+                                : status;
 }
 
 static void stream_close(sf_source *source)
@@ -244,8 +91,7 @@ static void stream_close(sf_source *source)
         zmq_close(it->socket);
     while (it->context != NULL && zmq_ctx_term(it->context) != 0 && zmq_errno() == EINTR)
         ;
-    sf_recording_clear(&it->about);
-    sf_wire_data_free(&it->data);
+    sf_decoder_close(it->decoder);
     sf_free(it);
 }
 
@@ -341,18 +187,10 @@ static int connect_socket(stream *it, sf_error *error)
 /* What came instead of a stream, if anything did. */
 static int refuse(const stream *it, int timeout_ms, sf_error *error)
 {
-    if (it->faults[SF_WIRE_VERSION] > 0)
-        return sf_fail(
-            error, SF_DATA, it->endpoint,
-            "the sender speaks version %u of the protocol, this program version %d: use the same release of "
-            "synfire on both sides",
-            it->other_version, SF_WIRE_PROTOCOL);
-    for (int fault = SF_WIRE_FOREIGN; fault < SF_WIRE_FAULTS; fault++)
-        if (it->faults[fault] > 0)
-            return sf_fail(
-                error, SF_DATA, it->endpoint,
-                "what comes from there is no synfire stream: a frame %s; is another program sending?",
-                sf_wire_fault_text((sf_wire_fault)fault));
+    if (it->decoder->fault[0] != '\0')
+        return sf_fail(error, SF_DATA, it->endpoint,
+                       "what comes from there is no synfire stream: %s; is another program sending?",
+                       it->decoder->fault);
     return sf_fail(
         error, SF_UNAVAILABLE, it->endpoint,
         "no stream came within %g s: start its sender, as `synfire play RECORDING --to %s`, or correct the "
@@ -360,57 +198,37 @@ static int refuse(const stream *it, int timeout_ms, sf_error *error)
         timeout_ms * 1e-3, it->endpoint);
 }
 
-/* True once this frame was the hello. */
-static bool take_hello(stream *it, const void *frame, size_t size)
-{
-    sf_wire_header header;
-    sf_wire_stream told;
-    sf_wire_fault fault = sf_wire_read_header(&header, frame, size);
-    if (fault == SF_WIRE_VERSION)
-        it->other_version = header.version;
-    if (fault == SF_WIRE_SOUND && header.kind != SF_WIRE_HELLO)
-        return false; /* joined in the middle: the hello is repeated every second */
-    if (fault == SF_WIRE_SOUND)
-        fault = sf_wire_read_hello(&it->about, &told, frame, size);
-    if (fault != SF_WIRE_SOUND) {
-        it->faults[fault]++;
-        return false;
-    }
-    it->run = header.run;
-    sf_numbering_begin(&it->numbering, header.sequence);
-    it->source.can_wait = (told.flags & SF_WIRE_WAITS) != 0;
-    it->source.virtual_clock = (told.flags & SF_WIRE_VIRTUAL) != 0;
-    it->source.own_pace = (told.flags & SF_WIRE_PACED) != 0;
-    return true;
-}
-
+/* Until the hello came; what was left out before it is forgotten. */
 static int wait_for_hello(stream *it, int timeout_ms, const sf_progress *progress, sf_error *error)
 {
     int64_t start = sf_clock_monotonic_ns();
     int64_t deadline = timeout_ms < 0 ? INT64_MAX : start + timeout_ms * SF_MILLISECOND;
-    bool found = false, several;
+    sf_batch hello;
     zmq_msg_t message;
     zmq_msg_init(&message);
-    int status = SF_OK;
-    while (status == SF_OK && !found) {
+    int status = SF_AGAIN;
+    while (status == SF_AGAIN) {
         int64_t now = sf_clock_monotonic_ns(), look = now + PATIENCE_MS * SF_MILLISECOND;
-        if (receive(it, &message, deadline < look ? deadline : look, &several)) {
-            if (several)
-                it->faults[SF_WIRE_FOREIGN]++;
-            else
-                found = take_hello(it, zmq_msg_data(&message), zmq_msg_size(&message));
-        }
-        it->faults[SF_WIRE_FOREIGN] += sf_byte_guard_cuts(it->guard);
-        if (it->faults[SF_WIRE_MEMORY] > 0)
-            status = sf_fail_memory(error);
-        else if (!found && (now >= deadline || it->faults[SF_WIRE_VERSION] > 0))
+        status = receive(it, &message, deadline < look ? deadline : look, error);
+        if (status == SF_OK)
+            status = sf_decoder_next(it->decoder, &hello, error);
+        count_cuts(it);
+        if (status == SF_AGAIN && now >= deadline)
             status = refuse(it, timeout_ms, error);
-        else if (!found && !sf_progress_update(progress, "waiting for the stream",
-                                               (double)(now - start) * 1e-9, (double)timeout_ms * 1e-3))
+        else if (status == SF_AGAIN &&
+                 !sf_progress_update(progress, "waiting for the stream", (double)(now - start) * 1e-9,
+                                     (double)timeout_ms * 1e-3))
             status = sf_fail(error, SF_CANCELLED, it->endpoint, "stopped");
     }
     zmq_msg_close(&message);
     return status;
+}
+
+static int open_decoder(stream *it, sf_error *error)
+{
+    const sf_decoder_options options = {
+        .size = sizeof options, .protocol = sf_decoder_synfire.name, .name = it->endpoint};
+    return sf_decoder_open(&it->decoder, &options, error);
 }
 
 int sf_stream_open(sf_source **out, const char *endpoint, int timeout_ms, const sf_progress *progress,
@@ -423,16 +241,21 @@ int sf_stream_open(sf_source **out, const char *endpoint, int timeout_ms, const 
     it->source.kind = &sf_source_zmq;
     snprintf(it->source.name, sizeof it->source.name, "%s", endpoint);
     snprintf(it->endpoint, sizeof it->endpoint, "%s", endpoint);
-    int status = connect_socket(it, error);
+    int status = open_decoder(it, error);
+    if (status == SF_OK)
+        status = connect_socket(it, error);
     if (status == SF_OK)
         status = wait_for_hello(it, timeout_ms, progress, error);
     if (status != SF_OK) {
         stream_close(&it->source);
         return status;
     }
-    memset(it->faults, 0, sizeof it->faults);
-    it->source.units = it->about.units; /* borrowed; about owns them */
-    it->source.origin = &it->about;
+    const sf_decoder *decoder = it->decoder;
+    it->source.units = decoder->about.units; /* borrowed; about owns them */
+    it->source.origin = &decoder->about;
+    it->source.can_wait = decoder->can_wait;
+    it->source.virtual_clock = decoder->virtual_clock;
+    it->source.own_pace = decoder->own_pace;
     *out = &it->source;
     return SF_OK;
 }

@@ -5,7 +5,6 @@
 #define SF_INGEST_SYNFIRE_STREAM_H
 
 #include "core/progress.h"
-#include "ingest/wire.h"
 #include "window/source.h"
 
 /**

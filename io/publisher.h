@@ -7,6 +7,8 @@
 #ifndef SF_IO_PUBLISHER_H
 #define SF_IO_PUBLISHER_H
 
+#include "core/part.h"
+
 #include <synfire/error.h>
 
 /** Zero-initialise. */
@@ -42,11 +44,6 @@ int sf_publisher_open(sf_zmq_publisher *publisher, const sf_publisher_settings *
 
 /** Takes in what subscribers said and returns how many subscriptions there are. */
 int64_t sf_publisher_update(sf_zmq_publisher *publisher);
-
-typedef struct sf_part {
-    const void *data;
-    size_t size;
-} sf_part;
 
 typedef enum sf_sent {
     SF_SENT = 0,

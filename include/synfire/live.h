@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Live analysis: spikes go in while they happen, and counts, triggers, graphs and densities come out
- * (docs/messages.md says what each message holds, configs/reference.yaml what each option does).
+ * (docs/messages.md says what each message holds, configs/reference.yaml what each option does). A decoder
+ * makes the spikes of what a live system sends. Neither has a socket: what they are given they take or
+ * refuse with SF_AGAIN, and what they have to give is taken until SF_AGAIN or SF_END.
  */
 #ifndef SYNFIRE_LIVE_H
 #define SYNFIRE_LIVE_H
@@ -431,6 +433,77 @@ SF_API void sf_live_finish(sf_live *live);
 /** Finishes, drops the messages that nobody took, and frees. The first failure of the run, if any. NULL is
  * allowed. */
 SF_API int sf_live_close(sf_live *live, sf_error *error);
+
+/* ---- decoding: the bytes of a live system's stream become spikes, without a socket ---- */
+
+/**
+ * Makes spikes of what a live system sends; how its bytes come is the caller's: ZeroMQ, WebSockets, TCP, a
+ * file. Feed, then take until SF_AGAIN, then feed again; sf_live_push takes what was taken. One thread at a
+ * time.
+ */
+typedef struct sf_decoder sf_decoder;
+
+/** Set `size`; a field that is zero stands for what its comment says. Strings are copied. */
+typedef struct sf_decoder_options {
+    size_t size;
+    const char *protocol; /**< "synfire" (docs/wire.md); NULL: that */
+    const char *name;     /**< of the stream in sentences and in the log; NULL: "the stream" */
+} sf_decoder_options;
+
+/** options NULL: synfire's own protocol. SF_USAGE for an unknown one. */
+SF_API int sf_decoder_open(sf_decoder **out, const sf_decoder_options *options, sf_error *error);
+
+/** What ends with the bytes that are fed. A decoder is fed with messages or with a stream of bytes. */
+typedef enum sf_feed {
+    SF_FEED_MESSAGE, /**< a message, as ZeroMQ and WebSockets hand them over */
+    SF_FEED_PART,    /**< a part of a message; the next one follows */
+    SF_FEED_BYTES    /**< nothing: they are of a stream of bytes (TCP, a file), cut wherever it was */
+} sf_feed;
+
+/**
+ * Hands bytes over, which are copied. SF_AGAIN where what was fed before is not all taken: nothing was
+ * accepted; call sf_decoder_take, and feed the same again. SF_END after the stream's end. SF_USAGE for a
+ * stream of bytes of a protocol that comes in messages, or for the one after the other. A stream of bytes is
+ * found again after what is no frame; messages tell more surely what is damaged.
+ */
+SF_API int sf_decoder_feed(sf_decoder *decoder, const void *bytes, size_t size, sf_feed how, sf_error *error);
+
+/** What a stream tells in one go. Set `size` before sf_decoder_take; arrays and strings live until it is
+ * called again, what is of the stream as long as the decoder. */
+typedef struct sf_decoded {
+    size_t size;
+    const sf_spike *spikes; /**< in time order, with units of the table */
+    size_t spike_count;
+    const sf_marker *markers; /**< in time order */
+    size_t marker_count;
+    int64_t watermark_ns; /**< nothing before it will follow; INT64_MIN: nothing is promised */
+    /* What happened since the last batch. */
+    uint64_t malformed;      /**< frames that could not be read and were left out */
+    const char *fault;       /**< what was wrong with the last of them, or NULL */
+    uint64_t out_of_range;   /**< spikes of units that are not in the table, left out */
+    uint64_t gaps, gap_lost; /**< breaks in the stream's own numbering, and frames lost in them */
+    uint64_t restarts;       /**< new runs of the sender, with the same units: times may begin anew */
+    int64_t missing_spikes;  /**< that the sender says it sent and that did not come; -1: not known (yet) */
+    int64_t missing_markers; /**< likewise */
+    /* The stream, once its sender has told of it; there are no spikes before. */
+    bool is_known;
+    const char *name;
+    size_t unit_count;
+    const sf_unit *units;
+    size_t metadata_count;
+    const sf_metadata_entry *metadata;
+    bool virtual_clock; /**< its time is not real time: as fast as possible */
+} sf_decoded;
+
+/**
+ * The next of what was fed; the first one makes the stream known. SF_AGAIN: more must be fed. SF_END: the
+ * stream has ended in order. A frame that cannot be read is left out and counted. SF_DATA for a stream that
+ * nothing can be made of: another version of the protocol, or a sender that starts again with other units;
+ * close the decoder then.
+ */
+SF_API int sf_decoder_take(sf_decoder *decoder, sf_decoded *decoded, sf_error *error);
+
+SF_API void sf_decoder_close(sf_decoder *decoder); /**< NULL is allowed */
 
 #ifdef __cplusplus
 }

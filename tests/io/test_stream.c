@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "core/memory.h"
 #include "core/thread.h"
+#include "decode/wire.h"
 #include "ingest/sender.h"
 #include "ingest/synfire_stream.h"
 #include "replay/player.h"

@@ -3,7 +3,7 @@
  * anew. */
 #include "support/support.h"
 
-#include "ingest/numbering.h"
+#include "decode/numbering.h"
 
 typedef struct account {
     uint64_t read, lost, gaps, broken, anew;

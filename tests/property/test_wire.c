@@ -2,7 +2,7 @@
 #include "support/support.h"
 
 #include "core/memory.h"
-#include "ingest/wire.h"
+#include "decode/wire.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ingest/wire.h"
+#include "decode/wire.h"
 
 #include "core/error.h"
 #include "core/memory.h"
@@ -8,7 +8,12 @@
 
 #define SPIKE_SIZE 16
 #define MARKER_SIZE 64
-#define LEAST_UNIT_SIZE 29 /* a unit without name and well */
+#define TOTALS_SIZE 16
+#define COUNTS_SIZE 8                                  /* what a data frame says of its spikes and markers */
+#define TABLE_SIZE 20                                  /* what a hello says before its strings */
+#define STRING_SIZE 4                                  /* the length of a string */
+#define PLACE_SIZE 21                                  /* a unit before its name */
+#define LEAST_UNIT_SIZE (PLACE_SIZE + 2 * STRING_SIZE) /* without name and well */
 
 static const char magic[4] = {'S', 'Y', 'N', 'F'};
 
@@ -249,6 +254,66 @@ sf_wire_fault sf_wire_read_header(sf_wire_header *header, const void *frame, siz
     if (header->kind < SF_WIRE_HELLO || header->kind > SF_WIRE_END)
         return SF_WIRE_KIND;
     return header->kind == SF_WIRE_HEARTBEAT ? finish(&in) : SF_WIRE_SOUND;
+}
+
+/*
+ * A hello is as long as its strings, each of which tells its length. What is to come is counted at its
+ * least, and nothing is looked at before that much is there: so a table that comes byte by byte is not
+ * walked through for every byte.
+ */
+static uint64_t measure_hello(const unsigned char *bytes, size_t size)
+{
+    uint64_t at = SF_WIRE_HEADER_SIZE + TABLE_SIZE, least = STRING_SIZE;
+    if (size < at)
+        return at;
+    uint64_t units = load(bytes + 44, 4), entries = load(bytes + 48, 4);
+    least += units * LEAST_UNIT_SIZE + entries * 2 * STRING_SIZE;
+    uint64_t known = at + least; /* bytes that are looked at */
+    for (uint64_t i = 0; i < 1 + 2 * units + 2 * entries && at + least <= SF_WIRE_MOST_BYTES; i++) {
+        uint64_t before = i % 2 == 1 && i < 2 * units ? PLACE_SIZE : 0;
+        if (at + before + STRING_SIZE > known)
+            known = at + least;
+        if (known > size)
+            return known;
+        at += before + STRING_SIZE + load(bytes + at + before, STRING_SIZE);
+        least -= before + STRING_SIZE;
+    }
+    return at + least;
+}
+
+static uint64_t measure_kind(sf_wire_kind kind, const unsigned char *bytes, size_t size)
+{
+    uint64_t counted = SF_WIRE_HEADER_SIZE + COUNTS_SIZE;
+    switch (kind) {
+    case SF_WIRE_HELLO:
+        return measure_hello(bytes, size);
+    case SF_WIRE_DATA:
+        return size < counted
+                   ? counted
+                   : counted + load(bytes + 32, 4) * SPIKE_SIZE + load(bytes + 36, 4) * MARKER_SIZE;
+    case SF_WIRE_END:
+        return SF_WIRE_HEADER_SIZE + TOTALS_SIZE;
+    default:
+        return SF_WIRE_HEADER_SIZE;
+    }
+}
+
+size_t sf_wire_measure(const void *bytes, size_t size, sf_wire_fault *fault)
+{
+    sf_wire_header header;
+    *fault = SF_WIRE_SOUND;
+    if (memcmp(bytes, magic, size < sizeof magic ? size : sizeof magic) != 0)
+        *fault = SF_WIRE_FOREIGN;
+    else if (size < sizeof magic)
+        return size + 1;
+    else if (size < SF_WIRE_HEADER_SIZE)
+        return SF_WIRE_HEADER_SIZE;
+    else
+        *fault = sf_wire_read_header(&header, bytes, SF_WIRE_HEADER_SIZE);
+    uint64_t whole = *fault == SF_WIRE_SOUND ? measure_kind(header.kind, bytes, size) : 0;
+    if (whole > SF_WIRE_MOST_BYTES)
+        *fault = SF_WIRE_FOREIGN;
+    return *fault == SF_WIRE_SOUND ? (size_t)whole : 0;
 }
 
 static void take_unit(reader *in, sf_units *units)

@@ -12,8 +12,8 @@
  * - Until a frame has gone on from the one that a stream was joined by, lower numbers are doubted as those
  *   ahead are, and no more than SF_NUMBERING_GAP frames are taken for lost: the first may have been broken.
  */
-#ifndef SF_INGEST_NUMBERING_H
-#define SF_INGEST_NUMBERING_H
+#ifndef SF_DECODE_NUMBERING_H
+#define SF_DECODE_NUMBERING_H
 
 #include <stdbool.h>
 #include <stdint.h>

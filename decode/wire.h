@@ -7,8 +7,8 @@
  * Writing fills `frame` from its beginning; frame->failed tells that memory was out. Frames are little-endian
  * on every machine. Threads: no state.
  */
-#ifndef SF_INGEST_WIRE_H
-#define SF_INGEST_WIRE_H
+#ifndef SF_DECODE_WIRE_H
+#define SF_DECODE_WIRE_H
 
 #include "core/recording.h"
 #include "core/text.h"
@@ -74,6 +74,14 @@ void sf_wire_put_end(sf_text *frame, const sf_wire_header *header, uint64_t spik
 
 /** Reads the header. With SF_WIRE_VERSION the version is filled in, and nothing else. */
 sf_wire_fault sf_wire_read_header(sf_wire_header *header, const void *frame, size_t size);
+
+/**
+ * Of frames that lie one after the other: how many bytes the frame has that begins here, as far as `size` of
+ * them tell. Once that is no more than `size`, it is the whole frame; before, it is how many must be there to
+ * ask again. 0: no frame begins here, as `fault` says. Answers depend on the bytes alone, not on how many are
+ * there beyond those that were asked for.
+ */
+size_t sf_wire_measure(const void *bytes, size_t size, sf_wire_fault *fault);
 
 /**
  * Reads a hello: units and metadata, the stream's name as `path`, "synfire stream 1" as `format`.

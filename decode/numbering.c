@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ingest/numbering.h"
+#include "decode/numbering.h"
 
 void sf_numbering_begin(sf_numbering *it, uint64_t number)
 {

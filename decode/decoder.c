@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "decode/decoder.h"
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/options.h"
+#include "core/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const sf_decoder_kind *const kinds[] = {&sf_decoder_synfire};
+
+#define KINDS (sizeof kinds / sizeof kinds[0])
+
+/* ---- what is fed ---- */
+
+static int keep(sf_decoder_input *in, const void *bytes, size_t size, sf_error *error)
+{
+    if (in->from > 0) {
+        memmove(in->bytes, in->bytes + in->from, in->to - in->from);
+        in->to -= in->from;
+        in->from = 0;
+    }
+    if (sf_reserve(&in->bytes, &in->capacity, in->to + size, 1) != 0)
+        return sf_fail_memory(error);
+    if (size > 0)
+        memcpy(in->bytes + in->to, bytes, size);
+    in->to += size;
+    return SF_OK;
+}
+
+/* A message that is too long is noted and not kept: its sender decides how much memory it asks for. */
+static int keep_part(sf_decoder *decoder, const void *bytes, size_t size, sf_error *error)
+{
+    sf_decoder_input *in = &decoder->input;
+    if (in->too_much || in->part_count == SF_DECODER_PARTS ||
+        size > decoder->kind->most_bytes - (in->to - in->from)) {
+        in->too_much = true;
+        return SF_OK;
+    }
+    int status = keep(in, bytes, size, error);
+    if (status == SF_OK)
+        in->part_ends[in->part_count++] = in->to;
+    return status;
+}
+
+int sf_decoder_feed(sf_decoder *decoder, const void *bytes, size_t size, sf_feed how, sf_error *error)
+{
+    sf_decoder_input *in = &decoder->input;
+    bool of_bytes = how == SF_FEED_BYTES;
+    if (decoder->has_ended)
+        return SF_END;
+    if (in->whole)
+        return SF_AGAIN;
+    if (of_bytes && decoder->kind->measure == NULL)
+        return sf_fail(error, SF_USAGE, decoder->name, "%s comes in messages, not as a stream of bytes",
+                       decoder->kind->name);
+    if (in->begun && of_bytes != in->of_bytes)
+        return sf_fail(error, SF_USAGE, decoder->name, "found %s, expected %s as before",
+                       of_bytes ? "a stream of bytes" : "a message",
+                       of_bytes ? "messages" : "a stream of bytes");
+    int status = of_bytes ? keep(in, bytes, size, error) : keep_part(decoder, bytes, size, error);
+    if (status != SF_OK)
+        return status;
+    in->begun = true;
+    in->of_bytes = of_bytes;
+    in->whole = how != SF_FEED_PART;
+    return SF_OK;
+}
+
+/* ---- messages and frames ---- */
+
+/* The message that was fed: at most one at a time. */
+static size_t take_parts(sf_decoder_input *in, sf_part parts[SF_DECODER_PARTS])
+{
+    size_t count = in->too_much ? 0 : in->part_count, begin = in->from;
+    for (size_t i = 0; i < count; i++) {
+        parts[i] = (sf_part){in->bytes + begin, in->part_ends[i] - begin};
+        begin = in->part_ends[i];
+    }
+    in->from = in->to = in->part_count = 0;
+    in->too_much = in->whole = false;
+    return count;
+}
+
+/* Goes on to where a frame may begin, else to the last bytes, which may be the beginning of one. */
+static void find_magic(sf_decoder_input *in, sf_part magic)
+{
+    size_t size = in->to - in->from;
+    const unsigned char *begin = in->bytes + in->from;
+    const unsigned char *found = size >= magic.size ? memmem(begin, size, magic.data, magic.size) : NULL;
+    in->is_astray = found == NULL;
+    if (found != NULL)
+        in->from += (size_t)(found - begin);
+    else if (size >= magic.size)
+        in->from = in->to - (magic.size - 1);
+}
+
+/* The next frame of a stream of bytes; SF_AGAIN where it is not whole. */
+static int cut_frame(sf_decoder *decoder, sf_part *frame, sf_error *error)
+{
+    sf_decoder_input *in = &decoder->input;
+    for (;;) {
+        if (in->is_astray)
+            find_magic(in, decoder->kind->magic);
+        size_t size = in->to - in->from, whole;
+        if (in->is_astray || size == 0 || size < in->wanted)
+            return SF_AGAIN;
+        int status = decoder->kind->measure(decoder, in->bytes + in->from, size, &whole, error);
+        in->wanted = whole > size ? whole : 0;
+        if (status != SF_OK || whole > size)
+            return status != SF_OK ? status : SF_AGAIN;
+        if (whole > 0) {
+            *frame = (sf_part){in->bytes + in->from, whole};
+            in->from += whole;
+            return SF_OK;
+        }
+        in->is_astray = true;
+        in->from++;
+    }
+}
+
+/* Decodes the next of what was fed; *any is false where nothing is left. */
+static int decode_next(sf_decoder *decoder, bool *any, sf_error *error)
+{
+    sf_part parts[SF_DECODER_PARTS];
+    size_t count = 1;
+    *any = decoder->input.whole;
+    if (!*any)
+        return SF_AGAIN;
+    if (decoder->input.of_bytes) {
+        int status = cut_frame(decoder, &parts[0], error);
+        *any = decoder->input.whole = status != SF_AGAIN;
+        if (status != SF_OK)
+            return status;
+    } else {
+        count = take_parts(&decoder->input, parts);
+    }
+    return decoder->kind->decode(decoder, parts, count, error);
+}
+
+int sf_decoder_next(sf_decoder *decoder, sf_batch *batch, sf_error *error)
+{
+    if (decoder->has_ended)
+        return SF_END;
+    int status = SF_AGAIN;
+    for (bool any = true; status == SF_AGAIN && any;)
+        status = decode_next(decoder, &any, error);
+    if (status == SF_OK)
+        sf_decoder_give(decoder, batch);
+    return status;
+}
+
+/* ---- what is taken ---- */
+
+static const sf_batch nothing = {.clock_ns = INT64_MIN};
+
+void sf_decoder_leave_out(sf_decoder *decoder, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    sf_visible_vprintf(decoder->fault, sizeof decoder->fault, format, arguments);
+    va_end(arguments);
+    decoder->batch.malformed++;
+}
+
+bool sf_decoder_has_counts(const sf_decoder *decoder)
+{
+    const sf_batch *counts = &decoder->batch;
+    return counts->heard || counts->gaps > 0 || counts->gap_lost > 0 || counts->malformed > 0 ||
+           counts->restarts > 0;
+}
+
+void sf_decoder_give(sf_decoder *decoder, sf_batch *batch)
+{
+    *batch = decoder->batch;
+    batch->arrival_ns = sf_clock_monotonic_ns();
+    decoder->batch = nothing;
+    memcpy(decoder->told, decoder->fault, sizeof decoder->told);
+    decoder->fault[0] = '\0';
+}
+
+static sf_decoded columns_of(const sf_decoder *decoder, const sf_batch *batch)
+{
+    const sf_recording *about = &decoder->about;
+    bool promised = batch->clock_ns > -SF_TIME_LIMIT_NS && batch->clock_ns < SF_TIME_LIMIT_NS;
+    return (sf_decoded){
+        .spikes = batch->spikes,
+        .spike_count = batch->spike_count,
+        .markers = batch->markers,
+        .marker_count = batch->marker_count,
+        .watermark_ns = promised ? batch->clock_ns : INT64_MIN,
+        .malformed = batch->malformed,
+        .fault = decoder->told[0] != '\0' ? decoder->told : NULL,
+        .out_of_range = batch->out_of_range,
+        .gaps = batch->gaps,
+        .gap_lost = batch->gap_lost,
+        .restarts = batch->restarts,
+        .missing_spikes = batch->has_totals ? batch->missing_spikes : -1,
+        .missing_markers = batch->has_totals ? batch->missing_markers : -1,
+        .is_known = decoder->is_known,
+        .name = about->path,
+        .unit_count = about->units.count,
+        .units = about->units.items,
+        .metadata_count = about->metadata_count,
+        .metadata = about->metadata,
+        .virtual_clock = decoder->virtual_clock,
+    };
+}
+
+int sf_decoder_take(sf_decoder *decoder, sf_decoded *decoded, sf_error *error)
+{
+    sf_batch batch;
+    int status = sf_decoder_next(decoder, &batch, error);
+    if (status == SF_AGAIN && sf_decoder_has_counts(decoder)) {
+        sf_decoder_give(decoder, &batch);
+        status = SF_OK;
+    }
+    if (status == SF_OK) {
+        const sf_decoded own = columns_of(decoder, &batch);
+        sf_columns_fill(decoded, &own, sizeof own);
+    }
+    return status;
+}
+
+/* ---- opening and closing ---- */
+
+static const sf_decoder_kind *find_kind(const char *name)
+{
+    for (size_t i = 0; i < KINDS; i++)
+        if (strcmp(kinds[i]->name, name) == 0)
+            return kinds[i];
+    return NULL;
+}
+
+int sf_decoder_open(sf_decoder **out, const sf_decoder_options *options, sf_error *error)
+{
+    static const sf_decoder_options defaults = {.size = sizeof defaults};
+    *out = NULL;
+    sf_decoder_options own;
+    int status = sf_options_read(&own, &defaults, sizeof own, options, "sf_decoder_options", error);
+    if (status != SF_OK)
+        return status;
+    const sf_decoder_kind *kind = own.protocol != NULL ? find_kind(own.protocol) : &sf_decoder_synfire;
+    if (kind == NULL)
+        return sf_fail(error, SF_USAGE, "protocol", "found %s, expected %s", own.protocol, kinds[0]->name);
+    sf_decoder *decoder = sf_alloc(1, kind->size);
+    if (decoder == NULL)
+        return sf_fail_memory(error);
+    decoder->kind = kind;
+    snprintf(decoder->name, sizeof decoder->name, "%s", own.name != NULL ? own.name : "the stream");
+    decoder->batch = nothing;
+    *out = decoder;
+    return SF_OK;
+}
+
+void sf_decoder_close(sf_decoder *decoder)
+{
+    if (decoder == NULL)
+        return;
+    decoder->kind->close(decoder);
+    sf_free(decoder->input.bytes);
+    sf_recording_clear(&decoder->about);
+    sf_free(decoder);
+}
