@@ -11,8 +11,8 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/team.h"
 #include "core/thread.h"
-#include "graph/team.h"
 
 #include <stdlib.h>
 #include <string.h>

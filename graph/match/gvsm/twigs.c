@@ -13,7 +13,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
-#include "graph/team.h"
+#include "core/team.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * Threads that stay, for work in many short steps: a step on a team costs microseconds where sf_parallel_for
  * starts threads anew.
  */
-#ifndef SF_GRAPH_TEAM_H
-#define SF_GRAPH_TEAM_H
+#ifndef SF_CORE_TEAM_H
+#define SF_CORE_TEAM_H
 
 #include <synfire/error.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "graph/team.h"
+#include "core/team.h"
 
 #include "core/error.h"
 #include "core/memory.h"
