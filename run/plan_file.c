@@ -312,7 +312,9 @@ static int read_range(reader *from, int node, sf_plan_step *step)
     if (expected != NULL || element->depth == 0 || element->parameter != SF_PLAN_NONE)
         return refuse(from, node, "a loop over elements begins at one, as \"[0,1]\": found '%.60s'",
                       word(from, node));
-    element->at[element->depth - 1] = (sf_plan_index){.kind = SF_PLAN_ANY};
+    sf_plan_index *last = &element->at[element->depth - 1];
+    step->first = last->kind == SF_PLAN_NUMBER ? last->number : 0;
+    *last = (sf_plan_index){.kind = SF_PLAN_ANY};
     int status = check_element(from, node, element);
     return status == SF_OK ? sf_plan_accesses_add(&step->in, &access, from->error) : status;
 }
@@ -437,15 +439,45 @@ static bool is_chosen(reader *from, uint32_t step, const char *variable)
     return false;
 }
 
+/* The loop around a step that has this variable, or SF_PLAN_NONE. */
+static uint32_t loop_over(reader *from, uint32_t step, uint32_t variable)
+{
+    uint32_t loop = from->callers[step];
+    while (loop != SF_PLAN_NONE && from->algorithm->steps[loop].variable != variable)
+        loop = from->callers[loop];
+    return loop;
+}
+
 static bool is_known(reader *from, uint32_t step, uint32_t variable)
 {
     const sf_plan_algorithm *algorithm = from->algorithm;
     if (variable < algorithm->constant_count || is_chosen(from, step, algorithm->variables.items[variable]))
         return true;
-    for (uint32_t loop = from->callers[step]; loop != SF_PLAN_NONE; loop = from->callers[loop])
-        if (algorithm->steps[loop].variable == variable)
-            return true;
-    return false;
+    return loop_over(from, step, variable) != SF_PLAN_NONE;
+}
+
+/* A variable has one meaning at one place: that of one loop, of the data, or of the whole. */
+static int check_meaning(reader *from, uint32_t number)
+{
+    const sf_plan_step *step = &from->algorithm->steps[number];
+    const sf_plan_names *variables = &from->algorithm->variables;
+    bool loop = step->kind != SF_PLAN_FUNCTION;
+    if (loop && step->variable < from->algorithm->constant_count)
+        return refuse(from, from->nodes[number], "%.60s: its variable %.60s is a constant", step->name,
+                      variables->items[step->variable]);
+    for (uint32_t v = 0; v < variables->count; v++) {
+        uint32_t around = loop_over(from, number, v);
+        if (around == SF_PLAN_NONE)
+            continue;
+        if (loop && step->variable == v)
+            return refuse(from, from->nodes[number], "%.60s: its variable %.60s is that of %.60s around it",
+                          step->name, variables->items[v], from->algorithm->steps[around].name);
+        if (!loop && is_chosen(from, number, variables->items[v]))
+            return refuse(from, from->nodes[number],
+                          "%.60s: what the data choose, %.60s, is the variable of %.60s around it",
+                          step->name, variables->items[v], from->algorithm->steps[around].name);
+    }
+    return SF_OK;
 }
 
 static int check_variables(reader *from, uint32_t step, const sf_plan_accesses *accesses)
@@ -508,7 +540,9 @@ static int read_document(reader *from)
     if (status == SF_OK)
         status = read_compositions(from, find(from, 1, "composition"));
     for (uint32_t i = 0; i < algorithm->step_count && status == SF_OK; i++) {
-        status = check_variables(from, i, &algorithm->steps[i].in);
+        status = check_meaning(from, i);
+        if (status == SF_OK)
+            status = check_variables(from, i, &algorithm->steps[i].in);
         if (status == SF_OK)
             status = check_variables(from, i, &algorithm->steps[i].out);
     }
