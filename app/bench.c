@@ -12,7 +12,7 @@ static const app_option options[] = {
      "with cuda:all on one GPU, two, four ... and all; latency, throughput: as the key `device` of a "
      "configuration (default: cpu, then the first GPU, if any)"},
     {"levels", NULL, "bfs: the time of each level of the median search"},
-    {"threads", "N", "bfs, episodes, match: threads of the fast rows (default: all cores)"},
+    {"threads", "N", "bfs, episodes, match, plan: threads of the fast rows (default: all cores)"},
     {0},
 };
 
@@ -62,6 +62,11 @@ const app_command app_command_bench = {
         "took.\n"
         "throughput: spikes a second of the same stream through the pipeline without a clock; the best of "
         "three.\n"
+        "plan: 1R on up to a million made-up vectors, one function after the other and by its parallel form "
+        "on 1,\n"
+        "2, 4, ... threads, on one model and on copies; amdahl is the greatest speedup that the share which "
+        "stays\n"
+        "serial allows.\n"
         "match: patterns on one core, on all, on every device and where the estimated work puts them "
         "(on_device is how many went to a device). Parts: hprd (40 dense patterns in the protein network), "
         "celegans (feed-forward loops), votes-4 and votes-10 (24 patterns in a generated graph of 7,115 "

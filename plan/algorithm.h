@@ -40,6 +40,7 @@ typedef struct sf_plan_step {
     sf_plan_accesses in, out; /**< declared; of a loop over elements: that it reads them */
     uint32_t variable;        /**< loops: which one */
     char *from, *to;          /**< loops: first and last, as written: "[0,1]" */
+    uint32_t first;           /**< loops over elements: of which child on, where `from` says a number */
     uint32_t *body;           /**< loops: numbers of steps, in the order in which they run */
     size_t body_count;
 } sf_plan_step;

@@ -76,6 +76,8 @@ static int group_steps(walk *at, sf_plan_level *level, const uint32_t *steps, co
             shared = still_shared;
             distributed = still_distributed;
             group->count++;
+            group->shared = shared;
+            group->distributed = distributed;
             group->answer = sf_plan_choose(shared, distributed);
         } else {
             shared = distributed = true;

@@ -17,7 +17,8 @@ typedef struct sf_plan_pair {
 
 /** Steps of one level that follow each other and run at once, or a single one. */
 typedef struct sf_plan_group {
-    size_t begin, count; /**< within the level */
+    size_t begin, count;      /**< within the level */
+    bool shared, distributed; /**< every pair may run on one model, or on copies */
     sf_plan_answer answer;
 } sf_plan_group;
 

@@ -44,5 +44,6 @@ extern const app_bench app_bench_episodes;
 extern const app_bench app_bench_latency;
 extern const app_bench app_bench_throughput;
 extern const app_bench app_bench_match;
+extern const app_bench app_bench_plan;
 
 #endif

@@ -16,13 +16,9 @@
 #include <unistd.h>
 
 /* One line each. */
-static const app_bench *const benches[] = {&app_bench_bfs,
-                                           &app_bench_density,
-                                           &app_bench_episodes,
-                                           &app_bench_latency,
-                                           &app_bench_throughput,
-                                           &app_bench_match,
-                                           NULL};
+static const app_bench *const benches[] = {
+    &app_bench_bfs,        &app_bench_density, &app_bench_episodes, &app_bench_latency,
+    &app_bench_throughput, &app_bench_match,   &app_bench_plan,     NULL};
 
 /* ---- rows ---- */
 

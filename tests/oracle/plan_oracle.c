@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/plan_oracle.h"
 
-enum { CELLS = ORACLE_TREES * (1 + ORACLE_CHILDREN) * 2, MOST_LIST = 64, MOST_ACTIONS = 512 };
+enum { CELLS = ORACLE_TREES * (1 + ORACLE_CHILDREN) * 2, MOST_LIST = 256, MOST_ACTIONS = 1024 };
 
 typedef struct cell {
     int64_t value;
@@ -40,15 +40,16 @@ static void add_action(program *into, const sf_plan_access *access, uint32_t tre
 }
 
 /* The cells that a name means: a parameter is one, an element without one has all below it. */
-static void add_access(program *into, const sf_plan_access *access, uint32_t round, int64_t salt)
+static void add_access(program *into, const sf_plan_access *access, const uint32_t *values, int64_t salt)
 {
     const sf_plan_element *element = &access->element;
     bool all = element->depth == 0 ? element->parameter == SF_PLAN_NONE : element->at[0].kind == SF_PLAN_ANY;
     if (element->depth == 0)
         add_action(into, access, element->tree, 0, salt);
     for (uint32_t child = 0; child < ORACLE_CHILDREN; child++) {
-        bool named = element->depth > 0 &&
-                     (element->at[0].kind == SF_PLAN_VARIABLE ? round : element->at[0].number) == child;
+        bool named =
+            element->depth > 0 && (element->at[0].kind == SF_PLAN_VARIABLE ? values[element->at[0].number]
+                                                                           : element->at[0].number) == child;
         if (all || named)
             add_action(into, access, element->tree, 1 + child, salt);
     }
@@ -60,14 +61,21 @@ static bool reads(sf_plan_operation operation)
 }
 
 /* What is read comes first. An increment that stands under In reads nothing that could be told. */
+static void compile_call(program *into, const oracle_call *call, int64_t salt)
+{
+    for (size_t i = 0; i < call->in->count; i++)
+        if (reads(call->in->items[i].operation))
+            add_access(into, &call->in->items[i], call->values, salt);
+    for (size_t i = 0; i < call->out->count; i++)
+        add_access(into, &call->out->items[i], call->values, salt);
+}
+
 static void compile(program *into, const oracle_function *function, int64_t salt)
 {
     into->count = 0;
-    for (size_t i = 0; i < function->in->count; i++)
-        if (reads(function->in->items[i].operation))
-            add_access(into, &function->in->items[i], function->round, salt);
-    for (size_t i = 0; i < function->out->count; i++)
-        add_access(into, &function->out->items[i], function->round, salt);
+    for (size_t i = 0; i < function->count; i++)
+        compile_call(into, &function->calls[i], salt);
+    assert_true(into->count <= MOST_ACTIONS);
 }
 
 /* What a function has come to know: `seen` by what it reads, `removed` by what it takes away. */
@@ -179,27 +187,35 @@ static bool same(const outcome *one, const outcome *other, bool as_sets)
     return true;
 }
 
+/* What a program had read when it came to each of its actions. */
+typedef struct history {
+    uint64_t seen[MOST_ACTIONS];
+} history;
+
 /* Repeats on `onto` the changes that a program made on its copy, knowing what it had read there. */
-static void join(model *onto, const program *changes, knowledge known)
+static void join(model *onto, const program *changes, const history *known)
 {
     for (size_t i = 0; i < changes->count; i++)
         if (!reads(changes->actions[i].operation))
-            act(onto, &changes->actions[i], &known);
+            act(onto, &changes->actions[i], &(knowledge){.seen = known->seen[i]});
 }
 
 /* Each on its copy, the changes joined in the order given. */
 static void run_copies(outcome *into, const model *before, const program *first, const program *second,
                        bool turned)
 {
+    static history known[2];
     const program *programs[] = {first, second};
     *into = (outcome){.after = *before};
     for (int which = 0; which < 2; which++) {
         model copy = *before;
-        for (size_t i = 0; i < programs[which]->count; i++)
+        for (size_t i = 0; i < programs[which]->count; i++) {
+            known[which].seen[i] = into->known[which].seen;
             act(&copy, &programs[which]->actions[i], &into->known[which]);
+        }
     }
-    join(&into->after, programs[turned], into->known[turned]);
-    join(&into->after, programs[!turned], into->known[!turned]);
+    join(&into->after, programs[turned], &known[turned]);
+    join(&into->after, programs[!turned], &known[!turned]);
 }
 
 static void fill(model *into, test_random *random)

@@ -13,9 +13,18 @@
 /** Trees 0 and 1, each with children 0, 1 and 2, and a parameter (number 0) of every element. */
 enum { ORACLE_TREES = 2, ORACLE_CHILDREN = 3 };
 
-typedef struct oracle_function {
+enum { ORACLE_VARIABLES = 3 };
+
+/** One call of a function, at these values of the variables. */
+typedef struct oracle_call {
     const sf_plan_accesses *in, *out;
-    uint32_t round; /**< what the variable with number 0 is */
+    uint32_t values[ORACLE_VARIABLES];
+} oracle_call;
+
+/** What is held against each other: a function, or all that a loop or a round of it calls, in order. */
+typedef struct oracle_function {
+    oracle_call calls[48];
+    size_t count;
 } oracle_function;
 
 typedef struct oracle_answer {
