@@ -60,6 +60,15 @@ void sf_connectivity_free(sf_connectivity *graph)
     *graph = (sf_connectivity){0};
 }
 
+void sf_connectivity_keep(sf_connectivity *graph, sf_limits limits)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->count; i++)
+        if (sf_within_limits(limits, graph->links[i].p, graph->links[i].q))
+            graph->links[kept++] = graph->links[i];
+    graph->count = kept;
+}
+
 int sf_connectivity_set_rates(sf_connectivity *graph, const uint64_t *unit_spikes, int64_t duration_ns,
                               sf_error *error)
 {
@@ -162,6 +171,12 @@ static double p_of(const sf_connectivity *graph, const sf_link *link)
     return link->p;
 }
 
+static double q_of(const sf_connectivity *graph, const sf_link *link)
+{
+    (void)graph;
+    return link->q;
+}
+
 static const edge_value edge_values[] = {
     {"weight", sf_connectivity_weight, true},
     {"count", count_of, false},
@@ -169,20 +184,18 @@ static const edge_value edge_values[] = {
     {"low_ms", low_of, false},
     {"high_ms", high_of, true},
     {"p", p_of, true},
+    {"q", q_of, false},
 };
 
-static bool has_p(const sf_connectivity *graph)
-{
-    size_t i = 0;
-    while (i < graph->count && isnan(graph->links[i].p))
-        i++;
-    return i < graph->count;
-}
-
-/* A column p without a value would let patterns ask for it and find nothing. */
+/* A column p or q without a value would let patterns ask for it and find nothing. */
 static bool is_given(const sf_connectivity *graph, const edge_value *column)
 {
-    return graph->is_tiling ? column->of_tiling : column->value != p_of || has_p(graph);
+    if (graph->is_tiling || (column->value != p_of && column->value != q_of))
+        return !graph->is_tiling || column->of_tiling;
+    size_t i = 0;
+    while (i < graph->count && isnan(column->value(graph, &graph->links[i])))
+        i++;
+    return i < graph->count;
 }
 
 static int fill_columns(sf_columns *columns, const sf_connectivity *graph, sf_error *error)

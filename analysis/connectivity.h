@@ -7,6 +7,7 @@
 #ifndef SF_ANALYSIS_CONNECTIVITY_H
 #define SF_ANALYSIS_CONNECTIVITY_H
 
+#include "analysis/limits.h"
 #include "core/message.h"
 #include "graph/store/csr.h"
 
@@ -18,6 +19,7 @@ typedef struct sf_link {
     uint64_t count;
     double expected;          /**< under independence; NaN: not computed */
     double p, q;              /**< NaN: not computed */
+    double asymmetry;         /**< set by sf_graph_of_links */
     const char *not_testable; /**< why a test gave no p, or NULL; a literal */
     double coefficient;       /**< of a tiling graph, whose count and expectation then mean nothing */
 } sf_link;
@@ -35,6 +37,9 @@ typedef struct sf_connectivity {
 int sf_connectivity_build(sf_connectivity *graph, uint32_t unit_count, const sf_link *links, size_t count,
                           sf_error *error);
 void sf_connectivity_free(sf_connectivity *graph);
+
+/** Leaves out the links that are not within the limits. */
+void sf_connectivity_keep(sf_connectivity *graph, sf_limits limits);
 
 /** Adds the firing rates of its units: so many spikes of each in so much recorded time (0: all rates are 0).
  */
@@ -54,8 +59,8 @@ int sf_connectivity_diff(const sf_connectivity *before, const sf_connectivity *a
 
 /**
  * The graph for files: names from `units` (may be NULL), the edge columns weight, count, expected, low_ms,
- * high_ms and, where it was computed, p (of a tiling graph: weight, high_ms, p), and the vertex columns rate,
- * where it is known, and x_um and y_um, where the units have positions.
+ * high_ms and, where they were computed, p and q (of a tiling graph: weight, high_ms, p), and the vertex
+ * columns rate, where it is known, and x_um and y_um, where the units have positions.
  */
 int sf_connectivity_list(sf_edge_list *list, const sf_connectivity *graph, const sf_units *units,
                          sf_error *error);

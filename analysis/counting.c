@@ -78,8 +78,12 @@ static int count_all(sf_episodes *e, sf_counter *counter, const sf_progress *pro
     e->ran = (sf_ran){.engine = sf_counter_engine(counter), .seconds = sf_clock_seconds() - start};
     snprintf(e->ran.device, sizeof e->ran.device, "%s", device);
     snprintf(e->ran.note, sizeof e->ran.note, "%s", note);
-    for (size_t i = 0; i < e->count; i++)
+    for (size_t i = 0; i < e->count; i++) {
         e->expected[i] = sf_episodes_expect(e, &e->episodes[i]);
+        sf_ratio_interval interval = sf_ratio_interval_of(e->counts[i], e->expected[i]);
+        e->ratio_low[i] = interval.low;
+        e->ratio_high[i] = interval.high;
+    }
     return SF_OK;
 }
 

@@ -189,17 +189,13 @@ static int count_stretches(sf_episodes *e, sf_error *error)
 
 int sf_episodes_detail(sf_episodes *e, sf_counter *counter, const sf_progress *progress, sf_error *error)
 {
-    const sf_recording *recording = e->recording;
     int status = SF_OK;
     if (e->span_count > 0)
         status = sf_spans_count(&e->span_counts, counter, e->count, e->spans, e->span_count, "counting spans",
                                 progress, error);
     if (status != SF_OK || !e->wants_details)
         return status;
-    status = sf_bursts_find(&e->bursts, recording->spikes, recording->spike_count,
-                            sf_recording_duration_ns(recording), error);
-    if (status == SF_OK)
-        status = fold(e, error);
+    status = fold(e, error);
     if (status == SF_OK)
         status = find_electrodes(e, error);
     if (status == SF_OK)

@@ -56,6 +56,9 @@ int sf_episodes_new(sf_episodes **created, const sf_recording *recording, const 
     episodes->tick_ns = find_tick(recording);
     int status = count_units(episodes, error);
     if (status == SF_OK)
+        status = sf_bursts_find(&episodes->bursts, recording->spikes, recording->spike_count,
+                                sf_recording_duration_ns(recording), error);
+    if (status == SF_OK)
         status = copy_spans(episodes, spans, span_count, error);
     if (status == SF_OK)
         *created = episodes;
@@ -66,8 +69,10 @@ int sf_episodes_new(sf_episodes **created, const sf_recording *recording, const 
 
 int sf_episodes_reserve(sf_episodes *e, size_t count, sf_error *error)
 {
-    double **const reals[] = {&e->expected, &e->strength, &e->p, &e->q, &e->p_last, &e->p_first};
-    size_t of_found = e->result != NULL ? 6 : 1; /* given ones have but the first */
+    double **const reals[] = {&e->expected, &e->ratio_low, &e->ratio_high, &e->strength,
+                              &e->p,        &e->q,         &e->p_last,     &e->p_first};
+    size_t of_found =
+        e->result != NULL ? sizeof reals / sizeof *reals : 3; /* given ones have but the first */
     bool complete = true;
     for (size_t i = 0; i < of_found; i++) {
         *reals[i] = sf_resize(NULL, count, sizeof **reals[i]);
@@ -91,6 +96,8 @@ void sf_episodes_clear(sf_episodes *e)
                              e->episodes,
                              e->counts,
                              e->expected,
+                             e->ratio_low,
+                             e->ratio_high,
                              e->strength,
                              e->p,
                              e->q,
@@ -111,11 +118,11 @@ void sf_episodes_clear(sf_episodes *e)
     for (size_t i = 0; i < e->correlogram_count; i++)
         sf_correlogram_free(&e->correlograms[i]);
     sf_free(e->correlograms);
-    sf_bursts_free(&e->bursts);
     sf_windows_free(&e->windows);
     *e = (sf_episodes){.recording = e->recording,
                        .unit_spikes = e->unit_spikes,
                        .tick_ns = e->tick_ns,
+                       .bursts = e->bursts,
                        .spans = e->spans,
                        .span_count = e->span_count,
                        .wants_details = e->wants_details,
@@ -124,6 +131,8 @@ void sf_episodes_clear(sf_episodes *e)
                        .delays = e->delays,
                        .top = e->top,
                        .top_worth = e->top_worth,
+                       .limits = e->limits,
+                       .order = e->order,
                        .is_tested = e->is_tested,
                        .significance = e->significance,
                        .ran = e->ran};
@@ -135,6 +144,7 @@ void sf_episodes_free(sf_episodes *episodes)
         return;
     sf_episodes_clear(episodes);
     sf_mine_result_free(episodes->result);
+    sf_bursts_free(&episodes->bursts);
     sf_free(episodes->unit_spikes);
     sf_free(episodes->spans);
     sf_free(episodes->delays);
@@ -146,6 +156,19 @@ double sf_episodes_expect(const sf_episodes *episodes, const sf_episode *episode
     return sf_expected_episode(episode, episodes->unit_spikes, sf_recording_duration_ns(episodes->recording));
 }
 
+/* Ends of the interval of a Poisson mean (Rothman and Boice 1979): within 1 % of the exact ones from a count
+ * of 5 on. */
+sf_ratio_interval sf_ratio_interval_of(uint64_t count, double expected)
+{
+    if (!(expected > 0))
+        return (sf_ratio_interval){NAN, NAN};
+    const double of_normal = 1.959964;
+    double n = (double)count, above = n + 1;
+    double low = n > 0 ? n * pow(1 - 1 / (9 * n) - of_normal / (3 * sqrt(n)), 3) : 0;
+    double high = above * pow(1 - 1 / (9 * above) + of_normal / (3 * sqrt(above)), 3);
+    return (sf_ratio_interval){fmax(low, 0) / expected, high / expected};
+}
+
 /* ---- what it tells ---- */
 
 static void tell_how(const sf_episodes *e, sf_episodes_columns *told)
@@ -153,6 +176,7 @@ static void tell_how(const sf_episodes *e, sf_episodes_columns *told)
     const sf_mine_result *result = e->result;
     told->ran = e->ran;
     told->found = e->count;
+    told->passing = e->passing;
     told->tick_ns = e->tick_ns;
     if (result == NULL)
         return;
@@ -171,6 +195,8 @@ void sf_episodes_get_columns(const sf_episodes *e, sf_episodes_columns *columns)
                                 .episodes = e->episodes,
                                 .counts = e->counts,
                                 .expected = e->expected,
+                                .ratio_low = e->ratio_low,
+                                .ratio_high = e->ratio_high,
                                 .strength = e->strength,
                                 .p = e->p,
                                 .q = e->q,

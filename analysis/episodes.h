@@ -3,6 +3,7 @@
 #ifndef SF_ANALYSIS_EPISODES_H
 #define SF_ANALYSIS_EPISODES_H
 
+#include "analysis/limits.h"
 #include "analysis/windows.h"
 #include "mine/bursts.h"
 #include "mine/correlogram.h"
@@ -10,10 +11,15 @@
 
 #include <math.h>
 
+typedef struct sf_ratio_interval {
+    double low, high; /**< NaN where nothing is expected */
+} sf_ratio_interval;
+
 struct sf_episodes {
     const sf_recording *recording;
     uint64_t *unit_spikes; /**< how many each unit has */
     int64_t tick_ns;
+    sf_bursts bursts;
     sf_span *spans; /**< of the options, copied */
     size_t span_count;
     bool wants_details;
@@ -23,16 +29,18 @@ struct sf_episodes {
     sf_mine_options mining;
     sf_delay *delays;
     uint64_t top, top_worth;
+    sf_limits limits;
+    sf_order order;
     bool is_tested;
     sf_significance significance;
-    size_t worth, returning;
+    size_t worth, returning, passing;
     size_t *items; /**< which of the result is told of */
 
     /* Columns, as sf_episodes_columns has them. */
     size_t count;
     sf_episode *episodes;
     uint64_t *counts;
-    double *expected, *strength, *p, *q, *p_last, *p_first;
+    double *expected, *ratio_low, *ratio_high, *strength, *p, *q, *p_last, *p_first;
     sf_not_testable *not_testable;
     bool *worth_showing;
     sf_details *details;
@@ -41,7 +49,6 @@ struct sf_episodes {
     uint16_t *one_electrode;
     size_t *parents;
     uint64_t *stretches;
-    sf_bursts bursts;
     uint64_t *span_counts;
     sf_windows windows;
     uint64_t *window_counts;
@@ -80,6 +87,9 @@ int sf_spans_count(uint64_t **counts, sf_counter *counter, size_t count, const s
 /** Whether item i of a result that was tested by surrogates is worth a closer look: as sf_episodes_columns.
  */
 bool sf_worth_showing(const sf_mine_result *result, size_t i, int64_t duration_ns);
+
+/** The 95 % interval of count / expected, the count being one Poisson number: Byar's approximation. */
+sf_ratio_interval sf_ratio_interval_of(uint64_t count, double expected);
 
 /** (forth - back) / (forth + back): 1 all one way, 0 both ways alike; NaN where there is neither. */
 static inline double sf_asymmetry(uint64_t forth, uint64_t back)

@@ -52,9 +52,17 @@ static double asymmetry_of(const sf_connectivity *graph, const sf_link *link)
     return reverse != NULL ? sf_asymmetry(link->count, reverse->count) : NAN;
 }
 
+/* Links are compared with their reverses before some of them are left out. */
+static void choose_links(sf_connectivity *links, sf_limits limits)
+{
+    for (size_t i = 0; i < links->count; i++)
+        links->links[i].asymmetry = asymmetry_of(links, &links->links[i]);
+    sf_connectivity_keep(links, limits);
+}
+
 /* One block for all the columns of `count` links, the widest first. */
 typedef struct link_columns {
-    double *weight, *expected, *asymmetry, *p, *q;
+    double *weight, *expected, *asymmetry, *p, *q, *ratio_low, *ratio_high;
     int64_t *low_ns, *high_ns;
     uint64_t *count;
     const char **not_testable;
@@ -73,7 +81,7 @@ static link_columns lay_out(void *block, size_t count)
 {
     char *next = block;
     link_columns c;
-    double **const reals[] = {&c.weight, &c.expected, &c.asymmetry, &c.p, &c.q};
+    double **const reals[] = {&c.weight, &c.expected, &c.asymmetry, &c.p, &c.q, &c.ratio_low, &c.ratio_high};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++)
         *reals[i] = take(&next, count, sizeof(double));
     c.low_ns = take(&next, count, sizeof *c.low_ns);
@@ -90,7 +98,7 @@ static int spread_links(sf_graph *graph, const sf_units *units, sf_error *error)
 {
     const sf_connectivity *links = &graph->links;
     enum {
-        ROW = 5 * sizeof(double) + 3 * sizeof(int64_t) + sizeof(char *) + 2 * sizeof(uint32_t) + sizeof(bool)
+        ROW = 7 * sizeof(double) + 3 * sizeof(int64_t) + sizeof(char *) + 2 * sizeof(uint32_t) + sizeof(bool)
     };
     graph->link_columns = sf_resize(NULL, links->count, ROW);
     if (graph->link_columns == NULL)
@@ -100,9 +108,12 @@ static int spread_links(sf_graph *graph, const sf_units *units, sf_error *error)
         const sf_link *link = &links->links[i];
         c.weight[i] = sf_connectivity_weight(links, link);
         c.expected[i] = link->expected;
-        c.asymmetry[i] = asymmetry_of(links, link);
+        c.asymmetry[i] = link->asymmetry;
         c.p[i] = link->p;
         c.q[i] = link->q;
+        sf_ratio_interval interval = sf_ratio_interval_of(link->count, link->expected);
+        c.ratio_low[i] = interval.low;
+        c.ratio_high[i] = interval.high;
         c.low_ns[i] = link->delay.low_ns;
         c.high_ns[i] = link->delay.high_ns;
         c.count[i] = link->count;
@@ -121,6 +132,7 @@ static int spread_links(sf_graph *graph, const sf_units *units, sf_error *error)
     columns->expected = c.expected;
     columns->asymmetry = c.asymmetry;
     columns->p = c.p, columns->q = c.q;
+    columns->ratio_low = c.ratio_low, columns->ratio_high = c.ratio_high;
     columns->not_testable = c.not_testable;
     columns->one_electrode = c.one_electrode;
     return SF_OK;
@@ -132,6 +144,20 @@ static const double *values_of(const sf_columns *columns, const char *name)
 {
     size_t i = sf_columns_find(columns, name);
     return i != SF_NO_COLUMN && !sf_column_is_text(&columns->items[i]) ? columns->items[i].values : NULL;
+}
+
+/* By the columns that the files of counted graphs have. */
+static sf_edges_tested what_was_tested(const sf_csr *csr)
+{
+    const double *p = values_of(&csr->edge_columns, "p"), *q = values_of(&csr->edge_columns, "q");
+    if (values_of(&csr->edge_columns, "expected") == NULL)
+        return SF_EDGES_NOT_COUNTED;
+    uint64_t edge = 0;
+    while (q != NULL && edge < csr->edge_columns.rows && q[edge] <= SF_SIGNIFICANT_Q)
+        edge++;
+    if (q != NULL && edge == csr->edge_columns.rows)
+        return SF_EDGES_SIGNIFICANT;
+    return p != NULL || q != NULL ? SF_EDGES_TESTED : SF_EDGES_UNTESTED;
 }
 
 static void describe(sf_graph *graph)
@@ -147,6 +173,7 @@ static void describe(sf_graph *graph)
     columns->x_um = values_of(&csr->vertex_columns, "x_um");
     columns->y_um = values_of(&csr->vertex_columns, "y_um");
     columns->rates_hz = values_of(&csr->vertex_columns, "rate");
+    columns->tested = what_was_tested(csr);
 }
 
 static int build(sf_graph *graph, sf_edge_list *list, const sf_graph_options *options, sf_error *error)
@@ -171,11 +198,57 @@ static int finish(sf_graph **out, sf_graph *graph, int status)
     return status;
 }
 
+static sf_limits limits_of(const sf_graph_options *options)
+{
+    return (sf_limits){options->max_p, options->max_q};
+}
+
+/* Edges within the limits go to the front, and their numbers into `kept`. */
+static size_t choose_edges(sf_edge_list *list, sf_limits limits, uint64_t *kept)
+{
+    const double *p = values_of(&list->edge_columns, "p"), *q = values_of(&list->edge_columns, "q");
+    size_t count = 0;
+    for (size_t i = 0; i < list->edge_count; i++)
+        if (sf_within_limits(limits, p != NULL ? p[i] : NAN, q != NULL ? q[i] : NAN)) {
+            list->edges[count] = list->edges[i];
+            kept[count++] = i;
+        }
+    return count;
+}
+
+/* Leaves out the edges that are not within the limits, by the values that came with the list. */
+static int keep_edges(sf_edge_list *list, sf_limits limits, sf_error *error)
+{
+    const char *missing = limits.max_p > 0 && values_of(&list->edge_columns, "p") == NULL   ? "p"
+                          : limits.max_q > 0 && values_of(&list->edge_columns, "q") == NULL ? "q"
+                                                                                            : NULL;
+    if (missing != NULL)
+        return sf_fail(error, SF_USAGE, missing[0] == 'p' ? "max_p" : "max_q",
+                       "the edges of this graph have no %s: it was made without a test", missing);
+    if (limits.max_p <= 0 && limits.max_q <= 0)
+        return SF_OK;
+    uint64_t *kept = sf_resize(NULL, list->edge_count, sizeof *kept);
+    if (kept == NULL)
+        return sf_fail_memory(error);
+    sf_columns chosen = {0};
+    list->edge_count = choose_edges(list, limits, kept);
+    int status = sf_columns_pick(&chosen, &list->edge_columns, kept, list->edge_count, error);
+    sf_columns_free(&list->edge_columns);
+    list->edge_columns = chosen;
+    sf_free(kept);
+    return status;
+}
+
 int sf_graph_of_list(sf_graph **out, sf_edge_list *list, const sf_graph_options *options, sf_error *error)
 {
     *out = NULL;
     sf_graph *graph = sf_alloc(1, sizeof *graph);
-    int status = graph != NULL ? build(graph, list, options, error) : sf_fail_memory(error);
+    size_t found = list->edge_count;
+    int status = graph != NULL ? keep_edges(list, limits_of(options), error) : sf_fail_memory(error);
+    if (status == SF_OK)
+        status = build(graph, list, options, error);
+    if (status == SF_OK)
+        graph->columns.links_found = found;
     sf_edge_list_free(list);
     return finish(out, graph, status);
 }
@@ -186,6 +259,8 @@ int sf_graph_of_links(sf_graph **out, sf_connectivity *links, const sf_recording
     *out = NULL;
     sf_edge_list list = {0};
     sf_graph *graph = sf_alloc(1, sizeof *graph);
+    size_t found = links->count;
+    choose_links(links, limits_of(options));
     int status =
         graph != NULL ? sf_connectivity_list(&list, links, &recording->units, error) : sf_fail_memory(error);
     if (graph == NULL)
@@ -197,6 +272,8 @@ int sf_graph_of_links(sf_graph **out, sf_connectivity *links, const sf_recording
     sf_edge_list_free(&list);
     if (status == SF_OK)
         status = spread_links(graph, &recording->units, error);
+    if (status == SF_OK)
+        graph->columns.links_found = found;
     return finish(out, graph, status);
 }
 
@@ -279,6 +356,20 @@ void sf_graph_free(sf_graph *graph)
 
 /* ---- of recordings ---- */
 
+static void tell_test(sf_graph *graph, const sf_episodes *episodes, const sf_graph_options *as)
+{
+    sf_graph_columns *columns = &graph->columns;
+    columns->burst_count = episodes->bursts.count;
+    if (!episodes->is_tested) {
+        columns->tested = SF_EDGES_UNTESTED;
+        return;
+    }
+    graph->significance = episodes->significance;
+    columns->significance = &graph->significance;
+    bool chosen = as->max_q > 0 && as->max_q <= SF_SIGNIFICANT_Q;
+    columns->tested = chosen ? SF_EDGES_SIGNIFICANT : SF_EDGES_TESTED;
+}
+
 int sf_graph_of_episodes(sf_graph **graph, const sf_episodes *episodes, const sf_graph_options *options,
                          sf_error *error)
 {
@@ -287,8 +378,15 @@ int sf_graph_of_episodes(sf_graph **graph, const sf_episodes *episodes, const sf
     sf_connectivity links;
     int status = sf_graph_options_read(&as, options, error);
     if (status == SF_OK)
+        status = sf_limits_check(limits_of(&as), episodes->is_tested ? &episodes->significance.options : NULL,
+                                 error);
+    if (status == SF_OK)
         status = sf_links_of_episodes(&links, episodes, error);
-    return status == SF_OK ? sf_graph_of_links(graph, &links, episodes->recording, &as, error) : status;
+    if (status == SF_OK)
+        status = sf_graph_of_links(graph, &links, episodes->recording, &as, error);
+    if (status == SF_OK)
+        tell_test(*graph, episodes, &as);
+    return status;
 }
 
 static const sf_tiling_options tiling_defaults = {.size = sizeof tiling_defaults,
@@ -315,6 +413,10 @@ int sf_graph_of_tiling(sf_graph **graph, const sf_recording *recording, const sf
         status = sf_graph_options_read(&as, options, error);
     if (status == SF_OK && !(how.percentile >= 0 && how.percentile <= 1))
         status = sf_fail(error, SF_USAGE, "percentile", "is %g, expected 0 to 1", how.percentile);
+    if (status == SF_OK && as.max_q > 0)
+        status = sf_fail(error, SF_USAGE, "max_q", "needs episodes: spike-time tiling gives p alone");
+    if (status == SF_OK && as.max_p > 0 && how.surrogates == 0)
+        status = sf_fail(error, SF_USAGE, "max_p", "needs surrogates, and none are made");
     if (status != SF_OK)
         return status;
     const sf_sttc_options sttc = {.dt_ns = how.half_width_ns,

@@ -15,7 +15,8 @@ struct sf_graph {
     bool of_units;         /**< its vertices are a recording's units; else there are no links */
     sf_connectivity links; /**< as they were found, whatever the options made of them in `csr` */
     sf_graph_columns columns;
-    void *link_columns; /**< where those of links lie */
+    void *link_columns;           /**< where those of links lie */
+    sf_significance significance; /**< where columns.significance is not NULL */
 };
 
 struct sf_motif {
@@ -28,7 +29,9 @@ extern const sf_way *const sf_bfs_ways[];
 /** The caller's options, which may be NULL. SF_USAGE. */
 int sf_graph_options_read(sf_graph_options *own, const sf_graph_options *options, sf_error *error);
 
-/** The graph of a list, which is emptied. SF_DATA, SF_NO_MEMORY. */
+/** The graph of a list, which is emptied. SF_DATA, SF_NO_MEMORY; SF_USAGE for limits that it has no values
+ * of.
+ */
 int sf_graph_of_list(sf_graph **graph, sf_edge_list *list, const sf_graph_options *options, sf_error *error);
 
 /** The graph of a recording's links, which are taken over whether or not it succeeds. SF_NO_MEMORY. */

@@ -6,6 +6,8 @@
 #include "core/memory.h"
 #include "core/options.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- options ---- */
@@ -31,6 +33,10 @@ static int check(const sf_mining_options *asked, const sf_recording *recording, 
     if (status == SF_OK && asked->min_distance_um > 0 && !sf_units_have_geometry(&recording->units))
         status = sf_fail(error, SF_USAGE, "min_distance_um", "%s holds no positions of its units",
                          recording->path != NULL ? recording->path : "the recording");
+    if (status == SF_OK)
+        status = sf_limits_check((sf_limits){asked->max_p, asked->max_q}, asked->significance, error);
+    if (status == SF_OK && (unsigned)asked->order > SF_ORDER_STRENGTH)
+        status = sf_fail(error, SF_USAGE, "order", "is %d, expected one of sf_order", (int)asked->order);
     if (status == SF_OK && asked->threshold == 0 && asked->threshold_kind != SF_THRESHOLD_COUNT)
         status = sf_fail(error, SF_USAGE, "threshold", "is 0, expected more: only a count has a default");
     return status;
@@ -42,6 +48,8 @@ static int keep_options(sf_episodes *e, const sf_mining_options *asked, sf_error
     e->wants_details = asked->details;
     e->top = asked->top;
     e->top_worth = asked->top_worth;
+    e->limits = (sf_limits){asked->max_p, asked->max_q};
+    e->order = asked->order;
     e->delays = sf_resize(NULL, asked->delay_count, sizeof *e->delays);
     if (e->delays == NULL)
         return sf_fail_memory(error);
@@ -87,24 +95,83 @@ static bool is_worth(const sf_episodes *e, size_t i)
            sf_worth_showing(e->result, i, sf_recording_duration_ns(e->recording));
 }
 
-/* The first `top` of each size, and beside them the first `top_worth` that are worth showing. */
-static int choose(sf_episodes *e, size_t *chosen, sf_error *error)
+/* By size, by what the order is of, and then as the result has them. */
+typedef struct ranked {
+    uint32_t size;
+    double first, second; /* ascending, NaN last */
+    size_t item;
+} ranked;
+
+static int compare_reals(double a, double b)
+{
+    if (isnan(a) || isnan(b))
+        return isnan(a) - isnan(b);
+    return (a > b) - (a < b);
+}
+
+static int compare_ranks(const void *left, const void *right)
+{
+    const ranked *a = left, *b = right;
+    if (a->size != b->size)
+        return a->size < b->size ? -1 : 1;
+    int order = compare_reals(a->first, b->first);
+    order = order != 0 ? order : compare_reals(a->second, b->second);
+    return order != 0 ? order : (a->item > b->item) - (a->item < b->item);
+}
+
+static ranked rank_of(const sf_episodes *e, size_t i)
+{
+    const sf_mine_item *item = &e->result->items[i];
+    ranked rank = {.size = item->size, .item = i};
+    double ratio = sf_ratio_interval_of(item->count, item->expected).low;
+    if (e->order == SF_ORDER_Q) {
+        rank.first = item->q;
+        rank.second = -ratio;
+    } else if (e->order == SF_ORDER_RATIO) {
+        rank.first = -ratio;
+    } else if (e->order == SF_ORDER_STRENGTH) {
+        rank.first = -item->strength;
+    }
+    return rank;
+}
+
+/* Of those within the limits the first `top` of each size, and beside them the first `top_worth` that are
+ * worth showing. */
+static void choose_ranked(sf_episodes *e, const ranked *ranks, size_t *chosen)
 {
     const sf_mine_result *result = e->result;
-    e->items = sf_resize(NULL, result->count, sizeof *e->items);
-    if (e->items == NULL)
-        return sf_fail_memory(error);
     uint64_t of_size = 0, worth_of_size = 0;
-    for (size_t i = 0; i < result->count; i++) {
-        bool worth = is_worth(e, i), goes_on = i > 0 && result->items[i].size == result->items[i - 1].size;
-        of_size = goes_on ? of_size + 1 : 1;
-        worth_of_size = (goes_on ? worth_of_size : 0) + worth;
+    for (size_t r = 0; r < result->count; r++) {
+        const sf_mine_item *item = &result->items[ranks[r].item];
+        bool worth = is_worth(e, ranks[r].item);
+        if (r > 0 && ranks[r].size != ranks[r - 1].size)
+            of_size = worth_of_size = 0;
         e->worth += worth;
-        e->returning += e->is_tested && result->items[i].not_testable == SF_UNIT_RETURNS;
+        e->returning += e->is_tested && item->not_testable == SF_UNIT_RETURNS;
+        if (!sf_within_limits(e->limits, item->p, item->q))
+            continue;
+        e->passing++;
+        of_size++;
+        worth_of_size += worth;
         if (e->top == 0 || of_size <= e->top || (worth && worth_of_size <= e->top_worth))
-            e->items[(*chosen)++] = i;
+            e->items[(*chosen)++] = ranks[r].item;
     }
-    return SF_OK;
+}
+
+static int choose(sf_episodes *e, size_t *chosen, sf_error *error)
+{
+    size_t count = e->result->count;
+    ranked *ranks = sf_resize(NULL, count, sizeof *ranks);
+    e->items = sf_resize(NULL, count, sizeof *e->items);
+    int status = ranks != NULL && e->items != NULL ? SF_OK : sf_fail_memory(error);
+    for (size_t i = 0; status == SF_OK && i < count; i++)
+        ranks[i] = rank_of(e, i);
+    if (status == SF_OK && e->order != SF_ORDER_COUNT && count > 0)
+        qsort(ranks, count, sizeof *ranks, compare_ranks);
+    if (status == SF_OK)
+        choose_ranked(e, ranks, chosen);
+    sf_free(ranks);
+    return status;
 }
 
 static void spell_out(sf_episodes *e)
@@ -114,6 +181,9 @@ static void spell_out(sf_episodes *e)
         sf_mine_result_episode(e->result, e->items[i], &e->episodes[i]);
         e->counts[i] = item->count;
         e->expected[i] = item->expected;
+        sf_ratio_interval interval = sf_ratio_interval_of(item->count, item->expected);
+        e->ratio_low[i] = interval.low;
+        e->ratio_high[i] = interval.high;
         e->strength[i] = item->strength;
         e->p[i] = item->p;
         e->q[i] = item->q;

@@ -3,6 +3,7 @@
 #include "app/connect.h"
 #include "app/load.h"
 #include "app/mining.h"
+#include "app/significance.h"
 
 #include "core/file.h"
 #include "core/memory.h"
@@ -44,7 +45,7 @@ typedef struct reaching {
 
 static int read_graph(reaching *r, const sf_graph_options *as, sf_error *error)
 {
-    static const char *const own[] = {"device", "threads", NULL};
+    static const char *const own[] = {"device", "threads", "max-p", "max-q", NULL};
     const app_call *call = r->call;
     const char *kronecker = app_value(call, "kronecker", NULL);
     int status = app_refuse_recording_options(call, own, error);
@@ -54,12 +55,17 @@ static int read_graph(reaching *r, const sf_graph_options *as, sf_error *error)
         return sf_fail(error, SF_USAGE, NULL, "takes a graph or --kronecker, and was given %s",
                        kronecker != NULL ? "both" : "neither");
     const sf_progress progress = app_progress(call);
-    if (kronecker == NULL)
-        return sf_graph_open(&r->graph, call->arguments[0], as, &progress, error);
-    status = sf_graph_kronecker(&r->graph, kronecker, as, &progress, error);
-    if (status == SF_USAGE)
+    sf_graph_options how = *as;
+    status = app_limits_parse(&how.max_p, &how.max_q, call, error);
+    if (status == SF_OK && kronecker == NULL) {
+        status = sf_graph_open(&r->graph, call->arguments[0], &how, &progress, error);
+        return app_name_option(call, status, error);
+    }
+    if (status == SF_OK)
+        status = sf_graph_kronecker(&r->graph, kronecker, &how, &progress, error);
+    if (status == SF_USAGE && how.max_p <= 0 && how.max_q <= 0)
         snprintf(error->place, sizeof error->place, "--kronecker");
-    return status;
+    return app_name_option(call, status, error);
 }
 
 /* Every --source: a unit of the recording, or a vertex of the graph. */
@@ -113,15 +119,11 @@ static int load(reaching *r, sf_error *error)
 
 static int read_direction(sf_bfs_direction *direction, const app_call *call, sf_error *error)
 {
-    static const char *const names[] = {"auto", "top-down", "bottom-up"};
-    const char *given = app_value(call, "direction", names[0]);
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(given, names[i]) == 0) {
-            *direction = (sf_bfs_direction)i;
-            return SF_OK;
-        }
-    }
-    return sf_fail(error, SF_USAGE, "--direction", "is '%s', expected auto, top-down or bottom-up", given);
+    static const char *const names[] = {"auto", "top-down", "bottom-up", NULL};
+    size_t chosen = SF_BFS_AUTO;
+    int status = app_word(call, "direction", names, &chosen, error);
+    *direction = (sf_bfs_direction)chosen;
+    return status;
 }
 
 static int read_features(sf_search_options *how, const app_call *call, sf_error *error)
@@ -225,6 +227,7 @@ static void print_many_json(sf_text *text, const reaching *r)
     sf_json_real(&json, "seconds", r->found.ran->seconds);
     sf_json_string(&json, "device", r->found.ran->device);
     app_device_json(&json, r->found.ran->note);
+    app_edges_json(&json, &r->g);
     app_provenance_json(&json, r->call);
     sf_json_end_object(&json);
 }
@@ -241,9 +244,11 @@ static void print_many_table(sf_text *text, const reaching *r)
 {
     app_table table = {0};
     static const char *const head[] = {"source", "reached", "depth", "vertices at each level"};
-    sf_text_printf(text, "%u vertices, %" PRIu64 " directed edges, %zu searches at once in %.3g s on %s\n\n",
+    sf_text_printf(text, "%u vertices, %" PRIu64 " directed edges, %zu searches at once in %.3g s on %s\n",
                    r->g.vertex_count, r->g.edge_count, r->source_count, r->found.ran->seconds,
                    r->found.ran->device);
+    app_edges_print(text, &r->g);
+    sf_text_printf(text, "\n");
     for (size_t c = 0; c < 4; c++)
         app_table_cell(&table, "%s", head[c]);
     for (size_t i = 0; i < r->source_count; i++) {
@@ -295,6 +300,7 @@ static void print_one_json(sf_text *text, const reaching *r)
     sf_json_real(&json, "seconds", r->found.ran->seconds);
     sf_json_real(&json, "teps", teps(&r->found));
     sf_json_string(&json, "source_name", name_of(r, 0));
+    app_edges_json(&json, &r->g);
     app_provenance_json(&json, r->call);
     sf_json_end_object(&json);
 }
@@ -335,6 +341,7 @@ static void print_one_table(sf_text *text, const reaching *r)
 {
     bool named = r->g.names != NULL, timed = r->found.path_low_ns != NULL;
     sf_text_printf(text, "%u vertices, %" PRIu64 " directed edges\n", r->g.vertex_count, r->g.edge_count);
+    app_edges_print(text, &r->g);
     if (named)
         sf_text_printf(text, "from %s: ", name_of(r, 0));
     else
@@ -410,7 +417,7 @@ const app_command app_command_bfs = {
         "everywhere, also for .mtx. Loops and repeated edges are left out. TEPS is directed edges of the\n"
         "reached component over seconds. Of a recording the table says after what delay: bounds add up along "
         "a path.",
-    .options = {options, app_search_connect_options, app_mining_options, app_engine_options,
-                app_selection_options},
+    .options = {options, app_connect_options, app_mining_options, app_significance_options,
+                app_engine_options, app_selection_options},
     .run = run,
 };

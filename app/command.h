@@ -70,6 +70,9 @@ int app_uint(const app_call *call, const char *option, uint64_t least, uint64_t 
              sf_error *error);
 int app_real(const app_call *call, const char *option, double least, double most, double *value,
              sf_error *error);
+/** One of these words, of which NULL is the last: its index. */
+int app_word(const app_call *call, const char *option, const char *const *words, size_t *index,
+             sf_error *error);
 /** A number of seconds (exponent 9) or milliseconds (exponent 6) as nanoseconds. */
 int app_scaled(const app_call *call, const char *option, int exponent, int64_t *value, sf_error *error);
 

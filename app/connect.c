@@ -15,28 +15,24 @@
             "an edge is a frequent episode of two units (default), or a high spike-time tiling "             \
             "coefficient, whose half-width is the greatest delay (default 50 ms)"                            \
     }
-#define OF_TILING                                                                                            \
-    "sttc: keep pairs above the 95th percentile of N circular shifts of their own (default 200; 0: keep "    \
-    "all)"
+#define SURROGATES                                                                                           \
+    {                                                                                                        \
+        "surrogates", "N",                                                                                   \
+            "with --significance: how many (default 1000); sttc: keep pairs above the 95th percentile of N " \
+            "circular shifts of their own (default 200; 0: keep all)"                                        \
+    }
 
 const app_option app_connect_options[] = {
     METRIC,
-    {"surrogates", "N", "with --significance: how many (default 1000); " OF_TILING},
+    SURROGATES,
     {"seed", "N", "of random numbers: surrogates, shifts (default 1)"},
-    {NULL, NULL, NULL},
-};
-
-const app_option app_search_connect_options[] = {
-    METRIC,
-    {"surrogates", "N", OF_TILING},
-    {"seed", "N", "of random numbers: shifts (default 1)"},
     {NULL, NULL, NULL},
 };
 
 const app_option app_match_connect_options[] = {
     METRIC,
-    {"surrogates", "N", OF_TILING},
-    {"seed", "N", "of random numbers: shifts, rewired graphs (default 1)"},
+    SURROGATES,
+    {"seed", "N", "of random numbers: surrogates, shifts, rewired graphs (default 1)"},
     {NULL, NULL, NULL},
 };
 
@@ -49,8 +45,8 @@ static bool is_among(const char *name, const char *const *names)
 
 int app_refuse_recording_options(const app_call *call, const char *const *but, sf_error *error)
 {
-    const app_option *const lists[] = {app_search_connect_options, app_match_connect_options,
-                                       app_mining_options, app_engine_options, app_selection_options};
+    const app_option *const lists[] = {app_connect_options, app_match_connect_options, app_mining_options,
+                                       app_engine_options,  app_significance_options,  app_selection_options};
     int status = SF_OK;
     for (size_t l = 0; l < sizeof lists / sizeof lists[0]; l++)
         for (const app_option *option = lists[l]; status == SF_OK && option->name != NULL; option++) {
@@ -67,19 +63,20 @@ int app_refuse_recording_options(const app_call *call, const char *const *but, s
 static int refuse_surrogates(const app_call *call, sf_error *error)
 {
     static const char *const surrogates[] = {"surrogates", NULL}, *const seed[] = {"seed", NULL};
-    const char *with = app_takes(call, app_connect_options) ? "goes with --metric sttc or --significance"
-                                                            : "goes with --metric sttc";
+    const char *with = "goes with --metric sttc or --significance";
     int status = app_refuse(call, surrogates, with, error);
     if (status != SF_OK || app_has(call, "rewired"))
         return status;
     bool rewires = app_takes(call, app_match_connect_options);
-    return app_refuse(call, seed, rewires ? "goes with --metric sttc or --rewired" : with, error);
+    return app_refuse(call, seed, rewires ? "goes with --metric sttc, --significance or --rewired" : with,
+                      error);
 }
 
 static int connect_episodes(sf_graph **graph, const app_call *call, const sf_recording *recording,
                             const sf_graph_options *as, sf_error *error)
 {
-    bool tested = app_has(call, "significance") || app_has(call, "fdr");
+    bool tested = app_has(call, "significance") || app_has(call, "fdr") || app_has(call, "max-p") ||
+                  app_has(call, "max-q");
     app_mining mining;
     sf_significance_options test;
     sf_episodes *pairs;
@@ -91,6 +88,7 @@ static int connect_episodes(sf_graph **graph, const app_call *call, const sf_rec
     if (status != SF_OK)
         return status;
     mining.options.max_size = 2;
+    mining.options.max_p = mining.options.max_q = 0; /* of the graph, which knows reverse links by then */
     status = app_mining_run(&pairs, &mining, call, recording, error);
     if (status != SF_OK)
         return status;
@@ -100,7 +98,7 @@ static int connect_episodes(sf_graph **graph, const app_call *call, const sf_rec
     app_not_testable_warn(call, told.significance, recording);
     status = sf_graph_of_episodes(graph, pairs, as, error);
     sf_episodes_free(pairs);
-    return status;
+    return status == SF_USAGE ? app_name_option(call, status, error) : status;
 }
 
 /* ---- spike-time tiling ---- */
@@ -166,20 +164,22 @@ static int connect_tiling(sf_graph **graph, const app_call *call, const sf_recor
         return status;
     app_catch_signals();
     status = sf_graph_of_tiling(graph, recording, &options, as, &progress, error);
-    if (status == SF_USAGE && strcmp(error->place, "min_distance_um") == 0)
-        snprintf(error->place, sizeof error->place, "--min-distance");
-    return status;
+    return status == SF_USAGE ? app_name_option(call, status, error) : status;
 }
 
 int app_connect(sf_graph **graph, const app_call *call, const sf_recording *recording,
                 const sf_graph_options *as, sf_error *error)
 {
     const char *metric = app_value(call, "metric", "episodes");
+    sf_graph_options how = *as;
     *graph = NULL;
+    int status = app_limits_parse(&how.max_p, &how.max_q, call, error);
+    if (status != SF_OK)
+        return status;
     if (strcmp(metric, "episodes") == 0)
-        return connect_episodes(graph, call, recording, as, error);
+        return connect_episodes(graph, call, recording, &how, error);
     if (strcmp(metric, "sttc") == 0)
-        return connect_tiling(graph, call, recording, as, error);
+        return connect_tiling(graph, call, recording, &how, error);
     return sf_fail(error, SF_USAGE, "--metric", "found '%s', expected episodes or sttc", metric);
 }
 

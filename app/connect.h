@@ -8,12 +8,12 @@
 
 #include <synfire/graph.h>
 
-/** --metric --surrogates --seed: of graph, which tests edges; of what searches; of match, which rewires. */
-extern const app_option app_connect_options[], app_search_connect_options[], app_match_connect_options[];
+/** --metric --surrogates --seed; and for match, which rewires too. */
+extern const app_option app_connect_options[], app_match_connect_options[];
 
 /**
- * Builds the graph by --metric: of frequent two-node episodes, by the options of mine, or of spike-time
- * tiling. Options that do not go with the metric are refused. SF_USAGE.
+ * Builds the graph by --metric: of frequent two-node episodes, by the options of mine and of significance, or
+ * of spike-time tiling. Options that do not go with the metric are refused. SF_USAGE.
  */
 int app_connect(sf_graph **graph, const app_call *call, const sf_recording *recording,
                 const sf_graph_options *as, sf_error *error);

@@ -98,6 +98,7 @@ static void add_episodes(sf_json *json, const app_counting *c)
         app_episode_json(json, c->recording, &told->episodes[i]);
         sf_json_uint(json, "count", told->counts[i]);
         sf_json_real(json, "expected", told->expected[i]);
+        app_ratio_json(json, told->ratio_low[i], told->ratio_high[i]);
         app_details_episode_json(json, &c->details, i);
         if (told->correlograms != NULL) {
             sf_json_array(json, "correlograms");

@@ -18,6 +18,9 @@
 enum { TABLE_TOP = 20 };
 
 static const app_option options[] = {
+    {"sort", "WORD",
+     "which edges the table has first: q (default; then, and without a test, as ratio), ratio "
+     "(count/expected, by the lower end of its interval), weight, count"},
     {"out", "G", "write the graph: .graphml .dot .mtx .el .h5, or .json (what --json prints)"},
     {NULL, NULL, NULL},
 };
@@ -28,7 +31,10 @@ typedef struct drawing {
     sf_graph_columns g; /**< of it */
     const sf_recording *recording;
     app_epochs epochs;
+    size_t order; /**< of the table: an index of orders */
 } drawing;
+
+static const char *const orders[] = {"q", "ratio", "weight", "count", NULL};
 
 static bool is_json(const char *path)
 {
@@ -112,6 +118,8 @@ static void print_link(sf_json *json, const drawing *d, size_t i)
     sf_json_end_array(json);
     sf_json_end_array(json);
     sf_json_real(json, "p", g->p[i]);
+    sf_json_real(json, "q", g->q[i]);
+    app_ratio_json(json, g->ratio_low[i], g->ratio_high[i]);
     sf_json_string(json, "not_testable", g->not_testable[i]);
     if (d->epochs.counts != NULL)
         app_epochs_item_json(json, &d->epochs, i);
@@ -130,7 +138,10 @@ static void print_json(sf_text *text, const drawing *d)
     for (size_t i = 0; i < d->g.link_count; i++)
         print_link(&json, d, i);
     sf_json_end_array(&json);
+    sf_json_uint(&json, "edges_found", d->g.links_found);
+    app_edges_json(&json, &d->g);
     app_epochs_json(&json, &d->epochs);
+    app_significance_json(&json, d->g.significance);
     sf_json_array(&json, "names");
     for (uint32_t u = 0; u < d->g.vertex_count; u++)
         sf_json_string(&json, NULL, d->g.names[u]);
@@ -158,16 +169,32 @@ static int write_out(const drawing *d, const char *path, sf_error *error)
 /* ---- the table ---- */
 
 typedef struct ranked {
-    double weight;
+    double first, second; /* ascending, NaN last */
     size_t link;
 } ranked;
 
-static int by_weight(const void *first, const void *second)
+static int compare_reals(double a, double b)
+{
+    if (isnan(a) || isnan(b))
+        return isnan(a) - isnan(b);
+    return (a > b) - (a < b);
+}
+
+static int compare_ranks(const void *first, const void *second)
 {
     const ranked *a = first, *b = second;
-    if (a->weight != b->weight)
-        return a->weight < b->weight ? 1 : -1;
-    return (a->link > b->link) - (a->link < b->link);
+    int order = compare_reals(a->first, b->first);
+    order = order != 0 ? order : compare_reals(a->second, b->second);
+    return order != 0 ? order : (a->link > b->link) - (a->link < b->link);
+}
+
+/* Coefficients take the place of ratios; they have no q and no count. */
+static ranked rank_of(const drawing *d, size_t i)
+{
+    const sf_graph_columns *g = &d->g;
+    double ratio = g->is_tiling ? g->weight[i] : g->ratio_low[i];
+    const double by[] = {g->q[i], -ratio, -g->weight[i], g->is_tiling ? -ratio : -(double)g->count[i]};
+    return (ranked){by[d->order], -ratio, i};
 }
 
 static void print_episode_row(app_table *table, const sf_graph_columns *g, size_t i)
@@ -178,17 +205,15 @@ static void print_episode_row(app_table *table, const sf_graph_columns *g, size_
     app_table_cell(table, "%" PRIu64, g->count[i]);
     app_table_cell(table, "%.1f", g->expected[i]);
     app_table_cell(table, "%.2f", (double)g->count[i] / g->expected[i]);
+    app_table_cell(table, "%.2f-%.2f", g->ratio_low[i], g->ratio_high[i]);
     app_table_cell(table, isnan(g->asymmetry[i]) ? "-" : "%+.2f", g->asymmetry[i]);
+    if (g->significance == NULL)
+        return;
+    app_table_cell(table, isnan(g->p[i]) ? "-" : "%.2g", g->p[i]);
     if (g->not_testable[i] != NULL)
         app_table_cell(table, "%s", g->not_testable[i]);
-    else if (!isnan(g->p[i]))
-        app_table_cell(table, "%.2g", g->p[i]);
-}
-
-/* Every edge was asked about, or none was. */
-static bool is_tested(const sf_graph_columns *g)
-{
-    return g->link_count > 0 && (!isnan(g->p[0]) || g->not_testable[0] != NULL);
+    else
+        app_table_cell(table, isnan(g->q[i]) ? "-" : "%.2g", g->q[i]);
 }
 
 static void print_tiling_row(app_table *table, const sf_graph_columns *g, size_t i)
@@ -201,11 +226,11 @@ static void print_tiling_row(app_table *table, const sf_graph_columns *g, size_t
 
 static void print_rows(sf_text *text, const sf_graph_columns *g, const size_t *links, size_t shown)
 {
-    static const char *const episodes[] = {"from",     "to",      "delay ms",  "count",
-                                           "expected", "obs/exp", "asymmetry", "p"};
+    static const char *const episodes[] = {"from",    "to",   "delay ms",  "count", "expected",
+                                           "obs/exp", "95 %", "asymmetry", "p",     "q"};
     static const char *const tiling[] = {"unit", "unit", "sttc", "p"};
     const char *const *head = g->is_tiling ? tiling : episodes;
-    size_t columns = g->is_tiling ? 4 : is_tested(g) ? 8 : 7;
+    size_t columns = g->is_tiling ? 4 : g->significance != NULL ? 10 : 8;
     app_table table = {0};
     for (size_t c = 0; c < columns; c++)
         app_table_cell(&table, "%s", head[c]);
@@ -264,17 +289,21 @@ static int print_table(sf_text *text, const drawing *d, sf_error *error)
     if (rows == NULL)
         return sf_fail_memory(error);
     for (size_t i = 0; i < count; i++)
-        rows[i] = (ranked){d->g.weight[i], i};
+        rows[i] = rank_of(d, i);
     if (count > 0)
-        qsort(rows, count, sizeof *rows, by_weight);
+        qsort(rows, count, sizeof *rows, compare_ranks);
     for (size_t i = 0; i < shown; i++)
         links[i] = rows[i].link;
     sf_free(rows);
-    sf_text_printf(text, "%u units, %zu edges\n", d->g.vertex_count, count);
+    sf_text_printf(text, "%u units, %zu edges", d->g.vertex_count, count);
+    if (count < d->g.links_found)
+        sf_text_printf(text, " of %zu: the others have a larger p or q, or none", d->g.links_found);
+    sf_text_printf(text, "\n");
+    app_edges_print(text, &d->g);
     if (shown > 0)
         print_shown(text, d, links, shown);
     if (shown < count)
-        sf_text_printf(text, "... and %zu weaker ones: --json or --out G gives all\n", count - shown);
+        sf_text_printf(text, "... and %zu more: --json or --out G gives all\n", count - shown);
     sf_text_printf(text,
                    "\nEdges are functional: a shared input or a burst makes one where there is no synapse.");
     return SF_OK;
@@ -311,13 +340,18 @@ static int draw(const app_call *call, const sf_recording *recording, sf_error *e
     drawing d = {.call = call, .g = {.size = sizeof d.g}, .recording = recording};
     const sf_graph_options as = sf_graph_options_default();
     sf_graph *graph;
-    int status = app_connect(&graph, call, recording, &as, error);
+    int status = app_word(call, "sort", orders, &d.order, error);
+    if (status == SF_OK)
+        status = app_connect(&graph, call, recording, &as, error);
     if (status != SF_OK)
         return status;
     d.graph = graph;
     sf_graph_get_columns(graph, &d.g);
     if (d.g.link_count == 0)
-        app_warn(call, "there is no edge: lower the threshold or widen --delay");
+        app_warn(call, d.g.links_found > 0
+                           ? "no edge has a p and q that small: --significance without --max-q "
+                             "shows what they have"
+                           : "there is no edge: lower the threshold or widen --delay");
     status = look_at_epochs(&d, error);
     if (status == SF_OK)
         status = report(&d, error);

@@ -4,6 +4,7 @@
 #include "app/load.h"
 #include "app/mining.h"
 #include "app/rewired.h"
+#include "app/significance.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -119,7 +120,7 @@ static int read_options(matching *m, const app_call *call, sf_error *error)
 /* Parallel edges are kept where they carry values that a pattern can ask for. */
 static int read_data(matching *m, sf_error *error)
 {
-    static const char *const own[] = {"threads", "seed", NULL};
+    static const char *const own[] = {"threads", "seed", "max-p", "max-q", NULL};
     const app_call *call = m->call;
     const char *path = call->arguments[0];
     const sf_progress progress = app_progress(call);
@@ -130,8 +131,9 @@ static int read_data(matching *m, sf_error *error)
     int status;
     if (app_is_recording(path))
         status = app_connect_file(&m->graph, call, path, &as, error);
-    else if ((status = app_refuse_recording_options(call, own, error)) == SF_OK)
-        status = sf_graph_open(&m->graph, path, &as, &progress, error);
+    else if ((status = app_refuse_recording_options(call, own, error)) == SF_OK &&
+             (status = app_limits_parse(&as.max_p, &as.max_q, call, error)) == SF_OK)
+        status = app_name_option(call, sf_graph_open(&m->graph, path, &as, &progress, error), error);
     m->g.size = sizeof m->g;
     if (status == SF_OK)
         sf_graph_get_columns(m->graph, &m->g);
@@ -183,6 +185,7 @@ static void print_json(sf_text *text, const matching *m)
     add_names(&json, m);
     if (m->rewired.asked)
         app_rewired_json(&json, &m->spread, &m->rewired);
+    app_edges_json(&json, &m->g);
     app_provenance_json(&json, m->call);
     sf_json_end_object(&json);
 }
@@ -288,7 +291,7 @@ static void print_spread(sf_text *text, const matching *m)
     if (isnan(m->spread.z))
         sf_text_printf(text, ": no z\n");
     else
-        sf_text_printf(text, ", z = %.3g\n", m->spread.z);
+        sf_text_printf(text, ", z = %.3g%s\n", m->spread.z, app_edges_remark(&m->g));
 }
 
 static void print_text(sf_text *text, const matching *m, bool explain)
@@ -299,6 +302,7 @@ static void print_text(sf_text *text, const matching *m, bool explain)
                    found->vertex_count, m->g.vertex_count, found->ran->seconds);
     if (found->count == UINT64_MAX)
         sf_text_printf(text, "(more than 2^64 - 1)\n");
+    app_edges_print(text, &m->g);
     if (m->rewired.asked)
         print_spread(text, m);
     if (found->kept > 0)
@@ -383,6 +387,7 @@ const app_command app_command_match = {
         "  B === C                            the two are interchangeable: the pair counts once\n"
         "  ffl(x, y, z) { x -> y; y -> z }    a macro, used as ffl(A, B, C)\n"
         "  030T(A, B, C)                      one of the 13 connected triads, induced; alone: 030T",
-    .options = {options, app_match_connect_options, app_mining_options, app_selection_options},
+    .options = {options, app_match_connect_options, app_mining_options, app_significance_options,
+                app_selection_options},
     .run = run,
 };

@@ -14,7 +14,11 @@ static const app_option options[] = {
     {"max-size", "N", "longest episodes to look for, 2 to 16 units (default 4)"},
     {"closed", NULL, "leave out episodes that a longer one contains with the same count"},
     {"top", "K", "of each size only the K episodes with the highest counts (default: all; tables: 20)"},
-    {"csv", NULL, "print CSV: id, size, episode, count, expected, p, q, strength, not_testable"},
+    {"sort", "WORD",
+     "what comes first of each size: q (default of tables; then, and without a test, as ratio), ratio "
+     "(count/expected, by the lower end of its interval), strength, count (default of --csv and --json)"},
+    {"csv", NULL,
+     "print CSV: id, size, episode, count, expected, p, q, strength, not_testable, ratio_low, ratio_high"},
     {"occurrences", "FILE",
      "write the spike times of every occurrence of the episodes printed: HDF5 where FILE ends in .h5, else "
      "CSV"},
@@ -76,6 +80,7 @@ static void add_episode(sf_json *json, const finding *f, size_t i)
     sf_json_real(json, "p_first", told->p_first[i]);
     sf_json_real(json, "p_last", told->p_last[i]);
     sf_json_string(json, "not_testable", sf_not_testable_text(told->not_testable[i]));
+    app_ratio_json(json, told->ratio_low[i], told->ratio_high[i]);
     app_details_episode_json(json, &f->details, i);
     sf_json_end_object(json);
 }
@@ -110,7 +115,7 @@ static void print_json(sf_text *text, const finding *f)
 static void print_csv(sf_text *text, const finding *f)
 {
     const sf_episodes_columns *told = &f->details.told;
-    sf_text_printf(text, "id,size,episode,count,expected,p,q,strength,not_testable");
+    sf_text_printf(text, "id,size,episode,count,expected,p,q,strength,not_testable,ratio_low,ratio_high");
     for (size_t i = 0; i < told->count; i++) {
         char id[SF_EPISODE_ID_SIZE];
         sf_recording_episode_id(f->recording, &told->episodes[i], id);
@@ -123,6 +128,9 @@ static void print_csv(sf_text *text, const finding *f)
             sf_text_printf(text, isfinite(columns[c]) ? ",%.6g" : ",", columns[c]);
         const char *reason = sf_not_testable_text(told->not_testable[i]);
         sf_text_printf(text, ",%s", reason != NULL ? reason : "");
+        const double interval[] = {told->ratio_low[i], told->ratio_high[i]};
+        for (size_t c = 0; c < 2; c++)
+            sf_text_printf(text, isfinite(interval[c]) ? ",%.6g" : ",", interval[c]);
         text->failed = text->failed || spelt.data == NULL;
         sf_text_free(&spelt);
     }
@@ -164,7 +172,7 @@ static int count_parts(const sf_episodes_columns *told, size_t **parts)
 
 static void print_head(app_table *table, const finding *f)
 {
-    static const char *const first[] = {"episode", "count", "expected", "count/expected", "strength"};
+    static const char *const first[] = {"episode", "count", "expected", "count/expected", "95 %", "strength"};
     static const char *const last[] = {APP_DETAIL_HEADS, "parts"};
     for (size_t i = 0; i < sizeof first / sizeof *first; i++)
         app_table_cell(table, "%s", first[i]);
@@ -184,6 +192,8 @@ static void print_row(app_table *table, const finding *f, size_t i, size_t parts
     app_table_cell(table, "%" PRIu64, told->counts[i]);
     app_table_cell(table, isfinite(told->expected[i]) ? "%.4g" : "-", told->expected[i]);
     app_table_cell(table, told->expected[i] > 0 ? "%.3g" : "-", (double)told->counts[i] / told->expected[i]);
+    app_table_cell(table, isfinite(told->ratio_low[i]) ? "%.3g-%.3g" : "-", told->ratio_low[i],
+                   told->ratio_high[i]);
     app_table_cell(table, isfinite(told->strength[i]) ? "%.3f" : "-", told->strength[i]);
     if (told->significance != NULL) {
         const char *reason = sf_not_testable_text(told->not_testable[i]);
@@ -214,7 +224,7 @@ static void print_episodes(sf_text *text, const finding *f, bool unfolded)
                 print_row(&table, f, i, parts[i]);
                 listed[listed_count++] = i;
             }
-        app_table_print(&table, text, told->significance != NULL ? 11 : 9);
+        app_table_print(&table, text, told->significance != NULL ? 12 : 10);
         if (listed_count < told->count)
             sf_text_printf(
                 text,
@@ -289,12 +299,19 @@ static void print_tables(sf_text *text, const finding *f, bool unfolded)
                    " ms, frequent from a count of %.6g, engine %s on %s, %.3g s; %zu bursts of the array\n\n",
                    told->threshold, told->ran.engine, told->ran.device, told->ran.seconds, told->burst_count);
     print_levels(text, told);
+    if (told->count > 0 && told->significance == NULL) {
+        sf_text_printf(text, "\n");
+        app_untested_print(text, told->burst_count);
+    }
     if (told->count > 0) {
         sf_text_printf(text, "\n");
         print_episodes(text, f, unfolded);
     }
-    if (told->count < told->found)
-        sf_text_printf(text, "\n%zu more: --top, --csv and --json show them\n", told->found - told->count);
+    if (told->passing < told->found)
+        sf_text_printf(text, "\n%zu of %zu have p and q within --max-p and --max-q\n", told->passing,
+                       told->found);
+    if (told->count < told->passing)
+        sf_text_printf(text, "\n%zu more: --top, --csv and --json show them\n", told->passing - told->count);
     print_verdict(text, f);
     sf_text_printf(text, "\n");
     text->failed = text->failed || app_methods(text, f->found, f->call, NULL) != SF_OK;
@@ -355,9 +372,15 @@ static int parse(finding *f, sf_error *error)
 {
     const app_call *call = f->call;
     sf_mining_options *asked = &f->mining.options;
+    static const char *const orders[] = {"count", "q", "ratio", "strength", NULL}; /* as sf_order */
+    bool for_people = !call->json && !app_has(call, "csv");
+    size_t order = for_people ? SF_ORDER_Q : SF_ORDER_COUNT;
     int status = app_mining_parse(&f->mining, call, error);
+    if (status == SF_OK)
+        status = app_word(call, "sort", orders, &order, error);
+    asked->order = (sf_order)order;
     uint64_t max_size = asked->max_size;
-    asked->top = call->json || app_has(call, "csv") ? 0 : TABLE_TOP;
+    asked->top = for_people ? TABLE_TOP : 0;
     asked->top_worth = app_has(call, "top") ? 0 : TABLE_TOP;
     asked->closed = app_has(call, "closed");
     asked->details = !app_has(call, "csv");

@@ -6,6 +6,7 @@
 #include "core/memory.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <synfire/device.h>
 
@@ -218,6 +219,18 @@ void app_episode_json(sf_json *json, const sf_recording *recording, const sf_epi
         sf_json_milliseconds(json, NULL, episode->delays[i].high_ns);
         sf_json_end_array(json);
     }
+    sf_json_end_array(json);
+}
+
+void app_ratio_json(sf_json *json, double low, double high)
+{
+    if (!isfinite(low) || !isfinite(high)) {
+        sf_json_null(json, "ratio_interval");
+        return;
+    }
+    sf_json_array(json, "ratio_interval");
+    sf_json_real(json, NULL, low);
+    sf_json_real(json, NULL, high);
     sf_json_end_array(json);
 }
 

@@ -53,6 +53,9 @@ const char *app_recording_path(const sf_recording *recording);
 /** Fields of an episode inside an object: id, units, names, delays_ms. */
 void app_episode_json(sf_json *json, const sf_recording *recording, const sf_episode *episode);
 
+/** The field `ratio_interval`: the 95 % interval of count / expected, or null. */
+void app_ratio_json(sf_json *json, double low, double high);
+
 /** Appends a field of a CSV line, quoted. */
 void app_csv_quote(sf_text *text, const char *field);
 

@@ -233,6 +233,28 @@ int app_real(const app_call *call, const char *option, double least, double most
     return SF_OK;
 }
 
+int app_word(const app_call *call, const char *option, const char *const *words, size_t *index,
+             sf_error *error)
+{
+    const char *given = app_value(call, option, NULL);
+    if (given == NULL)
+        return SF_OK;
+    for (size_t i = 0; words[i] != NULL; i++)
+        if (strcmp(given, words[i]) == 0) {
+            *index = i;
+            return SF_OK;
+        }
+    sf_text text = {0};
+    for (size_t i = 0; words[i] != NULL; i++)
+        sf_text_printf(&text, "%s%s", i == 0 ? "" : words[i + 1] != NULL ? ", " : " or ", words[i]);
+    char place[48];
+    snprintf(place, sizeof place, "--%s", option);
+    int status = sf_fail(error, SF_USAGE, place, "found '%s', expected %s", given,
+                         text.data != NULL ? text.data : "another word");
+    sf_text_free(&text);
+    return status;
+}
+
 int app_scaled(const app_call *call, const char *option, int exponent, int64_t *value, sf_error *error)
 {
     const char *text = app_value(call, option, NULL);

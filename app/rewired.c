@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/rewired.h"
 
-#include "app/mining.h"
+#include "app/significance.h"
 
 #include "core/clock.h"
 
@@ -78,6 +78,7 @@ static void print_json(sf_text *text, const census *c)
         sf_json_end_object(&json);
     }
     sf_json_end_array(&json);
+    app_edges_json(&json, &c->graph);
     app_provenance_json(&json, c->call);
     sf_json_end_object(&json);
 }
@@ -110,8 +111,10 @@ static void print_table(sf_text *text, const census *c)
     static const char *const head[] = {"triad", "edges", "count", "mean", "sd", "z"};
     size_t columns = c->rewired->asked ? 6 : 3;
     app_table table = {0};
-    sf_text_printf(text, "%u vertices, %" PRIu64 " directed edges, %.3g s\n\n", c->graph.vertex_count,
+    sf_text_printf(text, "%u vertices, %" PRIu64 " directed edges, %.3g s\n", c->graph.vertex_count,
                    c->graph.edge_count, c->seconds);
+    app_edges_print(text, &c->graph);
+    sf_text_printf(text, "\n");
     for (size_t i = 0; i < columns; i++)
         app_table_cell(&table, "%s", head[i]);
     for (int t = 0; t < SF_TRIADS; t++) {
@@ -126,8 +129,9 @@ static void print_table(sf_text *text, const census *c)
     }
     app_table_print(&table, text, columns);
     if (c->rewired->asked)
-        sf_text_printf(text, "\nmean and sd of %u graphs with the same degrees, rewired at random on %s\n",
-                       c->rewired->options.graphs, c->rewired->ran.device);
+        sf_text_printf(text,
+                       "\nmean, sd and z of %u graphs with the same degrees, rewired at random on %s%s\n",
+                       c->rewired->options.graphs, c->rewired->ran.device, app_edges_remark(&c->graph));
     while (text->length > 0 && text->data[text->length - 1] == '\n')
         text->length--; /* app_print ends the last line */
 }

@@ -14,6 +14,8 @@ const app_option app_significance_options[] = {
     {"fdr", NULL,
      "q is the false-discovery rate, by tails fitted to the surrogates, and not the family-wise error by the "
      "maximum over all candidates"},
+    {"max-q", "Q", "tell only of what has a q of Q or less: of what a test left standing, 0.05 as a rule"},
+    {"max-p", "P", "tell only of what has a p of P or less, uncorrected for how much was looked at"},
     {NULL, NULL, NULL},
 };
 
@@ -24,6 +26,21 @@ const app_option app_surrogate_options[] = {
 };
 
 /* ---- options ---- */
+
+static int parse_limit(double *limit, const app_call *call, const char *option, sf_error *error)
+{
+    const char *const this[] = {option, NULL};
+    *limit = 0;
+    int status = app_real(call, option, 0, 1, limit, error);
+    return status == SF_OK && *limit <= 0 ? app_refuse(call, this, "is 0, expected more, such as 0.05", error)
+                                          : status;
+}
+
+int app_limits_parse(double *max_p, double *max_q, const app_call *call, sf_error *error)
+{
+    int status = parse_limit(max_p, call, "max-p", error);
+    return status == SF_OK ? parse_limit(max_q, call, "max-q", error) : status;
+}
 
 static void warn_of_kind(const app_call *call, const sf_significance_options *options)
 {
@@ -41,17 +58,20 @@ static void warn_of_kind(const app_call *call, const sf_significance_options *op
 int app_significance_parse(sf_significance_options *options, app_mining *mining, const app_call *call,
                            sf_error *error)
 {
-    static const char *const of_test[] = {"surrogates", "seed", "fdr", NULL};
+    static const char *const of_test[] = {"surrogates", "seed", "fdr", "max-q", "max-p", NULL};
     static const char *const of_surrogates[] = {"fdr", "surrogates", NULL};
     const char *kind = app_value(call, "significance", NULL);
     if (kind == NULL)
-        return app_refuse(call, of_test, "goes with --significance", error);
+        return app_refuse(call, of_test, "goes with --significance KIND, such as segment-shift", error);
+    int status = app_limits_parse(&mining->options.max_p, &mining->options.max_q, call, error);
+    if (status != SF_OK)
+        return status;
     *options = sf_significance_options_default();
     mining->options.significance = options;
     options->device = mining->options.device;
     options->threads = mining->options.threads;
     uint64_t surrogates = options->surrogates;
-    int status = sf_significance_find(&options->kind, kind, error);
+    status = sf_significance_find(&options->kind, kind, error);
     if (status != SF_OK)
         snprintf(error->place, sizeof error->place, "--significance");
     bool analytic = status == SF_OK && options->kind == SF_SIGNIFICANCE_ANALYTIC;
@@ -70,6 +90,58 @@ int app_significance_parse(sf_significance_options *options, app_mining *mining,
     if (status == SF_OK)
         warn_of_kind(call, options);
     return status;
+}
+
+/* ---- what was not tested ---- */
+
+#define WHAT_TO_TYPE "--significance segment-shift --max-q 0.05"
+
+#define SEVERAL 5
+
+static void print_constant_rates(sf_text *text, size_t bursts)
+{
+    if (bursts >= SEVERAL) /* one or two come by chance */
+        sf_text_printf(
+            text,
+            "the %zu bursts that units share here make nearly any count exceed what constant rates "
+            "give",
+            bursts);
+    else
+        sf_text_printf(text, "`expected` is of constant rates, and ranks");
+}
+
+void app_untested_print(sf_text *text, size_t bursts)
+{
+    sf_text_printf(text, "NOT TESTED: ");
+    print_constant_rates(text, bursts);
+    sf_text_printf(text, ". Add " WHAT_TO_TYPE "\n");
+}
+
+void app_edges_print(sf_text *text, const sf_graph_columns *graph)
+{
+    const sf_significance *test = graph->significance;
+    if (graph->tested == SF_EDGES_UNTESTED && graph->link_count > 0)
+        app_untested_print(text, graph->burst_count);
+    else if (graph->tested == SF_EDGES_UNTESTED)
+        sf_text_printf(text, "NOT TESTED: make this graph by `synfire graph` with " WHAT_TO_TYPE "\n");
+    else if (graph->tested == SF_EDGES_TESTED && test != NULL && test->not_testable != SF_TESTABLE)
+        sf_text_printf(text, "NO VERDICT: %s\n", sf_not_testable_text(test->not_testable));
+    else if (graph->tested == SF_EDGES_TESTED)
+        sf_text_printf(text,
+                       "tested, with edges that chance explains among them: --max-q 0.05 leaves them out\n");
+}
+
+const char *app_edges_remark(const sf_graph_columns *graph)
+{
+    return graph->tested == SF_EDGES_UNTESTED ? " (of edges that are NOT TESTED)"
+           : graph->tested == SF_EDGES_TESTED ? " (of edges with chance among them: --max-q 0.05)"
+                                              : "";
+}
+
+void app_edges_json(sf_json *json, const sf_graph_columns *graph)
+{
+    static const char *const words[] = {NULL, "untested", "tested", "significant"}; /* as sf_edges_tested */
+    sf_json_string(json, "edges_tested", words[graph->tested]);
 }
 
 /* ---- warnings ---- */

@@ -5,7 +5,9 @@
 
 #include "app/mining.h"
 
-/** --significance --fdr */
+#include <synfire/graph.h>
+
+/** --significance --fdr --max-p --max-q */
 extern const app_option app_significance_options[];
 
 /** --surrogates --seed, for commands in which nothing else has them. */
@@ -17,6 +19,23 @@ extern const app_option app_surrogate_options[];
  */
 int app_significance_parse(sf_significance_options *options, app_mining *mining, const app_call *call,
                            sf_error *error);
+
+/** Reads --max-p and --max-q, 0 where they are not given. SF_USAGE. */
+int app_limits_parse(double *max_p, double *max_q, const app_call *call, sf_error *error);
+
+/** The heading of a table of counts that no test was made of: why their expectation says little, and what to
+ * type. */
+void app_untested_print(sf_text *text, size_t bursts);
+
+/** The line under a graph's heading, of what tests say of its edges; nothing where there is nothing to test.
+ */
+void app_edges_print(sf_text *text, const sf_graph_columns *graph);
+
+/** The same within a line that tells of what edges make: " (...)", or "". */
+const char *app_edges_remark(const sf_graph_columns *graph);
+
+/** The field `edges_tested`: null where there is nothing to test, "untested", "tested" or "significant". */
+void app_edges_json(sf_json *json, const sf_graph_columns *graph);
 
 /** Warns of what a device did not do, and of episodes that the analytic test says nothing of. */
 void app_significance_warn(const app_call *call, const sf_episodes_columns *told);

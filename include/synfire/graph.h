@@ -38,6 +38,9 @@ typedef struct sf_graph_options {
     bool undirected;  /**< every edge goes both ways, whatever the source of the graph says */
     bool directed;    /**< of a file that does not say (.graph): its edges go one way */
     unsigned threads; /**< 0: all cores */
+    /** Only edges that a test gave a p, and a q, of no more than this; 0: whatever a test said, or none did.
+     * SF_USAGE where edges are asked for what no test gave them. */
+    double max_p, max_q;
 } sf_graph_options;
 
 static inline sf_graph_options sf_graph_options_default(void)
@@ -140,6 +143,14 @@ SF_API int sf_graph_tiling_in(double *coefficients, const sf_graph *graph, const
 
 /* ---- reading ---- */
 
+/** What tests say of all the edges of a graph. */
+typedef enum sf_edges_tested {
+    SF_EDGES_NOT_COUNTED, /**< no counts of episodes: there is nothing to test */
+    SF_EDGES_UNTESTED,    /**< counts that no test was made of */
+    SF_EDGES_TESTED,      /**< a test was made; edges that chance explains are among them */
+    SF_EDGES_SIGNIFICANT  /**< all have a q of 0.05 or less */
+} sf_edges_tested;
+
 /** Set `size` before sf_graph_get_columns; arrays live as long as the graph. */
 typedef struct sf_graph_columns {
     size_t size;
@@ -164,6 +175,12 @@ typedef struct sf_graph_columns {
     const double *p, *q;             /**< NaN: not computed */
     const char *const *not_testable; /**< why a test gave no p, or NULL */
     const bool *one_electrode;       /**< both units were seen by one electrode, where sorters err */
+    sf_edges_tested tested;
+    size_t links_found;                  /**< before max_p and max_q left some out */
+    size_t burst_count;                  /**< of a recording's episodes: bursts of the whole array */
+    const sf_significance *significance; /**< of a recording's episodes: their test; NULL: none was made */
+    /** By link, the 95 % confidence interval of count / expected as in sf_episodes_columns; NaN of tiling */
+    const double *ratio_low, *ratio_high;
 } sf_graph_columns;
 
 SF_API void sf_graph_get_columns(const sf_graph *graph, sf_graph_columns *columns);

@@ -86,6 +86,9 @@ typedef enum sf_significance_kind {
 SF_API const char *sf_significance_name(sf_significance_kind kind);
 SF_API int sf_significance_find(sf_significance_kind *kind, const char *name, sf_error *error);
 
+/** Findings with a q of no more than this are called significant. */
+#define SF_SIGNIFICANT_Q 0.05
+
 /** How q corrects for all candidates of the same size. */
 typedef enum sf_correction {
     SF_CORRECTION_MAXIMUM, /**< family-wise error, by the maximum in each surrogate (Westfall, Young 1993) */
@@ -190,6 +193,14 @@ typedef enum sf_threshold_kind {
     SF_THRESHOLD_FRACTION /**< occurrences for each spike */
 } sf_threshold_kind;
 
+/** What comes first among the episodes of a size; what is equal in it, by sf_mine's own order. */
+typedef enum sf_order {
+    SF_ORDER_COUNT, /**< the greatest count */
+    SF_ORDER_Q,     /**< the least q, and of the same q, or where there is none, as the next */
+    SF_ORDER_RATIO, /**< the greatest count / expected, by the lower end of its interval */
+    SF_ORDER_STRENGTH
+} sf_order;
+
 typedef struct sf_mining_options {
     size_t size;
     const sf_delay *delays; /**< the intervals that links may have, at least one: (0.5,5] ms */
@@ -212,6 +223,10 @@ typedef struct sf_mining_options {
     const sf_span *spans; /**< each is counted as if it were all there is */
     size_t span_count;
     const sf_significance_options *significance; /**< NULL: no test is made */
+    /** The result tells of no episodes but those that a test gave a p, and a q, of no more than this; 0: of
+     * any. SF_USAGE without a test, or one that gives no q. */
+    double max_p, max_q;
+    sf_order order; /**< by count */
 } sf_mining_options;
 
 /** As sf_significance_options_init. */
@@ -229,10 +244,11 @@ typedef struct sf_episodes sf_episodes;
 
 /**
  * Finds every episode of two or more units that meets the threshold, in order of size ascending, count
- * descending, then units, then delays. NULL for options: the defaults. The result is freed by
- * sf_episodes_free and refers to the recording, which has to outlive it. SF_USAGE for options that make no
- * sense, with the option as the place; SF_DATA for too many episodes; SF_UNAVAILABLE where a named device is
- * missing; SF_CANCELLED. What a device refuses or fails at is done by others, and the result says so.
+ * descending (or by the option `order`), then units, then delays. NULL for options: the defaults. The result
+ * is freed by sf_episodes_free and refers to the recording, which has to outlive it. SF_USAGE for options
+ * that make no sense, with the option as the place; SF_DATA for too many episodes; SF_UNAVAILABLE where a
+ * named device is missing; SF_CANCELLED. What a device refuses or fails at is done by others, and the result
+ * says so.
  */
 SF_API int sf_mine(sf_episodes **episodes, const sf_recording *recording, const sf_mining_options *options,
                    const sf_progress *progress, sf_error *error);
@@ -395,6 +411,10 @@ typedef struct sf_episodes_columns {
     /** The step of the recording's clock, where it comes again; else 0. Delays narrower than two of them
      * count by where they fall. */
     int64_t tick_ns;
+    /** By episode, the 95 % confidence interval of count / expected, the count being one Poisson number
+     * (Byar's approximation); NaN where nothing is expected. */
+    const double *ratio_low, *ratio_high;
+    size_t passing; /**< of those found: with p and q within the options' limits, told of or not */
 } sf_episodes_columns;
 
 /** Fills as much of the columns as their size tells; they live as long as the result. */

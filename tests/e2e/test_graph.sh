@@ -17,10 +17,11 @@ python3 - <<'END'
 import json
 graph = json.load(open("out"))
 assert list(graph)[:3] == ["vertices", "edges", "edge_detail"] and graph["vertices"] == 10
-assert graph["names"] == list("ABCDEFGHIJ")
+assert graph["names"] == list("ABCDEFGHIJ") and graph["edges_tested"] == "untested"
 edges = graph["edge_detail"]
 assert graph["edges"] == len(edges) > 2
-assert all(list(e) == ["from", "to", "weight", "count", "expected", "delays_ms", "p", "not_testable"] for e in edges)
+assert all(list(e) == ["from", "to", "weight", "count", "expected", "delays_ms", "p", "q",
+                        "ratio_interval", "not_testable"] for e in edges)
 assert all(abs(e["weight"] - (e["count"] - e["expected"])) < 1e-9 and e["p"] is None for e in edges)
 best = {(e["from"], e["to"], *e["delays_ms"][0]) for e in sorted(edges, key=lambda e: -e["weight"])[:3]}
 assert best == {(0, 3, 4, 6), (3, 7, 4, 6), (0, 7, 8, 12)}, best
@@ -115,13 +116,92 @@ expect 73 "no/such" $SYNFIRE graph sim.h5 --out no/such/g.dot
 expect 64 "for recordings" $SYNFIRE bfs g.mtx --source 0 --delay 4:6
 expect 64 "source" $SYNFIRE bfs sim.h5 --delay 4:6
 expect 64 "--surrogates: goes with --metric sttc" $SYNFIRE bfs sim.h5 --delay 4:6 --source A --surrogates 5
-[ "$(grep -c significance err)" = 0 ] # bfs tests no edges
-expect 64 "--seed: goes with --metric sttc or --rewired" $SYNFIRE match sim.h5 'A -> B' --seed 5
+expect 64 "--seed: goes with --metric sttc, --significance or --rewired" $SYNFIRE match sim.h5 'A -> B' --seed 5
 expect 64 "--surrogates: goes with --metric sttc" $SYNFIRE match sim.h5 'A -> B' --rewired 2 --surrogates 5
-for command in bfs match; do
-    $SYNFIRE $command --help >help
-    [ "$(grep -c -- --significance help)" = 0 ]
+
+# One filter by what a test says, the same edges by whichever command and from whichever file; what was not tested
+# says so, where z-scores are in their line.
+tested="--delay 4:6,8:12 --min-count 12 --significance segment-shift --surrogates 200"
+# shellcheck disable=SC2086
+{
+    $SYNFIRE graph sim.h5 $tested --out tested.graphml --json >tested
+    $SYNFIRE graph sim.h5 $tested --out tested.h5 >table
+    $SYNFIRE graph sim.h5 $tested --max-q 0.05 --json >kept
+    $SYNFIRE graph sim.h5 $tested --max-q 0.05 --out kept.graphml >kept_table
+    $SYNFIRE graph sim.h5 $tested --max-p 0.3 --json >by_p
+    $SYNFIRE bfs sim.h5 $tested --max-q 0.05 --source A --json >reached
+    $SYNFIRE match sim.h5 chain-2 $tested --max-q 0.05 --json >matched
+    $SYNFIRE match sim.h5 census $tested --max-q 0.05 --json >counted
+}
+for graph in tested.graphml tested.h5; do
+    $SYNFIRE bfs $graph --max-q 0.05 --source A --json >reached.$graph
+    $SYNFIRE match $graph chain-2 --max-q 0.05 --json >matched.$graph
+    $SYNFIRE match $graph census --max-q 0.05 --json >counted.$graph
 done
+python3 - <<'END'
+import json
+read = lambda name: json.load(open(name))
+edge = lambda e: (e["from"], e["to"], *e["delays_ms"][0])
+every, kept = read("tested"), read("kept")
+assert every["edges_tested"] == "tested" and kept["edges_tested"] == "significant" and kept["edges_found"] == every["edges"]
+assert every["significance"]["surrogates"] == kept["significance"]["surrogates"] == 200
+assert all(1 / 201 - 1e-9 <= e["p"] <= e["q"] <= 1 for e in every["edge_detail"])
+assert kept["edge_detail"] == [e for e in every["edge_detail"] if e["q"] <= 0.05]
+assert {(0, 3, 4, 6), (3, 7, 4, 6), (0, 7, 8, 12)} <= {edge(e) for e in kept["edge_detail"]} and kept["edges"] < 8
+assert read("by_p")["edge_detail"] == [e for e in every["edge_detail"] if e["p"] <= 0.3]
+assert kept["edges"] < read("by_p")["edges"] < every["edges"]
+pairs = len({(e["from"], e["to"]) for e in kept["edge_detail"]})
+for graph in ["", ".graphml", ".h5"]:
+    of = "" if graph == "" else ".tested" + graph
+    assert read("matched" + of)["count"] == pairs and read("reached" + of)["reached"] == 3
+    assert sum(t["count"] * t["name"].count("1") for t in read("counted" + of)["triads"]) > 0
+    for name in ["matched", "reached", "counted"]:
+        assert read(name + of)["edges_tested"] == "significant"
+END
+grep -q '^10 units, .* edges of .*: the others have a larger p or q' kept_table
+grep -q 'tested, with edges that chance explains among them' table
+$SYNFIRE match kept.graphml chain-3 --count --rewired 5 >out
+[ "$(grep -ci 'tested\|chance' out)" = 0 ]
+$SYNFIRE match tested.graphml chain-3 --count --rewired 5 >out
+grep -q 'z = .*(of edges with chance among them: --max-q 0.05)$' out
+$SYNFIRE match g.graphml chain-3 --count --rewired 5 >out
+grep -q 'z = .*(of edges that are NOT TESTED)$' out && grep -q '^NOT TESTED: make this graph' out
+$SYNFIRE match g.graphml census --rewired 5 >out
+grep -q '^mean, sd and z of .*(of edges that are NOT TESTED)$' out && grep -q '^NOT TESTED' out
+$SYNFIRE bfs g.graphml --source A >out
+grep -q '^NOT TESTED: make this graph' out
+# shellcheck disable=SC2086
+$SYNFIRE graph sim.h5 $mine >out
+[ "$(sed -n 2p out)" = 'NOT TESTED: `expected` is of constant rates, and ranks. Add --significance segment-shift --max-q 0.05' ]
+expect 64 "--max-q: goes with --significance" $SYNFIRE bfs sim.h5 --delay 4:6 --source A --max-q 0.05
+expect 64 "--max-q: the edges of this graph have no q" $SYNFIRE match g.graphml chain-2 --max-q 0.05
+expect 64 "--max-p: the edges of this graph have no p" $SYNFIRE bfs g.graphml --source A --max-p 0.05
+expect 64 "--max-q: needs surrogates" $SYNFIRE graph sim.h5 --delay 4:6 --significance analytic --max-q 0.05
+expect 64 "--max-q: needs episodes" $SYNFIRE graph sim.h5 --metric sttc --max-q 0.05
+expect 64 "--max-q: is 0" $SYNFIRE graph sim.h5 --delay 4:6 --significance segment-shift --max-q 0
+expect 64 "--significance: is for recordings" $SYNFIRE bfs g.graphml --source A --significance segment-shift
+$SYNFIRE graph sim.h5 --metric sttc --delay 0:10 --surrogates 100 --max-p 0.01 --json >out
+python3 -c 'import json; d = json.load(open("out")); assert 0 < d["edges"] < d["edges_found"] and d["edges_tested"] is None'
+
+# What comes first in the table.
+for word in q ratio weight count; do
+    # shellcheck disable=SC2086
+    $SYNFIRE graph sim.h5 $tested --sort $word >table.$word
+done
+python3 - <<'END'
+import json
+edges = json.load(open("tested"))["edge_detail"]
+names = json.load(open("tested"))["names"]
+keys = {"q": lambda e: (e["q"], -e["ratio_interval"][0]), "ratio": lambda e: -e["ratio_interval"][0],
+        "weight": lambda e: -e["weight"], "count": lambda e: -e["count"]}
+for word, key in keys.items():
+    rows = [line.split() for line in open("table." + word) if "]  " in line]
+    best = sorted(edges, key=key)[:20]
+    assert len(rows) == len(best) > 5
+    at = {(names[e["from"]], names[e["to"]], "(%g,%g]" % tuple(e["delays_ms"][0])): key(e) for e in edges}
+    assert [at[tuple(r[:3])] for r in rows] == [key(e) for e in best], word # printed numbers may tie
+END
+expect 64 "expected q, ratio, weight or count" $SYNFIRE graph sim.h5 --sort size
 expect 64 "--source" $SYNFIRE bfs sim.h5 --delay 4:6 --source nobody
 expect 66 "no-such" $SYNFIRE graph no-such.h5
 # No edge at all is an empty graph and a warning, not an error.

@@ -172,7 +172,7 @@ check 'assert out["levels"][1]["candidates"] == 3 * 26 * 25'
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 >out
 grep -q '^D -(4,6\]-> E -(4,6\]-> F -(4,6\]-> G ' out && grep -q 'more: --top' out
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --csv >out
-head -1 out | grep -qx 'id,size,episode,count,expected,p,q,strength,not_testable'
+head -1 out | grep -qx 'id,size,episode,count,expected,p,q,strength,not_testable,ratio_low,ratio_high'
 check_lines=$(python3 -c 'import json; print(1 + sum(len(e["units"]) <= 4 for e in json.load(open("all"))["episodes"]))')
 [ "$(wc -l <out)" = "$check_lines" ]
 $SYNFIRE mine demo.h5 --delay 4:6 >out # a default threshold
@@ -216,7 +216,7 @@ assert out["methods"].endswith(".") and "\n" not in out["methods"]'
 seq 0 5 55 | awk '{print $1 "," $1 + 5 ",part"}' | sed '1i start,stop,label' >parts.csv
 for epochs in "" "--epochs parts.csv" "--epochs epochs.csv"; do
     tested="$SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --max-size 3 --significance segment-shift \
-        --surrogates 200 --seed 5 --top 15 $epochs"
+        --surrogates 200 --seed 5 --top 15 --sort q $epochs"
     $tested --json >out
     $tested >table
     check '
@@ -240,7 +240,7 @@ assert out["significance"] == {"kind": "segment-shift", "surrogates": 200, "seed
     "device_note": None}
 assert "significance" not in json.load(open("all"))'
 # A table without --top shows what is worth showing beside the highest counts, which wide intervals have.
-tested="$SYNFIRE mine demo.h5 --delay 4:6,6:30 --min-count 20 --max-size 2 --significance segment-shift --surrogates 200 --fdr"
+tested="$SYNFIRE mine demo.h5 --delay 4:6,6:30 --min-count 20 --max-size 2 --significance segment-shift --surrogates 200 --fdr --sort count"
 $tested --json >out
 $tested >table
 check '
@@ -249,11 +249,47 @@ shown = [(r[0], r[2]) for r in rows if r[1] == "-(4,6]->"]
 worth = [tuple(e["names"]) for e in out["episodes"] if e["count"] >= 1.2 * e["expected"] and e["q"] < 0.05]
 assert len(rows) == 20 + len(shown) and 5 < len(worth) <= 20 and shown == worth'
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance analytic >out
-grep -q 'expected  count/expected  strength  p  q  bursts' out && grep -q 'Sastry' out
+grep -q 'expected  count/expected  95 %  *strength  p  q  bursts' out && grep -q 'Sastry' out
 $SYNFIRE mine demo.h5 --delay 0:20 --min-count 60 --max-size 2 --significance analytic --quiet >out 2>err
 [ ! -s err ]
 $SYNFIRE mine demo.h5 --delay 0:20 --min-count 60 --max-size 2 --significance analytic >out 2>err
 grep -q 'p means nothing' err
+# The filter by p and q, and what comes first.
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 --json >tested
+for words in "--max-q 0.05" "--max-p 0.02" "--max-p 0.02 --max-q 0.5" "--sort q" "--sort ratio" "--sort strength" "--sort count"; do
+    # shellcheck disable=SC2086
+    $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 $words --json >"tested $words"
+done
+python3 - <<'PY'
+import json, math
+read = lambda words: json.load(open(("tested " + words).strip()))["episodes"]
+every = read("")
+within = lambda value, most: value is not None and value <= most
+assert 15 < len(read("--max-q 0.05")) < 30 < len(every)
+assert read("--max-q 0.05") == [e for e in every if within(e["q"], 0.05)]
+assert read("--max-p 0.02") == [e for e in every if within(e["p"], 0.02)]
+assert read("--max-p 0.02 --max-q 0.5") == [e for e in every if within(e["p"], 0.02) and within(e["q"], 0.5)]
+last = lambda value: math.inf if value is None else value
+keys = {"q": lambda e: (last(e["q"]), -e["ratio_interval"][0]), "ratio": lambda e: -e["ratio_interval"][0],
+        "strength": lambda e: -e["strength"], "count": lambda e: -e["count"]}
+for word, key in keys.items():
+    listed = read("--sort " + word)
+    ranks = [(len(e["units"]), key(e)) for e in listed] # printed numbers may tie
+    assert ranks == sorted(ranks) and {e["id"] for e in listed} == {e["id"] for e in every}, word
+assert read("--sort ratio") != read("--sort count") == every
+for e in every:
+    low, high = (e["expected"] * end for end in e["ratio_interval"])
+    assert low < e["count"] < high and abs((high - low) / 2 / 1.96 - e["count"] ** 0.5) < 1
+PY
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 --max-q 0.05 >out
+grep -qx '21 of 133 have p and q within --max-p and --max-q' out && [ "$(grep -c 'NOT TESTED' out)" = 0 ]
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 >out
+grep -qF 'NOT TESTED: `expected` is of constant rates, and ranks. Add --significance segment-shift --max-q 0.05' out
+$SYNFIRE mine bursting.h5 --delay 4:6 --min-count 60 >out
+grep -qE 'NOT TESTED: the [0-9]+ bursts that units share here make nearly any count exceed' out
+expect 64 "--max-q: goes with --significance" $SYNFIRE mine demo.h5 --max-q 0.05
+expect 64 "--max-q: needs surrogates" $SYNFIRE mine demo.h5 --significance analytic --max-q 0.05
+expect 64 "expected count, q, ratio or strength" $SYNFIRE mine demo.h5 --sort size
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance jitter --surrogates 20 >out 2>err
 grep -q 'bursts that units share' err && grep -q 'no p or q is below 0.048' err
 $SYNFIRE mine demo.h5 --delay 4:30 --min-count 300 --max-size 2 --significance segment-shift --surrogates 99 >out 2>err
@@ -268,7 +304,7 @@ grep -q '^None of [0-9]* episodes could be tested: delays too long.* up to 50 ms
 grep -q 'gave no verdict (delays too long)' table && grep -q ' -  delays too long ' table
 grep -q 'with q below' table && exit 1
 $SYNFIRE mine demo.h5 --delay 4:70 --min-count 300 --max-size 2 --significance segment-shift --csv >out 2>err
-grep -q 'no episode could be tested: delays too long' err && [ "$(tail -n +2 out | grep -c ',,,[0-9.]*,delays too long$')" = 650 ]
+grep -q 'no episode could be tested: delays too long' err && [ "$(tail -n +2 out | grep -c ',,,[0-9.]*,delays too long,[0-9.]*,[0-9.]*$')" = 650 ]
 $SYNFIRE graph demo.h5 --delay 4:70 --min-count 300 --significance segment-shift --json >out 2>err
 grep -q 'no episode could be tested: delays too long' err
 check 'assert all(e["p"] is None and e["not_testable"] == "delays too long" for e in out["edge_detail"]) and out["edges"] == 650'

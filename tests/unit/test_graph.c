@@ -266,6 +266,51 @@ static sf_graph *link_units(const sf_recording *recording, const sf_graph_option
     return graph;
 }
 
+/* Edges without a verdict are left out too; a reverse link that is left out still tells its asymmetry. */
+static void limits_leave_out_what_a_test_did(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("limits", 9);
+    sf_recording recording;
+    record(&recording, &random, true);
+    sf_link links[] = {link_of(0, 1, 5, 30, 10), link_of(1, 0, 5, 10, 10), link_of(1, 2, 5, 20, 2),
+                       link_of(3, 4, 5, 8, 2)};
+    const double p[] = {0.001, 0.2, 0.02, NAN}, q[] = {0.01, 0.9, 0.05, NAN};
+    for (int i = 0; i < 4; i++)
+        links[i].p = p[i], links[i].q = q[i];
+    static const struct {
+        double max_p, max_q;
+        size_t kept;
+    } cases[] = {{0, 0, 4}, {0, 0.05, 2}, {0, 0.9, 3}, {0.01, 0, 1}, {0.02, 0.01, 1}, {0.0001, 1, 0}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        sf_graph_options options = sf_graph_options_default();
+        options.max_p = cases[k].max_p, options.max_q = cases[k].max_q;
+        sf_connectivity connectivity;
+        sf_graph *graph;
+        assert_int_equal(sf_connectivity_build(&connectivity, 5, links, 4, NULL), SF_OK);
+        assert_int_equal(sf_graph_of_links(&graph, &connectivity, &recording, &options, NULL), SF_OK);
+        COLUMNS(all, sf_graph_columns, graph, sf_graph_get_columns);
+        assert_true(all.link_count == cases[k].kept && all.edge_count == cases[k].kept &&
+                    all.links_found == 4);
+        assert_true(cases[k].kept == 0 || (all.asymmetry[0] == 0.5 && all.q[0] == 0.01));
+        assert_true(cases[k].kept == 0 || (all.ratio_low[0] < 3 && all.ratio_high[0] > 3));
+        if (cases[k].kept > 0)
+            assert_int_equal(all.tested, cases[k].kept < 3 ? SF_EDGES_SIGNIFICANT : SF_EDGES_TESTED);
+        sf_graph_free(graph);
+    }
+    sf_recording_clear(&recording);
+
+    static const uint32_t from[] = {0}, to[] = {1};
+    const sf_graph_edges edges = {
+        .size = sizeof edges, .vertex_count = 2, .directed = true, .count = 1, .from = from, .to = to};
+    sf_graph_options options = sf_graph_options_default();
+    options.max_q = 0.05;
+    sf_graph *graph;
+    sf_error error;
+    test_assert_fails(sf_graph_new(&graph, &edges, &options, &error), &error, SF_USAGE, "have no q");
+    assert_string_equal(error.place, "max_q");
+}
+
 static void links_keep_what_a_simple_graph_drops(void **state)
 {
     (void)state;
@@ -718,6 +763,7 @@ int main(void)
         cmocka_unit_test(tiling_links_are_columns),
         cmocka_unit_test(what_tiling_cannot_do_is_said),
         cmocka_unit_test(links_keep_what_a_simple_graph_drops),
+        cmocka_unit_test(limits_leave_out_what_a_test_did),
         cmocka_unit_test(pairs_among_episodes_are_edges),
         cmocka_unit_test(searches_are_right_one_by_one_and_together),
         cmocka_unit_test(searches_that_make_no_sense_are_refused),
