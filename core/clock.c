@@ -20,11 +20,6 @@ int64_t sf_clock_wall_ns(void)
     return read_clock(CLOCK_REALTIME);
 }
 
-double sf_clock_seconds(void)
-{
-    return (double)sf_clock_monotonic_ns() * 1e-9;
-}
-
 void sf_clock_sleep_until(int64_t deadline_ns)
 {
     struct timespec deadline = {.tv_sec = deadline_ns / SF_SECOND, .tv_nsec = deadline_ns % SF_SECOND};

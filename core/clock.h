@@ -10,7 +10,12 @@
 
 int64_t sf_clock_monotonic_ns(void); /**< real-time safe */
 int64_t sf_clock_wall_ns(void);      /**< since 1970; real-time safe */
-double sf_clock_seconds(void);       /**< monotonic seconds, for measuring */
+
+/** Monotonic seconds, for measuring. */
+static inline double sf_clock_seconds(void)
+{
+    return (double)sf_clock_monotonic_ns() * 1e-9;
+}
 
 /** Sleeps until the monotonic clock reads deadline_ns, or a signal arrives. */
 void sf_clock_sleep_until(int64_t deadline_ns);

@@ -1,36 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/provenance.h"
 
-#include "core/memory.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-void sf_provenance_free(sf_provenance *provenance)
-{
-    sf_free(provenance->command);
-    sf_free(provenance->preset);
-    sf_selected_free(&provenance->selected);
-    *provenance = (sf_provenance){0};
-}
-
-void sf_command_print(sf_text *text, size_t count, char *const *words)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-    for (size_t i = 0; i < count; i++) {
-        const char *word = words[i];
-        sf_text_printf(text, i > 0 ? " " : "");
-        if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
-            sf_text_append(text, word, strlen(word));
-            continue;
-        }
-        sf_text_append(text, "'", 1);
-        for (; *word != '\0'; word++)
-            sf_text_append(text, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
-        sf_text_append(text, "'", 1);
-    }
-}
 
 /* ---- JSON ---- */
 

@@ -23,8 +23,6 @@ struct sf_provenance {
 
 typedef struct sf_provenance sf_provenance;
 
-void sf_provenance_free(sf_provenance *provenance);
-
 /** The object `key` (NULL: at the top): program, command, seed, selection; null for what there is not. */
 void sf_provenance_json(sf_json *json, const char *key, const sf_provenance *provenance);
 
@@ -33,8 +31,5 @@ void sf_provenance_print(sf_text *text, const sf_provenance *provenance);
 
 /** Appends what was looked at in words: "812 spikes of 3 of 39 units (a, b, c) in 900 s (data ...), ...". */
 void sf_provenance_words(sf_text *text, const sf_provenance *provenance);
-
-/** Words as a shell would take them: quotes where they are needed. */
-void sf_command_print(sf_text *text, size_t count, char *const *words);
 
 #endif

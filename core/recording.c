@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* What a part shares with the whole. */
 static void free_own(sf_recording *recording)
@@ -15,11 +16,12 @@ static void free_own(sf_recording *recording)
     sf_free(recording->path);
     sf_free(recording->format);
     sf_units_free(&recording->units);
-    if (!sf_parcel_is_open(&recording->parcel)) {
+    if (!recording->is_mapped) {
         sf_free(recording->spikes);
         sf_free(recording->markers);
     }
-    sf_parcel_close(&recording->parcel);
+    if (recording->mapping != NULL)
+        munmap(recording->mapping, recording->mapped_bytes);
     for (size_t i = 0; i < recording->metadata_count; i++) {
         sf_free((char *)recording->metadata[i].key);
         sf_free((char *)recording->metadata[i].value);

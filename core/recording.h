@@ -3,7 +3,6 @@
 #ifndef SF_CORE_RECORDING_H
 #define SF_CORE_RECORDING_H
 
-#include "core/parcel.h"
 #include "core/units.h"
 
 /** No time of a recording is at this or beyond, nor before its negative (146 years), so that no difference of
@@ -29,9 +28,10 @@ struct sf_recording {
     size_t metadata_count;
     sf_drop dropped[SF_DROP_CAUSES];
     size_t dropped_count;
-    /** Where it is open, `spikes` and `markers` lie in it, as another process read them, and are no blocks of
-     * their own. */
-    sf_parcel parcel;
+    bool is_mapped; /**< `spikes` and `markers` are no blocks of its own but lie in `mapping`, as another
+                       process read them */
+    void *mapping;  /**< unmapped with the recording; NULL: another's memory */
+    size_t mapped_bytes;
     bool sorted;           /**< what a program gave was in another order */
     sf_selected *selected; /**< what of the whole this is, or NULL where nobody asked */
     bool borrowed;         /**< a part: all but `observed` and `selected` is another recording's */

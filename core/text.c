@@ -82,13 +82,6 @@ void sf_text_delays(sf_text *text, const sf_delay *delays, size_t count)
     }
 }
 
-void sf_text_clear(sf_text *text)
-{
-    text->length = 0;
-    if (text->data != NULL)
-        text->data[0] = '\0';
-}
-
 void sf_text_free(sf_text *text)
 {
     sf_free(text->data);
@@ -327,11 +320,6 @@ bool sf_parse_real(const char *text, double *value)
         return false;
     *value = number;
     return true;
-}
-
-bool sf_seconds_fit(double seconds)
-{
-    return isfinite(seconds) && fabs(seconds) < 9.2e9;
 }
 
 char *sf_text_field(char **rest, char separator)

@@ -25,8 +25,15 @@ void sf_text_scaled(sf_text *text, int64_t value, int digits);
 /** Delays as people write them, in ms: `(0.5,5] (5,10]`. */
 struct sf_delay;
 void sf_text_delays(sf_text *text, const struct sf_delay *delays, size_t count);
-void sf_text_clear(sf_text *text); /**< length 0, memory kept */
 void sf_text_free(sf_text *text);
+
+/** Length 0, memory kept. */
+static inline void sf_text_clear(sf_text *text)
+{
+    text->length = 0;
+    if (text->data != NULL)
+        text->data[0] = '\0';
+}
 
 /** Length of the valid UTF-8 sequence that text begins with, or 0. */
 size_t sf_utf8_length(const char *text);
@@ -102,6 +109,9 @@ static inline int64_t sf_seconds_to_ns(double seconds)
 }
 
 /** True where seconds is finite and fits into int64 nanoseconds. */
-bool sf_seconds_fit(double seconds);
+static inline bool sf_seconds_fit(double seconds)
+{
+    return seconds > -9.2e9 && seconds < 9.2e9;
+}
 
 #endif

@@ -2,12 +2,12 @@
 #include "ingest/synfire_stream.h"
 
 #include "core/clock.h"
-#include "core/descriptors.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "decode/decoder.h"
 #include "decode/wire.h"
 #include "ingest/byte_guard.h"
+#include "io/descriptors.h"
 
 #include <errno.h>
 #include <stdio.h>

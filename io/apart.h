@@ -2,7 +2,7 @@
 /**
  * Files from outside that libhdf5 reads are read apart: by the program synfire-read, in a process of its own
  * with limits on memory and time, which hands over what it found as a parcel in shared memory
- * (core/parcel.h). A damaged file that makes the library crash or go round for ever costs that process and is
+ * (io/parcel.h). A damaged file that makes the library crash or go round for ever costs that process and is
  * one sentence here.
  *
  * The process is started by posix_spawn, so any thread may call this while others run. It inherits the parcel
@@ -11,8 +11,8 @@
 #ifndef SF_IO_APART_H
 #define SF_IO_APART_H
 
-#include "core/parcel.h"
 #include "core/progress.h"
+#include "io/parcel.h"
 
 /** What the reading program has at these descriptors, beside nothing to read at 0 and nowhere to print at 1
  * and 2. */

@@ -10,8 +10,8 @@
 #ifndef SF_IO_HDF_H
 #define SF_IO_HDF_H
 
-#include "core/parcel.h"
 #include "core/text.h"
+#include "io/parcel.h"
 
 #include <hdf5.h>
 #include <synfire/error.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "io/publisher.h"
 
-#include "core/descriptors.h"
-#include "core/endpoint.h"
 #include "core/error.h"
+#include "io/descriptors.h"
+#include "io/endpoint.h"
 
 #include <errno.h>
 #include <zmq.h>

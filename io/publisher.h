@@ -32,7 +32,7 @@ typedef struct sf_publisher_settings {
     /** Nothing is sent while a subscriber's queue is full (ZMQ_XPUB_NODROP); without it libzmq leaves that
      * subscriber out and tells nobody. */
     bool lossless;
-    bool insecure;      /**< other machines may connect (core/endpoint.h) */
+    bool insecure;      /**< other machines may connect (io/endpoint.h) */
     const char *permit; /**< what would say so, as "--insecure" */
 } sf_publisher_settings;
 

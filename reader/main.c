@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* synfire-read PARENT KIND PATH [STREAM]: reads an HDF5 file from outside for the process PARENT and leaves
- * what it found, or why there is nothing, as a parcel (core/parcel.h) at SF_APART_PARCEL. */
+ * what it found, or why there is nothing, as a parcel (io/parcel.h) at SF_APART_PARCEL. */
 #include "core/error.h"
 #include "io/apart.h"
 #include "io/graph/hdf5_file.h"

@@ -162,8 +162,10 @@ static int take_all(sf_recording *recording, sf_parcel *parcel, const char *path
 
 int sf_recording_take(sf_recording *recording, sf_parcel *parcel, const char *path, sf_error *error)
 {
-    *recording = (sf_recording){.parcel = *parcel};
-    int status = take_all(recording, &recording->parcel, path, error);
+    *recording =
+        (sf_recording){.is_mapped = true, .mapping = parcel->mapping, .mapped_bytes = parcel->mapped};
+    int status = take_all(recording, parcel, path, error);
+    *parcel = (sf_parcel){0};
     if (status != SF_OK)
         sf_recording_clear(recording);
     return status;

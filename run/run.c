@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/run.h"
 
-#include "core/descriptors.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "io/descriptors.h"
 #include "pipeline/queries.h"
 #include "replay/player.h"
 

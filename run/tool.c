@@ -12,11 +12,29 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Words as a shell would take them: quotes where they are needed. */
+static void print_command(sf_text *text, size_t count, char *const *words)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+    for (size_t i = 0; i < count; i++) {
+        const char *word = words[i];
+        sf_text_printf(text, i > 0 ? " " : "");
+        if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
+            sf_text_append(text, word, strlen(word));
+            continue;
+        }
+        sf_text_append(text, "'", 1);
+        for (; *word != '\0'; word++)
+            sf_text_append(text, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+        sf_text_append(text, "'", 1);
+    }
+}
+
 int sf_tool_provenance_new(sf_provenance **out, size_t word_count, char *const *words, sf_error *error)
 {
     sf_text command = {0};
     sf_text_printf(&command, "synfire ");
-    sf_command_print(&command, word_count, words);
+    print_command(&command, word_count, words);
     *out = command.failed ? NULL : sf_alloc(1, sizeof **out);
     if (*out == NULL) {
         sf_text_free(&command);
@@ -28,8 +46,11 @@ int sf_tool_provenance_new(sf_provenance **out, size_t word_count, char *const *
 
 void sf_tool_provenance_free(sf_provenance *provenance)
 {
-    if (provenance != NULL)
-        sf_provenance_free(provenance);
+    if (provenance == NULL)
+        return;
+    sf_free(provenance->command);
+    sf_free(provenance->preset);
+    sf_selected_free(&provenance->selected);
     sf_free(provenance);
 }
 

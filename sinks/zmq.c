@@ -8,9 +8,9 @@
  * `seq`: it has no count of such losses, and holding the message back would take it from the other
  * subscribers.
  */
-#include "core/descriptors.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "io/descriptors.h"
 #include "io/publisher.h"
 #include "sinks/sink.h"
 

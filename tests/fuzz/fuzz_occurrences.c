@@ -2,9 +2,9 @@
 /* Files of `mine --occurrences` with other contents: occurrences that are those of their episodes, or a
  * refusal. */
 #include "core/memory.h"
-#include "core/parcel.h"
 #include "fuzz/hdf_image.h"
 #include "io/occurrence_file.h"
+#include "io/parcel.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

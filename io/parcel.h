@@ -8,8 +8,8 @@
  * field that leaves the parcel, or has values of another size, makes the parcel `damaged`, and everything
  * taken from then on is empty. What values mean is checked by those who take them.
  */
-#ifndef SF_CORE_PARCEL_H
-#define SF_CORE_PARCEL_H
+#ifndef SF_IO_PARCEL_H
+#define SF_IO_PARCEL_H
 
 #include <synfire/error.h>
 
@@ -54,11 +54,6 @@ typedef struct sf_parcel {
 int sf_parcel_map(sf_parcel *parcel, int fd, const char *path, sf_error *error);
 void sf_parcel_close(
     sf_parcel *parcel); /**< zero-initialised, or over the caller's memory, it is just forgotten */
-
-static inline bool sf_parcel_is_open(const sf_parcel *parcel)
-{
-    return parcel->end != NULL;
-}
 
 /** The values of the next field, aligned to 16 bytes, as long-lived as the parcel; NULL where there are none.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/parcel.h"
+#include "io/parcel.h"
 
 #include "core/error.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/endpoint.h"
+#include "io/endpoint.h"
 
 #include "core/error.h"
 

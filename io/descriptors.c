@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/descriptors.h"
+#include "io/descriptors.h"
 
 #include "core/error.h"
 

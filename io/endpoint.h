@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Who can reach what is bound: nothing here asks who connects, so only this machine may, unless told. */
-#ifndef SF_CORE_ENDPOINT_H
-#define SF_CORE_ENDPOINT_H
+#ifndef SF_IO_ENDPOINT_H
+#define SF_IO_ENDPOINT_H
 
 #include <synfire/error.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** How many files and sockets may still be opened; libzmq aborts the program where none is left. */
-#ifndef SF_CORE_DESCRIPTORS_H
-#define SF_CORE_DESCRIPTORS_H
+#ifndef SF_IO_DESCRIPTORS_H
+#define SF_IO_DESCRIPTORS_H
 
 #include <synfire/error.h>
 
