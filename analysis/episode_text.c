@@ -37,7 +37,7 @@ void sf_recording_episode_id(const sf_recording *recording, const sf_episode *ep
 }
 
 int sf_recording_sharpness(const sf_recording *recording, sf_delay delay, sf_sharpness *sharpness,
-                           sf_error *error)
+                           const sf_progress *progress, sf_error *error)
 {
     const sf_episode pair = {.size = 2, .delays = {delay}};
     sf_error reason;
@@ -46,5 +46,5 @@ int sf_recording_sharpness(const sf_recording *recording, sf_delay delay, sf_sha
     if (delay.high_ns > SF_SHARPNESS_WIDEST / 2)
         return sf_fail(error, SF_USAGE, "delay", "is longer than any recording");
     return sf_sharpness_measure(sharpness, recording->spikes, recording->spike_count, recording->units.count,
-                                delay, sf_significance_width(&delay, 1), error);
+                                delay, sf_significance_width(&delay, 1), progress, error);
 }

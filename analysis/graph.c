@@ -176,13 +176,14 @@ static void describe(sf_graph *graph)
     columns->tested = what_was_tested(csr);
 }
 
-static int build(sf_graph *graph, sf_edge_list *list, const sf_graph_options *options, sf_error *error)
+static int build(sf_graph *graph, sf_edge_list *list, const sf_graph_options *options,
+                 const sf_progress *progress, sf_error *error)
 {
     bool drops = options->parallel == SF_PARALLEL_DROP ||
                  (options->parallel == SF_PARALLEL_WITH_VALUES && list->edge_columns.count == 0);
     unsigned flags = (drops ? SF_CSR_DROP_DUPLICATES : 0u) | (options->drop_loops ? SF_CSR_DROP_LOOPS : 0u);
     list->directed = list->directed && !options->undirected;
-    int status = sf_csr_build(&graph->csr, list, flags, error);
+    int status = sf_csr_build_told(&graph->csr, list, flags, progress, error);
     if (status == SF_OK)
         describe(graph);
     return status;
@@ -239,14 +240,15 @@ static int keep_edges(sf_edge_list *list, sf_limits limits, sf_error *error)
     return status;
 }
 
-int sf_graph_of_list(sf_graph **out, sf_edge_list *list, const sf_graph_options *options, sf_error *error)
+int sf_graph_of_list(sf_graph **out, sf_edge_list *list, const sf_graph_options *options,
+                     const sf_progress *progress, sf_error *error)
 {
     *out = NULL;
     sf_graph *graph = sf_alloc(1, sizeof *graph);
     size_t found = list->edge_count;
     int status = graph != NULL ? keep_edges(list, limits_of(options), error) : sf_fail_memory(error);
     if (status == SF_OK)
-        status = build(graph, list, options, error);
+        status = build(graph, list, options, progress, error);
     if (status == SF_OK)
         graph->columns.links_found = found;
     sf_edge_list_free(list);
@@ -268,7 +270,7 @@ int sf_graph_of_links(sf_graph **out, sf_connectivity *links, const sf_recording
     else
         *graph = (sf_graph){.of_units = true, .links = *links};
     if (status == SF_OK)
-        status = build(graph, &list, options, error);
+        status = build(graph, &list, options, NULL, error); /* of units: small */
     sf_edge_list_free(&list);
     if (status == SF_OK)
         status = spread_links(graph, &recording->units, error);
@@ -324,7 +326,7 @@ int sf_graph_new(sf_graph **graph, const sf_graph_edges *edges, const sf_graph_o
     if (status == SF_OK)
         status = list_edges(&list, &known, error);
     if (status == SF_OK)
-        return sf_graph_of_list(graph, &list, &how, error);
+        return sf_graph_of_list(graph, &list, &how, how.progress, error);
     sf_edge_list_free(&list);
     return status;
 }
@@ -341,7 +343,7 @@ int sf_graph_kronecker(sf_graph **graph, const char *text, const sf_graph_option
         status = sf_kronecker_parse(&kind, text, error);
     if (status == SF_OK)
         status = sf_kronecker_edges(&list, &kind, how.threads, progress, error);
-    return status == SF_OK ? sf_graph_of_list(graph, &list, &how, error) : status;
+    return status == SF_OK ? sf_graph_of_list(graph, &list, &how, progress, error) : status;
 }
 
 void sf_graph_free(sf_graph *graph)

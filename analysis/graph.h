@@ -32,7 +32,8 @@ int sf_graph_options_read(sf_graph_options *own, const sf_graph_options *options
 /** The graph of a list, which is emptied. SF_DATA, SF_NO_MEMORY; SF_USAGE for limits that it has no values
  * of.
  */
-int sf_graph_of_list(sf_graph **graph, sf_edge_list *list, const sf_graph_options *options, sf_error *error);
+int sf_graph_of_list(sf_graph **graph, sf_edge_list *list, const sf_graph_options *options,
+                     const sf_progress *progress, sf_error *error);
 
 /** The graph of a recording's links, which are taken over whether or not it succeeds. SF_NO_MEMORY. */
 int sf_graph_of_links(sf_graph **graph, sf_connectivity *links, const sf_recording *recording,

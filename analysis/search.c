@@ -31,10 +31,19 @@ typedef struct searching {
     size_t count;
     sf_search_options options;
     const sf_progress *progress;
+    uint32_t done; /* of the searches that are repeated */
     sf_searches *out;
 } searching;
 
 /* ---- one source ---- */
+
+/* What preparing and the levels of a search tell, where several searches are one work. */
+static bool tell_repeated(void *user, const char *what, double done, double total)
+{
+    const searching *s = user;
+    bool one = s->options.repeat == 1;
+    return sf_progress_update(s->progress, what, one ? done : s->done, one ? total : s->options.repeat);
+}
 
 /* Searches `repeat` times by run(prepared, ...); the result of the last gets the median time. */
 static int search_repeatedly(searching *s,
@@ -49,6 +58,7 @@ static int search_repeatedly(searching *s,
     for (uint32_t i = 0; i < repeat && status == SF_OK; i++) {
         status = run(prepared, s->sources[0], result, error);
         seconds[i] = result->seconds;
+        s->done = i + 1;
         if (status == SF_OK && !sf_progress_update(s->progress, "searching", i + 1.0, repeat))
             status = sf_fail(error, SF_CANCELLED, NULL, "was stopped after %u searches", i + 1);
     }
@@ -77,9 +87,9 @@ static int run_on_devices(void *prepared, uint32_t source, sf_bfs_result *result
 
 static int search_on_cpu(searching *s, sf_error *error)
 {
-    sf_bfs_options how = {.direction = s->options.direction,
-                          .threads = s->options.threads,
-                          .progress = s->options.repeat == 1 ? s->progress : NULL};
+    const sf_progress progress = {tell_repeated, s};
+    sf_bfs_options how = {
+        .direction = s->options.direction, .threads = s->options.threads, .progress = &progress};
     sf_bfs_search *prepared;
     int status = sf_bfs_open(&prepared, &s->graph->csr, &how, error);
     if (status == SF_OK)
@@ -93,11 +103,13 @@ static int search_on_device(searching *s, sf_device *device, sf_error *error)
     sf_backend_search_options how = {.direction = s->options.direction,
                                      .enterprise = s->options.enterprise,
                                      .features = s->options.features};
+    const sf_progress progress = {tell_repeated, s};
     sf_device_graph graph;
     sf_device_search prepared = {0};
-    int status = sf_device_graph_open(&graph, device, &s->graph->csr, error);
+    int status = sf_device_graph_open_told(&graph, device, &s->graph->csr, &progress, error);
     if (status == SF_OK)
         status = sf_device_search_open(&prepared, &graph, &how, error);
+    prepared.progress = &progress;
     if (status == SF_OK)
         status = search_repeatedly(s, run_on_device, &prepared, error);
     sf_device_search_close(&prepared);
@@ -147,9 +159,10 @@ static int follow_delays(searching *s, sf_error *error)
 static int many_on_device(searching *s, sf_device *device, sf_error *error)
 {
     sf_device_graph graph;
-    int status = sf_device_graph_open(&graph, device, &s->graph->csr, error);
+    int status = sf_device_graph_open_told(&graph, device, &s->graph->csr, s->progress, error);
     if (status == SF_OK)
-        status = sf_device_bfs_many(&graph, s->sources, s->count, s->out->levels, s->out->parents, error);
+        status = sf_device_bfs_many(&graph, s->sources, s->count, s->out->levels, s->out->parents,
+                                    s->progress, error);
     sf_device_graph_close(&graph);
     return status;
 }

@@ -366,7 +366,8 @@ static int report(const app_call *call, const sf_recording *recording, const sf_
     sf_recording_get_columns(recording, &of);
     sf_overview_get_columns(overview, &told);
     app_sharpness sharpness;
-    int status = app_sharpness_measure(&sharpness, recording, error);
+    const sf_progress progress = app_progress(call);
+    int status = app_sharpness_measure(&sharpness, recording, &progress, error);
     if (status != SF_OK)
         return status;
     sf_text out = {0};

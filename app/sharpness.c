@@ -7,11 +7,12 @@
 
 static const int64_t highest_ms[APP_SHARPNESS_DELAYS] = {2, 5, 10, 20, 50};
 
-int app_sharpness_measure(app_sharpness *sharpness, const sf_recording *recording, sf_error *error)
+int app_sharpness_measure(app_sharpness *sharpness, const sf_recording *recording,
+                          const sf_progress *progress, sf_error *error)
 {
     for (size_t i = 0; i < APP_SHARPNESS_DELAYS; i++) {
         sf_delay delay = {SF_MILLISECOND / 2, highest_ms[i] * SF_MILLISECOND};
-        int status = sf_recording_sharpness(recording, delay, &sharpness->delays[i], error);
+        int status = sf_recording_sharpness(recording, delay, &sharpness->delays[i], progress, error);
         if (status != SF_OK)
             return status;
     }

@@ -16,7 +16,8 @@ typedef struct app_sharpness {
 } app_sharpness;
 
 /** SF_NO_MEMORY. */
-int app_sharpness_measure(app_sharpness *sharpness, const sf_recording *recording, sf_error *error);
+int app_sharpness_measure(app_sharpness *sharpness, const sf_recording *recording,
+                          const sf_progress *progress, sf_error *error);
 
 /** The longest of the delays below `below_ns` that can be tested, else the shortest beyond; 0: none. */
 int64_t app_sharpness_nearest(const app_sharpness *sharpness, int64_t below_ns);

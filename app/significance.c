@@ -163,7 +163,7 @@ static void print_what_else(sf_text *text, const sf_significance *told, const sf
 {
     app_sharpness sharpness;
     int64_t nearest_ns = 0;
-    if (app_sharpness_measure(&sharpness, recording, NULL) == SF_OK)
+    if (app_sharpness_measure(&sharpness, recording, NULL, NULL) == SF_OK)
         nearest_ns = app_sharpness_nearest(&sharpness, told->options.width_ns / 3 * 2);
     if (nearest_ns > 0)
         sf_text_printf(text, ". Delays up to %g ms can be tested: ask for them by --delay",

@@ -4,6 +4,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/progress.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,6 +35,7 @@ typedef struct survey {
     size_t stride; /* every so many-th spike is a first one */
     sf_delay delay;
     int64_t width_ns, seen_twice_ns;
+    const sf_progress *progress;
 } survey;
 
 /* c(0), m and c(3 w) of a pair, and its z. */
@@ -153,11 +155,22 @@ static void count_spike(survey *s, const sliding *windows, size_t i)
             row[s->slots[j]].far++;
 }
 
+/* Asked at every so many-th spike; both passes are one work. */
+static bool go_on(const survey *s, size_t i, int pass)
+{
+    enum { SPIKES_AT_ONCE = 4096 };
+    return i / s->stride % SPIKES_AT_ONCE != 0 ||
+           sf_progress_update(s->progress, "looking at bursts", (double)((pass == 0 ? 0 : s->count) + i),
+                              2.0 * (double)s->count);
+}
+
 static int count_pairs(survey *s)
 {
     uint64_t sum = 0;
     sliding windows[WINDOWS] = {{0, 0}};
     for (size_t i = 0; i < s->count; i++) {
+        if (!go_on(s, i, 0))
+            return SF_CANCELLED;
         slide_all(windows, s, s->times[i]);
         for (int w = 0; w < WINDOWS; w++)
             sum += windows[w].last - windows[w].first;
@@ -168,6 +181,8 @@ static int count_pairs(survey *s)
         return SF_NO_MEMORY;
     memset(windows, 0, sizeof windows);
     for (size_t i = 0; i < s->count; i += s->stride) {
+        if (!go_on(s, i, 1))
+            return SF_CANCELLED;
         slide_all(windows, s, s->times[i]);
         count_spike(s, windows, i);
     }
@@ -281,13 +296,17 @@ static int measure(sf_sharpness *told, survey *s, const sf_spike *spikes, size_t
 }
 
 int sf_sharpness_measure(sf_sharpness *sharpness, const sf_spike *spikes, size_t count, size_t unit_count,
-                         sf_delay delay, int64_t width_ns, sf_error *error)
+                         sf_delay delay, int64_t width_ns, const sf_progress *progress, sf_error *error)
 {
     *sharpness =
         (sf_sharpness){.delay = delay, .width_ns = width_ns, .divisor = SF_SMOOTH_DIVISOR, .testable = true};
     if (count == 0)
         return SF_OK;
-    survey s = {.delay = delay, .width_ns = width_ns, .seen_twice_ns = SEEN_TWICE_NS};
+    survey s = {.delay = delay,
+                .width_ns = width_ns,
+                .seen_twice_ns = SEEN_TWICE_NS,
+                .stride = 1,
+                .progress = progress};
     if (delay.low_ns < SEEN_TWICE_NS) /* then such spikes are within the delay */
         s.seen_twice_ns = 0;
     int status = measure(sharpness, &s, spikes, count, unit_count);
@@ -296,5 +315,7 @@ int sf_sharpness_measure(sf_sharpness *sharpness, const sf_spike *spikes, size_t
     sf_free(s.times);
     sf_free(s.slots);
     sf_free(s.cells);
+    if (status == SF_CANCELLED)
+        return sf_fail(error, SF_CANCELLED, NULL, "was stopped while bursts were looked at");
     return status == SF_OK ? SF_OK : sf_fail_memory(error);
 }

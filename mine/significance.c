@@ -207,7 +207,8 @@ static int look_at_recording(test *t, sf_error *error)
     if (told->not_testable != SF_TESTABLE || options->width_ns > SF_SHARPNESS_WIDEST)
         return SF_OK;
     int status = sf_sharpness_measure(&told->sharpness, t->input->spikes, t->input->spike_count,
-                                      t->input->units->count, span_of(t->mining), options->width_ns, error);
+                                      t->input->units->count, span_of(t->mining), options->width_ns,
+                                      t->progress, error);
     if (status == SF_OK && !options->always && !told->sharpness.testable)
         told->not_testable = SF_BURSTS_TOO_SHARP;
     return status;

@@ -33,6 +33,8 @@ typedef struct sf_backend_bfs_job {
     uint32_t *parents;     /**< vertex_count, or NULL */
     sf_backend_level *log; /**< of the levels as far as there is room; NULL where log_room is 0 */
     uint32_t log_room;
+    const sf_progress
+        *progress; /**< or NULL: asked where the host is between two levels; false: SF_CANCELLED */
 
     uint64_t reached; /**< answer: vertices, the source included */
     uint64_t edges;   /**< answer: directed edges that leave them */
@@ -62,10 +64,10 @@ typedef struct sf_backend_bfs {
 
     /**
      * Searches from many vertices at once, 64 in a word of bits: the row levels[i * vertex_count ..] belongs
-     * to sources[i]. parents may be NULL.
+     * to sources[i]. parents may be NULL; progress is asked before every 64.
      */
     int (*many)(sf_backend_graph *graph, const uint32_t *sources, size_t count, uint32_t *levels,
-                uint32_t *parents, sf_error *error);
+                uint32_t *parents, const sf_progress *progress, sf_error *error);
 
     /** Copies the lists of part `index`. */
     int (*part_open)(sf_backend_part **part, sf_backend_device *device, const sf_backend_arrays *arrays,

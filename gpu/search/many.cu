@@ -6,6 +6,8 @@
  */
 #include "gpu/search/search.cuh"
 
+#include "core/progress.h"
+
 #define WARP 32u
 #define BLOCK 256u
 #define NONE 0xffffffffu
@@ -144,7 +146,7 @@ static int open_arrays(many *m, arrays *a, sf_backend_device *device, bool paren
 }
 
 int sf_gpu_search_many(sf_backend_graph *graph, const uint32_t *sources, size_t count, uint32_t *levels,
-                       uint32_t *parents, sf_error *error)
+                       uint32_t *parents, const sf_progress *progress, sf_error *error)
 {
     sf_backend_device *device = graph->device;
     SF_GPU_TRY(cudaSetDevice(device->ordinal));
@@ -154,6 +156,10 @@ int sf_gpu_search_many(sf_backend_graph *graph, const uint32_t *sources, size_t 
     arrays a = {};
     int status = open_arrays(&m, &a, device, parents != NULL, error);
     for (size_t first = 0; first < count && status == SF_OK; first += WORD) {
+        if (!sf_progress_update(progress, "searching", (double)first, (double)count)) {
+            status = sf_fail(error, SF_CANCELLED, NULL, "was stopped after %zu searches", first);
+            break;
+        }
         m.count = (uint32_t)(count - first < WORD ? count - first : WORD);
         size_t place = first * m.vertex_count, bytes = (size_t)m.count * m.vertex_count * sizeof *levels;
         status = sf_gpu_upload(device, a.sources.data, sources + first, m.count * sizeof *sources, error);

@@ -103,12 +103,12 @@ static double preparation(const sf_backend_search *search)
 }
 
 /* Enterprise is run by the host, and its log is there; it goes where that of the other way is. */
-static int run_enterprise(sf_backend_search *search, uint32_t source, sf_gpu_level *log,
+static int run_enterprise(sf_backend_search *search, const sf_backend_bfs_job *job, sf_gpu_level *log,
                           sf_gpu_summary *summary, sf_error *error)
 {
     sf_backend_device *device = search->graph->device;
-    int status = sf_gpu_enterprise_run(search->enterprise, source, (uint32_t *)search->levels.data,
-                                       (uint32_t *)search->parents.data, log, summary, error);
+    int status = sf_gpu_enterprise_run(search->enterprise, job->source, (uint32_t *)search->levels.data,
+                                       (uint32_t *)search->parents.data, log, summary, job->progress, error);
     if (status != SF_OK)
         return status;
     SF_GPU_TRY(cudaEventRecord(device->timed[1], device->work));
@@ -128,7 +128,7 @@ static int run_persistent(sf_backend_search *search, uint32_t source, sf_error *
     return status;
 }
 
-static int search_timed(sf_backend_search *search, uint32_t source, double *seconds, sf_error *error)
+static int search_timed(sf_backend_search *search, sf_backend_bfs_job *job, sf_error *error)
 {
     sf_backend_device *device = search->graph->device;
     SF_GPU_TRY(cudaMemsetAsync(search->summary.data, 0, search->summary.bytes, device->work));
@@ -137,9 +137,9 @@ static int search_timed(sf_backend_search *search, uint32_t source, double *seco
     if (search->enterprise != NULL) {
         sf_gpu_level log[SF_GPU_LOG];
         sf_gpu_summary summary;
-        status = run_enterprise(search, source, log, &summary, error);
+        status = run_enterprise(search, job, log, &summary, error);
     } else {
-        status = run_persistent(search, source, error);
+        status = run_persistent(search, job->source, error);
     }
     if (status != SF_OK)
         return status;
@@ -151,7 +151,7 @@ static int search_timed(sf_backend_search *search, uint32_t source, double *seco
     SF_GPU_TRY(cudaStreamSynchronize(device->work));
     float milliseconds = 0;
     SF_GPU_TRY(cudaEventElapsedTime(&milliseconds, device->timed[0], device->timed[1]));
-    *seconds = milliseconds / 1e3;
+    job->seconds = milliseconds / 1e3;
     return SF_OK;
 }
 
@@ -180,7 +180,7 @@ static int run(sf_backend_search *search, sf_backend_bfs_job *job, sf_error *err
     sf_backend_device *device = search->graph->device;
     SF_GPU_TRY(cudaSetDevice(device->ordinal));
     sf_gpu_summary summary;
-    int status = search_timed(search, job->source, &job->seconds, error);
+    int status = search_timed(search, job, error);
     if (status == SF_OK)
         status = sf_gpu_download(device, &summary, search->summary.data, sizeof summary, error);
     if (status == SF_OK && job->levels != NULL)

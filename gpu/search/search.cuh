@@ -41,11 +41,12 @@ int sf_gpu_enterprise_open(sf_gpu_enterprise **search, const sf_backend_graph *g
 void sf_gpu_enterprise_close(sf_gpu_enterprise *search);
 /** Runs a search; `log` has room for SF_GPU_LOG levels and, like `summary`, is on the host. */
 int sf_gpu_enterprise_run(sf_gpu_enterprise *search, uint32_t source, uint32_t *levels, uint32_t *parents,
-                          sf_gpu_level *log, sf_gpu_summary *summary, sf_error *error);
+                          sf_gpu_level *log, sf_gpu_summary *summary, const sf_progress *progress,
+                          sf_error *error);
 
 /** many.cu */
 int sf_gpu_search_many(sf_backend_graph *graph, const uint32_t *sources, size_t count, uint32_t *levels,
-                       uint32_t *parents, sf_error *error);
+                       uint32_t *parents, const sf_progress *progress, sf_error *error);
 
 /** parts.cu: a search on several devices. */
 int sf_gpu_part_open(sf_backend_part **part, sf_backend_device *device, const sf_backend_arrays *arrays,

@@ -35,7 +35,7 @@ typedef struct sf_bfs_options {
     sf_bfs_direction direction;
     unsigned threads; /**< 0: all cores, or one for a small graph */
     bool sorted;      /**< bottom-up levels read neighbours by falling degree, in a copy of the lists */
-    const sf_progress *progress; /**< or NULL: asked before every level of a search */
+    const sf_progress *progress; /**< or NULL: asked while a search is prepared and before its every level */
 } sf_bfs_options;
 
 /** What repeated searches of one graph share; the graph must outlive it. */
@@ -43,7 +43,7 @@ typedef struct sf_bfs_search sf_bfs_search;
 
 /**
  * Prepares searches in O(vertices + edges): threads, bitmaps, the transpose of a directed graph, and the
- * neighbour of greatest degree of every vertex, which bottom-up levels try first. SF_NO_MEMORY.
+ * neighbour of greatest degree of every vertex, which bottom-up levels try first. SF_NO_MEMORY, SF_CANCELLED.
  */
 int sf_bfs_open(sf_bfs_search **search, const sf_csr *graph, const sf_bfs_options *options, sf_error *error);
 void sf_bfs_close(sf_bfs_search *search);

@@ -14,6 +14,7 @@
 #include "core/team.h"
 #include "core/thread.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,7 @@ struct sf_bfs_search {
     uint32_t *hub; /**< of every vertex, the in-neighbour of greatest out-degree */
     double preparation;
     const sf_progress *progress;
+    atomic_bool stopped;   /**< while hubs were looked for */
     sf_backend_level *log; /**< of the last search: its levels */
     size_t log_count, log_room;
 
@@ -88,9 +90,14 @@ static size_t end_of_block(size_t block, size_t size, size_t count)
 
 static void find_hubs(void *context, unsigned index, size_t block)
 {
-    (void)index;
     sf_bfs_search *s = context;
     const sf_csr *in = s->incoming;
+    bool stopped = atomic_load_explicit(&s->stopped, memory_order_relaxed);
+    if (!stopped && index == 0 &&
+        !sf_progress_update(s->progress, "preparing", (double)(block * WORD_BLOCK), (double)s->words))
+        atomic_store(&s->stopped, stopped = true);
+    if (stopped)
+        return;
     size_t stop = end_of_block(block, WORD_BLOCK, s->words);
     for (size_t w = block * WORD_BLOCK; w < stop; w++) {
         uint64_t without = 0;
@@ -145,15 +152,18 @@ int sf_bfs_open(sf_bfs_search **search, const sf_csr *graph, const sf_bfs_option
     if (status == SF_OK)
         status = alloc_search(s, error);
     if (status == SF_OK && (graph->directed || options->sorted)) {
-        status = options->sorted ? sf_csr_transpose_by_degree(&s->turned, graph, error)
-                                 : sf_csr_transpose(&s->turned, graph, error);
+        status = options->sorted ? sf_csr_transpose_by_degree(&s->turned, graph, s->progress, error)
+                                 : sf_csr_transpose_told(&s->turned, graph, s->progress, error);
         s->incoming = &s->turned;
     }
+    if (status == SF_OK)
+        sf_team_run(s->team, blocks_of(s->words, WORD_BLOCK), find_hubs, s);
+    if (atomic_load(&s->stopped))
+        status = sf_fail(error, SF_CANCELLED, NULL, "was stopped before the search");
     if (status != SF_OK) {
         sf_bfs_close(s);
         return status;
     }
-    sf_team_run(s->team, blocks_of(s->words, WORD_BLOCK), find_hubs, s);
     s->preparation = sf_clock_seconds() - start;
     *search = s;
     return SF_OK;

@@ -34,11 +34,12 @@ static int make(sf_device_graph *graph, const sf_backend_arrays *arrays, const s
     return sf_device_release(graph->device, status, &failure, error);
 }
 
-int sf_device_graph_open(sf_device_graph *graph, sf_device *device, const sf_csr *csr, sf_error *error)
+int sf_device_graph_open_told(sf_device_graph *graph, sf_device *device, const sf_csr *csr,
+                              const sf_progress *progress, sf_error *error)
 {
     *graph = (sf_device_graph){.device = device, .vertex_count = csr->vertex_count};
     sf_csr turned = {0};
-    int status = csr->directed ? sf_csr_transpose(&turned, csr, error) : SF_OK;
+    int status = csr->directed ? sf_csr_transpose_told(&turned, csr, progress, error) : SF_OK;
     if (status != SF_OK)
         return status;
     sf_backend_arrays arrays = {.vertex_count = csr->vertex_count,
@@ -200,7 +201,7 @@ static int finish_result(sf_bfs_result *result, const sf_backend_bfs_job *job, u
 int sf_device_search_run(sf_device_search *search, uint32_t source, sf_bfs_result *result, sf_error *error)
 {
     uint32_t vertices = search->graph->vertex_count;
-    sf_backend_bfs_job job = {.source = source};
+    sf_backend_bfs_job job = {.source = source, .progress = search->progress};
     int status = start_result(result, &job, vertices, error);
     if (status == SF_OK)
         status = sf_device_search_job(search, &job, error);
@@ -208,7 +209,7 @@ int sf_device_search_run(sf_device_search *search, uint32_t source, sf_bfs_resul
 }
 
 int sf_device_bfs_many(sf_device_graph *graph, const uint32_t *sources, size_t count, uint32_t *levels,
-                       uint32_t *parents, sf_error *error)
+                       uint32_t *parents, const sf_progress *progress, sf_error *error)
 {
     for (size_t i = 0; i < count; i++)
         if (sources[i] >= graph->vertex_count)
@@ -218,7 +219,7 @@ int sf_device_bfs_many(sf_device_graph *graph, const uint32_t *sources, size_t c
     if (status != SF_OK)
         return status;
     sf_error failure = {0};
-    status = bfs->many(graph->graph, sources, count, levels, parents, &failure);
+    status = bfs->many(graph->graph, sources, count, levels, parents, progress, &failure);
     return sf_device_release(graph->device, status, &failure, error);
 }
 

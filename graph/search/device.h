@@ -17,9 +17,17 @@ typedef struct sf_device_graph {
 
 /**
  * Copies the lists of a graph to a device, both ways where it is directed. SF_UNAVAILABLE: the device cannot,
- * and the work is for the CPU. While sf_device_hold is held, `graph` goes to the backend's jobs.
+ * and the work is for the CPU; SF_CANCELLED. While sf_device_hold is held, `graph` goes to the backend's
+ * jobs.
  */
-int sf_device_graph_open(sf_device_graph *graph, sf_device *device, const sf_csr *csr, sf_error *error);
+int sf_device_graph_open_told(sf_device_graph *graph, sf_device *device, const sf_csr *csr,
+                              const sf_progress *progress, sf_error *error);
+
+static inline int sf_device_graph_open(sf_device_graph *graph, sf_device *device, const sf_csr *csr,
+                                       sf_error *error)
+{
+    return sf_device_graph_open_told(graph, device, csr, NULL, error);
+}
 
 /** Draws a Kronecker graph on the device: what sf_csr_build makes of sf_kronecker_edges with SF_CSR_SIMPLE.
  */
@@ -37,7 +45,8 @@ void sf_device_graph_close(sf_device_graph *graph);
 typedef struct sf_device_search {
     const sf_device_graph *graph;
     sf_backend_search *search;
-    double preparation; /**< seconds that opening took */
+    double preparation;          /**< seconds that opening took */
+    const sf_progress *progress; /**< NULL once opened: asked before a search, and between levels */
 } sf_device_search;
 
 int sf_device_search_open(sf_device_search *search, const sf_device_graph *graph,
@@ -53,7 +62,7 @@ int sf_device_search_run(sf_device_search *search, uint32_t source, sf_bfs_resul
 
 /** As sf_bfs_many, on the device. */
 int sf_device_bfs_many(sf_device_graph *graph, const uint32_t *sources, size_t count, uint32_t *levels,
-                       uint32_t *parents, sf_error *error);
+                       uint32_t *parents, const sf_progress *progress, sf_error *error);
 
 /** A graph on several devices, as many vertices on each, for searches on all of them. */
 typedef struct sf_device_parts {

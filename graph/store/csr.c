@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* Neighbour lists on the way to a graph; origins names the edge of the list that each came from. */
@@ -102,6 +103,40 @@ static bool is_in(range own, uint32_t vertex)
     return vertex - own.first < own.size;
 }
 
+/* ---- telling how far it is ---- */
+
+enum { EDGES_AT_ONCE = 1 << 18 };
+
+/* The caller's thread asks, once for so many edges of a pass; all stop where it is told so. */
+typedef struct telling {
+    const sf_progress *progress;
+    unsigned pass, passes; /* over all edges; the one under way */
+    uint64_t edges;
+    atomic_bool stopped;
+} telling;
+
+static bool go_on(telling *told, unsigned worker, uint64_t done)
+{
+    double all = (double)told->edges;
+    if (atomic_load_explicit(&told->stopped, memory_order_relaxed))
+        return false;
+    if (worker == 0 && !sf_progress_update(told->progress, "building the graph",
+                                           told->pass * all + (double)done, told->passes * all))
+        atomic_store_explicit(&told->stopped, true, memory_order_relaxed);
+    return !atomic_load_explicit(&told->stopped, memory_order_relaxed);
+}
+
+/* A pass of every share. */
+static int run_pass(telling *told, unsigned count, int (*body)(void *, unsigned, size_t), void *context,
+                    sf_error *error)
+{
+    sf_parallel_for(count, count, body, context);
+    told->pass++;
+    return atomic_load(&told->stopped)
+               ? sf_fail(error, SF_CANCELLED, NULL, "was stopped while the graph was built")
+               : SF_OK;
+}
+
 /* ---- grouping by head ---- */
 
 typedef struct grouping {
@@ -109,41 +144,48 @@ typedef struct grouping {
     const sf_edge_list *list;
     unsigned flags;
     shares shares;
+    telling *told;
 } grouping;
+
+/* Where the edges end that are looked at before the next question. */
+static size_t some_edges(const sf_edge_list *list, size_t e)
+{
+    return list->edge_count - e < EDGES_AT_ONCE ? list->edge_count : e + EDGES_AT_ONCE;
+}
 
 static int count_heads(void *context, unsigned worker, size_t share)
 {
-    (void)worker;
     const grouping *g = context;
     const sf_edge_list *list = g->list;
     range own = range_of(&g->shares, share);
-    for (size_t e = 0; e < list->edge_count; e++) {
-        const sf_edge *edge = &list->edges[e];
-        if (is_dropped(edge, g->flags))
-            continue;
-        if (is_in(own, edge->to))
-            g->heads->offsets[edge->to + 1]++;
-        if (is_in(own, edge->from) && has_reverse(list, edge))
-            g->heads->offsets[edge->from + 1]++;
-    }
+    for (size_t e = 0; e < list->edge_count && go_on(g->told, worker, e);)
+        for (size_t stop = some_edges(list, e); e < stop; e++) {
+            const sf_edge *edge = &list->edges[e];
+            if (is_dropped(edge, g->flags))
+                continue;
+            if (is_in(own, edge->to))
+                g->heads->offsets[edge->to + 1]++;
+            if (is_in(own, edge->from) && has_reverse(list, edge))
+                g->heads->offsets[edge->from + 1]++;
+        }
     return 0;
 }
 
 static int put_heads(void *context, unsigned worker, size_t share)
 {
-    (void)worker;
     const grouping *g = context;
     const sf_edge_list *list = g->list;
     range own = range_of(&g->shares, share);
-    for (size_t e = 0; e < list->edge_count; e++) {
-        const sf_edge *edge = &list->edges[e];
-        if (is_dropped(edge, g->flags))
-            continue;
-        if (is_in(own, edge->to))
-            put(g->heads, edge->to, edge->from, e);
-        if (is_in(own, edge->from) && has_reverse(list, edge))
-            put(g->heads, edge->from, edge->to, e);
-    }
+    for (size_t e = 0; e < list->edge_count && go_on(g->told, worker, e);)
+        for (size_t stop = some_edges(list, e); e < stop; e++) {
+            const sf_edge *edge = &list->edges[e];
+            if (is_dropped(edge, g->flags))
+                continue;
+            if (is_in(own, edge->to))
+                put(g->heads, edge->to, edge->from, e);
+            if (is_in(own, edge->from) && has_reverse(list, edge))
+                put(g->heads, edge->from, edge->to, e);
+        }
     return 0;
 }
 
@@ -165,7 +207,7 @@ static int check_edges(uint64_t *edges, const sf_edge_list *list, unsigned flags
 
 /* The tails of every vertex's incoming edges, in the order of the list. */
 static int group_by_head(neighbours *heads, const sf_edge_list *list, unsigned flags, bool origins,
-                         sf_error *error)
+                         telling *told, sf_error *error)
 {
     uint64_t edges;
     int status = check_edges(&edges, list, flags, error);
@@ -173,12 +215,13 @@ static int group_by_head(neighbours *heads, const sf_edge_list *list, unsigned f
         status = alloc_neighbours(heads, list->vertex_count, edges, origins, error);
     if (status != SF_OK)
         return status;
-    grouping g = {heads, list, flags, divide(list->vertex_count, list->edge_count)};
-    sf_parallel_for(g.shares.count, g.shares.count, count_heads, &g);
+    grouping g = {heads, list, flags, divide(list->vertex_count, list->edge_count), told};
+    status = run_pass(told, g.shares.count, count_heads, &g, error);
     sum_counts(heads->offsets, list->vertex_count);
-    sf_parallel_for(g.shares.count, g.shares.count, put_heads, &g);
+    if (status == SF_OK)
+        status = run_pass(told, g.shares.count, put_heads, &g, error);
     restore_starts(heads->offsets, list->vertex_count);
-    return SF_OK;
+    return status;
 }
 
 /* ---- turning edges round ---- */
@@ -188,26 +231,32 @@ typedef struct turning {
     const uint64_t *offsets, *origins;
     const uint32_t *targets, *order;
     shares shares;
+    telling *told;
 } turning;
 
 static int count_turned(void *context, unsigned worker, size_t share)
 {
-    (void)worker;
     const turning *t = context;
     range own = range_of(&t->shares, share);
-    for (uint64_t e = t->offsets[0]; e < t->offsets[t->shares.vertices]; e++)
-        if (is_in(own, t->targets[e]))
-            t->out->offsets[t->targets[e] + 1]++;
+    uint64_t first = t->offsets[0], end = t->offsets[t->shares.vertices];
+    for (uint64_t e = first; e < end && go_on(t->told, worker, e - first);)
+        for (uint64_t stop = end - e < EDGES_AT_ONCE ? end : e + EDGES_AT_ONCE; e < stop; e++)
+            if (is_in(own, t->targets[e]))
+                t->out->offsets[t->targets[e] + 1]++;
     return 0;
 }
 
 static int put_turned(void *context, unsigned worker, size_t share)
 {
-    (void)worker;
     const turning *t = context;
     range own = range_of(&t->shares, share);
+    uint64_t done = 0, ask = 0;
     for (uint32_t i = 0; i < t->shares.vertices; i++) {
         uint32_t v = t->order != NULL ? t->order[i] : i;
+        if (done >= ask && !go_on(t->told, worker, done))
+            break;
+        ask = done >= ask ? done + EDGES_AT_ONCE : ask;
+        done += t->offsets[v + 1] - t->offsets[v];
         for (uint64_t e = t->offsets[v]; e < t->offsets[v + 1]; e++)
             if (is_in(own, t->targets[e]))
                 put(t->out, t->targets[e], v, t->origins != NULL ? t->origins[e] : 0);
@@ -218,17 +267,21 @@ static int put_turned(void *context, unsigned worker, size_t share)
 /* Takes the edges of one vertex after the other, by `order` (NULL: ascending), to the lists of their targets.
  */
 static int transpose(neighbours *out, const uint64_t *offsets, const uint32_t *targets,
-                     const uint64_t *origins, const uint32_t *order, uint32_t vertices, sf_error *error)
+                     const uint64_t *origins, const uint32_t *order, uint32_t vertices, telling *told,
+                     sf_error *error)
 {
     uint64_t edges = offsets[vertices] - offsets[0];
     if (alloc_neighbours(out, vertices, edges, origins != NULL, error) != SF_OK)
         return SF_NO_MEMORY;
-    turning t = {out, offsets, origins, targets, order, divide(vertices, edges)};
-    sf_parallel_for(t.shares.count, t.shares.count, count_turned, &t);
+    turning t = {out, offsets, origins, targets, order, divide(vertices, edges), told};
+    int status = run_pass(told, t.shares.count, count_turned, &t, error);
     sum_counts(out->offsets, vertices);
-    sf_parallel_for(t.shares.count, t.shares.count, put_turned, &t);
+    if (status == SF_OK)
+        status = run_pass(told, t.shares.count, put_turned, &t, error);
     restore_starts(out->offsets, vertices);
-    return SF_OK;
+    if (status != SF_OK)
+        free_neighbours(out);
+    return status;
 }
 
 static void drop_duplicates(neighbours *lists, uint32_t vertices)
@@ -305,14 +358,16 @@ static int copy_columns(sf_csr *csr, const sf_edge_list *list, const uint64_t *o
     return status;
 }
 
-int sf_csr_build(sf_csr *csr, const sf_edge_list *list, unsigned flags, sf_error *error)
+int sf_csr_build_told(sf_csr *csr, const sf_edge_list *list, unsigned flags, const sf_progress *progress,
+                      sf_error *error)
 {
     neighbours heads = {0}, tails = {0};
+    telling told = {.progress = progress, .passes = 4, .edges = list->edge_count};
     *csr = (sf_csr){.vertex_count = list->vertex_count, .directed = list->directed};
-    int status = group_by_head(&heads, list, flags, list->edge_columns.count > 0, error);
+    int status = group_by_head(&heads, list, flags, list->edge_columns.count > 0, &told, error);
     if (status == SF_OK)
-        status =
-            transpose(&tails, heads.offsets, heads.targets, heads.origins, NULL, list->vertex_count, error);
+        status = transpose(&tails, heads.offsets, heads.targets, heads.origins, NULL, list->vertex_count,
+                           &told, error);
     free_neighbours(&heads);
     if (status == SF_OK) {
         if ((flags & SF_CSR_DROP_DUPLICATES) != 0)
@@ -329,20 +384,24 @@ int sf_csr_build(sf_csr *csr, const sf_edge_list *list, unsigned flags, sf_error
     return status;
 }
 
-static int transpose_in_order(sf_csr *transposed, const sf_csr *csr, const uint32_t *order, sf_error *error)
+static int transpose_in_order(sf_csr *transposed, const sf_csr *csr, const uint32_t *order,
+                              const sf_progress *progress, sf_error *error)
 {
     neighbours lists;
-    *transposed = (sf_csr){.vertex_count = csr->vertex_count, .directed = csr->directed};
-    if (transpose(&lists, csr->offsets, csr->targets, NULL, order, csr->vertex_count, error) != SF_OK)
-        return SF_NO_MEMORY;
-    transposed->offsets = lists.offsets;
-    transposed->targets = lists.targets;
-    return SF_OK;
+    telling told = {.progress = progress, .passes = 2, .edges = sf_csr_edge_count(csr)};
+    *transposed = (sf_csr){0};
+    int status = transpose(&lists, csr->offsets, csr->targets, NULL, order, csr->vertex_count, &told, error);
+    if (status == SF_OK)
+        *transposed = (sf_csr){.vertex_count = csr->vertex_count,
+                               .directed = csr->directed,
+                               .offsets = lists.offsets,
+                               .targets = lists.targets};
+    return status;
 }
 
-int sf_csr_transpose(sf_csr *transposed, const sf_csr *csr, sf_error *error)
+int sf_csr_transpose_told(sf_csr *transposed, const sf_csr *csr, const sf_progress *progress, sf_error *error)
 {
-    return transpose_in_order(transposed, csr, NULL, error);
+    return transpose_in_order(transposed, csr, NULL, progress, error);
 }
 
 static uint64_t greatest_degree(const sf_csr *csr)
@@ -365,7 +424,8 @@ static void order_by_degree(uint32_t *order, uint64_t *place, const sf_csr *csr,
         order[place[greatest - sf_csr_degree(csr, v)]++] = v;
 }
 
-int sf_csr_transpose_by_degree(sf_csr *transposed, const sf_csr *csr, sf_error *error)
+int sf_csr_transpose_by_degree(sf_csr *transposed, const sf_csr *csr, const sf_progress *progress,
+                               sf_error *error)
 {
     *transposed = (sf_csr){0};
     uint64_t greatest = greatest_degree(csr);
@@ -374,7 +434,7 @@ int sf_csr_transpose_by_degree(sf_csr *transposed, const sf_csr *csr, sf_error *
     int status = SF_NO_MEMORY;
     if (order != NULL && place != NULL) {
         order_by_degree(order, place, csr, greatest);
-        status = transpose_in_order(transposed, csr, order, error);
+        status = transpose_in_order(transposed, csr, order, progress, error);
     } else {
         sf_fail_memory(error);
     }

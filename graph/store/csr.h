@@ -7,6 +7,7 @@
 #ifndef SF_GRAPH_STORE_CSR_H
 #define SF_GRAPH_STORE_CSR_H
 
+#include "core/progress.h"
 #include "graph/store/edge_list.h"
 
 #define SF_NO_VERTEX UINT32_MAX
@@ -34,12 +35,25 @@ typedef enum sf_csr_flags {
 /**
  * Builds the graph of a list in O(vertices + edges): group the edges by head, then transpose, which sorts
  * every neighbour list. Names and columns are copied. SF_DATA where an edge ends outside the vertices or a
- * label is no integer.
+ * label is no integer; SF_CANCELLED.
  */
-int sf_csr_build(sf_csr *csr, const sf_edge_list *list, unsigned flags, sf_error *error);
+int sf_csr_build_told(sf_csr *csr, const sf_edge_list *list, unsigned flags, const sf_progress *progress,
+                      sf_error *error);
 
-/** The graph with every edge turned round; topology and vertex count only. */
-int sf_csr_transpose(sf_csr *transposed, const sf_csr *csr, sf_error *error);
+static inline int sf_csr_build(sf_csr *csr, const sf_edge_list *list, unsigned flags, sf_error *error)
+{
+    return sf_csr_build_told(csr, list, flags, NULL, error);
+}
+
+/** The graph with every edge turned round; topology and vertex count only. progress may be NULL.
+ * SF_CANCELLED. */
+int sf_csr_transpose_told(sf_csr *transposed, const sf_csr *csr, const sf_progress *progress,
+                          sf_error *error);
+
+static inline int sf_csr_transpose(sf_csr *transposed, const sf_csr *csr, sf_error *error)
+{
+    return sf_csr_transpose_told(transposed, csr, NULL, error);
+}
 
 /**
  * The same with the neighbours of every vertex in falling order of their degree in `csr` instead of
@@ -47,7 +61,8 @@ int sf_csr_transpose(sf_csr *transposed, const sf_csr *csr, sf_error *error);
  * + greatest degree). Of an undirected graph it is the graph itself, rearranged; sf_csr_find does not work in
  * it.
  */
-int sf_csr_transpose_by_degree(sf_csr *transposed, const sf_csr *csr, sf_error *error);
+int sf_csr_transpose_by_degree(sf_csr *transposed, const sf_csr *csr, const sf_progress *progress,
+                               sf_error *error);
 
 void sf_csr_free(sf_csr *csr);
 

@@ -41,6 +41,7 @@ typedef struct sf_graph_options {
     /** Only edges that a test gave a p, and a q, of no more than this; 0: whatever a test said, or none did.
      * SF_USAGE where edges are asked for what no test gave them. */
     double max_p, max_q;
+    const sf_progress *progress; /**< of sf_graph_new; the other functions have their own */
 } sf_graph_options;
 
 static inline sf_graph_options sf_graph_options_default(void)
@@ -63,7 +64,7 @@ typedef struct sf_graph_edges {
     const double *weights;     /**< count, or NULL: the value `weight` of patterns */
 } sf_graph_edges;
 
-/** Copies the edges. SF_DATA where one ends outside the vertices, SF_NO_MEMORY. */
+/** Copies the edges. SF_DATA where one ends outside the vertices, SF_CANCELLED, SF_NO_MEMORY. */
 SF_API int sf_graph_new(sf_graph **graph, const sf_graph_edges *edges, const sf_graph_options *options,
                         sf_error *error);
 

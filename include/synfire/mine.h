@@ -163,10 +163,11 @@ typedef struct sf_sharpness {
 
 /**
  * Measures how sharp bursts are at delays in this interval, for the shifts that a test would make: whether
- * one may ask for them. Linear in the spikes, at most about 20 million pairs of them. SF_NO_MEMORY, SF_USAGE.
+ * one may ask for them. Linear in the spikes, at most about 20 million pairs of them. progress may be NULL.
+ * SF_USAGE, SF_CANCELLED, SF_NO_MEMORY.
  */
 SF_API int sf_recording_sharpness(const sf_recording *recording, sf_delay delay, sf_sharpness *sharpness,
-                                  sf_error *error);
+                                  const sf_progress *progress, sf_error *error);
 
 /** What a test did, for the methods of a paper. */
 typedef struct sf_significance {

@@ -22,7 +22,7 @@ int sf_graph_open(sf_graph **graph, const char *path, const sf_graph_options *op
         return status;
     if (how.directed && sf_graph_file_format(path) == &sf_graph_labelled)
         list.directed = true; /* other formats say themselves */
-    status = sf_graph_of_list(graph, &list, &how, error);
+    status = sf_graph_of_list(graph, &list, &how, progress, error);
     if (status != SF_OK && error != NULL && error->place[0] == '\0')
         snprintf(error->place, sizeof error->place, "%s", path);
     return status;

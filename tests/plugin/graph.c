@@ -137,6 +137,8 @@ static int search_lists(const sf_csr *csr, sf_backend_device *device, sf_backend
     int status = test_begin_job(device, error);
     if (status == SF_OK && test_is_lost(device))
         status = sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");
+    if (status == SF_OK && !sf_progress_update(job->progress, "searching", 0, 1))
+        status = sf_fail(error, SF_CANCELLED, NULL, "was stopped");
     if (status == SF_OK)
         status = sf_bfs(&result, csr, job->source, UINT32_MAX, error);
     if (status != SF_OK)
@@ -161,10 +163,10 @@ static int run(sf_backend_search *search, sf_backend_bfs_job *job, sf_error *err
 }
 
 static int many(sf_backend_graph *graph, const uint32_t *sources, size_t count, uint32_t *levels,
-                uint32_t *parents, sf_error *error)
+                uint32_t *parents, const sf_progress *progress, sf_error *error)
 {
     int status = test_begin_job(graph->device, error);
-    return status == SF_OK ? sf_bfs_many(&graph->csr, sources, count, 1, levels, parents, NULL, error)
+    return status == SF_OK ? sf_bfs_many(&graph->csr, sources, count, 1, levels, parents, progress, error)
                            : status;
 }
 

@@ -156,12 +156,12 @@ static void many_sources_on_a_device(void **state)
     for (uint32_t i = 0; i < 70; i++)
         sources[i] = i % 64;
     assert_int_equal(sf_device_graph_open(&copy, device, &graph, NULL), SF_OK);
-    assert_int_equal(sf_device_bfs_many(&copy, sources, 70, levels, NULL, NULL), SF_OK);
+    assert_int_equal(sf_device_bfs_many(&copy, sources, 70, levels, NULL, NULL, NULL), SF_OK);
     assert_int_equal(sf_bfs_many(&graph, sources, 70, 1, expected, NULL, NULL, NULL), SF_OK);
     assert_memory_equal(levels, expected, 70 * 64 * sizeof *levels);
     sf_error error = {0};
     sources[69] = 64;
-    test_assert_fails(sf_device_bfs_many(&copy, sources, 70, levels, NULL, &error), &error, SF_USAGE,
+    test_assert_fails(sf_device_bfs_many(&copy, sources, 70, levels, NULL, NULL, &error), &error, SF_USAGE,
                       "no vertex");
     free(levels);
     free(expected);

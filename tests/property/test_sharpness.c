@@ -36,7 +36,7 @@ static sf_sharpness measure(const sf_recording *recording, sf_delay asked)
     sf_sharpness sharpness;
     assert_int_equal(sf_sharpness_measure(&sharpness, recording->spikes, recording->spike_count,
                                           recording->units.count, asked, sf_significance_width(&asked, 1),
-                                          NULL),
+                                          NULL, NULL),
                      SF_OK);
     return sharpness;
 }
@@ -170,9 +170,9 @@ static void few_spikes_tell_nothing(void **state)
     sf_spike spikes[] = {{.time_ns = 0, .unit = 0}, {.time_ns = 1000000, .unit = 1}};
     for (size_t count = 0; count <= 2; count++) {
         sf_sharpness told;
-        assert_int_equal(
-            sf_sharpness_measure(&told, spikes, count, 2, delay, sf_significance_width(&delay, 1), NULL),
-            SF_OK);
+        assert_int_equal(sf_sharpness_measure(&told, spikes, count, 2, delay,
+                                              sf_significance_width(&delay, 1), NULL, NULL),
+                         SF_OK);
         assert_true(told.pairs == 0 && told.sharpness == 0 && told.divisor == 54);
         assert_true(told.testable);
     }
@@ -188,7 +188,7 @@ static void spikes_at_one_instant_take_no_longer(void **state)
         spikes[i] = (sf_spike){.time_ns = (int64_t)(i / 2000), .unit = (uint32_t)(i % 2000 / 100)};
     sf_sharpness told; /* 40 thousand million pairs */
     assert_int_equal(sf_sharpness_measure(&told, spikes, SPIKES, 20, (sf_delay){0, delay.high_ns},
-                                          30 * SF_MILLISECOND, NULL),
+                                          30 * SF_MILLISECOND, NULL, NULL),
                      SF_OK);
     assert_true(told.pairs > 0);
     free(spikes);
@@ -296,7 +296,7 @@ static int measure_once(void *context)
     sf_sharpness told;
     const sf_recording *recording = context;
     return sf_sharpness_measure(&told, recording->spikes, recording->spike_count, recording->units.count,
-                                delay, 30 * SF_MILLISECOND, NULL);
+                                delay, 30 * SF_MILLISECOND, NULL, NULL);
 }
 
 static void memory_that_runs_out_is_told(void **state)

@@ -153,6 +153,37 @@ void test_assert_same(double found, double expected)
         fail_msg("found %.17g, expected %.17g", found, expected);
 }
 
+typedef struct patience {
+    long left, asked;
+} patience;
+
+static bool lose_patience(void *user, const char *what, double done, double total)
+{
+    patience *it = user;
+    assert_true(what[0] != '\0' && done >= 0 && done <= total);
+    it->asked++;
+    return it->left-- > 0;
+}
+
+long test_stop_at_every_call(int (*scenario)(void *context, const sf_progress *progress), void *context)
+{
+    for (long calls = 0;; calls++) {
+        patience it = {.left = calls};
+        const sf_progress progress = {lose_patience, &it};
+        long before = sf_memory_live();
+        int status = scenario(context, &progress);
+        if (sf_memory_live() != before)
+            fail_msg("%ld blocks leaked when stopped at call %ld", sf_memory_live() - before, calls + 1);
+        if (status == SF_OK && it.asked <= calls)
+            return it.asked;
+        if (status != SF_CANCELLED)
+            fail_msg("status %d, not SF_CANCELLED, when stopped at call %ld of %ld", status, calls + 1,
+                     it.asked);
+        if (it.asked > calls + 1)
+            fail_msg("asked %ld times after it was stopped", it.asked - calls - 1);
+    }
+}
+
 void test_fail_every_allocation(int (*scenario)(void *context), void *context)
 {
     for (long successes = 0;; successes++) {

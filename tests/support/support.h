@@ -72,4 +72,11 @@ void test_assert_same(double found, double expected);
  */
 void test_fail_every_allocation(int (*scenario)(void *context), void *context);
 
+/**
+ * Runs `scenario` again and again, whose progress says stop when it is asked for the 1st, 2nd, 3rd, ... time,
+ * until it succeeds: before, it must have failed with SF_CANCELLED and leaked nothing. Returns how often it
+ * was asked.
+ */
+long test_stop_at_every_call(int (*scenario)(void *context, const sf_progress *progress), void *context);
+
 #endif

@@ -424,7 +424,7 @@ static void lists_by_degree_hold_the_transpose(void **state)
         assert_int_equal(sf_csr_build(&graph, &list, 0, NULL), SF_OK);
         sf_edge_list_free(&list);
         assert_int_equal(sf_csr_transpose(&plain, &graph, NULL), SF_OK);
-        assert_int_equal(sf_csr_transpose_by_degree(&sorted, &graph, NULL), SF_OK);
+        assert_int_equal(sf_csr_transpose_by_degree(&sorted, &graph, NULL, NULL), SF_OK);
         assert_memory_equal(sorted.offsets, plain.offsets, (vertices + 1) * sizeof *plain.offsets);
         for (uint32_t v = 0; v < vertices; v++) {
             uint32_t *targets = sorted.targets + sorted.offsets[v];
@@ -753,7 +753,7 @@ static void many_on_a_device(const sf_csr *graph, const uint32_t *sources, size_
     uint32_t n = graph->vertex_count;
     uint32_t *levels = calloc(count * n, sizeof *levels), *parents = calloc(count * n, sizeof *parents);
     if (sf_device_graph_open(&copy, sf_device_at(0), graph, &error) != SF_OK ||
-        sf_device_bfs_many(&copy, sources, count, levels, parents, &error) != SF_OK)
+        sf_device_bfs_many(&copy, sources, count, levels, parents, NULL, &error) != SF_OK)
         fail_msg("%s", error.text);
     assert_memory_equal(levels, expected, count * n * sizeof *levels);
     for (size_t i = 0; i < count; i++) {
@@ -763,7 +763,7 @@ static void many_on_a_device(const sf_csr *graph, const uint32_t *sources, size_
         check(graph, sources[i], &alone, "among many on a device");
         sf_bfs_result_free(&alone);
     }
-    assert_int_equal(sf_device_bfs_many(&copy, sources, count, levels, NULL, NULL), SF_OK);
+    assert_int_equal(sf_device_bfs_many(&copy, sources, count, levels, NULL, NULL, NULL), SF_OK);
     assert_memory_equal(levels, expected, count * n * sizeof *levels);
     free(levels);
     free(parents);

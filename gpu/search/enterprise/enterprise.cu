@@ -23,6 +23,7 @@
 
 extern "C" {
 #include "core/clock.h"
+#include "core/progress.h"
 }
 
 #define ALPHA 14u
@@ -265,8 +266,10 @@ static void record(sf_gpu_level *log, sf_gpu_summary *summary, uint32_t level, u
 }
 
 int sf_gpu_enterprise_run(sf_gpu_enterprise *e, uint32_t source, uint32_t *levels, uint32_t *parents,
-                          sf_gpu_level *log, sf_gpu_summary *summary, sf_error *error)
+                          sf_gpu_level *log, sf_gpu_summary *summary, const sf_progress *progress,
+                          sf_error *error)
 {
+    const double all = (double)e->graph->edge_count;
     uint64_t left = e->graph->edge_count;
     bool up = false;
     *summary = sf_gpu_summary{};
@@ -282,6 +285,8 @@ int sf_gpu_enterprise_run(sf_gpu_enterprise *e, uint32_t source, uint32_t *level
             return status;
         if (m.found == 0)
             return SF_OK;
+        if (!sf_progress_update(progress, "searching", all - (double)left, all))
+            return sf_fail(error, SF_CANCELLED, NULL, "was stopped at level %u", level - 1);
         record(log, summary, level - 1, m.found, up);
         if (!up && choose_up(e, &m, left)) {
             up = true;
