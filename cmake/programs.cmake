@@ -18,5 +18,6 @@ function(synfire_programs name)
   endforeach()
   file(CONFIGURE OUTPUT ${name}.list CONTENT "${list}")
   add_executable(${name} ${CMAKE_SOURCE_DIR}/cmake/programs.c ${arg_SOURCES})
-  target_compile_definitions(${name} PRIVATE PROGRAMS_LIST="${CMAKE_CURRENT_BINARY_DIR}/${name}.list")
+  target_compile_definitions(${name} PRIVATE PROGRAMS_LIST="${name}.list") # no path: ccache knows sources from any checkout
+  target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
 endfunction()
