@@ -81,7 +81,7 @@ static int check_columns(const aggregate_request *request, const sf_series_colum
                    request->ranges == 1 ? "" : "s", samples->d, samples->d == 1 ? "" : "s");
 }
 
-static int print_answer(const app_call *call, const aggregate_request *request,
+static int print_answer(const app_call *call, const app_samples *samples, const aggregate_request *request,
                         const sf_density_columns *density, const sf_aggregate *answer, sf_error *error)
 {
     bool asked = app_has(call, "exact");
@@ -99,6 +99,8 @@ static int print_answer(const app_call *call, const aggregate_request *request,
         sf_json_real(&json, "relative_error", relative);
         sf_json_real(&json, "sampling_error", answer->sampling_error);
         sf_json_real(&json, "smoothing_error", answer->smoothing_error);
+        sf_json_string(&json, "quantity", app_value(call, "quantity", NULL));
+        app_samples_name_json(&json, samples, 0);
         app_provenance_json(&json, call);
         sf_json_end_object(&json);
     } else {
@@ -128,7 +130,7 @@ static int answer_series(const app_call *call, const app_samples *samples, void 
                                       &answer, &progress, error);
     if (status == SF_OK) {
         sf_density_get_columns(density, &columns);
-        status = print_answer(call, request, &columns, &answer, error);
+        status = print_answer(call, samples, request, &columns, &answer, error);
     }
     sf_density_free(density);
     return status;

@@ -20,6 +20,9 @@ static const app_option own_options[] = {
     {NULL, NULL, NULL},
 };
 
+/* In place of the number of a series. */
+#define NO_SERIES SIZE_MAX
+
 /* A bandwidth, or why there is none. */
 typedef struct series_result {
     sf_density *density;
@@ -121,62 +124,65 @@ static void print_curve(sf_text *text, const sf_density_columns *found)
 
 static void print_epochs(sf_json *json, const app_samples *samples, size_t s)
 {
-    if (samples->epochs.items == NULL)
+    if (s == NO_SERIES) {
+        sf_json_null(json, "epoch_n");
+        sf_json_null(json, "epoch_h");
         return;
-    sf_json_array(json, "epoch_n");
-    for (size_t k = 0; k < samples->epochs.count; k++)
-        sf_json_uint(json, NULL, app_samples_epoch_n(samples, k, s));
-    sf_json_end_array(json);
+    }
+    app_samples_epoch_n_json(json, samples, s);
     app_epochs_values_json(json, "epoch_h", &samples->epochs, s);
 }
 
 static void print_fields(sf_json *json, const bandwidth_report *report, size_t s)
 {
-    const series_result *result = &report->results[s];
+    static const series_result none = {.status = SF_DATA};
+    const series_result *result = s != NO_SERIES ? &report->results[s] : &none;
     const sf_density_columns *found = &result->found;
     bool good = result->status == SF_OK;
+    app_samples_name_json(json, report->samples, s);
     sf_json_string(json, "method", report->method);
-    sf_json_uint(json, "n", app_samples_n(report->samples, s));
+    if (s != NO_SERIES)
+        sf_json_uint(json, "n", app_samples_n(report->samples, s));
+    else
+        sf_json_null(json, "n");
     sf_json_uint(json, "d", report->samples->all.d);
     sf_json_real(json, "h", good ? found->h : NAN);
     sf_json_real(json, "h_relative", good ? found->h_relative : NAN);
     sf_json_real(json, "h0", good ? found->h0 : NAN);
     sf_json_real(json, "objective", good ? found->objective : NAN);
-    sf_json_bool(json, "at_edge", found->at_edge);
+    if (good)
+        sf_json_bool(json, "at_edge", found->at_edge);
+    else
+        sf_json_null(json, "at_edge");
     print_points(json, "minima", found->minimum_h, found->minimum_score, found->minimum_count);
     if (found->curve_h != NULL)
         print_points(json, "curve", found->curve_h, found->curve_score, found->curve_count);
-    sf_json_real(json, "seconds", found->ran.seconds);
-    sf_json_string(json, "device", good ? found->ran.device : "cpu");
-    if (!good)
-        sf_json_string(json, "error", result->error.text);
+    else
+        sf_json_null(json, "curve");
+    sf_json_real(json, "seconds", good ? found->ran.seconds : NAN);
+    sf_json_string(json, "device", good ? found->ran.device : NULL);
+    sf_json_string(json, "error", result->error.text[0] != '\0' ? result->error.text : NULL);
+    print_epochs(json, report->samples, s);
 }
 
-/* One series is one object; several are `results`, each with the same fields and the unit it belongs to. */
+/* At the top what there is of the only series; of each of several in `results`. */
 static void print_json(sf_text *text, const app_call *call, const bandwidth_report *report)
 {
     const app_samples *samples = report->samples;
     size_t count = samples->all.count;
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
+    print_fields(&json, report, count == 1 ? 0 : NO_SERIES);
+    sf_json_string(&json, "quantity", app_value(call, "quantity", NULL));
+    sf_json_string(&json, "axis", report->domain == SF_DOMAIN_LOG ? "log" : "linear");
     app_epochs_json(&json, &samples->epochs);
-    if (count == 1) {
-        print_fields(&json, report, 0);
-        print_epochs(&json, samples, 0);
-    } else {
-        sf_json_array(&json, "results");
-    }
-    for (size_t s = 0; count > 1 && s < count; s++) {
+    sf_json_array(&json, "results");
+    for (size_t s = 0; s < count; s++) {
         sf_json_object(&json, NULL);
-        if (samples->all.units[s] >= 0)
-            sf_json_int(&json, "unit", samples->all.units[s]);
-        sf_json_string(&json, "name", samples->all.names[s]);
         print_fields(&json, report, s);
-        print_epochs(&json, samples, s);
         sf_json_end_object(&json);
     }
-    if (count > 1)
-        sf_json_end_array(&json);
+    sf_json_end_array(&json);
     app_provenance_json(&json, call);
     sf_json_end_object(&json);
 }

@@ -9,6 +9,7 @@
 #include "core/memory.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 static const app_option options[] = {
@@ -205,32 +206,132 @@ static void print_level_sizes(sf_json *json, const reaching *r, size_t i)
     sf_json_end_array(json);
 }
 
-/* ---- several sources at once ---- */
+/* ---- JSON ---- */
 
-static void print_many_json(sf_text *text, const reaching *r)
+/* Beyond so many vertices --out has the paths, and JSON has not. */
+#define MOST_WITH_PATHS 10000
+
+static double teps(const sf_searches_columns *found)
 {
+    return found->ran->seconds > 0 ? (double)found->edges / found->ran->seconds : 0;
+}
+
+/* The path to v from the source along the parents, both included. */
+static void print_path(sf_json *json, const reaching *r, const sf_searches_columns *found, uint32_t *path,
+                       uint32_t v)
+{
+    uint32_t length = found->levels[v] + 1;
+    for (uint32_t i = length, at = v; i-- > 0; at = found->parents[at])
+        path[i] = at;
+    sf_json_array(json, "path");
+    for (uint32_t i = 0; i < length; i++)
+        sf_json_uint(json, NULL, path[i]);
+    sf_json_end_array(json);
+    if (r->g.names == NULL) {
+        sf_json_null(json, "names");
+        return;
+    }
+    sf_json_array(json, "names");
+    for (uint32_t i = 0; i < length; i++)
+        sf_json_string(json, NULL, r->g.names[path[i]]);
+    sf_json_end_array(json);
+}
+
+static void print_vertex(sf_json *json, const reaching *r, const sf_searches_columns *found, uint32_t *path,
+                         uint32_t v)
+{
+    sf_json_object(json, NULL);
+    sf_json_uint(json, "vertex", v);
+    sf_json_string(json, "name", r->g.names != NULL ? r->g.names[v] : NULL);
+    sf_json_uint(json, "level", found->levels[v]);
+    print_path(json, r, found, path, v);
+    if (found->path_low_ns != NULL) {
+        sf_json_array(json, "delay_ms");
+        sf_json_milliseconds(json, NULL, found->path_low_ns[v]);
+        sf_json_milliseconds(json, NULL, found->path_high_ns[v]);
+        sf_json_end_array(json);
+    } else {
+        sf_json_null(json, "delay_ms");
+    }
+    sf_json_end_object(json);
+}
+
+/* Of several searches at once the paths, and how long they take, are not known: each is then searched alone.
+ */
+static int open_paths(sf_searches **alone, sf_searches_columns *found, const reaching *r, size_t i)
+{
+    sf_search_options how = sf_search_options_default();
+    int status = SF_OK;
+    how.device = "cpu";
+    if (r->source_count > 1)
+        status = sf_graph_search(alone, r->graph, &r->sources[i], 1, &how, NULL, NULL);
+    if (status == SF_OK)
+        sf_searches_get_columns(r->source_count > 1 ? *alone : r->searches, found);
+    return status;
+}
+
+static void print_paths(sf_json *json, const reaching *r, size_t i)
+{
+    sf_searches *alone = NULL;
+    sf_searches_columns found = {.size = sizeof found};
+    if (r->g.vertex_count > MOST_WITH_PATHS) {
+        sf_json_null(json, "paths");
+        return;
+    }
+    uint32_t *path = sf_alloc(r->g.vertex_count, sizeof *path);
+    if (path == NULL || open_paths(&alone, &found, r, i) != SF_OK) {
+        json->out->failed = true;
+    } else {
+        sf_json_array(json, "paths");
+        for (uint32_t v = 0; v < r->g.vertex_count; v++)
+            if (found.levels[v] != SF_UNREACHED && v != r->sources[i])
+                print_vertex(json, r, &found, path, v);
+        sf_json_end_array(json);
+    }
+    sf_searches_free(alone);
+    sf_free(path);
+}
+
+static void print_search(sf_json *json, const reaching *r, size_t i)
+{
+    sf_json_uint(json, "source", r->sources[i]);
+    sf_json_string(json, "source_name", name_of(r, i));
+    sf_json_uint(json, "reached", r->found.reached[i]);
+    sf_json_uint(json, "depth", r->found.depth[i]);
+    print_level_sizes(json, r, i);
+}
+
+/* At the top what there is of the only source; of each of several in `searches`. */
+static void print_json(sf_text *text, const reaching *r)
+{
+    static const char *const of_one[] = {"source", "source_name", "reached", "depth", "level_sizes"};
+    bool one = r->source_count == 1;
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
     sf_json_uint(&json, "vertices", r->g.vertex_count);
     sf_json_uint(&json, "edges", r->g.edge_count);
+    if (one)
+        print_search(&json, r, 0);
+    for (size_t k = 0; !one && k < sizeof of_one / sizeof of_one[0]; k++)
+        sf_json_null(&json, of_one[k]);
     sf_json_array(&json, "searches");
     for (size_t i = 0; i < r->source_count; i++) {
         sf_json_object(&json, NULL);
-        sf_json_uint(&json, "source", r->sources[i]);
-        sf_json_string(&json, "source_name", name_of(r, i));
-        sf_json_uint(&json, "reached", r->found.reached[i]);
-        sf_json_uint(&json, "depth", r->found.depth[i]);
-        print_level_sizes(&json, r, i);
+        print_search(&json, r, i);
+        print_paths(&json, r, i);
         sf_json_end_object(&json);
     }
     sf_json_end_array(&json);
     sf_json_real(&json, "seconds", r->found.ran->seconds);
+    sf_json_real(&json, "teps", one ? teps(&r->found) : NAN);
     sf_json_string(&json, "device", r->found.ran->device);
     app_device_json(&json, r->found.ran->note);
     app_edges_json(&json, &r->g);
     app_provenance_json(&json, r->call);
     sf_json_end_object(&json);
 }
+
+/* ---- several sources at once ---- */
 
 static void print_source(app_table *table, const reaching *r, size_t i)
 {
@@ -280,29 +381,6 @@ static int write_out(const reaching *r, const char *path, sf_error *error)
     int status = sf_file_write(&text, path, error);
     sf_text_free(&text);
     return status;
-}
-
-static double teps(const sf_searches_columns *found)
-{
-    return found->ran->seconds > 0 ? (double)found->edges / found->ran->seconds : 0;
-}
-
-static void print_one_json(sf_text *text, const reaching *r)
-{
-    sf_json json = sf_json_start(text);
-    sf_json_object(&json, NULL);
-    sf_json_uint(&json, "vertices", r->g.vertex_count);
-    sf_json_uint(&json, "edges", r->g.edge_count);
-    sf_json_uint(&json, "source", r->sources[0]);
-    sf_json_uint(&json, "reached", r->found.reached[0]);
-    sf_json_uint(&json, "depth", r->found.depth[0]);
-    print_level_sizes(&json, r, 0);
-    sf_json_real(&json, "seconds", r->found.ran->seconds);
-    sf_json_real(&json, "teps", teps(&r->found));
-    sf_json_string(&json, "source_name", name_of(r, 0));
-    app_edges_json(&json, &r->g);
-    app_provenance_json(&json, r->call);
-    sf_json_end_object(&json);
 }
 
 /* Names of the vertices of a level, as far as they fit on a line. */
@@ -377,7 +455,7 @@ static int report(const reaching *r, sf_error *error)
     bool one = r->source_count == 1;
     sf_text text = {0};
     if (r->call->json)
-        (one ? print_one_json : print_many_json)(&text, r);
+        print_json(&text, r);
     else
         (one ? print_one_table : print_many_table)(&text, r);
     while (text.length > 0 && text.data[text.length - 1] == '\n')

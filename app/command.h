@@ -105,6 +105,7 @@ bool app_write(FILE *out, sf_text *text);
 /** Prints the text and a newline to stdout and frees it; SF_IO where stdout cannot take it, SF_NO_MEMORY if
  * it failed. A reader that has gone has had enough: no failure. */
 int app_print(sf_text *text, sf_error *error);
+bool app_has_printed(void); /**< app_print was called */
 
 /** Random numbers were drawn from this seed: the result says so. */
 void app_tell_seed(const app_call *call, uint64_t seed);

@@ -100,11 +100,13 @@ static void add_episodes(sf_json *json, const app_counting *c)
         sf_json_real(json, "expected", told->expected[i]);
         app_ratio_json(json, told->ratio_low[i], told->ratio_high[i]);
         app_details_episode_json(json, &c->details, i);
-        if (told->correlograms != NULL) {
+        if (correlogram != NULL) {
             sf_json_array(json, "correlograms");
             for (uint32_t link = 0; link + 1 < told->episodes[i].size; link++)
                 add_correlogram(json, correlogram++);
             sf_json_end_array(json);
+        } else {
+            sf_json_null(json, "correlograms");
         }
         sf_json_end_object(json);
     }
@@ -138,8 +140,7 @@ static void add_windows(sf_json *json, const sf_episodes_columns *told)
         for (size_t k = 0; k < told->count; k++)
             sf_json_real(json, NULL, window_rate(told, i, k));
         sf_json_end_array(json);
-        if (is_partial(told, i))
-            sf_json_bool(json, "partial", true);
+        sf_json_bool(json, "partial", is_partial(told, i));
         sf_json_end_object(json);
     }
     sf_json_end_array(json);
@@ -154,6 +155,8 @@ static void print_json(sf_text *text, const app_counting *c)
     app_details_json(&json, &c->details);
     if (app_has(c->call, "window"))
         add_windows(&json, told);
+    else
+        sf_json_null(&json, "windows");
     sf_json_string(&json, "engine", told->ran.engine);
     sf_json_string(&json, "device", told->ran.device);
     app_device_json(&json, told->ran.note);

@@ -357,13 +357,14 @@ static void print_values(sf_json *json, const char *key, const density_result *r
 static void print_epochs(sf_json *json, const density_result *result)
 {
     const app_epochs *epochs = &result->samples->epochs;
-    if (epochs->items == NULL)
-        return;
     app_epochs_json(json, epochs);
-    sf_json_array(json, "epoch_n");
-    for (size_t k = 0; k < epochs->count; k++)
-        sf_json_uint(json, NULL, app_samples_epoch_n(result->samples, k, 0));
-    sf_json_end_array(json);
+    app_samples_epoch_n_json(json, result->samples, 0);
+    if (epochs->items == NULL) {
+        static const char *const keys[] = {"epoch_h", "epoch_outside", "epoch_density"};
+        for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+            sf_json_null(json, keys[i]);
+        return;
+    }
     sf_json_array(json, "epoch_h");
     for (size_t k = 0; k < epochs->count; k++)
         sf_json_real(json, NULL, result->of_epochs[k].h);
@@ -400,6 +401,8 @@ static void print_json(sf_text *text, const app_call *call, const density_result
         sf_json_end_array(&json);
     }
     print_values(&json, "density", result, of->values);
+    sf_json_string(&json, "quantity", app_value(call, "quantity", NULL));
+    app_samples_name_json(&json, result->samples, 0);
     print_epochs(&json, result);
     app_provenance_json(&json, call);
     sf_json_end_object(&json);

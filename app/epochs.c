@@ -80,8 +80,10 @@ void app_epochs_free(app_epochs *epochs)
 
 void app_epochs_json(sf_json *json, const app_epochs *e)
 {
-    if (e->items == NULL)
+    if (e->items == NULL) {
+        sf_json_null(json, "epochs");
         return;
+    }
     sf_json_array(json, "epochs");
     for (size_t k = 0; k < e->count; k++) {
         const app_epoch *known = &e->items[k];
@@ -106,8 +108,11 @@ uint64_t app_epochs_with(const app_epochs *e, size_t i)
 
 void app_epochs_item_json(sf_json *json, const app_epochs *e, size_t i)
 {
-    if (e->counts == NULL)
+    if (e->counts == NULL) {
+        sf_json_null(json, "epochs");
+        sf_json_null(json, "epoch_counts");
         return;
+    }
     sf_json_uint(json, "epochs", app_epochs_with(e, i));
     sf_json_array(json, "epoch_counts");
     for (size_t k = 0; k < e->count; k++)
@@ -117,8 +122,10 @@ void app_epochs_item_json(sf_json *json, const app_epochs *e, size_t i)
 
 void app_epochs_values_json(sf_json *json, const char *key, const app_epochs *e, size_t i)
 {
-    if (e->items == NULL)
+    if (e->items == NULL || e->counts != NULL) {
+        sf_json_null(json, key);
         return;
+    }
     sf_json_array(json, key);
     for (size_t k = 0; k < e->count; k++)
         sf_json_real(json, NULL, e->values[k * e->item_count + i]);

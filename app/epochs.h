@@ -34,12 +34,11 @@ int app_epochs_take(app_epochs *epochs, const uint64_t *counts, size_t item_coun
 /** In how many epochs episode i occurs; 0 without --epochs. */
 uint64_t app_epochs_with(const app_epochs *epochs, size_t i);
 
-/** The field `epochs` of the document, and `epochs`, `epoch_counts` of episode i; nothing without --epochs.
- */
+/** The field `epochs` of the document, and `epochs`, `epoch_counts` of episode i; null without --epochs. */
 void app_epochs_json(sf_json *json, const app_epochs *epochs);
 void app_epochs_item_json(sf_json *json, const app_epochs *epochs, size_t i);
 
-/** The values of item i as an array of this name; nothing without --epochs. */
+/** The values of item i as an array of this name; null without --epochs, and where counts were taken. */
 void app_epochs_values_json(sf_json *json, const char *key, const app_epochs *epochs, size_t i);
 
 /** A table of counts and rates by the epochs' labels, of the episodes that `names` spells, numbered by

@@ -105,6 +105,10 @@ static void print_link(sf_json *json, const drawing *d, size_t i)
     sf_json_object(json, NULL);
     sf_json_uint(json, "from", g->from[i]);
     sf_json_uint(json, "to", g->to[i]);
+    sf_json_array(json, "names");
+    sf_json_string(json, NULL, g->names[g->from[i]]);
+    sf_json_string(json, NULL, g->names[g->to[i]]);
+    sf_json_end_array(json);
     sf_json_real(json, "weight", g->weight[i]);
     if (g->is_tiling)
         sf_json_null(json, "count");
@@ -121,10 +125,8 @@ static void print_link(sf_json *json, const drawing *d, size_t i)
     sf_json_real(json, "q", g->q[i]);
     app_ratio_json(json, g->ratio_low[i], g->ratio_high[i]);
     sf_json_string(json, "not_testable", g->not_testable[i]);
-    if (d->epochs.counts != NULL)
-        app_epochs_item_json(json, &d->epochs, i);
-    else
-        app_epochs_values_json(json, "epoch_coefficients", &d->epochs, i);
+    app_epochs_item_json(json, &d->epochs, i);
+    app_epochs_values_json(json, "epoch_coefficients", &d->epochs, i);
     sf_json_end_object(json);
 }
 

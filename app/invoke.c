@@ -32,15 +32,37 @@ static int limit_device_memory(sf_error *error)
     return SF_OK;
 }
 
+static int exit_code(int status, const sf_error *error)
+{
+    int signal = app_stop_signal() != 0 ? app_stop_signal() : SIGINT;
+    return status == SF_CANCELLED ? 128 + signal : status == SF_OK ? 0 : sf_exit_code(error->code);
+}
+
+/* For a program, which so gets one document whatever happens; the sentence is on stderr too. */
+static void print_refusal(const app_call *call, int status, const sf_error *error)
+{
+    sf_text text = {0};
+    sf_json json = sf_json_start(&text);
+    sf_json_object(&json, NULL);
+    sf_json_object(&json, "error");
+    sf_json_int(&json, "exit_code", exit_code(status, error));
+    sf_json_string(&json, "place", error->place[0] != '\0' ? error->place : NULL);
+    sf_json_string(&json, "message", error->text);
+    sf_json_end_object(&json);
+    app_provenance_json(&json, call);
+    sf_json_end_object(&json);
+    app_print(&text, NULL);
+}
+
 int app_invoke(const app_command *command, int argc, char **argv)
 {
     app_call call;
     sf_error error = {0};
     int status = app_parse(&call, command, argc, argv, &error);
-    call.provenance = NULL;
     call.words = argv;
-    if (status == SF_OK)
-        status = sf_tool_provenance_new(&call.provenance, (size_t)argc, argv, &error);
+    call.provenance = NULL;
+    int made = sf_tool_provenance_new(&call.provenance, (size_t)argc, argv, status == SF_OK ? &error : NULL);
+    status = status == SF_OK ? made : status;
     if (status == SF_OK && app_has(&call, "help")) {
         sf_text text = {0};
         app_help_command(&text, command);
@@ -54,10 +76,11 @@ int app_invoke(const app_command *command, int argc, char **argv)
             status = command->run(&call, &error);
         app_print_log(&call);
     }
+    if (status != SF_OK && call.json && call.provenance != NULL && !app_has_printed())
+        print_refusal(&call, status, &error);
     sf_tool_provenance_free(call.provenance);
     app_parse_free(&call);
-    if (status == SF_OK)
-        return 0;
-    int code = app_report(command->name, &error);
-    return status == SF_CANCELLED ? 128 + (app_stop_signal() != 0 ? app_stop_signal() : SIGINT) : code;
+    if (status != SF_OK)
+        app_report(command->name, &error);
+    return exit_code(status, &error);
 }

@@ -183,8 +183,14 @@ static void print_json(sf_text *text, const matching *m)
     sf_json_end_array(&json);
     sf_json_uint(&json, "listed", found->kept);
     add_names(&json, m);
-    if (m->rewired.asked)
-        app_rewired_json(&json, &m->spread, &m->rewired);
+    sf_json_array(&json, "vertices");
+    for (uint32_t i = 0; i < found->vertex_count; i++)
+        sf_json_string(&json, NULL, found->vertex_names[i]);
+    sf_json_end_array(&json);
+    sf_json_string(&json, "engine", found->ran->engine);
+    sf_json_string(&json, "device", found->ran->device);
+    app_device_json(&json, found->ran->note);
+    app_rewired_json(&json, &m->spread, &m->rewired);
     app_edges_json(&json, &m->g);
     app_provenance_json(&json, m->call);
     sf_json_end_object(&json);

@@ -101,7 +101,9 @@ int app_parse(app_call *call, const app_command *command, int argc, char **argv,
     while (status == SF_OK && optind < argc)
         call->arguments[call->argument_count++] = argv[optind++];
     sf_free(options);
-    call->json = app_has(call, "json");
+    for (int i = optind; status != SF_OK && i < argc; i++) /* whoever asked for JSON is refused in JSON */
+        call->json = call->json || strcmp(argv[i], "--json") == 0;
+    call->json = call->json || app_has(call, "json");
     call->quiet = app_has(call, "quiet");
     call->verbose = app_has(call, "verbose");
     return status;

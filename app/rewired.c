@@ -40,6 +40,10 @@ int app_rewired_find(sf_spread *spreads, const uint64_t *counts, const sf_graph 
 
 void app_rewired_json(sf_json *json, const sf_spread *spread, const app_rewired *rewired)
 {
+    if (!rewired->asked) {
+        sf_json_null(json, "rewired");
+        return;
+    }
     sf_json_object(json, "rewired");
     sf_json_uint(json, "graphs", rewired->options.graphs);
     sf_json_string(json, "device", rewired->ran.device);
@@ -73,8 +77,7 @@ static void print_json(sf_text *text, const census *c)
         sf_json_object(&json, NULL);
         sf_json_string(&json, "name", sf_triad_list()[t].name);
         sf_json_uint(&json, "count", c->counts[t]);
-        if (c->rewired->asked)
-            app_rewired_json(&json, &c->spreads[t], c->rewired);
+        app_rewired_json(&json, &c->spreads[t], c->rewired);
         sf_json_end_object(&json);
     }
     sf_json_end_array(&json);

@@ -177,6 +177,28 @@ size_t app_samples_epoch_n(const app_samples *samples, size_t k, size_t s)
     return columns.first[s + 1] - columns.first[s];
 }
 
+void app_samples_name_json(sf_json *json, const app_samples *samples, size_t s)
+{
+    bool known = s < samples->all.count;
+    if (known && samples->all.units[s] >= 0)
+        sf_json_int(json, "unit", samples->all.units[s]);
+    else
+        sf_json_null(json, "unit");
+    sf_json_string(json, "name", known && samples->all.names[s][0] != '\0' ? samples->all.names[s] : NULL);
+}
+
+void app_samples_epoch_n_json(sf_json *json, const app_samples *samples, size_t s)
+{
+    if (samples->epochs.items == NULL) {
+        sf_json_null(json, "epoch_n");
+        return;
+    }
+    sf_json_array(json, "epoch_n");
+    for (size_t k = 0; k < samples->epochs.count; k++)
+        sf_json_uint(json, NULL, app_samples_epoch_n(samples, k, s));
+    sf_json_end_array(json);
+}
+
 static int check_one(const app_call *call, const app_samples *samples, sf_error *error)
 {
     if (samples->all.count == 1)

@@ -33,6 +33,11 @@ void app_samples_free(app_samples *samples);
 size_t app_samples_n(const app_samples *samples, size_t s);
 size_t app_samples_epoch_n(const app_samples *samples, size_t k, size_t s);
 
+/** `unit` and `name` of series s, null where it is of none or `s` is beyond them; `epoch_n`, null without
+ * --epochs. */
+void app_samples_name_json(sf_json *json, const app_samples *samples, size_t s);
+void app_samples_epoch_n_json(sf_json *json, const app_samples *samples, size_t s);
+
 /**
  * What a command does with one series: loads, refuses more than one, calls `work`, which prints; a failure
  * without a place gets that of the file.

@@ -207,29 +207,39 @@ void app_not_testable_warn(const app_call *call, const sf_significance *told, co
 
 /* ---- output ---- */
 
+/* The analytic test draws none. */
+static void add_surrogates(sf_json *json, const sf_significance_options *done)
+{
+    if (done->kind == SF_SIGNIFICANCE_ANALYTIC) {
+        static const char *const keys[] = {"surrogates", "seed", "width_ms", "segment_s", "correction"};
+        for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+            sf_json_null(json, keys[i]);
+        return;
+    }
+    bool segments = done->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT;
+    sf_json_uint(json, "surrogates", done->surrogates);
+    sf_json_uint(json, "seed", done->seed);
+    sf_json_real(json, "width_ms", (double)done->width_ns * 1e-6);
+    sf_json_real(json, "segment_s", segments ? (double)done->segment_ns * 1e-9 : NAN);
+    sf_json_string(json, "correction",
+                   done->correction == SF_CORRECTION_RATE ? "false-discovery rate" : "maximum");
+}
+
 void app_significance_json(sf_json *json, const sf_significance *told)
 {
-    if (told == NULL)
+    if (told == NULL) {
+        sf_json_null(json, "significance");
         return;
+    }
     const sf_significance_options *done = &told->options;
+    bool analytic = done->kind == SF_SIGNIFICANCE_ANALYTIC;
     sf_json_object(json, "significance");
     sf_json_string(json, "kind", sf_significance_name(done->kind));
-    if (done->kind == SF_SIGNIFICANCE_ANALYTIC) {
-        sf_json_real(json, "link", done->link);
-    } else {
-        sf_json_uint(json, "surrogates", done->surrogates);
-        sf_json_uint(json, "seed", done->seed);
-        sf_json_real(json, "width_ms", (double)done->width_ns * 1e-6);
-        if (done->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT)
-            sf_json_real(json, "segment_s", (double)done->segment_ns * 1e-9);
-        sf_json_string(json, "correction",
-                       done->correction == SF_CORRECTION_RATE ? "false-discovery rate" : "maximum");
-    }
-    if (done->kind != SF_SIGNIFICANCE_ANALYTIC) {
-        sf_json_string(json, "not_testable", sf_not_testable_text(told->not_testable));
-        sf_json_real(json, "sharpness", told->sharpness.pairs > 0 ? told->sharpness.sharpness : NAN);
-        sf_json_real(json, "blur_divisor", told->sharpness.divisor);
-    }
+    sf_json_real(json, "link", analytic ? done->link : NAN);
+    add_surrogates(json, done);
+    sf_json_string(json, "not_testable", analytic ? NULL : sf_not_testable_text(told->not_testable));
+    sf_json_real(json, "sharpness", !analytic && told->sharpness.pairs > 0 ? told->sharpness.sharpness : NAN);
+    sf_json_real(json, "blur_divisor", analytic ? NAN : told->sharpness.divisor);
     sf_json_string(json, "device", told->ran.device[0] != '\0' ? told->ran.device : NULL);
     app_device_json(json, told->ran.note);
     sf_json_end_object(json);

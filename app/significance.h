@@ -41,7 +41,7 @@ void app_edges_json(sf_json *json, const sf_graph_columns *graph);
 void app_significance_warn(const app_call *call, const sf_episodes_columns *told);
 
 /** The field `significance`: the device that the surrogates were counted on, and as device_note why one asked
- * for or chosen did not do it, or null; nothing without --significance. */
+ * for or chosen did not do it, or null; null without --significance. */
 void app_significance_json(sf_json *json, const sf_significance *told);
 
 /** Appends what was done as a paper prints it. SF_NO_MEMORY. */

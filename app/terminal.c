@@ -109,8 +109,16 @@ void app_print_log(const app_call *call)
         app_warn(call, "%" PRIu64 " log lines lost", lost);
 }
 
+static bool printed;
+
+bool app_has_printed(void)
+{
+    return printed;
+}
+
 int app_print(sf_text *text, sf_error *error)
 {
+    printed = true;
     sf_text_append(text, "\n", 1);
     bool written = app_write(stdout, text), failed = text->failed;
     int reason = errno;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/message_fields.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* What every teller below needs. */
@@ -19,6 +20,15 @@ static const char *unit_name(const teller *t, uint32_t unit)
 static void tell_nothing(const teller *t, const char *key)
 {
     t->as->string(t->to, key, NULL);
+}
+
+/* A count that may not be known. */
+static void tell_known(const teller *t, const char *key, int64_t count)
+{
+    if (count < 0)
+        tell_nothing(t, key);
+    else
+        t->as->natural(t->to, key, (uint64_t)count);
 }
 
 #define WINDOW_FIELDS 4
@@ -116,16 +126,14 @@ static void tell_density(const teller *t, const sf_density_message *density)
     t->as->real(t->to, "h", density->h);
     bool plane = density->rows > 0;
     t->as->real(t->to, "outside", density->outside);
-    t->as->map(t->to, "grid", plane ? 7 : 4);
+    t->as->map(t->to, "grid", 7);
     t->as->string(t->to, "axis", density->log_axis ? "log" : "linear");
     t->as->real(t->to, "start", density->grid_start);
     t->as->real(t->to, "step", density->grid_step);
     t->as->natural(t->to, "count", plane ? density->count / density->rows : density->count);
-    if (plane) {
-        t->as->real(t->to, "row_start", density->row_start);
-        t->as->real(t->to, "row_step", density->row_step);
-        t->as->natural(t->to, "rows", density->rows);
-    }
+    t->as->real(t->to, "row_start", plane ? density->row_start : NAN);
+    t->as->real(t->to, "row_step", plane ? density->row_step : NAN);
+    tell_known(t, "rows", plane ? (int64_t)density->rows : -1);
     t->as->end_map(t->to);
     tell_reals(t, "values", density->values, density->count);
 }
@@ -268,15 +276,6 @@ static void tell_graph(const teller *t, const sf_graph_message *graph)
         tell_motif(t, &graph->motifs[i]);
     t->as->end_list(t->to);
     tell_census(t, graph);
-}
-
-/* A count that may not be known. */
-static void tell_known(const teller *t, const char *key, int64_t count)
-{
-    if (count < 0)
-        tell_nothing(t, key);
-    else
-        t->as->natural(t->to, key, (uint64_t)count);
 }
 
 static void tell_source(const teller *t, const sf_source_status *source)

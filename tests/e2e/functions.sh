@@ -45,7 +45,8 @@ out = schema.read('out')
 $1"
 }
 
-# expect CODE WORDS COMMAND...: the command exits with the code, says the words in one line on stderr and prints nothing.
+# expect CODE WORDS COMMAND...: the command exits with the code, says the words in one line on stderr and prints nothing,
+# or with --json the refusal.
 expect() {
     local code=$1 words=$2 status=0
     shift 2
@@ -53,6 +54,7 @@ expect() {
     [ "$status" = "$code" ] || { echo "exit code $status, expected $code: $*"; cat err; return 1; }
     grep -qF -- "$words" err || { echo "'$words' is not in: $(cat err)"; return 1; }
     [ "$(wc -l <err)" = 1 ] || { echo "more than one line:"; cat err; return 1; }
+    case " $* " in *" --json "*) python3 -B "$E2E/schema.py" refusal; return ;; esac
     [ ! -s out ] || { echo "something is printed:"; cat out; return 1; }
 }
 

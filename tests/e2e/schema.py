@@ -4,6 +4,7 @@
 
   schema.py check            all schemas: keywords, references, every field with a description
   schema.py FILE...          results of commands, each by the command that its provenance names
+  schema.py refusal          the file `out` is what a command prints that fails
   schema.py lines FILE...    JSON lines of a run, each by its topic; says how many of each topic there were
 """
 import collections
@@ -168,7 +169,8 @@ def check_schema(schema, file, at, is_field):
         resolve(file, schema["$ref"])
     if "properties" in schema:
         assert "additionalProperties" in schema, f"{file}: {at}: any field would do"
-        assert set(schema["required"]) <= set(schema["properties"]), f"{file}: {at}: needs what it does not know"
+        extra = set(schema["properties"]) ^ set(schema["required"])
+        assert not extra, f"{file}: {at}: {extra} may be missing: a field is always there, or null"
     for key, part in schema.get("properties", {}).items():
         check_schema(part, file, f"{at}.{key}", True)
     for key, part in schema.get("$defs", {}).items():
@@ -200,6 +202,8 @@ def main(words):
     elif words[:1] == ["lines"]:
         for path in words[1:]:
             print(*(f"{topic} {count}" for topic, count in sorted(read_lines(path).items())))
+    elif words == ["refusal"]:
+        assert schema_of(read("out")) == "refusal", "the document is no refusal"
     else:
         for path in words:
             assert schema_of(read(path)) is not None, f"{path} is no result of a command"

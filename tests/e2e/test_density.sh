@@ -71,7 +71,7 @@ grep -q '"results":\[{"unit":0,"name":"a","method":"plugin","n":17[0-9],' out
 grep -q '"unit":1,"name":"b","method":"plugin","n":59,' out
 grep -q '"unit":2,"name":"c","method":"plugin","n":0,.*"error":"not enough data: found 0' out
 grep -q "left out 1 intervals of length 0" err
-$SYNFIRE bandwidth recording.csv --quantity isi --method plugin --units b --json | grep -q '^{"method":"plugin","n":59,'
+$SYNFIRE bandwidth recording.csv --quantity isi --method plugin --units b --json | grep -q '^{"unit":1,"name":"b","method":"plugin","n":59,'
 # Intervals of b are 0.003, 0.005, ... 0.119 s: as a file of numbers they give the same bandwidth.
 awk 'BEGIN { for (i = 1; i < 60; i++) print (2 * i + 1) / 1000 }' >b.txt
 field() { sed "s/.*\"$1\":\([^,}]*\).*/\1/"; }
@@ -101,7 +101,7 @@ expect 64 "give --quantity too" $SYNFIRE bandwidth squares.txt --units a
         printf "a,%.4f\nb,%.4f\nc,%.4f\n", t, t + 0.003 + i % 7 / 7000, t + 0.013 + i % 7 / 7000 + i % 11 / 5000 } }'
 } >chain.csv
 $SYNFIRE bandwidth chain.csv --quantity delay --episode 'a -(0,5]-> b' --json --quiet >out
-grep -q '^{"method":"isj","n":200,"d":1,' out
+grep -q '^{"unit":null,"name":"a -(0,5\]-> b","method":"isj","n":200,"d":1,' out
 $SYNFIRE bandwidth chain.csv --quantity delay --episode 'a -(0,5]-> b -(5,15]-> c' --quiet >out
 grep -q '^a -(0,5]-> b  *isj  *200 ' out && grep -q '^b -(5,15]-> c  *isj  *200 ' out
 expect 64 "needs --episode" $SYNFIRE bandwidth chain.csv --quantity delay

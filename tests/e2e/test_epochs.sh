@@ -28,7 +28,7 @@ load = lambda name: json.load(open(name + ".json"))
 starts = ("0", "20", "50")
 
 def series(document):
-    return document["results"] if "results" in document else [document]
+    return document["results"]
 
 for name in ("isi", "rate", "delay"):
     all = load(name)

@@ -102,6 +102,25 @@ holds plan "$SYNFIRE_SOURCE/configs/plans/1r.yaml"
 holds play sim.h5 --speed max --subscribers 0 --quiet --to "tcp://127.0.0.1:$(free_ports 1)"
 holds bench bfs --kronecker 8:8:1
 
+# refused CODE PLACE WORDS COMMAND...: a program is told in JSON what a person reads on stderr.
+refused() {
+    local code=$1 place=$2 words=$3
+    shift 3
+    expect "$code" "$words" "$SYNFIRE" "$@" --json
+    check "
+error = out['error']
+assert error['exit_code'] == $code and error['place'] == $place, error
+assert '$words' in error['message'] or '$words'.endswith(error['message']), error
+assert 'synfire: ' in open('err').read() and error['message'] in open('err').read()"
+}
+refused 66 "'absent.h5'" "No such file" info absent.h5
+refused 65 "'two.txt'" "line 1: expected" info two.txt
+refused 64 "'--delay'" "is not a delay interval" mine sim.h5 --delay six
+refused 64 "'--colour'" "is no option of this command" info sim.h5 --colour
+refused 64 None "an argument is missing" graph
+refused 64 "'--csv'" "does not go with --json" mine sim.h5 --csv
+refused 78 "'--set mine.nothing'" "there is no key" run --replay sim.h5 --set mine.nothing=1
+
 # Messages of a run that asks for all there is.
 cat >all.yaml <<'YAML'
 sources:

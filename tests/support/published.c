@@ -205,6 +205,14 @@ static void check_trigger(fields *from, const sf_trigger_message *trigger)
         is_integer(json_array_get(times, i), trigger->spike_times_ns[i]);
 }
 
+static void is_known(const json_t *value, int64_t count)
+{
+    if (count < 0)
+        assert_true(json_is_null(value));
+    else
+        is_integer(value, count);
+}
+
 static void check_density(fields *from, const sf_density_message *density)
 {
     check_window(from, &density->window);
@@ -217,11 +225,10 @@ static void check_density(fields *from, const sf_density_message *density)
     is_real(take(&grid, "step"), density->grid_step);
     is_integer(take(&grid, "count"),
                (int64_t)(density->rows > 0 ? density->count / density->rows : density->count));
-    if (density->rows > 0) {
-        is_real(take(&grid, "row_start"), density->row_start);
-        is_real(take(&grid, "row_step"), density->row_step);
-        is_integer(take(&grid, "rows"), (int64_t)density->rows);
-    }
+    bool plane = density->rows > 0;
+    is_real(take(&grid, "row_start"), plane ? density->row_start : NAN);
+    is_real(take(&grid, "row_step"), plane ? density->row_step : NAN);
+    is_known(take(&grid, "rows"), plane ? (int64_t)density->rows : -1);
     all_taken(&grid);
     check_reals(take_list(from, "values", density->count), density->values);
 }
@@ -360,14 +367,6 @@ static void check_graph(fields *from, const sf_graph_message *graph, const sf_un
     for (size_t i = 0; i < graph->motif_count; i++)
         check_motif(json_array_get(motifs, i), &graph->motifs[i], units);
     check_census(take(from, "census"), graph);
-}
-
-static void is_known(const json_t *value, int64_t count)
-{
-    if (count < 0)
-        assert_true(json_is_null(value));
-    else
-        is_integer(value, count);
 }
 
 static void check_source(const json_t *map, const sf_source_status *source)
