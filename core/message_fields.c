@@ -74,10 +74,22 @@ static void tell_reals(const teller *t, const char *key, const double *values, s
     t->as->end_list(t->to);
 }
 
+#define VERDICT_FIELDS 5
+
+static void tell_verdict(const teller *t, double p, double q, double p_age_s, uint32_t tests,
+                         const char *reason)
+{
+    t->as->real(t->to, "p", p);
+    t->as->real(t->to, "q", q);
+    t->as->real(t->to, "p_age_s", p_age_s);
+    t->as->natural(t->to, "tests", tests);
+    t->as->string(t->to, "not_tested", reason);
+}
+
 static void tell_count(const teller *t, const sf_episode_count *item)
 {
     const sf_episode *episode = &item->episode;
-    t->as->map(t->to, NULL, 7);
+    t->as->map(t->to, NULL, 6 + VERDICT_FIELDS);
     t->as->string(t->to, "id", item->id);
     tell_naturals(t, "units", episode->units, episode->size);
     tell_names(t, "names", episode->units, episode->size);
@@ -87,7 +99,7 @@ static void tell_count(const teller *t, const sf_episode_count *item)
     t->as->end_list(t->to);
     t->as->natural(t->to, "count", item->count);
     t->as->real(t->to, "expected", item->expected);
-    t->as->real(t->to, "p", item->p);
+    tell_verdict(t, item->p, item->q, item->p_age_s, item->tests, item->not_tested);
     t->as->end_map(t->to);
 }
 
@@ -105,7 +117,7 @@ static void tell_episodes(const teller *t, const sf_episodes_message *episodes)
     t->as->end_list(t->to);
 }
 
-#define TRIGGER_FIELDS 3
+#define TRIGGER_FIELDS (3 + VERDICT_FIELDS)
 
 static void tell_trigger(const teller *t, const sf_trigger_message *trigger)
 {
@@ -115,6 +127,7 @@ static void tell_trigger(const teller *t, const sf_trigger_message *trigger)
     for (uint32_t i = 0; i < trigger->size; i++)
         t->as->integer(t->to, NULL, trigger->spike_times_ns[i]);
     t->as->end_list(t->to);
+    tell_verdict(t, trigger->p, trigger->q, trigger->p_age_s, trigger->tests, trigger->not_tested);
 }
 
 #define DENSITY_FIELDS (WINDOW_FIELDS + 5)
@@ -141,7 +154,7 @@ static void tell_density(const teller *t, const sf_density_message *density)
 /* Undirected edges have no count. */
 static void tell_edge(const teller *t, const sf_edge_change *edge, bool is_tiling)
 {
-    t->as->map(t->to, NULL, 9);
+    t->as->map(t->to, NULL, 12);
     t->as->natural(t->to, "from", edge->from);
     t->as->natural(t->to, "to", edge->to);
     tell_names(t, "names", (const uint32_t[]){edge->from, edge->to}, 2);
@@ -153,6 +166,9 @@ static void tell_edge(const teller *t, const sf_edge_change *edge, bool is_tilin
     t->as->real(t->to, "expected", edge->expected);
     t->as->real(t->to, "weight", edge->weight);
     t->as->real(t->to, "p", edge->p);
+    t->as->real(t->to, "q", edge->q);
+    t->as->real(t->to, "p_age_s", edge->p_age_s);
+    t->as->string(t->to, "not_tested", edge->not_tested);
     t->as->boolean(t->to, "removed", edge->removed);
     t->as->end_map(t->to);
 }
@@ -354,7 +370,7 @@ static void tell_provenance(const teller *t, const sf_provenance *provenance)
     sf_text_free(&words);
 }
 
-#define STATUS_FIELDS 22
+#define STATUS_FIELDS 28
 
 static void tell_status(const teller *t, const sf_status_message *status)
 {
@@ -385,6 +401,12 @@ static void tell_status(const teller *t, const sf_status_message *status)
     t->as->string(t->to, "counting_device", status->counting_device);
     t->as->string(t->to, "discovery_device", status->discovery_device);
     t->as->real(t->to, "discovery_ms", status->discovery_ms);
+    t->as->natural(t->to, "tested", status->tested);
+    t->as->natural(t->to, "tests", status->tests);
+    t->as->natural(t->to, "tests_missed", status->tests_missed);
+    t->as->real(t->to, "test_ms", status->test_ms);
+    t->as->real(t->to, "test_share", status->test_share);
+    t->as->string(t->to, "not_tested", status->not_tested);
     t->as->boolean(t->to, "last", status->last);
     tell_provenance(t, t->provenance);
 }

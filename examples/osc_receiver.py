@@ -39,6 +39,7 @@ class Printer:
         self.top = top
         self.hop = None
         self.counts = []  # (count, id) of the window that is arriving
+        self.q = {}  # by id, where it was tested
 
     def message(self, address, values):
         if address == "/synfire/window":
@@ -47,6 +48,9 @@ class Printer:
         elif address == "/synfire/episode/count":
             identity, count, _ = values  # the third is p, -1 where it was not computed
             self.counts.append((count, identity))
+        elif address == "/synfire/episode/significance":
+            identity, _, q, _ = values  # p and the age of it in seconds are the others
+            self.q[identity] = f"  q {q:.2g}"
         elif address == "/synfire/trigger":
             identity, seconds, microseconds = values
             print(f"trigger {seconds}.{microseconds:06d} s: episode {identity}")
@@ -59,8 +63,9 @@ class Printer:
 
     def finish_window(self):
         for count, identity in sorted(self.counts, key=lambda item: -item[0])[: self.top]:
-            print(f"  {count:6d}  episode {identity}")
+            print(f"  {count:6d}  episode {identity}{self.q.get(identity, '')}")
         self.counts = []
+        self.q = {}
 
 
 def main():

@@ -65,7 +65,8 @@ class Printer:
         ranked = sorted(message["episodes"], key=lambda episode: (episode["expected"] or 0) - episode["count"])
         for episode in ranked[: self.top]:
             expected = f" ({episode['expected']:.1f} expected)" if episode["expected"] is not None else ""
-            print(f"  {episode['count']:6d}{expected}  {episode_text(episode)}")
+            test = f"q {episode['q']:.2g}" if episode["q"] is not None else f"no q: {episode['not_tested']}"
+            print(f"  {episode['count']:6d}{expected}  {episode_text(episode)}  {test}")
 
     def trigger(self, message):
         what = self.names.get(message["id"], f"episode {message['id']}")

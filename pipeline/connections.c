@@ -179,9 +179,13 @@ int sf_connections_update(sf_connections *connections, const sf_connections_wind
     sf_message *filled = sf_message_new(SF_TOPIC_GRAPH);
     status = filled != NULL ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK) {
+        if (window->testing != NULL)
+            sf_testing_mark(window->testing, &snapshot);
         filled->graph.window = span;
         filled->graph.threshold = snapshot.is_tiling ? NAN : window->threshold;
         status = fill_message(connections, &snapshot, &filled->graph, error);
+        if (window->testing != NULL)
+            sf_testing_date(window->testing, filled->graph.changes, filled->graph.change_count, span.stop_ns);
     }
     if (status != SF_OK) {
         sf_message_release(filled);

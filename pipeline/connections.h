@@ -9,6 +9,7 @@
 #define SF_PIPELINE_CONNECTIONS_H
 
 #include "pipeline/queries.h"
+#include "pipeline/testing.h"
 #include "window/pair_counts.h"
 
 #include <synfire/mine.h>
@@ -24,6 +25,7 @@ typedef struct sf_connections_window {
     uint64_t first, last;
     const uint64_t *unit_spikes; /**< how many each unit has */
     double threshold;            /**< of frequent episodes */
+    const sf_testing *testing;   /**< what is known of edges; or NULL */
 } sf_connections_window;
 
 /** A graph by spike-time tiling; the worker's while it is busy. */

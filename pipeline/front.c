@@ -6,6 +6,7 @@
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "pipeline/testing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,6 +20,12 @@ static void publish_completion(sf_front *front, const sf_completion *completion,
     trigger->trigger.occurrence = completion->occurrence;
     trigger->time_ns = completion->spike_times_ns[completion->size - 1];
     trigger->arrival_ns = arrival_ns;
+    sf_verdict verdict = sf_board_read(front->board, completion->episode);
+    trigger->trigger.p = verdict.p;
+    trigger->trigger.q = verdict.q;
+    trigger->trigger.p_age_s = sf_verdict_age_s(&verdict, trigger->time_ns);
+    trigger->trigger.tests = verdict.tests;
+    trigger->trigger.not_tested = verdict.not_tested;
     memcpy(trigger->trigger.spike_times_ns, completion->spike_times_ns,
            completion->size * sizeof *completion->spike_times_ns);
     sf_publish_trigger(front->publisher, trigger);
@@ -58,16 +65,40 @@ static void wake_feeders(sf_front *front)
             sf_bell_ring(&front->feeders.items[i].room);
 }
 
+/* How many of the spikes come before the next end of a stretch. On a virtual clock what triggers say of tests
+ * must not depend on how far the windows are: where a stretch has ended before the first spike, the windows
+ * catch up. */
+static size_t within_stretch(sf_front *front, const sf_spike *spikes, size_t count)
+{
+    if (front->stretch_ns == 0 || count == 0)
+        return count;
+    int64_t first_ns = spikes[0].time_ns;
+    if (front->next_ns == INT64_MIN)
+        front->next_ns = sf_time_plus(first_ns, front->stretch_ns);
+    if (first_ns >= front->next_ns) {
+        int64_t end_ns = first_ns - (first_ns - front->next_ns) % front->stretch_ns;
+        sf_handoff_await(front->handoff, end_ns);
+        front->next_ns = sf_time_plus(end_ns, front->stretch_ns);
+    }
+    return sf_spikes_lower_bound(spikes, count, front->next_ns);
+}
+
 static void hand_on(sf_front *front, const sf_merged *merged)
 {
     bool was_over = front->over;
     size_t count = within_duration(front, merged);
     if (was_over)
         return;
-    watch(front, merged->spikes, merged->arrivals_ns, count);
-    const sf_raw_batch raw = {merged->spikes, count, merged->markers, merged->marker_count};
-    sf_publish_raw(front->publisher, &raw, sf_handoff_waits(front->handoff));
-    sf_handoff_put(front->handoff, merged->spikes, count, count > 0 ? merged->arrivals_ns[count - 1] : 0);
+    size_t done = 0;
+    do {
+        const sf_spike *spikes = merged->spikes + done;
+        size_t part = within_stretch(front, spikes, count - done);
+        watch(front, spikes, merged->arrivals_ns + done, part);
+        const sf_raw_batch raw = {spikes, part, merged->markers, done == 0 ? merged->marker_count : 0};
+        sf_publish_raw(front->publisher, &raw, sf_handoff_waits(front->handoff));
+        done += part;
+        sf_handoff_put(front->handoff, spikes, part, part > 0 ? merged->arrivals_ns[done - 1] : 0);
+    } while (done < count);
     int64_t watermark_ns = merged->watermark_ns < front->limit_ns ? merged->watermark_ns : front->limit_ns;
     sf_handoff_promise(front->handoff, watermark_ns, front->over || merged->ended);
     if (front->over)
@@ -194,10 +225,17 @@ static int open_feeders(sf_front *front, const sf_live_options *config, const sf
 }
 
 int sf_front_open(sf_front *front, const sf_live_options *config, const sf_inputs *inputs,
-                  int64_t duration_ns, sf_handoff *handoff, sf_publisher *publisher, sf_error *error)
+                  int64_t duration_ns, sf_handoff *handoff, const sf_board *board, sf_publisher *publisher,
+                  sf_error *error)
 {
-    *front = (sf_front){
-        .handoff = handoff, .publisher = publisher, .duration_ns = duration_ns, .limit_ns = INT64_MAX};
+    bool waits = inputs->virtual_clock && config->watch_count > 0 && config->significance.kind != 0;
+    *front = (sf_front){.handoff = handoff,
+                        .publisher = publisher,
+                        .duration_ns = duration_ns,
+                        .limit_ns = INT64_MAX,
+                        .board = board,
+                        .stretch_ns = waits ? sf_testing_length_ns(config) : 0,
+                        .next_ns = INT64_MIN};
     int status = open_merge(front, config, inputs, error);
     if (status == SF_OK)
         status = open_watch(front, config, &inputs->units, error);

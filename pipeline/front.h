@@ -13,6 +13,7 @@
 #include "pipeline/inputs.h"
 #include "pipeline/options.h"
 #include "pipeline/publisher.h"
+#include "pipeline/verdict.h"
 #include "window/merge.h"
 #include "window/watch.h"
 
@@ -26,15 +27,19 @@ typedef struct sf_front {
     sf_message
         *triggers; /**< one filled-in trigger per watched episode, so that none is made while watching */
     size_t watched;
-    int64_t duration_ns; /**< 0: to the end */
-    int64_t limit_ns;    /**< spikes from here on are not taken; INT64_MAX until the first spike */
-    int64_t began_ns;    /**< monotonic clock at the first spike, or at the release; 0: before it */
-    bool over;           /**< the limit was reached: what still comes is let go */
+    int64_t duration_ns;   /**< 0: to the end */
+    int64_t limit_ns;      /**< spikes from here on are not taken; INT64_MAX until the first spike */
+    int64_t began_ns;      /**< monotonic clock at the first spike, or at the release; 0: before it */
+    const sf_board *board; /**< what tests say of the watched episodes */
+    int64_t stretch_ns; /**< on a virtual clock, of what is tested: at its end the windows catch up; else 0 */
+    int64_t next_ns;    /**< the next end of one */
+    bool over;          /**< the limit was reached: what still comes is let go */
 } sf_front;
 
-/** Resolves watched episodes, opens the merge. The handoff and the publisher are borrowed. */
+/** Resolves watched episodes, opens the merge. Handoff, board and publisher are borrowed. */
 int sf_front_open(sf_front *front, const sf_live_options *config, const sf_inputs *inputs,
-                  int64_t duration_ns, sf_handoff *handoff, sf_publisher *publisher, sf_error *error);
+                  int64_t duration_ns, sf_handoff *handoff, const sf_board *board, sf_publisher *publisher,
+                  sf_error *error);
 
 /** Starts all threads; sources are read once sf_front_release was called. */
 int sf_front_start(sf_front *front, sf_error *error);

@@ -5,6 +5,7 @@ int sf_handoff_open(sf_handoff *handoff, uint64_t room, bool block, sf_error *er
 {
     *handoff = (sf_handoff){0};
     atomic_store(&handoff->watermark_ns, INT64_MIN);
+    atomic_store(&handoff->settled_ns, INT64_MIN);
     sf_ring_policy policy = block ? SF_RING_BLOCK : SF_RING_DROP_NEWEST;
     int status = sf_ring_open(&handoff->spikes, sizeof(sf_spike), room, policy, error);
     if (status == SF_OK)
@@ -36,6 +37,22 @@ void sf_handoff_put(sf_handoff *handoff, const sf_spike *spikes, size_t count, i
         done += sf_ring_push(&handoff->spikes, spikes + done, count - done);
         if (done == count || !sf_handoff_waits(handoff))
             return;
+        sf_bell_ring(&handoff->filled);
+        sf_bell_wait(&handoff->emptied, 10);
+    }
+}
+
+void sf_handoff_settle(sf_handoff *handoff, int64_t watermark_ns)
+{
+    atomic_store_explicit(&handoff->settled_ns, watermark_ns, memory_order_release);
+    sf_bell_ring(&handoff->emptied);
+}
+
+void sf_handoff_await(sf_handoff *handoff, int64_t time_ns)
+{
+    if (atomic_load_explicit(&handoff->watermark_ns, memory_order_relaxed) < time_ns)
+        sf_handoff_promise(handoff, time_ns, false);
+    while (atomic_load_explicit(&handoff->settled_ns, memory_order_acquire) < time_ns) {
         sf_bell_ring(&handoff->filled);
         sf_bell_wait(&handoff->emptied, 10);
     }

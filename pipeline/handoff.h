@@ -14,6 +14,7 @@
 typedef struct sf_handoff {
     sf_ring spikes;
     _Atomic int64_t watermark_ns, arrival_ns;
+    _Atomic int64_t settled_ns; /**< the windows are done with all that comes before */
     atomic_bool ended;
     sf_bell filled, emptied;
 } sf_handoff;
@@ -28,6 +29,12 @@ void sf_handoff_put(sf_handoff *handoff, const sf_spike *spikes, size_t count, i
 
 /** Whether the front waits while there is no room. */
 bool sf_handoff_waits(const sf_handoff *handoff);
+
+/** Windows: done with all that comes before this time; INT64_MAX: with everything there will be. */
+void sf_handoff_settle(sf_handoff *handoff, int64_t watermark_ns);
+
+/** Front: waits until they are done with all before this time, which all has been put of. */
+void sf_handoff_await(sf_handoff *handoff, int64_t time_ns);
 
 /** Front: everything before this time has been put; `ended`: nothing follows at all. */
 void sf_handoff_promise(sf_handoff *handoff, int64_t watermark_ns, bool ended);

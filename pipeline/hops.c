@@ -74,6 +74,14 @@ int sf_hops_open(sf_hops *hops, const sf_hops_options *options, sf_error *error)
     if (status == SF_OK)
         status = sf_connections_open(&hops->connections, config, units, hops->discovery.delays,
                                      hops->discovery.delay_count, options->virtual_clock, error);
+    const sf_testing_setup setup = {.config = config,
+                                    .units = units,
+                                    .observed = options->observed,
+                                    .observed_count = options->observed_count,
+                                    .inside = options->virtual_clock,
+                                    .board = options->board};
+    if (status == SF_OK)
+        status = sf_testing_open(&hops->testing, &setup, error);
     if (status == SF_OK)
         status = sf_densities_open(&hops->densities, config, units, options->observed,
                                    options->observed_count, error);
@@ -91,6 +99,7 @@ int sf_hops_open(sf_hops *hops, const sf_hops_options *options, sf_error *error)
 void sf_hops_close(sf_hops *hops)
 {
     sf_discovery_close(&hops->discovery);
+    sf_testing_close(&hops->testing);
     sf_counting_close(&hops->counting);
     sf_accelerator_close(&hops->accelerator);
     sf_connections_close(&hops->connections);
@@ -227,7 +236,13 @@ static int tell_episodes(const sf_hops *hops, const sf_segment *segment, sf_mess
     for (size_t i = 0; i < episodes->count; i++) {
         const sf_tracked *tracked = &hops->tracking.items[i];
         sf_episode_count *item = &episodes->items[i];
-        *item = (sf_episode_count){.episode = tracked->episode, .p = NAN};
+        sf_verdict verdict = sf_testing_verdict(&hops->testing, &tracked->episode);
+        *item = (sf_episode_count){.episode = tracked->episode,
+                                   .p = verdict.p,
+                                   .q = verdict.q,
+                                   .p_age_s = sf_verdict_age_s(&verdict, segment->window.stop_ns),
+                                   .tests = verdict.tests,
+                                   .not_tested = verdict.not_tested};
         memcpy(item->id, tracked->id, sizeof item->id);
         item->count = hops->counts[i];
         item->expected = sf_expected_episode(&tracked->episode, hops->unit_spikes, duration_ns);
@@ -244,6 +259,7 @@ static int connect(sf_hops *hops, const sf_segment *segment, sf_error *error)
                                     .first = hops->window_begin,
                                     .last = segment->end,
                                     .unit_spikes = hops->unit_spikes,
+                                    .testing = &hops->testing,
                                     .threshold =
                                         sf_discovery_threshold(hops->options.config, segment->window, count)};
     int status = sf_connections_update(&hops->connections, &window, &message, error);
@@ -290,6 +306,17 @@ static void tell_device(const sf_hops *hops, sf_status_message *status)
     status->discovery_ms = newest->device[0] != '\0' ? newest->seconds * 1e3 : NAN;
 }
 
+static void tell_testing(const sf_hops *hops, sf_status_message *status)
+{
+    const sf_testing_status *testing = &hops->testing.status;
+    status->tested = testing->tested;
+    status->tests = testing->tests;
+    status->tests_missed = testing->missed;
+    status->test_ms = testing->tests > 0 ? testing->seconds * 1e3 : NAN;
+    status->test_share = testing->tests > 0 ? testing->share : NAN;
+    status->not_tested = testing->not_tested;
+}
+
 static int publish_status(sf_hops *hops, bool last, sf_error *error)
 {
     size_t unit_count = hops->options.stream->units->count;
@@ -311,6 +338,7 @@ static int publish_status(sf_hops *hops, bool last, sf_error *error)
     status->edges = hops->connections.snapshot.count;
     status->last = last;
     tell_device(hops, status);
+    tell_testing(hops, status);
     memcpy(status->stages, hops->stages.status, sizeof hops->stages.status);
     status->stage_count = SF_STAGES;
     hops->tell_due_ns = sf_clock_monotonic_ns() + STATUS_EVERY_NS + STATUS_EVERY_NS / 4;
@@ -355,7 +383,12 @@ static int publish_window(sf_hops *hops, const sf_segment *segment, int64_t take
 {
     bool discovers_first = hops->options.virtual_clock;
     int status = discovers_first ? discover_timed(hops, segment, error) : SF_OK;
-    int64_t began = sf_stage_begin() - taken_ns;
+    uint64_t breaks = hops->options.breaks != NULL ? hops->options.breaks(hops->options.user) : 0;
+    int64_t began = sf_stage_begin();
+    if (status == SF_OK)
+        status = sf_testing_advance(&hops->testing, segment, &hops->history, &hops->tracking, breaks, error);
+    sf_stage_end(&hops->stages, SF_STAGE_TEST, began);
+    began = sf_stage_begin() - taken_ns;
     if (status == SF_OK)
         status = count_tracked(hops, segment, error);
     sf_stage_end(&hops->stages, SF_STAGE_COUNT, began);
@@ -368,6 +401,9 @@ static int publish_window(sf_hops *hops, const sf_segment *segment, int64_t take
     sf_stage_end(&hops->stages, SF_STAGE_DENSITY, began);
     if (status == SF_OK && !discovers_first)
         status = discover_timed(hops, segment, error);
+    if (status == SF_OK)
+        status = sf_testing_begin(&hops->testing, segment, &hops->tracking, &hops->connections.snapshot,
+                                  breaks, error);
     return status == SF_OK ? publish_status(hops, false, error) : status;
 }
 

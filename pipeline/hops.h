@@ -14,6 +14,7 @@
 #include "pipeline/discovery.h"
 #include "pipeline/publisher.h"
 #include "pipeline/stages.h"
+#include "pipeline/testing.h"
 #include "pipeline/tracking.h"
 
 typedef struct sf_hops_options {
@@ -22,9 +23,12 @@ typedef struct sf_hops_options {
     const sf_observed *observed; /**< where recordings were, of the sources that are some; borrowed */
     size_t observed_count;
     sf_publisher *publisher;
-    bool virtual_clock; /**< discovery runs inside its hop */
+    bool virtual_clock; /**< discovery and tests run inside their hop */
+    sf_board *board;    /**< gets what tests say of the watched episodes */
     /** Adds what the window path does not know: sources, sinks, watched episodes. Called on this thread. */
     int (*complete_status)(void *user, sf_status_message *status, sf_error *error);
+    /** A number that grows with everything that makes the stream leap or lose spikes. */
+    uint64_t (*breaks)(void *user);
     void *user;
 } sf_hops_options;
 
@@ -39,6 +43,7 @@ typedef struct sf_hops {
     sf_accelerator accelerator;
     sf_discovery discovery;
     sf_discovered discovered; /**< the newest that was taken up */
+    sf_testing testing;
     sf_connections connections;
     sf_densities densities;
     sf_stages stages;

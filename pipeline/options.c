@@ -23,6 +23,7 @@ const sf_live_options sf_live_defaults = {
     .device_memory = "auto",
     .mine = {.every = 5, .delays_ms = "0.5:5", .max_size = 4, .engine = "auto", .track_most = 200},
     .graph = {.enabled = true, .metric = SF_LIVE_EPISODES, .dt_ms = 50, .surrogates = 200, .seed = 1},
+    .significance = {.kind = SF_SIGNIFICANCE_SEGMENT_SHIFT, .surrogates = 500, .most = 1000, .seed = 1},
     .topics = (1u << SF_TOPIC_COUNT) - 1,
     .queue = 1024,
     .queue_policy = SF_RING_BLOCK,
@@ -102,6 +103,10 @@ sf_live_density sf_live_density_default(sf_quantity quantity)
         .name = key, .type = SF_KEY_REAL, AT(member), .least = from, .most = to, __VA_ARGS__                 \
     }
 
+static const char *const significances[] = {"off", "segment-shift", "jitter", "shift", NULL};
+_Static_assert(SF_SIGNIFICANCE_SEGMENT_SHIFT == 1 && SF_SIGNIFICANCE_JITTER == 2 &&
+                   SF_SIGNIFICANCE_SHIFT == 3,
+               "the kinds are the places of their names");
 static const char *const metrics[] = {"episodes", "sttc", NULL};
 static const char *const quantities[] = {"isi", "delay", "rate", "position", NULL};
 
@@ -183,10 +188,20 @@ static const sf_key graph_keys[] = {
     {0},
 };
 
+static const sf_key significance_keys[] = {
+    CHOICE("kind", significance.kind, significances),
+    REAL("length_s", significance.length_s, 0, 86400),
+    WHOLE("surrogates", significance.surrogates, 20, 100000),
+    WHOLE("most", significance.most, 1, 100000),
+    WHOLE("seed", significance.seed, 0, UINT32_MAX),
+    {0},
+};
+
 static const sf_key_table merge_table = {.parts = {merge_keys}};
 static const sf_key_table window_table = {.parts = {window_keys}};
 static const sf_key_table mine_table = {.parts = {mine_keys}};
 static const sf_key_table graph_table = {.parts = {graph_keys}};
+static const sf_key_table significance_table = {.parts = {significance_keys}};
 
 const sf_key sf_live_first_keys[] = {TEXT("stream", stream), {0}};
 
@@ -198,6 +213,7 @@ const sf_key sf_live_keys[] = {
     GROUP("mine", mine_table),
     LIST("track", track, track_count, 100000, NULL),
     LIST("watch", watch, watch_count, 100000, NULL),
+    GROUP("significance", significance_table),
     GROUP("graph", graph_table),
     LIST("density", density, density_count, 1000, &density_table),
     {0},
@@ -263,6 +279,18 @@ static int resolve_mining(sf_live_options *options, sf_error *error)
     return SF_OK;
 }
 
+/* Stretches are made of whole hops, and no delay may reach over one. */
+static int check_significance(const sf_live_options *options, sf_error *error)
+{
+    const sf_live_significance *asked = &options->significance;
+    int64_t length = sf_seconds_to_ns(asked->length_s), hop = sf_seconds_to_ns(options->window.hop_s);
+    if (length % hop != 0 || (asked->length_s > 0 && length == 0))
+        return sf_live_refuse("significance.length_s", error,
+                              "found %g s, expected 0 or a whole number of hops of %g s", asked->length_s,
+                              options->window.hop_s);
+    return SF_OK;
+}
+
 static int check_graph(const sf_live_options *options, sf_error *error)
 {
     if (options->graph.rewired == 1)
@@ -284,5 +312,7 @@ int sf_live_resolve(sf_live_options *options, sf_error *error)
         status = check_device(options, error);
     if (status == SF_OK)
         status = resolve_mining(options, error);
+    if (status == SF_OK)
+        status = check_significance(options, error);
     return status == SF_OK ? check_graph(options, error) : status;
 }

@@ -19,6 +19,7 @@ struct sf_pipeline {
     sf_publisher publisher;
     sf_handoff handoff;
     sf_front front;
+    sf_board board; /**< what tests say of the watched episodes */
     sf_hops hops;
     sf_thread thread;      /**< the window thread */
     uint64_t changes_told; /**< of the states of live sources */
@@ -44,6 +45,8 @@ static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error
     }
     if (status == SF_OK && watermark_ns != INT64_MIN)
         status = sf_hops_advance(&pipeline->hops, watermark_ns, error);
+    if (status == SF_OK)
+        sf_handoff_settle(handoff, watermark_ns);
     return status;
 }
 
@@ -52,6 +55,7 @@ static void let_go(sf_pipeline *pipeline)
 {
     sf_spike spikes[TAKE_MOST];
     sf_front_stop(&pipeline->front);
+    sf_handoff_settle(&pipeline->handoff, INT64_MAX);
     while (!atomic_load(&pipeline->handoff.ended)) {
         while (sf_ring_pop(&pipeline->handoff.spikes, spikes, TAKE_MOST, NULL) > 0)
             ;
@@ -118,6 +122,21 @@ static int complete_status(void *user, sf_status_message *status, sf_error *erro
     return SF_OK;
 }
 
+/* Grows with all that makes the stream leap, or lose more than single spikes. */
+static uint64_t count_breaks(void *user)
+{
+    sf_pipeline *pipeline = user;
+    const sf_feeders *feeders = &pipeline->front.feeders;
+    uint64_t breaks = sf_ring_dropped(&pipeline->handoff.spikes) + atomic_load(&feeders->changes);
+    for (size_t i = 0; i < feeders->count; i++) {
+        sf_source_status source;
+        sf_feeder_status(&feeders->items[i], &source);
+        breaks +=
+            source.gaps + source.dropped + source.leaps + source.restarts + source.steps + source.epochs;
+    }
+    return breaks;
+}
+
 /* ---- opening and closing ---- */
 
 static bool all_can_wait(const sf_inputs *inputs)
@@ -141,16 +160,20 @@ static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options,
                             .observed_count = pipeline->inputs.observed_count,
                             .publisher = &pipeline->publisher,
                             .virtual_clock = pipeline->inputs.virtual_clock,
+                            .board = &pipeline->board,
                             .complete_status = complete_status,
+                            .breaks = count_breaks,
                             .user = pipeline};
-    int status = sf_hops_open(&pipeline->hops, &hops, error);
+    int status = sf_board_open(&pipeline->board, options->live->watch_count, error);
+    if (status == SF_OK)
+        status = sf_hops_open(&pipeline->hops, &hops, error);
     if (status == SF_OK)
         status = sf_handoff_open(&pipeline->handoff,
                                  options->handoff_room != 0 ? options->handoff_room : HANDOFF_ROOM,
                                  all_can_wait(&pipeline->inputs), error);
     if (status == SF_OK)
         status = sf_front_open(&pipeline->front, options->live, &pipeline->inputs, options->duration_ns,
-                               &pipeline->handoff, &pipeline->publisher, error);
+                               &pipeline->handoff, &pipeline->board, &pipeline->publisher, error);
     return status == SF_OK ? sf_bell_open(&pipeline->done, error) : status;
 }
 
@@ -272,6 +295,7 @@ int sf_pipeline_close(sf_pipeline *pipeline, sf_error *error)
     int closed = close_outlets(&pipeline->publisher, first == SF_OK ? error : NULL);
     sf_front_close(&pipeline->front);
     sf_hops_close(&pipeline->hops);
+    sf_board_close(&pipeline->board);
     sf_handoff_close(&pipeline->handoff);
     sf_inputs_close(&pipeline->inputs);
     sf_bell_close(&pipeline->done);

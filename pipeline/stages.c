@@ -5,7 +5,8 @@
 
 void sf_stages_open(sf_stages *stages, int64_t hop_ns)
 {
-    static const char *const names[SF_STAGES] = {"count", "discover", "graph", "density", "publish", "hop"};
+    static const char *const names[SF_STAGES] = {"count",   "discover", "test", "graph",
+                                                 "density", "publish",  "hop"};
     *stages = (sf_stages){.hop_ns = hop_ns};
     for (int i = 0; i < SF_STAGES; i++)
         stages->status[i].name = names[i];

@@ -8,6 +8,7 @@
 typedef enum sf_stage {
     SF_STAGE_COUNT,    /**< taking spikes in, and counting the tracked episodes */
     SF_STAGE_DISCOVER, /**< re-mining the window */
+    SF_STAGE_TEST,     /**< gathering spikes for the test, and taking up what it found */
     SF_STAGE_GRAPH,
     SF_STAGE_DENSITY,
     SF_STAGE_PUBLISH,

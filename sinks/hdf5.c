@@ -40,8 +40,9 @@ typedef struct episode_row {
 
 typedef struct count_row {
     uint64_t seq, count;
-    double expected, p;
-    uint32_t episode, reserved; /* episode: row of `episodes` */
+    double expected, p, q, p_age_s;
+    uint32_t episode, tests; /* episode: row of `episodes` */
+    char not_tested[24];     /* why there is no p */
 } count_row;
 
 typedef struct trigger_row {
@@ -50,7 +51,9 @@ typedef struct trigger_row {
     uint64_t occurrence;
     char id[16];
     int64_t spike_times_ns[SF_EPISODE_MAX_SIZE]; /* INT64_MIN beyond size */
-    uint32_t size, reserved;
+    double p, q, p_age_s;
+    uint32_t size, tests;
+    char not_tested[24];
 } trigger_row;
 
 typedef struct density_row {
@@ -76,7 +79,7 @@ typedef struct edge_row {
     uint64_t seq;
     int64_t low_ns, high_ns;
     uint64_t count;
-    double expected, p, weight;
+    double expected, p, q, p_age_s, weight;
     uint32_t from, to, removed, reserved;
 } edge_row;
 
@@ -124,6 +127,9 @@ typedef struct status_row {
     uint64_t device_memory;
     char counting_device[32], discovery_device[32];
     double discovery_ms;
+    uint64_t tested, tests, tests_missed;
+    double test_ms, test_share;
+    char not_tested[24];
 } status_row;
 
 typedef struct source_row {
@@ -222,13 +228,15 @@ static const table_form forms[TABLES] = {
                 sizeof(count_row),
                 2048,
                 {FIELD(count_row, seq), FIELD(count_row, episode), FIELD(count_row, count),
-                 FIELD(count_row, expected), FIELD(count_row, p)}},
+                 FIELD(count_row, expected), FIELD(count_row, p), FIELD(count_row, q),
+                 FIELD(count_row, p_age_s), FIELD(count_row, tests), FIELD(count_row, not_tested)}},
     [TRIGGERS] = {"triggers",
                   sizeof(trigger_row),
                   256,
                   {FIELD(trigger_row, seq), FIELD(trigger_row, time_ns), FIELD(trigger_row, id),
                    FIELD(trigger_row, occurrence), FIELD(trigger_row, size),
-                   FIELD(trigger_row, spike_times_ns)}},
+                   FIELD(trigger_row, spike_times_ns), FIELD(trigger_row, p), FIELD(trigger_row, q),
+                   FIELD(trigger_row, p_age_s), FIELD(trigger_row, tests), FIELD(trigger_row, not_tested)}},
     [DENSITIES] = {"densities",
                    sizeof(density_row),
                    256,
@@ -247,7 +255,8 @@ static const table_form forms[TABLES] = {
                1024,
                {FIELD(edge_row, seq), FIELD(edge_row, from), FIELD(edge_row, to), FIELD(edge_row, low_ns),
                 FIELD(edge_row, high_ns), FIELD(edge_row, count), FIELD(edge_row, expected),
-                FIELD(edge_row, weight), FIELD(edge_row, p), FIELD(edge_row, removed)}},
+                FIELD(edge_row, weight), FIELD(edge_row, p), FIELD(edge_row, q), FIELD(edge_row, p_age_s),
+                FIELD(edge_row, removed)}},
     [REACH] = {"reach",
                sizeof(reach_row),
                1024,
@@ -270,16 +279,28 @@ static const table_form forms[TABLES] = {
                 256,
                 {FIELD(triad_row, seq), FIELD(triad_row, triad), FIELD(triad_row, count),
                  BESIDE_FIELDS(triad_row)}},
-    [STATUS] = {"status",
-                sizeof(status_row),
-                128,
-                {FIELD(status_row, seq), FIELD(status_row, time_ns), FIELD(status_row, spikes),
-                 FIELD(status_row, rate_hz), FIELD(status_row, tracked), FIELD(status_row, watched),
-                 FIELD(status_row, edges), FIELD(status_row, window_dropped),
-                 FIELD(status_row, watch_overflows), FIELD(status_row, device),
-                 FIELD(status_row, device_state), FIELD(status_row, device_note),
-                 FIELD(status_row, device_memory), FIELD(status_row, counting_device),
-                 FIELD(status_row, discovery_device), FIELD(status_row, discovery_ms)}},
+    [STATUS] = {"status", sizeof(status_row), 128, {FIELD(status_row, seq),
+                                                    FIELD(status_row, time_ns),
+                                                    FIELD(status_row, spikes),
+                                                    FIELD(status_row, rate_hz),
+                                                    FIELD(status_row, tracked),
+                                                    FIELD(status_row, watched),
+                                                    FIELD(status_row, edges),
+                                                    FIELD(status_row, window_dropped),
+                                                    FIELD(status_row, watch_overflows),
+                                                    FIELD(status_row, device),
+                                                    FIELD(status_row, device_state),
+                                                    FIELD(status_row, device_note),
+                                                    FIELD(status_row, device_memory),
+                                                    FIELD(status_row, counting_device),
+                                                    FIELD(status_row, discovery_device),
+                                                    FIELD(status_row, discovery_ms),
+                                                    FIELD(status_row, tested),
+                                                    FIELD(status_row, tests),
+                                                    FIELD(status_row, tests_missed),
+                                                    FIELD(status_row, test_ms),
+                                                    FIELD(status_row, test_share),
+                                                    FIELD(status_row, not_tested)}},
     [SOURCES] = {"sources",
                  sizeof(source_row),
                  256,
@@ -599,6 +620,13 @@ static int append_new_episodes(recorder *self, const sf_message *message, sf_err
     return append(self, EPISODES, rows, added, error);
 }
 
+/* Why there is no p, or nothing. */
+static void put_reason(char *text, size_t size, const char *reason)
+{
+    if (reason != NULL)
+        memcpy(text, reason, strnlen(reason, size));
+}
+
 static int append_counts(recorder *self, const sf_message *message, sf_error *error)
 {
     const sf_episodes_message *episodes = &message->episodes;
@@ -612,7 +640,11 @@ static int append_counts(recorder *self, const sf_message *message, sf_error *er
                               .count = item->count,
                               .expected = item->expected,
                               .p = item->p,
-                              .episode = slot->row - 1};
+                              .q = item->q,
+                              .p_age_s = item->p_age_s,
+                              .episode = slot->row - 1,
+                              .tests = item->tests};
+        put_reason(rows[i].not_tested, sizeof rows[i].not_tested, item->not_tested);
     }
     return append(self, COUNTS, rows, episodes->count, error);
 }
@@ -639,7 +671,12 @@ static int append_trigger(recorder *self, const sf_message *message, sf_error *e
     trigger_row row = {.seq = message->seq,
                        .time_ns = message->time_ns,
                        .occurrence = trigger->occurrence,
-                       .size = trigger->size};
+                       .p = trigger->p,
+                       .q = trigger->q,
+                       .p_age_s = trigger->p_age_s,
+                       .size = trigger->size,
+                       .tests = trigger->tests};
+    put_reason(row.not_tested, sizeof row.not_tested, trigger->not_tested);
     memcpy(row.id, trigger->id, sizeof row.id);
     for (uint32_t i = 0; i < SF_EPISODE_MAX_SIZE; i++)
         row.spike_times_ns[i] = i < trigger->size ? trigger->spike_times_ns[i] : INT64_MIN;
@@ -685,6 +722,8 @@ static int append_edges(recorder *self, const sf_message *message, sf_error *err
                              .count = change->count,
                              .expected = change->expected,
                              .p = change->p,
+                             .q = change->q,
+                             .p_age_s = change->p_age_s,
                              .weight = change->weight,
                              .from = change->from,
                              .to = change->to,
@@ -870,7 +909,13 @@ static int append_status(recorder *self, const sf_message *message, sf_error *er
                       .window_dropped = now->window_dropped,
                       .watch_overflows = now->watch_overflows,
                       .device_memory = now->device_memory,
-                      .discovery_ms = now->discovery_ms};
+                      .discovery_ms = now->discovery_ms,
+                      .tested = now->tested,
+                      .tests = now->tests,
+                      .tests_missed = now->tests_missed,
+                      .test_ms = now->test_ms,
+                      .test_share = now->test_share};
+    put_reason(row.not_tested, sizeof row.not_tested, now->not_tested);
     memcpy(row.device, now->device, strnlen(now->device, sizeof row.device));
     memcpy(row.device_state, now->device_state, strnlen(now->device_state, sizeof row.device_state));
     memcpy(row.device_note, now->device_note, strnlen(now->device_note, sizeof row.device_note));

@@ -156,6 +156,9 @@ static int send_episodes(osc_sink *sink, const sf_episodes_message *episodes, sf
         const sf_episode_count *item = &episodes->items[i];
         sent = lo_send(sink->to, "/synfire/episode/count", "sif", item->id, clamp(item->count),
                        (double)real(item->p));
+        if (sent >= 0 && isfinite(item->q))
+            sent = lo_send(sink->to, "/synfire/episode/significance", "sfff", item->id, (double)real(item->p),
+                           (double)real(item->q), (double)real(item->p_age_s));
     }
     return check_sent(sink, sent, error);
 }
@@ -163,8 +166,11 @@ static int send_episodes(osc_sink *sink, const sf_episodes_message *episodes, sf
 static int send_trigger(osc_sink *sink, const sf_message *message, sf_error *error)
 {
     osc_time time = split(message->time_ns);
-    int sent =
-        lo_send(sink->to, "/synfire/trigger", "sii", message->trigger.id, time.seconds, time.microseconds);
+    const sf_trigger_message *trigger = &message->trigger;
+    int sent = lo_send(sink->to, "/synfire/trigger", "sii", trigger->id, time.seconds, time.microseconds);
+    if (sent >= 0 && isfinite(trigger->q))
+        sent = lo_send(sink->to, "/synfire/trigger/significance", "sfff", trigger->id,
+                       (double)real(trigger->p), (double)real(trigger->q), (double)real(trigger->p_age_s));
     return check_sent(sink, sent, error);
 }
 

@@ -81,6 +81,15 @@ typedef struct sf_live_graph {
     uint32_t seed;    /**< of surrogates and rewired graphs */
 } sf_live_graph;
 
+/** The test of what is counted, in the background: stretch by stretch, each after those it was found in. */
+typedef struct sf_live_significance {
+    sf_significance_kind kind; /**< segment-shift; 0: nothing is tested */
+    double length_s; /**< of a stretch, a whole number of hops; 0: as the window, and at least 30 s */
+    uint32_t surrogates;
+    uint32_t most; /**< episodes and edges in a stretch: watched, tracked, then the edges most above chance */
+    uint32_t seed;
+} sf_live_significance;
+
 typedef struct sf_live_density {
     sf_quantity
         quantity; /**< isi and rate are of `unit`, delay is first to last spike of `episode`'s last link */
@@ -147,6 +156,7 @@ typedef struct sf_live_options {
     /** Reads the patterns under graph. NULL: those are names, or in the motif language; sf_motif_new: files,
      * too. */
     int (*motif_new)(sf_motif **motif, const char *text, bool directed, sf_error *error);
+    sf_live_significance significance;
 } sf_live_options;
 
 SF_API void sf_live_options_init(void *options, size_t size);
@@ -177,7 +187,12 @@ typedef struct sf_episode_count {
     char id[SF_EPISODE_ID_SIZE];
     uint64_t count;
     double expected; /**< under independence at the window's rates; NaN: not computed */
-    double p;        /**< NaN: not computed */
+    /** Of the newest stretch of the stream that it was tested in; NaN, as the next two: there is none. */
+    double p;
+    double q;               /**< corrected for all that the run has looked at, over all stretches */
+    double p_age_s;         /**< from the end of that stretch to that of the window */
+    uint32_t tests;         /**< stretches that q is of */
+    const char *not_tested; /**< why there is no p, a literal; NULL: there is one */
 } sf_episode_count;
 
 /** Windows are from <= time < to. A window that the stream began or ended inside is partial. */
@@ -195,6 +210,10 @@ typedef struct sf_trigger_message {
     uint32_t size;
     int64_t spike_times_ns[SF_EPISODE_MAX_SIZE];
     uint64_t occurrence; /**< 1-based number of this completion of the episode in the run */
+    double p, q;         /**< as in sf_episode_count, as of now: the test is of stretches before */
+    double p_age_s;      /**< from the end of the stretch to the last spike */
+    uint32_t tests;
+    const char *not_tested;
 } sf_trigger_message;
 
 typedef struct sf_density_message {
@@ -215,8 +234,10 @@ typedef struct sf_edge_change {
     sf_delay delay;
     uint64_t count; /**< of an edge by tiling: 0 */
     double expected, p;
-    double weight; /**< count - expected, or the tiling coefficient */
-    bool removed;  /**< the edge was in the last snapshot and is not in this one */
+    double weight;          /**< count - expected, or the tiling coefficient */
+    bool removed;           /**< the edge was in the last snapshot and is not in this one */
+    double q, p_age_s;      /**< as in sf_episode_count; of a tiling NaN */
+    const char *not_tested; /**< why there is no p, a literal; or NULL */
 } sf_edge_change;
 
 /**
@@ -334,7 +355,7 @@ typedef struct sf_sink_status {
 } sf_sink_status;
 
 typedef struct sf_stage_status {
-    const char *name; /**< a literal: "count", "discover", "graph", "density", "publish", "hop" */
+    const char *name; /**< a literal: "count", "discover", "test", "graph", "density", "publish", "hop" */
     double last_ms, max_ms;
     uint64_t missed; /**< hops that took longer than a hop */
 } sf_stage_status;
@@ -353,16 +374,21 @@ typedef struct sf_status_message {
     size_t stage_count;
     sf_stage_status stages[SF_STATUS_STAGES];
     size_t tracked, watched, edges;
-    uint64_t window_dropped;   /**< spikes that the window path had no room for */
-    uint64_t watch_overflows;  /**< watched partial occurrences given up for want of room */
-    char device[64];           /**< of the run: "cpu", "cuda:0" */
-    char device_state[32];     /**< "ok", "sick": the CPU does its work */
-    char device_note[256];     /**< how it failed, or why it refused the newest discovery; or empty */
-    uint64_t device_memory;    /**< bytes that its jobs took at most */
-    char counting_device[32];  /**< where the tracked episodes were counted */
-    char discovery_device[32]; /**< where the newest discovery ran; empty before the first */
-    double discovery_ms;       /**< how long it took; NaN before the first */
-    bool last;                 /**< the run ends with this message */
+    uint64_t window_dropped;      /**< spikes that the window path had no room for */
+    uint64_t watch_overflows;     /**< watched partial occurrences given up for want of room */
+    char device[64];              /**< of the run: "cpu", "cuda:0" */
+    char device_state[32];        /**< "ok", "sick": the CPU does its work */
+    char device_note[256];        /**< how it failed, or why it refused the newest discovery; or empty */
+    uint64_t device_memory;       /**< bytes that its jobs took at most */
+    char counting_device[32];     /**< where the tracked episodes were counted */
+    char discovery_device[32];    /**< where the newest discovery ran; empty before the first */
+    double discovery_ms;          /**< how long it took; NaN before the first */
+    bool last;                    /**< the run ends with this message */
+    size_t tested;                /**< episodes and edges that the newest stretch gave a p */
+    uint64_t tests, tests_missed; /**< stretches tested, and those that came while the last test went on */
+    double test_ms, test_share;   /**< of the newest: how long it took, and that by the length of its stretch;
+                                     NaN   before the first */
+    const char *not_tested;       /**< why the newest stretch gave no p, a literal; or NULL */
 } sf_status_message;
 
 struct sf_message {

@@ -98,7 +98,8 @@ static void set_count(sf_episode_count *item, const char *text, uint64_t count, 
     snprintf(item->id, sizeof item->id, "%016llx", (unsigned long long)count);
     item->count = count;
     item->expected = expected;
-    item->p = NAN;
+    item->p = item->q = item->p_age_s = NAN;
+    item->not_tested = "bursts too sharp";
 }
 
 static sf_message *make_window(uint64_t seq)
@@ -115,6 +116,8 @@ static sf_message *make_window(uint64_t seq)
     set_count(&episodes->items[0], "A -(0.5,5]-> B", 30, 28.25);
     set_count(&episodes->items[1], "A -(4,6]-> B -(5,10]-> C", 12, NAN);
     set_count(&episodes->items[2], "C -(0.5,5]-> A", 7, 1);
+    episodes->items[0].q = episodes->items[2].q = 0.0125;
+    episodes->items[0].not_tested = episodes->items[2].not_tested = NULL;
     return message;
 }
 
@@ -128,6 +131,7 @@ static void publish_trigger(sf_sink *sink, uint64_t seq)
 {
     sf_message trigger = {.topic = SF_TOPIC_TRIGGER, .seq = seq, .time_ns = INT64_C(2000123456)};
     trigger.trigger.size = 2;
+    trigger.trigger.p = trigger.trigger.q = NAN;
     trigger.trigger.occurrence = 5;
     snprintf(trigger.trigger.id, sizeof trigger.trigger.id, "%016x", 7);
     sf_sink_trigger(sink, &trigger);
@@ -191,13 +195,13 @@ static void the_subscriber_prints_what_it_gets(void **state)
         status->status.last = true;
         publish(sink, status);
         expect_line(&subscriber, "window 1.000-11.000 s, partial: 1000 spikes, 3 episodes");
-        expect_line(&subscriber, "      12  A -(4,6]-> B -(5,10]-> C");
-        expect_line(&subscriber, "       7 (1.0 expected)  C -(0.5,5]-> A");
+        expect_line(&subscriber, "      12  A -(4,6]-> B -(5,10]-> C  no q: bursts too sharp");
+        expect_line(&subscriber, "       7 (1.0 expected)  C -(0.5,5]-> A  q 0.013");
         expect_line(&subscriber, "trigger 2.000123 s: C -(0.5,5]-> A, number 5");
         expect_line(&subscriber, "missed 2 messages of topic episodes: this program is too slow");
         expect_line(&subscriber, "window 4.000-14.000 s: 1000 spikes, 3 episodes");
-        expect_line(&subscriber, "      12  A -(4,6]-> B -(5,10]-> C");
-        expect_line(&subscriber, "       7 (1.0 expected)  C -(0.5,5]-> A");
+        expect_line(&subscriber, "      12  A -(4,6]-> B -(5,10]-> C  no q: bursts too sharp");
+        expect_line(&subscriber, "       7 (1.0 expected)  C -(0.5,5]-> A  q 0.013");
         expect_line(&subscriber, "source tcp://rig is stalled, nothing for 3 s");
         expect_line(&subscriber, "the run lost 5 more spikes or packets at its sources");
         expect_line(&subscriber, "the run has ended");
@@ -228,7 +232,7 @@ static void the_osc_receiver_prints_what_it_gets(void **state)
     (void)state;
     if (!has_python())
         skip();
-    const char *const arguments[4] = {"127.0.0.1:0", "--top=2", "--count=9", NULL};
+    const char *const arguments[4] = {"127.0.0.1:0", "--top=2", "--count=13", NULL};
     program receiver = start("osc_receiver.py", arguments);
     char line[128], address[64];
     assert_non_null(fgets(line, sizeof line, receiver.output));
@@ -242,11 +246,11 @@ static void the_osc_receiver_prints_what_it_gets(void **state)
     assert_int_equal(sf_sink_close(sink, NULL), SF_OK);
     expect_line(&receiver, "window 1.000000-11.000000 s (hop 0)");
     expect_line(&receiver, "trigger 2.000123 s: episode 0000000000000007");
-    expect_line(&receiver, "      30  episode 000000000000001e");
+    expect_line(&receiver, "      30  episode 000000000000001e  q 0.013");
     expect_line(&receiver, "      12  episode 000000000000000c");
     expect_line(&receiver, "missed 2 windows: UDP may lose packets");
     expect_line(&receiver, "window 4.000000-14.000000 s (hop 3)");
-    expect_line(&receiver, "      30  episode 000000000000001e");
+    expect_line(&receiver, "      30  episode 000000000000001e  q 0.013");
     expect_line(&receiver, "      12  episode 000000000000000c");
     expect_end(&receiver);
 }

@@ -115,6 +115,11 @@ static void is_text(const cursor *at, const char *name, const char *expected, si
     H5Tclose(type);
 }
 
+static void is_reason(const cursor *at, const char *expected)
+{
+    is_text(at, "not_tested", expected != NULL ? expected : "", 24);
+}
+
 static size_t count_rows(hid_t file, const char *table)
 {
     return know_field(file, table, "seq", H5T_NATIVE_UINT64, 8, 1).count;
@@ -292,6 +297,10 @@ static void check_windows(hid_t file, const recorded *all)
             assert_int_equal(get_u64(&count, "count"), episodes->items[i].count);
             is_f64(&count, "expected", episodes->items[i].expected);
             is_f64(&count, "p", episodes->items[i].p);
+            is_f64(&count, "q", episodes->items[i].q);
+            is_f64(&count, "p_age_s", episodes->items[i].p_age_s);
+            assert_int_equal(get_u64(&count, "tests"), episodes->items[i].tests);
+            is_reason(&count, episodes->items[i].not_tested);
             check_episode_row(&count, &episodes->items[i]);
         }
     }
@@ -310,6 +319,11 @@ static void check_triggers(hid_t file, const recorded *all)
         assert_int_equal(get_u64(&at, "occurrence"), message->trigger.occurrence);
         assert_int_equal(get_u64(&at, "size"), message->trigger.size);
         is_text(&at, "id", message->trigger.id, 16);
+        is_f64(&at, "p", message->trigger.p);
+        is_f64(&at, "q", message->trigger.q);
+        is_f64(&at, "p_age_s", message->trigger.p_age_s);
+        assert_int_equal(get_u64(&at, "tests"), message->trigger.tests);
+        is_reason(&at, message->trigger.not_tested);
         for (uint32_t i = 0; i < SF_EPISODE_MAX_SIZE; i++)
             assert_int_equal(((int64_t *)times.values)[at.row * SF_EPISODE_MAX_SIZE + i],
                              i < message->trigger.size ? message->trigger.spike_times_ns[i] : INT64_MIN);
@@ -425,6 +439,8 @@ static void check_graphs(hid_t file, const recorded *all)
             is_f64(&edge, "expected", change->expected);
             is_f64(&edge, "weight", change->weight);
             is_f64(&edge, "p", change->p);
+            is_f64(&edge, "q", change->q);
+            is_f64(&edge, "p_age_s", change->p_age_s);
             assert_int_equal(get_u64(&edge, "removed"), change->removed);
         }
         for (size_t i = 0; i < graph->reach_count; i++)
@@ -475,6 +491,12 @@ static void check_statuses(hid_t file, const recorded *all)
         is_text(&at, "counting_device", status->counting_device, 32);
         is_text(&at, "discovery_device", status->discovery_device, 32);
         is_f64(&at, "discovery_ms", status->discovery_ms);
+        assert_int_equal(get_u64(&at, "tested"), status->tested);
+        assert_int_equal(get_u64(&at, "tests"), status->tests);
+        assert_int_equal(get_u64(&at, "tests_missed"), status->tests_missed);
+        is_f64(&at, "test_ms", status->test_ms);
+        is_f64(&at, "test_share", status->test_share);
+        is_reason(&at, status->not_tested);
         for (size_t i = 0; i < status->source_count; i++, source.row++) {
             const sf_source_status *from = &status->sources[i];
             assert_int_equal(get_u64(&source, "seq"), message->seq);

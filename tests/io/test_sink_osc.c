@@ -111,13 +111,17 @@ static void counts_follow_their_window(void **state)
         snprintf(message->episodes.items[i].id, SF_EPISODE_ID_SIZE, "%016x", i);
     message->episodes.items[0].count = 7;
     message->episodes.items[0].p = 0.25;
+    message->episodes.items[0].q = 0.5;
+    message->episodes.items[0].p_age_s = 1.5;
+    message->episodes.items[1].q = message->episodes.items[2].q = NAN;
     message->episodes.items[1].count = UINT64_C(1) << 40;
     message->episodes.items[1].p = NAN;
-    receiver *to = send_one(message, 4);
+    receiver *to = send_one(message, 5);
     assert_string_equal(to->lines[0], "/synfire/window ,iiiii 12 3600 22000 -2 499999");
     assert_string_equal(to->lines[1], "/synfire/episode/count ,sif 0000000000000000 7 0.25");
-    assert_string_equal(to->lines[2], "/synfire/episode/count ,sif 0000000000000001 2147483647 -1");
-    assert_string_equal(to->lines[3], "/synfire/episode/count ,sif 0000000000000002 0 0");
+    assert_string_equal(to->lines[2], "/synfire/episode/significance ,sfff 0000000000000000 0.25 0.5 1.5");
+    assert_string_equal(to->lines[3], "/synfire/episode/count ,sif 0000000000000001 2147483647 -1");
+    assert_string_equal(to->lines[4], "/synfire/episode/count ,sif 0000000000000002 0 0");
     close_receiver(to);
 }
 
@@ -127,8 +131,12 @@ static void triggers_carry_the_stream_time(void **state)
     sf_message *message = sf_message_new(SF_TOPIC_TRIGGER);
     message->time_ns = INT64_C(7191554800123);
     strcpy(message->trigger.id, "00ff00ff00ff00ff");
-    receiver *to = send_one(message, 1);
+    message->trigger.p = 0.25;
+    message->trigger.q = 0.5;
+    message->trigger.p_age_s = 1.5;
+    receiver *to = send_one(message, 2);
     assert_string_equal(to->lines[0], "/synfire/trigger ,sii 00ff00ff00ff00ff 7191 554800");
+    assert_string_equal(to->lines[1], "/synfire/trigger/significance ,sfff 00ff00ff00ff00ff 0.25 0.5 1.5");
     close_receiver(to);
 }
 

@@ -86,7 +86,7 @@ static void keep(heard *all, const sf_live *live, sf_message *message)
     if (message->topic == SF_TOPIC_STATUS) {
         sf_status_message *status = &message->status;
         status->spikes = status->source_count = status->sink_count = status->stage_count = 0;
-        status->discovery_ms = NAN;
+        status->discovery_ms = status->test_ms = status->test_share = NAN;
     }
     char *json;
     assert_int_equal(sf_live_json(live, message, &json, NULL), SF_OK);
@@ -167,6 +167,10 @@ static sf_live_options make_options(test_random *random)
     densities[2] = sf_live_density_default(SF_QUANTITY_POSITION);
     options.density = densities;
     options.density_count = 3;
+    options.significance.kind =
+        test_random_below(random, 3) ? SF_SIGNIFICANCE_SHIFT : (sf_significance_kind)0;
+    options.significance.length_s = options.window.hop_s * (double)test_random_below(random, 3);
+    options.significance.surrogates = 20;
     options.device = "cpu"; /* the memory that a device's jobs took at most is that of all runs so far */
     return options;
 }

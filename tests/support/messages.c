@@ -76,6 +76,13 @@ static double random_real(test_random *random)
     }
 }
 
+/* A literal, as of what tests say. */
+static const char *random_reason(test_random *random)
+{
+    static const char *const reasons[] = {NULL, "observation gap", "waits for its first test"};
+    return reasons[test_random_below(random, 3)];
+}
+
 static sf_span random_span(test_random *random)
 {
     return (sf_span){random_time(random), random_time(random)};
@@ -110,6 +117,10 @@ static void fill_episodes(test_random *random, sf_episodes_message *message, con
         item->count = random_count(random);
         item->expected = random_real(random);
         item->p = random_real(random);
+        item->q = random_real(random);
+        item->p_age_s = random_real(random);
+        item->tests = (uint32_t)random_count(random);
+        item->not_tested = random_reason(random);
     }
 }
 
@@ -120,6 +131,11 @@ static void fill_trigger(test_random *random, sf_trigger_message *message)
     for (uint32_t i = 0; i < message->size; i++)
         message->spike_times_ns[i] = random_time(random);
     message->occurrence = random_count(random);
+    message->p = random_real(random);
+    message->q = random_real(random);
+    message->p_age_s = random_real(random);
+    message->tests = (uint32_t)random_count(random);
+    message->not_tested = random_reason(random);
 }
 
 static void fill_density(test_random *random, sf_density_message *message)
@@ -206,6 +222,9 @@ static void fill_graph(test_random *random, sf_graph_message *message, const sf_
                                                .expected = random_real(random),
                                                .p = random_real(random),
                                                .weight = random_real(random),
+                                               .q = random_real(random),
+                                               .p_age_s = random_real(random),
+                                               .not_tested = random_reason(random),
                                                .removed = test_random_below(random, 2) == 1};
     message->reach = random_list(random, sizeof *message->reach, &message->reach_count);
     for (size_t i = 0; i < message->reach_count; i++)
@@ -294,6 +313,12 @@ static void fill_status(test_random *random, sf_status_message *message, const s
     random_text(random, message->counting_device, sizeof message->counting_device);
     random_text(random, message->discovery_device, sizeof message->discovery_device);
     message->discovery_ms = random_real(random);
+    message->tested = (size_t)random_count(random);
+    message->tests = random_count(random);
+    message->tests_missed = random_count(random);
+    message->test_ms = random_real(random);
+    message->test_share = random_real(random);
+    message->not_tested = random_reason(random);
     message->last = test_random_below(random, 2) == 1;
 }
 

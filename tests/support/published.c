@@ -110,6 +110,15 @@ static void is_string(const json_t *value, const char *expected)
     assert_string_equal(json_string_value(value), expected);
 }
 
+/* A sentence, or null. */
+static void is_reason(const json_t *value, const char *expected)
+{
+    if (expected == NULL)
+        assert_true(json_is_null(value));
+    else
+        is_string(value, expected);
+}
+
 static void is_real(const json_t *value, double expected)
 {
     if (!isfinite(expected)) {
@@ -169,6 +178,14 @@ static void check_reals(const json_t *list, const double *expected)
         is_real(json_array_get(list, i), expected[i]);
 }
 
+static void check_verdict(fields *from, double p, double q, double p_age_s, const char *reason)
+{
+    is_real(take(from, "p"), p);
+    is_real(take(from, "q"), q);
+    is_real(take(from, "p_age_s"), p_age_s);
+    is_reason(take(from, "not_tested"), reason);
+}
+
 static void check_count(const json_t *map, const sf_episode_count *item, const sf_units *units)
 {
     fields from = {.map = map};
@@ -181,7 +198,8 @@ static void check_count(const json_t *map, const sf_episode_count *item, const s
         check_delay(json_array_get(delays, i), &episode->delays[i]);
     is_integer(take(&from, "count"), (int64_t)item->count);
     is_real(take(&from, "expected"), item->expected);
-    is_real(take(&from, "p"), item->p);
+    check_verdict(&from, item->p, item->q, item->p_age_s, item->not_tested);
+    is_integer(take(&from, "tests"), (int64_t)item->tests);
     all_taken(&from);
 }
 
@@ -203,6 +221,8 @@ static void check_trigger(fields *from, const sf_trigger_message *trigger)
     const json_t *times = take_list(from, "spike_times_ns", trigger->size);
     for (uint32_t i = 0; i < trigger->size; i++)
         is_integer(json_array_get(times, i), trigger->spike_times_ns[i]);
+    check_verdict(from, trigger->p, trigger->q, trigger->p_age_s, trigger->not_tested);
+    is_integer(take(from, "tests"), (int64_t)trigger->tests);
 }
 
 static void is_known(const json_t *value, int64_t count)
@@ -249,7 +269,7 @@ static void check_edge(const json_t *map, const sf_edge_change *edge, bool is_ti
         is_integer(count, (int64_t)edge->count);
     is_real(take(&from, "expected"), edge->expected);
     is_real(take(&from, "weight"), edge->weight);
-    is_real(take(&from, "p"), edge->p);
+    check_verdict(&from, edge->p, edge->q, edge->p_age_s, edge->not_tested);
     is_boolean(take(&from, "removed"), edge->removed);
     all_taken(&from);
 }
@@ -476,6 +496,12 @@ static void check_status(fields *from, const sf_status_message *status, const sf
     is_string(take(from, "counting_device"), status->counting_device);
     is_string(take(from, "discovery_device"), status->discovery_device);
     is_real(take(from, "discovery_ms"), status->discovery_ms);
+    is_integer(take(from, "tested"), (int64_t)status->tested);
+    is_integer(take(from, "tests"), (int64_t)status->tests);
+    is_integer(take(from, "tests_missed"), (int64_t)status->tests_missed);
+    is_real(take(from, "test_ms"), status->test_ms);
+    is_real(take(from, "test_share"), status->test_share);
+    is_reason(take(from, "not_tested"), status->not_tested);
     is_boolean(take(from, "last"), status->last);
 }
 

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Significance while a stream goes on: what tests of one stretch after the other say, and when. */
+#include "support/support.h"
+
+#include "core/clock.h"
+#include "core/episode.h"
+#include "core/memory.h"
+#include "core/text.h"
+#include "mine/evidence.h"
+#include "mine/given.h"
+#include "mine/significance.h"
+
+#include <math.h>
+
+#define UNITS 12
+
+/* ---- evidence ---- */
+
+/* The same from all beginnings: a stake of 1 / (k (k + 1)) enters at test k. */
+static double evidence_by_sums(const double *p, uint32_t tests)
+{
+    double sum = 1 / ((double)tests + 1);
+    for (uint32_t k = 1; k <= tests; k++) {
+        double staked = 1 / ((double)k * (k + 1));
+        for (uint32_t n = k; n <= tests; n++)
+            staked *= (1 - p[n - 1] + p[n - 1] * log(p[n - 1])) / (p[n - 1] * log(p[n - 1]) * log(p[n - 1]));
+        sum += staked;
+    }
+    return sum;
+}
+
+static void evidence_is_the_sum_over_all_beginnings(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("evidence", 51);
+    for (int round = 0; round < 50; round++) {
+        double p[30];
+        sf_evidence evidence = {0};
+        assert_true(sf_evidence_of(&evidence) == 1);
+        for (uint32_t n = 0; n < 30; n++) {
+            p[n] = 0.001 + 0.998 * test_random_unit(&random);
+            sf_evidence_add(&evidence, p[n]);
+            double expected = evidence_by_sums(p, n + 1);
+            assert_true(fabs(sf_evidence_of(&evidence) - expected) <= 1e-9 * expected);
+        }
+    }
+}
+
+static double paid(double p)
+{
+    sf_evidence evidence = {0};
+    sf_evidence_add(&evidence, p);
+    return 2 * (sf_evidence_of(&evidence) - 0.5);
+}
+
+static void chance_pays_back_no_more_than_the_stake(void **state)
+{
+    (void)state;
+    static const uint32_t surrogates[] = {1, 19, 200, 1000, 9999};
+    for (size_t i = 0; i < sizeof surrogates / sizeof *surrogates; i++) {
+        double n = surrogates[i] + 1.0, sum = 0;
+        for (double k = 1; k <= n; k++)
+            sum += paid(k / n);
+        assert_true(sum / n <= 1);
+        assert_true(sum / n > 1 - 3 / log(n + 1)); /* it is no waste either */
+    }
+    assert_true(fabs(paid(1) - 0.5) < 1e-12);
+    assert_true(fabs(paid(1 - 1e-5) - paid(1 - 2e-4)) < 1e-3); /* no seam where the limit takes over */
+}
+
+static void evidence_that_is_gone_fades(void **state)
+{
+    (void)state;
+    sf_evidence evidence = {0};
+    for (int i = 0; i < 100000; i++)
+        sf_evidence_add(&evidence, 0.001);
+    assert_true(isfinite(sf_evidence_of(&evidence)));
+    int tests = 0;
+    for (; sf_evidence_of(&evidence) > 1; tests++)
+        sf_evidence_add(&evidence, 0.9);
+    assert_in_range(tests, 40, 80);
+    for (tests = 0; sf_evidence_of(&evidence) < 1000; tests++) /* and a link that comes late is found */
+        sf_evidence_add(&evidence, 0.001);
+    assert_in_range(tests, 3, 6);
+}
+
+/* ---- streams ---- */
+
+typedef struct stream {
+    sf_units units;
+    sf_spike *spikes;
+    size_t count, capacity;
+    double seconds;
+} stream;
+
+static void add_spike(stream *s, uint32_t unit, double seconds)
+{
+    void *room = s->spikes;
+    assert_int_equal(sf_reserve(&room, &s->capacity, s->count + 1, sizeof *s->spikes), 0);
+    s->spikes = room;
+    s->spikes[s->count++] = (sf_spike){.time_ns = (int64_t)(seconds * 1e9), .unit = unit, .amplitude = NAN};
+}
+
+/* Independent Poisson trains at 20 Hz. Between `from` and `to` unit 1 follows unit 0, and 2 follows 1, after
+ * 2 to 4 ms in so many of 100 cases. */
+static void make_stream(stream *s, test_random *random, double seconds, double from, double to,
+                        uint32_t linked)
+{
+    *s = (stream){.seconds = seconds};
+    for (uint32_t u = 0; u < UNITS; u++) {
+        sf_unit unit = {.electrode = -1};
+        assert_int_equal(sf_units_add(&s->units, &unit, NULL), SF_OK);
+        for (double t = 0; (t -= log(1 - test_random_unit(random)) / 20) < seconds;) {
+            add_spike(s, u, t);
+            double follows = t;
+            for (uint32_t v = u + 1; v < 3 && t >= from && t < to && test_random_below(random, 100) < linked;
+                 v++) {
+                follows += 0.002 + 0.002 * test_random_unit(random);
+                add_spike(s, v, follows);
+            }
+        }
+    }
+    assert_int_equal(sf_units_finish(&s->units, NULL), SF_OK);
+    assert_int_equal(sf_spikes_sort(s->spikes, s->count, NULL), SF_OK);
+}
+
+static void free_stream(stream *s)
+{
+    sf_units_free(&s->units);
+    sf_free(s->spikes);
+}
+
+/* ---- given episodes ---- */
+
+/* What was mined, given by name, is counted and tested as it was. */
+static void given_episodes_are_tested_as_found_ones(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("given", 52);
+    stream s;
+    make_stream(&s, &random, 60, 0, 60, 40);
+    const sf_delay delays[] = {{SF_MILLISECOND, 5 * SF_MILLISECOND},
+                               {5 * SF_MILLISECOND, 9 * SF_MILLISECOND}};
+    sf_mine_options mining, given_options;
+    sf_mine_options_default(&mining);
+    mining.delays = delays;
+    mining.delay_count = 2;
+    mining.threshold_kind = SF_THRESHOLD_COUNT;
+    mining.threshold = 12;
+    const sf_mine_input input = {
+        .spikes = s.spikes, .spike_count = s.count, .units = &s.units, .duration_ns = 60 * SF_SECOND};
+    sf_mine_result *found, *given;
+    assert_int_equal(sf_mine_spikes(&found, &input, &mining, NULL, NULL), SF_OK);
+    assert_true(found->level_count >= 3 && found->count > 20);
+    sf_episode *episodes = sf_alloc(found->count, sizeof *episodes);
+    for (size_t i = 0; i < found->count; i++)
+        sf_mine_result_episode(found, i, &episodes[i]);
+    assert_int_equal(sf_mine_given(&given, &given_options, &input, episodes, found->count, 1, NULL, NULL),
+                     SF_OK);
+    assert_int_equal(given->count, found->count);
+    sf_significance_options options = sf_significance_options_default();
+    options.surrogates = 100;
+    options.found_only = true;
+    sf_significance told;
+    assert_int_equal(sf_significance_test(&told, found, &input, &mining, &options, NULL, NULL), SF_OK);
+    assert_int_equal(sf_significance_test(&told, given, &input, &given_options, &options, NULL, NULL), SF_OK);
+    for (size_t i = 0; i < found->count; i++) {
+        sf_episode spelt;
+        sf_mine_result_episode(given, i, &spelt);
+        assert_int_equal(sf_episode_compare(&spelt, &episodes[i]), 0);
+        assert_int_equal(given->items[i].count, found->items[i].count);
+        test_assert_same(given->items[i].p, found->items[i].p);
+        assert_int_equal(given->items[i].not_testable, found->items[i].not_testable);
+    }
+    sf_mine_result_free(found);
+    sf_mine_result_free(given);
+    sf_free(episodes);
+    free_stream(&s);
+}
+
+typedef struct allocation_case {
+    const stream *from;
+    sf_episode episodes[2];
+} allocation_case;
+
+static int give(void *context)
+{
+    const allocation_case *it = context;
+    sf_mine_result *result;
+    sf_mine_options mining;
+    const sf_mine_input input = {.spikes = it->from->spikes,
+                                 .spike_count = it->from->count,
+                                 .units = &it->from->units,
+                                 .duration_ns = SF_SECOND};
+    int status = sf_mine_given(&result, &mining, &input, it->episodes, 2, 1, NULL, NULL);
+    sf_mine_result_free(result);
+    return status;
+}
+
+static void given_episodes_may_find_no_memory(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("given allocations", 53);
+    stream s;
+    make_stream(&s, &random, 1, 0, 0, 0);
+    allocation_case it = {.from = &s};
+    it.episodes[0] = (sf_episode){.size = 3, .units = {0, 1, 2}, .delays = {{0, 5000000}, {0, 9000000}}};
+    it.episodes[1] = (sf_episode){.size = 2, .units = {4, 1}, .delays = {{0, 5000000}}};
+    test_fail_every_allocation(give, &it);
+    free_stream(&s);
+}
+
+/* ---- runs ---- */
+
+/* What a run says of pairs, by first and second unit; of the episodes and of the edges, which must agree. */
+typedef struct told {
+    double first_s[UNITS][UNITS]; /* stream time of the first p; 0: none */
+    double least_q[UNITS][UNITS], newest_p[UNITS][UNITS];
+    double now_p[UNITS][UNITS];       /* of what is tracked in the newest window */
+    const char *reason[UNITS][UNITS]; /* the newest */
+    size_t tests, low;                /* p that came, and those below 0.05 */
+    sf_text triggers;
+    sf_status_message status; /* the newest; its arrays are gone */
+} told;
+
+static void take_episodes(told *all, const sf_message *message)
+{
+    for (size_t i = 0; i < UNITS * UNITS; i++)
+        all->now_p[i / UNITS][i % UNITS] = NAN;
+    for (size_t i = 0; i < message->episodes.count; i++) {
+        const sf_episode_count *item = &message->episodes.items[i];
+        uint32_t a = item->episode.units[0], b = item->episode.units[1];
+        if (item->episode.size > 2)
+            continue;
+        assert_true(isnan(item->p) == isnan(item->q) && isnan(item->p) == (item->not_tested != NULL));
+        assert_true(isnan(item->p) == isnan(item->p_age_s) && isnan(item->p) == (item->tests == 0));
+        all->reason[a][b] = item->not_tested;
+        if (isnan(item->p))
+            continue;
+        if (all->first_s[a][b] == 0) {
+            all->first_s[a][b] = (double)message->time_ns * 1e-9;
+            all->least_q[a][b] = 1;
+        }
+        all->least_q[a][b] = fmin(all->least_q[a][b], item->q);
+        all->newest_p[a][b] = all->now_p[a][b] = item->p;
+        if (item->p_age_s == 0) {
+            all->tests++;
+            all->low += item->p < 0.05;
+        }
+    }
+}
+
+static void take_edges(told *all, const sf_message *message)
+{
+    for (size_t i = 0; i < message->graph.change_count; i++) {
+        const sf_edge_change *change = &message->graph.changes[i];
+        uint32_t a = change->from, b = change->to;
+        assert_true(isnan(change->p) == (change->not_tested != NULL));
+        if (!change->removed && !isnan(all->now_p[a][b]))
+            test_assert_same(change->p, all->now_p[a][b]);
+    }
+}
+
+static void take(told *all, sf_live *live, sf_message *message)
+{
+    if (message->topic == SF_TOPIC_EPISODES)
+        take_episodes(all, message);
+    else if (message->topic == SF_TOPIC_GRAPH)
+        take_edges(all, message);
+    else if (message->topic == SF_TOPIC_STATUS)
+        all->status = message->status;
+    if (message->topic == SF_TOPIC_TRIGGER) {
+        char *json;
+        message->arrival_ns = 0;
+        assert_int_equal(sf_live_json(live, message, &json, NULL), SF_OK);
+        sf_text_printf(&all->triggers, "%s\n", json);
+        sf_release(json);
+    }
+    sf_message_release(message);
+}
+
+/* Pushes the stream in pieces of at most so many spikes. */
+static void run(told *all, sf_live_options *options, const stream *s, test_random *random, size_t most)
+{
+    *all = (told){0};
+    sf_live_unit units[UNITS] = {0};
+    const sf_live_source source = {.units = units, .unit_count = UNITS, .virtual_clock = true};
+    options->sources = &source;
+    options->source_count = 1;
+    options->device = "cpu";
+    sf_live *live;
+    sf_error error = {0};
+    if (sf_live_open(&live, options, &error) != SF_OK)
+        fail_msg("%s: %s", error.place, error.text);
+    int status = SF_OK;
+    sf_message *message;
+    for (size_t next = 0; next < s->count;) {
+        size_t count = 1 + test_random_below(random, most);
+        count = count < s->count - next ? count : s->count - next;
+        bool last = next + count == s->count;
+        status = sf_live_push(live, 0, s->spikes + next, count,
+                              last ? INT64_MAX : s->spikes[next + count].time_ns, NULL);
+        assert_true(status == SF_OK || status == SF_AGAIN);
+        next += status == SF_OK ? count : 0;
+        while (sf_live_next(live, &message, status == SF_AGAIN ? 1 : 0, NULL) == SF_OK)
+            take(all, live, message);
+    }
+    while ((status = sf_live_next(live, &message, 1000, NULL)) != SF_END)
+        if (status == SF_OK)
+            take(all, live, message);
+    assert_int_equal(sf_live_close(live, &error), SF_OK);
+}
+
+static sf_live_options make_options(void)
+{
+    sf_live_options options = sf_live_options_default();
+    options.window.length_s = 5;
+    options.window.hop_s = 1;
+    options.mine.every = 1;
+    options.mine.delays_ms = "1:5";
+    options.mine.min_count = 2;
+    options.mine.max_size = 2;
+    options.significance.length_s = 5;
+    options.significance.surrogates = 100;
+    return options;
+}
+
+/* A link that is there in the first stretch alone is found in it, and not tested in it. */
+static void nothing_is_tested_in_spikes_that_it_was_found_in(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("found once", 54);
+    stream s;
+    make_stream(&s, &random, 40, 0, 5, 90);
+    told all;
+    static const char *const watched[] = {"#0 -(1,5]-> #1"};
+    sf_live_options options = make_options();
+    run(&all, &options, &s, &random, 500);
+    assert_true(all.first_s[0][1] == 0 || all.first_s[0][1] > (double)s.spikes[0].time_ns * 1e-9 + 10 - 1e-6);
+    assert_true(all.first_s[0][1] == 0 || all.least_q[0][1] > 0.05);
+    double earliest = INFINITY;
+    for (size_t i = 0; i < UNITS * UNITS; i++)
+        if (all.first_s[i / UNITS][i % UNITS] > 0)
+            earliest = fmin(earliest, all.first_s[i / UNITS][i % UNITS]);
+    assert_true(fabs(earliest - ((double)s.spikes[0].time_ns * 1e-9 + 10)) < 1e-6);
+    sf_text_free(&all.triggers);
+
+    options.watch = options.track = watched; /* but what was named before may be */
+    options.watch_count = options.track_count = 1;
+    run(&all, &options, &s, &random, 500);
+    assert_true(fabs(all.first_s[0][1] - ((double)s.spikes[0].time_ns * 1e-9 + 5)) < 1e-6);
+    assert_non_null(strstr(all.triggers.data, "\"p\":0.009900990099009901,\"q\":"));
+    sf_text_free(&all.triggers);
+    free_stream(&s);
+}
+
+/* With every hop looked at: no pair of independent units ever has a q below 0.05, and few p are. */
+static void chance_gives_no_alarm_whenever_one_looks(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("null stream", 55);
+    stream s;
+    make_stream(&s, &random, 240, 0, 0, 0);
+    told all;
+    sf_live_options options = make_options();
+    run(&all, &options, &s, &random, 5000);
+    for (size_t i = 0; i < UNITS * UNITS; i++)
+        assert_true(all.first_s[i / UNITS][i % UNITS] == 0 || all.least_q[i / UNITS][i % UNITS] > 0.05);
+    printf("%zu of %zu p below 0.05\n", all.low, all.tests);
+    assert_true(all.tests > 5000 && (double)all.low < 0.06 * (double)all.tests);
+    assert_int_equal(all.status.tests, 46); /* in the first stretch nothing was named */
+    assert_int_equal(all.status.tests_missed, 0);
+    sf_text_free(&all.triggers);
+    free_stream(&s);
+}
+
+static void a_link_is_found_soon_and_its_end_seen(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("planted", 56);
+    stream s;
+    make_stream(&s, &random, 120, 0, 60, 60);
+    told all;
+    static const char *const tracked[] = {"#0 -(1,5]-> #1", "#1 -(1,5]-> #0", "#0 -(1,5]-> #1 -(1,5]-> #0"};
+    sf_live_options options = make_options();
+    options.track = tracked;
+    options.track_count = 3;
+    run(&all, &options, &s, &random, 5000);
+    assert_true(all.least_q[0][1] < 1e-4);
+    assert_true(all.least_q[1][0] > 0.05);
+    assert_true(all.newest_p[0][1] > 0.05);
+    sf_text_free(&all.triggers);
+    free_stream(&s);
+}
+
+/* The same stream in other pieces, and heard by someone slower: the same triggers, to the byte. */
+static void triggers_say_the_same_in_every_run(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("triggers", 57);
+    stream s;
+    make_stream(&s, &random, 60, 0, 60, 60);
+    static const char *const watched[] = {"#0 -(1,5]-> #1", "#3 -(0,9]-> #4"};
+    sf_live_options options = make_options();
+    options.watch = watched;
+    options.watch_count = 2;
+    told first, again;
+    run(&first, &options, &s, &random, 20000);
+    assert_non_null(strstr(first.triggers.data, "\"tests\":11"));
+    for (int round = 0; round < 3; round++) {
+        run(&again, &options, &s, &random, round == 0 ? 10 : 20000);
+        assert_string_equal(first.triggers.data, again.triggers.data);
+        sf_text_free(&again.triggers);
+    }
+    sf_text_free(&first.triggers);
+    free_stream(&s);
+}
+
+/* Takes the spikes between these times out. */
+static void cut(stream *s, double from, double to)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if ((double)s->spikes[i].time_ns < from * 1e9 || (double)s->spikes[i].time_ns >= to * 1e9)
+            s->spikes[kept++] = s->spikes[i];
+    s->count = kept;
+}
+
+static void where_nothing_can_be_tested_it_says_why(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("reasons", 58);
+    static const char *const tracked[] = {"#0 -(1,5]-> #1", "#1 -(1,5]-> #1", "#2 -(1,400]-> #3"};
+    told all;
+    stream s;
+    make_stream(&s, &random, 23, 0, 0, 0);
+    sf_live_options options = make_options();
+    options.mine.every = 0;
+    options.graph.enabled = false;
+    options.track = tracked;
+    options.track_count = 3;
+    run(&all, &options, &s, &random, 500);
+    assert_null(all.reason[0][1]);
+    assert_string_equal(all.reason[1][1], "a unit returns");
+    assert_string_equal(all.reason[2][3], "delays too long");
+    assert_int_equal(all.status.tested, 1);
+
+    options.significance.kind = (sf_significance_kind)0;
+    run(&all, &options, &s, &random, 500);
+    assert_string_equal(all.reason[0][1], "tests are off");
+    assert_int_equal(all.status.tests, 0);
+
+    options = make_options();
+    options.mine.every = 0;
+    options.graph.enabled = false;
+    options.track = tracked;
+    options.track_count = 1;
+    options.significance.length_s = 20;
+    options.window.silence_s = 2;
+    cut(&s, 8, 20.5); /* in which windows are left out: the stretch does not end with one */
+    run(&all, &options, &s, &random, 500);
+    assert_string_equal(all.reason[0][1], "observation gap");
+    assert_string_equal(all.status.not_tested, "observation gap");
+
+    options.significance.length_s = 60; /* longer than the stream */
+    run(&all, &options, &s, &random, 500);
+    assert_string_equal(all.reason[0][1], "waits for its first test");
+    options.significance.length_s = 0.25;
+    options.sources = &(const sf_live_source){.units = &(const sf_live_unit){0}, .unit_count = 1};
+    options.source_count = 1;
+    sf_live *live;
+    sf_error error;
+    assert_int_equal(sf_live_open(&live, &options, &error), SF_CONFIG);
+    assert_string_equal(error.place, "significance.length_s");
+    free_stream(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(evidence_is_the_sum_over_all_beginnings),
+        cmocka_unit_test(chance_pays_back_no_more_than_the_stake),
+        cmocka_unit_test(evidence_that_is_gone_fades),
+        cmocka_unit_test(given_episodes_are_tested_as_found_ones),
+        cmocka_unit_test(given_episodes_may_find_no_memory),
+        cmocka_unit_test(nothing_is_tested_in_spikes_that_it_was_found_in),
+        cmocka_unit_test(chance_gives_no_alarm_whenever_one_looks),
+        cmocka_unit_test(a_link_is_found_soon_and_its_end_seen),
+        cmocka_unit_test(triggers_say_the_same_in_every_run),
+        cmocka_unit_test(where_nothing_can_be_tested_it_says_why),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
