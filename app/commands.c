@@ -16,6 +16,7 @@ extern const app_command app_command_play;
 extern const app_command app_command_record;
 extern const app_command app_command_simulate;
 extern const app_command app_command_plan;
+extern const app_command app_command_rules;
 
 /* clang-format off */
 const app_command *const app_commands[] = {
@@ -33,6 +34,7 @@ const app_command *const app_commands[] = {
     &app_command_record,
     &app_command_simulate,
     &app_command_plan,
+    &app_command_rules,
     &app_command_bench,
     NULL,
 };

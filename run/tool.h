@@ -6,7 +6,9 @@
 #ifndef SF_RUN_TOOL_H
 #define SF_RUN_TOOL_H
 
+#include "analysis/labels.h"
 #include "analysis/planted.h"
+#include "analysis/rules.h"
 #include "core/json.h"
 #include "replay/simulation_settings.h"
 

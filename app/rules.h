@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What `synfire rules` was asked and has learnt, shared by what learns it and what prints it. */
+#ifndef SF_APP_RULES_H
+#define SF_APP_RULES_H
+
+#include "app/mining.h"
+
+typedef struct app_rules {
+    const app_call *call;
+    const sf_recording *recording;
+    int64_t window_ns, hop_ns;
+    uint64_t least, folds, shifts, seed;
+    sf_epoch *epochs;
+    size_t epoch_count;
+    sf_labelled labelled;
+    sf_episodes *counted; /**< the episodes that were tried, then each unit of them alone */
+    sf_episodes_columns told;
+    size_t episode_count; /**< of them episodes */
+    /* Windows with a label: */
+    sf_span *windows;
+    uint16_t *labels;
+    const uint64_t **counts; /**< rows of told.window_counts */
+    size_t window_count;
+    sf_rules learnt;
+    sf_rules by_rate; /**< the same of the units' own counts, in the same windows; without shifts */
+} app_rules;
+
+/** The label of this number, as it was given. */
+const char *app_rules_label(const app_rules *r, uint16_t label);
+
+void app_rules_json(sf_text *text, const app_rules *r);
+void app_rules_print(sf_text *text, const app_rules *r);
+
+/** The rule as the file that a live run takes, docs/rules.md. */
+int app_rules_write(const char *path, const app_rules *r, sf_error *error);
+
+#endif

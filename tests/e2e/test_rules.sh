@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+# A chain that is there while something is on is found and predicts it, labels of another recording are predicted by
+# chance, markers of a real recording are read, and what is wrong is refused.
+. "$E2E/functions.sh"
+python3 "$E2E/labelled.py" on.csv labels.csv 1 300
+$SYNFIRE rules on.csv --labels labels.csv --window 1 --delay 4:7 --json --rule on.rule >out
+check '
+assert out["episode"]["names"] == ["A", "B", "C"] and out["episode"]["delays_ms"] == [[4, 7], [4, 7]], out["episode"]
+assert set(out["labels"]) == {"on", "off"} and out["predicts"] == ["off", "on"] and len(out["thresholds"]) == 1
+assert out["accuracy"] > 0.95 and out["chance"]["p"] == 0.01 and out["rate"]["accuracy"] < 0.7, out
+assert sum(map(sum, out["confusion"])) == out["windows"]["labelled"] == sum(f["windows"] for f in out["folds"])
+right = sum(row[i] for i, row in enumerate(out["confusion"]))
+assert abs(right / out["windows"]["labelled"] - out["accuracy"]) < 1e-12
+assert out["windows"]["count"] == sum(out["windows"][k] for k in ("labelled", "mixed", "unlabelled", "unrecorded"))
+assert {f["episode"] for f in out["folds"]} == {out["episode"]["id"]} and len(out["folds"]) == 10
+rule = json.load(open("on.rule"))
+assert rule["synfire"] == "rule" and rule["episode"] == "A -(4,7]-> B -(4,7]-> C" and rule["window_s"] == 1
+assert rule["thresholds"] == out["thresholds"] and rule["predicts"] == out["predicts"]
+'
+cp out first
+$SYNFIRE rules on.csv --labels labels.csv --window 1 --delay 4:7 --json --rule on.rule --threads 2 >out
+[ "$(results <out)" = "$(results <first)" ]
+
+# Windows that overlap, episodes that are given, and fewer blocks.
+echo 'A -(4,7]-> B' >pair.txt
+$SYNFIRE rules on.csv --labels labels.csv --window 0.5 --hop 0.25 --episodes pair.txt --folds 4 --shifts 19 --json >out
+check '
+assert out["episodes"] == 1 and len(out["folds"]) == 4 and out["chance"]["shifts"] == 19 and out["chance"]["p"] == 0.05
+assert 0.8 < out["accuracy"] and out["folds"][1]["from_s"] < out["folds"][0]["to_s"], out
+'
+$SYNFIRE rules on.csv --labels labels.csv --window 1 --delay 4:7 >text 2>err
+grep -qF 'A -(4,7]-> B -(4,7]-> C' text
+grep -q 'by chance: labels shifted, 95 % of 99 times up to' text
+[ ! -s err ]
+
+# Labels of another recording: what is learnt does not hold.
+python3 "$E2E/labelled.py" other.csv others.csv 2 300
+$SYNFIRE rules on.csv --labels others.csv --window 1 --delay 4:7 --json >out
+check 'assert out["accuracy"] < 0.65 and out["chance"]["p"] > 0.05, out["chance"]'
+
+# Labels that change once, or by turns with every window.
+printf '0,150,first\n150,300,second\n' >halves.csv
+$SYNFIRE rules on.csv --labels halves.csv --window 1 --delay 4:7 >text 2>err
+grep -q 'the labels change only 1 times' err
+awk 'BEGIN { for (t = 0; t < 300; t++) printf "%d,%d,%s\n", t, t + 1, t % 2 ? "on" : "off" }' >turns.csv
+$SYNFIRE rules on.csv --labels turns.csv --window 1 --delay 4:7 >text 2>err
+grep -q 'no chance level: of 29. shifts of the labels 29. tell the true ones' err
+! grep -q 'by chance' text
+
+if has_data recordings/pynapple_A8604-211122.nwb; then
+    nwb=$SYNFIRE_DATA/recordings/pynapple_A8604-211122.nwb
+    expect 65 "all 542 windows in a label are 'wake': nothing is to be told apart" \
+        $SYNFIRE rules "$nwb" --markers --window 2 --delay 0.5:20
+fi
+
+expect 64 "--labels: is needed, or --markers" $SYNFIRE rules on.csv --window 1
+expect 64 "labels are from the one or from the other" $SYNFIRE rules on.csv --window 1 --labels labels.csv --markers
+expect 64 "--window: is needed" $SYNFIRE rules on.csv --labels labels.csv
+expect 64 "--window: found '0', expected more than 0 s" $SYNFIRE rules on.csv --labels labels.csv --window 0
+expect 64 "--hop: found '-1', expected more than 0 s" $SYNFIRE rules on.csv --labels labels.csv --window 1 --hop -1
+expect 64 "--line: is for markers" $SYNFIRE rules on.csv --labels labels.csv --window 1 --line 1
+expect 64 "--hold: is for markers" $SYNFIRE rules on.csv --labels labels.csv --window 1 --hold 1
+expect 64 "--folds" $SYNFIRE rules on.csv --labels labels.csv --window 1 --folds 1
+expect 65 "there are no markers in this recording" $SYNFIRE rules on.csv --markers --window 1
+expect 65 "none lies in one label" $SYNFIRE rules on.csv --labels labels.csv --window 20 --delay 4:7
+expect 65 "too few for 500 blocks" $SYNFIRE rules on.csv --labels labels.csv --window 1 --delay 4:7 --folds 500
+printf '0,10,on\n10,20,off\n' >early.csv
+expect 65 "no label lies in what is looked at" $SYNFIRE rules on.csv --labels early.csv --window 1 --delay 4:7 --from 100
+expect 65 "no episode is frequent here" $SYNFIRE rules on.csv --labels labels.csv --window 1 --delay 4:7 --min-count 1e6
+expect 66 absent.csv $SYNFIRE rules on.csv --labels absent.csv --window 1
+printf '5,1,on\n' >wrong.csv
+expect 65 'wrong.csv: line 1' $SYNFIRE rules on.csv --labels wrong.csv --window 1
+expect 73 nowhere $SYNFIRE rules on.csv --labels labels.csv --window 1 --delay 4:7 --rule nowhere/x.rule
