@@ -66,7 +66,16 @@ static char *numbered(const char *path, unsigned number)
 
 typedef enum made { MADE, MADE_EXISTS, MADE_FAILED } made;
 
-/* A new file of this name, locked. */
+static bool is_still(int fd, const char *path)
+{
+    struct stat found, named;
+    return fstat(fd, &found) == 0 && stat(path, &named) == 0 && found.st_dev == named.st_dev &&
+           found.st_ino == named.st_ino;
+}
+
+/* A new file of this name, locked. One who replaces may have been faster between the two, and done by now: it
+ * is theirs.
+ */
 static made make(sf_output_file *file, const char *path, sf_error *error)
 {
     file->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
@@ -74,7 +83,7 @@ static made make(sf_output_file *file, const char *path, sf_error *error)
         return MADE_EXISTS;
     if (file->fd < 0)
         refuse_creation(path, error);
-    else if (!lock(file->fd)) /* one who replaces was faster: it is theirs */
+    else if (!lock(file->fd) || !is_still(file->fd, path))
         refuse_busy(path, error);
     else
         return MADE;
@@ -110,13 +119,6 @@ static int make_beside(sf_output_file *file, sf_error *error)
     if (fstat(file->replaced, &old) == 0 && fchmod(file->fd, old.st_mode & 0777) != 0)
         return refuse_creation(file->building, error);
     return lock(file->fd) ? SF_OK : refuse_busy(file->building, error);
-}
-
-static bool is_still(int fd, const char *path)
-{
-    struct stat found, named;
-    return fstat(fd, &found) == 0 && stat(path, &named) == 0 && found.st_dev == named.st_dev &&
-           found.st_ino == named.st_ino;
 }
 
 /* Takes the lock of what is there, if anything is: SF_OK with file->replaced, or -1 where it went away. */
