@@ -6,16 +6,9 @@
 
 #include <string.h>
 
-/* One line an engine. */
-const sf_engine *const sf_engines[] = {
-    &sf_engine_interval,
-    &sf_engine_reference,
-    &sf_engine_ptpe,
-    &sf_engine_mtpe,
-    &sf_engine_hybrid,
-    &sf_engine_two_pass,
-    NULL,
-};
+#define ENGINE(variable, name) &sf_engine_##variable,
+
+const sf_engine *const sf_engines[] = {SF_ENGINES(ENGINE, ENGINE) NULL};
 
 int sf_engine_find(const sf_engine **engine, const char *name, sf_error *error)
 {

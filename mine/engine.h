@@ -45,8 +45,7 @@ typedef struct sf_mine_job {
 
 typedef struct sf_engine {
     const char *name;
-    const char *summary; /**< for help: a few words */
-    bool threaded;       /**< uses more than one thread where it is given them */
+    bool threaded; /**< uses more than one thread where it is given them */
 
     /** counts[i] = count of candidate i. SF_NO_MEMORY. */
     int (*count)(uint32_t *counts, const sf_count_job *job, sf_error *error);
@@ -59,12 +58,18 @@ typedef struct sf_engine {
     int (*mine)(sf_tree *tree, double *seconds, const sf_mine_job *job, sf_error *error);
 } sf_engine;
 
-extern const sf_engine sf_engine_reference;
-extern const sf_engine sf_engine_interval;
-extern const sf_engine sf_engine_ptpe;
-extern const sf_engine sf_engine_mtpe;
-extern const sf_engine sf_engine_hybrid;
-extern const sf_engine sf_engine_two_pass;
+/** Every engine, a line each: what devices count by, too, and what the CPU alone does. The first is the
+ * fastest. */
+#define SF_ENGINES(ANYWHERE, HERE)                                                                           \
+    ANYWHERE(interval, "interval")                                                                           \
+    HERE(reference, "reference")                                                                             \
+    ANYWHERE(ptpe, "ptpe")                                                                                   \
+    ANYWHERE(mtpe, "mtpe")                                                                                   \
+    ANYWHERE(hybrid, "hybrid")                                                                               \
+    ANYWHERE(two_pass, "two-pass")
+
+#define SF_ENGINE_DECLARED(variable, name) extern const sf_engine sf_engine_##variable;
+SF_ENGINES(SF_ENGINE_DECLARED, SF_ENGINE_DECLARED)
 
 /** Every engine; NULL-terminated. */
 extern const sf_engine *const sf_engines[];

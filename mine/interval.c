@@ -170,7 +170,6 @@ static int count_all(uint32_t *counts, const sf_count_job *job, sf_error *error)
 
 const sf_engine sf_engine_interval = {
     .name = "interval",
-    .summary = "lists of ends and latest starts, extended by all units at once",
     .threaded = true,
     .count = count_all,
     .mine = sf_interval_search,

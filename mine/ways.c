@@ -71,14 +71,13 @@ static int count_there(void *job, sf_crew *crew, sf_error *error)
     return sf_crew_count(work->on, work->engine, work->counts, work->job, error);
 }
 
-#define HERE(name) (&(const sf_way){.engine = name, .estimate = estimate, .run = count_here})
+#define HERE(variable, name) &(const sf_way){.engine = name, .estimate = estimate, .run = count_here},
 #define THERE(name)                                                                                          \
-    (&(const sf_way){.engine = name,                                                                         \
-                     .on_devices = true,                                                                     \
-                     .supports = supports,                                                                   \
-                     .run = count_there,                                                                     \
-                     .leave = sf_crew_events_leave})
+    &(const sf_way){.engine = name,                                                                          \
+                    .on_devices = true,                                                                      \
+                    .supports = supports,                                                                    \
+                    .run = count_there,                                                                      \
+                    .leave = sf_crew_events_leave},
+#define ANYWHERE(variable, name) HERE(variable, name) THERE(name)
 
-const sf_way *const sf_count_ways[] = {HERE("interval"), THERE("interval"), HERE("reference"), HERE("ptpe"),
-                                       THERE("ptpe"),    HERE("mtpe"),      THERE("mtpe"),     HERE("hybrid"),
-                                       THERE("hybrid"),  HERE("two-pass"),  THERE("two-pass"), NULL};
+const sf_way *const sf_count_ways[] = {SF_ENGINES(ANYWHERE, HERE) NULL};

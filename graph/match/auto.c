@@ -673,5 +673,4 @@ static int run_auto(const sf_match_job *job, sf_error *error)
     return status;
 }
 
-const sf_match_engine sf_match_engine_auto = {
-    "auto", "candidate space, list intersection, leaves by product, symmetry broken", run_auto};
+const sf_match_engine sf_match_engine_auto = {"auto", run_auto};

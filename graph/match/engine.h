@@ -65,19 +65,22 @@ int sf_match_finish(const sf_match_watch *watch, const sf_match_tally *const *ta
 
 typedef struct sf_match_engine {
     const char *name;
-    const char *summary; /**< for help: a few words */
     /** Fills count (of all embeddings where `list` is not set), truncated, order, candidates and steps. */
     int (*run)(const sf_match_job *job, sf_error *error);
 } sf_match_engine;
 
-extern const sf_match_engine sf_match_engine_auto, sf_match_engine_gvsm;
+/** Every engine, a line each: in its file it has an sf_match_engine and its ways here and there. */
+#define SF_MATCH_ENGINES(ENGINE)                                                                             \
+    ENGINE(auto)                                                                                             \
+    ENGINE(gvsm)
 
-/** Every engine; NULL-terminated. */
-extern const sf_match_engine *const sf_match_engines[];
+#define SF_MATCH_ENGINE_DECLARED(name)                                                                       \
+    extern const sf_match_engine sf_match_engine_##name;                                                     \
+    extern const sf_way sf_match_##name##_here, sf_match_##name##_there;
+SF_MATCH_ENGINES(SF_MATCH_ENGINE_DECLARED)
 
-/** The ways of all engines' searches, each in its engine's file; NULL-terminated. */
+/** The ways of all engines' searches; NULL-terminated. */
 extern const sf_way *const sf_match_ways[];
-extern const sf_way sf_match_auto_here, sf_match_auto_there, sf_match_gvsm_here, sf_match_gvsm_there;
 
 /** Searches by the engine where `device` says: `job` is what its ways take. */
 int sf_match_choose_and_run(const char *engine, const char *device, void *job, sf_ran *ran, sf_error *error);

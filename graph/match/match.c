@@ -11,13 +11,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One line each. */
-const sf_match_engine *const sf_match_engines[] = {&sf_match_engine_auto, &sf_match_engine_gvsm, NULL};
+#define ENGINE(name) &sf_match_engine_##name,
+#define WAYS(name) &sf_match_##name##_here, &sf_match_##name##_there,
+
+static const sf_match_engine *const engines[] = {SF_MATCH_ENGINES(ENGINE) NULL};
+const sf_way *const sf_match_ways[] = {SF_MATCH_ENGINES(WAYS) NULL};
 
 static int find_engine(const sf_match_engine **engine, const char *name, sf_error *error)
 {
-    for (size_t i = 0; sf_match_engines[i] != NULL; i++) {
-        *engine = sf_match_engines[i];
+    for (size_t i = 0; engines[i] != NULL; i++) {
+        *engine = engines[i];
         if (name == NULL || strcmp((*engine)->name, name) == 0)
             return SF_OK;
     }
@@ -106,9 +109,6 @@ static int list_and_count(sf_match_job *job, const sf_match_engine *engine, uint
         result->count = kept;
     return status;
 }
-
-const sf_way *const sf_match_ways[] = {&sf_match_auto_here, &sf_match_auto_there, &sf_match_gvsm_here,
-                                       &sf_match_gvsm_there, NULL};
 
 int sf_match_choose_and_run(const char *engine, const char *device, void *job, sf_ran *ran, sf_error *error)
 {

@@ -306,28 +306,24 @@ static int run_two_pass(uint32_t *counts, const sf_count_job *job, sf_error *err
 
 const sf_engine sf_engine_ptpe = {
     .name = "ptpe",
-    .summary = "a state machine a thread for each episode",
     .threaded = true,
     .count = run_ptpe,
 };
 
 const sf_engine sf_engine_mtpe = {
     .name = "mtpe",
-    .summary = "the stream in segments, several machines for each episode and segment",
     .threaded = true,
     .count = run_mtpe,
 };
 
 const sf_engine sf_engine_hybrid = {
     .name = "hybrid",
-    .summary = "ptpe for many episodes, mtpe for few",
     .threaded = true,
     .count = run_hybrid,
 };
 
 const sf_engine sf_engine_two_pass = {
     .name = "two-pass",
-    .summary = "an upper bound first, then ptpe for what is left",
     .threaded = true,
     .count = run_two_pass,
 };

@@ -136,6 +136,5 @@ static int count_all(uint32_t *counts, const sf_count_job *job, sf_error *error)
 
 const sf_engine sf_engine_reference = {
     .name = "reference",
-    .summary = "Algorithm 1 with lists of any length, one thread",
     .count = count_all,
 };

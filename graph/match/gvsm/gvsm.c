@@ -554,5 +554,4 @@ static int run_gvsm(const sf_match_job *job, sf_error *error)
     return status;
 }
 
-const sf_match_engine sf_match_engine_gvsm = {"gvsm", "twigs, prefix tree, blacklist, implication, twins",
-                                              run_gvsm};
+const sf_match_engine sf_match_engine_gvsm = {"gvsm", run_gvsm};
