@@ -6,6 +6,9 @@
 #include "app/preset.h"
 #include "app/significance.h"
 
+#include "core/memory.h"
+
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,6 +27,9 @@
 
 const app_option app_connect_options[] = {
     METRIC,
+    {"episodes", "FILE",
+     "edges are the links of these episodes: lines as A -(0,5]-> B, or the document of `synfire mine "
+     "--json`"},
     SURROGATES,
     {"seed", "N", "of random numbers: surrogates, shifts (default 1)"},
     {NULL, NULL, NULL},
@@ -101,6 +107,84 @@ static int connect_episodes(sf_graph **graph, const app_call *call, const sf_rec
     return status == SF_USAGE ? app_name_option(call, status, error) : status;
 }
 
+/* ---- given episodes ---- */
+
+static int by_episode(const void *a, const void *b)
+{
+    const sf_episode *x = a, *y = b;
+    for (uint32_t i = 0; i < 2; i++)
+        if (x->units[i] != y->units[i])
+            return x->units[i] < y->units[i] ? -1 : 1;
+    if (x->delays[0].low_ns != y->delays[0].low_ns)
+        return x->delays[0].low_ns < y->delays[0].low_ns ? -1 : 1;
+    return (x->delays[0].high_ns > y->delays[0].high_ns) - (x->delays[0].high_ns < y->delays[0].high_ns);
+}
+
+/* Every link of the episodes, once; free with sf_free. NULL where memory is out. */
+static sf_episode *list_links(const sf_episode *episodes, size_t count, size_t *link_count)
+{
+    size_t links = 0, kept = 0;
+    for (size_t i = 0; i < count; i++)
+        links += episodes[i].size - 1;
+    sf_episode *pairs = sf_alloc(links, sizeof *pairs);
+    if (pairs == NULL)
+        return NULL;
+    for (size_t i = 0, next = 0; i < count; i++)
+        for (uint32_t link = 0; link + 1 < episodes[i].size; link++)
+            pairs[next++] = (sf_episode){.size = 2,
+                                         .units = {episodes[i].units[link], episodes[i].units[link + 1]},
+                                         .delays = {episodes[i].delays[link]}};
+    if (links > 0)
+        qsort(pairs, links, sizeof *pairs, by_episode);
+    for (size_t i = 0; i < links; i++)
+        if (i == 0 || by_episode(&pairs[i], &pairs[i - 1]) != 0)
+            pairs[kept++] = pairs[i];
+    *link_count = kept;
+    return pairs;
+}
+
+static int count_links(sf_episodes **counted, const app_call *call, const sf_recording *recording,
+                       const sf_episode *pairs, size_t count, sf_error *error)
+{
+    const sf_progress progress = app_progress(call);
+    sf_counting_options how = sf_counting_options_default();
+    uint64_t threads = 0;
+    how.engine = app_value(call, "engine", NULL);
+    how.device = app_value(call, "device", NULL);
+    int status = app_uint(call, "threads", 1, 4096, &threads, error);
+    how.threads = (unsigned)threads;
+    app_catch_signals();
+    if (status == SF_OK)
+        status =
+            app_name_option(call, sf_count(counted, recording, pairs, count, &how, &progress, error), error);
+    return status;
+}
+
+static int connect_given(sf_graph **graph, const app_call *call, const sf_recording *recording,
+                         const sf_graph_options *as, sf_error *error)
+{
+    static const char *const others[] = {"delay",        "min-count",    "min-rate", "min-fraction", "self",
+                                         "min-distance", "significance", "fdr",      "max-p",        "max-q",
+                                         "surrogates",   "seed",         NULL};
+    sf_episode *episodes = NULL, *pairs = NULL;
+    sf_episodes *counted = NULL;
+    size_t count, links = 0;
+    int status =
+        app_refuse(call, others, "is for edges that are looked for, and --episodes gives them", error);
+    if (status == SF_OK)
+        status = app_episodes_read(&episodes, &count, app_value(call, "episodes", ""), recording, error);
+    if (status == SF_OK && (pairs = list_links(episodes, count, &links)) == NULL)
+        status = sf_fail_memory(error);
+    if (status == SF_OK)
+        status = count_links(&counted, call, recording, pairs, links, error);
+    if (status == SF_OK)
+        status = sf_graph_of_episodes(graph, counted, as, error);
+    sf_episodes_free(counted);
+    sf_free(pairs);
+    sf_free(episodes);
+    return status;
+}
+
 /* ---- spike-time tiling ---- */
 
 static int read_half_width(int64_t *dt, const app_call *call, sf_error *error)
@@ -149,8 +233,8 @@ static int read_tiling(sf_tiling_options *options, const app_call *call, sf_erro
 static int connect_tiling(sf_graph **graph, const app_call *call, const sf_recording *recording,
                           const sf_graph_options *as, sf_error *error)
 {
-    static const char *const others[] = {"min-count", "min-rate", "min-fraction", "self", "significance",
-                                         "fdr",       NULL};
+    static const char *const others[] = {"episodes", "min-count",    "min-rate", "min-fraction",
+                                         "self",     "significance", "fdr",      NULL};
     static const char *const engines[] = {"engine", "device", NULL};
     static const char with[] = "goes with --metric episodes";
     sf_tiling_options options;
@@ -176,6 +260,8 @@ int app_connect(sf_graph **graph, const app_call *call, const sf_recording *reco
     int status = app_limits_parse(&how.max_p, &how.max_q, call, error);
     if (status != SF_OK)
         return status;
+    if (strcmp(metric, "episodes") == 0 && app_takes(call, app_connect_options) && app_has(call, "episodes"))
+        return connect_given(graph, call, recording, as, error);
     if (strcmp(metric, "episodes") == 0)
         return connect_episodes(graph, call, recording, &how, error);
     if (strcmp(metric, "sttc") == 0)

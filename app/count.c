@@ -12,7 +12,7 @@
 static const app_option options[] = {
     {"episodes", "FILE",
      "the episodes to count, or one episode itself; in a file one a line: A -(0,5]-> B, or JSON "
-     "{\"units\":[0,1],\"delays_ms\":[[0,5]]}"},
+     "{\"units\":[0,1],\"delays_ms\":[[0,5]]}; or the document of `synfire mine --json`"},
     {"window", "S", "count in windows of this length too, each as if it were all there is"},
     {"hop", "S", "from the start of one window to the start of the next (default: the window)"},
     {"correlogram", NULL, "the cross-correlogram of the two units of every link, in bins of 1 ms"},

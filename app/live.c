@@ -70,6 +70,11 @@ int app_live_configure(const app_call *call, const char *path, sf_config *config
         status = sf_config_load(config, path, settings, count, error);
     else
         status = sf_config_parse(config, "", 0, "defaults", settings, count, error);
+    if (status == SF_OK) {
+        status = sf_config_read_episodes(config, app_value(call, "episodes", NULL), error);
+        if (status != SF_OK)
+            sf_config_free(config);
+    }
     sf_delay delays[APP_MOST_DELAYS];
     size_t delay_count;
     if (status == SF_OK &&

@@ -62,11 +62,8 @@ void app_csv_quote(sf_text *text, const char *field);
 /** The episode as text; free with sf_text_free. data is NULL where memory is out. */
 sf_text app_episode_text(const sf_recording *recording, const sf_episode *episode);
 
-/**
- * Reads a file of episodes, or takes `path` itself as one if it reads so. A file has one a line: as text, or
- * as JSON objects with `units` (indices) and `delays_ms`. Empty lines are passed over. The place of an error
- * is FILE:LINE. Free with sf_free. SF_DATA, SF_NO_INPUT.
- */
+/** The episodes of a file, as sf_tool_episodes_read takes it, that this recording has the units of. Free with
+ * sf_free. SF_DATA, SF_NO_INPUT. */
 int app_episodes_read(sf_episode **episodes, size_t *count, const char *path, const sf_recording *recording,
                       sf_error *error);
 

@@ -74,6 +74,7 @@ static int run(app_call *call, sf_error *error)
 static const app_option run_options[] = {
     {"replay", "REC", "replay this recording in place of the configured sources"},
     {"speed", "X", "replay X times as fast as recorded, or `max` on a virtual clock (default 1)"},
+    {"episodes", "FILE", "watch these too: lines as A -(0,5]-> B, or the document of `synfire mine --json`"},
     {"duration", "S", "stop after S seconds of the stream (default: at its end)"},
     {"set", "KEY=VALUE", "override a key of the configuration, as window.length_s=5; may be repeated"},
     {"check", NULL, "validate, print the resolved configuration and leave"},

@@ -152,7 +152,7 @@ int sf_episode_parse(sf_episode *episode, const char *text, const sf_units *unit
     }
 }
 
-static void print_name(sf_text *text, const char *name)
+void sf_episode_print_name(sf_text *text, const char *name)
 {
     bool plain = name[0] != '\0';
     for (const char *c = name; *c != '\0'; c++)
@@ -175,7 +175,7 @@ void sf_episode_print(sf_text *text, const sf_episode *episode, const sf_units *
             sf_text_delays(text, &episode->delays[i - 1], 1);
             sf_text_append(text, "-> ", 3);
         }
-        print_name(text, units->items[episode->units[i]].name);
+        sf_episode_print_name(text, units->items[episode->units[i]].name);
     }
 }
 

@@ -17,8 +17,9 @@
  */
 int sf_episode_parse(sf_episode *episode, const char *text, const sf_units *units, sf_error *error);
 
-/** Appends the episode as sf_episode_parse reads it. */
+/** Appends the episode as sf_episode_parse reads it, and the name of one of its units. */
 void sf_episode_print(sf_text *text, const sf_episode *episode, const sf_units *units);
+void sf_episode_print_name(sf_text *text, const char *name);
 
 /** Checks size 1..SF_EPISODE_MAX_SIZE, units < unit_count, 0 <= low < high for every delay. SF_DATA. */
 int sf_episode_check(const sf_episode *episode, size_t unit_count, sf_error *error);

@@ -90,6 +90,13 @@ int sf_config_locate(const sf_config *config, int status, const char *list, sf_e
 /** Puts one replay of a recording in place of all sources; `speed` as the key has it. */
 int sf_config_replay(sf_config *config, const char *recording, const char *speed, sf_error *error);
 
+/**
+ * Puts the episodes of a file (sf_tool_episodes_read) in the place of each item of `track` and `watch` that
+ * names it, as @FILE; those of the file `watched`, where that is not NULL, are watched too. SF_CONFIG with
+ * the place of the item, SF_DATA, SF_NO_INPUT.
+ */
+int sf_config_read_episodes(sf_config *config, const char *watched, sf_error *error);
+
 /** Leaves stream, sources and merge, and puts one recorder that waits rather than drops in place of all else.
  */
 int sf_config_record(sf_config *config, const char *path, bool overwrite, sf_error *error);

@@ -112,6 +112,34 @@ int sf_tool_bench(char **words, sf_error *error);
 /** Appends the versions of what this build is linked with, as one line: `HDF5 1.10.8, ZeroMQ 4.3.4, ...`. */
 void sf_tool_versions(sf_text *text);
 
+/* ---- episodes that were written down ---- */
+
+typedef struct sf_tool_episode {
+    char *text;    /**< as sf_recording_parse_episode reads it */
+    size_t number; /**< of its line, from 1; or of it among the episodes of a result */
+} sf_tool_episode;
+
+typedef struct sf_tool_episodes {
+    sf_tool_episode *items;
+    size_t count, capacity;
+    const char *path; /**< borrowed */
+    bool is_result;   /**< it was the document of a command's --json */
+} sf_tool_episodes;
+
+/**
+ * Reads a file of episodes: one a line, as text or as a JSON object of `units`, `names` and `delays_ms`, or
+ * the whole document of a command whose JSON has `episodes`. JSON's units go by their `names`, which another
+ * recording may have in another order; without names by their indices. A path that is no file but an episode
+ * is taken as such. The place of an error is FILE:LINE, or FILE: episodes[N]. Free with
+ * sf_tool_episodes_free. SF_DATA, SF_NO_INPUT.
+ */
+int sf_tool_episodes_read(sf_tool_episodes *list, const char *path, sf_error *error);
+void sf_tool_episodes_free(sf_tool_episodes *list);
+
+/** What a recording or a run refused of episode i, with the place of that episode; `reason` may be `error`.
+ */
+int sf_tool_episodes_refuse(const sf_tool_episodes *list, size_t i, const sf_error *reason, sf_error *error);
+
 /* ---- files ---- */
 
 /** True where the file is readable and one of occurrences (synfire/mine.h). */
