@@ -266,8 +266,7 @@ static int blank_markers(sf_recording *recording, const sf_selection *selection,
             continue;
         found++;
         int64_t from = add_saturated(recording->markers[i].time_ns, selection->blank_from_ns);
-        if (from > open_from)
-            status = add_span(&open, (sf_span){open_from, from}, error);
+        status = add_span(&open, (sf_span){open_from, from}, error); /* nothing where two overlap */
         open_from = add_saturated(recording->markers[i].time_ns, selection->blank_to_ns);
     }
     if (status == SF_OK && found == 0)

@@ -46,10 +46,10 @@ typedef struct sf_parcel {
 } sf_parcel;
 
 /**
- * Maps the parcel in a file that no one changes any more; what is written into the mapping stays private to
- * this process. The status that the writer had, its error where that is a failure; SF_DATA where this is no
- * parcel, SF_UNAVAILABLE where another version of synfire wrote it; `path` is the place of those errors. Only
- * SF_OK leaves something to close.
+ * Maps the parcel in a file in memory that is sealed, so that no one changes it any more; what is written
+ * into the mapping stays private to this process. The status that the writer had, its error where that is a
+ * failure; SF_DATA where this is no parcel, SF_UNAVAILABLE where another version of synfire wrote it; `path`
+ * is the place of those errors. Only SF_OK leaves something to close.
  */
 int sf_parcel_map(sf_parcel *parcel, int fd, const char *path, sf_error *error);
 void sf_parcel_close(

@@ -451,6 +451,7 @@ static int search_by_all(run *r, state *states, unsigned *open)
     if (status == SF_OK)
         sf_parallel_for(r->job->threads, r->job->threads, search_by_thread, states);
     r->job->result->shared = sf_share_count(r->share);
+    r->job->result->given = sf_share_given(r->share);
     return status;
 }
 

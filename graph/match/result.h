@@ -21,6 +21,7 @@ typedef struct sf_match_result {
         automorphisms; /**< that the count was divided by, or that were used to divide the work; at least 1 */
     uint64_t steps;    /**< data vertices tried */
     uint64_t shared;   /**< auto: parts of the search that a thread took from another */
+    uint64_t given;    /**< auto: of these, parts that one without work had asked for */
     uint64_t implied;  /**< gvsm: local tests that another vertex's failure saved */
     uint64_t merged;   /**< gvsm: data vertices that share the branch of a twin */
     uint64_t pieces;   /**< gvsm on a device: of layers that were expanded there and joined here */

@@ -12,7 +12,7 @@ struct sf_share {
     pthread_mutex_t lock; /* for all that follows */
     pthread_cond_t change;
     unsigned searching, waiting, count;
-    uint64_t handed;
+    uint64_t handed, given;
     sf_share_part parts[];
 };
 
@@ -69,6 +69,7 @@ bool sf_share_give(sf_share *s, const sf_share_part *part)
     if (is_wanted) {
         s->parts[s->count++] = *part;
         s->handed++;
+        s->given++;
         note_wanted(s);
         pthread_cond_signal(&s->change);
     }
@@ -100,4 +101,9 @@ bool sf_share_take(sf_share *s, sf_share_part *part)
 uint64_t sf_share_count(const sf_share *s)
 {
     return s->handed;
+}
+
+uint64_t sf_share_given(const sf_share *s)
+{
+    return s->given;
 }

@@ -36,7 +36,8 @@ bool sf_share_give(sf_share *share, const sf_share_part *part);
 /** Waits for a part, when the caller has none left of its own. False when nobody has: the search is done. */
 bool sf_share_take(sf_share *share, sf_share_part *part);
 
-/** Parts left or handed over so far. */
+/** Parts left or handed over so far, and those of them that a thread without work had asked for. */
 uint64_t sf_share_count(const sf_share *share);
+uint64_t sf_share_given(const sf_share *share);
 
 #endif

@@ -6,6 +6,7 @@
 #include "io/occurrence_file.h"
 #include "io/parcel.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -30,10 +31,11 @@ static int read_set(sf_occurrence_set *set, hid_t file, sf_error *error)
 {
     static sf_parcel_writer writer;
     sf_parcel parcel;
-    writer = (sf_parcel_writer){.fd = memfd_create("fuzz", MFD_CLOEXEC)};
+    writer = (sf_parcel_writer){.fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
     int status = sf_occurrence_set_put(&writer, &(sf_hdf_input){.file = file, .path = "fuzz"}, error);
     if (writer.fd < 0 || !sf_parcel_finish(&writer, status, error))
         abort();
+    fcntl(writer.fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
     status = sf_parcel_map(&parcel, writer.fd, "fuzz", error);
     if (status == SF_OK) {
         status = sf_occurrence_set_take(set, &parcel, "fuzz", error);

@@ -4,6 +4,7 @@
  * the same slice of the stream gives alone.
  */
 #include "oracle/count_oracle.h"
+#include "support/plugin_work.h"
 #include "support/support.h"
 
 #include "core/backend/find.h"
@@ -191,6 +192,48 @@ static int count_for_a_while(void *context)
     return status;
 }
 
+/* Counts a window on the CPU, with `auto`, as if that had taken so long, and says who counts the next one. */
+static const char *who_counts_next(int64_t cpu_ns)
+{
+    run r = {.wanted = {{.size = 2, .units = {0, 0}, .delays = {{0, 5}}}}, .wanted_count = 1};
+    sf_live_options options = sf_live_options_default();
+    sf_device *device;
+    bool ready;
+    uint64_t counts[MOST], unit_spikes[UNITS] = {50};
+    for (int i = 0; i < 50; i++)
+        assert_int_equal(sf_history_append(&r.history, &(sf_spike){.time_ns = i}, 1, NULL), SF_OK);
+    const sf_segment segment = {.end = 50, .span = {0, 1000}, .closes = true, .window = {0, 1000}};
+    const sf_counting_window window = {&r.history, 0, 50, unit_spikes};
+    assert_int_equal(sf_device_find(&device, "test:0", NULL), SF_OK);
+    assert_int_equal(sf_counting_open(&r.counting, &options, device, UNITS, NULL), SF_OK);
+    assert_int_equal(sf_counting_prepare(&r.counting, r.wanted, 1, NULL), SF_OK);
+    assert_int_equal(sf_counting_go_on(&r.counting, INT64_MAX, &ready, NULL), SF_OK);
+    assert_int_equal(sf_counting_push(&r.counting, &segment, &r.history, NULL), SF_OK);
+    assert_string_equal(sf_counting_device(&r.counting), "cpu");
+    r.counting.cpu_ns = cpu_ns;
+    r.counting.patience = 1;
+    assert_int_equal(sf_counting_counts(&r.counting, &window, counts, NULL), SF_OK);
+    assert_int_equal(counts[0], 25); /* that share no spike */
+    const char *name = sf_counting_device(&r.counting);
+    sf_counting_close(&r.counting);
+    sf_history_free(&r.history);
+    return name;
+}
+
+/* With `auto` who counts is decided by what it costs: the device takes 5 ms, the CPU less than twice that, or
+ * more than it ever would. */
+static void a_device_counts_where_it_is_faster(void **state)
+{
+    (void)state;
+    sf_devices_close();
+    assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
+    test_plugin_work_of(TEST_PLUGIN)->wait_ms = 5;
+    assert_string_equal(who_counts_next(INT64_MAX), "test:0");
+    assert_string_equal(who_counts_next(10 * INT64_C(1000000)), "cpu");
+    test_plugin_work_of(TEST_PLUGIN)->wait_ms = 0;
+    sf_devices_close();
+}
+
 static void failed_allocations_leak_nothing(void **state)
 {
     (void)state;
@@ -207,6 +250,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_are_counted_as_their_slices_alone),
         cmocka_unit_test(a_device_that_leaves_is_made_up_for),
+        cmocka_unit_test(a_device_counts_where_it_is_faster),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

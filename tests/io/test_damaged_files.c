@@ -4,8 +4,10 @@
 #include "support/hdf_files.h"
 #include "support/support.h"
 
+#include "core/clock.h"
 #include "core/memory.h"
 #include "graph/store/csr.h"
+#include "io/apart.h"
 #include "io/graph/file.h"
 #include "io/hdf.h"
 #include "io/layout.h"
@@ -17,6 +19,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MS INT64_C(1000000)
@@ -398,6 +401,28 @@ static void a_program_that_ignores_its_children_reads(void **state)
     assert_int_equal(failures, 0);
 }
 
+static bool wait_half_a_minute(void *user, const char *what, double done, double total)
+{
+    (void)what, (void)done, (void)total;
+    return sf_clock_seconds() < *(const double *)user + 30;
+}
+
+/* No byte ever comes out of it, and no processor time is taken: only patience ends that. */
+static void a_file_that_never_answers_is_given_up(void **state)
+{
+    (void)state;
+    char *fifo = test_temporary_path(".h5");
+    double begun = sf_clock_seconds();
+    const sf_progress progress = {wait_half_a_minute, &begun};
+    sf_parcel parcel;
+    sf_error error;
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    test_assert_fails(sf_apart_read(&parcel, "recording", fifo, NULL, &progress, &error), &error, SF_DATA,
+                      "reading it does not end");
+    unlink(fifo);
+    free(fifo);
+}
+
 static void no_descriptor_is_left_is_said(void **state)
 {
     (void)state;
@@ -430,6 +455,7 @@ int main(void)
         cmocka_unit_test(files_known_to_break_the_library),
         cmocka_unit_test(threads_read_at_once),
         cmocka_unit_test(a_program_that_ignores_its_children_reads),
+        cmocka_unit_test(a_file_that_never_answers_is_given_up),
         cmocka_unit_test(no_descriptor_is_left_is_said),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     WORKS = 'w',
@@ -118,6 +119,9 @@ bool test_is_lost(const sf_backend_device *device)
 static int count(sf_backend_stream *stream, const sf_backend_count *job, sf_error *error)
 {
     int status = test_begin_job(stream->device, error);
+    test_plugin_work_done.counted++;
+    if (test_plugin_work_done.wait_ms > 0)
+        usleep(1000 * test_plugin_work_done.wait_ms);
     if (status != SF_OK)
         return status;
     sf_count_job own = {.events = &stream->events,

@@ -3,6 +3,7 @@
  * Every device that is found against the CPU, on small streams full of ties and repeats; and, with a plugin
  * that needs no device, how plugins are loaded and refused and what happens when a device fails.
  */
+#include "support/plugin_work.h"
 #include "support/support.h"
 
 #include "core/backend/find.h"
@@ -506,6 +507,31 @@ static void all_devices_share_candidates(void **state)
     }
 }
 
+/* Each device gets its share, whichever thread comes first. */
+static void candidates_are_divided_among_devices(void **state)
+{
+    (void)state;
+    use_devices("wwww");
+    test_random random = test_random_start("divided", 7);
+    sf_spike *spikes;
+    size_t count = test_random_stream(&random, &spikes, 200, 3, 250);
+    sf_episode episodes[EPISODES];
+    for (size_t i = 0; i < EPISODES; i++)
+        do
+            episodes[i] = test_random_episode(&random, 2, 3, 8);
+        while (episodes[i].size != 2);
+    uint64_t counts[EPISODES];
+    sf_counter *counter;
+    assert_int_equal(sf_counter_open(&counter, spikes, count, 3, episodes, EPISODES, NULL, 1, NULL), SF_OK);
+    assert_int_equal(sf_counter_use(counter, "test:all", NULL), SF_OK);
+    uint32_t before = test_plugin_work_of(TEST_PLUGIN)->counted;
+    assert_int_equal(sf_counter_count(counter, NULL, counts, NULL), SF_OK);
+    assert_int_equal(test_plugin_work_of(TEST_PLUGIN)->counted - before, 4);
+    sf_counter_close(counter);
+    free(spikes);
+    sf_devices_close();
+}
+
 /* One, two or four devices, and fewer units than devices: always what the CPU finds. */
 static void any_number_of_devices_finds_the_same(void **state)
 {
@@ -798,6 +824,7 @@ int main(void)
         cmocka_unit_test(crossovers_are_of_the_device),
         cmocka_unit_test(all_devices_share_a_job),
         cmocka_unit_test(all_devices_share_candidates),
+        cmocka_unit_test(candidates_are_divided_among_devices),
         cmocka_unit_test(any_number_of_devices_finds_the_same),
         cmocka_unit_test(shares_of_devices_that_leave_are_done_by_the_others),
         cmocka_unit_test(a_small_job_is_not_divided),

@@ -183,6 +183,22 @@ static void outliers_are_survived(void **state)
     free(x);
 }
 
+/* Of samples that are all there twice the score falls without end: the least bandwidth is no answer. */
+static void ties_leave_lscv_to_isj(void **state)
+{
+    (void)state;
+    enum { N = 400 };
+    test_random random = {1}; /* of other samples the score has a minimum besides */
+    double x[N];
+    for (int i = 0; i < N; i += 2)
+        x[i] = x[i + 1] = -log(1 - test_random_unit(&random));
+    sf_bandwidth found = select_or_fail("lscv", x, N, 1, (sf_bandwidth_options){0});
+    assert_true(found.at_edge);
+    assert_non_null(strstr(found.note, "falls without end"));
+    assert_close(found.h, h_of("isj", x, N, false), 1e-9, "isj in place of lscv");
+    sf_bandwidth_free(&found);
+}
+
 static void reflection_and_logarithm_choose_for_what_is_estimated(void **state)
 {
     (void)state;
@@ -320,6 +336,7 @@ int main(void)
         cmocka_unit_test(order_scale_and_threads_do_not_matter),
         cmocka_unit_test(a_clock_does_not_drive_the_bandwidth_to_zero),
         cmocka_unit_test(outliers_are_survived),
+        cmocka_unit_test(ties_leave_lscv_to_isj),
         cmocka_unit_test(reflection_and_logarithm_choose_for_what_is_estimated),
         cmocka_unit_test(unusable_samples_are_refused_by_every_method),
         cmocka_unit_test(the_papers_edge_is_reported_as_an_edge),

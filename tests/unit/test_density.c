@@ -354,6 +354,23 @@ static void densities_are_evaluated_at_the_same_points(void **state)
     }
 }
 
+/* What a kernel puts below 0 is found above it: each sample has one at its mirror image, too. */
+static void what_lies_below_zero_is_reflected(void **state)
+{
+    (void)state;
+    static const double samples[] = {0.1, 0.4, 0.5, 3};
+    static const double points[] = {0, 0.05, 0.6, 1.5, 4};
+    enum { POINTS = sizeof points / sizeof points[0] };
+    double found[POINTS];
+    assert_int_equal(check_kernels(found, points, POINTS, samples, 4, 0.3, SF_DOMAIN_REFLECT, 1, NULL),
+                     SF_OK);
+    for (size_t k = 0; k < POINTS; k++) {
+        double expected =
+            check_density(points[k], samples, 4, 0.3) + check_density(-points[k], samples, 4, 0.3);
+        assert_true(fabs(found[k] - expected) < 1e-13);
+    }
+}
+
 static void two_columns_have_a_map(void **state)
 {
     (void)state;
@@ -613,6 +630,7 @@ int main(void)
         cmocka_unit_test(wrong_options_are_refused_by_name),
         cmocka_unit_test(options_may_be_those_of_an_older_program),
         cmocka_unit_test(densities_are_evaluated_at_the_same_points),
+        cmocka_unit_test(what_lies_below_zero_is_reflected),
         cmocka_unit_test(two_columns_have_a_map),
         cmocka_unit_test(points_that_miss_kernels_are_refused),
         cmocka_unit_test(points_resolve_the_narrowest_of_all),
