@@ -3,9 +3,9 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/reals.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* x^s e^-x / Gamma(s + 1), the front of both expansions. */
 static double gamma_front(double s, double x)
@@ -61,28 +61,17 @@ double sf_fitted_tail(double mean, double variance, uint32_t sample, double coun
     return steps > 0 ? lower_gamma(steps, mean / unit) : 1;
 }
 
-typedef struct ranked_p {
-    double p;
-    size_t index;
-} ranked_p;
-
-static int compare_p(const void *a, const void *b)
-{
-    double left = ((const ranked_p *)a)->p, right = ((const ranked_p *)b)->p;
-    return (left > right) - (left < right);
-}
-
 int sf_false_discovery(double *p, size_t count, uint64_t tested, sf_error *error)
 {
-    ranked_p *ranked = sf_resize(NULL, count, sizeof *ranked);
+    sf_rank *ranked = sf_resize(NULL, count, sizeof *ranked);
     if (ranked == NULL)
         return sf_fail_memory(error);
     for (size_t i = 0; i < count; i++)
-        ranked[i] = (ranked_p){p[i], i};
-    qsort(ranked, count, sizeof *ranked, compare_p);
+        ranked[i] = (sf_rank){p[i], i};
+    sf_ranks_sort(ranked, count);
     double q = 1;
     for (size_t rank = count; rank > 0; rank--) {
-        q = fmin(q, ranked[rank - 1].p * (double)tested / (double)rank);
+        q = fmin(q, ranked[rank - 1].amount * (double)tested / (double)rank);
         p[ranked[rank - 1].index] = q;
     }
     sf_free(ranked);

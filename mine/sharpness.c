@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/progress.h"
+#include "core/reals.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -45,35 +46,22 @@ typedef struct pair {
 
 /* ---- the busiest units ---- */
 
-typedef struct ranked_unit {
-    uint64_t spikes;
-    uint32_t unit;
-} ranked_unit;
-
-static int by_spikes(const void *a, const void *b)
-{
-    const ranked_unit *left = a, *right = b;
-    if (left->spikes != right->spikes)
-        return left->spikes > right->spikes ? -1 : 1;
-    return (left->unit > right->unit) - (left->unit < right->unit);
-}
-
 /* slots[unit]: its place among the busiest, or UINT32_MAX. */
 static int rank_units(survey *s, uint32_t *slots, const sf_spike *spikes, size_t count, size_t unit_count)
 {
-    ranked_unit *ranked = sf_alloc(unit_count, sizeof *ranked);
+    sf_rank *ranked = sf_alloc(unit_count, sizeof *ranked);
     if (ranked == NULL)
         return SF_NO_MEMORY;
     for (size_t u = 0; u < unit_count; u++) {
-        ranked[u].unit = (uint32_t)u;
+        ranked[u].index = u;
         slots[u] = UINT32_MAX;
     }
     for (size_t i = 0; i < count; i++)
-        ranked[spikes[i].unit].spikes++;
-    qsort(ranked, unit_count, sizeof *ranked, by_spikes);
+        ranked[spikes[i].unit].amount--; /* most spikes first */
+    sf_ranks_sort(ranked, unit_count);
     s->units = unit_count < MOST_UNITS ? unit_count : MOST_UNITS;
     for (size_t u = 0; u < s->units; u++)
-        slots[ranked[u].unit] = (uint32_t)u;
+        slots[ranked[u].index] = (uint32_t)u;
     sf_free(ranked);
     return SF_OK;
 }

@@ -5,10 +5,10 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
+#include "core/reals.h"
 #include "mine/ways.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 double sf_discovery_threshold(const sf_live_options *config, sf_span window, uint64_t spikes)
@@ -24,25 +24,11 @@ double sf_discovery_threshold(const sf_live_options *config, sf_span window, uin
 
 /* ---- mining a window ---- */
 
-/* An episode and how far it counts above chance. */
-typedef struct ranked {
-    double excess;
-    size_t index;
-} ranked;
-
-static int by_excess(const void *a, const void *b)
-{
-    const ranked *x = a, *y = b;
-    if (x->excess != y->excess)
-        return x->excess > y->excess ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
-/* Spells out the most remarkable episodes only: there may be a million others. */
+/* Spells out the episodes that count most above chance only: there may be a million others. */
 static int keep_found(sf_discovery *discovery, const sf_mine_result *result)
 {
     size_t most = discovery->config->mine.track_most, count = result->count < most ? result->count : most;
-    ranked *order = sf_alloc(result->count, sizeof *order);
+    sf_rank *order = sf_alloc(result->count, sizeof *order);
     sf_episode *found = sf_resize(discovery->found, count, sizeof *found);
     if (found != NULL)
         discovery->found = found;
@@ -52,10 +38,9 @@ static int keep_found(sf_discovery *discovery, const sf_mine_result *result)
     }
     for (size_t i = 0; i < result->count; i++) {
         double expected = result->items[i].expected;
-        order[i] = (ranked){(result->items[i].count - expected) / sqrt(fmax(expected, 1)), i};
+        order[i] = (sf_rank){(expected - result->items[i].count) / sqrt(fmax(expected, 1)), i};
     }
-    if (result->count > 0)
-        qsort(order, result->count, sizeof *order, by_excess);
+    sf_ranks_sort(order, result->count);
     for (size_t i = 0; i < count; i++)
         sf_mine_result_episode(result, order[i].index, &found[i]);
     discovery->found_count = count;

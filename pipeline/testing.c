@@ -4,6 +4,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/reals.h"
 #include "mine/given.h"
 
 #include <inttypes.h>
@@ -260,34 +261,24 @@ static void settle_wanted(sf_stretch_test *now)
     now->episode_count = kept;
 }
 
-static double excess(const sf_link *link)
-{
-    return ((double)link->count - link->expected) / sqrt(fmax(link->expected, 1));
-}
-
-/* Most above chance first, else in the order of links. */
-static int by_excess(const void *a, const void *b)
-{
-    const sf_link *x = *(const sf_link *const *)a, *y = *(const sf_link *const *)b;
-    double more = excess(y) - excess(x);
-    return more != 0 ? (more > 0 ? 1 : -1) : (x > y) - (x < y);
-}
-
+/* Where there is no room for all, those that count most above chance, else in the order of links. */
 static int want_edges(sf_testing *testing, const sf_connectivity *graph, size_t room, sf_error *error)
 {
     size_t count = graph != NULL && !graph->is_tiling ? graph->count : 0;
     testing->truncated = count > room;
-    const sf_link **order = sf_resize(NULL, count, sizeof *order);
+    sf_rank *order = sf_resize(NULL, count, sizeof *order);
     if (order == NULL)
         return sf_fail_memory(error);
-    for (size_t i = 0; i < count; i++)
-        order[i] = &graph->links[i];
+    for (size_t i = 0; i < count; i++) {
+        double expected = graph->links[i].expected;
+        order[i] = (sf_rank){(expected - (double)graph->links[i].count) / sqrt(fmax(expected, 1)), i};
+    }
     if (testing->truncated)
-        qsort(order, count, sizeof *order, by_excess);
+        sf_ranks_sort(order, count);
     int status = SF_OK;
     for (size_t i = 0; i < count && i < room && status == SF_OK; i++) {
-        const sf_episode pair = {
-            .size = 2, .units = {order[i]->from, order[i]->to}, .delays = {order[i]->delay}};
+        const sf_link *link = &graph->links[order[i].index];
+        const sf_episode pair = {.size = 2, .units = {link->from, link->to}, .delays = {link->delay}};
         status = want(testing, &pair, error);
     }
     sf_free(order);

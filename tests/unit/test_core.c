@@ -263,6 +263,16 @@ static void a_bound_among_reals_is_where_a_look_at_each_finds_it(void **state)
     }
 }
 
+static void ranks_ascend_and_equal_ones_keep_their_order(void **state)
+{
+    (void)state;
+    sf_rank ranks[] = {{2, 0}, {-1, 1}, {2, 2}, {-1, 3}, {0.5, 4}};
+    static const size_t order[] = {1, 3, 4, 0, 2};
+    sf_ranks_sort(ranks, 5);
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(ranks[i].index, order[i]);
+}
+
 static void collect(void *user, sf_log_level level, const char *line)
 {
     (void)level;
@@ -536,6 +546,7 @@ int main(void)
         cmocka_unit_test(json_escapes_and_rounds_trip),
         cmocka_unit_test(spikes_sort_as_a_comparison_sort_does),
         cmocka_unit_test(a_bound_among_reals_is_where_a_look_at_each_finds_it),
+        cmocka_unit_test(ranks_ascend_and_equal_ones_keep_their_order),
         cmocka_unit_test(every_log_line_arrives_or_is_counted),
         cmocka_unit_test(parallel_loops_visit_every_item_once),
         cmocka_unit_test(failed_allocations_leak_nothing),
