@@ -69,11 +69,17 @@ static int count_all(sf_episodes *e, sf_counter *counter, const sf_progress *pro
     double start = sf_clock_seconds();
     sf_counter_tell(counter, progress);
     int status = sf_counter_count(counter, NULL, e->counts, error);
-    if (status == SF_OK && e->windows.items != NULL)
-        status = sf_spans_count(&e->window_counts, counter, e->count, e->windows.items, e->windows.count,
-                                "counting windows", progress, error);
-    if (status != SF_OK)
+    size_t counted = e->windows.count;
+    if (status == SF_OK && e->windows.items != NULL) {
+        status = sf_spans_count(&e->window_counts, &counted, counter, e->count, e->windows.items,
+                                e->windows.count, "counting windows", progress, error);
+        if (!sf_episodes_keep(e, status, SF_STOPPED_TELLING))
+            return status;
+    } else if (status != SF_OK) {
         return status;
+    }
+    e->windows.last_is_partial = e->windows.last_is_partial && counted == e->windows.count;
+    e->windows.count = counted;
     const char *note, *device = sf_counter_device(counter, &note);
     e->ran = (sf_ran){.engine = sf_counter_engine(counter), .seconds = sf_clock_seconds() - start};
     snprintf(e->ran.device, sizeof e->ran.device, "%s", device);
@@ -84,7 +90,7 @@ static int count_all(sf_episodes *e, sf_counter *counter, const sf_progress *pro
         e->ratio_low[i] = interval.low;
         e->ratio_high[i] = interval.high;
     }
-    return SF_OK;
+    return status;
 }
 
 /* Reaches as far as the longest delay of the link twice over, and 50 ms at least; at most 200 bins a side. */
@@ -113,8 +119,10 @@ static int correlate(sf_episodes *e, const sf_progress *progress, sf_error *erro
     for (size_t i = 0; i < e->count; i++) {
         const sf_episode *episode = &e->episodes[i];
         for (uint32_t link = 0; link + 1 < episode->size; link++) {
-            if (!sf_progress_update(progress, "correlating", (double)e->correlogram_count, (double)links))
+            if (!sf_progress_update(progress, "correlating", (double)e->correlogram_count, (double)links)) {
+                sf_episodes_keep(e, SF_CANCELLED, SF_STOPPED_TELLING);
                 return sf_fail(error, SF_CANCELLED, NULL, "stopped while correlating");
+            }
             int status = correlate_link(e, episode->units[link], episode->units[link + 1],
                                         episode->delays[link], error);
             if (status != SF_OK)
@@ -137,8 +145,10 @@ static int count(sf_episodes *e, const sf_counting_options *asked, const sf_prog
         status = sf_counter_use(counter, asked->device, error);
     if (status == SF_OK)
         status = count_all(e, counter, progress, error);
-    if (status == SF_OK)
-        status = sf_episodes_detail(e, counter, progress, error);
+    if (status == SF_OK || e->stopped != SF_NOT_STOPPED) {
+        int told = sf_episodes_detail(e, counter, progress, error);
+        status = status == SF_OK ? told : status;
+    }
     if (status == SF_OK && asked->correlograms)
         status = correlate(e, progress, error);
     sf_counter_close(counter);
@@ -159,13 +169,14 @@ int sf_count(sf_episodes **counted, const sf_recording *recording, const sf_epis
         status = sf_episodes_new(&e, recording, asked.spans, asked.span_count, error);
     if (status == SF_OK) {
         e->wants_details = asked.details;
+        e->keeps_stopped = asked.keep_stopped;
         status = copy_episodes(e, episodes, episode_count, error);
     }
     if (status == SF_OK)
         status = list_windows(e, &asked, error);
     if (status == SF_OK)
         status = count(e, &asked, progress, error);
-    if (status == SF_OK)
+    if (status == SF_OK || (status == SF_CANCELLED && e->stopped != SF_NOT_STOPPED))
         *counted = e;
     else
         sf_episodes_free(e);

@@ -110,10 +110,11 @@ static int count_reverse(sf_episodes *e, const sf_progress *progress, sf_error *
             pairs[pair_count++] = (sf_episode){
                 .size = 2, .units = {episode->units[1], episode->units[0]}, .delays = {episode->delays[0]}};
     }
-    if (status == SF_OK)
+    if (status == SF_OK && e->stopped == SF_NOT_STOPPED)
         status = count_pairs(counts, e->recording, pairs, pair_count, progress, error);
-    for (size_t i = 0; i < e->count && status == SF_OK; i++) {
-        bool pair = is_pair(&e->episodes[i]);
+    bool kept = sf_episodes_keep(e, status, SF_STOPPED_TELLING);
+    for (size_t i = 0; i < e->count && kept; i++) {
+        bool pair = e->stopped == SF_NOT_STOPPED && is_pair(&e->episodes[i]);
         e->reverse[i] = pair ? counts[next++] : SF_NO_COUNT;
         e->asymmetry[i] = pair ? sf_asymmetry(e->counts[i], e->reverse[i]) : NAN;
     }
@@ -147,9 +148,11 @@ static int find_electrodes(sf_episodes *e, sf_error *error)
 
 /* ---- spans ---- */
 
-int sf_spans_count(uint64_t **counts, sf_counter *counter, size_t count, const sf_span *spans,
-                   size_t span_count, const char *what, const sf_progress *progress, sf_error *error)
+int sf_spans_count(uint64_t **counts, size_t *counted, sf_counter *counter, size_t count,
+                   const sf_span *spans, size_t span_count, const char *what, const sf_progress *progress,
+                   sf_error *error)
 {
+    size_t done = 0;
     *counts = sf_resize(NULL, span_count * count, sizeof **counts);
     if (*counts == NULL)
         return sf_fail_memory(error);
@@ -157,10 +160,13 @@ int sf_spans_count(uint64_t **counts, sf_counter *counter, size_t count, const s
     sf_counter_tell(counter, NULL); /* how far single ones are is not told */
     for (size_t i = 0; i < span_count && status == SF_OK; i++) {
         status = sf_counter_count(counter, &spans[i], *counts + i * count, error);
+        done += status == SF_OK;
         if (status == SF_OK && !sf_progress_update(progress, what, (double)i + 1, (double)span_count))
             status = sf_fail(error, SF_CANCELLED, NULL, "stopped while %s", what);
     }
-    if (status != SF_OK) {
+    if (counted != NULL)
+        *counted = done;
+    if (status != SF_OK && !(status == SF_CANCELLED && counted != NULL)) {
         sf_free(*counts);
         *counts = NULL;
     }
@@ -176,10 +182,10 @@ static int count_stretches(sf_episodes *e, sf_error *error)
         return sf_fail_memory(error);
     for (size_t i = 0; i < e->count; i++) {
         uint64_t spans = 0;
-        for (size_t k = 0; k < e->span_count; k++)
+        for (size_t k = 0; e->span_counts != NULL && k < e->span_count; k++)
             spans += e->span_counts[k * e->count + i] > 0;
         e->stretches[i] = know_bursts && e->details[i].bursts > spans ? e->details[i].bursts : spans;
-        if (!know_bursts && e->span_count == 0)
+        if (!know_bursts && e->span_counts == NULL)
             e->stretches[i] = SF_NO_COUNT;
     }
     return SF_OK;
@@ -187,20 +193,43 @@ static int count_stretches(sf_episodes *e, sf_error *error)
 
 /* ---- together ---- */
 
+/* What takes time, until it is stopped. */
+static int count_spans(sf_episodes *e, sf_counter *counter, const sf_progress *progress, sf_error *error)
+{
+    if (e->span_count == 0 || e->stopped != SF_NOT_STOPPED)
+        return SF_OK;
+    return sf_spans_count(&e->span_counts, NULL, counter, e->count, e->spans, e->span_count, "counting spans",
+                          progress, error);
+}
+
+static int look_at_occurrences(sf_episodes *e, const sf_counter *counter, const sf_progress *progress,
+                               sf_error *error)
+{
+    if (e->count > SF_MOST_DETAILED || e->stopped != SF_NOT_STOPPED)
+        return SF_OK;
+    int status = look_at_all(e, counter, progress, error);
+    if (status == SF_CANCELLED) {
+        sf_free(e->details);
+        e->details = NULL;
+    }
+    return status;
+}
+
 int sf_episodes_detail(sf_episodes *e, sf_counter *counter, const sf_progress *progress, sf_error *error)
 {
-    int status = SF_OK;
-    if (e->span_count > 0)
-        status = sf_spans_count(&e->span_counts, counter, e->count, e->spans, e->span_count, "counting spans",
-                                progress, error);
-    if (status != SF_OK || !e->wants_details)
-        return status;
-    status = fold(e, error);
+    int first = count_spans(e, counter, progress, error);
+    if (!sf_episodes_keep(e, first, SF_STOPPED_TELLING) || !e->wants_details)
+        return first;
+    int status = fold(e, error);
     if (status == SF_OK)
         status = find_electrodes(e, error);
     if (status == SF_OK)
         status = count_reverse(e, progress, error);
-    if (status == SF_OK && e->count <= SF_MOST_DETAILED)
-        status = look_at_all(e, counter, progress, error);
-    return status == SF_OK ? count_stretches(e, error) : status;
+    if (status == SF_OK)
+        status = look_at_occurrences(e, counter, progress, error);
+    if (!sf_episodes_keep(e, status, SF_STOPPED_TELLING))
+        return status;
+    first = first == SF_OK ? status : first;
+    status = count_stretches(e, error);
+    return status == SF_OK ? first : status;
 }

@@ -126,6 +126,8 @@ void sf_episodes_clear(sf_episodes *e)
                        .spans = e->spans,
                        .span_count = e->span_count,
                        .wants_details = e->wants_details,
+                       .keeps_stopped = e->keeps_stopped,
+                       .stopped = e->stopped,
                        .result = e->result,
                        .mining = e->mining,
                        .delays = e->delays,
@@ -169,6 +171,15 @@ sf_ratio_interval sf_ratio_interval_of(uint64_t count, double expected)
     return (sf_ratio_interval){fmax(low, 0) / expected, high / expected};
 }
 
+bool sf_episodes_keep(sf_episodes *episodes, int status, sf_stopped where)
+{
+    if (status != SF_CANCELLED || !episodes->keeps_stopped)
+        return status == SF_OK;
+    if (episodes->stopped == SF_NOT_STOPPED)
+        episodes->stopped = where;
+    return true;
+}
+
 /* ---- what it tells ---- */
 
 static void tell_how(const sf_episodes *e, sf_episodes_columns *told)
@@ -178,6 +189,7 @@ static void tell_how(const sf_episodes *e, sf_episodes_columns *told)
     told->found = e->count;
     told->passing = e->passing;
     told->tick_ns = e->tick_ns;
+    told->stopped = e->stopped;
     if (result == NULL)
         return;
     told->threshold = result->threshold;
@@ -220,6 +232,10 @@ void sf_episodes_get_columns(const sf_episodes *e, sf_episodes_columns *columns)
                                 .last_is_partial = e->windows.last_is_partial,
                                 .correlograms = e->correlograms,
                                 .correlogram_count = e->correlogram_count};
+    if (e->stopped != SF_NOT_STOPPED) { /* of all links or of none */
+        told.correlograms = NULL;
+        told.correlogram_count = 0;
+    }
     tell_how(e, &told);
     sf_columns_fill(columns, &told, sizeof told);
 }

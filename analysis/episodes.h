@@ -22,7 +22,8 @@ struct sf_episodes {
     sf_bursts bursts;
     sf_span *spans; /**< of the options, copied */
     size_t span_count;
-    bool wants_details;
+    bool wants_details, keeps_stopped;
+    sf_stopped stopped;
 
     /* What was found: NULL and nothing of episodes that were given. */
     sf_mine_result *result;
@@ -75,14 +76,21 @@ double sf_episodes_expect(const sf_episodes *episodes, const sf_episode *episode
 
 /**
  * Fills the columns under details, and the counts of spans, of episodes whose counts and expected counts
- * stand. `counter` counts them. SF_NO_MEMORY, SF_CANCELLED.
+ * stand. `counter` counts them. SF_NO_MEMORY, SF_CANCELLED: what is kept then, or was stopped before, tells
+ * only what takes no time.
  */
 int sf_episodes_detail(sf_episodes *episodes, sf_counter *counter, const sf_progress *progress,
                        sf_error *error);
 
-/** counts: a row of the counter's `count` episodes for each span. SF_NO_MEMORY, SF_CANCELLED. */
-int sf_spans_count(uint64_t **counts, sf_counter *counter, size_t count, const sf_span *spans,
-                   size_t span_count, const char *what, const sf_progress *progress, sf_error *error);
+/** counts: a row of the counter's `count` episodes for each span; *counted (or NULL) says of how many of
+ * them: not of all after SF_CANCELLED. SF_NO_MEMORY. */
+int sf_spans_count(uint64_t **counts, size_t *counted, sf_counter *counter, size_t count,
+                   const sf_span *spans, size_t span_count, const char *what, const sf_progress *progress,
+                   sf_error *error);
+
+/** Work that ended so is told of: it is done, or was stopped and keeps what it has, which it then remembers.
+ */
+bool sf_episodes_keep(sf_episodes *episodes, int status, sf_stopped where);
 
 /** Whether item i of a result that was tested by surrogates is worth a closer look: as sf_episodes_columns.
  */

@@ -3,6 +3,7 @@
 #include "analysis/episodes.h"
 #include "core/error.h"
 #include "core/provenance.h"
+#include "mine/found.h"
 
 #include <inttypes.h>
 
@@ -91,6 +92,9 @@ int sf_episodes_methods(const sf_episodes *e, const char *preset, char **words, 
     describe_mining(&text, e);
     sf_provenance_words(&text, &of);
     describe_test(&text, e->is_tested ? &e->significance : NULL);
+    if (e->stopped == SF_STOPPED_SEARCHING)
+        sf_text_printf(&text, "; the search was stopped when sizes up to %" PRIu32 " were complete",
+                       e->result->found->tree.complete);
     sf_text_printf(&text, ".");
     if (text.failed) {
         sf_text_free(&text);

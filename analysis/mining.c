@@ -46,6 +46,7 @@ static int check(const sf_mining_options *asked, const sf_recording *recording, 
 static int keep_options(sf_episodes *e, const sf_mining_options *asked, sf_error *error)
 {
     e->wants_details = asked->details;
+    e->keeps_stopped = asked->keep_stopped;
     e->top = asked->top;
     e->top_worth = asked->top_worth;
     e->limits = (sf_limits){asked->max_p, asked->max_q};
@@ -67,6 +68,7 @@ static int keep_options(sf_episodes *e, const sf_mining_options *asked, sf_error
     e->mining.min_distance_um = asked->min_distance_um;
     e->mining.threads = asked->threads;
     e->mining.most = asked->most;
+    e->mining.keep_stopped = asked->keep_stopped;
     return SF_OK;
 }
 
@@ -148,7 +150,8 @@ static void choose_ranked(sf_episodes *e, const ranked *ranks, size_t *chosen)
             of_size = worth_of_size = 0;
         e->worth += worth;
         e->returning += e->is_tested && item->not_testable == SF_UNIT_RETURNS;
-        if (!sf_within_limits(e->limits, item->p, item->q))
+        bool untested = e->stopped != SF_NOT_STOPPED; /* before there was a p: nothing is left out for it */
+        if (!untested && !sf_within_limits(e->limits, item->p, item->q))
             continue;
         e->passing++;
         of_size++;
@@ -229,6 +232,8 @@ static int test(sf_episodes *e, const sf_significance_options *asked, const sf_p
     sf_mine_input input = input_of(e->recording);
     status = sf_significance_test(&e->significance, e->result, &input, &e->mining, &options, progress, error);
     e->is_tested = status == SF_OK;
+    for (size_t i = 0; status == SF_CANCELLED && i < e->result->count; i++)
+        e->result->items[i].not_testable = SF_TESTABLE; /* nobody knows */
     return status;
 }
 
@@ -239,11 +244,15 @@ static int find(sf_episodes *e, const sf_mining_options *asked, const sf_progres
     options.engine = asked->engine;
     options.device = asked->device;
     int status = sf_mine_spikes(&e->result, &input, &options, progress, error);
-    if (status == SF_OK)
-        e->ran = e->result->ran;
+    if (!sf_episodes_keep(e, status, SF_STOPPED_SEARCHING))
+        return status;
+    e->ran = e->result->ran;
     if (status == SF_OK && asked->significance != NULL)
         status = test(e, asked->significance, progress, error);
-    return status == SF_OK ? tell(e, progress, error) : status;
+    if (!sf_episodes_keep(e, status, SF_STOPPED_TESTING))
+        return status;
+    int told = tell(e, progress, error);
+    return told == SF_OK ? status : told;
 }
 
 int sf_mine(sf_episodes **episodes, const sf_recording *recording, const sf_mining_options *options,
@@ -261,7 +270,7 @@ int sf_mine(sf_episodes **episodes, const sf_recording *recording, const sf_mini
         status = keep_options(found, &asked, error);
     if (status == SF_OK)
         status = find(found, &asked, progress, error);
-    if (status == SF_OK)
+    if (status == SF_OK || (status == SF_CANCELLED && found->stopped != SF_NOT_STOPPED))
         *episodes = found;
     else
         sf_episodes_free(found);

@@ -58,6 +58,7 @@ static int parse(app_counting *c, sf_error *error)
     c->options.device = app_value(c->call, "device", NULL);
     c->options.details = true;
     c->options.correlograms = app_has(c->call, "correlogram");
+    c->options.keep_stopped = true;
     if (of.selected->from_given)
         c->options.from_ns = of.selected->from_ns;
     if (of.selected->to_given)
@@ -160,6 +161,7 @@ static void print_json(sf_text *text, const app_counting *c)
     sf_json_string(&json, "engine", told->ran.engine);
     sf_json_string(&json, "device", told->ran.device);
     app_device_json(&json, told->ran.note);
+    sf_json_string(&json, "stopped", app_stopped_name(told));
     app_provenance_json(&json, c->call);
     sf_json_end_object(&json);
 }
@@ -256,6 +258,10 @@ static void print_correlogram(sf_text *text, const sf_correlogram *c, const sf_r
 static void print_tables(sf_text *text, const app_counting *c)
 {
     const sf_episodes_columns *told = &c->details.told;
+    if (told->stopped != SF_NOT_STOPPED) {
+        app_stopped_print(text, told);
+        sf_text_printf(text, "\n\n");
+    }
     print_counts(text, c);
     if (strcmp(told->ran.device, "cpu") != 0)
         sf_text_printf(text, "counted on %s\n", told->ran.device);
@@ -285,8 +291,10 @@ static int count(app_counting *c, sf_error *error)
     c->options.span_count = c->details.epochs.count;
     status = sf_count(&c->counted, c->recording, episodes, episode_count, &c->options, &progress, error);
     sf_free(episodes);
-    return status == SF_OK ? app_details_take(&c->details, c->call, c->counted, error)
-                           : app_name_option(c->call, status, error);
+    if (c->counted == NULL)
+        return app_name_option(c->call, status, error);
+    int taken = app_details_take(&c->details, c->call, c->counted, error);
+    return taken == SF_OK ? status : taken;
 }
 
 static int answer(app_counting *c, sf_error *error)
@@ -294,10 +302,12 @@ static int answer(app_counting *c, sf_error *error)
     int status = parse(c, error);
     if (status == SF_OK)
         status = count(c, error);
-    if (status != SF_OK)
+    int counted = status;
+    if (c->counted == NULL || (counted != SF_OK && counted != SF_CANCELLED))
         return status;
+    status = SF_OK;
     app_device_warn(c->call, "counted", c->details.told.ran.device, c->details.told.ran.note);
-    if (app_has(c->call, "plot"))
+    if (counted == SF_OK && app_has(c->call, "plot"))
         status = app_count_plot(app_value(c->call, "plot", ""), c, error);
     if (status != SF_OK)
         return status;
@@ -306,7 +316,8 @@ static int answer(app_counting *c, sf_error *error)
         print_json(&text, c);
     else
         print_tables(&text, c);
-    return app_print(&text, error);
+    status = app_print(&text, error);
+    return status == SF_OK ? app_stopped_report(counted, &c->details.told, error) : status;
 }
 
 static int run(app_call *call, sf_error *error)

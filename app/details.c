@@ -10,7 +10,7 @@ int app_details_take(app_details *d, const app_call *call, const sf_episodes *ep
 {
     d->told = (sf_episodes_columns){.size = sizeof d->told};
     sf_episodes_get_columns(episodes, &d->told);
-    if (d->told.count > SF_MOST_DETAILED)
+    if (d->told.count > SF_MOST_DETAILED && d->told.stopped == SF_NOT_STOPPED)
         app_warn(call,
                  "%zu episodes are too many to look at every occurrence: bursts and delays are told of up "
                  "to %d",

@@ -171,7 +171,7 @@ static void print_label_cells(app_table *table, const app_epochs *e, const char 
 void app_epochs_print(sf_text *text, const app_epochs *e, sf_text (*name)(const void *context, size_t item),
                       const void *context, const size_t *items, size_t item_count)
 {
-    if (e->items == NULL || item_count == 0)
+    if (e->items == NULL || e->counts == NULL || item_count == 0)
         return;
     const char *labels[MOST_LABELS];
     size_t label_count;

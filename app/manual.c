@@ -95,7 +95,8 @@ static const char after_commands[] =
     "0 success, 64 usage, 65 invalid data, 66 input cannot be opened, 69 a service or device\n"
     "is missing, 70 defect of synfire or memory is out, 73 output cannot be created, 74\n"
     "reading or writing failed, 78 configuration, 130 and 143 stopped by SIGINT and SIGTERM\n"
-    "before it was done; a live run that a signal ends in order leaves with 0.\n";
+    "before it was done (\\fBmine\\fR and \\fBcount\\fR print what they have by then); a live run that\n"
+    "a signal ends in order leaves with 0.\n";
 
 void app_manual_page(sf_text *text)
 {

@@ -47,13 +47,17 @@ static void add_levels(sf_json *json, const sf_episodes_columns *told)
         const sf_mine_level *level = &told->levels[i];
         sf_json_object(json, NULL);
         sf_json_uint(json, "size", level->size);
-        sf_json_uint(json, "candidates", level->candidates);
+        if (level->candidates != SF_NO_COUNT)
+            sf_json_uint(json, "candidates", level->candidates);
+        else
+            sf_json_null(json, "candidates");
         if (level->culled >= 0)
             sf_json_int(json, "culled", level->culled);
         else
             sf_json_null(json, "culled");
         sf_json_uint(json, "frequent", level->frequent);
         sf_json_real(json, "seconds", level->seconds);
+        sf_json_bool(json, "complete", level->complete);
         sf_json_end_object(json);
     }
     sf_json_end_array(json);
@@ -108,6 +112,7 @@ static void print_json(sf_text *text, const finding *f)
     app_significance_json(&json, told->significance);
     app_device_json(&json, told->ran.note);
     sf_json_uint(&json, "device_memory", told->ran.memory);
+    sf_json_string(&json, "stopped", app_stopped_name(told));
     app_provenance_json(&json, f->call);
     sf_json_end_object(&json);
 }
@@ -115,6 +120,11 @@ static void print_json(sf_text *text, const finding *f)
 static void print_csv(sf_text *text, const finding *f)
 {
     const sf_episodes_columns *told = &f->details.told;
+    if (told->stopped != SF_NOT_STOPPED) {
+        sf_text_printf(text, "# ");
+        app_stopped_print(text, told);
+        sf_text_printf(text, "\n");
+    }
     sf_text_printf(text, "id,size,episode,count,expected,p,q,strength,not_testable,ratio_low,ratio_high");
     for (size_t i = 0; i < told->count; i++) {
         char id[SF_EPISODE_ID_SIZE];
@@ -150,10 +160,12 @@ static void print_levels(sf_text *text, const sf_episodes_columns *told)
     app_table_cell(&table, "seconds");
     for (size_t i = 0; i < told->level_count; i++) {
         app_table_cell(&table, "%" PRIu32, told->levels[i].size);
-        app_table_cell(&table, "%" PRIu64, told->levels[i].candidates);
+        app_table_cell(&table, told->levels[i].candidates != SF_NO_COUNT ? "%" PRIu64 : "-",
+                       told->levels[i].candidates);
         if (culls)
             app_table_cell(&table, told->levels[i].culled < 0 ? "-" : "%" PRId64, told->levels[i].culled);
-        app_table_cell(&table, "%" PRIu64, told->levels[i].frequent);
+        app_table_cell(&table, "%" PRIu64 "%s", told->levels[i].frequent,
+                       told->levels[i].complete ? "" : " so far");
         app_table_cell(&table, "%.3g", told->levels[i].seconds);
     }
     app_table_print(&table, text, culls ? 5 : 4);
@@ -298,6 +310,10 @@ static void print_tables(sf_text *text, const finding *f, bool unfolded)
     sf_text_printf(text,
                    " ms, frequent from a count of %.6g, engine %s on %s, %.3g s; %zu bursts of the array\n\n",
                    told->threshold, told->ran.engine, told->ran.device, told->ran.seconds, told->burst_count);
+    if (told->stopped != SF_NOT_STOPPED) {
+        app_stopped_print(text, told);
+        sf_text_printf(text, "\n\n");
+    }
     print_levels(text, told);
     if (told->count > 0 && told->significance == NULL) {
         sf_text_printf(text, "\n");
@@ -342,7 +358,7 @@ static void hint_where_nothing_is_frequent(const finding *f)
         app_warn(f->call, "%s: no spikes are left to look at", of.path);
     else if (told->level_count > 0 && told->levels[0].frequent == 0)
         app_warn(f->call, "no unit has %.6g spikes: lower the threshold", told->threshold);
-    else if (told->found == 0)
+    else if (told->found == 0 && told->stopped == SF_NOT_STOPPED)
         app_warn(f->call, "no pair of units reaches a count of %.6g: lower the threshold or widen --delay",
                  told->threshold);
 }
@@ -352,9 +368,10 @@ static int report(const finding *f, sf_error *error)
     const app_call *call = f->call;
     const sf_significance *test = f->details.told.significance;
     const char *occurrences = app_value(call, "occurrences", NULL);
-    int status = occurrences != NULL ? write_occurrences(occurrences, f, error) : SF_OK;
-    if (status != SF_OK)
-        return status;
+    bool whole = f->details.told.stopped == SF_NOT_STOPPED;
+    int written = occurrences != NULL && whole ? write_occurrences(occurrences, f, error) : SF_OK;
+    if (written != SF_OK && written != SF_CANCELLED)
+        return written;
     hint_where_nothing_is_frequent(f);
     sf_text text = {0};
     if (call->json || app_has(call, "csv")) /* tables say it at their end */
@@ -365,7 +382,10 @@ static int report(const finding *f, sf_error *error)
         print_csv(&text, f);
     else
         print_tables(&text, f, call->verbose);
-    return app_print(&text, error);
+    int status = app_print(&text, written == SF_OK ? error : NULL);
+    if (occurrences != NULL && (!whole || written != SF_OK))
+        app_warn(call, "%s is not written: stopped before", occurrences);
+    return written == SF_OK ? status : written;
 }
 
 static int parse(finding *f, sf_error *error)
@@ -384,6 +404,7 @@ static int parse(finding *f, sf_error *error)
     asked->top_worth = app_has(call, "top") ? 0 : TABLE_TOP;
     asked->closed = app_has(call, "closed");
     asked->details = !app_has(call, "csv");
+    asked->keep_stopped = true;
     if (status == SF_OK)
         status = app_uint(call, "max-size", 2, SF_EPISODE_MAX_SIZE, &max_size, error);
     if (status == SF_OK)
@@ -402,13 +423,15 @@ static int mine(finding *f, sf_error *error)
         return status;
     f->mining.options.spans = epochs->spans;
     f->mining.options.span_count = epochs->count;
-    status = app_mining_run(&f->found, &f->mining, f->call, f->recording, error);
-    if (status == SF_OK)
-        status = app_details_take(&f->details, f->call, f->found, error);
+    int mined = app_mining_run(&f->found, &f->mining, f->call, f->recording, error);
+    if (f->found == NULL)
+        return mined;
+    status = app_details_take(&f->details, f->call, f->found, error);
     if (status != SF_OK)
         return status;
     app_significance_warn(f->call, &f->details.told);
-    return report(f, error);
+    status = report(f, error);
+    return status == SF_OK ? app_stopped_report(mined, &f->details.told, error) : status;
 }
 
 static int run(app_call *call, sf_error *error)
@@ -452,6 +475,7 @@ const app_command app_command_mine = {
         "parts are episodes that this one and chance account for: folded, unless --verbose. With --epochs "
         "every "
         "epoch's own count is told too.\n"
+        "Ctrl-C stops it and prints what it has, with what is missing.\n"
         "docs/episodes.md says what the tests assume and when not to trust them.",
     .options = {options, app_mining_options, app_significance_options, app_surrogate_options,
                 app_engine_options, app_selection_options},

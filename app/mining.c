@@ -166,6 +166,40 @@ int app_mining_run(sf_episodes **episodes, const app_mining *mining, const app_c
     return SF_OK;
 }
 
+/* ---- what was stopped ---- */
+
+const char *app_stopped_name(const sf_episodes_columns *told)
+{
+    static const char *const names[] = {NULL, "searching", "testing", "telling"}; /* as sf_stopped */
+    return names[told->stopped];
+}
+
+void app_stopped_print(sf_text *text, const sf_episodes_columns *told)
+{
+    uint32_t complete = 0;
+    for (size_t i = 0; i < told->level_count; i++)
+        complete = told->levels[i].complete ? told->levels[i].size : complete;
+    if (told->stopped == SF_STOPPED_SEARCHING)
+        sf_text_printf(
+            text, "stopped: of more than %" PRIu32 " unit%s these are not all episodes, and none is tested",
+            complete, complete == 1 ? "" : "s");
+    else if (told->stopped == SF_STOPPED_TESTING)
+        sf_text_printf(text, "stopped: all episodes are here, and none is tested");
+    else
+        sf_text_printf(text, "stopped: all counts are here, but not all that is told beside them");
+}
+
+int app_stopped_report(int status, const sf_episodes_columns *told, sf_error *error)
+{
+    if (status != SF_CANCELLED || told->stopped == SF_NOT_STOPPED)
+        return status;
+    sf_text text = {0};
+    app_stopped_print(&text, told);
+    status = text.failed ? sf_fail_memory(error) : sf_fail(error, SF_CANCELLED, NULL, "%s", text.data);
+    sf_text_free(&text);
+    return status;
+}
+
 void app_mining_yaml(sf_text *yaml, const app_mining *mining, double threshold)
 {
     const sf_mining_options *options = &mining->options;

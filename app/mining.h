@@ -33,6 +33,14 @@ void app_delays_warn(const app_call *call, const sf_delay *delays, size_t count)
 int app_mining_run(sf_episodes **episodes, const app_mining *mining, const app_call *call,
                    const sf_recording *recording, sf_error *error);
 
+/** What a result lacks that was stopped: where it was ("searching", "testing", "telling"), or NULL of one
+ * that is whole; and a sentence without its full stop. */
+const char *app_stopped_name(const sf_episodes_columns *told);
+void app_stopped_print(sf_text *text, const sf_episodes_columns *told);
+
+/** Fails as `status` has it, with what was printed of a result that was stopped beside where that was. */
+int app_stopped_report(int status, const sf_episodes_columns *told, sf_error *error);
+
 /** What was looked for, as YAML: delays, threshold as a count, sizes. For files that say what made them. */
 void app_mining_yaml(sf_text *yaml, const app_mining *mining, double threshold);
 

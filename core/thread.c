@@ -110,6 +110,8 @@ typedef struct parallel_loop {
     size_t count;
     atomic_size_t next;
     atomic_int result;
+    atomic_uint busy; /* other threads that have not ended */
+    sf_bell ended;    /* rung by each of them, where somebody watches */
 } parallel_loop;
 
 typedef struct parallel_worker {
@@ -133,21 +135,47 @@ static void *work(void *argument)
     return NULL;
 }
 
-int sf_parallel_for(unsigned threads, size_t count, int (*body)(void *, unsigned, size_t), void *context)
+static void *work_beside(void *argument)
+{
+    parallel_loop *loop = ((parallel_worker *)argument)->loop;
+    work(argument);
+    atomic_fetch_sub(&loop->busy, 1);
+    if (loop->ended.open)
+        sf_bell_ring(&loop->ended);
+    return NULL;
+}
+
+#define WATCH_MS 50
+
+int sf_parallel_watched(unsigned threads, size_t count, int (*body)(void *, unsigned, size_t),
+                        void (*watch)(void *), void *context)
 {
     parallel_loop loop = {.body = body, .context = context, .count = count, .next = 1};
     if (threads > count)
         threads = (unsigned)count;
     parallel_worker *workers = threads > 1 ? sf_alloc(threads, sizeof *workers) : NULL;
+    bool watches = workers != NULL && watch != NULL && sf_bell_open(&loop.ended, NULL) == SF_OK;
     for (unsigned i = 1; workers != NULL && i < threads; i++) {
         workers[i] = (parallel_worker){.loop = &loop, .index = i};
-        if (sf_thread_start(&workers[i].thread, "synfire-work", work, &workers[i], NULL) != SF_OK)
-            break;
+        atomic_fetch_add(&loop.busy, 1);
+        if (sf_thread_start(&workers[i].thread, "synfire-work", work_beside, &workers[i], NULL) == SF_OK)
+            continue;
+        atomic_fetch_sub(&loop.busy, 1);
+        break;
     }
     parallel_worker self = {.loop = &loop};
     work(&self);
+    while (watches && atomic_load(&loop.busy) > 0)
+        if (!sf_bell_wait(&loop.ended, WATCH_MS))
+            watch(context);
     for (unsigned i = 1; workers != NULL && i < threads; i++)
         sf_thread_join(&workers[i].thread);
+    sf_bell_close(&loop.ended);
     sf_free(workers);
     return atomic_load(&loop.result);
+}
+
+int sf_parallel_for(unsigned threads, size_t count, int (*body)(void *, unsigned, size_t), void *context)
+{
+    return sf_parallel_watched(threads, count, body, NULL, context);
 }

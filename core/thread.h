@@ -52,4 +52,10 @@ void sf_processor_name(char *name, size_t size);
 int sf_parallel_for(unsigned threads, size_t count, int (*body)(void *context, unsigned worker, size_t item),
                     void *context);
 
+/** The same; once no item is left for the calling thread, it calls watch(context) every 50 ms until the
+ * others are done. */
+int sf_parallel_watched(unsigned threads, size_t count,
+                        int (*body)(void *context, unsigned worker, size_t item),
+                        void (*watch)(void *context), void *context);
+
 #endif

@@ -325,10 +325,11 @@ static int count_at_once(sf_counter *counter, uint32_t *counts, const sf_count_j
     return sf_choice_run(&counter->choice, &work, &counter->ran, error);
 }
 
-/* So many candidates are counted between two looks at whether to stop: about a second of a core. */
+/* So many candidates are counted between two looks at whether to stop: about a fifth of a second of a core.
+ */
 static size_t slice_of(const sf_counter *counter)
 {
-    size_t worth = (size_t)3000000000 / ((size_t)counter->events.count + 1);
+    size_t worth = (size_t)600000000 / ((size_t)counter->events.count + 1);
     return worth < 256 ? 256 : worth;
 }
 

@@ -63,6 +63,7 @@ typedef struct miner {
     size_t hit_capacity;
     double seconds[SF_EPISODE_MAX_SIZE + 1], stamp;
     sf_mine_tally tally;
+    atomic_ullong within; /* how much of the weight of its unit is done */
 } miner;
 
 /* What was found below one first unit: begin[size - 1] .. end[size - 1] - 1 of the levels of its thread. */
@@ -83,9 +84,14 @@ typedef struct search {
     miner *miners;
     unsigned threads;
     part *parts; /* by first unit */
-    atomic_size_t found_count, units_done;
+    atomic_size_t found_count;
     atomic_int failure; /* of the first thread that failed: the others leave early */
-    const char *what;   /* for progress */
+    /* For progress, told of by the calling thread. */
+    const char *what;
+    uint64_t (*weigh)(const struct search *s, uint32_t unit); /* the work of a first unit, roughly */
+    uint64_t weight;                                          /* of all */
+    atomic_ullong weight_done;                                /* of the units that are done */
+    double told;                                              /* when; 0: not yet */
 } search;
 
 /* ---- what is prepared once ---- */
@@ -257,14 +263,64 @@ static void close_search(search *s)
 
 /* ---- progress and the limits of a search ---- */
 
-/* Called by every thread now and then; only the calling thread of the search reports. */
+#define TELL_SECONDS 0.005
+
+static void fail_all(search *s, int status)
+{
+    int none = SF_OK;
+    if (status != SF_OK)
+        atomic_compare_exchange_strong(&s->failure, &none, status);
+}
+
+/* Called by every thread often; only the calling thread of the search reports, and not that often. */
 static int go_on(search *s, unsigned worker)
 {
     int failure = atomic_load_explicit(&s->failure, memory_order_relaxed);
-    if (failure != SF_OK || worker != 0)
+    double now = failure == SF_OK && worker == 0 ? sf_clock_seconds() : 0;
+    if (now == 0 || now - s->told < TELL_SECONDS)
         return failure;
-    double done = (double)atomic_load_explicit(&s->units_done, memory_order_relaxed);
-    return sf_progress_update(s->job->progress, s->what, done, s->tree->unit_count) ? SF_OK : SF_CANCELLED;
+    s->told = now;
+    uint64_t done = atomic_load_explicit(&s->weight_done, memory_order_relaxed);
+    for (unsigned t = 0; t < s->threads; t++)
+        done += atomic_load_explicit(&s->miners[t].within, memory_order_relaxed);
+    double units = s->tree->unit_count, share = s->weight > 0 ? (double)done / (double)s->weight : 0;
+    return sf_progress_update(s->job->progress, s->what, share * units, units) ? SF_OK : SF_CANCELLED;
+}
+
+static void watch(void *context)
+{
+    search *s = context;
+    fail_all(s, go_on(s, 0));
+}
+
+/* Pairs are found in one walk over a unit's spikes, ... */
+static uint64_t weigh_spikes(const search *s, uint32_t unit)
+{
+    return s->events->first[unit + 1] - s->events->first[unit];
+}
+
+/* How many frequent pairs begin with a unit. */
+static uint64_t count_links(const search *s, uint32_t unit)
+{
+    sf_node_range pairs = sf_tree_children(s->tree, 1, unit);
+    return pairs.end - pairs.begin;
+}
+
+/* ... and what grows from them is looked for after each of their occurrences. */
+static uint64_t weigh_pairs(const search *s, uint32_t unit)
+{
+    sf_node_range pairs = sf_tree_children(s->tree, 1, unit);
+    const sf_node *nodes = s->tree->levels[1].nodes;
+    uint64_t sum = 0;
+    for (size_t i = pairs.begin; i < pairs.end; i++)
+        sum += nodes[i].count * count_links(s, nodes[i].step % s->tree->unit_count);
+    return sum;
+}
+
+/* The same of what a branch grows into. */
+static double weigh_branch(const search *s, const branch *from)
+{
+    return (double)from->length * (double)count_links(s, from->last_unit);
 }
 
 static int keep(search *s, miner *m, uint32_t size, uint32_t parent, uint32_t step, uint32_t count)
@@ -287,20 +343,25 @@ static int end_part(search *s, uint32_t unit, int status)
     part *own = &s->parts[unit];
     for (uint32_t i = 0; i < SF_EPISODE_MAX_SIZE; i++)
         own->end[i] = s->miners[own->worker].found[i].count;
-    atomic_fetch_add_explicit(&s->units_done, 1, memory_order_relaxed);
-    int none = SF_OK;
-    if (status != SF_OK)
-        atomic_compare_exchange_strong(&s->failure, &none, status);
+    atomic_store_explicit(&s->miners[own->worker].within, 0, memory_order_relaxed);
+    atomic_fetch_add_explicit(&s->weight_done, s->weigh(s, unit), memory_order_relaxed);
+    fail_all(s, status);
     return status;
 }
 
 /* Calls body for every first unit; the sentence for what stopped it. */
-static int for_units(search *s, const char *what, int (*body)(void *, unsigned, size_t), sf_error *error)
+static int for_units(search *s, const char *what, int (*body)(void *, unsigned, size_t),
+                     uint64_t (*weigh)(const search *, uint32_t), sf_error *error)
 {
     s->what = what;
-    atomic_store(&s->units_done, 0);
+    s->weigh = weigh;
+    s->weight = 0;
+    s->told = 0;
+    atomic_store(&s->weight_done, 0);
+    for (uint32_t unit = 0; unit < s->tree->unit_count; unit++)
+        s->weight += weigh(s, unit);
+    int status = sf_parallel_watched(s->threads, s->tree->unit_count, body, watch, s);
     double units = s->tree->unit_count;
-    int status = sf_parallel_for(s->threads, s->tree->unit_count, body, s);
     if (status == SF_OK && !sf_progress_update(s->job->progress, what, units, units))
         status = SF_CANCELLED;
     if (status == SF_NO_MEMORY)
@@ -545,21 +606,29 @@ static int extend(search *s, miner *m, branch from, uint32_t delay)
     return status == SF_OK ? harvest(s, m, from, delay, begin) : status;
 }
 
-/* Everything below a branch, depth first. What was added to the arena and the branches is gone afterwards. */
-static int grow(search *s, unsigned worker, branch from)
+/* Everything below a branch, depth first. What was added to the arena and the branches is gone afterwards.
+ * For progress it is `weight` of its unit's, of which `before` is done. */
+static int grow(search *s, unsigned worker, branch from, double before, double weight)
 {
     miner *m = &s->miners[worker];
     size_t first_branch = m->branch_count, first_place = m->arena_count;
-    int status = from.size <= 2 ? go_on(s, worker) : SF_OK;
+    atomic_store_explicit(&m->within, (uint64_t)before, memory_order_relaxed);
+    int status = go_on(s, worker);
     for (uint32_t d = 0; d < s->tree->delay_count && status == SF_OK; d++)
         status = extend(s, m, from, d);
     double now = sf_clock_seconds();
     m->seconds[from.size + 1] += now - m->stamp;
     m->stamp = now;
     size_t last_branch = m->branch_count;
-    for (size_t b = first_branch; b < last_branch && status == SF_OK; b++)
-        if (m->branches[b].size < s->job->max_size)
-            status = grow(s, worker, m->branches[b]);
+    double all = 0;
+    for (size_t b = first_branch; b < last_branch; b++)
+        all += weigh_branch(s, &m->branches[b]);
+    for (size_t b = first_branch; b < last_branch && status == SF_OK && from.size + 1 < s->job->max_size;
+         b++) {
+        double own = all > 0 ? weight * weigh_branch(s, &m->branches[b]) / all : 0;
+        status = grow(s, worker, m->branches[b], before, own);
+        before += own;
+    }
     m->branch_count = first_branch;
     m->arena_count = first_place;
     return status;
@@ -578,7 +647,8 @@ static int grow_unit(void *context, unsigned worker, size_t item)
         for (size_t i = 0; i < own.count; i++)
             m->arena[i] = (sf_list_entry){own.positions[i], own.positions[i]};
         m->arena_count = own.count;
-        status = grow(s, worker, (branch){.size = 1, .last_unit = (uint32_t)item, .length = own.count});
+        status = grow(s, worker, (branch){.size = 1, .last_unit = (uint32_t)item, .length = own.count}, 0,
+                      (double)s->weigh(s, (uint32_t)item));
         m->arena_count = 0;
     }
     return end_part(s, (uint32_t)item, status);
@@ -609,6 +679,19 @@ static int gather(search *s, uint32_t size, sf_error *error)
     return sf_tree_link(s->tree, size, error);
 }
 
+/* Gathers these sizes after a search that ended so: what one that was stopped has found stays where it is
+ * wanted. */
+static int gather_sizes(search *s, uint32_t from, uint32_t to, int searched, sf_error *error)
+{
+    if (searched != SF_OK && !(searched == SF_CANCELLED && s->job->keep_stopped))
+        return searched;
+    s->tree->cut = searched != SF_OK;
+    int status = SF_OK;
+    for (uint32_t size = from; size <= to && status == SF_OK; size++)
+        status = gather(s, size, error);
+    return status == SF_OK ? searched : status;
+}
+
 /* Sizes are searched together: each gets its share of the time that passed. */
 static void share_time(const search *s, double *seconds, double passed)
 {
@@ -629,16 +712,14 @@ int sf_interval_search(sf_tree *tree, double *seconds, const sf_mine_job *job, s
     double start = sf_clock_seconds();
     int status = prepare_pairs(&s) == SF_OK ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK)
-        status = for_units(&s, "counting pairs", find_pairs, error);
-    if (status == SF_OK)
-        status = gather(&s, 2, error);
+        status = for_units(&s, "counting pairs", find_pairs, weigh_spikes, error);
+    status = gather_sizes(&s, 2, 2, status, error);
     seconds[2] = sf_clock_seconds() - start;
     if (status == SF_OK && job->max_size > 2 && tree->levels[1].count > 0) {
         status = prepare_deeper(&s) == SF_OK ? SF_OK : sf_fail_memory(error);
         if (status == SF_OK)
-            status = for_units(&s, "growing episodes", grow_unit, error);
-        for (uint32_t size = 3; size <= job->max_size && status == SF_OK; size++)
-            status = gather(&s, size, error);
+            status = for_units(&s, "growing episodes", grow_unit, weigh_pairs, error);
+        status = gather_sizes(&s, 3, job->max_size, status, error);
         share_time(&s, seconds, sf_clock_seconds() - start - seconds[2]);
     }
     add_tallies(&s, job->tally);

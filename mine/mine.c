@@ -195,6 +195,7 @@ static int start_tree(run *r, sf_error *error)
 {
     sf_mine_found *found = r->result->found;
     const sf_events *events = &r->events;
+    found->tree.complete = 1;
     uint64_t steps = (uint64_t)events->unit_count * r->options->delay_count;
     if (steps > UINT32_MAX)
         return sf_fail(error, SF_USAGE, NULL, "%zu delay intervals are too many for %" PRIu32 " units",
@@ -222,6 +223,9 @@ static int start_tree(run *r, sf_error *error)
 /* ---- level by level, for engines that only count ---- */
 
 #define CHUNK 16384
+#define LEAST_CHUNK 256
+/* Times all spikes, counted by a core between two looks at whether to stop: about a fifth of a second. */
+#define MOST_COUNTED 200e6
 
 /* Candidates of one chunk: their place in the tree to be, and spelt out for the engine. */
 typedef struct chunk {
@@ -230,11 +234,11 @@ typedef struct chunk {
     uint32_t units[CHUNK * SF_EPISODE_MAX_SIZE], delays[CHUNK * SF_EPISODE_MAX_SIZE];
 } chunk;
 
-static void fill_chunk(chunk *to, sf_join *join)
+static void fill_chunk(chunk *to, sf_join *join, size_t most)
 {
     uint32_t size = join->size, units = join->tree->unit_count;
     to->count = 0;
-    while (to->count < CHUNK && sf_join_next(join, &to->parents[to->count], &to->steps[to->count])) {
+    while (to->count < most && sf_join_next(join, &to->parents[to->count], &to->steps[to->count])) {
         uint32_t steps[SF_EPISODE_MAX_SIZE];
         sf_tree_steps(join->tree, size - 1, to->parents[to->count], steps);
         steps[size - 1] = to->steps[to->count];
@@ -280,6 +284,14 @@ static int count_chunk(run *r, chunk *part, uint32_t size, sf_error *error)
     return SF_OK;
 }
 
+/* A device is given many at a time. */
+static size_t chunk_size(run *r)
+{
+    double fit = MOST_COUNTED / ((double)r->events.count + 1);
+    bool waits = sf_crew_left(&r->choice.crew) == 0 && fit < CHUNK;
+    return !waits ? CHUNK : fit < LEAST_CHUNK ? LEAST_CHUNK : (size_t)fit;
+}
+
 static int mine_level(run *r, chunk *part, uint32_t size, sf_error *error)
 {
     sf_tree *tree = &r->result->found->tree;
@@ -287,15 +299,19 @@ static int mine_level(run *r, chunk *part, uint32_t size, sf_error *error)
     char what[32];
     snprintf(what, sizeof what, "counting size %" PRIu32, size);
     sf_join join = sf_join_start(tree, &r->job.pairs, size);
+    size_t most;
     int status;
     do {
-        fill_chunk(part, &join);
+        most = chunk_size(r);
+        fill_chunk(part, &join, most);
         status = count_chunk(r, part, size, error);
         done += (double)part->count;
         if (status == SF_OK && !sf_progress_update(r->job.progress, what, done, candidates))
             status = sf_fail(error, SF_CANCELLED, NULL, "stopped while %s", what);
-    } while (status == SF_OK && part->count == CHUNK);
-    return status == SF_OK ? sf_tree_link(tree, size, error) : status;
+    } while (status == SF_OK && part->count == most);
+    tree->cut = status == SF_CANCELLED && r->job.keep_stopped;
+    int linked = status == SF_OK || tree->cut ? sf_tree_link(tree, size, error) : status;
+    return linked == SF_OK ? status : linked;
 }
 
 static int mine_levels(run *r, sf_error *error)
@@ -402,7 +418,9 @@ static void list_levels(run *r, const double *seconds)
     sf_mine_result *result = r->result;
     const sf_tree *tree = &result->found->tree;
     for (uint32_t size = 1; size <= r->options->max_size; size++) {
-        uint64_t candidates = size == 1 ? r->input->units->count : sf_join_count(tree, &r->job.pairs, size);
+        uint64_t candidates = r->input->units->count;
+        if (size > 1)
+            candidates = size <= tree->complete + 1 ? sf_join_count(tree, &r->job.pairs, size) : SF_NO_COUNT;
         if (candidates == 0)
             break;
         result->levels[result->level_count++] = (sf_mine_level){
@@ -411,6 +429,7 @@ static void list_levels(run *r, const double *seconds)
             .culled = r->engine->mine != NULL && size > 1 ? -1 : (int64_t)r->tallies[size].culled,
             .frequent = tree->levels[size - 1].count,
             .seconds = seconds[size],
+            .complete = size <= tree->complete,
         };
     }
 }
@@ -425,7 +444,7 @@ static void mark_contained(const sf_tree *tree, uint32_t size, bool *contained)
         const sf_node *node = &longer->nodes[i];
         if (nodes[node->parent].count == node->count)
             contained[node->parent] = true;
-        if (nodes[node->suffix].count == node->count)
+        if (node->suffix != SF_NO_NODE && nodes[node->suffix].count == node->count)
             contained[node->suffix] = true;
     }
 }
@@ -548,6 +567,7 @@ static int prepare(run *r, const sf_progress *progress, sf_error *error)
     r->job.most = r->options->most;
     r->job.threads = r->options->threads > 0 ? r->options->threads : sf_thread_cores();
     r->job.progress = progress;
+    r->job.keep_stopped = r->options->keep_stopped;
     return SF_OK;
 }
 
@@ -571,9 +591,11 @@ static int mine_all(run *r, sf_error *error)
     seconds[1] = sf_clock_seconds() - start;
     status = mine_episodes(r, error);
     r->result->ran.seconds = sf_clock_seconds() - start;
-    if (status == SF_OK)
-        list_levels(r, seconds);
-    return status == SF_OK ? list_items(r, error) : status;
+    if (status != SF_OK && !(status == SF_CANCELLED && r->options->keep_stopped))
+        return status;
+    list_levels(r, seconds);
+    int listed = list_items(r, error);
+    return listed == SF_OK ? status : listed;
 }
 
 int sf_mine_spikes(sf_mine_result **result, const sf_mine_input *input, const sf_mine_options *options,
@@ -589,7 +611,7 @@ int sf_mine_spikes(sf_mine_result **result, const sf_mine_input *input, const sf
     sf_free(r.unit_spikes);
     sf_free(r.x_um);
     sf_free(r.y_um);
-    if (status == SF_OK)
+    if (status == SF_OK || (status == SF_CANCELLED && options->keep_stopped))
         *result = r.result;
     else
         sf_mine_result_free(r.result);

@@ -28,6 +28,7 @@ typedef struct sf_mine_options {
     const char *device; /**< "cpu", "cuda", "cuda:1", "cuda:all"; NULL or "auto": by the size of the job */
     unsigned threads;   /**< 0: all cores */
     size_t most;        /**< give up with SF_DATA beyond this many episodes */
+    bool keep_stopped;  /**< SF_CANCELLED comes with the result so far, once mining has begun */
     /** Or NULL: holds the very spikes of the input (sf_resident_hold), for its device to lay out if it is the
      * one that mines them. */
     struct sf_resident *resident;

@@ -179,6 +179,12 @@ static void forget_levels(mining *m, share *own)
     }
 }
 
+/* Levels that a stopped search of one share has handed over are whole. */
+static bool is_kept(const mining *m, int status)
+{
+    return status == SF_CANCELLED && m->job->keep_stopped && m->share_count == 1;
+}
+
 static int mine_share(void *context, sf_member *member, size_t item, sf_error *error)
 {
     mining *m = context;
@@ -203,7 +209,7 @@ static int mine_share(void *context, sf_member *member, size_t item, sf_error *e
         status = sf_device_mine(member->part, &request, error);
     if (r.error.code != SF_OK && status == (int)r.error.code)
         *error = r.error;
-    if (status != SF_OK)
+    if (status != SF_OK && !is_kept(m, status))
         forget_levels(m, own);
     return status;
 }
@@ -286,7 +292,7 @@ static int mine_in_shares(mining *m, size_t count, double *seconds, sf_error *er
         share_time(m, seconds, sf_clock_seconds() - start);
     for (size_t i = 0; m->share_count > 1 && i < m->share_count; i++)
         forget_levels(m, &m->shares[i]);
-    if (status != SF_OK) {
+    if (status != SF_OK && !is_kept(m, status)) {
         share whole = {.levels = m->tree->levels};
         forget_levels(m, &whole);
     }

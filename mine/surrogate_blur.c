@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mine/surrogate_blur.h"
 
+#include "core/progress.h"
+
 #include <math.h>
 
 #define DISTANCE 3 /* D / w */
@@ -12,6 +14,13 @@ static uint32_t without_blur(uint32_t observed, uint64_t displaced, double divis
     return blur > 0 ? observed - (uint32_t)blur : observed;
 }
 
+/* Only whether to go on, not how far it is. */
+static bool ask(void *user, const char *what, double done, double total)
+{
+    (void)done;
+    return sf_progress_update(user, what, 0, total);
+}
+
 int sf_surrogate_blur_take_off(sf_surrogate_side *side, double divisor, sf_choice *choice, unsigned threads,
                                sf_error *error)
 {
@@ -19,7 +28,8 @@ int sf_surrogate_blur_take_off(sf_surrogate_side *side, double divisor, sf_choic
     const sf_progress *progress = side->plan.progress;
     side->plan.rule.kind = SF_SURROGATE_DISPLACED;
     side->plan.rule.width_ns = DISTANCE * rule.width_ns;
-    side->plan.progress = NULL; /* two surrogates of a thousand are no part of the caller's work */
+    sf_progress asked = {.update = ask, .user = (void *)(uintptr_t)progress};
+    side->plan.progress = &asked; /* two surrogates of a thousand are no part of the caller's work */
     sf_surrogate_outcome outcome;
     int status = sf_surrogate_run(&outcome, side, 2, 0, choice, threads, error);
     side->plan.rule = rule;

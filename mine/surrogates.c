@@ -7,6 +7,7 @@
  */
 #include "mine/surrogates.h"
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/progress.h"
@@ -51,6 +52,7 @@ struct sf_surrogate_counter {
     sf_surrogate_tally *tallies;       /* or NULL: maxima are asked for */
     const sf_surrogate_scale *scales;
     uint32_t least;
+    double told; /* when it was last said how far that is */
     atomic_size_t units_done;
     atomic_int failure;
 };
@@ -276,6 +278,41 @@ static void count_group(sf_surrogate_counter *c, worker *w, const group *g, cons
         record(c, w, g->level, g->begin + i, b, w->cells[i + 1].count);
 }
 
+/* Tells how far the call is, and learns whether to go on. */
+static int tell(const sf_surrogate_counter *c)
+{
+    double units = c->events->unit_count > 0 ? c->events->unit_count : 1;
+    double part = (double)atomic_load_explicit(&c->units_done, memory_order_relaxed) / units;
+    double done = c->batch_first - c->first + part * c->batch_count;
+    return sf_progress_update(c->plan->progress, "shifting trains", done, c->count) ? SF_OK : SF_CANCELLED;
+}
+
+static void fail_all(sf_surrogate_counter *c, int status)
+{
+    int none = SF_OK;
+    if (status != SF_OK)
+        atomic_compare_exchange_strong(&c->failure, &none, status);
+}
+
+#define TELL_SECONDS 0.005
+
+/* Asked often; only the calling thread of a counter tells, and not that often. */
+static int go_on(sf_surrogate_counter *c, unsigned number)
+{
+    int failure = atomic_load_explicit(&c->failure, memory_order_relaxed);
+    double now = failure == SF_OK && number == 0 ? sf_clock_seconds() : 0;
+    if (now == 0 || now - c->told < TELL_SECONDS)
+        return failure;
+    c->told = now;
+    return tell(c);
+}
+
+static void watch(void *context)
+{
+    sf_surrogate_counter *c = context;
+    fail_all(c, go_on(c, 0));
+}
+
 static int count_prefix(sf_surrogate_counter *c, worker *w, uint32_t level, uint32_t prefix, size_t offset,
                         size_t length)
 {
@@ -284,8 +321,9 @@ static int count_prefix(sf_surrogate_counter *c, worker *w, uint32_t level, uint
     const sf_list_entry *list = w->arena + offset;
     if (sf_reserve(&w->windows, &w->window_capacity, length, sizeof *w->windows) != 0)
         return SF_NO_MEMORY;
+    int status = SF_OK;
     group g = {.level = level, .end = at->first[prefix]};
-    while (g.end < at->first[prefix + 1]) {
+    while (status == SF_OK && g.end < at->first[prefix + 1]) {
         g.begin = g.end;
         g.delay = at->candidates[g.begin] / units;
         g.train_spikes = 0;
@@ -294,12 +332,14 @@ static int count_prefix(sf_surrogate_counter *c, worker *w, uint32_t level, uint
             w->slots[unit] = (uint32_t)(g.end - g.begin) + 1;
             g.train_spikes += c->events->first[unit + 1] - c->events->first[unit];
         }
-        for (uint32_t b = 0; b < c->batch_count; b++)
+        for (uint32_t b = 0; b < c->batch_count && status == SF_OK; b++) {
             count_group(c, w, &g, list, length, b);
+            status = go_on(c, (unsigned)(w - c->workers));
+        }
         for (uint64_t i = g.begin; i < g.end; i++)
             w->slots[at->candidates[i] % units] = 0;
     }
-    return SF_OK;
+    return status;
 }
 
 /* ---- through the prefixes ---- */
@@ -360,22 +400,6 @@ static int grow(sf_surrogate_counter *c, worker *w, uint32_t level, uint32_t pre
     return status;
 }
 
-/* Tells how far the call is, and learns whether to go on. */
-static int tell(const sf_surrogate_counter *c)
-{
-    double units = c->events->unit_count > 0 ? c->events->unit_count : 1;
-    double part = (double)atomic_load_explicit(&c->units_done, memory_order_relaxed) / units;
-    double done = c->batch_first - c->first + part * c->batch_count;
-    return sf_progress_update(c->plan->progress, "shifting trains", done, c->count) ? SF_OK : SF_CANCELLED;
-}
-
-/* Only the calling thread of a counter tells. */
-static int go_on(const sf_surrogate_counter *c, unsigned number)
-{
-    int failure = atomic_load_explicit(&c->failure, memory_order_relaxed);
-    return failure != SF_OK || number != 0 ? failure : tell(c);
-}
-
 static int count_unit(void *context, unsigned number, size_t unit)
 {
     sf_surrogate_counter *c = context;
@@ -393,9 +417,7 @@ static int count_unit(void *context, unsigned number, size_t unit)
             status = grow(c, w, 0, (uint32_t)unit, 0);
     }
     atomic_fetch_add_explicit(&c->units_done, 1, memory_order_relaxed);
-    int none = SF_OK;
-    if (status != SF_OK)
-        atomic_compare_exchange_strong(&c->failure, &none, status);
+    fail_all(c, status);
     return status;
 }
 
@@ -404,6 +426,10 @@ static int count_unit(void *context, unsigned number, size_t unit)
 static int make_image(void *context, unsigned number, size_t item)
 {
     sf_surrogate_counter *c = context;
+    int status = go_on(c, number);
+    fail_all(c, status);
+    if (status != SF_OK)
+        return status;
     sf_image_make(&c->images[item], c->events, c->plan, c->batch_first + (uint32_t)item,
                   &c->workers[number].room);
     return SF_OK;
@@ -421,8 +447,9 @@ static int count_batches(sf_surrogate_counter *c, double *maxima, sf_error *erro
         for (unsigned t = 0; t < c->threads; t++)
             for (size_t i = 0; i < (size_t)c->plan->level_count * c->batch; i++)
                 c->workers[t].maxima[i] = -INFINITY;
-        sf_parallel_for(c->threads, c->batch_count, make_image, c);
-        status = sf_parallel_for(c->threads, c->events->unit_count, count_unit, c);
+        status = sf_parallel_watched(c->threads, c->batch_count, make_image, watch, c);
+        if (status == SF_OK)
+            status = sf_parallel_watched(c->threads, c->events->unit_count, count_unit, watch, c);
         if (status == SF_OK)
             status = tell(c);
         for (uint32_t k = 0; maxima != NULL && k < c->plan->level_count; k++)

@@ -44,6 +44,8 @@ void sf_tree_steps(const sf_tree *tree, uint32_t size, size_t node, uint32_t *st
 /* The child of a node by its step, by bisection, or SIZE_MAX. */
 static size_t find_child(const sf_tree *tree, uint32_t size, size_t node, uint32_t step)
 {
+    if (node == SF_NO_NODE)
+        return SIZE_MAX;
     sf_node_range range = sf_tree_children(tree, size, node);
     const sf_node *children = tree->levels[size].nodes;
     size_t end = range.end;
@@ -72,12 +74,14 @@ int sf_tree_link(sf_tree *tree, uint32_t size, sf_error *error)
         size_t suffix = size == 2
                             ? node->step % tree->unit_count
                             : find_child(tree, size - 2, before->nodes[node->parent].suffix, node->step);
-        if (suffix == SIZE_MAX || child != level->count)
+        if ((suffix == SIZE_MAX && !tree->cut) || child != level->count)
             return sf_fail(error, SF_INTERNAL, NULL,
                            "the frequent episodes of size %" PRIu32 " do not fit those of size %" PRIu32,
                            size, size - 1);
-        node->suffix = (uint32_t)suffix;
+        node->suffix = suffix != SIZE_MAX ? (uint32_t)suffix : SF_NO_NODE;
     }
+    if (!tree->cut)
+        tree->complete = size;
     return SF_OK;
 }
 

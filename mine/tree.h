@@ -14,7 +14,8 @@
 typedef struct sf_node {
     uint32_t parent;      /**< in the level before; 0 for size 1 */
     uint32_t step;        /**< last link and last unit: delay index * unit_count + unit; size 1: the unit */
-    uint32_t suffix;      /**< in the level before: the episode without its first unit; 0 for size 1 */
+    uint32_t suffix;      /**< in the level before: the episode without its first unit; 0 for size 1;
+                               SF_NO_NODE where a tree is cut and does not hold it */
     uint32_t first_child; /**< in the level after; its children end where those of the next node begin */
     uint32_t count;       /**< non-overlapped occurrences */
 } sf_node;
@@ -29,7 +30,11 @@ typedef struct sf_tree {
     uint32_t unit_count;
     uint32_t delay_count;
     sf_level levels[SF_EPISODE_MAX_SIZE]; /**< levels[size - 1] */
+    uint32_t complete;                    /**< sizes up to this one are linked, and so complete */
+    bool cut; /**< the search was stopped: beyond `complete` are those found, some without their suffix */
 } sf_tree;
+
+#define SF_NO_NODE UINT32_MAX
 
 void sf_tree_free(sf_tree *tree); /**< a zeroed tree is allowed */
 
@@ -38,8 +43,8 @@ void sf_tree_free(sf_tree *tree); /**< a zeroed tree is allowed */
 int sf_level_append(sf_level *level, uint32_t parent, uint32_t step, uint32_t count);
 
 /**
- * Once the level of this size is complete: sets its suffixes and its parents' children. Every part of a
- * frequent episode is frequent, so the suffix is there; SF_INTERNAL where an engine lost it.
+ * Once the level of this size is complete, or its search cut: sets its suffixes and its parents' children.
+ * Every part of a frequent episode is frequent, so the suffix is there; SF_INTERNAL where an engine lost it.
  */
 int sf_tree_link(sf_tree *tree, uint32_t size, sf_error *error);
 

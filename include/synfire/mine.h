@@ -227,7 +227,8 @@ typedef struct sf_mining_options {
     /** The result tells of no episodes but those that a test gave a p, and a q, of no more than this; 0: of
      * any. SF_USAGE without a test, or one that gives no q. */
     double max_p, max_q;
-    sf_order order; /**< by count */
+    sf_order order;    /**< by count */
+    bool keep_stopped; /**< what is stopped by its progress hands over what it has: see sf_mine */
 } sf_mining_options;
 
 /** As sf_significance_options_init. */
@@ -250,6 +251,9 @@ typedef struct sf_episodes sf_episodes;
  * that make no sense, with the option as the place; SF_DATA for too many episodes; SF_UNAVAILABLE where a
  * named device is missing; SF_CANCELLED. What a device refuses or fails at is done by others, and the result
  * says so.
+ *
+ * With the option `keep_stopped`, SF_CANCELLED comes with a result once there is one, else with NULL: every
+ * count in it is right, and its column `stopped` and the `complete` of its levels tell what is missing.
  */
 SF_API int sf_mine(sf_episodes **episodes, const sf_recording *recording, const sf_mining_options *options,
                    const sf_progress *progress, sf_error *error);
@@ -286,6 +290,7 @@ typedef struct sf_counting_options {
     int64_t to_ns;        /**< where the last ends; INT64_MAX: after the last spike */
     const sf_span *spans; /**< each is counted as if it were all there is */
     size_t span_count;
+    bool keep_stopped; /**< as in sf_mining_options, once the counts in all are known */
 } sf_counting_options;
 
 /** As sf_significance_options_init. */
@@ -315,11 +320,23 @@ SF_API int sf_count(sf_episodes **counted, const sf_recording *recording, const 
 /** How a level of the search went; size 1 is the units. */
 typedef struct sf_mine_level {
     uint32_t size;
-    uint64_t candidates; /**< of the plain join of frequent prefixes and suffixes; size 1: all units */
-    int64_t culled;      /**< candidates that a bound ruled out; -1: not known */
+    /** Of the plain join of frequent prefixes and suffixes; size 1: all units. SF_NO_COUNT where these are
+     * not all known. */
+    uint64_t candidates;
+    int64_t culled; /**< candidates that a bound ruled out; -1: not known */
     uint64_t frequent;
     double seconds;
+    bool complete; /**< all frequent episodes of this size were found; false only of what was stopped */
 } sf_mine_level;
+
+/** Where work was stopped that keeps what it has, and so what is missing. */
+typedef enum sf_stopped {
+    SF_NOT_STOPPED,
+    SF_STOPPED_SEARCHING, /**< episodes, of the sizes that are not complete; the test; what is told beside
+                             counts */
+    SF_STOPPED_TESTING,   /**< the test; what is told beside counts */
+    SF_STOPPED_TELLING /**< what is told beside counts: details, counts in spans and windows, correlograms */
+} sf_stopped;
 
 #define SF_DELAY_BINS 10
 
@@ -415,7 +432,8 @@ typedef struct sf_episodes_columns {
     /** By episode, the 95 % confidence interval of count / expected, the count being one Poisson number
      * (Byar's approximation); NaN where nothing is expected. */
     const double *ratio_low, *ratio_high;
-    size_t passing; /**< of those found: with p and q within the options' limits, told of or not */
+    size_t passing;     /**< of those found: with p and q within the options' limits, told of or not */
+    sf_stopped stopped; /**< before it was whole, with the option `keep_stopped` */
 } sf_episodes_columns;
 
 /** Fills as much of the columns as their size tells; they live as long as the result. */

@@ -15,7 +15,7 @@ check '
 assert list(out)[:9] == ["recording", "spikes", "units", "engine", "device", "seconds", "methods", "levels", "episodes"]
 assert (out["recording"], out["units"], out["engine"], out["device"]) == ("demo.h5", 26, "interval", "cpu")
 for level in out["levels"]:
-    assert list(level) == ["size", "candidates", "culled", "frequent", "seconds"]
+    assert list(level) == ["size", "candidates", "culled", "frequent", "seconds", "complete"]
 assert [l["size"] for l in out["levels"]] == [1, 2, 3, 4, 5, 6, 7, 8]
 assert out["levels"][1]["candidates"] == 26 * 25
 for e in out["episodes"]:
@@ -465,7 +465,7 @@ PY
 code=0
 timeout --foreground --preserve-status -s INT 1 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift \
     --surrogates 1000000 >out 2>err || code=$?
-[ $code = 130 ] && [ ! -s out ] && grep -q '^synfire: mine: stopped while' err
+[ $code = 130 ] && grep -q '^stopped: all episodes are here, and none is tested$' out && grep -q '^synfire: mine: stopped: ' err
 
 # Delays narrower than two ticks of the clock.
 awk 'BEGIN { for (i = 0; i < 400; i++) printf "%s,%.3f\n", i % 3 ? "a" : "b", i / 100 }' >coarse.csv

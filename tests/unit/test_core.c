@@ -319,6 +319,47 @@ static void parallel_loops_visit_every_item_once(void **state)
     assert_int_equal(sf_parallel_for(2, 10000, add_item, &sum), 7);
 }
 
+typedef struct watched {
+    atomic_int watches;
+    atomic_bool begun; /* another thread has an item */
+    pthread_t caller;
+} watched;
+
+static void watch(void *context)
+{
+    watched *w = context;
+    assert_true(pthread_equal(pthread_self(), w->caller));
+    atomic_fetch_add(&w->watches, 1);
+}
+
+static void wait_a_little(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+/* The caller's item ends once another thread has one, and that once the caller has watched. */
+static int wait_for_watches(void *context, unsigned worker, size_t item)
+{
+    (void)item;
+    watched *w = context;
+    if (worker != 0)
+        atomic_store(&w->begun, true);
+    while (worker == 0 && !atomic_load(&w->begun))
+        wait_a_little();
+    while (worker != 0 && atomic_load(&w->watches) < 2)
+        wait_a_little();
+    return 0;
+}
+
+static void a_thread_without_work_watches_the_others(void **state)
+{
+    (void)state;
+    watched w = {.caller = pthread_self()};
+    assert_int_equal(sf_parallel_watched(2, 2, wait_for_watches, watch, &w), 0);
+    assert_true(atomic_load(&w.watches) >= 2);
+    assert_int_equal(sf_parallel_watched(1, 2, wait_for_watches, watch, &w), 0);
+}
+
 static int copy_units(void *context)
 {
     sf_units copy;
@@ -549,6 +590,7 @@ int main(void)
         cmocka_unit_test(ranks_ascend_and_equal_ones_keep_their_order),
         cmocka_unit_test(every_log_line_arrives_or_is_counted),
         cmocka_unit_test(parallel_loops_visit_every_item_once),
+        cmocka_unit_test(a_thread_without_work_watches_the_others),
         cmocka_unit_test(failed_allocations_leak_nothing),
         cmocka_unit_test(options_of_other_versions_are_understood),
     };

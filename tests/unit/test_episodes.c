@@ -9,6 +9,7 @@
 #include "oracle/count_oracle.h"
 
 #include <math.h>
+#include <time.h>
 
 #define MS SF_MILLISECOND
 #define UNITS 6
@@ -640,6 +641,141 @@ static void every_long_call_can_be_stopped(void **state)
     }
 }
 
+/* Stops at a look, and lets so much time pass at each that the next question is a look again. */
+static bool look_slowly(void *user, const char *what, double done, double total)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 6 * MS}, NULL);
+    return look(user, what, done, total);
+}
+
+static bool look_until_tested(void *user, const char *what, double done, double total)
+{
+    return look(user, what, done, total) && strcmp(what, "shifting trains") != 0;
+}
+
+static size_t find_episode(const sf_episodes_columns *among, const sf_episode *episode)
+{
+    size_t i = 0;
+    while (i < among->count && memcmp(&among->episodes[i], episode, sizeof *episode) != 0)
+        i++;
+    return i;
+}
+
+/* What is there is right, and what is said to be complete is. */
+static void check_stopped(const sf_episodes_columns *told, const sf_episodes_columns *whole)
+{
+    size_t of_size[SF_EPISODE_MAX_SIZE + 1] = {0};
+    for (size_t i = 0; i < told->count; i++) {
+        size_t same = find_episode(whole, &told->episodes[i]);
+        assert_true(same < whole->count);
+        assert_int_equal(told->counts[i], whole->counts[same]);
+        assert_true(isnan(told->p[i]) && isnan(told->q[i]) && told->not_testable[i] == SF_TESTABLE);
+        if (told->details == NULL)
+            assert_int_equal(told->reverse[i], SF_NO_COUNT);
+        of_size[told->episodes[i].size]++;
+    }
+    for (size_t k = 0; k < told->level_count; k++) {
+        const sf_mine_level *level = &told->levels[k];
+        if (level->size > 1)
+            assert_int_equal(level->frequent, of_size[level->size]);
+        if (level->complete)
+            assert_int_equal(level->frequent, whole->levels[k].frequent);
+        assert_int_equal(level->candidates == SF_NO_COUNT, k > 0 && !told->levels[k - 1].complete);
+        assert_true(k == 0 || told->levels[k - 1].complete || !level->complete);
+        assert_true(level->complete || told->stopped == SF_STOPPED_SEARCHING);
+    }
+    assert_null(told->span_counts);
+    assert_null(told->significance);
+}
+
+static void what_is_stopped_keeps_what_it_has(void **state)
+{
+    (void)state;
+    static const char *const engines[] = {"interval", "ptpe"};
+    sf_mining_options options = options_for(8);
+    sf_significance_options test = sf_significance_options_default();
+    test.surrogates = 40;
+    options.self = options.keep_stopped = true;
+    options.threads = 1;
+    options.max_size = 5;
+    options.spans = &all;
+    options.span_count = 1;
+    for (size_t e = 0; e < 2; e++) {
+        options.engine = engines[e];
+        options.significance = NULL;
+        sf_episodes *complete, *stopped;
+        assert_int_equal(sf_mine(&complete, &recording, &options, NULL, NULL), SF_OK);
+        sf_episodes_columns whole = columns_of(complete);
+        assert_int_equal(whole.stopped, SF_NOT_STOPPED);
+        options.significance = &test;
+        bool seen[4] = {false}, cut = false;
+        for (int looks = 0; !seen[SF_NOT_STOPPED]; looks = looks < 8 ? looks + 1 : looks * 4 / 3) {
+            stopper stop = {.left = looks};
+            sf_progress progress = {e == 0 && looks < 20 ? look_slowly : look, &stop};
+            sf_error error = {0};
+            int status = sf_mine(&stopped, &recording, &options, &progress, &error);
+            assert_non_null(stopped);
+            sf_episodes_columns told = columns_of(stopped);
+            seen[told.stopped] = true;
+            if (told.stopped == SF_STOPPED_SEARCHING)
+                check_stopped(&told, &whole);
+            for (size_t k = 0; k < told.level_count; k++)
+                cut = cut || (!told.levels[k].complete && told.levels[k].frequent > 0 &&
+                              told.levels[k].frequent < whole.levels[k].frequent);
+            if (told.stopped != SF_NOT_STOPPED)
+                test_assert_fails(status, &error, SF_CANCELLED, "stopped");
+            sf_episodes_free(stopped);
+        }
+        assert_true(seen[SF_STOPPED_SEARCHING] && seen[SF_STOPPED_TELLING]);
+        assert_true(cut || e == 1); /* that engine looks once a size */
+        stopper stop = {.left = 1000};
+        sf_progress progress = {look_until_tested, &stop};
+        assert_int_equal(sf_mine(&stopped, &recording, &options, &progress, NULL), SF_CANCELLED);
+        sf_episodes_columns told = columns_of(stopped);
+        assert_int_equal(told.stopped, SF_STOPPED_TESTING);
+        assert_int_equal(told.count, whole.count);
+        check_stopped(&told, &whole);
+        sf_episodes_free(stopped);
+        sf_episodes_free(complete);
+    }
+}
+
+/* Windows until then, and all that is known at once. */
+static void counting_that_is_stopped_keeps_its_windows(void **state)
+{
+    (void)state;
+    sf_counting_options options = sf_counting_options_default();
+    options.window_ns = 7 * SF_SECOND;
+    options.details = options.correlograms = options.keep_stopped = true;
+    sf_episodes *complete, *stopped;
+    assert_int_equal(sf_count(&complete, &recording, chains, CHAINS, &options, NULL, NULL), SF_OK);
+    sf_episodes_columns whole = columns_of(complete);
+    size_t kept = 0, cut = 0;
+    int status = SF_CANCELLED;
+    for (int looks = 0; status != SF_OK; looks++) {
+        stopper stop = {.left = looks};
+        sf_progress progress = {look, &stop};
+        status = sf_count(&stopped, &recording, chains, CHAINS, &options, &progress, NULL);
+        if (stopped == NULL) {
+            assert_int_equal(kept, 0); /* later ones keep what is counted */
+            continue;
+        }
+        sf_episodes_columns told = columns_of(stopped);
+        kept++;
+        assert_memory_equal(told.counts, whole.counts, CHAINS * sizeof *whole.counts);
+        assert_memory_equal(told.window_counts, whole.window_counts,
+                            told.window_count * CHAINS * sizeof *whole.window_counts);
+        cut += told.window_count > 0 && told.window_count < whole.window_count;
+        assert_int_equal(told.last_is_partial, told.window_count == whole.window_count);
+        assert_int_equal(told.stopped, status == SF_OK ? SF_NOT_STOPPED : SF_STOPPED_TELLING);
+        assert_int_equal(told.correlograms == NULL, status != SF_OK);
+        assert_true(told.reverse != NULL && told.parents != NULL);
+        sf_episodes_free(stopped);
+    }
+    assert_true(kept > 5 && cut > 3 && whole.last_is_partial);
+    sf_episodes_free(complete);
+}
+
 static int everything(void *context)
 {
     (void)context;
@@ -677,6 +813,8 @@ int main(void)
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(what_cannot_be_counted_is_refused),
         cmocka_unit_test(every_long_call_can_be_stopped),
+        cmocka_unit_test(what_is_stopped_keeps_what_it_has),
+        cmocka_unit_test(counting_that_is_stopped_keeps_its_windows),
         cmocka_unit_test(memory_may_be_out),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
