@@ -660,6 +660,31 @@ static void publish_nth(sf_sink *sink, size_t n, const sf_units *units)
     publish_and_release(sink, message);
 }
 
+static void an_episode_stands_once(void **state)
+{
+    (void)state;
+    enum { WINDOWS = 3 };
+    test_random random = {.state = 1};
+    test_stream stream;
+    test_stream_make(&stream, &random, 7);
+    sf_storage *storage;
+    assert_int_equal(sf_storage_open(&storage, NULL), SF_OK);
+    char *path = test_temporary_path(".h5");
+    sf_sink *sink;
+    assert_int_equal(open_recorder(&sink, path, &stream.info, storage, false, NULL), SF_OK);
+    for (size_t n = 0; n < WINDOWS; n++)
+        publish_nth(sink, n, &stream.units);
+    assert_int_equal(sf_sink_close(sink, NULL), SF_OK);
+    sf_storage_close(storage);
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    assert_int_equal(count_rows(file, "counts"), WINDOWS);
+    assert_int_equal(count_rows(file, "episodes"), 1);
+    close_file(file);
+    test_stream_free(&stream);
+    unlink(path);
+    free(path);
+}
+
 /* The child that is killed: records for ever. */
 static int record_for_ever(const char *path)
 {
@@ -943,6 +968,7 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(empty_messages_are_recorded),
         cmocka_unit_test(everything_recorded_reads_back),
+        cmocka_unit_test(an_episode_stands_once),
         cmocka_unit_test(a_killed_recording_keeps_what_was_flushed),
         cmocka_unit_test(a_full_disk_ends_the_recording_not_the_run),
         cmocka_unit_test(files_that_cannot_be_created_are_refused),
