@@ -27,7 +27,7 @@ static const app_option options[] = {
     {"folds", "N", "blocks of time, each predicted by what the others teach (default 10)"},
     {"shifts", "N", "shifts of the labels for the chance level (default 99)"},
     {"seed", "N", "of the shifts (default 1)"},
-    {"rule", "FILE", "write the rule as JSON"},
+    {"rule", "FILE", "write the rule as a file for the key `rules` of a live run"},
     {NULL, NULL, NULL},
 };
 

@@ -59,6 +59,7 @@ static void free_parts(sf_message *message)
     switch (message->topic) {
     case SF_TOPIC_EPISODES:
         sf_free(message->episodes.items);
+        sf_free(message->episodes.rules);
         break;
     case SF_TOPIC_TRIGGER:
         break;

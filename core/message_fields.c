@@ -103,7 +103,29 @@ static void tell_count(const teller *t, const sf_episode_count *item)
     t->as->end_map(t->to);
 }
 
-#define EPISODES_FIELDS (WINDOW_FIELDS + 4)
+static const char *text_or_null(const char *text)
+{
+    return text[0] != '\0' ? text : NULL;
+}
+
+static void tell_predictions(const teller *t, const sf_episodes_message *episodes)
+{
+    t->as->list(t->to, "rules", episodes->rule_count);
+    for (size_t i = 0; i < episodes->rule_count; i++) {
+        const sf_prediction *rule = &episodes->rules[i];
+        t->as->map(t->to, NULL, 6);
+        t->as->string(t->to, "rule", rule->rule);
+        t->as->string(t->to, "id", rule->id);
+        t->as->natural(t->to, "count", rule->count);
+        t->as->string(t->to, "label", text_or_null(rule->label));
+        t->as->boolean(t->to, "changed", rule->changed);
+        t->as->string(t->to, "before", text_or_null(rule->before));
+        t->as->end_map(t->to);
+    }
+    t->as->end_list(t->to);
+}
+
+#define EPISODES_FIELDS (WINDOW_FIELDS + 5)
 
 static void tell_episodes(const teller *t, const sf_episodes_message *episodes)
 {
@@ -115,6 +137,7 @@ static void tell_episodes(const teller *t, const sf_episodes_message *episodes)
     for (size_t i = 0; i < episodes->count; i++)
         tell_count(t, &episodes->items[i]);
     t->as->end_list(t->to);
+    tell_predictions(t, episodes);
 }
 
 #define TRIGGER_FIELDS (3 + VERDICT_FIELDS)

@@ -48,7 +48,11 @@ static int go_on_preparing(sf_hops *hops, int64_t until_ns, sf_error *error)
 
 static int track_pinned(sf_hops *hops, sf_error *error)
 {
-    int status = sf_tracking_pin(&hops->next, hops->options.config, hops->options.stream->units, error);
+    const sf_live_options *config = hops->options.config;
+    const sf_units *units = hops->options.stream->units;
+    int status = sf_tracking_pin(&hops->next, config, units, error);
+    if (status == SF_OK)
+        status = sf_predictions_open(&hops->predictions, config, units, &hops->next, error);
     if (status == SF_OK)
         status = prepare(hops, error);
     return status == SF_OK ? go_on_preparing(hops, INT64_MAX, error) : status;
@@ -104,6 +108,7 @@ void sf_hops_close(sf_hops *hops)
     sf_accelerator_close(&hops->accelerator);
     sf_connections_close(&hops->connections);
     sf_densities_close(&hops->densities);
+    sf_predictions_close(&hops->predictions);
     sf_tracking_free(&hops->tracking);
     sf_tracking_free(&hops->next);
     sf_history_free(&hops->history);
@@ -364,6 +369,8 @@ static int publish_counts(sf_hops *hops, const sf_segment *segment, sf_error *er
     sf_message *episodes = NULL;
     int64_t began = sf_stage_begin();
     int status = tell_episodes(hops, segment, &episodes, error);
+    if (status == SF_OK)
+        status = sf_predictions_tell(&hops->predictions, &episodes->episodes, error);
     if (status != SF_OK) {
         sf_message_release(episodes);
         return status;

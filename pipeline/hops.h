@@ -12,6 +12,7 @@
 #include "pipeline/counting.h"
 #include "pipeline/densities.h"
 #include "pipeline/discovery.h"
+#include "pipeline/predictions.h"
 #include "pipeline/publisher.h"
 #include "pipeline/stages.h"
 #include "pipeline/testing.h"
@@ -44,6 +45,7 @@ typedef struct sf_hops {
     sf_discovery discovery;
     sf_discovered discovered; /**< the newest that was taken up */
     sf_testing testing;
+    sf_predictions predictions;
     sf_connections connections;
     sf_densities densities;
     sf_stages stages;

@@ -48,6 +48,12 @@ int sf_tracking_pin(sf_tracking *tracking, const sf_live_options *config, const 
     return SF_OK;
 }
 
+int sf_tracking_pin_one(sf_tracking *tracking, const sf_episode *episode, const sf_units *units,
+                        sf_error *error)
+{
+    return contains(tracking, episode) ? SF_OK : add(tracking, episode, true, units, error);
+}
+
 static int by_episode(const void *a, const void *b)
 {
     return sf_episode_compare(a, b);

@@ -23,6 +23,10 @@ typedef struct sf_tracking {
     size_t count, capacity;
 } sf_tracking;
 
+/** Adds an episode that stays tracked, unless it is already. SF_NO_MEMORY. */
+int sf_tracking_pin_one(sf_tracking *tracking, const sf_episode *episode, const sf_units *units,
+                        sf_error *error);
+
 /** Parses and adds the episodes under `track`. SF_CONFIG at the entry. */
 int sf_tracking_pin(sf_tracking *tracking, const sf_live_options *config, const sf_units *units,
                     sf_error *error);

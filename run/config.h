@@ -19,6 +19,8 @@ typedef struct sf_config_place {
 /** Everything in it is its own. An item's settings begin with sf_source_settings or sf_sink_settings. */
 typedef struct sf_config {
     sf_live_options live; /**< first: its keys are the configuration's */
+    char **rules;         /**< files */
+    uint32_t rule_count;
     sf_key_item *sources;
     uint32_t source_count;
     sf_key_item *sinks;

@@ -59,6 +59,11 @@ static const sf_key sources[] = {
 };
 
 static const sf_key sinks[] = {
+    {.name = "rules",
+     .type = SF_KEY_LIST,
+     .offset = offsetof(sf_config, rules),
+     .count_offset = offsetof(sf_config, rule_count),
+     .most = 100},
     {.name = "sinks",
      .type = SF_KEY_LIST,
      .offset = offsetof(sf_config, sinks),

@@ -6,11 +6,14 @@
 #include "io/descriptors.h"
 #include "pipeline/queries.h"
 #include "replay/player.h"
+#include "run/rule_file.h"
 
 #include <stdio.h>
 
 struct sf_run {
     const sf_config *config;
+    sf_live_options live; /**< the configuration's, with its rules read */
+    sf_live_rule *rules;
     sf_text configuration;
     sf_storage *storage; /**< the thread that HDF5 recorders share; NULL without one */
     sf_pipeline *pipeline;
@@ -68,6 +71,23 @@ static int open_sources(sf_input *inputs, size_t *count, const sf_run_options *o
     return status;
 }
 
+/* ---- rules ---- */
+
+static int read_rules(sf_live_rule **rules, const sf_config *config, sf_error *error)
+{
+    uint32_t failed = 0;
+    sf_error reason = {0};
+    char key[32];
+    int status =
+        sf_rule_files_read(rules, (const char *const *)config->rules, config->rule_count, &failed, &reason);
+    if (status == SF_OK || status == SF_NO_MEMORY)
+        return status == SF_OK ? SF_OK : sf_fail_memory(error);
+    snprintf(key, sizeof key, "rules.%u", failed);
+    return sf_config_refuse(config, key, error, "%s: %s", reason.place, reason.text);
+}
+
+/* ---- the pipeline ---- */
+
 /* The pipeline takes the sources over. */
 static int open_pipeline(sf_run *run, const sf_run_options *options, sf_error *error)
 {
@@ -80,7 +100,7 @@ static int open_pipeline(sf_run *run, const sf_run_options *options, sf_error *e
         sf_free(inputs);
         return status;
     }
-    const sf_pipeline_options pipeline = {.live = &config->live,
+    const sf_pipeline_options pipeline = {.live = &run->live,
                                           .sources = inputs,
                                           .source_count = count,
                                           .duration_ns = options->duration_ns,
@@ -147,6 +167,11 @@ static int open_parts(sf_run *run, const sf_run_options *options, sf_error *erro
     if (status == SF_OK)
         status = sf_config_print(&run->configuration, options->config, error);
     if (status == SF_OK)
+        status = read_rules(&run->rules, options->config, error);
+    run->live = options->config->live;
+    run->live.rules = run->rules;
+    run->live.rule_count = options->config->rule_count;
+    if (status == SF_OK)
         status = open_pipeline(run, options, error);
     return status == SF_OK ? open_sinks(run, error) : status;
 }
@@ -179,6 +204,7 @@ static void free_run(void *argument)
 {
     sf_run *run = argument;
     sf_storage_close(run->storage);
+    sf_rule_files_free(run->rules, run->config->rule_count);
     sf_free(run->sinks);
     sf_text_free(&run->configuration);
     sf_free(run);
@@ -206,8 +232,13 @@ int sf_run_live(sf_live **live, const sf_run_options *options, sf_error *error)
 int sf_run_check(const sf_config *config, sf_error *error)
 {
     sf_error reason = {0};
+    sf_live_rule *rules = NULL;
     int status = sf_queries_check(&config->live, &reason);
     if (status != SF_OK && error != NULL)
         *error = reason;
-    return sf_config_locate(config, status, "", error);
+    status = sf_config_locate(config, status, "", error);
+    if (status == SF_OK)
+        status = read_rules(&rules, config, error);
+    sf_rule_files_free(rules, config->rule_count);
+    return status;
 }

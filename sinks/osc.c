@@ -147,6 +147,17 @@ static int check_sent(const osc_sink *sink, int sent, sf_error *error)
     return sf_fail(error, SF_IO, sink->url, "cannot send to %s: %s", sink->url, lo_address_errstr(sink->to));
 }
 
+/* What a rule says of a full window, and then that it changed. */
+static int send_prediction(osc_sink *sink, const sf_prediction *rule)
+{
+    int sent = 0;
+    if (rule->label[0] != '\0')
+        sent = lo_send(sink->to, "/synfire/rule", "ssi", rule->rule, rule->label, clamp(rule->count));
+    if (sent >= 0 && rule->changed)
+        sent = lo_send(sink->to, "/synfire/rule/change", "sss", rule->rule, rule->label, rule->before);
+    return sent;
+}
+
 static int send_episodes(osc_sink *sink, const sf_episodes_message *episodes, sf_error *error)
 {
     osc_time from = split(episodes->window.start_ns), to = split(episodes->window.stop_ns);
@@ -160,6 +171,8 @@ static int send_episodes(osc_sink *sink, const sf_episodes_message *episodes, sf
             sent = lo_send(sink->to, "/synfire/episode/significance", "sfff", item->id, (double)real(item->p),
                            (double)real(item->q), (double)real(item->p_age_s));
     }
+    for (size_t i = 0; sent >= 0 && i < episodes->rule_count; i++)
+        sent = send_prediction(sink, &episodes->rules[i]);
     return check_sent(sink, sent, error);
 }
 

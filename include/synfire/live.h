@@ -117,6 +117,16 @@ typedef struct sf_live_source {
                               results */
 } sf_live_source;
 
+/** What holds in a window, by the count of one episode in it: as `synfire rules` learns it. */
+typedef struct sf_live_rule {
+    const char *name;          /**< told with what it predicts */
+    const char *episode;       /**< as people write it; it is counted every hop */
+    double window_s;           /**< what it was learnt in: the length of the run's windows */
+    const char *const *labels; /**< label_count of them: of the lowest counts first */
+    const double *thresholds;  /**< one fewer, ascending: counts up to the first have the first label */
+    uint32_t label_count;
+} sf_live_rule;
+
 typedef struct sf_message sf_message; /* below */
 
 /**
@@ -157,6 +167,8 @@ typedef struct sf_live_options {
      * too. */
     int (*motif_new)(sf_motif **motif, const char *text, bool directed, sf_error *error);
     sf_live_significance significance;
+    const sf_live_rule *rules;
+    uint32_t rule_count;
 } sf_live_options;
 
 SF_API void sf_live_options_init(void *options, size_t size);
@@ -195,6 +207,16 @@ typedef struct sf_episode_count {
     const char *not_tested; /**< why there is no p, a literal; NULL: there is one */
 } sf_episode_count;
 
+/** What a rule says of a window. */
+typedef struct sf_prediction {
+    char rule[64]; /**< its name */
+    char id[SF_EPISODE_ID_SIZE];
+    uint64_t count;  /**< of its episode */
+    char label[64];  /**< empty of a partial window, which says nothing */
+    bool changed;    /**< the full window before had another label, */
+    char before[64]; /**< this one; else empty */
+} sf_prediction;
+
 /** Windows are from <= time < to. A window that the stream began or ended inside is partial. */
 typedef struct sf_episodes_message {
     uint64_t hop; /**< 0-based number of the hop */
@@ -203,6 +225,8 @@ typedef struct sf_episodes_message {
     uint64_t spikes; /**< in the window */
     size_t count;
     sf_episode_count *items;
+    size_t rule_count;
+    sf_prediction *rules; /**< in the order of the options */
 } sf_episodes_message;
 
 typedef struct sf_trigger_message {

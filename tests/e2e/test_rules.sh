@@ -21,6 +21,43 @@ cp out first
 $SYNFIRE rules on.csv --labels labels.csv --window 1 --delay 4:7 --json --rule on.rule --threads 2 >out
 [ "$(results <out)" = "$(results <first)" ]
 
+# Live, the rule says of each window what it was.
+live() {
+    $SYNFIRE run --replay on.csv --speed max --set window.length_s=1 --set window.hop_s=0.5 --set mine.every=0 \
+        --set rules.0=on.rule --set sinks.0.type=jsonl --set sinks.0.path=live.jsonl "$@"
+}
+live --quiet
+python3 - <<'PY'
+import json
+labels = [(float(a), float(b), c) for a, b, c in (line.strip().split(",") for line in open("labels.csv"))]
+told = [m for m in map(json.loads, open("live.jsonl")) if m["topic"] == "episodes"]
+assert all(m["rules"][0]["label"] is None and not m["rules"][0]["changed"] for m in told if m["partial"])
+full = [m for m in told if not m["partial"]]
+right = [m["rules"][0]["label"] == c for m in full for a, b, c in labels if a <= m["from_s"] and m["to_s"] <= b]
+assert len(right) > 300 and sum(right) > 0.97 * len(right), (sum(right), len(right))
+before = None
+for m in full:
+    rule = m["rules"][0]
+    assert rule["rule"] == "on.rule" and rule["id"] == m["episodes"][0]["id"] and rule["count"] == m["episodes"][0]["count"]
+    assert rule["changed"] == (before is not None and before != rule["label"])
+    assert rule["before"] == (before if rule["changed"] else None)
+    before = rule["label"]
+assert sum(m["rules"][0]["changed"] for m in full) >= len(labels) - 1
+PY
+python3 -B "$E2E/schema.py" lines live.jsonl >/dev/null
+live_refused() { # WORDS CHANGE OF on.rule
+    sed "$2" on.rule >broken.rule
+    expect 78 "$1" live --set rules.0=broken.rule
+}
+live_refused 'was learnt in windows of 3 s, and those of this run have 1 s' 's/"window_s":1/"window_s":3/'
+live_refused 'expected an array `thresholds`, one fewer than `predicts`' 's/"thresholds":\[[^]]*\]/"thresholds":[]/'
+live_refused 'expected a text `episode`' 's/"episode"/"chain"/'
+live_refused "no unit is named 'Z'" 's/"A -/"Z -/'
+live_refused 'of another version' 's/"version":1/"version":2/'
+live_refused 'is no rule file: line 1' 's/^{/[/'
+expect 78 'rules.1: absent.rule: cannot open' live --set rules.1=absent.rule
+expect 78 'is no rule file' $SYNFIRE run --check --replay on.csv --set window.length_s=1 --set rules.0=labels.csv
+
 # Windows that overlap, episodes that are given, and fewer blocks.
 echo 'A -(4,7]-> B' >pair.txt
 $SYNFIRE rules on.csv --labels labels.csv --window 0.5 --hop 0.25 --episodes pair.txt --folds 4 --shifts 19 --json >out

@@ -114,14 +114,23 @@ static void counts_follow_their_window(void **state)
     message->episodes.items[0].q = 0.5;
     message->episodes.items[0].p_age_s = 1.5;
     message->episodes.items[1].q = message->episodes.items[2].q = NAN;
+    message->episodes.rule_count = 3; /* of a partial window, as before, changed */
+    message->episodes.rules = sf_alloc(3, sizeof *message->episodes.rules);
+    message->episodes.rules[0] = (sf_prediction){.rule = "a", .count = 4};
+    message->episodes.rules[1] = (sf_prediction){.rule = "b", .count = 5, .label = "on"};
+    message->episodes.rules[2] =
+        (sf_prediction){.rule = "c", .count = 6, .label = "on", .changed = true, .before = "off"};
     message->episodes.items[1].count = UINT64_C(1) << 40;
     message->episodes.items[1].p = NAN;
-    receiver *to = send_one(message, 5);
+    receiver *to = send_one(message, 8);
     assert_string_equal(to->lines[0], "/synfire/window ,iiiii 12 3600 22000 -2 499999");
     assert_string_equal(to->lines[1], "/synfire/episode/count ,sif 0000000000000000 7 0.25");
     assert_string_equal(to->lines[2], "/synfire/episode/significance ,sfff 0000000000000000 0.25 0.5 1.5");
     assert_string_equal(to->lines[3], "/synfire/episode/count ,sif 0000000000000001 2147483647 -1");
     assert_string_equal(to->lines[4], "/synfire/episode/count ,sif 0000000000000002 0 0");
+    assert_string_equal(to->lines[5], "/synfire/rule ,ssi b on 5");
+    assert_string_equal(to->lines[6], "/synfire/rule ,ssi c on 6");
+    assert_string_equal(to->lines[7], "/synfire/rule/change ,sss c on off");
     close_receiver(to);
 }
 

@@ -122,6 +122,16 @@ static void fill_episodes(test_random *random, sf_episodes_message *message, con
         item->tests = (uint32_t)random_count(random);
         item->not_tested = random_reason(random);
     }
+    message->rules = random_list(random, sizeof *message->rules, &message->rule_count);
+    for (size_t i = 0; i < message->rule_count; i++) {
+        sf_prediction *rule = &message->rules[i];
+        snprintf(rule->rule, sizeof rule->rule, "rule %zu", i);
+        snprintf(rule->id, sizeof rule->id, "%016zx", i);
+        rule->count = random_count(random);
+        snprintf(rule->label, sizeof rule->label, "%s", test_random_below(random, 3) > 0 ? "on" : "");
+        rule->changed = rule->label[0] != '\0' && test_random_below(random, 2) == 1;
+        snprintf(rule->before, sizeof rule->before, "%s", rule->changed ? "off" : "");
+    }
 }
 
 static void fill_trigger(test_random *random, sf_trigger_message *message)

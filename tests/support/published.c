@@ -203,6 +203,23 @@ static void check_count(const json_t *map, const sf_episode_count *item, const s
     all_taken(&from);
 }
 
+static const char *text_or_null(const char *text)
+{
+    return text[0] != '\0' ? text : NULL;
+}
+
+static void check_prediction(const json_t *map, const sf_prediction *rule)
+{
+    fields from = {.map = map};
+    is_string(take(&from, "rule"), rule->rule);
+    is_string(take(&from, "id"), rule->id);
+    is_integer(take(&from, "count"), (int64_t)rule->count);
+    is_reason(take(&from, "label"), text_or_null(rule->label));
+    is_boolean(take(&from, "changed"), rule->changed);
+    is_reason(take(&from, "before"), text_or_null(rule->before));
+    all_taken(&from);
+}
+
 static void check_episodes(fields *from, const sf_episodes_message *episodes, const sf_units *units)
 {
     is_integer(take(from, "hop"), (int64_t)episodes->hop);
@@ -212,6 +229,9 @@ static void check_episodes(fields *from, const sf_episodes_message *episodes, co
     const json_t *list = take_list(from, "episodes", episodes->count);
     for (size_t i = 0; i < episodes->count; i++)
         check_count(json_array_get(list, i), &episodes->items[i], units);
+    list = take_list(from, "rules", episodes->rule_count);
+    for (size_t i = 0; i < episodes->rule_count; i++)
+        check_prediction(json_array_get(list, i), &episodes->rules[i]);
 }
 
 static void check_trigger(fields *from, const sf_trigger_message *trigger)
