@@ -122,7 +122,7 @@ static bool is_read(const app_call *call, const char *path)
     return read;
 }
 
-/* No command may write over what it reads. */
+/* No command may write over what it reads, nor over a recording. */
 static int check_outputs(const app_call *call, sf_error *error)
 {
     static const char *const outputs[] = {"out", "occurrences", "plot"};
@@ -130,6 +130,9 @@ static int check_outputs(const app_call *call, sf_error *error)
         const char *path = app_value(call, outputs[i], NULL);
         if (path != NULL && is_read(call, path))
             return sf_fail(error, SF_USAGE, path, "--%s would write over the input", outputs[i]);
+        int status = path != NULL ? sf_tool_spare(path, error) : SF_OK;
+        if (status != SF_OK)
+            return status;
     }
     return SF_OK;
 }

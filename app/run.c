@@ -91,7 +91,8 @@ const app_command app_command_run = {
     .example = "synfire run --replay demo.h5 --speed 10 --set mine.delays_ms=4:6",
     .notes =
         "SIGINT or SIGTERM stop the sources, publish what has arrived and close every file; a second SIGINT "
-        "leaves at once. Selections apply to --replay. configs/reference.yaml shows every key.",
+        "leaves at once. Selections apply to --replay. CONFIG is a file, or the name of one that comes with "
+        "synfire: monitoring, replay, controller; reference shows every key.",
     .options = {run_options, app_selection_options},
     .run = run,
 };

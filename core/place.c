@@ -55,3 +55,13 @@ bool sf_place_program(char path[SF_PLACE_SIZE], const char *folder, const char *
     const char *const installed[] = {from_library, name, NULL}; /* or from such a program to another */
     return sf_place_find(path, built, installed);
 }
+
+bool sf_place_shared(char path[SF_PLACE_SIZE], const char *name)
+{
+    char built[SF_PLACE_SIZE], from_library[SF_PLACE_SIZE], from_program[SF_PLACE_SIZE];
+    snprintf(built, sizeof built, "share/synfire/%s", name);
+    snprintf(from_library, sizeof from_library, SYNFIRE_LIB_TO_DATA "/synfire/%s", name);
+    snprintf(from_program, sizeof from_program, SYNFIRE_BIN_TO_DATA "/synfire/%s", name);
+    const char *const installed[] = {from_library, from_program, NULL};
+    return sf_place_find(path, built, installed);
+}

@@ -18,4 +18,7 @@ bool sf_place_find(char path[SF_PLACE_SIZE], const char *built, const char *cons
 /** Finds a program that this one starts: `name` below `folder` of the build, or installed in libexec. */
 bool sf_place_program(char path[SF_PLACE_SIZE], const char *folder, const char *name);
 
+/** Finds a file of share/synfire: `configs/monitoring.yaml`. */
+bool sf_place_shared(char path[SF_PLACE_SIZE], const char *name);
+
 #endif

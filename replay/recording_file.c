@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "io/apart.h"
 #include "io/hdf.h"
+#include "io/hdf_about.h"
 #include "replay/csv.h"
 #include "replay/reader.h"
 #include "replay/recording_parcel.h"
@@ -121,6 +122,31 @@ int sf_recording_read(sf_recording *recording, const char *path, const char *str
     if (stream != NULL)
         return refuse_stream(path, stream, error);
     return sf_csv_read(recording, path, progress, error);
+}
+
+int sf_recording_spare(const char *path, sf_error *error)
+{
+    struct stat found;
+    if (stat(path, &found) != 0 || !S_ISREG(found.st_mode) || found.st_size == 0)
+        return SF_OK; /* creating it will tell what is wrong, if anything is */
+    bool spared;
+    if (sf_hdf_has_signature(path)) {
+        sf_hdf_about about;
+        bool known = sf_hdf_about_read(&about, path);
+        spared = !known ||
+                 (!about.truth && strcmp(about.kind, "graph") != 0 && strcmp(about.kind, "occurrences") != 0);
+    } else {
+        sf_recording recording;
+        spared = sf_csv_read(&recording, path, NULL, NULL) == SF_OK;
+        if (spared)
+            sf_recording_clear(&recording);
+    }
+    if (!spared)
+        return SF_OK;
+    return sf_fail(
+        error, SF_CANNOT_CREATE, path,
+        "is there and is no result or simulation of synfire's but a recording, which is not replaced: "
+        "remove it or choose another name");
 }
 
 int sf_recording_open(sf_recording **out, const char *path, const sf_selection *selection,

@@ -14,4 +14,10 @@
 int sf_recording_read(sf_recording *recording, const char *path, const char *stream,
                       const sf_progress *progress, sf_error *error);
 
+/**
+ * The one rule for a file that is there when a command writes: it is replaced, but for a recording that no
+ * simulation made, or any other HDF5 file that synfire could not make again: SF_CANNOT_CREATE.
+ */
+int sf_recording_spare(const char *path, sf_error *error);
+
 #endif

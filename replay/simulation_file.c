@@ -2,26 +2,8 @@
 /* Simulations into files of synfire's own layout. */
 #include "core/error.h"
 #include "io/layout.h"
+#include "replay/recording_file.h"
 #include "replay/truth.h"
-
-#include <sys/stat.h>
-
-/* A simulation or an empty file may be replaced, nothing else. */
-static int check_output(const char *path, bool *overwrite, sf_error *error)
-{
-    struct stat found;
-    *overwrite = false;
-    if (stat(path, &found) != 0)
-        return SF_OK; /* creating it will tell what is wrong, if anything is */
-    if (!S_ISREG(found.st_mode))
-        return sf_fail(error, SF_CANNOT_CREATE, path, "found %s, expected a file or nothing of this name",
-                       S_ISDIR(found.st_mode) ? "a directory" : "a device");
-    *overwrite = found.st_size == 0 || sf_truth_in_file(path);
-    if (*overwrite)
-        return SF_OK;
-    return sf_fail(error, SF_CANNOT_CREATE, path,
-                   "exists and is no simulation, so it is not replaced: remove it or choose another name");
-}
 
 static int append_spikes(sf_simulation *simulation, sf_layout *layout, uint64_t *spike_count,
                          const sf_progress *progress, sf_error *error)
@@ -48,8 +30,8 @@ int sf_simulation_write(sf_simulation *simulation, const char *path, uint64_t *s
                         const sf_progress *progress, sf_error *error)
 {
     const sf_recording *about = sf_simulation_about(simulation);
-    sf_layout_options how = {.kind = "recording"};
-    int status = check_output(path, &how.overwrite, error);
+    sf_layout_options how = {.kind = "recording", .overwrite = true};
+    int status = sf_recording_spare(path, error);
     if (status != SF_OK)
         return status;
     sf_layout *layout;

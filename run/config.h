@@ -6,6 +6,7 @@
 #ifndef SF_RUN_CONFIG_H
 #define SF_RUN_CONFIG_H
 
+#include "core/place.h"
 #include "pipeline/options.h"
 #include "sinks/sink.h"
 #include "window/source.h"
@@ -59,13 +60,19 @@ const char *sf_config_text(const sf_key_item *item, const char *key);
 const sf_source_kind *sf_source_kind_at(size_t index);
 
 /**
- * Loads a file over the defaults, then applies `settings` (each "key=value" with a dotted path, as --set
- * gives: "window.length_s=5", "sources.0.speed=max"; an item after the last one of a list is added; a key
- * that does not exist is refused the same way). Checks types, ranges and what keys mean together: a window
- * that is no whole number of hops, a key that another one rules out, ... A
- * configuration without sources is allowed: the caller may replay a recording in their place. SF_CONFIG with
- * place "file:line:column: key" or "--set key"; SF_USAGE where a setting is no KEY=VALUE; SF_NO_INPUT where
- * the file cannot be read.
+ * Where a configuration or a plan is: `path` itself, or where there is no such file, one that comes with
+ * synfire and has that name, with or without `configs/` and `.yaml`; it is then in `room`.
+ */
+const char *sf_config_find(char room[SF_PLACE_SIZE], const char *path);
+
+/**
+ * Loads a file (sf_config_find) over the defaults, then applies `settings` (each "key=value" with a dotted
+ * path, as --set gives: "window.length_s=5", "sources.0.speed=max"; an item after the last one of a list is
+ * added; a key that does not exist is refused the same way). Checks types, ranges and what keys mean
+ * together: a window that is no whole number of hops, a key that another one rules out, ... A configuration
+ * without sources is allowed: the caller may replay a recording in their place. SF_CONFIG with place
+ * "file:line:column: key" or "--set key"; SF_USAGE where a setting is no KEY=VALUE; SF_NO_INPUT where the
+ * file cannot be read.
  */
 int sf_config_load(sf_config *config, const char *path, const char *const *settings, size_t setting_count,
                    sf_error *error);

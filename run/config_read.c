@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MOST_BYTES (16u << 20)
 
@@ -174,11 +175,26 @@ int sf_config_parse(sf_config *config, const char *yaml, size_t length, const ch
     return status;
 }
 
+const char *sf_config_find(char room[SF_PLACE_SIZE], const char *path)
+{
+    static const char folder[] = "configs/", *const endings[] = {"", ".yaml"};
+    const char *name = strncmp(path, folder, sizeof folder - 1) == 0 ? path + sizeof folder - 1 : path;
+    char own[SF_PLACE_SIZE];
+    for (size_t i = 0; i < 2 && name[0] != '\0' && access(path, F_OK) != 0; i++) {
+        snprintf(own, sizeof own, "%s%s%s", folder, name, endings[i]);
+        if (sf_place_shared(room, own))
+            return room;
+    }
+    return path;
+}
+
 int sf_config_load(sf_config *config, const char *path, const char *const *settings, size_t setting_count,
                    sf_error *error)
 {
     *config = (sf_config){0};
     sf_text text = {0};
+    char room[SF_PLACE_SIZE];
+    path = sf_config_find(room, path);
     int status = sf_file_read(&text, path, error);
     if (status == SF_OK)
         status = sf_config_parse(config, text.data != NULL ? text.data : "", text.length, path, settings,

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/memory.h"
+#include "run/config.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -593,6 +594,8 @@ int sf_plan_read(sf_plan_algorithm *algorithm, const char *path, sf_error *error
 {
     sf_text yaml = {0};
     *algorithm = (sf_plan_algorithm){0};
+    char room[SF_PLACE_SIZE];
+    path = sf_config_find(room, path);
     int status = sf_file_read(&yaml, path, error);
     if (status == SF_OK && yaml.length > MOST_BYTES)
         status =

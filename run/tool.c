@@ -7,6 +7,7 @@
 #include "core/place.h"
 #include "core/provenance.h"
 #include "io/occurrence_file.h"
+#include "replay/recording_file.h"
 
 #include <errno.h>
 #include <string.h>
@@ -90,6 +91,11 @@ int sf_tool_bench(char **words, sf_error *error)
                        "the program synfire-bench is not installed beside synfire");
     execv(program, words);
     return sf_fail(error, SF_UNAVAILABLE, program, "cannot be started: %s", strerror(errno));
+}
+
+int sf_tool_spare(const char *path, sf_error *error)
+{
+    return sf_recording_spare(path, error);
 }
 
 bool sf_tool_occurrences_in_file(const char *path)

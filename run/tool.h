@@ -55,8 +55,8 @@ typedef struct sf_tool_simulated {
 } sf_tool_simulated;
 
 /**
- * Simulates into a file of synfire's own, which also holds what was planted, or leaves none. A simulation or
- * an empty file of that name is replaced, nothing else: SF_CANNOT_CREATE. SF_USAGE where the settings
+ * Simulates into a file of synfire's own, which also holds what was planted, or leaves none. What is there is
+ * replaced as sf_tool_spare allows. SF_USAGE where the settings
  * contradict each other; SF_CANCELLED. `settings->description` is set here.
  */
 int sf_tool_simulate(sf_tool_simulated *made, const char *path, const sf_simulation_settings *settings,
@@ -141,6 +141,10 @@ void sf_tool_episodes_free(sf_tool_episodes *list);
 int sf_tool_episodes_refuse(const sf_tool_episodes *list, size_t i, const sf_error *reason, sf_error *error);
 
 /* ---- files ---- */
+
+/** Whether a command may write this file: what is there is replaced, but for a recording that no simulation
+ * made. SF_CANNOT_CREATE. */
+int sf_tool_spare(const char *path, sf_error *error);
 
 /** True where the file is readable and one of occurrences (synfire/mine.h). */
 bool sf_tool_occurrences_in_file(const char *path);

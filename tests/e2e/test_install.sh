@@ -70,6 +70,19 @@ cmake --build package/build >/dev/null
 package/build/with_files small.h5 >/dev/null
 package/build/without_files
 
+# What comes with it is found by its name, from anywhere: the folder of the sources is not asked.
+for name in monitoring monitoring.yaml configs/monitoring.yaml; do
+    prefix/bin/synfire run $name --check | grep -q 'stream: culture'
+done
+prefix/bin/synfire run reference --check >/dev/null
+prefix/bin/synfire plan "$(basename "$(ls prefix/share/synfire/configs/plans/*.yaml | head -1)" | sed 's|^|plans/|')" >/dev/null
+expect 66 "synfire: run: nothing.yaml: cannot open" prefix/bin/synfire run nothing.yaml
+echo 'stream: mine' >monitoring
+prefix/bin/synfire run monitoring --check | grep -q 'stream: mine'
+mv prefix/share/synfire/configs elsewhere
+expect 66 "synfire: run: replay: cannot open" prefix/bin/synfire run replay --check
+mv elsewhere prefix/share/synfire/configs
+
 # The libraries export what their maps say: what the public headers declare, and the rest under the private version.
 for name in synfire synfire-io; do
     nm -D --defined-only --with-symbol-versions "$library/lib$name.so" | awk '$2 != "A" {print $3}' | grep '^sf_' | sort >exported.$name
@@ -82,3 +95,10 @@ for name in synfire synfire-io; do
 done
 declared=$(grep -ohE '^SF_API\b.*\bsf_[a-z0-9_]+\(' prefix/include/synfire/*.h | sed 's/.*\b\(sf_[a-z0-9_]*\)($/\1/' | sort -u)
 [ "$(grep -hv 'SYNFIRE_PRIVATE_' exported.* | sed 's/@.*//' | sort)" = "$declared" ]
+
+# Uninstalling takes away what was installed and the folders that are then empty, and nothing else.
+find "$PWD/prefix" -type f -o -type l >manifest
+echo mine >prefix/share/mine.txt
+cmake -D MANIFEST="$PWD/manifest" -P "$SYNFIRE_SOURCE/cmake/uninstall.cmake" >/dev/null 2>&1
+[ "$(find prefix -type f -o -type l)" = prefix/share/mine.txt ]
+[ "$(find prefix -type d | sort | tr '\n' ' ')" = "prefix prefix/share " ]

@@ -37,9 +37,9 @@ expect() { # CODE WORDS options...: exit code, one sentence on stderr, nothing o
     [ $code = "$1" ] && [ ! -s out ] && [ "$(wc -l <err)" = 1 ] && grep -q -- "$2" err || {
         echo "simulate ${*:3}: exit $code, expected $1 and '$2'"; cat out err; exit 1; }
 }
-echo "precious data" >precious
-expect 73 "no simulation" precious
-grep -q "precious data" precious
+printf 'A,1\nB,2\n' >precious
+expect 73 "a recording, which is not replaced" precious
+grep -q "^B,2" precious
 mkdir folder
 expect 73 "a directory" folder
 expect 73 "a device" /dev/null

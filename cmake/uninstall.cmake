@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# Takes away what `cmake --install` last put from this build somewhere, and the folders that are empty then.
+#   cmake --build build/release --target uninstall
+#   cmake -D MANIFEST=FILE -P cmake/uninstall.cmake      FILE names what was installed, a path a line
+if(NOT EXISTS "${MANIFEST}")
+  message(FATAL_ERROR "there is no ${MANIFEST}: nothing was installed from this build")
+endif()
+file(STRINGS "${MANIFEST}" paths)
+set(folders "")
+set(removed 0)
+foreach(path IN LISTS paths)
+  if(EXISTS "$ENV{DESTDIR}${path}" OR IS_SYMLINK "$ENV{DESTDIR}${path}")
+    file(REMOVE "$ENV{DESTDIR}${path}")
+    math(EXPR removed "${removed} + 1")
+  endif()
+  cmake_path(GET path PARENT_PATH folder)
+  list(APPEND folders "${folder}")
+endforeach()
+# Upwards from each, as long as nothing is left in it.
+list(REMOVE_DUPLICATES folders)
+foreach(folder IN LISTS folders)
+  while(IS_DIRECTORY "$ENV{DESTDIR}${folder}")
+    file(GLOB left "$ENV{DESTDIR}${folder}/*" "$ENV{DESTDIR}${folder}/.*")
+    list(FILTER left EXCLUDE REGEX "/\\.\\.?$")
+    if(NOT left STREQUAL "")
+      break()
+    endif()
+    file(REMOVE_RECURSE "$ENV{DESTDIR}${folder}")
+    cmake_path(GET folder PARENT_PATH folder)
+  endwhile()
+endforeach()
+message(STATUS "removed ${removed} files")
