@@ -2,35 +2,107 @@
 #include "app/console.h"
 
 #include "app/command.h"
+#include "app/screen.h"
 
+#include "core/clock.h"
 #include "core/memory.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS 12
+#define NOTHING_FOR_NS (2 * SF_SECOND)
+#define DRAW_EVERY_NS (SF_SECOND / 2) /* so that a silence is seen to last */
+#define WIDE 110                      /* columns from which reasons are told in full */
+#define ALPHA 0.05
 
-void app_console_open(app_console *console, FILE *out, bool redraw, const char *stream)
+void app_console_open(app_console *console, FILE *out, bool redraw, const sf_live_options *config)
 {
-    *console = (app_console){.out = out, .redraw = redraw, .stream = stream};
+    *console = (app_console){.out = out, .redraw = redraw, .config = config};
 }
 
 /* The full window may be the newest one. */
 void app_console_close(app_console *console)
 {
+    app_console_end(console);
     if (console->full != console->episodes)
         sf_message_release(console->full);
     sf_message_release(console->episodes);
     sf_message_release(console->status);
+    sf_free(console->watched);
 }
 
-void app_console_count_trigger(void *console, const sf_message *trigger)
+/* ---- watched episodes ---- */
+
+static int by_id(const void *a, const void *b)
 {
-    (void)trigger;
-    atomic_fetch_add_explicit(&((app_console *)console)->triggers, 1, memory_order_relaxed);
+    return memcmp(((const app_watched *)a)->id, ((const app_watched *)b)->id, SF_EPISODE_ID_SIZE);
 }
+
+/* Ids follow from units: those of the run, as a recording without spikes. */
+static int name_watched(app_console *console, char *const *units, sf_error *error)
+{
+    sf_recording_input input = sf_recording_input_default();
+    sf_unit *items = sf_alloc(console->unit_count, sizeof *items);
+    if (items == NULL)
+        return sf_fail_memory(error);
+    for (uint32_t i = 0; i < console->unit_count; i++)
+        items[i] = (sf_unit){.name = units[i], .electrode = -1};
+    input.units = items;
+    input.unit_count = console->unit_count;
+    sf_recording *table;
+    int status = sf_recording_new(&table, &input, error);
+    sf_free(items);
+    for (uint32_t i = 0; status == SF_OK && i < console->config->watch_count; i++) {
+        app_watched *watched = &console->watched[console->watched_count++];
+        sf_episode episode;
+        watched->text = console->config->watch[i];
+        status = sf_recording_parse_episode(table, watched->text, &episode, error);
+        if (status == SF_OK)
+            sf_recording_episode_id(table, &episode, watched->id);
+    }
+    if (status == SF_OK && console->watched_count > 0)
+        qsort(console->watched, console->watched_count, sizeof *console->watched, by_id);
+    sf_recording_free(table);
+    return status;
+}
+
+int app_console_begin(app_console *console, const sf_live *live, char *const *units, uint32_t unit_count,
+                      sf_error *error)
+{
+    console->live = live;
+    console->unit_count = unit_count;
+    console->heard_ns = sf_clock_monotonic_ns();
+    console->watched = sf_alloc(console->config->watch_count, sizeof *console->watched);
+    if (console->watched == NULL)
+        return sf_fail_memory(error);
+    int status = console->config->watch_count > 0 ? name_watched(console, units, error) : SF_OK;
+    if (status == SF_OK && console->redraw)
+        app_screen_enter(console->out);
+    return status;
+}
+
+void app_console_end(app_console *console)
+{
+    if (console->redraw)
+        app_screen_leave();
+}
+
+void app_console_count_trigger(void *user, const sf_message *trigger)
+{
+    app_console *console = user;
+    app_watched wanted = {.text = NULL};
+    memcpy(wanted.id, trigger->trigger.id, sizeof wanted.id);
+    app_watched *watched = console->watched_count > 0 ? bsearch(&wanted, console->watched,
+                                                                console->watched_count, sizeof wanted, by_id)
+                                                      : NULL;
+    if (watched != NULL)
+        atomic_fetch_add_explicit(&watched->triggers, 1, memory_order_relaxed);
+}
+
+/* ---- messages ---- */
 
 static void take_episodes(app_console *console, sf_message *message)
 {
@@ -43,17 +115,29 @@ static void take_episodes(app_console *console, sf_message *message)
     console->full = full ? message : console->full;
 }
 
+static void take_status(app_console *console, sf_message *message)
+{
+    uint64_t spikes = 0;
+    for (size_t i = 0; i < message->status.source_count; i++)
+        spikes += message->status.sources[i].spikes;
+    if (spikes != console->heard_spikes)
+        console->heard_ns = sf_clock_monotonic_ns();
+    console->heard_spikes = spikes;
+    sf_message_release(console->status);
+    console->status = message;
+}
+
 void app_console_take(app_console *console, sf_message *message)
 {
-    if (message->topic == SF_TOPIC_EPISODES) {
+    if (message->topic == SF_TOPIC_EPISODES)
         take_episodes(console, message);
-    } else if (message->topic == SF_TOPIC_STATUS) {
-        sf_message_release(console->status);
-        console->status = message;
-    } else {
+    else if (message->topic == SF_TOPIC_STATUS)
+        take_status(console, message);
+    else
         sf_message_release(message);
-    }
 }
+
+/* ---- which episodes ---- */
 
 static double excess(const sf_episode_count *item)
 {
@@ -61,10 +145,17 @@ static double excess(const sf_episode_count *item)
     return ((double)item->count - expected) / sqrt(expected);
 }
 
-/* Longest first, then by how far the count is above chance. */
+static bool stands_out(const sf_episode_count *item)
+{
+    return item->q < ALPHA; /* not where there is none */
+}
+
+/* What stands out by its q first, then the longest, then by how far the count is above chance. */
 static int by_interest(const void *a, const void *b)
 {
     const sf_episode_count *x = *(const sf_episode_count *const *)a, *y = *(const sf_episode_count *const *)b;
+    if (stands_out(x) != stands_out(y))
+        return stands_out(x) ? -1 : 1;
     if (x->episode.size != y->episode.size)
         return x->episode.size > y->episode.size ? -1 : 1;
     double difference = excess(y) - excess(x);
@@ -99,21 +190,55 @@ static size_t fold_parts(const sf_episode_count **order, size_t count)
     return kept;
 }
 
-static void add_row(app_console *console, const sf_episode_count *item, app_table *table)
+static size_t standing_out(const sf_episodes_message *episodes)
 {
-    char name[4096];
-    sf_live_print_episode(console->live, &item->episode, name, sizeof name);
-    app_table_cell(table, "%s", name);
-    app_table_cell(table, "%" PRIu64, item->count);
-    app_table_cell(table, "%.2f", item->expected);
-    double ratio = (double)item->count / item->expected;
-    if (ratio > 1000)
-        app_table_cell(table, "over 1000");
-    else
-        app_table_cell(table, "%.1f", ratio);
+    size_t count = 0;
+    for (size_t i = 0; i < episodes->count; i++)
+        count += stands_out(&episodes->items[i]) ? 1 : 0;
+    return count;
 }
 
-static void add_top_episodes(app_console *console, const sf_episodes_message *episodes, sf_text *text)
+/* ---- rows ---- */
+
+/* The reason in a word, where there is no room for it. */
+static const char *in_short(const char *reason)
+{
+    static const char *const words[][2] = {
+        {"waits for its first test", "waits"},
+        {"a unit returns", "returns"},
+        {"delays too long", "too long"},
+        {"bursts too sharp", "too sharp"},
+        {"observation gap", "gap"},
+        {"spikes were lost", "losses"},
+        {"tests are behind", "behind"},
+        {"too many to test", "too many"},
+        {"tests are off", "off"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(reason, words[i][0]) == 0)
+            return words[i][1];
+    return reason;
+}
+
+static void add_row(const app_console *console, const sf_episode_count *item, app_page *page)
+{
+    char name[4096], chance[32], ratio[32], q[32];
+    bool wide = page->columns >= WIDE;
+    double times = (double)item->count / item->expected;
+    sf_live_print_episode(console->live, &item->episode, name, sizeof name);
+    snprintf(chance, sizeof chance, item->expected < 9999.95 ? "%.1f" : "%.0f", item->expected);
+    snprintf(ratio, sizeof ratio, times < 1000 ? "%.1f" : "> 999", times);
+    if (item->not_tested != NULL)
+        snprintf(q, sizeof q, "%s", wide ? item->not_tested : in_short(item->not_tested));
+    else
+        snprintf(q, sizeof q, "%.2g", item->q);
+    app_page_line(page, "%7" PRIu64 "  %8s  %5s  %*s  %s", item->count, chance, ratio, wide ? 24 : 9, q,
+                  name);
+}
+
+/* As many episodes as there are rows for, but for so many. */
+static void add_top_episodes(const app_console *console, const sf_episodes_message *episodes, app_page *page,
+                             int left)
 {
     const sf_episode_count **order = sf_alloc(episodes->count + 1, sizeof *order);
     if (order == NULL)
@@ -122,113 +247,318 @@ static void add_top_episodes(app_console *console, const sf_episodes_message *ep
         order[i] = &episodes->items[i];
     qsort(order, episodes->count, sizeof *order, by_interest);
     size_t kept = fold_parts(order, episodes->count);
-    app_table table = {0};
-    const char *const head[] = {"episode (delays in ms)", "count", "by chance", "observed/expected"};
-    for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
-        app_table_cell(&table, "%s", head[i]);
-    for (size_t i = 0; i < kept && i < ROWS; i++)
-        add_row(console, order[i], &table);
-    app_table_print(&table, text, 4);
-    if (kept > ROWS)
-        sf_text_printf(text, "... and %zu more\n", kept - ROWS);
-    if (kept < episodes->count)
-        sf_text_printf(text, "%zu parts of these are folded away\n", episodes->count - kept);
+    app_page_line(page, "%7s  %8s  %5s  %*s  %s", "count", "by chance", "ratio",
+                  page->columns >= WIDE ? 24 : 9, "q", "episode (delays in ms)");
+    size_t shown = 0;
+    for (; shown < kept && page->used + left + 1 < page->rows; shown++)
+        add_row(console, order[shown], page);
+    if (shown < kept)
+        app_page_line(page, "%zu more, and %zu parts of these", kept - shown, episodes->count - kept);
+    else if (kept < episodes->count)
+        app_page_line(page, "and %zu parts of these", episodes->count - kept);
     sf_free(order);
 }
 
-/* Sources of which nothing is heard. */
-static void add_silent(const sf_status_message *status, sf_text *text)
+/* ---- the state of the run ---- */
+
+static uint64_t lost_by(const sf_source_status *source)
 {
-    for (size_t i = 0; i < status->source_count; i++) {
-        const sf_source_status *source = &status->sources[i];
-        if (source->state == SF_SOURCE_STALLED || source->state == SF_SOURCE_LOST)
-            sf_text_printf(text, "  %s %s: nothing for %.0f s", source->name,
-                           source->state == SF_SOURCE_STALLED ? "stalled" : "lost",
-                           (double)source->silent_ns * 1e-9);
-    }
+    uint64_t missing = source->missing_spikes >= 0 ? (uint64_t)source->missing_spikes : source->gap_lost;
+    return source->late + source->out_of_range + source->leaps + source->dropped + missing;
 }
 
 static uint64_t total_lost(const sf_status_message *status)
 {
-    uint64_t lost = 0;
-    for (size_t i = 0; i < status->source_count; i++) {
-        const sf_source_status *source = &status->sources[i];
-        lost += source->late + source->out_of_range + source->leaps + source->dropped;
-        lost += source->missing_spikes >= 0 ? (uint64_t)source->missing_spikes : source->gap_lost;
-    }
+    uint64_t lost = status->window_dropped;
+    for (size_t i = 0; i < status->source_count; i++)
+        lost += lost_by(&status->sources[i]);
     return lost;
 }
 
-/* Where the recording goes, and which sink has failed with what. */
-static void add_sinks(const sf_status_message *status, sf_text *text)
+static void add_losses(sf_text *text, const sf_source_status *source)
 {
-    static const char recorder[] = "hdf5 ";
-    for (size_t i = 0; i < status->sink_count; i++) {
-        const sf_sink_status *sink = &status->sinks[i];
-        bool records = strncmp(sink->name, recorder, sizeof recorder - 1) == 0;
-        if (strcmp(sink->state, "failed") == 0)
-            sf_text_printf(text, "  %s%s FAILED: %s", records ? "RECORDING " : "",
-                           sink->name + (records ? sizeof recorder - 1 : 0), sink->note);
-        else if (records)
-            sf_text_printf(text, "  recording %s", sink->name + sizeof recorder - 1);
-        if (sink->spikes_lost > 0)
-            sf_text_printf(text, "  not recorded %" PRIu64, sink->spikes_lost);
+    const struct {
+        const char *name;
+        uint64_t count;
+    } causes[] = {{"late", source->late},
+                  {"dropped", source->dropped},
+                  {"not believed", source->leaps},
+                  {"of no unit", source->out_of_range},
+                  {"missing", source->missing_spikes > 0 ? (uint64_t)source->missing_spikes : 0},
+                  {"frames", source->gap_lost}};
+    sf_text_printf(text, "  lost %" PRIu64, lost_by(source));
+    const char *before = " (";
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
+        if (causes[i].count > 0) {
+            sf_text_printf(text, "%s%s %" PRIu64, before, causes[i].name, causes[i].count);
+            before = ", ";
+        }
+    if (before[0] == ',')
+        sf_text_append(text, ")", 1);
+}
+
+static const char *state_of(sf_source_state state)
+{
+    static const char *const words[] = {"live", "stalled", "LOST", "ended", "FAILED"};
+    return words[state];
+}
+
+static void describe_source(const app_console *console, const sf_source_status *source, sf_text *text)
+{
+    double silent_s = (double)(sf_clock_monotonic_ns() - console->heard_ns) * 1e-9;
+    sf_text_printf(text, "from %s  %s  %" PRIu64 " spikes", source->name, state_of(source->state),
+                   source->spikes);
+    add_losses(text, source);
+    if (source->state == SF_SOURCE_STALLED || source->state == SF_SOURCE_LOST)
+        sf_text_printf(text, "  nothing heard for %.0f s", (double)source->silent_ns * 1e-9);
+    else if (source->state == SF_SOURCE_LIVE && source->spikes == 0)
+        sf_text_printf(text, "  waiting for the first spike");
+    else if (source->state == SF_SOURCE_LIVE && silent_s * 1e9 >= NOTHING_FOR_NS)
+        sf_text_printf(text, "  no data for %.0f s", silent_s);
+}
+
+static void describe_sink(const sf_sink_status *sink, sf_text *text)
+{
+    bool failed = strcmp(sink->state, "failed") == 0, records = strncmp(sink->name, "hdf5 ", 5) == 0;
+    if (failed)
+        sf_text_printf(text, "to   %s FAILED: %s", sink->name, sink->note);
+    else if (records)
+        sf_text_printf(text, "to   %s  recording, %" PRIu64 " spikes", sink->name, sink->spikes);
+    else
+        sf_text_printf(text, "to   %s  %" PRIu64 " messages", sink->name, sink->published);
+    if (sink->dropped + sink->failed > 0)
+        sf_text_printf(text, "  %" PRIu64 " messages lost", sink->dropped + sink->failed);
+    if (sink->spikes_lost > 0)
+        sf_text_printf(text, "  not recorded %" PRIu64, sink->spikes_lost);
+}
+
+static void describe_window(const app_console *console, sf_text *text)
+{
+    sf_text_printf(text, "%s  %" PRIu32 " units", console->config->stream, console->unit_count);
+    if (console->episodes == NULL) {
+        sf_text_printf(text, "  waiting for the first hop of %g s", console->config->window.hop_s);
+        return;
+    }
+    const sf_episodes_message *episodes = &console->episodes->episodes;
+    sf_text_printf(text, "  window %.1f-%.1f s%s  %" PRIu64 " spikes",
+                   (double)episodes->window.start_ns * 1e-9, (double)episodes->window.stop_ns * 1e-9,
+                   episodes->partial ? " (not full)" : "", episodes->spikes);
+    if (console->status != NULL)
+        sf_text_printf(text, "  %.0f Hz", console->status->status.rate_hz);
+}
+
+static void describe_work(const app_console *console, const sf_status_message *status, sf_text *text)
+{
+    sf_text_printf(text, "%zu tracked  %zu watched  %zu edges  a hop of %g s takes %.1f ms", status->tracked,
+                   status->watched, status->edges, console->config->window.hop_s,
+                   status->stage_count > 0 ? status->stages[status->stage_count - 1].last_ms : 0);
+    if (strcmp(status->device, "cpu") != 0)
+        sf_text_printf(text, "  on %s", status->device);
+}
+
+static void describe_tests(const app_console *console, const sf_status_message *status, sf_text *text)
+{
+    const sf_episodes_message *episodes = console->episodes != NULL ? &console->episodes->episodes : NULL;
+    if (console->config->significance.kind == 0) {
+        sf_text_printf(text, "no q: significance.kind is off");
+        return;
+    }
+    if (status->tests == 0)
+        sf_text_printf(text, "no q yet: what is found is tested in later stretches");
+    else
+        sf_text_printf(text, "q < %g: %zu of %zu  %" PRIu64 " %s tested, %.1f %% of the time", ALPHA,
+                       episodes != NULL ? standing_out(episodes) : 0, episodes != NULL ? episodes->count : 0,
+                       status->tests, status->tests == 1 ? "stretch" : "stretches", 100 * status->test_share);
+    if (status->not_tested != NULL)
+        sf_text_printf(text, "; the last: %s", status->not_tested);
+    if (status->tests_missed > 0)
+        sf_text_printf(text, ", %" PRIu64 " left out", status->tests_missed);
+}
+
+static unsigned long long triggers_of(const app_watched *watched)
+{
+    return atomic_load_explicit(&watched->triggers, memory_order_relaxed);
+}
+
+static unsigned long long all_triggers(const app_console *console)
+{
+    unsigned long long all = 0;
+    for (size_t i = 0; i < console->watched_count; i++)
+        all += triggers_of(&console->watched[i]);
+    return all;
+}
+
+/* Those with the most first; they are few. */
+static void describe_triggers(const app_console *console, sf_text *text)
+{
+    unsigned long long most = ULLONG_MAX;
+    sf_text_printf(text, "triggers %llu:", all_triggers(console));
+    for (size_t told = 0; told < console->watched_count && told < 20 && most > 0;) {
+        unsigned long long next = 0;
+        for (size_t i = 0; i < console->watched_count; i++)
+            if (triggers_of(&console->watched[i]) < most && triggers_of(&console->watched[i]) > next)
+                next = triggers_of(&console->watched[i]);
+        for (size_t i = 0; i < console->watched_count && next > 0 && told < 20; i++)
+            if (triggers_of(&console->watched[i]) == next)
+                sf_text_printf(text, "%s %s %llu", told++ > 0 ? "," : "", console->watched[i].text, next);
+        most = next;
     }
 }
 
-static void describe(app_console *console, const sf_message *message, const sf_message *status_message,
-                     sf_text *text)
+/* Nothing is frequent in a full window: which key would change that. */
+static void add_hint(const app_console *console, app_page *page)
 {
-    const sf_episodes_message *episodes = &message->episodes;
-    double from = (double)episodes->window.start_ns * 1e-9, to = (double)episodes->window.stop_ns * 1e-9;
-    sf_text_printf(text, "%s  window %.1f-%.1f s  %" PRIu64 " spikes", console->stream, from, to,
-                   episodes->spikes);
-    if (status_message != NULL) {
-        const sf_status_message *status = &status_message->status;
-        sf_text_printf(text, "  %.0f Hz  edges %zu  hop %.1f ms  lost %" PRIu64, status->rate_hz,
-                       status->edges,
-                       status->stage_count > 0 ? status->stages[status->stage_count - 1].last_ms : 0,
-                       total_lost(status));
+    const sf_live_mine *mine = &console->config->mine;
+    const char *key = mine->min_count > 0      ? "mine.min_count"
+                      : mine->min_fraction > 0 ? "mine.min_fraction"
+                                               : "mine.min_rate_hz";
+    double now = mine->min_count > 0      ? mine->min_count
+                 : mine->min_fraction > 0 ? mine->min_fraction
+                                          : mine->min_rate_hz;
+    if (mine->every == 0)
+        app_page_line(page, "nothing is tracked: name episodes under `track`, or set mine.every");
+    else if (console->episodes->episodes.partial)
+        app_page_line(page, "nothing is frequent so far; the window of %g s is not full",
+                      console->config->window.length_s);
+    else {
+        app_page_line(page, "nothing is frequent in a window of %g s at delays of %s ms:",
+                      console->config->window.length_s, mine->delays_ms);
+        app_page_line(page, "--set window.length_s=%g, or a lower %s (now %g), or longer mine.delays_ms",
+                      console->config->window.length_s < 60 ? 60 : 5 * console->config->window.length_s, key,
+                      now);
     }
-    if (status_message != NULL)
-        add_silent(&status_message->status, text);
-    if (status_message != NULL && strcmp(status_message->status.device_state, "sick") == 0)
-        sf_text_printf(text, "  %s: the CPU goes on", status_message->status.device_note);
-    if (status_message != NULL)
-        add_sinks(&status_message->status, text);
-    if (atomic_load(&console->triggers) > 0)
-        sf_text_printf(text, "  triggers %llu", atomic_load(&console->triggers));
 }
 
-static void draw(app_console *console, const sf_message *episodes, const sf_message *status)
+/* ---- the page ---- */
+
+static void add_text(app_page *page, sf_text *text)
+{
+    app_page_line(page, "%s", text->data != NULL && !text->failed ? text->data : "");
+    sf_text_free(text);
+}
+
+/* A third of the page at most for either; the troubled ones are told of in the log as well. */
+static void add_ends(const app_console *console, const sf_status_message *status, app_page *page)
+{
+    size_t most = page->rows > 30 ? 8 : 3;
+    for (size_t i = 0; i < status->source_count && i < most; i++) {
+        sf_text text = {0};
+        describe_source(console, &status->sources[i], &text);
+        add_text(page, &text);
+    }
+    if (status->source_count > most)
+        app_page_line(page, "... and %zu more sources", status->source_count - most);
+    for (size_t i = 0; i < status->sink_count && i < most; i++) {
+        sf_text text = {0};
+        describe_sink(&status->sinks[i], &text);
+        add_text(page, &text);
+    }
+    if (status->sink_count > most)
+        app_page_line(page, "... and %zu more sinks", status->sink_count - most);
+    if (strcmp(status->device_state, "sick") == 0)
+        app_page_line(page, "%s: the CPU goes on", status->device_note);
+    if (status->window_dropped > 0)
+        app_page_line(page, "windows lost %" PRIu64 " spikes: this machine is too slow for the stream",
+                      status->window_dropped);
+}
+
+static void draw_page(const app_console *console)
+{
+    app_page page = app_screen_page();
+    sf_text text = {0};
+    int kept = page.rows > 30 ? 5 : 3;
+    describe_window(console, &text);
+    add_text(&page, &text);
+    if (console->status != NULL) {
+        add_ends(console, &console->status->status, &page);
+        describe_work(console, &console->status->status, &text);
+        add_text(&page, &text);
+        describe_tests(console, &console->status->status, &text);
+        add_text(&page, &text);
+    }
+    if (console->watched_count > 0) {
+        describe_triggers(console, &text);
+        add_text(&page, &text);
+    }
+    app_page_line(&page, "%s", "");
+    if (console->episodes != NULL && console->episodes->episodes.count > 0)
+        add_top_episodes(console, &console->episodes->episodes, &page, kept);
+    else if (console->episodes != NULL)
+        add_hint(console, &page);
+    int room = page.rows - page.used;
+    app_screen_show_kept(&page, room < kept ? room : kept);
+    app_screen_show(&page);
+}
+
+/* ---- lines ---- */
+
+static void print_line(const app_console *console)
 {
     sf_text text = {0};
-    describe(console, episodes, status, &text);
-    sf_text_make_visible(&text, false); /* a line break in a name is none */
-    if (console->redraw) {
-        sf_text_append(&text, "\n\n", 2);
-        add_top_episodes(console, &episodes->episodes, &text);
-        if (console->lines > 0)
-            fprintf(console->out, "\033[%dA\033[J", console->lines);
-        console->lines = 0;
-        for (size_t i = 0; i < text.length; i++)
-            console->lines += text.data[i] == '\n';
-    } else {
-        sf_text_printf(&text, "  %zu episodes tracked\n", episodes->episodes.count);
+    const sf_episodes_message *episodes = &console->episodes->episodes;
+    describe_window(console, &text);
+    if (console->status != NULL) {
+        const sf_status_message *status = &console->status->status;
+        sf_text_printf(&text, "  lost %" PRIu64, total_lost(status));
+        for (size_t i = 0; i < status->sink_count; i++)
+            if (strcmp(status->sinks[i].state, "failed") == 0)
+                sf_text_printf(&text, "  %s FAILED: %s", status->sinks[i].name, status->sinks[i].note);
     }
+    if (console->watched_count > 0)
+        sf_text_printf(&text, "  triggers %llu", all_triggers(console));
+    sf_text_printf(&text, "  %zu episodes tracked, q < %g: %zu", episodes->count, ALPHA,
+                   standing_out(episodes));
+    sf_text_make_visible(&text, false);
+    sf_text_append(&text, "\n", 1);
     app_write(console->out, &text);
     sf_text_free(&text);
 }
 
 void app_console_draw(app_console *console)
 {
-    const sf_message *episodes = console->episodes, *status = console->status;
-    bool new_hop = episodes != NULL && episodes->episodes.hop + 1 != console->drawn_hop;
-    /* In place the table follows every status; the log tells lines of a silent source. */
-    bool new_status = console->redraw && status != NULL && status->seq != console->drawn_status;
-    if (new_hop || (episodes != NULL && new_status)) {
-        draw(console, episodes, status);
-        console->drawn_hop = episodes->episodes.hop + 1;
-        console->drawn_status = status != NULL ? status->seq : 0;
+    bool new_hop = console->episodes != NULL && console->episodes->episodes.hop + 1 != console->drawn_hop;
+    int64_t now_ns = sf_clock_monotonic_ns();
+    if (console->redraw && (new_hop || now_ns - console->drawn_ns >= DRAW_EVERY_NS)) {
+        draw_page(console);
+        console->drawn_ns = now_ns;
+    } else if (!console->redraw && new_hop) {
+        print_line(console);
     }
+    if (new_hop)
+        console->drawn_hop = console->episodes->episodes.hop + 1;
+}
+
+/* ---- at the end ---- */
+
+static void add_last_table(const app_console *console, const sf_episodes_message *window, sf_text *text)
+{
+    app_page page = {.columns = 200, .rows = 16};
+    sf_text_printf(text, "the last full window, %.1f-%.1f s:\n", (double)window->window.start_ns * 1e-9,
+                   (double)window->window.stop_ns * 1e-9);
+    add_top_episodes(console, window, &page, 0);
+    if (page.text.data != NULL && !page.text.failed)
+        sf_text_append(text, page.text.data, page.text.length);
+    sf_text_free(&page.text);
+}
+
+void app_console_summarise(const app_console *console, sf_text *text)
+{
+    if (console->status == NULL)
+        return;
+    const sf_status_message *status = &console->status->status;
+    const sf_message *window = console->full != NULL ? console->full : console->episodes;
+    sf_text_printf(text, "%s: %" PRIu64 " spikes of %" PRIu32 " units, lost %" PRIu64 "\n",
+                   console->config->stream, status->spikes, console->unit_count, total_lost(status));
+    for (size_t i = 0; i < status->source_count; i++) {
+        describe_source(console, &status->sources[i], text);
+        sf_text_append(text, "\n", 1);
+    }
+    describe_tests(console, status, text);
+    sf_text_append(text, "\n", 1);
+    if (console->watched_count > 0) {
+        describe_triggers(console, text);
+        sf_text_append(text, "\n", 1);
+    }
+    if (window != NULL && window->episodes.count > 0)
+        add_last_table(console, &window->episodes, text);
 }

@@ -1,29 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The live table of `synfire run`: the newest counts and the state of the run, redrawn in place on a
- * terminal, one line per hop elsewhere.
+ * What a person sees of `synfire run`: on a terminal a page with the state of the run and the newest counts,
+ * drawn again with each status; one line per hop elsewhere; and at the end a summary.
  */
 #ifndef SF_APP_CONSOLE_H
 #define SF_APP_CONSOLE_H
+
+#include "core/text.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 #include <synfire/live.h>
 
+/** A watched episode and its triggers. */
+typedef struct app_watched {
+    char id[SF_EPISODE_ID_SIZE];
+    const char *text; /**< as configured */
+    atomic_ullong triggers;
+} app_watched;
+
 typedef struct app_console {
     FILE *out;
     bool redraw; /**< out is a terminal */
-    const char *stream;
+    const sf_live_options *config;
     const sf_live *live;
+    uint32_t unit_count;
+    app_watched *watched; /**< by id */
+    size_t watched_count;
     sf_message *episodes, *status; /**< newest of each, or NULL */
     sf_message *full;              /**< newest episodes of a full window, or NULL; may be `episodes` too */
-    atomic_ullong triggers;        /**< counted where they are found */
     uint64_t drawn_hop;            /**< number of the last hop drawn, plus one */
-    uint64_t drawn_status;         /**< sequence number of the last status drawn */
-    int lines;                     /**< drawn by the last redraw */
+    int64_t drawn_ns;              /**< monotonic clock at the last page; 0: none yet */
+    uint64_t heard_spikes;         /**< of all sources, when they were last more */
+    int64_t heard_ns;              /**< monotonic clock then */
 } app_console;
 
-void app_console_open(app_console *console, FILE *out, bool redraw, const char *stream);
+void app_console_open(app_console *console, FILE *out, bool redraw, const sf_live_options *config);
+
+/** The run has begun, with these units: on a terminal its page shows from now on. SF_NO_MEMORY. */
+int app_console_begin(app_console *console, const sf_live *live, char *const *units, uint32_t unit_count,
+                      sf_error *error);
+
+/** Gives the terminal back. */
+void app_console_end(app_console *console);
+
 void app_console_close(app_console *console);
 
 /** What the run calls for a trigger. Real-time safe. */
@@ -34,5 +54,8 @@ void app_console_take(app_console *console, sf_message *message);
 
 /** Draws what is new. */
 void app_console_draw(app_console *console);
+
+/** What came, what was lost, what was found and what triggered, in a few lines. */
+void app_console_summarise(const app_console *console, sf_text *text);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- the configuration ---- */
@@ -93,6 +94,8 @@ typedef struct live_run {
     sf_live *live;
     char **units; /* names of the run's, kept beyond it for the closing table */
     uint32_t unit_count;
+    struct opened_sink *sinks;
+    size_t sink_count;
 } live_run;
 
 static void say(const live_run *live, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -107,9 +110,32 @@ static void say(const live_run *live, const char *format, ...)
     app_warn(live->call, "%s", line);
 }
 
+/* A sink that was opened, and where to. */
+typedef struct opened_sink {
+    char *kind, *address;
+} opened_sink;
+
 static void announce(void *user, const char *name, const char *address)
 {
-    say(user, "%s publishes to %s", name, address);
+    live_run *live = user;
+    say(live, "%s publishes to %s", name, address);
+    opened_sink *sinks = sf_resize(live->sinks, live->sink_count + 1, sizeof *sinks);
+    if (sinks == NULL)
+        return;
+    live->sinks = sinks;
+    opened_sink *sink = &live->sinks[live->sink_count];
+    *sink = (opened_sink){sf_copy_string(name), sf_copy_string(address)};
+    live->sink_count += sink->kind != NULL && sink->address != NULL ? 1 : 0;
+}
+
+/* Opening waits for the table of units of a live sender, which may not be there yet. */
+static void tell_waiting(const live_run *live, const sf_recording *recording)
+{
+    for (uint32_t i = 0; i < live->config->source_count && recording == NULL; i++) {
+        const char *endpoint = sf_config_text(&live->config->sources[i], "endpoint");
+        if (endpoint != NULL)
+            say(live, "waiting for the units of %s", endpoint);
+    }
 }
 
 /* Takes what comes within so many milliseconds; SF_AGAIN while the run goes on, SF_END after its last
@@ -128,10 +154,15 @@ static int take_for(live_run *live, int timeout_ms, sf_error *error)
     return status;
 }
 
+static bool draws(const live_run *live)
+{
+    return !live->call->quiet && !live->call->json;
+}
+
 /* Runs to the end of the streams or to a signal, drawing as it goes. */
 static int follow(live_run *live, sf_error *error)
 {
-    bool table = !live->call->quiet && !live->call->json, stopping = false;
+    bool table = draws(live), stopping = false;
     int status = SF_AGAIN;
     while (status == SF_AGAIN) {
         status = take_for(live, 100, error);
@@ -208,25 +239,71 @@ static void free_unit_names(live_run *live)
     sf_free(live->units);
 }
 
+/* What was written and sent, now that all of it is. */
+static void add_sinks(const live_run *live, sf_text *text)
+{
+    const sf_status_message *status =
+        live->console.status != NULL ? &live->console.status->status : &(const sf_status_message){0};
+    for (size_t i = 0; i < live->sink_count && i < status->sink_count; i++) {
+        const opened_sink *sink = &live->sinks[i];
+        const sf_sink_status *told = &status->sinks[i];
+        struct stat file;
+        sf_text_printf(text, "to %.*s %s", (int)strcspn(sink->kind, " "), sink->kind, sink->address);
+        if (stat(sink->address, &file) == 0 && S_ISREG(file.st_mode))
+            sf_text_printf(text, ", %.1f MB", (double)file.st_size * 1e-6);
+        if (told->spikes > 0)
+            sf_text_printf(text, ", %" PRIu64 " spikes", told->spikes);
+        sf_text_printf(text, ", %" PRIu64 " messages lost", told->dropped + told->failed);
+        if (told->spikes_lost > 0)
+            sf_text_printf(text, ", %" PRIu64 " spikes lost", told->spikes_lost);
+        sf_text_append(text, "\n", 1);
+    }
+}
+
+static void close_words(const live_run *live, sf_text *summary)
+{
+    if (summary->length == 0)
+        return;
+    add_sinks(live, summary);
+    app_write(live->console.out, summary);
+}
+
 static int run_live(live_run *live, const sf_run_options *options, sf_error *error)
 {
     int status = sf_run_live(&live->live, options, error);
     if (status != SF_OK)
         return status;
-    live->console.live = live->live;
     sf_text json = {0};
     status = copy_unit_names(live, error);
     if (status == SF_OK)
+        status = app_console_begin(&live->console, live->live, live->units, live->unit_count, error);
+    if (status == SF_OK)
         status = follow(live, error);
+    sf_text summary = {0};
+    if (draws(live)) /* while the run can still tell the names of units */
+        app_console_summarise(&live->console, &summary);
+    app_console_end(&live->console);
     if (status == SF_OK && live->call->json)
         status = summarise(&json, live, error);
     int closed = sf_live_close(live->live, status == SF_OK ? error : NULL);
     app_print_log(live->call);
     status = status == SF_OK ? closed : status;
+    if (draws(live))
+        close_words(live, &summary);
+    sf_text_free(&summary);
     if (status == SF_OK && live->call->json)
         return app_print(&json, error);
     sf_text_free(&json);
     return status == SF_OK && !live->call->quiet ? show_planted(live, error) : status;
+}
+
+static void free_sinks(live_run *live)
+{
+    for (size_t i = 0; i < live->sink_count; i++) {
+        sf_free(live->sinks[i].kind);
+        sf_free(live->sinks[i].address);
+    }
+    sf_free(live->sinks);
 }
 
 static bool until_signal(void *user, const char *what, double done, double total)
@@ -272,13 +349,15 @@ int app_live_run(const app_call *call, sf_config *config, const sf_recording *re
         return sf_fail(error, SF_USAGE, "--json", "a sink writes JSON lines to standard output already");
     FILE *out = shares_stdout ? stderr : stdout;
     app_catch_signals();
-    app_console_open(&live.console, out, isatty(fileno(out)), config->live.stream);
+    app_console_open(&live.console, out, isatty(fileno(out)) && !call->quiet && !call->json, &config->live);
     config->live.topics = 1u << SF_TOPIC_EPISODES | 1u << SF_TOPIC_STATUS;
     config->live.queue_policy = SF_RING_DROP_OLDEST; /* the run never waits for a terminal */
     config->live.on_trigger = app_console_count_trigger;
     config->live.user = &live.console;
+    tell_waiting(&live, recording);
     status = run_live(&live, &options, error);
     app_console_close(&live.console);
     free_unit_names(&live);
+    free_sinks(&live);
     return status;
 }

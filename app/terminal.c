@@ -2,6 +2,8 @@
 /* What a person sees: results on stdout, everything else on stderr. */
 #include "app/command.h"
 
+#include "app/screen.h"
+
 #include "core/clock.h"
 #include "core/memory.h"
 
@@ -17,8 +19,10 @@ static volatile sig_atomic_t stop_signal;
 
 static void on_signal(int number)
 {
-    if (stop_signal != 0 && number == SIGINT)
+    if (stop_signal != 0 && number == SIGINT) {
+        app_screen_restore();
         _exit(128 + SIGINT);
+    }
     stop_signal = number;
 }
 
@@ -69,7 +73,8 @@ static void say(const app_call *call, const char *format, va_list arguments)
     sf_text_vprintf(&sentence, format, arguments);
     sf_text_make_visible(&sentence, false);
     sf_text_printf(&line, "synfire: %s: %s\n", call->command->name, sentence.failed ? "" : sentence.data);
-    app_write(stderr, &line);
+    if (line.failed || !app_screen_keep(line.data))
+        app_write(stderr, &line);
     sf_text_free(&sentence);
     sf_text_free(&line);
 }

@@ -201,13 +201,16 @@ static int take_results(sf_testing *testing, sf_error *error)
         return sf_fail(error, testing->result, testing->error.place, "%s", testing->error.text);
     sf_testing_status *status = &testing->status;
     const char *reason = NULL;
+    sf_not_testable of_all = SF_TESTABLE;
     status->tested = 0;
     for (size_t i = 0; i < job->episode_count; i++) {
         const sf_test_outcome *outcome = &job->episodes[i];
         take_up(find(testing, &outcome->episode), outcome, job->span.stop_ns);
         status->tested += isnan(outcome->p) ? 0 : 1;
-        if (isnan(outcome->p) && (reason == NULL || outcome->reason != SF_UNIT_RETURNS))
-            reason = sf_not_testable_text(outcome->reason);
+        if (reason == NULL || (isnan(outcome->p) && of_all == SF_UNIT_RETURNS)) {
+            of_all = outcome->reason; /* the first that is not of single episodes alone */
+            reason = sf_not_testable_text(of_all);
+        }
     }
     status->not_tested = status->tested == 0 ? reason : NULL;
     status->tests++;

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# The page of a live run on terminals of two sizes: nothing is wider or higher than they are, and after Ctrl-C they are as
+# they were.
+. "$E2E/functions.sh"
+on() { python3 -B "$E2E/screen.py" "$@"; }
+
+"$SYNFIRE" simulate sim.h5 --unit-count 30 --rate 20 --duration 40 --chain "A -(4,6]-> B -(4,6]-> C" --chain-rate 4 >/dev/null
+cat >run.yaml <<'YAML'
+mine: {delays_ms: 4:6}
+significance: {length_s: 5, surrogates: 200}
+watch: ["A -(4,6]-> B -(4,6]-> C", "#7 -(0,100]-> #8 -(0,100]-> #9 -(0,100]-> #10 -(0,100]-> #11"]
+YAML
+run=("$SYNFIRE" run run.yaml --replay sim.h5)
+
+for size in "80 24" "160 50" "40 12"; do
+    # shellcheck disable=SC2086
+    on $size 0 - "${run[@]}" --speed max >page
+    grep -q "^left after [0-9]* pages on 1 screens" page
+    grep -q "^from sim.h5 .* lost 0" page
+    [ "${size%% *}" -lt 80 ] && continue
+    grep -q "30 units  window .* spikes  .* Hz" page
+    grep -q "count  by chance  ratio *q  episode (delays in ms)" page
+    grep -Eq "^ +[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.e-]+  A -\(4,6\]-> B -\(4,6\]-> C" page
+    grep -Eq "^triggers [0-9]+: A -\(4,6\]-> B -\(4,6\]-> C [0-9]+" page
+    grep -q "^q < 0.05: [1-9]" page
+done
+
+# More rows are used where there are more; and reasons are told in full.
+on 160 50 0 - "${run[@]}" --speed max >wide
+[ "$(sed '/^left/,$d' wide | grep -c -- '->')" -gt 30 ]
+on 80 24 0 - "${run[@]}" --speed max --set significance.kind=off >off
+grep -q "^no q: significance.kind is off" off
+grep -Eq "^ .* off  " off
+
+# Ctrl-C: in order, with a summary on the normal screen; a second one at once, with the terminal given back too.
+echo 'sinks: [{type: jsonl, path: out.jsonl}]' >>run.yaml
+on 80 24 2 INT "${run[@]}" >stopped
+sed '1,/^left/d' stopped >after
+grep -q "stopping; publishing what has arrived" after
+grep -q "^synfire: [1-9][0-9]* spikes of 30 units, lost 0" after
+grep -q "^from sim.h5 " after
+grep -q "^triggers [1-9]" after
+grep -Eq "^to jsonl .*out.jsonl, [0-9.]+ MB, 0 messages lost" after
+status=0
+on 80 24 2 'INT*' "${run[@]}" >killed || status=$?
+[ $status = 130 ]
+
+# A stream that says nothing for two seconds, and one in which nothing is frequent: what to change.
+python3 - >pause.csv <<'PY'
+for i in range(40):
+    print(f"A,{i * 0.05:.3f}")
+print("B,6.000")
+PY
+on 80 24 5 INT "$SYNFIRE" run --replay pause.csv --set window.length_s=1 --set window.hop_s=0.5 >silent
+grep -q "no data for [2-4] s" silent
+on 80 24 0 - "$SYNFIRE" run --replay pause.csv --speed 4 --set window.length_s=1 --set window.hop_s=0.5 --duration 2 >poor
+grep -q "^nothing is frequent in a window of 1 s at delays of 0.5:5 ms" poor
+grep -q "^--set window.length_s=60, or a lower mine.min_rate_hz (now 0.5)" poor
+
+# Elsewhere than on a terminal: a line a hop and the same summary, and no control characters.
+"${run[@]}" --speed max >plain 2>/dev/null
+! grep -q $'\033' plain
+[ "$(grep -c '^synfire  30 units  window' plain)" -ge 3 ]
+grep -q "^synfire: [1-9][0-9]* spikes of 30 units, lost 0" plain
