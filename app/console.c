@@ -405,27 +405,36 @@ static void describe_triggers(const app_console *console, sf_text *text)
     }
 }
 
-/* Nothing is frequent in a full window: which key would change that. */
+/* What to set so that five occurrences in a window are enough, which is the least that a rate asks for. */
+static void suggest(const sf_live_options *config, app_page *page)
+{
+    const sf_live_mine *mine = &config->mine;
+    double length_s = config->window.length_s;
+    if (mine->min_count > 0)
+        app_page_line(page, "try a lower mine.min_count (%g)", mine->min_count);
+    else if (mine->min_fraction > 0)
+        app_page_line(page, "try a lower mine.min_fraction (%g)", mine->min_fraction);
+    else if (mine->min_rate_hz * length_s > 5)
+        app_page_line(page, "try --set mine.min_rate_hz=%.2g", 5 / length_s);
+    else
+        app_page_line(page, "try --set window.length_s=%g --set mine.min_rate_hz=%.2g", 6 * length_s,
+                      5 / (6 * length_s));
+    app_page_line(page, "or longer delays, as --set mine.delays_ms=0.5:50");
+}
+
+/* Nothing is frequent: which key would change that. */
 static void add_hint(const app_console *console, app_page *page)
 {
-    const sf_live_mine *mine = &console->config->mine;
-    const char *key = mine->min_count > 0      ? "mine.min_count"
-                      : mine->min_fraction > 0 ? "mine.min_fraction"
-                                               : "mine.min_rate_hz";
-    double now = mine->min_count > 0      ? mine->min_count
-                 : mine->min_fraction > 0 ? mine->min_fraction
-                                          : mine->min_rate_hz;
-    if (mine->every == 0)
+    const sf_live_options *config = console->config;
+    if (config->mine.every == 0)
         app_page_line(page, "nothing is tracked: name episodes under `track`, or set mine.every");
-    else if (console->episodes->episodes.partial)
+    else if (console->full == NULL)
         app_page_line(page, "nothing is frequent so far; the window of %g s is not full",
-                      console->config->window.length_s);
+                      config->window.length_s);
     else {
-        app_page_line(page, "nothing is frequent in a window of %g s at delays of %s ms:",
-                      console->config->window.length_s, mine->delays_ms);
-        app_page_line(page, "--set window.length_s=%g, or a lower %s (now %g), or longer mine.delays_ms",
-                      console->config->window.length_s < 60 ? 60 : 5 * console->config->window.length_s, key,
-                      now);
+        app_page_line(page, "nothing is frequent in a window of %g s at delays of %s ms",
+                      config->window.length_s, config->mine.delays_ms);
+        suggest(config, page);
     }
 }
 

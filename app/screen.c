@@ -124,7 +124,7 @@ void app_screen_show(app_page *page)
     for (const char *line = page->text.data; line != NULL && !page->text.failed && *line != '\0';) {
         size_t length = strcspn(line, "\n");
         bool last = line[length] == '\0' || line[length + 1] == '\0';
-        fprintf(screen, "%.*s\033[K%s", (int)length, line, last ? "\033[J" : "\r\n");
+        fprintf(screen, "%.*s\033[K%s", (int)length, line, last ? "\033[J" : "\n");
         line += length + (line[length] != '\0');
     }
     fflush(screen);

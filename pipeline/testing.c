@@ -14,7 +14,8 @@
 
 static const char waits[] = "waits for its first test", off[] = "tests are off", gap[] = "observation gap",
                   broken[] = "spikes were lost", behind[] = "tests are behind",
-                  too_many[] = "too many to test", silent[] = "no spikes", nothing[] = "nothing to test";
+                  too_many[] = "too many to test", silent[] = "no spikes", too_few[] = "too few to test",
+                  alone[] = "no link to test", nothing[] = "nothing to test";
 
 static const sf_verdict untested = {.p = NAN, .q = NAN, .not_tested = waits};
 
@@ -71,8 +72,12 @@ static int test_alike(sf_testing *testing, sf_test_outcome *outcomes, size_t cou
     }
     status = sf_significance_test(&told, result, &input, &mining, &options, &progress, &testing->error);
     for (size_t i = 0; status == SF_OK && i < count; i++) {
-        outcomes[i].p = result->items[i].p;
-        outcomes[i].reason = result->items[i].not_testable;
+        const sf_mine_item *item = &result->items[i];
+        double n = options.surrogates, mean = (n * item->expected + item->count) / (n + 1);
+        outcomes[i].not_tested = isnan(item->p)                  ? sf_not_testable_text(item->not_testable)
+                                 : mean < SF_TESTING_LEAST_COUNT ? too_few
+                                                                 : NULL;
+        outcomes[i].p = outcomes[i].not_tested == NULL ? item->p : NAN;
     }
     sf_mine_result_free(result);
     return status;
@@ -134,7 +139,6 @@ static int enter(sf_testing *testing, sf_error *error)
 {
     sf_ledger *ledger = &testing->ledger;
     const sf_stretch_test *now = &testing->now;
-    forget(testing);
     size_t known = ledger->count;
     void *items = ledger->items;
     if (sf_reserve(&items, &ledger->capacity, known + now->episode_count + 1, sizeof *ledger->items) != 0)
@@ -146,7 +150,8 @@ static int enter(sf_testing *testing, sf_error *error)
             entry = &ledger->items[ledger->count++];
             *entry = (sf_tested){.episode = now->episodes[i].episode, .verdict = untested};
         }
-        entry->wanted = now->number;
+        if (!now->episodes[i].kept)
+            entry->wanted = now->number;
     }
     size_t news = ledger->count - known;
     testing->lots += news > 0;
@@ -167,12 +172,12 @@ static void post(const sf_testing *testing)
 }
 
 /* The stretch gave no p at all. */
-static void excuse(sf_testing *testing, uint64_t number, const char *reason)
+static void excuse(sf_testing *testing, const char *reason)
 {
     testing->status.not_tested = reason;
     for (size_t i = 0; i < testing->ledger.count; i++) {
         sf_tested *entry = &testing->ledger.items[i];
-        if (entry->wanted == number && entry->evidence.tests == 0)
+        if (entry->evidence.tests == 0)
             entry->verdict.not_tested = reason;
     }
 }
@@ -182,7 +187,7 @@ static void take_up(sf_tested *entry, const sf_test_outcome *outcome, int64_t te
     sf_verdict *verdict = &entry->verdict;
     if (isnan(outcome->p)) {
         if (entry->evidence.tests == 0)
-            verdict->not_tested = sf_not_testable_text(outcome->reason);
+            verdict->not_tested = outcome->not_tested;
         return;
     }
     sf_evidence_add(&entry->evidence, outcome->p);
@@ -200,17 +205,14 @@ static int take_results(sf_testing *testing, sf_error *error)
     if (testing->result != SF_OK)
         return sf_fail(error, testing->result, testing->error.place, "%s", testing->error.text);
     sf_testing_status *status = &testing->status;
-    const char *reason = NULL;
-    sf_not_testable of_all = SF_TESTABLE;
+    const char *reason = NULL, *of_one = sf_not_testable_text(SF_UNIT_RETURNS);
     status->tested = 0;
     for (size_t i = 0; i < job->episode_count; i++) {
         const sf_test_outcome *outcome = &job->episodes[i];
         take_up(find(testing, &outcome->episode), outcome, job->span.stop_ns);
         status->tested += isnan(outcome->p) ? 0 : 1;
-        if (reason == NULL || (isnan(outcome->p) && of_all == SF_UNIT_RETURNS)) {
-            of_all = outcome->reason; /* the first that is not of single episodes alone */
-            reason = sf_not_testable_text(of_all);
-        }
+        if (outcome->not_tested != NULL && (reason == NULL || strcmp(reason, of_one) == 0))
+            reason = outcome->not_tested; /* the first that is not of single episodes alone */
     }
     status->not_tested = status->tested == 0 ? reason : NULL;
     status->tests++;
@@ -232,8 +234,19 @@ static int compare_outcomes(const void *a, const void *b)
     return sf_episode_compare(&x->episode, &y->episode);
 }
 
+static sf_test_outcome wanted_of(const sf_testing *testing, const sf_episode *episode, bool kept)
+{
+    int64_t usual_ns = 0, longest_ns = 0;
+    for (size_t i = 0; i < testing->delay_count; i++)
+        usual_ns = testing->delays[i].high_ns > usual_ns ? testing->delays[i].high_ns : usual_ns;
+    for (uint32_t k = 0; k + 1 < episode->size; k++)
+        longest_ns = episode->delays[k].high_ns > longest_ns ? episode->delays[k].high_ns : longest_ns;
+    return (sf_test_outcome){
+        .episode = *episode, .longest_ns = longest_ns > usual_ns ? longest_ns : 0, .kept = kept, .p = NAN};
+}
+
 /* A unit alone has no link to test. */
-static int want(sf_testing *testing, const sf_episode *episode, sf_error *error)
+static int want(sf_testing *testing, const sf_episode *episode, bool kept, sf_error *error)
 {
     if (episode->size < 2)
         return SF_OK;
@@ -242,13 +255,7 @@ static int want(sf_testing *testing, const sf_episode *episode, sf_error *error)
     if (sf_reserve(&room, &now->episode_capacity, now->episode_count + 1, sizeof *now->episodes) != 0)
         return sf_fail_memory(error);
     now->episodes = room;
-    int64_t usual_ns = 0, longest_ns = 0;
-    for (size_t i = 0; i < testing->delay_count; i++)
-        usual_ns = testing->delays[i].high_ns > usual_ns ? testing->delays[i].high_ns : usual_ns;
-    for (uint32_t k = 0; k + 1 < episode->size; k++)
-        longest_ns = episode->delays[k].high_ns > longest_ns ? episode->delays[k].high_ns : longest_ns;
-    now->episodes[now->episode_count++] = (sf_test_outcome){
-        .episode = *episode, .longest_ns = longest_ns > usual_ns ? longest_ns : 0, .p = NAN};
+    now->episodes[now->episode_count++] = wanted_of(testing, episode, kept);
     return SF_OK;
 }
 
@@ -261,7 +268,40 @@ static void settle_wanted(sf_stretch_test *now)
     for (size_t i = 0; i < now->episode_count; i++)
         if (kept == 0 || compare_outcomes(&now->episodes[kept - 1], &now->episodes[i]) != 0)
             now->episodes[kept++] = now->episodes[i];
+        else
+            now->episodes[kept - 1].kept = now->episodes[kept - 1].kept && now->episodes[i].kept;
     now->episode_count = kept;
+}
+
+static size_t room_in(const sf_testing *testing)
+{
+    size_t most = testing->config->significance.most, count = testing->now.episode_count;
+    return most > count ? most - count : 0;
+}
+
+/* What was wanted in stretches before, and is not now; where there is no room for all, the best so far. */
+static int want_again(sf_testing *testing, size_t room, sf_error *error)
+{
+    const sf_ledger *ledger = &testing->ledger;
+    const sf_stretch_test *now = &testing->now;
+    sf_rank *order = sf_resize(NULL, ledger->count, sizeof *order);
+    if (order == NULL)
+        return sf_fail_memory(error);
+    size_t count = 0;
+    for (size_t i = 0; i < ledger->count; i++) {
+        const sf_tested *entry = &ledger->items[i];
+        const sf_test_outcome wanted = wanted_of(testing, &entry->episode, true);
+        if (now->episode_count == 0 || bsearch(&wanted, now->episodes, now->episode_count,
+                                               sizeof *now->episodes, compare_outcomes) == NULL)
+            order[count++] = (sf_rank){-sf_evidence_of(&entry->evidence) / entry->price, i};
+    }
+    if (count > room)
+        sf_ranks_sort(order, count);
+    int status = SF_OK;
+    for (size_t i = 0; i < count && i < room && status == SF_OK; i++)
+        status = want(testing, &ledger->items[order[i].index].episode, true, error);
+    sf_free(order);
+    return status;
 }
 
 /* Where there is no room for all, those that count most above chance, else in the order of links. */
@@ -282,7 +322,7 @@ static int want_edges(sf_testing *testing, const sf_connectivity *graph, size_t 
     for (size_t i = 0; i < count && i < room && status == SF_OK; i++) {
         const sf_link *link = &graph->links[order[i].index];
         const sf_episode pair = {.size = 2, .units = {link->from, link->to}, .delays = {link->delay}};
-        status = want(testing, &pair, error);
+        status = want(testing, &pair, false, error);
     }
     sf_free(order);
     return status;
@@ -300,13 +340,17 @@ static int begin(sf_testing *testing, int64_t start_ns, const sf_tracking *track
     testing->breaks = breaks;
     int status = SF_OK;
     for (size_t i = 0; i < testing->watched_count && status == SF_OK; i++)
-        status = want(testing, &testing->watched[i], error);
+        status = want(testing, &testing->watched[i], false, error);
     for (size_t i = 0; i < tracking->count && status == SF_OK; i++)
         if (tracking->items[i].pinned || (graph != NULL && now->episode_count < most))
-            status = want(testing, &tracking->items[i].episode, error);
+            status = want(testing, &tracking->items[i].episode, false, error);
+    settle_wanted(now);
+    forget(testing);
+    if (status == SF_OK)
+        status = want_again(testing, room_in(testing), error);
     settle_wanted(now);
     if (status == SF_OK)
-        status = want_edges(testing, graph, most > now->episode_count ? most - now->episode_count : 0, error);
+        status = want_edges(testing, graph, room_in(testing), error);
     settle_wanted(now);
     testing->open = status == SF_OK;
     return status == SF_OK ? enter(testing, error) : status;
@@ -375,7 +419,7 @@ static void close_stretch(sf_testing *testing, const sf_segment *segment, uint64
     testing->rest -= testing->rest > 0;
     testing->status.missed += reason == behind;
     if (reason != NULL) {
-        excuse(testing, testing->now.number, reason);
+        excuse(testing, reason);
         if (segment->window.stop_ns == testing->now.span.stop_ns)
             post(testing);
         return;
@@ -422,7 +466,12 @@ static sf_verdict absent(const sf_testing *testing)
 sf_verdict sf_testing_verdict(const sf_testing *testing, const sf_episode *episode)
 {
     const sf_tested *entry = find(testing, episode);
-    return entry != NULL ? entry->verdict : absent(testing);
+    if (entry != NULL)
+        return entry->verdict;
+    sf_verdict verdict = absent(testing);
+    if (episode->size < 2)
+        verdict.not_tested = alone;
+    return verdict;
 }
 
 void sf_testing_mark(const sf_testing *testing, sf_connectivity *graph)

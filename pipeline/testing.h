@@ -32,15 +32,20 @@
 /** In real time tests take no more of it: a longer one is followed by stretches that are left out. */
 #define SF_TESTING_MOST_SHARE 0.2
 
-/** An episode without a test in so many stretches is forgotten; found again, it begins anew. */
+/** So many stretches long an episode is tested on that is not wanted any more: bursts may be rare. Then it is
+ * forgotten; found again, it begins anew. */
 #define SF_TESTING_KEEP 16
+
+/** Of fewer occurrences in the mean of surrogates and stream a test would say nothing, and bet on it. All
+ * shifts have that mean alike, so it does not choose among them. */
+#define SF_TESTING_LEAST_COUNT 0.5
 
 /** An episode that is or was tested. */
 typedef struct sf_tested {
     sf_episode episode;
     sf_evidence evidence;
     double price;    /**< q = price / evidence */
-    uint64_t wanted; /**< number of the last stretch that it was wanted in */
+    uint64_t wanted; /**< number of the last stretch at whose beginning it was wanted */
     sf_verdict verdict;
 } sf_tested;
 
@@ -55,8 +60,9 @@ typedef struct sf_test_outcome {
     sf_episode episode;
     int64_t
         longest_ns; /**< of its delays, where that is beyond those of discovery: shifts are longer; else 0 */
+    bool kept;      /**< wanted in a stretch before, and not in this one */
     double p;
-    sf_not_testable reason;
+    const char *not_tested; /**< why there is none, a literal; or NULL */
 } sf_test_outcome;
 
 /** Spikes and what is to be tested in them. */

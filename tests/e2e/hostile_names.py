@@ -16,8 +16,8 @@ synfire = sys.argv[1]
 HIDDEN = [*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
 EVIL = b"\x1b[31mred\x1b]0;title\x07 \x08\x0d\x7f \xc2\x9b2J \xe2\x80\xae\xe2\x81\xa6\xd8\x9c\xe2\x80\x8f \xff\xc0\xaf\xe2\x80"
 PLAIN = "Übergröße µV 日本"
-# What the live table itself sends: up so many lines, erase below.
-OWN = re.compile(rb"\x1b\[\d+A\x1b\[J|\r\x1b\[K")
+# What the page of a run and the progress bar send themselves: the alternate screen, the cursor, home, erase.
+OWN = re.compile(rb"\x1b\[(?:\?1049[hl]|\?25[hl]|0m|[HKJ])|\r\x1b\[K")
 
 
 def on_terminal(command):

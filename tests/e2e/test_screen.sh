@@ -55,7 +55,7 @@ on 80 24 5 INT "$SYNFIRE" run --replay pause.csv --set window.length_s=1 --set w
 grep -q "no data for [2-4] s" silent
 on 80 24 0 - "$SYNFIRE" run --replay pause.csv --speed 4 --set window.length_s=1 --set window.hop_s=0.5 --duration 2 >poor
 grep -q "^nothing is frequent in a window of 1 s at delays of 0.5:5 ms" poor
-grep -q "^--set window.length_s=60, or a lower mine.min_rate_hz (now 0.5)" poor
+grep -q "^try --set window.length_s=6 --set mine.min_rate_hz=0.83" poor
 
 # Elsewhere than on a terminal: a line a hop and the same summary, and no control characters.
 "${run[@]}" --speed max >plain 2>/dev/null

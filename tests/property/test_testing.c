@@ -216,7 +216,9 @@ static void given_episodes_may_find_no_memory(void **state)
 typedef struct told {
     double first_s[UNITS][UNITS]; /* stream time of the first p; 0: none */
     double least_q[UNITS][UNITS], newest_p[UNITS][UNITS];
-    double now_p[UNITS][UNITS];       /* of what is tracked in the newest window */
+    double now_p[UNITS][UNITS]; /* of what is tracked in the newest window */
+    double first_q[UNITS][UNITS];
+    uint32_t newest_tests[UNITS][UNITS];
     const char *reason[UNITS][UNITS]; /* the newest */
     size_t tests, low;                /* p that came, and those below 0.05 */
     sf_text triggers;
@@ -240,9 +242,11 @@ static void take_episodes(told *all, const sf_message *message)
         if (all->first_s[a][b] == 0) {
             all->first_s[a][b] = (double)message->time_ns * 1e-9;
             all->least_q[a][b] = 1;
+            all->first_q[a][b] = item->q;
         }
         all->least_q[a][b] = fmin(all->least_q[a][b], item->q);
         all->newest_p[a][b] = all->now_p[a][b] = item->p;
+        all->newest_tests[a][b] = item->tests;
         if (item->p_age_s == 0) {
             all->tests++;
             all->low += item->p < 0.05;
@@ -393,6 +397,39 @@ static void a_link_is_found_soon_and_its_end_seen(void **state)
     free_stream(&s);
 }
 
+/* Takes the spikes of the first units between these times out. */
+static void cut(stream *s, uint32_t units, double from, double to)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->spikes[i].unit >= units || (double)s->spikes[i].time_ns < from * 1e9 ||
+            (double)s->spikes[i].time_ns >= to * 1e9)
+            s->spikes[kept++] = s->spikes[i];
+    s->count = kept;
+}
+
+/* Bursts a quarter of a minute apart: what was found in one is tested in those that follow, and silence
+ * between them counts neither for nor against it. */
+static void silence_between_bursts_is_no_test(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("bursts", 59);
+    stream s;
+    make_stream(&s, &random, 80, 0, 80, 60);
+    for (int burst = 0; burst < 5; burst++)
+        cut(&s, 3, burst * 15 + 5, burst * 15 + 15);
+    told all;
+    sf_live_options options = make_options();
+    options.mine.min_count = 30; /* of linked pairs alone */
+    run(&all, &options, &s, &random, 5000);
+    assert_true(fabs(all.first_s[0][1] - ((double)s.spikes[0].time_ns * 1e-9 + 20)) < 1e-6);
+    assert_int_equal(all.newest_tests[0][1], 4);
+    assert_true(all.least_q[0][1] < 0.5 * all.first_q[0][1]);
+    assert_true(all.now_p[0][1] <= 0.02);
+    sf_text_free(&all.triggers);
+    free_stream(&s);
+}
+
 /* The same stream in other pieces, and heard by someone slower: the same triggers, to the byte. */
 static void triggers_say_the_same_in_every_run(void **state)
 {
@@ -400,13 +437,14 @@ static void triggers_say_the_same_in_every_run(void **state)
     test_random random = test_random_start("triggers", 57);
     stream s;
     make_stream(&s, &random, 60, 0, 60, 60);
-    static const char *const watched[] = {"#0 -(1,5]-> #1", "#3 -(0,9]-> #4"};
+    static const char *const watched[] = {"#0 -(1,5]-> #1", "#3 -(0,9]-> #4", "#5"};
     sf_live_options options = make_options();
     options.watch = watched;
-    options.watch_count = 2;
+    options.watch_count = 3;
     told first, again;
     run(&first, &options, &s, &random, 20000);
     assert_non_null(strstr(first.triggers.data, "\"tests\":11"));
+    assert_non_null(strstr(first.triggers.data, "\"not_tested\":\"no link to test\""));
     for (int round = 0; round < 3; round++) {
         run(&again, &options, &s, &random, round == 0 ? 10 : 20000);
         assert_string_equal(first.triggers.data, again.triggers.data);
@@ -414,16 +452,6 @@ static void triggers_say_the_same_in_every_run(void **state)
     }
     sf_text_free(&first.triggers);
     free_stream(&s);
-}
-
-/* Takes the spikes between these times out. */
-static void cut(stream *s, double from, double to)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < s->count; i++)
-        if ((double)s->spikes[i].time_ns < from * 1e9 || (double)s->spikes[i].time_ns >= to * 1e9)
-            s->spikes[kept++] = s->spikes[i];
-    s->count = kept;
 }
 
 static void where_nothing_can_be_tested_it_says_why(void **state)
@@ -457,7 +485,7 @@ static void where_nothing_can_be_tested_it_says_why(void **state)
     options.track_count = 1;
     options.significance.length_s = 20;
     options.window.silence_s = 2;
-    cut(&s, 8, 20.5); /* in which windows are left out: the stretch does not end with one */
+    cut(&s, UNITS, 8, 20.5); /* in which windows are left out: the stretch does not end with one */
     run(&all, &options, &s, &random, 500);
     assert_string_equal(all.reason[0][1], "observation gap");
     assert_string_equal(all.status.not_tested, "observation gap");
@@ -486,6 +514,7 @@ int main(void)
         cmocka_unit_test(nothing_is_tested_in_spikes_that_it_was_found_in),
         cmocka_unit_test(chance_gives_no_alarm_whenever_one_looks),
         cmocka_unit_test(a_link_is_found_soon_and_its_end_seen),
+        cmocka_unit_test(silence_between_bursts_is_no_test),
         cmocka_unit_test(triggers_say_the_same_in_every_run),
         cmocka_unit_test(where_nothing_can_be_tested_it_says_why),
     };
