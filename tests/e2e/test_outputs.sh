@@ -28,12 +28,12 @@ expect 73 "run.jsonl: another program is writing this file" \
     "$SYNFIRE" run replace.yaml --replay sim.h5 --quiet --set sinks.0.path=other.h5
 for option in out occurrences; do
     case $option in
-    out) words=(graph sim.h5 --delay 4:6 --min-count 20 --out run.h5) ;;
-    occurrences) words=(mine sim.h5 --delay 4:6 --min-count 20 --occurrences run.h5) ;;
+    out) words=(graph sim.h5 --delay 4:6 --min-count 20 --out run.h5) said="a recording, which is not replaced" ;;
+    occurrences) words=(mine sim.h5 --delay 4:6 --min-count 20 --occurrences run.jsonl) said="another program is writing" ;;
     esac
     status=0
     "$SYNFIRE" "${words[@]}" --quiet >/dev/null 2>err || status=$?
-    [ "$status" = 73 ] && grep -q "another program is writing" err || { echo "${words[*]}: $status"; cat err; exit 1; }
+    [ "$status" = 73 ] && grep -q "$said" err || { echo "${words[*]}: $status"; cat err; exit 1; }
 done
 kill -0 "$first" # the first run was there all the time
 wait "$first"
