@@ -227,7 +227,7 @@ static void add_row(const app_console *console, const sf_episode_count *item, ap
     double times = (double)item->count / item->expected;
     sf_live_print_episode(console->live, &item->episode, name, sizeof name);
     snprintf(chance, sizeof chance, item->expected < 9999.95 ? "%.1f" : "%.0f", item->expected);
-    snprintf(ratio, sizeof ratio, times < 1000 ? "%.1f" : "> 999", times);
+    snprintf(ratio, sizeof ratio, isnan(times) ? "-" : times < 1000 ? "%.1f" : "> 999", times);
     if (item->not_tested != NULL)
         snprintf(q, sizeof q, "%s", wide ? item->not_tested : in_short(item->not_tested));
     else
