@@ -295,9 +295,10 @@ static void warn(const app_rules *r)
 {
     const sf_rules *learnt = &r->learnt;
     if (r->labelled.stretches < LEAST_STRETCHES)
-        app_warn(r->call,
-                 "the labels change only %zu times: whatever else changed with time tells them apart as well",
-                 r->labelled.stretches - 1);
+        app_warn(
+            r->call,
+            "the labels change only %zu time%s: whatever else changed with time tells them apart as well",
+            r->labelled.stretches - 1, r->labelled.stretches == 2 ? "" : "s");
     if (r->shifts > 0 && isnan(learnt->chance_p))
         app_warn(
             r->call,

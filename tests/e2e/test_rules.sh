@@ -78,7 +78,7 @@ check 'assert out["accuracy"] < 0.65 and out["chance"]["p"] > 0.05, out["chance"
 # Labels that change once, or by turns with every window.
 printf '0,150,first\n150,300,second\n' >halves.csv
 $SYNFIRE rules on.csv --labels halves.csv --window 1 --delay 4:7 >text 2>err
-grep -q 'the labels change only 1 times' err
+grep -q 'the labels change only 1 time:' err
 awk 'BEGIN { for (t = 0; t < 300; t++) printf "%d,%d,%s\n", t, t + 1, t % 2 ? "on" : "off" }' >turns.csv
 $SYNFIRE rules on.csv --labels turns.csv --window 1 --delay 4:7 >text 2>err
 grep -q 'no chance level: of 29. shifts of the labels 29. tell the true ones' err
