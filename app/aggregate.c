@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "app/csv.h"
 #include "app/load.h"
 #include "app/samples.h"
 
 #include <math.h>
 #include <string.h>
 
+#define COLUMNS "op,n,h,estimate,exact,relative_error,sampling_error,smoothing_error"
+
 static const app_option options[] = {
+    {"csv", NULL, "print CSV; docs/formats.md has the columns"},
     {"range", "A:B",
      "values above A and below B; for several columns a box, A:B,C:D,..., or of two columns the first one's "
      "range"},
@@ -103,6 +107,15 @@ static int print_answer(const app_call *call, const app_samples *samples, const 
         app_samples_name_json(&json, samples, 0);
         app_provenance_json(&json, call);
         sf_json_end_object(&json);
+    } else if (app_has(call, "csv")) {
+        const double reals[] = {density->h, answer->estimate,       exact,
+                                relative,   answer->sampling_error, answer->smoothing_error};
+        app_csv csv = app_csv_start(&text, COLUMNS);
+        app_csv_row(&csv);
+        app_csv_string(&csv, op_names[request->op]);
+        app_csv_uint(&csv, density->n);
+        for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++)
+            app_csv_real(&csv, reals[i]);
     } else {
         sf_text_printf(&text,
                        "%s  %.8g  (error bar: %.3g by sampling, %.3g by smoothing; h %.5g, %zu samples)",

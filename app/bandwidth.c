@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "app/csv.h"
 #include "app/load.h"
 #include "app/mining.h"
 #include "app/samples.h"
@@ -7,7 +8,10 @@
 
 #include <math.h>
 
+#define COLUMNS "unit,name,method,n,h,h_relative,h0,objective,at_edge,error"
+
 static const app_option own_options[] = {
+    {"csv", NULL, "print CSV; docs/formats.md has the columns"},
     {"method", "NAME",
      "isj: improved Sheather-Jones (default); plugin: two-stage plug-in; lscv: least-squares "
      "cross-validation "
@@ -117,9 +121,35 @@ static void print_points(sf_json *json, const char *key, const double *h, const 
 
 static void print_curve(sf_text *text, const sf_density_columns *found)
 {
-    sf_text_printf(text, "h,score");
-    for (size_t i = 0; i < found->curve_count; i++)
-        sf_text_printf(text, "\n%.17g,%.17g", found->curve_h[i], found->curve_score[i]);
+    app_csv csv = app_csv_start(text, "h,score");
+    for (size_t i = 0; i < found->curve_count; i++) {
+        app_csv_row(&csv);
+        app_csv_real(&csv, found->curve_h[i]);
+        app_csv_real(&csv, found->curve_score[i]);
+    }
+}
+
+static void print_csv(sf_text *text, const bandwidth_report *report)
+{
+    const app_samples *samples = report->samples;
+    app_csv csv = app_csv_start(text, COLUMNS);
+    for (size_t s = 0; s < samples->all.count; s++) {
+        const series_result *result = &report->results[s];
+        const sf_density_columns *found = &result->found;
+        bool good = result->status == SF_OK;
+        int64_t unit = samples->all.units[s];
+        app_csv_row(&csv);
+        app_csv_real(&csv, unit >= 0 ? (double)unit : NAN);
+        app_csv_string(&csv, samples->all.names[s]);
+        app_csv_string(&csv, report->method);
+        app_csv_uint(&csv, app_samples_n(samples, s));
+        app_csv_real(&csv, good ? found->h : NAN);
+        app_csv_real(&csv, good ? found->h_relative : NAN);
+        app_csv_real(&csv, good ? found->h0 : NAN);
+        app_csv_real(&csv, good ? found->objective : NAN);
+        app_csv_string(&csv, good ? found->at_edge ? "1" : "0" : NULL);
+        app_csv_string(&csv, good ? NULL : result->error.text);
+    }
 }
 
 static void print_epochs(sf_json *json, const app_samples *samples, size_t s)
@@ -256,6 +286,8 @@ static int check_curve(const app_call *call, const bandwidth_report *report, sf_
     const app_samples *samples = report->samples;
     if (!app_has(call, "curve") || call->json)
         return SF_OK;
+    if (app_has(call, "csv"))
+        return sf_fail(error, SF_USAGE, "--csv", "is of bandwidths, and --curve prints h,score lines");
     if (samples->all.count > 1)
         return sf_fail(error, SF_USAGE, "--curve", "is of one series, found %zu: choose a %s, or --json",
                        samples->all.count, samples->of);
@@ -271,6 +303,8 @@ static int print_report(const app_call *call, const bandwidth_report *report, sf
     int status = SF_OK;
     if (call->json)
         print_json(&text, call, report);
+    else if (app_has(call, "csv"))
+        print_csv(&text, report);
     else if (app_has(call, "curve"))
         print_curve(&text, &report->results[0].found);
     else

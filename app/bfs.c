@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* synfire bfs: levels and parents of everything that a source reaches, in a graph or a recording's graph. */
 #include "app/connect.h"
+#include "app/csv.h"
 #include "app/load.h"
 #include "app/mining.h"
 #include "app/significance.h"
@@ -12,7 +13,10 @@
 #include <math.h>
 #include <string.h>
 
+#define COLUMNS "source,source_name,vertex,name,level,parent,parent_name,delay_low_ms,delay_high_ms"
+
 static const app_option options[] = {
+    {"csv", NULL, "print every vertex reached as CSV; docs/formats.md has the columns"},
     {"source", "V",
      "where to start: the name of a unit or vertex, or #2 for index 2, counted from 0 (must be given); given "
      "again, one search from each, all at once"},
@@ -331,6 +335,40 @@ static void print_json(sf_text *text, const reaching *r)
     sf_json_end_object(&json);
 }
 
+/* ---- CSV ---- */
+
+static void print_vertex_csv(app_csv *csv, const reaching *r, const sf_searches_columns *found, size_t i,
+                             uint32_t v)
+{
+    uint32_t parent = found->parents[v];
+    const char *const *names = r->g.names;
+    bool is_source = v == r->sources[i], timed = found->path_low_ns != NULL;
+    app_csv_row(csv);
+    app_csv_uint(csv, r->sources[i]);
+    app_csv_string(csv, name_of(r, i));
+    app_csv_uint(csv, v);
+    app_csv_string(csv, names != NULL ? names[v] : NULL);
+    app_csv_uint(csv, found->levels[v]);
+    app_csv_real(csv, is_source ? NAN : (double)parent);
+    app_csv_string(csv, is_source || names == NULL ? NULL : names[parent]);
+    app_csv_real(csv, timed ? (double)found->path_low_ns[v] * 1e-6 : NAN);
+    app_csv_real(csv, timed ? (double)found->path_high_ns[v] * 1e-6 : NAN);
+}
+
+static void print_csv(sf_text *text, const reaching *r)
+{
+    app_csv csv = app_csv_start(text, COLUMNS);
+    for (size_t i = 0; i < r->source_count && !text->failed; i++) {
+        sf_searches *alone = NULL;
+        sf_searches_columns found = {.size = sizeof found};
+        text->failed = open_paths(&alone, &found, r, i) != SF_OK;
+        for (uint32_t v = 0; v < r->g.vertex_count && !text->failed; v++)
+            if (found.levels[v] != SF_UNREACHED)
+                print_vertex_csv(&csv, r, &found, i, v);
+        sf_searches_free(alone);
+    }
+}
+
 /* ---- several sources at once ---- */
 
 static void print_source(app_table *table, const reaching *r, size_t i)
@@ -456,6 +494,8 @@ static int report(const reaching *r, sf_error *error)
     sf_text text = {0};
     if (r->call->json)
         print_json(&text, r);
+    else if (app_has(r->call, "csv"))
+        print_csv(&text, r);
     else
         (one ? print_one_table : print_many_table)(&text, r);
     while (text.length > 0 && text.data[text.length - 1] == '\n')

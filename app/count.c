@@ -9,6 +9,10 @@
 #include <math.h>
 #include <string.h>
 
+#define COLUMNS "id,size,episode,count,expected,ratio_low,ratio_high,bursts,in_bursts,reverse_count,asymmetry"
+#define WINDOW_COLUMNS "from_s,to_s,partial,id,episode,count,rate_hz"
+#define CORRELOGRAM_COLUMNS "from,from_name,to,to_name,above_ms,to_ms,pairs,expected"
+
 static const app_option options[] = {
     {"episodes", "FILE",
      "the episodes to count, or one episode itself; in a file one a line: A -(0,5]-> B, or JSON "
@@ -16,6 +20,9 @@ static const app_option options[] = {
     {"window", "S", "count in windows of this length too, each as if it were all there is"},
     {"hop", "S", "from the start of one window to the start of the next (default: the window)"},
     {"correlogram", NULL, "the cross-correlogram of the two units of every link, in bins of 1 ms"},
+    {"csv", NULL,
+     "print CSV: the counts, with --window those of windows, with --correlogram its bins; docs/formats.md "
+     "has the columns"},
     {"plot", "FILE",
      "draws as SVG: cross-correlograms with --correlogram, counts of windows with --window, else the delays "
      "of every "
@@ -276,6 +283,81 @@ static void print_tables(sf_text *text, const app_counting *c)
         text->data[--text->length] = '\0'; /* app_print ends the last line */
 }
 
+/* ---- CSV ---- */
+
+static void print_counts_csv(sf_text *text, const app_counting *c)
+{
+    const sf_episodes_columns *told = &c->details.told;
+    app_csv csv = app_csv_start(text, COLUMNS);
+    for (size_t i = 0; i < told->count; i++) {
+        char id[SF_EPISODE_ID_SIZE];
+        const sf_details *item = told->details != NULL ? &told->details[i] : NULL;
+        sf_recording_episode_id(c->recording, &told->episodes[i], id);
+        app_csv_row(&csv);
+        app_csv_string(&csv, id);
+        app_csv_uint(&csv, told->episodes[i].size);
+        app_csv_episode(&csv, c->recording, &told->episodes[i]);
+        app_csv_uint(&csv, told->counts[i]);
+        app_csv_real(&csv, told->expected[i]);
+        app_csv_real(&csv, told->ratio_low[i]);
+        app_csv_real(&csv, told->ratio_high[i]);
+        app_csv_real(&csv, item != NULL ? (double)item->bursts : NAN);
+        app_csv_real(&csv, item != NULL ? (double)item->in_bursts : NAN);
+        app_csv_real(&csv, told->reverse[i] != SF_NO_COUNT ? (double)told->reverse[i] : NAN);
+        app_csv_real(&csv, told->asymmetry[i]);
+    }
+}
+
+static void print_windows_csv(sf_text *text, const app_counting *c)
+{
+    const sf_episodes_columns *told = &c->details.told;
+    app_csv csv = app_csv_start(text, WINDOW_COLUMNS);
+    for (size_t place = 0; place < told->window_count * told->count; place++) {
+        char id[SF_EPISODE_ID_SIZE];
+        size_t i = place / told->count, k = place % told->count;
+        sf_recording_episode_id(c->recording, &told->episodes[k], id);
+        app_csv_row(&csv);
+        app_csv_seconds(&csv, told->windows[i].start_ns);
+        app_csv_seconds(&csv, told->windows[i].stop_ns);
+        app_csv_uint(&csv, is_partial(told, i));
+        app_csv_string(&csv, id);
+        app_csv_episode(&csv, c->recording, &told->episodes[k]);
+        app_csv_uint(&csv, told->window_counts[place]);
+        app_csv_real(&csv, window_rate(told, i, k));
+    }
+}
+
+static void print_correlograms_csv(sf_text *text, const app_counting *c)
+{
+    const sf_episodes_columns *told = &c->details.told;
+    app_csv csv = app_csv_start(text, CORRELOGRAM_COLUMNS);
+    for (size_t i = 0; i < told->correlogram_count; i++) {
+        const sf_correlogram *correlogram = &told->correlograms[i];
+        for (uint32_t k = 0; k < 2 * correlogram->half; k++) {
+            int64_t above_ns = ((int64_t)k - correlogram->half) * correlogram->bin_ns;
+            app_csv_row(&csv);
+            app_csv_uint(&csv, correlogram->from);
+            app_csv_string(&csv, app_unit_name(c->recording, correlogram->from));
+            app_csv_uint(&csv, correlogram->to);
+            app_csv_string(&csv, app_unit_name(c->recording, correlogram->to));
+            app_csv_milliseconds(&csv, above_ns);
+            app_csv_milliseconds(&csv, above_ns + correlogram->bin_ns);
+            app_csv_uint(&csv, correlogram->counts[k]);
+            app_csv_real(&csv, correlogram->expected[k]);
+        }
+    }
+}
+
+static void print_csv(sf_text *text, const app_counting *c)
+{
+    if (app_has(c->call, "window"))
+        print_windows_csv(text, c);
+    else if (app_has(c->call, "correlogram"))
+        print_correlograms_csv(text, c);
+    else
+        print_counts_csv(text, c);
+}
+
 static int count(app_counting *c, sf_error *error)
 {
     const char *path = app_value(c->call, "episodes", "");
@@ -314,6 +396,8 @@ static int answer(app_counting *c, sf_error *error)
     sf_text text = {0};
     if (c->call->json)
         print_json(&text, c);
+    else if (app_has(c->call, "csv"))
+        print_csv(&text, c);
     else
         print_tables(&text, c);
     status = app_print(&text, error);
@@ -324,6 +408,8 @@ static int run(app_call *call, sf_error *error)
 {
     if (!app_has(call, "episodes"))
         return sf_fail(error, SF_USAGE, "--episodes", "is needed: a file of episodes to count");
+    if (app_has(call, "csv") && app_has(call, "window") && app_has(call, "correlogram"))
+        return sf_fail(error, SF_USAGE, "--csv", "prints one table: of --window or of --correlogram");
     sf_recording *recording;
     app_catch_signals();
     int status = app_load(call, call->arguments[0], &recording, error);

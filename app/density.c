@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "app/csv.h"
 #include "app/load.h"
 #include "app/plot.h"
 #include "app/samples.h"
@@ -8,6 +9,9 @@
 
 #include <math.h>
 #include <string.h>
+
+#define COLUMNS "x,density"
+#define PLANE_COLUMNS "x,y,density"
 
 static const app_option own_options[] = {
     {"bandwidth", "H|METHOD",
@@ -19,7 +23,7 @@ static const app_option own_options[] = {
      "at most N points (default 200000), wherever there are samples; or N from A to B; of two columns "
      "A:B:N,C:D:M. Refused where so many are too few for the bandwidth"},
     {"plot", "FILE", "draws the density as SVG: a curve, or of two columns a map"},
-    {"csv", NULL, "prints x,density lines, or x,y,density"},
+    {"csv", NULL, "print CSV; docs/formats.md has the columns"},
     {NULL, NULL, NULL},
 };
 
@@ -408,45 +412,54 @@ static void print_json(sf_text *text, const app_call *call, const density_result
     sf_json_end_object(&json);
 }
 
-/* By its number, from 0, in the order of the epochs. */
-static void print_epoch_heads(sf_text *text, const density_result *result, bool csv)
+/* Epochs by their numbers, from 0, in their order. */
+static void print_csv(sf_text *text, const density_result *result)
 {
-    for (size_t k = 0; k < result->samples->epochs.count; k++) {
-        char head[32];
-        snprintf(head, sizeof head, "epoch %zu", k);
-        sf_text_printf(text, csv ? ",%s" : "  %14s", head);
+    const sf_density_columns *of = &result->of;
+    size_t rows = of->y != NULL ? of->y_count : 1;
+    app_csv csv = app_csv_start(text, of->y != NULL ? PLANE_COLUMNS : COLUMNS);
+    for (size_t e = 0; e < result->samples->epochs.count; e++)
+        sf_text_printf(text, ",epoch %zu", e);
+    for (size_t k = 0; k < of->x_count * rows; k++) {
+        app_csv_row(&csv);
+        app_csv_real(&csv, of->x[k % of->x_count]);
+        if (of->y != NULL)
+            app_csv_real(&csv, of->y[k / of->x_count]);
+        app_csv_real(&csv, of->values[k]);
+        for (size_t e = 0; e < result->samples->epochs.count; e++)
+            app_csv_real(&csv, result->epochs[e] != NULL ? result->of_epochs[e].values[k] : NAN);
     }
 }
 
-static void print_cell(sf_text *text, double value, bool csv)
+static void print_cell(sf_text *text, double value)
 {
     if (isnan(value))
-        sf_text_printf(text, csv ? ",%s" : "  %14s", csv ? "" : "-");
+        sf_text_printf(text, "  %14s", "-");
     else
-        sf_text_printf(text, csv ? ",%.17g" : "  %14.7g", value);
+        sf_text_printf(text, "  %14.7g", value);
 }
 
-static void print_table(sf_text *text, const density_result *result, bool csv)
+static void print_table(sf_text *text, const density_result *result)
 {
     const sf_density_columns *of = &result->of;
     bool plane = of->y != NULL;
-    if (csv)
-        sf_text_printf(text, plane ? "x,y,density" : "x,density");
-    else if (plane)
-        sf_text_printf(text, "%14s  %14s  %14s", "x", "y", "density");
-    else
-        sf_text_printf(text, "%14s  %14s", "x", "density");
-    print_epoch_heads(text, result, csv);
-    for (size_t k = 0; k < of->x_count * (plane ? of->y_count : 1); k++) {
-        sf_text_printf(text, csv ? "\n%.17g" : "\n%14.7g", of->x[k % of->x_count]);
-        if (plane)
-            sf_text_printf(text, csv ? ",%.17g" : "  %14.7g", of->y[k / of->x_count]);
-        print_cell(text, of->values[k], csv);
-        for (size_t e = 0; e < result->samples->epochs.count; e++)
-            print_cell(text, result->epochs[e] != NULL ? result->of_epochs[e].values[k] : NAN, csv);
+    sf_text_printf(text, "%14s", "x");
+    if (plane)
+        sf_text_printf(text, "  %14s", "y");
+    sf_text_printf(text, "  %14s", "density");
+    for (size_t e = 0; e < result->samples->epochs.count; e++) {
+        char head[32];
+        snprintf(head, sizeof head, "epoch %zu", e);
+        sf_text_printf(text, "  %14s", head);
     }
-    if (csv)
-        return;
+    for (size_t k = 0; k < of->x_count * (plane ? of->y_count : 1); k++) {
+        sf_text_printf(text, "\n%14.7g", of->x[k % of->x_count]);
+        if (plane)
+            sf_text_printf(text, "  %14.7g", of->y[k / of->x_count]);
+        print_cell(text, of->values[k]);
+        for (size_t e = 0; e < result->samples->epochs.count; e++)
+            print_cell(text, result->epochs[e] != NULL ? result->of_epochs[e].values[k] : NAN);
+    }
     char unit[64];
     name_unit(unit, sizeof unit, result);
     sf_text_printf(text, "\n");
@@ -467,8 +480,10 @@ static int answer_series(const app_call *call, const app_samples *samples, void 
         sf_text text = {0};
         if (call->json)
             print_json(&text, call, &result);
+        else if (app_has(call, "csv"))
+            print_csv(&text, &result);
         else
-            print_table(&text, &result, app_has(call, "csv"));
+            print_table(&text, &result);
         status = app_print(&text, error);
     }
     for (size_t k = 0; result.epochs != NULL && k < samples->epochs.count; k++)

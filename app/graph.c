@@ -17,7 +17,13 @@
 
 enum { TABLE_TOP = 20 };
 
+#define COLUMNS                                                                                              \
+    "from,from_name,to,to_name,delay_low_ms,delay_high_ms,count,expected,weight,ratio_low,ratio_high,"       \
+    "asymmetry,p,"                                                                                           \
+    "q,not_testable"
+
 static const app_option options[] = {
+    {"csv", NULL, "print CSV; docs/formats.md has the columns"},
     {"sort", "WORD",
      "which edges the table has first: q (default; then, and without a test, as ratio), ratio "
      "(count/expected, by the lower end of its interval), weight, count"},
@@ -166,6 +172,32 @@ static int write_out(const drawing *d, const char *path, sf_error *error)
                                  : sf_graph_save(d->graph, path, text.data, error);
     sf_text_free(&text);
     return status;
+}
+
+/* ---- CSV ---- */
+
+static void print_csv(sf_text *text, const drawing *d)
+{
+    const sf_graph_columns *g = &d->g;
+    app_csv csv = app_csv_start(text, COLUMNS);
+    for (size_t i = 0; i < g->link_count; i++) {
+        app_csv_row(&csv);
+        app_csv_uint(&csv, g->from[i]);
+        app_csv_string(&csv, g->names[g->from[i]]);
+        app_csv_uint(&csv, g->to[i]);
+        app_csv_string(&csv, g->names[g->to[i]]);
+        app_csv_milliseconds(&csv, g->low_ns[i]);
+        app_csv_milliseconds(&csv, g->high_ns[i]);
+        app_csv_real(&csv, g->is_tiling ? NAN : (double)g->count[i]);
+        app_csv_real(&csv, g->expected[i]);
+        app_csv_real(&csv, g->weight[i]);
+        app_csv_real(&csv, g->ratio_low[i]);
+        app_csv_real(&csv, g->ratio_high[i]);
+        app_csv_real(&csv, g->asymmetry[i]);
+        app_csv_real(&csv, g->p[i]);
+        app_csv_real(&csv, g->q[i]);
+        app_csv_string(&csv, g->not_testable[i]);
+    }
 }
 
 /* ---- the table ---- */
@@ -320,6 +352,8 @@ static int report(const drawing *d, sf_error *error)
     sf_text text = {0};
     if (status == SF_OK && d->call->json)
         print_json(&text, d);
+    else if (status == SF_OK && app_has(d->call, "csv"))
+        print_csv(&text, d);
     else if (status == SF_OK)
         status = print_table(&text, d, error);
     if (status == SF_OK)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is in a recording, and what in it will mislead an analysis. */
+#include "app/csv.h"
 #include "app/load.h"
 #include "app/occurrences.h"
 #include "app/sharpness.h"
@@ -118,6 +119,33 @@ static void write_json(sf_text *out, const app_call *call, const sf_recording_co
     app_provenance_json(&json, call);
     sf_json_end_object(&json);
 }
+
+/* ---- CSV ---- */
+
+#define COLUMNS "index,name,spikes,rate_hz,x_um,y_um,kind,isi_violations"
+
+static void write_csv(sf_text *out, const sf_recording_columns *recording,
+                      const sf_overview_columns *overview)
+{
+    app_csv csv = app_csv_start(out, COLUMNS);
+    for (size_t i = 0; i < recording->unit_count; i++) {
+        const sf_unit *unit = &recording->units[i];
+        app_csv_row(&csv);
+        app_csv_uint(&csv, i);
+        app_csv_string(&csv, unit->name);
+        app_csv_uint(&csv, overview->units[i].spikes);
+        app_csv_real(&csv, rate_hz(overview, overview->units[i].spikes));
+        app_csv_real(&csv, unit->x_um);
+        app_csv_real(&csv, unit->y_um);
+        app_csv_string(&csv, sf_unit_kind_name(unit->kind));
+        app_csv_real(&csv, violations(&overview->units[i]));
+    }
+}
+
+static const app_option options[] = {
+    {"csv", NULL, "print every unit as CSV; docs/formats.md has the columns"},
+    {NULL, NULL, NULL},
+};
 
 /* ---- text ---- */
 
@@ -371,11 +399,14 @@ static int report(const app_call *call, const sf_recording *recording, const sf_
     if (status != SF_OK)
         return status;
     sf_text out = {0};
+    bool csv = app_has(call, "csv");
     if (call->json)
         write_json(&out, call, &of, &told, &sharpness);
+    else if (csv)
+        write_csv(&out, &of, &told);
     else if (write_text(&out, &of, &told, &sharpness, call->verbose) != SF_OK)
         out.failed = true;
-    if (!call->json && out.length > 0)
+    if (!call->json && !csv && out.length > 0)
         out.length--; /* app_print ends the last line */
     return app_print(&out, error);
 }
@@ -413,6 +444,6 @@ const app_command app_command_info = {
              "counts spikes "
              "within 0.25 ms after one of the same or a neighbouring unit. A file of `mine --occurrences "
              "FILE.h5` is told as what it is.",
-    .options = {app_selection_options},
+    .options = {options, app_selection_options},
     .run = run,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* synfire match: labelled subgraph matching. */
 #include "app/connect.h"
+#include "app/csv.h"
 #include "app/load.h"
 #include "app/mining.h"
 #include "app/rewired.h"
@@ -12,7 +13,12 @@
 
 enum { LISTED = 1000, TABLE_TOP = 20 };
 
+#define COLUMNS "embedding,vertex,vertex_name,unit,unit_name"
+
 static const app_option options[] = {
+    {"csv", NULL,
+     "print what is listed as CSV, a row for each vertex of an embedding; or the census; docs/formats.md has "
+     "the columns"},
     {"count", NULL, "count only, which is faster (default: list embeddings, the first 1,000, and count all)"},
     {"distinct", NULL, "count embeddings that differ by a symmetry of the pattern once"},
     {"limit", "N", "stop after N embeddings and list so many; the count is then a lower bound"},
@@ -196,6 +202,21 @@ static void print_json(sf_text *text, const matching *m)
     sf_json_end_object(&json);
 }
 
+static void print_csv(sf_text *text, const matching *m)
+{
+    const sf_matches_columns *found = &m->found;
+    app_csv csv = app_csv_start(text, COLUMNS);
+    for (size_t i = 0; i < found->kept * found->vertex_count; i++) {
+        uint32_t unit = found->embeddings[i];
+        app_csv_row(&csv);
+        app_csv_uint(&csv, i / found->vertex_count);
+        app_csv_uint(&csv, i % found->vertex_count);
+        app_csv_string(&csv, found->vertex_names[i % found->vertex_count]);
+        app_csv_uint(&csv, unit);
+        app_csv_string(&csv, m->g.names != NULL ? m->g.names[unit] : NULL);
+    }
+}
+
 static void name_cell(app_table *table, const sf_matches_columns *found, uint32_t u)
 {
     if (found->vertex_names[u] != NULL)
@@ -332,6 +353,8 @@ static int report(const app_call *call, const matching *m, sf_error *error)
     }
     if (call->json)
         print_json(&text, m);
+    else if (app_has(call, "csv"))
+        print_csv(&text, m);
     else
         print_text(&text, m, explain);
     return app_print(&text, error);

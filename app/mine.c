@@ -10,6 +10,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#define COLUMNS "id,size,episode,count,expected,p,q,strength,not_testable,ratio_low,ratio_high"
+
 static const app_option options[] = {
     {"max-size", "N", "longest episodes to look for, 2 to 16 units (default 4)"},
     {"closed", NULL, "leave out episodes that a longer one contains with the same count"},
@@ -17,8 +19,7 @@ static const app_option options[] = {
     {"sort", "WORD",
      "what comes first of each size: q (default of tables; then, and without a test, as ratio), ratio "
      "(count/expected, by the lower end of its interval), strength, count (default of --csv and --json)"},
-    {"csv", NULL,
-     "print CSV: id, size, episode, count, expected, p, q, strength, not_testable, ratio_low, ratio_high"},
+    {"csv", NULL, "print CSV; docs/formats.md has the columns"},
     {"occurrences", "FILE",
      "write the spike times of every occurrence of the episodes printed: HDF5 where FILE ends in .h5, else "
      "CSV"},
@@ -125,24 +126,22 @@ static void print_csv(sf_text *text, const finding *f)
         app_stopped_print(text, told);
         sf_text_printf(text, "\n");
     }
-    sf_text_printf(text, "id,size,episode,count,expected,p,q,strength,not_testable,ratio_low,ratio_high");
+    app_csv csv = app_csv_start(text, COLUMNS);
     for (size_t i = 0; i < told->count; i++) {
         char id[SF_EPISODE_ID_SIZE];
         sf_recording_episode_id(f->recording, &told->episodes[i], id);
-        sf_text spelt = app_episode_text(f->recording, &told->episodes[i]);
-        sf_text_printf(text, "\n%s,%" PRIu32 ",", id, told->episodes[i].size);
-        app_csv_quote(text, spelt.data != NULL ? spelt.data : "");
-        const double columns[] = {told->expected[i], told->p[i], told->q[i], told->strength[i]};
-        sf_text_printf(text, ",%" PRIu64, told->counts[i]);
-        for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
-            sf_text_printf(text, isfinite(columns[c]) ? ",%.6g" : ",", columns[c]);
-        const char *reason = sf_not_testable_text(told->not_testable[i]);
-        sf_text_printf(text, ",%s", reason != NULL ? reason : "");
-        const double interval[] = {told->ratio_low[i], told->ratio_high[i]};
-        for (size_t c = 0; c < 2; c++)
-            sf_text_printf(text, isfinite(interval[c]) ? ",%.6g" : ",", interval[c]);
-        text->failed = text->failed || spelt.data == NULL;
-        sf_text_free(&spelt);
+        app_csv_row(&csv);
+        app_csv_string(&csv, id);
+        app_csv_uint(&csv, told->episodes[i].size);
+        app_csv_episode(&csv, f->recording, &told->episodes[i]);
+        app_csv_uint(&csv, told->counts[i]);
+        app_csv_real(&csv, told->expected[i]);
+        app_csv_real(&csv, told->p[i]);
+        app_csv_real(&csv, told->q[i]);
+        app_csv_real(&csv, told->strength[i]);
+        app_csv_string(&csv, sf_not_testable_text(told->not_testable[i]));
+        app_csv_real(&csv, told->ratio_low[i]);
+        app_csv_real(&csv, told->ratio_high[i]);
     }
 }
 
@@ -436,8 +435,6 @@ static int mine(finding *f, sf_error *error)
 
 static int run(app_call *call, sf_error *error)
 {
-    if (call->json && app_has(call, "csv"))
-        return sf_fail(error, SF_USAGE, "--csv", "does not go with --json: choose one");
     sf_recording *recording;
     int status = app_load(call, call->arguments[0], &recording, error);
     if (status != SF_OK)

@@ -268,14 +268,6 @@ void app_ratio_json(sf_json *json, double low, double high)
     sf_json_end_array(json);
 }
 
-void app_csv_quote(sf_text *text, const char *field)
-{
-    sf_text_append(text, "\"", 1);
-    for (; *field != '\0'; field++)
-        sf_text_printf(text, *field == '"' ? "\"\"" : "%c", *field);
-    sf_text_append(text, "\"", 1);
-}
-
 sf_text app_episode_text(const sf_recording *recording, const sf_episode *episode)
 {
     char spelt[1024];
@@ -290,4 +282,12 @@ sf_text app_episode_text(const sf_recording *recording, const sf_episode *episod
         sf_text_append(&text, longer, length);
     sf_free(longer);
     return text;
+}
+
+void app_csv_episode(app_csv *csv, const sf_recording *recording, const sf_episode *episode)
+{
+    sf_text spelt = app_episode_text(recording, episode);
+    app_csv_string(csv, spelt.data);
+    csv->out->failed = csv->out->failed || spelt.data == NULL;
+    sf_text_free(&spelt);
 }

@@ -4,6 +4,7 @@
 #define SF_APP_MINING_H
 
 #include "app/command.h"
+#include "app/csv.h"
 
 #include <synfire/mine.h>
 
@@ -64,8 +65,8 @@ void app_episode_json(sf_json *json, const sf_recording *recording, const sf_epi
 /** The field `ratio_interval`: the 95 % interval of count / expected, or null. */
 void app_ratio_json(sf_json *json, double low, double high);
 
-/** Appends a field of a CSV line, quoted. */
-void app_csv_quote(sf_text *text, const char *field);
+/** The episode as text, in a cell. */
+void app_csv_episode(app_csv *csv, const sf_recording *recording, const sf_episode *episode);
 
 /** The episode as text; free with sf_text_free. data is NULL where memory is out. */
 sf_text app_episode_text(const sf_recording *recording, const sf_episode *episode);

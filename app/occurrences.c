@@ -9,30 +9,22 @@
 
 /* ---- CSV ---- */
 
-static void print_occurrence(sf_text *text, const char *id, const char *quoted, size_t number,
-                             const int64_t *times, uint32_t size, uint32_t columns)
-{
-    sf_text_printf(text, "\n%s,%s,%zu", id, quoted, number);
-    for (uint32_t node = 0; node < columns; node++) {
-        sf_text_printf(text, ",");
-        if (node < size)
-            sf_text_scaled(text, times[node], 9);
-    }
-}
-
-static void print_episode(sf_text *text, const sf_occurrences_columns *told, size_t i, uint32_t columns)
+static void print_occurrences(app_csv *csv, const sf_occurrences_columns *told, size_t i, uint32_t columns)
 {
     const sf_episode *episode = &told->episodes[i];
     char id[SF_EPISODE_ID_SIZE];
     sf_recording_episode_id(told->recording, episode, id);
-    sf_text spelt = app_episode_text(told->recording, episode), quoted = {0};
-    app_csv_quote(&quoted, spelt.data != NULL ? spelt.data : "");
-    for (size_t k = 0; k < told->counts[i] && quoted.data != NULL; k++)
-        print_occurrence(text, id, quoted.data, k + 1, told->times_ns[i] + k * episode->size, episode->size,
-                         columns);
-    text->failed = text->failed || spelt.data == NULL || quoted.failed;
-    sf_text_free(&spelt);
-    sf_text_free(&quoted);
+    for (size_t k = 0; k < told->counts[i]; k++) {
+        app_csv_row(csv);
+        app_csv_string(csv, id);
+        app_csv_episode(csv, told->recording, episode);
+        app_csv_uint(csv, k + 1);
+        for (uint32_t node = 0; node < columns; node++)
+            if (node < episode->size)
+                app_csv_seconds(csv, told->times_ns[i][k * episode->size + node]);
+            else
+                app_csv_string(csv, NULL);
+    }
 }
 
 static int write_csv(const char *path, const sf_occurrences_columns *told, sf_error *error)
@@ -41,11 +33,11 @@ static int write_csv(const char *path, const sf_occurrences_columns *told, sf_er
     uint32_t columns = 2;
     for (size_t i = 0; i < told->count; i++)
         columns = told->episodes[i].size > columns ? told->episodes[i].size : columns;
-    sf_text_printf(&text, "id,episode,occurrence");
+    app_csv csv = app_csv_start(&text, "id,episode,occurrence");
     for (uint32_t node = 0; node < columns; node++)
         sf_text_printf(&text, ",spike_%" PRIu32 "_s", node + 1);
     for (size_t i = 0; i < told->count; i++)
-        print_episode(&text, told, i, columns);
+        print_occurrences(&csv, told, i, columns);
     sf_text_printf(&text, "\n");
     int status = sf_file_write(&text, path, error);
     sf_text_free(&text);

@@ -148,6 +148,8 @@ int app_check_arguments(const app_call *call, sf_error *error)
         return sf_fail(error, SF_USAGE, call->arguments[command->most_arguments],
                        "is one argument too many: expected `synfire %s %s`", command->name,
                        command->arguments);
+    if (call->json && app_has(call, "csv"))
+        return sf_fail(error, SF_USAGE, "--csv", "does not go with --json: choose one");
     return check_outputs(call, error);
 }
 

@@ -86,19 +86,37 @@ static void print_json(sf_text *text, const census *c)
     sf_json_end_object(&json);
 }
 
-static void print_edges(app_table *table, uint8_t edges)
+#define EDGES_SIZE 32
+
+static void spell_edges(char text[EDGES_SIZE], uint8_t edges)
 {
     static const char *const one_way[6] = {"A->B", "B->A", "B->C", "C->B", "A->C", "C->A"};
     static const char *const both_ways[3] = {"A<->B", "B<->C", "A<->C"};
-    char text[32] = "";
     size_t length = 0;
+    text[0] = '\0';
     for (int pair = 0; pair < 3; pair++) {
         int bits = edges >> 2 * pair & 3;
         if (bits != 0)
-            length += (size_t)snprintf(text + length, sizeof text - length, "%s%s", length > 0 ? " " : "",
+            length += (size_t)snprintf(text + length, EDGES_SIZE - length, "%s%s", length > 0 ? " " : "",
                                        bits == 3 ? both_ways[pair] : one_way[2 * pair + bits - 1]);
     }
-    app_table_cell(table, "%s", text);
+}
+
+static void print_csv(sf_text *text, const census *c)
+{
+    app_csv csv = app_csv_start(text, APP_CENSUS_COLUMNS);
+    for (int t = 0; t < SF_TRIADS; t++) {
+        char edges[EDGES_SIZE];
+        const sf_spread *spread = &c->spreads[t];
+        spell_edges(edges, sf_triad_list()[t].edges);
+        app_csv_row(&csv);
+        app_csv_string(&csv, sf_triad_list()[t].name);
+        app_csv_string(&csv, edges);
+        app_csv_uint(&csv, c->counts[t]);
+        app_csv_real(&csv, c->rewired->asked ? spread->mean : NAN);
+        app_csv_real(&csv, c->rewired->asked ? spread->sd : NAN);
+        app_csv_real(&csv, c->rewired->asked ? spread->z : NAN);
+    }
 }
 
 static void number_cell(app_table *table, double value)
@@ -122,7 +140,9 @@ static void print_table(sf_text *text, const census *c)
         app_table_cell(&table, "%s", head[i]);
     for (int t = 0; t < SF_TRIADS; t++) {
         app_table_cell(&table, "%s", sf_triad_list()[t].name);
-        print_edges(&table, sf_triad_list()[t].edges);
+        char edges[EDGES_SIZE];
+        spell_edges(edges, sf_triad_list()[t].edges);
+        app_table_cell(&table, "%s", edges);
         app_table_cell(&table, "%" PRIu64, c->counts[t]);
         if (!c->rewired->asked)
             continue;
@@ -154,6 +174,8 @@ int app_census(const app_call *call, const sf_graph *graph, app_rewired *rewired
     sf_text text = {0};
     if (call->json)
         print_json(&text, &c);
+    else if (app_has(call, "csv"))
+        print_csv(&text, &c);
     else
         print_table(&text, &c);
     return app_print(&text, error);

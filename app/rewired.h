@@ -23,6 +23,8 @@ int app_rewired_find(sf_spread *spreads, const uint64_t *counts, const sf_graph 
                      const sf_match_options *match, app_rewired *rewired, const app_call *call,
                      sf_error *error);
 
+#define APP_CENSUS_COLUMNS "triad,edges,count,mean,sd,z"
+
 /** The field `rewired` of an object; null without --rewired. */
 void app_rewired_json(sf_json *json, const sf_spread *spread, const app_rewired *rewired);
 

@@ -7,7 +7,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define COLUMNS "episode,planted"
+
 static const app_option options[] = {
+    {"csv", NULL, "print what was planted as CSV; docs/formats.md has the columns"},
     {"preset", "NAME", "sym26: 26 units at 20 Hz for 60 s, one short and one long chain at 2 Hz"},
     {"unit-count", "N", "units, named A to Z, then u26, u27, ... (default 26)"},
     {"rate", "HZ", "firing rate of each unit beside bursts and chains (default 10)"},
@@ -200,6 +203,16 @@ static void print_json(sf_text *text, const app_call *call, const sf_tool_simula
     sf_json_end_object(&json);
 }
 
+static void print_csv(sf_text *text, const sf_tool_simulated *made, const sf_recording *units)
+{
+    app_csv csv = app_csv_start(text, COLUMNS);
+    for (size_t i = 0; i < made->chain_count; i++) {
+        app_csv_row(&csv);
+        app_csv_episode(&csv, units, &made->chains[i]);
+        app_csv_uint(&csv, made->planted[i]);
+    }
+}
+
 static void print_table(sf_text *text, const sf_tool_simulated *made, const sf_recording *units,
                         const char *path)
 {
@@ -233,6 +246,8 @@ static int simulate(const app_call *call, const simulation_plan *plan, sf_error 
     sf_text text = {0};
     if (call->json)
         print_json(&text, call, &made, plan->units, path, sf_clock_seconds() - begin);
+    else if (app_has(call, "csv"))
+        print_csv(&text, &made, plan->units);
     else
         print_table(&text, &made, plan->units, path);
     sf_tool_simulated_free(&made);

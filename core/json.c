@@ -105,13 +105,7 @@ void sf_json_real(sf_json *json, const char *key, double value)
         sf_text_append(json->out, "null", 4);
         return;
     }
-    char number[32];
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(number, sizeof number, "%.*g", digits, value);
-        if (strtod(number, NULL) == value)
-            break;
-    }
-    sf_text_append(json->out, number, strlen(number));
+    sf_text_real(json->out, value);
 }
 
 void sf_json_bool(sf_json *json, const char *key, bool value)

@@ -56,6 +56,17 @@ void sf_text_printf(sf_text *text, const char *format, ...)
     va_end(arguments);
 }
 
+void sf_text_real(sf_text *text, double value)
+{
+    char number[32];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(number, sizeof number, "%.*g", digits, value);
+        if (strtod(number, NULL) == value)
+            break;
+    }
+    sf_text_printf(text, "%s", number);
+}
+
 void sf_text_scaled(sf_text *text, int64_t value, int digits)
 {
     uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value, scale = 1;

@@ -22,6 +22,8 @@ void sf_text_vprintf(sf_text *text, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
 /** value / 10^digits in decimal, exact and without trailing zeros: 1500000000 with 9 digits gives 1.5. */
 void sf_text_scaled(sf_text *text, int64_t value, int digits);
+/** A finite number, the shortest that reads back the same. */
+void sf_text_real(sf_text *text, double value);
 /** Delays as people write them, in ms: `(0.5,5] (5,10]`. */
 struct sf_delay;
 void sf_text_delays(sf_text *text, const struct sf_delay *delays, size_t count);

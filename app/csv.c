@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/csv.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+app_csv app_csv_start(sf_text *out, const char *columns)
+{
+    sf_text_printf(out, "%s", columns);
+    return (app_csv){.out = out};
+}
+
+void app_csv_row(app_csv *csv)
+{
+    sf_text_append(csv->out, "\n", 1);
+    csv->in_row = false;
+}
+
+static void begin_cell(app_csv *csv)
+{
+    if (csv->in_row)
+        sf_text_append(csv->out, ",", 1);
+    csv->in_row = true;
+}
+
+void app_csv_string(app_csv *csv, const char *cell)
+{
+    begin_cell(csv);
+    if (cell == NULL)
+        return;
+    size_t length = strlen(cell);
+    bool plain = strpbrk(cell, ",\"\r\n") == NULL;
+    if (plain && (length == 0 || (cell[0] != ' ' && cell[length - 1] != ' '))) {
+        sf_text_append(csv->out, cell, length);
+        return;
+    }
+    sf_text_append(csv->out, "\"", 1);
+    for (; *cell != '\0'; cell++)
+        sf_text_printf(csv->out, *cell == '"' ? "\"\"" : "%c", *cell);
+    sf_text_append(csv->out, "\"", 1);
+}
+
+void app_csv_uint(app_csv *csv, uint64_t cell)
+{
+    begin_cell(csv);
+    sf_text_printf(csv->out, "%" PRIu64, cell);
+}
+
+void app_csv_int(app_csv *csv, int64_t cell)
+{
+    begin_cell(csv);
+    sf_text_printf(csv->out, "%" PRId64, cell);
+}
+
+void app_csv_real(app_csv *csv, double cell)
+{
+    begin_cell(csv);
+    if (isfinite(cell))
+        sf_text_real(csv->out, cell);
+}
+
+void app_csv_milliseconds(app_csv *csv, int64_t time_ns)
+{
+    begin_cell(csv);
+    sf_text_scaled(csv->out, time_ns, 6);
+}
+
+void app_csv_seconds(app_csv *csv, int64_t time_ns)
+{
+    begin_cell(csv);
+    sf_text_scaled(csv->out, time_ns, 9);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * CSV for programs: a line of columns, then a line a row, the last without its end. Cells are quoted where
+ * they must be (RFC 4180), numbers are the shortest that read back the same, and what is not known is an
+ * empty cell. docs/formats.md has the columns of every command.
+ */
+#ifndef SF_APP_CSV_H
+#define SF_APP_CSV_H
+
+#include "core/text.h"
+
+typedef struct app_csv {
+    sf_text *out;
+    bool in_row; /**< a cell stands before in this row */
+} app_csv;
+
+/** `columns` as they stand in the first line. */
+app_csv app_csv_start(sf_text *out, const char *columns);
+void app_csv_row(app_csv *csv);                      /**< begins one */
+void app_csv_string(app_csv *csv, const char *cell); /**< NULL: empty */
+void app_csv_uint(app_csv *csv, uint64_t cell);
+void app_csv_int(app_csv *csv, int64_t cell);
+void app_csv_real(app_csv *csv, double cell);             /**< not finite: empty */
+void app_csv_milliseconds(app_csv *csv, int64_t time_ns); /**< exact */
+void app_csv_seconds(app_csv *csv, int64_t time_ns);      /**< exact */
+
+#endif

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+# --csv of every table: the columns that docs/formats.md has, as many cells in each row, and the values of --json. Names
+# with commas, quotes and spaces come back as they are.
+. "$E2E/functions.sh"
+$SYNFIRE simulate sim.h5 --preset sym26 --seed 5 --csv >planted.csv
+printf '0,20,a\n20,60,b\n' >epochs.csv
+seq 0.001 0.01 2 >numbers.txt
+mine="--delay 4:6 --min-count 60"
+
+# table NAME COMMAND...: its CSV and its JSON.
+table() {
+    local name=$1
+    shift
+    "$SYNFIRE" "$@" --csv --quiet >"$name.csv"
+    "$SYNFIRE" "$@" --json --quiet >"$name.json"
+}
+table info info sim.h5
+table mine mine sim.h5 $mine --max-size 3
+table count count sim.h5 --episodes mine.json
+table windows count sim.h5 --episodes 'A -(4,6]-> B' --window 25
+table correlogram count sim.h5 --episodes 'A -(4,6]-> B' --correlogram
+table graph graph sim.h5 $mine
+table bfs bfs sim.h5 $mine --source A --source B
+table match match sim.h5 'x -> y; y -> z' $mine
+table census match sim.h5 census $mine --rewired 3
+table bandwidth bandwidth sim.h5 --quantity isi
+table density density sim.h5 --quantity isi --units A --epochs epochs.csv
+table aggregate aggregate numbers.txt --range 0.5:1
+$SYNFIRE mine sim.h5 $mine --max-size 3 --top 2 --occurrences occurrences.csv >/dev/null
+printf '"a, ""b""",0.001\n c ,0.005\n"a, ""b""",0.1\n c ,0.104\n' >units.csv
+table odd info units.csv
+
+python3 - "$SYNFIRE_SOURCE/docs/formats.md" <<'PY'
+import csv, json, sys
+page = open(sys.argv[1]).read()
+
+def read(name):
+    rows = list(csv.reader(open(name + ".csv", newline="")))
+    head = open(name + ".csv").readline().strip()
+    assert all(len(row) == len(rows[0]) for row in rows), name
+    assert f"`{head}`" in page or name in ("density", "occurrences"), f"{name}: docs/formats.md has not `{head}`"
+    return [dict(zip(rows[0], row)) for row in rows[1:]]
+
+def document(name):
+    return json.load(open(name + ".json"))
+
+def same(name, row, values):
+    for key, value in values.items():
+        found = row[key]
+        ok = found == "" if value is None else float(found) == value if isinstance(value, (int, float)) else found == value
+        assert ok, (name, key, found, value)
+
+def hold(name, items, fields):
+    rows = read(name)
+    assert len(rows) == len(items) > 0, (name, len(rows), len(items))
+    for row, item in zip(rows, items):
+        same(name, row, {key: get(item) if callable(get) else item[get] for key, get in fields.items()})
+
+own = lambda *keys: {key: key for key in keys}
+hold("info", document("info")["unit_detail"], own("index", "name", "spikes", "rate_hz", "x_um", "y_um", "kind", "isi_violations"))
+hold("mine", document("mine")["episodes"], own("id", "count", "expected", "p", "q", "strength", "not_testable"))
+hold("count", document("count")["episodes"], own("id", "count", "expected", "bursts", "in_bursts", "reverse_count", "asymmetry"))
+hold("windows", document("windows")["windows"], {**own("from_s", "to_s"), "partial": lambda w: int(w["partial"]),
+     "count": lambda w: w["counts"][0], "rate_hz": lambda w: w["rates_hz"][0]})
+correlogram = document("correlogram")["episodes"][0]["correlograms"][0]
+hold("correlogram", list(zip(correlogram["counts"], correlogram["expected_counts"])), {"pairs": lambda b: b[0], "expected": lambda b: b[1]})
+assert float(read("correlogram")[0]["above_ms"]) == correlogram["from_ms"]
+hold("graph", document("graph")["edge_detail"], {**own("from", "to", "count", "expected", "weight", "p", "q", "not_testable"),
+     "from_name": lambda e: e["names"][0], "to_name": lambda e: e["names"][1], "delay_low_ms": lambda e: e["delays_ms"][0][0]})
+paths = [dict(path, source=s["source"]) for s in document("bfs")["searches"] for path in s["paths"]]
+reached = [row for row in read("bfs") if row["parent"] != ""]
+assert len(reached) == len(paths) and len(read("bfs")) == len(paths) + 2
+for row, path in zip(reached, paths):
+    same("bfs", row, {"source": path["source"], "vertex": path["vertex"], "name": path["name"], "level": path["level"],
+                      "parent": path["path"][-2], "parent_name": path["names"][-2]})
+    assert abs(float(row["delay_high_ms"]) - path["delay_ms"][1]) < 1e-9
+match = document("match")
+hold("match", [(e, v) for e in range(match["listed"]) for v in range(3)], {"embedding": lambda p: p[0], "vertex": lambda p: p[1],
+     "vertex_name": lambda p: "xyz"[p[1]], "unit": lambda p: match["embeddings"][p[0]][p[1]], "unit_name": lambda p: match["names"][p[0]][p[1]]})
+hold("census", document("census")["triads"], {"triad": "name", "count": "count", **{key: lambda t, key=key: t["rewired"][key] for key in ("mean", "sd", "z")}})
+hold("bandwidth", document("bandwidth")["results"], own("unit", "name", "method", "n", "h", "h_relative", "h0", "objective", "error"))
+density = document("density")
+rows = read("density")
+assert [float(row["x"]) for row in rows] == density["grid"] and [float(row["density"]) for row in rows] == density["density"]
+assert [float(row["epoch 1"]) for row in rows] == density["epoch_density"][1] and "`x,density`" in page and "`x,y,density`" in page
+same("aggregate", read("aggregate")[0], {key: document("aggregate")[key] for key in ("op", "n", "h", "estimate", "exact", "sampling_error")})
+assert [row["planted"] for row in read("planted")] != [] and read("planted")[0]["episode"] == "A -(4,6]-> B -(4,6]-> C"
+assert all(row["spike_3_s"] == "" for row in read("occurrences") if row["episode"].count("->") == 1)
+assert [row["name"] for row in read("odd")] == [u["name"] for u in document("odd")["unit_detail"]] and any('"' in row["name"] for row in read("odd"))
+PY
+expect 64 "--csv: does not go with --json" $SYNFIRE info sim.h5 --csv --json
+expect 64 "prints one table" $SYNFIRE count sim.h5 --episodes 'A -(4,6]-> B' --window 5 --correlogram --csv
