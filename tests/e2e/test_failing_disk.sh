@@ -32,7 +32,7 @@ fail_while_running() {
     wait $run || code=$?
     [ $code = 74 ] || { echo "exit code $code"; cat err; return 1; }
     grep -q "sink hdf5 run.h5: .*$words" err && grep -q "^synfire: run: .*out/run.h5: .*$words" err || { cat err; return 1; }
-    grep -q "RECORDING run.h5 FAILED: .*$words" table
+    grep -q "run.h5 FAILED: .*$words" table
     python3 - "$(spikes sim.h5)" <<'PY'
 import json, sys
 statuses = [m for m in map(json.loads, open("run.jsonl")) if m["topic"] == "status"]

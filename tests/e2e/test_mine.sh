@@ -444,8 +444,7 @@ grep -q 'lower the threshold' err
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 1000 --json >out 2>err
 grep -q 'no pair of units reaches a count of 1000' err
 
-$SYNFIRE mine demo.h5 --from 90 >out 2>err
-grep -q 'no spikes are left to look at' err
+expect 64 "is after the recording" $SYNFIRE mine demo.h5 --from 90
 
 # What two-pass ruled out is in the table.
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 70 --engine two-pass --json >out
@@ -504,7 +503,7 @@ expect 65 "holds no episode" $SYNFIRE count demo.h5 --episodes blank.txt
 printf 'A -(0,5]-> B\nA -(0,5]-> Zebra\n' >unknown.txt
 expect 65 "unknown.txt:2: column" $SYNFIRE count demo.h5 --episodes unknown.txt
 printf '{"units":[0,99],"delays_ms":[[0,5]]}\n' >index.txt
-expect 65 "index.txt:1: unit #99" $SYNFIRE count demo.h5 --episodes index.txt
+expect 65 "index.txt:1: column 13: no unit has index #99" $SYNFIRE count demo.h5 --episodes index.txt
 printf '{"units":[0,1],"delays_ms":[[0,5]]\n' >broken.txt
 expect 65 "broken.txt:1: column" $SYNFIRE count demo.h5 --episodes broken.txt
 printf '{"units":[0,1],"delays_ms":[[5]]}\n' >pair.txt
