@@ -47,12 +47,6 @@ void app_csv_uint(app_csv *csv, uint64_t cell)
     sf_text_printf(csv->out, "%" PRIu64, cell);
 }
 
-void app_csv_int(app_csv *csv, int64_t cell)
-{
-    begin_cell(csv);
-    sf_text_printf(csv->out, "%" PRId64, cell);
-}
-
 void app_csv_real(app_csv *csv, double cell)
 {
     begin_cell(csv);

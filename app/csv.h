@@ -19,7 +19,6 @@ app_csv app_csv_start(sf_text *out, const char *columns);
 void app_csv_row(app_csv *csv);                      /**< begins one */
 void app_csv_string(app_csv *csv, const char *cell); /**< NULL: empty */
 void app_csv_uint(app_csv *csv, uint64_t cell);
-void app_csv_int(app_csv *csv, int64_t cell);
 void app_csv_real(app_csv *csv, double cell);             /**< not finite: empty */
 void app_csv_milliseconds(app_csv *csv, int64_t time_ns); /**< exact */
 void app_csv_seconds(app_csv *csv, int64_t time_ns);      /**< exact */
