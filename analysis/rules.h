@@ -61,7 +61,7 @@ typedef struct sf_rules {
 int sf_rules_learn(sf_rules *rules, const sf_rules_input *input, sf_error *error);
 void sf_rules_free(sf_rules *rules);
 
-/** Which interval a count lies in. */
+/** Which interval a count lies in: those up to the first threshold in the first. */
 size_t sf_rule_interval(const double *thresholds, size_t interval_count, uint64_t count);
 
 #endif

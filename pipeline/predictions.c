@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/predictions.h"
 
+#include "analysis/rules.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
@@ -55,15 +56,6 @@ void sf_predictions_close(sf_predictions *predictions)
     *predictions = (sf_predictions){0};
 }
 
-/* The label of a count: counts up to the first threshold have the first one. */
-static uint32_t predict(const sf_live_rule *rule, uint64_t count)
-{
-    uint32_t label = 0;
-    while (label + 1 < rule->label_count && (double)count > rule->thresholds[label])
-        label++;
-    return label;
-}
-
 static const sf_episode_count *find(const sf_episodes_message *window, const sf_episode *episode)
 {
     for (size_t i = 0; i < window->count; i++)
@@ -80,7 +72,8 @@ static void tell(sf_prediction *into, sf_ruling *ruling, const sf_episode_count 
     memcpy(into->id, counted->id, sizeof into->id);
     if (partial)
         return;
-    uint32_t label = predict(rule, counted->count), before = ruling->label;
+    uint32_t before = ruling->label,
+             label = (uint32_t)sf_rule_interval(rule->thresholds, rule->label_count, counted->count);
     snprintf(into->label, sizeof into->label, "%s", rule->labels[label]);
     if (before < rule->label_count && strcmp(rule->labels[before], rule->labels[label]) != 0) {
         snprintf(into->before, sizeof into->before, "%s", rule->labels[before]);
