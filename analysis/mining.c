@@ -88,7 +88,7 @@ bool sf_worth_showing(const sf_mine_result *result, size_t i, int64_t duration_n
     bool active = true;
     for (uint32_t k = 0; k < item->size; k++)
         active = active && (double)sf_mine_result_spikes(result, i, k) > 0.1e-9 * (double)duration_ns;
-    return active && item->count >= 20 && item->count >= 1.2 * item->expected && item->q < 0.05;
+    return active && item->count >= 20 && item->q < 0.05;
 }
 
 static bool is_worth(const sf_episodes *e, size_t i)
@@ -231,6 +231,8 @@ static int test(sf_episodes *e, const sf_significance_options *asked, const sf_p
         return status;
     sf_mine_input input = input_of(e->recording);
     status = sf_significance_test(&e->significance, e->result, &input, &e->mining, &options, progress, error);
+    if (status == SF_OK)
+        status = sf_significance_mark_reverses(e->result, error);
     e->is_tested = status == SF_OK;
     for (size_t i = 0; status == SF_CANCELLED && i < e->result->count; i++)
         e->result->items[i].not_testable = SF_TESTABLE; /* nobody knows */

@@ -274,9 +274,7 @@ static void print_verdict(sf_text *text, const finding *f)
         sf_text_printf(text, "\n");
         return;
     }
-    sf_text_printf(text,
-                   "\n%zu of %zu episodes count 20 or more and 1.2 times what is expected, with q below 0.05 "
-                   "and units over 0.1 Hz",
+    sf_text_printf(text, "\n%zu of %zu episodes count 20 or more, with q below 0.05 and units over 0.1 Hz",
                    told->worth, told->found - told->returning);
     if (told->worth > 0 && app_details_know_stretches(&f->details))
         print_stretches(text, told);

@@ -16,6 +16,13 @@ const app_option app_significance_options[] = {
      "maximum over all candidates"},
     {"max-q", "Q", "tell only of what has a q of Q or less: of what a test left standing, 0.05 as a rule"},
     {"max-p", "P", "tell only of what has a p of P or less, uncorrected for how much was looked at"},
+    {"width", "MS",
+     "how far surrogates move spikes (default: half more than the largest delay; by segment-shift three "
+     "times "
+     "as far as it where what units share is smooth as far as that)"},
+    {"segment", "S",
+     "of segment-shift: how long the parts are that trains move by (default: a 360th of the recording, a "
+     "second or more)"},
     {NULL, NULL, NULL},
 };
 
@@ -55,11 +62,27 @@ static void warn_of_kind(const app_call *call, const sf_significance_options *op
                  options->surrogates, 1.0 / (options->surrogates + 1.0));
 }
 
+/* In the units that people write them in; left out, the recording chooses. */
+static int parse_shifts(sf_significance_options *options, const app_call *call, sf_error *error)
+{
+    int status = app_scaled(call, "width", 6, &options->width_ns, error);
+    if (status == SF_OK)
+        status = app_scaled(call, "segment", 9, &options->segment_ns, error);
+    if (status == SF_OK && app_has(call, "width") && options->width_ns <= 0)
+        status = sf_fail(error, SF_USAGE, "--width", "expected more than 0 ms");
+    if (status == SF_OK && app_has(call, "segment") && options->segment_ns <= 0)
+        status = sf_fail(error, SF_USAGE, "--segment", "expected more than 0 s");
+    if (status == SF_OK && app_has(call, "segment") && options->kind != SF_SIGNIFICANCE_SEGMENT_SHIFT)
+        status = sf_fail(error, SF_USAGE, "--segment", "goes with --significance segment-shift");
+    return status;
+}
+
 int app_significance_parse(sf_significance_options *options, app_mining *mining, const app_call *call,
                            sf_error *error)
 {
-    static const char *const of_test[] = {"surrogates", "seed", "fdr", "max-q", "max-p", NULL};
-    static const char *const of_surrogates[] = {"fdr", "surrogates", NULL};
+    static const char *const of_test[] = {"surrogates", "seed",  "fdr",   "width",
+                                          "segment",    "max-q", "max-p", NULL};
+    static const char *const of_surrogates[] = {"fdr", "surrogates", "width", "segment", NULL};
     const char *kind = app_value(call, "significance", NULL);
     if (kind == NULL)
         return app_refuse(call, of_test, "goes with --significance KIND, such as segment-shift", error);
@@ -83,6 +106,8 @@ int app_significance_parse(sf_significance_options *options, app_mining *mining,
     if (status == SF_OK)
         status = app_uint(call, "seed", 0, UINT64_MAX, &options->seed, error);
     options->surrogates = (uint32_t)surrogates;
+    if (status == SF_OK)
+        status = parse_shifts(options, call, error);
     if (!analytic)
         app_tell_seed(call, options->seed);
     if (app_has(call, "fdr"))
@@ -146,12 +171,22 @@ void app_edges_json(sf_json *json, const sf_graph_columns *graph)
 
 /* ---- warnings ---- */
 
+#define SMOOTH_DIVISOR 54.0 /* where correlation falls off quadratically */
+#define UNSMOOTH_DIVISOR 36.0
+
 void app_significance_warn(const app_call *call, const sf_episodes_columns *columns)
 {
     const sf_significance *told = columns->significance;
     if (told == NULL)
         return;
     app_device_warn(call, "surrogates counted", told->ran.device, told->ran.note);
+    if (told->options.kind == SF_SIGNIFICANCE_SEGMENT_SHIFT && told->not_testable == SF_TESTABLE &&
+        told->sharpness.divisor < UNSMOOTH_DIVISOR)
+        app_warn(call,
+                 "what units share is not smooth as far as trains are shifted: of what counts lose by three "
+                 "shifts one part in %.3g is taken off, as measured of most pairs, where one in %g is usual. "
+                 "Pairs that differ from most in it stand out: look at correlograms",
+                 told->sharpness.divisor, SMOOTH_DIVISOR);
     if (told->by_chance > 0)
         app_warn(call,
                  "%zu of %zu episodes have a unit that fires within its delay by chance with a probability "
@@ -182,8 +217,8 @@ void app_not_testable_print(sf_text *text, const sf_significance *told, const sf
         sf_text_printf(
             text,
             "delays too long. Surrogates shift trains by up to %g ms for these delays, and %g ms is "
-            "the most within segments of %g s",
-            width_ms, (double)told->longest_delay_ns * 1.5e-6, (double)told->options.segment_ns * 1e-9);
+            "the most; longer segments allow more, where nothing is shared (--segment)",
+            width_ms, (double)told->longest_delay_ns * 1.5e-6);
     else
         sf_text_printf(
             text,

@@ -16,7 +16,8 @@
  *
  * Other shapes of the rate that all units share are made by leaving out spikes of recordings without bursts:
  * bursts of 5 spikes that rise within 5 ms and decay with 150 ms; a rhythm of half the rate; a rate that
- * triples over the recording. Fast units have 15 to 50 Hz each.
+ * triples over the recording. Fast units have 15 to 50 Hz each, regular ones 10 to 30 Hz with intervals of a
+ * gamma distribution of shape 10; of doublets 30 % of spikes are followed by another 4 to 6 ms later.
  *
  * An episode is unlinked where no two of its units lie within a neighbour of two units of the chain. A
  * by-product is a link of the chain and, before or after it, a unit that lies near none of the chain's. False
@@ -44,7 +45,7 @@
 static const sf_delay delay = {500000, 20 * SF_MILLISECOND};
 static const uint32_t chain_units[] = {0, 12, 22}; /* none a neighbour of another */
 
-typedef enum shape { AS_SIMULATED, ONSET, RHYTHM, DRIFT, FAST } shape;
+typedef enum shape { AS_SIMULATED, ONSET, RHYTHM, DRIFT, FAST, REGULAR, DOUBLETS } shape;
 
 typedef struct setting {
     const char *name;
@@ -76,6 +77,13 @@ static const setting settings[] = {
     {"bursts of 50 ms", 4, 0.1, 5, 0, 50, true, AS_SIMULATED, 0},
     {"sharp onset", 4, 0.1, 5, 0, 100, true, ONSET, 0},
     {"8 Hz rhythm", 5, 0, 0, 0, 100, true, RHYTHM, 8},
+    {"regular units, no chain", 20, 0, 0, 0, 100, false, REGULAR, 0},
+    {"doublets, no chain", 5, 0, 0, 0, 100, false, DOUBLETS, 0},
+    {"bursts of 20 ms", 4, 0.1, 5, 0, 20, true, AS_SIMULATED, 0},
+    {"4 Hz rhythm", 5, 0, 0, 0, 100, true, RHYTHM, 4},
+    {"fast units", 50, 0, 0, 0, 100, true, FAST, 0},
+    {"slow units, no chain", 1.5, 0, 0, 0, 100, false, AS_SIMULATED, 0},
+    {"slow units", 1.5, 0, 0, 0, 100, true, AS_SIMULATED, 0},
 };
 
 typedef struct plan {
@@ -91,8 +99,9 @@ typedef struct tally {
     uint64_t by_products, by_products_low;
     uint64_t findings[2], chain[2]; /* by correction: of unlinked ones and of the chain's parts */
     uint64_t runs_with_findings, runs_with_chain[2], runs_without_verdict;
-    double least, most; /* share with p < 0.05 of a run */
-    double false_share; /* of findings by the rate, sum over runs */
+    double least, most;                  /* share with p < 0.05 of a run */
+    double false_share;                  /* of findings by the rate, sum over runs */
+    double width_ms, divisor, sharpness; /* sums over runs, tested or not */
 } tally;
 
 static bool are_neighbours(uint32_t a, uint32_t b)
@@ -196,6 +205,53 @@ static void thin(sf_recording *recording, const sf_truth *truth, const setting *
     recording->spike_count = kept;
 }
 
+/* ---- trains of other shapes ---- */
+
+static double gamma_interval(sf_random *random, double mean_s, int order)
+{
+    double sum = 0;
+    for (int i = 0; i < order; i++)
+        sum += sf_random_exponential(random);
+    return sum * mean_s / order;
+}
+
+/* Room for so many spikes and one more. */
+static int append(sf_recording *recording, size_t *capacity, int64_t time_ns, uint32_t unit)
+{
+    if (sf_reserve(&recording->spikes, capacity, recording->spike_count + 1, sizeof *recording->spikes) != 0)
+        return SF_NO_MEMORY;
+    recording->spikes[recording->spike_count++] = (sf_spike){.time_ns = time_ns, .unit = unit};
+    return SF_OK;
+}
+
+static int append_train(sf_recording *recording, size_t *capacity, const setting *s, uint32_t unit,
+                        double seconds, sf_random *random)
+{
+    int status = SF_OK;
+    double hz = s->shape == REGULAR ? 10 + 20 * sf_random_uniform(random) : s->rate_hz, at_s = 0;
+    while (status == SF_OK &&
+           (at_s += gamma_interval(random, 1 / hz, s->shape == REGULAR ? 10 : 1)) < seconds) {
+        status = append(recording, capacity, (int64_t)(at_s * 1e9), unit);
+        if (status == SF_OK && s->shape == DOUBLETS && sf_random_uniform(random) < 0.3) {
+            at_s += 0.004 + 0.002 * sf_random_uniform(random);
+            status = append(recording, capacity, (int64_t)(at_s * 1e9), unit);
+        }
+    }
+    return status;
+}
+
+/* Puts trains in place of those of the recording. */
+static int replace_trains(sf_recording *recording, const setting *s, double seconds, uint64_t seed)
+{
+    sf_random random = sf_random_start(seed, (UINT64_C(1) << 62) + 2);
+    size_t capacity = recording->spike_count;
+    int status = SF_OK;
+    recording->spike_count = 0;
+    for (uint32_t u = 0; u < UNITS && status == SF_OK; u++)
+        status = append_train(recording, &capacity, s, u, seconds, &random);
+    return status == SF_OK ? sf_spikes_sort(recording->spikes, recording->spike_count, NULL) : status;
+}
+
 /* ---- one recording ---- */
 
 static int simulate_shape(sf_recording *recording, sf_simulation_settings *made, const setting *s,
@@ -237,8 +293,11 @@ static int simulate(sf_recording *recording, const plan *p, const setting *s, ui
     made.duplicates = s->duplicates;
     made.chains = &chain;
     made.chain_count = chain_hz > 0;
-    return s->shape == AS_SIMULATED ? sf_simulate(recording, NULL, &made, NULL, error)
-                                    : simulate_shape(recording, &made, s, error);
+    if (s->shape != AS_SIMULATED && s->shape < REGULAR)
+        return simulate_shape(recording, &made, s, error);
+    int status = sf_simulate(recording, NULL, &made, NULL, error);
+    return status == SF_OK && s->shape >= REGULAR ? replace_trains(recording, s, (double)p->seconds, seed)
+                                                  : status;
 }
 
 static sf_mine_input input_of(const sf_recording *recording)
@@ -324,6 +383,9 @@ static void add_items(tally *run, const sf_mine_result *result, sf_correction co
 
 static void add_run(tally *sum, const tally *run, uint32_t size)
 {
+    sum->width_ms += run->width_ms;
+    sum->divisor += run->divisor;
+    sum->sharpness += run->sharpness;
     if (run->unlinked == 0) {
         sum->runs_without_verdict++;
         return;
@@ -343,8 +405,10 @@ static void add_run(tally *sum, const tally *run, uint32_t size)
     sum->false_share += found > 0 ? (double)run->findings[SF_CORRECTION_RATE] / (double)found : 0;
 }
 
-static int test_run(tally *sum, const plan *p, const sf_recording *recording, uint64_t seed, sf_error *error)
+static int test_run(tally *sum, const plan *p, const setting *s, const sf_recording *recording, uint64_t seed,
+                    sf_error *error)
 {
+    int corrections = s->chain ? 2 : 1; /* without a chain every finding is false */
     sf_mine_input input = input_of(recording);
     sf_mine_options options;
     sf_mine_result *result;
@@ -353,12 +417,17 @@ static int test_run(tally *sum, const plan *p, const sf_recording *recording, ui
     if (status != SF_OK)
         return status;
     tally run[SIZES] = {{0}};
-    for (int correction = 0; correction < 2 && status == SF_OK; correction++) {
+    for (int correction = 0; correction < corrections && status == SF_OK; correction++) {
         sf_significance told;
         sf_significance_options test = p->options;
         test.seed = seed;
         test.correction = (sf_correction)correction;
         status = sf_significance_test(&told, result, &input, &options, &test, NULL, error);
+        for (int size = 0; size < SIZES && status == SF_OK; size++) {
+            run[size].width_ms = (double)told.options.width_ns * 1e-6;
+            run[size].divisor = told.sharpness.divisor;
+            run[size].sharpness = told.sharpness.sharpness;
+        }
         if (status == SF_OK)
             add_items(run, result, test.correction);
     }
@@ -376,7 +445,7 @@ static int run_seed(tally *sum, const plan *p, const setting *s, uint64_t seed, 
     int status = simulate(&recording, p, s, seed, chain_hz, error);
     if (status != SF_OK)
         return status;
-    status = test_run(sum, p, &recording, seed, error);
+    status = test_run(sum, p, s, &recording, seed, error);
     sf_recording_clear(&recording);
     return status;
 }
@@ -389,7 +458,9 @@ static double percent(uint64_t part, uint64_t whole)
 static void print_row(const setting *s, const tally *sum, uint32_t size, uint64_t seeds)
 {
     uint64_t judged = seeds - sum->runs_without_verdict;
-    printf("| %s | %" PRIu32 " | %" PRIu64 " | ", s->name, size, sum->runs_without_verdict);
+    printf("| %s | %" PRIu32 " | %.0f ms | 1/%.3g | %.2f | %" PRIu64 " | ", s->name, size,
+           sum->width_ms / (double)seeds, sum->divisor / (double)seeds, sum->sharpness / (double)seeds,
+           sum->runs_without_verdict);
     if (judged == 0) {
         printf("| | | | | | | |\n");
         fflush(stdout);
@@ -404,7 +475,10 @@ static void print_row(const setting *s, const tally *sum, uint32_t size, uint64_
     printf(" | %" PRIu64 " | ", sum->runs_with_findings);
     if (s->chain)
         printf("%" PRIu64, sum->runs_with_chain[SF_CORRECTION_MAXIMUM]);
-    printf(" | %.1f %% | ", 100 * sum->false_share / (double)judged);
+    printf(" | ");
+    if (s->chain)
+        printf("%.1f %%", 100 * sum->false_share / (double)judged);
+    printf(" | ");
     if (s->chain)
         printf("%" PRIu64, sum->runs_with_chain[SF_CORRECTION_RATE]);
     printf(" |\n");
@@ -458,11 +532,12 @@ int main(int count, char **arguments)
                               "[FIRST [ALWAYS]]]]]]]]]]"};
     int status = read_arguments(&p, count, arguments, &error);
     if (status == SF_OK)
-        printf("Of %" PRIu64 " recordings each:\n\n| recording | size | without a verdict | unlinked | p < "
+        printf("Of %" PRIu64 " recordings each:\n\n| recording | size | shifts | taken off | sharpness | "
+               "without a verdict | unlinked | p < "
                "0.05 (least to most of a "
                "recording) | by the last unit alone | by-products with p < 0.05 | with q < 0.05 among the "
                "unlinked | with the chain found | --fdr: false among the found | with the chain found "
-               "|\n|---|---|---|---|---|---|---|---|---|---|---|\n",
+               "|\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
                p.seeds);
     for (size_t i = 0; i < sizeof settings / sizeof *settings && status == SF_OK; i++)
         if (p.only == 0 || p.only == i + 1)

@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "core/progress.h"
 #include "core/reals.h"
+#include "mine/surrogate_scatter.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,9 +14,11 @@
 
 #define MOST_UNITS 64u
 #define MOST_SPIKE_PAIRS UINT64_C(20000000)
-#define LEAST_COUNT 5 /* of a pair: fewer have no square root to speak of */
-#define LEAST_DIVISOR 10.0
-#define MOST_LEFT 0.2 /* 7 % of unlinked pairs have p < 0.05 */
+#define LEAST_COUNT 5     /* of a pair: fewer have no square root to speak of */
+#define LEAST_DIVISOR 4.0 /* where more is taken off, too little is left of a link */
+#define LEAST_FALL 4      /* of c(0) - c(3 w), in its standard errors: less tells no shape */
+#define UNSURE 0.2 /* of what is taken off: counts of occurrences that do not overlap fall off otherwise */
+#define ROUNDS 4   /* of finding the middle half with what is taken off, and that of the middle half */
 
 /* One pair: as counted, weighted and not. */
 typedef struct cell {
@@ -99,24 +102,13 @@ static void slide(sliding *w, const survey *s, int64_t low_ns, int64_t high_ns)
         w->last++;
 }
 
-/* How likely a shift is below this many widths. */
-static double below(double widths)
-{
-    double inside = fmax(-1, fmin(1, widths));
-    return inside < 0 ? (1 + inside) * (1 + inside) / 2 : 1 - (1 - inside) * (1 - inside) / 2;
-}
-
 /* How likely a shift brings this lag into the delay. Where two electrodes see one spike, a shift would bring
  * it in: lags of such are left out, and those up to twice as long stand for them. */
 static uint64_t weigh(const survey *s, int64_t lag_ns)
 {
     int64_t apart_ns = lag_ns < 0 ? -lag_ns : lag_ns;
-    double width = (double)s->width_ns, times = apart_ns <= s->seen_twice_ns       ? 0
-                                                : apart_ns <= 2 * s->seen_twice_ns ? 2
-                                                                                   : 1;
-    double likely = below((double)(s->delay.high_ns - lag_ns) / width) -
-                    below((double)(s->delay.low_ns - lag_ns) / width);
-    return (uint64_t)(times * likely * ONE + 0.5);
+    double times = apart_ns <= s->seen_twice_ns ? 0 : apart_ns <= 2 * s->seen_twice_ns ? 2 : 1;
+    return (uint64_t)(times * sf_surrogate_reach(s->delay, s->width_ns, (double)lag_ns) * ONE + 0.5);
 }
 
 /* The windows around a first spike: as recorded and shifted, and far to either side. */
@@ -124,7 +116,8 @@ enum { NEAR, BEFORE, AFTER, WINDOWS };
 
 static void slide_all(sliding *windows, const survey *s, int64_t time_ns)
 {
-    int64_t low = time_ns + s->delay.low_ns, high = time_ns + s->delay.high_ns, far = 3 * s->width_ns;
+    int64_t low = time_ns + s->delay.low_ns, high = time_ns + s->delay.high_ns,
+            far = SF_DISPLACED_WIDTHS * s->width_ns;
     slide(&windows[NEAR], s, low - s->width_ns, high + s->width_ns);
     slide(&windows[BEFORE], s, low - far, high - far);
     slide(&windows[AFTER], s, low + far, high + far);
@@ -179,18 +172,13 @@ static int count_pairs(survey *s)
 
 /* ---- the middle half ---- */
 
-static double standing_out(const pair *p, double divisor)
-{
-    return (p->here - p->shifted - (p->here - p->far) / divisor) / sqrt(p->shifted);
-}
-
 static int by_z(const void *a, const void *b)
 {
     const pair *left = a, *right = b;
     return (left->z > right->z) - (left->z < right->z);
 }
 
-/* Of pairs of different units with spikes enough, in ascending order of z. */
+/* Pairs of different units with spikes enough. */
 static size_t list_pairs(pair *pairs, const survey *s)
 {
     size_t count = 0;
@@ -198,72 +186,71 @@ static size_t list_pairs(pair *pairs, const survey *s)
         for (size_t b = 0; b < s->units; b++) {
             const cell *c = &s->cells[a * s->units + b];
             pair p = {c->here, (double)c->shifted / ONE, c->far / 2.0, 0};
-            if (a == b || p.shifted < LEAST_COUNT)
-                continue;
-            p.z = standing_out(&p, SF_SMOOTH_DIVISOR);
-            pairs[count++] = p;
+            if (a != b && p.shifted >= LEAST_COUNT)
+                pairs[count++] = p;
         }
-    if (count > 0)
-        qsort(pairs, count, sizeof *pairs, by_z);
     return count;
 }
 
-static double mean_z(const pair *pairs, size_t count, double divisor)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += standing_out(&pairs[i], divisor);
-    return sum / (double)count;
-}
-
-/* The standard deviation of z where spikes of a pair lie to each other at random: each lag counts by itself,
- * with 1 - its weight within the delay and - its weight beyond. */
-static double unrelated_spread(const survey *s)
-{
-    enum { STEPS = 2000 };
-    int64_t first = s->delay.low_ns - s->width_ns, last = s->delay.high_ns + s->width_ns;
-    double sum = 0, step = (double)(last - first) / STEPS;
-    for (int i = 0; i < STEPS; i++) {
-        int64_t lag_ns = first + (int64_t)((i + 0.5) * step);
-        bool inside = lag_ns > s->delay.low_ns && lag_ns <= s->delay.high_ns;
-        double deviates = inside - (double)weigh(s, lag_ns) / ONE;
-        sum += deviates * deviates;
-    }
-    return sqrt(sum * step / (double)(s->delay.high_ns - s->delay.low_ns));
-}
+/* The middle half of all pairs in the order of z, with one in `divisor` parts taken off. */
+typedef struct middle {
+    const pair *pairs;
+    size_t kept;
+    double mean, spread;
+} middle;
 
 /* Linked pairs stand out: a quarter of all, rounded up, is left out above, and as many, rounded down, below.
- * Of a normal distribution the quartiles are 1.35 deviations apart, and the mean of its middle half
- * scatters 1.1 times as much as that of all. Of `stride` times as many spikes z is larger by the root of
- * that, and its chance is not. */
-static void judge_middle(sf_sharpness *told, const pair *middle, size_t kept, size_t count, size_t stride)
+ * Of a normal distribution the quartiles are 1.35 deviations apart. */
+static middle find_middle(pair *pairs, size_t count, const survey *s, double divisor)
 {
-    double off = 0, fall = 0, root = sqrt((double)stride), own;
-    for (size_t i = 0; i < kept; i++) {
-        off += middle[i].here - middle[i].shifted;
-        fall += middle[i].here - middle[i].far;
+    double variance = sf_surrogate_scatter_of(s->delay, s->width_ns, 1 / divisor).recorded;
+    for (size_t i = 0; i < count; i++) {
+        pair *p = &pairs[i];
+        p->z = (p->here - p->shifted - (p->here - p->far) / divisor) / sqrt(p->shifted * variance);
     }
-    told->shared = told->left = root * mean_z(middle, kept, SF_SMOOTH_DIVISOR);
-    told->spread = (middle[kept - 1].z - middle[0].z) / 1.35;
-    told->error = root * 1.1 * told->spread / sqrt((double)count);
-    own = fmax(0, told->spread * (1 - 2.3 / sqrt((double)count)));
-    own = root * sqrt(fmax(0, own * own - told->unrelated * told->unrelated));
-    told->sharpness = hypot(fmax(0, told->shared - 2 * told->error), own);
-    /* Where more than a tenth is taken off, a link loses as much, and the shape tells little of the blur. */
-    if (told->shared <= 2 * told->error || off <= 0 || fall / off < LEAST_DIVISOR)
-        return;
-    told->divisor = fmin(fall / off, SF_SMOOTH_DIVISOR);
-    told->left = root * mean_z(middle, kept, told->divisor);
+    qsort(pairs, count, sizeof *pairs, by_z);
+    size_t first = count / 4;
+    middle m = {.pairs = pairs + first, .kept = count - (count + 3) / 4 - first};
+    for (size_t i = 0; i < m.kept; i++)
+        m.mean += m.pairs[i].z / (double)m.kept;
+    m.spread = (m.pairs[m.kept - 1].z - m.pairs[0].z) / 1.35;
+    return m;
 }
 
-static void judge(sf_sharpness *told, const survey *s, const pair *pairs, size_t count)
+/* What shifting takes off these pairs, as one in so many parts of c(0) - c(3 w). */
+static double find_divisor(const middle *m)
 {
-    size_t first = count / 4, after = count - (count + 3) / 4;
-    told->unrelated = unrelated_spread(s);
-    if (after <= first)
+    double off = 0, fall = 0, scatters = 0;
+    for (size_t i = 0; i < m->kept; i++) {
+        off += m->pairs[i].here - m->pairs[i].shifted;
+        fall += m->pairs[i].here - m->pairs[i].far;
+        scatters += 1.5 * m->pairs[i].shifted;
+    }
+    bool known = off > 0 && fall > LEAST_FALL * sqrt(scatters);
+    return known ? fmax(LEAST_DIVISOR, fmin(fall / off, SF_SMOOTH_DIVISOR)) : SF_SMOOTH_DIVISOR;
+}
+
+/* The mean of the middle half of a normal distribution scatters 1.1 times as much as that of all. Of `stride`
+ * times as many spikes z is larger by the root of that, and its chance is not. */
+static void judge(sf_sharpness *told, const survey *s, pair *pairs, size_t count)
+{
+    if (count - (count + 3) / 4 <= count / 4)
         return;
+    double root = sqrt((double)s->stride), margin = 1.1 / sqrt((double)count);
+    middle m = find_middle(pairs, count, s, SF_SMOOTH_DIVISOR);
     told->pairs = count;
-    judge_middle(told, pairs + first, after - first, count, s->stride);
+    told->shared = root * m.mean;
+    told->error = root * margin * m.spread;
+    for (int i = 0; i < ROUNDS && told->shared > told->error; i++) {
+        told->divisor = find_divisor(&m);
+        m = find_middle(pairs, count, s, told->divisor);
+    }
+    double own = fmax(0, m.spread * (1 - 2.3 / sqrt((double)count)));
+    told->left = root * m.mean;
+    told->spread = m.spread;
+    double common = hypot(fmax(0, fabs(told->left) - 2 * told->error),
+                          UNSURE * fmax(0, told->shared - told->left - 2 * told->error));
+    told->sharpness = hypot(common, root * sqrt(fmax(0, own * own - 1)));
 }
 
 /* ---- the whole ---- */
@@ -298,8 +285,7 @@ int sf_sharpness_measure(sf_sharpness *sharpness, const sf_spike *spikes, size_t
     if (delay.low_ns < SEEN_TWICE_NS) /* then such spikes are within the delay */
         s.seen_twice_ns = 0;
     int status = measure(sharpness, &s, spikes, count, unit_count);
-    sharpness->testable =
-        sharpness->sharpness <= SF_SHARPNESS_MOST && sharpness->left - 2 * sharpness->error <= MOST_LEFT;
+    sharpness->testable = sharpness->sharpness <= SF_SHARPNESS_MOST;
     sf_free(s.times);
     sf_free(s.slots);
     sf_free(s.cells);

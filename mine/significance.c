@@ -12,6 +12,7 @@
 #include "mine/found.h"
 #include "mine/surrogate_blur.h"
 #include "mine/surrogate_run.h"
+#include "mine/surrogate_scatter.h"
 #include "mine/ways.h"
 
 #include <inttypes.h>
@@ -21,6 +22,20 @@
 
 /* A segment is at least so many shifts long: where two meet, spikes pile up or leave a gap. */
 #define SEGMENT_WIDTHS 10
+
+/* Segments that a recording is cut into where none are asked for, unless they were shorter than a second.
+ * What a count loses at seams weighs as their number over the square root of the recording's length, and many
+ * segments are what the scatter of surrogates is known from. */
+#define SEGMENTS 360
+
+/* Shifts are so many times as long as the largest delay: the wide ones take more of a link out of its delay,
+ * and the narrow ones less of what units share. */
+#define WIDE 3
+#define NARROW(delay_ns) ((delay_ns) + (delay_ns) / 2)
+
+/* Shifts are wide where what units share is smooth as far as that: */
+#define SMOOTH_DIVISOR (SF_SMOOTH_DIVISOR / 2)
+#define SMOOTH_SHARPNESS (SF_SHARPNESS_MOST / 2)
 
 /* What a side says of a frequent episode. All are 0 where it is none of its candidates: the worse side
  * counts. */
@@ -39,6 +54,8 @@ typedef struct test {
     double *x_um, *y_um;
     uint32_t least;
     unsigned threads;
+    bool chooses_width;
+    int64_t widest_ns;
     sf_choice choice;
     verdict (*verdicts[SF_EPISODE_MAX_SIZE + 1])[2]; /* [size][node][side] */
     const sf_progress *progress;                     /* of the caller, who sees both sides as one work */
@@ -85,12 +102,15 @@ int sf_significance_find(sf_significance_kind *kind, const char *name, sf_error 
 
 void sf_significance_options_init(void *options, size_t size)
 {
-    static const sf_significance_options defaults = {.kind = SF_SIGNIFICANCE_SEGMENT_SHIFT,
-                                                     .surrogates = 1000,
-                                                     .seed = 1,
-                                                     .segment_ns = SF_SECOND,
-                                                     .link = 0.2};
+    static const sf_significance_options defaults = {
+        .kind = SF_SIGNIFICANCE_SEGMENT_SHIFT, .surrogates = 1000, .seed = 1, .link = 0.2};
     sf_options_init(options, size, &defaults, sizeof defaults);
+}
+
+static int64_t span_of_spikes(const sf_mine_input *input)
+{
+    size_t count = input->spike_count;
+    return count > 0 ? input->spikes[count - 1].time_ns - input->spikes[0].time_ns : 0;
 }
 
 static int check_options(const test *t, sf_error *error)
@@ -105,13 +125,11 @@ static int check_options(const test *t, sf_error *error)
                          options->link);
     if (options->surrogates == 0)
         return sf_fail(error, SF_USAGE, NULL, "no surrogate is asked for: at least one is needed");
-    int64_t most = INT64_C(1) << 61, span = 0;
+    int64_t most = INT64_C(1) << 61;
     if (options->width_ns < 1 || options->width_ns > most)
         return sf_fail(error, SF_USAGE, NULL, "surrogates shift by %" PRId64 " ns, expected 1 to 2^61",
                        options->width_ns);
-    if (t->input->spike_count > 0)
-        span = t->input->spikes[t->input->spike_count - 1].time_ns - t->input->spikes[0].time_ns;
-    if (options->segment_ns < 1 || span / options->segment_ns >= UINT32_MAX)
+    if (options->segment_ns < 1 || span_of_spikes(t->input) / options->segment_ns >= UINT32_MAX - 1)
         return sf_fail(error, SF_USAGE, NULL, "segments of %" PRId64 " ns make more than 2^32 of them",
                        options->segment_ns);
     return SF_OK;
@@ -200,15 +218,20 @@ static sf_delay span_of(const sf_mine_options *mining)
 static int look_at_recording(test *t, sf_error *error)
 {
     sf_significance *told = t->told;
-    const sf_significance_options *options = &told->options;
-    if (!options->always && options->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT &&
-        options->width_ns > options->segment_ns / SEGMENT_WIDTHS)
+    sf_significance_options *options = &told->options;
+    bool segments = options->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT;
+    if (!options->always && segments && options->width_ns > t->widest_ns)
         told->not_testable = SF_DELAYS_TOO_LONG;
     if (told->not_testable != SF_TESTABLE || options->width_ns > SF_SHARPNESS_WIDEST)
         return SF_OK;
-    int status = sf_sharpness_measure(&told->sharpness, t->input->spikes, t->input->spike_count,
-                                      t->input->units->count, span_of(t->mining), options->width_ns,
-                                      t->progress, error);
+    int status = segments && t->chooses_width
+                     ? sf_significance_choose_width(&told->sharpness, t->input->spikes, t->input->spike_count,
+                                                    t->input->units->count, span_of(t->mining), t->widest_ns,
+                                                    t->progress, error)
+                     : sf_sharpness_measure(&told->sharpness, t->input->spikes, t->input->spike_count,
+                                            t->input->units->count, span_of(t->mining), options->width_ns,
+                                            t->progress, error);
+    options->width_ns = told->sharpness.width_ns;
     if (status == SF_OK && !options->always && !told->sharpness.testable)
         told->not_testable = SF_BURSTS_TOO_SHARP;
     return status;
@@ -235,16 +258,24 @@ static double standardise(double above, double deviation, double n)
     return of_pooled / sqrt(((n - 1) * deviation * deviation + of_pooled * above) / n);
 }
 
-/* What one side says of a count of which `blur` is no link's. */
-static verdict judge(uint32_t count, uint32_t blur, const sf_surrogate_tally *tally,
-                     const sf_surrogate_scale *scale, const double *ascending, uint32_t n)
+/* A count on one side, and what its surrogates count. */
+typedef struct counted {
+    uint32_t recorded, observed; /* as mined, and less what is no link's */
+    double ratio;
+    const sf_surrogate_scale *scale;
+    uint32_t reached;
+} counted;
+
+static verdict judge(const counted *of, const double *ascending, uint32_t n)
 {
-    double left = (double)(count - blur), stands_out;
+    const sf_surrogate_scale *scale = of->scale;
+    double left = sf_surrogate_stretched(scale->mean, of->observed, of->ratio), stands_out;
     if (scale->scale > 0)
         stands_out = standardise(left - scale->mean, 1 / scale->scale, n);
     else
         stands_out = left > scale->mean ? INFINITY : -INFINITY;
-    verdict found = {.p = (1.0 + tally->at_least) / (1.0 + n), .expected = scale->mean + blur};
+    verdict found = {.p = (1.0 + of->reached) / (1.0 + n),
+                     .expected = scale->mean + ((double)of->recorded - (double)of->observed)};
     found.q = (1.0 + (double)(n - sf_reals_lower_bound(ascending, n, stands_out))) / (1.0 + n);
     /* Counts that do not vary leave nothing to fit. */
     found.fitted =
@@ -270,11 +301,11 @@ static void judge_level(test *t, const sf_surrogate_side *side, sf_surrogate_out
     for (size_t i = 0; i < nodes->count; i++) {
         if (side->candidate_of[k][i] == SF_NO_CANDIDATE)
             continue;
-        uint64_t candidate = base + side->candidate_of[k][i];
-        uint32_t recorded = nodes->nodes[i].count,
-                 blur = recorded - side->observed[k][side->candidate_of[k][i]];
-        t->verdicts[size][i][side->mirrored] =
-            judge(recorded, blur, &outcome->tallies[candidate], &outcome->scales[candidate], maxima, n);
+        uint64_t own = side->candidate_of[k][i];
+        counted of = {nodes->nodes[i].count, side->observed[k][own],
+                      side->ratios[side->levels[k].candidates[own] / side->events.unit_count],
+                      &outcome->scales[base + own], outcome->reached[base + own]};
+        t->verdicts[size][i][side->mirrored] = judge(&of, maxima, n);
     }
 }
 
@@ -291,6 +322,20 @@ static void judge_levels(test *t, const sf_surrogate_side *side, sf_surrogate_ou
     }
 }
 
+/* What is no link's of counts, and how much less they deviate than those of surrogates. */
+static int prepare_side(test *t, sf_surrogate_side *side, sf_error *error)
+{
+    const sf_significance *told = t->told;
+    if (told->options.kind != SF_SIGNIFICANCE_SEGMENT_SHIFT)
+        return SF_OK;
+    for (uint32_t d = 0; d < side->plan.delay_count; d++) {
+        sf_surrogate_scatter scatter = sf_surrogate_scatter_of(side->plan.delays[d], told->options.width_ns,
+                                                               1 / told->sharpness.divisor);
+        side->ratios[d] = sqrt(scatter.recorded / scatter.surrogates);
+    }
+    return sf_surrogate_blur_take_off(side, told->sharpness.divisor, &t->choice, t->threads, error);
+}
+
 static int judge_side(test *t, bool mirrored, sf_error *error)
 {
     sf_surrogate_side side;
@@ -300,9 +345,7 @@ static int judge_side(test *t, bool mirrored, sf_error *error)
     if (status != SF_OK)
         return status;
     if (side.plan.level_count > 0) {
-        if (t->told->options.kind == SF_SIGNIFICANCE_SEGMENT_SHIFT)
-            status =
-                sf_surrogate_blur_take_off(&side, t->told->sharpness.divisor, &t->choice, t->threads, error);
+        status = prepare_side(t, &side, error);
         if (status == SF_OK)
             status = sf_surrogate_run(&outcome, &side, t->told->options.surrogates, t->least, &t->choice,
                                       t->threads, error);
@@ -364,6 +407,21 @@ static int choose_devices(test *t, sf_error *error)
     return sf_choose(&t->choice, sf_surrogate_ways, &how, &job, error);
 }
 
+static void fill_items(const test *t)
+{
+    for (size_t i = 0; i < t->result->count; i++) {
+        sf_mine_item *item = &t->result->items[i];
+        if (item->not_testable != SF_TESTABLE)
+            continue;
+        const verdict *sides = t->verdicts[item->size][item->node];
+        item->p_last = sides[0].p;
+        item->p_first = item->size > 2 ? sides[1].p : NAN;
+        item->p = fmax(sides[0].p, sides[1].p);
+        item->q = fmax(sides[0].q, sides[1].q);
+        item->expected = fmax(sides[0].expected, sides[1].expected);
+    }
+}
+
 static int test_by_surrogates(test *t, sf_error *error)
 {
     sf_progress progress = {update, t};
@@ -383,17 +441,7 @@ static int test_by_surrogates(test *t, sf_error *error)
     if (status != SF_OK)
         return status;
     sf_choice_tell(&t->choice, &t->told->ran);
-    for (size_t i = 0; i < t->result->count; i++) {
-        sf_mine_item *item = &t->result->items[i];
-        if (item->not_testable != SF_TESTABLE)
-            continue;
-        const verdict *sides = t->verdicts[item->size][item->node];
-        item->p_last = sides[0].p;
-        item->p_first = item->size > 2 ? sides[1].p : NAN;
-        item->p = fmax(sides[0].p, sides[1].p);
-        item->q = fmax(sides[0].q, sides[1].q);
-        item->expected = fmax(sides[0].expected, sides[1].expected);
-    }
+    fill_items(t);
     return SF_OK;
 }
 
@@ -428,19 +476,37 @@ static void test_analytically(test *t)
 
 /* ---- the whole ---- */
 
-/* Half more than the largest delay: of narrower shifts too many leave a link in its delay, and of wider ones
- * the blur of bursts (surrogate_blur.h) is known less well. bench/bench_calibration.c measures both. */
 int64_t sf_significance_width(const sf_delay *delays, size_t count)
 {
     int64_t largest = 0;
     for (size_t i = 0; i < count; i++)
         largest = delays[i].high_ns > largest ? delays[i].high_ns : largest;
-    return largest + largest / 2;
+    return NARROW(largest);
 }
 
-int64_t sf_significance_longest_delay(int64_t segment_ns)
+int64_t sf_significance_segment(int64_t span_ns)
 {
-    return segment_ns / SEGMENT_WIDTHS * 2 / 3;
+    int64_t seconds = (span_ns + SEGMENTS * SF_SECOND / 2) / (SEGMENTS * SF_SECOND);
+    return seconds > 1 ? seconds * SF_SECOND : SF_SECOND;
+}
+
+int sf_significance_choose_width(sf_sharpness *sharpness, const sf_spike *spikes, size_t count,
+                                 size_t unit_count, sf_delay delay, int64_t widest_ns,
+                                 const sf_progress *progress, sf_error *error)
+{
+    int64_t narrow = NARROW(delay.high_ns), wide = WIDE * delay.high_ns;
+    if (wide <= widest_ns) {
+        int status = sf_sharpness_measure(sharpness, spikes, count, unit_count, delay, wide, progress, error);
+        if (status != SF_OK || (sharpness->testable && sharpness->divisor >= SMOOTH_DIVISOR &&
+                                sharpness->sharpness <= SMOOTH_SHARPNESS))
+            return status;
+    }
+    return sf_sharpness_measure(sharpness, spikes, count, unit_count, delay, narrow, progress, error);
+}
+
+int64_t sf_significance_widest(int64_t segment_ns)
+{
+    return (segment_ns > 0 ? segment_ns : SF_SECOND) / SEGMENT_WIDTHS;
 }
 
 int sf_significance_test(sf_significance *significance, sf_mine_result *result, const sf_mine_input *input,
@@ -448,14 +514,17 @@ int sf_significance_test(sf_significance *significance, sf_mine_result *result, 
                          const sf_progress *progress, sf_error *error)
 {
     double start = sf_clock_seconds();
-    *significance = (sf_significance){.options = *options,
-                                      .sharpness.divisor = SF_SMOOTH_DIVISOR,
-                                      .longest_delay_ns = sf_significance_longest_delay(options->segment_ns)};
+    *significance = (sf_significance){.options = *options, .sharpness.divisor = SF_SMOOTH_DIVISOR};
     test t = {.told = significance, .result = result, .input = input, .mining = mining, .progress = progress};
     t.threads = options->threads > 0 ? options->threads : sf_thread_cores();
     t.least = result->least;
+    t.chooses_width = options->width_ns == 0;
+    t.widest_ns = sf_significance_widest(options->segment_ns);
+    significance->longest_delay_ns = t.widest_ns * 2 / 3;
     if (options->width_ns == 0)
         significance->options.width_ns = sf_significance_width(mining->delays, mining->delay_count);
+    if (options->segment_ns == 0)
+        significance->options.segment_ns = sf_significance_segment(span_of_spikes(input));
     for (uint32_t size = 0; size <= SF_EPISODE_MAX_SIZE; size++)
         significance->critical[size][0] = significance->critical[size][1] = NAN;
     int status = check_options(&t, error);
@@ -471,4 +540,50 @@ int sf_significance_test(sf_significance *significance, sf_mine_result *result, 
     significance->options.device = NULL;
     significance->ran.seconds = sf_clock_seconds() - start;
     return status;
+}
+
+/* ---- the reverse of a link ---- */
+
+/* A pair with a q below this is a link, as far as its reverse is concerned. */
+#define LINK_Q 0.05
+
+/* Where the pair of a unit and a step lies among the frequent ones; their count where it is none. */
+static size_t find_pair(const sf_tree *tree, uint32_t unit, uint32_t step)
+{
+    sf_node_range range = sf_tree_children(tree, 1, unit);
+    for (; range.begin < range.end; range.begin++)
+        if (tree->levels[1].nodes[range.begin].step == step)
+            return range.begin;
+    return tree->levels[1].count;
+}
+
+/* q: by frequent pair, NaN where none is known. */
+static bool is_reverse_of_link(const sf_tree *tree, const double *q, size_t pair)
+{
+    const sf_node *at = &tree->levels[1].nodes[pair];
+    uint32_t units = tree->unit_count, delay = at->step / units;
+    size_t link = find_pair(tree, at->step % units, delay * units + at->parent);
+    return link < tree->levels[1].count && q[link] < LINK_Q && q[pair] >= LINK_Q;
+}
+
+int sf_significance_mark_reverses(sf_mine_result *result, sf_error *error)
+{
+    const sf_tree *tree = &result->found->tree;
+    double *q = sf_resize(NULL, tree->levels[1].count, sizeof *q);
+    if (q == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < tree->levels[1].count; i++)
+        q[i] = NAN;
+    for (size_t i = 0; i < result->count; i++)
+        if (result->items[i].size == 2)
+            q[result->items[i].node] = result->items[i].q;
+    for (size_t i = 0; i < result->count; i++) {
+        sf_mine_item *item = &result->items[i];
+        if (item->size != 2 || !is_reverse_of_link(tree, q, item->node))
+            continue;
+        item->not_testable = SF_REVERSE_OF_LINK;
+        item->p = item->q = item->p_last = item->p_first = NAN;
+    }
+    sf_free(q);
+    return SF_OK;
 }

@@ -12,7 +12,9 @@
  * about the other's, and calibrated; where neither is, both have to be low by chance, and it is cautious.
  *
  * Segment-shift takes something off counts that is no link, where units share bursts. That is estimated
- * (surrogate_blur.h) and taken off the count before it is compared, and added to what is expected.
+ * (surrogate_blur.h) and taken off the count before it is compared, and added to what is expected. What is
+ * left lies nearer to the mean of surrogates than these to each other: what it deviates is stretched to
+ * theirs (surrogate_scatter.h), and for p and q the count is what it would then be.
  *
  * Correction, for each size by itself, over all candidates that the search looked at:
  *   maximum   q is the share of surrogates, the recorded stream counted with them, in which any candidate
@@ -31,9 +33,11 @@
  * says why:
  *   a unit returns     the shifted unit's spikes move against its own others, which its bursts and dead time
  *                      do not allow. Such candidates are not counted among those corrected for.
- *   delays too long    of segment-shift: shifts beyond the delays are more than a tenth of a segment.
+ *   delays too long    of segment-shift: shifts beyond the delays are wider than segments allow.
  *   bursts too sharp   what units share is too sharp at the scale of the shifts (mine/sharpness.h).
- * The last two are of the whole recording with these delays.
+ * The last two are of the whole recording with these delays. And where a verdict is read by itself, and not
+ * with those of other tests:
+ *   reverse of a link  shifting moves a part of a link into its reverse's delay; such pairs are candidates.
  */
 #ifndef SF_MINE_SIGNIFICANCE_H
 #define SF_MINE_SIGNIFICANCE_H
@@ -44,11 +48,26 @@
 
 #include <synfire/mine.h>
 
-/** How far trains are shifted where `width_ns` is 0: half further than the largest delay bound. */
+/** How far trains are shifted where `width_ns` is 0 and not more is chosen: half further than the largest
+ * delay bound. */
 int64_t sf_significance_width(const sf_delay *delays, size_t count);
 
-/** What is longer does not fit into segments of this length. */
-int64_t sf_significance_longest_delay(int64_t segment_ns);
+/**
+ * How far segment-shift moves segments at these delays where `width_ns` is 0, as width_ns of the sharpness
+ * that is measured for it: by three times the largest delay, which takes more of a link out of its delay and
+ * less of it into the reverse pair's, where what units share is smooth as far as that, and that is
+ * widest_ns or less; else by half more than it. SF_NO_MEMORY, SF_CANCELLED.
+ */
+int sf_significance_choose_width(sf_sharpness *sharpness, const sf_spike *spikes, size_t count,
+                                 size_t unit_count, sf_delay delay, int64_t widest_ns,
+                                 const sf_progress *progress, sf_error *error);
+
+/** Segments where `segment_ns` is 0, for spikes that span so much: 360 of them, of whole seconds. */
+int64_t sf_significance_segment(int64_t span_ns);
+
+/** The widest shifts that segments so long allow, or those that are chosen (0): a tenth of a segment, or of a
+ * second. Chosen segments may be longer, but delays of hundreds of ms are those of waves and bursts. */
+int64_t sf_significance_widest(int64_t segment_ns);
 
 /**
  * Tests all frequent episodes of a result: sets p, q, expected and not_testable of its items. expected
@@ -60,5 +79,9 @@ int64_t sf_significance_longest_delay(int64_t segment_ns);
 int sf_significance_test(sf_significance *significance, sf_mine_result *result, const sf_mine_input *input,
                          const sf_mine_options *mining, const sf_significance_options *options,
                          const sf_progress *progress, sf_error *error);
+
+/** Takes p and q from pairs B -> A where A -> B has a q below 0.05 and they have not, and says why. Whoever
+ * adds up what several tests say keeps them: high ones alone go here. SF_NO_MEMORY. */
+int sf_significance_mark_reverses(sf_mine_result *result, sf_error *error);
 
 #endif

@@ -2,16 +2,15 @@
 #include "mine/surrogate_blur.h"
 
 #include "core/progress.h"
+#include "mine/surrogate_scatter.h"
 
 #include <math.h>
-
-#define DISTANCE 3 /* D / w */
 
 /* `displaced`: the counts at both distances together. */
 static uint32_t without_blur(uint32_t observed, uint64_t displaced, double divisor)
 {
-    double blur = rint((observed - (double)displaced / 2) / divisor);
-    return blur > 0 ? observed - (uint32_t)blur : observed;
+    double left = observed - rint((observed - (double)displaced / 2) / divisor);
+    return left < UINT32_MAX ? (uint32_t)left : UINT32_MAX - 1;
 }
 
 /* Only whether to go on, not how far it is. */
@@ -27,7 +26,7 @@ int sf_surrogate_blur_take_off(sf_surrogate_side *side, double divisor, sf_choic
     const sf_surrogate_rule rule = side->plan.rule;
     const sf_progress *progress = side->plan.progress;
     side->plan.rule.kind = SF_SURROGATE_DISPLACED;
-    side->plan.rule.width_ns = DISTANCE * rule.width_ns;
+    side->plan.rule.width_ns = SF_DISPLACED_WIDTHS * rule.width_ns;
     sf_progress asked = {.update = ask, .user = (void *)(uintptr_t)progress};
     side->plan.progress = &asked; /* two surrogates of a thousand are no part of the caller's work */
     sf_surrogate_outcome outcome;

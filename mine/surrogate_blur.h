@@ -16,7 +16,7 @@
 
 /**
  * Lowers the observed counts of a side whose rule is segment-shift by their blur, rounded: one in `divisor`
- * parts of c(0) - c(3 w); a count that rises with the distance has none. Counts two surrogates; devices and
+ * parts of c(0) - c(3 w); a count that rises with the distance is raised. Counts two surrogates; devices and
  * errors as in sf_surrogate_run.
  */
 int sf_surrogate_blur_take_off(sf_surrogate_side *side, double divisor, sf_choice *choice, unsigned threads,

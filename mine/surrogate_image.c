@@ -57,31 +57,45 @@ void sf_image_room_close(sf_image_room *room)
 
 /* ---- moving and sorting ---- */
 
-/* Where a spike goes; the segment and offset of the spike before it in the train are still good for most. */
-static int64_t move_spike(const sf_surrogate_rule *rule, uint32_t surrogate, uint32_t train, uint32_t number,
-                          int64_t fired, uint32_t *segment, int64_t *offset)
+/* A train of a surrogate; the segment and offset of a spike are still good for most that follow it. */
+typedef struct moving_train {
+    const sf_surrogate_rule *rule;
+    uint32_t surrogate, train, segment;
+    int64_t seam, offset;
+} moving_train;
+
+static moving_train start_train(const sf_surrogate_rule *rule, uint32_t surrogate, uint32_t train)
 {
-    if (rule->kind == SF_SURROGATE_JITTER)
-        return sf_surrogate_time(rule, surrogate, train, number, fired);
-    uint32_t own = sf_surrogate_segment(rule, fired);
-    if (own != *segment) {
-        *segment = own;
-        *offset = sf_surrogate_offset(rule, surrogate, train, own);
+    return (moving_train){.rule = rule,
+                          .surrogate = surrogate,
+                          .train = train,
+                          .segment = UINT32_MAX,
+                          .seam = sf_surrogate_seam(rule, surrogate, train)};
+}
+
+/* Where a spike goes. */
+static int64_t move_spike(moving_train *m, uint32_t number, int64_t fired)
+{
+    if (m->rule->kind == SF_SURROGATE_JITTER)
+        return sf_surrogate_time(m->rule, m->surrogate, m->train, number, fired);
+    uint32_t own = sf_surrogate_segment(m->rule, m->seam, fired);
+    if (own != m->segment) {
+        m->segment = own;
+        m->offset = sf_surrogate_offset(m->rule, m->surrogate, m->train, own);
     }
-    return fired + *offset;
+    return fired + m->offset;
 }
 
 static void move(sf_spike *moved, const sf_events *events, const sf_surrogate_plan *plan, uint32_t surrogate)
 {
     for (uint32_t u = 0; u < events->unit_count; u++) {
-        uint32_t begin = events->first[u], count = events->first[u + 1] - begin, segment = UINT32_MAX;
-        int64_t offset = 0;
+        uint32_t begin = events->first[u], count = events->first[u + 1] - begin;
+        moving_train train = start_train(&plan->rule, surrogate, plan->trains[u]);
         for (uint32_t i = 0; i < count; i++) {
             int64_t time = events->times[events->positions[begin + i]];
             uint32_t number = plan->mirrored ? count - 1 - i : i;
             int64_t fired = plan->mirrored ? plan->origin_ns - time : plan->origin_ns + time;
-            int64_t goes =
-                move_spike(&plan->rule, surrogate, plan->trains[u], number, fired, &segment, &offset);
+            int64_t goes = move_spike(&train, number, fired);
             moved[begin + i] = (sf_spike){
                 .time_ns = plan->mirrored ? plan->origin_ns - goes : goes - plan->origin_ns, .unit = u};
         }

@@ -10,17 +10,40 @@
 #include <math.h>
 #include <string.h>
 
-/* Sums of counts are whole, so the variance loses nothing to cancellation until its very end. */
-static void find_scales(sf_surrogate_outcome *outcome)
+double sf_surrogate_stretched(double mean, uint32_t observed, double ratio)
 {
-    unsigned __int128 n = outcome->surrogates;
-    for (uint64_t i = 0; i < outcome->candidate_count; i++) {
-        const sf_surrogate_tally *tally = &outcome->tallies[i];
-        unsigned __int128 spread = n * tally->sum_squares - (unsigned __int128)tally->sum * tally->sum;
-        double variance = (double)spread / ((double)n * ((double)n - 1));
-        outcome->scales[i] =
-            (sf_surrogate_scale){(double)tally->sum / (double)n, spread > 0 ? 1 / sqrt(variance) : 0};
-    }
+    return ratio == 1 ? observed : mean + ((double)observed - mean) / ratio;
+}
+
+static uint32_t rounded_up(double count)
+{
+    double whole = ceil(count);
+    return whole <= 0 ? 0 : whole < UINT32_MAX ? (uint32_t)whole : UINT32_MAX - 1;
+}
+
+/* Sums of counts are whole, so the variance loses nothing to cancellation until its very end. */
+static sf_surrogate_scale find_scale(const sf_surrogate_tally *tally, uint32_t surrogates)
+{
+    unsigned __int128 n = surrogates;
+    unsigned __int128 spread = n * tally->sum_squares - (unsigned __int128)tally->sum * tally->sum;
+    double variance = (double)spread / ((double)n * ((double)n - 1));
+    return (sf_surrogate_scale){(double)tally->sum / (double)n, spread > 0 ? 1 / sqrt(variance) : 0,
+                                UINT32_MAX};
+}
+
+static void find_scales(sf_surrogate_outcome *outcome, const sf_surrogate_side *side)
+{
+    const sf_surrogate_tally *tally = outcome->tallies;
+    sf_surrogate_scale *scale = outcome->scales;
+    for (uint32_t k = 0; k < side->plan.level_count; k++)
+        for (uint64_t i = 0; i < side->levels[k].first[side->levels[k].prefix_count]; i++) {
+            uint32_t delay = side->levels[k].candidates[i] / side->events.unit_count;
+            *scale = find_scale(tally++, outcome->surrogates);
+            if (side->observed[k][i] != UINT32_MAX)
+                scale->recorded = rounded_up(
+                    sf_surrogate_stretched(scale->mean, side->observed[k][i], side->ratios[delay]));
+            scale++;
+        }
 }
 
 /* ---- on the CPU ---- */
@@ -36,9 +59,9 @@ static int run_here(void *work, sf_crew *crew, sf_error *error)
     if (status == SF_OK)
         status = sf_surrogate_counter_tally(counter, 0, outcome->surrogates, outcome->tallies, error);
     if (status == SF_OK) {
-        find_scales(outcome);
-        status = sf_surrogate_counter_maxima(counter, 0, outcome->surrogates, job->least, outcome->scales,
-                                             outcome->maxima, error);
+        find_scales(outcome, side);
+        status = sf_surrogate_counter_compare(counter, 0, outcome->surrogates, job->least, outcome->scales,
+                                              outcome->reached, outcome->maxima, error);
     }
     sf_surrogate_counter_close(counter);
     return status;
@@ -53,8 +76,9 @@ typedef struct share {
     sf_backend_stream *stream;
     sf_backend_surrogate_job *job;
     uint32_t first, count;
-    sf_surrogate_tally *tallies; /* of the first share: the outcome's */
-    double *maxima;              /* [level][surrogate of the share] */
+    sf_surrogate_tally *tallies; /* of the first share the outcome's, as reached */
+    uint32_t *reached;
+    double *maxima; /* [level][surrogate of the share] */
 } share;
 
 struct sharing;
@@ -80,11 +104,11 @@ static int tally_share(const sharing *all, share *own, sf_error *error)
                            : status;
 }
 
-static int find_maxima(const sharing *all, share *own, sf_error *error)
+static int compare_share(const sharing *all, share *own, sf_error *error)
 {
     return sf_device_backend(own->device)
-        ->surrogates->maxima(own->job, own->first, own->count, all->job->least, all->job->outcome->scales,
-                             own->maxima, error);
+        ->surrogates->compare(own->job, own->first, own->count, all->job->least, all->job->outcome->scales,
+                              own->reached, own->maxima, error);
 }
 
 typedef struct held_step {
@@ -130,8 +154,10 @@ static int open_shares(sharing *all, sf_error *error)
         own->count = (uint32_t)((uint64_t)n * (i + 1) / all->count) - own->first;
         own->tallies =
             i == 0 ? outcome->tallies : sf_resize(NULL, outcome->candidate_count, sizeof *own->tallies);
+        own->reached =
+            i == 0 ? outcome->reached : sf_resize(NULL, outcome->candidate_count, sizeof *own->reached);
         own->maxima = sf_resize(NULL, (size_t)plan->level_count * own->count, sizeof *own->maxima);
-        if (own->tallies == NULL || own->maxima == NULL)
+        if (own->tallies == NULL || own->reached == NULL || own->maxima == NULL)
             return sf_fail_memory(error);
     }
     return SF_OK;
@@ -151,8 +177,10 @@ static void close_shares(sharing *all)
         share *own = &all->shares[i];
         if (own->stream != NULL)
             sf_device_discard(own->device, close_job, own);
-        if (i > 0)
+        if (i > 0) {
             sf_free(own->tallies);
+            sf_free(own->reached);
+        }
         sf_free(own->maxima);
     }
 }
@@ -165,13 +193,15 @@ static void add_tallies(const sharing *all)
             const sf_surrogate_tally *own = &all->shares[i].tallies[c];
             outcome->tallies[c].sum += own->sum;
             outcome->tallies[c].sum_squares += own->sum_squares;
-            outcome->tallies[c].at_least += own->at_least;
         }
 }
 
-static void gather_maxima(const sharing *all)
+static void gather_comparisons(const sharing *all)
 {
     sf_surrogate_outcome *outcome = all->job->outcome;
+    for (uint32_t i = 1; i < all->count; i++)
+        for (uint64_t c = 0; c < outcome->candidate_count; c++)
+            outcome->reached[c] += all->shares[i].reached[c];
     for (uint32_t i = 0; i < all->count; i++) {
         const share *own = &all->shares[i];
         for (uint32_t k = 0; k < all->job->side->plan.level_count; k++)
@@ -188,11 +218,11 @@ static int run_there(void *work, sf_crew *crew, sf_error *error)
         status = do_step(&all, tally_share, crew, error);
     if (status == SF_OK) {
         add_tallies(&all);
-        find_scales(all.job->outcome);
-        status = do_step(&all, find_maxima, crew, error);
+        find_scales(all.job->outcome, all.job->side);
+        status = do_step(&all, compare_share, crew, error);
     }
     if (status == SF_OK)
-        gather_maxima(&all);
+        gather_comparisons(&all);
     close_shares(&all);
     return status;
 }
@@ -226,8 +256,10 @@ static int open_outcome(sf_surrogate_outcome *outcome, const sf_surrogate_side *
                                       .candidate_count = sf_surrogate_candidates(&side->plan)};
     outcome->tallies = sf_resize(NULL, outcome->candidate_count, sizeof *outcome->tallies);
     outcome->scales = sf_resize(NULL, outcome->candidate_count, sizeof *outcome->scales);
+    outcome->reached = sf_resize(NULL, outcome->candidate_count, sizeof *outcome->reached);
     outcome->maxima = sf_resize(NULL, (size_t)side->plan.level_count * surrogates, sizeof *outcome->maxima);
-    bool all = outcome->tallies != NULL && outcome->scales != NULL && outcome->maxima != NULL;
+    bool all = outcome->tallies != NULL && outcome->scales != NULL && outcome->reached != NULL &&
+               outcome->maxima != NULL;
     return all ? SF_OK : SF_NO_MEMORY;
 }
 
@@ -247,6 +279,7 @@ void sf_surrogate_outcome_free(sf_surrogate_outcome *outcome)
 {
     sf_free(outcome->tallies);
     sf_free(outcome->scales);
+    sf_free(outcome->reached);
     sf_free(outcome->maxima);
     *outcome = (sf_surrogate_outcome){0};
 }

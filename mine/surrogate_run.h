@@ -9,12 +9,17 @@
 typedef struct sf_surrogate_outcome {
     uint32_t surrogates;
     uint64_t candidate_count;
-    /** Both by candidate of all levels. The scale is 1 / standard deviation, 0 where the counts are all the
-     * same. */
+    /** By candidate of all levels. The scale is 1 / standard deviation, 0 where the counts are all the same;
+     * `recorded` is the observed count stretched, rounded up. */
     sf_surrogate_tally *tallies;
     sf_surrogate_scale *scales;
-    double *maxima; /**< [level][surrogate]: as `maxima` of sf_backend_surrogates */
+    uint32_t *reached; /**< surrogates that count `recorded` or more */
+    double *maxima;    /**< [level][surrogate]: as `compare` of sf_backend_surrogates has both */
 } sf_surrogate_outcome;
+
+/** What an observed count would be as one of a surrogate that stands out as much: what it deviates from their
+ * mean is a part, `ratio`, of what theirs do. */
+double sf_surrogate_stretched(double mean, uint32_t observed, double ratio);
 
 /** A job, for its ways; to choose, the last two are enough. */
 typedef struct sf_surrogate_work {
@@ -30,9 +35,9 @@ extern const sf_way *const sf_surrogate_ways[];
 
 /**
  * Counts all candidates of the side in so many surrogates, once for their sums and, where the counts were too
- * many to keep, once more for the maxima over candidates that count `least` or more. Each device of the
- * choice takes a share of the surrogates; what a device has failed at or refused those left did, or the CPU.
- * SF_NO_MEMORY, SF_CANCELLED.
+ * many to keep, once more to compare them, among candidates that count `least` or more for the maxima. Each
+ * device of the choice takes a share of the surrogates; what a device has failed at or refused those left
+ * did, or the CPU. SF_NO_MEMORY, SF_CANCELLED.
  */
 int sf_surrogate_run(sf_surrogate_outcome *outcome, const sf_surrogate_side *side, uint32_t surrogates,
                      uint32_t least, sf_choice *choice, unsigned threads, sf_error *error);

@@ -213,7 +213,7 @@ static int list_level(sf_surrogate_side *side, const sf_surrogate_request *reque
     int status = list_prefixes(level, &request->tree->levels[size - 2], size - 1);
     level->first = l.first = sf_alloc((size_t)level->prefix_count + 1, sizeof *l.first);
     level->candidates = l.candidates = sf_resize(NULL, room, sizeof *l.candidates);
-    level->observed = side->observed[size - 2] = l.observed = sf_resize(NULL, room, sizeof *l.observed);
+    side->observed[size - 2] = l.observed = sf_resize(NULL, room, sizeof *l.observed);
     side->candidate_of[size - 2] = l.candidate_of = sf_resize(NULL, l.nodes->count, sizeof *l.candidate_of);
     if (status != SF_OK || l.first == NULL || l.candidates == NULL || l.observed == NULL ||
         l.candidate_of == NULL)
@@ -239,7 +239,10 @@ static int fill(sf_surrogate_side *side, const sf_surrogate_request *request, sf
                                      .delay_count = request->tree->delay_count,
                                      .levels = side->levels,
                                      .progress = request->progress};
-    int status = SF_OK;
+    side->ratios = sf_resize(NULL, request->tree->delay_count, sizeof *side->ratios);
+    int status = side->ratios != NULL ? SF_OK : sf_fail_memory(error);
+    for (uint32_t d = 0; d < request->tree->delay_count && status == SF_OK; d++)
+        side->ratios[d] = 1;
     for (uint32_t size = 2; size <= request->max_size && status == SF_OK; size++) {
         uint64_t count = 0;
         status = list_level(side, request, size, &count, error);
@@ -288,5 +291,6 @@ void sf_surrogate_side_close(sf_surrogate_side *side)
         sf_free(side->turn->y_um);
     }
     sf_free(side->turn);
+    sf_free(side->ratios);
     *side = (sf_surrogate_side){0};
 }

@@ -39,7 +39,12 @@ typedef struct sf_surrogate_side {
     sf_surrogate_plan plan; /**< level_count 0: there are no candidates */
     sf_events events;       /**< of this side: the request's own arrays, or turned ones */
     sf_surrogate_level levels[SF_EPISODE_MAX_SIZE];
-    uint32_t *observed[SF_EPISODE_MAX_SIZE]; /**< those of the levels: what surrogates are compared with */
+    /** [level][candidate]: its count as recorded, where it is known, less its blur where that was taken off;
+     * else UINT32_MAX */
+    uint32_t *observed[SF_EPISODE_MAX_SIZE];
+    /** By delay: the deviation of a recorded count from the mean of surrogates as a part of theirs
+     * (mine/surrogate_scatter.h); 1 at first */
+    double *ratios;
     /** [level][node of size level + 2 in the request's tree]: its candidate in that level, or
      * SF_NO_CANDIDATE */
     uint64_t *candidate_of[SF_EPISODE_MAX_SIZE];

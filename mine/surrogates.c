@@ -49,8 +49,9 @@ struct sf_surrogate_counter {
     /* Of the call at hand. */
     uint32_t first, count;             /* its surrogates */
     uint32_t batch_first, batch_count; /* those whose images there are */
-    sf_surrogate_tally *tallies;       /* or NULL: maxima are asked for */
+    sf_surrogate_tally *tallies;       /* or NULL: counts are compared */
     const sf_surrogate_scale *scales;
+    uint32_t *reached;
     uint32_t least;
     double told; /* when it was last said how far that is */
     atomic_size_t units_done;
@@ -189,6 +190,7 @@ static void record(sf_surrogate_counter *c, worker *w, uint32_t level, uint64_t 
 {
     uint64_t candidate = c->base[level] + index;
     if (c->tallies == NULL) {
+        c->reached[candidate] += count >= c->scales[candidate].recorded;
         if (count >= c->least && c->scales[candidate].scale > 0)
             raise_maximum(&w->maxima[(size_t)level * c->batch + b], &c->scales[candidate], count);
         return;
@@ -196,7 +198,6 @@ static void record(sf_surrogate_counter *c, worker *w, uint32_t level, uint64_t 
     sf_surrogate_tally *tally = &c->tallies[candidate];
     tally->sum += count;
     tally->sum_squares += (uint64_t)count * count;
-    tally->at_least += count >= c->plan->levels[level].observed[index];
     if (c->kept != NULL)
         c->kept[(c->batch_first + b - c->kept_first) * c->base[c->plan->level_count] + candidate] = count;
 }
@@ -496,12 +497,17 @@ typedef struct kept_call {
     double *maxima;
 } kept_call;
 
+static const uint32_t *kept_of(const sf_surrogate_counter *c, size_t item)
+{
+    return c->kept + (c->first - c->kept_first + item) * c->base[c->plan->level_count];
+}
+
 static int read_kept(void *context, unsigned number, size_t item)
 {
     (void)number;
     const kept_call *call = context;
     const sf_surrogate_counter *c = call->counter;
-    const uint32_t *counts = c->kept + (c->first - c->kept_first + item) * c->base[c->plan->level_count];
+    const uint32_t *counts = kept_of(c, item);
     for (uint32_t k = 0; k < c->plan->level_count; k++)
         for (uint64_t i = c->base[k]; i < c->base[k + 1]; i++)
             if (counts[i] >= c->least && c->scales[i].scale > 0)
@@ -509,19 +515,33 @@ static int read_kept(void *context, unsigned number, size_t item)
     return SF_OK;
 }
 
-int sf_surrogate_counter_maxima(sf_surrogate_counter *c, uint32_t first, uint32_t count, uint32_t least,
-                                const sf_surrogate_scale *scales, double *maxima, sf_error *error)
+/* One pass over memory: threads would wait for it. */
+static void reach_kept(sf_surrogate_counter *c)
+{
+    for (uint32_t item = 0; item < c->count; item++) {
+        const uint32_t *counts = kept_of(c, item);
+        for (uint64_t i = 0; i < c->base[c->plan->level_count]; i++)
+            c->reached[i] += counts[i] >= c->scales[i].recorded;
+    }
+}
+
+int sf_surrogate_counter_compare(sf_surrogate_counter *c, uint32_t first, uint32_t count, uint32_t least,
+                                 const sf_surrogate_scale *scales, uint32_t *reached, double *maxima,
+                                 sf_error *error)
 {
     c->first = first;
     c->count = count;
     c->least = least;
     c->scales = scales;
+    c->reached = reached;
     c->tallies = NULL;
+    memset(reached, 0, c->base[c->plan->level_count] * sizeof *reached);
     for (size_t i = 0; i < (size_t)c->plan->level_count * count; i++)
         maxima[i] = -INFINITY;
     bool kept = c->kept != NULL && first >= c->kept_first && first - c->kept_first <= c->kept_count &&
                 count <= c->kept_count - (first - c->kept_first);
     if (!kept)
         return count_batches(c, maxima, error);
+    reach_kept(c);
     return sf_parallel_for(c->threads, count, read_kept, &(kept_call){c, maxima});
 }

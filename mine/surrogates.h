@@ -20,13 +20,14 @@ int sf_surrogate_counter_open(sf_surrogate_counter **counter, const sf_events *e
                               const sf_surrogate_plan *plan, unsigned threads, sf_error *error);
 void sf_surrogate_counter_close(sf_surrogate_counter *counter); /**< NULL is allowed */
 
-/** As `tally` of sf_backend_surrogates. The counts are kept for `maxima` where they take 256 MiB or less.
+/** As `tally` of sf_backend_surrogates. The counts are kept for `compare` where they take 256 MiB or less.
  * SF_CANCELLED, SF_NO_MEMORY. */
 int sf_surrogate_counter_tally(sf_surrogate_counter *counter, uint32_t first, uint32_t count,
                                sf_surrogate_tally *tallies, sf_error *error);
 
-/** As `maxima` of sf_backend_surrogates. */
-int sf_surrogate_counter_maxima(sf_surrogate_counter *counter, uint32_t first, uint32_t count, uint32_t least,
-                                const sf_surrogate_scale *scales, double *maxima, sf_error *error);
+/** As `compare` of sf_backend_surrogates. */
+int sf_surrogate_counter_compare(sf_surrogate_counter *counter, uint32_t first, uint32_t count,
+                                 uint32_t least, const sf_surrogate_scale *scales, uint32_t *reached,
+                                 double *maxima, sf_error *error);
 
 #endif

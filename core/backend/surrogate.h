@@ -10,22 +10,28 @@
  *   displaced      no test but a measure for one (mine/surrogate_blur.h): each train moves as a whole, by
  *                  width in even surrogates and by -width in odd ones.
  *
- * Offsets of a test are uniform on an interval `width` long that holds 0, so none is beyond -width .. +width.
- * Where the interval lies around 0 is drawn once for each train and segment and then the same in all
- * surrogates. So what was recorded, with offset 0, is one of the surrogates that might have been drawn, which
- * makes the test exact where spikes might as well have come that much earlier or later. (With offsets uniform
- * on -width .. +width it would lie in the middle, nearer to all surrogates than these are to each other: of
- * independent pairs only 2.5 % had p < 0.05, measured with delays as wide as the offsets.)
+ * Offsets of segment-shift are the difference of two numbers that are uniform on 0 .. width, so that none is
+ * beyond -width .. +width and few are near it. Where segments meet is drawn for each train and surrogate, so
+ * that no seam comes twice, and p depends on none. What was recorded, with offset 0, lies in the middle of
+ * such surrogates, nearer to all of them than they are to each other: mine/surrogate_scatter.h says by how
+ * much, and a count is judged accordingly. (An interval around 0 that is drawn once for each segment would
+ * make it one of the surrogates, and p exact with each such placement; but z would be another by 0.4 with
+ * another placement, and z of the same link an eighth less.)
  *
- * Segments and intervals are counted from time 0, the first spike of the recording as selected. Nothing is
- * cut off or wrapped around: a spike may move before time 0 or beyond the recording's end, by `width` at
- * most, and stays in its train. Spikes of a train may change their order where two segments meet or in an
- * interval, and may come to lie at the same instant; whoever uses the train sorts it by time, and within one
- * instant by unit. The dead time of a unit is kept except where two segments meet, and by jitter nowhere.
+ * Offsets of shift are uniform on an interval `width` long that holds 0; where it lies around 0 is drawn once
+ * for each train. So what was recorded is one of the surrogates that might have been drawn, which one
+ * offset for a whole train needs: there are no segments over which anything would average.
+ *
+ * Segments and intervals are counted from time 0, the first spike of the recording as selected, less what is
+ * drawn for the seams. Nothing is cut off or wrapped around: a spike may move before time 0 or beyond the
+ * recording's end, by `width` at most, and stays in its train. Spikes of a train may change their order where
+ * two segments meet or in an interval, and may come to lie at the same instant; whoever uses the train sorts
+ * it by time, and within one instant by unit. The dead time of a unit is kept except where two segments meet,
+ * and by jitter nowhere.
  *
  * What is drawn depends on the seed and on who draws, not on when: the key of the random numbers is the seed,
  * their counter is made of the kind, the surrogate, the train and its segment (jitter: the spike's number in
- * the train). Integers only, so no mathematics library has a say.
+ * the train; seams: UINT32_MAX). Integers only, so no mathematics library has a say.
  */
 #ifndef SF_CORE_BACKEND_SURROGATE_H
 #define SF_CORE_BACKEND_SURROGATE_H
@@ -42,7 +48,7 @@ typedef enum sf_surrogate_kind {
 typedef struct sf_surrogate_rule {
     sf_surrogate_kind kind;
     int64_t width_ns;   /**< 1 .. 2^61 */
-    int64_t segment_ns; /**< segment-shift: 1 or more, and fewer than 2^32 segments in the recording */
+    int64_t segment_ns; /**< segment-shift: 1 or more, and fewer than 2^32 - 1 segments in the recording */
     uint64_t seed;
 } sf_surrogate_rule;
 
@@ -56,21 +62,31 @@ SF_RANDOM_INLINE uint64_t sf_surrogate_below(uint64_t bits, uint64_t limit)
 #endif
 }
 
-/** 64 bits for a part of a train, by itself or (UINT32_MAX) for all surrogates. */
-SF_RANDOM_INLINE uint64_t sf_surrogate_draw(const sf_surrogate_rule *rule, uint32_t surrogate, uint32_t train,
-                                            uint32_t part)
+/** 64 bits, twice, for a part of a train, by itself or (surrogate UINT32_MAX) for all surrogates. */
+SF_RANDOM_INLINE void sf_surrogate_draw(uint64_t words[2], const sf_surrogate_rule *rule, uint32_t surrogate,
+                                        uint32_t train, uint32_t part)
 {
     /* The top bit keeps these numbers apart from those of a simulation with the same seed. */
     uint64_t stream = UINT64_C(1) << 63 | (uint64_t)rule->kind << 32 | surrogate;
-    uint64_t words[2];
     sf_random_block(words, rule->seed, stream, (uint64_t)train << 32 | part);
-    return words[0];
 }
 
-/** The segment of a spike fired at time_ns >= 0; of trains that move as wholes there is one. */
-SF_RANDOM_INLINE uint32_t sf_surrogate_segment(const sf_surrogate_rule *rule, int64_t time_ns)
+/** How long before time 0 a train's first segment begins: 0 .. segment_ns - 1. Trains that move as wholes
+ * have one segment. */
+SF_RANDOM_INLINE int64_t sf_surrogate_seam(const sf_surrogate_rule *rule, uint32_t surrogate, uint32_t train)
 {
-    return rule->kind == SF_SURROGATE_SEGMENT_SHIFT ? (uint32_t)(time_ns / rule->segment_ns) : 0;
+    if (rule->kind != SF_SURROGATE_SEGMENT_SHIFT)
+        return 0;
+    uint64_t words[2];
+    sf_surrogate_draw(words, rule, surrogate, train, UINT32_MAX);
+    return (int64_t)sf_surrogate_below(words[0], (uint64_t)rule->segment_ns);
+}
+
+/** The segment of a spike fired at time_ns >= 0, of a train with this seam. */
+SF_RANDOM_INLINE uint32_t sf_surrogate_segment(const sf_surrogate_rule *rule, int64_t seam_ns,
+                                               int64_t time_ns)
+{
+    return rule->kind == SF_SURROGATE_SEGMENT_SHIFT ? (uint32_t)((time_ns + seam_ns) / rule->segment_ns) : 0;
 }
 
 /** All kinds but jitter: how far a train's segment moves. */
@@ -79,10 +95,12 @@ SF_RANDOM_INLINE int64_t sf_surrogate_offset(const sf_surrogate_rule *rule, uint
 {
     if (rule->kind == SF_SURROGATE_DISPLACED)
         return surrogate % 2 == 0 ? rule->width_ns : -rule->width_ns;
-    uint64_t places = (uint64_t)rule->width_ns + 1;
-    uint64_t highest = sf_surrogate_below(sf_surrogate_draw(rule, UINT32_MAX, train, segment), places);
-    uint64_t below = sf_surrogate_below(sf_surrogate_draw(rule, surrogate, train, segment), places);
-    return (int64_t)highest - (int64_t)below;
+    uint64_t places = (uint64_t)rule->width_ns + 1, own[2], common[2];
+    sf_surrogate_draw(own, rule, surrogate, train, segment);
+    if (rule->kind == SF_SURROGATE_SEGMENT_SHIFT)
+        return (int64_t)sf_surrogate_below(own[1], places) - (int64_t)sf_surrogate_below(own[0], places);
+    sf_surrogate_draw(common, rule, UINT32_MAX, train, segment);
+    return (int64_t)sf_surrogate_below(common[0], places) - (int64_t)sf_surrogate_below(own[0], places);
 }
 
 /**
@@ -94,12 +112,13 @@ SF_RANDOM_INLINE int64_t sf_surrogate_time(const sf_surrogate_rule *rule, uint32
                                            uint32_t number, int64_t time_ns)
 {
     if (rule->kind == SF_SURROGATE_JITTER) {
-        uint64_t interval = 2 * (uint64_t)rule->width_ns;
-        uint64_t bits = sf_surrogate_draw(rule, surrogate, train, number);
+        uint64_t interval = 2 * (uint64_t)rule->width_ns, words[2];
+        sf_surrogate_draw(words, rule, surrogate, train, number);
         return time_ns - (int64_t)((uint64_t)time_ns % interval) +
-               (int64_t)sf_surrogate_below(bits, interval);
+               (int64_t)sf_surrogate_below(words[0], interval);
     }
-    return time_ns + sf_surrogate_offset(rule, surrogate, train, sf_surrogate_segment(rule, time_ns));
+    uint32_t segment = sf_surrogate_segment(rule, sf_surrogate_seam(rule, surrogate, train), time_ns);
+    return time_ns + sf_surrogate_offset(rule, surrogate, train, segment);
 }
 
 #endif

@@ -35,9 +35,6 @@ typedef struct sf_surrogate_level {
     /** prefix_count + 1: what extends prefix i are candidates first[i] .. first[i + 1] - 1 of this level */
     const uint64_t *first;      /**< a level may have no candidates, and later ones still have some */
     const uint32_t *candidates; /**< first[prefix_count]: the last steps, ascending for each prefix */
-    /** By candidate: its count as recorded, where it is known and wanted; else UINT32_MAX, which no surrogate
-     * reaches. */
-    const uint32_t *observed;
 } sf_surrogate_level;
 
 /** Arrays are borrowed until the job is closed. */
@@ -62,13 +59,14 @@ typedef struct sf_surrogate_plan {
 /** Of one candidate over surrogates. Sums of squares stay below 2^64. */
 typedef struct sf_surrogate_tally {
     uint64_t sum, sum_squares; /**< of the counts */
-    uint32_t at_least;         /**< surrogates with the observed count or more */
 } sf_surrogate_tally;
 
-/** What standardises a candidate's count: (count - mean) * scale, in this order and never as one operation.
- */
+/** What the counts of a candidate in surrogates are held against. */
 typedef struct sf_surrogate_scale {
-    double mean, scale; /**< scale 0: the candidate takes no part */
+    /** What standardises them: (count - mean) * scale, in this order and never as one operation. scale 0: the
+     * candidate takes no part. */
+    double mean, scale;
+    uint32_t recorded; /**< what surrogates may reach; UINT32_MAX, which none does: nobody asks */
 } sf_surrogate_scale;
 
 typedef struct sf_backend_surrogate_job sf_backend_surrogate_job;
@@ -91,12 +89,13 @@ typedef struct sf_backend_surrogates {
                  sf_error *error);
 
     /**
-     * Of the same surrogates, which a tally has seen before (its counts may have been kept): maxima[level *
+     * Of the same surrogates, which a tally has seen before (its counts may have been kept): reached[c] is
+     * set to how many of them have candidate c as often as scales[c].recorded or more, and maxima[level *
      * count + i] is the largest standardised count in surrogate first + i among the level's candidates that
      * count `least` or more there and whose scale is not 0; -INFINITY where there is none.
      */
-    int (*maxima)(sf_backend_surrogate_job *job, uint32_t first, uint32_t count, uint32_t least,
-                  const sf_surrogate_scale *scales, double *maxima, sf_error *error);
+    int (*compare)(sf_backend_surrogate_job *job, uint32_t first, uint32_t count, uint32_t least,
+                   const sf_surrogate_scale *scales, uint32_t *reached, double *maxima, sf_error *error);
 } sf_backend_surrogates;
 
 #endif

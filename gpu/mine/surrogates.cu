@@ -7,7 +7,7 @@
  *   images   of the shifted spikes (surrogate_images.cu)
  *   count    one warp for each (surrogate, prefix, delay, tile of units) walks the windows of the prefix's
  *            list in the image (occurrences.cuh), and writes the counts of the prefix's candidates
- *   add_up   adds a batch's counts to the tallies; they are kept where memory allows, for the maxima
+ *   add_up   adds a batch's counts to the tallies; they are kept where memory allows, to be compared
  *
  * The floor is the walk: list entries x spikes within a delay, 6 bytes each from the L2 cache.
  */
@@ -61,7 +61,7 @@ struct sf_backend_surrogate_job {
     job_level levels[MOST_LEVELS];
     uint64_t candidate_count;
     sf_gpu_images images;
-    sf_gpu_array observed, tallies, ticket, counts;
+    sf_gpu_array tallies, ticket, counts;
     uint32_t kept_first, kept_count; /* the surrogates whose counts `counts` holds */
 };
 
@@ -110,8 +110,8 @@ __global__ void count(count_view v)
     }
 }
 
-__global__ void add_up(sf_surrogate_tally *tallies, const uint32_t *counts, const uint32_t *observed,
-                       uint64_t candidates, uint32_t surrogates)
+__global__ void add_up(sf_surrogate_tally *tallies, const uint32_t *counts, uint64_t candidates,
+                       uint32_t surrogates)
 {
     for (uint64_t c = thread_number(); c < candidates; c += (uint64_t)gridDim.x * blockDim.x) {
         sf_surrogate_tally own = tallies[c];
@@ -119,9 +119,19 @@ __global__ void add_up(sf_surrogate_tally *tallies, const uint32_t *counts, cons
             uint64_t value = counts[s * candidates + c];
             own.sum += value;
             own.sum_squares += value * value;
-            own.at_least += value >= observed[c];
         }
         tallies[c] = own;
+    }
+}
+
+__global__ void find_reached(uint32_t *reached, const uint32_t *counts, const sf_surrogate_scale *scales,
+                             uint64_t candidates, uint32_t surrogates)
+{
+    for (uint64_t c = thread_number(); c < candidates; c += (uint64_t)gridDim.x * blockDim.x) {
+        uint32_t own = reached[c], recorded = scales[c].recorded;
+        for (uint32_t s = 0; s < surrogates; s++)
+            own += counts[s * candidates + c] >= recorded;
+        reached[c] = own;
     }
 }
 
@@ -201,21 +211,12 @@ static int open_levels(sf_backend_surrogate_job *j, sf_error *error)
     return status;
 }
 
-static int send_observed(sf_backend_surrogate_job *j, sf_error *error)
-{
-    int status = sf_gpu_array_open(j->device, &j->observed, j->candidate_count * sizeof(uint32_t), error);
-    for (uint32_t k = 0; k < j->level_count && status == SF_OK; k++)
-        status = sf_gpu_upload(j->device, (uint32_t *)j->observed.data + j->levels[k].base,
-                               j->plan->levels[k].observed, j->levels[k].count * sizeof(uint32_t), error);
-    return status;
-}
-
 static void close_job(sf_backend_surrogate_job *j)
 {
     if (j == NULL)
         return;
     cudaSetDevice(j->device->ordinal);
-    sf_gpu_array *arrays[] = {&j->observed, &j->tallies, &j->ticket, &j->counts};
+    sf_gpu_array *arrays[] = {&j->tallies, &j->ticket, &j->counts};
     sf_gpu_images_close(&j->images);
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sf_gpu_array_close(j->device, arrays[i]);
@@ -230,8 +231,6 @@ static void close_job(sf_backend_surrogate_job *j)
 static int open_all(sf_backend_surrogate_job *j, sf_error *error)
 {
     int status = open_levels(j, error);
-    if (status == SF_OK)
-        status = send_observed(j, error);
     if (status == SF_OK)
         status =
             sf_gpu_array_open(j->device, &j->tallies, j->candidate_count * sizeof(sf_surrogate_tally), error);
@@ -340,7 +339,6 @@ static int tally_batches(sf_backend_surrogate_job *j, uint32_t first, uint32_t s
         if (status != SF_OK)
             return status;
         add_up<<<grid(j), THREADS, 0, j->device->work>>>((sf_surrogate_tally *)j->tallies.data, counts,
-                                                         (const uint32_t *)j->observed.data,
                                                          j->candidate_count, part);
         SF_GPU_LAUNCHED();
         done += part;
@@ -370,68 +368,94 @@ static int tally(sf_backend_surrogate_job *j, uint32_t first, uint32_t surrogate
                            : status;
 }
 
-/* Of surrogates whose counts these are; maxima: [level][all], from the first of them. */
-static int launch_maxima(sf_backend_surrogate_job *j, double *maxima, uint32_t all, uint32_t surrogates,
-                         const uint32_t *counts, const sf_surrogate_scale *scales, uint32_t least,
-                         sf_error *error)
+namespace
 {
-    for (uint32_t k = 0; k < j->level_count && surrogates > 0; k++) {
+
+/* What `compare` fills, on the device. */
+typedef struct comparison {
+    sf_gpu_array scales, reached, maxima; /* maxima: [level][all] */
+    uint32_t all, least;
+} comparison;
+
+} // namespace
+
+/* Of surrogates at + 0 .. surrogates - 1 of a call, whose counts these are. */
+static int launch_comparison(sf_backend_surrogate_job *j, const comparison *to, uint32_t at,
+                             uint32_t surrogates, const uint32_t *counts, sf_error *error)
+{
+    const sf_surrogate_scale *scales = (const sf_surrogate_scale *)to->scales.data;
+    if (surrogates == 0 || j->candidate_count == 0)
+        return SF_OK;
+    find_reached<<<grid(j), THREADS, 0, j->device->work>>>((uint32_t *)to->reached.data, counts, scales,
+                                                           j->candidate_count, surrogates);
+    SF_GPU_LAUNCHED();
+    for (uint32_t k = 0; k < j->level_count; k++) {
         const job_level *level = &j->levels[k];
-        find_maxima<<<surrogates, THREADS, 0, j->device->work>>>(maxima + (size_t)k * all,
-                                                                 counts + level->base, j->candidate_count,
-                                                                 scales + level->base, level->count, least);
+        find_maxima<<<surrogates, THREADS, 0, j->device->work>>>(
+            (double *)to->maxima.data + (size_t)k * to->all + at, counts + level->base, j->candidate_count,
+            scales + level->base, level->count, to->least);
         SF_GPU_LAUNCHED();
     }
     return SF_OK;
 }
 
 /* Of surrogates whose counts were not kept: they are counted again. */
-static int count_maxima(sf_backend_surrogate_job *j, uint32_t first, uint32_t surrogates, uint32_t least,
-                        const sf_surrogate_scale *scales, double *maxima, sf_error *error)
+static int count_again(sf_backend_surrogate_job *j, const comparison *to, uint32_t first, sf_error *error)
 {
-    uint32_t held = surrogates < j->images.batch ? surrogates : j->images.batch;
+    uint32_t held = to->all < j->images.batch ? to->all : j->images.batch;
     j->kept_count = 0;
     int status =
         sf_gpu_array_reserve(j->device, &j->counts, held * j->candidate_count * sizeof(uint32_t), error);
     uint32_t *counts = (uint32_t *)j->counts.data;
-    for (uint32_t done = 0; done < surrogates && status == SF_OK; done += held) {
-        uint32_t part = surrogates - done < held ? surrogates - done : held;
+    for (uint32_t done = 0; done < to->all && status == SF_OK; done += held) {
+        uint32_t part = to->all - done < held ? to->all - done : held;
         status = count_batch(j, first + done, part, counts, error);
         if (status == SF_OK)
-            status = launch_maxima(j, maxima + done, surrogates, part, counts, scales, least, error);
+            status = launch_comparison(j, to, done, part, counts, error);
         if (status == SF_OK)
-            status = go_on(j, done + part, surrogates, error);
+            status = go_on(j, done + part, to->all, error);
     }
     return status;
 }
 
-static int maxima(sf_backend_surrogate_job *j, uint32_t first, uint32_t surrogates, uint32_t least,
-                  const sf_surrogate_scale *scales, double *maxima, sf_error *error)
+static int open_comparison(sf_backend_surrogate_job *j, comparison *to, const sf_surrogate_scale *scales,
+                           sf_error *error)
+{
+    int status =
+        sf_gpu_array_send(j->device, &to->scales, scales, j->candidate_count * sizeof *scales, error);
+    if (status == SF_OK)
+        status = sf_gpu_array_open(j->device, &to->reached, j->candidate_count * sizeof(uint32_t), error);
+    if (status == SF_OK)
+        status = sf_gpu_array_open(j->device, &to->maxima, (size_t)j->level_count * to->all * sizeof(double),
+                                   error);
+    if (status == SF_OK && to->reached.bytes > 0)
+        SF_GPU_TRY(cudaMemsetAsync(to->reached.data, 0, to->reached.bytes, j->device->work));
+    return status;
+}
+
+static int compare(sf_backend_surrogate_job *j, uint32_t first, uint32_t surrogates, uint32_t least,
+                   const sf_surrogate_scale *scales, uint32_t *reached, double *maxima, sf_error *error)
 {
     SF_GPU_TRY(cudaSetDevice(j->device->ordinal));
-    sf_gpu_array own_scales = {}, own_maxima = {};
-    size_t bytes = (size_t)j->level_count * surrogates * sizeof *maxima;
-    int status =
-        sf_gpu_array_send(j->device, &own_scales, scales, j->candidate_count * sizeof *scales, error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(j->device, &own_maxima, bytes, error);
-    const sf_surrogate_scale *to_scale = (const sf_surrogate_scale *)own_scales.data;
-    double *to = (double *)own_maxima.data;
+    comparison to = {.all = surrogates, .least = least};
+    int status = open_comparison(j, &to, scales, error);
     bool kept =
         first >= j->kept_first && (uint64_t)first + surrogates <= (uint64_t)j->kept_first + j->kept_count;
     if (status == SF_OK && kept)
-        status =
-            launch_maxima(j, to, surrogates, surrogates,
-                          (const uint32_t *)j->counts.data + (first - j->kept_first) * j->candidate_count,
-                          to_scale, least, error);
+        status = launch_comparison(
+            j, &to, 0, surrogates,
+            (const uint32_t *)j->counts.data + (first - j->kept_first) * j->candidate_count, error);
     else if (status == SF_OK)
-        status = count_maxima(j, first, surrogates, least, to_scale, to, error);
+        status = count_again(j, &to, first, error);
     if (status == SF_OK)
-        status = sf_gpu_download(j->device, maxima, own_maxima.data, bytes, error);
-    sf_gpu_array_close(j->device, &own_scales);
-    sf_gpu_array_close(j->device, &own_maxima);
+        status = sf_gpu_download(j->device, reached, to.reached.data, to.reached.bytes, error);
+    if (status == SF_OK)
+        status = sf_gpu_download(j->device, maxima, to.maxima.data, to.maxima.bytes, error);
+    sf_gpu_array_close(j->device, &to.scales);
+    sf_gpu_array_close(j->device, &to.reached);
+    sf_gpu_array_close(j->device, &to.maxima);
     return status;
 }
 
 const sf_backend_surrogates sf_gpu_surrogates = {
-    .open = open_job, .close = close_job, .tally = tally, .maxima = maxima};
+    .open = open_job, .close = close_job, .tally = tally, .compare = compare};

@@ -100,9 +100,11 @@ typedef struct sf_significance_options {
     sf_significance_kind kind; /**< segment-shift */
     uint32_t surrogates;       /**< 1 or more; 1000 */
     uint64_t seed;             /**< 1 */
-    int64_t width_ns;          /**< how far surrogates move; 0: half more than the largest delay bound */
-    int64_t segment_ns;        /**< of segment-shift; 1 s */
-    sf_correction correction;  /**< the maximum */
+    /** How far surrogates move; 0: half more than the largest delay bound, or three times as far as it by
+     * segment-shift where what units share is smooth as far as that. */
+    int64_t width_ns;
+    int64_t segment_ns;       /**< of segment-shift; 0: a 360th of the recording, a second or more */
+    sf_correction correction; /**< the maximum */
     bool found_only; /**< corrects for the frequent episodes alone, as if nothing else had been looked at */
     /** p and q also where the recording as a whole cannot be tested: to measure how wrong they are. */
     bool always;
@@ -124,9 +126,12 @@ static inline sf_significance_options sf_significance_options_default(void)
 /** Why surrogates can say nothing of an episode. */
 typedef enum sf_not_testable {
     SF_TESTABLE,
-    SF_UNIT_RETURNS,    /**< a unit occurs twice: shifted, its spikes move against its own others */
-    SF_DELAYS_TOO_LONG, /**< shifts beyond these delays do not fit into a segment */
-    SF_BURSTS_TOO_SHARP /**< as sf_sharpness has it */
+    SF_UNIT_RETURNS,     /**< a unit occurs twice: shifted, its spikes move against its own others */
+    SF_DELAYS_TOO_LONG,  /**< shifts beyond these delays do not fit into a segment */
+    SF_BURSTS_TOO_SHARP, /**< as sf_sharpness has it */
+    /** B -> A of a link A -> B (q < 0.05), if it is none itself: shifting moves a part of the link into its
+     * delay, so that its p is high whatever there is. */
+    SF_REVERSE_OF_LINK
 } sf_not_testable;
 
 /** In words, as all output has them; NULL of SF_TESTABLE. */
@@ -139,6 +144,8 @@ static inline const char *sf_not_testable_text(sf_not_testable reason)
         return "delays too long";
     case SF_BURSTS_TOO_SHARP:
         return "bursts too sharp";
+    case SF_REVERSE_OF_LINK:
+        return "reverse of a link";
     default:
         return NULL;
     }
@@ -149,13 +156,12 @@ typedef struct sf_sharpness {
     sf_delay delay;
     int64_t width_ns; /**< of the shifts */
     size_t pairs; /**< ordered pairs of the busiest units that were looked at; 0: there is nothing to tell */
-    double sharpness;
-    double shared, error; /**< by how much pairs stand out in common, and its standard error */
-    double spread;        /**< how much that scatters */
-    double unrelated;     /**< how much it would of unrelated pairs */
-    double divisor;       /**< what shifting takes off counts, as one in so many parts */
-    double left;          /**< `shared` with what is taken off */
-    bool testable;        /**< surrogates can tell a link from what these bursts do */
+    double sharpness;     /**< by how much pairs stand out, in standard deviations of unrelated ones */
+    double shared, error; /**< what they have in common of that before it is taken off; its standard error */
+    double left;          /**< and after */
+    double spread;        /**< how much it scatters then: 1 of unrelated pairs */
+    double divisor; /**< what shifting takes off counts, as one in so many parts; 54 where it is smooth */
+    bool testable;  /**< surrogates can tell a link from what these bursts do */
 } sf_sharpness;
 
 /** The sharpness up to which links can be told from bursts. */
@@ -172,7 +178,7 @@ SF_API int sf_recording_sharpness(const sf_recording *recording, sf_delay delay,
 /** What a test did, for the methods of a paper. */
 typedef struct sf_significance {
     sf_ran ran;
-    sf_not_testable not_testable; /**< of all episodes; SF_UNIT_RETURNS is of single ones alone */
+    sf_not_testable not_testable; /**< of all episodes; the other two reasons are of single ones alone */
     int64_t longest_delay_ns;     /**< that fits into the segments */
     sf_sharpness sharpness;       /**< of the delays from the lowest bound to the largest; surrogates only */
     /** The analytic test: episodes with a unit that fires within its delay by chance more often than the null
@@ -182,7 +188,7 @@ typedef struct sf_significance {
      * the last unit shifted, then the first. NaN where nothing was frequent in that many. */
     uint64_t candidates[SF_EPISODE_MAX_SIZE + 1];
     double critical[SF_EPISODE_MAX_SIZE + 1][2];
-    sf_significance_options options; /**< with width_ns as used; device is not kept */
+    sf_significance_options options; /**< with width_ns and segment_ns as used; device is not kept */
 } sf_significance;
 
 /* ---- finding episodes ---- */
@@ -390,7 +396,7 @@ typedef struct sf_episodes_columns {
     const double *p_last;   /**< of the last unit given the episode without it, */
     const double *p_first;  /**< and of the first: p is the larger */
     const sf_not_testable *not_testable;
-    /** A count of 20 or more and 1.2 times what is expected, q below 0.05, all units over 0.1 Hz. */
+    /** A count of 20 or more, q below 0.05, all units over 0.1 Hz. */
     const bool *worth_showing;
 
     /* Details: */

@@ -150,10 +150,12 @@ edge = lambda e: (e["from"], e["to"], *e["delays_ms"][0])
 every, kept = read("tested"), read("kept")
 assert every["edges_tested"] == "tested" and kept["edges_tested"] == "significant" and kept["edges_found"] == every["edges"]
 assert every["significance"]["surrogates"] == kept["significance"]["surrogates"] == 200
-assert all(1 / 201 - 1e-9 <= e["p"] <= e["q"] <= 1 for e in every["edge_detail"])
-assert kept["edge_detail"] == [e for e in every["edge_detail"] if e["q"] <= 0.05]
+tested = [e for e in every["edge_detail"] if e["not_testable"] is None]
+assert all(1 / 201 - 1e-9 <= e["p"] <= e["q"] <= 1 for e in tested)
+assert all(e["not_testable"] in (None, "reverse of a link") for e in every["edge_detail"])
+assert kept["edge_detail"] == [e for e in tested if e["q"] <= 0.05]
 assert {(0, 3, 4, 6), (3, 7, 4, 6), (0, 7, 8, 12)} <= {edge(e) for e in kept["edge_detail"]} and kept["edges"] < 8
-assert read("by_p")["edge_detail"] == [e for e in every["edge_detail"] if e["p"] <= 0.3]
+assert read("by_p")["edge_detail"] == [e for e in tested if e["p"] <= 0.3]
 assert kept["edges"] < read("by_p")["edges"] < every["edges"]
 pairs = len({(e["from"], e["to"]) for e in kept["edge_detail"]})
 for graph in ["", ".graphml", ".h5"]:
@@ -197,7 +199,7 @@ python3 - <<'END'
 import json
 edges = json.load(open("tested"))["edge_detail"]
 names = json.load(open("tested"))["names"]
-keys = {"q": lambda e: (e["q"], -e["ratio_interval"][0]), "ratio": lambda e: -e["ratio_interval"][0],
+keys = {"q": lambda e: (e["q"] is None, e["q"] or 0, -e["ratio_interval"][0]), "ratio": lambda e: -e["ratio_interval"][0],
         "weight": lambda e: -e["weight"], "count": lambda e: -e["count"]}
 for word, key in keys.items():
     rows = [line.split() for line in open("table." + word) if "]  " in line]

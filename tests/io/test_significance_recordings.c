@@ -8,6 +8,7 @@
 #include "core/clock.h"
 #include "core/memory.h"
 #include "mine/significance.h"
+#include "mine/surrogate_scatter.h"
 #include "replay/recording_file.h"
 
 #include <math.h>
@@ -49,23 +50,25 @@ static uint64_t count_moved(sf_spike *all, const sf_recording *recording, sf_epi
 }
 
 static void check_pair(const sf_recording *recording, sf_episode pair, const sf_mine_item *item,
-                       const sf_surrogate_rule *rule)
+                       const sf_surrogate_rule *rule, double divisor)
 {
     sf_spike *all = malloc(2 * recording->spike_count * sizeof *all);
     sf_surrogate_rule displaced = {SF_SURROGATE_DISPLACED, 3 * rule->width_ns, rule->segment_ns, 0};
     double beyond = (double)(count_moved(all, recording, pair, &displaced, 0) +
                              count_moved(all, recording, pair, &displaced, 1)) /
                     2;
-    double blur = fmax(0, rint((item->count - beyond) / 54));
-    uint64_t sum = 0, at_least = 0;
-    for (uint32_t s = 0; s < SURROGATES; s++) {
-        uint64_t found = count_moved(all, recording, pair, rule, s);
-        sum += found;
-        at_least += (double)found >= item->count - blur;
-    }
+    double blur = rint((item->count - beyond) / divisor);
+    uint64_t found[SURROGATES], sum = 0, at_least = 0;
+    for (uint32_t s = 0; s < SURROGATES; s++)
+        sum += found[s] = count_moved(all, recording, pair, rule, s);
+    sf_surrogate_scatter scatter = sf_surrogate_scatter_of(delay, rule->width_ns, 1 / divisor);
+    double mean = (double)sum / SURROGATES,
+           stretched = (item->count - blur - mean) / sqrt(scatter.recorded / scatter.surrogates);
+    for (uint32_t s = 0; s < SURROGATES; s++)
+        at_least += (double)found[s] >= mean + stretched;
     test_assert_same(item->p, (1.0 + (double)at_least) / (1 + SURROGATES));
     test_assert_same(item->p_last, item->p);
-    test_assert_same(item->expected, (double)sum / SURROGATES + blur);
+    test_assert_same(item->expected, mean + blur);
     free(all);
 }
 
@@ -114,7 +117,7 @@ static void check_recording(const char *relative)
         size_t item = i * (result->count / MOST_PAIRS);
         sf_episode pair;
         sf_mine_result_episode(result, item, &pair);
-        check_pair(&recording, pair, &result->items[item], &rule);
+        check_pair(&recording, pair, &result->items[item], &rule, told.sharpness.divisor);
     }
     sf_mine_result_free(result);
     sf_mine_result_free(again);

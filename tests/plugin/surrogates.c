@@ -44,15 +44,15 @@ static int tally(sf_backend_surrogate_job *job, uint32_t first, uint32_t count, 
     return status;
 }
 
-static int maxima(sf_backend_surrogate_job *job, uint32_t first, uint32_t count, uint32_t least,
-                  const sf_surrogate_scale *scales, double *found, sf_error *error)
+static int compare(sf_backend_surrogate_job *job, uint32_t first, uint32_t count, uint32_t least,
+                   const sf_surrogate_scale *scales, uint32_t *reached, double *maxima, sf_error *error)
 {
-    return sf_surrogate_counter_maxima(job->counter, first, count, least, scales, found, error);
+    return sf_surrogate_counter_compare(job->counter, first, count, least, scales, reached, maxima, error);
 }
 
 const struct sf_backend_surrogates test_surrogates = {
     .open = open_job,
     .close = close_job,
     .tally = tally,
-    .maxima = maxima,
+    .compare = compare,
 };

@@ -6,6 +6,7 @@
 #include "core/clock.h"
 #include "core/memory.h"
 #include "mine/significance.h"
+#include "mine/surrogate_scatter.h"
 #include "replay/simulation.h"
 
 #include <math.h>
@@ -43,31 +44,63 @@ static sf_sharpness measure(const sf_recording *recording, sf_delay asked)
 
 /* ---- by enumeration ---- */
 
-/* z of a pair, by all its spikes and by shifts in small steps. */
-static double slow_z(const sf_recording *recording, uint32_t from, uint32_t to, int64_t width)
+/* c(0), m and c(3 w) of a pair, by all its spikes and by shifts in small steps. */
+typedef struct slow_pair {
+    double here, shifted, far, z;
+} slow_pair;
+
+static slow_pair count_slowly(const sf_recording *recording, uint32_t from, uint32_t to, int64_t width)
 {
     enum { STEPS = 3000 };
-    double here = 0, shifted = 0, far = 0;
+    slow_pair p = {0};
     for (size_t i = 0; i < recording->spike_count; i++)
         for (size_t j = 0; j < recording->spike_count; j++) {
             int64_t lag = recording->spikes[j].time_ns - recording->spikes[i].time_ns;
             if (recording->spikes[i].unit != from || recording->spikes[j].unit != to ||
                 llabs(lag) > 4 * width)
                 continue;
-            here += lag > delay.low_ns && lag <= delay.high_ns;
+            p.here += lag > delay.low_ns && lag <= delay.high_ns;
             for (int side = -1; side <= 1; side += 2) {
                 int64_t moved = lag + 3 * side * width;
-                far += (moved > delay.low_ns && moved <= delay.high_ns) / 2.0;
+                p.far += (moved > delay.low_ns && moved <= delay.high_ns) / 2.0;
             }
             double stands_for = llabs(lag) <= 500000 ? 0 : llabs(lag) <= 1000000 ? 2 : 1;
             for (int k = 0; k < STEPS && llabs(lag) <= 2 * width; k++) {
                 double d = (k + 0.5) / STEPS * 2 - 1; /* widths */
                 int64_t moved = lag + (int64_t)(d * (double)width);
                 bool within = moved > delay.low_ns && moved <= delay.high_ns;
-                shifted += stands_for * within * (1 - fabs(d)) * 2 / STEPS;
+                p.shifted += stands_for * within * (1 - fabs(d)) * 2 / STEPS;
             }
         }
-    return shifted < 5 ? NAN : (here - shifted - (here - far) / 54) / sqrt(shifted);
+    return p;
+}
+
+static int by_z(const void *a, const void *b)
+{
+    const slow_pair *left = a, *right = b;
+    return (left->z > right->z) - (left->z < right->z);
+}
+
+/* The mean of the middle half by z with one in so many parts taken off, its spread, and what is taken off it.
+ */
+static void look_at_middle(slow_pair *pairs, size_t count, double divisor, double *mean, double *spread,
+                           double *taken)
+{
+    double variance = sf_surrogate_scatter_of(delay, 30 * SF_MILLISECOND, 1 / divisor).recorded, off = 0,
+           fall = 0;
+    for (size_t i = 0; i < count; i++)
+        pairs[i].z = (pairs[i].here - pairs[i].shifted - (pairs[i].here - pairs[i].far) / divisor) /
+                     sqrt(pairs[i].shifted * variance);
+    qsort(pairs, count, sizeof *pairs, by_z);
+    size_t first = count / 4, after = count - (count + 3) / 4;
+    *mean = 0;
+    for (size_t i = first; i < after; i++) {
+        *mean += pairs[i].z / (double)(after - first);
+        off += pairs[i].here - pairs[i].shifted;
+        fall += pairs[i].here - pairs[i].far;
+    }
+    *spread = (pairs[after - 1].z - pairs[first].z) / 1.35;
+    *taken = fall / off;
 }
 
 static void it_is_what_enumeration_gives(void **state)
@@ -79,24 +112,26 @@ static void it_is_what_enumeration_gives(void **state)
         if (recording.spikes[i].unit < 5)
             recording.spikes[kept++] = recording.spikes[i];
     recording.spike_count = kept;
-    double z[20];
+    slow_pair pairs[20];
     size_t count = 0;
     for (uint32_t a = 0; a < 5; a++)
         for (uint32_t b = 0; b < 5; b++) {
-            double one = a != b ? slow_z(&recording, a, b, 30 * SF_MILLISECOND) : NAN;
-            if (!isnan(one))
-                z[count++] = one;
+            slow_pair one = {0};
+            if (a != b)
+                one = count_slowly(&recording, a, b, 30 * SF_MILLISECOND);
+            if (one.shifted >= 5)
+                pairs[count++] = one;
         }
     assert_true(count >= 16);
-    sf_reals_sort(z, count);
-    size_t first = count / 4, after = count - (count + 3) / 4;
-    double mean = 0;
-    for (size_t i = first; i < after; i++)
-        mean += z[i] / (double)(after - first);
+    double shared, spread, left, taken;
     sf_sharpness told = measure(&recording, delay);
+    look_at_middle(pairs, count, 54, &shared, &spread, &taken);
     assert_int_equal(told.pairs, count);
-    assert_true(fabs(told.shared - mean) < 2e-3);
-    assert_true(fabs(told.spread - (z[after - 1] - z[first]) / 1.35) < 4e-3);
+    assert_true(fabs(told.shared - shared) < 4e-3);
+    assert_true(fabs(told.error - 1.1 * spread / sqrt((double)count)) < 4e-3);
+    look_at_middle(pairs, count, told.divisor, &left, &spread, &taken);
+    assert_true(told.divisor < 30 && fabs(told.divisor / taken - 1) < 0.02);
+    assert_true(fabs(told.left - left) < 4e-3 && fabs(told.spread - spread) < 8e-3);
     sf_recording_clear(&recording);
 }
 
@@ -109,7 +144,7 @@ static void sharp_bursts_are_not_testable_and_smooth_ones_are(void **state)
         int64_t sigma_ms;
         double least, most;
         bool testable;
-    } cases[] = {{10, 2, 9, false}, {20, 0.8, 2, false}, {30, 0.05, 0.5, true}, {100, 0, 0.05, true}};
+    } cases[] = {{10, 0.9, 2, false}, {20, 0.1, 0.5, true}, {30, 0, 0.3, true}, {100, 0, 0.05, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (uint64_t seed = 700; seed < 702; seed++) {
             sf_recording recording = simulate(seed, cases[i].sigma_ms, 0.1, 1800, NULL);
@@ -118,12 +153,11 @@ static void sharp_bursts_are_not_testable_and_smooth_ones_are(void **state)
                 told.testable != cases[i].testable)
                 fail_msg("bursts of %d ms, seed %d: %g, %s", (int)cases[i].sigma_ms, (int)seed,
                          told.sharpness, told.testable ? "testable" : "not testable");
-            assert_true(told.divisor <= 54 && told.divisor >= 10);
-            if (cases[i].sigma_ms == 100)
-                assert_true(told.divisor > 25);
+            assert_true(told.divisor <= 54 && told.divisor >= 4);
+            assert_true(cases[i].sigma_ms > 20 || told.divisor < 20);
             sf_recording_clear(&recording);
         }
-    sf_recording recording = simulate(702, 20, 0.1, 1800, NULL);
+    sf_recording recording = simulate(702, 10, 0.1, 1800, NULL);
     sf_sharpness told = measure(&recording, (sf_delay){500000, 5 * SF_MILLISECOND});
     assert_true(told.testable); /* by shorter shifts */
     sf_recording_clear(&recording);
@@ -252,7 +286,7 @@ static void delays_that_no_segment_holds_have_no_verdict(void **state)
     (void)state;
     sf_recording recording = simulate(721, 100, 0, 20, NULL);
     verdict v;
-    int64_t longest = sf_significance_longest_delay(SF_SECOND);
+    int64_t longest = sf_significance_widest(0) * 2 / 3;
     sf_significance_options options = usual(19);
     sf_mine_result_free(test_recording(&v, &recording, (sf_delay){0, longest}, 2, options));
     assert_true(v.told.not_testable == SF_TESTABLE && v.judged == v.items);

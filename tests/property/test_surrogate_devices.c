@@ -12,6 +12,7 @@
 #include "mine/engine.h"
 #include "mine/significance.h"
 #include "mine/surrogate_run.h"
+#include "mine/surrogates.h"
 
 #include <math.h>
 
@@ -225,6 +226,9 @@ static void set_up_pairs(pairs *p, const trial *t)
                                     .trains = p->events.unit,
                                     .rule = {SF_SURROGATE_SEGMENT_SHIFT, 20, 50, 9}};
     assert_int_equal(sf_surrogate_side_open(&p->side, &request, false, NULL), SF_OK);
+    for (uint64_t i = 0; i < sf_surrogate_candidates(&p->side.plan); i++)
+        p->side.observed[0][i] = (uint32_t)(i % 50);
+    p->side.ratios[0] = 0.8;
 }
 
 static void assert_same_outcome(const sf_surrogate_outcome *found, const sf_surrogate_outcome *expected)
@@ -234,6 +238,8 @@ static void assert_same_outcome(const sf_surrogate_outcome *found, const sf_surr
         assert_int_equal(found->tallies[c].sum, expected->tallies[c].sum);
         assert_int_equal(found->tallies[c].sum_squares, expected->tallies[c].sum_squares);
         test_assert_same(found->scales[c].scale, expected->scales[c].scale);
+        assert_int_equal(found->scales[c].recorded, expected->scales[c].recorded);
+        assert_int_equal(found->reached[c], expected->reached[c]);
     }
     for (uint32_t s = 0; s < expected->surrogates; s++)
         test_assert_same(found->maxima[s], expected->maxima[s]);

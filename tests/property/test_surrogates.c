@@ -30,27 +30,58 @@ static void draws_are_the_same_for_ever(void **state)
         found[2 * kind] = sf_surrogate_time(&rule, 0, 0, 0, time) - time;
         found[2 * kind + 1] = sf_surrogate_time(&rule, 999, 4095, 77, time) - time;
     }
-    static const int64_t expected[] = {-1163999, -1998361, 1566551, -1562717, -676522, -442564};
+    static const int64_t expected[] = {1104108, -1763713, 1566551, -1562717, -676522, -442564};
     for (int i = 0; i < 6; i++)
         if (found[i] != expected[i])
             fail_msg("draw %d is %lld, expected %lld", i, (long long)found[i], (long long)expected[i]);
 }
 
-/* Whole segments shift, by offsets from an interval that holds 0; and 0, what was recorded, has any rank
- * among the offsets of nine surrogates equally often. */
+/* The train moves by parts as long as a segment, each as a whole, which begin elsewhere in each surrogate;
+ * and by differences of two uniform numbers, whose mean square is a sixth of the width's. */
 static void segments_shift_as_wholes(void **state)
 {
     (void)state;
-    enum { N = 9, ROUNDS = 20000 };
+    enum { SEGMENTS = 400, SURROGATES = 200 };
     test_random random = test_random_start("segments", 31);
     const sf_surrogate_rule rule = {SF_SURROGATE_SEGMENT_SHIFT, 1000000, 100, test_random_bits(&random)};
+    uint64_t seams[10] = {0}, offsets = 0;
+    double squares = 0;
+    for (uint32_t s = 0; s < SURROGATES; s++) {
+        uint32_t train = (uint32_t)test_random_bits(&random);
+        int64_t before = sf_surrogate_time(&rule, s, train, 5, 0), seam = 0;
+        for (int64_t time = 1; time < 100 * SEGMENTS; time++) {
+            int64_t offset = sf_surrogate_time(&rule, s, train, 9, time) - time;
+            assert_in_range(offset + rule.width_ns, 0, 2 * rule.width_ns);
+            if (offset == before)
+                continue;
+            assert_true(seam == 0 || time == seam + 100);
+            if (seam == 0)
+                seams[time % 100 / 10]++;
+            seam = time;
+            before = offset;
+            squares += (double)offset * (double)offset;
+            offsets++;
+        }
+        assert_true(seam > 100 * (SEGMENTS - 2));
+    }
+    assert_true(fabs(squares / (double)offsets / 1e12 * 6 - 1) < 0.02);
+    for (int i = 0; i < 10; i++)
+        assert_in_range(seams[i], 5, 40);
+}
+
+/* 0, what was recorded, has any rank among the offsets of nine surrogates equally often. */
+static void trains_shift_within_an_interval_that_holds_what_was_recorded(void **state)
+{
+    (void)state;
+    enum { N = 9, ROUNDS = 20000 };
+    test_random random = test_random_start("shifts", 38);
+    const sf_surrogate_rule rule = {SF_SURROGATE_SHIFT, 1000000, 100, test_random_bits(&random)};
     uint64_t ranks[N + 1] = {0};
     for (int round = 0; round < ROUNDS; round++) {
         uint32_t train = (uint32_t)test_random_bits(&random), rank = 0;
-        int64_t begin = 100 * (int64_t)test_random_below(&random, 1u << 30), least = 0, most = 0;
+        int64_t least = 0, most = 0;
         for (uint32_t s = 0; s < N; s++) {
-            int64_t offset = sf_surrogate_time(&rule, s, train, 5, begin) - begin;
-            assert_int_equal(sf_surrogate_time(&rule, s, train, 9, begin + 99), begin + 99 + offset);
+            int64_t offset = sf_surrogate_time(&rule, s, train, 5, 500) - 500;
             least = offset < least ? offset : least;
             most = offset > most ? offset : most;
             rank += offset < 0;
@@ -263,9 +294,8 @@ static uint64_t compare_side(const trial *t, bool mirrored, unsigned threads)
                              (unsigned long long)expected);
                 assert_int_equal(tallies[at].sum_squares, expected * expected);
                 uint64_t observed = oracle_count(t->spikes, t->count, &episode);
-                if (side.levels[k].observed[i] != UINT32_MAX)
-                    assert_int_equal(side.levels[k].observed[i], observed);
-                assert_int_equal(tallies[at].at_least, expected >= side.levels[k].observed[i]);
+                if (side.observed[k][i] != UINT32_MAX)
+                    assert_int_equal(side.observed[k][i], observed);
                 total += expected;
             }
     }
@@ -276,7 +306,7 @@ static uint64_t compare_side(const trial *t, bool mirrored, unsigned threads)
             uint64_t candidate = side.candidate_of[k][i];
             assert_true((candidate == SF_NO_CANDIDATE) == returns(t, k + 2, i));
             if (candidate != SF_NO_CANDIDATE)
-                assert_int_equal(side.levels[k].observed[candidate], t->tree.levels[k + 1].nodes[i].count);
+                assert_int_equal(side.observed[k][candidate], t->tree.levels[k + 1].nodes[i].count);
         }
     sf_surrogate_counter_close(counter);
     sf_surrogate_side_close(&side);
@@ -299,8 +329,15 @@ static void counts_are_those_of_the_rebuilt_stream(void **state)
     assert_true(total > 20000);
 }
 
-/* Sums, and maxima by the counts kept and by counting again, against the counts one by one. */
-static void check_sums_and_maxima(const trial *t, sf_surrogate_side *side, test_random *random)
+static sf_surrogate_scale random_scale(test_random *random)
+{
+    return (sf_surrogate_scale){
+        test_random_unit(random) * 8, test_random_below(random, 5) > 0 ? test_random_unit(random) : 0,
+        test_random_below(random, 5) > 0 ? (uint32_t)test_random_below(random, 12) : UINT32_MAX};
+}
+
+/* Sums, and what is compared by the counts kept and by counting again, against the counts one by one. */
+static void check_sums_and_comparisons(sf_surrogate_side *side, test_random *random)
 {
     enum { N = 40 };
     const sf_surrogate_plan *plan = &side->plan;
@@ -309,10 +346,11 @@ static void check_sums_and_maxima(const trial *t, sf_surrogate_side *side, test_
     sf_surrogate_tally *one = calloc(candidates + 1, sizeof *one), *all = calloc(candidates + 1, sizeof *all);
     sf_surrogate_tally *sums = calloc(candidates + 1, sizeof *sums);
     sf_surrogate_scale *scales = calloc(candidates + 1, sizeof *scales);
+    uint32_t *expected_reached = calloc(candidates + 1, sizeof *expected_reached);
+    uint32_t *reached = calloc(candidates + 1, sizeof *reached);
     double expected[SF_EPISODE_MAX_SIZE][N], found[2][SF_EPISODE_MAX_SIZE * N];
     for (uint64_t i = 0; i < candidates; i++)
-        scales[i] = (sf_surrogate_scale){test_random_unit(random) * 8,
-                                         test_random_below(random, 5) > 0 ? test_random_unit(random) : 0};
+        scales[i] = random_scale(random);
     sf_surrogate_counter *single, *whole;
     assert_int_equal(sf_surrogate_counter_open(&single, &side->events, plan, 1, NULL), SF_OK);
     assert_int_equal(sf_surrogate_counter_open(&whole, &side->events, plan,
@@ -326,7 +364,7 @@ static void check_sums_and_maxima(const trial *t, sf_surrogate_side *side, test_
             for (uint64_t i = 0; i < side->levels[k].first[side->levels[k].prefix_count]; i++, at++) {
                 all[at].sum += one[at].sum;
                 all[at].sum_squares += one[at].sum_squares;
-                all[at].at_least += one[at].at_least;
+                expected_reached[at] += one[at].sum >= scales[at].recorded;
                 double z = ((double)one[at].sum - scales[at].mean) * scales[at].scale;
                 if (one[at].sum >= least && scales[at].scale > 0)
                     expected[k][s] = fmax(expected[k][s], z);
@@ -335,22 +373,26 @@ static void check_sums_and_maxima(const trial *t, sf_surrogate_side *side, test_
     }
     assert_int_equal(sf_surrogate_counter_tally(whole, 3, N, sums, NULL), SF_OK);
     assert_memory_equal(sums, all, candidates * sizeof *sums);
-    assert_int_equal(sf_surrogate_counter_maxima(whole, 3, N, least, scales, found[0], NULL), SF_OK);
-    assert_int_equal(sf_surrogate_counter_maxima(single, 3, N, least, scales, found[1], NULL), SF_OK);
-    for (int way = 0; way < 2; way++)
+    for (int way = 0; way < 2; way++) {
+        assert_int_equal(sf_surrogate_counter_compare(way == 0 ? whole : single, 3, N, least, scales, reached,
+                                                      found[way], NULL),
+                         SF_OK);
+        assert_memory_equal(reached, expected_reached, candidates * sizeof *reached);
         for (uint32_t k = 0; k < plan->level_count; k++)
             for (uint32_t s = 0; s < N; s++)
                 test_assert_same(found[way][k * N + s], expected[k][s]);
+    }
     sf_surrogate_counter_close(single);
     sf_surrogate_counter_close(whole);
     free(one);
     free(all);
     free(sums);
     free(scales);
-    (void)t;
+    free(reached);
+    free(expected_reached);
 }
 
-static void sums_and_maxima_are_those_of_the_counts(void **state)
+static void sums_and_comparisons_are_those_of_the_counts(void **state)
 {
     (void)state;
     test_random random = test_random_start("sums", 34);
@@ -360,7 +402,7 @@ static void sums_and_maxima_are_those_of_the_counts(void **state)
         for (int mirrored = 0; mirrored < 2; mirrored++) {
             sf_surrogate_side side;
             assert_int_equal(sf_surrogate_side_open(&side, &t.request, mirrored, NULL), SF_OK);
-            check_sums_and_maxima(&t, &side, &random);
+            check_sums_and_comparisons(&side, &random);
             sf_surrogate_side_close(&side);
         }
         tear_down(&t);
@@ -369,7 +411,7 @@ static void sums_and_maxima_are_those_of_the_counts(void **state)
 
 /* ---- devices ---- */
 
-/* Tallies and maxima of a device, by the counts kept and, of a part that was not, by counting again. */
+/* Tallies and comparisons of a device, by the counts kept and, of a part that was not, by counting again. */
 static void compare_held(sf_device *device, sf_surrogate_side *side, sf_surrogate_counter *here,
                          test_random *random)
 {
@@ -379,10 +421,11 @@ static void compare_held(sf_device *device, sf_surrogate_side *side, sf_surrogat
     sf_surrogate_tally *expected = calloc(candidates + 1, sizeof *expected);
     sf_surrogate_tally *found = calloc(candidates + 1, sizeof *found);
     sf_surrogate_scale *scales = calloc(candidates + 1, sizeof *scales);
+    uint32_t *expected_reached = calloc(candidates + 1, sizeof *expected_reached);
+    uint32_t *found_reached = calloc(candidates + 1, sizeof *found_reached);
     double expected_maxima[SF_EPISODE_MAX_SIZE * N], found_maxima[SF_EPISODE_MAX_SIZE * N];
     for (uint64_t i = 0; i < candidates; i++)
-        scales[i] = (sf_surrogate_scale){test_random_unit(random) * 8,
-                                         test_random_below(random, 5) > 0 ? test_random_unit(random) : 0};
+        scales[i] = random_scale(random);
     const sf_backend *backend = sf_device_backend(device);
     sf_backend_stream *stream;
     sf_backend_surrogate_job *job;
@@ -395,10 +438,13 @@ static void compare_held(sf_device *device, sf_surrogate_side *side, sf_surrogat
     assert_int_equal(sf_surrogate_counter_tally(here, FIRST, N, expected, NULL), SF_OK);
     assert_memory_equal(found, expected, candidates * sizeof *found);
     for (uint32_t later = 0; later <= LATER; later += LATER) {
-        if (backend->surrogates->maxima(job, FIRST + later, N, least, scales, found_maxima, &error) != SF_OK)
+        if (backend->surrogates->compare(job, FIRST + later, N, least, scales, found_reached, found_maxima,
+                                         &error) != SF_OK)
             fail_msg("%s", error.text);
-        assert_int_equal(
-            sf_surrogate_counter_maxima(here, FIRST + later, N, least, scales, expected_maxima, NULL), SF_OK);
+        assert_int_equal(sf_surrogate_counter_compare(here, FIRST + later, N, least, scales, expected_reached,
+                                                      expected_maxima, NULL),
+                         SF_OK);
+        assert_memory_equal(found_reached, expected_reached, candidates * sizeof *found_reached);
         for (uint32_t i = 0; i < levels * N; i++)
             test_assert_same(found_maxima[i], expected_maxima[i]);
     }
@@ -407,6 +453,8 @@ static void compare_held(sf_device *device, sf_surrogate_side *side, sf_surrogat
     free(expected);
     free(found);
     free(scales);
+    free(expected_reached);
+    free(found_reached);
 }
 
 static void compare_trial(sf_device *device, const trial *t, test_random *random)
@@ -468,16 +516,18 @@ static int run_side(void *context)
     uint64_t candidates = sf_surrogate_candidates(&side.plan);
     sf_surrogate_tally *tallies = calloc(candidates + 1, sizeof *tallies);
     sf_surrogate_scale *scales = calloc(candidates + 1, sizeof *scales);
+    uint32_t *reached = calloc(candidates + 1, sizeof *reached);
     double maxima[SF_EPISODE_MAX_SIZE * 4];
     status = sf_surrogate_counter_open(&counter, &side.events, &side.plan, t->threads, NULL);
     if (status == SF_OK)
         status = sf_surrogate_counter_tally(counter, 0, 4, tallies, NULL);
     if (status == SF_OK)
-        status = sf_surrogate_counter_maxima(counter, 0, 4, 1, scales, maxima, NULL);
+        status = sf_surrogate_counter_compare(counter, 0, 4, 1, scales, reached, maxima, NULL);
     sf_surrogate_counter_close(counter);
     sf_surrogate_side_close(&side);
     free(tallies);
     free(scales);
+    free(reached);
     return status;
 }
 
@@ -504,9 +554,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(draws_are_the_same_for_ever),
         cmocka_unit_test(segments_shift_as_wholes),
+        cmocka_unit_test(trains_shift_within_an_interval_that_holds_what_was_recorded),
         cmocka_unit_test(jitter_stays_in_its_interval_and_trains_shift_as_wholes),
         cmocka_unit_test(counts_are_those_of_the_rebuilt_stream),
-        cmocka_unit_test(sums_and_maxima_are_those_of_the_counts),
+        cmocka_unit_test(sums_and_comparisons_are_those_of_the_counts),
         cmocka_unit_test(devices_count_what_the_cpu_does),
         cmocka_unit_test(counting_can_be_stopped_and_may_run_out_of_memory),
     };

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "oracle/significance_oracle.h"
+
+#include "core/random.h"
+#include "oracle/count_oracle.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- shifting ---- */
+
+/* One of 0 .. limit - 1: 64 random bits as a fraction of 2^64, times the limit. */
+static int64_t one_of(uint64_t bits, int64_t limit)
+{
+    return (int64_t)(((unsigned __int128)bits * (unsigned __int128)limit) >> 64);
+}
+
+/* Where a spike of this train goes that was fired so long after the first spike of the recording. */
+static int64_t shift(const oracle_shifting *how, uint32_t surrogate, uint32_t train, int64_t since)
+{
+    uint64_t stream = (UINT64_C(1) << 63) + (UINT64_C(1) << 32) + surrogate, of_train = (uint64_t)train << 32;
+    uint64_t words[2];
+    sf_random_block(words, how->seed, stream, of_train + UINT32_MAX);
+    int64_t segment = (since + one_of(words[0], how->segment_ns)) / how->segment_ns;
+    sf_random_block(words, how->seed, stream, of_train + (uint64_t)segment);
+    return since + one_of(words[1], how->width_ns + 1) - one_of(words[0], how->width_ns + 1);
+}
+
+static int by_time_and_unit(const void *a, const void *b)
+{
+    const sf_spike *left = a, *right = b;
+    if (left->time_ns != right->time_ns)
+        return left->time_ns < right->time_ns ? -1 : 1;
+    return (left->unit > right->unit) - (left->unit < right->unit);
+}
+
+/* A surrogate, or (number < 0) the whole train of one end displaced by a distance. */
+typedef struct move {
+    bool first;
+    int64_t number, distance_ns;
+} move;
+
+/* The count with the unit at that end replaced by its moved train: a unit of its own, which at one instant
+ * comes right after the recorded one, or right before it where it is the episode's first. */
+static uint64_t count_moved(const oracle_shifting *how, sf_episode episode, move m)
+{
+    uint32_t end = m.first ? 0 : episode.size - 1, moved = episode.units[end];
+    sf_spike *all = malloc((2 * how->count + 1) * sizeof *all);
+    size_t count = 0;
+    for (size_t i = 0; i < how->count; i++) {
+        sf_spike spike = how->spikes[i];
+        int64_t start = how->spikes[0].time_ns, since = spike.time_ns - start;
+        all[count++] = (sf_spike){.time_ns = spike.time_ns, .unit = 2 * spike.unit + m.first};
+        if (spike.unit != moved)
+            continue;
+        since = m.number < 0 ? since + m.distance_ns : shift(how, (uint32_t)m.number, moved, since);
+        all[count++] = (sf_spike){.time_ns = start + since, .unit = 2 * moved + !m.first};
+    }
+    for (uint32_t i = 0; i < episode.size; i++)
+        episode.units[i] = 2 * episode.units[i] + m.first;
+    episode.units[end] = 2 * moved + !m.first;
+    qsort(all, count, sizeof *all, by_time_and_unit);
+    uint64_t found = oracle_count(all, count, &episode);
+    free(all);
+    return found;
+}
+
+/* ---- how much less a recorded count deviates ---- */
+
+/* How likely the difference of two uniform numbers of 0 .. 1 is below x. */
+static double likely_below(double x)
+{
+    if (x <= -1)
+        return 0;
+    if (x >= 1)
+        return 1;
+    return x < 0 ? (1 + x) * (1 + x) / 2 : 1 - (1 - x) * (1 - x) / 2;
+}
+
+/* Every lag by itself, in steps so small that they do not matter; steps end at the delay's bounds. */
+static double ratio(const oracle_shifting *how, sf_delay delay)
+{
+    enum { STEPS = 20000 };
+    double width = (double)how->width_ns, low = (double)delay.low_ns / width,
+           high = (double)delay.high_ns / width;
+    double step = (high - low) / STEPS, deviation = 0, surrogates = 0;
+    long before = (long)ceil(4 / step) + 1, after = before; /* of steps, to either side of the delay */
+    for (long i = -before; i < STEPS + after; i++) {
+        double lag = low + ((double)i + 0.5) * step, far = 0;
+        for (int side = -1; side <= 1; side += 2)
+            far += (lag + 3 * side > low && lag + 3 * side <= high) / 2.0;
+        double within = i >= 0 && i < STEPS, reached = likely_below(high - lag) - likely_below(low - lag);
+        double left = within - (within - far) / how->divisor - reached;
+        deviation += left * left;
+        surrogates += within * within - reached * reached;
+    }
+    return sqrt(deviation / surrogates);
+}
+
+/* ---- the verdict ---- */
+
+typedef struct half_verdict {
+    double p, expected;
+} half_verdict;
+
+static half_verdict judge_end(const oracle_shifting *how, const sf_episode *episode, bool first)
+{
+    double recorded = (double)oracle_count(how->spikes, how->count, episode), mean = 0;
+    double far = (double)(count_moved(how, *episode, (move){first, -1, 3 * how->width_ns}) +
+                          count_moved(how, *episode, (move){first, -1, -3 * how->width_ns})) /
+                 2;
+    double blur = rint((recorded - far) / how->divisor);
+    uint64_t *counts = malloc(how->surrogates * sizeof *counts), sum = 0;
+    for (uint32_t s = 0; s < how->surrogates; s++)
+        sum += counts[s] = count_moved(how, *episode, (move){first, s, 0});
+    mean = (double)sum / how->surrogates;
+    double part = ratio(how, episode->delays[first ? 0 : episode->size - 2]);
+    double stretched = mean + (recorded - blur - mean) / part;
+    uint32_t as_much = 0;
+    for (uint32_t s = 0; s < how->surrogates; s++)
+        as_much += (double)counts[s] >= stretched;
+    free(counts);
+    return (half_verdict){(1.0 + as_much) / (1.0 + how->surrogates), mean + blur};
+}
+
+oracle_verdict oracle_significance(const oracle_shifting *how, const sf_episode *episode)
+{
+    half_verdict last = judge_end(how, episode, false);
+    if (episode->size == 2)
+        return (oracle_verdict){last.p, last.p, NAN, last.expected};
+    half_verdict first = judge_end(how, episode, true);
+    return (oracle_verdict){fmax(last.p, first.p), last.p, first.p, fmax(last.expected, first.expected)};
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* p of the segment-shift test against the test as its documentation tells it, to the last digit. */
+#include "support/support.h"
+
+#include "core/clock.h"
+#include "core/units.h"
+#include "mine/significance.h"
+#include "oracle/significance_oracle.h"
+#include "replay/simulation.h"
+
+#include <math.h>
+
+typedef struct trial {
+    sf_mine_input input;
+    sf_mine_options mining;
+    sf_significance_options options;
+} trial;
+
+static trial start(const sf_recording *recording, const sf_delay *delays, size_t delay_count)
+{
+    trial t = {.input = {recording->spikes, recording->spike_count, &recording->units, 1000}};
+    sf_mine_options_default(&t.mining);
+    t.mining.delays = delays;
+    t.mining.delay_count = delay_count;
+    t.mining.threads = 1;
+    t.mining.device = "cpu";
+    t.options = sf_significance_options_default();
+    t.options.always = true; /* numbers are compared, whatever they are worth */
+    t.options.device = "cpu";
+    return t;
+}
+
+/* Returns how many episodes were compared; *taken_off is one in so many parts. */
+static size_t compare(const trial *t, double *divisor)
+{
+    sf_mine_result *result;
+    sf_significance told;
+    size_t compared = 0;
+    assert_int_equal(sf_mine_spikes(&result, &t->input, &t->mining, NULL, NULL), SF_OK);
+    assert_int_equal(sf_significance_test(&told, result, &t->input, &t->mining, &t->options, NULL, NULL),
+                     SF_OK);
+    const oracle_shifting how = {t->input.spikes,         t->input.spike_count, told.options.width_ns,
+                                 told.options.segment_ns, told.options.seed,    told.options.surrogates,
+                                 told.sharpness.divisor};
+    *divisor = told.sharpness.divisor;
+    for (size_t i = 0; i < result->count; i++) {
+        const sf_mine_item *item = &result->items[i];
+        sf_episode episode;
+        if (item->not_testable != SF_TESTABLE)
+            continue;
+        sf_mine_result_episode(result, i, &episode);
+        oracle_verdict expected = oracle_significance(&how, &episode);
+        if (item->p != expected.p)
+            fail_msg("size %u: p is %.17g, expected %.17g", item->size, item->p, expected.p);
+        test_assert_same(item->p_last, expected.p_last);
+        test_assert_same(item->p_first, expected.p_first);
+        test_assert_same(item->expected, expected.expected);
+        compared++;
+    }
+    sf_mine_result_free(result);
+    return compared;
+}
+
+/* Ties, repeats and silent units; shifts and segments of a few ns. */
+static void any_stream_has_the_p_of_the_documentation(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("oracle", 81);
+    size_t compared = 0;
+    for (int round = 0; round < 50; round++) {
+        sf_recording recording = {0};
+        sf_unit unit = {.electrode = -1};
+        for (int u = 0; u < 5; u++)
+            assert_int_equal(sf_units_add(&recording.units, &unit, NULL), SF_OK);
+        assert_int_equal(sf_units_finish(&recording.units, NULL), SF_OK);
+        recording.spike_count =
+            test_random_stream(&random, &recording.spikes, 20 + test_random_below(&random, 60), 4,
+                               30 + (int64_t)test_random_below(&random, 300));
+        sf_delay delays[2];
+        for (int64_t d = 0; d < 2; d++) {
+            int64_t low = (int64_t)test_random_below(&random, 6) + 10 * d;
+            delays[d] = (sf_delay){low, low + 1 + (int64_t)test_random_below(&random, 9)};
+        }
+        trial t = start(&recording, delays, 1 + test_random_below(&random, 2));
+        t.mining.threshold = 3 + (double)test_random_below(&random, 4);
+        t.mining.max_size = 2 + (uint32_t)test_random_below(&random, 3);
+        t.options.surrogates = 1 + (uint32_t)test_random_below(&random, 30);
+        t.options.seed = test_random_bits(&random);
+        t.options.segment_ns = 10 + (int64_t)test_random_below(&random, 200);
+        if (test_random_below(&random, 2) == 0)
+            t.options.width_ns = 1 + (int64_t)test_random_below(&random, 40);
+        double divisor;
+        compared += compare(&t, &divisor);
+        free(recording.spikes);
+        sf_units_free(&recording.units);
+    }
+    assert_true(compared > 80);
+}
+
+/* Units that share bursts, so sharp that more is taken off than of smooth ones; everything is chosen. */
+static void shared_bursts_have_the_p_of_the_documentation(void **state)
+{
+    (void)state;
+    const sf_delay delay = {500000, 20 * SF_MILLISECOND};
+    sf_simulation_settings settings;
+    sf_simulation_settings_default(&settings);
+    settings.seed = 82;
+    settings.unit_count = 6;
+    settings.rate_hz = 2;
+    settings.duration_ns = 40 * SF_SECOND;
+    settings.burst_rate_hz = 1;
+    settings.burst_sigma_ns = 20 * SF_MILLISECOND;
+    settings.burst_spikes = 4;
+    sf_recording recording;
+    assert_int_equal(sf_simulate(&recording, NULL, &settings, NULL, NULL), SF_OK);
+    trial t = start(&recording, &delay, 1);
+    t.mining.max_size = 2;
+    t.mining.threshold = 5;
+    t.options.surrogates = 19;
+    double divisor;
+    assert_true(compare(&t, &divisor) >= 20);
+    assert_true(divisor < 40);
+    sf_recording_clear(&recording);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_stream_has_the_p_of_the_documentation),
+        cmocka_unit_test(shared_bursts_have_the_p_of_the_documentation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
