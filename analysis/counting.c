@@ -7,7 +7,9 @@
 #include "core/options.h"
 #include "mine/correlogram.h"
 #include "mine/engine.h"
+#include "mine/given.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,7 +40,8 @@ static int check(const sf_counting_options *asked, sf_error *error)
     if (asked->hop_ns < 0)
         return sf_fail(error, SF_USAGE, "hop_ns", "is %lld ns, expected more than 0",
                        (long long)asked->hop_ns);
-    return sf_check_engine(asked->engine, asked->device, error);
+    int status = sf_limits_check((sf_limits){asked->max_p, asked->max_q}, asked->significance, error);
+    return status == SF_OK ? sf_check_engine(asked->engine, asked->device, error) : status;
 }
 
 /* ---- the parts ---- */
@@ -50,6 +53,7 @@ static int copy_episodes(sf_episodes *e, const sf_episode *episodes, size_t coun
         return status;
     if (count > 0)
         memcpy(e->episodes, episodes, count * sizeof *episodes);
+    e->given = e->passing = count;
     return SF_OK;
 }
 
@@ -69,17 +73,8 @@ static int count_all(sf_episodes *e, sf_counter *counter, const sf_progress *pro
     double start = sf_clock_seconds();
     sf_counter_tell(counter, progress);
     int status = sf_counter_count(counter, NULL, e->counts, error);
-    size_t counted = e->windows.count;
-    if (status == SF_OK && e->windows.items != NULL) {
-        status = sf_spans_count(&e->window_counts, &counted, counter, e->count, e->windows.items,
-                                e->windows.count, "counting windows", progress, error);
-        if (!sf_episodes_keep(e, status, SF_STOPPED_TELLING))
-            return status;
-    } else if (status != SF_OK) {
+    if (status != SF_OK)
         return status;
-    }
-    e->windows.last_is_partial = e->windows.last_is_partial && counted == e->windows.count;
-    e->windows.count = counted;
     const char *note, *device = sf_counter_device(counter, &note);
     e->ran = (sf_ran){.engine = sf_counter_engine(counter), .seconds = sf_clock_seconds() - start};
     snprintf(e->ran.device, sizeof e->ran.device, "%s", device);
@@ -132,19 +127,131 @@ static int correlate(sf_episodes *e, const sf_progress *progress, sf_error *erro
     return SF_OK;
 }
 
+/* ---- testing ---- */
+
+static void take_verdict(sf_episodes *e, size_t i, const sf_mine_result *tested)
+{
+    const sf_mine_item *item = &tested->items[i];
+    e->p[i] = item->p;
+    e->q[i] = item->q;
+    e->p_last[i] = item->p_last;
+    e->p_first[i] = item->p_first;
+    e->needed[i] = item->needed;
+    e->not_testable[i] = item->not_testable;
+    e->returning += item->not_testable == SF_UNIT_RETURNS;
+    if (e->significance.options.kind == SF_SIGNIFICANCE_ANALYTIC)
+        return;
+    e->expected[i] = isnan(item->p) ? e->expected[i] : item->expected;
+    sf_ratio_interval interval = sf_ratio_interval_of(e->counts[i], e->expected[i]);
+    e->ratio_low[i] = interval.low;
+    e->ratio_high[i] = interval.high;
+    e->worth_showing[i] =
+        item->size > 1 && sf_worth_showing(tested, i, sf_recording_duration_ns(e->recording));
+    e->worth += e->worth_showing[i];
+}
+
+int sf_episodes_test_given(sf_episodes *e, const sf_significance_options *options,
+                           const sf_progress *progress, sf_error *error)
+{
+    const sf_recording *recording = e->recording;
+    const sf_mine_input input = {.spikes = recording->spikes,
+                                 .spike_count = recording->spike_count,
+                                 .units = &recording->units,
+                                 .duration_ns = sf_recording_duration_ns(recording)};
+    sf_significance_options how, defaults = sf_significance_options_default();
+    sf_mine_result *given = NULL;
+    sf_mine_options mining;
+    int status = sf_options_read(&how, &defaults, sizeof how, options, "significance", error);
+    how.found_only = true;
+    if (status == SF_OK)
+        status = sf_episodes_reserve_verdicts(e, error);
+    if (status == SF_OK)
+        status = sf_mine_given(&given, &mining, &input, e->episodes, e->count, how.threads, NULL, error);
+    if (status != SF_OK)
+        return status;
+    e->worth = e->returning = 0;
+    if (mining.delay_count > 0)
+        status = sf_significance_test(&e->significance, given, &input, &mining, &how, progress, error);
+    e->is_tested = status == SF_OK && mining.delay_count > 0;
+    for (size_t i = 0; e->is_tested && i < e->count; i++)
+        take_verdict(e, i, given);
+    sf_mine_result_free(given);
+    return status;
+}
+
+/* Those within the limits, in their order. */
+static void keep_within(sf_episodes *e, sf_limits limits)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < e->count; i++) {
+        if (!sf_within_limits(limits, e->p[i], e->q[i]))
+            continue;
+        double *const reals[] = {e->expected, e->ratio_low, e->ratio_high, e->strength,
+                                 e->p,        e->q,         e->p_last,     e->p_first};
+        for (size_t c = 0; c < sizeof reals / sizeof *reals; c++)
+            reals[c][kept] = reals[c][i];
+        e->episodes[kept] = e->episodes[i];
+        e->counts[kept] = e->counts[i];
+        e->needed[kept] = e->needed[i];
+        e->not_testable[kept] = e->not_testable[i];
+        e->worth_showing[kept++] = e->worth_showing[i];
+    }
+    e->count = kept;
+}
+
 /* ---- together ---- */
+
+static int open_counter(sf_counter **counter, const sf_episodes *e, const sf_counting_options *asked,
+                        sf_error *error)
+{
+    const sf_recording *recording = e->recording;
+    int status = sf_counter_open(counter, recording->spikes, recording->spike_count, recording->units.count,
+                                 e->episodes, e->count, asked->engine, asked->threads, error);
+    return status == SF_OK ? sf_counter_use(*counter, asked->device, error) : status;
+}
+
+/* Tests, and leaves out what is not within the limits. */
+static int test(sf_episodes *e, const sf_counting_options *asked, sf_counter **counter,
+                const sf_progress *progress, sf_error *error)
+{
+    const sf_limits limits = {asked->max_p, asked->max_q};
+    int status = sf_episodes_test_given(e, asked->significance, progress, error);
+    if (status != SF_OK && sf_episodes_keep(e, status, SF_STOPPED_TESTING))
+        e->windows.count = 0;
+    if (status != SF_OK || (limits.max_p <= 0 && limits.max_q <= 0))
+        return status;
+    keep_within(e, limits);
+    e->passing = e->count;
+    sf_counter_close(*counter);
+    *counter = NULL;
+    return open_counter(counter, e, asked, error);
+}
+
+static int count_windows(sf_episodes *e, sf_counter *counter, const sf_progress *progress, sf_error *error)
+{
+    double start = sf_clock_seconds();
+    size_t counted = e->windows.count;
+    int status = sf_spans_count(&e->window_counts, &counted, counter, e->count, e->windows.items,
+                                e->windows.count, "counting windows", progress, error);
+    if (!sf_episodes_keep(e, status, SF_STOPPED_TELLING))
+        return status;
+    e->windows.last_is_partial = e->windows.last_is_partial && counted == e->windows.count;
+    e->windows.count = counted;
+    e->ran.seconds += sf_clock_seconds() - start;
+    return status;
+}
 
 static int count(sf_episodes *e, const sf_counting_options *asked, const sf_progress *progress,
                  sf_error *error)
 {
-    const sf_recording *recording = e->recording;
     sf_counter *counter = NULL;
-    int status = sf_counter_open(&counter, recording->spikes, recording->spike_count, recording->units.count,
-                                 e->episodes, e->count, asked->engine, asked->threads, error);
-    if (status == SF_OK)
-        status = sf_counter_use(counter, asked->device, error);
+    int status = open_counter(&counter, e, asked, error);
     if (status == SF_OK)
         status = count_all(e, counter, progress, error);
+    if (status == SF_OK && asked->significance != NULL)
+        status = test(e, asked, &counter, progress, error);
+    if (status == SF_OK && e->windows.items != NULL)
+        status = count_windows(e, counter, progress, error);
     if (status == SF_OK || e->stopped != SF_NOT_STOPPED) {
         int told = sf_episodes_detail(e, counter, progress, error);
         status = status == SF_OK ? told : status;

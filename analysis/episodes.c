@@ -67,27 +67,44 @@ int sf_episodes_new(sf_episodes **created, const sf_recording *recording, const 
     return status;
 }
 
+static int reserve_reals(double **const *reals, size_t columns, size_t count, sf_error *error)
+{
+    bool complete = true;
+    for (size_t i = 0; i < columns; i++) {
+        *reals[i] = sf_resize(*reals[i], count, sizeof **reals[i]);
+        complete = complete && *reals[i] != NULL;
+        for (size_t k = 0; *reals[i] != NULL && k < count; k++)
+            (*reals[i])[k] = NAN;
+    }
+    return complete ? SF_OK : sf_fail_memory(error);
+}
+
+int sf_episodes_reserve_verdicts(sf_episodes *e, sf_error *error)
+{
+    double **const reals[] = {&e->strength, &e->p, &e->q, &e->p_last, &e->p_first};
+    e->needed = sf_resize(e->needed, e->count, sizeof *e->needed);
+    e->not_testable = sf_resize(e->not_testable, e->count, sizeof *e->not_testable);
+    e->worth_showing = sf_resize(e->worth_showing, e->count, sizeof *e->worth_showing);
+    if (e->needed == NULL || e->not_testable == NULL || e->worth_showing == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < e->count; i++) {
+        e->needed[i] = SF_NO_COUNT;
+        e->not_testable[i] = SF_TESTABLE;
+        e->worth_showing[i] = false;
+    }
+    return reserve_reals(reals, sizeof reals / sizeof *reals, e->count, error);
+}
+
 int sf_episodes_reserve(sf_episodes *e, size_t count, sf_error *error)
 {
-    double **const reals[] = {&e->expected, &e->ratio_low, &e->ratio_high, &e->strength,
-                              &e->p,        &e->q,         &e->p_last,     &e->p_first};
-    size_t of_found =
-        e->result != NULL ? sizeof reals / sizeof *reals : 3; /* given ones have but the first */
-    bool complete = true;
-    for (size_t i = 0; i < of_found; i++) {
-        *reals[i] = sf_resize(NULL, count, sizeof **reals[i]);
-        complete = complete && *reals[i] != NULL;
-    }
+    double **const reals[] = {&e->expected, &e->ratio_low, &e->ratio_high};
     e->episodes = sf_resize(NULL, count, sizeof *e->episodes);
     e->counts = sf_alloc(count, sizeof *e->counts);
-    complete = complete && e->episodes != NULL && e->counts != NULL;
-    if (e->result != NULL) {
-        e->not_testable = sf_alloc(count, sizeof *e->not_testable);
-        e->worth_showing = sf_alloc(count, sizeof *e->worth_showing);
-        complete = complete && e->not_testable != NULL && e->worth_showing != NULL;
-    }
     e->count = count;
-    return complete ? SF_OK : sf_fail_memory(error);
+    if (e->episodes == NULL || e->counts == NULL)
+        return sf_fail_memory(error);
+    int status = reserve_reals(reals, sizeof reals / sizeof *reals, count, error);
+    return status == SF_OK && e->result != NULL ? sf_episodes_reserve_verdicts(e, error) : status;
 }
 
 void sf_episodes_clear(sf_episodes *e)
@@ -98,6 +115,7 @@ void sf_episodes_clear(sf_episodes *e)
                              e->expected,
                              e->ratio_low,
                              e->ratio_high,
+                             e->needed,
                              e->strength,
                              e->p,
                              e->q,
@@ -190,15 +208,17 @@ static void tell_how(const sf_episodes *e, sf_episodes_columns *told)
     told->passing = e->passing;
     told->tick_ns = e->tick_ns;
     told->stopped = e->stopped;
-    if (result == NULL)
+    told->worth = e->worth;
+    told->returning = e->returning;
+    told->significance = e->is_tested ? &e->significance : NULL;
+    if (result == NULL) {
+        told->found = e->given;
         return;
+    }
     told->threshold = result->threshold;
     told->levels = result->levels;
     told->level_count = result->level_count;
     told->found = result->count;
-    told->worth = e->worth;
-    told->returning = e->returning;
-    told->significance = e->is_tested ? &e->significance : NULL;
 }
 
 void sf_episodes_get_columns(const sf_episodes *e, sf_episodes_columns *columns)
@@ -209,6 +229,7 @@ void sf_episodes_get_columns(const sf_episodes *e, sf_episodes_columns *columns)
                                 .expected = e->expected,
                                 .ratio_low = e->ratio_low,
                                 .ratio_high = e->ratio_high,
+                                .needed = e->needed,
                                 .strength = e->strength,
                                 .p = e->p,
                                 .q = e->q,

@@ -25,6 +25,8 @@ struct sf_episodes {
     bool wants_details, keeps_stopped;
     sf_stopped stopped;
 
+    size_t given; /**< that were given, before limits left some out */
+
     /* What was found: NULL and nothing of episodes that were given. */
     sf_mine_result *result;
     sf_mine_options mining;
@@ -41,6 +43,7 @@ struct sf_episodes {
     size_t count;
     sf_episode *episodes;
     uint64_t *counts;
+    uint64_t *needed;
     double *expected, *ratio_low, *ratio_high, *strength, *p, *q, *p_last, *p_first;
     sf_not_testable *not_testable;
     bool *worth_showing;
@@ -64,6 +67,13 @@ int sf_episodes_new(sf_episodes **episodes, const sf_recording *recording, const
 
 /** Makes room for the columns of `count` episodes. SF_NO_MEMORY. */
 int sf_episodes_reserve(sf_episodes *episodes, size_t count, sf_error *error);
+
+/** Makes room for what a test says, of given ones too; nothing is known yet. SF_NO_MEMORY. */
+int sf_episodes_reserve_verdicts(sf_episodes *episodes, sf_error *error);
+
+/** What a test says of given episodes, as sf_episodes_test; counts stand. */
+int sf_episodes_test_given(sf_episodes *episodes, const sf_significance_options *options,
+                           const sf_progress *progress, sf_error *error);
 
 /** Releases the columns, back to what sf_episodes_new gave. */
 void sf_episodes_clear(sf_episodes *episodes);

@@ -7,7 +7,8 @@
 
 #include <inttypes.h>
 
-static void describe_surrogates(sf_text *text, const sf_significance *told)
+/* `family`: of what q is corrected for. */
+static void describe_surrogates(sf_text *text, const sf_significance *told, const char *family)
 {
     const sf_significance_options *done = &told->options;
     if (told->not_testable != SF_TESTABLE) {
@@ -35,16 +36,23 @@ static void describe_surrogates(sf_text *text, const sf_significance *told)
                    "), once with only the last unit of an episode moved and once with only the first, and "
                    "p is the larger of the two; ");
     if (done->correction == SF_CORRECTION_RATE)
-        sf_text_printf(text, "q is the false-discovery rate (Benjamini and Hochberg) over all candidates "
-                             "searched of the same size, by tails fitted to the surrogates");
+        sf_text_printf(
+            text,
+            "q is the false-discovery rate (Benjamini and Hochberg) over all candidates %s, of all "
+            "sizes and delays together, by tails fitted to the surrogates",
+            family);
     else
-        sf_text_printf(text, "q is corrected for all candidates searched of the same size, by the maximum of "
-                             "the standardised count in each surrogate");
+        sf_text_printf(
+            text,
+            "q is corrected for all candidates %s, of all sizes and delays together, by the maximum "
+            "of the standardised count of each size in each surrogate",
+            family);
     sf_text_printf(text, "; episodes in which a unit returns were not tested");
 }
 
-static void describe_test(sf_text *text, const sf_significance *told)
+static void describe_test(sf_text *text, const sf_episodes *e)
 {
+    const sf_significance *told = e->is_tested ? &e->significance : NULL;
     if (told == NULL)
         sf_text_printf(text, "; no test was made");
     else if (told->options.kind == SF_SIGNIFICANCE_ANALYTIC)
@@ -53,7 +61,7 @@ static void describe_test(sf_text *text, const sf_significance *told)
                        "a probability of %g",
                        told->options.link);
     else
-        describe_surrogates(text, told);
+        describe_surrogates(text, told, e->result == NULL ? "given" : "searched");
 }
 
 /* Of what nobody selected, as a recording in memory, all was looked at. */
@@ -81,17 +89,18 @@ static void describe_mining(sf_text *text, const sf_episodes *e)
 int sf_episodes_methods(const sf_episodes *e, const char *preset, char **words, sf_error *error)
 {
     *words = NULL;
-    if (e->result == NULL)
-        return sf_fail(error, SF_USAGE, NULL, "these episodes were given, and not searched for");
     const sf_recording *recording = e->recording;
     const sf_provenance of = {.selected =
                                   recording->selected != NULL ? *recording->selected : all_of(recording),
                               .preset = (char *)(uintptr_t)preset,
                               .min_distance_um = e->mining.min_distance_um};
     sf_text text = {0};
-    describe_mining(&text, e);
+    if (e->result != NULL)
+        describe_mining(&text, e);
+    else
+        sf_text_printf(&text, "synfire %s counted %zu given episodes in ", sf_version(), e->given);
     sf_provenance_words(&text, &of);
-    describe_test(&text, e->is_tested ? &e->significance : NULL);
+    describe_test(&text, e);
     if (e->stopped == SF_STOPPED_SEARCHING)
         sf_text_printf(&text, "; the search was stopped when sizes up to %" PRIu32 " were complete",
                        e->result->found->tree.complete);

@@ -187,6 +187,7 @@ static void spell_out(sf_episodes *e)
         sf_ratio_interval interval = sf_ratio_interval_of(item->count, item->expected);
         e->ratio_low[i] = interval.low;
         e->ratio_high[i] = interval.high;
+        e->needed[i] = item->needed;
         e->strength[i] = item->strength;
         e->p[i] = item->p;
         e->q[i] = item->q;
@@ -283,8 +284,7 @@ int sf_episodes_test(sf_episodes *episodes, const sf_significance_options *optio
                      const sf_progress *progress, sf_error *error)
 {
     if (episodes->result == NULL)
-        return sf_fail(error, SF_USAGE, NULL,
-                       "these episodes were counted, and a test corrects for all that a search looked at");
+        return sf_episodes_test_given(episodes, options, progress, error);
     int status = test(episodes, options, progress, error);
     return status == SF_OK ? tell(episodes, progress, error) : status;
 }

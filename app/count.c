@@ -2,6 +2,7 @@
 #include "app/counting.h"
 #include "app/load.h"
 #include "app/mining.h"
+#include "app/significance.h"
 
 #include "core/memory.h"
 
@@ -56,6 +57,17 @@ static int parse_windows(app_counting *c, sf_error *error)
     return SF_OK;
 }
 
+static int parse_test(app_counting *c, sf_error *error)
+{
+    sf_counting_options *asked = &c->options;
+    app_mining as = {.options = {.device = asked->device}}; /* where options of tests are read to */
+    int status = app_significance_parse(&c->test, &as, c->call, error);
+    asked->significance = as.options.significance;
+    asked->max_p = as.options.max_p;
+    asked->max_q = as.options.max_q;
+    return status;
+}
+
 static int parse(app_counting *c, sf_error *error)
 {
     sf_recording_columns of = {.size = sizeof of};
@@ -70,7 +82,8 @@ static int parse(app_counting *c, sf_error *error)
         c->options.from_ns = of.selected->from_ns;
     if (of.selected->to_given)
         c->options.to_ns = of.selected->to_ns;
-    return parse_windows(c, error);
+    int status = parse_test(c, error);
+    return status == SF_OK ? parse_windows(c, error) : status;
 }
 
 /* ---- output ---- */
@@ -106,6 +119,7 @@ static void add_episodes(sf_json *json, const app_counting *c)
         app_episode_json(json, c->recording, &told->episodes[i]);
         sf_json_uint(json, "count", told->counts[i]);
         sf_json_real(json, "expected", told->expected[i]);
+        app_verdict_json(json, told, i);
         app_ratio_json(json, told->ratio_low[i], told->ratio_high[i]);
         app_details_episode_json(json, &c->details, i);
         if (correlogram != NULL) {
@@ -161,6 +175,8 @@ static void print_json(sf_text *text, const app_counting *c)
     sf_json_object(&json, NULL);
     add_episodes(&json, c);
     app_details_json(&json, &c->details);
+    app_methods_json(&json, c->counted, c->call);
+    app_significance_json(&json, told->significance);
     if (app_has(c->call, "window"))
         add_windows(&json, told);
     else
@@ -177,10 +193,14 @@ static void print_counts(sf_text *text, const app_counting *c)
 {
     const sf_episodes_columns *told = &c->details.told;
     app_table table = {0};
-    static const char *const head[] = {"no",       "episode",        "count",
-                                       "expected", "count/expected", APP_DETAIL_HEADS};
-    for (size_t i = 0; i < 8; i++)
+    static const char *const head[] = {"no", "episode", "count", "expected", "count/expected", "95 %"};
+    static const char *const last[] = {APP_DETAIL_HEADS};
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
         app_table_cell(&table, "%s", head[i]);
+    if (told->significance != NULL)
+        app_verdict_heads(&table);
+    for (size_t i = 0; i < sizeof last / sizeof *last; i++)
+        app_table_cell(&table, "%s", last[i]);
     for (size_t i = 0; i < told->count; i++) {
         double count = (double)told->counts[i], expected = told->expected[i];
         sf_text spelt = app_episode_text(c->recording, &told->episodes[i]);
@@ -189,10 +209,13 @@ static void print_counts(sf_text *text, const app_counting *c)
         app_table_cell(&table, "%" PRIu64, told->counts[i]);
         app_table_cell(&table, isfinite(expected) ? "%.4g" : "-", expected);
         app_table_cell(&table, expected > 0 ? "%.3g" : "-", count / expected);
+        app_ratio_cell(&table, told->ratio_low[i], told->ratio_high[i]);
+        if (told->significance != NULL)
+            app_verdict_cells(&table, told, i);
         app_details_cells(&table, &c->details, i);
         sf_text_free(&spelt);
     }
-    app_table_print(&table, text, 8);
+    app_table_print(&table, text, told->significance != NULL ? 12 : 9);
 }
 
 static void print_below(sf_text *text, const app_counting *c)
@@ -269,7 +292,12 @@ static void print_tables(sf_text *text, const app_counting *c)
         app_stopped_print(text, told);
         sf_text_printf(text, "\n\n");
     }
+    if (told->count > 0 && told->significance == NULL)
+        app_untested_print(text, told->burst_count);
     print_counts(text, c);
+    if (told->passing < told->found)
+        sf_text_printf(text, "%zu of %zu have p and q within --max-p and --max-q\n", told->passing,
+                       told->found);
     if (strcmp(told->ran.device, "cpu") != 0)
         sf_text_printf(text, "counted on %s\n", told->ran.device);
     print_below(text, c);
@@ -279,6 +307,11 @@ static void print_tables(sf_text *text, const app_counting *c)
     }
     for (size_t i = 0; i < told->correlogram_count; i++)
         print_correlogram(text, &told->correlograms[i], c->recording);
+    if (told->significance != NULL) {
+        sf_text_printf(text, "\n");
+        text->failed = text->failed || app_methods(text, c->counted, c->call, NULL) != SF_OK;
+        sf_text_printf(text, "\n");
+    }
     if (text->length > 0 && !text->failed)
         text->data[--text->length] = '\0'; /* app_print ends the last line */
 }
@@ -389,6 +422,8 @@ static int answer(app_counting *c, sf_error *error)
         return status;
     status = SF_OK;
     app_device_warn(c->call, "counted", c->details.told.ran.device, c->details.told.ran.note);
+    app_significance_warn(c->call, &c->details.told);
+    app_not_testable_warn(c->call, c->details.told.significance, c->recording);
     if (counted == SF_OK && app_has(c->call, "plot"))
         status = app_count_plot(app_value(c->call, "plot", ""), c, error);
     if (status != SF_OK)
@@ -442,7 +477,12 @@ const app_command app_command_count = {
         "comes one marked `partial`, which ends where the recording does.\n"
         "bursts are those of the whole array that an occurrence begins in, reverse is the count of B -> A. "
         "With "
-        "--epochs every epoch is counted alone too. Correlograms hold all pairs of spikes, counted or not.",
-    .options = {options, app_engine_options, app_selection_options},
+        "--epochs every epoch is counted alone too. Correlograms hold all pairs of spikes, counted or not.\n"
+        "With --significance the given episodes are tested, and q corrects for these alone: they have to be "
+        "chosen before the recording was looked at. `needed` is the least count that would have had a q "
+        "below "
+        "0.05.",
+    .options = {options, app_significance_options, app_surrogate_options, app_engine_options,
+                app_selection_options},
     .run = run,
 };

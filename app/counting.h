@@ -10,6 +10,7 @@ typedef struct app_counting {
     const app_call *call;
     const sf_recording *recording;
     sf_counting_options options;
+    sf_significance_options test; /**< where the options ask for one */
     sf_episodes *counted;
     app_details details; /**< with the columns of what was counted */
 } app_counting;

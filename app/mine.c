@@ -64,14 +64,6 @@ static void add_levels(sf_json *json, const sf_episodes_columns *told)
     sf_json_end_array(json);
 }
 
-static void add_methods(sf_json *json, const finding *f)
-{
-    sf_text methods = {0};
-    app_methods(&methods, f->found, f->call, NULL);
-    sf_json_string(json, "methods", methods.failed ? NULL : methods.data);
-    sf_text_free(&methods);
-}
-
 static void add_episode(sf_json *json, const finding *f, size_t i)
 {
     const sf_episodes_columns *told = &f->details.told;
@@ -85,6 +77,10 @@ static void add_episode(sf_json *json, const finding *f, size_t i)
     sf_json_real(json, "p_first", told->p_first[i]);
     sf_json_real(json, "p_last", told->p_last[i]);
     sf_json_string(json, "not_testable", sf_not_testable_text(told->not_testable[i]));
+    if (told->needed[i] != SF_NO_COUNT)
+        sf_json_uint(json, "needed", told->needed[i]);
+    else
+        sf_json_null(json, "needed");
     app_ratio_json(json, told->ratio_low[i], told->ratio_high[i]);
     app_details_episode_json(json, &f->details, i);
     sf_json_end_object(json);
@@ -103,7 +99,7 @@ static void print_json(sf_text *text, const finding *f)
     sf_json_string(&json, "engine", told->ran.engine);
     sf_json_string(&json, "device", told->ran.device);
     sf_json_real(&json, "seconds", told->ran.seconds);
-    add_methods(&json, f);
+    app_methods_json(&json, f->found, f->call);
     add_levels(&json, told);
     sf_json_array(&json, "episodes");
     for (size_t i = 0; i < told->count; i++)
@@ -187,10 +183,8 @@ static void print_head(app_table *table, const finding *f)
     static const char *const last[] = {APP_DETAIL_HEADS, "parts"};
     for (size_t i = 0; i < sizeof first / sizeof *first; i++)
         app_table_cell(table, "%s", first[i]);
-    if (f->details.told.significance != NULL) {
-        app_table_cell(table, "p");
-        app_table_cell(table, "q");
-    }
+    if (f->details.told.significance != NULL)
+        app_verdict_heads(table);
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         app_table_cell(table, "%s", last[i]);
 }
@@ -203,17 +197,10 @@ static void print_row(app_table *table, const finding *f, size_t i, size_t parts
     app_table_cell(table, "%" PRIu64, told->counts[i]);
     app_table_cell(table, isfinite(told->expected[i]) ? "%.4g" : "-", told->expected[i]);
     app_table_cell(table, told->expected[i] > 0 ? "%.3g" : "-", (double)told->counts[i] / told->expected[i]);
-    app_table_cell(table, isfinite(told->ratio_low[i]) ? "%.3g-%.3g" : "-", told->ratio_low[i],
-                   told->ratio_high[i]);
+    app_ratio_cell(table, told->ratio_low[i], told->ratio_high[i]);
     app_table_cell(table, isfinite(told->strength[i]) ? "%.3f" : "-", told->strength[i]);
-    if (told->significance != NULL) {
-        const char *reason = sf_not_testable_text(told->not_testable[i]);
-        app_table_cell(table, isfinite(told->p[i]) ? "%.2g" : "-", told->p[i]);
-        if (reason != NULL)
-            app_table_cell(table, "%s", reason);
-        else
-            app_table_cell(table, isfinite(told->q[i]) ? "%.2g" : "-", told->q[i]);
-    }
+    if (told->significance != NULL)
+        app_verdict_cells(table, told, i);
     app_details_cells(table, &f->details, i);
     app_table_cell(table, "%zu", parts);
     sf_text_free(&spelt);
@@ -235,7 +222,7 @@ static void print_episodes(sf_text *text, const finding *f, bool unfolded)
                 print_row(&table, f, i, parts[i]);
                 listed[listed_count++] = i;
             }
-        app_table_print(&table, text, told->significance != NULL ? 12 : 10);
+        app_table_print(&table, text, told->significance != NULL ? 13 : 10);
         if (listed_count < told->count)
             sf_text_printf(
                 text,
@@ -326,6 +313,7 @@ static void print_tables(sf_text *text, const finding *f, bool unfolded)
     if (told->count < told->passing)
         sf_text_printf(text, "\n%zu more: --top, --csv and --json show them\n", told->passing - told->count);
     print_verdict(text, f);
+    app_power_print(text, told->significance);
     sf_text_printf(text, "\n");
     text->failed = text->failed || app_methods(text, f->found, f->call, NULL) != SF_OK;
 }

@@ -268,6 +268,11 @@ void app_ratio_json(sf_json *json, double low, double high)
     sf_json_end_array(json);
 }
 
+void app_ratio_cell(app_table *table, double low, double high)
+{
+    app_table_cell(table, isfinite(low) ? "%.3g-%.3g" : "-", low, high);
+}
+
 sf_text app_episode_text(const sf_recording *recording, const sf_episode *episode)
 {
     char spelt[1024];

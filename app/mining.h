@@ -68,6 +68,9 @@ void app_ratio_json(sf_json *json, double low, double high);
 /** The episode as text, in a cell. */
 void app_csv_episode(app_csv *csv, const sf_recording *recording, const sf_episode *episode);
 
+/** A cell of the same interval: "1.2-3.4". */
+void app_ratio_cell(app_table *table, double low, double high);
+
 /** The episode as text; free with sf_text_free. data is NULL where memory is out. */
 sf_text app_episode_text(const sf_recording *recording, const sf_episode *episode);
 

@@ -260,6 +260,26 @@ static void add_surrogates(sf_json *json, const sf_significance_options *done)
                    done->correction == SF_CORRECTION_RATE ? "false-discovery rate" : "maximum");
 }
 
+static void needed_json(sf_json *json, uint64_t needed)
+{
+    if (needed == SF_NO_COUNT)
+        sf_json_null(json, "needed");
+    else
+        sf_json_uint(json, "needed", needed);
+}
+
+static void add_power(sf_json *json, const sf_significance *told)
+{
+    sf_json_array(json, "power");
+    for (int k = 0; k < SF_POWER_QUARTERS && told->power[k].needed > 0; k++) {
+        sf_json_object(json, NULL);
+        sf_json_real(json, "expected", told->power[k].expected);
+        needed_json(json, told->power[k].needed);
+        sf_json_end_object(json);
+    }
+    sf_json_end_array(json);
+}
+
 void app_significance_json(sf_json *json, const sf_significance *told)
 {
     if (told == NULL) {
@@ -275,9 +295,68 @@ void app_significance_json(sf_json *json, const sf_significance *told)
     sf_json_string(json, "not_testable", analytic ? NULL : sf_not_testable_text(told->not_testable));
     sf_json_real(json, "sharpness", !analytic && told->sharpness.pairs > 0 ? told->sharpness.sharpness : NAN);
     sf_json_real(json, "blur_divisor", analytic ? NAN : told->sharpness.divisor);
+    add_power(json, told);
     sf_json_string(json, "device", told->ran.device[0] != '\0' ? told->ran.device : NULL);
     app_device_json(json, told->ran.note);
     sf_json_end_object(json);
+}
+
+void app_verdict_json(sf_json *json, const sf_episodes_columns *told, size_t i)
+{
+    bool known = told->p != NULL;
+    sf_json_real(json, "p", known ? told->p[i] : NAN);
+    sf_json_real(json, "q", known ? told->q[i] : NAN);
+    sf_json_real(json, "p_first", known ? told->p_first[i] : NAN);
+    sf_json_real(json, "p_last", known ? told->p_last[i] : NAN);
+    sf_json_string(json, "not_testable", known ? sf_not_testable_text(told->not_testable[i]) : NULL);
+    needed_json(json, known ? told->needed[i] : SF_NO_COUNT);
+}
+
+void app_verdict_heads(app_table *table)
+{
+    app_table_cell(table, "p");
+    app_table_cell(table, "q");
+    app_table_cell(table, "needed");
+}
+
+void app_verdict_cells(app_table *table, const sf_episodes_columns *told, size_t i)
+{
+    const char *reason = sf_not_testable_text(told->not_testable[i]);
+    app_table_cell(table, isfinite(told->p[i]) ? "%.2g" : "-", told->p[i]);
+    if (reason != NULL)
+        app_table_cell(table, "%s", reason);
+    else
+        app_table_cell(table, isfinite(told->q[i]) ? "%.2g" : "-", told->q[i]);
+    if (told->needed[i] != SF_NO_COUNT)
+        app_table_cell(table, "%" PRIu64, told->needed[i]);
+    else
+        app_table_cell(table, "-");
+}
+
+void app_power_print(sf_text *text, const sf_significance *told)
+{
+    if (told == NULL || told->power[0].needed == 0)
+        return;
+    sf_text_printf(text, "power: for a q below %g a pair had to count", SF_SIGNIFICANT_Q);
+    for (int k = 0; k < SF_POWER_QUARTERS; k++) {
+        const sf_power *at = &told->power[k];
+        sf_text_printf(text, "%s ", k > 0 ? "," : "");
+        if (at->needed == SF_NO_COUNT)
+            sf_text_printf(text, "more than surrogates can tell");
+        else
+            sf_text_printf(text, "%" PRIu64, at->needed);
+        sf_text_printf(text, " where %.3g are expected", at->expected);
+    }
+    sf_text_printf(text, " (a quarter, half, three quarters of all %" PRIu64 " pairs)\n",
+                   told->candidates[2]);
+}
+
+void app_methods_json(sf_json *json, const sf_episodes *episodes, const app_call *call)
+{
+    sf_text methods = {0};
+    app_methods(&methods, episodes, call, NULL);
+    sf_json_string(json, "methods", methods.failed ? NULL : methods.data);
+    sf_text_free(&methods);
 }
 
 int app_methods(sf_text *text, const sf_episodes *episodes, const app_call *call, sf_error *error)

@@ -44,6 +44,17 @@ void app_significance_warn(const app_call *call, const sf_episodes_columns *told
  * for or chosen did not do it, or null; null without --significance. */
 void app_significance_json(sf_json *json, const sf_significance *told);
 
+/** What the test says of episode i: fields p, q, p_first, p_last, not_testable, needed; and three cells. */
+void app_verdict_json(sf_json *json, const sf_episodes_columns *told, size_t i);
+void app_verdict_heads(app_table *table);
+void app_verdict_cells(app_table *table, const sf_episodes_columns *told, size_t i);
+
+/** What pairs would have had to count on this recording for a low q; nothing where none was tested. */
+void app_power_print(sf_text *text, const sf_significance *told);
+
+/** The field `methods`: what app_methods appends. */
+void app_methods_json(sf_json *json, const sf_episodes *episodes, const app_call *call);
+
 /** Appends what was done as a paper prints it. SF_NO_MEMORY. */
 int app_methods(sf_text *text, const sf_episodes *episodes, const app_call *call, sf_error *error);
 

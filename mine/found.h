@@ -11,6 +11,8 @@ typedef struct sf_mine_found {
     sf_tree tree;
     uint32_t *units; /**< by unit of the tree: index in the recording */
     sf_delay *delays;
+    /** [size - 1][node], or NULL of all sizes: which nodes are items; the others are parts of these */
+    bool *asked[SF_EPISODE_MAX_SIZE];
 } sf_mine_found;
 
 #endif

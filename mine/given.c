@@ -205,6 +205,11 @@ static int list_items(const layout *l, sf_mine_result *result, const uint64_t *c
     result->items = sf_resize(NULL, l->count, sizeof *result->items);
     if (result->items == NULL)
         return sf_fail_memory(error);
+    for (uint32_t size = 2; size <= SF_EPISODE_MAX_SIZE; size++) {
+        l->found->asked[size - 1] = sf_alloc(l->found->tree.levels[size - 1].count, sizeof(bool));
+        if (l->found->asked[size - 1] == NULL)
+            return sf_fail_memory(error);
+    }
     for (size_t i = 0; i < l->count; i++) {
         part whole = part_of(l, &l->episodes[i], 0, l->episodes[i].size);
         uint32_t node = find_part(l, &whole);
@@ -217,7 +222,10 @@ static int list_items(const layout *l, sf_mine_result *result, const uint64_t *c
                            .q = NAN,
                            .p_first = NAN,
                            .p_last = NAN,
+                           .needed = SF_NO_COUNT,
                            .strength = NAN};
+        if (whole.size > 1)
+            l->found->asked[whole.size - 1][node] = true;
     }
     return SF_OK;
 }

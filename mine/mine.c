@@ -49,6 +49,8 @@ void sf_mine_result_free(sf_mine_result *result)
         sf_tree_free(&result->found->tree);
         sf_free(result->found->units);
         sf_free(result->found->delays);
+        for (uint32_t size = 1; size <= SF_EPISODE_MAX_SIZE; size++)
+            sf_free(result->found->asked[size - 1]);
     }
     sf_free(result->found);
     sf_free(result->items);
@@ -537,6 +539,7 @@ static int list_items(run *r, sf_error *error)
                 .q = NAN,
                 .p_last = NAN,
                 .p_first = NAN,
+                .needed = SF_NO_COUNT,
                 .strength = strength(r, &episode, level->nodes[node].count),
             };
         }

@@ -53,6 +53,7 @@ typedef struct sf_mine_item {
     double p, q;     /**< of sf_significance_test (mine/significance.h), as the next; NaN before it */
     /** Of the last unit given the episode without it, and of the first: p is the larger. NaN: not tested. */
     double p_last, p_first;
+    uint64_t needed; /**< the least count for a q below SF_SIGNIFICANT_Q; SF_NO_COUNT: not known */
     double strength; /**< sf_analytic_strength; NaN where no time was recorded */
     sf_not_testable
         not_testable; /**< of a test by surrogates: then p and q stay NaN and expected as it was */

@@ -8,6 +8,7 @@
 #include "core/reals.h"
 #include "core/thread.h"
 #include "mine/analytic.h"
+#include "mine/family.h"
 #include "mine/fitted.h"
 #include "mine/found.h"
 #include "mine/surrogate_blur.h"
@@ -41,6 +42,9 @@
  * counts. */
 typedef struct verdict {
     double p, q, fitted, expected;
+    double stands_out;
+    uint64_t needed; /* the least count for a q below SF_SIGNIFICANT_Q */
+    bool judged;
 } verdict;
 
 /* A run of sf_significance_test. */
@@ -185,6 +189,7 @@ static int prepare(test *t, const sf_progress *progress, sf_error *error)
         .origin_ns = t->events.origin_ns - t->input->spikes[0].time_ns,
         .rule = {(sf_surrogate_kind)options->kind, options->width_ns, options->segment_ns, options->seed},
         .found_only = options->found_only,
+        .asked = found->asked[1] != NULL ? found->asked : NULL,
         .progress = progress};
     for (uint32_t size = 2; size <= t->mining->max_size; size++) {
         t->verdicts[size] = sf_alloc(found->tree.levels[size - 1].count, sizeof **t->verdicts);
@@ -198,6 +203,8 @@ static int prepare(test *t, const sf_progress *progress, sf_error *error)
 
 static bool returns(const test *t, uint32_t size, size_t node)
 {
+    if (size < 2)
+        return false;
     const sf_tree *tree = &t->result->found->tree;
     const sf_node *at = &tree->levels[size - 1].nodes[node];
     return sf_tree_returns(tree, size, at->parent, at->step);
@@ -243,6 +250,7 @@ static void mark_items(const test *t)
     for (size_t i = 0; i < t->result->count; i++) {
         sf_mine_item *item = &t->result->items[i];
         item->p = item->q = item->p_first = item->p_last = NAN;
+        item->needed = SF_NO_COUNT;
         item->not_testable = returns(t, item->size, item->node) ? SF_UNIT_RETURNS : t->told->not_testable;
     }
 }
@@ -266,28 +274,49 @@ typedef struct counted {
     uint32_t reached;
 } counted;
 
-static verdict judge(const counted *of, const double *ascending, uint32_t n)
+static double stands_out(double observed, double ratio, const sf_surrogate_scale *scale, uint32_t n)
+{
+    double left = sf_surrogate_stretched(scale->mean, observed, ratio);
+    if (scale->scale > 0)
+        return standardise(left - scale->mean, 1 / scale->scale, n);
+    return left > scale->mean ? INFINITY : -INFINITY;
+}
+
+static verdict judge(const counted *of, uint32_t n)
 {
     const sf_surrogate_scale *scale = of->scale;
-    double left = sf_surrogate_stretched(scale->mean, of->observed, of->ratio), stands_out;
-    if (scale->scale > 0)
-        stands_out = standardise(left - scale->mean, 1 / scale->scale, n);
-    else
-        stands_out = left > scale->mean ? INFINITY : -INFINITY;
+    double left = sf_surrogate_stretched(scale->mean, of->observed, of->ratio);
     verdict found = {.p = (1.0 + of->reached) / (1.0 + n),
-                     .expected = scale->mean + ((double)of->recorded - (double)of->observed)};
-    found.q = (1.0 + (double)(n - sf_reals_lower_bound(ascending, n, stands_out))) / (1.0 + n);
+                     .expected = scale->mean + ((double)of->recorded - (double)of->observed),
+                     .stands_out = stands_out(of->observed, of->ratio, scale, n),
+                     .judged = true};
     /* Counts that do not vary leave nothing to fit. */
     found.fitted =
         scale->scale == 0 ? found.p : sf_fitted_tail(scale->mean, 1 / (scale->scale * scale->scale), n, left);
     return found;
 }
 
-/* The largest of the standardised counts that 95 % of surrogates stay at or below everywhere. */
-static double critical_of(const double *ascending, uint32_t n)
+/* The least count, of which `blur` is no link's, that stands out further than `critical`, by bisection. */
+static uint64_t needed_for(double critical, double blur, double ratio, const sf_surrogate_scale *scale,
+                           uint32_t n)
 {
-    uint32_t index = (uint32_t)ceil(0.95 * n) - 1;
-    return isfinite(ascending[index]) ? ascending[index] : NAN;
+    uint64_t low = 0, high = UINT32_MAX;
+    if (isnan(critical) || !(stands_out((double)high - blur, ratio, scale, n) > critical))
+        return SF_NO_COUNT;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (stands_out((double)middle - blur, ratio, scale, n) > critical)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* How much less than its surrogates' the count of a candidate of level k deviates. */
+static double ratio_of(const sf_surrogate_side *side, uint32_t k, uint64_t candidate)
+{
+    return side->ratios[side->levels[k].candidates[candidate] / side->events.unit_count];
 }
 
 static void judge_level(test *t, const sf_surrogate_side *side, sf_surrogate_outcome *outcome, uint32_t k,
@@ -295,18 +324,87 @@ static void judge_level(test *t, const sf_surrogate_side *side, sf_surrogate_out
 {
     uint32_t size = k + 2, n = outcome->surrogates;
     const sf_level *nodes = &t->result->found->tree.levels[size - 1];
-    double *maxima = outcome->maxima + (size_t)k * n;
-    sf_reals_sort(maxima, n);
-    t->told->critical[size][side->mirrored] = critical_of(maxima, n);
     for (size_t i = 0; i < nodes->count; i++) {
         if (side->candidate_of[k][i] == SF_NO_CANDIDATE)
             continue;
         uint64_t own = side->candidate_of[k][i];
-        counted of = {nodes->nodes[i].count, side->observed[k][own],
-                      side->ratios[side->levels[k].candidates[own] / side->events.unit_count],
+        counted of = {nodes->nodes[i].count, side->observed[k][own], ratio_of(side, k, own),
                       &outcome->scales[base + own], outcome->reached[base + own]};
-        t->verdicts[size][i][side->mirrored] = judge(&of, maxima, n);
+        t->verdicts[size][i][side->mirrored] = judge(&of, n);
     }
+}
+
+/* What pairs would have had to count: those that as much is expected of as of a quarter of all, half and
+ * three quarters. */
+static int find_power(test *t, const sf_surrogate_side *side, const sf_surrogate_outcome *outcome,
+                      uint64_t pairs, sf_error *error)
+{
+    double *expected = sf_resize(NULL, pairs, sizeof *expected);
+    if (expected == NULL)
+        return sf_fail_memory(error);
+    for (uint64_t i = 0; i < pairs; i++)
+        expected[i] = outcome->scales[i].mean;
+    sf_reals_sort(expected, pairs);
+    for (uint64_t k = 0; k < SF_POWER_QUARTERS; k++) {
+        double at = expected[(k + 1) * (pairs - 1) / (SF_POWER_QUARTERS + 1)];
+        uint64_t i = 0;
+        while (outcome->scales[i].mean != at)
+            i++;
+        uint64_t needed = needed_for(t->told->critical[2][0], 0, ratio_of(side, 0, i), &outcome->scales[i],
+                                     outcome->surrogates);
+        t->told->power[k] = (sf_power){at, needed > t->least ? needed : t->least};
+    }
+    sf_free(expected);
+    return SF_OK;
+}
+
+/* q of the frequent episodes of a level, and what they would have had to count for a low one. */
+static void correct_level(test *t, const sf_surrogate_side *side, const sf_surrogate_outcome *outcome,
+                          const sf_family *family, uint32_t k, uint64_t base)
+{
+    uint32_t size = k + 2;
+    double critical = sf_family_critical(family, k, SF_SIGNIFICANT_Q);
+    t->told->critical[size][side->mirrored] = isfinite(critical) ? critical : NAN;
+    for (size_t i = 0; i < t->result->found->tree.levels[size - 1].count; i++) {
+        verdict *found = &t->verdicts[size][i][side->mirrored];
+        if (side->candidate_of[k][i] == SF_NO_CANDIDATE)
+            continue;
+        uint64_t own = side->candidate_of[k][i];
+        const sf_surrogate_scale *scale = &outcome->scales[base + own];
+        uint64_t needed = needed_for(critical, found->expected - scale->mean, ratio_of(side, k, own), scale,
+                                     outcome->surrogates);
+        found->q = sf_family_q(family, k, found->stands_out);
+        found->needed = needed > t->least ? needed : t->least;
+    }
+}
+
+/* Over candidates of all sizes. */
+static int correct(test *t, const sf_surrogate_side *side, const sf_surrogate_outcome *outcome,
+                   sf_error *error)
+{
+    double recorded[SF_EPISODE_MAX_SIZE];
+    uint64_t base = 0;
+    for (uint32_t k = 0; k < side->plan.level_count; k++) {
+        recorded[k] = -INFINITY;
+        for (size_t i = 0; i < t->result->found->tree.levels[k + 1].count; i++) {
+            const verdict *found = &t->verdicts[k + 2][i][side->mirrored];
+            recorded[k] = found->judged ? fmax(recorded[k], found->stands_out) : recorded[k];
+        }
+    }
+    sf_family family;
+    int status = sf_family_open(&family, outcome->maxima, recorded, side->plan.level_count,
+                                outcome->surrogates, error);
+    for (uint32_t k = 0; k < side->plan.level_count && status == SF_OK; k++) {
+        uint64_t candidates = side->levels[k].first[side->levels[k].prefix_count];
+        if (candidates == 0)
+            continue;
+        correct_level(t, side, outcome, &family, k, base);
+        if (k == 0)
+            status = find_power(t, side, outcome, candidates, error);
+        base += candidates;
+    }
+    sf_family_close(&family);
+    return status;
 }
 
 static void judge_levels(test *t, const sf_surrogate_side *side, sf_surrogate_outcome *outcome)
@@ -349,33 +447,48 @@ static int judge_side(test *t, bool mirrored, sf_error *error)
         if (status == SF_OK)
             status = sf_surrogate_run(&outcome, &side, t->told->options.surrogates, t->least, &t->choice,
                                       t->threads, error);
-        if (status == SF_OK)
+        if (status == SF_OK) {
             judge_levels(t, &side, &outcome);
-        if (status == SF_OK)
+            status = correct(t, &side, &outcome, error);
             sf_surrogate_outcome_free(&outcome);
+        }
     }
     sf_surrogate_side_close(&side);
     return status;
 }
 
+/* Of the frequent episodes of all sizes: those that were judged, or only how many. */
+static size_t for_judged(const test *t, double *p, bool puts_q)
+{
+    size_t count = 0;
+    for (uint32_t size = 2; size <= t->mining->max_size; size++)
+        for (size_t i = 0; i < t->result->found->tree.levels[size - 1].count; i++) {
+            verdict *sides = t->verdicts[size][i];
+            if (!sides[0].judged && !sides[1].judged)
+                continue;
+            if (puts_q)
+                sides[0].q = sides[1].q = p[count];
+            else if (p != NULL)
+                p[count] = fmax(sides[0].fitted, sides[1].fitted);
+            count++;
+        }
+    return count;
+}
+
 static int control_rate(test *t, sf_error *error)
 {
-    int status = SF_OK;
-    for (uint32_t size = 2; size <= t->mining->max_size && status == SF_OK; size++) {
-        const sf_level *nodes = &t->result->found->tree.levels[size - 1];
-        size_t count = 0, next = 0;
-        double *p = sf_resize(NULL, nodes->count, sizeof *p);
-        if (p == NULL)
-            return sf_fail_memory(error);
-        for (size_t i = 0; i < nodes->count; i++)
-            if (!returns(t, size, i))
-                p[count++] = fmax(t->verdicts[size][i][0].fitted, t->verdicts[size][i][1].fitted);
-        status = sf_false_discovery(p, count, t->told->candidates[size], error);
-        for (size_t i = 0; status == SF_OK && i < nodes->count; i++)
-            if (!returns(t, size, i))
-                t->verdicts[size][i][0].q = t->verdicts[size][i][1].q = p[next++];
-        sf_free(p);
-    }
+    uint64_t candidates = 0;
+    for (uint32_t size = 2; size <= t->mining->max_size; size++)
+        candidates += t->told->candidates[size];
+    size_t count = for_judged(t, NULL, false);
+    double *p = sf_resize(NULL, count, sizeof *p);
+    if (p == NULL)
+        return sf_fail_memory(error);
+    for_judged(t, p, false);
+    int status = sf_false_discovery(p, count, candidates, error);
+    if (status == SF_OK)
+        for_judged(t, p, true);
+    sf_free(p);
     return status;
 }
 
@@ -411,13 +524,15 @@ static void fill_items(const test *t)
 {
     for (size_t i = 0; i < t->result->count; i++) {
         sf_mine_item *item = &t->result->items[i];
-        if (item->not_testable != SF_TESTABLE)
+        if (item->not_testable != SF_TESTABLE || item->size < 2)
             continue;
         const verdict *sides = t->verdicts[item->size][item->node];
         item->p_last = sides[0].p;
         item->p_first = item->size > 2 ? sides[1].p : NAN;
         item->p = fmax(sides[0].p, sides[1].p);
         item->q = fmax(sides[0].q, sides[1].q);
+        if (t->told->options.correction == SF_CORRECTION_MAXIMUM)
+            item->needed = sides[0].needed > sides[1].needed ? sides[0].needed : sides[1].needed;
         item->expected = fmax(sides[0].expected, sides[1].expected);
     }
 }
@@ -454,6 +569,8 @@ static void test_analytically(test *t)
     for (size_t i = 0; i < t->result->count && seconds > 0; i++) {
         sf_mine_item *item = &t->result->items[i];
         uint32_t steps[SF_EPISODE_MAX_SIZE];
+        if (item->size < 2)
+            continue;
         sf_tree_steps(&found->tree, item->size, item->node, steps);
         double span_s = 0;
         bool by_chance = false;
@@ -469,6 +586,7 @@ static void test_analytically(test *t)
         item->p = sf_analytic_p(
             sf_analytic_count(item->size, first_hz, span_s, seconds, t->told->options.link), item->count);
         item->q = item->p_last = item->p_first = NAN;
+        item->needed = SF_NO_COUNT;
         item->not_testable = SF_TESTABLE;
     }
     snprintf(t->told->ran.device, sizeof t->told->ran.device, "cpu");

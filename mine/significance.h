@@ -16,12 +16,12 @@
  * left lies nearer to the mean of surrogates than these to each other: what it deviates is stretched to
  * theirs (surrogate_scatter.h), and for p and q the count is what it would then be.
  *
- * Correction, for each size by itself, over all candidates that the search looked at:
+ * Correction, over all candidates that the search looked at, of all sizes and delays:
  *   maximum   q is the share of surrogates, the recorded stream counted with them, in which any candidate
  *             stands out as much: counts are standardised by the candidate's own mean and standard deviation
- *             over them all, and the largest of those that are frequent in a surrogate is compared.
- *             Being right for all episodes of a size at once: the family-wise error (Westfall and
- *             Young 1993).
+ *             over them all, and the largest of those that are frequent in a surrogate is compared, each size
+ *             among its own (mine/family.h). Being right for all episodes at once: the family-wise error
+ *             (Westfall and Young 1993).
  *
  *   rate      q is the expected share of false findings among all that are as good or better (Benjamini and
  *             Hochberg 1995), by tails fitted to each candidate's surrogates, which reach below 1 / (1 +

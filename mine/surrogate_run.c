@@ -10,9 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-double sf_surrogate_stretched(double mean, uint32_t observed, double ratio)
+double sf_surrogate_stretched(double mean, double observed, double ratio)
 {
-    return ratio == 1 ? observed : mean + ((double)observed - mean) / ratio;
+    return ratio == 1 ? observed : mean + (observed - mean) / ratio;
 }
 
 static uint32_t rounded_up(double count)

@@ -19,7 +19,7 @@ typedef struct sf_surrogate_outcome {
 
 /** What an observed count would be as one of a surrogate that stands out as much: what it deviates from their
  * mean is a part, `ratio`, of what theirs do. */
-double sf_surrogate_stretched(double mean, uint32_t observed, double ratio);
+double sf_surrogate_stretched(double mean, double observed, double ratio);
 
 /** A job, for its ways; to choose, the last two are enough. */
 typedef struct sf_surrogate_work {

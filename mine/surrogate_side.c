@@ -166,8 +166,16 @@ static void list_candidate(listing *l, uint32_t parent, uint32_t step)
 static void list_all(listing *l, const sf_surrogate_request *request, uint32_t size)
 {
     if (request->found_only) {
-        for (size_t i = 0; i < l->nodes->count; i++)
-            list_candidate(l, l->nodes->nodes[i].parent, l->nodes->nodes[i].step);
+        const bool *asked = request->asked != NULL ? request->asked[size - 1] : NULL;
+        for (size_t i = 0; i < l->nodes->count; i++) {
+            size_t own = l->back != NULL ? l->back[i] : i;
+            if (asked == NULL || asked[own]) {
+                list_candidate(l, l->nodes->nodes[i].parent, l->nodes->nodes[i].step);
+            } else {
+                l->candidate_of[own] = SF_NO_CANDIDATE;
+                l->next_node++;
+            }
+        }
     } else {
         uint32_t parent, step;
         sf_join join = sf_join_start(request->tree, &request->pairs, size);

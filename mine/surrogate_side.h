@@ -32,6 +32,7 @@ typedef struct sf_surrogate_request {
     /** Candidates are the frequent episodes alone; else all that the search looked at: the join of the
      * frequent prefixes and suffixes of each size. */
     bool found_only;
+    bool *const *asked; /**< with it, [size - 1][node]: of these only those asked about; or NULL: all */
     const sf_progress *progress;
 } sf_surrogate_request;
 

@@ -27,6 +27,9 @@ typedef struct sf_delay {
 
 #define SF_EPISODE_MAX_SIZE 16
 
+/** Where a count is not known or there is none. */
+#define SF_NO_COUNT UINT64_MAX
+
 /** A serial episode units[0] -delays[0]-> units[1] ... ; delays has size - 1 entries. */
 typedef struct sf_episode {
     uint32_t size;
@@ -175,6 +178,13 @@ typedef struct sf_sharpness {
 SF_API int sf_recording_sharpness(const sf_recording *recording, sf_delay delay, sf_sharpness *sharpness,
                                   const sf_progress *progress, sf_error *error);
 
+#define SF_POWER_QUARTERS 3
+
+typedef struct sf_power {
+    double expected; /**< 0 and `needed` 0: no pair was looked at */
+    uint64_t needed; /**< SF_NO_COUNT: no count was enough with so few surrogates */
+} sf_power;
+
 /** What a test did, for the methods of a paper. */
 typedef struct sf_significance {
     sf_ran ran;
@@ -185,10 +195,14 @@ typedef struct sf_significance {
      * allows a link. Their p means nothing. */
     size_t by_chance;
     /** By size: candidates corrected for, and the standardised count that 5 % of surrogates exceed somewhere:
-     * the last unit shifted, then the first. NaN where nothing was frequent in that many. */
+     * the last unit shifted, then the first. NaN where nothing was frequent in that many. Of sizes that are
+     * tested together either is of all of them: 5 % of surrogates exceed it in one size or another. */
     uint64_t candidates[SF_EPISODE_MAX_SIZE + 1];
     double critical[SF_EPISODE_MAX_SIZE + 1][2];
     sf_significance_options options; /**< with width_ns and segment_ns as used; device is not kept */
+    /** What a pair had to count for a q below SF_SIGNIFICANT_Q, where as much is expected as of a quarter of
+     * all pairs that were looked at, of half, and of three quarters. SF_CORRECTION_MAXIMUM only. */
+    sf_power power[SF_POWER_QUARTERS];
 } sf_significance;
 
 /* ---- finding episodes ---- */
@@ -265,10 +279,11 @@ SF_API int sf_mine(sf_episodes **episodes, const sf_recording *recording, const 
                    const sf_progress *progress, sf_error *error);
 
 /**
- * Tests all that sf_mine found, as its option `significance` does: p, q, expected and what follows from them
- * become those of this test, and columns that were asked for before are no longer valid. The same seed gives
- * the same numbers on every device and on any number of threads. SF_USAGE, also for episodes that were only
- * counted; SF_UNAVAILABLE; SF_CANCELLED. After a failure the result can only be freed.
+ * Tests all that sf_mine found or sf_count was given, as the option `significance` of either does: p, q,
+ * expected and what follows from them become those of this test, and columns that were asked for before are
+ * no longer valid. q corrects for all that the search looked at, or for the given episodes alone. The same
+ * seed gives the same numbers on every device and on any number of threads. SF_USAGE; SF_UNAVAILABLE;
+ * SF_CANCELLED. After a failure the result can only be freed.
  */
 SF_API int sf_episodes_test(sf_episodes *episodes, const sf_significance_options *options,
                             const sf_progress *progress, sf_error *error);
@@ -276,7 +291,7 @@ SF_API int sf_episodes_test(sf_episodes *episodes, const sf_significance_options
 /**
  * What was done as a paper prints it: version, delays, threshold, what of the recording was looked at, its
  * hash, the test and its seed. `preset` is the name of the defaults that were used, or NULL. *words is
- * released by sf_release. SF_USAGE for episodes that were only counted, SF_NO_MEMORY.
+ * released by sf_release. SF_NO_MEMORY.
  */
 SF_API int sf_episodes_methods(const sf_episodes *episodes, const char *preset, char **words,
                                sf_error *error);
@@ -297,6 +312,8 @@ typedef struct sf_counting_options {
     const sf_span *spans; /**< each is counted as if it were all there is */
     size_t span_count;
     bool keep_stopped; /**< as in sf_mining_options, once the counts in all are known */
+    const sf_significance_options *significance; /**< corrects for these episodes alone; NULL: no test */
+    double max_p, max_q;                         /**< as in sf_mining_options */
 } sf_counting_options;
 
 /** As sf_significance_options_init. */
@@ -364,8 +381,6 @@ typedef struct sf_details {
 /** More episodes than this get no sf_details. */
 #define SF_MOST_DETAILED 5000
 
-/** Where a count or an index is not known or there is none. */
-#define SF_NO_COUNT UINT64_MAX
 #define SF_NO_PARENT SIZE_MAX
 
 /** The cross-correlogram of two units: bins cover the lags k * bin < t(to) - t(from) <= (k + 1) * bin for k =
@@ -390,7 +405,7 @@ typedef struct sf_episodes_columns {
      * their mean count. */
     const double *expected;
 
-    /* Of episodes that were found: */
+    /* Of episodes that were found, and of tested ones that were given, but for the strength: */
     const double *strength; /**< the probability of a link at which the count would be expected */
     const double *p, *q;    /**< before a test NaN, as the next two */
     const double *p_last;   /**< of the last unit given the episode without it, */
@@ -438,8 +453,9 @@ typedef struct sf_episodes_columns {
     /** By episode, the 95 % confidence interval of count / expected, the count being one Poisson number
      * (Byar's approximation); NaN where nothing is expected. */
     const double *ratio_low, *ratio_high;
-    size_t passing;     /**< of those found: with p and q within the options' limits, told of or not */
-    sf_stopped stopped; /**< before it was whole, with the option `keep_stopped` */
+    size_t passing;         /**< of those found: with p and q within the options' limits, told of or not */
+    sf_stopped stopped;     /**< before it was whole, with the option `keep_stopped` */
+    const uint64_t *needed; /**< by episode: the least count for a q below SF_SIGNIFICANT_Q, or SF_NO_COUNT */
 } sf_episodes_columns;
 
 /** Fills as much of the columns as their size tells; they live as long as the result. */

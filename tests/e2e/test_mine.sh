@@ -52,7 +52,7 @@ for file in text.txt json.txt; do
     $SYNFIRE count demo.h5 --episodes $file --json >out
     check '
 all = json.load(open("all"))["episodes"]
-other = {"p", "q", "strength", "p_first", "p_last", "not_testable"}
+other = {"strength"}
 assert [{f: v for f, v in e.items() if f != "correlograms"} for e in out["episodes"]] == [
     {f: v for f, v in e.items() if f not in other} for e in all]'
 done
@@ -240,6 +240,7 @@ done
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 --fdr --device cpu --json >out
 check '
 assert min(e["q"] for e in out["episodes"] if e["q"] is not None) < 1e-4 and "Benjamini" in out["methods"]
+assert len(out["significance"].pop("power")) == 3
 assert out["significance"] == {"kind": "segment-shift", "link": None, "surrogates": 200, "seed": 1, "width_ms": 18, "segment_s": 1,
     "correction": "false-discovery rate", "not_testable": None, "sharpness": 0, "blur_divisor": 54, "device": "cpu",
     "device_note": None}
@@ -296,6 +297,43 @@ grep -qE 'NOT TESTED: the [0-9]+ bursts that units share here make nearly any co
 expect 64 "--max-q: goes with --significance" $SYNFIRE mine demo.h5 --max-q 0.05
 expect 64 "--max-q: needs surrogates" $SYNFIRE mine demo.h5 --significance analytic --max-q 0.05
 expect 64 "expected count, q, ratio or strength" $SYNFIRE mine demo.h5 --sort size
+# Chains that were named before: tested alone, corrected for one another, and what they would have had to count.
+printf '%s\n' 'A -(4,6]-> B -(4,6]-> C' 'A -(4,6]-> D' 'C -(4,6]-> A' 'A -(4,6]-> B -(4,6]-> A' 'A -(4,6]-> G' >named.txt
+printf 'A -(4,6]-> G\n' >one.txt
+for options in "" "--max-q 0.05" "--fdr"; do
+    # shellcheck disable=SC2086
+    $SYNFIRE count demo.h5 --episodes named.txt --significance segment-shift $options --json >"named $options"
+done
+$SYNFIRE count demo.h5 --episodes one.txt --significance segment-shift --json >one
+$SYNFIRE count demo.h5 --episodes named.txt --significance segment-shift --max-q 0.05 --window 20 >table
+cp "named " out
+check '
+chain, none, back, returning, lucky = out["episodes"]
+assert chain["p"] <= 0.002 and chain["q"] < 0.01 and chain["expected"] > 20 and 30 < chain["needed"] < 60 and chain["p_first"]
+assert none["q"] > 0.2 and back["q"] > 0.2 and returning["not_testable"] == "a unit returns" and returning["p"] is None
+assert none["count"] < none["needed"] and chain["count"] >= chain["needed"]
+alone = json.load(open("one"))["episodes"][0]
+assert alone["q"] == alone["p"] <= lucky["q"] and lucky["p"] < 0.02 # as it was among 650 pairs, where q is 0.58
+assert out["significance"]["surrogates"] == 1000 and "given episodes" in out["methods"] and "candidates given" in out["methods"]
+kept = json.load(open("named --max-q 0.05"))["episodes"]
+assert kept == [e for e in out["episodes"] if e["q"] is not None and e["q"] <= 0.05]
+rate = json.load(open("named --fdr"))
+assert rate["episodes"][0]["q"] < 1e-4 and rate["episodes"][0]["needed"] is None and "Benjamini" in rate["methods"]'
+grep -q 'of 5 have p and q within' table && grep -q '^synfire .* counted 5 given episodes' table && grep -q '  p  .*q  needed' table
+$SYNFIRE count demo.h5 --episodes named.txt >out
+grep -qF 'NOT TESTED: `expected`' out
+expect 64 "--max-q: goes with --significance" $SYNFIRE count demo.h5 --episodes named.txt --max-q 0.05
+# What pairs would have had to count is true of those that counted it.
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 20 --max-size 2 --significance segment-shift --surrogates 200 --json >out
+check '
+quarters = out["significance"]["power"]
+assert len(quarters) == 3 and all(1.2 < q["needed"] / q["expected"] < 2.5 for q in quarters)
+assert [q["expected"] for q in quarters] == sorted(q["expected"] for q in quarters)
+for e in out["episodes"]:
+    assert (e["q"] is not None and e["count"] >= e["needed"]) == (e["q"] is not None and e["q"] < 0.05), e
+assert any(e["q"] is not None for e in out["episodes"])'
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 >out
+grep -qE '^power: for a q below 0.05 a pair had to count [0-9]+ where [0-9.]+ are expected, .*all 650 pairs' out
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance jitter --surrogates 20 >out 2>err
 grep -q 'bursts that units share' err && grep -q 'no p or q is below 0.048' err
 $SYNFIRE mine demo.h5 --delay 4:30 --min-count 300 --max-size 2 --significance segment-shift --surrogates 99 >out 2>err

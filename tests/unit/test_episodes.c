@@ -545,10 +545,70 @@ static void what_cannot_be_counted_is_refused(void **state)
     sf_episodes *counted;
     sf_error error;
     assert_int_equal(sf_count(&counted, &recording, chains, CHAINS, NULL, NULL, NULL), SF_OK);
-    test_assert_fails(sf_episodes_test(counted, NULL, NULL, &error), &error, SF_USAGE, "counted");
-    char *words;
-    test_assert_fails(sf_episodes_methods(counted, NULL, &words, &error), &error, SF_USAGE, "given");
+    sf_significance_options none = sf_significance_options_default();
+    none.surrogates = 0;
+    test_assert_fails(sf_episodes_test(counted, &none, NULL, &error), &error, SF_USAGE, "surrogate");
     sf_episodes_free(counted);
+    sf_counting_options limited = sf_counting_options_default();
+    limited.max_q = 0.05;
+    test_assert_fails(sf_count(&counted, &recording, chains, CHAINS, &limited, NULL, &error), &error,
+                      SF_USAGE, "needs a test");
+    assert_string_equal(error.place, "max_q");
+}
+
+/* Given episodes are tested for themselves: as by the option of counting, in the order given, and what one
+ * says does not depend on its parts; of limits what is counted too has what is left. */
+static void given_episodes_are_tested(void **state)
+{
+    (void)state;
+    static const sf_episode named[] = {
+        {.size = 3, .units = {0, 1, 2}, .delays = {{4 * MS, 6 * MS}, {4 * MS, 6 * MS}}},
+        {.size = 2, .units = {1, 0}, .delays = {{0, 9 * MS}}},
+        {.size = 1, .units = {5}},
+        {.size = 3, .units = {3, 4, 3}, .delays = {{0, 9 * MS}, {4 * MS, 6 * MS}}},
+        {.size = 2, .units = {0, 1}, .delays = {{4 * MS, 6 * MS}}},
+    };
+    enum { NAMED = sizeof named / sizeof *named };
+    sf_episodes *later, *at_once, *kept;
+    sf_significance_options test = sf_significance_options_default();
+    test.surrogates = 99;
+    assert_int_equal(sf_count(&later, &recording, named, NAMED, NULL, NULL, NULL), SF_OK);
+    assert_null(columns_of(later).p);
+    assert_int_equal(sf_episodes_test(later, &test, NULL, NULL), SF_OK);
+    sf_counting_options options = sf_counting_options_default();
+    options.significance = &test;
+    options.window_ns = 20 * SF_SECOND;
+    assert_int_equal(sf_count(&at_once, &recording, named, NAMED, &options, NULL, NULL), SF_OK);
+    options.max_p = 0.05;
+    assert_int_equal(sf_count(&kept, &recording, named, NAMED, &options, NULL, NULL), SF_OK);
+    sf_episodes_columns a = columns_of(later), b = columns_of(at_once), c = columns_of(kept);
+    assert_true(a.count == NAMED && b.count == NAMED && c.count < NAMED && c.count > 0);
+    assert_true(c.found == NAMED && c.passing == c.count && c.significance->options.found_only);
+    size_t next = 0;
+    for (size_t i = 0; i < NAMED; i++) {
+        test_assert_same(a.p[i], b.p[i]);
+        test_assert_same(a.q[i], b.q[i]);
+        test_assert_same(a.expected[i], b.expected[i]);
+        assert_true(a.counts[i] == b.counts[i] && a.needed[i] == b.needed[i]);
+        if (!isnan(a.p[i]))
+            assert_true((a.counts[i] >= a.needed[i]) == (a.q[i] < 0.05) && a.p[i] <= a.q[i]);
+        if (!(a.p[i] <= 0.05))
+            continue;
+        test_assert_same(c.q[next], a.q[i]);
+        assert_true(c.counts[next] == a.counts[i] && c.windows != NULL);
+        for (size_t w = 0; w < c.window_count; w++)
+            assert_int_equal(c.window_counts[w * c.count + next], b.window_counts[w * b.count + i]);
+        next++;
+    }
+    assert_int_equal(next, c.count);
+    char *words;
+    assert_int_equal(sf_episodes_methods(at_once, NULL, &words, NULL), SF_OK);
+    assert_non_null(strstr(words, "given episodes in "));
+    assert_non_null(strstr(words, "corrected for all candidates given, of all sizes and delays together"));
+    sf_release(words);
+    sf_episodes_free(later);
+    sf_episodes_free(at_once);
+    sf_episodes_free(kept);
 }
 
 /* ---- stopping ---- */
@@ -812,6 +872,7 @@ int main(void)
         cmocka_unit_test(older_programs_know_fewer_fields),
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(what_cannot_be_counted_is_refused),
+        cmocka_unit_test(given_episodes_are_tested),
         cmocka_unit_test(every_long_call_can_be_stopped),
         cmocka_unit_test(what_is_stopped_keeps_what_it_has),
         cmocka_unit_test(counting_that_is_stopped_keeps_its_windows),
