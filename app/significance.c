@@ -147,7 +147,7 @@ void app_edges_print(sf_text *text, const sf_graph_columns *graph)
     const sf_significance *test = graph->significance;
     if (graph->tested == SF_EDGES_UNTESTED && graph->link_count > 0)
         app_untested_print(text, graph->burst_count);
-    else if (graph->tested == SF_EDGES_UNTESTED)
+    else if (graph->tested == SF_EDGES_UNTESTED && graph->edge_count > 0) /* of a file */
         sf_text_printf(text, "NOT TESTED: make this graph by `synfire graph` with " WHAT_TO_TYPE "\n");
     else if (graph->tested == SF_EDGES_TESTED && test != NULL && test->not_testable != SF_TESTABLE)
         sf_text_printf(text, "NO VERDICT: %s\n", sf_not_testable_text(test->not_testable));
