@@ -68,6 +68,16 @@ static int list_windows(sf_episodes *e, const sf_counting_options *asked, sf_err
     return sf_windows_list(&e->windows, e->recording, &rule, error);
 }
 
+/* Where it was counted at last, and why not elsewhere: a device may fail at any job. */
+static void tell_where(sf_episodes *e, const sf_counter *counter, double since)
+{
+    const char *note, *device = sf_counter_device(counter, &note);
+    e->ran.engine = sf_counter_engine(counter);
+    e->ran.seconds += sf_clock_seconds() - since;
+    snprintf(e->ran.device, sizeof e->ran.device, "%s", device);
+    snprintf(e->ran.note, sizeof e->ran.note, "%s", note);
+}
+
 static int count_all(sf_episodes *e, sf_counter *counter, const sf_progress *progress, sf_error *error)
 {
     double start = sf_clock_seconds();
@@ -75,10 +85,7 @@ static int count_all(sf_episodes *e, sf_counter *counter, const sf_progress *pro
     int status = sf_counter_count(counter, NULL, e->counts, error);
     if (status != SF_OK)
         return status;
-    const char *note, *device = sf_counter_device(counter, &note);
-    e->ran = (sf_ran){.engine = sf_counter_engine(counter), .seconds = sf_clock_seconds() - start};
-    snprintf(e->ran.device, sizeof e->ran.device, "%s", device);
-    snprintf(e->ran.note, sizeof e->ran.note, "%s", note);
+    tell_where(e, counter, start);
     for (size_t i = 0; i < e->count; i++) {
         e->expected[i] = sf_episodes_expect(e, &e->episodes[i]);
         sf_ratio_interval interval = sf_ratio_interval_of(e->counts[i], e->expected[i]);
@@ -237,7 +244,7 @@ static int count_windows(sf_episodes *e, sf_counter *counter, const sf_progress 
         return status;
     e->windows.last_is_partial = e->windows.last_is_partial && counted == e->windows.count;
     e->windows.count = counted;
-    e->ran.seconds += sf_clock_seconds() - start;
+    tell_where(e, counter, start);
     return status;
 }
 

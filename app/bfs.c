@@ -260,17 +260,17 @@ static void print_vertex(sf_json *json, const reaching *r, const sf_searches_col
     sf_json_end_object(json);
 }
 
-/* Of several searches at once the paths, and how long they take, are not known: each is then searched alone.
- */
+/* Several searches at once tell no paths, and of several that are as short a device or many threads find now
+ * one and now another: in order one finds the same every time. */
 static int open_paths(sf_searches **alone, sf_searches_columns *found, const reaching *r, size_t i)
 {
     sf_search_options how = sf_search_options_default();
-    int status = SF_OK;
     how.device = "cpu";
-    if (r->source_count > 1)
-        status = sf_graph_search(alone, r->graph, &r->sources[i], 1, &how, NULL, NULL);
+    how.direction = SF_BFS_TOP_DOWN;
+    how.threads = 1;
+    int status = sf_graph_search(alone, r->graph, &r->sources[i], 1, &how, NULL, NULL);
     if (status == SF_OK)
-        sf_searches_get_columns(r->source_count > 1 ? *alone : r->searches, found);
+        sf_searches_get_columns(*alone, found);
     return status;
 }
 

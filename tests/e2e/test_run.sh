@@ -37,7 +37,7 @@ expect 78 "window.size" "$SYNFIRE" run --replay sim.h5 --set window.size=3
 expect 66 "nowhere.yaml" "$SYNFIRE" run nowhere.yaml
 expect 66 "nowhere.h5" "$SYNFIRE" run --replay nowhere.h5
 expect 66 "directory" "$SYNFIRE" run --replay .
-expect 69 "synfire play" "$SYNFIRE" run empty.yaml --set sources.0.type=zmq \
+expect 69 "synfire play" "$SYNFIRE" run empty.yaml --quiet --set sources.0.type=zmq \
     --set "sources.0.endpoint=tcp://127.0.0.1:$in_port" --set sources.0.timeout_s=0.3
 
 # Outputs that cannot be.
