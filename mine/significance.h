@@ -62,8 +62,11 @@ int sf_significance_choose_width(sf_sharpness *sharpness, const sf_spike *spikes
                                  size_t unit_count, sf_delay delay, int64_t widest_ns,
                                  const sf_progress *progress, sf_error *error);
 
-/** Segments where `segment_ns` is 0, for spikes that span so much: 360 of them, of whole seconds. */
-int64_t sf_significance_segment(int64_t span_ns);
+/**
+ * Segments where `segment_ns` is 0, for spikes that span so much, of units that fire so often at most: 360 of
+ * them, or 60 where a unit fires more than once in five largest delays; of whole seconds.
+ */
+int64_t sf_significance_segment(int64_t span_ns, uint32_t most_spikes, int64_t longest_ns);
 
 /** The widest shifts that segments so long allow, or those that are chosen (0): a tenth of a segment, or of a
  * second. Chosen segments may be longer, but delays of hundreds of ms are those of waves and bursts. */
