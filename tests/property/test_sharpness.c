@@ -298,6 +298,24 @@ static void delays_that_no_segment_holds_have_no_verdict(void **state)
     sf_recording_clear(&recording);
 }
 
+/* A 360th of the recording or a second; a 60th where a unit fires more than once in five delays. */
+static void segments_are_longer_where_units_are_fast(void **state)
+{
+    (void)state;
+    const int64_t span = 1800 * SF_SECOND, longest = 20 * SF_MILLISECOND;
+    assert_int_equal(sf_significance_segment(span, 1800 * 10, longest), 5 * SF_SECOND);
+    assert_int_equal(sf_significance_segment(span, 1800 * 10 + 1, longest), 30 * SF_SECOND);
+    assert_int_equal(sf_significance_segment(span / 10, 180 * 5, longest), SF_SECOND);
+    assert_int_equal(sf_significance_segment(0, 0, longest), SF_SECOND);
+    sf_recording recording = simulate(724, 100, 0, 600, NULL); /* 4 Hz */
+    verdict v;
+    sf_mine_result_free(test_recording(&v, &recording, delay, 2, usual(9)));
+    assert_int_equal(v.told.options.segment_ns, 2 * SF_SECOND);
+    sf_mine_result_free(test_recording(&v, &recording, (sf_delay){500000, 60 * SF_MILLISECOND}, 2, usual(9)));
+    assert_int_equal(v.told.options.segment_ns, 10 * SF_SECOND);
+    sf_recording_clear(&recording);
+}
+
 /* Every pair is frequent, so that all chains of different units are candidates, and no others. */
 static void returning_chains_are_neither_judged_nor_counted(void **state)
 {
@@ -352,6 +370,7 @@ int main(void)
         cmocka_unit_test(spikes_at_one_instant_take_no_longer),
         cmocka_unit_test(a_sharp_recording_has_no_verdict),
         cmocka_unit_test(delays_that_no_segment_holds_have_no_verdict),
+        cmocka_unit_test(segments_are_longer_where_units_are_fast),
         cmocka_unit_test(returning_chains_are_neither_judged_nor_counted),
         cmocka_unit_test(memory_that_runs_out_is_told),
     };
