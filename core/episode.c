@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_word(char c)
@@ -193,6 +194,34 @@ int sf_episode_check(const sf_episode *episode, size_t unit_count, sf_error *err
         if (check_delay(episode->delays[i], &problem) != SF_OK)
             return sf_fail(error, SF_DATA, NULL, "%s", problem);
     return SF_OK;
+}
+
+static int compare_delays(const void *a, const void *b)
+{
+    const sf_delay *left = a, *right = b;
+    if (left->low_ns != right->low_ns)
+        return left->low_ns < right->low_ns ? -1 : 1;
+    return left->high_ns < right->high_ns ? -1 : left->high_ns > right->high_ns;
+}
+
+size_t sf_episodes_delays(sf_delay *delays, const sf_episode *episodes, size_t count)
+{
+    size_t links = 0, distinct = 0;
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t link = 0; link + 1 < episodes[i].size; link++)
+            delays[links++] = episodes[i].delays[link];
+    if (links > 0)
+        qsort(delays, links, sizeof *delays, compare_delays);
+    for (size_t i = 0; i < links; i++)
+        if (i == 0 || compare_delays(&delays[i], &delays[distinct - 1]) != 0)
+            delays[distinct++] = delays[i];
+    return distinct;
+}
+
+uint32_t sf_delays_find(const sf_delay *delays, size_t count, const sf_delay *delay)
+{
+    const sf_delay *found = bsearch(delay, delays, count, sizeof *delays, compare_delays);
+    return (uint32_t)(found - delays);
 }
 
 int sf_delays_parse(sf_delay *delays, size_t most, size_t *count, const char *text, sf_error *error)

@@ -33,6 +33,13 @@ void sf_episode_id(char id[SF_EPISODE_ID_SIZE], const sf_episode *episode, const
 /** Order of units, then of delays; for sorting results. Sizes are compared first. */
 int sf_episode_compare(const sf_episode *a, const sf_episode *b);
 
+/** The distinct delays of all their links in ascending order; returns how many. `delays` has room for one a
+ * link. */
+size_t sf_episodes_delays(sf_delay *delays, const sf_episode *episodes, size_t count);
+
+/** Where among them one of them is. */
+uint32_t sf_delays_find(const sf_delay *delays, size_t count, const sf_delay *delay);
+
 /** True where more than the lower bound has passed between two times. Exact for any two int64. */
 static inline bool sf_delay_over(sf_delay delay, int64_t from_ns, int64_t to_ns)
 {

@@ -97,28 +97,6 @@ static int compare_episodes(const void *a, const void *b, void *context)
     return sf_episode_compare(&episodes[left], &episodes[right]);
 }
 
-static int compare_delays(const void *a, const void *b)
-{
-    const sf_delay *left = a, *right = b;
-    if (left->low_ns != right->low_ns)
-        return left->low_ns < right->low_ns ? -1 : 1;
-    return left->high_ns < right->high_ns ? -1 : left->high_ns > right->high_ns;
-}
-
-/* The distinct delays of all episodes, in order. */
-static void collect_intervals(sf_counter *counter, const sf_episode *episodes)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < counter->episode_count; i++)
-        for (uint32_t link = 0; link + 1 < episodes[i].size; link++)
-            counter->intervals[count++] = episodes[i].delays[link];
-    qsort(counter->intervals, count, sizeof *counter->intervals, compare_delays);
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 ||
-            compare_delays(&counter->intervals[i], &counter->intervals[counter->interval_count - 1]) != 0)
-            counter->intervals[counter->interval_count++] = counter->intervals[i];
-}
-
 static uint32_t number_of(const sf_events *events, uint32_t unit)
 {
     uint32_t low = 0, high = events->unit_count;
@@ -144,12 +122,8 @@ static void group(sf_counter *counter, const sf_episode *episodes)
                 (sf_candidates){episode->size, 1, units, delays, counter->intervals, counter->interval_count};
         for (uint32_t node = 0; node < episode->size; node++)
             *units++ = number_of(&counter->events, episode->units[node]);
-        for (uint32_t link = 0; link + 1 < episode->size; link++) {
-            const sf_delay *found =
-                bsearch(&episode->delays[link], counter->intervals, counter->interval_count,
-                        sizeof *counter->intervals, compare_delays);
-            *delays++ = (uint32_t)(found - counter->intervals);
-        }
+        for (uint32_t link = 0; link + 1 < episode->size; link++)
+            *delays++ = sf_delays_find(counter->intervals, counter->interval_count, &episode->delays[link]);
     }
 }
 
@@ -170,7 +144,7 @@ static int spell_out(sf_counter *counter, const sf_episode *episodes, sf_error *
         counter->order[i] = i;
     qsort_r(counter->order, counter->episode_count, sizeof *counter->order, compare_episodes,
             (void *)(uintptr_t)episodes);
-    collect_intervals(counter, episodes);
+    counter->interval_count = sf_episodes_delays(counter->intervals, episodes, counter->episode_count);
     group(counter, episodes);
     return SF_OK;
 }

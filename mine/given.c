@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mine/given.h"
 
+#include "core/episode.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "mine/found.h"
@@ -47,27 +48,6 @@ static int number_units(layout *l, sf_error *error)
     return SF_OK;
 }
 
-static int compare_delays(const void *a, const void *b)
-{
-    const sf_delay *x = a, *y = b;
-    if (x->high_ns != y->high_ns)
-        return x->high_ns < y->high_ns ? -1 : 1;
-    return (x->low_ns > y->low_ns) - (x->low_ns < y->low_ns);
-}
-
-/* Orders items and drops repeats; how many are left. */
-static size_t unite(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
-{
-    char *bytes = items;
-    size_t kept = 0;
-    if (count > 0)
-        qsort(items, count, size, compare);
-    for (size_t i = 0; i < count; i++)
-        if (kept == 0 || compare(bytes + (kept - 1) * size, bytes + i * size) != 0)
-            memmove(bytes + kept++ * size, bytes + i * size, size);
-    return kept;
-}
-
 static int list_delays(layout *l, sf_error *error)
 {
     size_t links = 0;
@@ -76,11 +56,7 @@ static int list_delays(layout *l, sf_error *error)
     sf_delay *delays = l->found->delays = sf_resize(NULL, links, sizeof *delays);
     if (delays == NULL)
         return sf_fail_memory(error);
-    links = 0;
-    for (size_t i = 0; i < l->count; i++)
-        for (uint32_t k = 0; k + 1 < l->episodes[i].size; k++)
-            delays[links++] = l->episodes[i].delays[k];
-    l->found->tree.delay_count = (uint32_t)unite(delays, links, sizeof *delays, compare_delays);
+    l->found->tree.delay_count = (uint32_t)sf_episodes_delays(delays, l->episodes, l->count);
     return SF_OK;
 }
 
@@ -97,16 +73,26 @@ static int compare_parts(const void *a, const void *b)
     return 0;
 }
 
+/* Orders the parts and drops repeats. */
+static void unite_parts(layout *l)
+{
+    size_t kept = 0;
+    if (l->part_count > 0)
+        qsort(l->parts, l->part_count, sizeof *l->parts, compare_parts);
+    for (size_t i = 0; i < l->part_count; i++)
+        if (kept == 0 || compare_parts(&l->parts[kept - 1], &l->parts[i]) != 0)
+            l->parts[kept++] = l->parts[i];
+    l->part_count = kept;
+}
+
 /* The `size` units of an episode that begin at `from`. */
 static part part_of(const layout *l, const sf_episode *episode, uint32_t from, uint32_t size)
 {
     const sf_tree *tree = &l->found->tree;
     part made = {.size = size, .steps = {l->number[episode->units[from]]}};
     for (uint32_t k = 1; k < size; k++) {
-        const sf_delay *delay = bsearch(&episode->delays[from + k - 1], l->found->delays, tree->delay_count,
-                                        sizeof *delay, compare_delays);
-        made.steps[k] =
-            (uint32_t)(delay - l->found->delays) * tree->unit_count + l->number[episode->units[from + k]];
+        uint32_t delay = sf_delays_find(l->found->delays, tree->delay_count, &episode->delays[from + k - 1]);
+        made.steps[k] = delay * tree->unit_count + l->number[episode->units[from + k]];
     }
     return made;
 }
@@ -125,7 +111,7 @@ static int list_parts(layout *l, sf_error *error)
         for (uint32_t size = 2; size <= l->episodes[i].size; size++)
             for (uint32_t from = 0; from + size <= l->episodes[i].size; from++)
                 l->parts[l->part_count++] = part_of(l, &l->episodes[i], from, size);
-    l->part_count = unite(l->parts, l->part_count, sizeof *l->parts, compare_parts);
+    unite_parts(l);
     for (size_t i = 0; i < l->part_count; i++)
         l->first[l->parts[i].size + 1] = i + 1;
     for (uint32_t size = 2; size < SF_EPISODE_MAX_SIZE + 2; size++)
