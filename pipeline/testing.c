@@ -12,12 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char waits[] = "waits for its first test", off[] = "tests are off", gap[] = "observation gap",
-                  broken[] = "spikes were lost", behind[] = "tests are behind",
-                  too_many[] = "too many to test", silent[] = "no spikes", too_few[] = "too few to test",
-                  alone[] = "no link to test", nothing[] = "nothing to test";
-
-static const sf_verdict untested = {.p = NAN, .q = NAN, .not_tested = waits};
+static const char off[] = "tests are off", gap[] = "observation gap", broken[] = "spikes were lost",
+                  behind[] = "tests are behind", too_many[] = "too many to test", silent[] = "no spikes",
+                  too_few[] = "too few to test", alone[] = "no link to test", nothing[] = "nothing to test";
 
 static bool is_on(const sf_testing *testing)
 {
@@ -148,7 +145,7 @@ static int enter(sf_testing *testing, sf_error *error)
         sf_tested *entry = find_among(ledger->items, known, &now->episodes[i].episode);
         if (entry == NULL) {
             entry = &ledger->items[ledger->count++];
-            *entry = (sf_tested){.episode = now->episodes[i].episode, .verdict = untested};
+            *entry = (sf_tested){.episode = now->episodes[i].episode, .verdict = sf_verdict_untested};
         }
         if (!now->episodes[i].kept)
             entry->wanted = now->number;
@@ -455,7 +452,7 @@ int sf_testing_advance(sf_testing *testing, const sf_segment *segment, const sf_
 /* Of an episode that is not in the ledger. */
 static sf_verdict absent(const sf_testing *testing)
 {
-    sf_verdict verdict = untested;
+    sf_verdict verdict = sf_verdict_untested;
     if (!is_on(testing))
         verdict.not_tested = off;
     else if (testing->truncated)

@@ -6,7 +6,7 @@
 
 #define TRIES 3
 
-static const sf_verdict unknown = {.p = NAN, .q = NAN, .not_tested = "waits for its first test"};
+const sf_verdict sf_verdict_untested = {.p = NAN, .q = NAN, .not_tested = "waits for its first test"};
 
 int sf_board_open(sf_board *board, size_t count, sf_error *error)
 {
@@ -15,7 +15,7 @@ int sf_board_open(sf_board *board, size_t count, sf_error *error)
         return sf_fail_memory(error);
     board->count = count;
     for (size_t i = 0; i < count; i++)
-        sf_board_post(board, i, &unknown);
+        sf_board_post(board, i, &sf_verdict_untested);
     return SF_OK;
 }
 
@@ -52,5 +52,5 @@ sf_verdict sf_board_read(const sf_board *board, size_t index)
         if (version % 2 == 0 && version == atomic_load_explicit(&post->version, memory_order_relaxed))
             return read;
     }
-    return unknown;
+    return sf_verdict_untested;
 }

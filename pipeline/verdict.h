@@ -16,6 +16,9 @@ typedef struct sf_verdict {
     const char *not_tested; /**< why there is no p, a literal; NULL: there is one */
 } sf_verdict;
 
+/** Of what has not been tested yet. */
+extern const sf_verdict sf_verdict_untested;
+
 /** Stream seconds from the end of the stretch to this time; NaN where there is no p. */
 static inline double sf_verdict_age_s(const sf_verdict *verdict, int64_t time_ns)
 {
