@@ -63,9 +63,14 @@ void sf_connectivity_free(sf_connectivity *graph)
 void sf_connectivity_keep(sf_connectivity *graph, sf_limits limits)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < graph->count; i++)
-        if (sf_within_limits(limits, graph->links[i].p, graph->links[i].q))
-            graph->links[kept++] = graph->links[i];
+    for (size_t i = 0; i < graph->count; i++) {
+        sf_link link = graph->links[i];
+        if (!sf_within_limits(limits, link.p, link.q))
+            continue;
+        graph->links[i] = graph->links[kept];
+        graph->links[kept++] = link;
+    }
+    graph->left_out += graph->count - kept;
     graph->count = kept;
 }
 

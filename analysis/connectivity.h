@@ -30,6 +30,7 @@ typedef struct sf_connectivity {
     bool is_tiling; /**< edges are spike-time tiling coefficients, undirected with from < to */
     sf_link *links;
     size_t count;
+    size_t left_out;  /**< links behind these that are no edges, in no order */
     double *rates_hz; /**< of units; NULL: not known */
 } sf_connectivity;
 
@@ -38,7 +39,7 @@ int sf_connectivity_build(sf_connectivity *graph, uint32_t unit_count, const sf_
                           sf_error *error);
 void sf_connectivity_free(sf_connectivity *graph);
 
-/** Leaves out the links that are not within the limits. */
+/** Moves the links that are not within the limits behind the others. */
 void sf_connectivity_keep(sf_connectivity *graph, sf_limits limits);
 
 /** Adds the firing rates of its units: so many spikes of each in so much recorded time (0: all rates are 0).

@@ -356,6 +356,21 @@ static void describe_work(const app_console *console, const sf_status_message *s
         sf_text_printf(text, "  on %s", status->device);
 }
 
+/* What the limits keep back, where there are any. */
+static void describe_left_out(const sf_left_out *left_out, sf_text *text)
+{
+    if (left_out->max_p <= 0 && left_out->max_q <= 0)
+        return;
+    sf_text_printf(text, "  only");
+    if (left_out->max_q > 0)
+        sf_text_printf(text, " q <= %g", left_out->max_q);
+    if (left_out->max_p > 0)
+        sf_text_printf(text, "%s p <= %g", left_out->max_q > 0 ? " and" : "", left_out->max_p);
+    sf_text_printf(text, ": %" PRIu64 " left out", left_out->count);
+    if (left_out->untested > 0)
+        sf_text_printf(text, ", %" PRIu64 " of them without a verdict so far", left_out->untested);
+}
+
 static void describe_tests(const app_console *console, const sf_status_message *status, sf_text *text)
 {
     const sf_episodes_message *episodes = console->episodes != NULL ? &console->episodes->episodes : NULL;
@@ -367,12 +382,15 @@ static void describe_tests(const app_console *console, const sf_status_message *
         sf_text_printf(text, "no q yet: what is found is tested in later stretches");
     else
         sf_text_printf(text, "q < %g: %zu of %zu  %" PRIu64 " %s tested, %.1f %% of the time", ALPHA,
-                       episodes != NULL ? standing_out(episodes) : 0, episodes != NULL ? episodes->count : 0,
+                       episodes != NULL ? standing_out(episodes) : 0,
+                       episodes != NULL ? episodes->count + (size_t)episodes->left_out.count : 0,
                        status->tests, status->tests == 1 ? "stretch" : "stretches", 100 * status->test_share);
     if (status->not_tested != NULL)
         sf_text_printf(text, "; the last: %s", status->not_tested);
     if (status->tests_missed > 0)
         sf_text_printf(text, ", %" PRIu64 " left out", status->tests_missed);
+    if (episodes != NULL)
+        describe_left_out(&episodes->left_out, text);
 }
 
 static unsigned long long triggers_of(const app_watched *watched)
@@ -426,7 +444,10 @@ static void suggest(const sf_live_options *config, app_page *page)
 static void add_hint(const app_console *console, app_page *page)
 {
     const sf_live_options *config = console->config;
-    if (config->mine.every == 0)
+    if (console->episodes->episodes.left_out.count > 0) {
+        app_page_line(page, "nothing that is frequent has such a p or q so far");
+        app_page_line(page, "--set significance.max_q=0 --set significance.max_p=0 shows all of it");
+    } else if (config->mine.every == 0)
         app_page_line(page, "nothing is tracked: name episodes under `track`, or set mine.every");
     else if (console->full == NULL)
         app_page_line(page, "nothing is frequent so far; the window of %g s is not full",
@@ -515,8 +536,9 @@ static void print_line(const app_console *console)
     }
     if (console->watched_count > 0)
         sf_text_printf(&text, "  triggers %llu", all_triggers(console));
-    sf_text_printf(&text, "  %zu episodes tracked, q < %g: %zu", episodes->count, ALPHA,
-                   standing_out(episodes));
+    sf_text_printf(&text, "  %" PRIu64 " episodes tracked, q < %g: %zu",
+                   episodes->count + episodes->left_out.count, ALPHA, standing_out(episodes));
+    describe_left_out(&episodes->left_out, &text);
     sf_text_make_visible(&text, false);
     sf_text_append(&text, "\n", 1);
     app_write(console->out, &text);

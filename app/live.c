@@ -5,6 +5,7 @@
 #include "app/mining.h"
 #include "app/planted.h"
 #include "app/preset.h"
+#include "app/significance.h"
 
 #include "core/clock.h"
 #include "core/error.h"
@@ -18,10 +19,10 @@
 /* ---- the configuration ---- */
 
 #define MOST_SETTINGS 64
-#define PRESET_SETTINGS 4
+#define OWN_SETTINGS 7 /* of the preset and of the options below */
 
 /* The preset first, so that --set has the last word. */
-static size_t add_preset(const app_preset *preset, char settings[PRESET_SETTINGS][64])
+static size_t add_preset(const app_preset *preset, char settings[OWN_SETTINGS][64])
 {
     if (preset == NULL)
         return 0;
@@ -34,6 +35,27 @@ static size_t add_preset(const app_preset *preset, char settings[PRESET_SETTINGS
         snprintf(settings[count++], 64, "mine.every=1");
     }
     return count;
+}
+
+/* The same options as those of commands that test a recording. */
+static int add_significance(const app_call *call, char settings[OWN_SETTINGS][64], size_t *count,
+                            sf_error *error)
+{
+    static const char *const kinds[] = {"off", "segment-shift", "jitter", "shift", NULL};
+    size_t kind = 0;
+    double max_p, max_q;
+    int status = app_word(call, "significance", kinds, &kind, error);
+    if (status == SF_OK)
+        status = app_limits_parse(&max_p, &max_q, call, error);
+    if (status != SF_OK)
+        return status;
+    if (app_has(call, "significance"))
+        snprintf(settings[(*count)++], 64, "significance.kind=%s", kinds[kind]);
+    if (max_p > 0)
+        snprintf(settings[(*count)++], 64, "significance.max_p=%.17g", max_p);
+    if (max_q > 0)
+        snprintf(settings[(*count)++], 64, "significance.max_q=%.17g", max_q);
+    return SF_OK;
 }
 
 /* A recording in place of a configuration: what to type. */
@@ -55,15 +77,17 @@ int app_live_configure(const app_call *call, const char *path, sf_config *config
 {
     const app_preset *preset;
     int status = app_preset_get(call, &preset, error);
+    char own[OWN_SETTINGS][64];
+    const char *settings[OWN_SETTINGS + MOST_SETTINGS];
+    size_t own_count = status == SF_OK ? add_preset(preset, own) : 0, count = 0, from = 0;
+    if (status == SF_OK)
+        status = add_significance(call, own, &own_count, error);
     if (status != SF_OK)
         return status;
-    char from_preset[PRESET_SETTINGS][64];
-    const char *settings[PRESET_SETTINGS + MOST_SETTINGS];
-    size_t preset_count = add_preset(preset, from_preset), count = 0, from = 0;
-    for (; count < preset_count; count++)
-        settings[count] = from_preset[count];
+    for (; count < own_count; count++)
+        settings[count] = own[count];
     for (const char *setting; (setting = app_next_value(call, "set", &from)) != NULL;) {
-        if (count == MOST_SETTINGS + preset_count)
+        if (count == MOST_SETTINGS + own_count)
             return sf_fail(error, SF_USAGE, "--set", "at most %d settings are taken", MOST_SETTINGS);
         settings[count++] = setting;
     }

@@ -32,8 +32,9 @@ static void add_chain(app_table *table, const sf_planted_chain *chain, const sf_
 static void describe(sf_text *text, const sf_planted *planted, const sf_recording *units,
                      const sf_episodes_message *found)
 {
-    sf_text_printf(text, "Planted and found in the window from %.1f s to %.1f s\n",
-                   (double)found->window.start_ns * 1e-9, (double)found->window.stop_ns * 1e-9);
+    sf_text_printf(text, "Planted and found in the window from %.1f s to %.1f s%s\n",
+                   (double)found->window.start_ns * 1e-9, (double)found->window.stop_ns * 1e-9,
+                   found->left_out.count > 0 ? ", but for what max_q or max_p leave out" : "");
     app_table table = {0};
     const char *const head[] = {"planted chain (delays in ms)", "planted", "counted", "by chance", "found"};
     enum { COLUMNS = sizeof head / sizeof head[0] };

@@ -76,6 +76,12 @@ static const app_option run_options[] = {
     {"speed", "X", "replay X times as fast as recorded, or `max` on a virtual clock (default 1)"},
     {"episodes", "FILE", "watch these too: lines as A -(0,5]-> B, or the document of `synfire mine --json`"},
     {"duration", "S", "stop after S seconds of the stream (default: at its end)"},
+    {"significance", "KIND",
+     "how what is counted is tested in the background: segment-shift (default), jitter, shift or off"},
+    {"max-q", "Q",
+     "show and publish only episodes and edges with a q of Q or less, and how many are left out; what has "
+     "no verdict yet is left out, too"},
+    {"max-p", "P", "the same by p, uncorrected for how much was looked at and how often"},
     {"set", "KEY=VALUE", "override a key of the configuration, as window.length_s=5; may be repeated"},
     {"check", NULL, "validate, print the resolved configuration and leave"},
     {NULL, NULL, NULL},

@@ -125,7 +125,22 @@ static void tell_predictions(const teller *t, const sf_episodes_message *episode
     t->as->end_list(t->to);
 }
 
-#define EPISODES_FIELDS (WINDOW_FIELDS + 5)
+/* What the limits keep back; null where there are none. */
+static void tell_left_out(const teller *t, const sf_left_out *left_out)
+{
+    if (left_out->max_p <= 0 && left_out->max_q <= 0) {
+        tell_nothing(t, "left_out");
+        return;
+    }
+    t->as->map(t->to, "left_out", 4);
+    t->as->real(t->to, "max_p", left_out->max_p > 0 ? left_out->max_p : NAN);
+    t->as->real(t->to, "max_q", left_out->max_q > 0 ? left_out->max_q : NAN);
+    t->as->natural(t->to, "count", left_out->count);
+    t->as->natural(t->to, "untested", left_out->untested);
+    t->as->end_map(t->to);
+}
+
+#define EPISODES_FIELDS (WINDOW_FIELDS + 6)
 
 static void tell_episodes(const teller *t, const sf_episodes_message *episodes)
 {
@@ -138,6 +153,7 @@ static void tell_episodes(const teller *t, const sf_episodes_message *episodes)
         tell_count(t, &episodes->items[i]);
     t->as->end_list(t->to);
     tell_predictions(t, episodes);
+    tell_left_out(t, &episodes->left_out);
 }
 
 #define TRIGGER_FIELDS (3 + VERDICT_FIELDS)
@@ -292,7 +308,7 @@ static void tell_census(const teller *t, const sf_graph_message *graph)
     t->as->end_list(t->to);
 }
 
-#define GRAPH_FIELDS (WINDOW_FIELDS + 9)
+#define GRAPH_FIELDS (WINDOW_FIELDS + 10)
 
 static void tell_graph(const teller *t, const sf_graph_message *graph)
 {
@@ -315,6 +331,7 @@ static void tell_graph(const teller *t, const sf_graph_message *graph)
         tell_motif(t, &graph->motifs[i]);
     t->as->end_list(t->to);
     tell_census(t, graph);
+    tell_left_out(t, &graph->left_out);
 }
 
 static void tell_source(const teller *t, const sf_source_status *source)

@@ -150,6 +150,19 @@ void sf_connections_close(sf_connections *connections)
     *connections = (sf_connections){0};
 }
 
+/* Edges by tiling have surrogates of their own. */
+static sf_left_out leave_out(const sf_connections *connections, sf_connectivity *snapshot)
+{
+    sf_left_out left_out = sf_testing_limits(connections->config);
+    if (snapshot->is_tiling)
+        return (sf_left_out){0};
+    sf_connectivity_keep(snapshot, (sf_limits){left_out.max_p, left_out.max_q});
+    left_out.count = snapshot->left_out;
+    for (size_t i = 0; i < snapshot->left_out; i++)
+        left_out.untested += isnan(snapshot->links[snapshot->count + i].p) ? 1 : 0;
+    return left_out;
+}
+
 static int fill_message(sf_connections *connections, const sf_connectivity *snapshot, sf_graph_message *graph,
                         sf_error *error)
 {
@@ -181,6 +194,7 @@ int sf_connections_update(sf_connections *connections, const sf_connections_wind
     if (status == SF_OK) {
         if (window->testing != NULL)
             sf_testing_mark(window->testing, &snapshot);
+        filled->graph.left_out = leave_out(connections, &snapshot);
         filled->graph.window = span;
         filled->graph.threshold = snapshot.is_tiling ? NAN : window->threshold;
         status = fill_message(connections, &snapshot, &filled->graph, error);

@@ -255,6 +255,23 @@ static int tell_episodes(const sf_hops *hops, const sf_segment *segment, sf_mess
     return SF_OK;
 }
 
+/* After what rules say of the window, which may be of episodes that are not told of. */
+static void leave_out(const sf_hops *hops, sf_episodes_message *episodes)
+{
+    sf_left_out left_out = sf_testing_limits(hops->options.config);
+    size_t kept = 0;
+    for (size_t i = 0; i < episodes->count; i++) {
+        const sf_episode_count *item = &episodes->items[i];
+        if (sf_within_limits((sf_limits){left_out.max_p, left_out.max_q}, item->p, item->q))
+            episodes->items[kept++] = *item;
+        else
+            left_out.untested += isnan(item->p) ? 1 : 0;
+    }
+    left_out.count = episodes->count - kept;
+    episodes->count = kept;
+    episodes->left_out = left_out;
+}
+
 static int connect(sf_hops *hops, const sf_segment *segment, sf_error *error)
 {
     sf_message *message;
@@ -375,6 +392,7 @@ static int publish_counts(sf_hops *hops, const sf_segment *segment, sf_error *er
         sf_message_release(episodes);
         return status;
     }
+    leave_out(hops, &episodes->episodes);
     sf_publish(hops->options.publisher, episodes);
     sf_stage_end(&hops->stages, SF_STAGE_PUBLISH, began);
 

@@ -194,6 +194,8 @@ static const sf_key significance_keys[] = {
     WHOLE("surrogates", significance.surrogates, 20, 100000),
     WHOLE("most", significance.most, 1, 100000),
     WHOLE("seed", significance.seed, 0, UINT32_MAX),
+    REAL("max_p", significance.max_p, 0, 1),
+    REAL("max_q", significance.max_q, 0, 1),
     {0},
 };
 
@@ -288,6 +290,10 @@ static int check_significance(const sf_live_options *options, sf_error *error)
         return sf_live_refuse("significance.length_s", error,
                               "found %g s, expected 0 or a whole number of hops of %g s", asked->length_s,
                               options->window.hop_s);
+    if (asked->kind == 0 && (asked->max_p > 0 || asked->max_q > 0))
+        return sf_live_refuse(asked->max_q > 0 ? "significance.max_q" : "significance.max_p", error,
+                              "found %g, expected 0 where significance.kind is off: nothing has a p or q",
+                              asked->max_q > 0 ? asked->max_q : asked->max_p);
     return SF_OK;
 }
 

@@ -304,7 +304,7 @@ static int want_again(sf_testing *testing, size_t room, sf_error *error)
 /* Where there is no room for all, those that count most above chance, else in the order of links. */
 static int want_edges(sf_testing *testing, const sf_connectivity *graph, size_t room, sf_error *error)
 {
-    size_t count = graph != NULL && !graph->is_tiling ? graph->count : 0;
+    size_t count = graph != NULL && !graph->is_tiling ? graph->count + graph->left_out : 0;
     testing->truncated = count > room;
     sf_rank *order = sf_resize(NULL, count, sizeof *order);
     if (order == NULL)

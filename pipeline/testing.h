@@ -143,6 +143,12 @@ int sf_testing_advance(sf_testing *testing, const sf_segment *segment, const sf_
 int sf_testing_begin(sf_testing *testing, const sf_segment *segment, const sf_tracking *tracking,
                      const sf_connectivity *graph, uint64_t breaks, sf_error *error);
 
+/** The configured limits of what is told of, with nothing left out so far. */
+static inline sf_left_out sf_testing_limits(const sf_live_options *config)
+{
+    return (sf_left_out){.max_p = config->significance.max_p, .max_q = config->significance.max_q};
+}
+
 /** What is known of an episode now. */
 sf_verdict sf_testing_verdict(const sf_testing *testing, const sf_episode *episode);
 

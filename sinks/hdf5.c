@@ -28,6 +28,7 @@ typedef struct window_row {
     int64_t from_ns, to_ns;
     uint64_t spikes;
     uint32_t partial, episodes; /* episodes: rows of `counts` with this seq */
+    uint64_t left_out, left_out_untested;
 } window_row;
 
 typedef struct episode_row {
@@ -73,6 +74,7 @@ typedef struct graph_row {
     int64_t from_ns, to_ns;
     uint64_t edges, changes; /* changes: rows of `edges` with this seq */
     double threshold;
+    uint64_t left_out, left_out_untested;
 } graph_row;
 
 typedef struct edge_row {
@@ -218,7 +220,8 @@ static const table_form forms[TABLES] = {
                  512,
                  {FIELD(window_row, seq), FIELD(window_row, hop), FIELD(window_row, from_ns),
                   FIELD(window_row, to_ns), FIELD(window_row, spikes), FIELD(window_row, partial),
-                  FIELD(window_row, episodes)}},
+                  FIELD(window_row, episodes), FIELD(window_row, left_out),
+                  FIELD(window_row, left_out_untested)}},
     [EPISODES] = {"episodes",
                   sizeof(episode_row),
                   128,
@@ -249,7 +252,8 @@ static const table_form forms[TABLES] = {
                 sizeof(graph_row),
                 512,
                 {FIELD(graph_row, seq), FIELD(graph_row, from_ns), FIELD(graph_row, to_ns),
-                 FIELD(graph_row, edges), FIELD(graph_row, changes), FIELD(graph_row, threshold)}},
+                 FIELD(graph_row, edges), FIELD(graph_row, changes), FIELD(graph_row, threshold),
+                 FIELD(graph_row, left_out), FIELD(graph_row, left_out_untested)}},
     [EDGES] = {"edges",
                sizeof(edge_row),
                1024,
@@ -658,7 +662,9 @@ static int append_window(recorder *self, const sf_message *message, sf_error *er
                             .to_ns = episodes->window.stop_ns,
                             .spikes = episodes->spikes,
                             .partial = episodes->partial,
-                            .episodes = (uint32_t)episodes->count};
+                            .episodes = (uint32_t)episodes->count,
+                            .left_out = episodes->left_out.count,
+                            .left_out_untested = episodes->left_out.untested};
     int status = append_new_episodes(self, message, error);
     if (status == SF_OK)
         status = append_counts(self, message, error);
@@ -826,7 +832,9 @@ static int append_graph(recorder *self, const sf_message *message, sf_error *err
                            .to_ns = graph->window.stop_ns,
                            .edges = graph->edges,
                            .changes = graph->change_count,
-                           .threshold = graph->threshold};
+                           .threshold = graph->threshold,
+                           .left_out = graph->left_out.count,
+                           .left_out_untested = graph->left_out.untested};
     int status = append_edges(self, message, error);
     for (size_t i = 0; status == SF_OK && i < graph->reach_count; i++)
         status = append_reach(self, message, &graph->reach[i], error);

@@ -88,6 +88,9 @@ typedef struct sf_live_significance {
     uint32_t surrogates;
     uint32_t most; /**< episodes and edges in a stretch: watched, tracked, then the edges most above chance */
     uint32_t seed;
+    /** Only what has such a p and q is told of, of episodes and of edges by episodes; 0: whatever it has. All
+     * is counted and tested alike. */
+    double max_p, max_q;
 } sf_live_significance;
 
 typedef struct sf_live_density {
@@ -207,6 +210,13 @@ typedef struct sf_episode_count {
     const char *not_tested; /**< why there is no p, a literal; NULL: there is one */
 } sf_episode_count;
 
+/** What is frequent and beyond the limits under significance: it is counted and not told of. */
+typedef struct sf_left_out {
+    double max_p, max_q; /**< the limits; 0: none */
+    uint64_t count;
+    uint64_t untested; /**< of these: those without a p, which no test has said anything of so far */
+} sf_left_out;
+
 /** What a rule says of a window. */
 typedef struct sf_prediction {
     char rule[64]; /**< its name */
@@ -227,6 +237,7 @@ typedef struct sf_episodes_message {
     sf_episode_count *items;
     size_t rule_count;
     sf_prediction *rules; /**< in the order of the options */
+    sf_left_out left_out;
 } sf_episodes_message;
 
 typedef struct sf_trigger_message {
@@ -331,6 +342,7 @@ typedef struct sf_graph_message {
     sf_motif_result *motifs;
     size_t triad_count; /**< 0: the census was not asked for */
     sf_triad_result *triads;
+    sf_left_out left_out; /**< of edges: neither counted in `edges` nor searched */
 } sf_graph_message;
 
 typedef enum sf_source_state {

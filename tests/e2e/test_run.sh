@@ -33,6 +33,10 @@ done
 cmp sim.h5 kept.h5
 expect 64 "--check: prints YAML" "$SYNFIRE" run --replay sim.h5 --check --json
 expect 64 "--duration" "$SYNFIRE" run --replay sim.h5 --duration -1
+expect 64 "--max-q: is 0" "$SYNFIRE" run --replay sim.h5 --max-q 0
+expect 64 "--significance: found 'analytic'" "$SYNFIRE" run --replay sim.h5 --significance analytic
+expect 78 "significance.max_p: found 0.1, expected 0 where significance.kind is off" "$SYNFIRE" run --replay sim.h5 \
+    --significance off --max-p 0.1
 expect 78 "window.size" "$SYNFIRE" run --replay sim.h5 --set window.size=3
 expect 66 "nowhere.yaml" "$SYNFIRE" run nowhere.yaml
 expect 66 "nowhere.h5" "$SYNFIRE" run --replay nowhere.h5

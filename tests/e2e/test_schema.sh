@@ -150,6 +150,6 @@ schema lines run.jsonl >topics
 for topic in density episodes graph status trigger; do
     grep -q "$topic [1-9]" topics || { cat topics; exit 1; }
 done
-holds run all.yaml --quiet --set graph.metric=sttc --set graph.surrogates=0 --set sinks.0.overwrite=true
+holds run all.yaml --quiet --max-q 0.5 --max-p 0.5 --set graph.metric=sttc --set graph.surrogates=0 --set sinks.0.overwrite=true
 schema lines run.jsonl >topics
 schema document-*.json graph.json

@@ -28,7 +28,14 @@ done
 # More rows are used where there are more; and reasons are told in full.
 on 160 50 0 - "${run[@]}" --speed max >wide
 [ "$(sed '/^left/,$d' wide | grep -c -- '->')" -gt 30 ]
-on 80 24 0 - "${run[@]}" --speed max --set significance.kind=off >off
+
+# With limits only what is within them, and how much that leaves out; nothing within them is no riddle either.
+on 160 50 0 - "${run[@]}" --speed max --max-q 0.05 >limited
+grep -q "^q < 0.05: [1-9].* only q <= 0.05: [1-9][0-9]* left out" limited
+[ "$(sed '/^left/,$d' limited | grep -c -- '->')" -lt 15 ]
+on 80 24 0 - "${run[@]}" --speed max --max-q 1e-9 >limited
+grep -q "^nothing that is frequent has such a p or q so far" limited
+on 80 24 0 - "${run[@]}" --speed max --significance off >off
 grep -q "^no q: significance.kind is off" off
 grep -Eq "^ .* off  " off
 

@@ -290,6 +290,8 @@ static void check_windows(hid_t file, const recorded *all)
         assert_int_equal(get_i64(&window, "from_ns"), episodes->window.start_ns);
         assert_int_equal(get_i64(&window, "to_ns"), episodes->window.stop_ns);
         assert_int_equal(get_u64(&window, "spikes"), episodes->spikes);
+        assert_int_equal(get_u64(&window, "left_out"), episodes->left_out.count);
+        assert_int_equal(get_u64(&window, "left_out_untested"), episodes->left_out.untested);
         assert_int_equal(get_u64(&window, "partial"), episodes->partial);
         assert_int_equal(get_u64(&window, "episodes"), episodes->count);
         for (size_t i = 0; i < episodes->count; i++, count.row++) {
@@ -428,6 +430,8 @@ static void check_graphs(hid_t file, const recorded *all)
         assert_int_equal(get_u64(&at, "edges"), graph->edges);
         assert_int_equal(get_u64(&at, "changes"), graph->change_count);
         is_f64(&at, "threshold", graph->threshold);
+        assert_int_equal(get_u64(&at, "left_out"), graph->left_out.count);
+        assert_int_equal(get_u64(&at, "left_out_untested"), graph->left_out.untested);
         for (size_t i = 0; i < graph->change_count; i++, edge.row++) {
             const sf_edge_change *change = &graph->changes[i];
             assert_int_equal(get_u64(&edge, "seq"), message->seq);

@@ -10,6 +10,7 @@
 #include "mine/given.h"
 #include "mine/significance.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #define UNITS 12
@@ -222,6 +223,11 @@ typedef struct told {
     const char *reason[UNITS][UNITS]; /* the newest */
     size_t tests, low;                /* p that came, and those below 0.05 */
     sf_text triggers;
+    double limit;               /* where not 0, what has such a q is listed: */
+    double edges[UNITS][UNITS]; /* q of those there are, INFINITY without one; NaN: no edge */
+    size_t edge_count;
+    sf_text within;           /* and how many there are in all */
+    size_t untested;          /* of edges, where limits leave them out */
     sf_status_message status; /* the newest; its arrays are gone */
 } told;
 
@@ -254,6 +260,33 @@ static void take_episodes(told *all, const sf_message *message)
     }
 }
 
+/* By a run without limits and by one with them alike. */
+static void list_episodes(told *all, const sf_episodes_message *message)
+{
+    for (size_t i = 0; i < message->count; i++)
+        if (message->items[i].q <= all->limit)
+            sf_text_printf(&all->within, "%s %" PRIu64 " %.17g, ", message->items[i].id,
+                           message->items[i].count, message->items[i].q);
+    sf_text_printf(&all->within, "of %" PRIu64 "\n", message->count + message->left_out.count);
+}
+
+static void list_edges(told *all, const sf_graph_message *message)
+{
+    for (size_t i = 0; i < message->change_count; i++) {
+        const sf_edge_change *change = &message->changes[i];
+        double *edge = &all->edges[change->from][change->to];
+        all->edge_count += isnan(*edge) ? 1 : 0;
+        all->edge_count -= change->removed ? 1 : 0;
+        *edge = change->removed ? NAN : isnan(change->q) ? INFINITY : change->q;
+    }
+    assert_int_equal(message->edges, all->edge_count);
+    for (size_t i = 0; i < UNITS * UNITS; i++)
+        if (all->edges[i / UNITS][i % UNITS] <= all->limit)
+            sf_text_printf(&all->within, "%zu %.17g, ", i, all->edges[i / UNITS][i % UNITS]);
+    sf_text_printf(&all->within, "of %" PRIu64 " edges\n", message->edges + message->left_out.count);
+    all->untested += message->left_out.untested;
+}
+
 static void take_edges(told *all, const sf_message *message)
 {
     for (size_t i = 0; i < message->graph.change_count; i++) {
@@ -267,6 +300,10 @@ static void take_edges(told *all, const sf_message *message)
 
 static void take(told *all, sf_live *live, sf_message *message)
 {
+    if (all->limit > 0 && message->topic == SF_TOPIC_EPISODES)
+        list_episodes(all, &message->episodes);
+    if (all->limit > 0 && message->topic == SF_TOPIC_GRAPH)
+        list_edges(all, &message->graph);
     if (message->topic == SF_TOPIC_EPISODES)
         take_episodes(all, message);
     else if (message->topic == SF_TOPIC_GRAPH)
@@ -286,7 +323,9 @@ static void take(told *all, sf_live *live, sf_message *message)
 /* Pushes the stream in pieces of at most so many spikes. */
 static void run(told *all, sf_live_options *options, const stream *s, test_random *random, size_t most)
 {
-    *all = (told){0};
+    *all = (told){.limit = all->limit};
+    for (size_t i = 0; i < UNITS * UNITS; i++)
+        all->edges[i / UNITS][i % UNITS] = NAN;
     sf_live_unit units[UNITS] = {0};
     const sf_live_source source = {.units = units, .unit_count = UNITS, .virtual_clock = true};
     options->sources = &source;
@@ -336,7 +375,7 @@ static void nothing_is_tested_in_spikes_that_it_was_found_in(void **state)
     test_random random = test_random_start("found once", 54);
     stream s;
     make_stream(&s, &random, 40, 0, 5, 90);
-    told all;
+    told all = {0};
     static const char *const watched[] = {"#0 -(1,5]-> #1"};
     sf_live_options options = make_options();
     run(&all, &options, &s, &random, 500);
@@ -365,7 +404,7 @@ static void chance_gives_no_alarm_whenever_one_looks(void **state)
     test_random random = test_random_start("null stream", 55);
     stream s;
     make_stream(&s, &random, 240, 0, 0, 0);
-    told all;
+    told all = {0};
     sf_live_options options = make_options();
     run(&all, &options, &s, &random, 5000);
     for (size_t i = 0; i < UNITS * UNITS; i++)
@@ -384,7 +423,7 @@ static void a_link_is_found_soon_and_its_end_seen(void **state)
     test_random random = test_random_start("planted", 56);
     stream s;
     make_stream(&s, &random, 120, 0, 60, 60);
-    told all;
+    told all = {0};
     static const char *const tracked[] = {"#0 -(1,5]-> #1", "#1 -(1,5]-> #0", "#0 -(1,5]-> #1 -(1,5]-> #0"};
     sf_live_options options = make_options();
     options.track = tracked;
@@ -418,7 +457,7 @@ static void silence_between_bursts_is_no_test(void **state)
     make_stream(&s, &random, 80, 0, 80, 60);
     for (int burst = 0; burst < 5; burst++)
         cut(&s, 3, burst * 15 + 5, burst * 15 + 15);
-    told all;
+    told all = {0};
     sf_live_options options = make_options();
     options.mine.min_count = 30; /* of linked pairs alone */
     run(&all, &options, &s, &random, 5000);
@@ -441,7 +480,7 @@ static void triggers_say_the_same_in_every_run(void **state)
     sf_live_options options = make_options();
     options.watch = watched;
     options.watch_count = 3;
-    told first, again;
+    told first = {0}, again = {0};
     run(&first, &options, &s, &random, 20000);
     assert_non_null(strstr(first.triggers.data, "\"tests\":11"));
     assert_non_null(strstr(first.triggers.data, "\"not_tested\":\"no link to test\""));
@@ -454,12 +493,47 @@ static void triggers_say_the_same_in_every_run(void **state)
     free_stream(&s);
 }
 
+/* What is told within limits is, at every hop, what a run without them tells of that has such a q; the rest
+ * is counted. Tests, and so q, are those of all episodes and edges. */
+static void limits_choose_what_is_told_and_nothing_else(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("limits", 60);
+    stream s;
+    make_stream(&s, &random, 60, 0, 40, 60);
+    told all = {.limit = 0.05}, within = {.limit = 0.05}, by_p = {.limit = 1};
+    sf_live_options options = make_options();
+    run(&all, &options, &s, &random, 5000);
+    options.significance.max_q = 0.05;
+    run(&within, &options, &s, &random, 5000);
+    assert_string_equal(all.within.data, within.within.data);
+    assert_int_equal(all.untested, 0);
+    assert_true(within.untested > 100); /* in the first stretches nothing has a q */
+    assert_true(within.least_q[0][1] <= 0.05 && all.tests > 100 * within.tests && within.tests > 0);
+    assert_int_equal(all.status.tests, within.status.tests);
+    for (size_t i = 0; i < UNITS * UNITS; i++)
+        assert_true(isnan(within.edges[i / UNITS][i % UNITS]) || within.edges[i / UNITS][i % UNITS] <= 0.05);
+
+    options.significance.max_q = 0;
+    options.significance.max_p = 0.2;
+    run(&by_p, &options, &s, &random, 5000);
+    assert_true(by_p.tests > 0 && by_p.tests < all.tests / 2);
+    for (size_t i = 0; i < UNITS * UNITS; i++)
+        assert_true(isnan(by_p.now_p[i / UNITS][i % UNITS]) || by_p.now_p[i / UNITS][i % UNITS] <= 0.2);
+    struct told *const runs[] = {&all, &within, &by_p};
+    for (size_t i = 0; i < 3; i++) {
+        sf_text_free(&runs[i]->triggers);
+        sf_text_free(&runs[i]->within);
+    }
+    free_stream(&s);
+}
+
 static void where_nothing_can_be_tested_it_says_why(void **state)
 {
     (void)state;
     test_random random = test_random_start("reasons", 58);
     static const char *const tracked[] = {"#0 -(1,5]-> #1", "#1 -(1,5]-> #1", "#2 -(1,400]-> #3"};
-    told all;
+    told all = {0};
     stream s;
     make_stream(&s, &random, 23, 0, 0, 0);
     sf_live_options options = make_options();
@@ -500,6 +574,10 @@ static void where_nothing_can_be_tested_it_says_why(void **state)
     sf_error error;
     assert_int_equal(sf_live_open(&live, &options, &error), SF_CONFIG);
     assert_string_equal(error.place, "significance.length_s");
+    options.significance =
+        (sf_live_significance){.kind = (sf_significance_kind)0, .surrogates = 20, .most = 1, .max_q = 0.05};
+    assert_int_equal(sf_live_open(&live, &options, &error), SF_CONFIG); /* nothing would ever be told of */
+    assert_string_equal(error.place, "significance.max_q");
     free_stream(&s);
 }
 
@@ -516,6 +594,7 @@ int main(void)
         cmocka_unit_test(a_link_is_found_soon_and_its_end_seen),
         cmocka_unit_test(silence_between_bursts_is_no_test),
         cmocka_unit_test(triggers_say_the_same_in_every_run),
+        cmocka_unit_test(limits_choose_what_is_told_and_nothing_else),
         cmocka_unit_test(where_nothing_can_be_tested_it_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,6 +99,15 @@ static void *random_list(test_random *random, size_t size, size_t *count)
     return sf_alloc(*count, size);
 }
 
+/* With no limit, with either, or with both. */
+static sf_left_out random_left_out(test_random *random)
+{
+    return (sf_left_out){.max_p = test_random_below(random, 2) == 1 ? test_random_unit(random) : 0,
+                         .max_q = test_random_below(random, 2) == 1 ? test_random_unit(random) : 0,
+                         .count = random_count(random),
+                         .untested = random_count(random)};
+}
+
 static void fill_episodes(test_random *random, sf_episodes_message *message, const sf_units *units)
 {
     message->hop = random_count(random);
@@ -122,6 +131,7 @@ static void fill_episodes(test_random *random, sf_episodes_message *message, con
         item->tests = (uint32_t)random_count(random);
         item->not_tested = random_reason(random);
     }
+    message->left_out = random_left_out(random);
     message->rules = random_list(random, sizeof *message->rules, &message->rule_count);
     for (size_t i = 0; i < message->rule_count; i++) {
         sf_prediction *rule = &message->rules[i];
@@ -223,6 +233,7 @@ static void fill_graph(test_random *random, sf_graph_message *message, const sf_
     message->unit_count = units->count;
     message->threshold = random_real(random);
     message->edges = (size_t)random_count(random);
+    message->left_out = random_left_out(random);
     message->changes = random_list(random, sizeof *message->changes, &message->change_count);
     for (size_t i = 0; i < message->change_count; i++)
         message->changes[i] = (sf_edge_change){.from = random_unit(random, units),

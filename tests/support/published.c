@@ -220,6 +220,21 @@ static void check_prediction(const json_t *map, const sf_prediction *rule)
     all_taken(&from);
 }
 
+static void check_left_out(fields *from, const sf_left_out *left_out)
+{
+    const json_t *map = take(from, "left_out");
+    if (left_out->max_p <= 0 && left_out->max_q <= 0) {
+        assert_true(json_is_null(map));
+        return;
+    }
+    fields inside = {.map = map};
+    is_real(take(&inside, "max_p"), left_out->max_p > 0 ? left_out->max_p : NAN);
+    is_real(take(&inside, "max_q"), left_out->max_q > 0 ? left_out->max_q : NAN);
+    is_integer(take(&inside, "count"), (int64_t)left_out->count);
+    is_integer(take(&inside, "untested"), (int64_t)left_out->untested);
+    all_taken(&inside);
+}
+
 static void check_episodes(fields *from, const sf_episodes_message *episodes, const sf_units *units)
 {
     is_integer(take(from, "hop"), (int64_t)episodes->hop);
@@ -232,6 +247,7 @@ static void check_episodes(fields *from, const sf_episodes_message *episodes, co
     list = take_list(from, "rules", episodes->rule_count);
     for (size_t i = 0; i < episodes->rule_count; i++)
         check_prediction(json_array_get(list, i), &episodes->rules[i]);
+    check_left_out(from, &episodes->left_out);
 }
 
 static void check_trigger(fields *from, const sf_trigger_message *trigger)
@@ -394,6 +410,7 @@ static void check_graph(fields *from, const sf_graph_message *graph, const sf_un
     check_window(from, &graph->window);
     is_string(take(from, "metric"), graph->is_tiling ? "sttc" : "episodes");
     is_real(take(from, "threshold"), graph->threshold);
+    check_left_out(from, &graph->left_out);
     is_integer(take(from, "edges"), (int64_t)graph->edges);
     const json_t *changes = take_list(from, "changes", graph->change_count);
     for (size_t i = 0; i < graph->change_count; i++)
