@@ -42,6 +42,7 @@ void sf_plan_algorithm_free(sf_plan_algorithm *algorithm)
     sf_free(algorithm->steps);
     sf_free(algorithm->composition);
     sf_free(algorithm->name);
+    sf_plan_names_free(&algorithm->trees);
     sf_plan_names_free(&algorithm->variables);
     sf_plan_names_free(&algorithm->parameters);
     *algorithm = (sf_plan_algorithm){0};

@@ -48,6 +48,7 @@ typedef struct sf_plan_step {
 /** Zero-initialise; the owner fills it, sf_plan_algorithm_free takes all of it back. */
 typedef struct sf_plan_algorithm {
     char *name;
+    sf_plan_names trees; /**< names of the first ones; none: they are m[0], m[1], ... */
     sf_plan_names variables, parameters;
     size_t constant_count; /**< so many of the first variables have one value throughout */
     sf_plan_step *steps;

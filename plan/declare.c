@@ -39,7 +39,8 @@ static int read_element(const declaring *from, sf_plan_element *element, const c
 {
     size_t at;
     const char *expected =
-        sf_plan_element_read(element, text, &from->algorithm->variables, &from->algorithm->parameters, &at);
+        sf_plan_element_read(element, text, &from->algorithm->trees, &from->algorithm->variables,
+                             &from->algorithm->parameters, &at);
     return expected != NULL ? refuse(from, text, expected) : SF_OK;
 }
 
@@ -84,7 +85,7 @@ static int read_loop(const declaring *from, sf_plan_step *step, const sf_plan_de
         return SF_OK;
     sf_text text = {0};
     sf_plan_access access = {.operation = SF_PLAN_EXTRACT};
-    sf_text_printf(&text, "m%s", of->from);
+    sf_text_printf(&text, "%s%s", of->from[0] == '[' ? "m" : "", of->from);
     int status = text.failed ? sf_fail_memory(from->error) : read_element(from, &access.element, text.data);
     sf_text_free(&text);
     if (status == SF_OK && access.element.depth == 0)
@@ -104,7 +105,7 @@ static int read_step(declaring *from, const sf_plan_declared *of)
     step->name = sf_copy_string(of->name);
     if (step->name == NULL)
         return sf_fail_memory(from->error);
-    int status = of->run == NULL ? read_loop(from, step, of) : SF_OK;
+    int status = of->variable != NULL ? read_loop(from, step, of) : SF_OK;
     if (status == SF_OK)
         status = read_accesses(from, &step->in, of->in);
     return status == SF_OK ? read_accesses(from, &step->out, of->out) : status;
@@ -130,13 +131,12 @@ static int read_calls(const declaring *from, const char *text, uint32_t **steps,
     return status;
 }
 
-static int read_constants(const declaring *from, const char *text)
+static int read_names(const declaring *from, sf_plan_names *names, const char *text)
 {
     int status = SF_OK;
-    for (char *word; (word = next_word(from, &text, &status)) != NULL; sf_free(word))
-        if (sf_plan_name(&from->algorithm->variables, word, strlen(word)) == SF_PLAN_NONE)
+    for (char *word; text != NULL && (word = next_word(from, &text, &status)) != NULL; sf_free(word))
+        if (sf_plan_name(names, word, strlen(word)) == SF_PLAN_NONE)
             status = sf_fail_memory(from->error);
-    from->algorithm->constant_count = from->algorithm->variables.count;
     return status;
 }
 
@@ -147,7 +147,7 @@ static int read_table(declaring *from, const sf_plan_declared *table, const char
     for (size_t i = 0; table[i].name != NULL && status == SF_OK; i++)
         status = read_step(from, &table[i]);
     for (size_t i = 0; i < algorithm->step_count && status == SF_OK; i++)
-        if (table[i].run == NULL)
+        if (table[i].variable != NULL)
             status =
                 read_calls(from, table[i].body, &algorithm->steps[i].body, &algorithm->steps[i].body_count);
     return status == SF_OK
@@ -155,21 +155,23 @@ static int read_table(declaring *from, const sf_plan_declared *table, const char
                : status;
 }
 
-int sf_plan_declare(sf_plan_algorithm *algorithm, const char *name, const sf_plan_declared *table,
-                    const char *constants, const char *composition, sf_error *error)
+int sf_plan_declare(sf_plan_algorithm *algorithm, const sf_plan_declaration *declared, sf_error *error)
 {
     *algorithm = (sf_plan_algorithm){0};
-    declaring from = {algorithm, name, error};
+    declaring from = {algorithm, declared->name, error};
     size_t count = 0;
-    while (table[count].name != NULL)
+    while (declared->functions[count].name != NULL)
         count++;
-    algorithm->name = sf_copy_string(name);
+    algorithm->name = sf_copy_string(declared->name);
     algorithm->steps = sf_alloc(count, sizeof *algorithm->steps);
     int status = algorithm->name == NULL || algorithm->steps == NULL ? sf_fail_memory(error) : SF_OK;
     if (status == SF_OK)
-        status = read_constants(&from, constants);
+        status = read_names(&from, &algorithm->trees, declared->trees);
     if (status == SF_OK)
-        status = read_table(&from, table, composition);
+        status = read_names(&from, &algorithm->variables, declared->constants);
+    algorithm->constant_count = algorithm->variables.count;
+    if (status == SF_OK)
+        status = read_table(&from, declared->functions, declared->composition);
     if (status != SF_OK)
         sf_plan_algorithm_free(algorithm);
     return status;

@@ -80,29 +80,44 @@ static const char *read_index(sf_plan_index *index, const char **text, sf_plan_n
     return index->number != SF_PLAN_NONE ? NULL : sf_plan_no_memory;
 }
 
-const char *sf_plan_element_read(sf_plan_element *element, const char *text, sf_plan_names *variables,
-                                 sf_plan_names *parameters, size_t *at)
+/* "counts" of "counts[k]", or "m[3" of "m[3,k]"; *separator is what comes before the first index. */
+static const char *read_tree(uint32_t *tree, const char **text, const sf_plan_names *trees, char *separator)
+{
+    size_t length = word_length(*text);
+    *separator = '[';
+    for (*tree = 0; *tree < trees->count; ++*tree)
+        if (strlen(trees->items[*tree]) == length && memcmp(trees->items[*tree], *text, length) == 0) {
+            *text += length;
+            return NULL;
+        }
+    if (strncmp(*text, "m[", 2) != 0)
+        return trees->count > 0 ? "an element begins with the name of its tree"
+                                : "an element begins with m[ and the number of its tree, as m[2] or m[3,k].n";
+    *text += 2;
+    *separator = ',';
+    return read_number(text, tree) ? NULL : "the number of a tree is expected after m[";
+}
+
+const char *sf_plan_element_read(sf_plan_element *element, const char *text, const sf_plan_names *trees,
+                                 sf_plan_names *variables, sf_plan_names *parameters, size_t *at)
 {
     const char *rest = text;
-    const char *expected = NULL;
+    char separator;
     *element = (sf_plan_element){.parameter = SF_PLAN_NONE};
-    if (strncmp(rest, "m[", 2) != 0)
-        expected = "an element begins with m[ and the number of its tree, as m[2] or m[3,k].n";
-    else {
-        rest += 2;
-        if (!read_number(&rest, &element->tree))
-            expected = "the number of a tree is expected after m[";
-    }
-    while (expected == NULL && *rest == ',') {
+    const char *expected = read_tree(&element->tree, &rest, trees, &separator);
+    bool closes = separator == ',' || *rest == '[';
+    for (; expected == NULL && *rest == separator; separator = ',') {
         rest++;
         if (element->depth == SF_PLAN_LEVELS)
             expected = "an element has at most 8 indices below its tree";
         else
             expected = read_index(&element->at[element->depth++], &rest, variables);
     }
-    if (expected == NULL && *rest != ']')
+    if (expected == NULL && closes && *rest++ != ']') {
+        rest--;
         expected = "a comma or ] is expected";
-    else if (expected == NULL && *++rest == '.') {
+    }
+    if (expected == NULL && *rest == '.') {
         rest++;
         size_t length = word_length(rest);
         if (length == 0)
@@ -117,20 +132,26 @@ const char *sf_plan_element_read(sf_plan_element *element, const char *text, sf_
     return expected;
 }
 
-void sf_plan_element_write(sf_text *text, const sf_plan_element *element, const sf_plan_names *variables,
-                           const sf_plan_names *parameters)
+void sf_plan_element_write(sf_text *text, const sf_plan_element *element, const sf_plan_names *trees,
+                           const sf_plan_names *variables, const sf_plan_names *parameters)
 {
-    sf_text_printf(text, "m[%u", element->tree);
+    bool named = element->tree < trees->count;
+    if (named)
+        sf_text_printf(text, "%s", trees->items[element->tree]);
+    else
+        sf_text_printf(text, "m[%u", element->tree);
     for (uint32_t level = 0; level < element->depth; level++) {
         const sf_plan_index *index = &element->at[level];
+        sf_text_printf(text, named && level == 0 ? "[" : ",");
         if (index->kind == SF_PLAN_NUMBER)
-            sf_text_printf(text, ",%u", index->number);
+            sf_text_printf(text, "%u", index->number);
         else if (index->kind == SF_PLAN_ANY)
-            sf_text_printf(text, ",*");
+            sf_text_printf(text, "*");
         else
-            sf_text_printf(text, ",%s%s", variables->items[index->number], index->primed ? "'" : "");
+            sf_text_printf(text, "%s%s", variables->items[index->number], index->primed ? "'" : "");
     }
-    sf_text_printf(text, "]");
+    if (!named || element->depth > 0)
+        sf_text_printf(text, "]");
     if (element->parameter != SF_PLAN_NONE)
         sf_text_printf(text, ".%s", parameters->items[element->parameter]);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Elements of a model, an array of trees: m[3,k,q] is child q of child k of tree 3, m[2].n the parameter n of
- * element m[2]. An index is a number, or a variable of which one does not know the value yet. A name without
- * a parameter means the element and every element below it; a parameter is an element of its own, which no
- * name without it covers.
+ * element m[2]. A tree that has a name is written by it: counts, counts[k]. An index is a number, or a
+ * variable of which one does not know the value yet. A name without a parameter means the element and every
+ * element below it; a parameter is an element of its own, which no name without it covers.
  */
 #ifndef SF_PLAN_ELEMENT_H
 #define SF_PLAN_ELEMENT_H
@@ -46,15 +46,16 @@ void sf_plan_names_free(sf_plan_names *names);
 extern const char sf_plan_no_memory[];
 
 /**
- * Reads "m[3,k,q'].mi". Returns NULL and fills *element, or a static sentence that says what was expected;
- * *at is then where in the text. Variables and parameters become names.
+ * Reads "m[3,k,q'].mi", or "counts[k]" where `trees` has that name. Returns NULL and fills *element, or a
+ * static sentence that says what was expected; *at is then where in the text. Variables and parameters become
+ * names.
  */
-const char *sf_plan_element_read(sf_plan_element *element, const char *text, sf_plan_names *variables,
-                                 sf_plan_names *parameters, size_t *at);
+const char *sf_plan_element_read(sf_plan_element *element, const char *text, const sf_plan_names *trees,
+                                 sf_plan_names *variables, sf_plan_names *parameters, size_t *at);
 
 /** Appends it as it is read. */
-void sf_plan_element_write(sf_text *text, const sf_plan_element *element, const sf_plan_names *variables,
-                           const sf_plan_names *parameters);
+void sf_plan_element_write(sf_text *text, const sf_plan_element *element, const sf_plan_names *trees,
+                           const sf_plan_names *variables, const sf_plan_names *parameters);
 
 bool sf_plan_element_same(const sf_plan_element *one, const sf_plan_element *other);
 

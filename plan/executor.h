@@ -29,18 +29,25 @@ typedef struct sf_plan_declared {
     const char *name;
     /** "m[3,k,q',p'] compare; m[3,k,q'].mi compare", or NULL: nothing. */
     const char *in, *out;
-    void (*run)(sf_plan_call *call); /**< NULL: a loop */
-    /* Loops: */
+    void (*run)(sf_plan_call *call); /**< for sf_plan_execute */
+    /* Loops, which have a variable: */
     bool over_data;
     const char *variable, *from, *to; /**< of elements: the children of the element that `from` is one of */
     const char *body;                 /**< "f2 f4": in the order in which they run */
 } sf_plan_declared;
 
-/** Fills an algorithm of a table whose last item has no name. `constants` and `composition` are names between
- * spaces; constants are numbered first, then variables as they appear; parameters as they appear. SF_INTERNAL
- * for a declaration that cannot be read, SF_NO_MEMORY. */
-int sf_plan_declare(sf_plan_algorithm *algorithm, const char *name, const sf_plan_declared *table,
-                    const char *constants, const char *composition, sf_error *error);
+/** A table of functions, and how they are put together: names between spaces. */
+typedef struct sf_plan_declaration {
+    const char *name;
+    const sf_plan_declared *functions; /**< the last has no name */
+    const char *trees;                 /**< by what elements are called; NULL: m[0], m[1], ... */
+    const char *constants;             /**< or NULL: there are none */
+    const char *composition;
+} sf_plan_declaration;
+
+/** Fills an algorithm. Constants are numbered first, then variables as they appear; parameters as they
+ * appear. SF_INTERNAL for a declaration that cannot be read, SF_NO_MEMORY. */
+int sf_plan_declare(sf_plan_algorithm *algorithm, const sf_plan_declaration *declared, sf_error *error);
 
 struct sf_plan_program {
     const sf_plan_algorithm *algorithm;

@@ -161,7 +161,9 @@ static const sf_plan_declared functions[] = {
 int sf_one_r_plan_make(sf_one_r_plan *plan, sf_error *error)
 {
     *plan = (sf_one_r_plan){.functions = functions};
-    int status = sf_plan_declare(&plan->algorithm, "1R", functions, "t", "f0 f1", error);
+    const sf_plan_declaration declared = {
+        .name = "1R", .functions = functions, .constants = "t", .composition = "f0 f1"};
+    int status = sf_plan_declare(&plan->algorithm, &declared, error);
     if (status == SF_OK)
         status = sf_plan_analyse(&plan->analysis, &plan->algorithm, error);
     if (status != SF_OK)

@@ -206,8 +206,9 @@ static int check_element(reader *from, int node, const sf_plan_element *element)
 static int read_element(reader *from, int node, sf_plan_element *element)
 {
     size_t place;
-    const char *expected = sf_plan_element_read(element, word(from, node), &from->algorithm->variables,
-                                                &from->algorithm->parameters, &place);
+    const char *expected =
+        sf_plan_element_read(element, word(from, node), &from->algorithm->trees, &from->algorithm->variables,
+                             &from->algorithm->parameters, &place);
     if (expected == sf_plan_no_memory)
         return sf_fail_memory(from->error);
     if (expected != NULL)
@@ -302,10 +303,10 @@ static int read_range(reader *from, int node, sf_plan_step *step)
     sf_text_printf(&text, "m%s", word(from, node));
     sf_plan_access access = {.operation = SF_PLAN_EXTRACT};
     size_t place;
-    const char *expected = text.failed
-                               ? sf_plan_no_memory
-                               : sf_plan_element_read(&access.element, text.data, &from->algorithm->variables,
-                                                      &from->algorithm->parameters, &place);
+    const char *expected =
+        text.failed ? sf_plan_no_memory
+                    : sf_plan_element_read(&access.element, text.data, &from->algorithm->trees,
+                                           &from->algorithm->variables, &from->algorithm->parameters, &place);
     sf_text_free(&text);
     if (expected == sf_plan_no_memory)
         return sf_fail_memory(from->error);

@@ -7,7 +7,7 @@
 
 static void write_element(sf_text *text, const sf_plan_algorithm *algorithm, const sf_plan_element *element)
 {
-    sf_plan_element_write(text, element, &algorithm->variables, &algorithm->parameters);
+    sf_plan_element_write(text, element, &algorithm->trees, &algorithm->variables, &algorithm->parameters);
 }
 
 /* ---- JSON ---- */

@@ -38,8 +38,8 @@ static void assert_elements(const planned *plan, const sf_plan_dependencies *set
         if (i > 0 && sf_plan_element_same(&set->items[i].element, &set->items[i - 1].element))
             continue;
         sf_text_printf(&text, "%s", text.length > 0 ? " " : "");
-        sf_plan_element_write(&text, &set->items[i].element, &plan->algorithm.variables,
-                              &plan->algorithm.parameters);
+        sf_plan_element_write(&text, &set->items[i].element, &plan->algorithm.trees,
+                              &plan->algorithm.variables, &plan->algorithm.parameters);
     }
     assert_string_equal(text.data, expected);
     sf_text_free(&text);

@@ -192,6 +192,9 @@ static const char *add_loop(test_random *random, uint32_t variable, bool *scope)
     return step->name;
 }
 
+static const sf_plan_declaration made_declaration = {
+    .name = "made", .functions = made.table, .constants = "k q j", .composition = made.composition};
+
 /* Declares what was made. The names of variables come in the order in which they are numbered here. */
 static void compose(test_random *random, sf_plan_algorithm *algorithm)
 {
@@ -205,7 +208,7 @@ static void compose(test_random *random, sf_plan_algorithm *algorithm)
     }
     made.table[made.count] = (sf_plan_declared){.name = NULL};
     sf_error error;
-    if (sf_plan_declare(algorithm, "made", made.table, "k q j", made.composition, &error) != SF_OK)
+    if (sf_plan_declare(algorithm, &made_declaration, &error) != SF_OK)
         fail_msg("%s", error.text);
     algorithm->constant_count = 0; /* they were named first for their numbers alone */
 }
@@ -301,7 +304,7 @@ static void a_false_declaration_is_caught(void **state)
         sf_plan_algorithm algorithm;
         compose(&random, &algorithm);
         size_t which = 0;
-        while (made.table[which].run == NULL)
+        while (made.table[which].variable != NULL)
             which++;
         random_step *step = &made.steps[which];
         bool needed = is_needed(step, 0);
@@ -309,8 +312,7 @@ static void a_false_declaration_is_caught(void **state)
         step->out[0] = '\0'; /* it declares all but the first */
         for (size_t i = 1; i < step->write_count; i++)
             write_access(step->out, sizeof step->out, &step->writes[i]);
-        assert_int_equal(sf_plan_declare(&algorithm, "made", made.table, "k q j", made.composition, NULL),
-                         SF_OK);
+        assert_int_equal(sf_plan_declare(&algorithm, &made_declaration, NULL), SF_OK);
         algorithm.constant_count = 0;
         test_recorder recorder = {0};
         sf_plan_model_free(execute(
@@ -352,7 +354,8 @@ static void a_copy_has_what_is_declared_and_no_more(void **state)
     sf_plan_algorithm algorithm;
     sf_plan_analysis analysis;
     sf_error error;
-    assert_int_equal(sf_plan_declare(&algorithm, "x", table, "", "loop", &error), SF_OK);
+    assert_int_equal(
+        sf_plan_declare(&algorithm, &(sf_plan_declaration){"x", table, NULL, NULL, "loop"}, &error), SF_OK);
     assert_int_equal(sf_plan_analyse(&analysis, &algorithm, &error), SF_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sf_plan_model *model = make_model();
@@ -386,10 +389,40 @@ static void a_table_that_cannot_be_read_is_refused(void **state)
             {.name = NULL}};
         sf_plan_algorithm algorithm;
         sf_error error;
-        test_assert_fails(sf_plan_declare(&algorithm, "x", table, "", "loop", &error), &error, SF_INTERNAL,
-                          cases[i].words);
+        test_assert_fails(
+            sf_plan_declare(&algorithm, &(sf_plan_declaration){"x", table, NULL, NULL, "loop"}, &error),
+            &error, SF_INTERNAL, cases[i].words);
         assert_null(algorithm.steps);
     }
+}
+
+/* As they are read they are written, and what has no such name is no element. */
+static void trees_are_called_by_their_names(void **state)
+{
+    (void)state;
+    static const char *const written[] = {"counts", "counts[3,k].n", "history[*]", "history.n"};
+    sf_plan_declared table[] = {{.name = "f", .out = "counts add"}, {.name = NULL}};
+    const sf_plan_declaration declared = {"x", table, "history counts", NULL, "f"};
+    sf_plan_algorithm algorithm;
+    sf_error error;
+    assert_int_equal(sf_plan_declare(&algorithm, &declared, &error), SF_OK);
+    assert_int_equal(algorithm.steps[0].out.items[0].element.tree, 1);
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
+        sf_plan_element element;
+        sf_text text = {0};
+        size_t at;
+        assert_null(sf_plan_element_read(&element, written[i], &algorithm.trees, &algorithm.variables,
+                                         &algorithm.parameters, &at));
+        sf_plan_element_write(&text, &element, &algorithm.trees, &algorithm.variables, &algorithm.parameters);
+        assert_string_equal(text.data, written[i]);
+        sf_text_free(&text);
+    }
+    sf_plan_algorithm_free(&algorithm);
+    table[0].out = "count add";
+    test_assert_fails(sf_plan_declare(&algorithm, &declared, &error), &error, SF_INTERNAL,
+                      "an element begins with the name of its tree");
+    table[0].out = "counts[1 add";
+    test_assert_fails(sf_plan_declare(&algorithm, &declared, &error), &error, SF_INTERNAL, "a comma or ]");
 }
 
 int main(void)
@@ -397,6 +430,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_way_ends_with_the_same_model),
                                        cmocka_unit_test(a_false_declaration_is_caught),
                                        cmocka_unit_test(a_copy_has_what_is_declared_and_no_more),
-                                       cmocka_unit_test(a_table_that_cannot_be_read_is_refused)};
+                                       cmocka_unit_test(a_table_that_cannot_be_read_is_refused),
+                                       cmocka_unit_test(trees_are_called_by_their_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,8 @@ static void tell(const char *name, const sf_plan_accesses *accesses)
     printf("  %s:", name);
     for (size_t i = 0; i < accesses->count; i++) {
         sf_text text = {0};
-        sf_plan_element_write(&text, &accesses->items[i].element, &(sf_plan_names){.items = (char *[]){"k"}},
+        sf_plan_element_write(&text, &accesses->items[i].element, &(sf_plan_names){0},
+                              &(sf_plan_names){.items = (char *[]){"k"}},
                               &(sf_plan_names){.items = (char *[]){"n"}});
         printf(" %s %s", text.data, sf_plan_operation_name(accesses->items[i].operation));
         sf_text_free(&text);
