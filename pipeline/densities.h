@@ -45,12 +45,14 @@ typedef struct sf_density_plan {
 typedef struct sf_densities {
     sf_density_plan *plans;
     size_t count;
-    double *points;  /**< scratch: the largest grid */
-    sf_tick tick;    /**< of the stream's clock */
-    int64_t tick_ns; /**< the step in use: it follows what is found of the clock; 0: not known yet */
-    int64_t last_ns; /**< of the newest spike, once there is one */
-    bool begun;      /**< a hop came */
-    uint64_t hops;   /**< whole ones that came, */
+    double *points;        /**< scratch: the largest grid */
+    sf_tick tick;          /**< of the stream's clock */
+    int64_t tick_ns;       /**< the step in use: it follows what is found of the clock; 0: not known yet */
+    int64_t last_ns;       /**< of the newest spike, once there is one */
+    bool begun;            /**< a hop came */
+    uint64_t shown_end;    /**< positions before it were shown to them */
+    int64_t shown_stop_ns; /**< end of the window that was shown last */
+    uint64_t hops;         /**< whole ones that came, */
     int64_t hops_ns[SF_DENSITY_RATES]; /**< and where the newest of them begin: a ring */
 } sf_densities;
 

@@ -162,6 +162,7 @@ int sf_discovery_take(sf_discovery *discovery, bool *ready, sf_episode **found, 
         *ready = false;
         return SF_OK;
     }
+    discovery->taken = discovery->how;
     if (discovery->status != SF_OK)
         return sf_fail(error, discovery->status, discovery->error.place, "%s", discovery->error.text);
     return SF_OK;

@@ -48,6 +48,7 @@ typedef struct sf_discovery {
     int status;
     sf_error error;
     sf_discovered how;
+    sf_discovered taken; /**< the window thread's: of the newest result that was taken */
 } sf_discovery;
 
 int sf_discovery_open(sf_discovery *discovery, const sf_live_options *config, const sf_units *units,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The window path: everything that happens once a hop. Spikes come in order; when the watermark passes the
- * end of a hop, its segment is summarised for every tracked episode and the window's exact counts, graph,
- * densities and status are published. One thread.
+ * end of a hop, its stages (pipeline/hop.h) publish the window's exact counts, graph, densities and status.
+ * One thread calls it.
  */
 #ifndef SF_PIPELINE_HOPS_H
 #define SF_PIPELINE_HOPS_H
@@ -12,9 +12,9 @@
 #include "pipeline/counting.h"
 #include "pipeline/densities.h"
 #include "pipeline/discovery.h"
+#include "pipeline/hop.h"
 #include "pipeline/predictions.h"
 #include "pipeline/publisher.h"
-#include "pipeline/stages.h"
 #include "pipeline/testing.h"
 #include "pipeline/tracking.h"
 
@@ -26,42 +26,35 @@ typedef struct sf_hops_options {
     sf_publisher *publisher;
     bool virtual_clock; /**< discovery and tests run inside their hop */
     sf_board *board;    /**< gets what tests say of the watched episodes */
-    /** Adds what the window path does not know: sources, sinks, watched episodes. Called on this thread. */
-    int (*complete_status)(void *user, sf_status_message *status, sf_error *error);
-    /** A number that grows with everything that makes the stream leap or lose spikes. */
-    uint64_t (*breaks)(void *user);
-    void *user;
+    sf_hop_sources sources;
+    const sf_hop_recorder *recorder; /**< of the stages' accesses; borrowed; or NULL */
 } sf_hops_options;
 
 typedef struct sf_hops {
     sf_hops_options options;
-    sf_history history;
     sf_cutter cutter;
-    sf_counting counting;
-    sf_tracking tracking;
-    sf_tracking next; /**< what the newest discovery wants tracked, while that is prepared */
-    bool preparing;
-    sf_accelerator accelerator;
-    sf_discovery discovery;
-    sf_discovered discovered; /**< the newest that was taken up */
-    sf_testing testing;
-    sf_predictions predictions;
-    sf_connections connections;
+    void *model[SF_HOP_ELEMENTS]; /**< the elements that follow */
+    sf_hop_batch queue;
+    sf_history history;
+    sf_accelerator device;
+    sf_counting summaries;
+    sf_hop_window window;
+    sf_hop_rates rates;
+    sf_tracked_episodes tracked;
+    sf_hop_counts counts;
+    sf_discovery found;
+    sf_testing tests;
+    sf_predictions rules;
+    sf_connections graph;
     sf_densities densities;
-    sf_stages stages;
-    sf_span window;   /**< the newest */
-    uint64_t *counts; /**< of the tracked episodes, in the newest window */
-    size_t count_capacity;
-    uint64_t *unit_spikes; /**< per unit, in history from window_begin to counted_end */
-    uint64_t window_begin, counted_end;
-    uint64_t shown_end;    /**< positions before it were shown to the densities */
-    int64_t shown_stop_ns; /**< end of the window they were shown last */
-    double *rates_hz;      /**< per unit, of the newest window */
-    int64_t arrival_ns;    /**< of the newest spike fed */
-    int64_t last_ns;       /**< time of the newest spike fed */
-    int64_t tell_due_ns;   /**< monotonic clock at which a live run's next status is due */
+    sf_times times;
+    sf_outbox outbox;
+    int64_t arrival_ns;  /**< of the newest spike fed */
+    int64_t last_ns;     /**< time of the newest spike fed */
+    int64_t tell_due_ns; /**< monotonic clock at which a live run's next status is due */
 } sf_hops;
 
+/** Stays where it is while open. */
 int sf_hops_open(sf_hops *hops, const sf_hops_options *options, sf_error *error);
 void sf_hops_close(sf_hops *hops);
 

@@ -106,16 +106,10 @@ static int complete_status(void *user, sf_status_message *status, sf_error *erro
     sf_pipeline *pipeline = user;
     const sf_feeders *feeders = &pipeline->front.feeders;
     status->sources = sf_alloc(feeders->count, sizeof *status->sources);
-    status->sinks = sf_alloc(pipeline->publisher.outlet_count, sizeof *status->sinks);
-    if (status->sources == NULL || status->sinks == NULL)
+    if (status->sources == NULL)
         return sf_fail_memory(error);
     for (size_t i = 0; i < feeders->count; i++)
         sf_feeder_status(&feeders->items[i], &status->sources[status->source_count++]);
-    for (size_t i = 0; i < pipeline->publisher.outlet_count; i++) {
-        const sf_outlet *outlet = &pipeline->publisher.outlets[i];
-        if (outlet->kind->status != NULL)
-            outlet->kind->status(outlet->self, &status->sinks[status->sink_count++]);
-    }
     status->watched = pipeline->front.watched;
     status->watch_overflows = sf_watch_overflows(pipeline->front.watch);
     status->window_dropped = sf_ring_dropped(&pipeline->handoff.spikes);
@@ -161,9 +155,8 @@ static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options,
                             .publisher = &pipeline->publisher,
                             .virtual_clock = pipeline->inputs.virtual_clock,
                             .board = &pipeline->board,
-                            .complete_status = complete_status,
-                            .breaks = count_breaks,
-                            .user = pipeline};
+                            .sources = {count_breaks, complete_status, pipeline},
+                            .recorder = options->recorder};
     int status = sf_board_open(&pipeline->board, options->live->watch_count, error);
     if (status == SF_OK)
         status = sf_hops_open(&pipeline->hops, &hops, error);

@@ -18,10 +18,11 @@ typedef struct sf_pipeline_options {
     const sf_live_options *live; /**< resolved; borrowed until close */
     const sf_input *sources;     /**< opened: the pipeline's from the call on, whether it succeeds or not */
     size_t source_count;
-    int64_t duration_ns;             /**< of stream time, from the first spike; 0: to the end */
-    uint64_t handoff_room;           /**< spikes that may wait for the window thread; 0: 1,048,576 */
-    const char *configuration;       /**< as text, for outlets; borrowed until close; or NULL */
-    const sf_provenance *provenance; /**< of the results; borrowed until close; or NULL */
+    int64_t duration_ns;                    /**< of stream time, from the first spike; 0: to the end */
+    uint64_t handoff_room;                  /**< spikes that may wait for the window thread; 0: 1,048,576 */
+    const char *configuration;              /**< as text, for outlets; borrowed until close; or NULL */
+    const sf_provenance *provenance;        /**< of the results; borrowed until close; or NULL */
+    const struct sf_hop_recorder *recorder; /**< of the stages' accesses; borrowed until close; or NULL */
 } sf_pipeline_options;
 
 typedef struct sf_pipeline sf_pipeline;

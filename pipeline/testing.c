@@ -325,16 +325,15 @@ static int want_edges(sf_testing *testing, const sf_connectivity *graph, size_t 
     return status;
 }
 
-/* `graph` NULL: only what the configuration names, which nothing had to be looked at for. */
-static int begin(sf_testing *testing, int64_t start_ns, const sf_tracking *tracking,
-                 const sf_connectivity *graph, uint64_t breaks, sf_error *error)
+/* What is tested in the next stretch. `graph` NULL: only what the configuration names, which nothing had to
+ * be looked at for. */
+static int settle(sf_testing *testing, const sf_tracking *tracking, const sf_connectivity *graph,
+                  sf_error *error)
 {
     sf_stretch_test *now = &testing->now;
     size_t most = testing->config->significance.most;
     now->number++;
-    now->span = (sf_span){start_ns, sf_time_plus(start_ns, testing->length_ns)};
-    now->count = now->episode_count = 0;
-    testing->breaks = breaks;
+    now->episode_count = 0;
     int status = SF_OK;
     for (size_t i = 0; i < testing->watched_count && status == SF_OK; i++)
         status = want(testing, &testing->watched[i], false, error);
@@ -349,20 +348,29 @@ static int begin(sf_testing *testing, int64_t start_ns, const sf_tracking *track
     if (status == SF_OK)
         status = want_edges(testing, graph, room_in(testing), error);
     settle_wanted(now);
-    testing->open = status == SF_OK;
     return status == SF_OK ? enter(testing, error) : status;
 }
 
+/* ---- stretches ---- */
+
+static void open_stretch(sf_testing *testing, int64_t start_ns, uint64_t position)
+{
+    sf_stretch_test *now = &testing->now;
+    now->span = (sf_span){start_ns, sf_time_plus(start_ns, testing->length_ns)};
+    now->count = 0;
+    testing->copied = position;
+    testing->breaks = testing->newest_breaks;
+    testing->open = true;
+}
+
 int sf_testing_begin(sf_testing *testing, const sf_segment *segment, const sf_tracking *tracking,
-                     const sf_connectivity *graph, uint64_t breaks, sf_error *error)
+                     const sf_connectivity *graph, sf_error *error)
 {
     if (!is_on(testing) || (segment->hop + 1) % testing->hops != 0)
         return SF_OK;
-    testing->copied = segment->end;
-    return begin(testing, segment->window.stop_ns, tracking, graph, breaks, error);
+    open_stretch(testing, segment->window.stop_ns, segment->end);
+    return settle(testing, tracking, graph, error);
 }
-
-/* ---- stretches ---- */
 
 static int gather(sf_testing *testing, const sf_segment *segment, const sf_history *history, sf_error *error)
 {
@@ -395,12 +403,12 @@ static bool was_observed(const sf_testing *testing, const sf_span *span)
 }
 
 /* Why nothing can be tested in the stretch that ends with this window; NULL: nothing speaks against it. */
-static const char *obstacle(const sf_testing *testing, const sf_segment *segment, uint64_t breaks)
+static const char *obstacle(const sf_testing *testing, const sf_segment *segment)
 {
     const sf_stretch_test *now = &testing->now;
     if (segment->window.stop_ns != now->span.stop_ns || !was_observed(testing, &now->span))
         return gap;
-    if (breaks != testing->breaks)
+    if (testing->newest_breaks != testing->breaks)
         return broken;
     if (now->episode_count == 0)
         return nothing;
@@ -409,9 +417,9 @@ static const char *obstacle(const sf_testing *testing, const sf_segment *segment
     return testing->rest == 0 && sf_background_is_idle(&testing->background) ? NULL : behind;
 }
 
-static void close_stretch(sf_testing *testing, const sf_segment *segment, uint64_t breaks)
+static void close_stretch(sf_testing *testing, const sf_segment *segment)
 {
-    const char *reason = obstacle(testing, segment, breaks);
+    const char *reason = obstacle(testing, segment);
     testing->open = false;
     testing->rest -= testing->rest > 0;
     testing->status.missed += reason == behind;
@@ -429,21 +437,20 @@ static void close_stretch(sf_testing *testing, const sf_segment *segment, uint64
 }
 
 int sf_testing_advance(sf_testing *testing, const sf_segment *segment, const sf_history *history,
-                       const sf_tracking *tracking, uint64_t breaks, sf_error *error)
+                       uint64_t breaks, sf_error *error)
 {
     if (!is_on(testing))
         return SF_OK;
+    testing->newest_breaks = breaks;
     int status = take_results(testing, error);
-    if (status == SF_OK && !testing->begun) {
-        testing->begun = true;
-        testing->copied = sf_history_find(history, segment->window.start_ns);
-        status = begin(testing, segment->window.start_ns, tracking, NULL, breaks, error);
-    }
+    if (!testing->begun)
+        open_stretch(testing, segment->window.start_ns, sf_history_find(history, segment->window.start_ns));
+    testing->begun = true;
     if (status == SF_OK && testing->open)
         status = gather(testing, segment, history, error);
     if (status != SF_OK || !testing->open || segment->window.stop_ns < testing->now.span.stop_ns)
         return status;
-    close_stretch(testing, segment, breaks);
+    close_stretch(testing, segment);
     return take_results(testing, error); /* on a virtual clock they are there */
 }
 
@@ -536,6 +543,8 @@ int sf_testing_open(sf_testing *testing, const sf_testing_setup *setup, sf_error
     if (status == SF_OK && is_on(testing))
         status =
             sf_background_open(&testing->background, "synfire-test", setup->inside, work, testing, error);
+    if (status == SF_OK && is_on(testing))
+        status = settle(testing, setup->pinned, NULL, error);
     if (status == SF_OK)
         post(testing);
     else

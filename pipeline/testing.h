@@ -94,16 +94,16 @@ typedef struct sf_testing {
     uint64_t hops; /**< of a stretch */
     int64_t length_ns;
     sf_ledger ledger;
-    uint64_t lots;       /**< that had new episodes */
-    bool truncated;      /**< the newest lot had no room for all edges */
-    uint64_t rest;       /**< stretches that are left out, for the time that tests have taken */
-    bool inside;         /**< tests are made within their hop */
-    bool open;           /**< spikes are gathered for the stretch */
-    bool begun;          /**< the first one has begun */
-    uint64_t copied;     /**< positions before it are in the stretch */
-    uint64_t breaks;     /**< of the sources when the stretch began */
-    sf_stretch_test now; /**< being gathered */
-    sf_stretch_test job; /**< the worker's while it is busy */
+    uint64_t lots;                  /**< that had new episodes */
+    bool truncated;                 /**< the newest lot had no room for all edges */
+    uint64_t rest;                  /**< stretches that are left out, for the time that tests have taken */
+    bool inside;                    /**< tests are made within their hop */
+    bool open;                      /**< spikes are gathered for the stretch */
+    bool begun;                     /**< the first one has begun */
+    uint64_t copied;                /**< positions before it are in the stretch */
+    uint64_t breaks, newest_breaks; /**< of the sources, when the stretch began and now */
+    sf_stretch_test now;            /**< being gathered */
+    sf_stretch_test job;            /**< the worker's while it is busy */
     sf_episode *watched;
     size_t watched_count;
     sf_board *board; /**< of the watched episodes */
@@ -119,7 +119,8 @@ typedef struct sf_testing_setup {
     const sf_units *units;
     const sf_observed *observed; /**< as in sf_hops_options, borrowed */
     size_t observed_count;
-    bool inside; /**< tests are made within their hop */
+    const sf_tracking *pinned; /**< what is tracked from the stream's start: tested in the first stretch */
+    bool inside;               /**< tests are made within their hop */
     sf_board *board;
 } sf_testing_setup;
 
@@ -132,16 +133,15 @@ void sf_testing_close(sf_testing *testing);
 
 /**
  * A window has closed: takes its spikes in, hands a stretch that is over to the worker, and takes up what the
- * worker has done. `tracking` is what was counted from the stream's start; it is looked at in the first call.
- * breaks: a number that grows with everything that makes the stream leap or lose spikes. SF_NO_MEMORY, and
- * what testing fails with.
+ * worker has done. breaks: a number that grows with everything that makes the stream leap or lose spikes.
+ * SF_NO_MEMORY, and what testing fails with.
  */
 int sf_testing_advance(sf_testing *testing, const sf_segment *segment, const sf_history *history,
-                       const sf_tracking *tracking, uint64_t breaks, sf_error *error);
+                       uint64_t breaks, sf_error *error);
 
 /** Where a stretch begins with the end of this window: settles what is tested in it. graph: the newest. */
 int sf_testing_begin(sf_testing *testing, const sf_segment *segment, const sf_tracking *tracking,
-                     const sf_connectivity *graph, uint64_t breaks, sf_error *error);
+                     const sf_connectivity *graph, sf_error *error);
 
 /** The configured limits of what is told of, with nothing left out so far. */
 static inline sf_left_out sf_testing_limits(const sf_live_options *config)

@@ -80,6 +80,33 @@ int sf_tracking_renew(sf_tracking *next, const sf_tracking *tracking, sf_episode
     return status;
 }
 
+int sf_tracked_prepare(sf_tracked_episodes *tracked, sf_counting *counting, sf_error *error)
+{
+    size_t count = tracked->next.count;
+    sf_episode *episodes = sf_alloc(count, sizeof *episodes);
+    if (episodes == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < count; i++)
+        episodes[i] = tracked->next.items[i].episode;
+    int status = sf_counting_prepare(counting, episodes, count, error);
+    sf_free(episodes);
+    tracked->preparing = status == SF_OK;
+    return status;
+}
+
+int sf_tracked_go_on(sf_tracked_episodes *tracked, sf_counting *counting, int64_t until_ns, sf_error *error)
+{
+    bool ready;
+    int status = sf_counting_go_on(counting, until_ns, &ready, error);
+    if (status != SF_OK || !ready)
+        return status;
+    sf_tracking_free(&tracked->now);
+    tracked->now = tracked->next;
+    tracked->next = (sf_tracking){0};
+    tracked->preparing = false;
+    return SF_OK;
+}
+
 void sf_tracking_free(sf_tracking *tracking)
 {
     sf_free(tracking->items);

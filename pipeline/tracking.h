@@ -7,6 +7,7 @@
 #define SF_PIPELINE_TRACKING_H
 
 #include "core/message.h"
+#include "pipeline/counting.h"
 #include "pipeline/options.h"
 
 #include <synfire/mine.h>
@@ -23,6 +24,12 @@ typedef struct sf_tracking {
     size_t count, capacity;
 } sf_tracking;
 
+/** What is tracked, and what will be once it is prepared. */
+typedef struct sf_tracked_episodes {
+    sf_tracking now, next;
+    bool preparing;
+} sf_tracked_episodes;
+
 /** Adds an episode that stays tracked, unless it is already. SF_NO_MEMORY. */
 int sf_tracking_pin_one(sf_tracking *tracking, const sf_episode *episode, const sf_units *units,
                         sf_error *error);
@@ -34,6 +41,12 @@ int sf_tracking_pin(sf_tracking *tracking, const sf_live_options *config, const 
 /** Fills `next` with the pinned episodes of `tracking` and the found ones. Reorders `found`. SF_NO_MEMORY. */
 int sf_tracking_renew(sf_tracking *next, const sf_tracking *tracking, sf_episode *found, size_t count,
                       const sf_units *units, sf_error *error);
+
+/** Begins to prepare for the episodes of `next`. SF_NO_MEMORY. */
+int sf_tracked_prepare(sf_tracked_episodes *tracked, sf_counting *counting, sf_error *error);
+
+/** Goes on preparing until the monotonic clock has passed until_ns; what is ready is tracked from now on. */
+int sf_tracked_go_on(sf_tracked_episodes *tracked, sf_counting *counting, int64_t until_ns, sf_error *error);
 
 void sf_tracking_free(sf_tracking *tracking);
 

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A hop as an algorithm: stages that work on one model. Each stage stands in pipeline/stages/ with what it
+ * reads (In) and changes (Out) at its top, in the words of plan/; the order in which they may run is derived
+ * from that (pipeline/schedule.h). A stage is given no more than this call, and reaches the elements of the
+ * model through it alone, so that a test sees every access.
+ */
+#ifndef SF_PIPELINE_HOP_H
+#define SF_PIPELINE_HOP_H
+
+#include "core/message.h"
+#include "pipeline/times.h"
+#include "plan/operation.h"
+
+/** Spikes in stream order that came out of the merge, until they are fed. */
+typedef struct sf_hop_batch {
+    const sf_spike *spikes;
+    size_t count;
+} sf_hop_batch;
+
+/** What the window path asks of the threads before it. */
+typedef struct sf_hop_sources {
+    /** A number that grows with everything that makes the stream leap or lose spikes; or NULL. */
+    uint64_t (*breaks)(void *user);
+    /** Adds sources and watched episodes to a status. */
+    int (*complete_status)(void *user, sf_status_message *status, sf_error *error);
+    void *user;
+} sf_hop_sources;
+
+/** The newest window: positions begin .. end - 1 of the history. */
+typedef struct sf_hop_window {
+    sf_span span;
+    uint64_t begin, end;
+} sf_hop_window;
+
+/** Of every unit, in the newest window. */
+typedef struct sf_hop_rates {
+    uint64_t *spikes;
+    double *hz;
+} sf_hop_rates;
+
+/** Of every tracked episode, in the newest window. */
+typedef struct sf_hop_counts {
+    uint64_t *items;
+    size_t capacity;
+} sf_hop_counts;
+
+/** The model: what the window path keeps from one hop to the next. */
+#define SF_HOP_MODEL(ELEMENT)                                                                                \
+    ELEMENT(QUEUE, queue, struct sf_hop_batch)            /* spikes that the merge has put in order */       \
+    ELEMENT(SOURCES, sources, struct sf_hop_sources)      /* how they are */                                 \
+    ELEMENT(HISTORY, history, struct sf_history)          /* the spikes that windows still need */           \
+    ELEMENT(DEVICE, device, struct sf_accelerator)        /* the window on the device */                     \
+    ELEMENT(SUMMARIES, summaries, struct sf_counting)     /* of segments, for each tracked episode */        \
+    ELEMENT(WINDOW, window, struct sf_hop_window)         /* where the newest is */                          \
+    ELEMENT(RATES, rates, struct sf_hop_rates)            /* spikes of each unit in it */                    \
+    ELEMENT(TRACKED, tracked, struct sf_tracked_episodes) /* the table of tracked episodes */                \
+    ELEMENT(COUNTS, counts, struct sf_hop_counts)         /* of each, in the window */                       \
+    ELEMENT(FOUND, found, struct sf_discovery)            /* what mining found */                            \
+    ELEMENT(TESTS, tests, struct sf_testing)              /* stretches, and what tests of them say */        \
+    ELEMENT(RULES, rules, struct sf_predictions)          /* what rules said last */                         \
+    ELEMENT(GRAPH, graph, struct sf_connections)          /* pairs, the newest graph, queries on it */       \
+    ELEMENT(DENSITIES, densities, struct sf_densities)    /* one state for each that is configured */        \
+    ELEMENT(SINKS, sinks, struct sf_publisher)            /* what was published */
+
+#define SF_HOP_ENUMERATOR(NUMBER, name, type) SF_HOP_##NUMBER,
+typedef enum sf_hop_element { SF_HOP_MODEL(SF_HOP_ENUMERATOR) SF_HOP_ELEMENTS } sf_hop_element;
+
+/** The rounds of a stage's work, where it is a loop: for one element, what a round reads and changes. Rounds
+ * that may run on copies may be shared out: a device, or a rank, does its share alone. */
+typedef struct sf_stage_rounds {
+    const char *name;                 /**< of one round; NULL: its work is no loop */
+    const char *variable, *from, *to; /**< as in sf_plan_declared */
+    const char *in, *out;
+} sf_stage_rounds;
+
+typedef struct sf_hop sf_hop;
+
+typedef struct sf_stage {
+    const char *name;
+    const char *in, *out; /**< as in sf_plan_declared, or NULL: nothing */
+    sf_stage_rounds rounds;
+    sf_hop_part part; /**< under which a status tells its time */
+    int (*run)(sf_hop *hop, sf_error *error);
+} sf_stage;
+
+/** The messages of one stage, until they are published in the order of the stages. */
+typedef struct sf_outbox {
+    sf_message **items;
+    size_t count, capacity;
+    bool failed; /**< memory was out: something is missing */
+} sf_outbox;
+
+/** Told of every access, from any thread. */
+typedef struct sf_hop_recorder {
+    void (*seen)(void *user, const sf_stage *stage, sf_hop_element element, sf_plan_operation operation);
+    void *user;
+} sf_hop_recorder;
+
+/** A call of a stage. What is beside the model stays the same throughout a run, or a hop. */
+struct sf_hop {
+    const sf_live_options *config;
+    const sf_units *units;
+    bool virtual_clock;               /**< discovery and tests run inside their hop */
+    const struct sf_segment *segment; /**< that ends now; NULL between two hops */
+    bool last;                        /**< the stream has ended */
+    const sf_times *times;            /**< of the stages before this one */
+    const sf_stage *stage;
+    void *const *model; /**< the elements, by number */
+    sf_outbox *outbox;
+    const sf_hop_recorder *recorder; /**< or NULL */
+};
+
+/** An element for an operation. */
+static inline void *sf_hop_reach(const sf_hop *hop, sf_hop_element element, sf_plan_operation operation)
+{
+    if (hop->recorder != NULL)
+        hop->recorder->seen(hop->recorder->user, hop->stage, element, operation);
+    return hop->model[element];
+}
+
+/* sf_read_NAME gives an element to extract from it, sf_change_NAME for one of the other operations. */
+#define SF_HOP_ACCESS(NUMBER, name, type)                                                                    \
+    static inline const type *sf_read_##name(const sf_hop *hop)                                              \
+    {                                                                                                        \
+        return sf_hop_reach(hop, SF_HOP_##NUMBER, SF_PLAN_EXTRACT);                                          \
+    }                                                                                                        \
+    static inline type *sf_change_##name(const sf_hop *hop, sf_plan_operation operation)                     \
+    {                                                                                                        \
+        return sf_hop_reach(hop, SF_HOP_##NUMBER, operation);                                                \
+    }
+SF_HOP_MODEL(SF_HOP_ACCESS)
+
+/** Adds to the sinks, in the stage's turn. The message is the hop's from the call on; NULL, that there is
+ * none, does nothing. Where memory is out the stage has failed. */
+void sf_hop_publish(sf_hop *hop, sf_message *message);
+
+/** The names of the elements between spaces: trees of the plan. */
+extern const char sf_hop_trees[];
+
+/* The stages. */
+extern const sf_stage sf_stage_feed, sf_stage_take, sf_stage_slide, sf_stage_drop; /* spikes.c */
+extern const sf_stage sf_stage_count;                                              /* count.c */
+extern const sf_stage sf_stage_mine, sf_stage_track;                               /* discover.c */
+extern const sf_stage sf_stage_test, sf_stage_begin;                               /* test.c */
+extern const sf_stage sf_stage_tell, sf_stage_report;                              /* tell.c */
+extern const sf_stage sf_stage_graph;                                              /* graph.c */
+extern const sf_stage sf_stage_density;                                            /* density.c */
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Discovery: a window is mined for what may be tracked, and what was found is taken up. In real time a copy
+ * of the window is mined in the background, over as many hops as that takes.
+ */
+#include "core/clock.h"
+#include "pipeline/accelerator.h"
+#include "pipeline/discovery.h"
+#include "pipeline/hop.h"
+#include "window/segment.h"
+
+/* Of a hop, for preparing what is to be tracked: so small a part. */
+#define PREPARING_SHARE 20
+
+static int mine(sf_hop *hop, sf_error *error);
+static int track(sf_hop *hop, sf_error *error);
+
+const sf_stage sf_stage_mine = {
+    .name = "mine",
+    .in = "history extract; window extract; rates extract",
+    .out = "device assign; found assign",
+    .rounds = {.name = "candidates",
+               .variable = "c",
+               .from = "found[1]",
+               .to = "found[n]",
+               .in = "history extract; window extract; found[c] compare",
+               .out = "found add"},
+    .part = SF_PART_DISCOVER,
+    .run = mine,
+};
+
+/* Takes over what was found, unless what was found before is still being prepared. */
+const sf_stage sf_stage_track = {
+    .name = "track",
+    .out = "found assign; tracked assign; summaries assign",
+    .part = SF_PART_DISCOVER,
+    .run = track,
+};
+
+static int mine(sf_hop *hop, sf_error *error)
+{
+    uint32_t every = hop->config->mine.every;
+    if (every == 0 || (hop->segment->hop + 1) % every != 0)
+        return SF_OK;
+    sf_discovery *found = sf_change_found(hop, SF_PLAN_ASSIGN);
+    if (!sf_discovery_idle(found))
+        return SF_OK;
+    const sf_history *history = sf_read_history(hop);
+    const sf_hop_window *window = sf_read_window(hop);
+    sf_discovery_window mined = {.span = window->span,
+                                 .spikes = sf_history_view(history, window->begin),
+                                 .count = window->end - window->begin,
+                                 .unit_spikes = sf_read_rates(hop)->spikes};
+    int status = sf_accelerator_hold(sf_change_device(hop, SF_PLAN_ASSIGN), history, window->begin,
+                                     window->end, &mined.resident, error);
+    return status == SF_OK ? sf_discovery_start(found, &mined, error) : status;
+}
+
+static int take_found(sf_hop *hop, sf_tracked_episodes *tracked, sf_counting *summaries, sf_error *error)
+{
+    sf_episode *episodes;
+    size_t count;
+    bool ready;
+    int status = sf_discovery_take(sf_change_found(hop, SF_PLAN_ASSIGN), &ready, &episodes, &count, error);
+    if (status != SF_OK || !ready)
+        return status;
+    status = sf_tracking_renew(&tracked->next, &tracked->now, episodes, count, hop->units, error);
+    return status == SF_OK ? sf_tracked_prepare(tracked, summaries, error) : status;
+}
+
+/* In steps of a share of the hop. On a virtual clock hops have all the time they need. */
+static int track(sf_hop *hop, sf_error *error)
+{
+    if (hop->config->mine.every == 0)
+        return SF_OK;
+    sf_tracked_episodes *tracked = sf_change_tracked(hop, SF_PLAN_ASSIGN);
+    sf_counting *summaries = sf_change_summaries(hop, SF_PLAN_ASSIGN);
+    int status = tracked->preparing ? SF_OK : take_found(hop, tracked, summaries, error);
+    if (status != SF_OK || !tracked->preparing)
+        return status;
+    int64_t share_ns = sf_seconds_to_ns(hop->config->window.hop_s) / PREPARING_SHARE;
+    int64_t until_ns = hop->virtual_clock ? INT64_MAX : sf_clock_monotonic_ns() + share_ns;
+    return sf_tracked_go_on(tracked, summaries, until_ns, error);
+}

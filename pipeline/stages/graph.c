@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The graph of the window, and the answers to what is asked of it. */
+#include "pipeline/connections.h"
+#include "pipeline/discovery.h"
+#include "pipeline/hop.h"
+
+static int run(sf_hop *hop, sf_error *error);
+
+const sf_stage sf_stage_graph = {
+    .name = "graph",
+    .in = "history extract; window extract; rates extract; tests extract",
+    .out = "graph assign; sinks add",
+    .rounds = {.name = "pairs",
+               .variable = "u",
+               .from = "rates[1]",
+               .to = "rates[n]",
+               .in = "history extract; window extract",
+               .out = "graph[u] assign"},
+    .part = SF_PART_GRAPH,
+    .run = run,
+};
+
+static int run(sf_hop *hop, sf_error *error)
+{
+    sf_message *message;
+    const sf_hop_window *window = sf_read_window(hop);
+    const sf_connections_window asked = {
+        .span = window->span,
+        .history = sf_read_history(hop),
+        .first = window->begin,
+        .last = window->end,
+        .unit_spikes = sf_read_rates(hop)->spikes,
+        .testing = sf_read_tests(hop),
+        .threshold = sf_discovery_threshold(hop->config, window->span, window->end - window->begin)};
+    int status = sf_connections_update(sf_change_graph(hop, SF_PLAN_ASSIGN), &asked, &message, error);
+    if (message != NULL)
+        message->time_ns = message->graph.window.stop_ns;
+    sf_hop_publish(hop, message);
+    return status;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a hop tells of itself: the counts with what rules say of them, and the state of everything. */
+#include "core/error.h"
+#include "core/memory.h"
+#include "mine/mine.h"
+#include "pipeline/accelerator.h"
+#include "pipeline/connections.h"
+#include "pipeline/counting.h"
+#include "pipeline/discovery.h"
+#include "pipeline/hop.h"
+#include "pipeline/predictions.h"
+#include "pipeline/publisher.h"
+#include "pipeline/testing.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static int tell(sf_hop *hop, sf_error *error);
+static int report(sf_hop *hop, sf_error *error);
+
+const sf_stage sf_stage_tell = {
+    .name = "tell",
+    .in = "window extract; rates extract; tracked extract; counts extract; tests extract",
+    .out = "rules assign; sinks add",
+    .part = SF_PART_PUBLISH,
+    .run = tell,
+};
+
+/* Also between two hops. */
+const sf_stage sf_stage_report = {
+    .name = "report",
+    .in =
+        "sources extract; history extract; device extract; summaries extract; window extract; rates extract; "
+        "tracked extract; found extract; tests extract; graph extract; sinks extract",
+    .out = "sinks add",
+    .part = SF_PART_NONE,
+    .run = report,
+};
+
+static int fill_episodes(const sf_hop *hop, sf_episodes_message *episodes, sf_error *error)
+{
+    const sf_hop_window *window = sf_read_window(hop);
+    const sf_tracking *tracking = &sf_read_tracked(hop)->now;
+    const uint64_t *counts = sf_read_counts(hop)->items, *unit_spikes = sf_read_rates(hop)->spikes;
+    const sf_testing *tests = sf_read_tests(hop);
+    int64_t duration_ns = window->span.stop_ns - window->span.start_ns;
+    episodes->hop = hop->segment->hop;
+    episodes->window = window->span;
+    episodes->partial = hop->segment->partial;
+    episodes->spikes = window->end - window->begin;
+    episodes->items = sf_alloc(tracking->count, sizeof *episodes->items);
+    if (episodes->items == NULL)
+        return sf_fail_memory(error);
+    episodes->count = tracking->count;
+    for (size_t i = 0; i < episodes->count; i++) {
+        const sf_tracked *tracked = &tracking->items[i];
+        sf_episode_count *item = &episodes->items[i];
+        sf_verdict verdict = sf_testing_verdict(tests, &tracked->episode);
+        *item = (sf_episode_count){.episode = tracked->episode,
+                                   .p = verdict.p,
+                                   .q = verdict.q,
+                                   .p_age_s = sf_verdict_age_s(&verdict, window->span.stop_ns),
+                                   .tests = verdict.tests,
+                                   .not_tested = verdict.not_tested};
+        memcpy(item->id, tracked->id, sizeof item->id);
+        item->count = counts[i];
+        item->expected = sf_expected_episode(&tracked->episode, unit_spikes, duration_ns);
+    }
+    return SF_OK;
+}
+
+/* After what rules say of the window, which may be of episodes that are not told of. */
+static void leave_out(const sf_hop *hop, sf_episodes_message *episodes)
+{
+    sf_left_out left_out = sf_testing_limits(hop->config);
+    size_t kept = 0;
+    for (size_t i = 0; i < episodes->count; i++) {
+        const sf_episode_count *item = &episodes->items[i];
+        if (sf_within_limits((sf_limits){left_out.max_p, left_out.max_q}, item->p, item->q))
+            episodes->items[kept++] = *item;
+        else
+            left_out.untested += isnan(item->p) ? 1 : 0;
+    }
+    left_out.count = episodes->count - kept;
+    episodes->count = kept;
+    episodes->left_out = left_out;
+}
+
+static int tell(sf_hop *hop, sf_error *error)
+{
+    sf_message *message = sf_message_new(SF_TOPIC_EPISODES);
+    if (message == NULL)
+        return sf_fail_memory(error);
+    message->time_ns = hop->segment->window.stop_ns;
+    int told = fill_episodes(hop, &message->episodes, error);
+    if (told == SF_OK)
+        told = sf_predictions_tell(sf_change_rules(hop, SF_PLAN_ASSIGN), &message->episodes, error);
+    if (told != SF_OK) {
+        sf_message_release(message);
+        return told;
+    }
+    leave_out(hop, &message->episodes);
+    sf_hop_publish(hop, message);
+    return SF_OK;
+}
+
+/* ---- status ---- */
+
+static void tell_device(const sf_hop *hop, sf_status_message *into)
+{
+    const sf_discovered *newest = &sf_read_found(hop)->taken;
+    memcpy(into->device_note, newest->device_note, sizeof into->device_note);
+    sf_accelerator_status(sf_read_device(hop), into);
+    snprintf(into->counting_device, sizeof into->counting_device, "%s",
+             sf_counting_device(sf_read_summaries(hop)));
+    memcpy(into->discovery_device, newest->device, sizeof into->discovery_device);
+    into->discovery_ms = newest->device[0] != '\0' ? newest->seconds * 1e3 : NAN;
+}
+
+static void tell_testing(const sf_hop *hop, sf_status_message *into)
+{
+    const sf_testing_status *testing = &sf_read_tests(hop)->status;
+    into->tested = testing->tested;
+    into->tests = testing->tests;
+    into->tests_missed = testing->missed;
+    into->test_ms = testing->tests > 0 ? testing->seconds * 1e3 : NAN;
+    into->test_share = testing->tests > 0 ? testing->share : NAN;
+    into->not_tested = testing->not_tested;
+}
+
+static int tell_sinks(const sf_hop *hop, sf_status_message *into, sf_error *error)
+{
+    const sf_publisher *sinks = sf_read_sinks(hop);
+    into->sinks = sf_alloc(sinks->outlet_count, sizeof *into->sinks);
+    if (into->sinks == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < sinks->outlet_count; i++) {
+        const sf_outlet *outlet = &sinks->outlets[i];
+        if (outlet->kind->status != NULL)
+            outlet->kind->status(outlet->self, &into->sinks[into->sink_count++]);
+    }
+    return SF_OK;
+}
+
+static int fill_status(const sf_hop *hop, sf_status_message *into, sf_error *error)
+{
+    const sf_hop_window *window = sf_read_window(hop);
+    double seconds = (double)(window->span.stop_ns - window->span.start_ns) * 1e-9;
+    into->unit_count = hop->units->count;
+    into->unit_rates_hz = sf_alloc(into->unit_count, sizeof *into->unit_rates_hz);
+    if (into->unit_rates_hz == NULL)
+        return sf_fail_memory(error);
+    memcpy(into->unit_rates_hz, sf_read_rates(hop)->hz, into->unit_count * sizeof *into->unit_rates_hz);
+    into->spikes = sf_read_history(hop)->end;
+    into->rate_hz = seconds > 0 ? (double)(window->end - window->begin) / seconds : 0;
+    into->tracked = sf_read_tracked(hop)->now.count;
+    into->edges = sf_read_graph(hop)->snapshot.count;
+    into->last = hop->last;
+    tell_device(hop, into);
+    tell_testing(hop, into);
+    memcpy(into->stages, hop->times->status, sizeof hop->times->status);
+    into->stage_count = SF_PARTS;
+    const sf_hop_sources *sources = sf_read_sources(hop);
+    int told = tell_sinks(hop, into, error);
+    return told == SF_OK ? sources->complete_status(sources->user, into, error) : told;
+}
+
+static int report(sf_hop *hop, sf_error *error)
+{
+    sf_message *message = sf_message_new(SF_TOPIC_STATUS);
+    if (message == NULL)
+        return sf_fail_memory(error);
+    message->time_ns = sf_read_window(hop)->span.stop_ns;
+    int told = fill_status(hop, &message->status, error);
+    if (told == SF_OK)
+        sf_hop_publish(hop, message);
+    else
+        sf_message_release(message);
+    return told;
+}

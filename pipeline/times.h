@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** How long each part of a hop takes, for the status message. One thread at a time. */
+#ifndef SF_PIPELINE_TIMES_H
+#define SF_PIPELINE_TIMES_H
+
+#include "core/message.h"
+
+typedef enum sf_hop_part {
+    SF_PART_COUNT,    /**< taking spikes in, and counting the tracked episodes */
+    SF_PART_DISCOVER, /**< re-mining the window */
+    SF_PART_TEST,     /**< gathering spikes for the test, taking up what it found, and what is tested next */
+    SF_PART_GRAPH,
+    SF_PART_DENSITY,
+    SF_PART_PUBLISH,
+    SF_PART_HOP, /**< the whole of it */
+    SF_PARTS,
+    SF_PART_NONE /**< is not told */
+} sf_hop_part;
+
+typedef struct sf_times {
+    sf_stage_status status[SF_PARTS];
+    int64_t ns[SF_PARTS]; /**< of this hop so far */
+    int64_t hop_ns;       /**< a part that takes longer than this, in real time, has missed its hop */
+} sf_times;
+
+void sf_times_open(sf_times *times, int64_t hop_ns);
+
+/** A hop begins. */
+void sf_times_begin(sf_times *times);
+
+/** Adds to what a part has taken in this hop. */
+void sf_times_add(sf_times *times, sf_hop_part part, int64_t took_ns);
+
+#endif
