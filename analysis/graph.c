@@ -379,6 +379,8 @@ int sf_graph_of_episodes(sf_graph **graph, const sf_episodes *episodes, const sf
     sf_graph_options as;
     sf_connectivity links;
     int status = sf_graph_options_read(&as, options, error);
+    if (episodes->stopped == SF_STOPPED_SEARCHING || episodes->stopped == SF_STOPPED_TESTING)
+        as.max_p = as.max_q = 0; /* before there was a p: nothing is left out for it */
     if (status == SF_OK)
         status = sf_limits_check(limits_of(&as), episodes->is_tested ? &episodes->significance.options : NULL,
                                  error);
@@ -426,9 +428,17 @@ int sf_graph_of_tiling(sf_graph **graph, const sf_recording *recording, const sf
                                   .percentile = how.percentile,
                                   .seed = how.seed,
                                   .threads = how.threads != 0 ? how.threads : sf_thread_cores(),
-                                  .progress = progress};
+                                  .progress = progress,
+                                  .made = how.made};
     status = sf_links_of_tiled(&links, recording, sttc, how.min_distance_um, error);
-    return status == SF_OK ? sf_graph_of_links(graph, &links, recording, &as, error) : status;
+    bool stopped = status == SF_OK && how.made != NULL && *how.made < how.surrogates;
+    if (stopped)
+        as.max_p = 0; /* nothing is left out by a p of fewer surrogates than were asked for */
+    if (status == SF_OK)
+        status = sf_graph_of_links(graph, &links, recording, &as, error);
+    if (status != SF_OK || !stopped)
+        return status;
+    return sf_fail(error, SF_CANCELLED, NULL, "stopped after %u of %u surrogates", *how.made, how.surrogates);
 }
 
 int sf_graph_tiling_in(double *coefficients, const sf_graph *graph, const sf_recording *recording,

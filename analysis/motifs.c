@@ -62,7 +62,7 @@ int sf_graph_match(sf_matches **out, const sf_graph *graph, const sf_motif *moti
     if (status == SF_OK)
         status = sf_match_run(index, &motif->pattern, &how, &matches->result, progress, error);
     sf_match_close(index);
-    if (status == SF_OK)
+    if (status == SF_OK || (status == SF_CANCELLED && how.stopped != NULL && *how.stopped))
         *out = matches;
     else
         sf_matches_free(matches);

@@ -326,9 +326,9 @@ static int try_shift(void *context, unsigned worker, size_t item)
         own->labels[w] = input->labels[(w + all->offsets[item]) % input->window_count];
     all->accuracies[item] = cross_validate(own, all->of, own->labels, NULL, NULL);
     size_t done = atomic_fetch_add(&all->done, 1) + 1;
-    if (worker == 0 && !sf_progress_update(input->progress, "shifts", (double)done, (double)all->count))
-        return SF_CANCELLED;
-    return SF_OK;
+    bool goes_on =
+        worker != 0 || sf_progress_update(input->progress, "shifts", (double)done, (double)all->count);
+    return goes_on || done == all->count ? SF_OK : SF_CANCELLED;
 }
 
 /* Whether labels shifted by so many windows tell the true ones: then they are no chance. They are guessed
@@ -387,6 +387,16 @@ static void sum_up_chance(sf_rules *rules, double *accuracies)
     rules->chance_p = (double)(1 + as_good) / (double)(1 + rules->shifts);
 }
 
+/* Moves what was tried to the front: how many. */
+static size_t keep_tried(double *accuracies, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(accuracies[i]))
+            accuracies[kept++] = accuracies[i];
+    return kept;
+}
+
 static int try_shifts(sf_rules *rules, const table *of, scratch *scratches, unsigned threads, sf_error *error)
 {
     const sf_rules_input *input = of->input;
@@ -396,13 +406,18 @@ static int try_shifts(sf_rules *rules, const table *of, scratch *scratches, unsi
     if (status == SF_OK) {
         all.offsets = offsets;
         all.count = rules->shifts;
-        all.accuracies = sf_alloc(rules->shifts, sizeof *all.accuracies);
+        all.accuracies = sf_resize(NULL, rules->shifts, sizeof *all.accuracies);
+        for (size_t i = 0; all.accuracies != NULL && i < all.count; i++)
+            all.accuracies[i] = NAN; /* until it is tried */
         status = all.accuracies != NULL ? sf_parallel_for(threads, rules->shifts, try_shift, &all)
                                         : sf_fail_memory(error);
-        if (status == SF_CANCELLED)
-            sf_fail(error, SF_CANCELLED, NULL, "stopped");
     }
-    if (status == SF_OK)
+    if (status == SF_CANCELLED) {
+        rules->shifts = keep_tried(all.accuracies, all.count);
+        sf_fail(error, SF_CANCELLED, NULL, "stopped after %zu of %zu shifts of the labels", rules->shifts,
+                all.count);
+    }
+    if (status == SF_OK || status == SF_CANCELLED)
         sum_up_chance(rules, all.accuracies);
     sf_free(all.accuracies);
     sf_free(offsets);

@@ -56,7 +56,8 @@ typedef struct sf_rules {
 
 /**
  * Learns and tests. Every shift goes through the same procedure as the true labels. The same seed gives the
- * same on any number of threads. Free with sf_rules_free whatever happened. SF_NO_MEMORY, SF_CANCELLED.
+ * same on any number of threads. Free with sf_rules_free whatever happened. SF_NO_MEMORY; SF_CANCELLED with
+ * all that was learnt, and the chance level of the shifts tried by then.
  */
 int sf_rules_learn(sf_rules *rules, const sf_rules_input *input, sf_error *error);
 void sf_rules_free(sf_rules *rules);

@@ -32,6 +32,7 @@ typedef struct searching {
     sf_search_options options;
     const sf_progress *progress;
     uint32_t done; /* of the searches that are repeated */
+    bool stop;     /* asked for in the middle of one that is not the first, which is finished */
     sf_searches *out;
 } searching;
 
@@ -40,9 +41,12 @@ typedef struct searching {
 /* What preparing and the levels of a search tell, where several searches are one work. */
 static bool tell_repeated(void *user, const char *what, double done, double total)
 {
-    const searching *s = user;
+    searching *s = user;
     bool one = s->options.repeat == 1;
-    return sf_progress_update(s->progress, what, one ? done : s->done, one ? total : s->options.repeat);
+    if (!s->stop)
+        s->stop =
+            !sf_progress_update(s->progress, what, one ? done : s->done, one ? total : s->options.repeat);
+    return !s->stop || s->done > 0;
 }
 
 /* Searches `repeat` times by run(prepared, ...); the result of the last gets the median time. */
@@ -55,16 +59,18 @@ static int search_repeatedly(searching *s,
     sf_bfs_result *result = &s->out->result;
     double *seconds = sf_resize(NULL, repeat, sizeof *seconds);
     int status = seconds != NULL ? SF_OK : sf_fail_memory(error);
-    for (uint32_t i = 0; i < repeat && status == SF_OK; i++) {
+    s->done = 0;
+    while (s->done < repeat && status == SF_OK) {
         status = run(prepared, s->sources[0], result, error);
-        seconds[i] = result->seconds;
-        s->done = i + 1;
-        if (status == SF_OK && !sf_progress_update(s->progress, "searching", i + 1.0, repeat))
-            status = sf_fail(error, SF_CANCELLED, NULL, "was stopped after %u searches", i + 1);
+        if (status != SF_OK)
+            break;
+        seconds[s->done++] = result->seconds;
+        if (s->stop || !sf_progress_update(s->progress, "searching", s->done, repeat))
+            status = sf_fail(error, SF_CANCELLED, NULL, "stopped after %u of %u searches", s->done, repeat);
     }
-    if (status == SF_OK) {
-        sf_reals_sort(seconds, repeat);
-        result->seconds = seconds[repeat / 2];
+    if (s->done > 0 && (status == SF_OK || status == SF_CANCELLED)) {
+        sf_reals_sort(seconds, s->done);
+        result->seconds = seconds[s->done / 2];
     }
     sf_free(seconds);
     return status;
@@ -163,6 +169,8 @@ static int many_on_device(searching *s, sf_device *device, sf_error *error)
     if (status == SF_OK)
         status = sf_device_bfs_many(&graph, s->sources, s->count, s->out->levels, s->out->parents,
                                     s->progress, error);
+    if (status == SF_CANCELLED) /* nothing has come from there */
+        memset(s->out->levels, 0xff, s->count * s->graph->csr.vertex_count * sizeof *s->out->levels);
     sf_device_graph_close(&graph);
     return status;
 }
@@ -304,6 +312,18 @@ static int count_levels(searching *s, sf_error *error)
     return SF_OK;
 }
 
+/* Whether a search that was stopped has found anything. */
+static bool has_some(const searching *s)
+{
+    const sf_searches *out = s->out;
+    if (s->count == 1)
+        return out->result.levels != NULL;
+    bool any = false;
+    for (size_t i = 0; i < s->count && out->levels != NULL; i++)
+        any = any || out->levels[i * s->graph->csr.vertex_count + s->sources[i]] == 0;
+    return any;
+}
+
 static int search(searching *s, sf_error *error)
 {
     sf_searches *out = s->out;
@@ -326,12 +346,19 @@ static int search(searching *s, sf_error *error)
     if (one) {
         out->ran.seconds = out->result.seconds;
         columns->edges = out->result.edges;
+        columns->repeated = s->done;
     }
     columns->levels = one ? out->result.levels : out->levels;
     columns->parents = one ? out->result.parents : out->parents;
     columns->path_low_ns = out->path_low_ns;
     columns->path_high_ns = out->path_high_ns;
-    return status == SF_OK ? count_levels(s, error) : status;
+    bool stopped = status == SF_CANCELLED && s->options.stopped != NULL && has_some(s);
+    if (s->options.stopped != NULL)
+        *s->options.stopped = stopped;
+    if (status != SF_OK && !stopped)
+        return status;
+    int counted = count_levels(s, error);
+    return counted == SF_OK ? status : counted;
 }
 
 int sf_graph_search(sf_searches **searches, const sf_graph *graph, const uint32_t *sources, size_t count,
@@ -352,7 +379,7 @@ int sf_graph_search(sf_searches **searches, const sf_graph *graph, const uint32_
     s.options.repeat = s.options.repeat > 0 ? s.options.repeat : 1;
     s.out = sf_alloc(1, sizeof *s.out);
     status = s.out != NULL ? search(&s, error) : sf_fail_memory(error);
-    if (status == SF_OK)
+    if (status == SF_OK || (status == SF_CANCELLED && s.options.stopped != NULL && *s.options.stopped))
         *searches = s.out;
     else
         sf_searches_free(s.out);

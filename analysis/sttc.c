@@ -89,7 +89,8 @@ typedef struct pass {
     double *observed;  /* triangle */
     uint32_t *as_high; /* triangle: surrogates with at least the observed value */
     bool is_surrogate;
-    struct near *near; /* per worker */
+    uint32_t surrogates; /* that were compared with */
+    struct near *near;   /* per worker */
     unsigned workers;
 } pass;
 
@@ -272,10 +273,12 @@ static int run_surrogates(pass *p, sf_unit_trains *shifted, sf_error *error)
     const sf_unit_trains *trains = p->trains;
     p->trains = shifted;
     p->is_surrogate = true;
-    for (uint32_t s = 0; s < p->options->surrogates; s++) {
-        if (!sf_progress_update(p->options->progress, "surrogates", s, p->options->surrogates))
-            return sf_fail(error, SF_CANCELLED, NULL, "was stopped after %u surrogates", s);
-        shift_all(shifted, trains, p->options, s);
+    for (p->surrogates = 0; p->surrogates < p->options->surrogates; p->surrogates++) {
+        if (!sf_progress_update(p->options->progress, "surrogates", p->surrogates, p->options->surrogates))
+            return p->options->made != NULL
+                       ? SF_OK
+                       : sf_fail(error, SF_CANCELLED, NULL, "stopped after %u surrogates", p->surrogates);
+        shift_all(shifted, trains, p->options, p->surrogates);
         int status = visit_pairs(p, error);
         if (status != SF_OK)
             return status;
@@ -284,9 +287,9 @@ static int run_surrogates(pass *p, sf_unit_trains *shifted, sf_error *error)
 }
 
 /* Above the nearest-rank percentile: fewer than this many surrogates may be as high. */
-static uint32_t most_as_high(const sf_sttc_options *options)
+static uint32_t most_as_high(const pass *p)
 {
-    return options->surrogates - (uint32_t)ceil(options->percentile * options->surrogates);
+    return p->surrogates - (uint32_t)ceil(p->options->percentile * p->surrogates);
 }
 
 static int collect_edges(sf_connectivity *graph, const pass *p, size_t units, sf_error *error)
@@ -298,11 +301,9 @@ static int collect_edges(sf_connectivity *graph, const pass *p, size_t units, sf
         return sf_fail_memory(error);
     for (uint32_t a = 0; a < units; a++) {
         for (uint32_t b = a + 1; b < units; b++, place++) {
-            if (isnan(p->observed[place]) ||
-                (options->surrogates > 0 && p->as_high[place] > most_as_high(options)))
+            if (isnan(p->observed[place]) || (p->surrogates > 0 && p->as_high[place] > most_as_high(p)))
                 continue;
-            double p_value =
-                options->surrogates > 0 ? (1.0 + p->as_high[place]) / (1.0 + options->surrogates) : NAN;
+            double p_value = p->surrogates > 0 ? (1.0 + p->as_high[place]) / (1.0 + p->surrogates) : NAN;
             links[kept++] = (sf_link){.from = a,
                                       .to = b,
                                       .delay = {0, options->dt_ns},
@@ -374,6 +375,8 @@ int sf_sttc_graph(sf_connectivity *graph, const sf_unit_trains *trains, const sf
         status = run_surrogates(&p, &shifted, error);
     if (status == SF_OK)
         status = collect_edges(graph, &p, trains->count, error);
+    if (options->made != NULL)
+        *options->made = p.surrogates;
     sf_trains_free(&shifted);
     close_pass(&p);
     return status;

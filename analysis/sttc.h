@@ -49,6 +49,7 @@ typedef struct sf_sttc_options {
     uint64_t seed;
     unsigned threads;
     const sf_progress *progress; /**< or NULL */
+    uint32_t *made; /**< or NULL: becomes how many surrogates were made; a stop is then no failure */
 } sf_sttc_options;
 
 /**

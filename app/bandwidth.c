@@ -40,6 +40,7 @@ typedef struct bandwidth_report {
     const char *method;
     sf_domain domain;
     series_result *results; /* of each series */
+    app_stop stop;
 } bandwidth_report;
 
 /* Of each epoch alone; too few samples, or none that have one, leave it NaN. */
@@ -87,6 +88,17 @@ static int select_series(const app_call *call, const bandwidth_report *report, s
     return sf_fail(error, result->status, place, "%s", result->error.text);
 }
 
+/* Those that are done are told. */
+static int stop_after(bandwidth_report *report, size_t done, int status, sf_error *error)
+{
+    size_t count = report->samples->all.count;
+    if (status == SF_CANCELLED)
+        sf_fail(error, status, NULL, "stopped: %zu of %zu bandwidths are here", done, count);
+    for (size_t s = done; status == SF_CANCELLED && s < count; s++)
+        report->results[s] = (series_result){.status = status, .error = {.text = "stopped before"}};
+    return app_stop_take(&report->stop, status, "searching", error);
+}
+
 static int select_all(const app_call *call, app_samples *samples, bandwidth_report *report, sf_error *error)
 {
     sf_density_options options = sf_density_options_default();
@@ -101,10 +113,18 @@ static int select_all(const app_call *call, app_samples *samples, bandwidth_repo
     options.progress = &progress;
     options.exact = app_has(call, "exact");
     options.curve = app_has(call, "curve");
-    for (size_t s = 0; status == SF_OK && s < samples->all.count; s++)
-        status = select_series(call, report, s, &options, error);
+    size_t done = 0;
+    while (status == SF_OK && done < samples->all.count) {
+        status = app_stop_requested() ? sf_fail(error, SF_CANCELLED, NULL, "stopped before the first")
+                                      : select_series(call, report, done, &options, error);
+        done += status == SF_OK;
+    }
     options.curve = false;
-    return status == SF_OK ? select_epochs(samples, &options, error) : status;
+    if (status == SF_OK)
+        return app_stop_take(&report->stop, select_epochs(samples, &options, error), "telling", error);
+    if (done > 0)
+        status = stop_after(report, done, status, error);
+    return status;
 }
 
 static void print_points(sf_json *json, const char *key, const double *h, const double *scores, size_t count)
@@ -132,6 +152,7 @@ static void print_curve(sf_text *text, const sf_density_columns *found)
 static void print_csv(sf_text *text, const bandwidth_report *report)
 {
     const app_samples *samples = report->samples;
+    app_stop_print(text, &report->stop, "# ");
     app_csv csv = app_csv_start(text, COLUMNS);
     for (size_t s = 0; s < samples->all.count; s++) {
         const series_result *result = &report->results[s];
@@ -213,6 +234,7 @@ static void print_json(sf_text *text, const app_call *call, const bandwidth_repo
         sf_json_end_object(&json);
     }
     sf_json_end_array(&json);
+    app_stop_json(&json, &report->stop);
     app_provenance_json(&json, call);
     sf_json_end_object(&json);
 }
@@ -251,6 +273,7 @@ static int print_table(sf_text *text, const bandwidth_report *report, sf_error *
 {
     const app_samples *samples = report->samples;
     app_table table = {0};
+    app_stop_print(text, &report->stop, "");
     bool named = samples->of[0] != '\0';
     size_t columns = named ? 6 : 5;
     if (named)
@@ -325,7 +348,7 @@ static int answer(const app_call *call, app_samples *samples, const char *method
     if (status == SF_OK)
         status = check_curve(call, &report, error);
     if (status == SF_OK)
-        status = print_report(call, &report, error);
+        status = app_stop_report(&report.stop, print_report(call, &report, error), error);
     for (size_t s = 0; s < samples->all.count; s++)
         sf_density_free(report.results[s].density);
     sf_free(report.results);

@@ -31,6 +31,9 @@ static const app_option options[] = {
      "hubs "
      "first, switch by hubs; `none` for none of them (default: the fastest way there is)"},
     {"repeat", "N", "search N times and give the median time (default 1)"},
+    {"target", "V",
+     "tell the path to this unit or vertex; given again, to each (default: --json has the paths to all, of "
+     "graphs of up to 10,000 vertices)"},
     {"out", "FILE", "write a line `vertex level parent` for each vertex; -1 where no path leads"},
     {0},
 };
@@ -40,8 +43,12 @@ typedef struct reaching {
     sf_graph *graph;
     uint32_t *sources; /**< as given */
     size_t source_count;
+    uint32_t *targets; /**< as given, or all of a small graph */
+    size_t target_count;
     sf_search_options options;
     sf_searches *searches;
+    bool stopped;
+    app_stop stop;
     sf_graph_columns g; /**< of the graph, and of what was found in it */
     sf_searches_columns found;
 } reaching;
@@ -73,21 +80,31 @@ static int read_graph(reaching *r, const sf_graph_options *as, sf_error *error)
     return app_name_option(call, status, error);
 }
 
-/* Every --source: a unit of the recording, or a vertex of the graph. */
-static int read_sources(reaching *r, const sf_recording *recording, sf_error *error)
+/* Every value of the option: a unit of the recording, or a vertex of the graph. */
+static int read_vertices(uint32_t **vertices, size_t *count, const reaching *r, const char *option,
+                         const sf_recording *recording, sf_error *error)
 {
     size_t from = 0, capacity = 0;
     int status = SF_OK;
-    for (const char *given; status == SF_OK && (given = app_next_value(r->call, "source", &from)) != NULL;) {
-        if (sf_reserve(&r->sources, &capacity, r->source_count + 1, sizeof *r->sources) != 0)
+    for (const char *given; status == SF_OK && (given = app_next_value(r->call, option, &from)) != NULL;) {
+        void *room = *vertices;
+        if (sf_reserve(&room, &capacity, *count + 1, sizeof **vertices) != 0)
             return sf_fail_memory(error);
-        uint32_t *next = &r->sources[r->source_count++];
+        *vertices = room;
+        uint32_t *next = &(*vertices)[(*count)++];
         status = recording != NULL ? sf_recording_find_unit(recording, given, next, error)
                                    : sf_graph_find(r->graph, given, next, error);
     }
     if (status != SF_OK)
-        snprintf(error->place, sizeof error->place, "--source");
+        snprintf(error->place, sizeof error->place, "--%s", option);
     return status;
+}
+
+static int read_ends(reaching *r, const sf_recording *recording, sf_error *error)
+{
+    int status = read_vertices(&r->sources, &r->source_count, r, "source", recording, error);
+    return status == SF_OK ? read_vertices(&r->targets, &r->target_count, r, "target", recording, error)
+                           : status;
 }
 
 static int connect_recording(reaching *r, const sf_graph_options *as, sf_error *error)
@@ -96,9 +113,9 @@ static int connect_recording(reaching *r, const sf_graph_options *as, sf_error *
     int status = app_load(r->call, r->call->arguments[0], &recording, error);
     if (status != SF_OK)
         return status;
-    status = read_sources(r, recording, error);
+    status = read_ends(r, recording, error);
     if (status == SF_OK)
-        status = app_connect(&r->graph, r->call, recording, as, error);
+        status = app_connect(&r->graph, r->call, recording, as, NULL, error);
     sf_recording_free(recording);
     return status;
 }
@@ -117,7 +134,7 @@ static int load(reaching *r, sf_error *error)
     if (call->argument_count > 0 && !app_has(call, "kronecker") && app_is_recording(call->arguments[0]))
         return connect_recording(r, &as, error);
     int status = read_graph(r, &as, error);
-    return status == SF_OK ? read_sources(r, NULL, error) : status;
+    return status == SF_OK ? read_ends(r, NULL, error) : status;
 }
 
 /* ---- the search ---- */
@@ -177,11 +194,12 @@ static int search(reaching *r, sf_error *error)
     if (status != SF_OK)
         return status;
     const sf_progress progress = app_progress(r->call);
-    app_catch_signals();
+    r->options.stopped = &r->stopped;
     status =
         sf_graph_search(&r->searches, r->graph, r->sources, r->source_count, &r->options, &progress, error);
-    if (status != SF_OK)
+    if (r->searches == NULL)
         return app_name_option(r->call, status, error);
+    app_stop_take(&r->stop, status, "searching", error);
     r->g.size = sizeof r->g;
     r->found.size = sizeof r->found;
     sf_graph_get_columns(r->graph, &r->g);
@@ -212,21 +230,37 @@ static void print_level_sizes(sf_json *json, const reaching *r, size_t i)
 
 /* ---- JSON ---- */
 
-/* Beyond so many vertices --out has the paths, and JSON has not. */
+/* Beyond so many vertices JSON has the paths to those only that are asked for. */
 #define MOST_WITH_PATHS 10000
+
+/* Not all levels of the only search, or not all of several searches, are complete. */
+static bool is_partial(const reaching *r)
+{
+    return r->stopped && r->found.repeated == 0;
+}
+
+/* A search was stopped before it began. */
+static bool is_missing(const reaching *r, size_t i)
+{
+    return r->found.reached[i] == 0;
+}
 
 static double teps(const sf_searches_columns *found)
 {
     return found->ran->seconds > 0 ? (double)found->edges / found->ran->seconds : 0;
 }
 
-/* The path to v from the source along the parents, both included. */
-static void print_path(sf_json *json, const reaching *r, const sf_searches_columns *found, uint32_t *path,
-                       uint32_t v)
+/* The path to v along the parents, both ends included: how many vertices. */
+static uint32_t take_path(uint32_t *path, const sf_searches_columns *found, uint32_t v)
 {
     uint32_t length = found->levels[v] + 1;
     for (uint32_t i = length, at = v; i-- > 0; at = found->parents[at])
         path[i] = at;
+    return length;
+}
+
+static void print_path(sf_json *json, const reaching *r, const uint32_t *path, uint32_t length)
+{
     sf_json_array(json, "path");
     for (uint32_t i = 0; i < length; i++)
         sf_json_uint(json, NULL, path[i]);
@@ -244,12 +278,19 @@ static void print_path(sf_json *json, const reaching *r, const sf_searches_colum
 static void print_vertex(sf_json *json, const reaching *r, const sf_searches_columns *found, uint32_t *path,
                          uint32_t v)
 {
+    bool reached = found->levels[v] != SF_UNREACHED;
     sf_json_object(json, NULL);
     sf_json_uint(json, "vertex", v);
     sf_json_string(json, "name", r->g.names != NULL ? r->g.names[v] : NULL);
-    sf_json_uint(json, "level", found->levels[v]);
-    print_path(json, r, found, path, v);
-    if (found->path_low_ns != NULL) {
+    if (reached) {
+        sf_json_uint(json, "level", found->levels[v]);
+        print_path(json, r, path, take_path(path, found, v));
+    } else {
+        static const char *const keys[] = {"level", "path", "names"};
+        for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
+            sf_json_null(json, keys[k]);
+    }
+    if (reached && found->path_low_ns != NULL) {
         sf_json_array(json, "delay_ms");
         sf_json_milliseconds(json, NULL, found->path_low_ns[v]);
         sf_json_milliseconds(json, NULL, found->path_high_ns[v]);
@@ -261,10 +302,16 @@ static void print_vertex(sf_json *json, const reaching *r, const sf_searches_col
 }
 
 /* Several searches at once tell no paths, and of several that are as short a device or many threads find now
- * one and now another: in order one finds the same every time. */
+ * one and now another: in order one finds the same every time. A search that was stopped is not begun again.
+ */
 static int open_paths(sf_searches **alone, sf_searches_columns *found, const reaching *r, size_t i)
 {
     sf_search_options how = sf_search_options_default();
+    *alone = NULL;
+    if (is_partial(r)) {
+        *found = r->found;
+        return SF_OK;
+    }
     how.device = "cpu";
     how.direction = SF_BFS_TOP_DOWN;
     how.threads = 1;
@@ -274,12 +321,24 @@ static int open_paths(sf_searches **alone, sf_searches_columns *found, const rea
     return status;
 }
 
+/* Whether paths are told; if not, why. */
+static const char *no_paths(const reaching *r)
+{
+    if (is_partial(r) && r->source_count > 1)
+        return "stopped: several searches at once that were not all complete tell no paths";
+    if (r->target_count == 0 && r->g.vertex_count > MOST_WITH_PATHS)
+        return "more than 10,000 vertices: --target V asks for the path to V, --out FILE for the parents of "
+               "all";
+    return NULL;
+}
+
 static void print_paths(sf_json *json, const reaching *r, size_t i)
 {
     sf_searches *alone = NULL;
     sf_searches_columns found = {.size = sizeof found};
-    if (r->g.vertex_count > MOST_WITH_PATHS) {
+    if (no_paths(r) != NULL) {
         sf_json_null(json, "paths");
+        sf_json_string(json, "no_paths", no_paths(r));
         return;
     }
     uint32_t *path = sf_alloc(r->g.vertex_count, sizeof *path);
@@ -287,10 +346,13 @@ static void print_paths(sf_json *json, const reaching *r, size_t i)
         json->out->failed = true;
     } else {
         sf_json_array(json, "paths");
-        for (uint32_t v = 0; v < r->g.vertex_count; v++)
+        for (size_t k = 0; k < r->target_count; k++)
+            print_vertex(json, r, &found, path, r->targets[k]);
+        for (uint32_t v = 0; v < r->g.vertex_count && r->target_count == 0; v++)
             if (found.levels[v] != SF_UNREACHED && v != r->sources[i])
                 print_vertex(json, r, &found, path, v);
         sf_json_end_array(json);
+        sf_json_null(json, "no_paths");
     }
     sf_searches_free(alone);
     sf_free(path);
@@ -320,6 +382,8 @@ static void print_json(sf_text *text, const reaching *r)
         sf_json_null(&json, of_one[k]);
     sf_json_array(&json, "searches");
     for (size_t i = 0; i < r->source_count; i++) {
+        if (is_missing(r, i))
+            continue;
         sf_json_object(&json, NULL);
         print_search(&json, r, i);
         print_paths(&json, r, i);
@@ -331,6 +395,7 @@ static void print_json(sf_text *text, const reaching *r)
     sf_json_string(&json, "device", r->found.ran->device);
     app_device_json(&json, r->found.ran->note);
     app_edges_json(&json, &r->g);
+    app_stop_json(&json, &r->stop);
     app_provenance_json(&json, r->call);
     sf_json_end_object(&json);
 }
@@ -355,34 +420,113 @@ static void print_vertex_csv(app_csv *csv, const reaching *r, const sf_searches_
     app_csv_real(csv, timed ? (double)found->path_high_ns[v] * 1e-6 : NAN);
 }
 
+/* The vertices on the paths to the targets; without any all that is reached. */
+static bool *choose_rows(const reaching *r, const sf_searches_columns *found)
+{
+    bool *chosen = sf_alloc(r->g.vertex_count, sizeof *chosen);
+    for (uint32_t v = 0; chosen != NULL && v < r->g.vertex_count && r->target_count == 0; v++)
+        chosen[v] = found->levels[v] != SF_UNREACHED;
+    for (size_t k = 0; chosen != NULL && k < r->target_count; k++) {
+        uint32_t v = r->targets[k];
+        for (; found->levels[v] != SF_UNREACHED && found->levels[v] > 0; v = found->parents[v])
+            chosen[v] = true;
+        chosen[v] = found->levels[v] == 0;
+    }
+    return chosen;
+}
+
 static void print_csv(sf_text *text, const reaching *r)
 {
+    app_stop_print(text, &r->stop, "# ");
     app_csv csv = app_csv_start(text, COLUMNS);
-    for (size_t i = 0; i < r->source_count && !text->failed; i++) {
+    for (size_t i = 0; i < r->source_count && !text->failed && !(is_partial(r) && r->source_count > 1); i++) {
         sf_searches *alone = NULL;
         sf_searches_columns found = {.size = sizeof found};
         text->failed = open_paths(&alone, &found, r, i) != SF_OK;
+        bool *chosen = text->failed ? NULL : choose_rows(r, &found);
+        text->failed = chosen == NULL;
         for (uint32_t v = 0; v < r->g.vertex_count && !text->failed; v++)
-            if (found.levels[v] != SF_UNREACHED)
+            if (chosen[v])
                 print_vertex_csv(&csv, r, &found, i, v);
+        sf_free(chosen);
         sf_searches_free(alone);
     }
+}
+
+/* ---- paths in words ---- */
+
+static void name_vertex(sf_text *text, const reaching *r, uint32_t v)
+{
+    if (r->g.names != NULL)
+        sf_text_printf(text, "%s", r->g.names[v]);
+    else
+        sf_text_printf(text, "#%u", v);
+}
+
+static void spell_path(sf_text *text, const reaching *r, const sf_searches_columns *found, uint32_t *path,
+                       uint32_t v)
+{
+    if (found->levels[v] == SF_UNREACHED) {
+        sf_text_printf(text, is_partial(r) ? "no path found so far to " : "no path leads to ");
+        name_vertex(text, r, v);
+        sf_text_printf(text, "\n");
+        return;
+    }
+    uint32_t length = take_path(path, found, v);
+    for (uint32_t k = 0; k < length; k++) {
+        sf_text_printf(text, k > 0 ? " -> " : "");
+        name_vertex(text, r, path[k]);
+    }
+    sf_text_printf(text, ": %u hop%s", length - 1, length == 2 ? "" : "s");
+    if (found->path_low_ns != NULL && length > 1)
+        sf_text_printf(text, ", after (%g,%g] ms", (double)found->path_low_ns[v] * 1e-6,
+                       (double)found->path_high_ns[v] * 1e-6);
+    sf_text_printf(text, "\n");
+}
+
+static void spell_paths(sf_text *text, const reaching *r)
+{
+    if (r->target_count == 0)
+        return;
+    sf_text_printf(text, "\n");
+    if (no_paths(r) != NULL) {
+        sf_text_printf(text, "%s\n", no_paths(r));
+        return;
+    }
+    uint32_t *path = sf_alloc(r->g.vertex_count, sizeof *path);
+    for (size_t i = 0; i < r->source_count && path != NULL; i++) {
+        sf_searches *alone = NULL;
+        sf_searches_columns found = {.size = sizeof found};
+        text->failed = text->failed || open_paths(&alone, &found, r, i) != SF_OK;
+        for (size_t k = 0; k < r->target_count && !text->failed; k++) {
+            if (r->source_count > 1) {
+                sf_text_printf(text, "from ");
+                name_vertex(text, r, r->sources[i]);
+                sf_text_printf(text, ": ");
+            }
+            spell_path(text, r, &found, path, r->targets[k]);
+        }
+        sf_searches_free(alone);
+    }
+    text->failed = text->failed || path == NULL;
+    sf_free(path);
 }
 
 /* ---- several sources at once ---- */
 
 static void print_source(app_table *table, const reaching *r, size_t i)
 {
-    if (r->g.names != NULL)
-        app_table_cell(table, "%s", name_of(r, i));
-    else
-        app_table_cell(table, "#%u", r->sources[i]);
+    sf_text name = {0};
+    name_vertex(&name, r, r->sources[i]);
+    app_table_cell(table, "%s", name.data != NULL ? name.data : "");
+    sf_text_free(&name);
 }
 
 static void print_many_table(sf_text *text, const reaching *r)
 {
     app_table table = {0};
     static const char *const head[] = {"source", "reached", "depth", "vertices at each level"};
+    app_stop_print(text, &r->stop, "");
     sf_text_printf(text, "%u vertices, %" PRIu64 " directed edges, %zu searches at once in %.3g s on %s\n",
                    r->g.vertex_count, r->g.edge_count, r->source_count, r->found.ran->seconds,
                    r->found.ran->device);
@@ -391,6 +535,8 @@ static void print_many_table(sf_text *text, const reaching *r)
     for (size_t c = 0; c < 4; c++)
         app_table_cell(&table, "%s", head[c]);
     for (size_t i = 0; i < r->source_count; i++) {
+        if (is_missing(r, i))
+            continue;
         sf_text levels = {0};
         for (uint32_t level = 0; level <= r->found.depth[i] && levels.length < 72; level++)
             sf_text_printf(&levels, level > 0 ? " %" PRIu64 : "%" PRIu64, sizes_of(r, i)[level]);
@@ -456,14 +602,13 @@ static void delay_cell(app_table *table, const reaching *r, uint32_t level)
 static void print_one_table(sf_text *text, const reaching *r)
 {
     bool named = r->g.names != NULL, timed = r->found.path_low_ns != NULL;
+    app_stop_print(text, &r->stop, "");
     sf_text_printf(text, "%u vertices, %" PRIu64 " directed edges\n", r->g.vertex_count, r->g.edge_count);
     app_edges_print(text, &r->g);
-    if (named)
-        sf_text_printf(text, "from %s: ", name_of(r, 0));
-    else
-        sf_text_printf(text, "from #%u: ", r->sources[0]);
+    sf_text_printf(text, "from ");
+    name_vertex(text, r, r->sources[0]);
     sf_text_printf(
-        text, "%" PRIu64 " vertices within %u hops, %.3g s on %s, %.3g directed edges/s (TEPS)\n\n",
+        text, ": %" PRIu64 " vertices within %u hops, %.3g s on %s, %.3g directed edges/s (TEPS)\n\n",
         r->found.reached[0], r->found.depth[0], r->found.ran->seconds, r->found.ran->device, teps(&r->found));
     app_table table = {0};
     sf_text names = {0};
@@ -496,8 +641,10 @@ static int report(const reaching *r, sf_error *error)
         print_json(&text, r);
     else if (app_has(r->call, "csv"))
         print_csv(&text, r);
-    else
+    else {
         (one ? print_one_table : print_many_table)(&text, r);
+        spell_paths(&text, r);
+    }
     while (text.length > 0 && text.data[text.length - 1] == '\n')
         text.data[--text.length] = '\0'; /* app_print ends the last line */
     return app_print(&text, error);
@@ -506,14 +653,17 @@ static int report(const reaching *r, sf_error *error)
 static int run(app_call *call, sf_error *error)
 {
     reaching r = {.call = call};
+    app_catch_signals();
     int status = load(&r, error);
     if (status == SF_OK)
         status = search(&r, error);
-    if (status == SF_OK && app_has(call, "out"))
-        status = write_out(&r, app_value(call, "out", NULL), error);
+    const char *out = app_value(call, "out", NULL);
+    if (status == SF_OK && !app_stop_spares(&r.stop, call, out) && out != NULL)
+        status = write_out(&r, out, error);
     if (status == SF_OK)
-        status = report(&r, error);
+        status = app_stop_report(&r.stop, report(&r, error), error);
     sf_free(r.sources);
+    sf_free(r.targets);
     sf_searches_free(r.searches);
     sf_graph_free(r.graph);
     return status;
@@ -534,7 +684,8 @@ const app_command app_command_bfs = {
         "synfire's .h5) or a recording, whose connectivity graph is searched. Vertices are counted from 0\n"
         "everywhere, also for .mtx. Loops and repeated edges are left out. TEPS is directed edges of the\n"
         "reached component over seconds. Of a recording the table says after what delay: bounds add up along "
-        "a path.",
+        "a path.\n"
+        "Ctrl-C stops it and prints what it has, with what is missing.",
     .options = {options, app_connect_options, app_mining_options, app_significance_options,
                 app_engine_options, app_selection_options},
     .run = run,

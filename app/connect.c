@@ -78,8 +78,17 @@ static int refuse_surrogates(const app_call *call, sf_error *error)
                       error);
 }
 
+static int take_stopped(app_stop *stop, int status, const sf_episodes_columns *told, sf_error *error)
+{
+    if (status == SF_CANCELLED)
+        sf_fail(error, status, NULL,
+                told->stopped == SF_STOPPED_SEARCHING ? "stopped: these are not all edges, and none is tested"
+                                                      : "stopped: all edges are here, and none is tested");
+    return app_stop_take(stop, status, app_stopped_name(told), error);
+}
+
 static int connect_episodes(sf_graph **graph, const app_call *call, const sf_recording *recording,
-                            const sf_graph_options *as, sf_error *error)
+                            const sf_graph_options *as, app_stop *stop, sf_error *error)
 {
     bool tested = app_has(call, "significance") || app_has(call, "fdr") || app_has(call, "max-p") ||
                   app_has(call, "max-q");
@@ -95,11 +104,14 @@ static int connect_episodes(sf_graph **graph, const app_call *call, const sf_rec
         return status;
     mining.options.max_size = 2;
     mining.options.max_p = mining.options.max_q = 0; /* of the graph, which knows reverse links by then */
+    mining.options.keep_stopped = stop != NULL;
     status = app_mining_run(&pairs, &mining, call, recording, error);
-    if (status != SF_OK)
+    if (pairs == NULL)
         return status;
     sf_episodes_columns told = {.size = sizeof told};
     sf_episodes_get_columns(pairs, &told);
+    if (stop != NULL)
+        take_stopped(stop, status, &told, error);
     app_significance_warn(call, &told);
     app_not_testable_warn(call, told.significance, recording);
     status = sf_graph_of_episodes(graph, pairs, as, error);
@@ -231,7 +243,7 @@ static int read_tiling(sf_tiling_options *options, const app_call *call, sf_erro
 }
 
 static int connect_tiling(sf_graph **graph, const app_call *call, const sf_recording *recording,
-                          const sf_graph_options *as, sf_error *error)
+                          const sf_graph_options *as, app_stop *stop, sf_error *error)
 {
     static const char *const others[] = {"episodes", "min-count",    "min-rate", "min-fraction",
                                          "self",     "significance", "fdr",      NULL};
@@ -247,12 +259,16 @@ static int connect_tiling(sf_graph **graph, const app_call *call, const sf_recor
     if (status != SF_OK)
         return status;
     app_catch_signals();
+    uint32_t made;
+    options.made = stop != NULL ? &made : NULL;
     status = sf_graph_of_tiling(graph, recording, &options, as, &progress, error);
+    if (*graph != NULL && stop != NULL)
+        return app_stop_take(stop, status, "testing", error);
     return status == SF_USAGE ? app_name_option(call, status, error) : status;
 }
 
 int app_connect(sf_graph **graph, const app_call *call, const sf_recording *recording,
-                const sf_graph_options *as, sf_error *error)
+                const sf_graph_options *as, app_stop *stop, sf_error *error)
 {
     const char *metric = app_value(call, "metric", "episodes");
     sf_graph_options how = *as;
@@ -263,9 +279,9 @@ int app_connect(sf_graph **graph, const app_call *call, const sf_recording *reco
     if (strcmp(metric, "episodes") == 0 && app_takes(call, app_connect_options) && app_has(call, "episodes"))
         return connect_given(graph, call, recording, as, error);
     if (strcmp(metric, "episodes") == 0)
-        return connect_episodes(graph, call, recording, &how, error);
+        return connect_episodes(graph, call, recording, &how, stop, error);
     if (strcmp(metric, "sttc") == 0)
-        return connect_tiling(graph, call, recording, &how, error);
+        return connect_tiling(graph, call, recording, &how, stop, error);
     return sf_fail(error, SF_USAGE, "--metric", "found '%s', expected episodes or sttc", metric);
 }
 
@@ -282,7 +298,7 @@ int app_connect_file(sf_graph **graph, const app_call *call, const char *path, c
     int status = app_load(call, path, &recording, error);
     if (status != SF_OK)
         return status;
-    status = app_connect(graph, call, recording, as, error);
+    status = app_connect(graph, call, recording, as, NULL, error);
     sf_recording_free(recording);
     return status;
 }

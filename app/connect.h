@@ -4,7 +4,7 @@
 #ifndef SF_APP_CONNECT_H
 #define SF_APP_CONNECT_H
 
-#include "app/command.h"
+#include "app/mining.h"
 
 #include <synfire/graph.h>
 
@@ -13,10 +13,11 @@ extern const app_option app_connect_options[], app_match_connect_options[];
 
 /**
  * Builds the graph by --metric: of frequent two-node episodes, by the options of mine and of significance, or
- * of spike-time tiling. Options that do not go with the metric are refused. SF_USAGE.
+ * of spike-time tiling. Options that do not go with the metric are refused. Where `stop` is not NULL, a
+ * signal leaves the graph of the edges found by then, tested or not. SF_USAGE.
  */
 int app_connect(sf_graph **graph, const app_call *call, const sf_recording *recording,
-                const sf_graph_options *as, sf_error *error);
+                const sf_graph_options *as, app_stop *stop, sf_error *error);
 
 /** The same of a recording that is still to be read; nothing but what `graph` takes. */
 int app_connect_file(sf_graph **graph, const app_call *call, const char *path, const sf_graph_options *as,

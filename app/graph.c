@@ -38,6 +38,7 @@ typedef struct drawing {
     const sf_recording *recording;
     app_epochs epochs;
     size_t order; /**< of the table: an index of orders */
+    app_stop stop;
 } drawing;
 
 static const char *const orders[] = {"q", "ratio", "weight", "count", NULL};
@@ -56,12 +57,16 @@ static sf_episode pair_of(const sf_graph_columns *g, size_t link)
         .size = 2, .units = {g->from[link], g->to[link]}, .delays = {{g->low_ns[link], g->high_ns[link]}}};
 }
 
+#define STOPPED_TELLING "stopped: all edges are here, but not what epochs have of them"
+
 static int tile_epochs(drawing *d, sf_error *error)
 {
     app_epochs *epochs = &d->epochs;
     int status = SF_OK;
     for (size_t k = 0; k < epochs->count && status == SF_OK; k++) {
         sf_recording *part;
+        if (app_stop_requested())
+            return sf_fail(error, SF_CANCELLED, NULL, STOPPED_TELLING);
         status = sf_recording_part(&part, d->recording, epochs->spans[k], error);
         if (status != SF_OK)
             return status;
@@ -75,6 +80,7 @@ static int count_epochs(drawing *d, sf_error *error)
 {
     app_epochs *epochs = &d->epochs;
     sf_counting_options how = sf_counting_options_default();
+    const sf_progress progress = app_progress(d->call);
     sf_episodes *counted = NULL;
     size_t links = d->g.link_count;
     sf_episode *pairs = sf_resize(NULL, links, sizeof *pairs);
@@ -84,7 +90,9 @@ static int count_epochs(drawing *d, sf_error *error)
         pairs[i] = pair_of(&d->g, i);
     how.spans = epochs->spans;
     how.span_count = epochs->count;
-    int status = sf_count(&counted, d->recording, pairs, links, &how, NULL, error);
+    int status = sf_count(&counted, d->recording, pairs, links, &how, &progress, error);
+    if (status == SF_CANCELLED)
+        sf_fail(error, status, NULL, STOPPED_TELLING);
     if (status == SF_OK) {
         sf_episodes_columns columns = {.size = sizeof columns};
         sf_episodes_get_columns(counted, &columns);
@@ -97,10 +105,15 @@ static int count_epochs(drawing *d, sf_error *error)
 
 static int look_at_epochs(drawing *d, sf_error *error)
 {
+    if (d->stop.where != NULL)
+        return SF_OK;
     int status = app_epochs_open(&d->epochs, d->call, d->recording, d->g.link_count, error);
     if (status != SF_OK || d->epochs.items == NULL || d->g.link_count == 0)
         return status;
-    return d->g.is_tiling ? tile_epochs(d, error) : count_epochs(d, error);
+    status = d->g.is_tiling ? tile_epochs(d, error) : count_epochs(d, error);
+    if (status == SF_CANCELLED)
+        app_epochs_free(&d->epochs);
+    return app_stop_take(&d->stop, status, "telling", error);
 }
 
 /* ---- output ---- */
@@ -154,6 +167,7 @@ static void print_json(sf_text *text, const drawing *d)
     for (uint32_t u = 0; u < d->g.vertex_count; u++)
         sf_json_string(&json, NULL, d->g.names[u]);
     sf_json_end_array(&json);
+    app_stop_json(&json, &d->stop);
     app_provenance_json(&json, d->call);
     sf_json_end_object(&json);
 }
@@ -179,6 +193,7 @@ static int write_out(const drawing *d, const char *path, sf_error *error)
 static void print_csv(sf_text *text, const drawing *d)
 {
     const sf_graph_columns *g = &d->g;
+    app_stop_print(text, &d->stop, "# ");
     app_csv csv = app_csv_start(text, COLUMNS);
     for (size_t i = 0; i < g->link_count; i++) {
         app_csv_row(&csv);
@@ -333,6 +348,7 @@ static int print_table(sf_text *text, const drawing *d, sf_error *error)
     if (count < d->g.links_found)
         sf_text_printf(text, " of %zu: the others have a larger p or q, or none", d->g.links_found);
     sf_text_printf(text, "\n");
+    app_stop_print(text, &d->stop, "");
     app_edges_print(text, &d->g);
     if (shown > 0)
         print_shown(text, d, links, shown);
@@ -348,7 +364,8 @@ static int print_table(sf_text *text, const drawing *d, sf_error *error)
 static int report(const drawing *d, sf_error *error)
 {
     const char *out = app_value(d->call, "out", NULL);
-    int status = out != NULL ? write_out(d, out, error) : SF_OK;
+    bool spared = app_stop_spares(&d->stop, d->call, out);
+    int status = out != NULL && !spared ? write_out(d, out, error) : SF_OK;
     sf_text text = {0};
     if (status == SF_OK && d->call->json)
         print_json(&text, d);
@@ -378,19 +395,19 @@ static int draw(const app_call *call, const sf_recording *recording, sf_error *e
     sf_graph *graph;
     int status = app_word(call, "sort", orders, &d.order, error);
     if (status == SF_OK)
-        status = app_connect(&graph, call, recording, &as, error);
+        status = app_connect(&graph, call, recording, &as, &d.stop, error);
     if (status != SF_OK)
         return status;
     d.graph = graph;
     sf_graph_get_columns(graph, &d.g);
-    if (d.g.link_count == 0)
+    if (d.g.link_count == 0 && d.stop.where == NULL)
         app_warn(call, d.g.links_found > 0
                            ? "no edge has a p and q that small: --significance without --max-q "
                              "shows what they have"
                            : "there is no edge: lower the threshold or widen --delay");
     status = look_at_epochs(&d, error);
     if (status == SF_OK)
-        status = report(&d, error);
+        status = app_stop_report(&d.stop, report(&d, error), error);
     app_epochs_free(&d.epochs);
     sf_graph_free(graph);
     return status;

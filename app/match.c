@@ -45,6 +45,8 @@ typedef struct matching {
     sf_graph *graph;
     sf_match_options options;
     sf_matches *matches;
+    bool stopped; /**< before all was searched */
+    app_stop stop;
     app_rewired rewired;
     sf_spread spread;         /**< of the count, where --rewired was given */
     sf_graph_columns g;       /**< of the graph, */
@@ -198,6 +200,7 @@ static void print_json(sf_text *text, const matching *m)
     app_device_json(&json, found->ran->note);
     app_rewired_json(&json, &m->spread, &m->rewired);
     app_edges_json(&json, &m->g);
+    app_stop_json(&json, &m->stop);
     app_provenance_json(&json, m->call);
     sf_json_end_object(&json);
 }
@@ -205,6 +208,7 @@ static void print_json(sf_text *text, const matching *m)
 static void print_csv(sf_text *text, const matching *m)
 {
     const sf_matches_columns *found = &m->found;
+    app_stop_print(text, &m->stop, "# ");
     app_csv csv = app_csv_start(text, COLUMNS);
     for (size_t i = 0; i < found->kept * found->vertex_count; i++) {
         uint32_t unit = found->embeddings[i];
@@ -313,8 +317,10 @@ static void print_explanation(sf_text *text, const matching *m)
 
 static void print_spread(sf_text *text, const matching *m)
 {
+    if (m->rewired.made == 0)
+        return;
     sf_text_printf(text, "in %u graphs rewired on %s %.6g on average, standard deviation %.3g",
-                   m->rewired.options.graphs, m->rewired.ran.device, m->spread.mean, m->spread.sd);
+                   m->rewired.made, m->rewired.ran.device, m->spread.mean, m->spread.sd);
     if (isnan(m->spread.z))
         sf_text_printf(text, ": no z\n");
     else
@@ -324,6 +330,7 @@ static void print_spread(sf_text *text, const matching *m)
 static void print_text(sf_text *text, const matching *m, bool explain)
 {
     const sf_matches_columns *found = &m->found;
+    app_stop_print(text, &m->stop, "");
     sf_text_printf(text, "%s%" PRIu64 " %sembeddings of %u vertices in %u, %.3g s\n",
                    found->truncated ? "at least " : "", found->count, m->options.distinct ? "distinct " : "",
                    found->vertex_count, m->g.vertex_count, found->ran->seconds);
@@ -365,27 +372,30 @@ static int report(const app_call *call, const matching *m, sf_error *error)
 static int match(matching *m, const app_call *call, sf_error *error)
 {
     const sf_progress progress = app_progress(call);
+    m->options.stopped = &m->stopped;
     int status = sf_graph_match(&m->matches, m->graph, m->motif, &m->options, &progress, error);
-    if (status != SF_OK)
+    if (m->matches == NULL)
         return status;
+    app_stop_take(&m->stop, status, "searching", error);
+    status = SF_OK;
     m->found.size = sizeof m->found;
     sf_matches_get_columns(m->matches, &m->found);
     app_device_warn(call, "matched", m->found.ran->device, m->found.ran->note);
-    if (m->rewired.asked)
+    if (m->rewired.asked && !m->stopped)
         status = app_rewired_find(&m->spread, &m->found.count, m->graph, m->motif, &m->options, &m->rewired,
-                                  call, error);
-    return status == SF_OK ? report(call, m, error) : status;
+                                  &m->stop, call, error);
+    return status == SF_OK ? app_stop_report(&m->stop, report(call, m, error), error) : status;
 }
 
 static int run(app_call *call, sf_error *error)
 {
-    matching m = {.call = call};
+    matching m = {.call = call, .spread = {NAN, NAN, NAN}};
+    app_catch_signals();
     int status = read_options(&m, call, error);
     if (status == SF_OK && !is_census(call))
         status = sf_motif_new(&m.motif, call->arguments[1], app_has(call, "directed"), error);
     if (status == SF_OK)
         status = read_data(&m, error);
-    app_catch_signals();
     if (status == SF_OK)
         status = is_census(call) ? app_census(call, m.graph, &m.rewired, error) : match(&m, call, error);
     sf_matches_free(m.matches);

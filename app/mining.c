@@ -200,6 +200,39 @@ int app_stopped_report(int status, const sf_episodes_columns *told, sf_error *er
     return status;
 }
 
+int app_stop_take(app_stop *stop, int status, const char *where, const sf_error *error)
+{
+    if (status != SF_CANCELLED)
+        return status;
+    *stop = (app_stop){.where = where, .reason = *error};
+    return SF_OK;
+}
+
+void app_stop_json(sf_json *json, const app_stop *stop)
+{
+    sf_json_string(json, "stopped", stop->where);
+}
+
+void app_stop_print(sf_text *text, const app_stop *stop, const char *before)
+{
+    if (stop->where != NULL)
+        sf_text_printf(text, "%s%s\n", before, stop->reason.text);
+}
+
+bool app_stop_spares(const app_stop *stop, const app_call *call, const char *file)
+{
+    if (stop->where != NULL && file != NULL)
+        app_warn(call, "%s is not written: stopped before", file);
+    return stop->where != NULL;
+}
+
+int app_stop_report(const app_stop *stop, int status, sf_error *error)
+{
+    if (status != SF_OK || stop->where == NULL)
+        return status;
+    return sf_fail(error, SF_CANCELLED, NULL, "%s", stop->reason.text);
+}
+
 void app_mining_yaml(sf_text *yaml, const app_mining *mining, double threshold)
 {
     const sf_mining_options *options = &mining->options;

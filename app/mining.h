@@ -42,6 +42,26 @@ void app_stopped_print(sf_text *text, const sf_episodes_columns *told);
 /** Fails as `status` has it, with what was printed of a result that was stopped beside where that was. */
 int app_stopped_report(int status, const sf_episodes_columns *told, sf_error *error);
 
+/** What cut a result short that is told as far as it goes. */
+typedef struct app_stop {
+    const char *where; /**< as app_stopped_name has it; NULL: nothing did */
+    sf_error reason;
+} app_stop;
+
+/** Where work that ended so has left something to tell: remembers it, and nothing failed. Returns the status
+ * to go on with. `error` is what the work said. */
+int app_stop_take(app_stop *stop, int status, const char *where, const sf_error *error);
+
+/** The field `stopped`, and the line above tables (with `before` in front of it: "# " in CSV), or nothing. */
+void app_stop_json(sf_json *json, const app_stop *stop);
+void app_stop_print(sf_text *text, const app_stop *stop, const char *before);
+
+/** Says so of a file that is not written then; true where that is so. */
+bool app_stop_spares(const app_stop *stop, const app_call *call, const char *file);
+
+/** After the result is printed: what the command ends with. */
+int app_stop_report(const app_stop *stop, int status, sf_error *error);
+
 /** What was looked for, as YAML: delays, threshold as a count, sizes. For files that say what made them. */
 void app_mining_yaml(sf_text *yaml, const app_mining *mining, double threshold);
 

@@ -27,12 +27,14 @@ int app_rewired_parse(app_rewired *rewired, const app_call *call, sf_error *erro
 }
 
 int app_rewired_find(sf_spread *spreads, const uint64_t *counts, const sf_graph *graph, const sf_motif *motif,
-                     const sf_match_options *match, app_rewired *rewired, const app_call *call,
-                     sf_error *error)
+                     const sf_match_options *match, app_rewired *rewired, app_stop *stop,
+                     const app_call *call, sf_error *error)
 {
     const sf_progress progress = app_progress(call);
+    rewired->options.made = &rewired->made;
     int status = sf_graph_rewire(spreads, counts, graph, motif != NULL ? &motif : NULL, 1, match,
                                  &rewired->options, &rewired->ran, &progress, error);
+    status = app_stop_take(stop, status, "testing", error);
     if (status == SF_OK)
         app_device_warn(call, "rewired", rewired->ran.device, rewired->ran.note);
     return status;
@@ -40,12 +42,12 @@ int app_rewired_find(sf_spread *spreads, const uint64_t *counts, const sf_graph 
 
 void app_rewired_json(sf_json *json, const sf_spread *spread, const app_rewired *rewired)
 {
-    if (!rewired->asked) {
+    if (rewired->made == 0) {
         sf_json_null(json, "rewired");
         return;
     }
     sf_json_object(json, "rewired");
-    sf_json_uint(json, "graphs", rewired->options.graphs);
+    sf_json_uint(json, "graphs", rewired->made);
     sf_json_string(json, "device", rewired->ran.device);
     app_device_json(json, rewired->ran.note);
     sf_json_real(json, "mean", spread->mean);
@@ -61,6 +63,7 @@ typedef struct census {
     sf_graph_columns graph;
     uint64_t counts[SF_TRIADS];
     const app_rewired *rewired; /**< without graphs the spreads mean nothing */
+    app_stop stop;
     sf_spread spreads[SF_TRIADS];
     double seconds; /**< of the census alone */
 } census;
@@ -82,6 +85,7 @@ static void print_json(sf_text *text, const census *c)
     }
     sf_json_end_array(&json);
     app_edges_json(&json, &c->graph);
+    app_stop_json(&json, &c->stop);
     app_provenance_json(&json, c->call);
     sf_json_end_object(&json);
 }
@@ -104,6 +108,7 @@ static void spell_edges(char text[EDGES_SIZE], uint8_t edges)
 
 static void print_csv(sf_text *text, const census *c)
 {
+    app_stop_print(text, &c->stop, "# ");
     app_csv csv = app_csv_start(text, APP_CENSUS_COLUMNS);
     for (int t = 0; t < SF_TRIADS; t++) {
         char edges[EDGES_SIZE];
@@ -113,9 +118,9 @@ static void print_csv(sf_text *text, const census *c)
         app_csv_string(&csv, sf_triad_list()[t].name);
         app_csv_string(&csv, edges);
         app_csv_uint(&csv, c->counts[t]);
-        app_csv_real(&csv, c->rewired->asked ? spread->mean : NAN);
-        app_csv_real(&csv, c->rewired->asked ? spread->sd : NAN);
-        app_csv_real(&csv, c->rewired->asked ? spread->z : NAN);
+        app_csv_real(&csv, c->rewired->made > 0 ? spread->mean : NAN);
+        app_csv_real(&csv, c->rewired->made > 0 ? spread->sd : NAN);
+        app_csv_real(&csv, c->rewired->made > 0 ? spread->z : NAN);
     }
 }
 
@@ -130,8 +135,9 @@ static void number_cell(app_table *table, double value)
 static void print_table(sf_text *text, const census *c)
 {
     static const char *const head[] = {"triad", "edges", "count", "mean", "sd", "z"};
-    size_t columns = c->rewired->asked ? 6 : 3;
+    size_t columns = c->rewired->made > 0 ? 6 : 3;
     app_table table = {0};
+    app_stop_print(text, &c->stop, "");
     sf_text_printf(text, "%u vertices, %" PRIu64 " directed edges, %.3g s\n", c->graph.vertex_count,
                    c->graph.edge_count, c->seconds);
     app_edges_print(text, &c->graph);
@@ -144,17 +150,17 @@ static void print_table(sf_text *text, const census *c)
         spell_edges(edges, sf_triad_list()[t].edges);
         app_table_cell(&table, "%s", edges);
         app_table_cell(&table, "%" PRIu64, c->counts[t]);
-        if (!c->rewired->asked)
+        if (c->rewired->made == 0)
             continue;
         number_cell(&table, c->spreads[t].mean);
         number_cell(&table, c->spreads[t].sd);
         number_cell(&table, c->spreads[t].z);
     }
     app_table_print(&table, text, columns);
-    if (c->rewired->asked)
+    if (c->rewired->made > 0)
         sf_text_printf(text,
                        "\nmean, sd and z of %u graphs with the same degrees, rewired at random on %s%s\n",
-                       c->rewired->options.graphs, c->rewired->ran.device, app_edges_remark(&c->graph));
+                       c->rewired->made, c->rewired->ran.device, app_edges_remark(&c->graph));
     while (text->length > 0 && text->data[text->length - 1] == '\n')
         text->length--; /* app_print ends the last line */
 }
@@ -168,7 +174,7 @@ int app_census(const app_call *call, const sf_graph *graph, app_rewired *rewired
     int status = sf_graph_census(c.counts, graph, rewired->options.threads, &progress, error);
     c.seconds = sf_clock_seconds() - start;
     if (status == SF_OK && rewired->asked)
-        status = app_rewired_find(c.spreads, c.counts, graph, NULL, NULL, rewired, call, error);
+        status = app_rewired_find(c.spreads, c.counts, graph, NULL, NULL, rewired, &c.stop, call, error);
     if (status != SF_OK)
         return status;
     sf_text text = {0};
@@ -178,5 +184,5 @@ int app_census(const app_call *call, const sf_graph *graph, app_rewired *rewired
         print_csv(&text, &c);
     else
         print_table(&text, &c);
-    return app_print(&text, error);
+    return app_stop_report(&c.stop, app_print(&text, error), error);
 }

@@ -3,7 +3,7 @@
 #ifndef SF_APP_REWIRED_H
 #define SF_APP_REWIRED_H
 
-#include "app/command.h"
+#include "app/mining.h"
 
 #include <synfire/graph.h>
 
@@ -12,20 +12,21 @@ typedef struct app_rewired {
     bool asked; /**< --rewired was given */
     sf_rewired_options options;
     sf_ran ran;
+    uint32_t made; /**< of the graphs asked for; fewer where a signal stopped them */
 } app_rewired;
 
 /** --rewired, with --seed, --threads and --device, which other lists have. */
 int app_rewired_parse(app_rewired *rewired, const app_call *call, sf_error *error);
 
 /** sf_graph_rewire of one pattern, or with none of all triads, and a warning where a device that was named
- * did not do it. */
+ * did not do it. A signal leaves the numbers of the graphs that were made. */
 int app_rewired_find(sf_spread *spreads, const uint64_t *counts, const sf_graph *graph, const sf_motif *motif,
-                     const sf_match_options *match, app_rewired *rewired, const app_call *call,
-                     sf_error *error);
+                     const sf_match_options *match, app_rewired *rewired, app_stop *stop,
+                     const app_call *call, sf_error *error);
 
 #define APP_CENSUS_COLUMNS "triad,edges,count,mean,sd,z"
 
-/** The field `rewired` of an object; null without --rewired. */
+/** The field `rewired` of an object; null without --rewired, and where none was made. */
 void app_rewired_json(sf_json *json, const sf_spread *spread, const app_rewired *rewired);
 
 /** Counts, holds against rewired graphs where options ask for it, and prints. */

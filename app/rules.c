@@ -283,7 +283,7 @@ static int learn(app_rules *r, sf_error *error)
                             .threads = (unsigned)threads,
                             .progress = &progress};
     if (status == SF_OK)
-        status = sf_rules_learn(&r->learnt, &input, error);
+        status = app_stop_take(&r->stop, sf_rules_learn(&r->learnt, &input, error), "testing", error);
     for (size_t w = 0; w < r->window_count; w++)
         r->counts[w] += r->episode_count; /* the units' own */
     input.attribute_count = r->told.count - r->episode_count;
@@ -299,7 +299,7 @@ static void warn(const app_rules *r)
             r->call,
             "the labels change only %zu time%s: whatever else changed with time tells them apart as well",
             r->labelled.stretches - 1, r->labelled.stretches == 2 ? "" : "s");
-    if (r->shifts > 0 && isnan(learnt->chance_p))
+    if (r->shifts > 0 && isnan(learnt->chance_p) && r->stop.where == NULL)
         app_warn(
             r->call,
             "no chance level: of %zu shifts of the labels %zu tell the true ones, which come again in step",
@@ -317,8 +317,9 @@ static int answer(app_rules *r, sf_error *error)
         status = try_episodes(r, error);
     if (status == SF_OK)
         status = learn(r, error);
-    if (status == SF_OK && app_has(r->call, "rule"))
-        status = app_rules_write(app_value(r->call, "rule", ""), r, error);
+    const char *rule = app_value(r->call, "rule", NULL);
+    if (status == SF_OK && !app_stop_spares(&r->stop, r->call, rule) && rule != NULL)
+        status = app_rules_write(rule, r, error);
     if (status != SF_OK)
         return status;
     warn(r);
@@ -327,7 +328,7 @@ static int answer(app_rules *r, sf_error *error)
         app_rules_json(&text, r);
     else
         app_rules_print(&text, r);
-    return app_print(&text, error);
+    return app_stop_report(&r->stop, app_print(&text, error), error);
 }
 
 static int run(app_call *call, sf_error *error)

@@ -22,6 +22,7 @@ typedef struct app_rules {
     const uint64_t **counts; /**< rows of told.window_counts */
     size_t window_count;
     sf_rules learnt;
+    app_stop stop;
     sf_rules by_rate; /**< the same of the units' own counts, in the same windows; without shifts */
 } app_rules;
 

@@ -134,6 +134,7 @@ void app_rules_json(sf_text *text, const app_rules *r)
     add_comparisons(&json, r);
     sf_json_uint(&json, "least", r->least);
     sf_json_uint(&json, "seed", r->seed);
+    app_stop_json(&json, &r->stop);
     app_provenance_json(&json, r->call);
     sf_json_end_object(&json);
 }
@@ -143,6 +144,7 @@ void app_rules_json(sf_text *text, const app_rules *r)
 static void print_windows(sf_text *text, const app_rules *r)
 {
     const sf_labelled *labelled = &r->labelled;
+    app_stop_print(text, &r->stop, "");
     sf_text_printf(text, "%s: %zu windows of %g s, one each %g s, in %zu stretches of one label\n",
                    app_recording_path(r->recording), labelled->labelled, (double)r->window_ns * 1e-9,
                    (double)r->hop_ns * 1e-9, labelled->stretches);

@@ -85,12 +85,13 @@ int sf_match_finish(const sf_match_watch *watch, const sf_match_tally *const *ta
     }
     result->count = sf_saturated_multiply(count, watch->factor);
     result->automorphisms = watch->factor;
-    result->truncated = atomic_load(&watch->truncated) || result->count > watch->job->most;
+    bool cancelled = atomic_load(&watch->cancelled);
+    result->truncated = cancelled || atomic_load(&watch->truncated) || result->count > watch->job->most;
     if (result->count > watch->job->most)
         result->count = watch->job->most;
     size_t kept = atomic_load(&watch->kept);
     result->kept = kept < watch->job->keep ? kept : watch->job->keep;
     if (watch->no_room)
         return sf_fail_memory(error);
-    return atomic_load(&watch->cancelled) ? sf_fail(error, SF_CANCELLED, NULL, "was stopped") : SF_OK;
+    return cancelled ? sf_fail(error, SF_CANCELLED, NULL, "stopped before all was searched") : SF_OK;
 }

@@ -76,7 +76,7 @@ static int count_all(sf_match_job *job, const sf_match_engine *engine, uint64_t 
     job->list = false;
     job->most = most != UINT64_MAX ? sf_saturated_multiply(most, order) : UINT64_MAX;
     int status = engine->run(job, error);
-    if (status == SF_OK && result->count != UINT64_MAX)
+    if ((status == SF_OK || status == SF_CANCELLED) && result->count != UINT64_MAX)
         result->count /= order;
     result->automorphisms = order > 1 ? order : result->automorphisms;
     return status;
@@ -168,7 +168,10 @@ int sf_match_run(sf_match_index *index, const sf_pattern *pattern, const sf_matc
     }
     sf_query_close(&query);
     result->ran.seconds = sf_clock_seconds() - start;
-    if (status != SF_OK)
+    bool stopped = status == SF_CANCELLED;
+    if (options->stopped != NULL)
+        *options->stopped = stopped;
+    if (status != SF_OK && !(stopped && options->stopped != NULL))
         sf_match_result_free(result);
     return status;
 }

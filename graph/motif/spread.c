@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdatomic.h>
+#include <string.h>
 
 /* ---- measures ---- */
 
@@ -26,6 +27,7 @@ static int count_patterns(const void *what, double *values, const sf_csr *graph,
         options.limit = options.keep = 0;
         options.time_limit_s = 0;
         options.threads = 1;
+        options.stopped = NULL;
         status = sf_match_run(index, &set->patterns[i], &options, &result, progress, error);
         if (status != SF_OK)
             break;
@@ -100,7 +102,8 @@ static bool ask_flag(void *user, const char *what, double done, double total)
 
 static int fail_stopped(const sampling *s, sf_error *error)
 {
-    return sf_fail(error, SF_CANCELLED, NULL, "was stopped after %u rewired graphs", atomic_load(&s->done));
+    return sf_fail(error, SF_CANCELLED, NULL, "stopped after %u of %u rewired graphs", atomic_load(&s->done),
+                   s->options->graphs);
 }
 
 static int sample_graph(void *context, unsigned worker, size_t item)
@@ -117,10 +120,13 @@ static int sample_graph(void *context, unsigned worker, size_t item)
                      : sf_rewire_build(&rewired, s->rewiring, s->ends + item * s->rewiring->moving, error);
     if (status != SF_OK)
         return status;
-    status = s->measure->take(s->measure->what, s->values + number * s->measure->count, &rewired, &progress,
-                              error);
+    double *values = s->values + number * s->measure->count;
+    status = s->measure->take(s->measure->what, values, &rewired, &progress, error);
     sf_csr_free(&rewired);
-    atomic_fetch_add(&s->done, 1);
+    if (status == SF_OK)
+        atomic_fetch_add(&s->done, 1);
+    else
+        values[0] = NAN; /* of this graph there is nothing */
     return status;
 }
 
@@ -225,6 +231,8 @@ static int sample(sampling *s, sf_ran *ran, sf_error *error)
     s->errors = sf_alloc(s->threads, sizeof *s->errors);
     if (s->values == NULL || s->errors == NULL)
         return sf_fail_memory(error);
+    for (size_t i = 0; i < s->options->graphs; i++)
+        s->values[i * s->measure->count] = NAN; /* until it is measured */
     sf_choice choice;
     sf_how how = {.device = s->options->device};
     int status = sf_choose(&choice, sf_rewire_ways, &how, s, error);
@@ -233,6 +241,18 @@ static int sample(sampling *s, sf_ran *ran, sf_error *error)
 
 /* ---- the numbers ---- */
 
+/* Moves the values of the graphs that are measured to the front: how many. */
+static uint32_t keep_measured(sampling *s)
+{
+    size_t count = s->measure->count;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->options->graphs; i++)
+        if (!isnan(s->values[i * count]))
+            memmove(s->values + kept++ * count, s->values + i * count, count * sizeof *s->values);
+    return kept;
+}
+
+/* Of none there is nothing. */
 static sf_spread spread_of(const double *values, size_t step, uint32_t graphs, double count)
 {
     double sum = 0, squares = 0;
@@ -257,8 +277,14 @@ int sf_spread_find(sf_spread *spreads, const double *counts, const sf_csr *graph
     s.threads = options->threads != 0 ? options->threads : sf_thread_cores();
     s.threads = s.threads < options->graphs ? s.threads : options->graphs;
     status = sample(&s, ran, error);
-    for (size_t i = 0; i < measure->count && status == SF_OK; i++)
-        spreads[i] = spread_of(s.values + i, measure->count, options->graphs, counts[i]);
+    bool keeps = status == SF_OK || (status == SF_CANCELLED && options->made != NULL);
+    uint32_t made = keeps ? keep_measured(&s) : 0;
+    for (size_t i = 0; i < measure->count && keeps; i++)
+        spreads[i] = spread_of(s.values + i, measure->count, made, counts[i]);
+    if (options->made != NULL)
+        *options->made = made;
+    if (status == SF_CANCELLED && keeps)
+        sf_fail(error, status, NULL, "stopped after %u of %u rewired graphs", made, options->graphs);
     sf_free(s.values);
     sf_free(s.errors);
     sf_rewiring_close(&rewiring);

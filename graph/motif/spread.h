@@ -33,8 +33,8 @@ extern const sf_way *const sf_rewire_ways[];
 /**
  * Takes the measure of so many rewired graphs; spreads[i] sets the i-th number in them beside counts[i], that
  * of the graph itself. The numbers are the same on every device. `ran` tells where they were rewired, or is
- * NULL. SF_UNAVAILABLE where the device that is named is missing, SF_CANCELLED, SF_NO_MEMORY, or what the
- * measure fails with.
+ * NULL. SF_UNAVAILABLE where the device that is named is missing, SF_CANCELLED (where `made` is asked for
+ * with the spreads of the graphs that were made), SF_NO_MEMORY, or what the measure fails with.
  */
 int sf_spread_find(sf_spread *spreads, const double *counts, const sf_csr *graph, const sf_measure *measure,
                    const sf_rewired_options *options, sf_ran *ran, const sf_progress *progress,

@@ -56,14 +56,15 @@ const sf_backend_level *sf_bfs_levels(const sf_bfs_search *search);
 
 /**
  * Searches the whole graph from `source`. `result` is zeroed or that of a search before, whose memory is used
- * again; after a failure it is empty. SF_USAGE where the graph has no such vertex.
+ * again; after a failure it is empty, after SF_CANCELLED it has the levels that are complete. SF_USAGE where
+ * the graph has no such vertex.
  */
 int sf_bfs_run(sf_bfs_search *search, uint32_t source, sf_bfs_result *result, sf_error *error);
 
 /**
  * Searches from many vertices at once, 64 in a word of bits, on up to `threads` threads: the row
  * levels[i * vertex_count ..] belongs to sources[i]. parents may be NULL. SF_USAGE where a source is no
- * vertex, SF_CANCELLED.
+ * vertex; SF_CANCELLED, when rows of searches that are not complete are SF_UNREACHED throughout.
  */
 int sf_bfs_many(const sf_csr *graph, const uint32_t *sources, size_t count, unsigned threads,
                 uint32_t *levels, uint32_t *parents, const sf_progress *progress, sf_error *error);

@@ -7,13 +7,15 @@
 #include "core/memory.h"
 #include "core/thread.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
-enum { WORD = 64 };
+enum { WORD = 64, VERTICES_BETWEEN_LOOKS = 8192 };
 
 /* Per vertex: the searches that have reached it, have it in their frontier, and find it in this level. */
 typedef struct bits {
     uint64_t *seen, *frontier, *next;
+    uint64_t found; /**< pairs of a search and a vertex */
 } bits;
 
 typedef struct many {
@@ -26,6 +28,7 @@ typedef struct many {
     uint32_t *reached, *depth; /**< by source */
     bits *workers;
     const sf_progress *progress;
+    atomic_bool stopped;
 } many;
 
 static void record(const many *m, size_t first, uint64_t found, uint32_t vertex, uint32_t level,
@@ -45,15 +48,22 @@ static void record(const many *m, size_t first, uint64_t found, uint32_t vertex,
     }
 }
 
-static void start(const many *m, bits *b, size_t first, size_t count)
+/* Nothing is reached by these searches. */
+static void wipe(const many *m, size_t first, size_t count)
 {
-    size_t bytes = m->graph->vertex_count * sizeof(uint64_t), row = m->graph->vertex_count;
-    memset(b->seen, 0, bytes);
-    memset(b->frontier, 0, bytes);
+    size_t row = m->graph->vertex_count;
     if (m->levels != NULL)
         memset(m->levels + first * row, 0xff, count * row * sizeof *m->levels);
     if (m->parents != NULL)
         memset(m->parents + first * row, 0xff, count * row * sizeof *m->parents);
+}
+
+static void start(const many *m, bits *b, size_t first, size_t count)
+{
+    size_t bytes = m->graph->vertex_count * sizeof(uint64_t);
+    memset(b->seen, 0, bytes);
+    memset(b->frontier, 0, bytes);
+    b->found = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t source = m->sources != NULL ? m->sources[first + i] : (uint32_t)(first + i);
         b->seen[source] |= UINT64_C(1) << i;
@@ -62,18 +72,31 @@ static void start(const many *m, bits *b, size_t first, size_t count)
     }
 }
 
-static bool search_level(const many *m, bits *b, size_t first, uint32_t level)
+/* Worker 0 is the caller's thread, which alone asks. Done are whole words, and of this one the share of what
+ * its searches could find. */
+static bool goes_on(many *m, const bits *b, size_t first)
+{
+    double done = (double)first + (double)b->found / m->graph->vertex_count;
+    if (b == m->workers && !sf_progress_update(m->progress, "searching", done, (double)m->count))
+        atomic_store(&m->stopped, true);
+    return !atomic_load_explicit(&m->stopped, memory_order_relaxed);
+}
+
+static bool search_level(many *m, bits *b, size_t first, uint32_t level)
 {
     const sf_csr *graph = m->graph;
     bool any = false;
     memset(b->next, 0, graph->vertex_count * sizeof *b->next);
     for (uint32_t v = 0; v < graph->vertex_count; v++) {
+        if (v % VERTICES_BETWEEN_LOOKS == 0 && !goes_on(m, b, first))
+            return false;
         for (uint64_t e = graph->offsets[v]; b->frontier[v] != 0 && e < graph->offsets[v + 1]; e++) {
             uint32_t neighbour = graph->targets[e];
             uint64_t found = b->frontier[v] & ~b->seen[neighbour];
             if (found == 0)
                 continue;
             any = true;
+            b->found += (uint64_t)__builtin_popcountll(found);
             b->seen[neighbour] |= found;
             b->next[neighbour] |= found;
             record(m, first, found, neighbour, level, v);
@@ -87,15 +110,16 @@ static bool search_level(const many *m, bits *b, size_t first, uint32_t level)
 
 static int search_word(void *context, unsigned worker, size_t word)
 {
-    const many *m = context;
+    many *m = context;
     bits *b = &m->workers[worker];
     size_t first = word * WORD, count = m->count - first < WORD ? m->count - first : WORD;
-    if (worker == 0 && !sf_progress_update(m->progress, "searching", (double)first, (double)m->count))
-        return SF_CANCELLED; /* worker 0 is the caller's thread */
     start(m, b, first, count);
     for (uint32_t level = 1; level <= m->most_levels && search_level(m, b, first, level); level++)
         ;
-    return 0;
+    if (!atomic_load_explicit(&m->stopped, memory_order_relaxed))
+        return 0;
+    wipe(m, first, count); /* the level under way is not complete */
+    return SF_CANCELLED;
 }
 
 static int alloc_bits(bits *b, size_t vertices)
@@ -114,8 +138,10 @@ static int search_all(many *m, unsigned threads, sf_error *error)
     int status = m->workers != NULL ? SF_OK : SF_NO_MEMORY;
     for (unsigned i = 0; i < threads && status == SF_OK; i++)
         status = alloc_bits(&m->workers[i], m->graph->vertex_count);
-    if (status == SF_OK)
+    if (status == SF_OK) {
+        wipe(m, 0, m->count);
         status = sf_parallel_for(threads, words, search_word, m);
+    }
     for (unsigned i = 0; m->workers != NULL && i < threads; i++) {
         sf_free(m->workers[i].seen);
         sf_free(m->workers[i].frontier);
@@ -123,7 +149,7 @@ static int search_all(many *m, unsigned threads, sf_error *error)
     }
     sf_free(m->workers);
     if (status == SF_CANCELLED)
-        return sf_fail(error, status, NULL, "was stopped while searching");
+        return sf_fail(error, status, NULL, "stopped before all were searched");
     return status == SF_OK ? SF_OK : sf_fail_memory(error);
 }
 

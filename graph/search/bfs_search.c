@@ -366,7 +366,7 @@ static int search_levels(sf_bfs_search *s, double begun, sf_error *error)
         if (append_level(s, up, begun, error) != SF_OK)
             return SF_NO_MEMORY;
         if (!sf_progress_update(s->progress, "searching", all - (double)left, all))
-            return sf_fail(error, SF_CANCELLED, NULL, "was stopped at level %u", s->level - 1);
+            return sf_fail(error, SF_CANCELLED, NULL, "stopped: levels up to %u are complete", s->level - 1);
         begun = sf_clock_seconds();
         left -= edges < left ? edges : left;
         bool next_up = choose_up(s, up, edges, left, before);
@@ -458,9 +458,11 @@ int sf_bfs_run(sf_bfs_search *s, uint32_t source, sf_bfs_result *result, sf_erro
         sf_team_run(s->team, blocks_of(s->words, WORD_BLOCK), finish_block, s);
         result->seconds = sf_clock_seconds() - start;
     }
-    if (status == SF_OK)
-        status = summarise(s, error);
-    if (status != SF_OK)
+    if (status == SF_OK || status == SF_CANCELLED) {
+        int told = summarise(s, error);
+        status = told == SF_OK ? status : told;
+    }
+    if (status != SF_OK && status != SF_CANCELLED)
         sf_bfs_result_free(result);
     return status;
 }

@@ -116,6 +116,9 @@ typedef struct sf_tiling_options {
     double min_distance_um; /**< 0: any; else no edge joins units closer than this */
     uint64_t seed;          /**< 1: of the random shifts */
     unsigned threads;       /**< 0: all cores; the result does not depend on it */
+    /** Or NULL. Becomes how many surrogates were compared with; where the progress stops them, SF_CANCELLED
+     * then comes with the graph by those, and by no limits. */
+    uint32_t *made;
 } sf_tiling_options;
 
 SF_API void sf_tiling_options_init(void *options, size_t size);
@@ -220,6 +223,10 @@ typedef struct sf_search_options {
     bool parents;       /**< of many searches: parents, too; of one they are always there */
     unsigned threads;   /**< 0: all cores */
     const char *device; /**< "cpu", "cuda", "cuda:1", "cuda:all"; NULL or "auto": by the work */
+    /** Or NULL. Becomes whether the progress stopped the search and something is kept: SF_CANCELLED then
+     * comes with the levels of one search, or the searches of many, that are complete. Of a device nothing
+     * is. */
+    bool *stopped;
 } sf_search_options;
 
 static inline sf_search_options sf_search_options_default(void)
@@ -250,8 +257,9 @@ typedef struct sf_searches_columns {
     uint32_t vertex_count;
     const uint32_t *levels;  /**< source_count rows of vertex_count; SF_UNREACHED where no path leads */
     const uint32_t *parents; /**< the same: a vertex one level up, of the source itself; or NULL */
-    const uint64_t *reached; /**< of each source: vertices, itself included */
-    const uint32_t *depth;   /**< of each source: the greatest level */
+    const uint64_t
+        *reached; /**< of each source: vertices, itself included; 0: stopped before it was searched */
+    const uint32_t *depth; /**< of each source: the greatest level */
     /** level_sizes[first_size[i] ..] are the depth[i] + 1 numbers of vertices at the levels of source i */
     const uint64_t *level_sizes;
     const size_t *first_size;
@@ -260,6 +268,7 @@ typedef struct sf_searches_columns {
      * vertex that is through soonest; of vertices not reached 0. NULL otherwise. */
     const int64_t *path_low_ns, *path_high_ns;
     const sf_ran *ran; /**< where, and seconds of the search alone, or of all together */
+    uint32_t repeated; /**< how many searches, one after the other, that is the median of */
 } sf_searches_columns;
 
 SF_API void sf_searches_get_columns(const sf_searches *searches, sf_searches_columns *columns);
@@ -323,6 +332,9 @@ typedef struct sf_match_options {
     const char *engine;  /**< "auto", "gvsm"; NULL: "auto" */
     const char *device;  /**< "cpu", "cuda", "cuda:1", ...; NULL or "auto": by the estimated work */
     unsigned without;    /**< sf_gvsm_feature bits that the engine gvsm does without */
+    /** Or NULL. Becomes whether the progress stopped the search: SF_CANCELLED then comes with the matches
+     * found by then, the count being a lower bound; a device hands over none. */
+    bool *stopped;
 } sf_match_options;
 
 static inline sf_match_options sf_match_options_default(void)
@@ -349,7 +361,7 @@ typedef struct sf_matches_columns {
     uint32_t vertex_count;           /**< of the pattern */
     const char *const *vertex_names; /**< of the pattern's vertices; NULL where one has none */
     uint64_t count;                  /**< of embeddings, or of distinct ones; UINT64_MAX: does not fit */
-    bool truncated;                  /**< a limit stopped the search: count is a lower bound */
+    bool truncated;                  /**< a limit, or a stop, ended the search: count is a lower bound */
     size_t kept;
     const uint32_t *embeddings; /**< kept rows: the data vertex of every pattern vertex */
     const uint32_t *order;      /**< in which pattern vertices were matched */
@@ -399,6 +411,9 @@ typedef struct sf_rewired_options {
     uint64_t seed;      /**< 1 */
     unsigned threads;   /**< 0: all cores; the numbers do not depend on it */
     const char *device; /**< "cpu", "cuda", ...; NULL or "auto": by how much there is to do */
+    /** Or NULL. Becomes how many graphs were made; where the progress stops them, SF_CANCELLED then comes
+     * with the numbers of those, NaN where there are none. */
+    uint32_t *made;
 } sf_rewired_options;
 
 SF_API void sf_rewired_options_init(void *options, size_t size);

@@ -134,3 +134,23 @@ for first, last in zip(starts, starts[1:]):
     assert sum(row["us"] for row in levels) <= levels[0]["search_us"] and levels[0]["direction"] == "top-down"
     assert {row["direction"] for row in levels[1:]} <= {"top-down", "bottom-up"}, levels
 END
+
+# The path to what is asked for, of a graph of any size; why there is none otherwise.
+"$SYNFIRE" simulate chain.h5 --preset sym26 --quiet >/dev/null
+reach=("$SYNFIRE" reach chain.h5 --delay 4:6 --min-count 100)
+"${reach[@]}" --source D --target G --target A >out
+grep -qx 'D -> E -> F -> G: 3 hops, after (12,18\] ms' out
+grep -qx 'no path leads to A' out
+"${reach[@]}" --source D --source F --target G --csv | cut -d, -f2,4,7 | tr '\n' ' ' >rows
+[ "$(cat rows)" = "source_name,name,parent_name D,D, D,E,D D,F,E D,G,F F,F, F,G,F " ]
+expect 64 "--target: no unit is named 'Ä'" "${reach[@]}" --source D --target 'Ä'
+"$SYNFIRE" bfs --kronecker 14:16:1 --source '#6' --target '#2' --target '#6' --json >out
+check "
+search, = out['searches']
+paths = search['paths']
+assert out['vertices'] > 10000 and search['no_paths'] is None
+assert [p['vertex'] for p in paths] == [2, 6] and paths[1]['path'] == [6] and paths[1]['level'] == 0
+assert paths[0]['path'] is None or (paths[0]['path'][0], paths[0]['path'][-1]) == (6, 2)
+"
+"$SYNFIRE" bfs --kronecker 14:16:1 --source '#6' --json >out
+check "assert out['searches'][0]['paths'] is None and '--target' in out['searches'][0]['no_paths']"

@@ -307,7 +307,18 @@ static void a_spread_can_be_stopped_and_says_what_failed(void **state)
     sf_rewired_options options = {.graphs = 50, .threads = 1};
     sf_error error = {0};
     test_assert_fails(sf_spread_find(spreads, counts, &graph, &measure, &options, NULL, &progress, &error),
-                      &error, SF_CANCELLED, "2 rewired graphs");
+                      &error, SF_CANCELLED, "2 of 50 rewired graphs");
+
+    /* Where they are asked for, those that there were are told of: as if no more had been asked for. */
+    uint32_t made = 0;
+    options.made = &made;
+    sf_spread of_two[SF_TRIADS];
+    test_assert_fails(sf_spread_find(spreads, counts, &graph, &measure, &options, NULL, &progress, &error),
+                      &error, SF_CANCELLED, "2 of 50 rewired graphs");
+    assert_int_equal(made, 2);
+    options.graphs = 2;
+    assert_int_equal(sf_spread_find(of_two, counts, &graph, &measure, &options, NULL, NULL, NULL), SF_OK);
+    assert_memory_equal(spreads, of_two, sizeof of_two);
     sf_pattern pattern;
     assert_int_equal(sf_motif_read(&pattern, "A -> B [colour = 3]", true, NULL), SF_OK);
     const sf_match_options match = {0};

@@ -968,10 +968,56 @@ static void failed_allocations_leak_nothing(void **state)
     test_fail_every_allocation(search_a_path, NULL);
 }
 
+static bool allow(void *user, const char *what, double done, double total)
+{
+    (void)what;
+    assert_true(done >= 0 && done <= total);
+    return --*(long *)user >= 0;
+}
+
+/* However far it comes: a search that is kept is complete, and of the others there is nothing. */
+static void many_searches_that_are_stopped_are_whole_or_empty(void **state)
+{
+    (void)state;
+    enum { COUNT = 200 };
+    sf_edge_list list;
+    sf_csr graph;
+    sf_kronecker kind;
+    assert_int_equal(sf_kronecker_parse(&kind, "9:8:3", NULL), SF_OK);
+    assert_int_equal(sf_kronecker_edges(&list, &kind, 1, NULL, NULL), SF_OK);
+    assert_int_equal(sf_csr_build(&graph, &list, SF_CSR_SIMPLE, NULL), SF_OK);
+    sf_edge_list_free(&list);
+    uint32_t n = graph.vertex_count, sources[COUNT];
+    uint32_t *whole = calloc((size_t)COUNT * n, sizeof *whole),
+             *levels = calloc((size_t)COUNT * n, sizeof *levels);
+    for (uint32_t i = 0; i < COUNT; i++)
+        sources[i] = i * 2 % n;
+    assert_int_equal(sf_bfs_many(&graph, sources, COUNT, 1, whole, NULL, NULL, NULL), SF_OK);
+    size_t kept = 0, calls = 0;
+    for (int status = SF_CANCELLED; status != SF_OK; calls++) {
+        long left = (long)calls;
+        const sf_progress progress = {allow, &left};
+        status = sf_bfs_many(&graph, sources, COUNT, 1, levels, NULL, &progress, NULL);
+        assert_true(status == SF_OK || status == SF_CANCELLED);
+        for (size_t i = 0, row = 0; i < COUNT; i++, row += n) {
+            bool is_whole = levels[row + sources[i]] == 0;
+            kept += is_whole;
+            for (uint32_t v = 0; v < n; v++)
+                assert_int_equal(levels[row + v], is_whole ? whole[row + v] : SF_UNREACHED);
+        }
+    }
+    assert_true(calls > 12 && kept > COUNT &&
+                kept < calls * COUNT); /* some were stopped, in each of four words */
+    free(whole);
+    free(levels);
+    sf_csr_free(&graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_graphs_have_the_levels_of_relaxation),
+        cmocka_unit_test(many_searches_that_are_stopped_are_whole_or_empty),
         cmocka_unit_test(shapes_are_searched_right),
         cmocka_unit_test(parts_that_no_path_reaches_stay_unreached),
         cmocka_unit_test(degrees_at_the_edges_of_the_queues),
