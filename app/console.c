@@ -36,52 +36,35 @@ void app_console_close(app_console *console)
 
 /* ---- watched episodes ---- */
 
-static int by_id(const void *a, const void *b)
+static int by_name(const void *a, const void *b)
 {
-    return memcmp(((const app_watched *)a)->id, ((const app_watched *)b)->id, SF_EPISODE_ID_SIZE);
+    return strncmp(((const app_watched *)a)->text, ((const app_watched *)b)->text, SF_TRIGGER_NAME_SIZE - 1);
 }
 
-/* Ids follow from units: those of the run, as a recording without spikes. */
-static int name_watched(app_console *console, char *const *units, sf_error *error)
+/* As messages call them. */
+static void name_watched(app_console *console)
 {
-    sf_recording_input input = sf_recording_input_default();
-    sf_unit *items = sf_alloc(console->unit_count, sizeof *items);
-    if (items == NULL)
-        return sf_fail_memory(error);
-    for (uint32_t i = 0; i < console->unit_count; i++)
-        items[i] = (sf_unit){.name = units[i], .electrode = -1};
-    input.units = items;
-    input.unit_count = console->unit_count;
-    sf_recording *table;
-    int status = sf_recording_new(&table, &input, error);
-    sf_free(items);
-    for (uint32_t i = 0; status == SF_OK && i < console->config->watch_count; i++) {
-        app_watched *watched = &console->watched[console->watched_count++];
-        sf_episode episode;
-        watched->text = console->config->watch[i];
-        status = sf_recording_parse_episode(table, watched->text, &episode, error);
-        if (status == SF_OK)
-            sf_recording_episode_id(table, &episode, watched->id);
-    }
-    if (status == SF_OK && console->watched_count > 0)
-        qsort(console->watched, console->watched_count, sizeof *console->watched, by_id);
-    sf_recording_free(table);
-    return status;
+    for (uint32_t i = 0; i < console->config->watch_count; i++)
+        console->watched[console->watched_count++].text = console->config->watch[i];
+    for (uint32_t i = 0; i < console->config->trigger_count; i++)
+        console->watched[console->watched_count++].text = console->config->triggers[i].name;
+    if (console->watched_count > 0)
+        qsort(console->watched, console->watched_count, sizeof *console->watched, by_name);
 }
 
-int app_console_begin(app_console *console, const sf_live *live, char *const *units, uint32_t unit_count,
-                      sf_error *error)
+int app_console_begin(app_console *console, const sf_live *live, uint32_t unit_count, sf_error *error)
 {
     console->live = live;
     console->unit_count = unit_count;
     console->heard_ns = sf_clock_monotonic_ns();
-    console->watched = sf_alloc(console->config->watch_count, sizeof *console->watched);
+    console->watched = sf_alloc((size_t)console->config->watch_count + console->config->trigger_count,
+                                sizeof *console->watched);
     if (console->watched == NULL)
         return sf_fail_memory(error);
-    int status = console->config->watch_count > 0 ? name_watched(console, units, error) : SF_OK;
-    if (status == SF_OK && console->redraw)
+    name_watched(console);
+    if (console->redraw)
         app_screen_enter(console->out);
-    return status;
+    return SF_OK;
 }
 
 void app_console_end(app_console *console)
@@ -93,11 +76,11 @@ void app_console_end(app_console *console)
 void app_console_count_trigger(void *user, const sf_message *trigger)
 {
     app_console *console = user;
-    app_watched wanted = {.text = NULL};
-    memcpy(wanted.id, trigger->trigger.id, sizeof wanted.id);
-    app_watched *watched = console->watched_count > 0 ? bsearch(&wanted, console->watched,
-                                                                console->watched_count, sizeof wanted, by_id)
-                                                      : NULL;
+    const app_watched wanted = {.text = trigger->trigger.name};
+    app_watched *watched =
+        console->watched_count > 0
+            ? bsearch(&wanted, console->watched, console->watched_count, sizeof wanted, by_name)
+            : NULL;
     if (watched != NULL)
         atomic_fetch_add_explicit(&watched->triggers, 1, memory_order_relaxed);
 }

@@ -14,8 +14,7 @@
 
 /** A watched episode and its triggers. */
 typedef struct app_watched {
-    char id[SF_EPISODE_ID_SIZE];
-    const char *text; /**< as configured */
+    const char *text; /**< as configured: the trigger's name, or the episode */
     atomic_ullong triggers;
 } app_watched;
 
@@ -25,7 +24,7 @@ typedef struct app_console {
     const sf_live_options *config;
     const sf_live *live;
     uint32_t unit_count;
-    app_watched *watched; /**< by id */
+    app_watched *watched; /**< by name */
     size_t watched_count;
     sf_message *episodes, *status; /**< newest of each, or NULL */
     sf_message *full;              /**< newest episodes of a full window, or NULL; may be `episodes` too */
@@ -37,9 +36,8 @@ typedef struct app_console {
 
 void app_console_open(app_console *console, FILE *out, bool redraw, const sf_live_options *config);
 
-/** The run has begun, with these units: on a terminal its page shows from now on. SF_NO_MEMORY. */
-int app_console_begin(app_console *console, const sf_live *live, char *const *units, uint32_t unit_count,
-                      sf_error *error);
+/** The run has begun, with so many units: on a terminal its page shows from now on. SF_NO_MEMORY. */
+int app_console_begin(app_console *console, const sf_live *live, uint32_t unit_count, sf_error *error);
 
 /** Gives the terminal back. */
 void app_console_end(app_console *console);

@@ -300,7 +300,7 @@ static int run_live(live_run *live, const sf_run_options *options, sf_error *err
     sf_text json = {0};
     status = copy_unit_names(live, error);
     if (status == SF_OK)
-        status = app_console_begin(&live->console, live->live, live->units, live->unit_count, error);
+        status = app_console_begin(&live->console, live->live, live->unit_count, error);
     if (status == SF_OK)
         status = follow(live, error);
     sf_text summary = {0};

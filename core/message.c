@@ -8,8 +8,7 @@
 
 const char *sf_topic_name(sf_topic topic)
 {
-    static const char *const names[] = {"episodes", "trigger", "density", "graph",
-                                        "status",   "spikes",  "markers"};
+    static const char *const names[] = {"episodes", "trigger", "density", "graph", "status", "decision"};
     return names[topic];
 }
 
@@ -62,6 +61,7 @@ static void free_parts(sf_message *message)
         sf_free(message->episodes.rules);
         break;
     case SF_TOPIC_TRIGGER:
+    case SF_TOPIC_DECISION:
         break;
     case SF_TOPIC_DENSITY:
         sf_free(message->density.values);
@@ -73,6 +73,7 @@ static void free_parts(sf_message *message)
         sf_free(message->status.unit_rates_hz);
         sf_free(message->status.sources);
         sf_free(message->status.sinks);
+        sf_free(message->status.triggers);
         break;
     case SF_TOPIC_COUNT:
         break;

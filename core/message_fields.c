@@ -156,17 +156,33 @@ static void tell_episodes(const teller *t, const sf_episodes_message *episodes)
     tell_left_out(t, &episodes->left_out);
 }
 
-#define TRIGGER_FIELDS (3 + VERDICT_FIELDS)
+#define TRIGGER_FIELDS (5 + VERDICT_FIELDS)
 
 static void tell_trigger(const teller *t, const sf_trigger_message *trigger)
 {
-    t->as->string(t->to, "id", trigger->id);
+    t->as->string(t->to, "name", trigger->name);
+    t->as->string(t->to, "id", text_or_null(trigger->id));
     t->as->natural(t->to, "occurrence", trigger->occurrence);
     t->as->list(t->to, "spike_times_ns", trigger->size);
     for (uint32_t i = 0; i < trigger->size; i++)
         t->as->integer(t->to, NULL, trigger->spike_times_ns[i]);
     t->as->end_list(t->to);
+    t->as->integer(t->to, "decided_ns", trigger->decided_ns);
     tell_verdict(t, trigger->p, trigger->q, trigger->p_age_s, trigger->tests, trigger->not_tested);
+}
+
+#define DECISION_FIELDS 8
+
+static void tell_decision(const teller *t, const sf_decision_message *decision)
+{
+    t->as->string(t->to, "name", decision->name);
+    t->as->string(t->to, "id", text_or_null(decision->id));
+    t->as->natural(t->to, "occurrence", decision->occurrence);
+    t->as->string(t->to, "outcome", decision->outcome);
+    t->as->string(t->to, "reason", decision->reason);
+    tell_known(t, "trigger_seq", decision->trigger_seq > 0 ? (int64_t)decision->trigger_seq : -1);
+    t->as->integer(t->to, "decided_ns", decision->decided_ns);
+    t->as->real(t->to, "wait_ms", decision->wait_ms);
 }
 
 #define DENSITY_FIELDS (WINDOW_FIELDS + 5)
@@ -396,6 +412,22 @@ static void tell_stage(const teller *t, const sf_stage_status *stage)
     t->as->end_map(t->to);
 }
 
+static void tell_armed(const teller *t, const sf_trigger_status *trigger)
+{
+    t->as->map(t->to, NULL, 10);
+    t->as->string(t->to, "name", trigger->name);
+    t->as->boolean(t->to, "armed", trigger->not_armed == NULL);
+    t->as->string(t->to, "not_armed", trigger->not_armed);
+    t->as->real(t->to, "armed_s", trigger->armed_s);
+    t->as->natural(t->to, "completed", trigger->completed);
+    t->as->natural(t->to, "sent", trigger->sent);
+    t->as->natural(t->to, "sham", trigger->sham);
+    t->as->natural(t->to, "withheld", trigger->withheld);
+    t->as->natural(t->to, "waiting", trigger->waiting);
+    t->as->real(t->to, "chance_per_min", trigger->chance_per_min);
+    t->as->end_map(t->to);
+}
+
 /* What made the messages of this run, and of what recording's part. */
 static void tell_provenance(const teller *t, const sf_provenance *provenance)
 {
@@ -410,7 +442,7 @@ static void tell_provenance(const teller *t, const sf_provenance *provenance)
     sf_text_free(&words);
 }
 
-#define STATUS_FIELDS 28
+#define STATUS_FIELDS 30
 
 static void tell_status(const teller *t, const sf_status_message *status)
 {
@@ -429,6 +461,11 @@ static void tell_status(const teller *t, const sf_status_message *status)
     for (size_t i = 0; i < status->stage_count; i++)
         tell_stage(t, &status->stages[i]);
     t->as->end_list(t->to);
+    t->as->list(t->to, "triggers", status->trigger_count);
+    for (size_t i = 0; i < status->trigger_count; i++)
+        tell_armed(t, &status->triggers[i]);
+    t->as->end_list(t->to);
+    t->as->natural(t->to, "decisions_lost", status->decisions_lost);
     t->as->natural(t->to, "tracked", status->tracked);
     t->as->natural(t->to, "watched", status->watched);
     t->as->natural(t->to, "edges", status->edges);
@@ -458,7 +495,7 @@ void sf_message_tell(const sf_message *message, const sf_stream_info *stream, co
     static const size_t own_fields[SF_TOPIC_COUNT] = {
         [SF_TOPIC_EPISODES] = EPISODES_FIELDS, [SF_TOPIC_TRIGGER] = TRIGGER_FIELDS,
         [SF_TOPIC_DENSITY] = DENSITY_FIELDS,   [SF_TOPIC_GRAPH] = GRAPH_FIELDS,
-        [SF_TOPIC_STATUS] = STATUS_FIELDS,
+        [SF_TOPIC_STATUS] = STATUS_FIELDS,     [SF_TOPIC_DECISION] = DECISION_FIELDS,
     };
     const teller t = {.as = as, .to = to, .units = stream->units, .provenance = stream->provenance};
     as->map(to, NULL, COMMON_FIELDS + own_fields[message->topic]);
@@ -483,6 +520,9 @@ void sf_message_tell(const sf_message *message, const sf_stream_info *stream, co
         break;
     case SF_TOPIC_STATUS:
         tell_status(&t, &message->status);
+        break;
+    case SF_TOPIC_DECISION:
+        tell_decision(&t, &message->decision);
         break;
     default:
         break;

@@ -263,6 +263,19 @@ void sf_feeder_close(sf_feeder *feeder)
     sf_bell_close(&feeder->room);
 }
 
+void sf_feeder_look(const sf_feeder *feeder, sf_feeder_faults *faults)
+{
+    int state = atomic_load(&feeder->state);
+    sf_inlet_counts in = sf_inlet_count(feeder->settings.inlet);
+    sf_continuity_counts of = {0};
+    if (feeder->continuity != NULL)
+        of = sf_continuity_count(feeder->continuity);
+    *faults = (sf_feeder_faults){.silent = state == SF_SOURCE_STALLED || state == SF_SOURCE_LOST ||
+                                           state == SF_SOURCE_FAILED,
+                                 .lost = in.gaps + in.dropped + of.leaps,
+                                 .steps = in.restarts + of.steps + of.epochs};
+}
+
 static int64_t silent_for(const sf_feeder *feeder)
 {
     int state = atomic_load(&feeder->state);

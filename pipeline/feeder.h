@@ -64,6 +64,16 @@ void sf_feeder_finish(sf_feeder *feeder);
 /** Any thread; a snapshot. */
 void sf_feeder_status(const sf_feeder *feeder, sf_source_status *status);
 
+/** What makes a source's spikes unfit to act on; the counts only grow. */
+typedef struct sf_feeder_faults {
+    bool silent;    /**< a live one, longer than it may be */
+    uint64_t lost;  /**< frames, and spikes left out */
+    uint64_t steps; /**< of its clock, and new beginnings */
+} sf_feeder_faults;
+
+/** Any thread, real-time safe. What came with a batch is counted before the batch is offered. */
+void sf_feeder_look(const sf_feeder *feeder, sf_feeder_faults *faults);
+
 /** Its thread has ended, or was never started. */
 void sf_feeder_close(sf_feeder *feeder);
 

@@ -5,43 +5,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
-#include "core/text.h"
 #include "pipeline/testing.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
-/* ---- watching ---- */
-
-static void publish_completion(sf_front *front, const sf_completion *completion, int64_t arrival_ns)
-{
-    sf_message *trigger = &front->triggers[completion->episode];
-    trigger->trigger.occurrence = completion->occurrence;
-    trigger->time_ns = completion->spike_times_ns[completion->size - 1];
-    trigger->arrival_ns = arrival_ns;
-    sf_verdict verdict = sf_board_read(front->board, completion->episode);
-    trigger->trigger.p = verdict.p;
-    trigger->trigger.q = verdict.q;
-    trigger->trigger.p_age_s = sf_verdict_age_s(&verdict, trigger->time_ns);
-    trigger->trigger.tests = verdict.tests;
-    trigger->trigger.not_tested = verdict.not_tested;
-    memcpy(trigger->trigger.spike_times_ns, completion->spike_times_ns,
-           completion->size * sizeof *completion->spike_times_ns);
-    sf_publish_trigger(front->publisher, trigger);
-}
-
-static void watch(sf_front *front, const sf_spike *spikes, const int64_t *arrivals_ns, size_t count)
-{
-    if (front->watched == 0)
-        return;
-    for (size_t i = 0; i < count; i++) {
-        const sf_completion *completions;
-        size_t completed = sf_watch_advance(front->watch, &spikes[i], &completions);
-        for (size_t c = 0; c < completed; c++)
-            publish_completion(front, &completions[c], arrivals_ns[i]);
-    }
-}
 
 /* ---- the front thread ---- */
 
@@ -93,13 +57,16 @@ static void hand_on(sf_front *front, const sf_merged *merged)
     do {
         const sf_spike *spikes = merged->spikes + done;
         size_t part = within_stretch(front, spikes, count - done);
-        watch(front, spikes, merged->arrivals_ns + done, part);
+        sf_control_watch(&front->control, spikes, merged->arrivals_ns + done, part);
         const sf_raw_batch raw = {spikes, part, merged->markers, done == 0 ? merged->marker_count : 0};
         sf_publish_raw(front->publisher, &raw, sf_handoff_waits(front->handoff));
         done += part;
         sf_handoff_put(front->handoff, spikes, part, part > 0 ? merged->arrivals_ns[done - 1] : 0);
     } while (done < count);
     int64_t watermark_ns = merged->watermark_ns < front->limit_ns ? merged->watermark_ns : front->limit_ns;
+    sf_control_reach(&front->control, watermark_ns);
+    if (front->over || merged->ended)
+        sf_control_end(&front->control);
     sf_handoff_promise(front->handoff, watermark_ns, front->over || merged->ended);
     if (front->over)
         sf_front_stop(front);
@@ -131,13 +98,14 @@ static void *run(void *argument)
         sf_merged merged;
         int64_t now_ns = sf_clock_monotonic_ns();
         sf_merge_pull(front->merge, now_ns, &merged);
+        sf_control_look(&front->control);
         hand_on(front, &merged);
         wake_feeders(front);
         if (merged.ended)
             return NULL;
         if (!merged.more) {
             end_in_silence(front, now_ns);
-            sf_bell_wait(&front->feeders.filled, 20);
+            sf_bell_wait(&front->feeders.filled, sf_control_sleep_ms(&front->control, 20));
         }
     }
 }
@@ -177,33 +145,6 @@ static int open_merge(sf_front *front, const sf_live_options *config, const sf_i
     return status;
 }
 
-static int open_watch(sf_front *front, const sf_live_options *config, const sf_units *units, sf_error *error)
-{
-    size_t count = config->watch_count;
-    sf_episode *episodes = sf_alloc(count, sizeof *episodes);
-    front->triggers = sf_alloc(count, sizeof *front->triggers);
-    int status = episodes != NULL && front->triggers != NULL ? SF_OK : sf_fail_memory(error);
-    for (size_t i = 0; i < count && status == SF_OK; i++) {
-        sf_error reason;
-        if (sf_episode_parse(&episodes[i], config->watch[i], units, &reason) != SF_OK) {
-            char key[32];
-            snprintf(key, sizeof key, "watch.%zu", i);
-            status = sf_live_refuse(key, error, "%s: %s", reason.place, reason.text);
-            break;
-        }
-        sf_message *trigger = &front->triggers[i];
-        trigger->topic = SF_TOPIC_TRIGGER;
-        trigger->references = 1;
-        trigger->trigger.size = episodes[i].size;
-        sf_episode_id(trigger->trigger.id, &episodes[i], units);
-    }
-    if (status == SF_OK)
-        status = sf_watch_open(&front->watch, episodes, count, units->count, 0, error);
-    front->watched = status == SF_OK ? count : 0;
-    sf_free(episodes);
-    return status;
-}
-
 static int open_feeders(sf_front *front, const sf_live_options *config, const sf_inputs *inputs,
                         sf_error *error)
 {
@@ -228,17 +169,22 @@ int sf_front_open(sf_front *front, const sf_live_options *config, const sf_input
                   int64_t duration_ns, sf_handoff *handoff, const sf_board *board, sf_publisher *publisher,
                   sf_error *error)
 {
-    bool waits = inputs->virtual_clock && config->watch_count > 0 && config->significance.kind != 0;
+    bool waits = inputs->virtual_clock && sf_watched_count(config) > 0 && config->significance.kind != 0;
     *front = (sf_front){.handoff = handoff,
                         .publisher = publisher,
                         .duration_ns = duration_ns,
                         .limit_ns = INT64_MAX,
-                        .board = board,
                         .stretch_ns = waits ? sf_testing_length_ns(config) : 0,
                         .next_ns = INT64_MIN};
+    const sf_control_setup control = {.config = config,
+                                      .inputs = inputs,
+                                      .feeders = &front->feeders,
+                                      .handoff = handoff,
+                                      .board = board,
+                                      .publisher = publisher};
     int status = open_merge(front, config, inputs, error);
     if (status == SF_OK)
-        status = open_watch(front, config, &inputs->units, error);
+        status = sf_control_open(&front->control, &control, error);
     if (status == SF_OK)
         status = open_feeders(front, config, inputs, error);
     if (status != SF_OK)
@@ -278,6 +224,13 @@ void sf_front_stop(sf_front *front)
             sf_feeder_finish(&front->feeders.items[i]);
 }
 
+bool sf_front_order(sf_front *front, const sf_command *order)
+{
+    bool taken = sf_control_order(&front->control, order);
+    sf_bell_ring(&front->feeders.filled);
+    return taken;
+}
+
 bool sf_front_is_live(const sf_front *front)
 {
     bool live = false;
@@ -310,8 +263,6 @@ void sf_front_close(sf_front *front)
     sf_bell_close(&front->feeders.filled);
     if (front->merge != NULL)
         sf_merge_close(front->merge);
-    if (front->watch != NULL)
-        sf_watch_close(front->watch);
-    sf_free(front->triggers);
+    sf_control_close(&front->control);
     *front = (sf_front){0};
 }

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The way in: one thread per source reads batches and offers them to the merge; the front thread merges,
- * watches, hands all to the recorders and then on to the windows. The front thread is real-time: it never
- * allocates, locks, or touches files or sockets.
+ * watches, decides on triggers, hands all to the recorders and then on to the windows. The front thread is
+ * real-time: it never allocates, locks, or touches files or sockets.
  */
 #ifndef SF_PIPELINE_FRONT_H
 #define SF_PIPELINE_FRONT_H
 
-#include "core/thread.h"
-#include "pipeline/feeder.h"
-#include "pipeline/handoff.h"
-#include "pipeline/inputs.h"
-#include "pipeline/options.h"
-#include "pipeline/publisher.h"
-#include "pipeline/verdict.h"
+#include "pipeline/control.h"
 #include "window/merge.h"
-#include "window/watch.h"
 
 typedef struct sf_front {
     sf_merge *merge;
@@ -23,14 +16,10 @@ typedef struct sf_front {
     sf_thread thread;
     sf_handoff *handoff;
     sf_publisher *publisher;
-    sf_watch *watch;
-    sf_message
-        *triggers; /**< one filled-in trigger per watched episode, so that none is made while watching */
-    size_t watched;
-    int64_t duration_ns;   /**< 0: to the end */
-    int64_t limit_ns;      /**< spikes from here on are not taken; INT64_MAX until the first spike */
-    int64_t began_ns;      /**< monotonic clock at the first spike, or at the release; 0: before it */
-    const sf_board *board; /**< what tests say of the watched episodes */
+    sf_control control;
+    int64_t duration_ns; /**< 0: to the end */
+    int64_t limit_ns;    /**< spikes from here on are not taken; INT64_MAX until the first spike */
+    int64_t began_ns;    /**< monotonic clock at the first spike, or at the release; 0: before it */
     int64_t stretch_ns; /**< on a virtual clock, of what is tested: at its end the windows catch up; else 0 */
     int64_t next_ns;    /**< the next end of one */
     bool over;          /**< the limit was reached: what still comes is let go */
@@ -47,6 +36,9 @@ void sf_front_release(sf_front *front);
 
 /** Sources are not read any more; what was read goes through. Any thread. */
 void sf_front_stop(sf_front *front);
+
+/** Any thread: something for the front thread to do (sf_control_order); false where too much waits. */
+bool sf_front_order(sf_front *front, const sf_command *order);
 
 /** Some source is live and in real time: there is something to be told by wall clock. Any thread. */
 bool sf_front_is_live(const sf_front *front);

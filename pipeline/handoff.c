@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/handoff.h"
 
+#define MOST_DECIDED 4096
+
 int sf_handoff_open(sf_handoff *handoff, uint64_t room, bool block, sf_error *error)
 {
     *handoff = (sf_handoff){0};
@@ -8,6 +10,8 @@ int sf_handoff_open(sf_handoff *handoff, uint64_t room, bool block, sf_error *er
     atomic_store(&handoff->settled_ns, INT64_MIN);
     sf_ring_policy policy = block ? SF_RING_BLOCK : SF_RING_DROP_NEWEST;
     int status = sf_ring_open(&handoff->spikes, sizeof(sf_spike), room, policy, error);
+    if (status == SF_OK)
+        status = sf_ring_open(&handoff->decided, sizeof(sf_decided), MOST_DECIDED, policy, error);
     if (status == SF_OK)
         status = sf_bell_open(&handoff->filled, error);
     if (status == SF_OK)
@@ -20,6 +24,7 @@ int sf_handoff_open(sf_handoff *handoff, uint64_t room, bool block, sf_error *er
 void sf_handoff_close(sf_handoff *handoff)
 {
     sf_ring_close(&handoff->spikes);
+    sf_ring_close(&handoff->decided);
     sf_bell_close(&handoff->filled);
     sf_bell_close(&handoff->emptied);
 }
@@ -40,6 +45,22 @@ void sf_handoff_put(sf_handoff *handoff, const sf_spike *spikes, size_t count, i
         sf_bell_ring(&handoff->filled);
         sf_bell_wait(&handoff->emptied, 10);
     }
+}
+
+void sf_handoff_decide(sf_handoff *handoff, const sf_decided *decided)
+{
+    while (sf_ring_push(&handoff->decided, decided, 1) == 0 && sf_handoff_waits(handoff)) {
+        sf_bell_ring(&handoff->filled);
+        sf_bell_wait(&handoff->emptied, 10);
+    }
+}
+
+bool sf_handoff_next(sf_handoff *handoff, sf_decided *decided)
+{
+    if (sf_ring_pop(&handoff->decided, decided, 1, NULL) == 0)
+        return false;
+    sf_bell_ring(&handoff->emptied);
+    return true;
 }
 
 void sf_handoff_settle(sf_handoff *handoff, int64_t watermark_ns)

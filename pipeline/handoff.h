@@ -8,11 +8,23 @@
 
 #include "core/ring.h"
 #include "core/thread.h"
+#include "pipeline/trigger.h"
 
 #include <synfire/recording.h>
 
+/** What became of a completion, to be told. */
+typedef struct sf_decided {
+    uint32_t trigger;
+    sf_outcome outcome;
+    sf_trigger_reason reason;
+    uint64_t trigger_seq; /**< 0: nothing was sent */
+    uint64_t occurrence;
+    int64_t time_ns, arrival_ns, decided_ns;
+} sf_decided;
+
 typedef struct sf_handoff {
     sf_ring spikes;
+    sf_ring decided; /**< of sf_decided */
     _Atomic int64_t watermark_ns, arrival_ns;
     _Atomic int64_t settled_ns; /**< the windows are done with all that comes before */
     atomic_bool ended;
@@ -26,6 +38,12 @@ void sf_handoff_close(sf_handoff *handoff);
 
 /** Front: hands over; waits for room with `block`. arrival_ns is of the newest spike. */
 void sf_handoff_put(sf_handoff *handoff, const sf_spike *spikes, size_t count, int64_t arrival_ns);
+
+/** Front: the same with a decision. */
+void sf_handoff_decide(sf_handoff *handoff, const sf_decided *decided);
+
+/** Windows: the next decision; false where there is none. */
+bool sf_handoff_next(sf_handoff *handoff, sf_decided *decided);
 
 /** Whether the front waits while there is no room. */
 bool sf_handoff_waits(const sf_handoff *handoff);

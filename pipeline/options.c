@@ -60,6 +60,14 @@ static const void *pattern_defaults(int choice)
     return &defaults;
 }
 
+static const sf_live_trigger default_trigger = SF_LIVE_TRIGGER_DEFAULTS;
+
+static const void *trigger_defaults(int choice)
+{
+    (void)choice;
+    return &default_trigger;
+}
+
 void sf_live_options_init(void *options, size_t size)
 {
     sf_options_init(options, size, &sf_live_defaults, sizeof sf_live_defaults);
@@ -139,6 +147,31 @@ static const sf_key density_keys[] = {
 };
 #undef ROW
 
+#define ROW sf_live_trigger
+static const char *const trigger_causes[] = {"episode", "trigger", NULL};
+static const sf_key trigger_keys[] = {
+    CHOICE("on", on, trigger_causes),
+    TEXT("name", name, .needed = true),
+    TEXT("episode", episode, .where = "on=episode", .needed = true),
+    TEXT("follows", follows, .where = "on=trigger", .needed = true),
+    SWITCH("armed", armed),
+    REAL("arm_s", arm_s, 0, 1e6),
+    REAL("max_age_ms", max_age_ms, 0, 60000),
+    REAL("refractory_ms", refractory_ms, 0, 1e9),
+    WHOLE("most", most, 0, 100000),
+    REAL("most_s", most_s, 0.001, 1e6),
+    WHOLE("min_count", min_count, 0, 100000),
+    REAL("within_s", within_s, 0.001, 1e6),
+    REAL("max_q", max_q, 0, 1),
+    REAL("delay_ms", delay_ms, 0, 1e7),
+    REAL("delay_to_ms", delay_to_ms, 0, 1e7),
+    REAL("sham", sham, 0, 1),
+    WHOLE("seed", seed, 0, UINT32_MAX),
+    {0},
+};
+#undef ROW
+
+static const sf_key_table trigger_table = {{trigger_keys}, sizeof(sf_live_trigger), trigger_defaults, NULL};
 static const sf_key_table reach_table = {{reach_keys}, sizeof(sf_live_reach), reach_defaults, NULL};
 static const sf_key_table pattern_table = {{pattern_keys}, sizeof(sf_live_pattern), pattern_defaults, NULL};
 static const sf_key_table density_table = {{density_keys}, sizeof(sf_live_density), density_defaults, NULL};
@@ -215,6 +248,7 @@ const sf_key sf_live_keys[] = {
     GROUP("mine", mine_table),
     LIST("track", track, track_count, 100000, NULL),
     LIST("watch", watch, watch_count, 100000, NULL),
+    LIST("triggers", triggers, trigger_count, 256, &trigger_table),
     GROUP("significance", significance_table),
     GROUP("graph", graph_table),
     LIST("density", density, density_count, 1000, &density_table),
@@ -308,6 +342,55 @@ static int check_graph(const sf_live_options *options, sf_error *error)
     return SF_OK;
 }
 
+static int check_name(const sf_live_options *options, uint32_t index, const char *key, sf_error *error)
+{
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const char *name = options->triggers[index].name;
+    if (strlen(name) >= 64 || strspn(name, allowed) != strlen(name))
+        return sf_live_refuse(key, error, "found '%.80s', expected at most 63 letters, digits, - and _",
+                              name);
+    for (uint32_t i = 0; i < index; i++)
+        if (strcmp(options->triggers[i].name, name) == 0)
+            return sf_live_refuse(key, error, "the name '%s' is given twice", name);
+    return SF_OK;
+}
+
+uint32_t sf_live_find_trigger(const sf_live_options *options, const char *name)
+{
+    uint32_t i = 0;
+    while (i < options->trigger_count && strcmp(options->triggers[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+static int check_trigger(const sf_live_options *options, uint32_t index, sf_error *error)
+{
+    const sf_live_trigger *trigger = &options->triggers[index];
+    char key[48];
+    snprintf(key, sizeof key, "triggers.%u.name", index);
+    int status = check_name(options, index, key, error);
+    if (status != SF_OK)
+        return status;
+    snprintf(key, sizeof key, "triggers.%u.follows", index);
+    if (trigger->on == SF_LIVE_ON_TRIGGER && sf_live_find_trigger(options, trigger->follows) >= index)
+        return sf_live_refuse(key, error,
+                              "found '%.60s', expected the name of a trigger that stands before it",
+                              trigger->follows);
+    snprintf(key, sizeof key, "triggers.%u.delay_to_ms", index);
+    if (trigger->delay_to_ms > 0 && trigger->delay_to_ms < trigger->delay_ms)
+        return sf_live_refuse(key, error, "found %g ms, expected 0 or at least delay_ms, %g",
+                              trigger->delay_to_ms, trigger->delay_ms);
+    return SF_OK;
+}
+
+static int check_triggers(const sf_live_options *options, sf_error *error)
+{
+    int status = SF_OK;
+    for (uint32_t i = 0; i < options->trigger_count && status == SF_OK; i++)
+        status = check_trigger(options, i, error);
+    return status;
+}
+
 int sf_live_resolve(sf_live_options *options, sf_error *error)
 {
     static const sf_key_table all = {.parts = {sf_live_first_keys, sf_live_keys}};
@@ -320,5 +403,7 @@ int sf_live_resolve(sf_live_options *options, sf_error *error)
         status = resolve_mining(options, error);
     if (status == SF_OK)
         status = check_significance(options, error);
+    if (status == SF_OK)
+        status = check_triggers(options, error);
     return status == SF_OK ? check_graph(options, error) : status;
 }

@@ -17,6 +17,9 @@ extern const sf_live_options sf_live_defaults;
  * SF_CONFIG with the key for its place. */
 int sf_live_resolve(sf_live_options *options, sf_error *error);
 
+/** The index of the trigger of this name; trigger_count where there is none. */
+uint32_t sf_live_find_trigger(const sf_live_options *options, const char *name);
+
 /** Refuses an option: SF_CONFIG with its key, as "watch.0", for its place. */
 int sf_live_refuse(const char *key, sf_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -31,17 +31,31 @@ struct sf_pipeline {
 
 /* ---- the window thread ---- */
 
+static int tell_decisions(sf_pipeline *pipeline, sf_error *error)
+{
+    sf_decided decided;
+    while (sf_handoff_next(&pipeline->handoff, &decided)) {
+        sf_message *message = sf_control_tell(&pipeline->front.control, &decided);
+        if (message == NULL)
+            return sf_fail_memory(error);
+        sf_publish(&pipeline->publisher, message);
+    }
+    return SF_OK;
+}
+
 /* Takes all that is there and publishes the hops that the watermark closes. */
 static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error)
 {
     sf_handoff *handoff = &pipeline->handoff;
     sf_spike spikes[TAKE_MOST];
     size_t count;
-    int status = SF_OK;
+    int status = tell_decisions(pipeline, error);
     while (status == SF_OK && (count = sf_ring_pop(&handoff->spikes, spikes, TAKE_MOST, NULL)) > 0) {
         sf_bell_ring(&handoff->emptied);
         status = sf_hops_feed(&pipeline->hops, spikes, count,
                               atomic_load_explicit(&handoff->arrival_ns, memory_order_relaxed), error);
+        if (status == SF_OK)
+            status = tell_decisions(pipeline, error);
     }
     if (status == SF_OK && watermark_ns != INT64_MIN)
         status = sf_hops_advance(&pipeline->hops, watermark_ns, error);
@@ -57,7 +71,9 @@ static void let_go(sf_pipeline *pipeline)
     sf_front_stop(&pipeline->front);
     sf_handoff_settle(&pipeline->handoff, INT64_MAX);
     while (!atomic_load(&pipeline->handoff.ended)) {
-        while (sf_ring_pop(&pipeline->handoff.spikes, spikes, TAKE_MOST, NULL) > 0)
+        sf_decided decided;
+        while (sf_ring_pop(&pipeline->handoff.spikes, spikes, TAKE_MOST, NULL) > 0 ||
+               sf_handoff_next(&pipeline->handoff, &decided))
             ;
         sf_bell_ring(&pipeline->handoff.emptied);
         sf_bell_wait(&pipeline->handoff.filled, 20);
@@ -106,12 +122,17 @@ static int complete_status(void *user, sf_status_message *status, sf_error *erro
     sf_pipeline *pipeline = user;
     const sf_feeders *feeders = &pipeline->front.feeders;
     status->sources = sf_alloc(feeders->count, sizeof *status->sources);
-    if (status->sources == NULL)
+    status->triggers = sf_alloc(pipeline->front.control.trigger_count, sizeof *status->triggers);
+    if (status->sources == NULL || status->triggers == NULL)
         return sf_fail_memory(error);
     for (size_t i = 0; i < feeders->count; i++)
         sf_feeder_status(&feeders->items[i], &status->sources[status->source_count++]);
-    status->watched = pipeline->front.watched;
-    status->watch_overflows = sf_watch_overflows(pipeline->front.watch);
+    const sf_control *control = &pipeline->front.control;
+    status->watched = control->watched_count;
+    status->watch_overflows = sf_watch_overflows(control->watch);
+    for (uint32_t i = 0; i < control->trigger_count; i++)
+        sf_control_status(control, i, &status->triggers[status->trigger_count++]);
+    status->decisions_lost = sf_ring_dropped(&pipeline->handoff.decided);
     status->window_dropped = sf_ring_dropped(&pipeline->handoff.spikes);
     return SF_OK;
 }
@@ -123,10 +144,9 @@ static uint64_t count_breaks(void *user)
     const sf_feeders *feeders = &pipeline->front.feeders;
     uint64_t breaks = sf_ring_dropped(&pipeline->handoff.spikes) + atomic_load(&feeders->changes);
     for (size_t i = 0; i < feeders->count; i++) {
-        sf_source_status source;
-        sf_feeder_status(&feeders->items[i], &source);
-        breaks +=
-            source.gaps + source.dropped + source.leaps + source.restarts + source.steps + source.epochs;
+        sf_feeder_faults faults;
+        sf_feeder_look(&feeders->items[i], &faults);
+        breaks += faults.lost + faults.steps;
     }
     return breaks;
 }
@@ -157,7 +177,7 @@ static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options,
                             .board = &pipeline->board,
                             .sources = {count_breaks, complete_status, pipeline},
                             .recorder = options->recorder};
-    int status = sf_board_open(&pipeline->board, options->live->watch_count, error);
+    int status = sf_board_open(&pipeline->board, sf_watched_count(options->live), error);
     if (status == SF_OK)
         status = sf_hops_open(&pipeline->hops, &hops, error);
     if (status == SF_OK)

@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "core/reals.h"
 #include "mine/given.h"
+#include "pipeline/watched.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -75,6 +76,7 @@ static int test_alike(sf_testing *testing, sf_test_outcome *outcomes, size_t cou
                                  : mean < SF_TESTING_LEAST_COUNT ? too_few
                                                                  : NULL;
         outcomes[i].p = outcomes[i].not_tested == NULL ? item->p : NAN;
+        outcomes[i].chance_hz = item->expected / ((double)testing->length_ns * 1e-9);
     }
     sf_mine_result_free(result);
     return status;
@@ -191,7 +193,8 @@ static void take_up(sf_tested *entry, const sf_test_outcome *outcome, int64_t te
     *verdict = (sf_verdict){.p = outcome->p,
                             .q = fmin(1, entry->price / sf_evidence_of(&entry->evidence)),
                             .tested_ns = tested_ns,
-                            .tests = entry->evidence.tests};
+                            .tests = entry->evidence.tests,
+                            .chance_hz = outcome->chance_hz};
 }
 
 static int take_results(sf_testing *testing, sf_error *error)
@@ -510,19 +513,16 @@ void sf_testing_date(const sf_testing *testing, sf_edge_change *changes, size_t 
 
 static int parse_watched(sf_testing *testing, sf_error *error)
 {
-    const sf_live_options *config = testing->config;
-    sf_episode *watched = testing->watched = sf_alloc(config->watch_count, sizeof *watched);
-    if (watched == NULL)
-        return sf_fail_memory(error);
-    for (uint32_t i = 0; i < config->watch_count; i++) {
-        sf_error reason;
-        char key[32];
-        snprintf(key, sizeof key, "watch.%" PRIu32, i);
-        if (sf_episode_parse(&watched[i], config->watch[i], testing->units, &reason) != SF_OK)
-            return sf_live_refuse(key, error, "%s: %s", reason.place, reason.text);
-        testing->watched_count++;
-    }
-    return SF_OK;
+    size_t count = sf_watched_count(testing->config);
+    sf_watched *all = sf_alloc(count, sizeof *all);
+    testing->watched = sf_alloc(count, sizeof *testing->watched);
+    int status = all != NULL && testing->watched != NULL
+                     ? sf_watched_parse(all, testing->config, testing->units, error)
+                     : sf_fail_memory(error);
+    for (size_t i = 0; status == SF_OK && i < count; i++)
+        testing->watched[testing->watched_count++] = all[i].episode;
+    sf_free(all);
+    return status;
 }
 
 int sf_testing_open(sf_testing *testing, const sf_testing_setup *setup, sf_error *error)

@@ -55,7 +55,20 @@ typedef struct trigger_row {
     double p, q, p_age_s;
     uint32_t size, tests;
     char not_tested[24];
+    int64_t decided_ns;
+    char name[SF_TRIGGER_NAME_SIZE];
 } trigger_row;
+
+typedef struct decision_row {
+    uint64_t seq;
+    int64_t time_ns;
+    char name[64], id[16]; /* id: empty where it rests on no episode */
+    uint64_t occurrence;
+    char outcome[16], reason[24]; /* reason: empty where nothing spoke against it */
+    uint64_t trigger_seq;         /* row of `triggers` with this seq; 0: none */
+    int64_t decided_ns;
+    double wait_ms;
+} decision_row;
 
 typedef struct density_row {
     uint64_t seq;
@@ -201,6 +214,7 @@ enum {
     EPISODES,
     COUNTS,
     TRIGGERS,
+    DECISIONS,
     DENSITIES,
     GRAPHS,
     EDGES,
@@ -239,7 +253,15 @@ static const table_form forms[TABLES] = {
                   {FIELD(trigger_row, seq), FIELD(trigger_row, time_ns), FIELD(trigger_row, id),
                    FIELD(trigger_row, occurrence), FIELD(trigger_row, size),
                    FIELD(trigger_row, spike_times_ns), FIELD(trigger_row, p), FIELD(trigger_row, q),
-                   FIELD(trigger_row, p_age_s), FIELD(trigger_row, tests), FIELD(trigger_row, not_tested)}},
+                   FIELD(trigger_row, p_age_s), FIELD(trigger_row, tests), FIELD(trigger_row, not_tested),
+                   FIELD(trigger_row, decided_ns), FIELD(trigger_row, name)}},
+    [DECISIONS] = {"decisions",
+                   sizeof(decision_row),
+                   256,
+                   {FIELD(decision_row, seq), FIELD(decision_row, time_ns), FIELD(decision_row, name),
+                    FIELD(decision_row, id), FIELD(decision_row, occurrence), FIELD(decision_row, outcome),
+                    FIELD(decision_row, reason), FIELD(decision_row, trigger_seq),
+                    FIELD(decision_row, decided_ns), FIELD(decision_row, wait_ms)}},
     [DENSITIES] = {"densities",
                    sizeof(density_row),
                    256,
@@ -681,12 +703,30 @@ static int append_trigger(recorder *self, const sf_message *message, sf_error *e
                        .q = trigger->q,
                        .p_age_s = trigger->p_age_s,
                        .size = trigger->size,
-                       .tests = trigger->tests};
+                       .tests = trigger->tests,
+                       .decided_ns = trigger->decided_ns};
     put_reason(row.not_tested, sizeof row.not_tested, trigger->not_tested);
     memcpy(row.id, trigger->id, sizeof row.id);
+    memcpy(row.name, trigger->name, sizeof row.name);
     for (uint32_t i = 0; i < SF_EPISODE_MAX_SIZE; i++)
         row.spike_times_ns[i] = i < trigger->size ? trigger->spike_times_ns[i] : INT64_MIN;
     return append(self, TRIGGERS, &row, 1, error);
+}
+
+static int append_decision(recorder *self, const sf_message *message, sf_error *error)
+{
+    const sf_decision_message *decision = &message->decision;
+    decision_row row = {.seq = message->seq,
+                        .time_ns = message->time_ns,
+                        .occurrence = decision->occurrence,
+                        .trigger_seq = decision->trigger_seq,
+                        .decided_ns = decision->decided_ns,
+                        .wait_ms = decision->wait_ms};
+    snprintf(row.name, sizeof row.name, "%.63s", decision->name);
+    memcpy(row.id, decision->id, sizeof row.id);
+    put_reason(row.outcome, sizeof row.outcome, decision->outcome);
+    put_reason(row.reason, sizeof row.reason, decision->reason);
+    return append(self, DECISIONS, &row, 1, error);
 }
 
 static int append_density(recorder *self, const sf_message *message, sf_error *error)
@@ -968,6 +1008,8 @@ static int append_message(recorder *self, const sf_message *message, sf_error *e
         return append_window(self, message, error);
     case SF_TOPIC_TRIGGER:
         return append_trigger(self, message, error);
+    case SF_TOPIC_DECISION:
+        return append_decision(self, message, error);
     case SF_TOPIC_DENSITY:
         return append_density(self, message, error);
     case SF_TOPIC_GRAPH:

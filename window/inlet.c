@@ -28,6 +28,7 @@ struct sf_inlet {
 
     /* The source's thread. */
     size_t spikes_done, markers_done; /* of the batch on offer */
+    bool faults_counted;              /* of the batch on offer */
     note owed;                        /* the last note, where the ring had no room for it */
     bool owes;
     _Atomic uint64_t offered, left_out, gaps, gap_lost, malformed, restarts;
@@ -148,6 +149,19 @@ static void owe_note(sf_inlet *inlet, const sf_batch *batch, bool first, bool co
     inlet->owes = true;
 }
 
+/* Once, however often the batch is offered. */
+static void count_faults(sf_inlet *inlet, const sf_batch *batch)
+{
+    if (inlet->faults_counted)
+        return;
+    inlet->faults_counted = true;
+    add(&inlet->gaps, batch->gaps);
+    add(&inlet->gap_lost, batch->gap_lost);
+    add(&inlet->malformed, batch->malformed);
+    add(&inlet->restarts, batch->restarts);
+    add(&inlet->left_out, batch->out_of_range);
+}
+
 bool sf_inlet_offer(sf_inlet *inlet, const sf_batch *batch)
 {
     if (!pay_note(inlet) && (waits(inlet) || batch->joins))
@@ -159,16 +173,13 @@ bool sf_inlet_offer(sf_inlet *inlet, const sf_batch *batch)
     bool complete = inlet->markers_done == batch->marker_count && inlet->spikes_done == batch->spike_count;
     if (!complete && inlet->markers_done + inlet->spikes_done == before)
         return false;
+    count_faults(inlet, batch); /* before its spikes can be seen: who acts on these looks at it first */
     owe_note(inlet, batch, before == 0, complete);
     bool paid = pay_note(inlet);
     if (!complete || (!paid && waits(inlet)))
         return false;
     inlet->markers_done = inlet->spikes_done = 0;
-    add(&inlet->gaps, batch->gaps);
-    add(&inlet->gap_lost, batch->gap_lost);
-    add(&inlet->malformed, batch->malformed);
-    add(&inlet->restarts, batch->restarts);
-    add(&inlet->left_out, batch->out_of_range);
+    inlet->faults_counted = false;
     return true;
 }
 

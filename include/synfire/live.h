@@ -130,6 +130,43 @@ typedef struct sf_live_rule {
     uint32_t label_count;
 } sf_live_rule;
 
+/** What a trigger waits for. */
+typedef enum sf_live_trigger_on {
+    SF_LIVE_ON_EPISODE, /**< its episode completes */
+    SF_LIVE_ON_TRIGGER  /**< the one that it follows is sent: a yoked control */
+} sf_live_trigger_on;
+
+/**
+ * A trigger with a name, and when it is withheld: what may act on tissue. Times are by the monotonic clock,
+ * on a virtual clock by that of the stream; `within_s` is of the stream. A trigger that comes too late or
+ * whose sources have a fault is disarmed.
+ */
+typedef struct sf_live_trigger {
+    sf_live_trigger_on on;
+    const char *name;     /**< letters, digits, - and _; at most 63 */
+    const char *episode;  /**< as people write it */
+    const char *follows;  /**< the name of one that stands before it */
+    bool armed;           /**< from the beginning */
+    double arm_s;         /**< arming lasts so long unless it is renewed; 0: to the end */
+    double max_age_ms;    /**< since its last spike arrived, or since its delay was over; 0: any */
+    double refractory_ms; /**< the least time between two */
+    uint32_t most;        /**< at most so many in any most_s; 0: any number */
+    double most_s;
+    uint32_t min_count; /**< it takes so many completions within within_s, this one among them */
+    double within_s;
+    double max_q; /**< 1: whatever tests say */
+    double delay_ms,
+        delay_to_ms; /**< after the completion, drawn anew for each; delay_to_ms 0: always delay_ms */
+    double sham;     /**< this share is treated as if it were sent, and is not */
+    uint32_t seed;   /**< of delays and shams */
+} sf_live_trigger;
+
+/** Armed, and sent within 100 ms or not at all; `name` is to be set, and `episode` or `follows`. */
+#define SF_LIVE_TRIGGER_DEFAULTS                                                                             \
+    {                                                                                                        \
+        SF_LIVE_ON_EPISODE, NULL, NULL, NULL, true, 0, 100, 0, 0, 1, 0, 1, 1, 0, 0, 0, 1                     \
+    }
+
 typedef struct sf_message sf_message; /* below */
 
 /**
@@ -172,6 +209,8 @@ typedef struct sf_live_options {
     sf_live_significance significance;
     const sf_live_rule *rules;
     uint32_t rule_count;
+    const sf_live_trigger *triggers;
+    uint32_t trigger_count;
 } sf_live_options;
 
 SF_API void sf_live_options_init(void *options, size_t size);
@@ -194,8 +233,11 @@ typedef enum sf_topic {
     SF_TOPIC_DENSITY,
     SF_TOPIC_GRAPH,
     SF_TOPIC_STATUS,
+    SF_TOPIC_DECISION, /**< what became of the completion of a trigger with a name */
     SF_TOPIC_COUNT
 } sf_topic;
+
+#define SF_TRIGGER_NAME_SIZE 128
 
 typedef struct sf_episode_count {
     sf_episode episode;
@@ -249,7 +291,22 @@ typedef struct sf_trigger_message {
     double p_age_s;      /**< from the end of the stretch to the last spike */
     uint32_t tests;
     const char *not_tested;
+    char name[SF_TRIGGER_NAME_SIZE]; /**< of an episode that is only watched: as configured, cut to fit */
+    int64_t decided_ns; /**< monotonic clock when it was decided to send it; on a virtual clock stream time */
+    int64_t expires_ns; /**< monotonic clock from which it is too old to act on; INT64_MAX: never */
 } sf_trigger_message;
+
+/** What became of a completion. Its time_ns is that of the last spike. */
+typedef struct sf_decision_message {
+    char name[SF_TRIGGER_NAME_SIZE]; /**< of the trigger */
+    char id[SF_EPISODE_ID_SIZE];
+    uint64_t occurrence;  /**< as of the trigger's message */
+    const char *outcome;  /**< a literal: "sent"; "sham": as if it were sent; "withheld" */
+    const char *reason;   /**< a literal, why it was withheld: "disarmed", "refractory", ...; else NULL */
+    uint64_t trigger_seq; /**< of the trigger's message; 0: there is none */
+    int64_t decided_ns;   /**< monotonic clock; on a virtual clock stream time */
+    double wait_ms;       /**< from the arrival of its last spike to the decision */
+} sf_decision_message;
 
 typedef struct sf_density_message {
     sf_span window;
@@ -396,6 +453,16 @@ typedef struct sf_stage_status {
     uint64_t missed; /**< hops that took longer than a hop */
 } sf_stage_status;
 
+/** completed = sent + sham + withheld + waiting */
+typedef struct sf_trigger_status {
+    char name[SF_TRIGGER_NAME_SIZE];
+    const char *not_armed; /**< a literal, why; NULL: it is armed */
+    double armed_s;        /**< how long it stays so; NaN: to the end, or it is not */
+    uint64_t completed, sent, sham, withheld;
+    uint32_t waiting;      /**< for their delay */
+    double chance_per_min; /**< completions that chance would give, by the newest test; NaN: not known */
+} sf_trigger_status;
+
 #define SF_STATUS_STAGES 8
 
 typedef struct sf_status_message {
@@ -425,6 +492,9 @@ typedef struct sf_status_message {
     double test_ms, test_share;   /**< of the newest: how long it took, and that by the length of its stretch;
                                      NaN   before the first */
     const char *not_tested;       /**< why the newest stretch gave no p, a literal; or NULL */
+    size_t trigger_count;         /**< those with a name, in the order of the options */
+    sf_trigger_status *triggers;
+    uint64_t decisions_lost; /**< that no message tells, for want of room */
 } sf_status_message;
 
 struct sf_message {
@@ -436,6 +506,7 @@ struct sf_message {
     union {
         sf_episodes_message episodes;
         sf_trigger_message trigger;
+        sf_decision_message decision;
         sf_density_message density;
         sf_graph_message graph;
         sf_status_message status;

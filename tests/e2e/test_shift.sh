@@ -33,7 +33,8 @@ python3 - <<'PY'
 import json
 
 TIMED = {"seconds", "age_ms", "recording", "path", "seq", "stages", "ring_fill", "provenance"}  # differ from run to run
-TIMES_S, TIMES_NS = {"from_s", "to_s", "start_s", "stop_s"}, {"time_ns", "from_ns", "to_ns", "spike_times_ns"}
+TIMES_S = {"from_s", "to_s", "start_s", "stop_s"}
+TIMES_NS = {"time_ns", "from_ns", "to_ns", "spike_times_ns", "decided_ns"}
 
 
 def normal(value, shift, key=None):

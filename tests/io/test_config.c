@@ -280,6 +280,8 @@ static void the_reference_shows_every_default(void **state)
                                "graph: {reach: [{from: '#0'}], patterns: [{pattern: feed-forward-loop}]}\n"
                                "density: [{unit: '#0'}, {quantity: delay, episode: '#0 -(0,5]-> #1'},\n"
                                "  {quantity: rate, unit: '#0'}, {quantity: position}]\n"
+                               "triggers: [{name: reward, episode: '#0 -(0,5]-> #1'},\n"
+                               "  {on: trigger, name: control, follows: reward}]\n"
                                "sinks: [{type: jsonl}, {type: zmq}, {type: osc},\n"
                                "  {type: hdf5, path: run.h5}]\n";
     char *path = source_path("configs/reference.yaml");
@@ -303,7 +305,7 @@ static void the_reference_shows_every_default(void **state)
 static void the_examples_load(void **state)
 {
     (void)state;
-    static const char *const names[] = {"monitoring", "replay", "controller", "demo"};
+    static const char *const names[] = {"monitoring", "replay", "controller", "closed-loop", "demo"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char relative[64];
         snprintf(relative, sizeof relative, "configs/%s.yaml", names[i]);

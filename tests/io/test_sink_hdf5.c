@@ -326,11 +326,33 @@ static void check_triggers(hid_t file, const recorded *all)
         is_f64(&at, "p_age_s", message->trigger.p_age_s);
         assert_int_equal(get_u64(&at, "tests"), message->trigger.tests);
         is_reason(&at, message->trigger.not_tested);
+        is_text(&at, "name", message->trigger.name, SF_TRIGGER_NAME_SIZE);
+        assert_int_equal(get_i64(&at, "decided_ns"), message->trigger.decided_ns);
         for (uint32_t i = 0; i < SF_EPISODE_MAX_SIZE; i++)
             assert_int_equal(((int64_t *)times.values)[at.row * SF_EPISODE_MAX_SIZE + i],
                              i < message->trigger.size ? message->trigger.spike_times_ns[i] : INT64_MIN);
     }
     assert_int_equal(count_rows(file, "triggers"), at.row);
+}
+
+static void check_decisions(hid_t file, const recorded *all)
+{
+    cursor at = rows_of(file, "decisions");
+    for (; at.row < MESSAGES; at.row++) {
+        const sf_message *message = all->messages[SF_TOPIC_DECISION][at.row];
+        const sf_decision_message *decision = &message->decision;
+        assert_int_equal(get_u64(&at, "seq"), message->seq);
+        assert_int_equal(get_i64(&at, "time_ns"), message->time_ns);
+        is_text(&at, "name", decision->name, 64);
+        is_text(&at, "id", decision->id, 16);
+        assert_int_equal(get_u64(&at, "occurrence"), decision->occurrence);
+        is_text(&at, "outcome", decision->outcome, 16);
+        is_text(&at, "reason", decision->reason != NULL ? decision->reason : "", 24);
+        assert_int_equal(get_u64(&at, "trigger_seq"), decision->trigger_seq);
+        assert_int_equal(get_i64(&at, "decided_ns"), decision->decided_ns);
+        is_f64(&at, "wait_ms", decision->wait_ms);
+    }
+    assert_int_equal(count_rows(file, "decisions"), at.row);
 }
 
 /* A plain column of numbers. */
@@ -572,7 +594,7 @@ static void empty_messages_are_recorded(void **state)
     char *path = test_temporary_path(".h5");
     sf_sink *sink;
     assert_int_equal(open_recorder(&sink, path, &stream.info, storage, false, NULL), SF_OK);
-    static const char *const tables[] = {"windows", "triggers", "densities", "graphs", "status"};
+    static const char *const tables[] = {"windows", "triggers", "densities", "graphs", "status", "decisions"};
     for (int topic = 0; topic < SF_TOPIC_COUNT; topic++) {
         sf_message *message = sf_message_new((sf_topic)topic);
         message->seq = 1;
@@ -595,7 +617,7 @@ static void check_documented(hid_t file)
 {
     hid_t results = H5Gopen2(file, "results", H5P_DEFAULT);
     H5G_info_t info;
-    assert_true(H5Gget_info(results, &info) >= 0 && info.nlinks == 16);
+    assert_true(H5Gget_info(results, &info) >= 0 && info.nlinks == 17);
     for (hsize_t i = 0; i < info.nlinks; i++) {
         char name[64];
         H5Lget_name_by_idx(results, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, sizeof name, H5P_DEFAULT);
@@ -628,6 +650,7 @@ static void everything_recorded_reads_back(void **state)
     check_root(file);
     check_windows(file, all);
     check_triggers(file, all);
+    check_decisions(file, all);
     check_densities(file, all);
     check_graphs(file, all);
     check_statuses(file, all);

@@ -156,6 +156,22 @@ static void fill_trigger(test_random *random, sf_trigger_message *message)
     message->p_age_s = random_real(random);
     message->tests = (uint32_t)random_count(random);
     message->not_tested = random_reason(random);
+    random_text(random, message->name, sizeof message->name);
+    message->decided_ns = random_time(random);
+}
+
+static void fill_decision(test_random *random, sf_decision_message *message)
+{
+    static const char *const outcomes[] = {"sent", "sham", "withheld"};
+    random_text(random, message->name, 64);
+    if (test_random_below(random, 2))
+        snprintf(message->id, sizeof message->id, "%016llx", (unsigned long long)test_random_bits(random));
+    message->occurrence = random_count(random);
+    message->outcome = outcomes[test_random_below(random, 3)];
+    message->reason = random_reason(random);
+    message->trigger_seq = test_random_below(random, 2) ? random_count(random) : 0;
+    message->decided_ns = random_time(random);
+    message->wait_ms = random_real(random);
 }
 
 static void fill_density(test_random *random, sf_density_message *message)
@@ -316,6 +332,20 @@ static void fill_status(test_random *random, sf_status_message *message, const s
         random_text(random, sink->state, sizeof sink->state);
         random_text(random, sink->note, sizeof sink->note);
     }
+    message->triggers = random_list(random, sizeof *message->triggers, &message->trigger_count);
+    for (size_t i = 0; i < message->trigger_count; i++) {
+        sf_trigger_status *trigger = &message->triggers[i];
+        *trigger = (sf_trigger_status){.not_armed = random_reason(random),
+                                       .armed_s = random_real(random),
+                                       .completed = random_count(random),
+                                       .sent = random_count(random),
+                                       .sham = random_count(random),
+                                       .withheld = random_count(random),
+                                       .waiting = (uint32_t)test_random_bits(random),
+                                       .chance_per_min = random_real(random)};
+        random_text(random, trigger->name, sizeof trigger->name);
+    }
+    message->decisions_lost = random_count(random);
     static const char *const stages[SF_STATUS_STAGES] = {"merge", "watch",   "count",   "discover",
                                                          "graph", "density", "publish", "other"};
     message->stage_count = test_random_below(random, SF_STATUS_STAGES + 1);
@@ -366,6 +396,9 @@ sf_message *test_message_random(test_random *random, sf_topic topic, const sf_un
         break;
     case SF_TOPIC_STATUS:
         fill_status(random, &message->status, units);
+        break;
+    case SF_TOPIC_DECISION:
+        fill_decision(random, &message->decision);
         break;
     case SF_TOPIC_COUNT:
         break;

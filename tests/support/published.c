@@ -252,13 +252,31 @@ static void check_episodes(fields *from, const sf_episodes_message *episodes, co
 
 static void check_trigger(fields *from, const sf_trigger_message *trigger)
 {
-    is_string(take(from, "id"), trigger->id);
+    is_string(take(from, "name"), trigger->name);
+    is_integer(take(from, "decided_ns"), trigger->decided_ns);
+    is_reason(take(from, "id"), text_or_null(trigger->id));
     is_integer(take(from, "occurrence"), (int64_t)trigger->occurrence);
     const json_t *times = take_list(from, "spike_times_ns", trigger->size);
     for (uint32_t i = 0; i < trigger->size; i++)
         is_integer(json_array_get(times, i), trigger->spike_times_ns[i]);
     check_verdict(from, trigger->p, trigger->q, trigger->p_age_s, trigger->not_tested);
     is_integer(take(from, "tests"), (int64_t)trigger->tests);
+}
+
+static void check_decision(fields *from, const sf_decision_message *decision)
+{
+    is_string(take(from, "name"), decision->name);
+    is_reason(take(from, "id"), text_or_null(decision->id));
+    is_integer(take(from, "occurrence"), (int64_t)decision->occurrence);
+    is_reason(take(from, "outcome"), decision->outcome);
+    is_reason(take(from, "reason"), decision->reason);
+    const json_t *seq = take(from, "trigger_seq");
+    if (decision->trigger_seq == 0)
+        assert_true(json_is_null(seq));
+    else
+        is_integer(seq, (int64_t)decision->trigger_seq);
+    is_integer(take(from, "decided_ns"), decision->decided_ns);
+    is_real(take(from, "wait_ms"), decision->wait_ms);
 }
 
 static void is_known(const json_t *value, int64_t count)
@@ -506,6 +524,22 @@ static void check_provenance(fields *from, const sf_provenance *provenance)
     sf_text_free(&words);
 }
 
+static void check_trigger_status(const json_t *map, const sf_trigger_status *trigger)
+{
+    fields from = {.map = map};
+    is_string(take(&from, "name"), trigger->name);
+    is_boolean(take(&from, "armed"), trigger->not_armed == NULL);
+    is_reason(take(&from, "not_armed"), trigger->not_armed);
+    is_real(take(&from, "armed_s"), trigger->armed_s);
+    is_integer(take(&from, "completed"), (int64_t)trigger->completed);
+    is_integer(take(&from, "sent"), (int64_t)trigger->sent);
+    is_integer(take(&from, "sham"), (int64_t)trigger->sham);
+    is_integer(take(&from, "withheld"), (int64_t)trigger->withheld);
+    is_integer(take(&from, "waiting"), trigger->waiting);
+    is_real(take(&from, "chance_per_min"), trigger->chance_per_min);
+    all_taken(&from);
+}
+
 static void check_status(fields *from, const sf_status_message *status, const sf_provenance *provenance)
 {
     check_provenance(from, provenance);
@@ -521,6 +555,10 @@ static void check_status(fields *from, const sf_status_message *status, const sf
     list = take_list(from, "stages", status->stage_count);
     for (size_t i = 0; i < status->stage_count; i++)
         check_stage(json_array_get(list, i), &status->stages[i]);
+    list = take_list(from, "triggers", status->trigger_count);
+    for (size_t i = 0; i < status->trigger_count; i++)
+        check_trigger_status(json_array_get(list, i), &status->triggers[i]);
+    is_integer(take(from, "decisions_lost"), (int64_t)status->decisions_lost);
     is_integer(take(from, "tracked"), (int64_t)status->tracked);
     is_integer(take(from, "watched"), (int64_t)status->watched);
     is_integer(take(from, "edges"), (int64_t)status->edges);
@@ -561,6 +599,9 @@ void test_check_published(const json_t *map, const sf_message *message, const sf
         break;
     case SF_TOPIC_TRIGGER:
         check_trigger(&from, &message->trigger);
+        break;
+    case SF_TOPIC_DECISION:
+        check_decision(&from, &message->decision);
         break;
     case SF_TOPIC_DENSITY:
         check_density(&from, &message->density);

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/control.h"
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_ORDERS 256
+#define SPIN_NS SF_MILLISECOND /* a delay that is over sooner than this is not slept for */
+
+/* ---- time ---- */
+
+/* The clock that triggers go by, where the stream is at time_ns. */
+static int64_t now_at(const sf_control *control, int64_t time_ns)
+{
+    return control->setup.inputs->virtual_clock ? time_ns : sf_clock_monotonic_ns();
+}
+
+static int64_t in_ns(double milliseconds)
+{
+    return (int64_t)(milliseconds * 1e6);
+}
+
+/* ---- carrying out ---- */
+
+static void post(const sf_control *control, uint32_t trigger, int64_t now_ns)
+{
+    sf_trigger_state state = sf_triggers_state(control->triggers, trigger, now_ns);
+    sf_trigger_post *posted = &control->posts[trigger];
+    atomic_store_explicit(&posted->why, (unsigned)state.why, memory_order_relaxed);
+    atomic_store_explicit(&posted->waiting, state.waiting, memory_order_relaxed);
+    atomic_store_explicit(&posted->armed_until_ns, state.armed_until_ns, memory_order_relaxed);
+    atomic_store_explicit(&posted->completed, state.completed, memory_order_relaxed);
+    atomic_store_explicit(&posted->sent, state.sent, memory_order_relaxed);
+    atomic_store_explicit(&posted->sham, state.sham, memory_order_relaxed);
+    atomic_store_explicit(&posted->withheld, state.withheld, memory_order_relaxed);
+}
+
+static void add_verdict(const sf_control *control, uint32_t watched, sf_message *message)
+{
+    sf_trigger_message *trigger = &message->trigger;
+    sf_verdict verdict =
+        watched != UINT32_MAX ? sf_board_read(control->setup.board, watched) : sf_verdict_untested;
+    trigger->p = verdict.p;
+    trigger->q = verdict.q;
+    trigger->p_age_s = sf_verdict_age_s(&verdict, message->time_ns);
+    trigger->tests = verdict.tests;
+    trigger->not_tested = verdict.not_tested;
+}
+
+static void send_watched(sf_control *control, const sf_completion *completion, int64_t arrival_ns)
+{
+    sf_message *message = &control->messages[completion->episode];
+    message->trigger.occurrence = completion->occurrence;
+    message->time_ns = completion->spike_times_ns[completion->size - 1];
+    message->arrival_ns = arrival_ns;
+    message->trigger.decided_ns = now_at(control, message->time_ns);
+    add_verdict(control, completion->episode, message);
+    memcpy(message->trigger.spike_times_ns, completion->spike_times_ns,
+           completion->size * sizeof *completion->spike_times_ns);
+    sf_publish_trigger(control->setup.publisher, message);
+}
+
+/* The number of the message. */
+static uint64_t send_trigger(sf_control *control, const sf_decision *decision)
+{
+    const sf_cause *occurrence = &decision->occurrence;
+    sf_message *message = &control->messages[control->setup.config->watch_count + decision->trigger];
+    bool real_time = !control->setup.inputs->virtual_clock;
+    int64_t most_ns = in_ns(control->setup.config->triggers[decision->trigger].max_age_ms);
+    message->trigger.occurrence = occurrence->number;
+    message->time_ns = occurrence->time_ns;
+    message->arrival_ns = real_time ? occurrence->arrival_ns : sf_clock_monotonic_ns();
+    message->trigger.decided_ns = decision->decided_ns;
+    message->trigger.expires_ns =
+        real_time && most_ns > 0 ? sf_time_plus(decision->since_ns, most_ns) : INT64_MAX;
+    add_verdict(control, control->boards[decision->trigger], message);
+    memcpy(message->trigger.spike_times_ns, occurrence->spike_times_ns,
+           occurrence->size * sizeof *occurrence->spike_times_ns);
+    sf_publish_trigger(control->setup.publisher, message);
+    return message->seq;
+}
+
+static void take(sf_control *control, const sf_trigger_event *event, int64_t now_ns)
+{
+    const sf_decision *decisions;
+    size_t count = sf_triggers_take(control->triggers, event, now_ns, &decisions);
+    for (size_t i = 0; i < count; i++) {
+        const sf_decision *decision = &decisions[i];
+        uint64_t seq = decision->outcome == SF_OUTCOME_SENT ? send_trigger(control, decision) : 0;
+        sf_handoff_decide(control->setup.handoff, &(sf_decided){.trigger = decision->trigger,
+                                                                .outcome = decision->outcome,
+                                                                .reason = decision->reason,
+                                                                .trigger_seq = seq,
+                                                                .occurrence = decision->occurrence.number,
+                                                                .time_ns = decision->occurrence.time_ns,
+                                                                .arrival_ns = decision->occurrence.arrival_ns,
+                                                                .decided_ns = decision->decided_ns});
+        post(control, decision->trigger, now_ns);
+    }
+}
+
+/* ---- what completes ---- */
+
+/* On a virtual clock the time of a delay's end is that at which it is over. */
+static void pass(sf_control *control, int64_t now_ns)
+{
+    const sf_trigger_event over = {.kind = SF_EVENT_TIME};
+    int64_t next_ns;
+    while ((next_ns = sf_triggers_next_ns(control->triggers)) <= now_ns)
+        take(control, &over, control->setup.inputs->virtual_clock ? next_ns : now_ns);
+}
+
+static void complete(sf_control *control, const sf_completion *completion, int64_t arrival_ns)
+{
+    const sf_watched *watched = &control->watched[completion->episode];
+    int64_t time_ns = completion->spike_times_ns[completion->size - 1], now_ns = now_at(control, time_ns);
+    sf_cause occurrence = {.time_ns = time_ns,
+                           .arrival_ns = control->setup.inputs->virtual_clock ? now_ns : arrival_ns,
+                           .q = sf_board_read(control->setup.board, completion->episode).q,
+                           .number = completion->occurrence,
+                           .size = completion->size};
+    memcpy(occurrence.spike_times_ns, completion->spike_times_ns, sizeof occurrence.spike_times_ns);
+    pass(control, now_ns);
+    take(control,
+         &(sf_trigger_event){
+             .kind = SF_EVENT_COMPLETED, .trigger = watched->trigger, .occurrence = &occurrence},
+         now_ns);
+    post(control, watched->trigger, now_ns);
+}
+
+void sf_control_watch(sf_control *control, const sf_spike *spikes, const int64_t *arrivals_ns, size_t count)
+{
+    if (count == 0)
+        return;
+    control->stream_ns = spikes[count - 1].time_ns;
+    for (size_t i = 0; i < count && control->watched_count > 0; i++) {
+        const sf_completion *completions;
+        size_t completed = sf_watch_advance(control->watch, &spikes[i], &completions);
+        for (size_t c = 0; c < completed; c++)
+            if (control->watched[completions[c].episode].trigger == UINT32_MAX)
+                send_watched(control, &completions[c], arrivals_ns[i]);
+            else
+                complete(control, &completions[c], arrivals_ns[i]);
+    }
+}
+
+void sf_control_reach(sf_control *control, int64_t watermark_ns)
+{
+    if (watermark_ns > control->stream_ns)
+        control->stream_ns = watermark_ns;
+    if (control->setup.inputs->virtual_clock)
+        pass(control, watermark_ns);
+}
+
+void sf_control_end(sf_control *control)
+{
+    const sf_trigger_event end = {.kind = SF_EVENT_DISARM, .trigger = SF_ALL_TRIGGERS};
+    if (sf_triggers_next_ns(control->triggers) < INT64_MAX)
+        take(control, &end, now_at(control, control->stream_ns));
+}
+
+int sf_control_sleep_ms(const sf_control *control, int most)
+{
+    int64_t next_ns = sf_triggers_next_ns(control->triggers);
+    if (next_ns == INT64_MAX || control->setup.inputs->virtual_clock)
+        return most;
+    int64_t left_ms = (next_ns - sf_clock_monotonic_ns() - SPIN_NS) / SF_MILLISECOND;
+    return left_ms < 0 ? 0 : left_ms < most ? (int)left_ms : most;
+}
+
+/* ---- faults of sources ---- */
+
+static uint64_t bit_of(size_t source)
+{
+    return UINT64_C(1) << (source < 63 ? source : 63); /* those beyond share one */
+}
+
+static void command(sf_control *control, const sf_trigger_event *event)
+{
+    int64_t now_ns = now_at(control, control->stream_ns);
+    take(control, event, now_ns);
+    for (uint32_t i = 0; i < control->trigger_count; i++)
+        post(control, i, now_ns);
+}
+
+static void fault(sf_control *control, uint64_t sources, sf_trigger_reason reason)
+{
+    command(control, &(sf_trigger_event){.kind = SF_EVENT_FAULT, .sources = sources, .reason = reason});
+}
+
+static void look_at(sf_control *control, size_t source)
+{
+    sf_feeder_faults now;
+    uint64_t *known = &control->faults[2 * source], bit = bit_of(source);
+    sf_feeder_look(&control->setup.feeders->items[source], &now);
+    if (now.lost > known[0])
+        fault(control, bit, SF_TRIGGER_SOURCE_LOST);
+    if (now.steps > known[1])
+        fault(control, bit, SF_TRIGGER_SOURCE_STEPPED);
+    if (now.silent && (control->silent & bit) == 0)
+        fault(control, bit, SF_TRIGGER_SOURCE_SILENT);
+    known[0] = now.lost;
+    known[1] = now.steps;
+    control->silent = now.silent ? control->silent | bit : control->silent & ~bit;
+}
+
+/* ---- orders ---- */
+
+static void obey(sf_control *control, const sf_command *order)
+{
+    int64_t now_ns = now_at(control, control->stream_ns);
+    sf_trigger_event event = {.trigger = order->trigger, .arm_ns = order->arm_ns};
+    sf_cause occurrence = {.time_ns = order->time_ns, .arrival_ns = order->arrival_ns, .q = NAN};
+    sf_marker marker = {.time_ns = control->stream_ns, .kind = SF_MARKER_TEXT};
+    switch (order->kind) {
+    case SF_COMMAND_ARM:
+        event.kind = SF_EVENT_ARM;
+        command(control, &event);
+        if (control->silent != 0) /* what a silent source needs stays disarmed */
+            fault(control, control->silent, SF_TRIGGER_SOURCE_SILENT);
+        break;
+    case SF_COMMAND_DISARM:
+        event.kind = SF_EVENT_DISARM;
+        command(control, &event);
+        break;
+    case SF_COMMAND_FIRE:
+        event.kind = SF_EVENT_COMPLETED;
+        event.occurrence = &occurrence;
+        occurrence.number = sf_triggers_state(control->triggers, order->trigger, now_ns).completed + 1;
+        take(control, &event, now_ns);
+        post(control, order->trigger, now_ns);
+        break;
+    case SF_COMMAND_MARK:
+        memcpy(marker.text, order->text, sizeof marker.text);
+        sf_publish_raw(control->setup.publisher, &(sf_raw_batch){.markers = &marker, .marker_count = 1},
+                       false);
+        break;
+    }
+}
+
+bool sf_control_order(sf_control *control, const sf_command *order)
+{
+    pthread_mutex_lock(&control->ordering);
+    bool taken = sf_ring_push(&control->orders, order, 1) == 1;
+    pthread_mutex_unlock(&control->ordering);
+    return taken;
+}
+
+void sf_control_look(sf_control *control)
+{
+    for (size_t i = 0; i < control->setup.feeders->count && control->trigger_count > 0; i++)
+        look_at(control, i);
+    sf_command order;
+    while (sf_ring_pop(&control->orders, &order, 1, NULL) == 1)
+        obey(control, &order);
+    if (!control->setup.inputs->virtual_clock && sf_triggers_next_ns(control->triggers) < INT64_MAX)
+        pass(control, sf_clock_monotonic_ns());
+}
+
+/* ---- what others are told ---- */
+
+void sf_control_status(const sf_control *control, uint32_t trigger, sf_trigger_status *status)
+{
+    const sf_trigger_post *posted = &control->posts[trigger];
+    unsigned why = atomic_load_explicit(&posted->why, memory_order_relaxed);
+    int64_t until_ns = atomic_load_explicit(&posted->armed_until_ns, memory_order_relaxed);
+    bool ends = until_ns != INT64_MAX && !control->setup.inputs->virtual_clock;
+    double left_s = ends ? (double)(until_ns - sf_clock_monotonic_ns()) * 1e-9 : NAN;
+    if (why == SF_TRIGGER_OF_ITSELF && left_s <= 0)
+        why = SF_TRIGGER_EXPIRED;
+    uint32_t board = control->boards[trigger];
+    *status = (sf_trigger_status){
+        .not_armed = sf_trigger_reason_text((sf_trigger_reason)why),
+        .armed_s = why == SF_TRIGGER_OF_ITSELF ? left_s : NAN,
+        .completed = atomic_load_explicit(&posted->completed, memory_order_relaxed),
+        .sent = atomic_load_explicit(&posted->sent, memory_order_relaxed),
+        .sham = atomic_load_explicit(&posted->sham, memory_order_relaxed),
+        .withheld = atomic_load_explicit(&posted->withheld, memory_order_relaxed),
+        .waiting = atomic_load_explicit(&posted->waiting, memory_order_relaxed),
+        .chance_per_min =
+            board != UINT32_MAX ? 60 * sf_board_read(control->setup.board, board).chance_hz : NAN};
+    snprintf(status->name, sizeof status->name, "%s", control->setup.config->triggers[trigger].name);
+}
+
+sf_message *sf_control_tell(const sf_control *control, const sf_decided *decided)
+{
+    static const char *const outcomes[] = {"sent", "sham", "withheld"};
+    const sf_trigger_message *trigger =
+        &control->messages[control->setup.config->watch_count + decided->trigger].trigger;
+    sf_message *message = sf_message_new(SF_TOPIC_DECISION);
+    if (message == NULL)
+        return NULL;
+    bool real_time = !control->setup.inputs->virtual_clock;
+    message->time_ns = decided->time_ns;
+    message->arrival_ns = real_time ? decided->arrival_ns : sf_clock_monotonic_ns();
+    message->decision =
+        (sf_decision_message){.occurrence = decided->occurrence,
+                              .outcome = outcomes[decided->outcome],
+                              .reason = sf_trigger_reason_text(decided->reason),
+                              .trigger_seq = decided->trigger_seq,
+                              .decided_ns = decided->decided_ns,
+                              .wait_ms = (double)(decided->decided_ns - decided->arrival_ns) * 1e-6};
+    memcpy(message->decision.name, trigger->name, sizeof trigger->name);
+    memcpy(message->decision.id, trigger->id, sizeof trigger->id);
+    return message;
+}
+
+/* ---- opening and closing ---- */
+
+static uint64_t sources_of(const sf_control *control, const sf_episode *episode)
+{
+    uint64_t sources = 0;
+    const sf_inputs *inputs = control->setup.inputs;
+    for (uint32_t n = 0; n < episode->size; n++) {
+        size_t source = 0, end = inputs->items[0].source->units.count;
+        while (episode->units[n] >= end)
+            end += inputs->items[++source].source->units.count;
+        sources |= bit_of(source);
+    }
+    return sources;
+}
+
+static sf_trigger_settings settings_of(const sf_control *control, uint32_t index, uint64_t sources)
+{
+    const sf_live_options *config = control->setup.config;
+    const sf_live_trigger *trigger = &config->triggers[index];
+    return (sf_trigger_settings){.armed = trigger->armed,
+                                 .arm_ns = sf_seconds_to_ns(trigger->arm_s),
+                                 .max_age_ns = in_ns(trigger->max_age_ms),
+                                 .refractory_ns = in_ns(trigger->refractory_ms),
+                                 .most = trigger->most,
+                                 .most_ns = sf_seconds_to_ns(trigger->most_s),
+                                 .min_count = trigger->min_count,
+                                 .within_ns = sf_seconds_to_ns(trigger->within_s),
+                                 .max_q = trigger->max_q < 1 ? trigger->max_q : NAN,
+                                 .delay_ns = in_ns(trigger->delay_ms),
+                                 .delay_to_ns = in_ns(trigger->delay_to_ms),
+                                 .sham = trigger->sham,
+                                 .seed = trigger->seed,
+                                 .sources = sources,
+                                 .follows = trigger->on == SF_LIVE_ON_TRIGGER
+                                                ? sf_live_find_trigger(config, trigger->follows)
+                                                : SF_NO_TRIGGER};
+}
+
+static void fill_message(sf_message *message, const char *name, const sf_watched *watched,
+                         const sf_units *units)
+{
+    message->topic = SF_TOPIC_TRIGGER;
+    message->references = 1;
+    message->trigger.expires_ns = INT64_MAX;
+    snprintf(message->trigger.name, sizeof message->trigger.name, "%s", name);
+    if (watched == NULL)
+        return;
+    message->trigger.size = watched->episode.size;
+    sf_episode_id(message->trigger.id, &watched->episode, units);
+}
+
+/* What each trigger rests on: its episode, or that of the one that it follows. */
+static void resolve_triggers(sf_control *control, sf_trigger_settings *settings)
+{
+    const sf_live_options *config = control->setup.config;
+    const sf_units *units = &control->setup.inputs->units;
+    for (uint32_t i = 0; i < config->watch_count; i++)
+        fill_message(&control->messages[i], control->watched[i].name, &control->watched[i], units);
+    for (uint32_t i = 0; i < control->trigger_count; i++)
+        control->boards[i] = UINT32_MAX;
+    for (uint32_t i = config->watch_count; i < control->watched_count; i++)
+        control->boards[control->watched[i].trigger] = i;
+    for (uint32_t i = 0; i < control->trigger_count; i++) {
+        settings[i] = settings_of(control, i, UINT64_MAX);
+        if (settings[i].follows != SF_NO_TRIGGER)
+            control->boards[i] = control->boards[settings[i].follows];
+        const sf_watched *watched =
+            control->boards[i] != UINT32_MAX ? &control->watched[control->boards[i]] : NULL;
+        if (watched != NULL)
+            settings[i].sources = sources_of(control, &watched->episode);
+        fill_message(&control->messages[config->watch_count + i], config->triggers[i].name, watched, units);
+    }
+}
+
+static int open_triggers(sf_control *control, sf_error *error)
+{
+    size_t count = control->trigger_count;
+    sf_trigger_settings *settings = sf_alloc(count, sizeof *settings);
+    if (settings == NULL)
+        return sf_fail_memory(error);
+    resolve_triggers(control, settings);
+    int status = sf_triggers_open(&control->triggers, settings, count, error);
+    for (uint32_t i = 0; i < count && status == SF_OK; i++)
+        post(control, i, 0);
+    sf_free(settings);
+    return status;
+}
+
+static int open_watch(sf_control *control, sf_error *error)
+{
+    const sf_units *units = &control->setup.inputs->units;
+    int status = sf_watched_parse(control->watched, control->setup.config, units, error);
+    if (status != SF_OK)
+        return status;
+    sf_episode *episodes = sf_alloc(control->watched_count, sizeof *episodes);
+    if (episodes == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < control->watched_count; i++)
+        episodes[i] = control->watched[i].episode;
+    status = sf_watch_open(&control->watch, episodes, control->watched_count, units->count, 0, error);
+    sf_free(episodes);
+    return status;
+}
+
+int sf_control_open(sf_control *control, const sf_control_setup *setup, sf_error *error)
+{
+    const sf_live_options *config = setup->config;
+    *control = (sf_control){.setup = *setup,
+                            .watched_count = sf_watched_count(config),
+                            .trigger_count = config->trigger_count,
+                            .stream_ns = INT64_MIN};
+    pthread_mutex_init(&control->ordering, NULL);
+    control->lockable = true;
+    control->watched = sf_alloc(control->watched_count, sizeof *control->watched);
+    control->messages =
+        sf_alloc((size_t)config->watch_count + config->trigger_count, sizeof *control->messages);
+    control->boards = sf_alloc(config->trigger_count, sizeof *control->boards);
+    control->posts = sf_alloc(config->trigger_count, sizeof *control->posts);
+    control->faults = sf_alloc(setup->inputs->count, 2 * sizeof *control->faults);
+    bool whole = control->watched != NULL && control->messages != NULL && control->boards != NULL &&
+                 control->posts != NULL && control->faults != NULL;
+    int status = whole ? open_watch(control, error) : sf_fail_memory(error);
+    if (status == SF_OK)
+        status = open_triggers(control, error);
+    if (status == SF_OK)
+        status = sf_ring_open(&control->orders, sizeof(sf_command), MOST_ORDERS, SF_RING_DROP_NEWEST, error);
+    return status;
+}
+
+void sf_control_close(sf_control *control)
+{
+    sf_watch_close(control->watch);
+    sf_triggers_close(control->triggers);
+    sf_free(control->watched);
+    sf_free(control->messages);
+    sf_free(control->boards);
+    sf_free(control->posts);
+    sf_free(control->faults);
+    sf_ring_close(&control->orders);
+    if (control->lockable)
+        pthread_mutex_destroy(&control->ordering);
+    *control = (sf_control){0};
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What follows when a watched episode completes: a message at once where it is only watched; where it is that
+ * of a trigger, what pipeline/trigger.h decides. Decisions go to the window thread, which tells them. What
+ * orders there are from outside come through a ring. Front thread, real-time safe, but for what says so.
+ */
+#ifndef SF_PIPELINE_CONTROL_H
+#define SF_PIPELINE_CONTROL_H
+
+#include "pipeline/feeder.h"
+#include "pipeline/handoff.h"
+#include "pipeline/inputs.h"
+#include "pipeline/options.h"
+#include "pipeline/publisher.h"
+#include "pipeline/trigger.h"
+#include "pipeline/verdict.h"
+#include "pipeline/watched.h"
+#include "window/watch.h"
+
+/** A trigger's state, which the front thread writes and others read. */
+typedef struct sf_trigger_post {
+    atomic_uint why, waiting;
+    _Atomic int64_t armed_until_ns;
+    _Atomic uint64_t completed, sent, sham, withheld;
+} sf_trigger_post;
+
+typedef enum sf_command_kind {
+    SF_COMMAND_ARM,
+    SF_COMMAND_DISARM,
+    SF_COMMAND_FIRE, /**< a trigger's cause, found by another thread */
+    SF_COMMAND_MARK  /**< a text marker where the stream is */
+} sf_command_kind;
+
+typedef struct sf_command {
+    sf_command_kind kind;
+    uint32_t trigger; /**< SF_ALL_TRIGGERS where it is about arming */
+    int64_t arm_ns;   /**< 0: as configured */
+    int64_t time_ns;  /**< of a cause: stream time */
+    int64_t arrival_ns;
+    char text[SF_MARKER_TEXT_SIZE];
+} sf_command;
+
+/** What the front knows that control works with; borrowed. */
+typedef struct sf_control_setup {
+    const sf_live_options *config;
+    const sf_inputs *inputs;
+    const sf_feeders *feeders; /**< not opened yet */
+    sf_handoff *handoff;
+    const sf_board *board; /**< by watched episode */
+    sf_publisher *publisher;
+} sf_control_setup;
+
+typedef struct sf_control {
+    sf_control_setup setup;
+    sf_watch *watch;
+    sf_watched *watched;
+    size_t watched_count, trigger_count;
+    sf_message *messages; /**< filled in but for what a completion tells: watched ones, then triggers */
+    uint32_t *boards;     /**< by trigger: the watched episode that it rests on; UINT32_MAX: none */
+    sf_triggers *triggers;
+    sf_trigger_post *posts;
+    uint64_t *faults;         /**< by source: frames and spikes lost so far, steps so far */
+    uint64_t silent;          /**< bit i: source i is */
+    int64_t stream_ns;        /**< where the stream is */
+    sf_ring orders;           /**< of sf_command */
+    pthread_mutex_t ordering; /**< of those who order */
+    bool lockable;
+} sf_control;
+
+/** Resolves watched episodes and triggers. */
+int sf_control_open(sf_control *control, const sf_control_setup *setup, sf_error *error);
+void sf_control_close(sf_control *control);
+
+/** Spikes in stream order. */
+void sf_control_watch(sf_control *control, const sf_spike *spikes, const int64_t *arrivals_ns, size_t count);
+
+/** After each pull and before its spikes: faults of sources, then orders, then delays that are over. */
+void sf_control_look(sf_control *control);
+
+/** All before this stream time has been watched. */
+void sf_control_reach(sf_control *control, int64_t watermark_ns);
+
+/** The stream has ended: what waits is withheld. */
+void sf_control_end(sf_control *control);
+
+/** How long the front may sleep, at most so many milliseconds, for nothing to be late. */
+int sf_control_sleep_ms(const sf_control *control, int most);
+
+/** Any thread, which may wait for others that order: false where there is no room. The caller then rings the
+ * front's bell. */
+bool sf_control_order(sf_control *control, const sf_command *order);
+
+/** Any thread: `count` of sf_live_options.trigger_count. */
+void sf_control_status(const sf_control *control, uint32_t trigger, sf_trigger_status *status);
+
+/** Window thread: the message of a decision, or NULL where memory is out. */
+sf_message *sf_control_tell(const sf_control *control, const sf_decided *decided);
+
+#endif
