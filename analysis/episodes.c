@@ -149,6 +149,7 @@ void sf_episodes_clear(sf_episodes *e)
                        .result = e->result,
                        .mining = e->mining,
                        .delays = e->delays,
+                       .threshold_why = e->threshold_why,
                        .top = e->top,
                        .top_worth = e->top_worth,
                        .limits = e->limits,
@@ -216,6 +217,7 @@ static void tell_how(const sf_episodes *e, sf_episodes_columns *told)
         return;
     }
     told->threshold = result->threshold;
+    told->threshold_why = e->threshold_why;
     told->levels = result->levels;
     told->level_count = result->level_count;
     told->found = result->count;

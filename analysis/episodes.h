@@ -30,6 +30,7 @@ struct sf_episodes {
     /* What was found: NULL and nothing of episodes that were given. */
     sf_mine_result *result;
     sf_mine_options mining;
+    const char *threshold_why; /* where none was asked for */
     sf_delay *delays;
     uint64_t top, top_worth;
     sf_limits limits;

@@ -165,6 +165,7 @@ static void describe(sf_graph *graph)
     const sf_csr *csr = &graph->csr;
     sf_graph_columns *columns = &graph->columns;
     columns->directed = csr->directed;
+    columns->threshold = NAN;
     columns->vertex_count = csr->vertex_count;
     columns->edge_count = sf_csr_edge_count(csr);
     columns->offsets = csr->offsets;
@@ -362,6 +363,10 @@ static void tell_test(sf_graph *graph, const sf_episodes *episodes, const sf_gra
 {
     sf_graph_columns *columns = &graph->columns;
     columns->burst_count = episodes->bursts.count;
+    if (episodes->result != NULL) {
+        columns->threshold = episodes->result->threshold;
+        columns->threshold_why = episodes->threshold_why;
+    }
     if (!episodes->is_tested) {
         columns->tested = SF_EDGES_UNTESTED;
         return;

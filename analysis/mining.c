@@ -20,11 +20,40 @@ void sf_mining_options_init(void *options, size_t size)
     sf_options_init(options, size, &defaults, sizeof defaults);
 }
 
-/* A thousandth of the spikes, at least 20. */
-static double default_threshold(size_t spikes)
+#define LEAST_COUNT 20
+#define SHARE_OF_UNIT 40
+
+/* What chance gives so many units in a row that fire alike, by the widest delay. */
+static double expect_alike(const sf_mining_options *asked, double rate_hz, uint32_t size, double seconds)
 {
-    double share = (double)spikes / 1000;
-    return share > 20 ? share : 20;
+    sf_delay widest = {0, 0};
+    for (size_t i = 0; i < asked->delay_count; i++)
+        if (asked->delays[i].high_ns - asked->delays[i].low_ns > widest.high_ns - widest.low_ns)
+            widest = asked->delays[i];
+    const double rates_hz[] = {rate_hz, rate_hz, rate_hz};
+    const sf_delay delays[] = {widest, widest};
+    return sf_expected_count(size, rates_hz, delays, seconds);
+}
+
+/* The same share of a unit's spikes, however many units there are. Where units fire so fast that chance alone
+ * links them as often, nearly every chain of three would be frequent, of four, and so on: there it lies
+ * between what chance gives three and two. */
+static double default_threshold(const sf_episodes *e, const sf_mining_options *asked, const char **why)
+{
+    double active = 0, seconds = (double)sf_recording_duration_ns(e->recording) * 1e-9;
+    for (size_t u = 0; u < e->recording->units.count; u++)
+        active += e->unit_spikes[u] > 0 ? 1 : 0;
+    double spikes = active > 0 ? (double)e->recording->spike_count / active : 0,
+           rate_hz = seconds > 0 ? spikes / seconds : 0, share = spikes / SHARE_OF_UNIT,
+           two = expect_alike(asked, rate_hz, 2, seconds), three = expect_alike(asked, rate_hz, 3, seconds),
+           chance = three + (two - three) / 4;
+    *why = "the least by default";
+    if (!(share > LEAST_COUNT) && !(chance > LEAST_COUNT))
+        return LEAST_COUNT;
+    *why = chance > share
+               ? "a quarter of the way from what chance gives three mean units to what it gives two"
+               : "a fortieth of a mean unit's spikes";
+    return chance > share ? chance : share;
 }
 
 static int check(const sf_mining_options *asked, const sf_recording *recording, sf_error *error)
@@ -61,7 +90,7 @@ static int keep_options(sf_episodes *e, const sf_mining_options *asked, sf_error
     e->mining.delay_count = asked->delay_count;
     e->mining.threshold_kind = asked->threshold_kind;
     e->mining.threshold =
-        asked->threshold != 0 ? asked->threshold : default_threshold(e->recording->spike_count);
+        asked->threshold != 0 ? asked->threshold : default_threshold(e, asked, &e->threshold_why);
     e->mining.max_size = asked->max_size;
     e->mining.self = asked->self;
     e->mining.closed = asked->closed;

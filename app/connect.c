@@ -112,6 +112,7 @@ static int connect_episodes(sf_graph **graph, const app_call *call, const sf_rec
     sf_episodes_get_columns(pairs, &told);
     if (stop != NULL)
         take_stopped(stop, status, &told, error);
+    app_nothing_warn(&mining, call, recording, &told);
     app_significance_warn(call, &told);
     app_not_testable_warn(call, told.significance, recording);
     status = sf_graph_of_episodes(graph, pairs, as, error);

@@ -160,6 +160,7 @@ static void print_json(sf_text *text, const drawing *d)
         print_link(&json, d, i);
     sf_json_end_array(&json);
     sf_json_uint(&json, "edges_found", d->g.links_found);
+    app_threshold_json(&json, d->g.threshold, d->g.threshold_why);
     app_edges_json(&json, &d->g);
     app_epochs_json(&json, &d->epochs);
     app_significance_json(&json, d->g.significance);
@@ -347,6 +348,11 @@ static int print_table(sf_text *text, const drawing *d, sf_error *error)
     sf_text_printf(text, "%u units, %zu edges", d->g.vertex_count, count);
     if (count < d->g.links_found)
         sf_text_printf(text, " of %zu: the others have a larger p or q, or none", d->g.links_found);
+    if (isfinite(d->g.threshold)) {
+        sf_text_printf(text, "; an edge is a pair from ");
+        app_threshold_print(text, d->g.threshold, d->g.threshold_why);
+        sf_text_printf(text, " on");
+    }
     sf_text_printf(text, "\n");
     app_stop_print(text, &d->stop, "");
     app_edges_print(text, &d->g);
@@ -400,11 +406,11 @@ static int draw(const app_call *call, const sf_recording *recording, sf_error *e
         return status;
     d.graph = graph;
     sf_graph_get_columns(graph, &d.g);
-    if (d.g.link_count == 0 && d.stop.where == NULL)
-        app_warn(call, d.g.links_found > 0
-                           ? "no edge has a p and q that small: --significance without --max-q "
-                             "shows what they have"
-                           : "there is no edge: lower the threshold or widen --delay");
+    if (d.g.link_count == 0 && d.g.links_found > 0)
+        app_warn(call, "no edge has a p and q that small: --significance without --max-q shows what they "
+                       "have");
+    else if (d.g.link_count == 0 && d.g.is_tiling && d.stop.where == NULL)
+        app_warn(call, "there is no edge: try a wider --delay, or --surrogates 0 for all pairs");
     status = look_at_epochs(&d, error);
     if (status == SF_OK)
         status = app_stop_report(&d.stop, report(&d, error), error);

@@ -110,6 +110,7 @@ static void print_json(sf_text *text, const finding *f)
     app_device_json(&json, told->ran.note);
     sf_json_uint(&json, "device_memory", told->ran.memory);
     sf_json_string(&json, "stopped", app_stopped_name(told));
+    app_threshold_json(&json, told->threshold, told->threshold_why);
     app_provenance_json(&json, f->call);
     sf_json_end_object(&json);
 }
@@ -291,9 +292,10 @@ static void print_tables(sf_text *text, const finding *f, bool unfolded)
     sf_text_printf(text, ", %zu spikes, %.6g s recorded\ndelays ", of.spike_count,
                    (double)of.duration_ns * 1e-9);
     sf_text_delays(text, f->mining.options.delays, f->mining.options.delay_count);
-    sf_text_printf(text,
-                   " ms, frequent from a count of %.6g, engine %s on %s, %.3g s; %zu bursts of the array\n\n",
-                   told->threshold, told->ran.engine, told->ran.device, told->ran.seconds, told->burst_count);
+    sf_text_printf(text, " ms, frequent from ");
+    app_threshold_print(text, told->threshold, told->threshold_why);
+    sf_text_printf(text, ", engine %s on %s, %.3g s; %zu bursts of the array\n\n", told->ran.engine,
+                   told->ran.device, told->ran.seconds, told->burst_count);
     if (told->stopped != SF_NOT_STOPPED) {
         app_stopped_print(text, told);
         sf_text_printf(text, "\n\n");
@@ -334,20 +336,6 @@ static int write_occurrences(const char *path, const finding *f, sf_error *error
 
 /* ---- the command ---- */
 
-static void hint_where_nothing_is_frequent(const finding *f)
-{
-    const sf_episodes_columns *told = &f->details.told;
-    sf_recording_columns of = {.size = sizeof of};
-    sf_recording_get_columns(f->recording, &of);
-    if (of.spike_count == 0)
-        app_warn(f->call, "%s: no spikes are left to look at", of.path);
-    else if (told->level_count > 0 && told->levels[0].frequent == 0)
-        app_warn(f->call, "no unit has %.6g spikes: lower the threshold", told->threshold);
-    else if (told->found == 0 && told->stopped == SF_NOT_STOPPED)
-        app_warn(f->call, "no pair of units reaches a count of %.6g: lower the threshold or widen --delay",
-                 told->threshold);
-}
-
 static int report(const finding *f, sf_error *error)
 {
     const app_call *call = f->call;
@@ -357,7 +345,7 @@ static int report(const finding *f, sf_error *error)
     int written = occurrences != NULL && whole ? write_occurrences(occurrences, f, error) : SF_OK;
     if (written != SF_OK && written != SF_CANCELLED)
         return written;
-    hint_where_nothing_is_frequent(f);
+    app_nothing_warn(&f->mining, call, f->recording, &f->details.told);
     sf_text text = {0};
     if (call->json || app_has(call, "csv")) /* tables say it at their end */
         app_not_testable_warn(call, test, f->recording);

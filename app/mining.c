@@ -12,7 +12,9 @@
 
 const app_option app_mining_options[] = {
     {"delay", "LO:HI[,LO:HI...]", "delays between neighbours in ms, above LO and at most HI (default 0.5:5)"},
-    {"min-count", "X", "frequent is a count of X or more (default 0.1 % of the spikes, at least 20)"},
+    {"min-count", "X",
+     "frequent is a count of X or more (default: a fortieth of a mean unit's spikes, more where chance alone "
+     "gives chains, at least 20)"},
     {"min-rate", "HZ", "the same as a count per second of recorded time"},
     {"min-fraction", "F", "the same as a fraction of all spikes"},
     {"self", NULL, "a unit may follow itself directly: A -> A (A -> B -> A is always allowed)"},
@@ -142,9 +144,84 @@ static void warn_of_delays(const app_mining *mining, const app_call *call, int64
         if (delay.high_ns - delay.low_ns < 2 * tick_ns)
             app_warn(call,
                      "the delay (%.9g,%.9g] ms is narrower than two clock ticks of %.9g ms: counts will "
-                     "depend on where the ticks fall",
-                     (double)delay.low_ns * 1e-6, (double)delay.high_ns * 1e-6, (double)tick_ns * 1e-6);
+                     "depend on where the ticks fall; --delay %.9g:%.9g takes three of them",
+                     (double)delay.low_ns * 1e-6, (double)delay.high_ns * 1e-6, (double)tick_ns * 1e-6,
+                     (double)tick_ns * 0.5e-6, (double)tick_ns * 3.5e-6);
     }
+}
+
+/* ---- thresholds ---- */
+
+void app_threshold_print(sf_text *text, double threshold, const char *why)
+{
+    sf_text_printf(text, "a count of %.6g", threshold);
+    if (why != NULL)
+        sf_text_printf(text, " (%s)", why);
+}
+
+void app_threshold_json(sf_json *json, double threshold, const char *why)
+{
+    sf_json_real(json, "threshold", threshold);
+    sf_json_string(json, "threshold_why", why);
+}
+
+/* The first threshold below, halved each time, that any pair of units reaches. */
+static bool look_lower(const app_mining *mining, const sf_recording *recording, double *threshold,
+                       uint64_t *most, size_t *pairs)
+{
+    sf_mining_options lower = mining->options;
+    lower.max_size = 2;
+    lower.details = lower.keep_stopped = false;
+    lower.significance = NULL;
+    lower.span_count = 0;
+    lower.max_p = lower.max_q = 0;
+    lower.order = SF_ORDER_COUNT;
+    lower.top = 1;
+    lower.threshold_kind = SF_THRESHOLD_COUNT;
+    *pairs = 0;
+    while (*pairs == 0 && *threshold >= 4) {
+        sf_episodes *found;
+        sf_episodes_columns told = {.size = sizeof told};
+        *threshold = lower.threshold = floor(*threshold / 2);
+        if (sf_mine(&found, recording, &lower, NULL, NULL) != SF_OK)
+            return false;
+        sf_episodes_get_columns(found, &told);
+        *pairs = told.found;
+        *most = told.found > 0 ? told.counts[0] : 0;
+        sf_episodes_free(found);
+    }
+    return *pairs > 0;
+}
+
+void app_nothing_warn(const app_mining *mining, const app_call *call, const sf_recording *recording,
+                      const sf_episodes_columns *told)
+{
+    double lower = told->threshold;
+    uint64_t most;
+    size_t pairs;
+    sf_recording_columns of = {.size = sizeof of};
+    sf_recording_get_columns(recording, &of);
+    if (of.spike_count == 0) {
+        app_warn(call, "%s: no spikes are left to look at", of.path);
+        return;
+    }
+    if (told->found > 0 || told->stopped != SF_NOT_STOPPED)
+        return;
+    bool units = told->level_count > 0 && told->levels[0].frequent > 0;
+    sf_text text = {0};
+    sf_text_printf(&text, units ? "no pair of units reaches a count of %.6g" : "no unit has %.6g spikes",
+                   told->threshold);
+    if (look_lower(mining, recording, &lower, &most, &pairs))
+        sf_text_printf(&text,
+                       ": the most that one counts is %" PRIu64
+                       "; --min-count %.6g finds %zu pair%s, and a wider "
+                       "--delay more",
+                       most, lower, pairs, pairs == 1 ? "" : "s");
+    else
+        sf_text_printf(&text, ", or hardly any: try a wider --delay, such as 0.5:50");
+    if (!text.failed)
+        app_warn(call, "%s", text.data);
+    sf_text_free(&text);
 }
 
 int app_mining_run(sf_episodes **episodes, const app_mining *mining, const app_call *call,

@@ -24,6 +24,16 @@ typedef struct app_mining {
 /** Reads the options: delays by --delay, else by --preset; the threshold by one of --min-*. SF_USAGE. */
 int app_mining_parse(app_mining *mining, const app_call *call, sf_error *error);
 
+/** "a count of 25.9", with the rule that it is of where none was asked for. */
+void app_threshold_print(sf_text *text, double threshold, const char *why);
+
+/** The fields `threshold` and `threshold_why`. */
+void app_threshold_json(sf_json *json, double threshold, const char *why);
+
+/** Where nothing is frequent: warns of it, and says what to try, which it has looked for. */
+void app_nothing_warn(const app_mining *mining, const app_call *call, const sf_recording *recording,
+                      const sf_episodes_columns *told);
+
 /** Warns of delays that look as if they were given in seconds or in microseconds. */
 void app_delays_warn(const app_call *call, const sf_delay *delays, size_t count);
 

@@ -185,6 +185,8 @@ typedef struct sf_graph_columns {
     const sf_significance *significance; /**< of a recording's episodes: their test; NULL: none was made */
     /** By link, the 95 % confidence interval of count / expected as in sf_episodes_columns; NaN of tiling */
     const double *ratio_low, *ratio_high;
+    double threshold;          /**< of a recording's episodes that were looked for: as a count; else NaN */
+    const char *threshold_why; /**< as in sf_episodes_columns */
 } sf_graph_columns;
 
 SF_API void sf_graph_get_columns(const sf_graph *graph, sf_graph_columns *columns);

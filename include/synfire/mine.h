@@ -227,8 +227,9 @@ typedef struct sf_mining_options {
     const sf_delay *delays; /**< the intervals that links may have, at least one: (0.5,5] ms */
     size_t delay_count;
     sf_threshold_kind threshold_kind;
-    /** An episode is frequent with this or more; may be fractional. 0, as at first: a count of a thousandth
-     * of the spikes, at least 20. */
+    /** An episode is frequent with this or more; may be fractional. 0, as at first: a count of a fortieth of
+     * what a mean unit fires, of those that fire; where that is more, of a quarter of the way from what
+     * chance gives three such units in a row to what it gives two; and of 20 at least. */
     double threshold;
     uint32_t max_size;      /**< 2 .. SF_EPISODE_MAX_SIZE; 4 */
     bool self;              /**< a unit may follow itself directly: A -> A; A -> B -> A always may */
@@ -456,6 +457,8 @@ typedef struct sf_episodes_columns {
     size_t passing;         /**< of those found: with p and q within the options' limits, told of or not */
     sf_stopped stopped;     /**< before it was whole, with the option `keep_stopped` */
     const uint64_t *needed; /**< by episode: the least count for a q below SF_SIGNIFICANT_Q, or SF_NO_COUNT */
+    const char
+        *threshold_why; /**< of which rule the threshold is where none was asked for, a literal; or NULL */
 } sf_episodes_columns;
 
 /** Fills as much of the columns as their size tells; they live as long as the result. */
