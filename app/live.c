@@ -19,7 +19,7 @@
 /* ---- the configuration ---- */
 
 #define MOST_SETTINGS 64
-#define OWN_SETTINGS 7 /* of the preset and of the options below */
+#define OWN_SETTINGS 8 /* of the preset and of the options below */
 
 /* The preset first, so that --set has the last word. */
 static size_t add_preset(const app_preset *preset, char settings[OWN_SETTINGS][64])
@@ -35,6 +35,15 @@ static size_t add_preset(const app_preset *preset, char settings[OWN_SETTINGS][6
         snprintf(settings[count++], 64, "mine.every=1");
     }
     return count;
+}
+
+static int add_schedule(const app_call *call, char settings[OWN_SETTINGS][64], size_t *count, sf_error *error)
+{
+    bool sequential;
+    int status = app_schedule(call, &sequential, error);
+    if (status == SF_OK && app_has(call, "schedule"))
+        snprintf(settings[(*count)++], 64, "schedule=%s", sequential ? "sequential" : "derived");
+    return status;
 }
 
 /* The same options as those of commands that test a recording. */
@@ -82,6 +91,8 @@ int app_live_configure(const app_call *call, const char *path, sf_config *config
     size_t own_count = status == SF_OK ? add_preset(preset, own) : 0, count = 0, from = 0;
     if (status == SF_OK)
         status = add_significance(call, own, &own_count, error);
+    if (status == SF_OK)
+        status = add_schedule(call, own, &own_count, error);
     if (status != SF_OK)
         return status;
     for (; count < own_count; count++)

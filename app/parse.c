@@ -262,6 +262,15 @@ int app_word(const app_call *call, const char *option, const char *const *words,
     return status;
 }
 
+int app_schedule(const app_call *call, bool *sequential, sf_error *error)
+{
+    static const char *const words[] = {"derived", "sequential", NULL};
+    size_t word = 0;
+    int status = app_word(call, "schedule", words, &word, error);
+    *sequential = word == 1;
+    return status;
+}
+
 int app_scaled(const app_call *call, const char *option, int exponent, int64_t *value, sf_error *error)
 {
     const char *text = app_value(call, option, NULL);

@@ -1,22 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/command.h"
 
+#include "core/error.h"
+
+static int plan(const app_call *call, sf_text *text, sf_error *error)
+{
+    const sf_provenance *made_by = call->json ? call->provenance : NULL;
+    bool sequential;
+    int status = app_schedule(call, &sequential, error);
+    if (status != SF_OK)
+        return status;
+    if (call->argument_count == 0)
+        return sf_tool_own_plan(text, app_has(call, "virtual-clock"), sequential, made_by, error);
+    if (app_has(call, "schedule") || app_has(call, "virtual-clock"))
+        return sf_fail(error, SF_USAGE, app_has(call, "schedule") ? "--schedule" : "--virtual-clock",
+                       "is of the program's own pipeline: expected no FILE.yaml beside it");
+    return sf_tool_plan(text, call->arguments[0], made_by, error);
+}
+
 static int run(app_call *call, sf_error *error)
 {
     sf_text text = {0};
-    int status = sf_tool_plan(&text, call->arguments[0], call->json ? call->provenance : NULL, error);
+    int status = plan(call, &text, error);
     if (status == SF_OK)
         return app_print(&text, error);
     sf_text_free(&text);
     return status;
 }
 
+static const app_option plan_options[] = {
+    {"virtual-clock", NULL,
+     "of the pipeline: as `run --replay REC --speed max` goes, where discovery comes first"},
+    {"schedule", "WORD", "of the pipeline: `derived`, or `sequential`, one stage after the other"},
+    {NULL, NULL, NULL},
+};
+
 const app_command app_command_plan = {
     .name = "plan",
     .group = "advanced",
     .summary = "which steps of an algorithm may run at the same time, and its parallel form",
-    .arguments = "FILE.yaml",
-    .least_arguments = 1,
+    .arguments = "[FILE.yaml]",
+    .least_arguments = 0,
     .most_arguments = 1,
     .example = "synfire plan configs/plans/1r.yaml",
     .notes =
@@ -26,7 +50,9 @@ const app_command app_command_plan = {
         "do to the same elements commutes, and on a copy each where their changes can be joined. "
         "docs/plan.md explains the verdicts and the file; configs/plans/, installed under share/synfire, has "
         "worked "
-        "examples.",
-    .options = {NULL},
+        "examples. Without a file: the stages of a hop of `synfire run`, from what each declares to read and "
+        "change, "
+        "and the schedule that follows.",
+    .options = {plan_options},
     .run = run,
 };

@@ -83,6 +83,9 @@ static const app_option run_options[] = {
      "no verdict yet is left out, too"},
     {"max-p", "P", "the same by p, uncorrected for how much was looked at and how often"},
     {"set", "KEY=VALUE", "override a key of the configuration, as window.length_s=5; may be repeated"},
+    {"schedule", "WORD",
+     "how the stages of a hop run: `derived` (default) as `synfire plan` prints, `sequential` one after the "
+     "other"},
     {"check", NULL, "validate, print the resolved configuration and leave"},
     {NULL, NULL, NULL},
 };

@@ -63,7 +63,7 @@ static int mine_window(sf_discovery *discovery)
     options.engine = config->mine.engine;
     options.threads = config->mine.threads;
     options.most = SF_DISCOVERY_MOST;
-    options.device = config->device;
+    options.device = discovery->device;
     options.resident = discovery->resident;
     options.unit_spikes = discovery->unit_spikes;
     sf_mine_input input = {.spikes = discovery->spikes,
@@ -93,9 +93,9 @@ static void work(void *job)
 /* ---- the window thread's side ---- */
 
 int sf_discovery_open(sf_discovery *discovery, const sf_live_options *config, const sf_units *units,
-                      bool inside, sf_error *error)
+                      const char *device, bool inside, sf_error *error)
 {
-    *discovery = (sf_discovery){.config = config, .units = units};
+    *discovery = (sf_discovery){.config = config, .units = units, .device = device};
     sf_error reason;
     int status = sf_delays_parse(discovery->delays, SF_DISCOVERY_DELAYS, &discovery->delay_count,
                                  config->mine.delays_ms, &reason);
@@ -104,7 +104,7 @@ int sf_discovery_open(sf_discovery *discovery, const sf_live_options *config, co
     const sf_engine *engine;
     if (sf_engine_find(&engine, config->mine.engine, &reason) != SF_OK)
         return sf_live_refuse("mine.engine", error, "%s", reason.text);
-    if (sf_engine_check(engine, config->device, &reason) == SF_USAGE)
+    if (sf_engine_check(engine, device, &reason) == SF_USAGE)
         return sf_live_refuse("mine.engine", error, "%s", reason.text);
     discovery->unit_spikes = sf_alloc(units->count, sizeof *discovery->unit_spikes);
     if (discovery->unit_spikes == NULL)

@@ -34,6 +34,7 @@ typedef struct sf_discovered {
 typedef struct sf_discovery {
     const sf_live_options *config;
     const sf_units *units;
+    const char *device;
     sf_delay delays[SF_DISCOVERY_DELAYS];
     size_t delay_count;
     sf_background background;
@@ -51,8 +52,9 @@ typedef struct sf_discovery {
     sf_discovered taken; /**< the window thread's: of the newest result that was taken */
 } sf_discovery;
 
+/** device: where it may mine, as a configuration names it. */
 int sf_discovery_open(sf_discovery *discovery, const sf_live_options *config, const sf_units *units,
-                      bool inside, sf_error *error);
+                      const char *device, bool inside, sf_error *error);
 void sf_discovery_close(sf_discovery *discovery);
 
 /** A window to mine. */

@@ -69,9 +69,9 @@ typedef enum sf_hop_element { SF_HOP_MODEL(SF_HOP_ENUMERATOR) SF_HOP_ELEMENTS } 
 /** The rounds of a stage's work, where it is a loop: for one element, what a round reads and changes. Rounds
  * that may run on copies may be shared out: a device, or a rank, does its share alone. */
 typedef struct sf_stage_rounds {
-    const char *name;                 /**< of one round; NULL: its work is no loop */
-    const char *variable, *from, *to; /**< as in sf_plan_declared */
-    const char *in, *out;
+    const char *loop, *round;         /**< their names; NULL: its work is no loop */
+    const char *variable, *from, *to; /**< as in sf_plan_declared, as what follows */
+    const char *in, *out;             /**< of one round: a part of what the stage reads and changes */
 } sf_stage_rounds;
 
 typedef struct sf_hop sf_hop;

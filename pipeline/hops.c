@@ -11,15 +11,8 @@
 
 #define STATUS_EVERY_NS SF_SECOND
 
-/* In real time nothing that discovery needs holds up the counts; on a virtual clock what it finds in a window
- * is counted in that window. Either way a hop begins with `take`. */
-static const sf_stage *const in_real_time[] = {
-    &sf_stage_take,    &sf_stage_slide, &sf_stage_test,  &sf_stage_count, &sf_stage_tell,   &sf_stage_graph,
-    &sf_stage_density, &sf_stage_mine,  &sf_stage_track, &sf_stage_begin, &sf_stage_report, &sf_stage_drop};
-static const sf_stage *const on_a_virtual_clock[] = {
-    &sf_stage_take, &sf_stage_slide, &sf_stage_mine,    &sf_stage_track, &sf_stage_test,   &sf_stage_count,
-    &sf_stage_tell, &sf_stage_graph, &sf_stage_density, &sf_stage_begin, &sf_stage_report, &sf_stage_drop};
-enum { STAGES = sizeof in_real_time / sizeof *in_real_time };
+/* The stages are in an order that begins with these two. */
+enum { FEED, TAKE };
 
 /* ---- opening and closing ---- */
 
@@ -45,6 +38,12 @@ static void list_model(sf_hops *hops)
     memcpy(hops->model, model, sizeof model);
 }
 
+/* Whether a device may do the work of a stage. */
+static bool is_apart(const sf_hops *hops, const sf_stage *stage)
+{
+    return hops->schedule.apart[sf_schedule_find(&hops->schedule, stage)];
+}
+
 static int track_pinned(sf_hops *hops, sf_error *error)
 {
     const sf_live_options *config = hops->options.config;
@@ -62,7 +61,8 @@ static int open_counting(sf_hops *hops, sf_error *error)
     const sf_live_options *config = hops->options.config;
     int status = sf_accelerator_open(&hops->device, config, error);
     if (status == SF_OK)
-        status = sf_counting_open(&hops->summaries, config, hops->device.device,
+        status = sf_counting_open(&hops->summaries, config,
+                                  is_apart(hops, &sf_stage_count) ? hops->device.device : NULL,
                                   hops->options.stream->units->count, error);
     return status == SF_OK ? track_pinned(hops, error) : status;
 }
@@ -86,7 +86,9 @@ static int open_elements(sf_hops *hops, sf_error *error)
     const sf_units *units = options->stream->units;
     int status = open_counting(hops, error);
     if (status == SF_OK)
-        status = sf_discovery_open(&hops->found, config, units, options->virtual_clock, error);
+        status = sf_discovery_open(&hops->found, config, units,
+                                   is_apart(hops, &sf_stage_mine) ? config->device : "cpu",
+                                   options->virtual_clock, error);
     if (status == SF_OK)
         status = sf_connections_open(&hops->graph, config, units, hops->found.delays, hops->found.delay_count,
                                      options->virtual_clock, error);
@@ -102,6 +104,19 @@ static int open_elements(sf_hops *hops, sf_error *error)
     return hops->rates.spikes != NULL && hops->rates.hz != NULL ? SF_OK : sf_fail_memory(error);
 }
 
+static int open_runner(sf_hops *hops, sf_error *error)
+{
+    const sf_hops_options *options = &hops->options;
+    int status = sf_schedule_derive(&hops->schedule, sf_hop_stages(options->virtual_clock),
+                                    options->config->schedule == SF_LIVE_SEQUENTIAL, error);
+    if (status == SF_OK)
+        status = sf_runner_open(&hops->runner, &hops->schedule, options->publisher, &hops->times,
+                                options->config->mine.threads, error);
+    if (options->worth_ns != 0)
+        hops->runner.worth_ns = options->worth_ns;
+    return status;
+}
+
 int sf_hops_open(sf_hops *hops, const sf_hops_options *options, sf_error *error)
 {
     int64_t window_ns = sf_seconds_to_ns(options->config->window.length_s),
@@ -110,6 +125,8 @@ int sf_hops_open(sf_hops *hops, const sf_hops_options *options, sf_error *error)
     list_model(hops);
     sf_times_open(&hops->times, hop_ns);
     int status = sf_cutter_open(&hops->cutter, INT64_MIN, window_ns, hop_ns, error);
+    if (status == SF_OK)
+        status = open_runner(hops, error);
     if (status == SF_OK)
         status = open_elements(hops, error);
     if (status != SF_OK)
@@ -132,52 +149,30 @@ void sf_hops_close(sf_hops *hops)
     sf_free(hops->counts.items);
     sf_free(hops->rates.spikes);
     sf_free(hops->rates.hz);
-    sf_free(hops->outbox.items);
+    sf_runner_close(&hops->runner);
     *hops = (sf_hops){0};
 }
 
 /* ---- running stages ---- */
 
-static int publish(sf_hops *hops, sf_error *error)
+/* Stages first .. end - 1; `segment` as in sf_hop. */
+static int run(sf_hops *hops, size_t first, size_t end, const sf_segment *segment, bool last, sf_error *error)
 {
-    bool failed = hops->outbox.failed;
-    for (size_t i = 0; i < hops->outbox.count; i++) {
-        hops->outbox.items[i]->arrival_ns = hops->arrival_ns;
-        sf_publish(hops->options.publisher, hops->outbox.items[i]);
-    }
-    hops->outbox.count = 0;
-    hops->outbox.failed = false;
-    return failed ? sf_fail_memory(error) : SF_OK;
+    const sf_hop call = {.config = hops->options.config,
+                         .units = hops->options.stream->units,
+                         .virtual_clock = hops->options.virtual_clock,
+                         .segment = segment,
+                         .last = last,
+                         .times = &hops->times,
+                         .model = hops->model,
+                         .recorder = hops->options.recorder};
+    return sf_runner_run(&hops->runner, &call, first, end, hops->arrival_ns, error);
 }
 
-/* One after the other. What a stage published before it failed has been. */
-static int run(sf_hops *hops, const sf_stage *const *stages, size_t count, const sf_segment *segment,
-               bool last, sf_error *error)
+static int report(sf_hops *hops, bool last, sf_error *error)
 {
-    sf_hop hop = {.config = hops->options.config,
-                  .units = hops->options.stream->units,
-                  .virtual_clock = hops->options.virtual_clock,
-                  .segment = segment,
-                  .last = last,
-                  .times = &hops->times,
-                  .model = hops->model,
-                  .outbox = &hops->outbox,
-                  .recorder = hops->options.recorder};
-    int status = SF_OK;
-    for (size_t i = 0; i < count && status == SF_OK; i++) {
-        int64_t began_ns = sf_clock_monotonic_ns();
-        hop.stage = stages[i];
-        status = stages[i]->run(&hop, error);
-        int published = publish(hops, status == SF_OK ? error : NULL);
-        status = status == SF_OK ? published : status;
-        sf_times_add(&hops->times, stages[i]->part, sf_clock_monotonic_ns() - began_ns);
-    }
-    return status;
-}
-
-static int run_one(sf_hops *hops, const sf_stage *stage, bool last, sf_error *error)
-{
-    return run(hops, &stage, 1, NULL, last, error);
+    size_t stage = sf_schedule_find(&hops->schedule, &sf_stage_report);
+    return run(hops, stage, stage + 1, NULL, last, error);
 }
 
 int sf_hops_feed(sf_hops *hops, const sf_spike *spikes, size_t count, int64_t arrival_ns, sf_error *error)
@@ -187,7 +182,7 @@ int sf_hops_feed(sf_hops *hops, const sf_spike *spikes, size_t count, int64_t ar
         hops->last_ns = spikes[count - 1].time_ns;
     }
     hops->queue = (sf_hop_batch){spikes, count};
-    return run_one(hops, &sf_stage_feed, false, error);
+    return run(hops, FEED, FEED + 1, NULL, false, error);
 }
 
 static void put_off_status(sf_hops *hops, int64_t by_ns)
@@ -197,12 +192,11 @@ static void put_off_status(sf_hops *hops, int64_t by_ns)
 
 static int take_segment(sf_hops *hops, const sf_segment *segment, sf_error *error)
 {
-    const sf_stage *const *stages = hops->options.virtual_clock ? on_a_virtual_clock : in_real_time;
     int64_t began_ns = sf_clock_monotonic_ns();
     sf_times_begin(&hops->times);
     if (!segment->closes)
-        return run(hops, stages, 1, segment, false, error);
-    int status = run(hops, stages, STAGES, segment, false, error);
+        return run(hops, TAKE, TAKE + 1, segment, false, error);
+    int status = run(hops, TAKE, hops->schedule.count, segment, false, error);
     sf_times_add(&hops->times, SF_PART_HOP, sf_clock_monotonic_ns() - began_ns);
     put_off_status(hops, STATUS_EVERY_NS / 4); /* lets a hop a second come first */
     return status;
@@ -234,7 +228,7 @@ int sf_hops_advance(sf_hops *hops, int64_t watermark_ns, sf_error *error)
 int sf_hops_tell_status(sf_hops *hops, sf_error *error)
 {
     put_off_status(hops, 0);
-    return run_one(hops, &sf_stage_report, false, error);
+    return report(hops, false, error);
 }
 
 int sf_hops_finish(sf_hops *hops, sf_error *error)
@@ -247,5 +241,5 @@ int sf_hops_finish(sf_hops *hops, sf_error *error)
         if (status == SF_OK && sf_cutter_finish(&hops->cutter, &hops->history, stop_ns, &segment))
             status = take_segment(hops, &segment, error);
     }
-    return status == SF_OK ? run_one(hops, &sf_stage_report, true, error) : status;
+    return status == SF_OK ? report(hops, true, error) : status;
 }

@@ -15,6 +15,7 @@
 #include "pipeline/hop.h"
 #include "pipeline/predictions.h"
 #include "pipeline/publisher.h"
+#include "pipeline/runner.h"
 #include "pipeline/testing.h"
 #include "pipeline/tracking.h"
 
@@ -28,6 +29,7 @@ typedef struct sf_hops_options {
     sf_board *board;    /**< gets what tests say of the watched episodes */
     sf_hop_sources sources;
     const sf_hop_recorder *recorder; /**< of the stages' accesses; borrowed; or NULL */
+    int64_t worth_ns; /**< stages overlap where that gains so much; 0: SF_RUNNER_WORTH_NS; negative: always */
 } sf_hops_options;
 
 typedef struct sf_hops {
@@ -48,7 +50,8 @@ typedef struct sf_hops {
     sf_connections graph;
     sf_densities densities;
     sf_times times;
-    sf_outbox outbox;
+    sf_schedule schedule;
+    sf_runner runner;
     int64_t arrival_ns;  /**< of the newest spike fed */
     int64_t last_ns;     /**< time of the newest spike fed */
     int64_t tell_due_ns; /**< monotonic clock at which a live run's next status is due */

@@ -116,6 +116,7 @@ _Static_assert(SF_SIGNIFICANCE_SEGMENT_SHIFT == 1 && SF_SIGNIFICANCE_JITTER == 2
                    SF_SIGNIFICANCE_SHIFT == 3,
                "the kinds are the places of their names");
 static const char *const metrics[] = {"episodes", "sttc", NULL};
+static const char *const schedules[] = {"derived", "sequential", NULL};
 static const char *const quantities[] = {"isi", "delay", "rate", "position", NULL};
 
 #define ROW sf_live_reach
@@ -252,6 +253,7 @@ const sf_key sf_live_keys[] = {
     GROUP("significance", significance_table),
     GROUP("graph", graph_table),
     LIST("density", density, density_count, 1000, &density_table),
+    CHOICE("schedule", schedule, schedules),
     {0},
 };
 #undef ROW

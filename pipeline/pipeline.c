@@ -176,7 +176,8 @@ static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options,
                             .virtual_clock = pipeline->inputs.virtual_clock,
                             .board = &pipeline->board,
                             .sources = {count_breaks, complete_status, pipeline},
-                            .recorder = options->recorder};
+                            .recorder = options->recorder,
+                            .worth_ns = options->worth_ns};
     int status = sf_board_open(&pipeline->board, sf_watched_count(options->live), error);
     if (status == SF_OK)
         status = sf_hops_open(&pipeline->hops, &hops, error);

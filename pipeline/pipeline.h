@@ -23,6 +23,7 @@ typedef struct sf_pipeline_options {
     const char *configuration;              /**< as text, for outlets; borrowed until close; or NULL */
     const sf_provenance *provenance;        /**< of the results; borrowed until close; or NULL */
     const struct sf_hop_recorder *recorder; /**< of the stages' accesses; borrowed until close; or NULL */
+    int64_t worth_ns;                       /**< as of sf_hops_options */
 } sf_pipeline_options;
 
 typedef struct sf_pipeline sf_pipeline;

@@ -1,13 +1,80 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of an algorithm, as lines or JSON. */
+/* What is known of an algorithm, as lines or JSON; of the pipeline's own also how it is scheduled. */
+#include "core/memory.h"
 #include "core/provenance.h"
+#include "pipeline/schedule.h"
 #include "plan/analysis.h"
 #include "run/plan_file.h"
 #include "run/tool.h"
 
+#include <string.h>
+
+/* What is reported on. */
+typedef struct subject {
+    const char *path; /* of a file; NULL: the pipeline itself */
+    bool virtual_clock;
+    sf_schedule schedule; /* of the pipeline */
+    sf_plan_algorithm algorithm;
+    sf_plan_analysis analysis;
+} subject;
+
 static void write_element(sf_text *text, const sf_plan_algorithm *algorithm, const sf_plan_element *element)
 {
     sf_plan_element_write(text, element, &algorithm->trees, &algorithm->variables, &algorithm->parameters);
+}
+
+/* ---- the schedule of the pipeline ---- */
+
+/* The function of a stage; its loop follows. */
+static const sf_plan_step *step_of(const subject *of, size_t stage)
+{
+    const sf_plan_step *step = of->algorithm.steps;
+    while (strcmp(step->name, of->schedule.stages[stage]->name) != 0)
+        step++;
+    return step;
+}
+
+/* What a stage waits for, and what that waits for. */
+static uint32_t all_before(const sf_schedule *schedule, size_t stage)
+{
+    uint32_t all = schedule->after[stage];
+    for (size_t i = stage; i-- > 0;)
+        if ((all >> i & 1) != 0)
+            all |= schedule->after[i];
+    return all;
+}
+
+/* What a stage waits for itself: the rest follows. */
+static uint32_t just_before(const sf_schedule *schedule, size_t stage)
+{
+    uint32_t own = schedule->after[stage];
+    for (size_t i = 0; i < stage; i++)
+        if ((schedule->after[stage] >> i & 1) != 0)
+            own &= ~all_before(schedule, i);
+    return own;
+}
+
+static uint32_t beside(const sf_schedule *schedule, size_t stage)
+{
+    uint32_t others = ~all_before(schedule, stage) & ~(1u << stage);
+    for (size_t i = 0; i < schedule->count; i++)
+        if ((all_before(schedule, i) >> stage & 1) != 0)
+            others &= ~(1u << i);
+    return others & ((1u << schedule->count) - 1);
+}
+
+/* The elements for which one stage waits for another. */
+static int waited_for(sf_plan_dependencies *elements, const subject *of, size_t before, size_t stage,
+                      sf_error *error)
+{
+    const sf_plan_step *first = step_of(of, before), *second = step_of(of, stage);
+    sf_plan_verdict verdict;
+    int status =
+        sf_plan_judge(&verdict, &first->in, &first->out, &second->in, &second->out, SF_PLAN_NONE, error);
+    *elements = verdict.decided;
+    verdict.decided = (sf_plan_dependencies){0};
+    sf_plan_verdict_free(&verdict);
+    return status;
 }
 
 /* ---- JSON ---- */
@@ -66,12 +133,68 @@ static void print_verdict(sf_json *json, const sf_plan_algorithm *algorithm, con
     sf_json_string(json, "answer", sf_plan_answer_name(verdict->answer));
 }
 
-static void print_json(sf_text *text, const char *path, const sf_plan_algorithm *algorithm,
-                       const sf_plan_analysis *analysis, const char *form, const sf_provenance *made_by)
+static void print_accesses(sf_json *json, const char *key, const sf_plan_algorithm *algorithm,
+                           const sf_plan_accesses *accesses)
 {
+    sf_json_array(json, key);
+    for (size_t i = 0; i < accesses->count; i++) {
+        sf_text name = {0};
+        write_element(&name, algorithm, &accesses->items[i].element);
+        sf_json_object(json, NULL);
+        sf_json_string(json, "element", name.data);
+        sf_json_string(json, "operation", sf_plan_operation_name(accesses->items[i].operation));
+        sf_json_end_object(json);
+        sf_text_free(&name);
+    }
+    sf_json_end_array(json);
+}
+
+static void print_stage(sf_json *json, const subject *of, size_t stage)
+{
+    const sf_schedule *schedule = &of->schedule;
+    const sf_plan_step *step = step_of(of, stage);
+    sf_json_object(json, NULL);
+    sf_json_string(json, "stage", step->name);
+    print_accesses(json, "in", &of->algorithm, &step->in);
+    print_accesses(json, "out", &of->algorithm, &step->out);
+    sf_json_array(json, "after");
+    for (size_t i = 0; i < stage; i++) {
+        sf_plan_dependencies elements = {0};
+        if ((just_before(schedule, stage) >> i & 1) == 0)
+            continue;
+        (void)waited_for(&elements, of, i, stage, NULL);
+        sf_json_object(json, NULL);
+        sf_json_string(json, "stage", schedule->stages[i]->name);
+        print_elements(json, "elements", &of->algorithm, &elements);
+        sf_json_end_object(json);
+        sf_free(elements.items);
+    }
+    sf_json_end_array(json);
+    sf_json_array(json, "beside");
+    for (size_t i = 0; i < schedule->count; i++)
+        if ((beside(schedule, stage) >> i & 1) != 0)
+            sf_json_string(json, NULL, schedule->stages[i]->name);
+    sf_json_end_array(json);
+    sf_json_string(json, "loop", schedule->stages[stage]->rounds.loop);
+    sf_json_bool(json, "apart", schedule->apart[stage]);
+    sf_json_end_object(json);
+}
+
+static void print_schedule(sf_json *json, const subject *of)
+{
+    sf_json_array(json, "schedule");
+    for (size_t i = 0; i < of->schedule.count; i++)
+        print_stage(json, of, i);
+    sf_json_end_array(json);
+}
+
+static void print_json(sf_text *text, const subject *of, const char *form, const sf_provenance *made_by)
+{
+    const sf_plan_algorithm *algorithm = &of->algorithm;
+    const sf_plan_analysis *analysis = &of->analysis;
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
-    sf_json_string(&json, "file", path);
+    sf_json_string(&json, "file", of->path);
     sf_json_string(&json, "algorithm", algorithm->name);
     sf_json_array(&json, "pairs");
     for (size_t i = 0; i < analysis->pair_count; i++) {
@@ -101,6 +224,11 @@ static void print_json(sf_text *text, const char *path, const sf_plan_algorithm 
     }
     sf_json_end_array(&json);
     sf_json_string(&json, "form", form);
+    sf_json_string(&json, "clock", of->path != NULL ? NULL : of->virtual_clock ? "virtual" : "real");
+    if (of->path != NULL)
+        sf_json_null(&json, "schedule");
+    else
+        print_schedule(&json, of);
     sf_provenance_json(&json, "provenance", made_by);
     sf_json_end_object(&json);
 }
@@ -146,11 +274,80 @@ static void write_verdict(sf_text *text, const sf_plan_algorithm *algorithm, con
     write_set(text, "output", algorithm, &verdict->output);
 }
 
-static void write_report(sf_text *text, const char *path, const sf_plan_algorithm *algorithm,
-                         const sf_plan_analysis *analysis, const char *form)
+static void write_accesses(sf_text *text, const char *what, const sf_plan_algorithm *algorithm,
+                           const sf_plan_accesses *accesses, bool with_operation)
 {
-    sf_text_printf(text, "%s: %s, %zu functions and loops\n\nneighbours\n", path, algorithm->name,
-                   algorithm->step_count);
+    for (size_t i = 0; i < accesses->count; i++) {
+        sf_text_printf(text, i == 0 ? "            %-8s " : ", ", what);
+        write_element(text, algorithm, &accesses->items[i].element);
+        if (with_operation)
+            sf_text_printf(text, " (%s)", sf_plan_operation_name(accesses->items[i].operation));
+    }
+    if (accesses->count > 0)
+        sf_text_printf(text, "\n");
+}
+
+static void write_waits(sf_text *text, const subject *of, size_t stage)
+{
+    const char *before = "            after    ";
+    for (size_t i = 0; i < stage; i++) {
+        sf_plan_dependencies elements = {0};
+        if ((just_before(&of->schedule, stage) >> i & 1) == 0)
+            continue;
+        (void)waited_for(&elements, of, i, stage, NULL);
+        sf_text_printf(text, "%s%s", before, of->schedule.stages[i]->name);
+        for (size_t k = 0; k < elements.count; k++) {
+            sf_text_printf(text, k == 0 ? " (" : ", ");
+            write_element(text, &of->algorithm, &elements.items[k].element);
+        }
+        sf_text_printf(text, elements.count > 0 ? ")" : "");
+        sf_free(elements.items);
+        before = ", ";
+    }
+    sf_text_printf(text, before[0] == ',' ? "\n" : "");
+}
+
+static void write_beside(sf_text *text, const sf_schedule *schedule, size_t stage)
+{
+    const char *before = "            beside   ";
+    for (size_t i = 0; i < schedule->count; i++) {
+        if ((beside(schedule, stage) >> i & 1) == 0)
+            continue;
+        sf_text_printf(text, "%s%s", before, schedule->stages[i]->name);
+        before = ", ";
+    }
+    sf_text_printf(text, before[0] == ',' ? "\n" : "");
+}
+
+static void write_schedule(sf_text *text, const subject *of)
+{
+    const sf_schedule *schedule = &of->schedule;
+    sf_text_printf(text, "the stages of a hop %s, and what each waits for\n",
+                   of->virtual_clock ? "on a virtual clock" : "in real time");
+    for (size_t i = 0; i < schedule->count; i++) {
+        const sf_plan_step *step = step_of(of, i);
+        sf_text_printf(text, "  %s\n", step->name);
+        write_accesses(text, "reads", &of->algorithm, &step->in, false);
+        write_accesses(text, "changes", &of->algorithm, &step->out, true);
+        write_waits(text, of, i);
+        write_beside(text, schedule, i);
+        if (schedule->stages[i]->rounds.loop != NULL)
+            sf_text_printf(text, "            work     a loop, %s: %s\n", schedule->stages[i]->rounds.loop,
+                           schedule->apart[i] ? "a device, or a rank, may do a share of it alone"
+                                              : "in one place");
+    }
+}
+
+static void write_report(sf_text *text, const subject *of, const char *form)
+{
+    const sf_plan_algorithm *algorithm = &of->algorithm;
+    const sf_plan_analysis *analysis = &of->analysis;
+    if (of->path != NULL)
+        sf_text_printf(text, "%s: %s, %zu functions and loops\n", of->path, algorithm->name,
+                       algorithm->step_count);
+    else
+        write_schedule(text, of);
+    sf_text_printf(text, "\nneighbours\n");
     for (size_t i = 0; i < analysis->pair_count; i++) {
         const sf_plan_pair *pair = &analysis->pairs[i];
         sf_text_printf(text, "  %s, %s: ", algorithm->steps[pair->first].name,
@@ -171,30 +368,37 @@ static void write_report(sf_text *text, const char *path, const sf_plan_algorith
 
 /* ---- the whole ---- */
 
-static void report(sf_text *text, const char *path, const sf_plan_algorithm *algorithm,
-                   const sf_plan_analysis *analysis, const sf_provenance *made_by)
+static int report(sf_text *text, subject *of, const sf_provenance *made_by, sf_error *error)
 {
     sf_text form = {0};
-    sf_plan_write_form(&form, algorithm, analysis);
+    int status = sf_plan_analyse(&of->analysis, &of->algorithm, error);
+    if (status == SF_OK)
+        sf_plan_write_form(&form, &of->algorithm, &of->analysis);
     const char *written = form.data != NULL ? form.data : "";
-    if (made_by != NULL)
-        print_json(text, path, algorithm, analysis, written, made_by);
-    else
-        write_report(text, path, algorithm, analysis, written);
+    if (status == SF_OK && made_by != NULL)
+        print_json(text, of, written, made_by);
+    else if (status == SF_OK)
+        write_report(text, of, written);
     sf_text_free(&form);
+    sf_plan_analysis_free(&of->analysis);
+    sf_plan_algorithm_free(&of->algorithm);
+    return status;
 }
 
 int sf_tool_plan(sf_text *text, const char *path, const sf_provenance *made_by, sf_error *error)
 {
-    sf_plan_algorithm algorithm;
-    int status = sf_plan_read(&algorithm, path, error);
-    if (status != SF_OK)
-        return status;
-    sf_plan_analysis analysis;
-    status = sf_plan_analyse(&analysis, &algorithm, error);
+    subject of = {.path = path};
+    int status = sf_plan_read(&of.algorithm, path, error);
+    return status == SF_OK ? report(text, &of, made_by, error) : status;
+}
+
+int sf_tool_own_plan(sf_text *text, bool virtual_clock, bool sequential, const sf_provenance *made_by,
+                     sf_error *error)
+{
+    subject of = {.virtual_clock = virtual_clock};
+    const sf_stage *const *stages = sf_hop_stages(virtual_clock);
+    int status = sf_schedule_derive(&of.schedule, stages, sequential, error);
     if (status == SF_OK)
-        report(text, path, &algorithm, &analysis, made_by);
-    sf_plan_analysis_free(&analysis);
-    sf_plan_algorithm_free(&algorithm);
-    return status;
+        status = sf_schedule_describe(&of.algorithm, stages, error);
+    return status == SF_OK ? report(text, &of, made_by, error) : status;
 }

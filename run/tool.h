@@ -158,4 +158,9 @@ bool sf_tool_occurrences_in_file(const char *path);
  */
 int sf_tool_plan(sf_text *text, const char *path, const sf_provenance *made_by, sf_error *error);
 
+/** The same of the pipeline's own hop, and the schedule that follows. virtual_clock: as it is replayed as
+ * fast as it goes. SF_NO_MEMORY. */
+int sf_tool_own_plan(sf_text *text, bool virtual_clock, bool sequential, const sf_provenance *made_by,
+                     sf_error *error);
+
 #endif

@@ -167,6 +167,12 @@ typedef struct sf_live_trigger {
         SF_LIVE_ON_EPISODE, NULL, NULL, NULL, true, 0, 100, 0, 0, 1, 0, 1, 1, 0, 0, 0, 1                     \
     }
 
+/** Of the stages of a hop. Results are the same. */
+typedef enum sf_live_schedule {
+    SF_LIVE_DERIVED,   /**< at once where what they read and change allows it, as `synfire plan` prints it */
+    SF_LIVE_SEQUENTIAL /**< one after the other */
+} sf_live_schedule;
+
 typedef struct sf_message sf_message; /* below */
 
 /**
@@ -211,6 +217,7 @@ typedef struct sf_live_options {
     uint32_t rule_count;
     const sf_live_trigger *triggers;
     uint32_t trigger_count;
+    sf_live_schedule schedule;
 } sf_live_options;
 
 SF_API void sf_live_options_init(void *options, size_t size);

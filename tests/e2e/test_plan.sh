@@ -35,4 +35,34 @@ expect 65 "there is no function or loop 'f7'" $SYNFIRE plan wrong.yaml
 expect 66 absent.yaml $SYNFIRE plan absent.yaml
 head -c 70000 /dev/zero | tr '\0' '#' >large.yaml
 expect 65 "has 70000 bytes" $SYNFIRE plan large.yaml
-expect 64 "" $SYNFIRE plan
+
+# Without a file: the pipeline's own, and what waits for what.
+for clock in real virtual; do
+    option=$([ $clock = real ] || echo --virtual-clock)
+    $SYNFIRE plan $option --json >out
+    check '
+assert out["file"] is None and out["algorithm"] == "hop" and out["clock"] == "'$clock'", out["clock"]
+stages = {s["stage"]: s for s in out["schedule"]}
+after = {name: {a["stage"]: a["elements"] for a in s["after"]} for name, s in stages.items()}
+assert list(stages)[0] == "feed" and list(stages)[-1] == "drop" and len(stages) == 13, list(stages)
+assert after["graph"] == {"slide": ["window", "rates"], "test": ["tests"]}, after["graph"]
+assert after["drop"] == {"report": ["history"]}
+assert {"graph", "tell", "mine", "test"} <= set(stages["density"]["beside"]), stages["density"]["beside"]
+assert stages["feed"]["beside"] == stages["drop"]["beside"] == []
+assert all((name in stages[other]["beside"]) == (other in stages[name]["beside"]) for name in stages for other in stages)
+assert stages["tell"]["out"] == [{"element": "rules", "operation": "assign"}, {"element": "sinks", "operation": "add"}]
+assert [s["stage"] for s in out["schedule"] if s["apart"]] == [s["stage"] for s in out["schedule"] if s["loop"]]
+assert ("track" in after["count"]) == ("'$clock'" == "virtual")
+'
+done
+$SYNFIRE plan --schedule sequential --json >out
+check '
+names = [s["stage"] for s in out["schedule"]]
+assert [[a["stage"] for a in s["after"]] for s in out["schedule"]] == [[]] + [[n] for n in names[:-1]]
+assert not any(s["beside"] for s in out["schedule"])
+'
+$SYNFIRE plan >out
+grep -q '^            after    slide (window, rates), test (tests)$' out
+grep -q 'hopPar = ' out
+expect 64 "found 'fast', expected derived or sequential" $SYNFIRE plan --schedule fast
+expect 64 "expected no FILE.yaml beside it" $SYNFIRE plan "$plans/1r.yaml" --virtual-clock

@@ -115,6 +115,25 @@ assert summary["episodes"]["partial"] is False'
 "$SYNFIRE" run --replay sim.h5 --speed max --set mine.delays_ms=4:6 --set mine.max_size=8 >table 2>/dev/null
 grep -q "A -(4,6]-> B -(4,6]-> C .*whole" table
 
+# By either schedule every sink is told the same, but for what a clock on the wall decides.
+for schedule in derived sequential; do
+    "$SYNFIRE" run --replay sim.h5 --speed max --schedule $schedule --quiet --set mine.delays_ms=4:6 \
+        --set graph.census=true --set density.0.quantity=isi --set density.0.unit='*' \
+        --set sinks.0.type=jsonl --set sinks.0.path=$schedule.jsonl --set sinks.0.policy=block
+done
+python3 - <<'PY'
+import json, re
+clock = re.compile(r"age_ms|discovery_ms|test_ms|test_share|stages|sources|sinks|provenance|command")
+def told(path):
+    with open(path) as lines:
+        messages = [json.loads(line) for line in lines]
+    return [{k: v for k, v in m.items() if not clock.fullmatch(k) and (k, m["topic"]) != ("spikes", "status")}
+            for m in messages]
+derived, sequential = told("derived.jsonl"), told("sequential.jsonl")
+assert derived == sequential and len(derived) > 100, len(derived)
+PY
+"$SYNFIRE" run --replay sim.h5 --schedule sequential --check | grep -qx 'schedule: sequential'
+
 # A recorder that is killed leaves a file that reads up to its last flush.
 "$SYNFIRE" play sim.h5 --to "tcp://127.0.0.1:$in_port" --speed 1 --quiet &
 player=$!

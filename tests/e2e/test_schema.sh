@@ -99,6 +99,7 @@ holds density sim.h5 --quantity isi --units A --epochs epochs.csv --grid 500
 holds aggregate numbers.txt --range 0.5:1 --op avg --exact
 holds aggregate numbers.txt --range 0.5:1
 holds plan "$SYNFIRE_SOURCE/configs/plans/1r.yaml"
+holds plan --virtual-clock
 holds play sim.h5 --speed max --subscribers 0 --quiet --to "tcp://127.0.0.1:$(free_ports 1)"
 holds bench bfs --kronecker 8:8:1
 
