@@ -153,7 +153,10 @@ typedef struct opened_sink {
 static void announce(void *user, const char *name, const char *address)
 {
     live_run *live = user;
-    say(live, "%s publishes to %s", name, address);
+    if (strncmp(address, "http://", 7) == 0)
+        say(live, "the page of this run is at %s", address);
+    else
+        say(live, "%s publishes to %s", name, address);
     opened_sink *sinks = sf_resize(live->sinks, live->sink_count + 1, sizeof *sinks);
     if (sinks == NULL)
         return;

@@ -61,6 +61,8 @@ static int run(app_call *call, sf_error *error)
         return status;
     if (replay != NULL)
         status = sf_config_replay(&config, replay, app_value(call, "speed", "1"), error);
+    if (status == SF_OK && app_has(call, "web"))
+        status = sf_config_show(&config, error);
     if (status == SF_OK && app_has(call, "check"))
         status = check(&config, error);
     else if (status == SF_OK && replay != NULL)
@@ -75,6 +77,8 @@ static const app_option run_options[] = {
     {"replay", "REC", "replay this recording in place of the configured sources"},
     {"speed", "X", "replay X times as fast as recorded, or `max` on a virtual clock (default 1)"},
     {"episodes", "FILE", "watch these too: lines as A -(0,5]-> B, or the document of `synfire mine --json`"},
+    {"web", NULL,
+     "show the run on a page for browsers of this machine; where it is, is printed (http://127.0.0.1:7730)"},
     {"duration", "S", "stop after S seconds of the stream (default: at its end)"},
     {"significance", "KIND",
      "how what is counted is tested in the background: segment-shift (default), jitter, shift or off"},

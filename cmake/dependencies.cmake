@@ -10,6 +10,7 @@ if(SYNFIRE_IO)
   pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
   pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
   pkg_check_modules(EXPAT REQUIRED IMPORTED_TARGET expat)
+  pkg_check_modules(WEBSOCKETS IMPORTED_TARGET libwebsockets) # optional: the page
   find_library(MSGPACK_LIBRARY NAMES msgpackc msgpack-c REQUIRED)
   find_path(MSGPACK_INCLUDE msgpack.h REQUIRED)
   add_library(synfire_msgpack INTERFACE)

@@ -167,7 +167,9 @@ static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options,
                                         .units = &pipeline->inputs.units,
                                         .configuration = options->configuration,
                                         .provenance = options->provenance,
-                                        .origin = pipeline->inputs.origin};
+                                        .origin = pipeline->inputs.origin,
+                                        .watch = options->live->watch,
+                                        .watch_count = options->live->watch_count};
     sf_hops_options hops = {.config = options->live,
                             .stream = &pipeline->stream,
                             .observed = pipeline->inputs.observed,

@@ -237,6 +237,28 @@ int sf_config_replay(sf_config *config, const char *recording, const char *speed
     return status;
 }
 
+int sf_config_show(sf_config *config, sf_error *error)
+{
+    static const char *const settings[] = {"sinks.0.type=web"};
+    for (uint32_t i = 0; i < config->sink_count; i++)
+        if (strcmp(config->sinks[i].kind->name, "web") == 0)
+            return SF_OK;
+    sf_config page;
+    int status = sf_config_parse(&page, "", 0, config->name, settings, 1, error);
+    if (status != SF_OK)
+        return status;
+    sf_key_item *sinks = sf_resize(config->sinks, config->sink_count + 1, sizeof *sinks);
+    if (sinks != NULL) {
+        config->sinks = sinks;
+        sinks[config->sink_count++] = page.sinks[0];
+        page.sink_count = 0;
+    } else {
+        status = sf_fail_memory(error);
+    }
+    sf_config_free(&page);
+    return status;
+}
+
 int sf_config_record(sf_config *config, const char *path, bool overwrite, sf_error *error)
 {
     char target[SF_KEY_LONGEST + 64];

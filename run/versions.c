@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/tool.h"
+#include "sinks/web_server.h"
 
 #include <hdf5.h>
 #include <jansson.h>
@@ -19,4 +20,6 @@ void sf_tool_versions(sf_text *text)
     sf_text_printf(text, "HDF5 %u.%u.%u, ZeroMQ %d.%d.%d, liblo %s, MessagePack %s, jansson %s, libyaml %s",
                    hdf5[0], hdf5[1], hdf5[2], zmq[0], zmq[1], zmq[2], lo, msgpack_version(), JANSSON_VERSION,
                    yaml_get_version_string());
+    if (sf_web_library() != NULL)
+        sf_text_printf(text, ", %s", sf_web_library());
 }

@@ -19,13 +19,13 @@ struct sf_raw_feed {
     sf_marker marker_batch[MARKER_BATCH];
 };
 
-int sf_raw_feed_open(sf_raw_feed **out, sf_error *error)
+int sf_raw_feed_open(sf_raw_feed **out, uint64_t spikes, sf_error *error)
 {
     *out = NULL;
     sf_raw_feed *feed = sf_alloc(1, sizeof *feed);
     if (feed == NULL)
         return sf_fail_memory(error);
-    int status = sf_ring_open(&feed->spikes, sizeof(sf_spike), SF_RAW_SPIKES, SF_RING_BLOCK, error);
+    int status = sf_ring_open(&feed->spikes, sizeof(sf_spike), spikes, SF_RING_BLOCK, error);
     if (status == SF_OK)
         status = sf_ring_open(&feed->markers, sizeof(sf_marker), SF_RAW_MARKERS, SF_RING_BLOCK, error);
     if (status == SF_OK)

@@ -12,6 +12,9 @@
 #define SF_RAW_SPIKES (1u << 20)
 #define SF_RAW_MARKERS (1u << 14)
 
+/** To be shown: half a second at that rate. */
+#define SF_SHOWN_SPIKES (1u << 19)
+
 typedef struct sf_raw_feed sf_raw_feed;
 
 /** Any thread; a snapshot. Everything put is, once the feed is empty, either recorded or lost. */
@@ -21,7 +24,7 @@ typedef struct sf_raw_counts {
     uint64_t markers_lost;
 } sf_raw_counts;
 
-int sf_raw_feed_open(sf_raw_feed **feed, sf_error *error);
+int sf_raw_feed_open(sf_raw_feed **feed, uint64_t spikes, sf_error *error);
 void sf_raw_feed_close(sf_raw_feed *feed); /**< NULL is allowed */
 
 /**

@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const sf_sink_kind *const kinds[] = {&sf_sink_jsonl, &sf_sink_zmq, &sf_sink_osc, &sf_sink_hdf5};
+static const sf_sink_kind *const kinds[] = {&sf_sink_jsonl, &sf_sink_zmq, &sf_sink_osc, &sf_sink_hdf5,
+                                            &sf_sink_web};
 
 #define TRIGGER_RING 1024
 #define PATIENCE_NS (5 * SF_SECOND)
@@ -206,6 +207,14 @@ static void finish(sf_sink *sink)
     sink->self = NULL;
 }
 
+static void wait_for_work(sf_sink *sink)
+{
+    if (sink->kind->wait != NULL)
+        sink->kind->wait(sink->self, &sink->work);
+    else
+        sf_bell_wait(&sink->work, atomic_load(&sink->ready) ? 1000 : 10);
+}
+
 static void *run_thread(void *argument)
 {
     sf_sink *sink = argument;
@@ -213,7 +222,7 @@ static void *run_thread(void *argument)
         bool busy = serve(sink);
         keep_house(sink);
         if (!busy)
-            sf_bell_wait(&sink->work, atomic_load(&sink->ready) ? 1000 : 10);
+            wait_for_work(sink);
     }
     finish(sink);
     return NULL;
@@ -250,13 +259,14 @@ static int open_kind(void *argument)
     return call->sink->kind->open(&call->sink->self, call->settings, call->stream, call->error);
 }
 
-/* "zmq tcp://127.0.0.1:7710"; of a path only the file's own name. */
+/* "zmq tcp://127.0.0.1:7710"; of a path only the file's own name. Every sink tells it to all. */
 static void make_name(sf_sink *sink, const sf_sink_settings *settings)
 {
     const char *address = sink->address;
     const char *slash = settings->path != NULL ? strrchr(address, '/') : NULL;
-    snprintf(sink->name, sizeof sink->name, "%s %s", sink->kind->settings.name,
-             slash != NULL ? slash + 1 : address);
+    const char *shown = slash != NULL ? slash + 1 : address;
+    int length = settings->path != NULL ? (int)strlen(shown) : (int)strcspn(shown, "#");
+    snprintf(sink->name, sizeof sink->name, "%s %.*s", sink->kind->settings.name, length, shown);
 }
 
 static int start(sf_sink *sink, const sf_sink_settings *settings, const sf_stream_info *stream,
@@ -313,7 +323,7 @@ int sf_sink_open_kind(sf_sink **out, const sf_sink_kind *kind, const sf_sink_set
         status =
             sf_ring_open(&sink->triggers, sizeof(queued_trigger), TRIGGER_RING, SF_RING_DROP_NEWEST, error);
     if (status == SF_OK && kind->record != NULL)
-        status = sf_raw_feed_open(&sink->raw, error);
+        status = sf_raw_feed_open(&sink->raw, kind->shows ? SF_SHOWN_SPIKES : SF_RAW_SPIKES, error);
     if (status == SF_OK)
         status = sf_bell_open(&sink->work, error);
     if (status == SF_OK)
@@ -401,8 +411,9 @@ void sf_sink_record(sf_sink *sink, const sf_raw_batch *batch, bool wait)
 {
     if (sink->raw == NULL || (batch->spike_count == 0 && batch->marker_count == 0))
         return;
-    sf_raw_feed_put(sink->raw, batch, wait, wake, sink);
-    wake(sink);
+    sf_raw_feed_put(sink->raw, batch, wait && !sink->kind->shows, wake, sink);
+    if (!sink->kind->shows) /* which looks by itself, frame by frame */
+        wake(sink);
 }
 
 void sf_sink_ending(sf_sink *sink)
@@ -427,7 +438,7 @@ void sf_sink_status_get(sf_sink *sink, sf_sink_status *status)
         .ring_size = (uint32_t)sink->messages.limit,
     };
     memcpy(status->name, sink->name, sizeof status->name);
-    if (sink->raw != NULL) {
+    if (sink->raw != NULL && !sink->kind->shows) {
         sf_raw_counts raw = sf_raw_feed_count(sink->raw);
         status->spikes = raw.spikes;
         status->spikes_lost = raw.spikes_lost;

@@ -11,6 +11,7 @@
 #include "core/message.h"
 #include "core/outlet.h"
 #include "core/ring.h"
+#include "core/thread.h"
 #include "sinks/raw_feed.h"
 #include "sinks/storage.h"
 
@@ -19,13 +20,14 @@ typedef enum sf_sink_encoding { SF_ENCODE_MSGPACK, SF_ENCODE_JSON } sf_sink_enco
 /** What a configuration says of one sink; strings are borrowed for the call of sf_sink_open_kind. A kind that
  * takes more has a struct of its own that begins with this one. */
 typedef struct sf_sink_settings {
-    const char *type;     /**< "jsonl", "zmq", "osc", "hdf5" */
+    const char *type;     /**< "jsonl", "zmq", "osc", "hdf5", "web" */
     const char *path;     /**< jsonl ("-" is stdout), hdf5 */
-    const char *endpoint; /**< zmq: bound; osc: osc.udp://HOST:PORT/ or HOST:PORT */
+    const char *endpoint; /**< zmq: bound; osc: osc.udp://HOST:PORT/ or
+                             HOST:PORT; web: HOST:PORT, bound */
     sf_sink_encoding encoding;
     uint32_t ring; /**< messages; zmq: also how many a subscriber may be behind */
     sf_ring_policy policy;
-    bool insecure;             /**< zmq: other machines may connect */
+    bool insecure;             /**< zmq, web: other machines may connect */
     uint32_t wait_subscribers; /**< zmq: hold the start until there are so many subscriptions */
     bool hold;                 /**< nothing is replaced, and nothing served, before sf_sink_begin */
     bool overwrite;            /**< hdf5, jsonl: replace an existing file; else it has a numbered successor */
@@ -50,6 +52,8 @@ typedef struct sf_sink_kind {
     sf_key_kind settings;   /**< first: its name, its keys and their defaults */
     unsigned descriptors;   /**< files and sockets that one takes at most, a few for subscribers among them */
     bool on_storage_thread; /**< open and begin run there too */
+    bool shows; /**< takes raw spikes to show them: nobody waits for it, and what it has no room for is not
+                   lost but not shown */
     int (*open)(void **self, const sf_sink_settings *settings, const sf_stream_info *stream, sf_error *error);
     /** Before all that follows: the run will be, so that what is to be replaced may go. Where it is never
      * called, close leaves everything as it was. May be NULL. */
@@ -57,14 +61,19 @@ typedef struct sf_sink_kind {
     /** An sf_publish_result, or a negative status; after a failure it is called for further messages all the
      * same. */
     int (*publish)(void *self, const sf_message *message, sf_error *error);
-    /** Recorders alone: takes raw spikes and markers in order, whole or with a negative status; else NULL. */
+    /** Recorders, and kinds that show: takes raw spikes and markers in order, whole or with a negative
+     * status; else NULL. */
     int (*record)(void *self, const sf_raw_batch *batch, sf_error *error);
     /** About once a second, whether anything was published or not: is what was opened still there? Said once.
      * May be NULL. */
     int (*check)(void *self, sf_error *error);
+    /** In place of waiting for the bell: serves what else it has until the bell rings or some time has
+     * passed. May be NULL; not on the storage thread. */
+    void (*wait)(void *self, sf_bell *work);
     int (*flush)(void *self, sf_error *error); /**< about once a second and before close; may be NULL */
     int (*close)(void *self, sf_error *error); /**< always frees */
-    const char *(*address)(void *self);        /**< what was really bound or opened, for people; constant */
+    const char *(*address)(void *self);        /**< what was really bound or opened, for people; constant.
+                                           Behind a # is what no other sink is to tell */
     bool (*ready)(void *self); /**< the start need not wait for it (any more); NULL: at once */
 } sf_sink_kind;
 
@@ -92,9 +101,9 @@ void sf_sink_trigger(sf_sink *sink, const sf_message *trigger);
 
 /**
  * The front thread's own entry: raw spikes and markers for a recorder, by value and with rings of their own,
- * served beside the messages; other kinds pass them over. With `wait` it returns once there was room, which a
- * source that can wait allows; otherwise it never waits, allocates or locks, and what finds no room is lost
- * and counted.
+ * served beside the messages; other kinds pass them over. With `wait` it returns once a recorder had room,
+ * which a source that can wait allows; otherwise it never waits, allocates or locks, and what finds no room
+ * is lost and counted.
  */
 void sf_sink_record(sf_sink *sink, const sf_raw_batch *batch, bool wait);
 
@@ -126,7 +135,7 @@ void sf_message_to_msgpack(sf_text *text, const sf_message *message, const sf_st
 
 /* ---- the registry ---- */
 
-extern const sf_sink_kind sf_sink_jsonl, sf_sink_zmq, sf_sink_osc, sf_sink_hdf5;
+extern const sf_sink_kind sf_sink_jsonl, sf_sink_zmq, sf_sink_osc, sf_sink_hdf5, sf_sink_web;
 
 /** NULL beyond the last. */
 const sf_sink_kind *sf_sink_kind_at(size_t index);

@@ -282,7 +282,7 @@ static void the_reference_shows_every_default(void **state)
                                "  {quantity: rate, unit: '#0'}, {quantity: position}]\n"
                                "triggers: [{name: reward, episode: '#0 -(0,5]-> #1'},\n"
                                "  {on: trigger, name: control, follows: reward}]\n"
-                               "sinks: [{type: jsonl}, {type: zmq}, {type: osc},\n"
+                               "sinks: [{type: jsonl}, {type: zmq}, {type: osc}, {type: web},\n"
                                "  {type: hdf5, path: run.h5}]\n";
     char *path = source_path("configs/reference.yaml");
     sf_config reference, defaults, printed;

@@ -1,0 +1,955 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The page of a live run: frames of docs/page.md come in, and every view draws what is newest when it can. */
+"use strict";
+
+const FRAME = {hello: 1, message: 2, raster: 3, edges: 4, marks: 5, answer: 6};
+const STALE_MS = 3000, HISTORY = 600, MOST_MARKS = 2000, MOST_ROWS = 100, MOST_LISTED = 200;
+const OKABE_ITO = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
+const DASHES = [[], [6, 3], [2, 3], [9, 3, 2, 3], [12, 4], [4, 6]];
+const VIRIDIS = ["440154", "472d7b", "3b528b", "2c728e", "21918c", "28ae80", "5ec962", "addc30", "fde725"]
+  .map(hex => [0, 2, 4].map(at => parseInt(hex.slice(at, at + 2), 16)));
+const Q_STEPS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1];
+
+const by = id => document.getElementById(id);
+const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+/* ---- what is known ---- */
+
+function emptyRun() {
+  return {
+    hello: null, status: null, window: null, windows: [], graph: null, edges: [], edgesInAll: 0, densities: new Map(),
+    triggers: [], triggerCounts: new Map(), names: new Map(), hop: 0, drawn: 0, ended: false, trusted: false, refused: null,
+  };
+}
+
+const page = {
+  run: emptyRun(), link: "connecting", age: NaN, ageAt: 0, paused: false, back: 0, view: "overview", marked: null,
+  marks: [], frames: 0, reachFrom: null,
+};
+
+/* ---- numbers and words ---- */
+
+function digits(value, count = 3) {
+  if (value === null || value === undefined || !Number.isFinite(value)) return "–";
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (size >= 1e5) return Math.round(value).toLocaleString("en").replaceAll(",", " ");
+  if (size < 1e-4) return value.toExponential(1);
+  return String(Number(value.toPrecision(size >= 1000 ? Math.ceil(Math.log10(size)) : count)));
+}
+
+const whole = value => Math.round(value).toLocaleString("en").replaceAll(",", " ");
+const interval = ([low, high]) => `(${digits(low)},${digits(high)}]`;
+const unitName = unit => page.run.hello.units[unit]?.[0] ?? `#${unit}`;
+const shortQ = item => item.q !== null ? digits(item.q, 2) : "not tested";
+
+function ageText(ms) {
+  if (!Number.isFinite(ms)) return "no spike yet";
+  if (ms < 1000) return `data ${Math.round(ms / 10) * 10} ms old`;
+  return ms < 120000 ? `data ${digits(ms / 1000, 2)} s old` : `data ${Math.round(ms / 60000)} min old`;
+}
+
+/* Fills a table's body in place, so that focus and scrolling stay where they are. `fill` gives the cells of an item as
+ * text, or as [text, class]. */
+function fillTable(id, items, fill, prepare) {
+  const body = by(id).tBodies[0];
+  while (body.rows.length > items.length) body.deleteRow(-1);
+  items.forEach((item, index) => {
+    const row = body.rows[index] ?? body.insertRow();
+    fill(item, index).forEach((cell, column) => {
+      const [text, kind] = Array.isArray(cell) ? cell : [cell, column > 0 ? "n" : "name"];
+      const place = row.cells[column] ?? row.insertCell();
+      if (place.textContent !== text) place.textContent = text;
+      if (place.className !== kind) place.className = kind;
+    });
+    prepare?.(row, item, index);
+  });
+}
+
+function setText(id, text) {
+  const element = by(id);
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/* ---- drawing ---- */
+
+/* The canvas at the screen's resolution; null while it is not shown. */
+function canvasOf(id) {
+  const canvas = by(id), scale = window.devicePixelRatio || 1;
+  const width = Math.round(canvas.clientWidth * scale), height = Math.round(canvas.clientHeight * scale);
+  if (width < 20 || height < 20) return null;
+  if (canvas.width !== width || canvas.height !== height) {
+    canvas.width = width;
+    canvas.height = height;
+  }
+  const at = canvas.getContext("2d");
+  at.setTransform(scale, 0, 0, scale, 0, 0);
+  at.clearRect(0, 0, width, height);
+  at.font = '12px system-ui, "Liberation Sans", sans-serif';
+  return {at, width: width / scale, height: height / scale};
+}
+
+function niceStep(span, most) {
+  const rough = span / most, size = 10 ** Math.floor(Math.log10(rough));
+  return [1, 2, 5, 10].map(times => times * size).find(step => step >= rough);
+}
+
+function viridis(share) {
+  const place = Math.min(Math.max(share, 0), 1) * (VIRIDIS.length - 1), low = Math.min(Math.floor(place), VIRIDIS.length - 2);
+  return VIRIDIS[low].map((value, i) => Math.round(value + (VIRIDIS[low + 1][i] - value) * (place - low)));
+}
+
+const viridisText = share => `rgb(${viridis(share).join(",")})`;
+
+/* ---- raster: a ring of columns, painted once each, and two copies a frame ---- */
+
+const raster = {
+  strip: document.createElement("canvas"), cells: null, rows: 0, columns: 0, first: 0, next: 0, edge: 0, peak: 1, shades: null,
+
+  begin(hello) {
+    this.rows = hello.rows;
+    this.columns = hello.columns;
+    this.cells = new Uint8Array(this.rows * this.columns);
+    this.first = this.next = this.edge = 0;
+    this.peak = 1;
+    this.strip.width = this.columns;
+    this.strip.height = this.rows;
+    this.at = this.strip.getContext("2d");
+    this.makeShades();
+  },
+
+  /* One ink, stronger where one cell holds more spikes; the strongest is the most seen, to the next power of two. */
+  makeShades() {
+    const dark = document.documentElement.dataset.theme === "dark", ink = dark ? 0xf0ede8 : 0x1d1916;
+    this.shades = new Uint32Array(256);
+    for (let count = 1; count < 256; count++) {
+      const share = this.peak <= 1 ? 1 : 0.5 + 0.5 * Math.log(count) / Math.log(this.peak);
+      this.shades[count] = (Math.round(255 * Math.min(share, 1)) << 24 | ink) >>> 0;
+    }
+  },
+
+  place: function (column) { return ((column % this.columns) + this.columns) % this.columns; },
+
+  take(view) {
+    const from = Number(view.getBigInt64(0, true)), count = view.getUint32(8, true), rows = view.getUint32(12, true);
+    const bytes = new Uint8Array(view.buffer, view.byteOffset + 24);
+    page.run.drawn = view.getFloat64(16, true);
+    if (rows !== this.rows) return;
+    if (this.next === this.first) this.first = this.next = this.edge = from;
+    while (this.next < from) this.clear(this.next++); /* columns that this browser was too slow for */
+    let most = 0;
+    for (let i = 0; i < count; i++)
+      this.cells.set(bytes.subarray(i * rows, (i + 1) * rows), this.place(from + i) * rows);
+    for (const value of bytes) if (value > most) most = value;
+    this.next = from + count;
+    this.first = Math.max(this.first, this.next - this.columns);
+    if (most > this.peak) {
+      while (this.peak < most) this.peak *= 2;
+      this.repaint();
+    } else {
+      this.paint(from, this.next);
+    }
+  },
+
+  clear(column) {
+    const at = this.place(column);
+    this.cells.fill(0, at * this.rows, (at + 1) * this.rows);
+    this.at.clearRect(at, 0, 1, this.rows);
+  },
+
+  paint(from, to) {
+    while (from < to) {
+      const at = this.place(from), count = Math.min(to - from, this.columns - at);
+      const image = this.at.createImageData(count, this.rows), pixels = new Uint32Array(image.data.buffer);
+      for (let i = 0; i < count; i++) {
+        let cell = (at + i) * this.rows;
+        for (let row = 0; row < this.rows; row++, cell++)
+          if (this.cells[cell] !== 0) pixels[row * count + i] = this.shades[this.cells[cell]];
+      }
+      this.at.putImageData(image, at, 0);
+      from += count;
+    }
+  },
+
+  repaint() {
+    this.makeShades();
+    this.at?.clearRect(0, 0, this.columns, this.rows);
+    this.paint(this.first, this.next);
+  },
+
+  draw() {
+    const {hello} = page.run, to = canvasOf("raster");
+    if (!to || !hello) return;
+    const {at, width, height} = to;
+    const labels = this.rows <= 60 ? Math.min(90, 10 + Math.max(...hello.units.map(unit => at.measureText(unit[0]).width))) : 52;
+    const room = height - 22, across = Math.floor(width - labels - 4);
+    const row = this.rows <= room ? Math.floor(room / this.rows) : room / this.rows, bottom = Math.round(row * this.rows);
+    if (!page.paused) {
+      const behind = this.next - this.edge;
+      this.edge = behind > 400 ? this.next : this.edge + Math.ceil(behind * 0.3);
+    }
+    const shown = Math.round(this.edge - (page.paused ? page.back : 0)), from = Math.max(shown - across, this.first);
+    at.save();
+    at.translate(labels, 0);
+    at.imageSmoothingEnabled = row < 1;
+    this.copy(at, from, shown, across, bottom);
+    if (row >= 5) {
+      at.fillStyle = css("--panel");
+      for (let i = 1; i <= this.rows; i++) at.fillRect(0, Math.round(i * row) - Math.max(1, Math.round(row * 0.2)), across, Math.max(1, Math.round(row * 0.2)));
+    }
+    this.drawAxes(at, shown, across, row, bottom, labels);
+    this.drawMarks(at, shown, across, row, bottom);
+    at.restore();
+    this.tell(across);
+  },
+
+  copy(at, from, to, across, bottom) {
+    while (from < to) {
+      const place = this.place(from), count = Math.min(to - from, this.columns - place);
+      at.drawImage(this.strip, place, 0, count, this.rows, across - (to - from), 0, count, bottom);
+      from += count;
+    }
+  },
+
+  drawAxes(at, shown, across, row, bottom, labels) {
+    const {hello} = page.run, second = 1 / hello.column_s, step = niceStep(across / second, Math.max(2, across / 110));
+    at.fillStyle = at.strokeStyle = css("--soft");
+    at.textBaseline = "top";
+    at.beginPath();
+    at.moveTo(0, bottom + 0.5);
+    at.lineTo(across, bottom + 0.5);
+    for (let time = Math.ceil((shown - across) / second / step) * step; time * second <= shown; time += step) {
+      const x = across - (shown - time * second);
+      at.moveTo(x, bottom);
+      at.lineTo(x, bottom + 4);
+      const text = `${digits(time, 6)} s`, wide = at.measureText(text).width;
+      if (x - wide / 2 > 0 && x + wide / 2 < across) at.fillText(text, x - wide / 2, bottom + 6);
+    }
+    at.stroke();
+    at.textBaseline = "middle";
+    at.textAlign = "right";
+    const every = Math.ceil(13 / row);
+    for (let i = 0; i < this.rows; i += every) {
+      const unit = i * hello.units_per_row;
+      at.fillText(this.rows <= 60 ? unitName(unit) : `#${unit}`, -6, (i + 0.5) * row, labels - 8);
+    }
+    at.textAlign = "left";
+  },
+
+  /* Rings around the spikes of an occurrence, joined, and a tick below: shape and not colour alone. */
+  drawMarks(at, shown, across, row, bottom) {
+    const {hello} = page.run;
+    at.strokeStyle = css("--mark");
+    at.lineWidth = 1.5;
+    for (const mark of page.marks) {
+      const xs = mark.columns.map(column => across - (shown - column));
+      if (xs[0] < 0 || xs[xs.length - 1] > across) continue;
+      const ys = mark.units.map(unit => (Math.floor(unit / hello.units_per_row) + 0.5) * row);
+      at.beginPath();
+      xs.forEach((x, i) => i === 0 ? at.moveTo(x, ys[i]) : at.lineTo(x, ys[i]));
+      xs.forEach((x, i) => { at.moveTo(x + 4, ys[i]); at.arc(x, ys[i], 4, 0, 2 * Math.PI); });
+      at.moveTo(xs[0], bottom - 6);
+      at.lineTo(xs[0], bottom);
+      at.stroke();
+    }
+    at.lineWidth = 1;
+  },
+
+  tell(across) {
+    const {hello, status, drawn} = page.run;
+    const units = hello.units_per_row > 1 ? `${hello.units.length} units, ${hello.units_per_row} a row` : `${hello.units.length} units`;
+    const missing = status && status.last && status.spikes > drawn ? `, ${whole(status.spikes - drawn)} of the run's spikes not drawn` : "";
+    setText("raster-what", `${units}, ${digits(across * hello.column_s, 2)} s, ${digits(hello.column_s * 1000)} ms a column, ` +
+      `darkest: ${this.peak} ${this.peak > 1 ? "spikes" : "spike"}; ${whole(drawn)} spikes${missing}`);
+    setText("raster-mark", page.marked ? `marked: ${page.run.names.get(page.marked) ?? page.marked}, ${page.marks.length} times` : "");
+  },
+};
+
+/* ---- episodes ---- */
+
+function chainText(item) {
+  return item.names.map((name, i) => i === 0 ? name : ` –${interval(item.delays_ms[i - 1])}→ ${name}`).join("");
+}
+
+function byWorth(a, b) {
+  const ratio = item => item.expected > 0 ? item.count / item.expected : 0;
+  return (a.q ?? 2) - (b.q ?? 2) || ratio(b) - ratio(a) || b.count - a.count;
+}
+
+let series = null, seriesOf = "";
+
+/* The episodes whose lines are drawn: the marked one with what chance gives, else the best five. */
+function lines(items) {
+  const marked = items.find(item => item.id === page.marked);
+  return marked ? [marked] : items.slice(0, 5);
+}
+
+function drawEpisodes() {
+  const {window: told, windows, status} = page.run;
+  if (!told) {
+    setText("episodes-what", "no window yet");
+    return;
+  }
+  const items = [...told.episodes].sort(byWorth), shown = lines(items), left = told.left_out;
+  setText("episodes-what", `${items.length} counted, ${digits(told.from_s, 6)} to ${digits(told.to_s, 6)} s${told.partial ? ", partial" : ""}` +
+    (left ? `; ${whole(left.count)} beyond the limits left out` : ""));
+  fillTable("episodes", items.slice(0, MOST_ROWS),
+    item => [chainText(item), [whole(item.count), "n"], [digits(item.expected), "n"],
+      [item.expected > 0 ? digits(item.count / item.expected) : "–", "n"], [shortQ(item), item.q === null ? "n not" : "n"]],
+    (row, item) => {
+      row.tabIndex = 0;
+      row.dataset.id = item.id;
+      row.title = item.not_tested ? `not tested: ${item.not_tested}` : `p ${digits(item.p)}, ${item.tests} tests`;
+      row.setAttribute("aria-selected", String(item.id === page.marked));
+    });
+  drawSeries(shown, windows);
+}
+
+function drawSeries(shown, windows) {
+  const chance = shown.length === 1, of = shown.map(item => item.id).join() + document.documentElement.dataset.theme;
+  const times = windows.map(told => told.to_s);
+  const value = (id, told, key) => told.counts.get(id)?.[key] ?? null;
+  const data = [times, ...shown.map(item => windows.map(told => value(item.id, told, 0)))];
+  if (chance) data.push(windows.map(told => value(shown[0].id, told, 1)));
+  const styles = shown.map((item, i) => ({label: chainText(item), stroke: OKABE_ITO[i], dash: DASHES[i], width: 1.5, spanGaps: true, points: {show: times.length < 40}}));
+  if (chance) styles.push({label: "by chance", stroke: css("--soft"), dash: [4, 4], width: 1.5});
+  series = plot(by("series"), series, seriesOf !== of, styles, data, {x: "stream time, s", y: "count"});
+  seriesOf = of;
+}
+
+/* A line plot that is made anew only where its lines are others. */
+function plot(place, old, anew, styles, data, names, log = false) {
+  const width = place.clientWidth, height = place.clientHeight - 8 - 22 * Math.ceil(styles.length / 2);
+  if (width < 60 || height < 60) return old;
+  if (old && !anew) {
+    if (old.width !== width || old.height !== height) old.setSize({width, height});
+    old.setData(data);
+    return old;
+  }
+  old?.destroy();
+  const ink = css("--soft"), grid = {stroke: css("--line"), width: 1};
+  return new uPlot({
+    width, height, cursor: {points: {size: 5}},
+    scales: {x: {time: false, distr: log ? 3 : 1}, y: {range: (chart, low, high) => [Math.min(0, low), high > 0 ? high * 1.05 : 1]}},
+    axes: [{label: names.x, stroke: ink, grid, ticks: grid}, {label: names.y, stroke: ink, grid, ticks: grid, size: 60}],
+    series: [{label: names.x}, ...styles],
+  }, data, place);
+}
+
+function mark(id) {
+  page.marked = page.marked === id ? null : id;
+  page.marks = [];
+  if (!page.run.trusted && page.marked)
+    page.run.refused = "to mark occurrences, open the page by the address that synfire printed";
+  else
+    send(page.marked ? `mark ${page.marked}` : "unmark");
+  changed.episodes = true;
+}
+
+/* ---- the array ---- */
+
+const places = {
+  begin(hello) {
+    const known = hello.units.filter(unit => unit[1] !== null && unit[2] !== null);
+    const side = Math.ceil(Math.sqrt(hello.units.length));
+    this.known = known.length > 0;
+    this.missing = this.known ? hello.units.length - known.length : 0;
+    this.of = hello.units.map(([, x, y], unit) => this.known ? (x === null ? null : [x, y]) : [unit % side, -Math.floor(unit / side)]);
+    this.circle = hello.units.map((_, unit) => {
+      const angle = 2 * Math.PI * unit / hello.units.length - Math.PI / 2;
+      return [Math.cos(angle), -Math.sin(angle)];
+    });
+    const some = this.of.filter(place => place !== null);
+    this.box = this.boxOf(some);
+    this.pitch = this.known ? this.pitchOf(some) : 1;
+  },
+
+  boxOf(some) {
+    const xs = some.map(place => place[0]), ys = some.map(place => place[1]);
+    const least = list => list.reduce((a, b) => Math.min(a, b), Infinity), most = list => list.reduce((a, b) => Math.max(a, b), -Infinity);
+    return {x: [least(xs), most(xs)], y: [least(ys), most(ys)]};
+  },
+
+  /* The median distance to the nearest other place: of electrodes their pitch. */
+  pitchOf(some) {
+    const unique = [...new Map(some.map(place => [place.join(), place])).values()].slice(0, 1500), nearest = [];
+    for (const [x, y] of unique) {
+      let best = Infinity;
+      for (const [u, v] of unique) {
+        const distance = (x - u) ** 2 + (y - v) ** 2;
+        if (distance > 0 && distance < best) best = distance;
+      }
+      if (Number.isFinite(best)) nearest.push(Math.sqrt(best));
+    }
+    nearest.sort((a, b) => a - b);
+    return nearest.length > 0 ? nearest[nearest.length >> 1] : 100;
+  },
+
+  /* From micrometres to a rectangle of the canvas, equal in x and y. */
+  fit(box, margin, left, top, width, height) {
+    const wide = box.x[1] - box.x[0] + margin, high = box.y[1] - box.y[0] + margin, scale = Math.min(width / wide, height / high);
+    const x0 = left + (width - scale * wide) / 2, y0 = top + (height - scale * high) / 2;
+    return {scale, at: ([x, y]) => [x0 + (x - box.x[0] + margin / 2) * scale, y0 + (box.y[1] - y + margin / 2) * scale]};
+  },
+};
+
+function drawScaleBar(at, fit, x, y, room) {
+  const step = niceStep(room / fit.scale, 4), length = step * fit.scale;
+  at.fillStyle = css("--soft");
+  at.fillRect(x, y, length, 2);
+  at.textBaseline = "middle";
+  at.fillText(step >= 1000 ? `${digits(step / 1000)} mm` : `${digits(step)} µm`, x + length + 6, y);
+}
+
+function drawColourBar(at, x, top, height, low, high, log, unit) {
+  for (let i = 0; i < height; i++) {
+    at.fillStyle = viridisText(1 - i / height);
+    at.fillRect(x, top + i, 12, 1.5);
+  }
+  at.fillStyle = css("--soft");
+  at.textBaseline = "middle";
+  const marks = Math.max(2, Math.floor(height / 45));
+  for (let i = 0; i <= marks; i++) {
+    const share = i / marks, value = log ? low * (high / low) ** share : low + (high - low) * share;
+    at.fillText(digits(value, 2), x + 17, top + height * (1 - share));
+  }
+  at.textBaseline = "bottom";
+  at.fillText(unit, x, top - 6);
+}
+
+function drawArray() {
+  const {status, hello} = page.run, to = canvasOf("array");
+  if (!to || !status || !hello) return;
+  const {at, width, height} = to, sums = new Map(), log = by("array-log").checked;
+  status.unit_rates_hz.forEach((rate, unit) => {
+    const place = places.of[unit];
+    if (place !== null) sums.set(place.join(), {place, rate: (sums.get(place.join())?.rate ?? 0) + (rate ?? 0)});
+  });
+  const rates = [...sums.values()].map(one => one.rate), active = rates.filter(rate => rate > 0);
+  const high = rates.reduce((a, b) => Math.max(a, b), 0) || 1, low = log ? active.reduce((a, b) => Math.min(a, b), high) : 0;
+  const fit = places.fit(places.box, places.pitch, 8, 6, width - 86, height - 34), side = Math.max(places.pitch * fit.scale * 0.94, 4);
+  at.strokeStyle = css("--line");
+  for (const {place, rate} of sums.values()) {
+    const [x, y] = fit.at(place);
+    if (rate > 0) {
+      const share = log ? (high > low ? Math.log(rate / low) / Math.log(high / low) : 1) : rate / high;
+      at.fillStyle = viridisText(share);
+      at.fillRect(x - side / 2, y - side / 2, side, side);
+    } else {
+      at.strokeRect(x - side / 2 + 0.5, y - side / 2 + 0.5, Math.max(side - 1, 1), Math.max(side - 1, 1));
+    }
+  }
+  drawColourBar(at, width - 66, 24, height - 50, low, high, log && high > low, "Hz");
+  if (places.known) drawScaleBar(at, fit, 10, height - 10, width / 2);
+  const shared = sums.size < hello.units.length - places.missing ? `, ${hello.units.length - places.missing} units: those of one place added` : "";
+  setText("array-what", `${places.known ? `${sums.size} places` : "no positions known: units in order, row by row"}${shared}, ` +
+    `${active.length} active (others empty), over the window`);
+}
+
+/* ---- the graph ---- */
+
+const edgeKeys = ["from", "to", "low", "high", "count", "weight", "p", "q"];
+
+function takeEdges(view) {
+  const run = page.run, told = view.getUint32(4, true);
+  run.edgesInAll = view.getUint32(0, true);
+  run.edges = [];
+  for (let i = 0; i < told; i++)
+    run.edges.push(Object.fromEntries(edgeKeys.map((key, k) => [key, view.getFloat32(8 + 32 * i + 4 * k, true)])));
+}
+
+/* What the sliders leave; the strongest first. */
+function shownEdges() {
+  const limit = Q_STEPS[by("graph-q").value], untested = by("graph-untested").checked;
+  const most = page.run.edges.reduce((a, edge) => Math.max(a, edge.weight), 0), least = (by("graph-w").value / 100) ** 2 * most;
+  setText("graph-q-is", String(limit));
+  setText("graph-w-is", digits(least));
+  return page.run.edges.filter(edge => (Number.isNaN(edge.q) ? untested : edge.q <= limit) && (least === 0 || edge.weight >= least));
+}
+
+/* Steps from a unit along the edges that are shown; an edge of tiling has no direction. */
+function reachOf(edges, from, undirected) {
+  const next = new Map(), level = new Map([[from, 0]]), queue = [from];
+  const add = (a, b) => next.set(a, [...(next.get(a) ?? []), b]);
+  for (const edge of edges) {
+    add(edge.from, edge.to);
+    if (undirected) add(edge.to, edge.from);
+  }
+  for (const unit of queue)
+    for (const other of next.get(unit) ?? [])
+      if (!level.has(other)) {
+        level.set(other, level.get(unit) + 1);
+        queue.push(other);
+      }
+  return level;
+}
+
+let graphPoints = [];
+
+function drawGraph() {
+  const {hello, graph, edges, edgesInAll} = page.run;
+  if (!hello || !graph) {
+    setText("graph-what", "no graph yet");
+    return;
+  }
+  const shown = shownEdges(), undirected = graph.metric === "sttc";
+  const level = page.reachFrom === null ? null : reachOf(shown, page.reachFrom, undirected);
+  const some = edges.length < edgesInAll ? `, the ${whole(edges.length)} that stand out most here` : "", left = graph.left_out;
+  setText("graph-what", `${whole(shown.length)} of ${whole(edgesInAll)} edges${some}, by ${undirected ? "spike-time tiling" : "episodes"}` +
+    `${left ? `; ${whole(left.count)} beyond the limits left out` : ""}`);
+  setText("graph-reach", level ? `${unitName(page.reachFrom)} reaches ${level.size - 1} ${level.size === 2 ? "unit" : "units"} in up to ${Math.max(...level.values())} steps` : "a click on a unit shows what it reaches");
+  drawEdges(shown, level, undirected);
+  fillTable("edges", shown.slice(0, MOST_ROWS), edge => [
+    `${unitName(edge.from)} ${undirected ? "–" : "→"} ${unitName(edge.to)} ${interval([edge.low, edge.high])}`,
+    [digits(edge.count, 6), "n"], [digits(edge.weight), "n"],
+    Number.isNaN(edge.q) ? ["not tested", "n not"] : [digits(edge.q, 2), "n"]]);
+  const motifs = [...graph.match.map(motif => ({name: motif.pattern, ...motif})), ...(graph.census ?? [])];
+  by("motifs").hidden = motifs.length === 0;
+  fillTable("motifs", motifs, motif => [motif.name, [`${motif.truncated ? "≥ " : ""}${whole(motif.count)}`, "n"],
+    [digits(motif.rewired?.mean), "n"], [digits(motif.rewired?.z), "n"]]);
+}
+
+function drawEdges(shown, level, undirected) {
+  const {hello} = page.run, to = canvasOf("graph");
+  if (!to) return;
+  const {at, width, height} = to, spread = places.known ? places.of : places.circle;
+  const fit = places.known ? places.fit(places.box, Math.max(places.pitch, 1), 8, 8, width - 16, height - 34)
+                           : places.fit({x: [-1, 1], y: [-1, 1]}, 0.25, 8, 8, width - 16, height - 16);
+  graphPoints = spread.map(place => place === null ? null : fit.at(place));
+  const most = shown.reduce((a, edge) => Math.max(a, Math.abs(edge.weight)), 0) || 1, arrows = !undirected && shown.length <= 1500;
+  const tested = css("--accent"), untested = css("--soft");
+  for (let i = shown.length - 1; i >= 0; i--) {
+    const edge = shown[i], from = graphPoints[edge.from], end = graphPoints[edge.to];
+    if (!from || !end || edge.from === edge.to) continue;
+    const inReach = level === null || level.has(edge.from) && level.has(edge.to), strong = !Number.isNaN(edge.q) || undirected;
+    at.globalAlpha = !inReach ? 0.08 : strong ? 0.85 : shown.length > 400 ? 0.18 : 0.4;
+    at.strokeStyle = at.fillStyle = strong ? tested : untested;
+    at.lineWidth = 0.6 + 2.4 * Math.abs(edge.weight) / most;
+    drawEdge(at, from, end, undirected ? 0 : 0.12, arrows);
+  }
+  at.globalAlpha = 1;
+  at.lineWidth = 1;
+  drawUnits(at, level);
+  if (places.known) drawScaleBar(at, fit, 10, height - 10, width / 2);
+}
+
+/* Bent to one side, so that both directions of a pair are seen; the arrow stands in the middle. */
+function drawEdge(at, [x0, y0], [x1, y1], bend, arrow) {
+  const mx = (x0 + x1) / 2 - (y1 - y0) * bend, my = (y0 + y1) / 2 + (x1 - x0) * bend, length = Math.hypot(x1 - x0, y1 - y0);
+  at.beginPath();
+  at.moveTo(x0, y0);
+  at.quadraticCurveTo(mx, my, x1, y1);
+  at.stroke();
+  if (!arrow || length < 14) return;
+  const x = (x0 + x1) / 4 + mx / 2, y = (y0 + y1) / 4 + my / 2, ux = (x1 - x0) / length, uy = (y1 - y0) / length, size = 3 + at.lineWidth;
+  at.beginPath();
+  at.moveTo(x + ux * size, y + uy * size);
+  at.lineTo(x - ux * size - uy * size * 0.7, y - uy * size + ux * size * 0.7);
+  at.lineTo(x - ux * size + uy * size * 0.7, y - uy * size - ux * size * 0.7);
+  at.fill();
+}
+
+function drawUnits(at, level) {
+  const many = graphPoints.length > 300, ink = css("--ink"), soft = css("--line"), back = css("--panel");
+  graphPoints.forEach((point, unit) => {
+    if (!point) return;
+    const steps = level?.get(unit), size = many ? 1.6 : 4;
+    at.fillStyle = level && steps === undefined ? soft : ink;
+    at.beginPath();
+    at.arc(point[0], point[1], unit === page.reachFrom ? size + 3 : size, 0, 2 * Math.PI);
+    at.fill();
+    if (graphPoints.length > 70) return;
+    const label = steps > 0 ? `${unitName(unit)} · ${steps}` : unitName(unit);
+    at.textBaseline = "bottom";
+    at.strokeStyle = back;
+    at.lineWidth = 3;
+    at.strokeText(label, point[0] + 5, point[1] - 3);
+    at.fillText(label, point[0] + 5, point[1] - 3);
+    at.lineWidth = 1;
+  });
+}
+
+function chooseUnit(event) {
+  const box = by("graph").getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
+  let best = null, nearest = 15 ** 2;
+  graphPoints.forEach((point, unit) => {
+    const distance = point ? (point[0] - x) ** 2 + (point[1] - y) ** 2 : Infinity;
+    if (distance < nearest) [best, nearest] = [unit, distance];
+  });
+  page.reachFrom = best === page.reachFrom ? null : best;
+  changed.graph = true;
+}
+
+/* ---- densities ---- */
+
+let density = null, densityOf = "";
+
+function quantityText(quantity) {
+  const [kind, ...rest] = quantity.split(" "), of = rest.join(" ");
+  if (kind === "isi") return `intervals of ${of}`;
+  if (kind === "delay") return `delay of ${page.run.names.get(of.split(" ")[0]) ?? of}`;
+  return kind === "rate" ? `rate of ${of}` : "positions of spikes";
+}
+
+function drawDensity() {
+  const {densities} = page.run, list = by("density-of");
+  const names = [...densities.keys()];
+  while (list.options.length > names.length) list.remove(list.options.length - 1);
+  names.forEach((name, i) => {
+    const option = list.options[i] ?? list.appendChild(document.createElement("option"));
+    if (option.value !== name) option.value = name;
+    if (option.textContent !== quantityText(name)) option.textContent = quantityText(name);
+  });
+  const told = densities.get(list.value), plane = told?.grid.rows > 0;
+  setText("density-none", told ? "" : "none is configured (`density` in the configuration), or there are fewer than 50 samples yet");
+  by("density").hidden = !told || plane;
+  by("density-plane").hidden = !plane;
+  setText("density-what", told ? densityText(told) : "");
+  if (told) (plane ? drawPlane : drawLine)(told);
+}
+
+function densityText(told) {
+  const [kind] = told.quantity.split(" ");
+  const unit = kind === "position" ? " of the covariance root" : told.grid.axis === "log" ? " of the natural logarithm" : kind === "rate" ? " Hz" : " s";
+  const outside = told.outside > 0 ? `; ${digits(100 * told.outside, 2)} % lie outside` : "";
+  return `bandwidth ${digits(told.h)}${unit}, ${digits(told.from_s, 6)} to ${digits(told.to_s, 6)} s${outside}`;
+}
+
+function drawLine(told) {
+  const log = told.grid.axis === "log", milli = told.quantity.startsWith("rate") ? 1 : 1000;
+  const xs = told.values.map((_, i) => told.grid.start + i * told.grid.step).map(x => milli * (log ? Math.exp(x) : x));
+  const ys = told.values.map(value => log || value === null ? value : value / milli), unit = milli === 1 ? "Hz" : "ms";
+  const of = told.quantity + document.documentElement.dataset.theme;
+  density = plot(by("density"), density, densityOf !== of, [{label: "density", stroke: OKABE_ITO[0], width: 2, fill: "#0072b233"}],
+    [xs, ys], {x: `${quantityText(told.quantity)}, ${unit}`, y: log ? "per unit of ln" : `per ${unit}`}, log);
+  densityOf = of;
+}
+
+function drawPlane(told) {
+  const to = canvasOf("density-plane");
+  if (!to) return;
+  const {at, width, height} = to, {start, step, count, row_start, row_step, rows} = told.grid;
+  const most = told.values.reduce((a, b) => Math.max(a, b ?? 0), 0) || 1;
+  const box = {x: [start - step / 2, start + step * (count - 0.5)], y: [row_start - row_step / 2, row_start + row_step * (rows - 0.5)]};
+  const fit = places.fit(box, 0, 8, 6, width - 100, height - 34);
+  told.values.forEach((value, i) => {
+    const [x, y] = fit.at([start + step * (i % count - 0.5), row_start + row_step * (Math.floor(i / count) + 0.5)]);
+    at.fillStyle = viridisText((value ?? 0) / most);
+    at.fillRect(x, y, step * fit.scale + 0.5, row_step * fit.scale + 0.5);
+  });
+  drawColourBar(at, width - 80, 24, height - 50, 0, most, false, "per µm²");
+  drawScaleBar(at, fit, 10, height - 10, width / 2);
+}
+
+/* ---- triggers ---- */
+
+function drawTriggers() {
+  const {hello, triggers, triggerCounts} = page.run;
+  if (!hello) return;
+  const all = [...triggerCounts.values()].reduce((sum, one) => sum + one.occurrence, 0);
+  setText("triggers-what", hello.watch.length > 0 ? `${whole(all)} completions of ${hello.watch.length} watched` : "nothing is watched (`watch` in the configuration, or --episodes FILE)");
+  fillTable("watched", hello.watch, ({id, episode}) => {
+    const newest = triggerCounts.get(id);
+    return [episode, [whole(newest?.occurrence ?? 0), "n"], [newest ? digits(newest.time_ns * 1e-9, 7) : "–", "n"],
+      newest ? [shortQ(newest), newest.q === null ? "n not" : "n"] : ["–", "n"]];
+  }, (row, {id}) => {
+    row.tabIndex = 0;
+    row.dataset.id = id;
+    row.setAttribute("aria-selected", String(id === page.marked));
+  });
+  fillTable("triggers", [...triggers].reverse(), trigger => {
+    const times = trigger.spike_times_ns, lasted = (times[times.length - 1] - times[0]) * 1e-6;
+    return [[(trigger.time_ns * 1e-9).toFixed(3), "n"], [page.run.names.get(trigger.id) ?? trigger.id, "name"], [lasted.toFixed(2), "n"], [whole(trigger.occurrence), "n"]];
+  });
+}
+
+/* ---- health ---- */
+
+const LOSSES = [["late", "late"], ["duplicate", "duplicate"], ["out_of_range", "of no unit"], ["dropped", "no room"], ["leaps", "broken times"],
+  ["gap_lost", "frames missing"], ["malformed", "frames malformed"], ["markers_late", "markers late"], ["markers_dropped", "markers: no room"]];
+
+function stateText(state) {
+  if (state === "live" || state === "ok") return [`✓ ${state}`, "good"];
+  return state === "ended" ? ["■ ended", ""] : state === "stalled" ? ["! stalled", "warn"] : [`✗ ${state}`, "bad"];
+}
+
+function drawHealth() {
+  const {status, run} = {status: page.run.status, run: page.run};
+  if (!status) return;
+  setText("health-what", status.program ?? "");
+  const figures = [
+    ["stream time", `${digits(status.time_ns * 1e-9, 7)} s`], ["spikes", whole(status.spikes)], ["rate", `${digits(status.rate_hz)} Hz`],
+    ["active units", `${status.unit_rates_hz.filter(rate => rate > 0).length} of ${status.unit_rates_hz.length}`],
+    ["episodes counted", whole(status.tracked)], ["watched", whole(status.watched)], ["edges", whole(status.edges)],
+    ["tests made", `${whole(status.tests)}${status.tests_missed ? `, ${whole(status.tests_missed)} left out` : ""}`],
+    ["tested last", status.not_tested ?? whole(status.tested)],
+    ["lost to the windows", whole(status.window_dropped)], ["given up by the watch", whole(status.watch_overflows)],
+    ["device", `${status.device}${status.device_state === "ok" || !status.device_state ? "" : `: ${status.device_state}`}`],
+  ];
+  const list = by("figures");
+  figures.forEach(([name, value], i) => {
+    const place = list.children[i] ?? list.appendChild(document.createElement("div"));
+    if (place.children.length === 0) place.append(document.createElement("dt"), document.createElement("dd"));
+    if (place.children[0].textContent !== name) place.children[0].textContent = name;
+    if (place.children[1].textContent !== value) place.children[1].textContent = value;
+  });
+  fillTable("sources", status.sources, source => {
+    const lost = LOSSES.filter(([key]) => source[key] > 0).map(([key, name]) => `${name} ${whole(source[key])}`).join(", ");
+    const silent = source.silent_ms > 1000 ? `, silent ${digits(source.silent_ms / 1000, 2)} s` : "", [text, kind] = stateText(source.state);
+    return [source.name, [text + silent, kind], [whole(source.spikes), "n"], [lost || "none", lost ? "warn" : ""]];
+  });
+  fillTable("sinks", status.sinks, sink => {
+    const lost = sink.dropped + sink.failed;
+    return [sink.name, stateText(sink.state), [whole(sink.published), "n"], [whole(lost), lost ? "n warn" : "n"],
+      [sink.spikes + sink.spikes_lost > 0 ? whole(sink.spikes) : "–", "n"], [sink.spikes_lost > 0 ? whole(sink.spikes_lost) : "–", sink.spikes_lost ? "n bad" : "n"]];
+  }, (row, sink) => { row.title = sink.note; });
+  fillTable("stages", status.stages, stage => {
+    const share = run.hop > 0 && stage.last_ms !== null ? stage.last_ms / run.hop / 1000 : null;
+    return [stage.name, [digits(stage.last_ms), "n"], [digits(stage.max_ms), "n"],
+      [share === null ? "–" : `${digits(100 * share, 2)} %`, ""], [whole(stage.missed), stage.missed ? "n warn" : "n"]];
+  }, (row, stage) => {
+    const share = run.hop > 0 && stage.last_ms !== null ? stage.last_ms / run.hop / 1000 : 0, cell = row.cells[3], text = cell.textContent;
+    const bar = document.createElement("span");
+    bar.className = share > 1 ? "share over" : "share";
+    bar.style.width = `${Math.min(share, 1) * 8}em`;
+    cell.replaceChildren(bar, text);
+  });
+}
+
+/* ---- what comes ---- */
+
+const changed = {};
+const views = {
+  raster: {name: "Raster", draw: () => raster.draw()},
+  episodes: {name: "Episodes", draw: drawEpisodes},
+  array: {name: "Array", draw: drawArray},
+  graph: {name: "Connections", draw: drawGraph},
+  density: {name: "Densities", draw: drawDensity},
+  triggers: {name: "Triggers", draw: drawTriggers},
+  health: {name: "Health", draw: drawHealth},
+};
+const OVERVIEW = ["raster", "episodes", "array", "graph", "health"];
+
+const allChanged = () => Object.keys(views).forEach(name => { changed[name] = true; });
+
+const takers = {
+  status(told) {
+    page.run.status = told;
+    page.run.ended = told.last;
+    changed.array = changed.health = true;
+  },
+  episodes(told) {
+    const run = page.run, before = run.windows[run.windows.length - 1];
+    run.window = told;
+    if (before && told.hop > before.hop) run.hop = (told.to_s - before.to_s) / (told.hop - before.hop);
+    run.windows.push({hop: told.hop, to_s: told.to_s, counts: new Map(told.episodes.map(item => [item.id, [item.count, item.expected]]))});
+    if (run.windows.length > HISTORY) run.windows.shift();
+    for (const item of told.episodes) run.names.set(item.id, chainText(item));
+    changed.episodes = changed.health = true;
+  },
+  trigger(told) {
+    const run = page.run;
+    run.triggers.push(told);
+    if (run.triggers.length > MOST_LISTED) run.triggers.shift();
+    run.triggerCounts.set(told.id, told);
+    changed.triggers = true;
+  },
+  graph(told) {
+    page.run.graph = told;
+    changed.graph = true;
+  },
+  density(told) {
+    page.run.densities.set(told.quantity, told);
+    changed.density = true;
+  },
+};
+
+function greet(hello) {
+  page.run = emptyRun();
+  page.run.hello = hello;
+  page.marks = [];
+  page.marked = null;
+  page.reachFrom = null;
+  for (const {id, episode} of hello.watch) page.run.names.set(id, episode);
+  raster.begin(hello);
+  places.begin(hello);
+  setText("stream", hello.stream);
+  document.title = `${hello.stream} · synfire`;
+  allChanged();
+}
+
+function takeMarks(view) {
+  const id = new TextDecoder().decode(new Uint8Array(view.buffer, view.byteOffset, 16)), size = view.getUint32(16, true);
+  if (id !== page.marked) return;
+  const count = (view.byteLength - 24) / 8, at = i => view.getFloat64(24 + 8 * i, true), found = count - size;
+  const units = Array.from({length: size}, (_, i) => at(found + i));
+  for (let i = 0; i < found; i += size)
+    page.marks.push({units, columns: Array.from({length: size}, (_, k) => at(i + k))});
+  if (page.marks.length > MOST_MARKS) page.marks.splice(0, page.marks.length - MOST_MARKS);
+}
+
+function take(buffer) {
+  const view = new DataView(buffer), body = new DataView(buffer, 16), kind = view.getUint8(1);
+  const json = () => JSON.parse(new TextDecoder().decode(body));
+  if (view.getUint8(0) !== 1) throw new Error(`found a frame of version ${view.getUint8(0)}, expected 1`);
+  page.frames++;
+  page.age = view.getFloat64(8, true);
+  page.ageAt = performance.now();
+  if (kind === FRAME.hello) greet(json());
+  else if (kind === FRAME.raster) raster.take(body);
+  else if (kind === FRAME.edges) { takeEdges(body); changed.graph = true; }
+  else if (kind === FRAME.marks) takeMarks(body);
+  else if (kind === FRAME.answer) ({trusted: page.run.trusted, refused: page.run.refused} = json());
+  else if (kind === FRAME.message) { const told = json(); takers[told.topic]?.(told); }
+}
+
+/* ---- the connection ---- */
+
+let socket = null, wait = 250;
+
+function send(text) {
+  if (socket?.readyState === WebSocket.OPEN) socket.send(text);
+}
+
+function connect() {
+  socket = new WebSocket(`ws://${location.host}/frames`, "synfire-page-1");
+  socket.binaryType = "arraybuffer";
+  socket.onopen = () => {
+    page.link = "live";
+    wait = 250;
+    const token = location.hash.slice(1);
+    if (token) send(`token ${token}`);
+  };
+  socket.onmessage = event => take(event.data);
+  socket.onclose = () => {
+    page.link = "lost";
+    setTimeout(connect, wait);
+    wait = Math.min(wait * 1.6, 3000);
+  };
+}
+
+/* How old what is shown is, whatever happens: without a connection it grows on. */
+const ageNow = () => page.age + performance.now() - page.ageAt;
+
+function tellState() {
+  const link = by("link"), age = ageNow(), stale = !(age < STALE_MS) && page.frames > 0;
+  const [word, kind] = page.link === "connecting" ? ["… connecting", "stale"]
+    : page.run.ended ? ["■ run ended", "off"]
+    : page.link === "lost" ? ["✗ no connection, trying again", "off"]
+    : page.paused ? ["❚❚ display paused", "stale"] : stale ? ["! no new data", "stale"] : ["● live", "live"];
+  if (link.textContent !== word) [link.textContent, link.className] = [word, `badge ${kind}`];
+  setText("age", ageText(age));
+  setText("note", page.run.refused ?? "");
+  document.documentElement.classList.toggle("stale-data", stale || page.link === "lost");
+  const status = page.run.status;
+  if (status) setText("clock", `stream ${(status.time_ns * 1e-9).toFixed(1)} s, ${digits(status.rate_hz)} Hz`);
+}
+
+/* ---- the display ---- */
+
+function show(view) {
+  page.view = view;
+  by("tabs").querySelectorAll("button").forEach(tab => {
+    tab.setAttribute("aria-selected", String(tab.dataset.view === view));
+    tab.tabIndex = tab.dataset.view === view ? 0 : -1;
+  });
+  document.querySelector("main").classList.toggle("overview", view === "overview");
+  for (const name of Object.keys(views)) by(`view-${name}`).hidden = !isShown(name);
+  allChanged();
+}
+
+const isShown = name => page.view === "overview" ? OVERVIEW.includes(name) : page.view === name;
+
+function pause() {
+  page.paused = !page.paused;
+  page.back = 0;
+  by("pause").setAttribute("aria-pressed", String(page.paused));
+  setText("pause", page.paused ? "Go on" : "Pause display");
+  allChanged();
+}
+
+function setTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  if (page.run.hello) raster.repaint();
+  allChanged();
+}
+
+let redraw = false; /* once more though the display is paused: the view or its size is another */
+
+function drawAll() {
+  if (!page.paused || redraw)
+    for (const [name, view] of Object.entries(views))
+      if (isShown(name) && (changed[name] || name === "raster")) {
+        changed[name] = false;
+        view.draw();
+      }
+  if (page.paused && isShown("raster")) raster.draw();
+  redraw = false;
+  tellState();
+  requestAnimationFrame(drawAll);
+}
+
+function onKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const inField = ["INPUT", "SELECT"].includes(event.target.tagName), key = event.key;
+  const row = event.target.closest?.("tr[data-id]");
+  if (row && (key === "Enter" || key === " ")) mark(row.dataset.id);
+  else if (key === " " && !inField && event.target.tagName !== "BUTTON") pause();
+  else if (key === "?") by("keys").showModal();
+  else if (key === "t") setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
+  else if (key === "l") by("array-log").click();
+  else if (key === "Escape") { if (page.marked) mark(page.marked); page.reachFrom = null; changed.graph = true; }
+  else if (/^[0-7]$/.test(key) && !inField) show(["overview", ...Object.keys(views)][Number(key)]);
+  else if (event.target.id === "graph" && (key === "ArrowRight" || key === "ArrowLeft")) stepUnit(key === "ArrowRight" ? 1 : -1);
+  else if (event.target.role === "tab" && (key === "ArrowRight" || key === "ArrowLeft")) stepTab(event.target, key === "ArrowRight");
+  else if (page.paused && key === "ArrowLeft" && !inField) page.back = Math.min(page.back + 100, Math.max(0, raster.edge - raster.first - 200));
+  else if (page.paused && key === "ArrowRight" && !inField) page.back = Math.max(page.back - 100, 0);
+  else return;
+  redraw = true;
+  event.preventDefault();
+}
+
+function stepUnit(by_) {
+  const count = page.run.hello?.units.length ?? 1;
+  page.reachFrom = page.reachFrom === null ? 0 : (page.reachFrom + by_ + count) % count;
+  changed.graph = true;
+}
+
+function stepTab(tab, forward) {
+  const next = (forward ? tab.nextElementSibling : tab.previousElementSibling) ?? tab;
+  next.focus();
+  next.click();
+}
+
+function begin() {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  setTheme(dark.matches ? "dark" : "light");
+  dark.addEventListener("change", () => setTheme(dark.matches ? "dark" : "light"));
+  [["overview", {name: "Overview"}], ...Object.entries(views)].forEach(([name, view], number) => {
+    const tab = document.createElement("button");
+    tab.role = "tab";
+    tab.id = `tab-${name}`;
+    tab.dataset.view = name;
+    tab.textContent = view.name;
+    tab.title = String(number);
+    tab.addEventListener("click", () => { show(name); redraw = true; });
+    by("tabs").append(tab);
+  });
+  by("pause").addEventListener("click", pause);
+  by("theme").addEventListener("click", () => { setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"); redraw = true; });
+  by("help").addEventListener("click", () => by("keys").showModal());
+  by("keys-close").addEventListener("click", () => by("keys").close());
+  for (const id of ["episodes", "watched"])
+    by(id).addEventListener("click", event => { const row = event.target.closest("tr[data-id]"); if (row) { mark(row.dataset.id); redraw = true; } });
+  by("graph").addEventListener("click", event => { chooseUnit(event); redraw = true; });
+  for (const id of ["graph-q", "graph-untested", "graph-w"]) by(id).addEventListener("input", () => { changed.graph = redraw = true; });
+  by("array-log").addEventListener("input", () => { changed.array = redraw = true; });
+  by("density-of").addEventListener("input", () => { changed.density = redraw = true; });
+  document.addEventListener("keydown", onKey);
+  window.addEventListener("resize", () => { allChanged(); redraw = true; });
+  show("overview");
+  connect();
+  requestAnimationFrame(drawAll);
+}
+
+begin();

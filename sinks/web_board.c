@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sinks/web_board.h"
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/json.h"
+#include "core/memory.h"
+#include "sinks/web_edges.h"
+#include "sinks/web_raster.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define EPISODES 64  /* windows whose counts a browser that comes now still gets */
+#define TRIGGERS 256 /* likewise */
+#define DENSITIES 256
+#define RECENT (1u << 18) /* spikes in which a marked episode is looked for */
+#define MOST_MARKS (64u << 10)
+
+/* One thing that a browser has or lacks. */
+typedef struct web_item {
+    uint64_t version; /* 0: nothing yet */
+    sf_message *message;
+    sf_text frame; /* made when the first browser asks for it; emptied with every change */
+} web_item;
+
+struct sf_web_board {
+    const sf_stream_info *stream;
+    uint64_t version;
+    web_item status, graph, edges;
+    web_item episodes[EPISODES], triggers[TRIGGERS], densities[DENSITIES];
+    uint64_t episode_count, trigger_count, density_count;
+    sf_web_edges graph_edges;
+    sf_web_raster raster;
+    sf_web_watched *watched;
+    size_t watched_count;
+    sf_spike *recent;
+    uint64_t spikes;    /* that were drawn; the newest RECENT of them are in `recent` */
+    int64_t arrival_ns; /* monotonic, when the newest spike came; 0: none did */
+};
+
+/* ---- opening and closing ---- */
+
+static int read_watched(sf_web_board *board, sf_error *error)
+{
+    const sf_stream_info *stream = board->stream;
+    board->watched = sf_alloc(stream->watch_count, sizeof *board->watched);
+    if (board->watched == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < stream->watch_count; i++) {
+        sf_web_watched *watched = &board->watched[i];
+        watched->text = stream->watch[i];
+        int status = sf_episode_parse(&watched->episode, watched->text, stream->units, error);
+        if (status != SF_OK)
+            return status;
+        sf_episode_id(watched->id, &watched->episode, stream->units);
+        board->watched_count++;
+    }
+    return SF_OK;
+}
+
+int sf_web_board_open(sf_web_board **out, const sf_stream_info *stream, uint32_t column_ms, sf_error *error)
+{
+    *out = NULL;
+    sf_web_board *board = sf_alloc(1, sizeof *board);
+    if (board == NULL)
+        return sf_fail_memory(error);
+    board->stream = stream;
+    board->recent = sf_alloc(RECENT, sizeof *board->recent);
+    int status = board->recent != NULL ? SF_OK : sf_fail_memory(error);
+    if (status == SF_OK)
+        status = sf_web_raster_open(&board->raster, stream->units->count, column_ms * SF_MILLISECOND, error);
+    if (status == SF_OK)
+        status = read_watched(board, error);
+    if (status != SF_OK) {
+        sf_web_board_close(board);
+        return status;
+    }
+    *out = board;
+    return SF_OK;
+}
+
+static void free_items(web_item *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        sf_message_release(items[i].message);
+        sf_text_free(&items[i].frame);
+    }
+}
+
+void sf_web_board_close(sf_web_board *board)
+{
+    if (board == NULL)
+        return;
+    free_items(&board->status, 1);
+    free_items(&board->graph, 1);
+    free_items(&board->edges, 1);
+    free_items(board->episodes, EPISODES);
+    free_items(board->triggers, TRIGGERS);
+    free_items(board->densities, DENSITIES);
+    sf_web_edges_free(&board->graph_edges);
+    sf_web_raster_close(&board->raster);
+    sf_free(board->watched);
+    sf_free(board->recent);
+    sf_free(board);
+}
+
+const sf_message *sf_web_board_status(const sf_web_board *board)
+{
+    return board->status.message;
+}
+
+double sf_web_board_age_ms(const sf_web_board *board)
+{
+    return board->arrival_ns != 0 ? (double)(sf_clock_monotonic_ns() - board->arrival_ns) * 1e-6 : NAN;
+}
+
+const sf_stream_info *sf_web_board_stream(const sf_web_board *board)
+{
+    return board->stream;
+}
+
+const sf_web_watched *sf_web_board_watched(const sf_web_board *board, size_t *count)
+{
+    *count = board->watched_count;
+    return board->watched;
+}
+
+/* ---- what comes ---- */
+
+static void change(sf_web_board *board, web_item *item)
+{
+    item->version = ++board->version;
+    sf_text_clear(&item->frame);
+}
+
+static void put(sf_web_board *board, web_item *item, const sf_message *message)
+{
+    sf_message *kept = (sf_message *)message; /* counting references changes nothing that is shown */
+    sf_message_keep(kept);
+    sf_message_release(item->message);
+    item->message = kept;
+    change(board, item);
+}
+
+static int take_graph(sf_web_board *board, const sf_message *message, sf_error *error)
+{
+    put(board, &board->graph, message);
+    int status = sf_web_edges_apply(&board->graph_edges, &message->graph, error);
+    if (status == SF_OK)
+        change(board, &board->edges);
+    return status;
+}
+
+/* The watch path's message is not counted by references, and is over when this returns. */
+static int take_trigger(sf_web_board *board, const sf_message *message, sf_error *error)
+{
+    sf_message *copy = sf_message_new(SF_TOPIC_TRIGGER);
+    if (copy == NULL)
+        return sf_fail_memory(error);
+    copy->seq = message->seq;
+    copy->time_ns = message->time_ns;
+    copy->arrival_ns = message->arrival_ns;
+    copy->trigger = message->trigger;
+    put(board, &board->triggers[board->trigger_count++ % TRIGGERS], copy);
+    sf_message_release(copy);
+    for (size_t i = 0; i < board->watched_count; i++)
+        if (strcmp(board->watched[i].id, message->trigger.id) == 0)
+            board->watched[i].triggers++;
+    return SF_OK;
+}
+
+static void take_density(sf_web_board *board, const sf_message *message)
+{
+    size_t i = 0;
+    while (i < board->density_count &&
+           strcmp(board->densities[i].message->density.quantity, message->density.quantity) != 0)
+        i++;
+    if (i == DENSITIES)
+        return;
+    if (i == board->density_count)
+        board->density_count++;
+    put(board, &board->densities[i], message);
+}
+
+int sf_web_board_take(sf_web_board *board, const sf_message *message, sf_error *error)
+{
+    switch (message->topic) {
+    case SF_TOPIC_STATUS:
+        put(board, &board->status, message);
+        return SF_OK;
+    case SF_TOPIC_EPISODES:
+        put(board, &board->episodes[board->episode_count++ % EPISODES], message);
+        return SF_OK;
+    case SF_TOPIC_GRAPH:
+        return take_graph(board, message, error);
+    case SF_TOPIC_DENSITY:
+        take_density(board, message);
+        return SF_OK;
+    case SF_TOPIC_TRIGGER:
+        return take_trigger(board, message, error);
+    default:
+        return SF_OK;
+    }
+}
+
+void sf_web_board_draw(sf_web_board *board, const sf_raw_batch *batch)
+{
+    if (batch->spike_count == 0)
+        return;
+    for (size_t i = 0; i < batch->spike_count; i++) {
+        sf_web_raster_add(&board->raster, &batch->spikes[i]);
+        board->recent[(board->spikes + i) % RECENT] = batch->spikes[i];
+    }
+    board->spikes += batch->spike_count;
+    board->arrival_ns = sf_clock_monotonic_ns();
+}
+
+void sf_web_board_end(sf_web_board *board)
+{
+    sf_web_raster_end(&board->raster);
+}
+
+/* ---- frames ---- */
+
+void sf_web_frame_begin(sf_web_board *board, sf_text *frame, sf_web_frame kind)
+{
+    unsigned char header[SF_WEB_HEADER] = {SF_WEB_VERSION, (unsigned char)kind};
+    double age_ms = sf_web_board_age_ms(board);
+    memcpy(header + 8, &age_ms, sizeof age_ms);
+    sf_text_append(frame, (const char *)header, sizeof header);
+}
+
+static void tell_watched(const sf_web_board *board, sf_json *json)
+{
+    sf_json_array(json, "watch");
+    for (size_t i = 0; i < board->watched_count; i++) {
+        sf_json_object(json, NULL);
+        sf_json_string(json, "id", board->watched[i].id);
+        sf_json_string(json, "episode", board->watched[i].text);
+        sf_json_end_object(json);
+    }
+    sf_json_end_array(json);
+}
+
+static void hello(sf_web_board *board, sf_text *frame)
+{
+    sf_web_frame_begin(board, frame, SF_WEB_HELLO);
+    sf_json json = sf_json_start(frame);
+    sf_json_object(&json, NULL);
+    sf_json_uint(&json, "v", SF_WEB_VERSION);
+    sf_json_string(&json, "program", "synfire " SYNFIRE_VERSION);
+    sf_json_string(&json, "stream", board->stream->name);
+    sf_json_seconds(&json, "column_s", board->raster.column_ns);
+    sf_json_uint(&json, "rows", board->raster.rows);
+    sf_json_uint(&json, "units_per_row", board->raster.per_row);
+    sf_json_uint(&json, "columns", SF_WEB_COLUMNS);
+    tell_watched(board, &json);
+    sf_json_array(&json, "units");
+    for (size_t i = 0; i < board->stream->units->count; i++) {
+        const sf_unit *unit = &board->stream->units->items[i];
+        sf_json_array(&json, NULL);
+        sf_json_string(&json, NULL, unit->name);
+        sf_json_real(&json, NULL, unit->x_um);
+        sf_json_real(&json, NULL, unit->y_um);
+        sf_json_end_array(&json);
+    }
+    sf_json_end_array(&json);
+    sf_json_end_object(&json);
+}
+
+/* Edges have frames of their own. */
+static void encode(sf_web_board *board, web_item *item)
+{
+    if (item == &board->edges) {
+        sf_web_frame_begin(board, &item->frame, SF_WEB_EDGES);
+        sf_web_edges_encode(&board->graph_edges, &item->frame);
+        return;
+    }
+    sf_message message = *item->message;
+    if (message.topic == SF_TOPIC_GRAPH)
+        message.graph.change_count = message.graph.reach_count = 0;
+    sf_web_frame_begin(board, &item->frame, SF_WEB_MESSAGE);
+    sf_message_to_json(&item->frame, &message, board->stream);
+}
+
+static void oldest_lacking(web_item **best, web_item *items, size_t count, uint64_t version)
+{
+    for (size_t i = 0; i < count; i++)
+        if (items[i].version > version && (*best == NULL || items[i].version < (*best)->version))
+            *best = &items[i];
+}
+
+static web_item *next_item(sf_web_board *board, uint64_t version)
+{
+    web_item *item = NULL;
+    if (version == board->version)
+        return NULL;
+    oldest_lacking(&item, &board->status, 1, version);
+    oldest_lacking(&item, &board->graph, 1, version);
+    oldest_lacking(&item, &board->edges, 1, version);
+    oldest_lacking(&item, board->episodes, EPISODES, version);
+    oldest_lacking(&item, board->triggers, TRIGGERS, version);
+    oldest_lacking(&item, board->densities, board->density_count, version);
+    return item;
+}
+
+static void send_item(sf_web_board *board, web_item *item, sf_text *frame)
+{
+    if (item->frame.length == 0)
+        encode(board, item);
+    sf_web_frame_begin(board, frame, (sf_web_frame)item->frame.data[1]); /* with its age now */
+    sf_text_append(frame, item->frame.data + SF_WEB_HEADER, item->frame.length - SF_WEB_HEADER);
+    frame->failed = frame->failed || item->frame.failed;
+    if (item->frame.failed)
+        sf_text_free(&item->frame);
+}
+
+/* What the marked episode did in the spikes since the view last asked. */
+static void look_for_marks(sf_web_board *board, sf_web_view *view)
+{
+    if (board->spikes > RECENT && view->spike < board->spikes - RECENT)
+        view->spike = board->spikes - RECENT;
+    for (; view->spike < board->spikes && view->marks.length < MOST_MARKS; view->spike++) {
+        const sf_completion *completion;
+        if (sf_watch_advance(view->watch, &board->recent[view->spike % RECENT], &completion) == 0)
+            continue;
+        for (uint32_t i = 0; i < completion->size; i++) {
+            double column = (double)completion->spike_times_ns[i] / (double)board->raster.column_ns;
+            sf_text_append(&view->marks, (const char *)&column, sizeof column);
+        }
+    }
+}
+
+static bool send_marks(sf_web_board *board, sf_web_view *view, sf_text *frame)
+{
+    if (view->watch == NULL)
+        return false;
+    look_for_marks(board, view);
+    if (view->marks.length == 0 || view->marks.failed)
+        return false;
+    sf_web_frame_begin(board, frame, SF_WEB_MARKS);
+    sf_text_append(frame, view->id, 16);
+    const uint32_t sizes[2] = {view->marked.size, 0};
+    sf_text_append(frame, (const char *)sizes, sizeof sizes);
+    sf_text_append(frame, view->marks.data, view->marks.length);
+    for (uint32_t i = 0; i < view->marked.size; i++) {
+        double unit = view->marked.units[i];
+        sf_text_append(frame, (const char *)&unit, sizeof unit);
+    }
+    sf_text_clear(&view->marks);
+    return true;
+}
+
+static bool send_columns(sf_web_board *board, sf_web_view *view, sf_text *frame)
+{
+    if (!view->has_column) {
+        view->column = board->raster.first;
+        view->has_column = board->raster.begun;
+    }
+    if (!sf_web_raster_lacks(&board->raster, view->column))
+        return false;
+    sf_web_frame_begin(board, frame, SF_WEB_RASTER);
+    view->column = sf_web_raster_encode(&board->raster, view->column, frame);
+    return true;
+}
+
+bool sf_web_board_next(sf_web_board *board, sf_web_view *view, sf_text *frame)
+{
+    if (!view->greeted) {
+        hello(board, frame);
+        view->greeted = !frame->failed;
+        return view->greeted;
+    }
+    web_item *item = next_item(board, view->version);
+    if (item != NULL) {
+        send_item(board, item, frame);
+        view->version = item->version;
+        return !frame->failed;
+    }
+    return (send_columns(board, view, frame) || send_marks(board, view, frame)) && !frame->failed;
+}
+
+/* ---- marking ---- */
+
+static const sf_episode *find_episode(const sf_web_board *board, const char *id)
+{
+    for (size_t i = 0; i < board->watched_count; i++)
+        if (strcmp(board->watched[i].id, id) == 0)
+            return &board->watched[i].episode;
+    for (uint64_t back = 0; back < EPISODES && back < board->episode_count; back++) {
+        const sf_episodes_message *told =
+            &board->episodes[(board->episode_count - 1 - back) % EPISODES].message->episodes;
+        for (size_t i = 0; i < told->count; i++)
+            if (strcmp(told->items[i].id, id) == 0)
+                return &told->items[i].episode;
+    }
+    return NULL;
+}
+
+static void unmark(sf_web_view *view)
+{
+    sf_watch_close(view->watch);
+    view->watch = NULL;
+    sf_text_clear(&view->marks);
+}
+
+int sf_web_board_mark(sf_web_board *board, sf_web_view *view, const char *id, sf_error *error)
+{
+    unmark(view);
+    if (id == NULL)
+        return SF_OK;
+    const sf_episode *episode = find_episode(board, id);
+    if (episode == NULL)
+        return sf_fail(error, SF_USAGE, id, "no such episode is counted or watched now");
+    view->marked = *episode;
+    snprintf(view->id, sizeof view->id, "%s", id);
+    view->spike = 0;
+    return sf_watch_open(&view->watch, &view->marked, 1, board->stream->units->count, 0, error);
+}
+
+void sf_web_view_close(sf_web_view *view)
+{
+    sf_watch_close(view->watch);
+    sf_text_free(&view->marks);
+    *view = (sf_web_view){0};
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What a browser says: who it thinks it talks to, whose page asks, and what it asks for. Nothing else is
+ * read. */
+#ifndef SF_SINKS_WEB_REQUEST_H
+#define SF_SINKS_WEB_REQUEST_H
+
+#include "core/episode.h"
+
+#define SF_WEB_TOKEN 32 /* hexadecimal digits */
+#define SF_WEB_MOST 256 /* bytes of what a browser asks */
+
+/**
+ * Whether a request's Host may be this server: a number, `localhost`, or the one other name it has, with
+ * whatever port, since tunnels change it. Another name leads here only where somebody else's
+ * server of names says so (rebinding). NULL: the request has none.
+ */
+bool sf_web_host_is_known(const char *host, const char *name);
+
+/** Whether the page that asks came from the server at `host`. */
+bool sf_web_origin_is_own(const char *origin, const char *host);
+
+typedef enum sf_web_word { SF_WEB_TRUST, SF_WEB_MARK, SF_WEB_UNMARK } sf_web_word;
+
+typedef struct sf_web_request {
+    sf_web_word word;
+    char token[SF_WEB_TOKEN + 1];
+    char id[SF_EPISODE_ID_SIZE];
+} sf_web_request;
+
+/** Reads `token HEX`, `mark ID` or `unmark`. SF_DATA. */
+int sf_web_request_read(sf_web_request *request, const char *text, size_t size, sf_error *error);
+
+#endif

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the page of a run sends (docs/page.md), held against the lines of the same run; the recording is sim.h5."""
+import json
+import os
+import subprocess
+import sys
+import threading
+
+import h5py
+
+import web_client
+
+SIZES = ["--replay", "sim.h5", "--speed", "max", "--set", "mine.delays_ms=4:6", "--set", "mine.every=1",
+         "--set", "watch.0=A -(4,6]-> B -(4,6]-> C", "--set", "density.0.quantity=isi", "--set", "density.0.unit=A",
+         "--set", "sinks.0.type=jsonl", "--set", "sinks.0.path=run.jsonl", "--set", "sinks.0.overwrite=true",
+         "--set", "sinks.0.policy=block"]
+
+
+def start(browsers, *words):
+    """A run that begins once so many browsers are there, its port and its token."""
+    run = subprocess.Popen([os.environ["SYNFIRE"], "run", *SIZES, "--set", "sinks.1.type=web",
+                            "--set", "sinks.1.endpoint=127.0.0.1:0", "--set", "sinks.1.ring=65536",
+                            "--set", f"sinks.1.wait_browsers={browsers}", *words],
+                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    for line in run.stderr:
+        if "the page of this run is at" in line:
+            address, token = line.split()[-1].split("#")
+            break
+    else:
+        sys.exit("the run did not say where its page is")
+    threading.Thread(target=lambda: [None for _ in run.stderr], daemon=True).start()
+    return run, int(address.rsplit(":", 1)[1].strip("/")), token
+
+
+def finish(run):
+    code = run.wait(120)
+    assert code == 0, code
+
+
+def published():
+    with open("run.jsonl") as file:
+        return [json.loads(line) for line in file]
+
+
+def without_age(told):
+    return {key: value for key, value in told.items() if key != "age_ms"}
+
+
+def everything(page):
+    """All frames to the end, by kind."""
+    found = {kind: [] for kind in range(1, 7)}
+    for kind, _, payload in page.frames():
+        found[kind].append(payload)
+    return found
+
+
+def numbers_are_those_of_the_run():
+    run, port, _ = start(1)
+    page = web_client.Page(port)
+    found = everything(page)
+    finish(run)
+    lines = published()
+    told = [web_client.message(payload) for payload in found[web_client.MESSAGE]]
+
+    # Every window, in order and whole; of the rest the newest.
+    for topic in ("episodes", "trigger", "density"):
+        of_run = [without_age(one) for one in lines if one["topic"] == topic]
+        of_page = [without_age(one) for one in told if one["topic"] == topic]
+        if topic == "episodes":
+            assert len(of_run) > 10 and of_page == of_run, (len(of_page), len(of_run))
+        else:
+            assert of_page and of_page[-1] == of_run[-1] and all(one in of_run for one in of_page), topic
+    status = [one for one in told if one["topic"] == "status"][-1]
+    last = [one for one in lines if one["topic"] == "status"][-1]
+    assert status["last"] and status["spikes"] == last["spikes"]
+    assert status["unit_rates_hz"] == last["unit_rates_hz"]
+
+    # The graph is what the changes come to.
+    graph = {}
+    for one in lines:
+        if one["topic"] != "graph":
+            continue
+        for change in one["changes"]:
+            key = change["from"], change["to"], *change["delay_ms"]
+            graph.pop(key, None)
+            if not change["removed"]:
+                graph[key] = change
+    total, rows = web_client.edges(found[web_client.EDGES][-1])
+    assert total == len(rows) == len(graph) > 5, (total, len(rows), len(graph))
+    for start_unit, end, low, high, count, weight, p, q in rows:
+        edge = graph[int(start_unit), int(end), low, high]
+        assert count == edge["count"] and abs(weight - edge["weight"]) <= 1e-5 * abs(weight)
+        assert (q != q) == (edge["q"] is None)
+
+    # Each spike is in its column and row, and in no other.
+    with h5py.File("sim.h5") as file:
+        group = file["spikes"]
+        spikes = list(zip(group["time_ns"][:].tolist(), group["unit"][:].tolist()))
+    hello = web_client.message(found[web_client.HELLO][0])
+    width = round(hello["column_s"] * 1e9)
+    expected = {}
+    for time_ns, unit in spikes:
+        key = time_ns // width, unit // hello["units_per_row"]
+        expected[key] = expected.get(key, 0) + 1
+    seen = {}
+    after = None
+    for payload in found[web_client.RASTER]:
+        first, cells, drawn = web_client.columns(payload)
+        assert after is None or first >= after
+        after = first + len(cells)
+        for i, column in enumerate(cells):
+            for row, count in enumerate(column):
+                if count:
+                    seen[first + i, row] = count
+    assert drawn == len(spikes) == last["spikes"], (drawn, len(spikes), last["spikes"])
+    assert seen == expected
+    assert [unit[0] for unit in hello["units"]] == [chr(65 + i) for i in range(26)]
+
+
+def strangers_are_refused():
+    run, port, token = start(16)
+    for origin, host, protocol in ((None, "127.0.0.1:{port}", "synfire-page-1"),
+                                   ("http://evil.example", "127.0.0.1:{port}", "synfire-page-1"),
+                                   ("http://evil.example", "evil.example", "synfire-page-1"),
+                                   ("https://127.0.0.1:{port}", "127.0.0.1:{port}", "synfire-page-1"),
+                                   ("null", "127.0.0.1:{port}", "synfire-page-1"),
+                                   ("http://127.0.0.1:1", "127.0.0.1:{port}", "synfire-page-1"),
+                                   ("http://127.0.0.1:{port}", None, "synfire-page-1"),
+                                   ("http://127.0.0.1:{port}", "127.0.0.1:{port}", "synfire-page-9"),
+                                   ("http://127.0.0.1:{port}", "127.0.0.1:{port}", None)):
+        try:
+            web_client.Page(port, origin, host, protocol)
+        except web_client.Refused as refusal:
+            assert " 101 " not in str(refusal)
+        else:
+            sys.exit(f"a WebSocket for {origin}, {host}, {protocol}")
+    web_client.Page(port, "http://localhost:9000", "localhost:9000").close()  # through a tunnel
+
+    for path in ("/", "/metrics", "/healthz", "/config", "/page.js"):
+        code, headers, _ = web_client.get(port, path)
+        assert code == 200, (path, code)
+        policy = headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'; script-src 'self'; ") and "unsafe" not in policy
+        assert web_client.get(port, path, host="evil.example")[0] == 403
+    assert web_client.get(port, "/../../etc/passwd")[0] in (400, 403, 404)
+    assert web_client.get(port, "/nowhere")[0] == 404
+    assert web_client.get(port, "/", method="POST")[0] == 405
+
+    # Without the token nothing is done; with a wrong one neither; what is no request ends the connection.
+    page = web_client.Page(port)
+    assert page.frame()[0] == web_client.HELLO
+
+    def ask(text):
+        page.send(text)
+        kind = None
+        while kind != web_client.ANSWER:
+            kind, _, payload = page.frame()
+        return web_client.message(payload)
+    watched = "0123456789abcdef"
+    assert ask(f"mark {watched}") == {"trusted": False, "refused": "expected the token first"}
+    wrong = ("0" if token[0] != "0" else "1") + token[1:]
+    assert ask(f"token {wrong}") == {"trusted": False, "refused": "the token is not that of this run"}
+    assert ask(f"token {token}") == {"trusted": True, "refused": None}
+    assert "no such episode" in ask(f"mark {watched}")["refused"]
+    assert ask("unmark")["refused"] is None
+    page.send("stop everything")
+    assert list(page.frames()) == []
+    run.terminate()
+    run.wait(60)
+
+
+def marks_are_the_occurrences():
+    run, port, token = start(1)
+    page = web_client.Page(port)
+    _, _, payload = page.frame()
+    watched = web_client.message(payload)["watch"][0]
+    assert watched["episode"] == "A -(4,6]-> B -(4,6]-> C"
+    page.send(f"token {token}")
+    page.send(f"mark {watched['id']}")
+    found = everything(page)
+    finish(run)
+    triggers = [one["spike_times_ns"] for one in published() if one["topic"] == "trigger"]
+    marked = []
+    for payload in found[web_client.MARKS]:
+        name, units, occurrences = web_client.marks(payload)
+        assert (name, units) == (watched["id"], (0, 1, 2))
+        marked += [[round(column * 1e7) for column in one] for one in occurrences]
+    assert len(triggers) > 20 and marked == triggers, (len(marked), len(triggers))
+
+
+def one_that_does_not_read_holds_nobody():
+    run, port, _ = start(8)
+    pages = [web_client.Page(port, room=4096)] + [web_client.Page(port) for _ in range(7)]
+    found = [None] * 8
+
+    def follow(i):
+        found[i] = everything(pages[i])
+    threads = [threading.Thread(target=follow, args=(i,)) for i in range(1, 8)]
+    for thread in threads:
+        thread.start()
+    finish(run)
+    for thread in threads:
+        thread.join(60)
+    last = [one for one in published() if one["topic"] == "status"][-1]
+    assert last["window_dropped"] == 0 and last["sources"][0]["dropped"] == 0
+    assert all(sink["dropped"] == sink["failed"] == 0 for sink in last["sinks"])
+    for one in found[1:]:
+        windows = [web_client.message(payload) for payload in one[web_client.MESSAGE]]
+        told = [window["seq"] for window in windows if window["topic"] == "episodes"]
+        assert told == list(range(1, len(told) + 1)) and len(told) > 10
+        assert web_client.columns(one[web_client.RASTER][-1])[2] == last["spikes"]
+
+
+def metrics_add_up():
+    # A run that never begins has them too; one that is in its course has what its status says.
+    run, port, _ = start(2)
+    found = web_client.metrics(web_client.get(port, "/metrics")[2])
+    assert found['synfire_info{version="' + os.environ["VERSION"] + '",stream="synfire"}'] == 1
+    run.terminate()
+    run.wait(60)
+
+    run, port, _ = start(0, "--set", "sinks.1.name=rig.example", "--speed", "20")
+    assert web_client.get(port, "/", host="rig.example:80")[0] == 200
+    found = {}
+    while found.get("synfire_spikes_total", 0) < 2000:
+        code, headers, text = web_client.get(port, "/metrics")
+        assert code == 200 and headers["content-type"].startswith("text/plain; version=0.0.4")
+        found = web_client.metrics(text)
+    assert found['synfire_source_state{source="0",name="sim.h5",state="live"}'] == 1
+    assert sum(value for key, value in found.items() if key.startswith("synfire_source_state")) == 1
+    assert found['synfire_source_spikes_total{source="0",name="sim.h5"}'] >= found["synfire_spikes_total"]
+    assert sum(value for key, value in found.items() if key.startswith("synfire_source_lost_spikes_total")) == 0
+    assert found["synfire_units"] == 26 and found["synfire_watched_episodes"] == 1
+    assert [value for key, value in found.items() if key.startswith("synfire_sink_ok")] == [1, 1]
+    code, _, text = web_client.get(port, "/healthz")
+    health = json.loads(text)
+    assert code == 200 and health["ok"] and health["troubles"] == [] and health["age_ms"] >= 0
+    code, _, text = web_client.get(port, "/config")
+    with open("config.yaml", "w") as file:
+        file.write(text)
+    run.terminate()
+    run.wait(60)
+    assert subprocess.run([os.environ["SYNFIRE"], "run", "config.yaml", "--check"], stdout=subprocess.PIPE,
+                          text=True, check=True).stdout.strip() == text.strip()
+
+
+globals()[sys.argv[1]]()
