@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/options.h"
+#include "core/ranks.h"
 #include "mine/correlogram.h"
 #include "mine/engine.h"
 #include "mine/given.h"
@@ -283,7 +284,7 @@ int sf_count(sf_episodes **counted, const sf_recording *recording, const sf_epis
         status = sf_episodes_new(&e, recording, asked.spans, asked.span_count, error);
     if (status == SF_OK) {
         e->wants_details = asked.details;
-        e->keeps_stopped = asked.keep_stopped;
+        e->keeps_stopped = asked.keep_stopped && sf_ranks_count() == 1;
         status = copy_episodes(e, episodes, episode_count, error);
     }
     if (status == SF_OK)

@@ -3,6 +3,7 @@
 #include "analysis/episodes.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/ranks.h"
 #include "core/thread.h"
 #include "mine/details.h"
 
@@ -157,13 +158,17 @@ int sf_spans_count(uint64_t **counts, size_t *counted, sf_counter *counter, size
     if (*counts == NULL)
         return sf_fail_memory(error);
     int status = SF_OK;
+    sf_ranks_part own = sf_ranks_share(span_count);
     sf_counter_tell(counter, NULL); /* how far single ones are is not told */
-    for (size_t i = 0; i < span_count && status == SF_OK; i++) {
+    for (size_t i = own.first; i < own.last && status == SF_OK; i++) {
         status = sf_counter_count(counter, &spans[i], *counts + i * count, error);
         done += status == SF_OK;
-        if (status == SF_OK && !sf_progress_update(progress, what, (double)i + 1, (double)span_count))
+        if (status == SF_OK &&
+            !sf_progress_update(progress, what, (double)done, (double)(own.last - own.first)))
             status = sf_fail(error, SF_CANCELLED, NULL, "stopped while %s", what);
     }
+    status = sf_ranks_collect(*counts, span_count, count * sizeof **counts, status, error);
+    done = status == SF_OK ? span_count : done;
     if (counted != NULL)
         *counted = done;
     if (status != SF_OK && !(status == SF_CANCELLED && counted != NULL)) {

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/options.h"
+#include "core/ranks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -75,7 +76,7 @@ static int check(const sf_mining_options *asked, const sf_recording *recording, 
 static int keep_options(sf_episodes *e, const sf_mining_options *asked, sf_error *error)
 {
     e->wants_details = asked->details;
-    e->keeps_stopped = asked->keep_stopped;
+    e->keeps_stopped = asked->keep_stopped && sf_ranks_count() == 1;
     e->top = asked->top;
     e->top_worth = asked->top_worth;
     e->limits = (sf_limits){asked->max_p, asked->max_q};
@@ -97,7 +98,7 @@ static int keep_options(sf_episodes *e, const sf_mining_options *asked, sf_error
     e->mining.min_distance_um = asked->min_distance_um;
     e->mining.threads = asked->threads;
     e->mining.most = asked->most;
-    e->mining.keep_stopped = asked->keep_stopped;
+    e->mining.keep_stopped = e->keeps_stopped;
     return SF_OK;
 }
 

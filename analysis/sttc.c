@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/ranks.h"
 #include "core/thread.h"
 
 #include <Random123/philox.h>
@@ -90,6 +91,7 @@ typedef struct pass {
     uint32_t *as_high; /* triangle: surrogates with at least the observed value */
     bool is_surrogate;
     uint32_t surrogates; /* that were compared with */
+    bool divided;        /* each rank goes through its part of the spikes, and the counts are added up */
     struct near *near;   /* per worker */
     unsigned workers;
 } pass;
@@ -152,9 +154,14 @@ static int count_close(void *context, unsigned worker, size_t share)
 {
     const pass *p = context;
     near *n = &p->near[worker];
-    size_t trains = p->trains->count, in = 0, out = 0;
+    sf_ranks_part part = p->divided ? sf_ranks_share(p->spike_count) : (sf_ranks_part){0, p->spike_count};
+    if (part.first == part.last)
+        return 0;
     int64_t dt = p->options->dt_ns;
-    for (size_t i = 0; i < p->spike_count; i++) {
+    size_t trains = p->trains->count;
+    size_t in = sf_spikes_lower_bound(p->spikes, p->spike_count, p->spikes[part.first].time_ns - dt),
+           out = in;
+    for (size_t i = part.first; i < part.last; i++) {
         const sf_spike *spike = &p->spikes[i];
         while (in < p->spike_count && p->spikes[in].time_ns <= spike->time_ns + dt)
             enter(n, p->spikes[in++].unit);
@@ -203,8 +210,11 @@ static int visit_pairs(pass *p, sf_error *error)
     memset(p->close, 0, trains * trains * sizeof *p->close);
     sf_parallel_for(p->workers, trains, tile_train, p);
     sf_parallel_for(p->workers, p->workers, count_close, p);
-    sf_parallel_for(p->workers, trains, judge_row, p);
-    return SF_OK;
+    if (p->divided)
+        status = sf_ranks_add_counts(p->close, trains * trains, SF_OK, error);
+    if (status == SF_OK)
+        sf_parallel_for(p->workers, trains, judge_row, p);
+    return status;
 }
 
 static int check_options(const sf_unit_trains *trains, const sf_sttc_options *options, sf_error *error)
@@ -268,22 +278,33 @@ static int copy_shape(sf_unit_trains *copy, const sf_unit_trains *trains, sf_err
     return SF_OK;
 }
 
-static int run_surrogates(pass *p, sf_unit_trains *shifted, sf_error *error)
+/* Those of this rank; of several ranks all compare with theirs or none does. */
+static int run_own(pass *p, sf_unit_trains *shifted, const sf_unit_trains *trains, sf_error *error)
 {
-    const sf_unit_trains *trains = p->trains;
-    p->trains = shifted;
-    p->is_surrogate = true;
-    for (p->surrogates = 0; p->surrogates < p->options->surrogates; p->surrogates++) {
-        if (!sf_progress_update(p->options->progress, "surrogates", p->surrogates, p->options->surrogates))
-            return p->options->made != NULL
+    sf_ranks_part own = sf_ranks_share(p->options->surrogates);
+    uint32_t count = (uint32_t)(own.last - own.first);
+    for (p->surrogates = 0; p->surrogates < count; p->surrogates++) {
+        if (!sf_progress_update(p->options->progress, "surrogates", p->surrogates, count))
+            return p->options->made != NULL && sf_ranks_count() == 1
                        ? SF_OK
                        : sf_fail(error, SF_CANCELLED, NULL, "stopped after %u surrogates", p->surrogates);
-        shift_all(shifted, trains, p->options, p->surrogates);
+        shift_all(shifted, trains, p->options, (uint32_t)own.first + p->surrogates);
         int status = visit_pairs(p, error);
         if (status != SF_OK)
             return status;
     }
     return SF_OK;
+}
+
+static int run_surrogates(pass *p, sf_unit_trains *shifted, sf_error *error)
+{
+    const sf_unit_trains *trains = p->trains;
+    p->trains = shifted;
+    p->is_surrogate = true;
+    p->divided = false;
+    int status = run_own(p, shifted, trains, error);
+    status = sf_ranks_add_counts(p->as_high, pair_count(trains->count), status, error);
+    return sf_ranks_add_counts(&p->surrogates, 1, status, error);
 }
 
 /* Above the nearest-rank percentile: fewer than this many surrogates may be as high. */
@@ -369,6 +390,7 @@ int sf_sttc_graph(sf_connectivity *graph, const sf_unit_trains *trains, const sf
     status = open_pass(&p, trains, options, error);
     if (status == SF_OK)
         status = copy_shape(&shifted, trains, error);
+    p.divided = true;
     if (status == SF_OK)
         status = visit_pairs(&p, error);
     if (status == SF_OK)

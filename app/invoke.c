@@ -5,6 +5,7 @@
 #include "app/parse.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/ranks.h"
 #include "core/text.h"
 
 #include <signal.h>
@@ -76,6 +77,7 @@ int app_invoke(const app_command *command, int argc, char **argv)
             status = command->run(&call, &error);
         app_print_log(&call);
     }
+    status = sf_ranks_end(status, &error);
     if (status != SF_OK && call.json && call.provenance != NULL && !app_has_printed())
         print_refusal(&call, status, &error);
     sf_tool_provenance_free(call.provenance);

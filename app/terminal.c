@@ -6,6 +6,7 @@
 
 #include "core/clock.h"
 #include "core/memory.h"
+#include "core/ranks.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -123,6 +124,11 @@ bool app_has_printed(void)
 
 int app_print(sf_text *text, sf_error *error)
 {
+    int status = error != NULL ? sf_ranks_agree(SF_OK, error) : SF_OK; /* nobody has failed meanwhile */
+    if (status != SF_OK) {
+        sf_text_free(text);
+        return status;
+    }
     printed = true;
     sf_text_append(text, "\n", 1);
     bool written = app_write(stdout, text), failed = text->failed;

@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/output_file.h"
+#include "core/ranks.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -70,8 +71,11 @@ int sf_file_write(const sf_text *text, const char *path, sf_error *error)
 {
     if (text->failed)
         return sf_fail_memory(error);
+    int status = sf_ranks_agree(SF_OK, error);
+    if (status != SF_OK || sf_ranks_rank() > 0)
+        return status;
     sf_output_file file;
-    int status = sf_output_file_open(&file, path, SF_EXISTING_REPLACE, error);
+    status = sf_output_file_open(&file, path, SF_EXISTING_REPLACE, error);
     if (status != SF_OK)
         return status;
     int reason = write_all(file.fd, text->data, text->length);

@@ -78,8 +78,17 @@ bool sf_bell_wait(sf_bell *bell, int timeout_ms)
     return read(bell->fd, &rings, sizeof rings) == sizeof rings;
 }
 
+static _Thread_local unsigned allotted; /* cores of this thread; 0: all that it may run on */
+
+void sf_thread_allot(unsigned cores)
+{
+    allotted = cores;
+}
+
 unsigned sf_thread_cores(void)
 {
+    if (allotted > 0)
+        return allotted;
     cpu_set_t allowed;
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
         return 1;

@@ -40,6 +40,10 @@ bool sf_bell_wait(sf_bell *bell, int timeout_ms); /**< true where it rang; clear
 /** Cores this process may run on, at least 1. */
 unsigned sf_thread_cores(void);
 
+/** From now on the calling thread is told that it has so many, others taking the rest; 0: all of them again.
+ */
+void sf_thread_allot(unsigned cores);
+
 /** "AMD EPYC 9654": what Linux calls the processor; "unknown processor" where it does not say. */
 void sf_processor_name(char *name, size_t size);
 

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/progress.h"
+#include "core/ranks.h"
 #include "core/thread.h"
 #include "density/samples.h"
 #include "density/vector.h"
@@ -216,9 +217,10 @@ int sf_density_evaluate_plane(double *values, const double *x, size_t columns, c
         size_t block = rows - row < ROWS ? rows - row : ROWS;
         e.values = values + row * columns;
         e.y = y + row;
-        status = sf_progress_update(progress, "density", (double)row, (double)rows)
-                     ? sf_parallel_for(threads, block, evaluate_row, &e)
-                     : sf_fail(error, SF_CANCELLED, NULL, "stopped before the density was complete");
+        status =
+            sf_progress_update(progress, "density", (double)row, (double)rows)
+                ? sf_ranks_for(threads, block, evaluate_row, &e, e.values, columns * sizeof *values, error)
+                : sf_fail(error, SF_CANCELLED, NULL, "stopped before the density was complete");
     }
     sf_free(whitened);
     return status;

@@ -8,7 +8,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/thread.h"
+#include "core/ranks.h"
 #include "density/vector.h"
 
 #include <math.h>
@@ -217,7 +217,8 @@ static int add_scores_on_cpu(const sf_pair_sums *job)
     all.block_sums = sf_alloc(blocks * count, 2 * sizeof *all.block_sums);
     if (all.block_sums == NULL)
         return SF_NO_MEMORY;
-    int status = sf_parallel_for(pairs->threads, blocks, sum_block, &all);
+    int status = sf_ranks_for(pairs->threads, blocks, sum_block, &all, all.block_sums,
+                              2 * count * sizeof *all.block_sums, NULL);
     for (size_t k = 0; k < 2 * count; k++) {
         job->sums[k] = 0;
         for (size_t b = 0; b < blocks; b++)
@@ -307,7 +308,8 @@ static int add_functional_on_cpu(const sf_pair_sums *job)
                            .total = job->total};
     if (all.block_sums == NULL)
         return SF_NO_MEMORY;
-    int status = sf_parallel_for(pairs->threads, blocks, sum_functional_block, &all);
+    int status = sf_ranks_for(pairs->threads, blocks, sum_functional_block, &all, all.block_sums,
+                              sizeof *all.block_sums, NULL);
     *job->sum = 0;
     for (size_t b = 0; b < blocks; b++)
         *job->sum += all.block_sums[b];

@@ -3,6 +3,7 @@
 #include "mine/occurrences.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/ranks.h"
 #include "io/occurrence_file.h"
 
 #include <string.h>
@@ -10,8 +11,11 @@
 int sf_occurrences_write(const sf_occurrences *o, const char *path, const char *configuration,
                          const char *provenance, sf_error *error)
 {
+    int status = sf_ranks_agree(SF_OK, error);
+    if (status != SF_OK || sf_ranks_rank() > 0)
+        return status;
     sf_occurrence_file *file;
-    int status = sf_occurrence_file_create(&file, path, o->recording, configuration, provenance, error);
+    status = sf_occurrence_file_create(&file, path, o->recording, configuration, provenance, error);
     for (size_t i = 0; i < o->count && status == SF_OK; i++)
         status = sf_occurrence_file_add(file, &o->episodes[i], o->expected[i], o->times_ns[i], o->counts[i],
                                         error);

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counting given episodes, in a whole stream or in parts of it. */
+#include "core/clock.h"
 #include "core/episode.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/ranks.h"
 #include "core/thread.h"
+#include "mine/interval.h"
 #include "mine/mine.h"
 #include "mine/occurrences.h"
 #include "mine/resident.h"
 #include "mine/ways.h"
+#include "window/summaries.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,8 +30,10 @@ struct sf_counter {
     size_t interval_count;
     sf_candidates groups[SF_EPISODE_MAX_SIZE]; /* by size - 1, pointing into the two below */
     uint32_t *units, *delays;
-    uint32_t *counts; /* in that order; scratch */
-    sf_choice choice; /* where to count, */
+    uint32_t *counts;  /* in that order; scratch */
+    bool shared;       /* the whole stream is being counted, by all ranks, */
+    bool in_stretches; /* which no device and no other engine does: each in a stretch of its own */
+    sf_choice choice;  /* where to count, */
     sf_crew_events on;
     sf_ran ran; /* and what did */
     /* For a window on a device alone; or NULL. */
@@ -293,10 +299,69 @@ const char *sf_counter_device(const sf_counter *counter, const char **note)
     return counter->ran.device;
 }
 
-static int count_at_once(sf_counter *counter, uint32_t *counts, const sf_count_job *job, sf_error *error)
+static int count_here(sf_counter *counter, uint32_t *counts, const sf_count_job *job, sf_error *error)
 {
     sf_count_work work = {.engine = counter->engine, .job = job, .counts = counts, .on = &counter->on};
     return sf_choice_run(&counter->choice, &work, &counter->ran, error);
+}
+
+/* The first position from which an occurrence may reach the spike at job->first. */
+static uint32_t past_of(const sf_count_job *job)
+{
+    const sf_events *events = job->events;
+    int64_t reach_ns = 0;
+    for (size_t i = 0; i < job->candidates->interval_count; i++)
+        reach_ns = job->candidates->intervals[i].high_ns > reach_ns ? job->candidates->intervals[i].high_ns
+                                                                    : reach_ns;
+    if (job->first == events->count)
+        return job->first;
+    int64_t from_ns = sf_time_plus(events->origin_ns, events->times[job->first]);
+    for (uint32_t link = 1; link < job->candidates->size; link++)
+        from_ns = sf_time_plus(from_ns, -reach_ns);
+    return sf_events_position(events, from_ns);
+}
+
+/* Each rank counts in its stretch of the stream. */
+static int count_in_stretches(uint32_t *counts, const sf_count_job *job, sf_error *error)
+{
+    const sf_candidates *candidates = job->candidates;
+    sf_ranks_part own = sf_ranks_share(job->last - job->first);
+    sf_count_job here = *job;
+    here.first = job->first + (uint32_t)own.first;
+    here.last = job->first + (uint32_t)own.last;
+    sf_summary *summaries = sf_summaries_new(candidates->count);
+    uint64_t *sums = sf_resize(NULL, candidates->count, sizeof *sums);
+    int status = summaries != NULL && sums != NULL ? SF_OK : sf_fail_memory(error);
+    if (status == SF_OK)
+        status = sf_interval_summarise(summaries, &here, past_of(&here), 0, error);
+    status = sf_summaries_count(sums, summaries, candidates->count, status, error);
+    for (size_t i = 0; status == SF_OK && i < candidates->count; i++)
+        counts[i] = (uint32_t)sums[i];
+    sf_summaries_free(summaries, candidates->count);
+    sf_free(sums);
+    return status;
+}
+
+/* Each rank counts some of the candidates, by the engine asked for and on its device. */
+static int count_shares(sf_counter *counter, uint32_t *counts, const sf_count_job *job, sf_error *error)
+{
+    sf_candidates some = *job->candidates;
+    sf_ranks_part own = sf_ranks_share(some.count);
+    sf_count_job here = *job;
+    here.candidates = &some;
+    some.count = own.last - own.first;
+    some.units += own.first * some.size;
+    some.delays += own.first * (some.size - 1);
+    int status = some.count > 0 ? count_here(counter, counts + own.first, &here, error) : SF_OK;
+    return sf_ranks_collect(counts, job->candidates->count, sizeof *counts, status, error);
+}
+
+static int count_at_once(sf_counter *counter, uint32_t *counts, const sf_count_job *job, sf_error *error)
+{
+    if (!counter->shared)
+        return count_here(counter, counts, job, error);
+    return counter->in_stretches ? count_in_stretches(counts, job, error)
+                                 : count_shares(counter, counts, job, error);
 }
 
 /* So many candidates are counted between two looks at whether to stop: about a fifth of a second of a core.
@@ -331,6 +396,16 @@ static int count_group(sf_counter *counter, uint32_t *counts, const sf_count_job
     return SF_OK;
 }
 
+/* Parts of the stream a rank counts for itself. */
+static int share_among_ranks(sf_counter *counter, bool whole, sf_error *error)
+{
+    uint64_t others = counter->engine != &sf_engine_interval || sf_crew_left(&counter->choice.crew) > 0;
+    counter->shared = whole && sf_ranks_count() > 1;
+    int status = counter->shared ? sf_ranks_add(&others, 1, SF_OK, error) : SF_OK;
+    counter->in_stretches = others == 0;
+    return status;
+}
+
 int sf_counter_count(sf_counter *counter, const sf_span *span, uint64_t *counts, sf_error *error)
 {
     sf_count_job job = {.events = &counter->events,
@@ -343,13 +418,15 @@ int sf_counter_count(sf_counter *counter, const sf_span *span, uint64_t *counts,
         job.first = sf_events_position(&counter->events, span->start_ns);
         job.last = sf_events_position(&counter->events, span->stop_ns);
     }
+    int status = share_among_ranks(counter, span == NULL, error);
+    if (status != SF_OK)
+        return status;
     uint32_t *group_counts = counter->counts;
     for (uint32_t size = 1; size <= SF_EPISODE_MAX_SIZE; size++) {
         job.candidates = &counter->groups[size - 1];
         if (job.candidates->count == 0)
             continue;
-        int status =
-            count_group(counter, group_counts, &job, (size_t)(group_counts - counter->counts), error);
+        status = count_group(counter, group_counts, &job, (size_t)(group_counts - counter->counts), error);
         if (status != SF_OK)
             return status;
         group_counts += job.candidates->count;

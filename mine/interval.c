@@ -9,6 +9,7 @@
  * Counting given episodes merges the prefix's list with the spikes of the next unit; neighbours that share a
  * prefix share its list. Cost: the spikes of the episode's units. Mining is in interval_search.c.
  */
+#include "mine/interval.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/thread.h"
@@ -29,11 +30,16 @@ typedef struct timed_list {
 typedef struct counter {
     timed_list lists[SF_EPISODE_MAX_SIZE];
     uint64_t shared; /* lists that were there already */
+    sf_interval *intervals;
+    size_t interval_capacity;
 } counter;
 
 typedef struct counting {
     const sf_count_job *job;
-    uint32_t *counts;
+    uint32_t *counts; /* or, where these are asked for: */
+    sf_summary *summaries;
+    uint32_t before; /* occurrences may start here, and end from job->first on; without them the same */
+    uint64_t base;   /* of the stream, at position 0 */
     counter *counters;
     size_t block; /* candidates handed to a thread at a time */
 } counting;
@@ -99,6 +105,24 @@ static uint32_t count_extension(const timed_list *from, sf_unit_events unit, sf_
     return count;
 }
 
+/* The same list, of the last node's spikes in the part that is summarised. */
+static int summarise_extension(counting *all, counter *own, sf_summary *to, const timed_list *from,
+                               sf_unit_events unit, sf_delay delay)
+{
+    const sf_count_job *job = all->job;
+    size_t count = 0, k = 0;
+    if (sf_reserve(&own->intervals, &own->interval_capacity, unit.count, sizeof *own->intervals) != 0)
+        return SF_NO_MEMORY;
+    for (size_t i = 0; i < unit.count; i++) {
+        const timed_end *last = from != NULL ? reaching(from, delay, unit.times[i], &k) : NULL;
+        if (from == NULL || last != NULL)
+            own->intervals[count++] =
+                (sf_interval){.end = all->base + unit.positions[i],
+                              .start = all->base + (from == NULL ? unit.positions[i] : last->start)};
+    }
+    return sf_summary_build(to, all->base + job->first, all->base + job->last, own->intervals, count, NULL);
+}
+
 /* How many leading nodes two candidates share, not counting the last one. */
 static uint32_t shared_nodes(const sf_candidates *c, size_t a, size_t b)
 {
@@ -117,7 +141,7 @@ static int count_one(counting *all, counter *own, size_t candidate, uint32_t sha
     const uint32_t *units = c->units + candidate * c->size;
     const uint32_t *delays = c->delays + candidate * (c->size - 1);
     for (uint32_t node = shared; node + 1 < c->size; node++) {
-        sf_unit_events unit = sf_events_unit(job->events, units[node], job->first, job->last);
+        sf_unit_events unit = sf_events_unit(job->events, units[node], all->before, job->last);
         int status = node == 0 ? start_list(&own->lists[0], unit)
                                : extend_list(&own->lists[node], &own->lists[node - 1], unit,
                                              c->intervals[delays[node - 1]]);
@@ -125,11 +149,14 @@ static int count_one(counting *all, counter *own, size_t candidate, uint32_t sha
             return status;
     }
     sf_unit_events last = sf_events_unit(job->events, units[c->size - 1], job->first, job->last);
+    const timed_list *prefix = c->size > 1 ? &own->lists[c->size - 2] : NULL;
+    sf_delay delay = c->size > 1 ? c->intervals[delays[c->size - 2]] : (sf_delay){0, 0};
+    if (all->summaries != NULL)
+        return summarise_extension(all, own, &all->summaries[candidate], prefix, last, delay);
     if (c->size == 1)
         all->counts[candidate] = (uint32_t)last.count;
     else
-        all->counts[candidate] =
-            count_extension(&own->lists[c->size - 2], last, c->intervals[delays[c->size - 2]]);
+        all->counts[candidate] = count_extension(prefix, last, delay);
     return SF_OK;
 }
 
@@ -147,25 +174,39 @@ static int count_block(void *context, unsigned worker, size_t block)
     return status;
 }
 
+static int do_all(counting *all, sf_error *error)
+{
+    const sf_count_job *job = all->job;
+    unsigned threads = job->threads > 0 ? job->threads : 1;
+    size_t count = job->candidates->count, share = count / (4 * (size_t)threads);
+    all->block = share < 1            ? 1
+                 : share < MOST_BLOCK ? share
+                                      : MOST_BLOCK; /* so that the threads end together */
+    all->counters = sf_alloc(threads, sizeof *all->counters);
+    int status = SF_NO_MEMORY;
+    if (all->counters != NULL)
+        status = sf_parallel_for(threads, (count + all->block - 1) / all->block, count_block, all);
+    for (unsigned t = 0; all->counters != NULL && t < threads; t++) {
+        job->tally->shared += all->counters[t].shared;
+        for (uint32_t i = 0; i < SF_EPISODE_MAX_SIZE; i++)
+            sf_free(all->counters[t].lists[i].items);
+        sf_free(all->counters[t].intervals);
+    }
+    sf_free(all->counters);
+    return status == SF_OK ? SF_OK : sf_fail_memory(error);
+}
+
 static int count_all(uint32_t *counts, const sf_count_job *job, sf_error *error)
 {
-    unsigned threads = job->threads > 0 ? job->threads : 1;
-    counting all = {.job = job, .counts = counts};
-    size_t count = job->candidates->count, share = count / (4 * (size_t)threads);
-    all.block = share < 1            ? 1
-                : share < MOST_BLOCK ? share
-                                     : MOST_BLOCK; /* so that the threads end together */
-    all.counters = sf_alloc(threads, sizeof *all.counters);
-    int status = SF_NO_MEMORY;
-    if (all.counters != NULL)
-        status = sf_parallel_for(threads, (count + all.block - 1) / all.block, count_block, &all);
-    for (unsigned t = 0; all.counters != NULL && t < threads; t++) {
-        job->tally->shared += all.counters[t].shared;
-        for (uint32_t i = 0; i < SF_EPISODE_MAX_SIZE; i++)
-            sf_free(all.counters[t].lists[i].items);
-    }
-    sf_free(all.counters);
-    return status == SF_OK ? SF_OK : sf_fail_memory(error);
+    counting all = {.job = job, .counts = counts, .before = job->first};
+    return do_all(&all, error);
+}
+
+int sf_interval_summarise(sf_summary *summaries, const sf_count_job *job, uint32_t before, uint64_t base,
+                          sf_error *error)
+{
+    counting all = {.job = job, .summaries = summaries, .before = before, .base = base};
+    return do_all(&all, error);
 }
 
 const sf_engine sf_engine_interval = {

@@ -12,12 +12,16 @@
  * frequent pair. And each spike has a signature, 64 bits for the units (modulo 64) that may usefully follow
  * it: a unit cannot occur more often after an episode than there are ends with its bit set, and bit-sliced
  * counters find all bits set often enough in one pass over the list.
+ *
+ * Of several ranks each takes the first units whose number has its remainder, so that busy ones, which often
+ * have neighbouring numbers, are spread; what was found is then joined, size by size, in the order of units.
  */
 #include "mine/interval_search.h"
 
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/ranks.h"
 #include "core/thread.h"
 #include "mine/lanes.h"
 #include "mine/positions.h"
@@ -83,7 +87,8 @@ typedef struct search {
     sf_node_range *links;   /* [unit * delay_count + delay]: the frequent pairs, in the tree's level 2 */
     miner *miners;
     unsigned threads;
-    part *parts; /* by first unit */
+    part *parts;          /* by first unit */
+    uint32_t ranks, rank; /* among which first units are divided, and this one */
     atomic_size_t found_count;
     atomic_int failure; /* of the first thread that failed: the others leave early */
     /* For progress, told of by the calling thread. */
@@ -349,7 +354,20 @@ static int end_part(search *s, uint32_t unit, int status)
     return status;
 }
 
-/* Calls body for every first unit; the sentence for what stopped it. */
+static int fail_most(const search *s, sf_error *error)
+{
+    return sf_fail(error, SF_DATA, NULL,
+                   "more than %zu episodes are frequent: ask for a higher threshold, fewer or narrower "
+                   "delays, or a smaller size",
+                   s->job->most);
+}
+
+static uint32_t unit_of(const search *s, size_t item)
+{
+    return (uint32_t)item * s->ranks + s->rank;
+}
+
+/* Calls body for every first unit of this rank; the sentence for what stopped it. */
 static int for_units(search *s, const char *what, int (*body)(void *, unsigned, size_t),
                      uint64_t (*weigh)(const search *, uint32_t), sf_error *error)
 {
@@ -358,9 +376,10 @@ static int for_units(search *s, const char *what, int (*body)(void *, unsigned, 
     s->weight = 0;
     s->told = 0;
     atomic_store(&s->weight_done, 0);
-    for (uint32_t unit = 0; unit < s->tree->unit_count; unit++)
-        s->weight += weigh(s, unit);
-    int status = sf_parallel_watched(s->threads, s->tree->unit_count, body, watch, s);
+    size_t own = 0;
+    for (; unit_of(s, own) < s->tree->unit_count; own++)
+        s->weight += weigh(s, unit_of(s, own));
+    int status = sf_parallel_watched(s->threads, own, body, watch, s);
     double units = s->tree->unit_count;
     if (status == SF_OK && !sf_progress_update(s->job->progress, what, units, units))
         status = SF_CANCELLED;
@@ -368,12 +387,7 @@ static int for_units(search *s, const char *what, int (*body)(void *, unsigned, 
         return sf_fail_memory(error);
     if (status == SF_CANCELLED)
         return sf_fail(error, SF_CANCELLED, NULL, "stopped while %s", what);
-    if (status == SF_DATA)
-        return sf_fail(error, SF_DATA, NULL,
-                       "more than %zu episodes are frequent: ask for a higher threshold, fewer or narrower "
-                       "delays, or a smaller size",
-                       s->job->most);
-    return status;
+    return status == SF_DATA ? fail_most(s, error) : status;
 }
 
 /* ---- pairs ---- */
@@ -400,7 +414,7 @@ static int find_pairs(void *context, unsigned worker, size_t item)
 {
     search *s = context;
     miner *m = &s->miners[worker];
-    uint32_t unit = (uint32_t)item, units = s->tree->unit_count;
+    uint32_t unit = unit_of(s, item), units = s->tree->unit_count;
     sf_unit_events own = sf_events_unit(s->events, unit, 0, UINT32_MAX);
     begin_part(s, worker, unit);
     int status = go_on(s, worker);
@@ -638,8 +652,9 @@ static int grow_unit(void *context, unsigned worker, size_t item)
 {
     search *s = context;
     miner *m = &s->miners[worker];
-    sf_unit_events own = sf_events_unit(s->events, (uint32_t)item, 0, UINT32_MAX);
-    begin_part(s, worker, (uint32_t)item);
+    uint32_t unit = unit_of(s, item);
+    sf_unit_events own = sf_events_unit(s->events, unit, 0, UINT32_MAX);
+    begin_part(s, worker, unit);
     m->stamp = sf_clock_seconds();
     int status =
         sf_reserve(&m->arena, &m->arena_capacity, own.count, sizeof *m->arena) == 0 ? SF_OK : SF_NO_MEMORY;
@@ -647,48 +662,106 @@ static int grow_unit(void *context, unsigned worker, size_t item)
         for (size_t i = 0; i < own.count; i++)
             m->arena[i] = (sf_list_entry){own.positions[i], own.positions[i]};
         m->arena_count = own.count;
-        status = grow(s, worker, (branch){.size = 1, .last_unit = (uint32_t)item, .length = own.count}, 0,
-                      (double)s->weigh(s, (uint32_t)item));
+        status = grow(s, worker, (branch){.size = 1, .last_unit = unit, .length = own.count}, 0,
+                      (double)s->weigh(s, unit));
         m->arena_count = 0;
     }
-    return end_part(s, (uint32_t)item, status);
+    return end_part(s, unit, status);
 }
 
 /* ---- from the threads' levels to the tree ---- */
 
-/* Appends what all threads found of one size to the tree, in the order of first units. */
-static int gather(search *s, uint32_t size, sf_error *error)
+/* Which of the units of a part a node of this size has as its parent, as the part counts them. */
+static size_t parent_within(const part *own, uint32_t size, const sf_node *node)
+{
+    return node->parent - (size > 3 ? own->begin[size - 2] : 0);
+}
+
+/* What this rank found of one size, its first units one after the other; lengths[unit] is how many. */
+static int list_own(const search *s, uint32_t size, sf_level *list, uint64_t *lengths)
+{
+    for (size_t item = 0; unit_of(s, item) < s->tree->unit_count; item++) {
+        const part *own = &s->parts[unit_of(s, item)];
+        const sf_node *found = s->miners[own->worker].found[size - 1].nodes;
+        lengths[unit_of(s, item)] = own->end[size - 1] - own->begin[size - 1];
+        for (size_t i = own->begin[size - 1]; i < own->end[size - 1]; i++)
+            if (sf_level_append(list, (uint32_t)parent_within(own, size, &found[i]), found[i].step,
+                                found[i].count) != SF_OK)
+                return SF_NO_MEMORY;
+    }
+    return SF_OK;
+}
+
+/* Where in the list of all ranks, one after the other, what each has begins; by rank. */
+static uint64_t *find_begins(const search *s, const uint64_t *lengths)
+{
+    uint64_t *begins = sf_alloc((size_t)s->ranks + 1, sizeof *begins);
+    for (uint32_t unit = 0; begins != NULL && unit < s->tree->unit_count; unit++)
+        begins[unit % s->ranks + 1] += lengths[unit];
+    for (uint32_t r = 0; begins != NULL && r < s->ranks; r++)
+        begins[r + 1] += begins[r];
+    return begins;
+}
+
+/* Appends what all ranks found of one size to the tree, in the order of first units. */
+static int append_all(search *s, uint32_t size, const sf_node *all, const uint64_t *lengths, sf_error *error)
 {
     sf_level *level = &s->tree->levels[size - 1];
-    for (uint32_t unit = 0; unit < s->tree->unit_count; unit++) {
+    uint64_t *next = find_begins(s, lengths);
+    int status = next != NULL ? SF_OK : SF_NO_MEMORY;
+    for (uint32_t unit = 0; status == SF_OK && unit < s->tree->unit_count; unit++) {
         part *own = &s->parts[unit];
-        const sf_node *found = s->miners[own->worker].found[size - 1].nodes;
+        uint64_t *at = &next[unit % s->ranks], end = *at + lengths[unit];
         own->base[size - 1] = level->count;
-        for (size_t i = own->begin[size - 1]; i < own->end[size - 1]; i++) {
-            size_t parent = found[i].parent;
-            if (size > 3) /* numbered within the thread so far */
-                parent += own->base[size - 2] - own->begin[size - 2];
-            if (sf_level_append(level, (uint32_t)parent, found[i].step, found[i].count) != SF_OK)
-                return sf_fail_memory(error);
+        for (; status == SF_OK && *at < end; ++*at) {
+            size_t parent = all[*at].parent + (size > 3 ? own->base[size - 2] : 0);
+            status = sf_level_append(level, (uint32_t)parent, all[*at].step, all[*at].count);
         }
     }
+    sf_free(next);
+    return status == SF_OK ? SF_OK : sf_fail_memory(error);
+}
+
+static int gather(search *s, uint32_t size, sf_error *error)
+{
+    sf_level own = {0};
+    void *all = NULL;
+    size_t bytes;
+    uint64_t *lengths = sf_alloc(s->tree->unit_count, sizeof *lengths);
+    int status = lengths != NULL && list_own(s, size, &own, lengths) == SF_OK ? SF_OK : sf_fail_memory(error);
     for (unsigned t = 0; t < s->threads; t++) {
         sf_free(s->miners[t].found[size - 1].nodes);
         s->miners[t].found[size - 1] = (sf_level){0};
     }
-    return sf_tree_link(s->tree, size, error);
+    if (s->ranks > 1) {
+        status = sf_ranks_add(lengths, s->tree->unit_count, status, error);
+        status = sf_ranks_append(&all, &bytes, own.nodes, own.count * sizeof *own.nodes, status, error);
+    }
+    if (status == SF_OK)
+        status = append_all(s, size, s->ranks > 1 ? all : own.nodes, lengths, error);
+    sf_free(all);
+    sf_free(own.nodes);
+    sf_free(lengths);
+    return status == SF_OK ? sf_tree_link(s->tree, size, error) : status;
 }
 
 /* Gathers these sizes after a search that ended so: what one that was stopped has found stays where it is
  * wanted. */
 static int gather_sizes(search *s, uint32_t from, uint32_t to, int searched, sf_error *error)
 {
+    if (s->ranks > 1)
+        searched = sf_ranks_agree(searched, error);
     if (searched != SF_OK && !(searched == SF_CANCELLED && s->job->keep_stopped))
         return searched;
     s->tree->cut = searched != SF_OK;
     int status = SF_OK;
+    size_t total = 0;
     for (uint32_t size = from; size <= to && status == SF_OK; size++)
         status = gather(s, size, error);
+    for (uint32_t size = 2; size <= to; size++)
+        total += s->tree->levels[size - 1].count;
+    if (status == SF_OK && total > s->job->most)
+        status = fail_most(s, error); /* no rank alone had too many */
     return status == SF_OK ? searched : status;
 }
 
@@ -707,7 +780,11 @@ static void share_time(const search *s, double *seconds, double passed)
 
 int sf_interval_search(sf_tree *tree, double *seconds, const sf_mine_job *job, sf_error *error)
 {
-    search s = {.job = job, .events = job->events, .tree = tree};
+    search s = {.job = job, .events = job->events, .tree = tree, .ranks = 1};
+    if (job->divided) {
+        s.ranks = sf_ranks_count();
+        s.rank = sf_ranks_rank();
+    }
     s.threads = job->threads > 0 ? job->threads : 1;
     double start = sf_clock_seconds();
     int status = prepare_pairs(&s) == SF_OK ? SF_OK : sf_fail_memory(error);

@@ -5,6 +5,7 @@
 #include "core/episode.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/ranks.h"
 #include "core/thread.h"
 #include "mine/analytic.h"
 #include "mine/found.h"
@@ -269,8 +270,14 @@ static int count_chunk(run *r, chunk *part, uint32_t size, sf_error *error)
                         .threads = r->job.threads,
                         .least = r->job.least,
                         .tally = &r->tallies[size]};
-    sf_count_work work = {.engine = r->engine, .job = &job, .counts = part->counts, .on = &r->on};
-    int status = sf_choice_run(&r->choice, &work, NULL, error);
+    /* Of several ranks each counts its share. */
+    sf_ranks_part own = sf_ranks_share(part->count);
+    sf_count_work work = {.engine = r->engine, .job = &job, .counts = part->counts + own.first, .on = &r->on};
+    candidates.count = own.last - own.first;
+    candidates.units += own.first * size;
+    candidates.delays += own.first * (size - 1);
+    int status = candidates.count > 0 ? sf_choice_run(&r->choice, &work, NULL, error) : SF_OK;
+    status = sf_ranks_collect(part->counts, part->count, sizeof *part->counts, status, error);
     if (status != SF_OK)
         return status;
     for (size_t i = 0; i < part->count; i++) {
@@ -290,7 +297,7 @@ static int count_chunk(run *r, chunk *part, uint32_t size, sf_error *error)
 static size_t chunk_size(run *r)
 {
     double fit = MOST_COUNTED / ((double)r->events.count + 1);
-    bool waits = sf_crew_left(&r->choice.crew) == 0 && fit < CHUNK;
+    bool waits = (sf_crew_left(&r->choice.crew) == 0 || sf_ranks_count() > 1) && fit < CHUNK;
     return !waits ? CHUNK : fit < LEAST_CHUNK ? LEAST_CHUNK : (size_t)fit;
 }
 
@@ -401,13 +408,24 @@ static const sf_way search_on_devices = {.engine = "interval",
 
 const sf_way *const sf_search_ways[] = {&search_on_cpu, &search_on_devices, NULL};
 
+/* The work is divided where all ranks search on the CPU; what has a device searches everything there. */
+static int divide(run *r, sf_error *error)
+{
+    uint64_t devices = sf_crew_left(&r->choice.crew) > 0;
+    int status = sf_ranks_count() > 1 ? sf_ranks_add(&devices, 1, SF_OK, error) : SF_OK;
+    r->job.divided = sf_ranks_count() > 1 && devices == 0;
+    return status;
+}
+
 static int mine_episodes(run *r, sf_error *error)
 {
     int status = r->resident && r->events.count > 0 ? take_resident(r, error) : SF_OK;
-    if (status != SF_OK)
-        return status;
     if (r->events.count == 0)
         r->choice.crew.count = 0; /* nothing to do, and nothing was sent */
+    if (status == SF_OK)
+        status = divide(r, error);
+    if (status != SF_OK)
+        return status;
     status = r->engine->mine != NULL ? sf_choice_run(&r->choice, r, NULL, error) : mine_levels(r, error);
     sf_choice_tell(&r->choice, &r->result->ran);
     return status;

@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/ranks.h"
 #include "core/thread.h"
 #include "mine/resident.h"
 #include "mine/surrogates.h"
@@ -46,7 +47,43 @@ static void find_scales(sf_surrogate_outcome *outcome, const sf_surrogate_side *
         }
 }
 
+/* ---- on several ranks ---- */
+
+/* Each rank counts in its share of the surrogates. */
+static int join_tallies(const sf_surrogate_outcome *outcome, int status, sf_error *error)
+{
+    return sf_ranks_add(&outcome->tallies->sum, 2 * outcome->candidate_count, status, error);
+}
+
+static int join_comparisons(const sf_surrogate_work *job, int status, sf_error *error)
+{
+    sf_surrogate_outcome *outcome = job->outcome;
+    status = sf_ranks_add_counts(outcome->reached, outcome->candidate_count, status, error);
+    for (uint32_t k = 0; status == SF_OK && k < job->side->plan.level_count; k++)
+        status = sf_ranks_collect(outcome->maxima + (size_t)k * outcome->surrogates, outcome->surrogates,
+                                  sizeof *outcome->maxima, status, error);
+    return status;
+}
+
 /* ---- on the CPU ---- */
+
+/* The maxima of a share lie closer than those of all. */
+static int compare_own(sf_surrogate_counter *counter, const sf_surrogate_work *job, sf_ranks_part own,
+                       sf_error *error)
+{
+    sf_surrogate_outcome *outcome = job->outcome;
+    size_t levels = job->side->plan.level_count, count = own.last - own.first;
+    double *maxima = sf_resize(NULL, levels * count, sizeof *maxima);
+    if (maxima == NULL)
+        return sf_fail_memory(error);
+    int status = sf_surrogate_counter_compare(counter, (uint32_t)own.first, (uint32_t)count, job->least,
+                                              outcome->scales, outcome->reached, maxima, error);
+    for (size_t k = 0; k < levels && count > 0; k++)
+        memcpy(outcome->maxima + k * outcome->surrogates + own.first, maxima + k * count,
+               count * sizeof *maxima);
+    sf_free(maxima);
+    return status;
+}
 
 static int run_here(void *work, sf_crew *crew, sf_error *error)
 {
@@ -54,15 +91,18 @@ static int run_here(void *work, sf_crew *crew, sf_error *error)
     const sf_surrogate_work *job = work;
     sf_surrogate_outcome *outcome = job->outcome;
     const sf_surrogate_side *side = job->side;
+    sf_ranks_part own = sf_ranks_share(outcome->surrogates);
     sf_surrogate_counter *counter;
     int status = sf_surrogate_counter_open(&counter, &side->events, &side->plan, job->threads, error);
     if (status == SF_OK)
-        status = sf_surrogate_counter_tally(counter, 0, outcome->surrogates, outcome->tallies, error);
+        status = sf_surrogate_counter_tally(counter, (uint32_t)own.first, (uint32_t)(own.last - own.first),
+                                            outcome->tallies, error);
+    status = join_tallies(outcome, status, error);
     if (status == SF_OK) {
         find_scales(outcome, side);
-        status = sf_surrogate_counter_compare(counter, 0, outcome->surrogates, job->least, outcome->scales,
-                                              outcome->reached, outcome->maxima, error);
+        status = compare_own(counter, job, own, error);
     }
+    status = join_comparisons(job, status, error);
     sf_surrogate_counter_close(counter);
     return status;
 }
@@ -144,14 +184,16 @@ static int open_shares(sharing *all, sf_error *error)
 {
     sf_surrogate_outcome *outcome = all->job->outcome;
     const sf_surrogate_plan *plan = &all->job->side->plan;
-    uint32_t n = outcome->surrogates;
+    sf_ranks_part ours = sf_ranks_share(outcome->surrogates);
+    uint32_t n = (uint32_t)(ours.last - ours.first);
     all->count = all->count < n ? all->count : n;
     for (uint32_t i = 0; i < all->count; i++) {
         share *own = &all->shares[i];
         own->plan = *plan;
         own->plan.progress = i == 0 ? plan->progress : NULL;
-        own->first = (uint32_t)((uint64_t)n * i / all->count);
-        own->count = (uint32_t)((uint64_t)n * (i + 1) / all->count) - own->first;
+        uint32_t begin = (uint32_t)((uint64_t)n * i / all->count);
+        own->first = (uint32_t)ours.first + begin;
+        own->count = (uint32_t)((uint64_t)n * (i + 1) / all->count) - begin;
         own->tallies =
             i == 0 ? outcome->tallies : sf_resize(NULL, outcome->candidate_count, sizeof *own->tallies);
         own->reached =
@@ -213,16 +255,22 @@ static void gather_comparisons(const sharing *all)
 static int run_there(void *work, sf_crew *crew, sf_error *error)
 {
     sharing all = {.job = work, .count = sf_crew_left(crew)};
+    sf_surrogate_outcome *outcome = all.job->outcome;
+    memset(outcome->tallies, 0, outcome->candidate_count * sizeof *outcome->tallies); /* of no surrogates */
+    memset(outcome->reached, 0, outcome->candidate_count * sizeof *outcome->reached);
     int status = open_shares(&all, error);
     if (status == SF_OK)
         status = do_step(&all, tally_share, crew, error);
-    if (status == SF_OK) {
+    if (status == SF_OK)
         add_tallies(&all);
-        find_scales(all.job->outcome, all.job->side);
+    status = join_tallies(outcome, status, error);
+    if (status == SF_OK) {
+        find_scales(outcome, all.job->side);
         status = do_step(&all, compare_share, crew, error);
     }
     if (status == SF_OK)
         gather_comparisons(&all);
+    status = join_comparisons(all.job, status, error);
     close_shares(&all);
     return status;
 }

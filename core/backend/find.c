@@ -2,6 +2,7 @@
 #include "core/backend/find.h"
 
 #include "core/error.h"
+#include "core/ranks.h"
 #include "core/text.h"
 #include "core/thread.h"
 
@@ -56,6 +57,12 @@ bool sf_device_may_be(const char *name)
     return names_all(name, backend) || parse_name(&index, name, backend, NULL) == SF_OK;
 }
 
+/* Ranks of one machine have a device each, as far as they go. */
+static uint32_t own_device(uint32_t count)
+{
+    return sf_ranks_place() % count;
+}
+
 int sf_device_find(sf_device **found, const char *name, sf_error *error)
 {
     *found = NULL;
@@ -68,6 +75,8 @@ int sf_device_find(sf_device **found, const char *name, sf_error *error)
     int status = parse_name(&index, name, backend_name(count), error);
     if (status != SF_OK)
         return status;
+    if (index == 0 && count > 0 && strchr(name, ':') == NULL)
+        index = own_device(count);
     if (count == 0)
         return fail_absent(name, error);
     if (index >= count)
@@ -101,6 +110,12 @@ int sf_devices_find(sf_device *devices[SF_MOST_DEVICES], uint32_t most, uint32_t
     if (count == 0)
         return fail_absent(name, error);
     int status = SF_OK;
+    if (sf_ranks_count() > 1) {
+        devices[0] = sf_device_at(own_device(count));
+        status = sf_device_start(devices[0], error);
+        *found = status == SF_OK;
+        return status;
+    }
     most = most < SF_MOST_DEVICES ? most : SF_MOST_DEVICES;
     uint32_t first = count < most ? count : most; /* those that would do, if all start */
     sf_parallel_for(first, first, start, NULL);
@@ -126,7 +141,7 @@ sf_device *sf_device_auto(double seconds)
     bool may_start = seconds >= STARTING_SECONDS;
     uint32_t count = may_start ? sf_device_count() : sf_devices_loaded();
     for (uint32_t i = 0; i < count; i++) {
-        sf_device *device = sf_device_at(i);
+        sf_device *device = sf_device_at((own_device(count) + i) % count);
         if (!sf_device_sick(device, NULL) && (may_start || sf_device_ready(device)))
             return sf_device_start(device, NULL) == SF_OK ? device : NULL;
     }

@@ -9,7 +9,8 @@
 #define SF_ALL_DEVICES ":all"
 
 /**
- * The device of that name: "cuda" is the first, "cuda:1" the second. NULL or "cpu" gives NULL: the CPU. It is
+ * The device of that name: "cuda" is the first, or of several ranks on one machine (core/ranks.h) each has
+ * one of its own, as far as they go; "cuda:1" is the second. NULL or "cpu" gives NULL: the CPU. It is
  * started. SF_UNAVAILABLE says what is missing, or that the device does not start; SF_USAGE for a name that
  * is none, or that is more than one.
  */

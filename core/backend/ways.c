@@ -3,6 +3,7 @@
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/ranks.h"
 #include "core/text.h"
 
 #include <stdio.h>
@@ -57,6 +58,16 @@ static double seconds(const void *context)
     return here != NULL && here->estimate != NULL && q->choice->there != NULL ? here->estimate(q->job) : 0;
 }
 
+/* Of several ranks all have devices for a job or none, so that all go the same way. */
+static int agree(sf_choice *choice, int status, sf_error *error)
+{
+    uint64_t with = sf_crew_left(&choice->crew) > 0;
+    status = sf_ranks_add(&with, 1, status, error);
+    if (status == SF_OK && with < sf_ranks_count() && sf_crew_left(&choice->crew) > 0)
+        choice->crew = (sf_crew){0};
+    return status;
+}
+
 int sf_choose(sf_choice *choice, const sf_way *const *ways, const sf_how *how, const void *job,
               sf_error *error)
 {
@@ -69,7 +80,9 @@ int sf_choose(sf_choice *choice, const sf_way *const *ways, const sf_how *how, c
                                .seconds = seconds,
                                .context = &q};
     int status = find_ways(choice, ways, how->engine, error);
-    return status == SF_OK ? sf_crew_open(&choice->crew, &request, error) : status;
+    if (status == SF_OK)
+        status = sf_crew_open(&choice->crew, &request, error);
+    return agree(choice, status, error);
 }
 
 void sf_choice_tell(const sf_choice *choice, sf_ran *ran)
@@ -108,7 +121,9 @@ int sf_choice_run(sf_choice *choice, void *job, sf_ran *ran, sf_error *error)
     sf_error reason = {0};
     double start = sf_clock_seconds();
     int status = run_there(choice, job, &reason);
-    if (status == SF_UNAVAILABLE && choice->here != NULL)
+    /* Ranks that go another way than the others would wait for them in vain: the job ends. */
+    bool alone = sf_ranks_count() == 1 || choice->crew.count == 0;
+    if (status == SF_UNAVAILABLE && choice->here != NULL && alone)
         status = choice->here->run(job, NULL, &reason);
     if (status != SF_OK && error != NULL)
         *error = reason;

@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/file.h"
+#include "core/ranks.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -158,8 +159,10 @@ int sf_graph_write(const sf_csr *csr, const char *path, sf_error *error)
     if (status != SF_OK)
         return status;
     const sf_graph_format *format = find_ending(path);
-    if (format->write != NULL)
-        return format->write(csr, path, error);
+    if (format->write != NULL) { /* others by sf_file_write, to which ranks come as well */
+        status = sf_ranks_agree(SF_OK, error);
+        return status == SF_OK && sf_ranks_rank() == 0 ? format->write(csr, path, error) : status;
+    }
     sf_text text = {0};
     status = format->print(&text, csr, error);
     if (status == SF_OK)

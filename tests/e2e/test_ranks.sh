@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+# synfire-mpi: any number of ranks prints and writes what synfire does; what one rank fails at ends the job.
+. "$E2E/functions.sh"
+[ -n "$SYNFIRE_MPI" ] || skip "no Open MPI: synfire-mpi was not built"
+command -v mpirun >/dev/null || skip "no mpirun"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+ranks() { # ranks N WORDS...
+    local count=$1
+    shift
+    timeout 200 mpirun -q --oversubscribe -n "$count" "$@" </dev/null
+}
+
+# What is printed, but for times and devices' names of their own, by 1, 2, 3, 5 and 8 ranks, or as many as $1 says.
+same() {
+    local counts=$1
+    shift
+    $SYNFIRE "$@" 2>expected_err | sed 's/"seconds":[^,}]*//g' >expected
+    [ -s expected ]
+    for count in $counts; do
+        ranks "$count" "$SYNFIRE_MPI" "$@" 2>err | sed 's/"seconds":[^,}]*//g' >out
+        cmp expected out || { echo "$count ranks: $*"; cat err; return 1; }
+        cmp expected_err err || { echo "$count ranks: $*"; cat err; return 1; }
+    done
+}
+all="1 2 3 5 8"
+
+$SYNFIRE simulate demo.h5 --preset sym26 >/dev/null 2>&1
+printf 'A -(4,6]-> B\nA -(4,6]-> B -(4,6]-> C\nB\nK -(0,400]-> J -(0,400]-> K\nA -(0,50]-> B -(0,50]-> A\n' >chains.txt
+same "$all" count demo.h5 --episodes chains.txt
+same "3" count demo.h5 --episodes chains.txt --json --window 7 --hop 2
+same "3" count demo.h5 --episodes chains.txt --csv --engine ptpe
+same "2" count demo.h5 --episodes chains.txt --json --correlogram --significance shift --surrogates 30
+same "$all" mine demo.h5 --delay 4:6,0.5:4 --min-count 60 --max-size 8 --csv
+same "3" mine demo.h5 --delay 4:6 --min-count 60 --json --significance segment-shift --surrogates 50
+same "8" mine demo.h5 --delay 4:6 --min-count 100 --json --significance jitter --fdr --surrogates 5
+same "3" mine demo.h5 --delay 4:6 --min-count 60 --engine hybrid --csv --from 10 --to 40 --units 'A,B,C,#5-#20'
+same "$all" graph demo.h5 --delay 4:6 --min-count 60 --json
+same "$all" graph demo.h5 --metric sttc --surrogates 25 --json
+awk 'BEGIN { for (i = 0; i < 700; i++) { x = rand() + rand() + rand(); print x, x + rand() + rand() } }' >samples.txt
+same "$all" density samples.txt --bandwidth lscv --grid 0:3:60,0:5:60 --json
+same "3" density samples.txt --json --grid 0:3:30,0:5:40 --plot x.svg
+same "3" density demo.h5 --quantity isi --units B --json
+same "2" density demo.h5 --quantity delay --episode 'A -(4,6]-> B' --bandwidth lscv --csv
+
+for file in Demas2003_P9_CTRL_MY1_1A.h5; do
+    has_data "recordings/$file" || continue
+    same "3" mine "$SYNFIRE_DATA/recordings/$file" --delay 0.5:20 --min-count 300 --json
+    same "5" graph "$SYNFIRE_DATA/recordings/$file" --metric sttc --surrogates 10 --csv
+    same "2" density "$SYNFIRE_DATA/recordings/$file" --quantity position --json --grid 0:2000:50,0:2000:50
+done
+
+# Files are written once, and are the same.
+mkdir one several
+for words in "mine demo.h5 --delay 4:6 --min-count 60 --quiet --occurrences FOLDER/x.csv" \
+    "graph demo.h5 --delay 4:6 --min-count 60 --quiet --out FOLDER/x.graphml" \
+    "count demo.h5 --episodes chains.txt --quiet --plot FOLDER/x.svg"; do
+    # shellcheck disable=SC2086
+    $SYNFIRE ${words/FOLDER/one} >/dev/null
+    # shellcheck disable=SC2086
+    ranks 3 "$SYNFIRE_MPI" ${words/FOLDER/several} >/dev/null
+done
+for name in x.csv x.graphml x.svg; do
+    cmp <(sed 's/one\/x/x/g' "one/$name") <(sed 's/several\/x/x/g' "several/$name")
+done
+ranks 3 "$SYNFIRE_MPI" mine demo.h5 --delay 4:6 --min-count 60 --quiet --occurrences several/x.h5 >/dev/null
+$SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --quiet --occurrences one/x.h5 >/dev/null
+cmp <($SYNFIRE info one/x.h5 --json | results | sed 's/one//g') <($SYNFIRE info several/x.h5 --json | results | sed 's/several//g')
+
+# What any rank fails at: one sentence, its exit code, nothing printed, no file.
+expect 66 'nowhere.h5: cannot open' ranks 3 "$SYNFIRE_MPI" mine nowhere.h5
+expect 64 'the delay interval is empty' ranks 2 "$SYNFIRE_MPI" mine demo.h5 --delay 6:4
+expect 64 "there is no command 'info'" ranks 2 "$SYNFIRE_MPI" info demo.h5
+expect 73 'nofolder' ranks 2 "$SYNFIRE_MPI" mine demo.h5 --delay 4:6 --min-count 60 --occurrences nofolder/x.csv
+mkdir damaged
+head -c 20000 demo.h5 >damaged/demo.h5
+cp chains.txt damaged
+cat >two_is_wrong <<'SH'
+#!/bin/sh
+[ "$OMPI_COMM_WORLD_RANK" = 2 ] && cd damaged
+exec "$SYNFIRE_MPI" "$@"
+SH
+cat >two_dies <<'SH'
+#!/bin/sh
+[ "$OMPI_COMM_WORLD_RANK" = 2 ] && kill -9 $$
+exec "$SYNFIRE_MPI" "$@"
+SH
+chmod +x two_is_wrong two_dies
+expect 65 'demo.h5: this HDF5 file is damaged' ranks 4 ./two_is_wrong count demo.h5 --episodes chains.txt
+expect 65 'demo.h5: this HDF5 file is damaged' ranks 3 ./two_is_wrong mine demo.h5 --delay 4:6 --json --occurrences x.csv
+[ ! -e x.csv ] && [ ! -e damaged/x.csv ]
+status=0
+ranks 3 ./two_dies mine demo.h5 --delay 4:6 --occurrences x.csv >out 2>err || status=$?
+[ "$status" != 0 ] && [ ! -s out ] && [ ! -e x.csv ]
+
+# Ctrl-C.
+mpirun -q --oversubscribe -n 2 "$SYNFIRE_MPI" mine demo.h5 --delay 0.5:50 --min-count 5 --max-size 16 --occurrences x.csv \
+    >out 2>err </dev/null &
+job=$!
+sleep 1.5
+kill -INT $job
+status=0
+wait $job || status=$?
+[ "$status" != 0 ] && [ ! -s out ] && [ ! -e x.csv ]
+[ "$(grep -c '^synfire: ' err)" -le 1 ] # none where it had not begun yet
