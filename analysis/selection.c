@@ -313,6 +313,17 @@ static int refuse_outside(const char *option, int64_t asked_ns, sf_span recorded
                    (double)recorded.start_ns * 1e-9, (double)recorded.stop_ns * 1e-9, meant);
 }
 
+/* The first may overlap the recording as if it were in seconds; all others are beyond it, and as ms all are
+ * in it. */
+static bool are_in_ms(const span_list *spans, sf_span recorded)
+{
+    size_t count = spans->count;
+    const sf_span *last = &spans->items[count - 1];
+    return count > 1 && spans->items[1].start_ns >= recorded.stop_ns &&
+           last->stop_ns / 1000 > recorded.start_ns && last->stop_ns / 1000 <= recorded.stop_ns &&
+           spans->items[0].start_ns < recorded.stop_ns;
+}
+
 static int tell_epochs(sf_selected *told, const sf_selection *selection, sf_error *error)
 {
     sf_epoch *epochs = sf_resize(NULL, selection->epoch_count, sizeof *epochs);
@@ -336,7 +347,14 @@ static int keep_epochs(sf_recording *recording, const sf_selection *selection, s
         status = add_span(&spans, selection->epochs[i].span, error);
     if (status == SF_OK && recorded.start_ns < recorded.stop_ns && selection->epoch_count > 0) {
         const sf_span *last = &spans.items[spans.count - 1];
-        if (spans.items[0].start_ns >= recorded.stop_ns)
+        if (are_in_ms(&spans, recorded))
+            status = sf_fail(
+                error, SF_USAGE, "epochs",
+                "they end at %.9g s, and the recording is from %.9g to %.9g s: times are in seconds, and "
+                "these lie in it as ms",
+                (double)last->stop_ns * 1e-9, (double)recorded.start_ns * 1e-9,
+                (double)recorded.stop_ns * 1e-9);
+        else if (spans.items[0].start_ns >= recorded.stop_ns)
             status = refuse_outside("epochs", spans.items[0].start_ns, recorded, error);
         else if (last->stop_ns <= recorded.start_ns)
             status = refuse_outside("epochs", last->stop_ns, recorded, error);

@@ -54,6 +54,7 @@ static int parse_windows(app_counting *c, sf_error *error)
     if (asked->hop_ns <= 0)
         return sf_fail(error, SF_USAGE, "--hop", "found '%s', expected more than 0 s",
                        app_value(call, "hop", ""));
+    app_seconds_warn(call, "window", asked->window_ns, app_duration_ns(c->recording));
     return SF_OK;
 }
 
@@ -399,7 +400,7 @@ static int count(app_counting *c, sf_error *error)
     size_t episode_count;
     int status = app_epochs_open(&c->details.epochs, c->call, c->recording, 0, error);
     if (status == SF_OK)
-        status = app_episodes_read(&episodes, &episode_count, path, c->recording, error);
+        status = app_episodes_read(&episodes, &episode_count, c->call, path, c->recording, error);
     if (status != SF_OK)
         return status;
     c->options.spans = c->details.epochs.spans;

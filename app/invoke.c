@@ -10,6 +10,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <synfire/device.h>
 
 int app_report(const char *command, const sf_error *error)
@@ -53,6 +54,17 @@ static void print_refusal(const app_call *call, int status, const sf_error *erro
     app_provenance_json(&json, call);
     sf_json_end_object(&json);
     app_print(&text, NULL);
+}
+
+int app_refuse_words(int argc, char **argv, const sf_error *error)
+{
+    app_call call = {.words = argv};
+    for (int i = 0; i < argc; i++)
+        call.json = call.json || strcmp(argv[i], "--json") == 0;
+    if (call.json && sf_tool_provenance_new(&call.provenance, (size_t)argc, argv, NULL) == SF_OK)
+        print_refusal(&call, (int)error->code, error);
+    sf_tool_provenance_free(call.provenance);
+    return app_report("", error);
 }
 
 int app_invoke(const app_command *command, int argc, char **argv)

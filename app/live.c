@@ -12,6 +12,7 @@
 #include "core/memory.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -197,12 +198,38 @@ static bool draws(const live_run *live)
     return !live->call->quiet && !live->call->json;
 }
 
-/* Runs to the end of the streams or to a signal, drawing as it goes. */
+static bool writes_to_stdout(const sf_config *config)
+{
+    for (uint32_t i = 0; i < config->sink_count; i++)
+        if (strcmp(config->sinks[i].kind->name, "jsonl") == 0 &&
+            strcmp(sf_config_sink(config, i)->path, "-") == 0)
+            return true;
+    return false;
+}
+
+/* Nobody reads standard output any more, as after `| head`. */
+static bool has_reader_left(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO};
+    return poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
+}
+
+/* What it would still say goes nowhere else. */
+static bool has_no_other_sink(const sf_config *config)
+{
+    return config->sink_count == (writes_to_stdout(config) ? 1 : 0);
+}
+
+/* Runs to the end of the streams, to a signal, or until nobody listens; drawing as it goes. */
 static int follow(live_run *live, sf_error *error)
 {
     bool table = draws(live), stopping = false;
     int status = SF_AGAIN;
     while (status == SF_AGAIN) {
+        if (!stopping && !live->call->json && has_no_other_sink(live->config) && has_reader_left()) {
+            stopping = true;
+            sf_live_finish(live->live);
+        }
         status = take_for(live, 100, error);
         app_print_log(live->call);
         if (table)
@@ -351,15 +378,6 @@ static bool until_signal(void *user, const char *what, double done, double total
     (void)done;
     (void)total;
     return !app_stop_requested();
-}
-
-static bool writes_to_stdout(const sf_config *config)
-{
-    for (uint32_t i = 0; i < config->sink_count; i++)
-        if (strcmp(config->sinks[i].kind->name, "jsonl") == 0 &&
-            strcmp(sf_config_sink(config, i)->path, "-") == 0)
-            return true;
-    return false;
 }
 
 int app_live_run(const app_call *call, sf_config *config, const sf_recording *recording, double speed,

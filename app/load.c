@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/load.h"
 
+#include "app/mining.h"
 #include "app/preset.h"
 #include "core/clock.h"
 #include "core/error.h"
@@ -114,6 +115,8 @@ static int parse_epochs(const app_call *call, app_selection *parsed, sf_error *e
     return status;
 }
 
+#define SHORTEST_DEDUP_NS 10000 /* less than clocks of recordings tell apart */
+
 static int parse_selection(const app_call *call, app_selection *parsed, sf_error *error)
 {
     sf_selection *selection = &parsed->selection;
@@ -130,12 +133,16 @@ static int parse_selection(const app_call *call, app_selection *parsed, sf_error
     const char *dedup = app_value(call, "dedup", NULL), *blank = app_value(call, "blank", NULL);
     if (status == SF_OK && dedup != NULL)
         status = parse_dedup(dedup, selection, error);
+    if (status == SF_OK && dedup != NULL && selection->dedup_ns < SHORTEST_DEDUP_NS)
+        app_milliseconds_warn(call, "dedup", selection->dedup_ns);
     if (status == SF_OK)
         status = parse_time(call, "from", &selection->from, error);
     if (status == SF_OK)
         status = parse_time(call, "to", &selection->to, error);
     if (status == SF_OK && blank != NULL)
         status = parse_blank(blank, parsed, error);
+    if (status == SF_OK && blank != NULL)
+        app_milliseconds_warn(call, "blank", selection->blank_to_ns - selection->blank_from_ns);
     return status == SF_OK ? parse_epochs(call, parsed, error) : status;
 }
 

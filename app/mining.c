@@ -122,19 +122,42 @@ int app_mining_parse(app_mining *mining, const app_call *call, sf_error *error)
 #define SHORTEST_NS 100000
 #define LONGEST_NS (2 * SF_SECOND)
 
-void app_delays_warn(const app_call *call, const sf_delay *delays, size_t count)
+bool app_delays_warn(const app_call *call, const sf_delay *delays, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         double low = (double)delays[i].low_ns * 1e-6, high = (double)delays[i].high_ns * 1e-6;
-        if (delays[i].high_ns < SHORTEST_NS)
+        if (delays[i].high_ns < SHORTEST_NS) {
             app_warn(
                 call,
                 "delays are in ms, and (%.9g,%.9g] ms is less than a spike takes: for seconds type %.9g:%.9g",
                 low, high, low * 1e3, high * 1e3);
-        else if (delays[i].high_ns > LONGEST_NS)
+            return true;
+        }
+        if (delays[i].high_ns > LONGEST_NS) {
             app_warn(call, "delays are in ms, and %.9g ms is %.9g s: for microseconds type %.9g:%.9g", high,
                      high * 1e-3, low * 1e-3, high * 1e-3);
+            return true;
+        }
     }
+    return false;
+}
+
+void app_seconds_warn(const app_call *call, const char *option, int64_t length_ns, int64_t duration_ns)
+{
+    double length = (double)length_ns * 1e-9, duration = (double)duration_ns * 1e-9;
+    char meant[64] = "";
+    if (length < 1000 * duration)
+        snprintf(meant, sizeof meant, ": %.9g ms are %.9g s", length, length * 1e-3);
+    if (length > duration && duration > 0)
+        app_warn(call, "--%s is in seconds, and %.9g s is longer than the %.9g s that are looked at%s",
+                 option, length, duration, meant);
+}
+
+void app_milliseconds_warn(const app_call *call, const char *option, int64_t length_ns)
+{
+    if (length_ns > 0 && length_ns < SHORTEST_NS)
+        app_warn(call, "--%s is in ms, and %.9g ms is less than a spike takes: for seconds type %.9g", option,
+                 (double)length_ns * 1e-6, (double)length_ns * 1e-3);
 }
 
 static void warn_of_delays(const app_mining *mining, const app_call *call, int64_t tick_ns)
@@ -341,6 +364,13 @@ const char *app_recording_path(const sf_recording *recording)
     sf_recording_columns of = {.size = sizeof of};
     sf_recording_get_columns(recording, &of);
     return of.path;
+}
+
+int64_t app_duration_ns(const sf_recording *recording)
+{
+    sf_recording_columns of = {.size = sizeof of};
+    sf_recording_get_columns(recording, &of);
+    return of.duration_ns;
 }
 
 void app_episode_json(sf_json *json, const sf_recording *recording, const sf_episode *episode)

@@ -34,8 +34,9 @@ void app_threshold_json(sf_json *json, double threshold, const char *why);
 void app_nothing_warn(const app_mining *mining, const app_call *call, const sf_recording *recording,
                       const sf_episodes_columns *told);
 
-/** Warns of delays that look as if they were given in seconds or in microseconds. */
-void app_delays_warn(const app_call *call, const sf_delay *delays, size_t count);
+/** Warns of the first of the delays that looks as if it were given in seconds or in microseconds; true where
+ * one does. */
+bool app_delays_warn(const app_call *call, const sf_delay *delays, size_t count);
 
 /**
  * sf_mine with a progress bar; warns of delays that mean little in this recording, and of what a device did
@@ -51,6 +52,12 @@ void app_stopped_print(sf_text *text, const sf_episodes_columns *told);
 
 /** Fails as `status` has it, with what was printed of a result that was stopped beside where that was. */
 int app_stopped_report(int status, const sf_episodes_columns *told, sf_error *error);
+
+/** Warns of a length (`window`) that is longer than what is looked at: its seconds look like ms. */
+void app_seconds_warn(const app_call *call, const char *option, int64_t length_ns, int64_t duration_ns);
+
+/** Warns of a length in ms (`width`) that is shorter than a spike: its ms look like seconds. */
+void app_milliseconds_warn(const app_call *call, const char *option, int64_t length_ns);
 
 /** What cut a result short that is told as far as it goes. */
 typedef struct app_stop {
@@ -88,6 +95,7 @@ void app_device_json(sf_json *json, const char *note);
 /** The name of a unit, and the path of a recording; as long-lived as the recording. */
 const char *app_unit_name(const sf_recording *recording, uint32_t unit);
 const char *app_recording_path(const sf_recording *recording);
+int64_t app_duration_ns(const sf_recording *recording); /**< of what is looked at */
 
 /** Fields of an episode inside an object: id, units, names, delays_ms. */
 void app_episode_json(sf_json *json, const sf_recording *recording, const sf_episode *episode);
@@ -106,7 +114,7 @@ sf_text app_episode_text(const sf_recording *recording, const sf_episode *episod
 
 /** The episodes of a file, as sf_tool_episodes_read takes it, that this recording has the units of. Free with
  * sf_free. SF_DATA, SF_NO_INPUT. */
-int app_episodes_read(sf_episode **episodes, size_t *count, const char *path, const sf_recording *recording,
-                      sf_error *error);
+int app_episodes_read(sf_episode **episodes, size_t *count, const app_call *call, const char *path,
+                      const sf_recording *recording, sf_error *error);
 
 #endif

@@ -15,6 +15,10 @@ void app_parse_free(app_call *call);
 /** Runs the command on its words, argv[0] being its name; reports what failed on stderr. The exit code. */
 int app_invoke(const app_command *command, int argc, char **argv);
 
+/** What app_invoke does of words that no command takes: with --json among them the refusal is a document too.
+ */
+int app_refuse_words(int argc, char **argv, const sf_error *error);
+
 /** The one line on stderr of what failed; the exit code. */
 int app_report(const char *command, const sf_error *error);
 

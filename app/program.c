@@ -86,12 +86,12 @@ int app_program(int argc, char **argv, const sf_ranks_way *way)
             status = help(argc > 2 ? argv[2] : NULL, &text, &error);
         if (status == SF_OK)
             status = app_print(&text, &error);
-        return status == SF_OK ? 0 : app_report("", &error);
+        return status == SF_OK ? 0 : app_refuse_words(argc - 1, argv + 1, &error);
     }
     const app_command *command = find_command(first);
     if (command == NULL) {
         refuse_command(first, &error);
-        return app_report("", &error);
+        return app_refuse_words(argc - 1, argv + 1, &error);
     }
     return app_invoke(command, argc - 1, argv + 1);
 }

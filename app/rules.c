@@ -91,6 +91,8 @@ static int parse(app_rules *r, sf_error *error)
         status = app_uint(call, "shifts", 0, 1000000, &r->shifts, error);
     if (status == SF_OK)
         status = app_uint(call, "seed", 0, UINT64_MAX, &r->seed, error);
+    if (status == SF_OK)
+        app_seconds_warn(call, "window", r->window_ns, app_duration_ns(r->recording));
     if (status == SF_OK && r->shifts > 0)
         app_tell_seed(call, r->seed);
     return status;
@@ -123,7 +125,7 @@ static int choose_episodes(app_rules *r, sf_episode **episodes, size_t *count, s
 {
     const app_call *call = r->call;
     if (app_has(call, "episodes"))
-        return app_episodes_read(episodes, count, app_value(call, "episodes", ""), r->recording, error);
+        return app_episodes_read(episodes, count, call, app_value(call, "episodes", ""), r->recording, error);
     app_mining mining;
     sf_episodes *found;
     uint64_t max_size = 4;

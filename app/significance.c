@@ -68,6 +68,8 @@ static int parse_shifts(sf_significance_options *options, const app_call *call, 
     int status = app_scaled(call, "width", 6, &options->width_ns, error);
     if (status == SF_OK)
         status = app_scaled(call, "segment", 9, &options->segment_ns, error);
+    if (status == SF_OK)
+        app_milliseconds_warn(call, "width", options->width_ns);
     if (status == SF_OK && app_has(call, "width") && options->width_ns <= 0)
         status = sf_fail(error, SF_USAGE, "--width", "expected more than 0 ms");
     if (status == SF_OK && app_has(call, "segment") && options->segment_ns <= 0)

@@ -171,6 +171,10 @@ static int make_plan(const app_call *call, simulation_plan *plan, sf_error *erro
         status = sf_tool_simulation_units(&plan->units, &plan->settings, error);
     if (status == SF_OK)
         status = read_chains(call, plan, error);
+    for (size_t i = 0; status == SF_OK && i < plan->settings.chain_count;
+         i++) /* of the first that looks so */
+        if (app_delays_warn(call, plan->chains[i].episode.delays, plan->chains[i].episode.size - 1))
+            break;
     return status == SF_OK ? read_chain_rates(call, plan, error) : status;
 }
 

@@ -2,6 +2,8 @@
 /**
  * JSON lines: every message one line, written whole as it comes, to a file, a pipe or standard output.
  * A failed write to a file is cut back to the last whole line, so that every line of the file is one message.
+ * Who reads standard output may leave, as `head` does: nothing has failed then, and what comes after goes
+ * nowhere.
  */
 #include "core/error.h"
 #include "core/memory.h"
@@ -28,6 +30,7 @@ typedef struct jsonl_sink {
     off_t whole;  /* of a regular file: length up to the last whole line */
     sf_text line;
     size_t written; /* of the line, where a pipe had no room for all of it */
+    bool reader_left;
 } jsonl_sink;
 
 static int close_jsonl(void *self, sf_error *error)
@@ -109,6 +112,8 @@ static int fail_write(jsonl_sink *sink, sf_error *error)
 static int publish_jsonl(void *self, const sf_message *message, sf_error *error)
 {
     jsonl_sink *sink = self;
+    if (sink->reader_left)
+        return SF_PUBLISH_TAKEN;
     if (sink->written == 0 && encode(sink, message, error) != SF_OK)
         return SF_NO_MEMORY;
     while (sink->written < sink->line.length) {
@@ -120,7 +125,10 @@ static int publish_jsonl(void *self, const sf_message *message, sf_error *error)
                               sink->is_file || left < PIPE_BUF ? left : PIPE_BUF);
         if (count >= 0)
             sink->written += (size_t)count;
-        else if (errno != EINTR && errno != EAGAIN)
+        else if (errno == EPIPE && !sink->output.is_open) {
+            sink->reader_left = true;
+            return SF_PUBLISH_TAKEN;
+        } else if (errno != EINTR && errno != EAGAIN)
             return fail_write(sink, error);
     }
     sink->written = 0;

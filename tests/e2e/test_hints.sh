@@ -23,6 +23,14 @@ expect 64 "--json=yes: takes no value: type --json alone" "$SYNFIRE" mine demo.h
 "$SYNFIRE" help reach | grep -q '^usage: synfire bfs '
 "$SYNFIRE" help | cmp - <("$SYNFIRE" --help)
 
+# Whoever asked for JSON is refused in JSON, whatever the mistake.
+expect 64 "did you mean \`synfire mine\`?" "$SYNFIRE" mien demo.h5 --json
+expect 64 "did you mean \`synfire count\`" "$SYNFIRE" help cuont --json
+expect 64 "there is no command '--json'" "$SYNFIRE" --json mine demo.h5
+expect 64 "did you mean --delay?" "$SYNFIRE" mine demo.h5 --json --dealy 4:6
+expect 64 "did you mean --delay?" "$SYNFIRE" mine demo.h5 --dealy 4:6 --json
+expect 64 "--seed: needs a value" "$SYNFIRE" mine demo.h5 --json --seed
+
 # Files that are something else.
 "$SYNFIRE" graph demo.h5 --delay 4:6 --min-count 30 --out g.h5 --quiet >/dev/null
 "$SYNFIRE" graph demo.h5 --delay 4:6 --min-count 30 --out g.graphml --quiet >/dev/null
@@ -65,6 +73,28 @@ expect 65 "swapped.csv: line 2: expected name,seconds in this order, found" "$SY
 sed -i 's/A/1/; s/B/2/; s/C/3/' swapped.csv
 expect 65 "swapped.csv: 899 lines name 899 units, all of them numbers: these are times" "$SYNFIRE" info swapped.csv
 
+# The same of everything else that has a unit.
+hint "--window is in seconds, and 5000 s is longer than the 20 s that are looked at: 5000 ms are 5 s" \
+    "$SYNFIRE" count demo.h5 --episodes 'A -(4,6]-> B' --window 5000
+hint "(0.004,0.006] ms is less than a spike takes: for seconds type 4:6" "$SYNFIRE" count demo.h5 --episodes 'A -(0.004,0.006]-> B'
+hint "--width is in ms, and 0.03 ms is less than a spike takes: for seconds type 30" \
+    "$SYNFIRE" count demo.h5 --episodes 'A -(4,6]-> B' --significance segment-shift --surrogates 99 --width 0.03
+"$SYNFIRE" info demo.h5 --dedup 0.0004,100 >out 2>err
+grep -qF -- "--dedup is in ms, and 0.0004 ms is less than a spike takes: for seconds type 0.4" err
+"$SYNFIRE" simulate --unit-count 3 --duration 2 --chain 'A -(0.004,0.006]-> B' wrong.h5 2>err >/dev/null
+grep -q "for seconds type 4:6" err
+"$SYNFIRE" info demo.h5 --blank light,-0.001,0.005 >out 2>err || true
+grep -q -- "--blank is in ms, and 0.006 ms" err
+code=0
+printf '0,5000,rest\n5000,10000,task\n' >ms-labels.csv
+"$SYNFIRE" rules demo.h5 --labels ms-labels.csv --window 1000 --delay 4:6 --min-count 20 >out 2>err || code=$?
+[ $code = 65 ] && grep -q "1000 ms are 1 s" err
+printf '0,5000\n5000,10000\n10000,15000\n' >ms-epochs.csv
+expect 64 "--epochs: they end at 15000 s, and the recording is from 0 to 20 s: times are in seconds, and these lie in it as ms" \
+    "$SYNFIRE" info demo.h5 --epochs ms-epochs.csv
+printf '0,5\n10,15\n30,40\n' >longer.csv
+"$SYNFIRE" info demo.h5 --epochs longer.csv >out # epochs of a longer experiment are no mistake
+
 # As spreadsheets write numbers: one recording and one list of epochs, three times.
 "$SYNFIRE" mine said.csv --delay 0.5:20 --json | results >commas
 { echo 'unit;ms'; sed 's/,/;/; s/\./,/' ms.csv; } >semicolons.csv
@@ -85,6 +115,17 @@ for i in 1 2 3; do
     "$SYNFIRE" mine demo.h5 --delay 0.5:50 --min-count 1 --max-size 3 --csv 2>err | head -1 >out
     [ ! -s err ] && [ "$(wc -l <out)" = 1 ]
 done
+# A live run ends when nobody reads it any more, unless it records: then it goes on.
+lines=(--set sinks.0.type=jsonl --set sinks.0.path=-)
+for sink in yes no; do
+    [ $sink = yes ] || lines=()
+    "$SYNFIRE" run --replay demo.h5 --speed 0.05 --set window.length_s=0.1 --set window.hop_s=0.05 "${lines[@]}" 2>err | head -1 >out
+    [ "$(wc -l <out)" = 1 ] && ! grep -qi "pipe\|cannot write\|failed" err || { cat err; exit 1; }
+done
+"$SYNFIRE" run --replay demo.h5 --speed max --set sinks.0.type=jsonl --set sinks.0.path=- --set sinks.1.type=hdf5 \
+    --set sinks.1.path=kept.h5 --set sinks.1.policy=block 2>err | head -1 >out
+! grep -qi "pipe\|cannot write\|failed" err || { cat err; exit 1; }
+[ "$("$SYNFIRE" info kept.h5 --json | sed 's/.*"spikes":\([0-9]*\).*/\1/')" = "$("$SYNFIRE" info demo.h5 --json | sed 's/.*"spikes":\([0-9]*\).*/\1/')" ]
 code=0
 "$SYNFIRE" info demo.h5 >/dev/full 2>err || code=$?
 [ $code = 74 ] && grep -q "standard output: cannot write: No space left on device" err
