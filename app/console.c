@@ -235,8 +235,10 @@ static void add_top_episodes(const app_console *console, const sf_episodes_messa
     size_t shown = 0;
     for (; shown < kept && page->used + left + 1 < page->rows; shown++)
         add_row(console, order[shown], page);
-    if (shown < kept)
+    if (shown < kept && kept < episodes->count)
         app_page_line(page, "%zu more, and %zu parts of these", kept - shown, episodes->count - kept);
+    else if (shown < kept)
+        app_page_line(page, "%zu more", kept - shown);
     else if (kept < episodes->count)
         app_page_line(page, "and %zu parts of these", episodes->count - kept);
     sf_free(order);
@@ -368,12 +370,23 @@ static void describe_tests(const app_console *console, const sf_status_message *
                        episodes != NULL ? standing_out(episodes) : 0,
                        episodes != NULL ? episodes->count + (size_t)episodes->left_out.count : 0,
                        status->tests, status->tests == 1 ? "stretch" : "stretches", 100 * status->test_share);
-    if (status->not_tested != NULL)
-        sf_text_printf(text, "; the last: %s", status->not_tested);
-    if (status->tests_missed > 0)
-        sf_text_printf(text, ", %" PRIu64 " left out", status->tests_missed);
     if (episodes != NULL)
         describe_left_out(&episodes->left_out, text);
+}
+
+/* Nothing where all went well. */
+static void describe_trouble(const app_console *console, const sf_status_message *status, sf_text *text)
+{
+    const char *before = "";
+    if (console->config->significance.kind == 0)
+        return;
+    if (status->not_tested != NULL) {
+        sf_text_printf(text, "the last stretch: %s", status->not_tested);
+        before = "; ";
+    }
+    if (status->tests_missed > 0)
+        sf_text_printf(text, "%s%" PRIu64 " %s left out", before, status->tests_missed,
+                       status->tests_missed == 1 ? "stretch" : "stretches");
 }
 
 static unsigned long long triggers_of(const app_watched *watched)
@@ -488,6 +501,9 @@ static void draw_page(const app_console *console)
         add_text(&page, &text);
         describe_tests(console, &console->status->status, &text);
         add_text(&page, &text);
+        describe_trouble(console, &console->status->status, &text);
+        if (text.length > 0)
+            add_text(&page, &text);
     }
     if (console->watched_count > 0) {
         describe_triggers(console, &text);
@@ -569,6 +585,10 @@ void app_console_summarise(const app_console *console, sf_text *text)
     }
     describe_tests(console, status, text);
     sf_text_append(text, "\n", 1);
+    size_t before = text->length;
+    describe_trouble(console, status, text);
+    if (text->length > before)
+        sf_text_append(text, "\n", 1);
     if (console->watched_count > 0) {
         describe_triggers(console, text);
         sf_text_append(text, "\n", 1);

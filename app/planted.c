@@ -32,6 +32,10 @@ static void add_chain(app_table *table, const sf_planted_chain *chain, const sf_
 static void describe(sf_text *text, const sf_planted *planted, const sf_recording *units,
                      const sf_episodes_message *found)
 {
+    if (planted->chain_count == 0) {
+        sf_text_printf(text, "No chain is planted in this simulation: what is found came by chance.\n");
+        return;
+    }
     sf_text_printf(text, "Planted and found in the window from %.1f s to %.1f s%s\n",
                    (double)found->window.start_ns * 1e-9, (double)found->window.stop_ns * 1e-9,
                    found->left_out.count > 0 ? ", but for what max_q or max_p leave out" : "");

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a command on a terminal of its own and looks at what it draws there.
 
-    screen.py COLUMNS ROWS SECONDS SIGNALS COMMAND...
+    screen.py COLUMNS ROWS WHEN SIGNALS COMMAND...
 
-SIGNALS, sent after so many seconds: INT, INT* (again and again) or - (none). Prints the last page of the alternate
+SIGNALS, sent after so many seconds, or (where WHEN is no number) once a page has a line with these words (a regular expression,
+within three minutes; printed at the end as `seen: ...`): INT, INT* (again and again) or - (none). Prints the last page of the alternate
 screen, then a line `left`, then what came on the normal screen, and exits as the command did. A line that reaches beyond the
 last column, a page that scrolls and a terminal that is not given back as it was end with 99 and a sentence.
 """
@@ -18,7 +19,8 @@ import sys
 import termios
 import time
 
-columns, rows, seconds = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
+columns, rows, when = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+is_time = re.fullmatch(r"[0-9.]+", when) is not None
 signals = sys.argv[4].strip("-")
 
 
@@ -33,7 +35,7 @@ def run():
     if child == 0:
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         os.execvp(sys.argv[5], sys.argv[5:])
-    left, written, due = signals, b"", time.monotonic() + seconds
+    left, written, due = signals, b"", time.monotonic() + (float(when) if is_time else 180)
     while True:
         if select.select([terminal], [], [], 0.05)[0]:
             try:
@@ -43,7 +45,8 @@ def run():
             if not piece:
                 break
             written += piece
-        if left and time.monotonic() >= due:
+        said = not is_time and re.search(when.encode(), written) is not None
+        if left and (said or time.monotonic() >= due):
             for _ in range(100 if signals == "INT*" else 1):
                 os.kill(child, signal.SIGINT)
                 time.sleep(0.002)
@@ -109,4 +112,9 @@ if terminal.alternate or not terminal.cursor:
 print(terminal.text())
 print(f"left after {terminal.pages} pages on {terminal.entered} screens")
 print(terminal.normal.replace("\r", ""))
+if not is_time:
+    seen = re.search(r"[^\n\x1b]*(" + when + r")[^\n\x1b]*", written)
+    if seen is None:
+        fail(f"never seen: {when}")
+    print("seen: " + re.sub(r"^\[H", "", seen.group(0)))
 sys.exit(code)

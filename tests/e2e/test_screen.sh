@@ -58,11 +58,40 @@ for i in range(40):
     print(f"A,{i * 0.05:.3f}")
 print("B,6.000")
 PY
-on 80 24 5 INT "$SYNFIRE" run --replay pause.csv --set window.length_s=1 --set window.hop_s=0.5 >silent
-grep -q "no data for [2-4] s" silent
+on 80 24 "no data for [2-9]+ s" INT "$SYNFIRE" run --replay pause.csv --set window.length_s=1 --set window.hop_s=0.5 >silent
+grep -q "^seen: from pause.csv  live .*no data for [2-9][0-9]* s$" silent
 on 80 24 0 - "$SYNFIRE" run --replay pause.csv --speed 4 --set window.length_s=1 --set window.hop_s=0.5 --duration 2 >poor
 grep -q "^nothing is frequent in a window of 1 s at delays of 0.5:5 ms" poor
 grep -q "^try --set window.length_s=6 --set mine.min_rate_hz=0.83" poor
+
+# A sender that hangs: it is joined, then it stops, and the page says for how long nothing has been heard of it.
+read -r port <<<"$(free_ports 1)"
+"$SYNFIRE" play sim.h5 --to "tcp://127.0.0.1:$port" --loop --quiet >/dev/null 2>&1 &
+player=$!
+trap 'kill -KILL $player 2>/dev/null || true' EXIT
+cat >lab.yaml <<YAML
+sources: [{type: zmq, endpoint: "tcp://127.0.0.1:$port", timeout_s: 1}]
+window: {length_s: 1, hop_s: 0.5}
+sinks: [{type: jsonl, path: lab.jsonl}]
+YAML
+(
+    for _ in $(seq 900); do
+        if grep -q '"topic":"episodes"' lab.jsonl 2>/dev/null; then break; fi
+        sleep 0.1
+    done
+    kill -STOP $player
+) &
+on 80 24 "LOST .*nothing heard for [2-9]+ s" INT "$SYNFIRE" run lab.yaml >hung
+grep -q "^seen: from tcp:.*  LOST  [0-9]* spikes  lost 0  nothing heard for [2-9][0-9]* s$" hung || { cat hung; exit 1; }
+sed '1,/^left/d' hung | grep -q "^synfire: [1-9][0-9]* spikes of 30 units"
+wait %+ 2>/dev/null || true
+kill -KILL $player
+
+# A simulation without a chain: there is no table of what was planted.
+"$SYNFIRE" simulate null.h5 --unit-count 5 --rate 5 --duration 20 --quiet >/dev/null
+"$SYNFIRE" run --replay null.h5 --speed max 2>/dev/null >null
+grep -q "^No chain is planted in this simulation" null
+! grep -q "^planted chain" null
 
 # Elsewhere than on a terminal: a line a hop and the same summary, and no control characters.
 "${run[@]}" --speed max >plain 2>/dev/null
