@@ -185,8 +185,9 @@ static int connect_given(sf_graph **graph, const app_call *call, const sf_record
     int status =
         app_refuse(call, others, "is for edges that are looked for, and --episodes gives them", error);
     if (status == SF_OK)
-        status =
-            app_episodes_read(&episodes, &count, call, app_value(call, "episodes", ""), recording, error);
+        status = app_episodes_read(&episodes, &count, app_value(call, "episodes", ""), recording, error);
+    if (status == SF_OK)
+        app_episodes_warn(call, episodes, count);
     if (status == SF_OK && (pairs = list_links(episodes, count, &links)) == NULL)
         status = sf_fail_memory(error);
     if (status == SF_OK)

@@ -400,9 +400,10 @@ static int count(app_counting *c, sf_error *error)
     size_t episode_count;
     int status = app_epochs_open(&c->details.epochs, c->call, c->recording, 0, error);
     if (status == SF_OK)
-        status = app_episodes_read(&episodes, &episode_count, c->call, path, c->recording, error);
+        status = app_episodes_read(&episodes, &episode_count, path, c->recording, error);
     if (status != SF_OK)
         return status;
+    app_episodes_warn(c->call, episodes, episode_count);
     c->options.spans = c->details.epochs.spans;
     c->options.span_count = c->details.epochs.count;
     status = sf_count(&c->counted, c->recording, episodes, episode_count, &c->options, &progress, error);

@@ -4,15 +4,15 @@
 
 #include "core/memory.h"
 
-static void warn_of_delays(const app_call *call, const sf_episode *episodes, size_t count)
+void app_episodes_warn(const app_call *call, const sf_episode *episodes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (app_delays_warn(call, episodes[i].delays, episodes[i].size - 1))
             return;
 }
 
-int app_episodes_read(sf_episode **episodes, size_t *count, const app_call *call, const char *path,
-                      const sf_recording *recording, sf_error *error)
+int app_episodes_read(sf_episode **episodes, size_t *count, const char *path, const sf_recording *recording,
+                      sf_error *error)
 {
     sf_tool_episodes list;
     sf_error reason = {0};
@@ -39,6 +39,5 @@ int app_episodes_read(sf_episode **episodes, size_t *count, const app_call *call
         *episodes = NULL;
         *count = 0;
     }
-    warn_of_delays(call, *episodes, *count);
     return status;
 }

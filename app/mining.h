@@ -114,7 +114,10 @@ sf_text app_episode_text(const sf_recording *recording, const sf_episode *episod
 
 /** The episodes of a file, as sf_tool_episodes_read takes it, that this recording has the units of. Free with
  * sf_free. SF_DATA, SF_NO_INPUT. */
-int app_episodes_read(sf_episode **episodes, size_t *count, const app_call *call, const char *path,
-                      const sf_recording *recording, sf_error *error);
+int app_episodes_read(sf_episode **episodes, size_t *count, const char *path, const sf_recording *recording,
+                      sf_error *error);
+
+/** app_delays_warn of episodes that were given. */
+void app_episodes_warn(const app_call *call, const sf_episode *episodes, size_t count);
 
 #endif

@@ -124,8 +124,11 @@ static int read_labels(app_rules *r, sf_error *error)
 static int choose_episodes(app_rules *r, sf_episode **episodes, size_t *count, sf_error *error)
 {
     const app_call *call = r->call;
-    if (app_has(call, "episodes"))
-        return app_episodes_read(episodes, count, call, app_value(call, "episodes", ""), r->recording, error);
+    if (app_has(call, "episodes")) {
+        int read = app_episodes_read(episodes, count, app_value(call, "episodes", ""), r->recording, error);
+        app_episodes_warn(call, *episodes, *count);
+        return read;
+    }
     app_mining mining;
     sf_episodes *found;
     uint64_t max_size = 4;
