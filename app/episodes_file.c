@@ -4,13 +4,6 @@
 
 #include "core/memory.h"
 
-void app_episodes_warn(const app_call *call, const sf_episode *episodes, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (app_delays_warn(call, episodes[i].delays, episodes[i].size - 1))
-            return;
-}
-
 int app_episodes_read(sf_episode **episodes, size_t *count, const char *path, const sf_recording *recording,
                       sf_error *error)
 {

@@ -142,6 +142,13 @@ bool app_delays_warn(const app_call *call, const sf_delay *delays, size_t count)
     return false;
 }
 
+void app_episodes_warn(const app_call *call, const sf_episode *episodes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (app_delays_warn(call, episodes[i].delays, episodes[i].size - 1))
+            return;
+}
+
 void app_seconds_warn(const app_call *call, const char *option, int64_t length_ns, int64_t duration_ns)
 {
     double length = (double)length_ns * 1e-9, duration = (double)duration_ns * 1e-9;
