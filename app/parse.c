@@ -111,7 +111,7 @@ int app_parse(app_call *call, const app_command *command, int argc, char **argv,
 
 static bool is_read(const app_call *call, const char *path)
 {
-    static const char *const inputs[] = {"episodes", "epochs"};
+    static const char *const inputs[] = {"episodes", "epochs", "labels"};
     bool read = false;
     for (size_t a = 0; a < call->argument_count; a++)
         read = read || sf_file_same(path, call->arguments[a]);
@@ -125,7 +125,7 @@ static bool is_read(const app_call *call, const char *path)
 /* No command may write over what it reads, nor over a recording. */
 static int check_outputs(const app_call *call, sf_error *error)
 {
-    static const char *const outputs[] = {"out", "occurrences", "plot"};
+    static const char *const outputs[] = {"out", "occurrences", "plot", "rule"};
     for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
         const char *path = app_value(call, outputs[i], NULL);
         if (path != NULL && is_read(call, path))

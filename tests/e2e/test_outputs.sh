@@ -41,6 +41,38 @@ wait "$first"
 [ "$(spikes run.h5)" = "$(spikes sim.h5)" ]
 tail -n 1 run.jsonl | grep -q '"last":true'
 
+# Every option of every command that takes a file reads it, or writes over no recording and nothing that is read.
+printf 'A,1\nB,2\nA,3\n' >spikes.csv
+cp spikes.csv same.csv
+printf '0,10,a\n10,20,b\n' >labels.csv
+"$SYNFIRE" --help | sed -n 's/^  \([a-z]\{1,10\}\) .*/\1/p' | grep -v synfire | while read -r command; do
+    "$SYNFIRE" "$command" --help | sed -nE "s/^  --([a-z-]+) (FILE|G) .*/$command \1/p"
+done >options
+[ "$(wc -l <options)" -gt 20 ]
+written=0
+while read -r command option; do
+    case $command in
+    count) words=(--episodes 'A -(4,6]-> B') ;;
+    bfs) words=(--source A) ;;
+    density) words=(--quantity isi --units A) ;;
+    rules) words=(--labels labels.csv --window 1) ;;
+    *) words=() ;;
+    esac
+    case $option in
+    epochs | episodes | labels) continue ;;
+    out | occurrences | plot | rule) written=$((written + 1)) ;;
+    *) echo "$command --$option: does it read or write?"; exit 1 ;;
+    esac
+    expect 73 "spikes.csv: is there and is no result or simulation" "$SYNFIRE" "$command" sim.h5 "${words[@]}" --"$option" spikes.csv
+    cmp spikes.csv same.csv
+    expect 64 "would write over the input" "$SYNFIRE" "$command" sim.h5 "${words[@]}" --"$option" ./sim.h5
+done <options
+[ $written -ge 6 ]
+expect 64 "labels.csv: --rule would write over the input" "$SYNFIRE" rules sim.h5 --labels labels.csv --window 1 --rule labels.csv
+expect 73 "spikes.csv: is there and is no result or simulation" "$SYNFIRE" simulate spikes.csv
+cmp spikes.csv same.csv
+rm spikes.csv same.csv labels.csv options
+
 # Finished: kept, and the path is said; three runs at once have three names.
 cp run.h5 first.h5
 for i in 1 2 3; do

@@ -50,5 +50,6 @@ grep -q 'sources' resolved
 if command -v man >/dev/null; then
     [ "$(man -w synfire)" = "$HOME/.local/share/man/man1/synfire.1" ]
 fi
-cmake --build "$SYNFIRE_BUILD" --target help | grep -q '^uninstall'
+cmake --build "$SYNFIRE_BUILD" --target help >targets
+grep -q "^uninstall" targets
 [ -s "$HOME/.local/share/doc/synfire/guide.md" ]
