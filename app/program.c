@@ -22,14 +22,18 @@ static const app_command *find_command(const char *name)
     return NULL;
 }
 
+/* `version` and `--mine` are what they are nearest to: dashes are no letters. */
 static int refuse_command(const char *name, sf_error *error)
 {
-    sf_nearest nearest = {.word = name};
+    sf_nearest nearest = {.word = name + strspn(name, "-")};
+    sf_nearest_offer(&nearest, "version");
     for (size_t i = 0; app_commands[i] != NULL; i++) {
         sf_nearest_offer(&nearest, app_commands[i]->name);
         if (app_commands[i]->alias != NULL)
             sf_nearest_offer(&nearest, app_commands[i]->alias);
     }
+    if (nearest.best != NULL && strcmp(nearest.best, "version") == 0)
+        nearest.best = "--version";
     if (nearest.best != NULL)
         return sf_fail(error, SF_USAGE, NULL,
                        "there is no command '%s': did you mean `synfire %s`? `synfire --help` lists them",

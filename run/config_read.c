@@ -11,6 +11,7 @@
 #include "run/config_keys.h"
 #include "run/config_tree.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -188,6 +189,38 @@ const char *sf_config_find(char room[SF_PLACE_SIZE], const char *path)
     return path;
 }
 
+/* A bare word that is no file was meant as a configuration that comes with synfire: the name nearest to it.
+ */
+static int fail_missing(const char *path, int status, sf_error *error)
+{
+    char example[SF_PLACE_SIZE], best[64] = "";
+    if (status != SF_NO_INPUT || strpbrk(path, "/.") != NULL ||
+        !sf_place_shared(example, "configs/reference.yaml"))
+        return status;
+    *strrchr(example, '/') = '\0';
+    DIR *folder = opendir(example);
+    sf_nearest nearest = {.word = path};
+    for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
+        char name[sizeof best];
+        size_t length = strcspn(entry->d_name, ".");
+        if (length == 0 || length >= sizeof name || strcmp(entry->d_name + length, ".yaml") != 0)
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)length, entry->d_name);
+        const char *before = nearest.best;
+        sf_nearest_offer(&nearest, name);
+        if (nearest.best != before) {
+            memcpy(best, name, sizeof best);
+            nearest.best = best;
+        }
+    }
+    if (folder != NULL)
+        closedir(folder);
+    if (nearest.best == NULL)
+        return status;
+    return sf_fail(error, status, path,
+                   "is no file: did you mean `%s`, a configuration that comes with synfire?", best);
+}
+
 int sf_config_load(sf_config *config, const char *path, const char *const *settings, size_t setting_count,
                    sf_error *error)
 {
@@ -195,7 +228,7 @@ int sf_config_load(sf_config *config, const char *path, const char *const *setti
     sf_text text = {0};
     char room[SF_PLACE_SIZE];
     path = sf_config_find(room, path);
-    int status = sf_file_read(&text, path, error);
+    int status = fail_missing(path, sf_file_read(&text, path, error), error);
     if (status == SF_OK)
         status = sf_config_parse(config, text.data != NULL ? text.data : "", text.length, path, settings,
                                  setting_count, error);

@@ -171,6 +171,10 @@ static void say_place(char *place, size_t size, const sf_tool_episodes *list, si
 
 static int load(sf_text *text, sf_tool_episodes *list, sf_error *error)
 {
+    if (access(list->path, F_OK) != 0 && strstr(list->path, "->") != NULL &&
+        strstr(list->path, "]->") == NULL)
+        return sf_fail(error, SF_NO_INPUT, list->path,
+                       "is no file, and an episode has its delays in ms between units: A -(0,5]-> B");
     if (strstr(list->path, "]->") == NULL || access(list->path, F_OK) == 0)
         return sf_file_read(text, list->path, error);
     sf_text_printf(text, "%s", list->path); /* not a file of them but an episode itself */

@@ -14,6 +14,8 @@ hint() { # hint WORDS COMMAND...: done, with one warning
 expect 64 "there is no command 'mien': did you mean \`synfire mine\`?" "$SYNFIRE" mien demo.h5
 expect 64 "there is no command 'demo.h5', but a file: \`synfire info demo.h5\`" "$SYNFIRE" demo.h5
 expect 64 "did you mean \`synfire count\`" "$SYNFIRE" help cuont
+expect 64 "did you mean \`synfire --version\`?" "$SYNFIRE" version
+expect 64 "did you mean \`synfire mine\`?" "$SYNFIRE" help --mine
 expect 64 "--dealy: is no option of this command: did you mean --delay?" "$SYNFIRE" mine demo.h5 --dealy 4:6
 expect 64 "-delay: is no option of this command: did you mean --delay?" "$SYNFIRE" mine demo.h5 -delay 4:6
 expect 64 "--json=yes: takes no value: type --json alone" "$SYNFIRE" mine demo.h5 --json=yes
@@ -50,6 +52,11 @@ expect 78 "tab.yaml:3:2: a tab indents this line: YAML takes spaces only" "$SYNF
 echo 'A -(4,6]-> B' >episodes.txt
 "$SYNFIRE" count demo.h5 --episodes episodes.txt --json >two
 [ "$(results <one)" = "$(results <two)" ]
+expect 66 "is no file, and an episode has its delays in ms between units: A -(0,5]-> B" "$SYNFIRE" count demo.h5 --episodes 'A -> B'
+expect 66 "is no file, and an episode has its delays" "$SYNFIRE" count demo.h5 --episodes 'A -(4,6)-> B'
+expect 66 "monitorin: is no file: did you mean \`monitoring\`, a configuration that comes with synfire?" "$SYNFIRE" run monitorin
+expect 66 "elsewhere: cannot open: No such file" "$SYNFIRE" run elsewhere
+expect 66 "lab.yaml: cannot open: No such file" "$SYNFIRE" run lab.yaml
 expect 65 "--episodes:1: column 1: no unit is named 'Ä'" "$SYNFIRE" count demo.h5 --episodes 'Ä -(4,6]-> B'
 
 # Seconds for ms, and the reverse.
