@@ -8,7 +8,8 @@
 
 const char *sf_topic_name(sf_topic topic)
 {
-    static const char *const names[] = {"episodes", "trigger", "density", "graph", "status", "decision"};
+    static const char *const names[] = {"episodes", "trigger",  "density", "graph",
+                                        "status",   "decision", "delivery"};
     return names[topic];
 }
 
@@ -62,6 +63,7 @@ static void free_parts(sf_message *message)
         break;
     case SF_TOPIC_TRIGGER:
     case SF_TOPIC_DECISION:
+    case SF_TOPIC_DELIVERY:
         break;
     case SF_TOPIC_DENSITY:
         sf_free(message->density.values);

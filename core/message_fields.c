@@ -185,6 +185,18 @@ static void tell_decision(const teller *t, const sf_decision_message *decision)
     t->as->real(t->to, "wait_ms", decision->wait_ms);
 }
 
+#define DELIVERY_FIELDS 6
+
+static void tell_delivery(const teller *t, const sf_delivery_message *delivery)
+{
+    t->as->string(t->to, "name", delivery->name);
+    t->as->natural(t->to, "trigger_seq", delivery->trigger_seq);
+    t->as->string(t->to, "sink", delivery->sink);
+    t->as->string(t->to, "outcome", delivery->outcome);
+    t->as->integer(t->to, "sent_ns", delivery->sent_ns);
+    t->as->real(t->to, "latency_ms", delivery->latency_ms);
+}
+
 #define DENSITY_FIELDS (WINDOW_FIELDS + 5)
 
 static void tell_density(const teller *t, const sf_density_message *density)
@@ -496,6 +508,7 @@ void sf_message_tell(const sf_message *message, const sf_stream_info *stream, co
         [SF_TOPIC_EPISODES] = EPISODES_FIELDS, [SF_TOPIC_TRIGGER] = TRIGGER_FIELDS,
         [SF_TOPIC_DENSITY] = DENSITY_FIELDS,   [SF_TOPIC_GRAPH] = GRAPH_FIELDS,
         [SF_TOPIC_STATUS] = STATUS_FIELDS,     [SF_TOPIC_DECISION] = DECISION_FIELDS,
+        [SF_TOPIC_DELIVERY] = DELIVERY_FIELDS,
     };
     const teller t = {.as = as, .to = to, .units = stream->units, .provenance = stream->provenance};
     as->map(to, NULL, COMMON_FIELDS + own_fields[message->topic]);
@@ -523,6 +536,9 @@ void sf_message_tell(const sf_message *message, const sf_stream_info *stream, co
         break;
     case SF_TOPIC_DECISION:
         tell_decision(&t, &message->decision);
+        break;
+    case SF_TOPIC_DELIVERY:
+        tell_delivery(&t, &message->delivery);
         break;
     default:
         break;

@@ -14,6 +14,15 @@ typedef struct sf_raw_batch {
     size_t marker_count;
 } sf_raw_batch;
 
+/** What became of a trigger with a name, where somebody may act on it. */
+typedef struct sf_delivered {
+    char name[SF_TRIGGER_NAME_SIZE], sink[32];
+    uint64_t trigger_seq;
+    int64_t time_ns, arrival_ns;
+    int64_t at_ns;       /**< monotonic clock when it was handed to the socket or line, or given up */
+    const char *outcome; /**< a literal: "sent", "failed", "too old" */
+} sf_delivered;
+
 /** Functions that say so may be NULL. */
 typedef struct sf_outlet_kind {
     /** Window thread: all messages but triggers. Keeps a reference of its own where it wants the message
@@ -23,6 +32,10 @@ typedef struct sf_outlet_kind {
     void (*trigger)(void *self, const sf_message *trigger);
     /** Front thread: with `wait` it may wait for room, otherwise it must be real-time safe. May be NULL. */
     void (*record)(void *self, const sf_raw_batch *batch, bool wait);
+    /** Window thread: what became of the next trigger, in order; false where there is no news. May be NULL.
+     */
+    bool (*delivered)(void *self, sf_delivered *next);
+    bool (*busy)(void *self);   /**< any thread: of some it is not known yet. May be NULL where that is */
     bool (*ready)(void *self);  /**< the start need not wait for it (any more). NULL: at once */
     void (*ending)(void *self); /**< any thread: the run is ending. May be NULL */
     void (*status)(void *self,

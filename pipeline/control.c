@@ -214,7 +214,7 @@ static void look_at(sf_control *control, size_t source)
 static void obey(sf_control *control, const sf_command *order)
 {
     int64_t now_ns = now_at(control, control->stream_ns);
-    sf_trigger_event event = {.trigger = order->trigger, .arm_ns = order->arm_ns};
+    sf_trigger_event event = {.trigger = order->trigger, .arm_ns = order->arm_ns, .reason = order->reason};
     sf_cause occurrence = {.time_ns = order->time_ns, .arrival_ns = order->arrival_ns, .q = NAN};
     sf_marker marker = {.time_ns = control->stream_ns, .kind = SF_MARKER_TEXT};
     switch (order->kind) {
@@ -348,12 +348,13 @@ static sf_trigger_settings settings_of(const sf_control *control, uint32_t index
                                                 : SF_NO_TRIGGER};
 }
 
-static void fill_message(sf_message *message, const char *name, const sf_watched *watched,
+static void fill_message(sf_message *message, const char *name, bool is_named, const sf_watched *watched,
                          const sf_units *units)
 {
     message->topic = SF_TOPIC_TRIGGER;
     message->references = 1;
     message->trigger.expires_ns = INT64_MAX;
+    message->trigger.is_named = is_named;
     snprintf(message->trigger.name, sizeof message->trigger.name, "%s", name);
     if (watched == NULL)
         return;
@@ -367,7 +368,7 @@ static void resolve_triggers(sf_control *control, sf_trigger_settings *settings)
     const sf_live_options *config = control->setup.config;
     const sf_units *units = &control->setup.inputs->units;
     for (uint32_t i = 0; i < config->watch_count; i++)
-        fill_message(&control->messages[i], control->watched[i].name, &control->watched[i], units);
+        fill_message(&control->messages[i], control->watched[i].name, false, &control->watched[i], units);
     for (uint32_t i = 0; i < control->trigger_count; i++)
         control->boards[i] = UINT32_MAX;
     for (uint32_t i = config->watch_count; i < control->watched_count; i++)
@@ -380,7 +381,8 @@ static void resolve_triggers(sf_control *control, sf_trigger_settings *settings)
             control->boards[i] != UINT32_MAX ? &control->watched[control->boards[i]] : NULL;
         if (watched != NULL)
             settings[i].sources = sources_of(control, &watched->episode);
-        fill_message(&control->messages[config->watch_count + i], config->triggers[i].name, watched, units);
+        fill_message(&control->messages[config->watch_count + i], config->triggers[i].name, true, watched,
+                     units);
     }
 }
 

@@ -33,9 +33,10 @@ typedef enum sf_command_kind {
 
 typedef struct sf_command {
     sf_command_kind kind;
-    uint32_t trigger; /**< SF_ALL_TRIGGERS where it is about arming */
-    int64_t arm_ns;   /**< 0: as configured */
-    int64_t time_ns;  /**< of a cause: stream time */
+    uint32_t trigger;         /**< SF_ALL_TRIGGERS where it is about arming */
+    int64_t arm_ns;           /**< 0: as configured */
+    sf_trigger_reason reason; /**< of disarming */
+    int64_t time_ns;          /**< of a cause: stream time */
     int64_t arrival_ns;
     char text[SF_MARKER_TEXT_SIZE];
 } sf_command;

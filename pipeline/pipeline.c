@@ -12,6 +12,7 @@
 
 #define HANDOFF_ROOM (1u << 20)
 #define TAKE_MOST 8192
+#define LAST_DELIVERIES_NS (2 * SF_SECOND)
 
 struct sf_pipeline {
     sf_inputs inputs;
@@ -43,6 +44,69 @@ static int tell_decisions(sf_pipeline *pipeline, sf_error *error)
     return SF_OK;
 }
 
+static int tell_delivery(sf_pipeline *pipeline, const sf_delivered *delivered, sf_error *error)
+{
+    sf_message *message = sf_message_new(SF_TOPIC_DELIVERY);
+    if (message == NULL)
+        return sf_fail_memory(error);
+    message->time_ns = delivered->time_ns;
+    message->arrival_ns = delivered->arrival_ns;
+    message->delivery =
+        (sf_delivery_message){.trigger_seq = delivered->trigger_seq,
+                              .outcome = delivered->outcome,
+                              .sent_ns = delivered->at_ns,
+                              .latency_ms = (double)(delivered->at_ns - delivered->arrival_ns) * 1e-6};
+    memcpy(message->delivery.name, delivered->name, sizeof delivered->name);
+    memcpy(message->delivery.sink, delivered->sink, sizeof delivered->sink);
+    sf_publish(&pipeline->publisher, message);
+    return SF_OK;
+}
+
+/* What a sink found too old is not sent again until somebody has looked. */
+static void disarm(sf_pipeline *pipeline, const sf_delivered *delivered)
+{
+    const sf_command command = {
+        .kind = SF_COMMAND_DISARM,
+        .trigger = sf_live_find_trigger(pipeline->front.control.setup.config, delivered->name),
+        .reason = SF_TRIGGER_OLD};
+    sf_front_order(&pipeline->front, &command);
+}
+
+static int tell_deliveries(sf_pipeline *pipeline, sf_error *error)
+{
+    int status = SF_OK;
+    for (size_t i = 0; i < pipeline->publisher.outlet_count && status == SF_OK; i++) {
+        const sf_outlet *outlet = &pipeline->publisher.outlets[i];
+        sf_delivered delivered;
+        while (outlet->kind->delivered != NULL && status == SF_OK &&
+               outlet->kind->delivered(outlet->self, &delivered)) {
+            if (strcmp(delivered.outcome, "too old") == 0)
+                disarm(pipeline, &delivered);
+            status = tell_delivery(pipeline, &delivered, error);
+        }
+    }
+    return status;
+}
+
+static bool is_any_busy(const sf_publisher *publisher)
+{
+    for (size_t i = 0; i < publisher->outlet_count; i++)
+        if (publisher->outlets[i].kind->busy != NULL &&
+            publisher->outlets[i].kind->busy(publisher->outlets[i].self))
+            return true;
+    return false;
+}
+
+/* At the end what was sent last is still on its way: sinks get a moment for it. */
+static int tell_last_deliveries(sf_pipeline *pipeline, sf_error *error)
+{
+    int64_t until_ns = sf_clock_monotonic_ns() + LAST_DELIVERIES_NS;
+    while (pipeline->front.control.trigger_count > 0 && is_any_busy(&pipeline->publisher) &&
+           sf_clock_monotonic_ns() < until_ns)
+        sf_clock_sleep_until(sf_clock_monotonic_ns() + SF_MILLISECOND);
+    return tell_deliveries(pipeline, error);
+}
+
 /* Takes all that is there and publishes the hops that the watermark closes. */
 static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error)
 {
@@ -50,6 +114,8 @@ static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error
     sf_spike spikes[TAKE_MOST];
     size_t count;
     int status = tell_decisions(pipeline, error);
+    if (status == SF_OK)
+        status = tell_deliveries(pipeline, error);
     while (status == SF_OK && (count = sf_ring_pop(&handoff->spikes, spikes, TAKE_MOST, NULL)) > 0) {
         sf_bell_ring(&handoff->emptied);
         status = sf_hops_feed(&pipeline->hops, spikes, count,
@@ -105,6 +171,8 @@ static void *run(void *argument)
             sf_bell_wait(&handoff->filled, 100);
         }
     }
+    if (status == SF_OK)
+        status = tell_last_deliveries(pipeline, &pipeline->error);
     if (status == SF_OK)
         status = sf_hops_finish(&pipeline->hops, &pipeline->error);
     pipeline->status = status;

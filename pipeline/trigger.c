@@ -361,7 +361,7 @@ static void command(sf_triggers *triggers, const sf_trigger_event *event, int64_
             arm(&triggers->items[i], event->arm_ns, now_ns);
         else
             disarm(triggers, &triggers->items[i],
-                   event->kind == SF_EVENT_FAULT ? event->reason : SF_TRIGGER_DISARMED, now_ns);
+                   event->reason != SF_TRIGGER_OF_ITSELF ? event->reason : SF_TRIGGER_DISARMED, now_ns);
     }
 }
 

@@ -84,7 +84,7 @@ typedef struct sf_trigger_event {
     const sf_cause *occurrence;
     int64_t arm_ns;           /**< for so long; 0: as its settings say */
     uint64_t sources;         /**< of a fault: bits */
-    sf_trigger_reason reason; /**< of a fault */
+    sf_trigger_reason reason; /**< of a fault, and of disarming: why, SF_TRIGGER_OF_ITSELF: by command */
 } sf_trigger_event;
 
 typedef enum sf_outcome { SF_OUTCOME_SENT, SF_OUTCOME_SHAM, SF_OUTCOME_WITHHELD } sf_outcome;

@@ -113,6 +113,11 @@ static int check_sink(const sf_config *config, uint32_t index, sf_error *error)
         if (before != NULL && strcmp(target, before) == 0)
             return refuse_sink(config, index, key, sentence, error);
     }
+    const char *trigger = sf_config_text(&config->sinks[index], "trigger");
+    if (trigger != NULL && strcmp(trigger, "*") != 0 &&
+        sf_live_find_trigger(&config->live, trigger) == config->live.trigger_count)
+        return refuse_sink(config, index, "trigger", "expected the name of a trigger, or \"*\" for all",
+                           error);
     return SF_OK;
 }
 

@@ -70,6 +70,16 @@ typedef struct decision_row {
     double wait_ms;
 } decision_row;
 
+typedef struct delivery_row {
+    uint64_t seq;
+    int64_t time_ns;
+    char name[64];
+    uint64_t trigger_seq; /* row of `triggers` with this seq */
+    char sink[32], outcome[16];
+    int64_t sent_ns;
+    double latency_ms;
+} delivery_row;
+
 typedef struct density_row {
     uint64_t seq;
     int64_t from_ns, to_ns;
@@ -215,6 +225,7 @@ enum {
     COUNTS,
     TRIGGERS,
     DECISIONS,
+    DELIVERIES,
     DENSITIES,
     GRAPHS,
     EDGES,
@@ -262,6 +273,13 @@ static const table_form forms[TABLES] = {
                     FIELD(decision_row, id), FIELD(decision_row, occurrence), FIELD(decision_row, outcome),
                     FIELD(decision_row, reason), FIELD(decision_row, trigger_seq),
                     FIELD(decision_row, decided_ns), FIELD(decision_row, wait_ms)}},
+    [DELIVERIES] = {"deliveries",
+                    sizeof(delivery_row),
+                    256,
+                    {FIELD(delivery_row, seq), FIELD(delivery_row, time_ns), FIELD(delivery_row, name),
+                     FIELD(delivery_row, trigger_seq), FIELD(delivery_row, sink),
+                     FIELD(delivery_row, outcome), FIELD(delivery_row, sent_ns),
+                     FIELD(delivery_row, latency_ms)}},
     [DENSITIES] = {"densities",
                    sizeof(density_row),
                    256,
@@ -729,6 +747,20 @@ static int append_decision(recorder *self, const sf_message *message, sf_error *
     return append(self, DECISIONS, &row, 1, error);
 }
 
+static int append_delivery(recorder *self, const sf_message *message, sf_error *error)
+{
+    const sf_delivery_message *delivery = &message->delivery;
+    delivery_row row = {.seq = message->seq,
+                        .time_ns = message->time_ns,
+                        .trigger_seq = delivery->trigger_seq,
+                        .sent_ns = delivery->sent_ns,
+                        .latency_ms = delivery->latency_ms};
+    snprintf(row.name, sizeof row.name, "%.63s", delivery->name);
+    memcpy(row.sink, delivery->sink, sizeof row.sink);
+    put_reason(row.outcome, sizeof row.outcome, delivery->outcome);
+    return append(self, DELIVERIES, &row, 1, error);
+}
+
 static int append_density(recorder *self, const sf_message *message, sf_error *error)
 {
     const sf_density_message *density = &message->density;
@@ -1010,6 +1042,8 @@ static int append_message(recorder *self, const sf_message *message, sf_error *e
         return append_trigger(self, message, error);
     case SF_TOPIC_DECISION:
         return append_decision(self, message, error);
+    case SF_TOPIC_DELIVERY:
+        return append_delivery(self, message, error);
     case SF_TOPIC_DENSITY:
         return append_density(self, message, error);
     case SF_TOPIC_GRAPH:

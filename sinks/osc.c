@@ -180,7 +180,15 @@ static int send_trigger(osc_sink *sink, const sf_message *message, sf_error *err
 {
     osc_time time = split(message->time_ns);
     const sf_trigger_message *trigger = &message->trigger;
-    int sent = lo_send(sink->to, "/synfire/trigger", "sii", trigger->id, time.seconds, time.microseconds);
+    int sent = 0;
+    if (trigger
+            ->is_named) { /* of letters, digits, - and _: part of an address, which receivers dispatch by */
+        char address[sizeof "/synfire/fire/" + SF_TRIGGER_NAME_SIZE];
+        snprintf(address, sizeof address, "/synfire/fire/%s", trigger->name);
+        sent = lo_send(sink->to, address, "iii", time.seconds, time.microseconds, clamp(trigger->occurrence));
+    }
+    if (sent >= 0)
+        sent = lo_send(sink->to, "/synfire/trigger", "sii", trigger->id, time.seconds, time.microseconds);
     if (sent >= 0 && isfinite(trigger->q))
         sent = lo_send(sink->to, "/synfire/trigger/significance", "sfff", trigger->id,
                        (double)real(trigger->p), (double)real(trigger->q), (double)real(trigger->p_age_s));
@@ -279,6 +287,7 @@ static const sf_key keys[] = {
 const sf_sink_kind sf_sink_osc = {
     .settings = {"osc", keys, sizeof(sf_sink_settings), &defaults},
     .descriptors = 4,
+    .acts = true,
     .open = open_osc,
     .publish = publish_osc,
     .close = close_osc,

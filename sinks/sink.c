@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const sf_sink_kind *const kinds[] = {&sf_sink_jsonl, &sf_sink_zmq, &sf_sink_osc, &sf_sink_hdf5,
-                                            &sf_sink_web};
+static const sf_sink_kind *const kinds[] = {&sf_sink_jsonl, &sf_sink_zmq,    &sf_sink_osc,    &sf_sink_hdf5,
+                                            &sf_sink_web,   &sf_sink_serial, &sf_sink_command};
 
 #define TRIGGER_RING 1024
 #define PATIENCE_NS (5 * SF_SECOND)
@@ -32,15 +32,16 @@ struct sf_sink {
     const char *address;
     sf_storage *storage; /* serves the sink; NULL: it has a thread of its own */
     sf_thread thread;
-    sf_ring messages; /* of sf_message * */
-    sf_ring triggers; /* of queued_trigger */
-    sf_raw_feed *raw; /* of a recorder, else NULL */
-    sf_bell work;     /* there is something in the rings, or the end is near */
-    sf_bell room;     /* the ring of messages has room again */
+    sf_ring messages;  /* of sf_message * */
+    sf_ring triggers;  /* of queued_trigger */
+    sf_ring delivered; /* of sf_delivered, of a kind that acts: to the window thread */
+    sf_raw_feed *raw;  /* of a recorder, else NULL */
+    sf_bell work;      /* there is something in the rings, or the end is near */
+    sf_bell room;      /* the ring of messages has room again */
     atomic_bool polled, stopping, stuck, ready;
     atomic_bool has_failed;    /* first_failure is written, and stays as it is */
     _Atomic int64_t ending_ns; /* monotonic; INT64_MAX while the run goes on */
-    _Atomic uint64_t published, given_up, failed;
+    _Atomic uint64_t published, given_up, failed, triggers_settled;
     /* The rest belongs to the serving thread. */
     sf_message *offered; /* taken from a ring and not settled yet */
     sf_message trigger;  /* what `offered` points to for a trigger */
@@ -99,7 +100,29 @@ static void settle(sf_sink *sink, _Atomic uint64_t *counter)
         atomic_fetch_add(counter, 1);
     if (sink->offered != &sink->trigger)
         sf_message_release(sink->offered);
+    else
+        atomic_fetch_add(&sink->triggers_settled, 1);
     sink->offered = NULL;
+}
+
+static bool is_told_of(const sf_sink *sink)
+{
+    return sink->kind->acts && sink->offered == &sink->trigger && sink->trigger.trigger.is_named;
+}
+
+static void tell_delivery(sf_sink *sink, const char *outcome)
+{
+    const sf_message *message = &sink->trigger;
+    if (!is_told_of(sink))
+        return;
+    sf_delivered told = {.trigger_seq = message->seq,
+                         .time_ns = message->time_ns,
+                         .arrival_ns = message->arrival_ns,
+                         .at_ns = sf_clock_monotonic_ns(),
+                         .outcome = outcome};
+    memcpy(told.name, message->trigger.name, sizeof told.name);
+    memcpy(told.sink, sink->name, sizeof told.sink);
+    sf_ring_push(&sink->delivered, &told, 1);
 }
 
 /* True once the run is ending and the receiver has taken nothing for as long as we wait. */
@@ -137,7 +160,9 @@ static bool serve_message(sf_sink *sink)
 {
     if (sink->offered == NULL && !take_next(sink))
         return false;
-    if (atomic_load(&sink->stuck)) {
+    bool too_old = is_told_of(sink) && sf_clock_monotonic_ns() >= sink->trigger.trigger.expires_ns;
+    if (too_old || atomic_load(&sink->stuck)) {
+        tell_delivery(sink, too_old ? "too old" : "failed");
         settle(sink, &sink->given_up);
         return true;
     }
@@ -148,6 +173,11 @@ static bool serve_message(sf_sink *sink)
             atomic_store(&sink->stuck, true);
         return true;
     }
+    if (result == SF_PUBLISH_PASSED) {
+        settle(sink, NULL);
+        return true;
+    }
+    tell_delivery(sink, result < 0 ? "failed" : "sent");
     if (result < 0) {
         note_failure(sink, &error);
         settle(sink, NULL);
@@ -322,6 +352,9 @@ int sf_sink_open_kind(sf_sink **out, const sf_sink_kind *kind, const sf_sink_set
     if (status == SF_OK)
         status =
             sf_ring_open(&sink->triggers, sizeof(queued_trigger), TRIGGER_RING, SF_RING_DROP_NEWEST, error);
+    if (status == SF_OK && kind->acts)
+        status =
+            sf_ring_open(&sink->delivered, sizeof(sf_delivered), TRIGGER_RING, SF_RING_DROP_NEWEST, error);
     if (status == SF_OK && kind->record != NULL)
         status = sf_raw_feed_open(&sink->raw, kind->shows ? SF_SHOWN_SPIKES : SF_RAW_SPIKES, error);
     if (status == SF_OK)
@@ -363,6 +396,7 @@ int sf_sink_close(sf_sink *sink, sf_error *error)
     sf_bell_close(&sink->room);
     sf_ring_close(&sink->messages);
     sf_ring_close(&sink->triggers);
+    sf_ring_close(&sink->delivered);
     sf_raw_feed_close(sink->raw);
     int status = (int)sink->first_failure.code;
     if (status != SF_OK && error != NULL)
@@ -456,7 +490,27 @@ const char *sf_sink_address(sf_sink *sink)
     return sink->address;
 }
 
+bool sf_sink_delivered(sf_sink *sink, sf_delivered *next)
+{
+    return sink->kind->acts && sf_ring_pop(&sink->delivered, next, 1, NULL) == 1;
+}
+
+bool sf_sink_is_busy(sf_sink *sink)
+{
+    return sink->kind->acts && atomic_load(&sink->triggers_settled) < sf_ring_pushed(&sink->triggers);
+}
+
 /* ---- as an outlet ---- */
+
+static bool outlet_delivered(void *self, sf_delivered *next)
+{
+    return sf_sink_delivered(self, next);
+}
+
+static bool outlet_busy(void *self)
+{
+    return sf_sink_is_busy(self);
+}
 
 static void outlet_publish(void *self, sf_message *message)
 {
@@ -498,6 +552,8 @@ sf_outlet sf_sink_outlet(sf_sink *sink)
     static const sf_outlet_kind kind = {.publish = outlet_publish,
                                         .trigger = outlet_trigger,
                                         .record = outlet_record,
+                                        .delivered = outlet_delivered,
+                                        .busy = outlet_busy,
                                         .ready = outlet_ready,
                                         .ending = outlet_ending,
                                         .status = outlet_status,

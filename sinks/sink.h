@@ -41,7 +41,8 @@ typedef struct sf_sink sf_sink;
 /** What a kind's `publish` says where it did not fail. */
 typedef enum sf_publish_result {
     SF_PUBLISH_TAKEN = 0,
-    SF_PUBLISH_AGAIN = 1 /**< the receiver has no room; after a short wait offer the same message again */
+    SF_PUBLISH_AGAIN = 1, /**< the receiver has no room; after a short wait offer the same message again */
+    SF_PUBLISH_PASSED = 2 /**< it is not for this sink */
 } sf_publish_result;
 
 /**
@@ -54,6 +55,8 @@ typedef struct sf_sink_kind {
     bool on_storage_thread; /**< open and begin run there too */
     bool shows; /**< takes raw spikes to show them: nobody waits for it, and what it has no room for is not
                    lost but not shown */
+    bool acts;  /**< somebody may act on its triggers: those that are too old are kept from it, and it is told
+                   what became of each that has a name */
     int (*open)(void **self, const sf_sink_settings *settings, const sf_stream_info *stream, sf_error *error);
     /** Before all that follows: the run will be, so that what is to be replaced may go. Where it is never
      * called, close leaves everything as it was. May be NULL. */
@@ -122,6 +125,13 @@ bool sf_sink_ready(sf_sink *sink); /**< any thread */
 void sf_sink_status_get(sf_sink *sink, sf_sink_status *status);
 const char *sf_sink_address(sf_sink *sink);
 
+/** Window thread: what became of the next trigger with a name that was handed over, in order; false where
+ * there is no news. Of a kind that acts. */
+bool sf_sink_delivered(sf_sink *sink, sf_delivered *next);
+
+/** Any thread: triggers that were handed over have not been settled yet. */
+bool sf_sink_is_busy(sf_sink *sink);
+
 /** The sink as the pipeline takes it, which closes it. */
 sf_outlet sf_sink_outlet(sf_sink *sink);
 
@@ -135,7 +145,8 @@ void sf_message_to_msgpack(sf_text *text, const sf_message *message, const sf_st
 
 /* ---- the registry ---- */
 
-extern const sf_sink_kind sf_sink_jsonl, sf_sink_zmq, sf_sink_osc, sf_sink_hdf5, sf_sink_web;
+extern const sf_sink_kind sf_sink_jsonl, sf_sink_zmq, sf_sink_osc, sf_sink_hdf5, sf_sink_web, sf_sink_serial,
+    sf_sink_command;
 
 /** NULL beyond the last. */
 const sf_sink_kind *sf_sink_kind_at(size_t index);

@@ -135,6 +135,7 @@ static const sf_key keys[] = {
 const sf_sink_kind sf_sink_zmq = {
     .settings = {"zmq", keys, sizeof(sf_sink_settings), &defaults},
     .descriptors = SF_ZMQ_DESCRIPTORS,
+    .acts = true,
     .open = open_zmq,
     .publish = publish_zmq,
     .close = close_zmq,

@@ -241,6 +241,7 @@ typedef enum sf_topic {
     SF_TOPIC_GRAPH,
     SF_TOPIC_STATUS,
     SF_TOPIC_DECISION, /**< what became of the completion of a trigger with a name */
+    SF_TOPIC_DELIVERY, /**< what a sink that somebody may act on did with such a trigger */
     SF_TOPIC_COUNT
 } sf_topic;
 
@@ -301,7 +302,18 @@ typedef struct sf_trigger_message {
     char name[SF_TRIGGER_NAME_SIZE]; /**< of an episode that is only watched: as configured, cut to fit */
     int64_t decided_ns; /**< monotonic clock when it was decided to send it; on a virtual clock stream time */
     int64_t expires_ns; /**< monotonic clock from which it is too old to act on; INT64_MAX: never */
+    bool is_named;      /**< it is that of a trigger with a name, not of an episode that is only watched */
 } sf_trigger_message;
+
+/** What a sink did with a trigger that has a name. Its time_ns is that of the last spike. */
+typedef struct sf_delivery_message {
+    char name[SF_TRIGGER_NAME_SIZE]; /**< of the trigger */
+    char sink[32];
+    uint64_t trigger_seq;
+    const char *outcome; /**< a literal: "sent"; "failed"; "too old": it was kept, and the trigger disarmed */
+    int64_t sent_ns;     /**< monotonic clock, when it was handed to the socket or line */
+    double latency_ms;   /**< from the arrival of its last spike */
+} sf_delivery_message;
 
 /** What became of a completion. Its time_ns is that of the last spike. */
 typedef struct sf_decision_message {
@@ -514,6 +526,7 @@ struct sf_message {
         sf_episodes_message episodes;
         sf_trigger_message trigger;
         sf_decision_message decision;
+        sf_delivery_message delivery;
         sf_density_message density;
         sf_graph_message graph;
         sf_status_message status;

@@ -146,10 +146,11 @@ density:
   - {quantity: position, method: scott, grid: 8}
 sinks:
   - {type: jsonl, path: run.jsonl, policy: block}
+  - {type: osc, endpoint: "127.0.0.1:7729"}
 YAML
 holds run all.yaml --quiet
 schema lines run.jsonl >topics
-for topic in decision density episodes graph status trigger; do
+for topic in decision delivery density episodes graph status trigger; do
     grep -q "$topic [1-9]" topics || { cat topics; exit 1; }
 done
 holds run all.yaml --quiet --max-q 0.5 --max-p 0.5 --set graph.metric=sttc --set graph.surrogates=0 --set sinks.0.overwrite=true

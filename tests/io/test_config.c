@@ -283,7 +283,8 @@ static void the_reference_shows_every_default(void **state)
                                "triggers: [{name: reward, episode: '#0 -(0,5]-> #1'},\n"
                                "  {on: trigger, name: control, follows: reward}]\n"
                                "sinks: [{type: jsonl}, {type: zmq}, {type: osc}, {type: web},\n"
-                               "  {type: hdf5, path: run.h5}]\n";
+                               "  {type: hdf5, path: run.h5}, {type: serial, path: /dev/ttyACM0},\n"
+                               "  {type: command, endpoint: 'tcp://127.0.0.1:7210'}]\n";
     char *path = source_path("configs/reference.yaml");
     sf_config reference, defaults, printed;
     sf_error error;

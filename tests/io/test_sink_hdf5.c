@@ -355,6 +355,24 @@ static void check_decisions(hid_t file, const recorded *all)
     assert_int_equal(count_rows(file, "decisions"), at.row);
 }
 
+static void check_deliveries(hid_t file, const recorded *all)
+{
+    cursor at = rows_of(file, "deliveries");
+    for (; at.row < MESSAGES; at.row++) {
+        const sf_message *message = all->messages[SF_TOPIC_DELIVERY][at.row];
+        const sf_delivery_message *delivery = &message->delivery;
+        assert_int_equal(get_u64(&at, "seq"), message->seq);
+        assert_int_equal(get_i64(&at, "time_ns"), message->time_ns);
+        is_text(&at, "name", delivery->name, 64);
+        assert_int_equal(get_u64(&at, "trigger_seq"), delivery->trigger_seq);
+        is_text(&at, "sink", delivery->sink, 32);
+        is_text(&at, "outcome", delivery->outcome, 16);
+        assert_int_equal(get_i64(&at, "sent_ns"), delivery->sent_ns);
+        is_f64(&at, "latency_ms", delivery->latency_ms);
+    }
+    assert_int_equal(count_rows(file, "deliveries"), at.row);
+}
+
 /* A plain column of numbers. */
 static void read_numbers(hid_t file, const char *path, hid_t type, void *values)
 {
@@ -594,7 +612,8 @@ static void empty_messages_are_recorded(void **state)
     char *path = test_temporary_path(".h5");
     sf_sink *sink;
     assert_int_equal(open_recorder(&sink, path, &stream.info, storage, false, NULL), SF_OK);
-    static const char *const tables[] = {"windows", "triggers", "densities", "graphs", "status", "decisions"};
+    static const char *const tables[] = {"windows", "triggers",  "densities", "graphs",
+                                         "status",  "decisions", "deliveries"};
     for (int topic = 0; topic < SF_TOPIC_COUNT; topic++) {
         sf_message *message = sf_message_new((sf_topic)topic);
         message->seq = 1;
@@ -617,7 +636,7 @@ static void check_documented(hid_t file)
 {
     hid_t results = H5Gopen2(file, "results", H5P_DEFAULT);
     H5G_info_t info;
-    assert_true(H5Gget_info(results, &info) >= 0 && info.nlinks == 17);
+    assert_true(H5Gget_info(results, &info) >= 0 && info.nlinks == 18);
     for (hsize_t i = 0; i < info.nlinks; i++) {
         char name[64];
         H5Lget_name_by_idx(results, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, sizeof name, H5P_DEFAULT);
@@ -651,6 +670,7 @@ static void everything_recorded_reads_back(void **state)
     check_windows(file, all);
     check_triggers(file, all);
     check_decisions(file, all);
+    check_deliveries(file, all);
     check_densities(file, all);
     check_graphs(file, all);
     check_statuses(file, all);

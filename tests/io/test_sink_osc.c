@@ -149,6 +149,23 @@ static void triggers_carry_the_stream_time(void **state)
     close_receiver(to);
 }
 
+/* Receivers dispatch by address. */
+static void a_trigger_with_a_name_has_an_address(void **state)
+{
+    (void)state;
+    sf_message *message = sf_message_new(SF_TOPIC_TRIGGER);
+    message->time_ns = INT64_C(7191554800123);
+    strcpy(message->trigger.name, "reward-2");
+    message->trigger.is_named = true;
+    message->trigger.expires_ns = INT64_MAX;
+    message->trigger.occurrence = 17;
+    message->trigger.p = message->trigger.q = NAN;
+    receiver *to = send_one(message, 2);
+    assert_string_equal(to->lines[0], "/synfire/fire/reward-2 ,iii 7191 554800 17");
+    assert_string_equal(to->lines[1], "/synfire/trigger ,sii  7191 554800");
+    close_receiver(to);
+}
+
 static void rates_come_unit_by_unit(void **state)
 {
     (void)state;
@@ -321,6 +338,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_follow_their_window),
         cmocka_unit_test(triggers_carry_the_stream_time),
+        cmocka_unit_test(a_trigger_with_a_name_has_an_address),
         cmocka_unit_test(rates_come_unit_by_unit),
         cmocka_unit_test(sources_say_how_they_are),
         cmocka_unit_test(densities_have_64_values),

@@ -174,6 +174,17 @@ static void fill_decision(test_random *random, sf_decision_message *message)
     message->wait_ms = random_real(random);
 }
 
+static void fill_delivery(test_random *random, sf_delivery_message *message)
+{
+    static const char *const outcomes[] = {"sent", "failed", "too old"};
+    random_text(random, message->name, 64);
+    random_text(random, message->sink, sizeof message->sink);
+    message->trigger_seq = random_count(random);
+    message->outcome = outcomes[test_random_below(random, 3)];
+    message->sent_ns = random_time(random);
+    message->latency_ms = random_real(random);
+}
+
 static void fill_density(test_random *random, sf_density_message *message)
 {
     message->window = random_span(random);
@@ -399,6 +410,9 @@ sf_message *test_message_random(test_random *random, sf_topic topic, const sf_un
         break;
     case SF_TOPIC_DECISION:
         fill_decision(random, &message->decision);
+        break;
+    case SF_TOPIC_DELIVERY:
+        fill_delivery(random, &message->delivery);
         break;
     case SF_TOPIC_COUNT:
         break;

@@ -279,6 +279,16 @@ static void check_decision(fields *from, const sf_decision_message *decision)
     is_real(take(from, "wait_ms"), decision->wait_ms);
 }
 
+static void check_delivery(fields *from, const sf_delivery_message *delivery)
+{
+    is_string(take(from, "name"), delivery->name);
+    is_integer(take(from, "trigger_seq"), (int64_t)delivery->trigger_seq);
+    is_string(take(from, "sink"), delivery->sink);
+    is_reason(take(from, "outcome"), delivery->outcome);
+    is_integer(take(from, "sent_ns"), delivery->sent_ns);
+    is_real(take(from, "latency_ms"), delivery->latency_ms);
+}
+
 static void is_known(const json_t *value, int64_t count)
 {
     if (count < 0)
@@ -602,6 +612,9 @@ void test_check_published(const json_t *map, const sf_message *message, const sf
         break;
     case SF_TOPIC_DECISION:
         check_decision(&from, &message->decision);
+        break;
+    case SF_TOPIC_DELIVERY:
+        check_delivery(&from, &message->delivery);
         break;
     case SF_TOPIC_DENSITY:
         check_density(&from, &message->density);

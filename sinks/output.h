@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What sinks have in common that tell machines of triggers with names, and of nothing else. */
+#ifndef SF_SINKS_OUTPUT_H
+#define SF_SINKS_OUTPUT_H
+
+#include "sinks/sink.h"
+#include "sinks/template.h"
+
+typedef struct sf_output_settings {
+    sf_sink_settings sink; /**< first */
+    const char *trigger;   /**< the name of the one that is told of; "*": all */
+    const char *send;      /**< sf_template_fill */
+} sf_output_settings;
+
+#define SF_OUTPUT_DEFAULTS .sink = {SF_SINK_DEFAULTS}, .trigger = "*"
+
+typedef struct sf_output {
+    char *trigger, *send;
+    sf_text text;
+} sf_output;
+
+/** SF_CONFIG for a text that is no template. On failure what was opened is closed by sf_output_close. */
+int sf_output_open(sf_output *output, const sf_output_settings *settings, sf_error *error);
+void sf_output_close(sf_output *output);
+
+/** Whether a message is for it: a trigger with a name, and with this one. */
+bool sf_output_takes(const sf_output *output, const sf_message *message);
+
+/** The bytes that a template becomes, until the next call; NULL where memory is out. */
+const sf_text *sf_output_text(sf_output *output, const char *text, const sf_message *message,
+                              sf_error *error);
+
+#endif

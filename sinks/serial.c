@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A serial line, by which a stimulator, a pulse box or a microcontroller hears of triggers: bytes at the
+ * moment of the trigger, and others a while later, which end a pulse. Eight bits, no parity, one stop bit, no
+ * flow control.
+ */
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "sinks/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stddef.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define WRITE_MS 200 /* a line that takes nothing for so long is stuck */
+
+typedef struct serial_settings {
+    sf_output_settings output;
+    uint32_t baud;
+    double pulse_ms;
+    const char *then;
+} serial_settings;
+
+typedef struct serial_sink {
+    sf_output output; /* first */
+    char *path, *then;
+    double pulse_ms;
+    int fd;
+} serial_sink;
+
+static const struct {
+    uint32_t baud;
+    speed_t speed;
+} speeds[] = {{9600, B9600},       {19200, B19200},    {38400, B38400},   {57600, B57600},
+              {115200, B115200},   {230400, B230400},  {460800, B460800}, {921600, B921600},
+              {1000000, B1000000}, {2000000, B2000000}};
+
+static int close_serial(void *self, sf_error *error)
+{
+    (void)error;
+    serial_sink *sink = self;
+    if (sink->fd >= 0)
+        close(sink->fd);
+    sf_output_close(&sink->output);
+    sf_free(sink->path);
+    sf_free(sink->then);
+    sf_free(sink);
+    return SF_OK;
+}
+
+static int find_speed(uint32_t baud, speed_t *speed, sf_error *error)
+{
+    for (size_t i = 0; i < sizeof speeds / sizeof speeds[0]; i++)
+        if (speeds[i].baud == baud) {
+            *speed = speeds[i].speed;
+            return SF_OK;
+        }
+    return sf_fail(error, SF_CONFIG, "baud",
+                   "found %u, expected 9600, 19200, 38400, 57600, 115200, 230400, 460800, 921600, 1000000 or "
+                   "2000000",
+                   baud);
+}
+
+static int open_line(serial_sink *sink, speed_t speed, sf_error *error)
+{
+    sink->fd = open(sink->path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    if (sink->fd < 0)
+        return sf_fail(error, SF_UNAVAILABLE, sink->path, "cannot open the serial line: %s", strerror(errno));
+    struct termios line;
+    if (tcgetattr(sink->fd, &line) != 0)
+        return sf_fail(error, SF_UNAVAILABLE, sink->path, "is no serial line: %s", strerror(errno));
+    cfmakeraw(&line);
+    line.c_cflag |= CLOCAL | CREAD;
+    line.c_cflag &= ~(tcflag_t)(CSTOPB | CRTSCTS | HUPCL); /* hanging up would reset many a board */
+    if (cfsetospeed(&line, speed) != 0 || cfsetispeed(&line, speed) != 0 ||
+        tcsetattr(sink->fd, TCSANOW, &line) != 0)
+        return sf_fail(error, SF_UNAVAILABLE, sink->path, "cannot set up the serial line: %s",
+                       strerror(errno));
+    return SF_OK;
+}
+
+static int open_serial(void **self, const sf_sink_settings *settings, const sf_stream_info *stream,
+                       sf_error *error)
+{
+    (void)stream;
+    const serial_settings *wanted = (const serial_settings *)settings;
+    speed_t speed = B115200;
+    int status = find_speed(wanted->baud, &speed, error);
+    if (status == SF_OK)
+        status = sf_template_check(wanted->then, "then", error);
+    if (status != SF_OK)
+        return status;
+    serial_sink *sink = sf_alloc(1, sizeof *sink);
+    if (sink == NULL)
+        return sf_fail_memory(error);
+    sink->fd = -1;
+    sink->pulse_ms = wanted->pulse_ms;
+    sink->path = sf_copy_string(settings->path);
+    sink->then = sf_copy_string(wanted->then);
+    status = sf_output_open(&sink->output, &wanted->output, error);
+    if (status == SF_OK && (sink->path == NULL || sink->then == NULL))
+        status = sf_fail_memory(error);
+    if (status == SF_OK)
+        status = open_line(sink, speed, error);
+    if (status != SF_OK) {
+        close_serial(sink, NULL);
+        return status;
+    }
+    *self = sink;
+    return SF_OK;
+}
+
+static int write_all(serial_sink *sink, const sf_text *bytes, sf_error *error)
+{
+    for (size_t done = 0; done < bytes->length;) {
+        ssize_t count = write(sink->fd, bytes->data + done, bytes->length - done);
+        struct pollfd room = {.fd = sink->fd, .events = POLLOUT};
+        if (count > 0)
+            done += (size_t)count;
+        else if (count < 0 && errno != EAGAIN && errno != EINTR)
+            return sf_fail(error, SF_IO, sink->path, "cannot write to the serial line: %s", strerror(errno));
+        else if (poll(&room, 1, WRITE_MS) == 0)
+            return sf_fail(error, SF_IO, sink->path, "the serial line takes nothing for %d ms", WRITE_MS);
+    }
+    return SF_OK;
+}
+
+static int publish_serial(void *self, const sf_message *message, sf_error *error)
+{
+    serial_sink *sink = self;
+    if (!sf_output_takes(&sink->output, message))
+        return SF_PUBLISH_PASSED;
+    const sf_text *bytes = sf_output_text(&sink->output, sink->output.send, message, error);
+    int status = bytes != NULL ? write_all(sink, bytes, error) : SF_NO_MEMORY;
+    if (status != SF_OK || sink->pulse_ms <= 0)
+        return status;
+    sf_clock_sleep_until(sf_clock_monotonic_ns() + (int64_t)(sink->pulse_ms * 1e6));
+    bytes = sf_output_text(&sink->output, sink->then, message, error);
+    return bytes != NULL ? write_all(sink, bytes, error) : SF_NO_MEMORY;
+}
+
+static const char *address_serial(void *self)
+{
+    return ((serial_sink *)self)->path;
+}
+
+static const serial_settings defaults = {
+    .output = {SF_OUTPUT_DEFAULTS, .send = "\\x01"}, .baud = 115200, .pulse_ms = 1, .then = "\\x00"};
+
+static const sf_key keys[] = {
+    {.name = "path",
+     .type = SF_KEY_TEXT,
+     .offset = offsetof(sf_sink_settings, path),
+     .needed = true,
+     .use = SF_KEY_WRITES},
+    {.name = "trigger", .type = SF_KEY_TEXT, .offset = offsetof(sf_output_settings, trigger)},
+    {.name = "baud",
+     .type = SF_KEY_WHOLE,
+     .offset = offsetof(serial_settings, baud),
+     .least = 9600,
+     .most = 2000000},
+    {.name = "send", .type = SF_KEY_TEXT, .offset = offsetof(sf_output_settings, send)},
+    {.name = "pulse_ms",
+     .type = SF_KEY_REAL,
+     .offset = offsetof(serial_settings, pulse_ms),
+     .least = 0,
+     .most = 1000},
+    {.name = "then", .type = SF_KEY_TEXT, .offset = offsetof(serial_settings, then)},
+    {0},
+};
+
+const sf_sink_kind sf_sink_serial = {
+    .settings = {"serial", keys, sizeof(serial_settings), &defaults},
+    .descriptors = 1,
+    .acts = true,
+    .open = open_serial,
+    .publish = publish_serial,
+    .close = close_serial,
+    .address = address_serial,
+};
