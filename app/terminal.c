@@ -145,6 +145,19 @@ int app_print(sf_text *text, sf_error *error)
 
 /* ---- progress ---- */
 
+/* As people tell how long they wait. */
+static void print_left(double seconds)
+{
+    if (seconds < 300)
+        fprintf(stderr, "  %.0f s left", seconds);
+    else if (seconds < 3 * 3600)
+        fprintf(stderr, "  %.0f min left", seconds / 60);
+    else if (seconds < 3 * 86400)
+        fprintf(stderr, "  %.0f h left", seconds / 3600);
+    else
+        fprintf(stderr, "  %.3g days left", seconds / 86400);
+}
+
 static void draw_bar(const char *what, double done, double total, double now)
 {
     enum { WIDTH = 30 };
@@ -156,9 +169,11 @@ static void draw_bar(const char *what, double done, double total, double now)
     memset(filled, '.', WIDTH);
     memset(filled, '#', (size_t)(share * WIDTH));
     filled[WIDTH] = '\0';
-    fprintf(stderr, "\r\033[K%s [%s] %3.0f %%  %.3g/s", what, filled, share * 100, done / elapsed);
+    bool slow = share > 0 && share < 0.01; /* what takes hours is seen to go on too */
+    fprintf(stderr, slow ? "\r\033[K%s [%s] %.2g %%  %.3g/s" : "\r\033[K%s [%s] %3.0f %%  %.3g/s", what,
+            filled, share * 100, done / elapsed);
     if (share > 0)
-        fprintf(stderr, "  %.0f s left", elapsed * (1 - share) / share);
+        print_left(elapsed * (1 - share) / share);
     fflush(stderr);
     bar.drawn = true;
     bar.last_drawn = now;

@@ -67,7 +67,7 @@ typedef struct miner {
     size_t hit_capacity;
     double seconds[SF_EPISODE_MAX_SIZE + 1], stamp;
     sf_mine_tally tally;
-    atomic_ullong within; /* how much of the weight of its unit is done */
+    _Atomic double within; /* how much of the weight of its unit is done: far below 1 of a deep search */
 } miner;
 
 /* What was found below one first unit: begin[size - 1] .. end[size - 1] - 1 of the levels of its thread. */
@@ -285,10 +285,10 @@ static int go_on(search *s, unsigned worker)
     if (now == 0 || now - s->told < TELL_SECONDS)
         return failure;
     s->told = now;
-    uint64_t done = atomic_load_explicit(&s->weight_done, memory_order_relaxed);
+    double done = (double)atomic_load_explicit(&s->weight_done, memory_order_relaxed);
     for (unsigned t = 0; t < s->threads; t++)
         done += atomic_load_explicit(&s->miners[t].within, memory_order_relaxed);
-    double units = s->tree->unit_count, share = s->weight > 0 ? (double)done / (double)s->weight : 0;
+    double units = s->tree->unit_count, share = s->weight > 0 ? done / (double)s->weight : 0;
     return sf_progress_update(s->job->progress, s->what, share * units, units) ? SF_OK : SF_CANCELLED;
 }
 
@@ -626,7 +626,7 @@ static int grow(search *s, unsigned worker, branch from, double before, double w
 {
     miner *m = &s->miners[worker];
     size_t first_branch = m->branch_count, first_place = m->arena_count;
-    atomic_store_explicit(&m->within, (uint64_t)before, memory_order_relaxed);
+    atomic_store_explicit(&m->within, before, memory_order_relaxed);
     int status = go_on(s, worker);
     for (uint32_t d = 0; d < s->tree->delay_count && status == SF_OK; d++)
         status = extend(s, m, from, d);

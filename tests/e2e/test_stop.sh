@@ -18,6 +18,11 @@ stop() { # stop SECONDS COMMAND...: SIGINT so long after the command can take on
     wait $pid || code=$?
     [ $code = 130 ] || { echo "exit code $code"; cat err; return 1; }
 }
+at() { # at WORDS COMMAND...: SIGINT when the progress bar says so
+    local code=0
+    python3 -B "$E2E/interrupt.py" "$@" || code=$?
+    [ $code = 130 ] || { echo "exit code $code"; cat err; return 1; }
+}
 long=("$SYNFIRE" mine busy.h5 --delay 1:100 --min-count 40 --max-size 12)
 said='synfire: mine: stopped: of more than [12] units\? these are not all episodes, and none is tested'
 
@@ -30,7 +35,7 @@ assert sizes == list(range(1, len(sizes) + 1)) and len(sizes) < 12
 assert all(l['candidates'] is None for l in out['levels'][len(sizes) + 1:])
 assert 'the search was stopped' in out['methods']
 "
-stop 0.5 "${long[@]}" --top 50 --csv
+at '\] +[0-9.e-]*[1-9][0-9.e-]* %.* left' "${long[@]}" --top 50 --csv # so early a bar says how far it is, and that it will take long
 head -1 out | grep -q '^# stopped: of more than'
 sed -n 2p out | grep -q '^id,'
 stop 0.5 "${long[@]}" --occurrences o.h5
@@ -60,11 +65,6 @@ assert len(out['windows']) < 300000 and not any(w['partial'] for w in out['windo
 "
 
 # Graphs: edges without the test, or by fewer surrogates; what has a file is not written.
-at() { # at WORDS COMMAND...: SIGINT when the progress bar says so
-    local code=0
-    python3 -B "$E2E/interrupt.py" "$@" || code=$?
-    [ $code = 130 ] || { echo "exit code $code"; cat err; return 1; }
-}
 pairs=("$SYNFIRE" graph busy.h5 --delay 4:6 --min-count 20)
 "${pairs[@]}" --out whole.graphml --json >whole.json
 at 'shifting trains \[' "${pairs[@]}" --significance segment-shift --surrogates 1000000 --max-q 0.05 --out g.graphml --json
