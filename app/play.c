@@ -9,10 +9,11 @@
 
 static const app_option options[] = {
     {"to", "ENDPOINT",
-     "bind here, as tcp://127.0.0.1:7700 (default; 5556 for open-ephys). A time without :// ends the "
+     "bind here, as tcp://127.0.0.1:7700 (default; a rig's protocol has its own). A time without :// ends "
+     "the "
      "selection"},
     {"insecure", NULL, "let other machines connect: --to may be tcp://*:7700 or an address of the network"},
-    {"protocol", "NAME", "synfire (default), or open-ephys: spikes as the GUI's ZMQ Interface sends them"},
+    {"protocol", "NAME", "synfire (default), or as a rig sends spikes: open-ephys"},
     {"speed", "X|max", "so many times as fast as recorded (default 1), or as fast as subscribers take it"},
     {"loop", NULL, "begin again at the end, with stream time going on, until stopped"},
     {"subscribers", "N", "hold the start until so many subscribe (default 1)"},
@@ -125,7 +126,8 @@ const app_command app_command_play = {
     .least_arguments = 1,
     .most_arguments = 1,
     .example = "synfire simulate demo.h5 --preset sym26 && synfire play demo.h5 --speed 10 --subscribers 0",
-    .notes = "The protocol is described in docs/wire.md. A slow subscriber is waited for: nothing is lost. "
+    .notes = "The protocol is described in docs/wire.md, those of rigs in docs/rigs.md. A slow subscriber is "
+             "waited for: nothing is lost. "
              "SIGINT ends "
              "the stream in order, a second one leaves at once.",
     .options = {options, app_selection_options},

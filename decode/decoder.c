@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const sf_decoder_kind *const kinds[] = {&sf_decoder_synfire};
+static const sf_decoder_kind *const kinds[] = {&sf_decoder_synfire, &sf_decoder_open_ephys};
 
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
@@ -73,16 +73,20 @@ int sf_decoder_feed(sf_decoder *decoder, const void *bytes, size_t size, sf_feed
 /* ---- messages and frames ---- */
 
 /* The message that was fed: at most one at a time. */
-static size_t take_parts(sf_decoder_input *in, sf_part parts[SF_DECODER_PARTS])
+static size_t see_parts(const sf_decoder_input *in, sf_part parts[SF_DECODER_PARTS])
 {
     size_t count = in->too_much ? 0 : in->part_count, begin = in->from;
     for (size_t i = 0; i < count; i++) {
         parts[i] = (sf_part){in->bytes + begin, in->part_ends[i] - begin};
         begin = in->part_ends[i];
     }
+    return count;
+}
+
+static void drop_parts(sf_decoder_input *in)
+{
     in->from = in->to = in->part_count = 0;
     in->too_much = in->whole = false;
-    return count;
 }
 
 /* Goes on to where a frame may begin, else to the last bytes, which may be the beginning of one. */
@@ -125,32 +129,48 @@ static int cut_frame(sf_decoder *decoder, sf_part *frame, sf_error *error)
 /* Decodes the next of what was fed; *any is false where nothing is left. */
 static int decode_next(sf_decoder *decoder, bool *any, sf_error *error)
 {
+    sf_decoder_input *in = &decoder->input;
     sf_part parts[SF_DECODER_PARTS];
     size_t count = 1;
-    *any = decoder->input.whole;
+    *any = in->whole;
     if (!*any)
         return SF_AGAIN;
-    if (decoder->input.of_bytes) {
+    if (in->of_bytes) {
         int status = cut_frame(decoder, &parts[0], error);
-        *any = decoder->input.whole = status != SF_AGAIN;
+        *any = in->whole = status != SF_AGAIN;
         if (status != SF_OK)
             return status;
     } else {
-        count = take_parts(&decoder->input, parts);
+        count = see_parts(in, parts);
     }
-    return decoder->kind->decode(decoder, parts, count, error);
+    decoder->once_more = false;
+    int status = decoder->kind->decode(decoder, parts, count, error);
+    if (in->of_bytes && decoder->once_more)
+        in->from -= parts[0].size;
+    else if (!in->of_bytes && !decoder->once_more)
+        drop_parts(in);
+    return status;
 }
 
 int sf_decoder_next(sf_decoder *decoder, sf_batch *batch, sf_error *error)
 {
     if (decoder->has_ended)
         return SF_END;
-    int status = SF_AGAIN;
+    int status = decoder->is_ready ? SF_OK : SF_AGAIN;
     for (bool any = true; status == SF_AGAIN && any;)
         status = decode_next(decoder, &any, error);
     if (status == SF_OK)
         sf_decoder_give(decoder, batch);
     return status;
+}
+
+void sf_decoder_break(sf_decoder *decoder)
+{
+    sf_decoder_input *in = &decoder->input;
+    if (in->to > in->from && !in->is_astray)
+        sf_decoder_leave_out(decoder, "a frame that broke off");
+    in->from = in->to = in->part_count = in->wanted = 0;
+    in->is_astray = in->whole = in->too_much = false;
 }
 
 /* ---- what is taken ---- */
@@ -180,6 +200,9 @@ void sf_decoder_give(sf_decoder *decoder, sf_batch *batch)
     decoder->batch = nothing;
     memcpy(decoder->told, decoder->fault, sizeof decoder->told);
     decoder->fault[0] = '\0';
+    decoder->is_ready = false;
+    if (decoder->kind->gave != NULL)
+        decoder->kind->gave(decoder);
 }
 
 static sf_decoded columns_of(const sf_decoder *decoder, const sf_batch *batch)
@@ -227,12 +250,62 @@ int sf_decoder_take(sf_decoder *decoder, sf_decoded *decoded, sf_error *error)
 
 /* ---- opening and closing ---- */
 
-static const sf_decoder_kind *find_kind(const char *name)
+const sf_decoder_kind *sf_decoder_find(const char *name)
 {
     for (size_t i = 0; i < KINDS; i++)
         if (strcmp(kinds[i]->name, name) == 0)
             return kinds[i];
     return NULL;
+}
+
+static int refuse_kind(const char *name, sf_error *error)
+{
+    sf_text names = {0};
+    for (size_t i = 0; i < KINDS; i++)
+        sf_text_printf(&names, "%s%s", i == 0 ? "" : i + 1 < KINDS ? ", " : " or ", kinds[i]->name);
+    int status = names.failed
+                     ? sf_fail_memory(error)
+                     : sf_fail(error, SF_USAGE, "protocol", "found %s, expected %s", name, names.data);
+    sf_text_free(&names);
+    return status;
+}
+
+/* The units that were given, each with its number. */
+static int take_channels(sf_decoder_given *given, const sf_decoder_options *options, sf_error *error)
+{
+    int32_t most = -1;
+    for (size_t i = 0; i < options->unit_count; i++)
+        most = options->channels[i] > most ? options->channels[i] : most;
+    if (most >= SF_DECODER_MOST_CHANNELS)
+        return sf_fail(error, SF_USAGE, "channels", "found number %d, expected less than %d", most,
+                       SF_DECODER_MOST_CHANNELS);
+    given->channels = (size_t)(most + 1);
+    given->of_channel = sf_resize(NULL, given->channels, sizeof *given->of_channel);
+    if (given->of_channel == NULL)
+        return sf_fail_memory(error);
+    memset(given->of_channel, 0xff, given->channels * sizeof *given->of_channel); /* SF_NO_UNIT */
+    for (size_t i = 0; i < options->unit_count; i++)
+        if (options->channels[i] >= 0)
+            given->of_channel[options->channels[i]] = (uint32_t)i;
+    return SF_OK;
+}
+
+static int take_options(sf_decoder *decoder, const sf_decoder_options *options, sf_error *error)
+{
+    sf_decoder_given *given = &decoder->given;
+    given->has_units = options->units != NULL && options->unit_count > 0;
+    given->sample_rate_hz = options->sample_rate_hz;
+    given->learn_s = options->learn_s;
+    if (options->layout != NULL)
+        snprintf(given->layout, sizeof given->layout, "%s", options->layout);
+    int status = SF_OK;
+    for (size_t i = 0; given->has_units && status == SF_OK && i < options->unit_count; i++)
+        status = sf_units_add(&decoder->about.units, &options->units[i], error);
+    if (status == SF_OK && given->has_units)
+        status = sf_units_finish(&decoder->about.units, error);
+    if (status == SF_OK && given->has_units && options->channels != NULL)
+        status = take_channels(given, options, error);
+    return status == SF_OK && decoder->kind->open != NULL ? decoder->kind->open(decoder, error) : status;
 }
 
 int sf_decoder_open(sf_decoder **out, const sf_decoder_options *options, sf_error *error)
@@ -243,15 +316,20 @@ int sf_decoder_open(sf_decoder **out, const sf_decoder_options *options, sf_erro
     int status = sf_options_read(&own, &defaults, sizeof own, options, "sf_decoder_options", error);
     if (status != SF_OK)
         return status;
-    const sf_decoder_kind *kind = own.protocol != NULL ? find_kind(own.protocol) : &sf_decoder_synfire;
+    const sf_decoder_kind *kind = own.protocol != NULL ? sf_decoder_find(own.protocol) : &sf_decoder_synfire;
     if (kind == NULL)
-        return sf_fail(error, SF_USAGE, "protocol", "found %s, expected %s", own.protocol, kinds[0]->name);
+        return refuse_kind(own.protocol, error);
     sf_decoder *decoder = sf_alloc(1, kind->size);
     if (decoder == NULL)
         return sf_fail_memory(error);
     decoder->kind = kind;
     snprintf(decoder->name, sizeof decoder->name, "%s", own.name != NULL ? own.name : "the stream");
     decoder->batch = nothing;
+    status = take_options(decoder, &own, error);
+    if (status != SF_OK) {
+        sf_decoder_close(decoder);
+        return status;
+    }
     *out = decoder;
     return SF_OK;
 }
@@ -262,6 +340,7 @@ void sf_decoder_close(sf_decoder *decoder)
         return;
     decoder->kind->close(decoder);
     sf_free(decoder->input.bytes);
+    sf_free(decoder->given.of_channel);
     sf_recording_clear(&decoder->about);
     sf_free(decoder);
 }

@@ -14,7 +14,8 @@
 
 #include <synfire/live.h>
 
-#define SF_DECODER_PARTS 8 /**< of a message, at most */
+#define SF_DECODER_PARTS 8                 /**< of a message, at most */
+#define SF_DECODER_MOST_CHANNELS (1 << 20) /**< of a rig: their numbers are less */
 
 typedef struct sf_decoder_kind {
     const char *name;  /**< of the protocol, as sf_decoder_options names it */
@@ -28,6 +29,10 @@ typedef struct sf_decoder_kind {
      * out by sf_decoder_leave_out. A negative status ends the decoder's use.
      */
     int (*decode)(sf_decoder *decoder, const sf_part *parts, size_t count, sf_error *error);
+    int (*open)(sf_decoder *decoder, sf_error *error); /**< may be NULL; options are in `given` */
+    /** A batch of `decoder` went out, and its counts are zero again; more may be put there, and goes out
+     * next. May be NULL. */
+    void (*gave)(sf_decoder *decoder);
     /**
      * A stream of bytes: how long the frame is that begins here, as far as `size` bytes tell. Once *whole is
      * no more than `size`, it is the whole frame; before, it is how many must be there to ask again. 0: no
@@ -53,6 +58,15 @@ typedef struct sf_decoder_input {
     bool is_astray; /**< looks for the next magic */
 } sf_decoder_input;
 
+/** What the options say of a rig, as its decoder keeps it. */
+typedef struct sf_decoder_given {
+    bool has_units;       /**< `about` has them from the start; else they are learnt */
+    uint32_t *of_channel; /**< the unit of each number; SF_NO_UNIT: none */
+    size_t channels;
+    double sample_rate_hz, learn_s;
+    char layout[16]; /**< "": to be found out */
+} sf_decoder_given;
+
 /** Every decoder begins with this. */
 struct sf_decoder {
     const sf_decoder_kind *kind;
@@ -61,13 +75,25 @@ struct sf_decoder {
     bool is_known;                          /**< ... they are known */
     bool has_ended;                         /**< in order: nothing follows */
     bool can_wait, virtual_clock, own_pace; /**< as sf_source has them */
-    sf_batch batch;  /**< what is told next; begins empty, and zeroed but for clock_ns, INT64_MIN */
-    char fault[160]; /**< the last frame that was left out since the last batch: a sentence, or empty */
-    char told[160];  /**< the same, of the batch that went out */
+    sf_decoder_given given;
+    bool learns;       /**< becomes known only after learn_s of the stream */
+    const char *wants; /**< not known yet: what must come before it is, a literal; NULL: anything */
+    bool is_ready;     /**< set by `gave`: what it put there goes out before anything else is decoded */
+    bool once_more;    /**< set by `decode` beside SF_OK: what it was given is to be decoded again */
+    sf_batch batch;    /**< what is told next; begins empty, and zeroed but for clock_ns, INT64_MIN */
+    char fault[160];   /**< the last frame that was left out since the last batch: a sentence, or empty */
+    char told[160];    /**< the same, of the batch that went out */
     sf_decoder_input input;
 };
 
-extern const sf_decoder_kind sf_decoder_synfire; /**< docs/wire.md */
+extern const sf_decoder_kind sf_decoder_synfire;    /**< docs/wire.md */
+extern const sf_decoder_kind sf_decoder_open_ephys; /**< docs/rigs.md, as all below */
+
+/** A protocol's kind by its name, or NULL. */
+const sf_decoder_kind *sf_decoder_find(const char *name);
+
+/** A stream of bytes broke off, and what is fed next is another one: half a frame is left out. */
+void sf_decoder_break(sf_decoder *decoder);
 
 /** Counts a message or frame that cannot be read; the sentence says why. */
 void sf_decoder_leave_out(sf_decoder *decoder, const char *format, ...) __attribute__((format(printf, 2, 3)));

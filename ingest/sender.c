@@ -12,8 +12,6 @@
 #define QUEUE_MESSAGES 1000
 #define HELLO_EVERY_NS SF_SECOND
 
-const sf_sender_protocol *const sf_sender_protocols[] = {&sf_sender_synfire, &sf_sender_open_ephys, NULL};
-
 /* Nobody reads two runs of a sender as one. */
 static int draw_run(sf_sender *sender, sf_error *error)
 {
@@ -33,7 +31,11 @@ static int open_publisher(sf_sender *sender, sf_error *error)
         .lossless = true,
         .insecure = settings->insecure,
         .permit = "--insecure"};
-    return sf_publisher_open(&sender->publisher, &wanted, error);
+    int status = sf_publisher_open(&sender->publisher, &wanted, error);
+    if (status == SF_OK && settings->protocol->answer != NULL)
+        status = sf_responder_open(&sender->responder, sender->publisher.context, sender->publisher.address,
+                                   settings->protocol->answer, error);
+    return status;
 }
 
 int sf_sender_open(sf_sender **out, const sf_sender_settings *settings, const sf_recording *about,
@@ -64,6 +66,7 @@ void sf_sender_set_origin(sf_sender *sender, int64_t origin_ns)
 
 int64_t sf_sender_subscribers(sf_sender *sender)
 {
+    sf_responder_tend(sender->responder);
     return sf_publisher_update(&sender->publisher);
 }
 
@@ -82,6 +85,7 @@ static int greet(sf_sender *sender, sf_error *error)
 {
     int64_t now = sf_clock_monotonic_ns();
     sf_publisher_update(&sender->publisher);
+    sf_responder_tend(sender->responder);
     if (now < sender->hello_due_ns && sender->publisher.joined == sender->greeted)
         return SF_OK;
     sender->greeted = sender->publisher.joined;
@@ -114,6 +118,7 @@ void sf_sender_close(sf_sender *sender, int linger_ms)
 {
     if (sender == NULL)
         return;
+    sf_responder_close(sender->responder);
     sf_publisher_close(&sender->publisher, linger_ms);
     sf_text_free(&sender->frame);
     sf_text_free(&sender->payload);

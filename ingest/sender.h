@@ -8,25 +8,20 @@
 #define SF_INGEST_SENDER_H
 
 #include "core/text.h"
+#include "ingest/responder.h"
 #include "io/publisher.h"
 #include "window/source.h"
 
 typedef struct sf_sender sf_sender;
 
 typedef struct sf_sender_protocol {
-    const char *name;     /**< as --protocol names it */
     const char *endpoint; /**< bound where none is given */
+    /** What is answered to a request on the port after the endpoint's; NULL: nothing listens there. */
+    const char *(*answer)(const char *request, size_t size);
     int (*hello)(sf_sender *sender, sf_error *error);
     int (*batch)(sf_sender *sender, const sf_batch *batch, sf_error *error);
     int (*end)(sf_sender *sender, sf_error *error);
 } sf_sender_protocol;
-
-extern const sf_sender_protocol sf_sender_synfire; /**< docs/wire.md */
-extern const sf_sender_protocol
-    sf_sender_open_ephys; /**< spikes and TTL events as the ZMQ Interface plugin sends */
-
-/** NULL-terminated. */
-extern const sf_sender_protocol *const sf_sender_protocols[];
 
 typedef struct sf_sender_settings {
     const sf_sender_protocol *protocol;
@@ -45,6 +40,7 @@ typedef struct sf_sender_settings {
 struct sf_sender {
     sf_sender_settings settings;
     sf_zmq_publisher publisher;
+    sf_responder *responder;   /**< NULL: none */
     const sf_recording *about; /**< borrowed: units and metadata */
     sf_text frame, payload;    /**< scratch of the protocols */
     uint64_t run;              /**< random, not 0 */

@@ -36,9 +36,10 @@ static int check(const sf_source_settings *common, sf_error *error)
                    settings->speed);
 }
 
-static int open_replay(sf_source **out, const sf_source_settings *common, const sf_progress *progress,
-                       sf_error *error)
+static int open_replay(sf_source **out, const sf_source_kind *kind, const sf_source_settings *common,
+                       const sf_progress *progress, sf_error *error)
 {
+    (void)kind;
     const replay_settings *settings = (const replay_settings *)common;
     double speed;
     (void)progress;

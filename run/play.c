@@ -4,7 +4,7 @@
 #include "core/error.h"
 #include "core/progress.h"
 #include "core/recording.h"
-#include "ingest/sender.h"
+#include "ingest/protocol.h"
 #include "replay/player.h"
 #include "run/tool.h"
 
@@ -28,16 +28,6 @@ int sf_tool_speed(double *speed, const char *text, sf_error *error)
                    SF_PLAYER_SLOWEST, SF_PLAYER_FASTEST);
 }
 
-static int find_protocol(const char *name, const sf_sender_protocol **protocol, sf_error *error)
-{
-    for (size_t i = 0; sf_sender_protocols[i] != NULL; i++) {
-        *protocol = sf_sender_protocols[i];
-        if (strcmp((*protocol)->name, name) == 0)
-            return SF_OK;
-    }
-    return sf_fail(error, SF_USAGE, "protocol", "found '%s', expected synfire or open-ephys", name);
-}
-
 static bool goes_on(void *user)
 {
     const sf_tool_playing *how = user;
@@ -54,8 +44,12 @@ static int open_sender(playing *it, sf_error *error)
                                    .own_pace = how->speed > 0 && how->speed != 1,
                                    .go_on = goes_on,
                                    .user = (void *)(uintptr_t)how};
-    int status = find_protocol(how->protocol, &settings.protocol, error);
-    return status == SF_OK ? sf_sender_open(&it->sender, &settings, it->recording, error) : status;
+    const sf_protocol *protocol;
+    int status = sf_protocol_find(&protocol, how->protocol, error);
+    if (status != SF_OK)
+        return status;
+    settings.protocol = protocol->sender;
+    return sf_sender_open(&it->sender, &settings, it->recording, error);
 }
 
 static int stopped(sf_error *error)

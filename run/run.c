@@ -42,7 +42,8 @@ static int open_source(sf_input *input, const sf_config *config, uint32_t index,
     sf_error reason = {0};
     snprintf(list, sizeof list, "sources.%u.", index);
     *input = (sf_input){.ring = wanted->ring, .policy = wanted->policy};
-    int status = sf_config_source_kind(config, index)->open(&input->source, wanted, progress, &reason);
+    const sf_source_kind *kind = sf_config_source_kind(config, index);
+    int status = kind->open(&input->source, kind, wanted, progress, &reason);
     if (status == SF_OK && wanted->policy == SF_RING_BLOCK && !input->source->can_wait)
         status = sf_fail(&reason, SF_CONFIG, "policy",
                          "found block, but this sender cannot wait: expected drop-oldest or drop-newest");

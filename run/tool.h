@@ -79,7 +79,7 @@ int sf_tool_speed(double *speed, const char *text, sf_error *error);
 typedef struct sf_tool_playing {
     const char *name;     /**< of the stream */
     const char *endpoint; /**< NULL: the protocol's own */
-    const char *protocol; /**< "synfire", "open-ephys" */
+    const char *protocol; /**< of ingest/protocol.h, as "synfire" */
     bool insecure;        /**< other machines may connect */
     bool loop;
     double speed;         /**< times as fast as recorded; 0: as fast as it is taken, on a virtual clock */

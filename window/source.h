@@ -53,10 +53,10 @@ typedef struct sf_source_kind {
     /** What is wrong with settings before anything is opened: SF_CONFIG with the key for its place. May be
      * NULL. */
     int (*check)(const sf_source_settings *settings, sf_error *error);
-    /** Waits for the unit table of a live one; progress (NULL is allowed) may end that. SF_CONFIG with the
-     * key for its place. NULL: a kind that no configuration names. */
-    int (*open)(sf_source **out, const sf_source_settings *settings, const sf_progress *progress,
-                sf_error *error);
+    /** `kind` is this one. Waits for the unit table of a live one; progress (NULL is allowed) may end that.
+     * SF_CONFIG with the key for its place. NULL: a kind that no configuration names. */
+    int (*open)(sf_source **out, const struct sf_source_kind *kind, const sf_source_settings *settings,
+                const sf_progress *progress, sf_error *error);
     /** Waits at most timeout_ms. Returns an sf_read_result, or a negative sf_status after which it is closed.
      */
     int (*read)(sf_source *source, sf_batch *batch, int timeout_ms, sf_error *error);

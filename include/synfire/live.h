@@ -596,11 +596,18 @@ SF_API int sf_live_close(sf_live *live, sf_error *error);
  */
 typedef struct sf_decoder sf_decoder;
 
-/** Set `size`; a field that is zero stands for what its comment says. Strings are copied. */
+/** Set `size`; a field that is zero stands for what its comment says. All is copied. */
 typedef struct sf_decoder_options {
     size_t size;
-    const char *protocol; /**< "synfire" (docs/wire.md); NULL: that */
+    const char *protocol; /**< "synfire" (docs/wire.md), or one of docs/rigs.md; NULL: "synfire" */
     const char *name;     /**< of the stream in sentences and in the log; NULL: "the stream" */
+    /* Of a rig, what its stream does not tell itself. */
+    double sample_rate_hz; /**< 0: as the stream tells, or as such rigs have it */
+    const sf_unit *units;  /**< its electrodes; NULL: those of which is heard within learn_s */
+    size_t unit_count;
+    const int32_t *channels; /**< of each of these the number the rig has for it; NULL: only names tell */
+    double learn_s;          /**< of stream time; 0: 5 s */
+    const char *layout;      /**< of a rig that has several, as docs/rigs.md names them; NULL: found out */
 } sf_decoder_options;
 
 /** options NULL: synfire's own protocol. SF_USAGE for an unknown one. */

@@ -55,7 +55,7 @@ expect 64 "missing"
 expect 66 "nothing.h5" nothing.h5
 expect 64 "--speed: found 'fast'" demo.h5 --speed fast
 expect 64 "--speed: found '0'" demo.h5 --speed 0
-expect 64 "expected synfire or open-ephys" demo.h5 --protocol morse
+expect 64 "expected synfire" demo.h5 --protocol morse
 expect 64 "no ZeroMQ endpoint" demo.h5 --to nowhere://
 expect 64 "--to: found 'later'" demo.h5 --to later
 

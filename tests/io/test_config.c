@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/support.h"
 
+#include "core/file.h"
 #include "core/memory.h"
+#include "ingest/protocol.h"
 #include "run/config.h"
 
 static int parse(sf_config *config, const char *yaml, const char *setting, sf_error *error)
@@ -276,7 +278,11 @@ static char *source_path(const char *relative)
 static void the_reference_shows_every_default(void **state)
 {
     (void)state;
-    static const char bare[] = "sources: [{type: replay, recording: recording.h5}, {type: zmq}]\n"
+    sf_text yaml = {0};
+    sf_text_printf(&yaml, "sources: [{type: replay, recording: recording.h5}");
+    for (size_t i = 1; sf_source_kind_at(i) != NULL; i++)
+        sf_text_printf(&yaml, ", {type: %s}", sf_source_kind_at(i)->settings.name);
+    static const char bare[] = "]\n"
                                "graph: {reach: [{from: '#0'}], patterns: [{pattern: feed-forward-loop}]}\n"
                                "density: [{unit: '#0'}, {quantity: delay, episode: '#0 -(0,5]-> #1'},\n"
                                "  {quantity: rate, unit: '#0'}, {quantity: position}]\n"
@@ -285,12 +291,14 @@ static void the_reference_shows_every_default(void **state)
                                "sinks: [{type: jsonl}, {type: zmq}, {type: osc}, {type: web},\n"
                                "  {type: hdf5, path: run.h5}, {type: serial, path: /dev/ttyACM0},\n"
                                "  {type: command, endpoint: 'tcp://127.0.0.1:7210'}]\n";
+    sf_text_printf(&yaml, "%s", bare);
     char *path = source_path("configs/reference.yaml");
     sf_config reference, defaults, printed;
     sf_error error;
     if (sf_config_load(&reference, path, NULL, 0, &error) != SF_OK)
         fail_msg("%s: %s", error.place, error.text);
-    assert_int_equal(parse(&defaults, bare, NULL, &error), SF_OK);
+    assert_int_equal(parse(&defaults, yaml.data, NULL, &error), SF_OK);
+    sf_text_free(&yaml);
     char *shown = print(&reference), *expected = print(&defaults);
     assert_string_equal(shown, expected);
     assert_int_equal(parse(&printed, shown, NULL, &error), SF_OK);
@@ -303,23 +311,46 @@ static void the_reference_shows_every_default(void **state)
     free(path);
 }
 
+static void load_example(const char *name)
+{
+    char relative[64];
+    snprintf(relative, sizeof relative, "configs/%s.yaml", name);
+    char *path = source_path(relative);
+    sf_config config;
+    sf_error error;
+    if (sf_config_load(&config, path, NULL, 0, &error) != SF_OK)
+        fail_msg("%s: %s", error.place, error.text);
+    assert_int_not_equal(config.source_count, 0);
+    assert_int_not_equal(config.sink_count, 0);
+    sf_config_free(&config);
+    free(path);
+}
+
 static void the_examples_load(void **state)
 {
     (void)state;
     static const char *const names[] = {"monitoring", "replay", "controller", "closed-loop", "demo"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        char relative[64];
-        snprintf(relative, sizeof relative, "configs/%s.yaml", names[i]);
-        char *path = source_path(relative);
-        sf_config config;
-        sf_error error;
-        if (sf_config_load(&config, path, NULL, 0, &error) != SF_OK)
-            fail_msg("%s: %s", error.place, error.text);
-        assert_int_not_equal(config.source_count, 0);
-        assert_int_not_equal(config.sink_count, 0);
-        sf_config_free(&config);
-        free(path);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        load_example(names[i]);
+}
+
+/* Whoever adds a protocol adds what people start from. */
+static void every_rig_has_an_example_and_a_place_in_the_pages(void **state)
+{
+    (void)state;
+    char *path = source_path("docs/rigs.md"), row[64];
+    sf_text page = {0};
+    assert_int_equal(sf_file_read(&page, path, NULL), SF_OK);
+    for (size_t i = 0; sf_protocols[i] != NULL; i++) {
+        if (sf_protocols[i] == &sf_protocol_synfire)
+            continue;
+        load_example(sf_protocols[i]->name);
+        snprintf(row, sizeof row, "\n| `%s` | ", sf_protocols[i]->source.settings.name);
+        if (strstr(page.data, row) == NULL)
+            fail_msg("docs/rigs.md has no row for %s", sf_protocols[i]->name);
     }
+    sf_text_free(&page);
+    free(path);
 }
 
 static void unreadable_files_are_refused(void **state)
@@ -375,6 +406,7 @@ int main(void)
         cmocka_unit_test(printed_configurations_load_to_the_same),
         cmocka_unit_test(the_reference_shows_every_default),
         cmocka_unit_test(the_examples_load),
+        cmocka_unit_test(every_rig_has_an_example_and_a_place_in_the_pages),
         cmocka_unit_test(unreadable_files_are_refused),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the ZMQ Interface plugin of the Open Ephys GUI sends: messages of two or three frames, an envelope
- * with its NUL, a JSON header, a payload. Every spike is a message with a waveform, which a recording does
- * not have: it gets a standard one of the recorded amplitude. Once a second a "data" message of one zero
- * sample tells the sampling rate and the clock, which spike messages do not carry. Text markers have no place
- * in this protocol.
+ * The ZMQ Interface plugin of the Open Ephys GUI. What it sends, and `play` as it: messages of two or three
+ * frames, an envelope with its NUL, a JSON header, a payload. Every spike is a message with a waveform, which
+ * a recording does not have: it gets a standard one of the recorded amplitude. Once a second a "data" message
+ * of one zero sample tells the sampling rate and the clock, which spike messages do not carry. Text markers
+ * have no place in this protocol.
  */
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/json.h"
-#include "ingest/sender.h"
+#include "decode/fields.h"
+#include "ingest/live_source.h"
+#include "io/descriptors.h"
 
 #include <math.h>
+#include <string.h>
 
 #define SAMPLE_RATE 30000
 #define SAMPLES 40
@@ -145,6 +148,18 @@ static int batch(sf_sender *sender, const sf_batch *batch, sf_error *error)
     return status;
 }
 
+/* What its clients ask on the next port, of which only heartbeats matter. */
+static const char *answer(const char *request, size_t size)
+{
+    static const sf_field row = {"type", SF_FIELD_TEXT, 0};
+    char type[SF_FIELD_TEXT_SIZE];
+    sf_fields fields = {.rows = &row, .count = 1};
+    if (sf_fields_from_json(&fields, type, (sf_part){request, size}) != SF_DOCUMENT_WHOLE)
+        return "JSON message could not be read";
+    return fields.found != 0 && strcmp(type, "event") == 0 ? "message correctly parsed"
+                                                           : "heartbeat received";
+}
+
 /* The plugin says nothing when acquisition stops. */
 static int end(sf_sender *sender, sf_error *error)
 {
@@ -153,5 +168,31 @@ static int end(sf_sender *sender, sf_error *error)
     return SF_OK;
 }
 
-const sf_sender_protocol sf_sender_open_ephys = {
-    .name = "open-ephys", .endpoint = "tcp://127.0.0.1:5556", .hello = hello, .batch = batch, .end = end};
+static const sf_sender_protocol sender = {
+    .endpoint = "tcp://127.0.0.1:5556", .answer = answer, .hello = hello, .batch = batch, .end = end};
+
+static const sf_live_settings defaults = {.common = {.ring = 65536, .policy = SF_RING_DROP_OLDEST},
+                                          .endpoint = "tcp://127.0.0.1:5556",
+                                          .timeout_s = 10,
+                                          .electrodes = "learn",
+                                          .learn_s = 5,
+                                          .request = "auto"};
+
+static const sf_key keys[] = {SF_LIVE_ENDPOINT,
+                              SF_LIVE_ELECTRODES,
+                              SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 0, 1e9),
+                              SF_LIVE_TEXT("heartbeat", request),
+                              {0}};
+
+const sf_protocol sf_protocol_open_ephys = {
+    .source = {.settings = {"open-ephys", keys, sizeof(sf_live_settings), &defaults},
+               .descriptors = SF_ZMQ_DESCRIPTORS + 2,
+               SF_LIVE_SOURCE},
+    .name = "open-ephys",
+    .system = "Open Ephys' ZMQ Interface",
+    .decoder = &sf_decoder_open_ephys,
+    .transport = &sf_transport_zmq,
+    .sender = &sender,
+    .queue = 65536,
+    .start = "acquisition in the Open Ephys GUI, with the plugin ZMQ Interface sending on %s",
+};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* synfire's own protocol: docs/wire.md. */
+/* synfire's own protocol, docs/wire.md, and the source `zmq` of it. */
 #include "core/error.h"
 #include "decode/wire.h"
-#include "ingest/sender.h"
+#include "ingest/live_source.h"
+#include "io/descriptors.h"
 
 static sf_wire_header next_header(const sf_sender *sender)
 {
@@ -50,5 +51,24 @@ static int end(sf_sender *sender, sf_error *error)
     return put_frame(sender, error);
 }
 
-const sf_sender_protocol sf_sender_synfire = {
-    .name = "synfire", .endpoint = "tcp://127.0.0.1:7700", .hello = hello, .batch = batch, .end = end};
+static const sf_sender_protocol sender = {
+    .endpoint = "tcp://127.0.0.1:7700", .hello = hello, .batch = batch, .end = end};
+
+static const sf_live_settings defaults = {.common = {.ring = 65536, .policy = SF_RING_DROP_OLDEST},
+                                          .endpoint = "tcp://127.0.0.1:7700",
+                                          .timeout_s = 10};
+
+static const sf_key keys[] = {SF_LIVE_ENDPOINT, {0}};
+
+const sf_protocol sf_protocol_synfire = {
+    .source = {.settings = {"zmq", keys, sizeof(sf_live_settings), &defaults},
+               .descriptors = SF_ZMQ_DESCRIPTORS,
+               SF_LIVE_SOURCE},
+    .name = "synfire",
+    .system = "synfire",
+    .decoder = &sf_decoder_synfire,
+    .transport = &sf_transport_zmq,
+    .sender = &sender,
+    .queue = 16, /* libzmq counts frames, not bytes: so many of the largest are 256 MiB */
+    .start = "its sender, as `synfire play RECORDING --to %s`",
+};

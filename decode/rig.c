@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "decode/rig.h"
+
+#include "core/error.h"
+#include "core/log.h"
+#include "core/memory.h"
+#include "core/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LEARN_S 5.0
+#define LEAST_HZ 1.0
+#define MOST_HZ 1e9
+
+/* ---- time ---- */
+
+/* False beyond the limit of times. */
+static bool time_of(const sf_rig *rig, int64_t sample, int64_t *time_ns)
+{
+    __extension__ typedef __int128 wide;
+    wide scaled = (wide)sample * 1000000000000000, rate = (wide)rig->rate_uhz;
+    wide rounded = (scaled + (scaled < 0 ? -rate / 2 : rate / 2)) / rate;
+    *time_ns = (int64_t)rounded;
+    return rounded > -SF_TIME_LIMIT_NS && rounded < SF_TIME_LIMIT_NS;
+}
+
+/* As it is kept: a sample as long as the rate is not known. */
+static bool place_of(sf_rig *rig, int64_t sample, int64_t *place)
+{
+    *place = sample;
+    if (rig->rate_uhz == 0 ? sample > -SF_TIME_LIMIT_NS && sample < SF_TIME_LIMIT_NS
+                           : time_of(rig, sample, place))
+        return true;
+    sf_decoder_leave_out(&rig->decoder, "sample %" PRId64 " is beyond 146 years", sample);
+    return false;
+}
+
+static void convert(const sf_rig *rig, int64_t *place)
+{
+    if (!time_of(rig, *place, place))
+        *place = *place < 0 ? -SF_TIME_LIMIT_NS + 1 : SF_TIME_LIMIT_NS - 1;
+}
+
+/* What was kept in samples becomes times. */
+static void convert_kept(sf_rig *rig)
+{
+    for (size_t i = 0; i < rig->spike_count; i++)
+        convert(rig, &rig->spikes[i].time_ns);
+    for (size_t i = 0; i < rig->marker_count; i++)
+        convert(rig, &rig->markers[i].time_ns);
+    if (rig->clock != INT64_MIN)
+        convert(rig, &rig->clock);
+    convert(rig, &rig->first);
+    convert(rig, &rig->last);
+}
+
+bool sf_rig_set_rate(sf_rig *rig, double hz)
+{
+    if (!(hz >= LEAST_HZ && hz <= MOST_HZ)) {
+        sf_decoder_leave_out(&rig->decoder, "a sampling rate of %g Hz", hz);
+        return false;
+    }
+    if (rig->rate_uhz != 0)
+        return true;
+    rig->rate_uhz = (uint64_t)llround(hz * 1e6);
+    convert_kept(rig);
+    return true;
+}
+
+static void note_time(sf_rig *rig, int64_t place)
+{
+    if (!rig->is_anything || place < rig->first)
+        rig->first = place;
+    if (!rig->is_anything || place > rig->last)
+        rig->last = place;
+    rig->is_anything = true;
+}
+
+/* ---- units ---- */
+
+int sf_rig_find(sf_rig *rig, const char *name, int32_t channel, uint32_t *unit, sf_error *error)
+{
+    sf_decoder *decoder = &rig->decoder;
+    const sf_decoder_given *given = &decoder->given;
+    sf_units *units = &decoder->about.units;
+    int status = SF_OK;
+    sf_rig_hear(rig);
+    *unit = sf_units_find(units, name);
+    if (*unit == SF_NO_UNIT && channel >= 0 && (size_t)channel < given->channels)
+        *unit = given->of_channel[channel];
+    else if (*unit == SF_NO_UNIT && !decoder->is_known && !given->has_units &&
+             units->count < SF_RIG_MOST_UNITS)
+        status = sf_units_intern(units, name, unit, error);
+    decoder->batch.out_of_range += status == SF_OK && *unit == SF_NO_UNIT;
+    return status;
+}
+
+/* "Electrode 12" is the twelfth, as the number 11 among those that were given. */
+static int32_t number_of(const char *name)
+{
+    size_t end = strlen(name), begin = end;
+    uint64_t number;
+    while (begin > 0 && name[begin - 1] >= '0' && name[begin - 1] <= '9')
+        begin--;
+    bool known = begin < end && sf_parse_uint(name + begin, SF_DECODER_MOST_CHANNELS, &number) && number > 0;
+    return known ? (int32_t)(number - 1) : -1;
+}
+
+int sf_rig_find_electrode(sf_rig *rig, const char *name, int64_t sorted_id, uint32_t *unit, sf_error *error)
+{
+    char sorted[160];
+    if (sorted_id <= 0)
+        return sf_rig_find(rig, name, number_of(name), unit, error);
+    snprintf(sorted, sizeof sorted, "%s:%" PRId64, name, sorted_id);
+    *unit = sf_units_find(&rig->decoder.about.units, sorted);
+    if (*unit != SF_NO_UNIT)
+        return SF_OK;
+    return rig->decoder.given.has_units ? sf_rig_find(rig, name, number_of(name), unit, error)
+                                        : sf_rig_find(rig, sorted, -1, unit, error);
+}
+
+/* ---- what is kept ---- */
+
+int sf_rig_spike(sf_rig *rig, uint32_t unit, int64_t sample, float amplitude, sf_error *error)
+{
+    int64_t place;
+    sf_rig_hear(rig);
+    if (!place_of(rig, sample, &place))
+        return SF_OK;
+    if (sf_reserve(&rig->spikes, &rig->spike_capacity, rig->spike_count + 1, sizeof *rig->spikes) != 0)
+        return sf_fail_memory(error);
+    size_t at = rig->spike_count++;
+    for (; at > rig->given && rig->spikes[at - 1].time_ns > place; at--)
+        rig->spikes[at] = rig->spikes[at - 1];
+    rig->spikes[at] = (sf_spike){.time_ns = place, .unit = unit, .amplitude = amplitude};
+    note_time(rig, place);
+    return SF_OK;
+}
+
+int sf_rig_ttl(sf_rig *rig, int64_t sample, unsigned line, bool state, sf_error *error)
+{
+    int64_t place;
+    sf_rig_hear(rig);
+    if (!place_of(rig, sample, &place))
+        return SF_OK;
+    if (sf_reserve(&rig->markers, &rig->marker_capacity, rig->marker_count + 1, sizeof *rig->markers) != 0)
+        return sf_fail_memory(error);
+    size_t at = rig->marker_count++;
+    for (; at > 0 && rig->markers[at - 1].time_ns > place; at--)
+        rig->markers[at] = rig->markers[at - 1];
+    rig->markers[at] =
+        (sf_marker){.time_ns = place, .kind = SF_MARKER_TTL, .state = state ? 1 : 0, .line = (uint16_t)line};
+    note_time(rig, place);
+    return SF_OK;
+}
+
+void sf_rig_clock(sf_rig *rig, int64_t sample)
+{
+    int64_t place;
+    sf_rig_hear(rig);
+    if (!place_of(rig, sample, &place))
+        return;
+    rig->clock = place;
+    note_time(rig, place);
+}
+
+/* ---- message numbers ---- */
+
+/* A run ended before its units were learnt: what was kept of it has no place in the next one. */
+static void forget_kept(sf_rig *rig)
+{
+    rig->decoder.batch.out_of_range += rig->spike_count;
+    rig->spike_count = rig->marker_count = 0;
+    rig->is_anything = false;
+}
+
+static void begin_run(sf_rig *rig)
+{
+    sf_decoder *decoder = &rig->decoder;
+    sf_log(SF_LOG_WARNING, "%s: the sender started again", decoder->name);
+    decoder->batch.restarts++;
+    rig->clock = INT64_MIN;
+    if (!decoder->is_known)
+        forget_kept(rig);
+}
+
+bool sf_rig_follow(sf_rig *rig, int64_t number, int64_t least)
+{
+    sf_decoder *decoder = &rig->decoder;
+    bool anew = rig->is_numbered && number >= 0 && number < rig->expected - 1;
+    decoder->once_more = anew && sf_rig_waits(rig);
+    if (decoder->once_more)
+        return false;
+    if (number < 0 || number == INT64_MAX || (rig->is_numbered && number == rig->expected - 1)) {
+        sf_decoder_leave_out(decoder, "message %" PRId64 " was there before", number);
+        return false;
+    }
+    if (anew)
+        begin_run(rig);
+    int64_t expected = !anew ? rig->expected : number < least ? number : least;
+    if (rig->is_numbered && number > expected) {
+        decoder->batch.gaps++;
+        decoder->batch.gap_lost += (uint64_t)number - (uint64_t)expected;
+    }
+    rig->is_numbered = true;
+    rig->expected = number + 1;
+    return true;
+}
+
+/* ---- batches ---- */
+
+/* What waits, as far as it goes out together; the clock with the last of it. */
+static void fill(sf_rig *rig)
+{
+    sf_batch *batch = &rig->decoder.batch;
+    size_t left = rig->spike_count - rig->given;
+    batch->spikes = rig->spikes != NULL ? rig->spikes + rig->given : NULL;
+    batch->spike_count = left < SF_RIG_BATCH ? left : SF_RIG_BATCH;
+    bool last = batch->spike_count == left;
+    batch->markers = rig->markers;
+    batch->marker_count = last ? rig->marker_count : 0;
+    batch->clock_ns = last ? rig->clock : INT64_MIN;
+    batch->heard = true;
+}
+
+void sf_rig_gave(sf_decoder *decoder)
+{
+    sf_rig *rig = (sf_rig *)decoder;
+    size_t left = rig->spike_count - rig->given;
+    if (!decoder->is_known)
+        return;
+    decoder->is_ready = left > SF_RIG_BATCH;
+    rig->given += decoder->is_ready ? SF_RIG_BATCH : left;
+    if (decoder->is_ready) {
+        fill(rig);
+        return;
+    }
+    rig->marker_count = 0;
+    rig->clock = INT64_MIN;
+}
+
+void sf_rig_begin(sf_rig *rig)
+{
+    if (rig->decoder.is_known && rig->given == rig->spike_count)
+        rig->given = rig->spike_count = 0;
+}
+
+static bool has_learnt(const sf_rig *rig)
+{
+    const sf_decoder_given *given = &rig->decoder.given;
+    double learn_s = given->learn_s > 0 ? given->learn_s : LEARN_S;
+    return given->has_units || rig->spike_count >= SF_RIG_KEPT || rig->marker_count >= SF_RIG_KEPT ||
+           (rig->is_anything && (double)(rig->last - rig->first) * 1e-9 >= learn_s);
+}
+
+static int make_known(sf_rig *rig, sf_error *error)
+{
+    sf_decoder *decoder = &rig->decoder;
+    char rate[32];
+    int status = SF_OK;
+    if (decoder->about.path == NULL && (decoder->about.path = sf_copy_string(decoder->kind->name)) == NULL)
+        status = sf_fail_memory(error);
+    snprintf(rate, sizeof rate, "%.10g", (double)rig->rate_uhz * 1e-6);
+    if (status == SF_OK)
+        status = sf_recording_set_metadata(&decoder->about, "sampling_rate", rate, error);
+    decoder->is_known = status == SF_OK;
+    return status;
+}
+
+int sf_rig_end(sf_rig *rig, sf_error *error)
+{
+    sf_decoder *decoder = &rig->decoder;
+    if (!decoder->is_known) {
+        if (rig->rate_uhz == 0 && rig->spike_count >= SF_RIG_KEPT)
+            return sf_fail(error, SF_DATA, decoder->name,
+                           "a million spikes came and no message told the sampling rate: set sample_rate_hz");
+        if (rig->rate_uhz == 0 || !has_learnt(rig)) {
+            decoder->wants = rig->rate_uhz == 0
+                                 ? "message with the sampling rate: set sample_rate_hz"
+                                 : "more of the stream, which shows what electrodes there are: "
+                                   "set learn_s, or electrodes";
+            return SF_AGAIN;
+        }
+        int status = make_known(rig, error);
+        if (status != SF_OK)
+            return status;
+    }
+    fill(rig);
+    bool enough = rig->spike_count - rig->given >= SF_RIG_BATCH || rig->marker_count >= SF_RIG_BATCH;
+    return enough ? SF_OK : SF_AGAIN;
+}
+
+int sf_rig_open(sf_decoder *decoder, sf_error *error)
+{
+    sf_rig *rig = (sf_rig *)decoder;
+    double hz = decoder->given.sample_rate_hz;
+    rig->clock = INT64_MIN;
+    decoder->learns = !decoder->given.has_units;
+    if (hz != 0 && !sf_rig_set_rate(rig, hz))
+        return sf_fail(error, SF_USAGE, "sample_rate_hz", "found %g, expected %g to %g", hz, LEAST_HZ,
+                       MOST_HZ);
+    return SF_OK;
+}
+
+void sf_rig_close(sf_decoder *decoder)
+{
+    sf_rig *rig = (sf_rig *)decoder;
+    sf_free(rig->spikes);
+    sf_free(rig->markers);
+}

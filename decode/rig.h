@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What decoders of amplifiers have in common. Their messages name an electrode and count samples; here these
+ * become units and times.
+ *
+ * - Units are those that were given (sf_decoder_options.units), or the electrodes that are heard of in the
+ *   first learn_s of the stream. The stream becomes known once they are, and the sampling rate with them;
+ *   the spikes that came before are kept and go out first.
+ * - Stream time is sample number over sampling rate, as a whole number of nanoseconds to the nearest: a
+ *   stream's zero is the rig's.
+ * - Spikes of several messages go out together, in time order.
+ * - Message numbers: a gap is a loss, a smaller number a new run of the sender and none.
+ */
+#ifndef SF_DECODE_RIG_H
+#define SF_DECODE_RIG_H
+
+#include "decode/decoder.h"
+
+#define SF_RIG_BATCH 1024       /**< spikes that go out together */
+#define SF_RIG_KEPT (1u << 20)  /**< spikes or markers that are kept until the stream is known, and clocks */
+#define SF_RIG_MOST_UNITS 65536 /**< that are learnt: a sender cannot ask for more memory */
+
+/** A decoder of a rig begins with it. Its kind has sf_rig_gave, and sf_rig_close or a `close` that calls it.
+ */
+typedef struct sf_rig {
+    sf_decoder decoder;
+    uint64_t rate_uhz; /**< samples in a million seconds; 0: not known yet, times are samples still */
+    bool is_anything;
+    int64_t first, last; /**< times, while units are learnt */
+    sf_spike *spikes;    /**< in time order; before `given` they went out */
+    size_t spike_count, spike_capacity, given;
+    sf_marker *markers;
+    size_t marker_count, marker_capacity;
+    int64_t clock; /**< promised, and not told yet; INT64_MIN: none */
+    bool is_numbered;
+    int64_t expected; /**< message number */
+} sf_rig;
+
+/** First in every `decode`: what went out makes room. */
+void sf_rig_begin(sf_rig *rig);
+
+/** Last in every `decode` whose message was read: SF_OK where enough has come for a batch, else SF_AGAIN. */
+int sf_rig_end(sf_rig *rig, sf_error *error);
+
+/** The sampling rate, as the stream tells. One that was given, or told before, stays. False: it is none. */
+bool sf_rig_set_rate(sf_rig *rig, double hz);
+
+/**
+ * Message numbers, which count from `least` in each run. False: the message is not read: it was there before
+ * or, where decoder.once_more is set, a new run begins with it and what waits of the old one goes out first.
+ */
+bool sf_rig_follow(sf_rig *rig, int64_t number, int64_t least);
+
+/** What `decode` says where the message is not read. */
+static inline int sf_rig_pass(const sf_rig *rig)
+{
+    return rig->decoder.once_more ? SF_OK : SF_AGAIN;
+}
+
+/** Something waits that is of the run that is known. */
+static inline bool sf_rig_waits(const sf_rig *rig)
+{
+    return rig->decoder.is_known && (rig->given < rig->spike_count || rig->marker_count > 0);
+}
+
+/** The unit of an electrode by its name, and by its number (-1: none) among units that were given;
+ * SF_NO_UNIT: it has none, which is counted. */
+int sf_rig_find(sf_rig *rig, const char *name, int32_t channel, uint32_t *unit, sf_error *error);
+
+/** The same by a name that people gave, as "Electrode 12", and the number of a neuron that was sorted there
+ * (0: none): that is the unit "Electrode 12:3". Where units were given and none has that name it is that of
+ * the electrode, and where none has the electrode's name, the one of number 11. */
+int sf_rig_find_electrode(sf_rig *rig, const char *name, int64_t sorted_id, uint32_t *unit, sf_error *error);
+
+/** These take samples; times where the rate is given as 1e9. What lies beyond 146 years is left out and
+ * counted. */
+int sf_rig_spike(sf_rig *rig, uint32_t unit, int64_t sample, float amplitude, sf_error *error);
+int sf_rig_ttl(sf_rig *rig, int64_t sample, unsigned line, bool state, sf_error *error);
+void sf_rig_clock(sf_rig *rig, int64_t sample); /**< nothing before it will follow */
+
+/** Something of the sender that holds no spikes: it is there. */
+static inline void sf_rig_hear(sf_rig *rig)
+{
+    rig->decoder.batch.heard = rig->decoder.is_known;
+}
+
+/** How sf_decoder_kind.open, .gave and .close are served. */
+int sf_rig_open(sf_decoder *decoder, sf_error *error);
+void sf_rig_gave(sf_decoder *decoder);
+void sf_rig_close(sf_decoder *decoder);
+
+#endif

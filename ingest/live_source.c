@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ingest/live_source.h"
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "ingest/electrodes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATIENCE_MS 50 /* how often a wait looks whether it should stop */
+
+typedef struct live_source {
+    sf_source source;
+    const sf_protocol *protocol;
+    const sf_live_settings *settings;
+    sf_transport *transport;
+    sf_decoder *decoder;
+    char endpoint[256];
+    sf_batch first; /* what came with what made the stream known */
+    bool has_first;
+} live_source;
+
+/* ---- reading ---- */
+
+static int read_first(live_source *it, sf_batch *batch)
+{
+    *batch = it->first;
+    it->has_first = false;
+    return SF_READ_BATCH;
+}
+
+int sf_live_source_read(sf_source *source, sf_batch *batch, int timeout_ms, sf_error *error)
+{
+    live_source *it = (live_source *)source;
+    const sf_transport_kind *transport = it->transport->kind;
+    if (it->has_first)
+        return read_first(it, batch);
+    *batch = (sf_batch){.clock_ns = INT64_MIN};
+    int64_t deadline = sf_clock_monotonic_ns() + timeout_ms * SF_MILLISECOND;
+    int status = sf_decoder_next(it->decoder, batch, error);
+    while (status == SF_AGAIN) {
+        /* What has come waits for more only as long as more is there. */
+        int64_t until = sf_decoder_has_counts(it->decoder) ? 0 : deadline;
+        status = transport->receive(it->transport, it->decoder, until, error);
+        if (status != SF_OK)
+            break;
+        status = sf_decoder_next(it->decoder, batch, error);
+        if (status == SF_AGAIN && sf_clock_monotonic_ns() >= deadline)
+            break;
+    }
+    if (status == SF_AGAIN && sf_decoder_has_counts(it->decoder)) {
+        sf_decoder_give(it->decoder, batch);
+        status = SF_OK;
+    }
+    return status == SF_OK      ? SF_READ_BATCH
+           : status == SF_AGAIN ? SF_READ_NOTHING
+           : status == SF_END   ? SF_READ_END
+                                : status;
+}
+
+bool sf_live_source_connected(sf_source *source)
+{
+    const live_source *it = (const live_source *)source;
+    return it->transport->kind->connected(it->transport);
+}
+
+void sf_live_source_close(sf_source *source)
+{
+    live_source *it = (live_source *)source;
+    if (it->transport != NULL)
+        it->transport->kind->close(it->transport);
+    sf_decoder_close(it->decoder);
+    sf_free(it);
+}
+
+/* ---- opening ---- */
+
+/* The socket beside the rig's data, by default one port further; NULL: none is wanted or there can be none.
+ */
+static const char *request_of(const live_source *it, char room[280])
+{
+    const char *wanted = it->settings->request;
+    if (wanted == NULL || strcmp(wanted, "off") == 0)
+        return NULL;
+    if (strcmp(wanted, "auto") != 0)
+        return wanted;
+    const char *colon = strrchr(it->endpoint, ':');
+    uint64_t port;
+    if (strncmp(it->endpoint, "tcp://", 6) != 0 || !sf_parse_uint(colon + 1, 65534, &port))
+        return NULL;
+    snprintf(room, 280, "%.*s:%u", (int)(colon - it->endpoint), it->endpoint, (unsigned)port + 1);
+    return room;
+}
+
+static int pass_on(int status, const sf_error *reason, sf_error *error)
+{
+    if (status != SF_OK && error != NULL) {
+        *error = *reason;
+        error->code = (sf_status)status;
+    }
+    return status;
+}
+
+static int open_transport(live_source *it, sf_error *error)
+{
+    char room[280];
+    const sf_transport_settings settings = {.endpoint = it->endpoint,
+                                            .topic = it->settings->topic,
+                                            .request = request_of(it, room),
+                                            .most_bytes = it->protocol->decoder->most_bytes,
+                                            .queue = it->protocol->queue};
+    sf_error reason = {0};
+    int status = it->protocol->transport->open(&it->transport, &settings, &reason);
+    if (status == SF_USAGE)
+        return sf_fail(error, SF_CONFIG, "endpoint", "%s %s", reason.place, reason.text);
+    return pass_on(status, &reason, error);
+}
+
+static int open_decoder(live_source *it, sf_error *error)
+{
+    const sf_live_settings *settings = it->settings;
+    sf_electrodes electrodes = {0};
+    sf_decoder_options options = {
+        .size = sizeof options,
+        .protocol = it->protocol->decoder->name,
+        .name = it->endpoint,
+        .sample_rate_hz = settings->sample_rate_hz,
+        .learn_s = settings->learn_s,
+        .layout = it->protocol->layouts != NULL ? it->protocol->layouts[settings->layout] : NULL};
+    sf_error reason = {0};
+    int status = SF_OK;
+    if (settings->electrodes != NULL && strcmp(settings->electrodes, "learn") != 0)
+        status = sf_electrodes_read(&electrodes, settings->electrodes, &reason);
+    if (status == SF_NO_MEMORY)
+        return sf_fail_memory(error);
+    if (status != SF_OK)
+        return sf_fail(error, SF_CONFIG, "electrodes", "%s: %s", reason.place, reason.text);
+    options.units = electrodes.units.items;
+    options.unit_count = electrodes.units.count;
+    options.channels = electrodes.channels;
+    status = sf_decoder_open(&it->decoder, &options, &reason);
+    sf_electrodes_free(&electrodes);
+    return pass_on(status == SF_USAGE ? SF_CONFIG : status, &reason, error);
+}
+
+/* What came instead of a stream, if anything did. */
+static int refuse(const live_source *it, double waited_s, sf_error *error)
+{
+    const sf_decoder *decoder = it->decoder;
+    char start[512];
+    if (decoder->wants != NULL)
+        return sf_fail(error, SF_UNAVAILABLE, it->endpoint, "in %g s came no %s", waited_s, decoder->wants);
+    if (decoder->fault[0] != '\0')
+        return sf_fail(error, SF_DATA, it->endpoint,
+                       "what comes from there is no stream of %s: %s; is another program sending?",
+                       it->protocol->system, decoder->fault);
+    snprintf(start, sizeof start, it->protocol->start, it->endpoint);
+    return sf_fail(error, SF_UNAVAILABLE, it->endpoint,
+                   "no stream came within %g s: start %s, or correct the endpoint", waited_s, start);
+}
+
+/* What was left out before the stream is known is forgotten. */
+static int wait_until_known(live_source *it, double timeout_s, const sf_progress *progress, sf_error *error)
+{
+    const sf_transport_kind *transport = it->transport->kind;
+    int64_t start = sf_clock_monotonic_ns();
+    double patience_s = timeout_s + (it->decoder->learns ? it->settings->learn_s : 0);
+    int64_t deadline = timeout_s < 0 ? INT64_MAX : start + (int64_t)(patience_s * 1e9);
+    int status = SF_AGAIN;
+    while (!it->decoder->is_known && (status == SF_AGAIN || status == SF_OK)) {
+        int64_t now = sf_clock_monotonic_ns(), look = now + PATIENCE_MS * SF_MILLISECOND;
+        status = transport->receive(it->transport, it->decoder, deadline < look ? deadline : look, error);
+        if (status == SF_OK)
+            status = sf_decoder_next(it->decoder, &it->first, error);
+        if (status == SF_AGAIN && !it->decoder->is_known && now >= deadline)
+            status = refuse(it, patience_s, error);
+        else if (status == SF_AGAIN && !sf_progress_update(progress, "waiting for the stream",
+                                                           (double)(now - start) * 1e-9, patience_s))
+            status = sf_fail(error, SF_CANCELLED, it->endpoint, "stopped");
+    }
+    it->has_first = status == SF_OK && it->first.spike_count + it->first.marker_count > 0;
+    return status == SF_AGAIN ? SF_OK : status;
+}
+
+static int open_parts(live_source *it, const sf_progress *progress, sf_error *error)
+{
+    int status = open_decoder(it, error);
+    if (status == SF_OK)
+        status = open_transport(it, error);
+    return status == SF_OK ? wait_until_known(it, it->settings->timeout_s, progress, error) : status;
+}
+
+int sf_live_source_open(sf_source **out, const sf_source_kind *kind, const sf_source_settings *settings,
+                        const sf_progress *progress, sf_error *error)
+{
+    *out = NULL;
+    live_source *it = sf_alloc(1, sizeof *it);
+    if (it == NULL)
+        return sf_fail_memory(error);
+    it->source.kind = kind;
+    it->protocol = (const sf_protocol *)kind;
+    it->settings = (const sf_live_settings *)settings;
+    snprintf(it->source.name, sizeof it->source.name, "%s", it->settings->endpoint);
+    snprintf(it->endpoint, sizeof it->endpoint, "%s", it->settings->endpoint);
+    int status = open_parts(it, progress, error);
+    if (status != SF_OK) {
+        sf_live_source_close(&it->source);
+        return status;
+    }
+    const sf_decoder *decoder = it->decoder;
+    it->source.units = decoder->about.units; /* borrowed; about owns them */
+    it->source.origin = &decoder->about;
+    it->source.can_wait = decoder->can_wait;
+    it->source.virtual_clock = decoder->virtual_clock;
+    it->source.own_pace = decoder->own_pace;
+    it->source.patience_ns = it->settings->timeout_s > 0 ? sf_seconds_to_ns(it->settings->timeout_s) : 0;
+    *out = &it->source;
+    return SF_OK;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The table of protocols: what a configuration names as a source, what `synfire play` sends, and what
+ * docs/rigs.md lists. A row is one file; it says how bytes come, what makes spikes of them, and what sends
+ * the like.
+ */
+#ifndef SF_INGEST_PROTOCOL_H
+#define SF_INGEST_PROTOCOL_H
+
+#include "ingest/sender.h"
+#include "ingest/transport.h"
+
+/** What a configuration says of a live source; a protocol has the keys that mean something to it. */
+typedef struct sf_live_settings {
+    sf_source_settings common;
+    const char *endpoint;
+    double timeout_s;
+    const char *electrodes; /**< "learn", or a file (ingest/electrodes.h) */
+    double learn_s, sample_rate_hz;
+    const char *request; /**< "auto", "off", or an endpoint */
+    uint32_t layout;     /**< of sf_protocol.layouts */
+    const char *topic;
+} sf_live_settings;
+
+/** Rows of keys that protocols share. */
+#define SF_LIVE_TEXT(NAME, MEMBER)                                                                           \
+    {                                                                                                        \
+        .name = NAME, .type = SF_KEY_TEXT, .offset = offsetof(sf_live_settings, MEMBER)                      \
+    }
+#define SF_LIVE_REAL(NAME, MEMBER, LEAST, MOST)                                                              \
+    {                                                                                                        \
+        .name = NAME, .type = SF_KEY_REAL, .offset = offsetof(sf_live_settings, MEMBER), .least = LEAST,     \
+        .most = MOST                                                                                         \
+    }
+#define SF_LIVE_ENDPOINT                                                                                     \
+    SF_LIVE_TEXT("endpoint", endpoint), SF_LIVE_REAL("timeout_s", timeout_s, 0.001, 86400)
+#define SF_LIVE_ELECTRODES                                                                                   \
+    {.name = "electrodes",                                                                                   \
+     .type = SF_KEY_TEXT,                                                                                    \
+     .offset = offsetof(sf_live_settings, electrodes),                                                       \
+     .use = SF_KEY_VALUE},                                                                                   \
+        SF_LIVE_REAL("learn_s", learn_s, 0.001, 86400)
+
+typedef struct sf_protocol {
+    sf_source_kind source; /**< first: a configuration's kind of source is its protocol */
+    const char *name;      /**< as `play --protocol` and sf_decoder_options have it */
+    const char *system;    /**< what speaks it, for people */
+    const sf_decoder_kind *decoder;
+    const sf_transport_kind *transport;
+    const sf_sender_protocol *sender; /**< what plays it */
+    const char *const *layouts;       /**< by sf_live_settings.layout; NULL: there is one */
+    int queue;                        /**< messages that may wait for this program */
+    const char *start;                /**< what to do where no stream came: a format for the endpoint */
+} sf_protocol;
+
+extern const sf_protocol sf_protocol_synfire, sf_protocol_open_ephys;
+
+/** All of them, and NULL at the end. */
+extern const sf_protocol *const sf_protocols[];
+
+/** A protocol by its name, or NULL; SF_USAGE with all names. */
+int sf_protocol_find(const sf_protocol **protocol, const char *name, sf_error *error);
+
+#endif

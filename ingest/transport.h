@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * How the bytes of a live system come: one struct of functions and one file. A transport connects, connects
+ * again where a connection ends, bounds what it keeps, and hands what came to a decoder. One thread at a
+ * time, but for `connected`.
+ */
+#ifndef SF_INGEST_TRANSPORT_H
+#define SF_INGEST_TRANSPORT_H
+
+#include "decode/decoder.h"
+
+typedef struct sf_transport sf_transport;
+
+typedef struct sf_transport_settings {
+    const char *endpoint; /**< as "tcp://127.0.0.1:5556" */
+    const char *topic;    /**< of transports that choose what they get: a stream, a key, ...; or NULL */
+    const char *request;  /**< where the rig is asked or told that somebody listens; or NULL */
+    size_t most_bytes;    /**< of a message's part */
+    int queue;            /**< messages that may wait for this program */
+} sf_transport_settings;
+
+typedef struct sf_transport_kind {
+    const char *expected; /**< what an endpoint looks like, for sentences */
+    unsigned descriptors; /**< files and sockets that one takes at most */
+    /** SF_USAGE where the text is no endpoint, SF_UNAVAILABLE where nothing can be opened. That nobody is
+     * there yet is no failure. */
+    int (*open)(sf_transport **out, const sf_transport_settings *settings, sf_error *error);
+    /** Hands the next message, or some bytes, to the decoder; SF_AGAIN where none came until the deadline on
+     * the monotonic clock. */
+    int (*receive)(sf_transport *transport, sf_decoder *decoder, int64_t deadline_ns, sf_error *error);
+    bool (*connected)(const sf_transport *transport); /**< any thread */
+    void (*close)(sf_transport *transport);
+} sf_transport_kind;
+
+/** Every transport begins with it. */
+struct sf_transport {
+    const sf_transport_kind *kind;
+};
+
+extern const sf_transport_kind sf_transport_zmq; /**< subscribes to a ZeroMQ publisher */
+
+#endif

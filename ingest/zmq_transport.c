@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "ingest/byte_guard.h"
+#include "ingest/heartbeat.h"
+#include "ingest/transport.h"
+#include "io/descriptors.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <zmq.h>
+
+typedef struct subscriber {
+    sf_transport transport;
+    void *context, *socket;
+    sf_byte_guard *guard;
+    sf_heartbeat *heartbeat; /* NULL: the rig wants none */
+    zmq_msg_t message;
+    char endpoint[256];
+} subscriber;
+
+/* A connection over which something came that is no frame of ZeroMQ libzmq does not make again; what it has
+ * connected already it does not connect either. */
+static void connect_again(subscriber *it)
+{
+    zmq_disconnect(it->socket, it->endpoint);
+    zmq_connect(it->socket, it->endpoint);
+}
+
+/* Connections that were cut off because what came made no frame. */
+static void count_cuts(subscriber *it, sf_decoder *decoder)
+{
+    for (uint64_t cuts = sf_byte_guard_cuts(it->guard); cuts > 0; cuts--)
+        sf_decoder_leave_out(decoder, "a connection that was cut off: what came made no frame");
+}
+
+static bool wait_for_message(subscriber *it, int64_t now_ns, int64_t deadline_ns)
+{
+    int64_t left = (deadline_ns - now_ns + SF_MILLISECOND - 1) / SF_MILLISECOND;
+    zmq_pollitem_t waiting = {.socket = it->socket, .events = ZMQ_POLLIN};
+    return left > 0 && zmq_poll(&waiting, 1, (long)left) > 0 &&
+           zmq_msg_recv(&it->message, it->socket, ZMQ_DONTWAIT) >= 0;
+}
+
+static int receive(sf_transport *transport, sf_decoder *decoder, int64_t deadline_ns, sf_error *error)
+{
+    subscriber *it = (subscriber *)transport;
+    int64_t now = sf_clock_monotonic_ns();
+    if (sf_byte_guard_gave_up(it->guard))
+        connect_again(it);
+    count_cuts(it, decoder);
+    sf_heartbeat_tend(it->heartbeat, now);
+    if (zmq_msg_recv(&it->message, it->socket, ZMQ_DONTWAIT) < 0 && !wait_for_message(it, now, deadline_ns))
+        return SF_AGAIN;
+    for (;;) { /* libzmq hands over whole messages: their parts are all there */
+        bool more = zmq_msg_more(&it->message);
+        size_t size = zmq_msg_size(&it->message);
+        sf_byte_guard_note(it->guard, size);
+        int status = sf_decoder_feed(decoder, zmq_msg_data(&it->message), size,
+                                     more ? SF_FEED_PART : SF_FEED_MESSAGE, error);
+        if (status != SF_OK || !more || zmq_msg_recv(&it->message, it->socket, ZMQ_DONTWAIT) < 0)
+            return status;
+    }
+}
+
+static bool is_connected(const sf_transport *transport)
+{
+    return sf_byte_guard_connected(((const subscriber *)transport)->guard);
+}
+
+static void close_subscriber(sf_transport *transport)
+{
+    subscriber *it = (subscriber *)transport;
+    sf_heartbeat_close(it->heartbeat);
+    sf_byte_guard_close(it->guard);
+    zmq_msg_close(&it->message);
+    if (it->socket != NULL)
+        zmq_close(it->socket);
+    while (it->context != NULL && zmq_ctx_term(it->context) != 0 && zmq_errno() == EINTR)
+        ;
+    sf_free(it);
+}
+
+static int set_option(subscriber *it, int option, int value)
+{
+    return zmq_setsockopt(it->socket, option, &value, sizeof value);
+}
+
+/* A host that vanished without a word is noticed in about ten seconds. */
+static bool keep_alive(subscriber *it)
+{
+    return set_option(it, ZMQ_TCP_KEEPALIVE, 1) == 0 && set_option(it, ZMQ_TCP_KEEPALIVE_IDLE, 4) == 0 &&
+           set_option(it, ZMQ_TCP_KEEPALIVE_INTVL, 2) == 0 && set_option(it, ZMQ_TCP_KEEPALIVE_CNT, 3) == 0;
+}
+
+static int connect_socket(subscriber *it, const sf_transport_settings *settings, sf_error *error)
+{
+    const int64_t most = (int64_t)settings->most_bytes; /* a larger frame closes the connection */
+    int status = sf_descriptors_check(SF_ZMQ_DESCRIPTORS, it->endpoint, error);
+    if (status != SF_OK)
+        return status;
+    it->context = zmq_ctx_new();
+    if (it->context != NULL)
+        it->socket = zmq_socket(it->context, ZMQ_SUB);
+    if (it->socket == NULL || set_option(it, ZMQ_RCVHWM, settings->queue) != 0 ||
+        set_option(it, ZMQ_LINGER, 0) != 0 || !keep_alive(it) ||
+        zmq_setsockopt(it->socket, ZMQ_MAXMSGSIZE, &most, sizeof most) != 0 ||
+        zmq_setsockopt(it->socket, ZMQ_SUBSCRIBE, "", 0) != 0)
+        return sf_fail(error, SF_UNAVAILABLE, it->endpoint, "cannot make a ZeroMQ socket: %s",
+                       zmq_strerror(zmq_errno()));
+    status = sf_byte_guard_open(&it->guard, it->context, it->socket, it->endpoint, error);
+    if (status != SF_OK)
+        return status;
+    if (zmq_connect(it->socket, it->endpoint) != 0)
+        return sf_fail(error, SF_USAGE, it->endpoint,
+                       "is no ZeroMQ endpoint to connect to (%s): expected tcp://HOST:PORT or ipc://PATH",
+                       zmq_strerror(zmq_errno()));
+    return SF_OK;
+}
+
+static int open_subscriber(sf_transport **out, const sf_transport_settings *settings, sf_error *error)
+{
+    *out = NULL;
+    subscriber *it = sf_alloc(1, sizeof *it);
+    if (it == NULL)
+        return sf_fail_memory(error);
+    it->transport.kind = &sf_transport_zmq;
+    zmq_msg_init(&it->message);
+    snprintf(it->endpoint, sizeof it->endpoint, "%s", settings->endpoint);
+    int status = connect_socket(it, settings, error);
+    if (status == SF_OK && settings->request != NULL)
+        status = sf_heartbeat_open(&it->heartbeat, it->context, settings->request, error);
+    if (status != SF_OK) {
+        close_subscriber(&it->transport);
+        return status;
+    }
+    *out = &it->transport;
+    return SF_OK;
+}
+
+const sf_transport_kind sf_transport_zmq = {
+    .expected = "tcp://HOST:PORT or ipc://PATH",
+    .descriptors = SF_ZMQ_DESCRIPTORS + 2,
+    .open = open_subscriber,
+    .receive = receive,
+    .connected = is_connected,
+    .close = close_subscriber,
+};

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the tests of rigs share; `. "$E2E/rig.sh"` after functions.sh: a recording is played as a rig sends it into a run
+# that writes it down, and nothing is lost that is not counted.
+
+# play_rig PROTOCOL ENDPOINT RECORDING 'KEYS of the source' [options of play...]: rig.h5 is what came, rig.json the run's
+# summary, play.json what was sent. The run is stopped once all has come: rigs send no end.
+play_rig() {
+    local protocol=$1 endpoint=$2 recording=$3 keys=$4
+    shift 4
+    cat >rig.yaml <<YAML
+sources: [{type: $protocol, endpoint: "$endpoint", timeout_s: 60, $keys}]
+merge: {lateness_ms: 50, leap_s: 0}
+mine: {every: 0}
+graph: {enabled: false}
+sinks:
+- {type: hdf5, path: rig.h5, overwrite: true, policy: block}
+- {type: jsonl, path: rig.jsonl, overwrite: true}
+YAML
+    rm -f play.json rig.json
+    "$SYNFIRE" play "$recording" --protocol "$protocol" --to "$endpoint" --json "$@" >play.json 2>play.err &
+    local player=$!
+    "$SYNFIRE" run rig.yaml --json >rig.json 2>rig.err &
+    local run=$!
+    wait $player || { cat play.err rig.err; return 1; }
+    await_spikes "$(python3 -c 'import json; print(json.load(open("play.json"))["spikes"])')" $run
+    kill -INT $run 2>/dev/null || true
+    local code=0
+    wait $run || code=$?
+    [ $code = 130 ] || [ $code = 0 ] || { echo "run: exit code $code"; cat rig.err; return 1; }
+}
+
+# await_spikes COUNT RUN: until so many have come, or the run has ended; a test that works never waits a minute.
+await_spikes() {
+    for _ in $(seq 1 600); do
+        python3 - "$1" <<'PY' && return 0
+import json, sys
+last = [line for line in open("rig.jsonl") if '"topic":"status"' in line][-1:]
+sys.exit(0 if last and json.loads(last[0])["sources"][0]["spikes"] >= int(sys.argv[1]) else 1)
+PY
+        kill -0 "$2" 2>/dev/null || return 0
+        sleep 0.1
+    done
+}
+
+# same_spikes RECORDING RATE: what came is what was recorded, to the nearest sample, and the account has no loss.
+same_spikes() {
+    "$SYNFIRE_PYTHON" - "$@" <<'PY'
+import json, sys
+import h5py
+import numpy as np
+rate = float(sys.argv[2])
+def read(path):
+    file = h5py.File(path)
+    names = [n.decode() for n in file["units/name"][:]]
+    return file["spikes/time_ns"][:], [names[u] for u in file["spikes/unit"][:]], file
+was, was_units, original = read(sys.argv[1])
+got, got_units, file = read("rig.h5")
+source = json.load(open("rig.json"))["status"]["sources"][0]
+account = {key: source[key] for key in ("spikes", "late", "dropped", "out_of_range", "malformed", "gaps", "leaps", "held")}
+assert json.load(open("play.json"))["spikes"] == len(was), (len(was), account)
+assert len(got) == len(was), (len(got), len(was), account)
+assert source["gaps"] == source["malformed"] == source["restarts"] == 0, account
+sample = lambda ns: np.rint(np.rint(np.asarray(ns) * 1e-9 * rate) / rate * 1e9).astype(np.int64)
+want = sorted(zip(sample(was).tolist(), was_units))
+have = sorted(zip(np.asarray(got).tolist(), got_units))
+off = [(a, b) for a, b in zip(want, have) if abs(a[0] - b[0]) > 1 or a[1] != b[1]]
+assert not off, off[:5]
+PY
+}

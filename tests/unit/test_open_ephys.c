@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ZMQ Interface of Open Ephys, by messages written by hand as the plugin's source has them: JUCE's JSON
+ * with its line ends, envelopes with their NUL, a payload. Not one of them is from our own player. */
+#include "support/decoded.h"
+#include "support/support.h"
+
+#include "decode/fields.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char spike_header[] = "{\r\n"
+                                   "  \"message_num\": %d,\r\n"
+                                   "  \"type\": \"spike\",\r\n"
+                                   "  \"spike\": {\r\n"
+                                   "    \"stream\": \"Rhythm Data\",\r\n"
+                                   "    \"source_node\": 104,\r\n"
+                                   "    \"electrode\": \"%s\",\r\n"
+                                   "    \"sample_num\": %d,\r\n"
+                                   "    \"num_channels\": 1,\r\n"
+                                   "    \"num_samples\": 3,\r\n"
+                                   "    \"sorted_id\": %d,\r\n"
+                                   "    \"threshold\": [\r\n"
+                                   "      -50.0\r\n"
+                                   "    ]\r\n"
+                                   "  },\r\n"
+                                   "  \"timestamp\": 1751933546124\r\n"
+                                   "}";
+
+static const char event_header[] =
+    "{\r\n  \"message_num\": %d,\r\n  \"type\": \"event\",\r\n  \"content\": {\r\n"
+    "    \"stream\": \"Rhythm Data\",\r\n    \"source_node\": 101,\r\n"
+    "    \"type\": %d,\r\n    \"sample_num\": %d\r\n  },\r\n"
+    "  \"data_size\": 10,\r\n  \"timestamp\": 1751933546123\r\n}";
+
+static const char data_header[] =
+    "{\r\n  \"message_num\": %d,\r\n  \"type\": \"data\",\r\n  \"content\": {\r\n"
+    "    \"stream\": \"Rhythm Data\",\r\n    \"channel_num\": 0,\r\n"
+    "    \"channel_name\": \"CH1\",\r\n    \"num_samples\": 2,\r\n"
+    "    \"sample_num\": %d,\r\n    \"sample_rate\": 30000.0\r\n  },\r\n"
+    "  \"data_size\": 8,\r\n  \"timestamp\": 1751933546123\r\n}";
+
+/* 3 samples, the trough -42 in the middle: 0.0, -42.0, 8.0. */
+static const unsigned char waveform[12] = {0, 0, 0, 0, 0x00, 0x00, 0x28, 0xc2, 0x00, 0x00, 0x00, 0x41};
+/* Line 2 goes up. */
+static const unsigned char ttl[10] = {2, 1, 4, 0, 0, 0, 0, 0, 0, 0};
+static const unsigned char samples[8] = {0};
+
+static void message(test_decoded *it, const char *envelope, const char *header, size_t length,
+                    const void *payload, size_t size)
+{
+    const void *const parts[] = {envelope, header, payload};
+    const size_t sizes[] = {strlen(envelope) + 1, length, size};
+    test_decoded_message(it, parts, sizes, size > 0 ? 3 : 2);
+}
+
+static void spike(test_decoded *it, int number, const char *electrode, int sample, int sorted)
+{
+    char header[1024];
+    int length = snprintf(header, sizeof header, spike_header, number, electrode, sample, sorted);
+    message(it, "EVENT", header, (size_t)length, waveform, sizeof waveform);
+}
+
+static void event(test_decoded *it, int number, int type, int sample, size_t size)
+{
+    char header[1024];
+    int length = snprintf(header, sizeof header, event_header, number, type, sample);
+    message(it, "EVENT", header, (size_t)length, ttl, size);
+}
+
+static void data(test_decoded *it, int number, int sample)
+{
+    char header[1024];
+    int length = snprintf(header, sizeof header, data_header, number, sample);
+    message(it, "DATA", header, (size_t)length, samples, sizeof samples);
+}
+
+static const sf_unit two_electrodes[] = {{.name = "Electrode 1"}, {.name = "shank B"}};
+static const int32_t channels[] = {0, 6};
+
+static sf_decoder_options options(void)
+{
+    return (sf_decoder_options){.size = sizeof(sf_decoder_options),
+                                .protocol = "open-ephys",
+                                .units = two_electrodes,
+                                .unit_count = 2,
+                                .channels = channels};
+}
+
+/* ---- tests ---- */
+
+static void spikes_and_edges_have_times_by_sample(void **state)
+{
+    (void)state;
+    const sf_decoder_options given = options();
+    test_decoded it;
+    test_decoded_open(&it, &given);
+    spike(&it, 1, "Electrode 1", 30000, 0); /* before the rate is known: it is kept */
+    test_decoded_require(&it, "");
+    assert_false(it.is_known);
+    data(&it, 2, 30000);
+    test_decoded_require(&it, "1000000000 Electrode 1 -42\nuntil 1000000000\n");
+    spike(&it, 3, "Electrode 7", 30001, 0); /* channel 6 */
+    test_decoded_require(&it, "1000033333 shank B -42\n");
+    event(&it, 4, 3, 30002, sizeof ttl);
+    test_decoded_require(&it, "1000066667 ttl2 1\n");
+    event(&it, 5, 5, 30003, 4); /* a text: none of ours, and no fault */
+    spike(&it, 6, "Electrode 3", 30004, 0);
+    test_decoded_require(&it, "");
+    assert_int_equal(it.out_of_range, 1);
+    assert_int_equal(it.malformed + it.gaps + it.restarts, 0);
+    test_decoded_close(&it);
+}
+
+static void a_gap_is_a_loss_and_a_restart_is_none(void **state)
+{
+    (void)state;
+    const sf_decoder_options given = options();
+    test_decoded it;
+    test_decoded_open(&it, &given);
+    data(&it, 100, 0); /* joined in the middle */
+    assert_int_equal(it.gaps, 0);
+    spike(&it, 104, "Electrode 1", 300, 0);
+    assert_int_equal(it.gaps, 1);
+    assert_int_equal(it.gap_lost, 3);
+    spike(&it, 104, "Electrode 1", 300, 0); /* the same again */
+    assert_int_equal(it.malformed, 1);
+    data(&it, 1, 0); /* acquisition was started again */
+    assert_int_equal(it.restarts, 1);
+    assert_int_equal(it.gap_lost, 3);
+    spike(&it, 2, "Electrode 1", 30, 0);
+    data(&it, 1, 0);
+    data(&it, 0, 0); /* a sender that counts from 0 */
+    assert_int_equal(it.restarts, 3);
+    spike(&it, 1, "Electrode 1", 30, 0);
+    assert_int_equal(it.gap_lost, 3);
+    test_decoded_require(&it, "until 0\n10000000 Electrode 1 -42\nuntil 0\n1000000 Electrode 1 -42\nuntil 0\n"
+                              "until 0\n1000000 Electrode 1 -42\n");
+    test_decoded_close(&it);
+}
+
+/* A batch that waits is of the run before, also where several messages are fed before anything is taken. */
+static void electrodes_are_learnt(void **state)
+{
+    (void)state;
+    const sf_decoder_options given = {
+        .size = sizeof given, .protocol = "open-ephys", .sample_rate_hz = 30000, .learn_s = 0.5};
+    test_decoded it;
+    test_decoded_open(&it, &given);
+    spike(&it, 1, "tetrode 2", 3, 0);
+    spike(&it, 2, "tetrode 1", 0, 0); /* a little earlier */
+    spike(&it, 3, "tetrode 2", 6000, 4);
+    assert_false(it.is_known);
+    spike(&it, 4, "tetrode 1", 15000, 0);
+    test_decoded_require(&it, "0 tetrode 1 -42\n100000 tetrode 2 -42\n200000000 tetrode 2:4 -42\n"
+                              "500000000 tetrode 1 -42\n");
+    assert_true(it.is_known);
+    spike(&it, 5, "tetrode 9", 15001, 0); /* too late */
+    assert_int_equal(it.out_of_range, 1);
+    test_decoded_close(&it);
+}
+
+/* As the plugin does where names have characters beyond ASCII: as many bytes are missing at the end. */
+static void a_cut_header_is_read_as_far_as_it_goes(void **state)
+{
+    (void)state;
+    const sf_unit unit = {.name = "\xc3\x89lectrode \xce\xb1"};
+    sf_decoder_options given = options();
+    given.units = &unit;
+    given.unit_count = 1;
+    given.sample_rate_hz = 30000;
+    test_decoded it;
+    test_decoded_open(&it, &given);
+    char header[1024];
+    int length = snprintf(header, sizeof header, spike_header, 1, unit.name, 30, 0);
+    message(&it, "EVENT", header, (size_t)length - 2, waveform, sizeof waveform);
+    test_decoded_require(&it, "1000000 \xc3\x89lectrode \xce\xb1 -42\n");
+    for (size_t left = 0; left < (size_t)length;
+         left++) { /* wherever it is cut it is read whole or counted */
+        int number = (int)left + 2;
+        snprintf(header, sizeof header, spike_header, number, unit.name, 30, 0);
+        uint64_t before = it.malformed;
+        message(&it, "EVENT", header, left, waveform, sizeof waveform);
+        bool was_read = it.told.length > 0;
+        assert_true(was_read != (it.malformed == before + 1));
+        test_decoded_require(&it, was_read ? "1000000 \xc3\x89lectrode \xce\xb1 -42\n" : "");
+        assert_true(left > (size_t)length - 100 || !was_read); /* the waveform's shape is needed too */
+    }
+    assert_true(it.malformed > 100);
+    assert_int_equal(it.restarts, 0);
+    test_decoded_close(&it);
+}
+
+static void what_is_damaged_is_counted(void **state)
+{
+    (void)state;
+    sf_decoder_options given = options();
+    given.sample_rate_hz = 30000;
+    test_decoded it;
+    test_decoded_open(&it, &given);
+    const struct {
+        const char *envelope, *header;
+        size_t payload;
+        const char *fault;
+    } cases[] = {
+        {"MORSE", "{}", 0, "no message of Open Ephys"},
+        {"EVENT", "", 0, "is cut"},
+        {"EVENT", "[]", 0, "is no JSON"},
+        {"EVENT", "{\"message_num\": 1", 0, "is cut"},
+        {"EVENT", "{\"message_num\": 1,}", 0, "is no JSON"},
+        {"EVENT", "{\"message_num\": \"1\", \"type\": \"data\"}", 0, "is no JSON"},
+        {"EVENT", "{\"message_num\": 1.5, \"type\": \"data\"}", 0, "is no JSON"},
+        {"EVENT", "{\"message_num\": 1e400}", 0, "is no JSON"},
+        {"EVENT", "{\"message_num\": 99999999999999999999}", 0, "is no JSON"},
+        {"EVENT", "{\"type\": \"data\"}", 0, "lacks a key"},
+        {"EVENT", "{\"message_num\": 1, \"type\": \"dance\"}", 0, "of an unknown type"},
+        {"EVENT", "{\"message_num\": 2, \"type\": \"\\ud800\"}", 0, "is no JSON"},
+        {"EVENT", "{\"message_num\": 2, \"type\": \"\\u0000\"}", 0, "is no JSON"},
+        {"EVENT", "{\"message_num\": 2, \"type\": \"\xff\"}", 0, "is no JSON"},
+        {"DATA",
+         "{\"message_num\": 2, \"type\": \"data\", \"content\": {\"sample_num\": 0, \"sample_rate\": 0}}", 8,
+         "a sampling rate of 0 Hz"},
+        {"EVENT",
+         "{\"message_num\": 3, \"type\": \"spike\", \"spike\": {\"electrode\": \"Electrode 1\", "
+         "\"sample_num\": 1, "
+         "\"num_channels\": 1, \"num_samples\": 4}}",
+         10, "whose waveform has 10 bytes"},
+        {"EVENT",
+         "{\"message_num\": 4, \"type\": \"spike\", \"spike\": {\"electrode\": \"Electrode 1\", "
+         "\"sample_num\": 1, "
+         "\"num_channels\": 4611686018427387904, \"num_samples\": 4}}",
+         0, "whose waveform has 0 bytes"},
+        {"EVENT", "{\"message_num\": 5, \"type\": \"event\", \"content\": {\"type\": 3, \"sample_num\": 1}}",
+         0, "a TTL event of 0 bytes"},
+        {"EVENT",
+         "{\"message_num\": 6, \"type\": \"event\", \"content\": {\"type\": 3, \"sample_num\": "
+         "9223372036854775807}}",
+         10, "beyond 146 years"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        it.malformed = 0;
+        message(&it, cases[i].envelope, cases[i].header, strlen(cases[i].header), ttl, cases[i].payload);
+        if (it.malformed != 1 || strstr(it.fault, cases[i].fault) == NULL)
+            fail_msg("case %zu: %d, '%s', expected '%s'", i, (int)it.malformed, it.fault, cases[i].fault);
+        test_decoded_require(&it, "");
+    }
+    const void *const parts[] = {"EVENT"};
+    test_decoded_message(&it, parts, (const size_t[]){6}, 1);
+    assert_int_equal(it.malformed, 2);
+    char deep[200];
+    memset(deep, '[', sizeof deep);
+    memcpy(deep, "{\"a\":", 5);
+    message(&it, "EVENT", deep, sizeof deep, NULL, 0);
+    assert_int_equal(it.malformed, 3);
+    assert_int_equal(it.restarts + it.gaps, 0);
+    spike(&it, 7, "Electrode 1", 30, 0);
+    test_decoded_require(&it, "1000000 Electrode 1 -42\n");
+    test_decoded_close(&it);
+}
+
+/* ---- the reader of JSON by itself ---- */
+
+typedef struct values {
+    int64_t whole;
+    double real;
+    char text[SF_FIELD_TEXT_SIZE];
+} values;
+
+static void json_is_read_by_a_table(void **state)
+{
+    (void)state;
+    static const sf_field rows[] = {{"a.b.whole", SF_FIELD_WHOLE, offsetof(values, whole)},
+                                    {"real", SF_FIELD_REAL, offsetof(values, real)},
+                                    {"text", SF_FIELD_TEXT, offsetof(values, text)}};
+    sf_fields fields = {rows, 3, 0};
+    values it = {0};
+    static const char document[] =
+        "{\"x\": [1, {\"real\": 7}, [], {}, null, true], \"a\": {\"whole\": 3, \"b\": {\"whole\": -12e1}},\n"
+        "\"text\": \"\\u00e9\\ud83d\\ude00\\n\\/\", \"real\": 2, \"b\": {\"whole\": 5}}\n";
+    assert_int_equal(sf_fields_from_json(&fields, &it, (sf_part){document, sizeof document - 1}),
+                     SF_DOCUMENT_WHOLE);
+    assert_int_equal(fields.found, 7);
+    assert_int_equal(it.whole, -120);
+    assert_true(it.real == 2);
+    assert_string_equal(it.text, "\xc3\xa9\xf0\x9f\x98\x80\n/");
+    for (size_t i = 0; i + 2 < sizeof document; i++) /* a block of its own, so that reading on is found */
+    {
+        char *cut = malloc(i + 1);
+        memcpy(cut, document, i);
+        assert_int_equal(sf_fields_from_json(&fields, &it, (sf_part){cut, i}), SF_DOCUMENT_CUT);
+        free(cut);
+    }
+    assert_int_equal(sf_fields_from_json(&fields, &it, (sf_part){"{} x", 4}), SF_DOCUMENT_BAD);
+    assert_int_equal(sf_fields_from_json(&fields, &it, (sf_part){"{}\0", 3}), SF_DOCUMENT_WHOLE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spikes_and_edges_have_times_by_sample),
+        cmocka_unit_test(a_gap_is_a_loss_and_a_restart_is_none),
+        cmocka_unit_test(electrodes_are_learnt),
+        cmocka_unit_test(a_cut_header_is_read_as_far_as_it_goes),
+        cmocka_unit_test(what_is_damaged_is_counted),
+        cmocka_unit_test(json_is_read_by_a_table),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
