@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const sf_decoder_kind *const kinds[] = {&sf_decoder_synfire, &sf_decoder_open_ephys};
+static const sf_decoder_kind *const kinds[] = {&sf_decoder_synfire, &sf_decoder_open_ephys,
+                                               &sf_decoder_event_broadcaster, &sf_decoder_maxwell,
+                                               &sf_decoder_intan};
 
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
@@ -298,6 +300,8 @@ static int take_options(sf_decoder *decoder, const sf_decoder_options *options, 
     given->learn_s = options->learn_s;
     if (options->layout != NULL)
         snprintf(given->layout, sizeof given->layout, "%s", options->layout);
+    if (options->stream != NULL)
+        snprintf(given->stream, sizeof given->stream, "%s", options->stream);
     int status = SF_OK;
     for (size_t i = 0; given->has_units && status == SF_OK && i < options->unit_count; i++)
         status = sf_units_add(&decoder->about.units, &options->units[i], error);

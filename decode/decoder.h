@@ -64,7 +64,8 @@ typedef struct sf_decoder_given {
     uint32_t *of_channel; /**< the unit of each number; SF_NO_UNIT: none */
     size_t channels;
     double sample_rate_hz, learn_s;
-    char layout[16]; /**< "": to be found out */
+    char layout[16];  /**< "": to be found out */
+    char stream[128]; /**< "": the first that is heard of */
 } sf_decoder_given;
 
 /** Every decoder begins with this. */
@@ -88,6 +89,9 @@ struct sf_decoder {
 
 extern const sf_decoder_kind sf_decoder_synfire;    /**< docs/wire.md */
 extern const sf_decoder_kind sf_decoder_open_ephys; /**< docs/rigs.md, as all below */
+extern const sf_decoder_kind sf_decoder_event_broadcaster;
+extern const sf_decoder_kind sf_decoder_maxwell;
+extern const sf_decoder_kind sf_decoder_intan;
 
 /** A protocol's kind by its name, or NULL. */
 const sf_decoder_kind *sf_decoder_find(const char *name);

@@ -129,6 +129,7 @@ static int open_decoder(live_source *it, sf_error *error)
         .name = it->endpoint,
         .sample_rate_hz = settings->sample_rate_hz,
         .learn_s = settings->learn_s,
+        .stream = settings->topic != NULL && strcmp(settings->topic, "first") != 0 ? settings->topic : NULL,
         .layout = it->protocol->layouts != NULL ? it->protocol->layouts[settings->layout] : NULL};
     sf_error reason = {0};
     int status = SF_OK;

@@ -23,18 +23,6 @@
 #define SOURCE_NODE 100
 #define TTL_EVENT 3
 
-/* The samples that have passed at a time, to the nearest one. */
-static int64_t sample_at(int64_t time_ns)
-{
-    const int64_t per_second = SF_SECOND;
-    int64_t seconds = time_ns / per_second, rest = time_ns % per_second;
-    if (rest < 0) {
-        seconds--;
-        rest += per_second;
-    }
-    return seconds * SAMPLE_RATE + (rest * SAMPLE_RATE + per_second / 2) / per_second;
-}
-
 static sf_json begin_header(sf_sender *sender, const char *type)
 {
     sf_text_clear(&sender->frame);
@@ -71,7 +59,7 @@ static int hello(sf_sender *sender, sf_error *error)
     sf_json_int(&json, "channel_num", 0);
     sf_json_string(&json, "channel_name", "CH1");
     sf_json_int(&json, "num_samples", 1);
-    sf_json_int(&json, "sample_num", sample_at(clock));
+    sf_json_int(&json, "sample_num", sf_sender_sample(clock, SAMPLE_RATE));
     sf_json_real(&json, "sample_rate", SAMPLE_RATE);
     sf_json_end_object(&json);
     sf_json_int(&json, "data_size", sizeof zero);
@@ -98,7 +86,7 @@ static int put_spike(sf_sender *sender, const sf_spike *spike, sf_error *error)
     sf_json_string(&json, "stream", sender->settings.name);
     sf_json_int(&json, "source_node", SOURCE_NODE);
     sf_json_string(&json, "electrode", sender->about->units.items[spike->unit].name);
-    sf_json_int(&json, "sample_num", sample_at(spike->time_ns));
+    sf_json_int(&json, "sample_num", sf_sender_sample(spike->time_ns, SAMPLE_RATE));
     sf_json_int(&json, "num_channels", 1);
     sf_json_int(&json, "num_samples", SAMPLES);
     sf_json_int(&json, "sorted_id", 0);
@@ -124,28 +112,16 @@ static int put_ttl(sf_sender *sender, const sf_marker *marker, sf_error *error)
     sf_json_string(&json, "stream", sender->settings.name);
     sf_json_int(&json, "source_node", SOURCE_NODE);
     sf_json_int(&json, "type", TTL_EVENT);
-    sf_json_int(&json, "sample_num", sample_at(marker->time_ns));
+    sf_json_int(&json, "sample_num", sf_sender_sample(marker->time_ns, SAMPLE_RATE));
     sf_json_end_object(&json);
     sf_json_int(&json, "data_size", sizeof payload);
     end_header(&json);
     return put_message(sender, event_envelope, (sf_part){payload, sizeof payload}, error);
 }
 
-/* Spikes and TTL edges in the order of their times. */
 static int batch(sf_sender *sender, const sf_batch *batch, sf_error *error)
 {
-    size_t spike = 0, marker = 0;
-    int status = SF_OK;
-    while (status == SF_OK && (spike < batch->spike_count || marker < batch->marker_count)) {
-        bool marker_next =
-            marker < batch->marker_count &&
-            (spike == batch->spike_count || batch->markers[marker].time_ns <= batch->spikes[spike].time_ns);
-        if (!marker_next)
-            status = put_spike(sender, &batch->spikes[spike++], error);
-        else if (batch->markers[marker++].kind == SF_MARKER_TTL)
-            status = put_ttl(sender, &batch->markers[marker - 1], error);
-    }
-    return status;
+    return sf_sender_each(sender, batch, put_spike, put_ttl, error);
 }
 
 /* What its clients ask on the next port, of which only heartbeats matter. */
@@ -160,16 +136,8 @@ static const char *answer(const char *request, size_t size)
                                                            : "heartbeat received";
 }
 
-/* The plugin says nothing when acquisition stops. */
-static int end(sf_sender *sender, sf_error *error)
-{
-    (void)sender;
-    (void)error;
-    return SF_OK;
-}
-
 static const sf_sender_protocol sender = {
-    .endpoint = "tcp://127.0.0.1:5556", .answer = answer, .hello = hello, .batch = batch, .end = end};
+    .endpoint = "tcp://127.0.0.1:5556", .answer = answer, .hello = hello, .batch = batch};
 
 static const sf_live_settings defaults = {.common = {.ring = 65536, .policy = SF_RING_DROP_OLDEST},
                                           .endpoint = "tcp://127.0.0.1:5556",

@@ -53,7 +53,8 @@ typedef struct sf_protocol {
     const char *start;                /**< what to do where no stream came: a format for the endpoint */
 } sf_protocol;
 
-extern const sf_protocol sf_protocol_synfire, sf_protocol_open_ephys;
+extern const sf_protocol sf_protocol_synfire, sf_protocol_open_ephys, sf_protocol_event_broadcaster,
+    sf_protocol_maxwell, sf_protocol_intan;
 
 /** All of them, and NULL at the end. */
 extern const sf_protocol *const sf_protocols[];

@@ -20,7 +20,6 @@ typedef struct sf_transport_settings {
 } sf_transport_settings;
 
 typedef struct sf_transport_kind {
-    const char *expected; /**< what an endpoint looks like, for sentences */
     unsigned descriptors; /**< files and sockets that one takes at most */
     /** SF_USAGE where the text is no endpoint, SF_UNAVAILABLE where nothing can be opened. That nobody is
      * there yet is no failure. */
@@ -38,5 +37,6 @@ struct sf_transport {
 };
 
 extern const sf_transport_kind sf_transport_zmq; /**< subscribes to a ZeroMQ publisher */
+extern const sf_transport_kind sf_transport_tcp; /**< a stream of bytes from a TCP server */
 
 #endif

@@ -140,7 +140,6 @@ static int open_subscriber(sf_transport **out, const sf_transport_settings *sett
 }
 
 const sf_transport_kind sf_transport_zmq = {
-    .expected = "tcp://HOST:PORT or ipc://PATH",
     .descriptors = SF_ZMQ_DESCRIPTORS + 2,
     .open = open_subscriber,
     .receive = receive,

@@ -60,7 +60,7 @@ static int stopped(sf_error *error)
 static int wait_for_subscribers(playing *it, sf_error *error)
 {
     if (it->how->ready != NULL)
-        it->how->ready(it->how->user, it->sender->publisher.address);
+        it->how->ready(it->how->user, it->sender->sending->address);
     while (sf_sender_subscribers(it->sender) < (int64_t)it->how->subscribers) {
         if (!goes_on((void *)(uintptr_t)it->how))
             return stopped(error);

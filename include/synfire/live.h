@@ -607,6 +607,7 @@ typedef struct sf_decoder_options {
     size_t unit_count;
     const int32_t *channels; /**< of each of these the number the rig has for it; NULL: only names tell */
     double learn_s;          /**< of stream time; 0: 5 s */
+    const char *stream;      /**< of a sender of several streams: which; NULL: the first that is heard of */
     const char *layout;      /**< of a rig that has several, as docs/rigs.md names them; NULL: found out */
 } sf_decoder_options;
 

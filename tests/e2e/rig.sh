@@ -42,7 +42,8 @@ PY
     done
 }
 
-# same_spikes RECORDING RATE: what came is what was recorded, to the nearest sample, and the account has no loss.
+# same_spikes RECORDING RATE [NAMES]: what came is what was recorded, to the nearest sample, and the account has no loss.
+# NAMES is what the rig calls the units, a Python expression of their index i.
 same_spikes() {
     "$SYNFIRE_PYTHON" - "$@" <<'PY'
 import json, sys
@@ -55,12 +56,15 @@ def read(path):
     return file["spikes/time_ns"][:], [names[u] for u in file["spikes/unit"][:]], file
 was, was_units, original = read(sys.argv[1])
 got, got_units, file = read("rig.h5")
+if len(sys.argv) > 3:
+    names = [n.decode() for n in original["units/name"][:]]
+    was_units = [eval(sys.argv[3], {"i": names.index(u)}) for u in was_units]
 source = json.load(open("rig.json"))["status"]["sources"][0]
 account = {key: source[key] for key in ("spikes", "late", "dropped", "out_of_range", "malformed", "gaps", "leaps", "held")}
 assert json.load(open("play.json"))["spikes"] == len(was), (len(was), account)
 assert len(got) == len(was), (len(got), len(was), account)
 assert source["gaps"] == source["malformed"] == source["restarts"] == 0, account
-sample = lambda ns: np.rint(np.rint(np.asarray(ns) * 1e-9 * rate) / rate * 1e9).astype(np.int64)
+sample = lambda ns: np.rint((np.asarray(ns) * int(rate) + 5 * 10**8) // 10**9 * (1e9 / rate)).astype(np.int64)
 want = sorted(zip(sample(was).tolist(), was_units))
 have = sorted(zip(np.asarray(got).tolist(), got_units))
 off = [(a, b) for a, b in zip(want, have) if abs(a[0] - b[0]) > 1 or a[1] != b[1]]

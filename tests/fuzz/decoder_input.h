@@ -10,8 +10,10 @@
 
 typedef struct decoder_input {
     const char *protocol;
-    const void *greeting; /* makes the stream known */
+    const void *greeting; /* makes the stream known; NULL: it needs none */
     size_t greeting_size;
+    const sf_unit *units; /* of a rig */
+    size_t unit_count;
 } decoder_input;
 
 /* What was taken: counts, and a sum over spikes and markers. */
@@ -48,7 +50,10 @@ static inline void decoder_take_all(sf_decoder *decoder, decoder_sum *sum)
 static inline sf_decoder *decoder_open(const decoder_input *input)
 {
     sf_decoder *decoder;
-    const sf_decoder_options options = {.size = sizeof options, .protocol = input->protocol};
+    const sf_decoder_options options = {.size = sizeof options,
+                                        .protocol = input->protocol,
+                                        .units = input->units,
+                                        .unit_count = input->unit_count};
     decoder_require(sf_decoder_open(&decoder, &options, NULL) == SF_OK);
     return decoder;
 }
@@ -58,8 +63,9 @@ static inline decoder_sum decoder_bytes(const decoder_input *input, const uint8_
 {
     sf_decoder *decoder = decoder_open(input);
     decoder_sum sum = {.status = SF_AGAIN};
-    decoder_require(sf_decoder_feed(decoder, input->greeting, input->greeting_size, SF_FEED_BYTES, NULL) ==
-                    SF_OK);
+    if (input->greeting != NULL)
+        decoder_require(
+            sf_decoder_feed(decoder, input->greeting, input->greeting_size, SF_FEED_BYTES, NULL) == SF_OK);
     decoder_take_all(decoder, &sum);
     for (size_t at = 0, piece; at < size && sum.status == SF_AGAIN; at += piece) {
         piece = cut ? 1 + data[at] % 37u : size;
@@ -75,8 +81,9 @@ static inline void decoder_message(const decoder_input *input, const uint8_t *da
 {
     sf_decoder *decoder = decoder_open(input);
     decoder_sum sum;
-    decoder_require(sf_decoder_feed(decoder, input->greeting, input->greeting_size, SF_FEED_MESSAGE, NULL) ==
-                    SF_OK);
+    if (input->greeting != NULL)
+        decoder_require(
+            sf_decoder_feed(decoder, input->greeting, input->greeting_size, SF_FEED_MESSAGE, NULL) == SF_OK);
     decoder_take_all(decoder, &sum);
     decoder_require(sf_decoder_feed(decoder, data, size, SF_FEED_MESSAGE, NULL) == SF_OK);
     decoder_take_all(decoder, &sum);

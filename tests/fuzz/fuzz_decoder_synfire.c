@@ -77,6 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const sf_text *hello = greeting();
     check_frame(data, size);
-    decoder_run(&(decoder_input){"synfire", hello->data, hello->length}, data, size);
+    const decoder_input input = {
+        .protocol = "synfire", .greeting = hello->data, .greeting_size = hello->length};
+    decoder_run(&input, data, size);
     return 0;
 }

@@ -158,7 +158,7 @@ static void a_played_recording_arrives_whole(void **state)
     sf_recording recording = simulated(60, 100);
     test_sender sending;
     start_sending(&sending, &recording, 0);
-    sf_source *source = open_stream(sending.sender->publisher.address);
+    sf_source *source = open_stream(sending.sender->sending->address);
     assert_true(source->can_wait && source->virtual_clock);
     assert_int_equal(source->units.count, 40);
     assert_string_equal(source->units.items[39].name, "u39");
@@ -180,7 +180,7 @@ static void a_sender_waits_for_a_slow_receiver(void **state)
     recording.marker_count = 0;
     test_sender sending;
     start_sending(&sending, &recording, 1);
-    sf_source *source = open_stream(sending.sender->publisher.address);
+    sf_source *source = open_stream(sending.sender->sending->address);
     for (size_t last = 1, sent = 0; sent != last;) {
         last = sent;
         sf_clock_sleep_until(sf_clock_monotonic_ns() + 100 * SF_MILLISECOND);
@@ -513,7 +513,7 @@ static void a_taken_port_is_told(void **state)
     sf_sender *first, *second;
     sf_error error;
     assert_int_equal(sf_sender_open(&first, &settings, &nothing, &error), SF_OK);
-    settings.endpoint = first->publisher.address;
+    settings.endpoint = first->sending->address;
     test_assert_fails(sf_sender_open(&second, &settings, &nothing, &error), &error, SF_UNAVAILABLE, "in use");
     assert_null(second);
     settings.endpoint = "tcp://here";
@@ -594,7 +594,7 @@ static void open_ephys_messages_are_as_the_plugin_sends_them(void **state)
     int patience = PATIENCE_MS;
     zmq_setsockopt(socket, ZMQ_RCVTIMEO, &patience, sizeof patience);
     zmq_setsockopt(socket, ZMQ_SUBSCRIBE, "", 0);
-    assert_int_equal(zmq_connect(socket, sender->publisher.address), 0);
+    assert_int_equal(zmq_connect(socket, sender->sending->address), 0);
     while (sf_sender_subscribers(sender) < 1)
         sf_clock_sleep_until(sf_clock_monotonic_ns() + SF_MILLISECOND);
 

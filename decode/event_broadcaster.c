@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Event Broadcaster of the Open Ephys GUI: the kind of an event in two bytes, and the event as JSON or as
+ * the GUI itself keeps it. It sends all streams of the GUI, of which one is taken; and it numbers nothing, so
+ * that what is lost on the way is not known. JSON tells the sampling rate. Raw events do not; where it was
+ * not given their time stamps in seconds are taken.
+ */
+#include "core/memory.h"
+#include "decode/fields.h"
+#include "decode/rig.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_BYTES (4u << 20)
+#define SPIKE_BASE 26
+#define TTL_BYTES 34
+#define CHANNELS 4 /* of an electrode, at most: amp1 to amp4 */
+
+enum { TTL = 0, SPIKE = 1 };
+
+typedef struct broadcaster {
+    sf_rig rig;
+    bool by_seconds; /* times are the time stamps of raw events */
+} broadcaster;
+
+/* What one event says, in either form. */
+typedef struct event {
+    char type[SF_FIELD_TEXT_SIZE], stream[SF_FIELD_TEXT_SIZE], electrode[SF_FIELD_TEXT_SIZE];
+    int64_t sample, sorted_id, line, state;
+    double rate, seconds, amplitudes[CHANNELS];
+    float amplitude;
+} event;
+
+enum { TYPE, STREAM, ELECTRODE, SAMPLE, SORTED, LINE, STATE, RATE, AMPLITUDES };
+
+static const sf_field rows[] = {
+    [TYPE] = {"event_type", SF_FIELD_TEXT, offsetof(event, type)},
+    [STREAM] = {"stream", SF_FIELD_TEXT, offsetof(event, stream)},
+    [ELECTRODE] = {"electrode", SF_FIELD_TEXT, offsetof(event, electrode)},
+    [SAMPLE] = {"sample_number", SF_FIELD_WHOLE, offsetof(event, sample)},
+    [SORTED] = {"sorted_id", SF_FIELD_WHOLE, offsetof(event, sorted_id)},
+    [LINE] = {"line", SF_FIELD_WHOLE, offsetof(event, line)},
+    [STATE] = {"state", SF_FIELD_WHOLE, offsetof(event, state)},
+    [RATE] = {"sample_rate", SF_FIELD_REAL, offsetof(event, rate)},
+    [AMPLITUDES] = {"amp1", SF_FIELD_REAL, offsetof(event, amplitudes[0])},
+    {"amp2", SF_FIELD_REAL, offsetof(event, amplitudes[1])},
+    {"amp3", SF_FIELD_REAL, offsetof(event, amplitudes[2])},
+    {"amp4", SF_FIELD_REAL, offsetof(event, amplitudes[3])},
+};
+
+#define BIT(row) (UINT32_C(1) << (row))
+
+static float further(float most, float value)
+{
+    return isfinite(value) && !(fabsf(value) <= fabsf(most)) ? value : most;
+}
+
+/* ---- JSON ---- */
+
+/* The amplitudes are positive troughs there, and negative ones here. False where a key is missing. */
+static bool read_json(event *it, int kind, sf_part body)
+{
+    sf_fields fields = {.rows = rows, .count = sizeof rows / sizeof rows[0]};
+    uint32_t needed = BIT(TYPE) | BIT(SAMPLE) | (kind == SPIKE ? BIT(ELECTRODE) : BIT(LINE) | BIT(STATE));
+    if (sf_fields_from_json(&fields, it, body) == SF_DOCUMENT_BAD || (fields.found & needed) != needed ||
+        strcmp(it->type, kind == SPIKE ? "spike" : "ttl") != 0)
+        return false;
+    it->amplitude = NAN;
+    for (int i = 0; i < CHANNELS; i++)
+        if ((fields.found & BIT(AMPLITUDES + i)) != 0)
+            it->amplitude = further(it->amplitude, (float)-it->amplitudes[i]);
+    it->seconds = -1;
+    return true;
+}
+
+/* ---- raw ---- */
+
+/* The waveforms follow the thresholds of as many channels as the electrode's type has; a template's are not
+ * known. */
+static float raw_amplitude(const unsigned char *bytes, size_t size)
+{
+    static const size_t channels_of[] = {0, 1, 2, 4};
+    size_t channels = bytes[1] < 4 ? channels_of[bytes[1]] : 0;
+    float most = NAN;
+    for (size_t at = SPIKE_BASE + 4 * channels; channels > 0 && at + 4 <= size; at += 4) {
+        float sample;
+        memcpy(&sample, bytes + at, sizeof sample);
+        most = further(most, sample);
+    }
+    return most;
+}
+
+static bool read_raw(event *it, int kind, sf_part body)
+{
+    const unsigned char *bytes = body.data;
+    uint16_t stream, index, sorted;
+    if (kind == SPIKE ? body.size < SPIKE_BASE || bytes[0] != 2 || (body.size - SPIKE_BASE) % 4 != 0
+                      : body.size < TTL_BYTES || bytes[0] != 1 || bytes[1] != 3)
+        return false;
+    memcpy(&stream, bytes + 4, sizeof stream);
+    memcpy(&index, bytes + 6, sizeof index);
+    memcpy(&it->sample, bytes + 8, sizeof it->sample);
+    memcpy(&it->seconds, bytes + 16, sizeof it->seconds);
+    memcpy(&sorted, bytes + 24, sizeof sorted);
+    snprintf(it->stream, sizeof it->stream, "%u", stream);
+    snprintf(it->electrode, sizeof it->electrode, "Electrode %u", index + 1u);
+    it->sorted_id = kind == SPIKE ? sorted : 0;
+    it->line = kind == TTL ? bytes[24] : 0;
+    it->state = kind == TTL ? bytes[25] : 0;
+    if (kind == SPIKE)
+        it->amplitude = raw_amplitude(bytes, body.size);
+    return true;
+}
+
+/* ---- what it comes to ---- */
+
+/* The first stream that is heard of is taken, unless one was given. */
+static bool is_of_stream(sf_decoder *decoder, const event *it)
+{
+    char *stream = decoder->given.stream;
+    if (stream[0] == '\0')
+        snprintf(stream, sizeof decoder->given.stream, "%s", it->stream);
+    if (strcmp(stream, it->stream) == 0)
+        return true;
+    decoder->batch.out_of_range++;
+    sf_rig_hear((sf_rig *)decoder);
+    return false;
+}
+
+/* False where it cannot be placed in time. */
+static bool place(broadcaster *it, event *told)
+{
+    sf_rig *rig = &it->rig;
+    bool has_seconds = told->seconds >= 0 && told->seconds < 1e9;
+    if (told->rate != 0 && !sf_rig_set_rate(rig, told->rate))
+        return false;
+    if (rig->rate_uhz == 0 && has_seconds) {
+        it->by_seconds = true;
+        sf_rig_set_rate(rig, 1e9);
+    }
+    if (it->by_seconds)
+        told->sample = llround(has_seconds ? told->seconds * 1e9 : -1);
+    if (it->by_seconds && !has_seconds)
+        sf_decoder_leave_out(&rig->decoder, "an event without a time stamp");
+    return !it->by_seconds || has_seconds;
+}
+
+static int take(broadcaster *it, event *told, int kind, sf_error *error)
+{
+    uint32_t unit;
+    if (!is_of_stream(&it->rig.decoder, told) || !place(it, told))
+        return SF_OK;
+    if (kind == TTL) {
+        if (told->line >= 0 && told->line <= UINT16_MAX && (told->state == 0 || told->state == 1))
+            return sf_rig_ttl(&it->rig, told->sample, (unsigned)told->line, told->state == 1, error);
+        sf_decoder_leave_out(&it->rig.decoder, "a TTL event of a line or state that there is not");
+        return SF_OK;
+    }
+    int status = sf_rig_find_electrode(&it->rig, told->electrode, told->sorted_id, &unit, error);
+    if (status != SF_OK || unit == SF_NO_UNIT)
+        return status;
+    return sf_rig_spike(&it->rig, unit, told->sample, told->amplitude, error);
+}
+
+static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_error *error)
+{
+    broadcaster *it = (broadcaster *)decoder;
+    uint16_t kind = UINT16_MAX;
+    event told = {0};
+    sf_rig_begin(&it->rig);
+    if (count == 2 && parts[0].size == sizeof kind)
+        memcpy(&kind, parts[0].data, sizeof kind);
+    bool is_json = count == 2 && parts[1].size > 0 && *(const char *)parts[1].data == '{';
+    if (kind > SPIKE)
+        sf_decoder_leave_out(decoder, "no message of Open Ephys' Event Broadcaster: %zu parts", count);
+    else if (!(is_json ? read_json(&told, kind, parts[1]) : read_raw(&told, kind, parts[1])))
+        sf_decoder_leave_out(decoder, "a %s event of %zu bytes that cannot be read", is_json ? "JSON" : "raw",
+                             parts[1].size);
+    else {
+        int status = take(it, &told, kind, error);
+        if (status != SF_OK)
+            return status;
+    }
+    return sf_rig_end(&it->rig, error);
+}
+
+const sf_decoder_kind sf_decoder_event_broadcaster = {
+    .name = "event-broadcaster",
+    .size = sizeof(broadcaster),
+    .most_bytes = MOST_BYTES,
+    .open = sf_rig_open,
+    .decode = decode,
+    .gave = sf_rig_gave,
+    .close = sf_rig_close,
+};

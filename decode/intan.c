@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Intan RHX, its TCP output of spikes: chunks of 14 bytes, each with a magic number, the channel's name, the
+ * low 32 bits of the sample number, and what the spike was taken for. The high bits follow from going on: a
+ * step of less than half their range either way.
+ */
+#include "decode/rig.h"
+
+#include "core/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CHUNK 14
+#define NAME 5
+#define DEFAULT_HZ 30000.0
+#define PORT_CHANNELS 128
+#define UNCLASSIFIED 0x40
+#define ARTEFACT 0x80
+
+static const unsigned char magic[4] = {0x0f, 0x71, 0xe2, 0x3a};
+
+typedef struct intan {
+    sf_rig rig;
+    bool has_sample;
+    int64_t sample; /* the last, whole */
+} intan;
+
+static int64_t follow(intan *it, uint32_t low)
+{
+    if (!it->has_sample)
+        it->sample = low;
+    else
+        it->sample += (int32_t)(low - (uint32_t)it->sample);
+    it->has_sample = true;
+    return it->sample;
+}
+
+/* Units 1 to 4 are bits; 0: not sorted; -1: none of these. */
+static int sorted_of(unsigned char id)
+{
+    static const unsigned char ids[] = {UNCLASSIFIED, 1, 2, 4, 8};
+    for (int i = 0; i < 5; i++)
+        if (ids[i] == id)
+            return i;
+    return -1;
+}
+
+/* "B-017" is the number 145 among channels that were given. */
+static int32_t number_of(const char *name)
+{
+    uint64_t number;
+    if (name[0] < 'A' || name[0] > 'Z' || !sf_parse_uint(name + 2, PORT_CHANNELS - 1, &number))
+        return -1;
+    return (name[0] - 'A') * PORT_CHANNELS + (int32_t)number;
+}
+
+static bool is_name(const unsigned char *bytes)
+{
+    for (size_t i = 0; i < NAME; i++)
+        if (bytes[i] <= ' ' || bytes[i] > '~')
+            return false;
+    return true;
+}
+
+static int take(intan *it, const unsigned char *chunk, sf_error *error)
+{
+    char name[NAME + 1] = {0}, sorted[NAME + 4];
+    uint32_t low, unit;
+    int id = sorted_of(chunk[13]);
+    memcpy(name, chunk + 4, NAME);
+    memcpy(&low, chunk + 9, sizeof low);
+    int64_t sample = follow(it, low);
+    sf_rig_hear(&it->rig);
+    if (chunk[13] == ARTEFACT) {
+        it->rig.decoder.batch.out_of_range++;
+        return SF_OK;
+    }
+    snprintf(sorted, sizeof sorted, id > 0 ? "%s:%d" : "%s", name, id);
+    int status = sf_rig_find(&it->rig, sorted, number_of(name), &unit, error);
+    return status == SF_OK && unit != SF_NO_UNIT ? sf_rig_spike(&it->rig, unit, sample, NAN, error) : status;
+}
+
+static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_error *error)
+{
+    intan *it = (intan *)decoder;
+    const unsigned char *chunk = count == 1 ? parts[0].data : NULL;
+    sf_rig_begin(&it->rig);
+    if (chunk == NULL || parts[0].size != CHUNK || memcmp(chunk, magic, sizeof magic) != 0 ||
+        !is_name(chunk + 4) || (sorted_of(chunk[13]) < 0 && chunk[13] != ARTEFACT)) {
+        sf_decoder_leave_out(decoder, "a chunk that is no spike");
+        return sf_rig_end(&it->rig, error);
+    }
+    int status = take(it, chunk, error);
+    return status == SF_OK ? sf_rig_end(&it->rig, error) : status;
+}
+
+static int measure(sf_decoder *decoder, const void *bytes, size_t size, size_t *whole, sf_error *error)
+{
+    (void)error;
+    *whole = CHUNK;
+    if (memcmp(bytes, magic, size < sizeof magic ? size : sizeof magic) != 0) {
+        sf_decoder_leave_out(decoder, "bytes that are no spike");
+        *whole = 0;
+    }
+    return SF_OK;
+}
+
+static int open_intan(sf_decoder *decoder, sf_error *error)
+{
+    if (decoder->given.sample_rate_hz == 0)
+        decoder->given.sample_rate_hz = DEFAULT_HZ;
+    return sf_rig_open(decoder, error);
+}
+
+const sf_decoder_kind sf_decoder_intan = {
+    .name = "intan",
+    .size = sizeof(intan),
+    .most_bytes = CHUNK,
+    .open = open_intan,
+    .decode = decode,
+    .measure = measure,
+    .magic = {magic, sizeof magic},
+    .gave = sf_rig_gave,
+    .close = sf_rig_close,
+};

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Intan RHX, its TCP output of spikes. `play` is such a server: chunks of 14 bytes. Units are channels A-000
+ * to H-127 by their index, and not sorted; sample 0 is the recording's start. Markers have no place in it.
+ */
+#include "core/error.h"
+#include "ingest/live_source.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SAMPLE_RATE 30000
+#define PORTS 8
+#define PORT_CHANNELS 128
+#define MAGIC UINT32_C(0x3ae2710f)
+#define UNCLASSIFIED 0x40
+
+static int put_spike(sf_sender *sender, const sf_spike *spike, sf_error *error)
+{
+    unsigned char chunk[14];
+    char name[24];
+    const uint32_t magic = MAGIC;
+    uint32_t sample =
+        (uint32_t)sf_sender_sample(spike->time_ns - sender->about->recorded.start_ns, SAMPLE_RATE);
+    snprintf(name, sizeof name, "%c-%03u", 'A' + (int)(spike->unit / PORT_CHANNELS),
+             spike->unit % PORT_CHANNELS);
+    memcpy(chunk, &magic, sizeof magic);
+    memcpy(chunk + 4, name, 5);
+    memcpy(chunk + 9, &sample, sizeof sample);
+    chunk[13] = UNCLASSIFIED;
+    return sf_sender_put(sender, &(sf_part){chunk, sizeof chunk}, 1, error);
+}
+
+static int batch(sf_sender *sender, const sf_batch *batch, sf_error *error)
+{
+    return sf_sender_each(sender, batch, put_spike, NULL, error);
+}
+
+static int begin(sf_sender *sender, sf_error *error)
+{
+    if (sender->about->units.count > (size_t)PORTS * PORT_CHANNELS)
+        return sf_fail(error, SF_DATA, sender->settings.name, "found %zu units, this protocol has at most %d",
+                       sender->about->units.count, PORTS * PORT_CHANNELS);
+    return SF_OK;
+}
+
+static const sf_sender_protocol sender = {
+    .endpoint = "tcp://127.0.0.1:5002", .sending = &sf_sending_tcp, .begin = begin, .batch = batch};
+
+static const sf_live_settings defaults = {.common = {.ring = 65536, .policy = SF_RING_DROP_OLDEST},
+                                          .endpoint = "tcp://127.0.0.1:5002",
+                                          .timeout_s = 10,
+                                          .electrodes = "learn",
+                                          .learn_s = 5,
+                                          .sample_rate_hz = SAMPLE_RATE};
+
+static const sf_key keys[] = {
+    SF_LIVE_ENDPOINT, SF_LIVE_ELECTRODES, SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 1, 1e9), {0}};
+
+const sf_protocol sf_protocol_intan = {
+    .source = {.settings = {"intan", keys, sizeof(sf_live_settings), &defaults},
+               .descriptors = 2,
+               SF_LIVE_SOURCE},
+    .name = "intan",
+    .system = "Intan RHX",
+    .decoder = &sf_decoder_intan,
+    .transport = &sf_transport_tcp,
+    .sender = &sender,
+    .start = "RHX with its spike output sending on %s",
+};

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * MaxLab Live of MaxWell Biosystems. `play` sends as its server does from version 24.1 on: a message for each
+ * frame of 50 us, with its number, 1,027 samples (zeros) and its spikes, of which a unit's index is the
+ * channel. Frame 0 is the recording's start, and markers have no place in it.
+ */
+#include "core/error.h"
+#include "ingest/live_source.h"
+#include "io/descriptors.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FRAMES_HZ 20000
+#define CHANNELS 1024
+#define WELLS 24
+#define SAMPLES 1027
+#define SPIKE_BYTES 16
+
+static int64_t frame_of(const sf_sender *sender, int64_t time_ns)
+{
+    return sf_sender_sample(time_ns - sender->about->recorded.start_ns, FRAMES_HZ);
+}
+
+static int put_frame(sf_sender *sender, sf_error *error)
+{
+    static const float samples[SAMPLES];
+    uint64_t frame = sender->sample;
+    if (sender->payload.failed)
+        return sf_fail_memory(error);
+    const sf_part parts[] = {
+        {&frame, sizeof frame}, {samples, sizeof samples}, {sender->payload.data, sender->payload.length}};
+    int status = sf_sender_put(sender, parts, sender->payload.length > 0 ? 3 : 2, error);
+    sf_text_clear(&sender->payload);
+    sender->sample++;
+    return status;
+}
+
+static void add_spike(sf_sender *sender, const sf_spike *spike)
+{
+    unsigned char bytes[SPIKE_BYTES] = {0};
+    int64_t frame = frame_of(sender, spike->time_ns);
+    uint16_t channel = (uint16_t)(spike->unit % CHANNELS);
+    memcpy(bytes, &frame, sizeof frame);
+    memcpy(bytes + 8, &spike->amplitude, sizeof spike->amplitude);
+    memcpy(bytes + 12, &channel, sizeof channel);
+    bytes[14] = (unsigned char)(spike->unit / CHANNELS);
+    sf_text_append(&sender->payload, (const char *)bytes, sizeof bytes);
+}
+
+/* Frames up to the batch's clock; a spike goes with its own frame, or a later one where that was sent. */
+static int batch(sf_sender *sender, const sf_batch *batch, sf_error *error)
+{
+    uint64_t until = (uint64_t)frame_of(sender, sender->clock_ns);
+    int status = SF_OK;
+    for (size_t spike = 0; status == SF_OK && (spike < batch->spike_count || sender->sample < until);) {
+        while (spike < batch->spike_count &&
+               frame_of(sender, batch->spikes[spike].time_ns) <= (int64_t)sender->sample)
+            add_spike(sender, &batch->spikes[spike++]);
+        status = put_frame(sender, error);
+    }
+    return status;
+}
+
+static int begin(sf_sender *sender, sf_error *error)
+{
+    if (sender->about->units.count > (size_t)CHANNELS * WELLS)
+        return sf_fail(error, SF_DATA, sender->settings.name, "found %zu units, this protocol has at most %d",
+                       sender->about->units.count, CHANNELS * WELLS);
+    return SF_OK;
+}
+
+static const sf_sender_protocol sender = {.endpoint = "tcp://127.0.0.1:7205", .begin = begin, .batch = batch};
+
+static const sf_live_settings defaults = {.common = {.ring = 65536, .policy = SF_RING_DROP_OLDEST},
+                                          .endpoint = "tcp://127.0.0.1:7205",
+                                          .timeout_s = 10,
+                                          .electrodes = "learn",
+                                          .learn_s = 5,
+                                          .sample_rate_hz = FRAMES_HZ};
+
+static const char *const layouts[] = {"auto", "mxw16", "mxw24", NULL};
+
+static const sf_key keys[] = {
+    SF_LIVE_ENDPOINT,
+    SF_LIVE_ELECTRODES,
+    SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 1, 1e9),
+    {.name = "layout", .type = SF_KEY_CHOICE, .offset = offsetof(sf_live_settings, layout), .words = layouts},
+    {0}};
+
+const sf_protocol sf_protocol_maxwell = {
+    .source = {.settings = {"maxwell", keys, sizeof(sf_live_settings), &defaults},
+               .descriptors = SF_ZMQ_DESCRIPTORS,
+               SF_LIVE_SOURCE},
+    .name = "maxwell",
+    .system = "MaxLab Live",
+    .decoder = &sf_decoder_maxwell,
+    .transport = &sf_transport_zmq,
+    .sender = &sender,
+    .layouts = layouts,
+    .queue = 65536,
+    .start = "MaxLab Live's server, which publishes filtered data and spikes on %s",
+};

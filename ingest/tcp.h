@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** TCP endpoints: tcp://HOST:PORT. */
+#ifndef SF_INGEST_TCP_H
+#define SF_INGEST_TCP_H
+
+#include <netdb.h>
+#include <stdbool.h>
+#include <synfire/error.h>
+
+/** The addresses of an endpoint, to be freed by freeaddrinfo; `passive`: to bind, and * is all of this
+ * machine's. SF_USAGE where it is no endpoint, SF_UNAVAILABLE where the name is not known. */
+int sf_tcp_addresses(struct addrinfo **addresses, const char *endpoint, bool passive, sf_error *error);
+
+#endif

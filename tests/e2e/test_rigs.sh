@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+# Each rig: `play` sends as it does and a run takes all of it, to the nearest sample; then so from a sender in Python that
+# knows only struct, sockets and ZeroMQ, with what it loses counted.
+. "$E2E/functions.sh"
+. "$E2E/rig.sh"
+need_python
+
+# foreign TYPE PORT 'KEYS' EXPECTED <sender.py: a run takes what the sender says it sent; EXPECTED is of its account.
+foreign() {
+    cat >sender.py
+    cat >rig.yaml <<YAML
+sources: [{type: $1, endpoint: "tcp://127.0.0.1:$2", timeout_s: 60, $3}]
+merge: {lateness_ms: 50, leap_s: 0}
+mine: {every: 0}
+graph: {enabled: false}
+sinks:
+- {type: hdf5, path: rig.h5, overwrite: true, policy: block}
+- {type: jsonl, path: rig.jsonl, overwrite: true}
+YAML
+    : >rig.jsonl
+    "$SYNFIRE" run rig.yaml --json >rig.json 2>rig.err &
+    local run=$!
+    "$SYNFIRE_PYTHON" sender.py "$2" >sent
+    await_spikes "$(cat sent)" $run
+    kill -INT $run
+    wait $run || true
+    "$SYNFIRE_PYTHON" - "$(cat sent)" "$4" <<'PY'
+import h5py, json, sys
+source = json.load(open("rig.json"))["status"]["sources"][0]
+assert source["spikes"] - source["out_of_range"] == int(sys.argv[1]) == len(h5py.File("rig.h5")["spikes/time_ns"]), source
+want = {key: 0 for key in ("gaps", "gap_lost", "restarts", "malformed", "out_of_range", "late", "dropped", "leaps")}
+want.update(json.loads(sys.argv[2]))
+assert {key: source[key] for key in want} == want, source
+PY
+}
+
+"$SYNFIRE" simulate sim.h5 --unit-count 20 --rate 40 --duration 8 --marker-every 4 --seed 3 --quiet >/dev/null
+read -r port _ <<<"$(free_ports 2)"
+
+play_rig event-broadcaster "tcp://127.0.0.1:$port" sim.h5 "learn_s: 3" --speed 10
+same_spikes sim.h5 30000
+"$SYNFIRE_PYTHON" -c '
+import h5py
+edges = lambda path: [k for k in h5py.File(path)["markers/kind"][:] if k == 1]
+assert len(edges("rig.h5")) == len(edges("sim.h5")), (edges("rig.h5"), edges("sim.h5"))'
+
+play_rig maxwell "tcp://127.0.0.1:$port" sim.h5 "learn_s: 3" --speed 4
+same_spikes sim.h5 20000 "f'ch{i}'"
+
+play_rig intan "tcp://127.0.0.1:$port" sim.h5 "learn_s: 3" --speed 10
+same_spikes sim.h5 30000 "f'A-{i:03}'"
+
+# MaxLab's two layouts, positions by its .cfg, two frames lost, a server that starts again.
+echo "7(4711)35.0/52.5;8(1200)17.5/0;9(77)0/0;" >array.cfg
+foreign maxwell $port "electrodes: array.cfg" '{"gaps": 1, "gap_lost": 2, "restarts": 1}' <<'PY'
+import struct, sys, time, zmq
+context = zmq.Context()
+socket = context.socket(zmq.PUB)
+socket.setsockopt(zmq.SNDHWM, 0)
+socket.bind(f"tcp://127.0.0.1:{sys.argv[1]}")
+time.sleep(2)
+spikes = 0
+for version in (16, 24):
+    for frame in range(20000 * (version == 16) + 5000, 20000 * (version == 16) + 15000):
+        parts = [struct.pack("<Q", frame), bytes(4 * 1027)]
+        events = b""
+        for k in range(frame % 7 == 0 and 2):
+            channel = 7 + (frame + k) % 3
+            new, old = struct.pack("<QfHBx", frame - k, -30.5, channel, 0), struct.pack("<7xBQif", 0, frame - k, channel, -30.5)
+            events += new if version == 16 else old
+        if version == 16 and 8400 < frame - 20000 < 8403:
+            continue
+        spikes += len(events) // version
+        socket.send_multipart(parts + ([events] if events else []))
+        if frame % 2000 == 0:
+            time.sleep(0.02)
+print(spikes)
+socket.close(-1)
+context.term()
+PY
+"$SYNFIRE_PYTHON" -c '
+import h5py
+file = h5py.File("rig.h5")
+assert [n.decode() for n in file["units/name"][:]] == ["4711", "1200", "77"]
+assert list(file["units/x_um"][:]) == [35.0, 17.5, 0] and set(file["spikes/amplitude"][:]) == {-30.5}'
+
+# Intan: a server that breaks off in the middle of a spike and is there again, and one byte that is damaged.
+foreign intan $port "learn_s: 0.5" '{"malformed": 2, "out_of_range": 1}' <<'PY'
+import socket, struct, sys, time
+server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+chunk = lambda name, sample, unit: struct.pack("<I5sIB", 0x3ae2710f, name, sample, unit)
+spikes = 0
+for begin in (0, 40000):
+    peer, _ = server.accept()
+    data = b""
+    for k in range(1000):
+        data += chunk(b"A-%03d" % (k % 3), begin + 30 * k, 0x40 if k % 2 else 1)
+        spikes += 1
+    if begin == 0:
+        data += chunk(b"A-000", 30000, 1)[:9]
+    else:
+        data += b"\0" + chunk(b"A-000", begin + 30100, 0x80) + chunk(b"A-000", begin + 30200, 1)
+        spikes += 1
+    for at in range(0, len(data), 1000):
+        peer.sendall(data[at:at + 1000])
+        time.sleep(0.01)
+    time.sleep(0.3)
+    peer.close()
+print(spikes)
+PY
+
+# The Event Broadcaster in its raw form, by time stamps; another stream is left out.
+foreign event-broadcaster $port 'stream: "7", learn_s: 0.5' '{"out_of_range": 10, "malformed": 1}' <<'PY'
+import struct, sys, time, zmq
+context = zmq.Context()
+socket = context.socket(zmq.PUB)
+socket.setsockopt(zmq.SNDHWM, 0)
+socket.bind(f"tcp://127.0.0.1:{sys.argv[1]}")
+time.sleep(2)
+base = lambda kind, sub, stream, index, t: struct.pack("<BBHHHqd", kind, sub, 104, stream, index, int(t * 30000), t)
+for k in range(1000):
+    t = 5 + k * 0.001
+    socket.send_multipart([b"\1\0", base(2, 1, 7, k % 4, t) + struct.pack("<H", 0) + struct.pack("<5f", -50, 0, 10, -70, 5)])
+    if k % 50 == 30:
+        socket.send_multipart([b"\0\0", base(1, 3, 7, 0, t) + struct.pack("<BBQ", 1, k // 50 % 2, 2)])
+    if k % 100 == 99:
+        socket.send_multipart([b"\1\0", base(2, 1, 8, 0, t) + struct.pack("<H2f", 0, -50, 1)])
+socket.send_multipart([b"\1\0", b"\2\1"])
+print(1000)
+socket.close(-1)
+context.term()
+PY
+"$SYNFIRE_PYTHON" -c '
+import h5py
+file = h5py.File("rig.h5")
+assert len(file["markers/kind"][:]) == 20 and file["spikes/time_ns"][0] == 5_000_000_000
+assert set(file["spikes/amplitude"][:]) == {-70}'

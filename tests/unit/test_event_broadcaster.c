@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The Event Broadcaster of Open Ephys in both of its forms, by events written by hand as its source has them.
+ */
+#include "support/decoded.h"
+#include "support/support.h"
+
+#include <string.h>
+
+static void message(test_decoded *it, const char kind[2], const void *body, size_t size)
+{
+    const void *const parts[] = {kind, body};
+    test_decoded_message(it, parts, (const size_t[]){2, size}, 2);
+}
+
+static void json(test_decoded *it, const char kind[2], const char *text)
+{
+    message(it, kind, text, strlen(text));
+}
+
+static const char ttl_kind[2] = {0, 0}, spike_kind[2] = {1, 0};
+
+/* Node 104, stream 7, electrode 2, sample 30000, 1.5 s, neuron 3; a stereotrode: two thresholds, 2 by 2
+ * samples. */
+static const unsigned char raw_spike[50] = {
+    2, 2, 104,  0,    7, 0, 2,    0,    0x30, 0x75, 0,    0, 0,
+    0, 0, 0,    0,    0, 0, 0,    0,    0,    0xf8, 0x3f, 3, 0, /* base */
+    0, 0, 0xc8, 0xc2, 0, 0, 0xc8, 0xc2,                         /* thresholds -100 */
+    0, 0, 0,    0,    0, 0, 0x28, 0xc2,                         /* 0, -42 */
+    0, 0, 0x80, 0x3f, 0, 0, 0x20, 0x41                          /* 1, 10 */
+};
+/* Line 2 up at sample 30000 of stream 7. */
+static const unsigned char raw_ttl[34] = {1, 3, 101, 0, 7, 0,    0,    0, 0x30, 0x75, 0, 0, 0, 0, 0, 0, 0,
+                                          0, 0, 0,   0, 0, 0xf8, 0x3f, 2, 1,    4,    0, 0, 0, 0, 0, 0, 0};
+
+static const sf_unit electrodes[] = {{.name = "Electrode 1"}, {.name = "Electrode 3"}};
+
+static sf_decoder_options options(void)
+{
+    return (sf_decoder_options){.size = sizeof(sf_decoder_options),
+                                .protocol = "event-broadcaster",
+                                .units = electrodes,
+                                .unit_count = 2};
+}
+
+static void json_events_are_read(void **state)
+{
+    (void)state;
+    const sf_decoder_options given = options();
+    test_decoded it;
+    test_decoded_open(&it, &given);
+    json(&it, spike_kind,
+         "{\r\n  \"event_type\": \"spike\",\r\n  \"stream\": \"Rhythm\",\r\n  \"source_node\": 105,\r\n"
+         "  \"electrode\": \"Electrode 1\",\r\n  \"num_channels\": 2,\r\n  \"sample_rate\": 30000.0,\r\n"
+         "  \"sample_number\": 30000,\r\n  \"sorted_id\": 0,\r\n  \"amp1\": 21.5,\r\n  \"amp2\": 210.0\r\n}");
+    test_decoded_require(&it, "1000000000 Electrode 1 -210\n"); /* a trough is negative here */
+    json(&it, ttl_kind,
+         "{\"event_type\":\"ttl\",\"stream\":\"Rhythm\",\"source_node\":101,\"sample_rate\":30000.0,"
+         "\"channel_name\":\"TTL\",\"sample_number\":30003,\"line\":2,\"state\":true}");
+    json(&it, ttl_kind,
+         "{\"event_type\":\"ttl\",\"stream\":\"Rhythm\",\"sample_rate\":30000.0,\"sample_number\":30006,"
+         "\"line\":2,\"state\":0}");
+    test_decoded_require(&it, "1000100000 ttl2 1\n1000200000 ttl2 0\n");
+    json(&it, ttl_kind, /* another stream, whose samples count otherwise */
+         "{\"event_type\":\"ttl\",\"stream\":\"PXI\",\"sample_rate\":5000.0,\"sample_number\":1,"
+         "\"line\":2,\"state\":0}");
+    test_decoded_require(&it, "");
+    assert_int_equal(it.out_of_range, 1);
+    assert_int_equal(it.malformed, 0);
+    test_decoded_close(&it);
+}
+
+static void raw_events_are_read(void **state)
+{
+    (void)state;
+    sf_decoder_options given = options();
+    test_decoded it;
+    test_decoded_open(&it, &given); /* by their time stamps, for want of a rate */
+    message(&it, spike_kind, raw_spike, sizeof raw_spike);
+    message(&it, ttl_kind, raw_ttl, sizeof raw_ttl);
+    test_decoded_require(&it, "1500000000 Electrode 3 -42\n1500000000 ttl2 1\n");
+    unsigned char unset[34];
+    memcpy(unset, raw_ttl, sizeof unset);
+    unset[22] = 0xf0; /* -1: the GUI has no time for it */
+    unset[23] = 0xbf;
+    message(&it, ttl_kind, unset, sizeof unset);
+    assert_int_equal(it.malformed, 1);
+    test_decoded_close(&it);
+
+    given.sample_rate_hz = 30000;
+    given.stream = "7";
+    test_decoded_open(&it, &given);
+    message(&it, ttl_kind, unset, sizeof unset);
+    message(&it, spike_kind, raw_spike, sizeof raw_spike);
+    test_decoded_require(&it, "1000000000 ttl2 1\n1000000000 Electrode 3 -42\n");
+    given.stream = "8";
+    test_decoded_close(&it);
+    test_decoded_open(&it, &given);
+    message(&it, spike_kind, raw_spike, sizeof raw_spike);
+    test_decoded_require(&it, "");
+    assert_int_equal(it.out_of_range, 1);
+    test_decoded_close(&it);
+}
+
+static void what_is_damaged_is_counted(void **state)
+{
+    (void)state;
+    sf_decoder_options given = options();
+    given.sample_rate_hz = 30000;
+    test_decoded it;
+    test_decoded_open(&it, &given);
+    json(&it, ttl_kind, "{\"event_type\":\"ttl\",\"sample_number\":1,\"line\":2,\"state\":0}");
+    test_decoded_require(&it, "33333 ttl2 0\n");
+    const struct {
+        const void *kind, *body;
+        size_t kind_size, size;
+    } cases[] = {
+        {"\2", raw_ttl, 2, sizeof raw_ttl},
+        {"ttl", raw_ttl, 3, sizeof raw_ttl},
+        {ttl_kind, raw_ttl, 2, sizeof raw_ttl - 1},
+        {ttl_kind, raw_spike, 2, sizeof raw_spike},
+        {spike_kind, raw_spike, 2, 25},
+        {spike_kind, raw_spike, 2, 27},
+        {spike_kind, raw_ttl, 2, sizeof raw_ttl},
+        {ttl_kind, "", 2, 0},
+        {ttl_kind, "{\"event_type\":\"spike\",\"sample_number\":1,\"line\":2,\"state\":0}", 2, 61},
+        {ttl_kind, "{\"event_type\":\"ttl\",\"sample_number\":1,\"line\":2,\"state\":7}", 2, 59},
+        {ttl_kind, "{\"event_type\":\"ttl\",\"sample_number\":1,\"line\":-2,\"state\":0}", 2, 60},
+        {ttl_kind, "{\"event_type\":\"ttl\",\"sample_number\":1,\"line\"", 2, 44},
+        {ttl_kind, "{,", 2, 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const void *const parts[] = {cases[i].kind, cases[i].body};
+        test_decoded_message(&it, parts, (const size_t[]){cases[i].kind_size, cases[i].size}, 2);
+        if (it.malformed != i + 1)
+            fail_msg("case %zu is not counted", i);
+        test_decoded_require(&it, "");
+    }
+    test_decoded_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(json_events_are_read),
+        cmocka_unit_test(raw_events_are_read),
+        cmocka_unit_test(what_is_damaged_is_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Spikes of Intan RHX, by bytes written by hand from its description. */
+#include "support/decoded.h"
+#include "support/support.h"
+
+#include <string.h>
+
+/* A-000, sample 1000, unit 1. */
+static const unsigned char one[14] = {0x0f, 0x71, 0xe2, 0x3a, 'A', '-', '0', '0', '0', 0xe8, 3, 0, 0, 1};
+
+static void chunk(unsigned char to[14], const char *name, uint32_t sample, unsigned char id)
+{
+    memcpy(to, one, 14);
+    memcpy(to + 4, name, 5);
+    for (int i = 0; i < 4; i++)
+        to[9 + i] = (unsigned char)(sample >> 8 * i);
+    to[13] = id;
+}
+
+static void spike(test_decoded *it, const char *name, uint32_t sample, unsigned char id)
+{
+    unsigned char bytes[14];
+    chunk(bytes, name, sample, id);
+    test_decoded_bytes(it, bytes, sizeof bytes);
+}
+
+static const sf_unit channels_given[] = {{.name = "A-000:1"}, {.name = "tip"}, {.name = "B-001"}};
+static const int32_t numbers[] = {-1, 1, 500};
+
+static sf_decoder_options options(void)
+{
+    return (sf_decoder_options){.size = sizeof(sf_decoder_options),
+                                .protocol = "intan",
+                                .units = channels_given,
+                                .unit_count = 3,
+                                .channels = numbers};
+}
+
+static void spikes_are_read(void **state)
+{
+    (void)state;
+    const sf_decoder_options given = options();
+    test_decoded it;
+    test_decoded_open(&it, &given);
+    test_decoded_bytes(&it, one, sizeof one);
+    spike(&it, "A-001", 30000, 8); /* neuron 4 of channel 1 */
+    spike(&it, "A-001", 30001, 0x40);
+    spike(&it, "B-001", 30002, 0x40);
+    test_decoded_require(
+        &it, "33333333 A-000:1 nan\n1000000000 tip nan\n1000033333 tip nan\n1000066667 B-001 nan\n");
+    spike(&it, "B-001", 30003, 0x80); /* likely an artefact */
+    spike(&it, "C-001", 30003, 0x40);
+    assert_int_equal(it.out_of_range, 2);
+    assert_int_equal(it.malformed, 0);
+    test_decoded_close(&it);
+}
+
+/* After 39 hours the sample number begins anew, and stream time goes on. */
+static void a_wrap_is_gone_through(void **state)
+{
+    (void)state;
+    sf_decoder_options given = options();
+    given.sample_rate_hz = 1000;
+    test_decoded it;
+    test_decoded_open(&it, &given);
+    spike(&it, "A-001", UINT32_MAX - 4, 1);
+    spike(&it, "A-001", 5, 1);
+    spike(&it, "A-001", UINT32_MAX, 1); /* a little late */
+    test_decoded_require(&it,
+                         "4294967291000000 tip nan\n4294967301000000 tip nan\n4294967295000000 tip nan\n");
+    test_decoded_close(&it);
+}
+
+static void bytes_may_be_cut_and_broken_anywhere(void **state)
+{
+    (void)state;
+    const sf_decoder_options given = options();
+    unsigned char bytes[14 * 6];
+    for (int i = 0; i < 6; i++)
+        chunk(bytes + 14 * i, "A-001", 30000 + (uint32_t)i, 1);
+    bytes[14 + 2] = 0;      /* its magic */
+    bytes[3 * 14 + 13] = 3; /* two neurons at once */
+    bytes[4 * 14 + 5] = 7;  /* no name */
+    static const char told[] = "1000000000 tip nan\n1000066667 tip nan\n1000166667 tip nan\n";
+    for (size_t piece = 1; piece <= sizeof bytes; piece++) {
+        test_decoded it;
+        test_decoded_open(&it, &given);
+        for (size_t at = 0; at < sizeof bytes; at += piece)
+            test_decoded_bytes(&it, bytes + at, piece < sizeof bytes - at ? piece : sizeof bytes - at);
+        test_decoded_require(&it, told);
+        assert_int_equal(it.malformed, 3);
+        test_decoded_close(&it);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spikes_are_read),
+        cmocka_unit_test(a_wrap_is_gone_through),
+        cmocka_unit_test(bytes_may_be_cut_and_broken_anywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
