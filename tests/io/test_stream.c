@@ -448,8 +448,13 @@ static void a_restart_is_a_new_run_and_no_gap(void **state)
     put_spike(&it, 2, 0);
     put_hello(&it);
     put_spike(&it, 3, 0);
-    batch = next_batch(&it);
-    assert_true(batch.restarts == 1 && batch.gaps == 1 && batch.gap_lost == 2);
+    uint64_t gaps = 0, lost = 0;
+    do { /* what is counted is told at once, also before the hello comes */
+        batch = next_batch(&it);
+        gaps += batch.gaps;
+        lost += batch.gap_lost;
+    } while (batch.restarts == 0 && lost < 100);
+    assert_true(gaps == 1 && lost == 2);
     batch = next_batch(&it);
     assert_true(batch.gaps == 0 && batch.spikes[0].time_ns == 3);
 
