@@ -17,6 +17,7 @@ typedef struct looking {
     const sf_counter *counter;
     sf_error *errors; /* by worker */
     const sf_progress *progress;
+    sf_ranks_part own; /* the episodes that this rank looks at */
     atomic_size_t done;
 } looking;
 
@@ -39,13 +40,15 @@ static void tell_chance(const sf_episodes *e, size_t i)
 
 static bool goes_on(const looking *l, size_t done)
 {
-    return sf_progress_update(l->progress, "looking at occurrences", (double)done, (double)l->told->count);
+    return sf_progress_update(l->progress, "looking at occurrences", (double)done,
+                              (double)(l->own.last - l->own.first));
 }
 
-static int look_at(void *context, unsigned worker, size_t i)
+static int look_at(void *context, unsigned worker, size_t item)
 {
     looking *l = context;
     sf_episodes *e = l->told;
+    size_t i = l->own.first + item;
     int64_t *times;
     size_t count, done = atomic_fetch_add(&l->done, 1);
     if (worker == 0 && done > 0 && !goes_on(l, done))
@@ -64,19 +67,22 @@ static int look_at_all(sf_episodes *e, const sf_counter *counter, const sf_progr
                        sf_error *error)
 {
     unsigned threads = sf_thread_cores();
-    looking l = {
-        .told = e, .counter = counter, .errors = sf_alloc(threads, sizeof *l.errors), .progress = progress};
+    looking l = {.told = e,
+                 .counter = counter,
+                 .errors = sf_alloc(threads, sizeof *l.errors),
+                 .progress = progress,
+                 .own = sf_ranks_share(e->count)};
     e->details = sf_alloc(e->count, sizeof *e->details);
     int status = e->details != NULL && l.errors != NULL ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK && !goes_on(&l, 0)) /* this thread may come to have none of them */
         status = sf_fail(&l.errors[0], SF_CANCELLED, NULL, "stopped while looking at occurrences");
     if (status == SF_OK)
-        status = sf_parallel_for(threads, e->count, look_at, &l);
+        status = sf_parallel_for(threads, l.own.last - l.own.first, look_at, &l);
     for (unsigned worker = 0; status != SF_OK && l.errors != NULL && worker < threads; worker++)
         if ((int)l.errors[worker].code == status && error != NULL)
             *error = l.errors[worker];
     sf_free(l.errors);
-    return status;
+    return sf_ranks_collect(e->details, e->count, sizeof *e->details, status, error);
 }
 
 /* ---- the other way round ---- */

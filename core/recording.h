@@ -34,6 +34,7 @@ struct sf_recording {
     size_t mapped_bytes;
     bool sorted;           /**< what a program gave was in another order */
     sf_selected *selected; /**< what of the whole this is, or NULL where nobody asked */
+    bool is_part;          /**< it has a part of the spikes of its file, others have the rest */
     bool borrowed;         /**< a part: all but `observed` and `selected` is another recording's */
 };
 

@@ -34,11 +34,13 @@ typedef struct sf_hdf_input {
     bool live;          /**< a writer has it open or was killed: its columns may differ in length */
     const char *path;   /**< for messages */
     const char *stream; /**< which of several is asked for, or NULL */
+    /** Of its spikes the part `part` of `parts` is asked for, where its layout can be read so; 0: all. */
+    uint32_t part, parts;
 } sf_hdf_input;
 
 /**
- * Opens the file at input->path and sets the rest but `stream`; one that a writer has open, or left open when
- * it was killed, for concurrent reading. SF_NO_INPUT, SF_DATA.
+ * Opens the file at input->path and sets the rest but `stream` and the part; one that a writer has open, or
+ * left open when it was killed, for concurrent reading. SF_NO_INPUT, SF_DATA.
  */
 int sf_hdf_open_file(sf_hdf_input *input, sf_error *error);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* synfire-read PARENT KIND PATH [STREAM]: reads an HDF5 file from outside for the process PARENT and leaves
- * what it found, or why there is nothing, as a parcel (io/parcel.h) at SF_APART_PARCEL. */
+ * what it found, or why there is nothing, as a parcel (io/parcel.h) at SF_APART_PARCEL. KIND may name a part
+ * of a recording's spikes. */
 #include "core/error.h"
 #include "io/apart.h"
 #include "io/graph/hdf5_file.h"
@@ -108,17 +109,24 @@ static int refuse_memory(const char *path, uint64_t length, sf_error *error)
                    length, sf_apart_memory(length) >> 20);
 }
 
-static const kind *find_kind(const char *name)
+/* "recording", or "recording:1/4": of its spikes the second of four parts. */
+static const kind *find_kind(const char *asked, sf_hdf_input *input)
 {
+    size_t length = strcspn(asked, ":");
+    if (asked[length] != '\0' &&
+        (sscanf(asked + length, ":%" SCNu32 "/%" SCNu32, &input->part, &input->parts) != 2 ||
+         input->part >= input->parts))
+        return NULL;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (strcmp(kinds[i].name, name) == 0)
+        if (strlen(kinds[i].name) == length && strncmp(kinds[i].name, asked, length) == 0)
             return &kinds[i];
     return NULL;
 }
 
 int main(int argc, char **argv)
 {
-    const kind *asked = argc == 4 || argc == 5 ? find_kind(argv[2]) : NULL;
+    sf_hdf_input input = {.stream = argc == 5 ? argv[4] : NULL};
+    const kind *asked = argc == 4 || argc == 5 ? find_kind(argv[2], &input) : NULL;
     if (asked == NULL || fcntl(SF_APART_PARCEL, F_GET_SEALS) != 0) { /* no memory of a caller */
         fputs("synfire-read: synfire starts this program to read HDF5 files\n", stderr);
         return 64;
@@ -131,7 +139,7 @@ int main(int argc, char **argv)
     keep_limits(length);
     static sf_parcel_writer parcel = {.fd = SF_APART_PARCEL};
     sf_error error = {0};
-    sf_hdf_input input = {.path = path, .stream = argc == 5 ? argv[4] : NULL};
+    input.path = path;
     int status = sf_hdf_open_file(&input, &error);
     if (status == SF_OK)
         status = asked->put(&parcel, &input, &error);

@@ -4,6 +4,7 @@
 #include "analysis/selection.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/ranks.h"
 #include "io/apart.h"
 #include "io/hdf.h"
 #include "io/hdf_about.h"
@@ -12,6 +13,7 @@
 #include "replay/recording_parcel.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,7 +82,10 @@ static int read_apart(sf_recording *recording, const char *path, const char *str
                       const sf_progress *progress, sf_error *error)
 {
     sf_parcel parcel;
-    int status = sf_apart_read(&parcel, "recording", path, stream, progress, error);
+    char kind[64] = "recording";
+    if (sf_ranks_count() > 1) /* each reads its part, where the layout allows it */
+        snprintf(kind, sizeof kind, "recording:%" PRIu32 "/%" PRIu32, sf_ranks_rank(), sf_ranks_count());
+    int status = sf_apart_read(&parcel, kind, path, stream, progress, error);
     return status == SF_OK ? sf_recording_take(recording, &parcel, path, error) : status;
 }
 

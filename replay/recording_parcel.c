@@ -3,9 +3,11 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/ranks.h"
 #include "replay/reader.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 /* The numbers of a unit, and of a recording. */
 typedef struct unit_row {
@@ -60,6 +62,7 @@ int sf_recording_put(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_err
     sf_parcel_put(parcel, &spans, 1, sizeof spans);
     sf_parcel_put(parcel, recording.observed, recording.observed_count, sizeof *recording.observed);
     put_notes(parcel, &recording);
+    sf_parcel_put_number(parcel, recording.is_part);
     sf_recording_clear(&recording);
     return SF_OK;
 }
@@ -142,6 +145,33 @@ static int take_notes(sf_recording *recording, sf_parcel *parcel, sf_error *erro
     return status == SF_OK && parcel->damaged ? sf_parcel_refuse(recording->path, error) : status;
 }
 
+/* Every rank has read a part: now each has all spikes, in memory of its own. */
+static int join_parts(sf_recording *recording, sf_error *error)
+{
+    void *spikes;
+    size_t bytes;
+    int status = sf_ranks_append(&spikes, &bytes, recording->spikes,
+                                 recording->spike_count * sizeof *recording->spikes, SF_OK, error);
+    if (status != SF_OK)
+        return status;
+    sf_marker *markers = sf_resize(NULL, recording->marker_count, sizeof *markers);
+    if (markers == NULL) {
+        sf_free(spikes);
+        return sf_fail_memory(error);
+    }
+    if (recording->marker_count > 0)
+        memcpy(markers, recording->markers, recording->marker_count * sizeof *markers);
+    munmap(recording->mapping, recording->mapped_bytes);
+    recording->mapping = NULL;
+    recording->is_mapped = recording->is_part = false;
+    recording->spikes = spikes;
+    recording->spike_count = bytes / sizeof *recording->spikes;
+    recording->markers = markers;
+    if (!recording->declared)
+        recording->recorded = (sf_span){0, 0}; /* was that of the part */
+    return SF_OK;
+}
+
 static int take_all(sf_recording *recording, sf_parcel *parcel, const char *path, sf_error *error)
 {
     const char *format = sf_parcel_take_text(parcel);
@@ -156,6 +186,9 @@ static int take_all(sf_recording *recording, sf_parcel *parcel, const char *path
         status = take_spans(recording, parcel, error);
     if (status == SF_OK)
         status = take_notes(recording, parcel, error);
+    recording->is_part = status == SF_OK && sf_parcel_take_number(parcel) != 0;
+    if (recording->is_part)
+        status = join_parts(recording, error);
     return status == SF_OK ? sf_recording_finish(recording, error)
                            : status; /* order and times, as of any file */
 }

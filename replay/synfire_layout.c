@@ -110,7 +110,8 @@ typedef struct spike_block {
 typedef struct spike_columns {
     hid_t ids[SPIKE_COLUMNS];
     size_t lengths[SPIKE_COLUMNS];
-    size_t rows; /* the common length, or the shortest where the writer was not done */
+    size_t rows;        /* the common length, or the shortest where the writer was not done */
+    size_t first, last; /* of these, those asked for */
 } spike_columns;
 
 static const char *const column_paths[SPIKE_COLUMNS] = {"/spikes/time_ns", "/spikes/unit",
@@ -143,12 +144,13 @@ static int read_block(spike_block *block, const spike_columns *columns, size_t s
                        start);
 }
 
-/* Appends the rows of a block; *done is set at the first one that was announced and never written. */
-static int take_block(sf_recording *recording, const spike_block *block, size_t count, bool *done,
-                      const sf_hdf_input *input, sf_error *error)
+/* Appends the rows of a block, of those from `first` on; *done is set at the first one that was announced and
+ * never written. */
+static int take_block(sf_recording *recording, const spike_block *block, size_t first, size_t count,
+                      bool *done, const sf_hdf_input *input, sf_error *error)
 {
     for (size_t i = 0; i < count; i++) {
-        size_t row = recording->spike_count;
+        size_t row = first + recording->spike_count;
         *done = block->times[i] == INT64_MIN;
         if (*done && !input->live)
             return sf_fail(error, SF_DATA, input->path,
@@ -169,26 +171,38 @@ static int take_spikes(sf_recording *recording, const spike_columns *columns, co
                        sf_error *error)
 {
     spike_block *block = sf_resize(NULL, 1, sizeof *block);
-    recording->spikes = block != NULL ? sf_resize(NULL, columns->rows, sizeof *recording->spikes) : NULL;
+    size_t rows = columns->last - columns->first;
+    recording->spikes = block != NULL ? sf_resize(NULL, rows, sizeof *recording->spikes) : NULL;
     int status = recording->spikes != NULL ? SF_OK : sf_fail_memory(error);
     bool done = false;
-    for (size_t start = 0, count; status == SF_OK && !done && start < columns->rows; start += count) {
-        count = columns->rows - start < BLOCK ? columns->rows - start : BLOCK;
+    for (size_t start = columns->first, count; status == SF_OK && !done && start < columns->last;
+         start += count) {
+        count = columns->last - start < BLOCK ? columns->last - start : BLOCK;
         status = read_block(block, columns, start, count, input->path, error);
         if (status == SF_OK)
-            status = take_block(recording, block, count, &done, input, error);
+            status = take_block(recording, block, columns->first, count, &done, input, error);
     }
     sf_free(block);
     return status;
+}
+
+/* Of a file that is not whole it is not known how many rows there are: it is read in one part. */
+static void choose_rows(spike_columns *columns, sf_recording *recording, const sf_hdf_input *input)
+{
+    unsigned __int128 rows = columns->rows;
+    recording->is_part = input->parts > 1 && !input->live;
+    columns->first = recording->is_part ? (size_t)(rows * input->part / input->parts) : 0;
+    columns->last = recording->is_part ? (size_t)(rows * (input->part + 1) / input->parts) : columns->rows;
 }
 
 static int read_spikes(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
     spike_columns columns = {.ids = {H5I_INVALID_HID, H5I_INVALID_HID, H5I_INVALID_HID}};
     int status = open_columns(&columns, input, error);
+    choose_rows(&columns, recording, input);
     if (status == SF_OK)
         status = take_spikes(recording, &columns, input, error);
-    if (status == SF_OK && columns.lengths[TIME] > recording->spike_count)
+    if (status == SF_OK && !recording->is_part && columns.lengths[TIME] > recording->spike_count)
         sf_recording_drop(recording, "incomplete rows at the end",
                           columns.lengths[TIME] - recording->spike_count);
     for (int i = 0; i < SPIKE_COLUMNS; i++)

@@ -72,6 +72,19 @@ expect 66 'nowhere.h5: cannot open' ranks 3 "$SYNFIRE_MPI" mine nowhere.h5
 expect 64 'the delay interval is empty' ranks 2 "$SYNFIRE_MPI" mine demo.h5 --delay 6:4
 expect 64 "there is no command 'info'" ranks 2 "$SYNFIRE_MPI" info demo.h5
 expect 73 'nofolder' ranks 2 "$SYNFIRE_MPI" mine demo.h5 --delay 4:6 --min-count 60 --occurrences nofolder/x.csv
+$SYNFIRE simulate wrong.h5 --unit-count 3 --duration 20 >/dev/null 2>&1
+if [ -n "$SYNFIRE_PYTHON" ]; then # which only the second of three parts holds
+    "$SYNFIRE_PYTHON" - <<'PY'
+import h5py
+with h5py.File("wrong.h5", "r+") as file:
+    units = file["/spikes/unit"]
+    row = len(units) // 2
+    units[row] = 7
+    print(f"spike {row} is of unit #7 and there are 3 units", file=open("words", "w"))
+PY
+    expect 65 "$(cat words)" ranks 3 "$SYNFIRE_MPI" mine wrong.h5
+    expect 65 "$(cat words)" $SYNFIRE mine wrong.h5
+fi
 mkdir damaged
 head -c 20000 demo.h5 >damaged/demo.h5
 cp chains.txt damaged
