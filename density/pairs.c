@@ -12,6 +12,7 @@
 #include "density/vector.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 #define PI 3.14159265358979323846
@@ -180,6 +181,7 @@ typedef struct pair_scores {
     size_t count;
     double q;
     double *block_sums; /* two per bandwidth and block of rows */
+    atomic_bool *stop;  /* a row of many samples takes long: all threads look at each */
 } pair_scores;
 
 /* Pairs (i, j), i < j, of the rows i before this one. */
@@ -195,7 +197,12 @@ static int sum_block(void *context, unsigned worker, size_t block)
     const sf_pairs *pairs = all->pairs;
     double *sums = all->block_sums + 2 * all->count * block;
     size_t n = pairs->n, end = (block + 1) * ROWS < n ? (block + 1) * ROWS : n;
-    for (size_t i = block * ROWS; i < end; i++)
+    for (size_t i = block * ROWS; i < end; i++) {
+        if (worker == 0 &&
+            !sf_progress_update(pairs->progress, "pair sums", pairs_up_to(n, i), pairs_up_to(n, n)))
+            atomic_store(all->stop, true);
+        if (atomic_load_explicit(all->stop, memory_order_relaxed))
+            return SF_CANCELLED;
         for (size_t j = i + 1; j < n; j += CHUNK) {
             double distances[CHUNK] = {0};
             size_t length = n - j < CHUNK ? n - j : CHUNK;
@@ -204,16 +211,16 @@ static int sum_block(void *context, unsigned worker, size_t block)
             for (size_t m = 0; m < all->count; m++)
                 add_scores(sums + 2 * m, distances, length, all->h[m], all->q);
         }
-    bool go_on = worker != 0 ||
-                 sf_progress_update(pairs->progress, "pair sums", pairs_up_to(n, end), pairs_up_to(n, n));
-    return go_on ? SF_OK : SF_CANCELLED;
+    }
+    return SF_OK;
 }
 
 static int add_scores_on_cpu(const sf_pair_sums *job)
 {
     const sf_pairs *pairs = job->pairs;
     size_t count = job->count, blocks = (pairs->n + ROWS - 1) / ROWS;
-    pair_scores all = {.pairs = pairs, .h = job->h, .count = count, .q = job->q};
+    atomic_bool stop = false;
+    pair_scores all = {.pairs = pairs, .h = job->h, .count = count, .q = job->q, .stop = &stop};
     all.block_sums = sf_alloc(blocks * count, 2 * sizeof *all.block_sums);
     if (all.block_sums == NULL)
         return SF_NO_MEMORY;

@@ -7,6 +7,15 @@ need_python() {
     skip "no python3 with the modules h5py, msgpack and zmq"
 }
 
+# Lays the Python package out on the libraries as built; its tests are in $PACKAGE_TESTS.
+need_package() {
+    need_python
+    [ -z "$SYNFIRE_SANITIZE" ] || skip "a plain Python cannot load a library under a sanitizer"
+    "$SYNFIRE_PYTHON" -B "$SYNFIRE_SOURCE/python/backend.py" package package
+    export PYTHONPATH=$PWD/package SYNFIRE_LIBRARY=$SYNFIRE_BUILD/lib
+    PACKAGE_TESTS=$SYNFIRE_SOURCE/tests/python
+}
+
 # True where real data has this file or folder; else says what is skipped.
 has_data() {
     [ -e "$SYNFIRE_DATA/$1" ] && return

@@ -1,0 +1,626 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Episodes: which firing chains recur, how often given ones occur, and what such counts are worth."""
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Union, overload
+
+import numpy as np
+
+from . import _declarations as c
+from ._library import (Array, Handle, Progress, Watch, bytes_of, call, check, columns_of, dtype_of, lib, options_of, text_of,
+                       text_or_none, view, word, work, work_with)
+from .recording import SPAN, Delays, Epoch, Recording, Seconds, delays_of, nanoseconds, spans_of
+
+if TYPE_CHECKING:
+    import pandas
+
+EPISODE = dtype_of(c.sf_episode)  #: size, units (of 16), delays (of 15: low_ns, high_ns)
+_STOPPED = {c.SF_STOPPED_SEARCHING: "searching", c.SF_STOPPED_TESTING: "testing", c.SF_STOPPED_TELLING: "telling"}
+
+
+# ---- one episode ----
+
+@dataclass(frozen=True)
+class Episode:
+    """A chain of units with the delays that its links may have.
+
+    >>> recording = Recording.from_arrays([0.0], [0], names=["A", "B", "C"])
+    >>> chain = Episode.parse(recording, "A -(0,5]-> B -(5,10]-> #2")
+    >>> chain.units, chain.names, chain.delays_ms
+    ((0, 1, 2), ('A', 'B', 'C'), ((0.0, 5.0), (5.0, 10.0)))
+    >>> print(chain)
+    A -(0,5]-> B -(5,10]-> C
+    """
+
+    units: tuple[int, ...]
+    delays_ns: tuple[tuple[int, int], ...]
+    names: tuple[str, ...] = field(compare=False)
+    id: str = field(compare=False, repr=False)  #: 16 digits, the same in every output and on every machine
+    text: str = field(compare=False, repr=False)
+
+    @classmethod
+    def parse(cls, recording: Recording, text: str) -> Episode:
+        """Reads an episode as people write it, bounds in ms."""
+        return cls._of(recording, _parsed(recording, text))
+
+    @classmethod
+    def _of(cls, recording: Recording, raw: c.sf_episode) -> Episode:
+        of, units = recording._handle.pointer, recording._columns.units
+        identity = ctypes.create_string_buffer(c.SF_EPISODE_ID_SIZE)
+        lib.sf_recording_episode_id(of, ctypes.byref(raw), identity)
+        length = lib.sf_recording_print_episode(of, ctypes.byref(raw), None, 0)
+        spelt = ctypes.create_string_buffer(length + 1)
+        lib.sf_recording_print_episode(of, ctypes.byref(raw), spelt, length + 1)
+        return cls(units=tuple(raw.units[:raw.size]),
+                   delays_ns=tuple((raw.delays[i].low_ns, raw.delays[i].high_ns) for i in range(raw.size - 1)),
+                   names=tuple(text_of(units[unit].name) for unit in raw.units[:raw.size]),
+                   id=text_of(identity.value), text=text_of(spelt.value))
+
+    @property
+    def delays_ms(self) -> tuple[tuple[float, float], ...]:
+        return tuple((low / 1e6, high / 1e6) for low, high in self.delays_ns)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+
+#: An episode, its text, or a mapping with units (indices or names) and delays_ms, as JSON output has it.
+EpisodeLike = Union[Episode, str, Mapping[str, Any]]
+
+
+def _parsed(recording: Recording, text: str) -> c.sf_episode:
+    raw = c.sf_episode()
+    call(lib.sf_recording_parse_episode, recording._handle.pointer, bytes_of(text), ctypes.byref(raw))
+    return raw
+
+
+def raw_episode(recording: Recording, given: EpisodeLike) -> c.sf_episode:
+    """As the library has it, of units that the recording has."""
+    if isinstance(given, str):
+        return _parsed(recording, given)
+    raw = c.sf_episode()
+    if isinstance(given, Episode):
+        units, delays = list(given.units), list(given.delays_ns)
+    else:
+        units = [recording.find_unit(unit) for unit in given["units"]]
+        delays = [(nanoseconds(low, 6), nanoseconds(high, 6)) for low, high in given["delays_ms"]]
+    raw.size = len(units)
+    if len(units) <= c.SF_EPISODE_MAX_SIZE and len(delays) == len(units) - 1:
+        raw.units[:len(units)] = units
+        raw.delays[:len(delays)] = [c.sf_delay(*delay) for delay in delays]
+    call(lib.sf_recording_check_episode, recording._handle.pointer, ctypes.byref(raw))
+    return raw
+
+
+# ---- tests ----
+
+@dataclass(frozen=True)
+class Significance:
+    """How counts are tested; docs/episodes.md says what each kind assumes and when not to trust it.
+
+    `kind` is "segment-shift" (advised), "jitter", "shift", or "analytic", which only ranks. `width_ms` is how far
+    surrogates move spikes, `segment_s` how long the parts are that segment-shift moves; without them the recording
+    decides. `correction` is "maximum" (family-wise error) or "rate" (false discoveries).
+    """
+
+    kind: str = "segment-shift"
+    surrogates: int = 1000
+    seed: int = 1
+    width_ms: float | None = None
+    segment_s: float | None = None
+    correction: str = "maximum"
+    found_only: bool = False  #: q corrects for the frequent episodes alone
+    always: bool = False  #: p and q also where the recording as a whole cannot be tested
+    link: float = 0.2  #: of the analytic test
+
+    def _options(self, device: str | None, threads: int) -> Any:
+        kind = ctypes.c_int()
+        call(lib.sf_significance_find, ctypes.byref(kind), bytes_of(self.kind))
+        return options_of(
+            c.sf_significance_options, kind=kind.value, surrogates=self.surrogates, seed=self.seed,
+            width_ns=None if self.width_ms is None else nanoseconds(self.width_ms, 6),
+            segment_ns=None if self.segment_s is None else nanoseconds(self.segment_s),
+            correction=word("sf_correction", self.correction), found_only=self.found_only,
+            always=self.always, link=self.link, device=device, threads=threads)
+
+
+def _significance(asked: Significance | str | None) -> Significance | None:
+    return Significance(asked) if isinstance(asked, str) else asked
+
+
+# ---- mining and counting ----
+
+@dataclass(frozen=True)
+class _Search:
+    """What was asked, so that the same can be asked again with a test."""
+
+    kind: Any
+    recording: Recording
+    fields: dict[str, Any]
+    episodes: Any = None  # those that were given
+    significance: Significance | None = None
+    keep_stopped: bool = False
+
+    def run(self, progress: Progress) -> Episodes:
+        options = options_of(self.kind, keep_stopped=self.keep_stopped, **self.fields)
+        if self.significance is not None:
+            test = self.significance._options(self.fields.get("device"), self.fields.get("threads") or 0)
+            options.significance = ctypes.pointer(test)
+        handle = Handle(c.sf_episodes, lib.sf_episodes_free, self.recording)
+        of = self.recording._handle.pointer
+        if self.episodes is None:
+            status = work(lib.sf_mine, handle.out, of, ctypes.byref(options), progress=progress, stopped_is_fine=self.keep_stopped)
+        else:
+            status = work(lib.sf_count, handle.out, of, self.episodes, len(self.episodes), ctypes.byref(options),
+                          progress=progress, stopped_is_fine=self.keep_stopped)
+        if not handle:
+            check(status, c.sf_error(status, b"", b"stopped before anything was found"))
+        return Episodes(self, handle)
+
+
+def _limits(max_p: float | None, max_q: float | None) -> dict[str, Any]:
+    return {"max_p": max_p, "max_q": max_q}
+
+
+def threshold(min_count: float | None, min_rate: float | None, min_fraction: float | None) -> dict[str, Any]:
+    """The options that say what is frequent."""
+    given = [(kind, value) for kind, value in ((c.SF_THRESHOLD_COUNT, min_count), (c.SF_THRESHOLD_RATE, min_rate),
+                                               (c.SF_THRESHOLD_FRACTION, min_fraction)) if value is not None]
+    if len(given) > 1:
+        raise ValueError("give one of min_count, min_rate, min_fraction")
+    return {"threshold_kind": given[0][0], "threshold": float(given[0][1])} if given else {}
+
+
+def _spans(epochs: Sequence[Epoch] | None) -> dict[str, Any]:
+    spans = spans_of(epochs)
+    return {} if spans is None else {"spans": spans, "span_count": len(spans)}
+
+
+def _delays(delays: Delays | None) -> dict[str, Any]:
+    found = delays_of(delays)
+    return {} if found is None else {"delays": found, "delay_count": len(found)}
+
+
+def mine(recording: Recording, delays: Delays | None = None, *, min_count: float | None = None,
+         min_rate: float | None = None, min_fraction: float | None = None, max_size: int = 4,
+         repeats: bool = False, closed: bool = False, details: bool = True, min_distance: float = 0.0,
+         top: int | None = None, order: str = "count", epochs: Sequence[Epoch] | None = None,
+         significance: Significance | str | None = None, max_p: float | None = None, max_q: float | None = None,
+         engine: str | None = None, device: str | None = None, threads: int = 0, progress: Progress = None,
+         keep_stopped: bool = False) -> Episodes:
+    """Every episode of two or more units that is frequent: as `synfire mine` finds them.
+
+    `delays` are those that links may have, in ms: (0.5, 5), several of these, or text ("0.5:5,5:10"); without any
+    (0.5, 5). Frequent is a count of `min_count` or more, of `min_rate` a second or `min_fraction` a spike; without any
+    a thousandth of the spikes and at least 20. `repeats`: a unit may follow itself directly; `closed` leaves out what
+    a longer episode contains with the same count; units closer than `min_distance` um do not follow each other. `top`
+    tells of so many of each size, in the `order` "count", "q", "ratio" or "strength". `epochs` are counted each as if
+    it were all there is (`span_counts`). `significance` tests; `max_q` then leaves out what has a greater q.
+
+    A progress function that returns False stops: with `keep_stopped` what there is by then is handed over (its
+    `stopped` says what is missing), else Cancelled is raised. Ctrl-C raises KeyboardInterrupt.
+    """
+    fields = dict(max_size=max_size, self=repeats, closed=closed, details=details, min_distance_um=float(min_distance),
+                  top=top, order=word("sf_order", order), engine=engine, device=device, threads=threads,
+                  **_delays(delays), **threshold(min_count, min_rate, min_fraction), **_spans(epochs),
+                  **_limits(max_p, max_q))
+    return _Search(c.sf_mining_options, recording, fields, None, _significance(significance), keep_stopped).run(progress)
+
+
+def count(recording: Recording, episodes: EpisodeLike | Sequence[EpisodeLike], *, window: float | None = None,
+          hop: float | None = None, start: Seconds | None = None, stop: Seconds | None = None, details: bool = True,
+          correlograms: bool = False, epochs: Sequence[Epoch] | None = None,
+          significance: Significance | str | None = None, max_p: float | None = None, max_q: float | None = None,
+          engine: str | None = None, device: str | None = None, threads: int = 0, progress: Progress = None,
+          keep_stopped: bool = False) -> Episodes:
+    """Exact counts of given episodes: as `synfire count` gives them.
+
+    `window` and `hop` (s) count in windows too, from `start` (else the first spike) to `stop` (else after the last);
+    `correlograms` of the two units of every link. The rest is as of `mine`; q corrects for these episodes alone.
+    """
+    given = [episodes] if isinstance(episodes, (str, Episode, Mapping)) else list(episodes)
+    raw = (c.sf_episode * len(given))(*(raw_episode(recording, episode) for episode in given))
+    fields = dict(details=details, correlograms=correlograms, engine=engine, device=device, threads=threads,
+                  window_ns=None if window is None else nanoseconds(window), hop_ns=None if hop is None else nanoseconds(hop),
+                  from_ns=None if start is None else nanoseconds(start), to_ns=None if stop is None else nanoseconds(stop),
+                  **_spans(epochs), **_limits(max_p, max_q))
+    return _Search(c.sf_counting_options, recording, fields, raw, _significance(significance), keep_stopped).run(progress)
+
+
+def test(episodes: Episodes, significance: Significance | str = "segment-shift", *, max_p: float | None = None,
+         max_q: float | None = None, progress: Progress = None) -> Episodes:
+    """Tests what `mine` found or `count` counted; q corrects for all that the search looked at, or for the given ones.
+
+    The result is a new one, with p, q and the expected counts of the test; that of before stays as it is, and so what
+    was found is found again. `mine(..., significance=...)` finds and tests in one.
+    """
+    asked = episodes._search
+    limits = {name: value for name, value in _limits(max_p, max_q).items() if value is not None}
+    return replace(asked, fields={**asked.fields, **limits}, significance=_significance(significance)).run(progress)
+
+
+# ---- results ----
+
+class Episodes(Sequence[Episode]):
+    """Episodes of a recording and what is told of them: a sequence of `Episode`, and arrays by episode.
+
+    Arrays are the library's own memory, read-only, and keep it. Numbers that are not known are NaN; arrays that were
+    not asked for are None.
+    """
+
+    def __init__(self, search: _Search, handle: Handle) -> None:
+        self._search = search
+        self._handle = handle
+        self._columns = columns_of(c.sf_episodes_columns, lib.sf_episodes_get_columns, handle)
+
+    @property
+    def recording(self) -> Recording:
+        return self._search.recording
+
+    def __len__(self) -> int:
+        return int(self._columns.count)
+
+    @overload
+    def __getitem__(self, index: int) -> Episode: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Episode]: ...
+
+    def __getitem__(self, index: int | slice) -> Episode | list[Episode]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        place = int(index) + len(self) * (index < 0)
+        if not 0 <= place < len(self):
+            raise IndexError(f"found {index}, expected fewer than {len(self)}")
+        return Episode._of(self.recording, self._columns.episodes[place])
+
+    def __iter__(self) -> Iterator[Episode]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"<Episodes: {len(self)} of {self.recording!r}{', tested' if self._columns.significance else ''}>"
+
+    def _by_episode(self, name: str, dtype: Any = None) -> Any:
+        return view(getattr(self._columns, name), len(self), self._handle, dtype)
+
+    # ---- by episode ----
+
+    @property
+    def raw(self) -> Array:
+        """The episodes as the library has them, of the dtype EPISODE."""
+        return self._by_episode("episodes", EPISODE) if len(self) else np.empty(0, EPISODE)
+
+    @property
+    def sizes(self) -> Array:
+        return self.raw["size"]
+
+    @property
+    def counts(self) -> Array:
+        return self._known("counts", np.uint64)
+
+    @property
+    def expected(self) -> Array:
+        """By chance, at constant rates; once tested the mean count in surrogates."""
+        return self._known("expected", np.float64)
+
+    @property
+    def strength(self) -> Array | None:
+        """The probability of a link at which the count would be expected; None of given episodes."""
+        return self._by_episode("strength")
+
+    @property
+    def p(self) -> Array | None:
+        return self._by_episode("p")
+
+    @property
+    def q(self) -> Array | None:
+        """p corrected for all that was looked at."""
+        return self._by_episode("q")
+
+    @property
+    def p_first(self) -> Array | None:
+        return self._by_episode("p_first")
+
+    @property
+    def p_last(self) -> Array | None:
+        return self._by_episode("p_last")
+
+    @property
+    def not_testable(self) -> list[str | None]:
+        """Why a test can say nothing of an episode."""
+        reasons = self._by_episode("not_testable", np.int32)
+        return [None] * len(self) if reasons is None else [c.NOT_TESTABLE.get(int(reason)) for reason in reasons]
+
+    @property
+    def worth_showing(self) -> Array | None:
+        """A count of 20 or more, q below 0.05, all units over 0.1 Hz."""
+        return self._by_episode("worth_showing")
+
+    @property
+    def ratio_low(self) -> Array:
+        """Lower end of the 95 % interval of count / expected."""
+        return self._known("ratio_low", np.float64)
+
+    @property
+    def ratio_high(self) -> Array:
+        return self._known("ratio_high", np.float64)
+
+    @property
+    def needed(self) -> Array | None:
+        """The least count that would have a q below 0.05; NO_COUNT where none has."""
+        return self._by_episode("needed")
+
+    @property
+    def details(self) -> Array | None:
+        """Of each episode occurrences, bursts, in_bursts and of its links delays in ns; None of more than 5,000."""
+        return self._by_episode("details")
+
+    @property
+    def reverse(self) -> Array | None:
+        """The count of B -> A for A -> B; NO_COUNT where there is none."""
+        return self._by_episode("reverse")
+
+    @property
+    def asymmetry(self) -> Array | None:
+        return self._by_episode("asymmetry")
+
+    @property
+    def one_electrode(self) -> Array | None:
+        """Bit k: one electrode saw both units of link k."""
+        return self._by_episode("one_electrode")
+
+    @property
+    def parents(self) -> list[int | None]:
+        """The longer episode that accounts for this one, by its place."""
+        places = self._by_episode("parents", np.uint64)
+        if places is None:
+            return [None] * len(self)
+        return [None if place == c.SF_NO_PARENT else int(place) for place in places]
+
+    @property
+    def stretches(self) -> Array | None:
+        """Bursts or epochs it occurs in, whichever are more; NO_COUNT where not known."""
+        return self._by_episode("stretches")
+
+    # ---- of stretches of time ----
+
+    @property
+    def bursts(self) -> Array:
+        """Of the whole array, of the dtype SPAN."""
+        found = view(self._columns.bursts, int(self._columns.burst_count), self._handle, SPAN)
+        return np.empty(0, SPAN) if found is None else found
+
+    @property
+    def span_counts(self) -> Array | None:
+        """A row for each of `epochs`."""
+        return view(self._columns.span_counts, (int(self._columns.span_count), len(self)), self._handle)
+
+    @property
+    def windows(self) -> Array:
+        """Of the dtype SPAN."""
+        found = view(self._columns.windows, int(self._columns.window_count), self._handle, SPAN)
+        return np.empty(0, SPAN) if found is None else found
+
+    @property
+    def window_counts(self) -> Array | None:
+        """A row for each window."""
+        return view(self._columns.window_counts, (int(self._columns.window_count), len(self)), self._handle)
+
+    @property
+    def last_is_partial(self) -> bool:
+        return bool(self._columns.last_is_partial)
+
+    @property
+    def correlograms(self) -> list[list[Correlogram]] | None:
+        """Of every link of every episode."""
+        if not self._columns.correlograms:
+            return None
+        rest = iter(range(int(self._columns.correlogram_count)))
+        return [[Correlogram(self._columns.correlograms[next(rest)], self._handle) for _ in range(int(size) - 1)]
+                for size in self.sizes]
+
+    def occurrences(self, *, progress: Progress = None) -> list[Array]:
+        """The spike times (ns) of the occurrences that the counts count: of each episode a row for each occurrence."""
+        handle = Handle(c.sf_occurrences, lib.sf_occurrences_free, self.recording)
+        work(lib.sf_occurrences_list, handle.out, self.recording._handle.pointer, self._columns.episodes,
+             self._columns.expected, len(self), progress=progress)
+        told = columns_of(c.sf_occurrences_columns, lib.sf_occurrences_get_columns, handle)
+        return [view(told.times_ns[i], (int(told.counts[i]), int(size)), handle, np.int64) if told.counts[i] else
+                np.empty((0, int(size)), np.int64) for i, size in enumerate(self.sizes)]
+
+    # ---- how it went ----
+
+    @property
+    def engine(self) -> str | None:
+        return text_or_none(self._columns.ran.engine)
+
+    @property
+    def device(self) -> str:
+        return text_of(self._columns.ran.device)
+
+    @property
+    def device_note(self) -> str | None:
+        """Why a device did not do it."""
+        return text_of(self._columns.ran.note) or None
+
+    @property
+    def seconds(self) -> float:
+        """Of the mining or counting alone."""
+        return float(self._columns.ran.seconds)
+
+    @property
+    def threshold(self) -> float:
+        return float(self._columns.threshold)
+
+    @property
+    def levels(self) -> list[dict[str, Any]]:
+        """By size: candidates, culled, frequent, seconds, complete."""
+        return [{"size": level.size, "candidates": None if level.candidates == c.SF_NO_COUNT else level.candidates,
+                 "culled": None if level.culled < 0 else level.culled, "frequent": level.frequent,
+                 "seconds": level.seconds, "complete": level.complete}
+                for level in self._columns.levels[:self._columns.level_count]]
+
+    @property
+    def found(self) -> int:
+        """Frequent episodes, told of or not."""
+        return int(self._columns.found)
+
+    @property
+    def worth(self) -> int:
+        """How many are worth showing."""
+        return int(self._columns.worth)
+
+    @property
+    def stopped(self) -> str | None:
+        """What was stopped before it was whole: "searching", "testing", "telling"."""
+        return _STOPPED.get(self._columns.stopped)
+
+    @property
+    def methods(self) -> str:
+        """What was done as a paper prints it."""
+        words = ctypes.c_char_p()
+        call(lib.sf_episodes_methods, self._handle.pointer, None, ctypes.byref(words))
+        told = text_of(words.value)
+        lib.sf_release(words)
+        return told
+
+    @property
+    def significance(self) -> dict[str, Any] | None:
+        """What the test did; None where none was made."""
+        if not self._columns.significance:
+            return None
+        told = self._columns.significance.contents
+        done, analytic = told.options, told.options.kind == c.SF_SIGNIFICANCE_ANALYTIC
+        segments = done.kind == c.SF_SIGNIFICANCE_SEGMENT_SHIFT
+        power = [{"expected": at.expected, "needed": None if at.needed == c.SF_NO_COUNT else at.needed}
+                 for at in told.power]
+        return {
+            "kind": text_of(lib.sf_significance_name(done.kind)),
+            "link": done.link if analytic else None,
+            "surrogates": None if analytic else done.surrogates,
+            "seed": None if analytic else done.seed,
+            "width_ms": None if analytic else done.width_ns / 1e6,
+            "segment_s": done.segment_ns / 1e9 if segments else None,
+            "correction": None if analytic else
+            "false-discovery rate" if done.correction == c.SF_CORRECTION_RATE else "maximum",
+            "not_testable": None if analytic else c.NOT_TESTABLE.get(told.not_testable),
+            "sharpness": None if analytic or told.sharpness.pairs == 0 else _number(told.sharpness.sharpness),
+            "blur_divisor": None if analytic else _number(told.sharpness.divisor),
+            "power": [at for at in power if at["needed"] != 0],
+            "device": text_of(told.ran.device) or None,
+            "device_note": text_of(told.ran.note) or None,
+        }
+
+    # ---- tables ----
+
+    def records(self) -> list[dict[str, Any]]:
+        """One dictionary for each episode, with the fields that `synfire mine --json` has."""
+        told = self._columns
+        ids = [episode.id for episode in self] if told.parents else []
+        return [{**_named(episode), **self._numbers(i), **self._detailed(i, len(episode), ids)}
+                for i, episode in enumerate(self)]
+
+    def _numbers(self, i: int) -> dict[str, Any]:
+        told = self._columns
+        low, high = _number(told.ratio_low[i]), _number(told.ratio_high[i])
+        return {"count": told.counts[i], "expected": _number(told.expected[i]), "p": _at(told.p, i),
+                "q": _at(told.q, i), "strength": _at(told.strength, i), "p_first": _at(told.p_first, i),
+                "p_last": _at(told.p_last, i),
+                "not_testable": c.NOT_TESTABLE.get(told.not_testable[i]) if told.not_testable else None,
+                "needed": _counted(told.needed, i),
+                "ratio_interval": None if low is None or high is None else [low, high]}
+
+    def _detailed(self, i: int, size: int, ids: list[str]) -> dict[str, Any]:
+        told = self._columns
+        item = told.details[i] if told.details else None
+        parent = told.parents[i] if told.parents else c.SF_NO_PARENT
+        return {"bursts": item.bursts if item else None, "in_bursts": item.in_bursts if item else None,
+                "links": [_link(item.links[k], item.occurrences) for k in range(size - 1)] if item else None,
+                "reverse_count": _counted(told.reverse, i), "asymmetry": _at(told.asymmetry, i),
+                "one_electrode": bool(told.one_electrode[i]) if told.one_electrode else None,
+                "folded_under": ids[parent] if parent != c.SF_NO_PARENT else None}
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A pandas frame: id, episode, size, units, count, expected, and what was asked for beside them."""
+        import pandas
+        episodes = list(self)
+        columns: dict[str, Any] = {
+            "id": [episode.id for episode in episodes], "episode": [episode.text for episode in episodes],
+            "size": self.sizes, "units": [episode.units for episode in episodes], "count": self.counts,
+            "expected": self.expected, "ratio_low": self.ratio_low, "ratio_high": self.ratio_high,
+        }
+        for name in ("strength", "p", "q", "p_first", "p_last", "asymmetry", "worth_showing"):
+            array = getattr(self, name)
+            if array is not None:
+                columns[name] = array
+        if self._columns.not_testable:
+            columns["not_testable"] = self.not_testable
+        details = self.details
+        if details is not None:
+            columns["bursts"], columns["in_bursts"] = details["bursts"], details["in_bursts"]
+        return pandas.DataFrame(columns)
+
+    def windows_to_frame(self) -> pandas.DataFrame:
+        """Counts in windows as a pandas frame: a row for each window and episode."""
+        import pandas
+        windows, counts = self.windows, self.window_counts
+        episodes = list(self)
+        if counts is None:
+            counts = np.empty((0, len(episodes)), np.uint64)
+        of = np.repeat(np.arange(len(windows)), len(episodes))
+        spans = windows[of]
+        partial = np.zeros(len(windows), bool)
+        partial[-1:] = self.last_is_partial
+        return pandas.DataFrame({
+            "from_s": spans["start_ns"] / 1e9, "to_s": spans["stop_ns"] / 1e9, "partial": partial[of],
+            "id": [episode.id for episode in episodes] * len(windows),
+            "episode": [episode.text for episode in episodes] * len(windows), "count": counts.reshape(-1)})
+
+    def _known(self, name: str, dtype: Any) -> Array:
+        found = self._by_episode(name)
+        return np.full(len(self), np.nan, dtype) if found is None else found
+
+
+class Correlogram:
+    """The cross-correlogram of two units: bin k holds the lags k * bin < t(to) - t(from) <= (k + 1) * bin."""
+
+    def __init__(self, told: c.sf_correlogram, handle: Handle) -> None:
+        bins = 2 * told.half
+        self.from_unit: int = told.from_
+        self.to_unit: int = told.to
+        self.bin_ms: float = told.bin_ns / 1e6
+        self.lags_ms: Array = (np.arange(bins + 1) - told.half) * self.bin_ms  #: edges of the bins
+        self.counts: Array = view(told.counts, bins, handle)
+        self.expected: Array = view(told.expected, bins, handle)  #: of independent units at constant rates
+        self.mean: float = told.mean
+
+
+# ---- numbers as JSON has them ----
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _at(array: Any, i: int) -> float | None:
+    return _number(array[i]) if array else None
+
+
+def _counted(array: Any, i: int) -> int | None:
+    return None if not array or array[i] == c.SF_NO_COUNT else int(array[i])
+
+
+def _named(episode: Episode) -> dict[str, Any]:
+    return {"id": episode.id, "units": list(episode.units), "names": list(episode.names),
+            "delays_ms": [list(delay) for delay in episode.delays_ms]}
+
+
+def _link(link: c.sf_link_delays, occurrences: int) -> dict[str, Any]:
+    names = ("least_ms", "lower_quarter_ms", "median_ms", "upper_quarter_ms", "greatest_ms")
+    told: dict[str, Any] = {name: value / 1e6 if occurrences else None for name, value in zip(names, link.quantiles_ns)}
+    return {**told, "histogram": list(link.histogram)}
