@@ -5,6 +5,7 @@
 static const app_option options[] = {
     {"calibrate", NULL, "episodes: only from how many episodes of each size on hybrid counts as ptpe does"},
     {"kronecker", "SCALE:EDGEFACTOR:SEED", "bfs: the graph (default 20:16:1)"},
+    {"csv", NULL, "print CSV; docs/formats.md has the columns"},
     {"data", "DIR", "episodes, match: where the data are (default: $SYNFIRE_DATA, else ../shared/data)"},
     {"device", "DEVICE",
      "bfs: cpu (default), a GPU, which then draws the graph, or cuda:all for a search on all of them; "

@@ -10,7 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-#define COLUMNS "id,size,episode,count,expected,ratio_low,ratio_high,bursts,in_bursts,reverse_count,asymmetry"
+#define COLUMNS                                                                                              \
+    "id,size,episode,count,expected,ratio_low,ratio_high,bursts,in_bursts,reverse_count,asymmetry,"      \
+    "p,q,not_testable,needed"
 #define WINDOW_COLUMNS "from_s,to_s,partial,id,episode,count,rate_hz"
 #define CORRELOGRAM_COLUMNS "from,from_name,to,to_name,above_ms,to_ms,pairs,expected"
 
@@ -202,6 +204,7 @@ static void print_counts(sf_text *text, const app_counting *c)
         app_verdict_heads(&table);
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         app_table_cell(&table, "%s", last[i]);
+    size_t columns = (told->significance != NULL ? 12 : 9) + app_epochs_heads(&table, &c->details.epochs);
     for (size_t i = 0; i < told->count; i++) {
         double count = (double)told->counts[i], expected = told->expected[i];
         sf_text spelt = app_episode_text(c->recording, &told->episodes[i]);
@@ -214,9 +217,10 @@ static void print_counts(sf_text *text, const app_counting *c)
         if (told->significance != NULL)
             app_verdict_cells(&table, told, i);
         app_details_cells(&table, &c->details, i);
+        app_epochs_cells(&table, &c->details.epochs, i);
         sf_text_free(&spelt);
     }
-    app_table_print(&table, text, told->significance != NULL ? 12 : 9);
+    app_table_print(&table, text, columns);
 }
 
 static void print_below(sf_text *text, const app_counting *c)
@@ -323,6 +327,7 @@ static void print_counts_csv(sf_text *text, const app_counting *c)
 {
     const sf_episodes_columns *told = &c->details.told;
     app_csv csv = app_csv_start(text, COLUMNS);
+    app_epochs_csv_heads(&csv, &c->details.epochs);
     for (size_t i = 0; i < told->count; i++) {
         char id[SF_EPISODE_ID_SIZE];
         const sf_details *item = told->details != NULL ? &told->details[i] : NULL;
@@ -339,6 +344,8 @@ static void print_counts_csv(sf_text *text, const app_counting *c)
         app_csv_real(&csv, item != NULL ? (double)item->in_bursts : NAN);
         app_csv_real(&csv, told->reverse[i] != SF_NO_COUNT ? (double)told->reverse[i] : NAN);
         app_csv_real(&csv, told->asymmetry[i]);
+        app_csv_verdict(&csv, told, i);
+        app_epochs_csv_cells(&csv, &c->details.epochs, i);
     }
 }
 

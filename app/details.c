@@ -100,12 +100,6 @@ void app_details_cells(app_table *table, const app_details *d, size_t i)
     sf_text_free(&medians);
 }
 
-static sf_text name_episode(const void *context, size_t i)
-{
-    const app_details *d = context;
-    return app_episode_text(d->recording, &d->told.episodes[i]);
-}
-
 static void see_links(app_electrodes *electrodes, const app_details *d, size_t i)
 {
     const sf_episode *episode = &d->told.episodes[i];
@@ -123,5 +117,5 @@ void app_details_print_below(sf_text *text, const app_details *d, const size_t *
     for (size_t i = 0; i < shown_count; i++)
         see_links(&electrodes, d, shown[i]);
     app_electrodes_print(text, &electrodes);
-    app_epochs_print(text, &d->epochs, name_episode, d, shown, shown_count);
+    app_epochs_print(text, &d->epochs);
 }

@@ -32,8 +32,8 @@ void app_details_episode_json(sf_json *json, const app_details *details, size_t 
 #define APP_DETAIL_HEADS "bursts", "reverse", "median delays ms"
 void app_details_cells(app_table *table, const app_details *details, size_t i);
 
-/** What stands under the table of these episodes: links within one electrode, the table of
- * app_epochs_print. */
+/** What stands under the table of these episodes: links within one electrode, what the columns of epochs are.
+ */
 void app_details_print_below(sf_text *text, const app_details *details, const size_t *shown,
                              size_t shown_count);
 

@@ -136,7 +136,7 @@ void app_epochs_values_json(sf_json *json, const char *key, const app_epochs *e,
 
 #define MOST_LABELS 6
 
-/* Labels in the order of their first epochs; false where there are more. */
+/* Labels in the order of their first epochs; false where there are more of them. */
 static bool list_labels(const app_epochs *e, const char *labels[MOST_LABELS], size_t *count)
 {
     *count = 0;
@@ -153,8 +153,18 @@ static bool list_labels(const app_epochs *e, const char *labels[MOST_LABELS], si
     return true;
 }
 
-/* The counts of all epochs with this label, and how often a second of them that is. */
-static void print_label_cells(app_table *table, const app_epochs *e, const char *label, size_t i)
+size_t app_epochs_heads(app_table *table, const app_epochs *e)
+{
+    const char *labels[MOST_LABELS];
+    size_t count = 0;
+    if (e->counts != NULL)
+        list_labels(e, labels, &count);
+    for (size_t l = 0; l < count; l++)
+        app_table_cell(table, "%s", labels[l][0] != '\0' ? labels[l] : "no label");
+    return count;
+}
+
+static void add_label_cell(app_table *table, const app_epochs *e, const char *label, size_t i)
 {
     uint64_t count = 0;
     double seconds = 0;
@@ -164,36 +174,49 @@ static void print_label_cells(app_table *table, const app_epochs *e, const char 
         count += e->counts[k * e->item_count + i];
         seconds += (double)e->items[k].duration_ns * 1e-9;
     }
-    app_table_cell(table, "%" PRIu64, count);
-    app_table_cell(table, seconds > 0 ? "%.3g" : "-", (double)count / seconds);
+    app_table_cell(table, seconds > 0 ? "%" PRIu64 ", %.3g/s" : "%" PRIu64, count, (double)count / seconds);
 }
 
-void app_epochs_print(sf_text *text, const app_epochs *e, sf_text (*name)(const void *context, size_t item),
-                      const void *context, const size_t *items, size_t item_count)
+void app_epochs_cells(app_table *table, const app_epochs *e, size_t i)
 {
-    if (e->items == NULL || e->counts == NULL || item_count == 0)
-        return;
     const char *labels[MOST_LABELS];
-    size_t label_count;
-    bool all = list_labels(e, labels, &label_count);
-    app_table table = {0};
-    sf_text_printf(text, "\neach of %zu epochs taken alone, summed by label\n", e->count);
-    app_table_cell(&table, "episode");
-    for (size_t l = 0; l < label_count; l++) {
-        app_table_cell(&table, "%s", labels[l][0] != '\0' ? labels[l] : "no label");
-        app_table_cell(&table, "per s");
-    }
-    for (size_t i = 0; i < item_count; i++) {
-        sf_text spelt = name(context, items[i]);
-        app_table_cell(&table, "%s", spelt.data != NULL ? spelt.data : "");
-        for (size_t l = 0; l < label_count; l++)
-            print_label_cells(&table, e, labels[l], items[i]);
-        sf_text_free(&spelt);
-    }
-    app_table_print(&table, text, 1 + 2 * label_count);
-    if (!all)
-        sf_text_printf(text, "and more labels: --json has every epoch\n");
+    size_t count = 0;
+    if (e->counts != NULL)
+        list_labels(e, labels, &count);
+    for (size_t l = 0; l < count; l++)
+        add_label_cell(table, e, labels[l], i);
 }
+
+void app_epochs_print(sf_text *text, const app_epochs *e)
+{
+    const char *labels[MOST_LABELS];
+    size_t count;
+    if (e->counts == NULL || e->item_count == 0)
+        return;
+    bool all = list_labels(e, labels, &count);
+    sf_text_printf(text, "the last %zu column%s: each of %zu epochs taken alone, summed by label%s\n", count,
+                   count == 1 ? "" : "s", e->count, all ? "" : "; --json and --csv have more labels");
+}
+
+/* ---- CSV ---- */
+
+void app_epochs_csv_heads(app_csv *csv, const app_epochs *e)
+{
+    for (size_t k = 0; e->items != NULL && k < e->count; k++)
+        sf_text_printf(csv->out, ",epoch %zu", k);
+}
+
+void app_epochs_csv_cells(app_csv *csv, const app_epochs *e, size_t i)
+{
+    for (size_t k = 0; e->items != NULL && k < e->count; k++) {
+        if (e->counts != NULL)
+            app_csv_uint(csv, e->counts[k * e->item_count + i]);
+        else
+            app_csv_real(csv, e->values[k * e->item_count + i]);
+    }
+}
+
+/* ---- values by epoch ---- */
 
 #define MOST_EPOCHS 6 /* columns */
 

@@ -4,6 +4,7 @@
 #define SF_APP_EPOCHS_H
 
 #include "app/command.h"
+#include "app/csv.h"
 
 /** How much of an epoch was recorded and selected, and how many of the spikes lie in it. */
 typedef struct app_epoch {
@@ -41,13 +42,20 @@ void app_epochs_item_json(sf_json *json, const app_epochs *epochs, size_t i);
 /** The values of item i as an array of this name; null without --epochs, and where counts were taken. */
 void app_epochs_values_json(sf_json *json, const char *key, const app_epochs *epochs, size_t i);
 
-/** A table of counts and rates by the epochs' labels, of the episodes that `names` spells, numbered by
- * `items`; nothing without --epochs. */
-void app_epochs_print(sf_text *text, const app_epochs *epochs,
-                      sf_text (*name)(const void *context, size_t item), const void *context,
-                      const size_t *items, size_t item_count);
+/** Columns of a table of episodes, none without --epochs: by the epochs' labels the counts of all epochs of
+ * that label, and how often a second of them that is. Returns how many; a cell of each for episode i; and the
+ * line below the table that says so. */
+size_t app_epochs_heads(app_table *table, const app_epochs *epochs);
+void app_epochs_cells(app_table *table, const app_epochs *epochs, size_t i);
+void app_epochs_print(sf_text *text, const app_epochs *epochs);
 
-/** The same of values, by epoch; `what` is what they are. */
+/** Columns `epoch 0`, ... of CSV, after those that are there: their heads; and the cells of item i, counts or
+ * values. */
+void app_epochs_csv_heads(app_csv *csv, const app_epochs *epochs);
+void app_epochs_csv_cells(app_csv *csv, const app_epochs *epochs, size_t i);
+
+/** A table of values by epoch, of the items that `name` spells, numbered by `items`; nothing without
+ * --epochs. `what` is what they are. */
 void app_epochs_print_values(sf_text *text, const app_epochs *epochs, const char *what,
                              sf_text (*name)(const void *context, size_t item), const void *context,
                              const size_t *items, size_t item_count);

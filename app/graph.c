@@ -196,6 +196,7 @@ static void print_csv(sf_text *text, const drawing *d)
     const sf_graph_columns *g = &d->g;
     app_stop_print(text, &d->stop, "# ");
     app_csv csv = app_csv_start(text, COLUMNS);
+    app_epochs_csv_heads(&csv, &d->epochs);
     for (size_t i = 0; i < g->link_count; i++) {
         app_csv_row(&csv);
         app_csv_uint(&csv, g->from[i]);
@@ -213,6 +214,7 @@ static void print_csv(sf_text *text, const drawing *d)
         app_csv_real(&csv, g->p[i]);
         app_csv_real(&csv, g->q[i]);
         app_csv_string(&csv, g->not_testable[i]);
+        app_epochs_csv_cells(&csv, &d->epochs, i);
     }
 }
 
@@ -247,8 +249,9 @@ static ranked rank_of(const drawing *d, size_t i)
     return (ranked){by[d->order], -ratio, i};
 }
 
-static void print_episode_row(app_table *table, const sf_graph_columns *g, size_t i)
+static void print_episode_row(app_table *table, const drawing *d, size_t i)
 {
+    const sf_graph_columns *g = &d->g;
     app_table_cell(table, "%s", g->names[g->from[i]]);
     app_table_cell(table, "%s", g->names[g->to[i]]);
     app_table_cell(table, "(%g,%g]", (double)g->low_ns[i] * 1e-6, (double)g->high_ns[i] * 1e-6);
@@ -257,25 +260,28 @@ static void print_episode_row(app_table *table, const sf_graph_columns *g, size_
     app_table_cell(table, "%.2f", (double)g->count[i] / g->expected[i]);
     app_table_cell(table, "%.2f-%.2f", g->ratio_low[i], g->ratio_high[i]);
     app_table_cell(table, isnan(g->asymmetry[i]) ? "-" : "%+.2f", g->asymmetry[i]);
-    if (g->significance == NULL)
-        return;
-    app_table_cell(table, isnan(g->p[i]) ? "-" : "%.2g", g->p[i]);
-    if (g->not_testable[i] != NULL)
-        app_table_cell(table, "%s", g->not_testable[i]);
-    else
-        app_table_cell(table, isnan(g->q[i]) ? "-" : "%.2g", g->q[i]);
+    if (g->significance != NULL) {
+        app_table_cell(table, isnan(g->p[i]) ? "-" : "%.2g", g->p[i]);
+        if (g->not_testable[i] != NULL)
+            app_table_cell(table, "%s", g->not_testable[i]);
+        else
+            app_table_cell(table, isnan(g->q[i]) ? "-" : "%.2g", g->q[i]);
+    }
+    app_epochs_cells(table, &d->epochs, i);
 }
 
-static void print_tiling_row(app_table *table, const sf_graph_columns *g, size_t i)
+static void print_tiling_row(app_table *table, const drawing *d, size_t i)
 {
+    const sf_graph_columns *g = &d->g;
     app_table_cell(table, "%s", g->names[g->from[i]]);
     app_table_cell(table, "%s", g->names[g->to[i]]);
     app_table_cell(table, "%.3f", g->weight[i]);
     app_table_cell(table, isnan(g->p[i]) ? "-" : "%.3g", g->p[i]);
 }
 
-static void print_rows(sf_text *text, const sf_graph_columns *g, const size_t *links, size_t shown)
+static void print_rows(sf_text *text, const drawing *d, const size_t *links, size_t shown)
 {
+    const sf_graph_columns *g = &d->g;
     static const char *const episodes[] = {"from",    "to",   "delay ms",  "count", "expected",
                                            "obs/exp", "95 %", "asymmetry", "p",     "q"};
     static const char *const tiling[] = {"unit", "unit", "sttc", "p"};
@@ -284,8 +290,9 @@ static void print_rows(sf_text *text, const sf_graph_columns *g, const size_t *l
     app_table table = {0};
     for (size_t c = 0; c < columns; c++)
         app_table_cell(&table, "%s", head[c]);
+    columns += app_epochs_heads(&table, &d->epochs);
     for (size_t i = 0; i < shown; i++)
-        (g->is_tiling ? print_tiling_row : print_episode_row)(&table, g, links[i]);
+        (g->is_tiling ? print_tiling_row : print_episode_row)(&table, d, links[i]);
     app_table_print(&table, text, columns);
 }
 
@@ -303,33 +310,21 @@ static void print_electrodes(sf_text *text, const sf_graph_columns *g, const siz
 /* What names an edge in the table of epochs. */
 static sf_text name_edge(const void *context, size_t link)
 {
-    const drawing *d = context;
-    const sf_graph_columns *g = &d->g;
-    const sf_episode pair = pair_of(g, link);
+    const sf_graph_columns *g = &((const drawing *)context)->g;
     sf_text text = {0};
-    if (g->is_tiling) {
-        sf_text_printf(&text, "%s %s", g->names[g->from[link]], g->names[g->to[link]]);
-        return text;
-    }
-    size_t length = sf_recording_print_episode(d->recording, &pair, NULL, 0);
-    char *spelt = sf_alloc(length + 1, 1);
-    if (spelt != NULL) {
-        sf_recording_print_episode(d->recording, &pair, spelt, length + 1);
-        sf_text_append(&text, spelt, length);
-    }
-    sf_free(spelt);
+    sf_text_printf(&text, "%s %s", g->names[g->from[link]], g->names[g->to[link]]);
     return text;
 }
 
 static void print_shown(sf_text *text, const drawing *d, const size_t *links, size_t shown)
 {
     sf_text_printf(text, "\n");
-    print_rows(text, &d->g, links, shown);
+    print_rows(text, d, links, shown);
     print_electrodes(text, &d->g, links, shown);
     if (d->g.is_tiling)
         app_epochs_print_values(text, &d->epochs, "sttc", name_edge, d, links, shown);
     else
-        app_epochs_print(text, &d->epochs, name_edge, d, links, shown);
+        app_epochs_print(text, &d->epochs);
 }
 
 static int print_table(sf_text *text, const drawing *d, sf_error *error)

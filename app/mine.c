@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#define COLUMNS "id,size,episode,count,expected,p,q,strength,not_testable,ratio_low,ratio_high"
+#define COLUMNS "id,size,episode,count,expected,p,q,strength,not_testable,ratio_low,ratio_high,needed"
 
 static const app_option options[] = {
     {"max-size", "N", "longest episodes to look for, 2 to 16 units (default 4)"},
@@ -124,6 +124,7 @@ static void print_csv(sf_text *text, const finding *f)
         sf_text_printf(text, "\n");
     }
     app_csv csv = app_csv_start(text, COLUMNS);
+    app_epochs_csv_heads(&csv, &f->details.epochs);
     for (size_t i = 0; i < told->count; i++) {
         char id[SF_EPISODE_ID_SIZE];
         sf_recording_episode_id(f->recording, &told->episodes[i], id);
@@ -139,6 +140,8 @@ static void print_csv(sf_text *text, const finding *f)
         app_csv_string(&csv, sf_not_testable_text(told->not_testable[i]));
         app_csv_real(&csv, told->ratio_low[i]);
         app_csv_real(&csv, told->ratio_high[i]);
+        app_csv_real(&csv, told->needed[i] != SF_NO_COUNT ? (double)told->needed[i] : NAN);
+        app_epochs_csv_cells(&csv, &f->details.epochs, i);
     }
 }
 
@@ -178,7 +181,8 @@ static int count_parts(const sf_episodes_columns *told, size_t **parts)
     return *parts != NULL ? SF_OK : SF_NO_MEMORY;
 }
 
-static void print_head(app_table *table, const finding *f)
+/* Returns how many columns there are. */
+static size_t print_head(app_table *table, const finding *f)
 {
     static const char *const first[] = {"episode", "count", "expected", "count/expected", "95 %", "strength"};
     static const char *const last[] = {APP_DETAIL_HEADS, "parts"};
@@ -188,6 +192,7 @@ static void print_head(app_table *table, const finding *f)
         app_verdict_heads(table);
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         app_table_cell(table, "%s", last[i]);
+    return (f->details.told.significance != NULL ? 13 : 10) + app_epochs_heads(table, &f->details.epochs);
 }
 
 static void print_row(app_table *table, const finding *f, size_t i, size_t parts)
@@ -204,6 +209,7 @@ static void print_row(app_table *table, const finding *f, size_t i, size_t parts
         app_verdict_cells(table, told, i);
     app_details_cells(table, &f->details, i);
     app_table_cell(table, "%zu", parts);
+    app_epochs_cells(table, &f->details.epochs, i);
     sf_text_free(&spelt);
 }
 
@@ -217,13 +223,13 @@ static void print_episodes(sf_text *text, const finding *f, bool unfolded)
     if (count_parts(told, &parts) != SF_OK || listed == NULL) {
         text->failed = true;
     } else {
-        print_head(&table, f);
+        size_t columns = print_head(&table, f);
         for (size_t i = 0; i < told->count; i++)
             if (unfolded || told->parents[i] == SF_NO_PARENT || told->worth_showing[i]) {
                 print_row(&table, f, i, parts[i]);
                 listed[listed_count++] = i;
             }
-        app_table_print(&table, text, told->significance != NULL ? 13 : 10);
+        app_table_print(&table, text, columns);
         if (listed_count < told->count)
             sf_text_printf(
                 text,
@@ -390,7 +396,7 @@ static int mine(finding *f, sf_error *error)
 {
     app_epochs *epochs = &f->details.epochs;
     int status = parse(f, error);
-    if (status == SF_OK && f->mining.options.details)
+    if (status == SF_OK)
         status = app_epochs_open(epochs, f->call, f->recording, 0, error);
     if (status != SF_OK)
         return status;

@@ -1,27 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/command.h"
+#include "app/csv.h"
 
 #include "core/error.h"
 
-static int plan(const app_call *call, sf_text *text, sf_error *error)
+static void add_row(void *csv, const char *const cells[SF_TOOL_PLAN_CELLS])
 {
-    const sf_provenance *made_by = call->json ? call->provenance : NULL;
+    app_csv_row(csv);
+    for (size_t i = 0; i < SF_TOOL_PLAN_CELLS; i++)
+        app_csv_string(csv, cells[i]);
+}
+
+static int plan(const app_call *call, sf_text *text, app_csv *csv, sf_error *error)
+{
+    const sf_tool_plan_form as = {.made_by = call->json ? call->provenance : NULL,
+                                  .row = app_has(call, "csv") ? add_row : NULL,
+                                  .user = csv};
     bool sequential;
     int status = app_schedule(call, &sequential, error);
     if (status != SF_OK)
         return status;
     if (call->argument_count == 0)
-        return sf_tool_own_plan(text, app_has(call, "virtual-clock"), sequential, made_by, error);
+        return sf_tool_own_plan(text, app_has(call, "virtual-clock"), sequential, &as, error);
     if (app_has(call, "schedule") || app_has(call, "virtual-clock"))
         return sf_fail(error, SF_USAGE, app_has(call, "schedule") ? "--schedule" : "--virtual-clock",
                        "is of the program's own pipeline: expected no FILE.yaml beside it");
-    return sf_tool_plan(text, call->arguments[0], made_by, error);
+    return sf_tool_plan(text, call->arguments[0], &as, error);
 }
 
 static int run(app_call *call, sf_error *error)
 {
     sf_text text = {0};
-    int status = plan(call, &text, error);
+    app_csv csv = {.out = &text};
+    if (app_has(call, "csv"))
+        csv = app_csv_start(&text, "kind,first,second,flow,anti,output,decided_by,answer");
+    int status = plan(call, &text, &csv, error);
     if (status == SF_OK)
         return app_print(&text, error);
     sf_text_free(&text);
@@ -32,6 +45,7 @@ static const app_option plan_options[] = {
     {"virtual-clock", NULL,
      "of the pipeline: as `run --replay REC --speed max` goes, where discovery comes first"},
     {"schedule", "WORD", "of the pipeline: `derived`, or `sequential`, one stage after the other"},
+    {"csv", NULL, "print CSV: neighbours, then loops; docs/formats.md has the columns"},
     {NULL, NULL, NULL},
 };
 

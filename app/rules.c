@@ -10,6 +10,7 @@
 #include <string.h>
 
 static const app_option options[] = {
+    {"csv", NULL, "print CSV: the intervals of the rule; docs/formats.md has the columns"},
     {"labels", "FILE", "what was when: lines of start,stop,label in seconds of the recording"},
     {"markers", NULL,
      "or by the recording's markers: a text holds until the next one or its own with ' end', TTL is high or "
@@ -331,6 +332,8 @@ static int answer(app_rules *r, sf_error *error)
     sf_text text = {0};
     if (r->call->json)
         app_rules_json(&text, r);
+    else if (app_has(r->call, "csv"))
+        app_rules_csv(&text, r);
     else
         app_rules_print(&text, r);
     return app_stop_report(&r->stop, app_print(&text, error), error);

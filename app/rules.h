@@ -32,6 +32,12 @@ const char *app_rules_label(const app_rules *r, uint16_t label);
 void app_rules_json(sf_text *text, const app_rules *r);
 void app_rules_print(sf_text *text, const app_rules *r);
 
+/** A row for each interval of counts: what it predicts, and how well the rule does. */
+#define APP_RULES_COLUMNS                                                                                    \
+    "id,episode,count_from,count_to,predicts,accuracy,balanced_accuracy,majority,rate_accuracy,"             \
+    "chance_accuracy,p"
+void app_rules_csv(sf_text *text, const app_rules *r);
+
 /** The rule as the file that a live run takes, docs/rules.md. */
 int app_rules_write(const char *path, const app_rules *r, sf_error *error);
 

@@ -139,6 +139,38 @@ void app_rules_json(sf_text *text, const app_rules *r)
     sf_json_end_object(&json);
 }
 
+/* ---- CSV ---- */
+
+/* The least count that an interval may have. */
+static double first_count(const sf_rule *rule, size_t interval)
+{
+    return interval == 0 ? 0 : floor(rule->thresholds[interval - 1]) + 1;
+}
+
+void app_rules_csv(sf_text *text, const app_rules *r)
+{
+    const sf_rules *learnt = &r->learnt;
+    const sf_rule *rule = &learnt->rule;
+    char id[SF_EPISODE_ID_SIZE];
+    app_csv csv = app_csv_start(text, APP_RULES_COLUMNS);
+    sf_recording_episode_id(r->recording, chosen(r), id);
+    for (size_t i = 0; i < rule->interval_count; i++) {
+        bool last = i + 1 == rule->interval_count;
+        app_csv_row(&csv);
+        app_csv_string(&csv, id);
+        app_csv_episode(&csv, r->recording, chosen(r));
+        app_csv_real(&csv, first_count(rule, i));
+        app_csv_real(&csv, last ? NAN : floor(rule->thresholds[i]));
+        app_csv_string(&csv, app_rules_label(r, rule->labels[i]));
+        app_csv_real(&csv, learnt->accuracy);
+        app_csv_real(&csv, learnt->balanced);
+        app_csv_real(&csv, learnt->majority);
+        app_csv_real(&csv, r->by_rate.accuracy);
+        app_csv_real(&csv, learnt->chance_mean);
+        app_csv_real(&csv, learnt->chance_p);
+    }
+}
+
 /* ---- text ---- */
 
 static void print_windows(sf_text *text, const app_rules *r)
@@ -152,12 +184,6 @@ static void print_windows(sf_text *text, const app_rules *r)
         sf_text_printf(
             text, "left out: %zu partly in a label or in several, %zu in none, %zu not recorded throughout\n",
             labelled->mixed, labelled->without, labelled->unrecorded);
-}
-
-/* The least count that an interval may have. */
-static double first_count(const sf_rule *rule, size_t interval)
-{
-    return interval == 0 ? 0 : floor(rule->thresholds[interval - 1]) + 1;
 }
 
 static void print_rule(sf_text *text, const app_rules *r)

@@ -314,6 +314,15 @@ void app_verdict_json(sf_json *json, const sf_episodes_columns *told, size_t i)
     needed_json(json, known ? told->needed[i] : SF_NO_COUNT);
 }
 
+void app_csv_verdict(app_csv *csv, const sf_episodes_columns *told, size_t i)
+{
+    bool tested = told->significance != NULL;
+    app_csv_real(csv, tested ? told->p[i] : NAN);
+    app_csv_real(csv, tested ? told->q[i] : NAN);
+    app_csv_string(csv, tested ? sf_not_testable_text(told->not_testable[i]) : NULL);
+    app_csv_real(csv, tested && told->needed[i] != SF_NO_COUNT ? (double)told->needed[i] : NAN);
+}
+
 void app_verdict_heads(app_table *table)
 {
     app_table_cell(table, "p");

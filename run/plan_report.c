@@ -366,17 +366,76 @@ static void write_report(sf_text *text, const subject *of, const char *form)
     sf_text_printf(text, "\nparallel form (what runs first stands last)\n  %s", form);
 }
 
+/* ---- rows ---- */
+
+/* Elements once each, with a space between. */
+static sf_text list_elements(const sf_plan_algorithm *algorithm, const sf_plan_dependencies *set)
+{
+    sf_text list = {0};
+    for (size_t i = 0; i < set->count; i++) {
+        bool first = true;
+        for (size_t k = 0; k < i && first; k++)
+            first = !sf_plan_element_same(&set->items[k].element, &set->items[i].element);
+        if (first && list.length > 0)
+            sf_text_printf(&list, " ");
+        if (first)
+            write_element(&list, algorithm, &set->items[i].element);
+    }
+    return list;
+}
+
+typedef struct row_taker {
+    const sf_plan_algorithm *algorithm;
+    sf_tool_plan_row take;
+    void *user;
+} row_taker;
+
+static void give_row(const row_taker *taker, const char *kind, const char *first, const char *second,
+                     const sf_plan_verdict *verdict)
+{
+    const sf_plan_dependencies *const sets[] = {&verdict->flow, &verdict->anti, &verdict->output,
+                                                &verdict->decided};
+    sf_text lists[4];
+    for (size_t i = 0; i < 4; i++)
+        lists[i] = list_elements(taker->algorithm, sets[i]);
+    const char *const cells[SF_TOOL_PLAN_CELLS] = {kind,          first,         second,
+                                                   lists[0].data, lists[1].data, lists[2].data,
+                                                   lists[3].data, sf_plan_answer_name(verdict->answer)};
+    taker->take(taker->user, cells);
+    for (size_t i = 0; i < 4; i++)
+        sf_text_free(&lists[i]);
+}
+
+static void give_rows(const row_taker *taker, const sf_plan_analysis *analysis)
+{
+    const sf_plan_algorithm *algorithm = taker->algorithm;
+    for (size_t i = 0; i < analysis->pair_count; i++) {
+        const sf_plan_pair *pair = &analysis->pairs[i];
+        give_row(taker, "neighbours", algorithm->steps[pair->first].name, algorithm->steps[pair->second].name,
+                 &pair->verdict);
+    }
+    for (size_t i = 0; i < analysis->level_count; i++) {
+        const sf_plan_level *level = &analysis->levels[i];
+        if (level->loop == SF_PLAN_NONE)
+            continue;
+        const sf_plan_step *loop = &algorithm->steps[level->loop];
+        give_row(taker, "loop", loop->name, algorithm->variables.items[loop->variable], &level->verdict);
+    }
+}
+
 /* ---- the whole ---- */
 
-static int report(sf_text *text, subject *of, const sf_provenance *made_by, sf_error *error)
+static int report(sf_text *text, subject *of, const sf_tool_plan_form *as, sf_error *error)
 {
     sf_text form = {0};
     int status = sf_plan_analyse(&of->analysis, &of->algorithm, error);
     if (status == SF_OK)
         sf_plan_write_form(&form, &of->algorithm, &of->analysis);
     const char *written = form.data != NULL ? form.data : "";
-    if (status == SF_OK && made_by != NULL)
-        print_json(text, of, written, made_by);
+    if (status == SF_OK && as->row != NULL)
+        give_rows(&(row_taker){&of->algorithm, as->row, as->user}, &of->analysis);
+    else if (status == SF_OK && as->made_by != NULL)
+        print_json(text, of, written, as->made_by);
     else if (status == SF_OK)
         write_report(text, of, written);
     sf_text_free(&form);
@@ -385,14 +444,14 @@ static int report(sf_text *text, subject *of, const sf_provenance *made_by, sf_e
     return status;
 }
 
-int sf_tool_plan(sf_text *text, const char *path, const sf_provenance *made_by, sf_error *error)
+int sf_tool_plan(sf_text *text, const char *path, const sf_tool_plan_form *as, sf_error *error)
 {
     subject of = {.path = path};
     int status = sf_plan_read(&of.algorithm, path, error);
-    return status == SF_OK ? report(text, &of, made_by, error) : status;
+    return status == SF_OK ? report(text, &of, as, error) : status;
 }
 
-int sf_tool_own_plan(sf_text *text, bool virtual_clock, bool sequential, const sf_provenance *made_by,
+int sf_tool_own_plan(sf_text *text, bool virtual_clock, bool sequential, const sf_tool_plan_form *as,
                      sf_error *error)
 {
     subject of = {.virtual_clock = virtual_clock};
@@ -400,5 +459,5 @@ int sf_tool_own_plan(sf_text *text, bool virtual_clock, bool sequential, const s
     int status = sf_schedule_derive(&of.schedule, stages, sequential, error);
     if (status == SF_OK)
         status = sf_schedule_describe(&of.algorithm, stages, error);
-    return status == SF_OK ? report(text, &of, made_by, error) : status;
+    return status == SF_OK ? report(text, &of, as, error) : status;
 }

@@ -151,16 +151,28 @@ bool sf_tool_occurrences_in_file(const char *path);
 
 /* ---- plans ---- */
 
+/** A row of what is known of an algorithm: `neighbours` or `loop`; the two functions, or the loop and its
+ * variable; the elements of the model in flow, anti and output dependencies and those that decide, each list
+ * with spaces between; and the answer. */
+#define SF_TOOL_PLAN_CELLS 8
+typedef void (*sf_tool_plan_row)(void *user, const char *const cells[SF_TOOL_PLAN_CELLS]);
+
+/** Rows in order where `row` is given, a JSON document where `made_by` is, and lines otherwise. */
+typedef struct sf_tool_plan_form {
+    const sf_provenance *made_by;
+    sf_tool_plan_row row;
+    void *user;
+} sf_tool_plan_form;
+
 /**
  * Appends what is known of the algorithm that a YAML file describes: which of its steps may run at the same
- * time, and its parallel form. As lines, or where `made_by` is given as one JSON document. SF_DATA with its
- * place, SF_NO_INPUT.
+ * time, and its parallel form. SF_DATA with its place, SF_NO_INPUT.
  */
-int sf_tool_plan(sf_text *text, const char *path, const sf_provenance *made_by, sf_error *error);
+int sf_tool_plan(sf_text *text, const char *path, const sf_tool_plan_form *as, sf_error *error);
 
 /** The same of the pipeline's own hop, and the schedule that follows. virtual_clock: as it is replayed as
  * fast as it goes. SF_NO_MEMORY. */
-int sf_tool_own_plan(sf_text *text, bool virtual_clock, bool sequential, const sf_provenance *made_by,
+int sf_tool_own_plan(sf_text *text, bool virtual_clock, bool sequential, const sf_tool_plan_form *as,
                      sf_error *error);
 
 #endif

@@ -3,6 +3,7 @@
  * It takes the words of that command by its table (app/bench.c). */
 #include "bench/command/bench.h"
 
+#include "app/csv.h"
 #include "app/parse.h"
 
 #include "core/backend/find.h"
@@ -105,6 +106,58 @@ static void print_json(sf_text *text, const app_bench_rows *rows, const char *be
     sf_json_end_array(&json);
 }
 
+/* Every name that any row has, in the order in which they come first; a literal each. */
+static size_t list_names(const app_bench_rows *rows, const char **names)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        size_t known = 0;
+        while (rows->fields[i].name != NULL && known < count && strcmp(names[known], rows->fields[i].name) != 0)
+            known++;
+        if (rows->fields[i].name != NULL && known == count)
+            names[count++] = rows->fields[i].name;
+    }
+    return count;
+}
+
+static void add_csv_cell(app_csv *csv, const app_bench_rows *rows, size_t row, const char *name)
+{
+    for (size_t i = row + 1; i < rows->count && rows->fields[i].name != NULL; i++) {
+        const app_bench_field *field = &rows->fields[i];
+        if (strcmp(field->name, name) != 0)
+            continue;
+        if (field->text != NULL)
+            app_csv_string(csv, field->text);
+        else
+            app_csv_real(csv, field->number);
+        return;
+    }
+    app_csv_string(csv, NULL);
+}
+
+static void print_csv(sf_text *text, const app_bench_rows *rows, const char *bench, const char *machine)
+{
+    const char **names = sf_resize(NULL, rows->count, sizeof *names);
+    text->failed = text->failed || names == NULL;
+    if (names == NULL)
+        return;
+    size_t count = list_names(rows, names);
+    app_csv csv = app_csv_start(text, "bench,machine,device");
+    for (size_t k = 0; k < count; k++)
+        sf_text_printf(text, ",%s", names[k]);
+    for (size_t row = 0; row < rows->count; row++) {
+        if (rows->fields[row].name != NULL)
+            continue;
+        app_csv_row(&csv);
+        app_csv_string(&csv, bench);
+        app_csv_string(&csv, machine);
+        app_csv_string(&csv, rows->fields[row].text);
+        for (size_t k = 0; k < count; k++)
+            add_csv_cell(&csv, rows, row, names[k]);
+    }
+    sf_free(names);
+}
+
 /* Fields of the row that begins at `row`, the device among them. */
 static size_t count_fields(const app_bench_rows *rows, size_t row)
 {
@@ -165,6 +218,8 @@ static int print(const app_call *call, const app_bench_rows *rows, const app_ben
     describe_machine(machine, sizeof machine);
     if (call->json)
         print_json(&text, rows, bench->name, machine);
+    else if (app_has(call, "csv"))
+        print_csv(&text, rows, bench->name, machine);
     else
         print_tables(&text, rows, machine);
     return app_print(&text, error);
@@ -223,7 +278,7 @@ static int check_options(const app_call *call, const app_bench *bench, sf_error 
     for (size_t i = 0; options[i].name != NULL; i++) {
         char place[32];
         snprintf(place, sizeof place, "--%s", options[i].name);
-        if (app_has(call, options[i].name) && !takes(bench, options[i].name))
+        if (app_has(call, options[i].name) && strcmp(options[i].name, "csv") != 0 && !takes(bench, options[i].name))
             return sf_fail(error, SF_USAGE, place, "is for other benchmarks than %s", bench->name);
     }
     return SF_OK;

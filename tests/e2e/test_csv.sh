@@ -26,6 +26,15 @@ table census match sim.h5 census $mine --rewired 3
 table bandwidth bandwidth sim.h5 --quantity isi
 table density density sim.h5 --quantity isi --units A --epochs epochs.csv
 table aggregate aggregate numbers.txt --range 0.5:1
+printf '0,20,rest\n20,40,task\n40,60,rest\n' >labels.csv
+table in_epochs mine sim.h5 $mine --epochs epochs.csv
+table tested count sim.h5 --episodes 'A -(4,6]-> B' --epochs epochs.csv --significance segment-shift --surrogates 99
+table edges graph sim.h5 $mine --epochs epochs.csv
+table tiled graph sim.h5 --metric sttc --surrogates 0 --epochs epochs.csv --units A,B,C
+table rules rules sim.h5 $mine --labels labels.csv --window 1
+table plan plan "$SYNFIRE_SOURCE/configs/plans/1r.yaml"
+table own plan
+table bench bench bfs --kronecker 8:8:1 --threads 1
 $SYNFIRE mine sim.h5 $mine --max-size 3 --top 2 --occurrences occurrences.csv >/dev/null
 printf '"a, ""b""",0.001\n c ,0.005\n"a, ""b""",0.1\n c ,0.104\n' >units.csv
 table odd info units.csv
@@ -36,9 +45,9 @@ page = open(sys.argv[1]).read()
 
 def read(name):
     rows = list(csv.reader(open(name + ".csv", newline="")))
-    head = open(name + ".csv").readline().strip()
+    head = open(name + ".csv").readline().strip().split(",epoch 0")[0]
     assert all(len(row) == len(rows[0]) for row in rows), name
-    assert f"`{head}`" in page or name in ("density", "occurrences"), f"{name}: docs/formats.md has not `{head}`"
+    assert f"`{head}`" in page or name in ("density", "occurrences", "bench"), f"{name}: docs/formats.md has not `{head}`"
     return [dict(zip(rows[0], row)) for row in rows[1:]]
 
 def document(name):
@@ -84,6 +93,27 @@ rows = read("density")
 assert [float(row["x"]) for row in rows] == density["grid"] and [float(row["density"]) for row in rows] == density["density"]
 assert [float(row["epoch 1"]) for row in rows] == density["epoch_density"][1] and "`x,density`" in page and "`x,y,density`" in page
 same("aggregate", read("aggregate")[0], {key: document("aggregate")[key] for key in ("op", "n", "h", "estimate", "exact", "sampling_error")})
+of_epochs = lambda i: i["epoch_counts"][1]
+hold("in_epochs", document("in_epochs")["episodes"], {**own("id", "count", "needed"), "epoch 1": of_epochs})
+hold("tested", document("tested")["episodes"], {**own("id", "count", "p", "q", "not_testable", "needed"), "epoch 1": of_epochs})
+assert float(read("tested")[0]["q"]) <= 0.05 and int(read("tested")[0]["needed"]) > 20
+hold("edges", document("edges")["edge_detail"], {**own("from", "count"), "epoch 1": of_epochs})
+hold("tiled", document("tiled")["edge_detail"], {**own("from", "weight"), "epoch 0": lambda e: e["epoch_coefficients"][0]})
+rule = document("rules")
+hold("rules", rule["predicts"], {"predicts": lambda label: label})
+rows = read("rules")
+assert [row["count_to"] for row in rows] == ["%d" % (t // 1) for t in rule["thresholds"]] + [""] and rows[0]["count_from"] == "0"
+same("rules", rows[0], {"id": rule["episode"]["id"], "rate_accuracy": rule["rate"]["accuracy"], "p": rule["chance"]["p"],
+                        **{key: rule[key] for key in ("accuracy", "balanced_accuracy", "majority")}})
+for name in ("plan", "own"):
+    plan = document(name)
+    hold(name, plan["pairs"] + plan["loops"], {"answer": "answer", "flow": lambda v: " ".join(v["flow"]),
+         "decided_by": lambda v: " ".join(v["decided_by"]), "first": lambda v: v.get("first", v.get("loop")),
+         "second": lambda v: v.get("second", v.get("variable")), "kind": lambda v: "neighbours" if "first" in v else "loop"})
+rows, bench = read("bench"), document("bench")
+assert [key for key in rows[0]][:3] == ["bench", "machine", "device"] and len(rows) == len(bench) > 1
+assert all({key for key in row if row[key] != ""} <= set(item) <= set(row) for row, item in zip(rows, bench))
+assert all(row["bench"] == "bfs" and row["machine"] == item["machine"] for row, item in zip(rows, bench))
 assert [row["planted"] for row in read("planted")] != [] and read("planted")[0]["episode"] == "A -(4,6]-> B -(4,6]-> C"
 assert all(row["spike_3_s"] == "" for row in read("occurrences") if row["episode"].count("->") == 1)
 assert [row["name"] for row in read("odd")] == [u["name"] for u in document("odd")["unit_detail"]] and any('"' in row["name"] for row in read("odd"))

@@ -122,7 +122,18 @@ PY
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --epochs epochs.csv --json >out
 check 'assert all(len(e["epoch_counts"]) == 3 and sum(e["epoch_counts"]) <= e["count"] for e in out["episodes"])'
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --epochs epochs.csv >table
-grep -q '^episode .* rest  per s  light  per s' table
+grep -Eq '^episode .* parts +rest +light$' table
+grep -Eq '^[A-K] -.* [0-9]+, [0-9.]+/s +[0-9]+, [0-9.]+/s$' table
+grep -q '^the last 2 columns: each of 3 epochs taken alone, summed by label$' table
+check 'text = open("table").read().split("\n")
+chain = {"%s -(4,6]-> %s" % tuple(e["names"]): e["epoch_counts"] for e in out["episodes"] if len(e["units"]) == 2}
+rows = [line for line in text if line.split("  ")[0] in chain]
+assert len(rows) > 2
+for line in rows:
+    rest, light = (cell.split(",") for cell in line.split("  ")[-2:] if cell)
+    counts = chain[line.split("  ")[0]]
+    assert int(rest[0]) == counts[0] + counts[2] and int(light[0]) == counts[1], line
+    assert abs(float(light[1].strip()[:-2]) - counts[1] / 15.5) < 0.01, line'
 
 $SYNFIRE graph demo.h5 --delay 4:6 --min-count 60 --epochs epochs.csv --json >graph
 python3 - <<'PY'
@@ -133,7 +144,8 @@ assert [e["label"] for e in graph["epochs"]] == ["rest", "light", "rest"] and gr
 assert all(e["epoch_counts"] == mined[e["from"], e["to"]] for e in graph["edge_detail"])
 PY
 $SYNFIRE graph demo.h5 --delay 4:6 --min-count 60 --epochs epochs.csv >table
-grep -q '^episode .* rest  per s  light  per s' table
+grep -Eq '^from +to .* rest +light$' table
+grep -q '^the last 2 columns: each of 3 epochs taken alone, summed by label$' table
 
 # Occurrences as HDF5 say what they are and hold as many as were counted.
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --max-size 8 --quiet --occurrences occurrences.h5 >/dev/null
