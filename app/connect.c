@@ -29,7 +29,7 @@ const app_option app_connect_options[] = {
     METRIC,
     {"episodes", "FILE",
      "edges are the links of these episodes: lines as A -(0,5]-> B, or the document of `synfire mine "
-     "--json`"},
+     "--json`; tested, q corrects for these alone"},
     SURROGATES,
     {"seed", "N", "of random numbers: surrogates, shifts (default 1)"},
     {NULL, NULL, NULL},
@@ -78,6 +78,26 @@ static int refuse_surrogates(const app_call *call, sf_error *error)
                       error);
 }
 
+static void tell_test(const sf_episodes *pairs, const app_call *call, const sf_recording *recording)
+{
+    sf_episodes_columns told = {.size = sizeof told};
+    sf_episodes_get_columns(pairs, &told);
+    app_significance_warn(call, &told);
+    app_not_testable_warn(call, told.significance, recording);
+}
+
+/* A test of edges, or that nothing asks for one in vain. */
+static int parse_test(app_test *test, const app_call *call, const char *device, unsigned threads,
+                      sf_error *error)
+{
+    static const char *const of_tests[] = {"significance", "fdr", "max-p", "max-q", NULL};
+    bool tested = false;
+    for (size_t i = 0; of_tests[i] != NULL; i++)
+        tested = tested || app_has(call, of_tests[i]);
+    *test = (app_test){.asked = false};
+    return tested ? app_test_parse(test, call, device, threads, error) : refuse_surrogates(call, error);
+}
+
 static int take_stopped(app_stop *stop, int status, const sf_episodes_columns *told, sf_error *error)
 {
     if (status == SF_CANCELLED)
@@ -90,20 +110,16 @@ static int take_stopped(app_stop *stop, int status, const sf_episodes_columns *t
 static int connect_episodes(sf_graph **graph, const app_call *call, const sf_recording *recording,
                             const sf_graph_options *as, app_stop *stop, sf_error *error)
 {
-    bool tested = app_has(call, "significance") || app_has(call, "fdr") || app_has(call, "max-p") ||
-                  app_has(call, "max-q");
     app_mining mining;
-    sf_significance_options test;
+    app_test test;
     sf_episodes *pairs;
-    int status = tested ? SF_OK : refuse_surrogates(call, error);
+    int status = app_mining_parse(&mining, call, error);
     if (status == SF_OK)
-        status = app_mining_parse(&mining, call, error);
-    if (status == SF_OK && tested)
-        status = app_significance_parse(&test, &mining, call, error);
+        status = parse_test(&test, call, mining.options.device, mining.options.threads, error);
     if (status != SF_OK)
         return status;
-    mining.options.max_size = 2;
-    mining.options.max_p = mining.options.max_q = 0; /* of the graph, which knows reverse links by then */
+    mining.options.max_size = 2; /* limits are of the graph, which knows reverse links by then */
+    mining.options.significance = app_test_options(&test);
     mining.options.keep_stopped = stop != NULL;
     status = app_mining_run(&pairs, &mining, call, recording, error);
     if (pairs == NULL)
@@ -113,8 +129,7 @@ static int connect_episodes(sf_graph **graph, const app_call *call, const sf_rec
     if (stop != NULL)
         take_stopped(stop, status, &told, error);
     app_nothing_warn(&mining, call, recording, &told);
-    app_significance_warn(call, &told);
-    app_not_testable_warn(call, told.significance, recording);
+    tell_test(pairs, call, recording);
     status = sf_graph_of_episodes(graph, pairs, as, error);
     sf_episodes_free(pairs);
     return status == SF_USAGE ? app_name_option(call, status, error) : status;
@@ -161,11 +176,15 @@ static int count_links(sf_episodes **counted, const app_call *call, const sf_rec
 {
     const sf_progress progress = app_progress(call);
     sf_counting_options how = sf_counting_options_default();
+    app_test test = {.asked = false};
     uint64_t threads = 0;
     how.engine = app_value(call, "engine", NULL);
     how.device = app_value(call, "device", NULL);
     int status = app_uint(call, "threads", 1, 4096, &threads, error);
     how.threads = (unsigned)threads;
+    if (status == SF_OK)
+        status = parse_test(&test, call, how.device, how.threads, error);
+    how.significance = app_test_options(&test);
     app_catch_signals();
     if (status == SF_OK)
         status =
@@ -176,9 +195,8 @@ static int count_links(sf_episodes **counted, const app_call *call, const sf_rec
 static int connect_given(sf_graph **graph, const app_call *call, const sf_recording *recording,
                          const sf_graph_options *as, sf_error *error)
 {
-    static const char *const others[] = {"delay",        "min-count",    "min-rate", "min-fraction", "self",
-                                         "min-distance", "significance", "fdr",      "max-p",        "max-q",
-                                         "surrogates",   "seed",         NULL};
+    static const char *const others[] = {"delay", "min-count",    "min-rate", "min-fraction",
+                                         "self",  "min-distance", NULL};
     sf_episode *episodes = NULL, *pairs = NULL;
     sf_episodes *counted = NULL;
     size_t count, links = 0;
@@ -192,6 +210,8 @@ static int connect_given(sf_graph **graph, const app_call *call, const sf_record
         status = sf_fail_memory(error);
     if (status == SF_OK)
         status = count_links(&counted, call, recording, pairs, links, error);
+    if (status == SF_OK)
+        tell_test(counted, call, recording);
     if (status == SF_OK)
         status = sf_graph_of_episodes(graph, counted, as, error);
     sf_episodes_free(counted);
@@ -280,7 +300,7 @@ int app_connect(sf_graph **graph, const app_call *call, const sf_recording *reco
     if (status != SF_OK)
         return status;
     if (strcmp(metric, "episodes") == 0 && app_takes(call, app_connect_options) && app_has(call, "episodes"))
-        return connect_given(graph, call, recording, as, error);
+        return connect_given(graph, call, recording, &how, error);
     if (strcmp(metric, "episodes") == 0)
         return connect_episodes(graph, call, recording, &how, stop, error);
     if (strcmp(metric, "sttc") == 0)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define COLUMNS                                                                                              \
-    "id,size,episode,count,expected,ratio_low,ratio_high,bursts,in_bursts,reverse_count,asymmetry,"      \
+    "id,size,episode,count,expected,ratio_low,ratio_high,bursts,in_bursts,reverse_count,asymmetry,"          \
     "p,q,not_testable,needed"
 #define WINDOW_COLUMNS "from_s,to_s,partial,id,episode,count,rate_hz"
 #define CORRELOGRAM_COLUMNS "from,from_name,to,to_name,above_ms,to_ms,pairs,expected"
@@ -63,11 +63,10 @@ static int parse_windows(app_counting *c, sf_error *error)
 static int parse_test(app_counting *c, sf_error *error)
 {
     sf_counting_options *asked = &c->options;
-    app_mining as = {.options = {.device = asked->device}}; /* where options of tests are read to */
-    int status = app_significance_parse(&c->test, &as, c->call, error);
-    asked->significance = as.options.significance;
-    asked->max_p = as.options.max_p;
-    asked->max_q = as.options.max_q;
+    int status = app_test_parse(&c->test, c->call, asked->device, asked->threads, error);
+    asked->significance = app_test_options(&c->test);
+    asked->max_p = c->test.max_p;
+    asked->max_q = c->test.max_q;
     return status;
 }
 

@@ -4,13 +4,14 @@
 #define SF_APP_COUNTING_H
 
 #include "app/details.h"
+#include "app/significance.h"
 
 /** A request and its answer. */
 typedef struct app_counting {
     const app_call *call;
     const sf_recording *recording;
     sf_counting_options options;
-    sf_significance_options test; /**< where the options ask for one */
+    app_test test;
     sf_episodes *counted;
     app_details details; /**< with the columns of what was counted */
 } app_counting;

@@ -34,7 +34,7 @@ typedef struct finding {
     const app_call *call;
     const sf_recording *recording;
     app_mining mining;
-    sf_significance_options test;
+    app_test test;
     sf_episodes *found;
     app_details details; /* with its columns */
 } finding;
@@ -389,7 +389,12 @@ static int parse(finding *f, sf_error *error)
     if (status == SF_OK)
         status = app_uint(call, "top", 1, UINT64_MAX, &asked->top, error);
     asked->max_size = (uint32_t)max_size;
-    return status == SF_OK ? app_significance_parse(&f->test, &f->mining, call, error) : status;
+    if (status == SF_OK)
+        status = app_test_parse(&f->test, call, asked->device, asked->threads, error);
+    asked->significance = app_test_options(&f->test);
+    asked->max_p = f->test.max_p;
+    asked->max_q = f->test.max_q;
+    return status;
 }
 
 static int mine(finding *f, sf_error *error)

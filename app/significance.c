@@ -79,22 +79,22 @@ static int parse_shifts(sf_significance_options *options, const app_call *call, 
     return status;
 }
 
-int app_significance_parse(sf_significance_options *options, app_mining *mining, const app_call *call,
-                           sf_error *error)
+int app_test_parse(app_test *test, const app_call *call, const char *device, unsigned threads,
+                   sf_error *error)
 {
     static const char *const of_test[] = {"surrogates", "seed",  "fdr",   "width",
                                           "segment",    "max-q", "max-p", NULL};
     static const char *const of_surrogates[] = {"fdr", "surrogates", "width", "segment", NULL};
     const char *kind = app_value(call, "significance", NULL);
+    sf_significance_options *options = &test->options;
+    *test = (app_test){.asked = kind != NULL, .options = sf_significance_options_default()};
     if (kind == NULL)
         return app_refuse(call, of_test, "goes with --significance KIND, such as segment-shift", error);
-    int status = app_limits_parse(&mining->options.max_p, &mining->options.max_q, call, error);
+    int status = app_limits_parse(&test->max_p, &test->max_q, call, error);
     if (status != SF_OK)
         return status;
-    *options = sf_significance_options_default();
-    mining->options.significance = options;
-    options->device = mining->options.device;
-    options->threads = mining->options.threads;
+    options->device = device;
+    options->threads = threads;
     uint64_t surrogates = options->surrogates;
     status = sf_significance_find(&options->kind, kind, error);
     if (status != SF_OK)

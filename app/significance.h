@@ -13,12 +13,25 @@ extern const app_option app_significance_options[];
 /** --surrogates --seed, for commands in which nothing else has them. */
 extern const app_option app_surrogate_options[];
 
+/** What the options ask for. Zeroed: no test. */
+typedef struct app_test {
+    bool asked;
+    sf_significance_options options;
+    double max_p, max_q; /**< 0: not given */
+} app_test;
+
 /**
- * Reads the options into `options`, which mining then asks for with its device and threads, where
- * --significance was given; refuses those that need it without it. Warns of kinds that say little. SF_USAGE.
+ * Reads the options where --significance was given, for surrogates on that device and by so many threads;
+ * refuses those that need it without it. Warns of kinds that say little. SF_USAGE.
  */
-int app_significance_parse(sf_significance_options *options, app_mining *mining, const app_call *call,
-                           sf_error *error);
+int app_test_parse(app_test *test, const app_call *call, const char *device, unsigned threads,
+                   sf_error *error);
+
+/** As the library takes them: NULL without a test. */
+static inline const sf_significance_options *app_test_options(const app_test *test)
+{
+    return test->asked ? &test->options : NULL;
+}
 
 /** Reads --max-p and --max-q, 0 where they are not given. SF_USAGE. */
 int app_limits_parse(double *max_p, double *max_q, const app_call *call, sf_error *error);

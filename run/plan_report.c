@@ -398,9 +398,9 @@ static void give_row(const row_taker *taker, const char *kind, const char *first
     sf_text lists[4];
     for (size_t i = 0; i < 4; i++)
         lists[i] = list_elements(taker->algorithm, sets[i]);
-    const char *const cells[SF_TOOL_PLAN_CELLS] = {kind,          first,         second,
-                                                   lists[0].data, lists[1].data, lists[2].data,
-                                                   lists[3].data, sf_plan_answer_name(verdict->answer)};
+    const char *const cells[SF_TOOL_PLAN_CELLS] = {
+        kind,          first,         second,        lists[0].data,
+        lists[1].data, lists[2].data, lists[3].data, sf_plan_answer_name(verdict->answer)};
     taker->take(taker->user, cells);
     for (size_t i = 0; i < 4; i++)
         sf_text_free(&lists[i]);

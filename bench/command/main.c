@@ -112,7 +112,8 @@ static size_t list_names(const app_bench_rows *rows, const char **names)
     size_t count = 0;
     for (size_t i = 0; i < rows->count; i++) {
         size_t known = 0;
-        while (rows->fields[i].name != NULL && known < count && strcmp(names[known], rows->fields[i].name) != 0)
+        while (rows->fields[i].name != NULL && known < count &&
+               strcmp(names[known], rows->fields[i].name) != 0)
             known++;
         if (rows->fields[i].name != NULL && known == count)
             names[count++] = rows->fields[i].name;
@@ -278,7 +279,8 @@ static int check_options(const app_call *call, const app_bench *bench, sf_error 
     for (size_t i = 0; options[i].name != NULL; i++) {
         char place[32];
         snprintf(place, sizeof place, "--%s", options[i].name);
-        if (app_has(call, options[i].name) && strcmp(options[i].name, "csv") != 0 && !takes(bench, options[i].name))
+        if (app_has(call, options[i].name) && strcmp(options[i].name, "csv") != 0 &&
+            !takes(bench, options[i].name))
             return sf_fail(error, SF_USAGE, place, "is for other benchmarks than %s", bench->name);
     }
     return SF_OK;

@@ -99,6 +99,25 @@ wrong 'expected "units" to be an array' '{"episodes": [{"names": ["A"]}]}'
 wrong 'delay interval is empty' '{"episodes": [{"units": [0, 1], "delays_ms": [[5, 5]]}]}'
 wrong 'holds no episode' '{"episodes": []}'
 wrong 'wrong.json:1: column' '{"episodes": [{"units": [0]}'
+# Given links are tested too, as `count` tests them: corrected for these alone.
+tested="--significance segment-shift --surrogates 99"
+$SYNFIRE simulate linked.h5 --unit-count 8 --rate 10 --duration 120 --chain "A -(4,6]-> B -(4,6]-> C" --chain-rate 2 --quiet
+printf 'A -(4,6]-> B -(4,6]-> C\nD -(4,6]-> E\n' >chains.txt
+printf 'A -(4,6]-> B\nB -(4,6]-> C\nD -(4,6]-> E\n' >links.txt
+$SYNFIRE graph linked.h5 --episodes chains.txt $tested --json >graph.json
+$SYNFIRE count linked.h5 --episodes links.txt $tested --json >count.json
+$SYNFIRE graph linked.h5 --episodes chains.txt $tested --max-q 0.05 --json >kept.json
+python3 - <<'PY'
+import json
+graph, count, kept = (json.load(open(name + ".json")) for name in ("graph", "count", "kept"))
+assert graph["edges_tested"] == "tested" and kept["edges_tested"] == "significant"
+assert [[e[k] for k in ("names", "count", "expected", "p", "q")] for e in graph["edge_detail"]] == \
+       [[e[k] for k in ("names", "count", "expected", "p", "q")] for e in count["episodes"]]
+assert [e["names"] for e in kept["edge_detail"]] == [["A", "B"], ["B", "C"]] and kept["edges_found"] == 3
+PY
+$SYNFIRE graph linked.h5 --episodes links.txt >table
+grep -q "^NOT TESTED" table
+expect 64 "--surrogates: goes with" $SYNFIRE graph linked.h5 --episodes links.txt --surrogates 99
 expect 64 "--min-count: is for edges that are looked for" $SYNFIRE graph sim.h5 --episodes mined.json --min-count 3
 expect 64 "--episodes: goes with --metric episodes" $SYNFIRE graph sim.h5 --episodes mined.json --metric sttc
 expect 66 "absent.json" $SYNFIRE run --replay sim.h5 --episodes absent.json
