@@ -260,7 +260,7 @@ static void print_verdict(sf_text *text, const finding *f)
 {
     const sf_episodes_columns *told = &f->details.told;
     const sf_significance *test = told->significance;
-    if (test == NULL || test->options.kind == SF_SIGNIFICANCE_ANALYTIC)
+    if (test == NULL || test->options.kind == SF_SIGNIFICANCE_ANALYTIC || told->found == 0)
         return;
     if (test->not_testable != SF_TESTABLE) {
         sf_text_printf(text, "\nNone of %zu episodes could be tested: ", told->found);
@@ -316,8 +316,8 @@ static void print_tables(sf_text *text, const finding *f, bool unfolded)
         print_episodes(text, f, unfolded);
     }
     if (told->passing < told->found)
-        sf_text_printf(text, "\n%zu of %zu have p and q within --max-p and --max-q\n", told->passing,
-                       told->found);
+        sf_text_printf(text, "\n%zu of %zu have p and q within --max-p and --max-q%s\n", told->passing,
+                       told->found, told->passing == 0 ? ": without them the table shows what all have" : "");
     if (told->count < told->passing)
         sf_text_printf(text, "\n%zu more: --top, --csv and --json show them\n", told->passing - told->count);
     print_verdict(text, f);

@@ -189,7 +189,7 @@ check 'assert out["levels"][1]["candidates"] == 3 * 26 * 25'
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 >out
 grep -q '^D -(4,6\]-> E -(4,6\]-> F -(4,6\]-> G ' out && grep -q 'more: --top' out
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --csv >out
-head -1 out | grep -qx 'id,size,episode,count,expected,p,q,strength,not_testable,ratio_low,ratio_high'
+head -1 out | grep -qx 'id,size,episode,count,expected,p,q,strength,not_testable,ratio_low,ratio_high,needed'
 check_lines=$(python3 -c 'import json; print(1 + sum(len(e["units"]) <= 4 for e in json.load(open("all"))["episodes"]))')
 [ "$(wc -l <out)" = "$check_lines" ]
 $SYNFIRE mine demo.h5 --delay 4:6 >out # a default threshold
@@ -364,7 +364,7 @@ grep -q '^None of [0-9]* episodes could be tested: delays too long.* up to 50 ms
 grep -q 'gave no verdict (delays too long)' table && grep -q ' -  delays too long ' table
 grep -q 'with q below' table && exit 1
 $SYNFIRE mine demo.h5 --delay 4:70 --min-count 300 --max-size 2 --significance segment-shift --csv >out 2>err
-grep -q 'no episode could be tested: delays too long' err && [ "$(tail -n +2 out | grep -c ',,,[0-9.]*,delays too long,[0-9.]*,[0-9.]*$')" = 650 ]
+grep -q 'no episode could be tested: delays too long' err && [ "$(tail -n +2 out | grep -c ',,,[0-9.]*,delays too long,[0-9.]*,[0-9.]*,$')" = 650 ]
 $SYNFIRE graph demo.h5 --delay 4:70 --min-count 300 --significance segment-shift --json >out 2>err
 grep -q 'no episode could be tested: delays too long' err
 check 'assert all(e["p"] is None and e["not_testable"] == "delays too long" for e in out["edge_detail"]) and out["edges"] == 650'
