@@ -45,6 +45,14 @@ static int check(const sf_config *config, sf_error *error)
     return status;
 }
 
+/* A column of the page's raster lasts as long on the screen whatever the speed. */
+static int show(const app_call *call, sf_config *config, bool is_replay, sf_error *error)
+{
+    double speed = 1;
+    int status = is_replay ? app_speed(call, &speed, error) : SF_OK;
+    return status == SF_OK ? sf_config_show(config, speed > 0 ? speed : 10, error) : status;
+}
+
 static int run(app_call *call, sf_error *error)
 {
     const char *replay = app_value(call, "replay", NULL);
@@ -62,7 +70,7 @@ static int run(app_call *call, sf_error *error)
     if (replay != NULL)
         status = sf_config_replay(&config, replay, app_value(call, "speed", "1"), error);
     if (status == SF_OK && app_has(call, "web"))
-        status = sf_config_show(&config, error);
+        status = show(call, &config, replay != NULL, error);
     if (status == SF_OK && app_has(call, "check"))
         status = check(&config, error);
     else if (status == SF_OK && replay != NULL)

@@ -99,8 +99,9 @@ int sf_config_locate(const sf_config *config, int status, const char *list, sf_e
 /** Puts one replay of a recording in place of all sources; `speed` as the key has it. */
 int sf_config_replay(sf_config *config, const char *recording, const char *speed, sf_error *error);
 
-/** Adds the page to the sinks, where there is none yet. */
-int sf_config_show(sf_config *config, sf_error *error);
+/** Adds the page to the sinks, where there is none yet, with a raster that fits a stream of this speed: times
+ * real time. */
+int sf_config_show(sf_config *config, double speed, sf_error *error);
 
 /**
  * Puts the episodes of a file (sf_tool_episodes_read) in the place of each item of `track` and `watch` that

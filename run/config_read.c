@@ -12,6 +12,7 @@
 #include "run/config_tree.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -275,14 +276,21 @@ int sf_config_replay(sf_config *config, const char *recording, const char *speed
     return status;
 }
 
-int sf_config_show(sf_config *config, sf_error *error)
+/* Of the raster, at the stream's own pace and at any. */
+#define COLUMN_MS 10
+#define MOST_COLUMN_MS 10000
+
+int sf_config_show(sf_config *config, double speed, sf_error *error)
 {
-    static const char *const settings[] = {"sinks.0.type=web"};
+    char column[64];
+    snprintf(column, sizeof column, "sinks.0.column_ms=%.0f",
+             fmin(fmax(COLUMN_MS * speed, 1), MOST_COLUMN_MS));
+    const char *const settings[] = {"sinks.0.type=web", column};
     for (uint32_t i = 0; i < config->sink_count; i++)
         if (strcmp(config->sinks[i].kind->name, "web") == 0)
             return SF_OK;
     sf_config page;
-    int status = sf_config_parse(&page, "", 0, config->name, settings, 1, error);
+    int status = sf_config_parse(&page, "", 0, config->name, settings, 2, error);
     if (status != SF_OK)
         return status;
     sf_key_item *sinks = sf_resize(config->sinks, config->sink_count + 1, sizeof *sinks);

@@ -33,12 +33,12 @@ function digits(value, count = 3) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   if (value === 0) return "0";
   const size = Math.abs(value);
-  if (size >= 1e5) return Math.round(value).toLocaleString("en").replaceAll(",", " ");
+  if (size >= 1e5) return Math.round(value).toLocaleString("en").replaceAll(",", "\u202f");
   if (size < 1e-4) return value.toExponential(1);
   return String(Number(value.toPrecision(size >= 1000 ? Math.ceil(Math.log10(size)) : count)));
 }
 
-const whole = value => Math.round(value).toLocaleString("en").replaceAll(",", " ");
+const whole = value => Math.round(value).toLocaleString("en").replaceAll(",", "\u202f");
 const interval = ([low, high]) => `(${digits(low)},${digits(high)}]`;
 const unitName = unit => page.run.hello.units[unit]?.[0] ?? `#${unit}`;
 const shortQ = item => item.q !== null ? digits(item.q, 2) : "not tested";
@@ -183,7 +183,7 @@ const raster = {
     const {at, width, height} = to;
     const labels = this.rows <= 60 ? Math.min(90, 10 + Math.max(...hello.units.map(unit => at.measureText(unit[0]).width))) : 52;
     const room = height - 22, across = Math.floor(width - labels - 4);
-    const row = this.rows <= room ? Math.floor(room / this.rows) : room / this.rows, bottom = Math.round(row * this.rows);
+    const row = Math.min(room / this.rows, 28), bottom = Math.round(row * this.rows);
     if (!page.paused) {
       const behind = this.next - this.edge;
       this.edge = behind > 400 ? this.next : this.edge + Math.ceil(behind * 0.3);
@@ -193,6 +193,7 @@ const raster = {
     at.translate(labels, 0);
     at.imageSmoothingEnabled = row < 1;
     this.copy(at, from, shown, across, bottom);
+    if (row < 3) this.copy(at, from, shown, across - 1, bottom); /* a lone spike is wide enough to be seen */
     if (row >= 5) {
       at.fillStyle = css("--panel");
       for (let i = 1; i <= this.rows; i++) at.fillRect(0, Math.round(i * row) - Math.max(1, Math.round(row * 0.2)), across, Math.max(1, Math.round(row * 0.2)));
@@ -228,10 +229,10 @@ const raster = {
     at.stroke();
     at.textBaseline = "middle";
     at.textAlign = "right";
-    const every = Math.ceil(13 / row);
+    const every = Math.ceil(16 / row);
     for (let i = 0; i < this.rows; i += every) {
       const unit = i * hello.units_per_row;
-      at.fillText(this.rows <= 60 ? unitName(unit) : `#${unit}`, -6, (i + 0.5) * row, labels - 8);
+      at.fillText(this.rows <= 60 ? unitName(unit) : `#${unit}`, -6, Math.max((i + 0.5) * row, 6), labels - 8);
     }
     at.textAlign = "left";
   },
@@ -271,9 +272,10 @@ function chainText(item) {
   return item.names.map((name, i) => i === 0 ? name : ` –${interval(item.delays_ms[i - 1])}→ ${name}`).join("");
 }
 
+/* The marked one, then the lowest q, then what is furthest above chance for its chance count. */
 function byWorth(a, b) {
-  const ratio = item => item.expected > 0 ? item.count / item.expected : 0;
-  return (a.q ?? 2) - (b.q ?? 2) || ratio(b) - ratio(a) || b.count - a.count;
+  const above = item => (item.count - item.expected) / Math.sqrt(item.expected + 1);
+  return (b.id === page.marked) - (a.id === page.marked) || (a.q ?? 2) - (b.q ?? 2) || above(b) - above(a) || b.count - a.count;
 }
 
 let series = null, seriesOf = "";
@@ -291,7 +293,7 @@ function drawEpisodes() {
     return;
   }
   const items = [...told.episodes].sort(byWorth), shown = lines(items), left = told.left_out;
-  setText("episodes-what", `${items.length} counted, ${digits(told.from_s, 6)} to ${digits(told.to_s, 6)} s${told.partial ? ", partial" : ""}` +
+  setText("episodes-what", `${items.length > 0 ? `${items.length} counted` : "nothing is frequent"}, ${digits(told.from_s, 6)} to ${digits(told.to_s, 6)} s${told.partial ? ", partial" : ""}` +
     (left ? `; ${whole(left.count)} beyond the limits left out` : ""));
   fillTable("episodes", items.slice(0, MOST_ROWS),
     item => [chainText(item), [whole(item.count), "n"], [digits(item.expected), "n"],
@@ -302,7 +304,8 @@ function drawEpisodes() {
       row.title = item.not_tested ? `not tested: ${item.not_tested}` : `p ${digits(item.p)}, ${item.tests} tests`;
       row.setAttribute("aria-selected", String(item.id === page.marked));
     });
-  drawSeries(shown, windows);
+  by("series").hidden = by("series-what").hidden = shown.length === 0;
+  if (shown.length > 0) drawSeries(shown, windows);
 }
 
 function drawSeries(shown, windows) {
@@ -343,7 +346,7 @@ function mark(id) {
     page.run.refused = "to mark occurrences, open the page by the address that synfire printed";
   else
     send(page.marked ? `mark ${page.marked}` : "unmark");
-  changed.episodes = true;
+  changed.episodes = changed.raster = true;
 }
 
 /* ---- the array ---- */
@@ -414,7 +417,7 @@ function drawColourBar(at, x, top, height, low, high, log, unit) {
     at.fillText(digits(value, 2), x + 17, top + height * (1 - share));
   }
   at.textBaseline = "bottom";
-  at.fillText(unit, x, top - 6);
+  at.fillText(unit, x, top - 9);
 }
 
 function drawArray() {
@@ -497,7 +500,7 @@ function drawGraph() {
   const some = edges.length < edgesInAll ? `, the ${whole(edges.length)} that stand out most here` : "", left = graph.left_out;
   setText("graph-what", `${whole(shown.length)} of ${whole(edgesInAll)} edges${some}, by ${undirected ? "spike-time tiling" : "episodes"}` +
     `${left ? `; ${whole(left.count)} beyond the limits left out` : ""}`);
-  setText("graph-reach", level ? `${unitName(page.reachFrom)} reaches ${level.size - 1} ${level.size === 2 ? "unit" : "units"} in up to ${Math.max(...level.values())} steps` : "a click on a unit shows what it reaches");
+  setText("graph-reach", level ? `${unitName(page.reachFrom)} reaches ${level.size === 1 ? "no other unit" : `${level.size - 1} ${level.size === 2 ? "unit" : "units"} in up to ${Math.max(...level.values())} steps`}` : "a click on a unit shows what it reaches");
   drawEdges(shown, level, undirected);
   fillTable("edges", shown.slice(0, MOST_ROWS), edge => [
     `${unitName(edge.from)} ${undirected ? "–" : "→"} ${unitName(edge.to)} ${interval([edge.low, edge.high])}`,
@@ -644,10 +647,10 @@ function drawPlane(told) {
 /* ---- triggers ---- */
 
 function drawTriggers() {
-  const {hello, triggers, triggerCounts} = page.run;
+  const {hello, status, triggers, triggerCounts} = page.run;
   if (!hello) return;
-  const all = [...triggerCounts.values()].reduce((sum, one) => sum + one.occurrence, 0);
-  setText("triggers-what", hello.watch.length > 0 ? `${whole(all)} completions of ${hello.watch.length} watched` : "nothing is watched (`watch` in the configuration, or --episodes FILE)");
+  const named = status?.triggers ?? [], all = hello.watch.length + named.length;
+  setText("triggers-what", all > 0 ? `${all} watched` : "nothing is watched (`watch` or `triggers` in the configuration, or --episodes FILE)");
   fillTable("watched", hello.watch, ({id, episode}) => {
     const newest = triggerCounts.get(id);
     return [episode, [whole(newest?.occurrence ?? 0), "n"], [newest ? digits(newest.time_ns * 1e-9, 7) : "–", "n"],
@@ -657,9 +660,13 @@ function drawTriggers() {
     row.dataset.id = id;
     row.setAttribute("aria-selected", String(id === page.marked));
   });
+  by("named").hidden = named.length === 0;
+  fillTable("named", named, trigger => [trigger.name, trigger.armed ? [`✓ armed${trigger.armed_s === null ? "" : `, ${digits(trigger.armed_s)} s more`}`, "good"]
+    : [`! not armed: ${trigger.not_armed}`, "warn"], [whole(trigger.completed), "n"], [whole(trigger.sent), "n"], [whole(trigger.sham), "n"], [whole(trigger.withheld), "n"],
+    [digits(trigger.chance_per_min), "n"]]);
   fillTable("triggers", [...triggers].reverse(), trigger => {
     const times = trigger.spike_times_ns, lasted = (times[times.length - 1] - times[0]) * 1e-6;
-    return [[(trigger.time_ns * 1e-9).toFixed(3), "n"], [page.run.names.get(trigger.id) ?? trigger.id, "name"], [lasted.toFixed(2), "n"], [whole(trigger.occurrence), "n"]];
+    return [[(trigger.time_ns * 1e-9).toFixed(3), "n"], [trigger.name, "name"], [lasted.toFixed(2), "n"], [whole(trigger.occurrence), "n"]];
   });
 }
 
@@ -736,7 +743,7 @@ const takers = {
   status(told) {
     page.run.status = told;
     page.run.ended = told.last;
-    changed.array = changed.health = true;
+    changed.array = changed.health = changed.triggers = true;
   },
   episodes(told) {
     const run = page.run, before = run.windows[run.windows.length - 1];
@@ -796,9 +803,9 @@ function take(buffer) {
   page.age = view.getFloat64(8, true);
   page.ageAt = performance.now();
   if (kind === FRAME.hello) greet(json());
-  else if (kind === FRAME.raster) raster.take(body);
+  else if (kind === FRAME.raster) { raster.take(body); changed.raster = true; }
   else if (kind === FRAME.edges) { takeEdges(body); changed.graph = true; }
-  else if (kind === FRAME.marks) takeMarks(body);
+  else if (kind === FRAME.marks) { takeMarks(body); changed.raster = true; }
   else if (kind === FRAME.answer) ({trusted: page.run.trusted, refused: page.run.refused} = json());
   else if (kind === FRAME.message) { const told = json(); takers[told.topic]?.(told); }
 }
@@ -879,11 +886,10 @@ let redraw = false; /* once more though the display is paused: the view or its s
 function drawAll() {
   if (!page.paused || redraw)
     for (const [name, view] of Object.entries(views))
-      if (isShown(name) && (changed[name] || name === "raster")) {
+      if (isShown(name) && (changed[name] || (name === "raster" && raster.edge !== raster.next))) {
         changed[name] = false;
         view.draw();
       }
-  if (page.paused && isShown("raster")) raster.draw();
   redraw = false;
   tellState();
   requestAnimationFrame(drawAll);
@@ -893,8 +899,12 @@ function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const inField = ["INPUT", "SELECT"].includes(event.target.tagName), key = event.key;
   const row = event.target.closest?.("tr[data-id]");
+  if (by("keys").open) {
+    if (key === "Escape" || key === "?") by("keys").close();
+    return;
+  }
   if (row && (key === "Enter" || key === " ")) mark(row.dataset.id);
-  else if (key === " " && !inField && event.target.tagName !== "BUTTON") pause();
+  else if (key === " " && !inField && (event.target.tagName !== "BUTTON" || event.target.role === "tab")) pause();
   else if (key === "?") by("keys").showModal();
   else if (key === "t") setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
   else if (key === "l") by("array-log").click();

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A headless Chromium, driven by its own protocol with Python's standard library alone."""
+import atexit
 import base64
 import json
 import os
@@ -24,6 +25,7 @@ class Browser:
              "--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars",
              "--remote-debugging-port=0", "--remote-allow-origins=*", f"--user-data-dir={folder}", "about:blank"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        atexit.register(self.process.kill)  # where a check fails
         place = os.path.join(folder, "DevToolsActivePort")
         self.wait(lambda: os.path.exists(place) and len(open(place).read().split()) == 2)
         self.port = int(open(place).read().split()[0])
@@ -52,10 +54,11 @@ class Browser:
 
     def call(self, method, **parameters):
         self.number += 1
-        self.socket.send(json.dumps({"id": self.number, "method": method, "params": parameters}))
+        number = self.number
+        self.socket.send(json.dumps({"id": number, "method": method, "params": parameters}))
         while True:
             told = json.loads(self.socket.message())
-            if told.get("id") == self.number:
+            if told.get("id") == number:
                 if "error" in told:
                     raise RuntimeError(told["error"])
                 return told["result"]

@@ -15,6 +15,12 @@ for check in numbers_are_those_of_the_run strangers_are_refused marks_are_the_oc
     PYTHONPATH=$E2E "$SYNFIRE_PYTHON" -B "$E2E/web_protocol.py" $check || { echo "$check"; exit 1; }
 done
 
+# A column of the raster lasts as long on the screen whatever the speed; a page that is configured stays as it is.
+"$SYNFIRE" run --replay sim.h5 --speed 10 --web --check >resolved
+grep -q "column_ms: 100$" resolved
+"$SYNFIRE" run --replay sim.h5 --speed 10 --web --check --set sinks.0.type=web --set sinks.0.column_ms=7 >resolved
+[ "$(grep -c "type: web$" resolved)" = 1 ] && grep -q "column_ms: 7$" resolved
+
 # Only this machine, unless told; where the port is taken, it is said before anything begins.
 page="--set sinks.0.type=web"
 expect 78 "other machines could connect there" "$SYNFIRE" run --replay sim.h5 --quiet $page \

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the page of a run sends (docs/page.md), held against the lines of the same run; the recording is sim.h5."""
+import atexit
 import json
 import os
 import subprocess
@@ -22,6 +23,7 @@ def start(browsers, *words):
                             "--set", "sinks.1.endpoint=127.0.0.1:0", "--set", "sinks.1.ring=65536",
                             "--set", f"sinks.1.wait_browsers={browsers}", *words],
                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    atexit.register(run.kill)  # where a check fails
     for line in run.stderr:
         if "the page of this run is at" in line:
             address, token = line.split()[-1].split("#")
@@ -244,4 +246,5 @@ def metrics_add_up():
                           text=True, check=True).stdout.strip() == text.strip()
 
 
-globals()[sys.argv[1]]()
+if __name__ == "__main__":
+    globals()[sys.argv[1]]()

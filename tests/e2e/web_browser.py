@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of a run (docs/page.md) in a real browser; the recording is sim.h5."""
+import json
+import os
+import signal
+import socket
+import sys
+
+import browser
+import web_protocol
+
+
+def whole(number):
+    """As the page writes it."""
+    return f"{number:,}".replace(",", "\u202f")
+
+
+def open_page(address):
+    page = browser.Browser(os.path.abspath("profile"))
+    page.open(address)
+    page.until("typeof page !== 'undefined' && page.run.hello !== null")
+    return page
+
+
+def numbers_are_those_of_the_run():
+    run, port, token = web_protocol.start(1)
+    page = open_page(f"http://127.0.0.1:{port}/#{token}")
+    page.until("page.run.ended && page.run.status.spikes === page.run.drawn")
+    web_protocol.finish(run)
+    lines = web_protocol.published()
+    told = [one for one in lines if one["topic"] == "episodes"][-1]
+    status = [one for one in lines if one["topic"] == "status"][-1]
+    page.key("2")
+    page.until("document.querySelectorAll('#episodes tr[data-id]').length > 0 && !changed.episodes")
+    rows = page.value("[...document.querySelectorAll('#episodes tr[data-id]')].map(row =>"
+                      " [row.dataset.id, ...[...row.cells].map(cell => cell.textContent)])")
+    counted = {item["id"]: item for item in told["episodes"]}
+    assert len(rows) == min(100, len(counted)) > 5, (len(rows), len(counted))
+    for name, chain, count, expected, ratio, q in rows:
+        item = counted[name]
+        assert chain.startswith(item["names"][0] + " ") and chain.endswith(" " + item["names"][-1]), chain
+        assert count == whole(item["count"]), (count, item)
+        assert abs(float(expected) - item["expected"]) <= 0.01 * item["expected"], (expected, item)
+        assert abs(float(ratio) - item["count"] / item["expected"]) <= 0.01 * float(ratio), (ratio, item)
+        assert q == "not tested" if item["q"] is None else abs(float(q) - item["q"]) <= 0.06 * item["q"], (q, item)
+    page.key("7")
+    page.until("document.querySelectorAll('#figures dd').length > 5 && !changed.health")
+    figures = dict(page.value("[...document.querySelectorAll('#figures div')].map(one =>"
+                              " [one.children[0].textContent, one.children[1].textContent])"))
+    assert figures["spikes"] == whole(status["spikes"]) and figures["edges"] == whole(status["edges"]), figures
+    assert figures["active units"] == f"{sum(rate > 0 for rate in status['unit_rates_hz'])} of 26", figures
+
+    # A pixel of the raster is inked where a spike is, and nowhere else; what is inked most has the most spikes.
+    page.key("1")
+    wrong, inked, spikes = page.value("""(() => {
+        const image = raster.at.getImageData(0, 0, raster.columns, raster.rows).data;
+        let wrong = 0, inked = 0, spikes = 0;
+        for (let column = raster.first; column < raster.next; column++)
+            for (let row = 0; row < raster.rows; row++) {
+                const place = raster.place(column), count = raster.cells[place * raster.rows + row];
+                const alpha = image[4 * (row * raster.columns + place) + 3];
+                spikes += count;
+                inked += alpha > 0;
+                wrong += (alpha > 0) !== (count > 0) || (alpha === 255) !== (count === raster.peak);
+            }
+        return [wrong, inked, spikes];
+    })()""")
+    assert wrong == 0 and spikes == status["spikes"] and 0 < inked <= spikes, (wrong, inked, spikes)
+    assert page.value("document.querySelector('#link').textContent") == "\u25a0 run ended"
+    troubles = [one for one in page.troubles if "ERR_CONNECTION_REFUSED" not in one]  # the run is over
+    assert troubles == [], troubles
+    page.close()
+
+
+VIEWS = ["raster", "episodes", "array", "graph", "density", "triggers", "health"]
+SHOWN = "[...document.querySelectorAll('main > section')].filter(one => !one.hidden).map(one => one.id.slice(5)).join()"
+
+# Contrast after WCAG 2, of what is written on what it is written on.
+CONTRAST = """(() => {
+    const light = name => {
+        const canvas = document.createElement('canvas').getContext('2d');
+        canvas.fillStyle = css(name);
+        canvas.fillRect(0, 0, 1, 1);
+        const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].map(value => value / 255)
+            .map(value => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const worst = [];
+    for (const ink of ['--ink', '--soft', '--good', '--warn', '--bad'])
+        for (const back of ['--back', '--panel']) {
+            const [a, b] = [light(ink), light(back)].sort((x, y) => y - x);
+            worst.push([(a + 0.05) / (b + 0.05), ink, back]);
+        }
+    return worst.sort((x, y) => x[0] - y[0])[0];
+})()"""
+
+
+def every_view_by_keys_and_mouse():
+    run, port, token = web_protocol.start(1, "--speed", "0.25")
+    page = open_page(f"http://127.0.0.1:{port}/#{token}")
+    for number, name in enumerate(VIEWS, 1):
+        page.key(str(number))
+        page.until(f"{SHOWN} === '{name}'")
+        assert page.value(f"document.querySelector('#tab-{name}').getAttribute('aria-selected')") == "true"
+    for name in VIEWS:
+        page.click(f"#tab-{name}")
+        page.until(f"{SHOWN} === '{name}'")
+    page.key("0")
+    page.until(f"{SHOWN} === 'raster,episodes,array,graph,health'")
+
+    # What is not text has a role and a name; every column of a table has a heading.
+    assert page.value("[...document.querySelectorAll('canvas[id], #series, #density')].every(one =>"
+                      " one.getAttribute('role') === 'img' && one.getAttribute('aria-label').length > 10)")
+    assert page.value("[...document.querySelectorAll('section')].every(one =>"
+                      " one.getAttribute('role') === 'tabpanel' && document.getElementById(one.getAttribute('aria-labelledby')))")
+    assert page.value("[...document.querySelectorAll('thead th')].every(one => one.scope === 'col' && one.textContent)")
+    assert page.value("[...document.querySelectorAll('input, select')].every(one => one.labels.length === 1)")
+    for theme in ("light", "dark"):
+        assert page.value("document.documentElement.dataset.theme") == theme
+        ratio, ink, back = page.value(CONTRAST)
+        assert ratio >= 4.5, (theme, ratio, ink, back)
+        page.key("t")
+
+    # Space stops the display and not the run.
+    page.until("page.run.status !== null && raster.next > raster.first + 50")
+    page.key(" ", "Space")
+    page.until("page.paused && document.querySelector('#pause').getAttribute('aria-pressed') === 'true'")
+    edge, spikes = page.value("[raster.edge, page.run.drawn]")
+    page.until(f"page.run.drawn > {spikes} + 200")
+    assert page.value("raster.edge") == edge
+    page.key(" ", "Space")
+    page.until("!page.paused")
+    page.key("?")
+    page.until("document.querySelector('#keys').open")
+    page.key("Escape")
+    page.until("!document.querySelector('#keys').open")
+
+    # A click marks what it is on, and again takes it away.
+    page.key("6")
+    page.until("document.querySelectorAll('#watched tr[data-id]').length === 1")
+    page.click("#watched tr[data-id]")
+    page.until("page.run.trusted && page.marks.length > 0")
+    units = page.value("page.marks[0].units")
+    assert units == [0, 1, 2], units
+    page.key("Escape")
+    page.until("page.marked === null && page.marks.length === 0")
+
+    # A click on a unit of the graph tells what it reaches.
+    page.key("4")
+    page.until("page.run.edges.length > 5 && !changed.graph && graphPoints.length === 26")
+    x, y = page.value("(() => { const box = by('graph').getBoundingClientRect(), [x, y] = graphPoints[0];"
+                      " return [box.x + x, box.y + y]; })()")
+    page.click_at(x, y)
+    page.until("page.reachFrom === 0 && by('graph-reach').textContent.startsWith('A reaches ')")
+    page.value("(() => { by('graph-w').value = 100; by('graph-w').dispatchEvent(new Event('input')); })()")
+    page.until("by('graph-what').textContent.startsWith('1 of ')")
+    assert page.troubles == [], page.troubles
+    page.close()
+    run.terminate()
+    run.wait(60)
+
+
+def a_new_run_is_found():
+    with socket.socket() as place:
+        place.bind(("127.0.0.1", 0))
+        port = place.getsockname()[1]
+    here = "--set", f"sinks.1.endpoint=127.0.0.1:{port}", "--speed", "1"
+    run, _, token = web_protocol.start(1, *here, "--set", "stream=first")
+    page = open_page(f"http://127.0.0.1:{port}/#{token}")
+    page.until("page.run.hello.stream === 'first' && page.run.drawn > 50")
+    assert page.troubles == [], page.troubles
+    run.send_signal(signal.SIGKILL)
+    run.wait(60)
+    page.until("page.link === 'lost' && document.documentElement.classList.contains('stale-data')")
+    age = page.value("ageNow()")
+    page.until(f"ageNow() > {age} + 300")  # it grows without anything that comes
+    run, _, token = web_protocol.start(1, *here, "--set", "stream=second")
+    page.until("page.link === 'live' && page.run.hello.stream === 'second' && page.run.drawn > 50")
+    assert page.value("document.querySelector('#note').textContent") == "the token is not that of this run"
+    page.close()
+    run.terminate()
+    run.wait(60)
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]]()
