@@ -915,7 +915,7 @@ function onKey(event) {
   else if (page.paused && key === "ArrowLeft" && !inField) page.back = Math.min(page.back + 100, Math.max(0, raster.edge - raster.first - 200));
   else if (page.paused && key === "ArrowRight" && !inField) page.back = Math.max(page.back - 100, 0);
   else return;
-  redraw = true;
+  redraw = changed.raster = true;
   event.preventDefault();
 }
 
