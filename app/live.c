@@ -157,7 +157,7 @@ static void announce(void *user, const char *name, const char *address)
     if (strncmp(address, "http://", 7) == 0)
         say(live, "the page of this run is at %s", address);
     else
-        say(live, "%s publishes to %s", name, address);
+        say(live, "%s %s %s", name, strcmp(name, "control") == 0 ? "listens at" : "publishes to", address);
     opened_sink *sinks = sf_resize(live->sinks, live->sink_count + 1, sizeof *sinks);
     if (sinks == NULL)
         return;

@@ -342,6 +342,11 @@ bool sf_pipeline_wait(sf_pipeline *pipeline, int timeout_ms)
     return atomic_load(&pipeline->finished);
 }
 
+bool sf_pipeline_order(sf_pipeline *pipeline, const sf_command *command)
+{
+    return sf_front_order(&pipeline->front, command);
+}
+
 void sf_pipeline_stop(sf_pipeline *pipeline)
 {
     sf_front_stop(&pipeline->front);

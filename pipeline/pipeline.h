@@ -10,6 +10,7 @@
 #ifndef SF_PIPELINE_PIPELINE_H
 #define SF_PIPELINE_PIPELINE_H
 
+#include "pipeline/control.h"
 #include "pipeline/inputs.h"
 #include "pipeline/options.h"
 #include "pipeline/publisher.h"
@@ -49,6 +50,9 @@ void sf_pipeline_end_source(sf_pipeline *pipeline, size_t source);
 
 /** Waits up to timeout_ms for the end of the streams; true once everything accepted has been published. */
 bool sf_pipeline_wait(sf_pipeline *pipeline, int timeout_ms);
+
+/** Any thread but the front's: something for triggers, or a mark; false where too much waits. */
+bool sf_pipeline_order(sf_pipeline *pipeline, const sf_command *command);
 
 /** Any thread: no further spikes are read; what was accepted is worked off. */
 void sf_pipeline_stop(sf_pipeline *pipeline);

@@ -8,6 +8,7 @@
 
 #include "core/place.h"
 #include "pipeline/options.h"
+#include "run/control_socket.h"
 #include "sinks/sink.h"
 #include "window/source.h"
 
@@ -26,6 +27,8 @@ typedef struct sf_config {
     uint32_t source_count;
     sf_key_item *sinks;
     uint32_t sink_count;
+    sf_control_settings *control; /**< at most one */
+    uint32_t control_count;
 
     char *name; /**< what stands for the file in messages */
     sf_config_place *places;

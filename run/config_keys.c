@@ -48,6 +48,29 @@ static const sf_key sink_keys[] = {
 static const sf_key_table source_table = {.parts = {kind_keys, source_keys}, .kind = source_kind};
 static const sf_key_table sink_table = {.parts = {kind_keys, sink_keys}, .kind = sink_kind};
 
+static const sf_key control_keys[] = {
+    {.name = "endpoint",
+     .type = SF_KEY_TEXT,
+     .offset = offsetof(sf_control_settings, endpoint),
+     .use = SF_KEY_WRITES},
+    {.name = "token_file",
+     .type = SF_KEY_TEXT,
+     .offset = offsetof(sf_control_settings, token_file),
+     .needed = true,
+     .use = SF_KEY_READS},
+    {0},
+};
+
+static const void *control_defaults(int choice)
+{
+    static const sf_control_settings defaults = {.endpoint = "tcp://127.0.0.1:7740"};
+    (void)choice;
+    return &defaults;
+}
+
+static const sf_key_table control_table = {
+    .parts = {control_keys}, .size = sizeof(sf_control_settings), .defaults = control_defaults};
+
 static const sf_key sources[] = {
     {.name = "sources",
      .type = SF_KEY_LIST,
@@ -64,6 +87,12 @@ static const sf_key sinks[] = {
      .offset = offsetof(sf_config, rules),
      .count_offset = offsetof(sf_config, rule_count),
      .most = 100},
+    {.name = "control",
+     .type = SF_KEY_LIST,
+     .offset = offsetof(sf_config, control),
+     .count_offset = offsetof(sf_config, control_count),
+     .most = 1,
+     .table = &control_table},
     {.name = "sinks",
      .type = SF_KEY_LIST,
      .offset = offsetof(sf_config, sinks),

@@ -19,6 +19,7 @@ struct sf_run {
     sf_pipeline *pipeline;
     sf_sink **sinks; /**< the pipeline's, once there is one */
     size_t sink_count;
+    sf_control_socket *control; /**< the pipeline's; NULL without one */
 };
 
 /* What a run opens at most; libzmq would abort where they run out. */
@@ -29,6 +30,7 @@ static int check_descriptors(const sf_config *config, sf_error *error)
         needed += sf_config_source_kind(config, i)->descriptors;
     for (uint32_t i = 0; i < config->sink_count; i++)
         needed += sf_config_sink_kind(config, i)->descriptors;
+    needed += config->control_count * SF_ZMQ_DESCRIPTORS;
     return sf_descriptors_check(needed, "this run", error);
 }
 
@@ -151,6 +153,23 @@ static int open_sinks(sf_run *run, sf_error *error)
     return status;
 }
 
+/* ---- control ---- */
+
+static int open_control(sf_run *run, sf_error *error)
+{
+    sf_error reason = {0};
+    if (run->config->control_count == 0)
+        return SF_OK;
+    int status =
+        sf_control_socket_open(&run->control, &run->config->control[0], &run->live, run->pipeline, &reason);
+    if (status != SF_OK && error != NULL)
+        *error = reason;
+    if (status != SF_OK)
+        return sf_config_locate(run->config, status, "control.0.", error);
+    status = sf_pipeline_attach(run->pipeline, sf_control_socket_outlet(run->control), error);
+    return status == SF_OK ? sf_control_socket_start(run->control, error) : status;
+}
+
 static void tell_sinks(const sf_run *run, const sf_run_options *options)
 {
     for (size_t i = 0; options->opened != NULL && i < run->sink_count; i++) {
@@ -158,6 +177,8 @@ static void tell_sinks(const sf_run *run, const sf_run_options *options)
         sf_sink_status_get(run->sinks[i], &status);
         options->opened(options->user, status.name, sf_sink_address(run->sinks[i]));
     }
+    if (options->opened != NULL && run->control != NULL)
+        options->opened(options->user, "control", sf_control_socket_address(run->control));
 }
 
 /* ---- the interface ---- */
@@ -185,6 +206,8 @@ int sf_run_open(sf_run **out, const sf_run_options *options, sf_error *error)
         return sf_fail_memory(error);
     run->config = options->config;
     int status = open_parts(run, options, error);
+    if (status == SF_OK)
+        status = open_control(run, error);
     if (status == SF_OK && options->outlet.kind != NULL)
         status = sf_pipeline_attach(run->pipeline, options->outlet, error);
     if (status != SF_OK) {

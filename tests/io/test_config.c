@@ -288,6 +288,7 @@ static void the_reference_shows_every_default(void **state)
                                "  {quantity: rate, unit: '#0'}, {quantity: position}]\n"
                                "triggers: [{name: reward, episode: '#0 -(0,5]-> #1'},\n"
                                "  {on: trigger, name: control, follows: reward}]\n"
+                               "control: [{token_file: token}]\n"
                                "sinks: [{type: jsonl}, {type: zmq}, {type: osc}, {type: web},\n"
                                "  {type: hdf5, path: run.h5}, {type: serial, path: /dev/ttyACM0},\n"
                                "  {type: command, endpoint: 'tcp://127.0.0.1:7210'}]\n";

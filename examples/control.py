@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Asks a live run over its control socket (docs/closed-loop.md).
+
+  control.py ENDPOINT TOKEN_FILE status
+  control.py ENDPOINT TOKEN_FILE arm [TRIGGER [SECONDS]]
+  control.py ENDPOINT TOKEN_FILE disarm [TRIGGER]
+  control.py ENDPOINT TOKEN_FILE mark TEXT
+  control.py ENDPOINT TOKEN_FILE stop
+"""
+import sys
+
+import zmq
+
+
+def main() -> int:
+    if len(sys.argv) < 4:
+        sys.exit(__doc__)
+    endpoint, token_file, command, *rest = sys.argv[1:]
+    with open(token_file, encoding="utf-8") as file:
+        request = {"token": file.readline().strip("\r\n"), "command": command}
+    names = {"arm": ("trigger", "seconds"), "disarm": ("trigger",), "mark": ("text",)}.get(command, ())
+    request.update(zip(names, rest))
+    if "seconds" in request:
+        request["seconds"] = float(request["seconds"])
+    socket = zmq.Context().socket(zmq.REQ)
+    socket.setsockopt(zmq.LINGER, 0)
+    socket.setsockopt(zmq.RCVTIMEO, 5000)
+    socket.connect(endpoint)
+    socket.send_json(request)
+    try:
+        answer = socket.recv_json()
+    except zmq.Again:
+        sys.exit(f"control.py: nobody answers at {endpoint}")
+    if not answer["ok"]:
+        sys.exit("control.py: " + answer["error"])
+    if command != "status":
+        return 0
+    for trigger in (answer["status"] or {}).get("triggers", []):
+        state = "armed" if trigger["armed"] else trigger["not_armed"]
+        if trigger["armed_s"] is not None:
+            state += f" for {trigger['armed_s']:.0f} s"
+        chance = trigger["chance_per_min"]
+        print(f"{trigger['name']}: {state}; sent {trigger['sent']}, sham {trigger['sham']}, withheld "
+              f"{trigger['withheld']} of {trigger['completed']}"
+              + (f"; by chance {chance:.2f} a minute" if chance is not None else ""))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

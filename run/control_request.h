@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What may be asked of a run: one JSON object of at most SF_REQUEST_MOST bytes,
+ *
+ *   {"token": "...", "command": "arm", "trigger": "reward", "seconds": 60}
+ *
+ * The token is looked at first, in a time that does not tell how much of it was right; without it nothing
+ * else of a request is answered.
+ */
+#ifndef SF_RUN_CONTROL_REQUEST_H
+#define SF_RUN_CONTROL_REQUEST_H
+
+#include "core/recording.h"
+
+#include <synfire/error.h>
+
+#define SF_REQUEST_MOST 4096
+#define SF_TOKEN_LEAST 16
+#define SF_TOKEN_MOST 256
+
+typedef enum sf_request_kind {
+    SF_REQUEST_STATUS,
+    SF_REQUEST_ARM, /**< also renews */
+    SF_REQUEST_DISARM,
+    SF_REQUEST_MARK,
+    SF_REQUEST_STOP
+} sf_request_kind;
+
+typedef struct sf_request {
+    sf_request_kind kind;
+    char trigger[64];               /**< empty: all of them */
+    double seconds;                 /**< of arming; 0: as configured */
+    char text[SF_MARKER_TEXT_SIZE]; /**< of a mark */
+} sf_request;
+
+/** SF_UNAVAILABLE for a wrong token; SF_USAGE, with what was expected, for what is no request. */
+int sf_request_parse(sf_request *request, const char *bytes, size_t length, const char *token,
+                     sf_error *error);
+
+/**
+ * Reads the token: the first line of a file that nobody but its owner may read. SF_NO_INPUT; SF_CONFIG for
+ * one that others may read, and for one that is too short or too long.
+ */
+int sf_token_read(char token[SF_TOKEN_MOST + 1], const char *path, sf_error *error);
+
+#endif

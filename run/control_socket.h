@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A ZeroMQ REP socket by which a program arms and disarms triggers, sets marks, stops a run and asks how it
+ * is: a request of control_request.h, an answer {"ok": true, ...} or {"ok": false, "error": "..."}. It is
+ * bound on this machine only, has a thread of its own, and answers nobody without the token.
+ */
+#ifndef SF_RUN_CONTROL_SOCKET_H
+#define SF_RUN_CONTROL_SOCKET_H
+
+#include "pipeline/pipeline.h"
+
+typedef struct sf_control_settings {
+    const char *endpoint;
+    const char *token_file;
+} sf_control_settings;
+
+typedef struct sf_control_socket sf_control_socket;
+
+/** Binds, and is asked from the call of sf_control_socket_start on. SF_CONFIG with the key for its place,
+ * SF_UNAVAILABLE. */
+int sf_control_socket_open(sf_control_socket **out, const sf_control_settings *settings,
+                           const sf_live_options *options, sf_pipeline *pipeline, sf_error *error);
+
+/** Gets the status messages; its pipeline closes it, which ends the thread. */
+sf_outlet sf_control_socket_outlet(sf_control_socket *socket);
+int sf_control_socket_start(sf_control_socket *socket, sf_error *error);
+
+/** What was really bound. */
+const char *sf_control_socket_address(const sf_control_socket *socket);
+
+#endif

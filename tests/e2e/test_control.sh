@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# A run is asked over its control socket by the example that is installed: status, a wrong token, arming, stopping.
+. "$E2E/functions.sh"
+need_python
+
+# wait_for WORDS FILE: until they are in it.
+wait_for() {
+    for _ in $(seq 600); do
+        grep -q "$1" "$2" 2>/dev/null && return
+        sleep 0.1
+    done
+    echo "'$1' does not come:"
+    tail "$2"
+    return 1
+}
+
+control() {
+    "$SYNFIRE_PYTHON" -B "$E2E/../../examples/control.py" "ipc://$PWD/control" "$@"
+}
+
+"$SYNFIRE" simulate sim.h5 --preset sym26 --duration 600 --seed 5 --quiet >/dev/null
+(umask 077 && head -c 24 /dev/urandom | base64 >token && echo 0123456789abcdef0123456789 >wrong)
+cat >run.yaml <<YAML
+sources: [{type: replay, recording: sim.h5, speed: 1}]
+device: cpu
+window: {length_s: 0.4, hop_s: 0.2}
+mine: {every: 0}
+significance: {kind: "off"}
+graph: {enabled: false}
+triggers: [{name: pair, episode: "A -(4,6]-> B", armed: false, max_age_ms: 0}]
+control: [{endpoint: "ipc://$PWD/control", token_file: token}]
+sinks: [{type: jsonl, path: run.jsonl}]
+YAML
+"$SYNFIRE" run run.yaml >out 2>err &
+run=$!
+wait_for 'control listens at' err
+wait_for '"topic":"status"' run.jsonl
+control token status >answer
+grep -q '^pair: disarmed; sent 0' answer
+! "$SYNFIRE_PYTHON" -B "$E2E/../../examples/control.py" "ipc://$PWD/control" wrong arm 2>refusal
+grep -q 'the token is wrong' refusal
+! control token arm nobody 2>refusal
+grep -q "no trigger is named 'nobody'" refusal
+control token arm pair 600
+wait_for '"outcome":"sent"' run.jsonl
+control token status >answer
+grep -q '^pair: armed for [0-9]* s; sent [1-9]' answer
+control token mark 'light on'
+control token stop
+wait $run
