@@ -10,6 +10,11 @@ if(SYNFIRE_IO)
   pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
   pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
   pkg_check_modules(EXPAT REQUIRED IMPORTED_TARGET expat)
+  pkg_check_modules(HIREDIS IMPORTED_TARGET hiredis) # optional: the source and player `brand`
+  set(SYNFIRE_HIREDIS "")
+  if(HIREDIS_FOUND)
+    set(SYNFIRE_HIREDIS PkgConfig::HIREDIS)
+  endif()
   pkg_check_modules(WEBSOCKETS IMPORTED_TARGET libwebsockets) # optional: the page
   find_library(MSGPACK_LIBRARY NAMES msgpackc msgpack-c REQUIRED)
   find_path(MSGPACK_INCLUDE msgpack.h REQUIRED)

@@ -92,6 +92,8 @@ extern const sf_decoder_kind sf_decoder_open_ephys; /**< docs/rigs.md, as all be
 extern const sf_decoder_kind sf_decoder_event_broadcaster;
 extern const sf_decoder_kind sf_decoder_maxwell;
 extern const sf_decoder_kind sf_decoder_intan;
+extern const sf_decoder_kind sf_decoder_brand;
+extern const sf_decoder_kind sf_decoder_trodes;
 
 /** A protocol's kind by its name, or NULL. */
 const sf_decoder_kind *sf_decoder_find(const char *name);

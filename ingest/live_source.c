@@ -109,6 +109,8 @@ static int open_transport(live_source *it, sf_error *error)
     char room[280];
     const sf_transport_settings settings = {.endpoint = it->endpoint,
                                             .topic = it->settings->topic,
+                                            .field = it->settings->field,
+                                            .time_field = it->settings->time_field,
                                             .request = request_of(it, room),
                                             .most_bytes = it->protocol->decoder->most_bytes,
                                             .queue = it->protocol->queue};

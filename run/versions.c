@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "ingest/redis.h"
 #include "run/tool.h"
 #include "sinks/web_server.h"
 
@@ -20,6 +21,8 @@ void sf_tool_versions(sf_text *text)
     sf_text_printf(text, "HDF5 %u.%u.%u, ZeroMQ %d.%d.%d, liblo %s, MessagePack %s, jansson %s, libyaml %s",
                    hdf5[0], hdf5[1], hdf5[2], zmq[0], zmq[1], zmq[2], lo, msgpack_version(), JANSSON_VERSION,
                    yaml_get_version_string());
+    if (sf_redis_version() != NULL)
+        sf_text_printf(text, ", hiredis %s", sf_redis_version());
     if (sf_web_library() != NULL)
         sf_text_printf(text, ", %s", sf_web_library());
 }

@@ -9,7 +9,7 @@ need_python
 foreign() {
     cat >sender.py
     cat >rig.yaml <<YAML
-sources: [{type: $1, endpoint: "tcp://127.0.0.1:$2", timeout_s: 60, $3}]
+sources: [{type: $1, endpoint: "${SCHEME:-tcp}://127.0.0.1:$2", timeout_s: 60, $3}]
 merge: {lateness_ms: 50, leap_s: 0}
 mine: {every: 0}
 graph: {enabled: false}
@@ -135,3 +135,67 @@ import h5py
 file = h5py.File("rig.h5")
 assert len(file["markers/kind"][:]) == 20 and file["spikes/time_ns"][0] == 5_000_000_000
 assert set(file["spikes/amplitude"][:]) == {-70}'
+
+# Trodes: the player's service, and one in Python.
+play_rig trodes "tcp://127.0.0.1:$port" sim.h5 "learn_s: 3" --speed 10
+same_spikes sim.h5 30000 "f'nt{i}'"
+foreign trodes $port "learn_s: 0.5" '{"malformed": 1}' <<'PY'
+import msgpack, sys, time, zmq
+context = zmq.Context()
+announcer, reply, data = context.socket(zmq.PUB), context.socket(zmq.REP), context.socket(zmq.XPUB)
+data.setsockopt(zmq.SNDHWM, 0)
+announcer.bind(f"tcp://127.0.0.1:{sys.argv[1]}")
+asked, spikes = reply.bind_to_random_port("tcp://127.0.0.1"), data.bind_to_random_port("tcp://127.0.0.1")
+answers = ["", f"tcp://127.0.0.1:{spikes}"]  # not there yet; then it is
+while answers:
+    announcer.send(msgpack.packb({"replyEndpoint": f"tcp://127.0.0.1:{asked}"}))
+    if reply.poll(100):
+        question = msgpack.unpackb(reply.recv())
+        assert question == {"tag": "get", "name": "source.spikes", "endpoint": ""}, question
+        reply.send(msgpack.packb(answers.pop(0)))
+assert data.recv() == b"\1"  # it subscribes
+for k in range(2000):
+    data.send(msgpack.packb({"localTimestamp": 30 * k, "nTrodeId": k % 5, "cluster": k % 2, "other": [1.5, None, {"a": b"x"}]}))
+data.send(msgpack.packb([1, 2]))
+print(2000)
+reply.close(1000)
+announcer.close(0)
+data.close(-1)
+context.term()
+PY
+
+# BRAND, through a Redis server that is not ours.
+command -v redis-server >/dev/null || { echo "skipped: brand: no redis-server"; exit 0; }
+"$SYNFIRE" --version | grep -q hiredis || { echo "skipped: brand: built without hiredis"; exit 0; }
+redis-server --port $port --bind 127.0.0.1 --save "" --appendonly no --dir "$PWD" >redis.log 2>&1 &
+redis=$!
+trap 'kill $redis' EXIT
+until grep -q "Ready to accept" redis.log; do sleep 0.05; done
+play_rig brand "redis://127.0.0.1:$port" sim.h5 "policy: drop-oldest" --speed 4
+"$SYNFIRE_PYTHON" - <<'PY'
+import collections, h5py, json
+source = json.load(open("rig.json"))["status"]["sources"][0]
+def bins(path, name):
+    file = h5py.File(path)
+    return collections.Counter((int(t) // 10**6, name(int(u), file)) for t, u in zip(file["spikes/time_ns"][:], file["spikes/unit"][:]))
+was = bins("sim.h5", lambda u, file: f"ch{u}")
+got = bins("rig.h5", lambda u, file: file["units/name"][u].decode())
+assert was == got and source["malformed"] == source["late"] == source["dropped"] == 0, (len(was), len(got), source)
+PY
+"$SYNFIRE_PYTHON" -c "import redis" 2>/dev/null || { echo "skipped: brand by python3-redis: no such module"; exit 0; }
+"$SYNFIRE_PYTHON" -c '
+import redis, struct, sys # what is there already is of the past
+redis.Redis(port=int(sys.argv[1])).xadd("crossings_7", {"ts": struct.pack("<Q", 1), "counts": struct.pack("<4h", 9, 9, 9, 9)})' $port
+SCHEME=redis foreign brand $port "stream: crossings_7, field: counts" '{"malformed": 1}' <<'PY'
+import redis, struct, sys, time
+server = redis.Redis(port=int(sys.argv[1]))
+while int(server.info("clients")["blocked_clients"]) == 0:
+    time.sleep(0.05)
+spikes = 0
+for k in range(3000):
+    counts = [k % 3 == 0, 0, 2 * (k % 5 == 0), k % 7 == 0]
+    spikes += sum(counts)
+    server.xadd("crossings_7", {"sync": "{}", "counts": struct.pack("<4h", *counts), "ts": struct.pack("<Q", 10**9 + k * 10**6)}, maxlen=5000)
+server.xadd("crossings_7", {"sync": "{}", "ts": struct.pack("<Q", 10**10)})
+print(spikes)
+PY

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * BRAND's threshold crossings over Redis. `play` adds an entry for each millisecond, as the node thresholdExtraction
+ * does: `ts`, nanoseconds since the recording's start, and `crossings`, how often each unit fired. Markers have no place
+ * in it.
+ */
+#include "core/clock.h"
+#include "core/error.h"
+#include "ingest/live_source.h"
+#include "ingest/redis.h"
+
+#include <string.h>
+
+#define BIN_NS SF_MILLISECOND
+#define STREAM "thresholdExtraction"
+
+static int64_t bin_of(const sf_sender *sender, int64_t time_ns)
+{
+    return (time_ns - sender->about->recorded.start_ns) / BIN_NS;
+}
+
+static int put_bin(sf_sender *sender, sf_error *error)
+{
+    uint64_t stamp = sender->sample * (uint64_t)BIN_NS;
+    const sf_part parts[] = {
+        {"ts", 2}, {&stamp, sizeof stamp}, {"crossings", 9}, {sender->payload.data, sender->payload.length}};
+    int status = sf_sender_put(sender, parts, 4, error);
+    memset(sender->payload.data, 0, sender->payload.length);
+    sender->sample++;
+    return status;
+}
+
+static void count_spike(sf_sender *sender, const sf_spike *spike)
+{
+    int16_t count;
+    char *at = sender->payload.data + sizeof count * spike->unit;
+    memcpy(&count, at, sizeof count);
+    count++;
+    memcpy(at, &count, sizeof count);
+}
+
+/* A bin goes out once the next one has begun, or the batch's clock says that nothing more is in it. */
+static int batch(sf_sender *sender, const sf_batch *batch, sf_error *error)
+{
+    uint64_t until = (uint64_t)bin_of(sender, sender->clock_ns);
+    int status = SF_OK;
+    size_t spike = 0;
+    while (status == SF_OK && (spike < batch->spike_count || sender->sample < until)) {
+        while (spike < batch->spike_count &&
+               (uint64_t)bin_of(sender, batch->spikes[spike].time_ns) <= sender->sample)
+            count_spike(sender, &batch->spikes[spike++]);
+        if (sender->sample < until || spike < batch->spike_count)
+            status = put_bin(sender, error);
+    }
+    return status;
+}
+
+static int begin(sf_sender *sender, sf_error *error)
+{
+    const int16_t none = 0;
+    for (size_t i = 0; i < sender->about->units.count; i++)
+        sf_text_append(&sender->payload, (const char *)&none, sizeof none);
+    return sender->payload.failed ? sf_fail_memory(error) : SF_OK;
+}
+
+static int end(sf_sender *sender, sf_error *error)
+{
+    return put_bin(sender, error);
+}
+
+static const sf_sender_protocol sender = {.endpoint = "redis://127.0.0.1:6379",
+                                          .topic = STREAM,
+                                          .sending = &sf_sending_redis,
+                                          .begin = begin,
+                                          .batch = batch,
+                                          .end = end};
+
+static const sf_live_settings defaults = {.common = {.ring = 65536, .policy = SF_RING_DROP_OLDEST},
+                                          .endpoint = "redis://127.0.0.1:6379",
+                                          .timeout_s = 10,
+                                          .electrodes = "learn",
+                                          .topic = STREAM,
+                                          .field = "crossings",
+                                          .time_field = "ts"};
+
+static const sf_key keys[] = {SF_LIVE_ENDPOINT,
+                              SF_LIVE_TEXT("stream", topic),
+                              SF_LIVE_TEXT("field", field),
+                              SF_LIVE_TEXT("time_field", time_field),
+                              SF_LIVE_TEXT("electrodes", electrodes),
+                              {0}};
+
+const sf_protocol sf_protocol_brand = {
+    .source = {.settings = {"brand", keys, sizeof(sf_live_settings), &defaults}, .descriptors = 1, SF_LIVE_SOURCE},
+    .name = "brand",
+    .system = "BRAND",
+    .decoder = &sf_decoder_brand,
+    .transport = &sf_transport_redis,
+    .sender = &sender,
+    .start = "Redis and the graph whose node adds threshold crossings, reachable at %s",
+};

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* BRAND's entries of threshold crossings, by bytes written by hand. */
+#include "support/decoded.h"
+#include "support/support.h"
+
+#include <string.h>
+
+static void entry(test_decoded *it, const char *id, const void *stamp, size_t stamp_size, const void *counts,
+                  size_t size)
+{
+    const void *const parts[] = {id, stamp, counts};
+    test_decoded_message(it, parts, (const size_t[]){strlen(id), stamp_size, size}, 3);
+}
+
+/* 1,000,000,000 ns; channel 0 crossed twice, channel 1 never, channel 2 once. */
+static const unsigned char second[8] = {0x00, 0xca, 0x9a, 0x3b, 0, 0, 0, 0};
+static const unsigned char crossings[6] = {2, 0, 0, 0, 1, 0};
+
+static const sf_decoder_options options = {.size = sizeof options, .protocol = "brand"};
+
+static void every_crossing_is_a_spike(void **state)
+{
+    (void)state;
+    test_decoded it;
+    test_decoded_open(&it, &options);
+    entry(&it, "1690000000000-0", second, 8, crossings, 6);
+    assert_true(it.is_known); /* all channels, though one was silent */
+    test_decoded_require(&it, "1000000000 ch0 nan\n1000000000 ch0 nan\n1000000000 ch2 nan\nuntil 1000000000\n");
+    static const unsigned char other[6] = {0, 0, 1, 0, 0, 0};
+    entry(&it, "1500-7", "", 0, other, 6); /* by Redis' clock */
+    test_decoded_require(&it, "1500000000 ch1 nan\nuntil 1500000000\n");
+    assert_int_equal(it.malformed + it.out_of_range, 0);
+    test_decoded_close(&it);
+}
+
+static void channels_that_no_unit_has_are_counted(void **state)
+{
+    (void)state;
+    const sf_unit tip = {.name = "tip"};
+    const int32_t number = 2;
+    sf_decoder_options given = options;
+    given.units = &tip;
+    given.unit_count = 1;
+    given.channels = &number;
+    test_decoded it;
+    test_decoded_open(&it, &given);
+    entry(&it, "1-0", second, 8, crossings, 6);
+    test_decoded_require(&it, "1000000000 tip nan\nuntil 1000000000\n");
+    assert_int_equal(it.out_of_range, 2);
+    test_decoded_close(&it);
+}
+
+static void what_is_damaged_is_counted(void **state)
+{
+    (void)state;
+    static const unsigned char negative[6] = {0xff, 0xff, 0, 0, 0, 0}, far[8] = {0, 0, 0, 0, 0, 0, 0, 0xff};
+    test_decoded it;
+    test_decoded_open(&it, &options);
+    entry(&it, "1-0", second, 8, crossings, 6);
+    sf_text_clear(&it.told);
+    const struct {
+        const char *id;
+        const void *stamp, *counts;
+        size_t stamp_size, size;
+    } cases[] = {
+        {"1-0", second, crossings, 7, 6}, {"x", "", crossings, 0, 6},      {"", "", crossings, 0, 6},
+        {"1-0", far, crossings, 8, 6},    {"1-0", second, crossings, 8, 0}, {"1-0", second, crossings, 8, 5},
+        {"1-0", second, crossings, 8, 4}, {"1-0", second, negative, 8, 6},
+        {"99999999999999999999999999999999-0", "", crossings, 0, 6},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        entry(&it, cases[i].id, cases[i].stamp, cases[i].stamp_size, cases[i].counts, cases[i].size);
+        if (it.malformed != i + 1)
+            fail_msg("case %zu is not counted", i);
+    }
+    assert_null(strstr(it.told.data, "ch"));
+    test_decoded_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_crossing_is_a_spike),
+        cmocka_unit_test(channels_that_no_unit_has_are_counted),
+        cmocka_unit_test(what_is_damaged_is_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
