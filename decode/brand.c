@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BRAND: threshold crossings in a Redis stream. A message is the fields of one entry that matter: its id, which Redis
- * makes of the millisecond and a count; its time on the sender's clock (8 bytes of nanoseconds; empty: that of the id);
- * and a count for each channel (16 bits each) of what crossed in the entry's bin. All crossings of a bin have its time.
+ * BRAND: threshold crossings in a Redis stream. A message is the fields of one entry that matter: its id,
+ * which Redis makes of the millisecond and a count; its time on the sender's clock (8 bytes of nanoseconds;
+ * empty: that of the id); and a count for each channel (16 bits each) of what crossed in the entry's bin. All
+ * crossings of a bin have its time.
  */
 #include "decode/rig.h"
 

@@ -10,7 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const sf_decoder_kind *const kinds[] = {&sf_decoder_synfire, &sf_decoder_open_ephys, &sf_decoder_event_broadcaster, &sf_decoder_maxwell, &sf_decoder_intan, &sf_decoder_brand, &sf_decoder_trodes};
+static const sf_decoder_kind *const kinds[] = {
+    &sf_decoder_synfire, &sf_decoder_open_ephys, &sf_decoder_event_broadcaster,
+    &sf_decoder_maxwell, &sf_decoder_intan,      &sf_decoder_brand,
+    &sf_decoder_trodes};
 
 #define KINDS (sizeof kinds / sizeof kinds[0])
 

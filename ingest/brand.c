@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BRAND's threshold crossings over Redis. `play` adds an entry for each millisecond, as the node thresholdExtraction
- * does: `ts`, nanoseconds since the recording's start, and `crossings`, how often each unit fired. Markers have no place
- * in it.
+ * BRAND's threshold crossings over Redis. `play` adds an entry for each millisecond, as the node
+ * thresholdExtraction does: `ts`, nanoseconds since the recording's start, and `crossings`, how often each
+ * unit fired. Markers have no place in it.
  */
 #include "core/clock.h"
 #include "core/error.h"
@@ -91,7 +91,9 @@ static const sf_key keys[] = {SF_LIVE_ENDPOINT,
                               {0}};
 
 const sf_protocol sf_protocol_brand = {
-    .source = {.settings = {"brand", keys, sizeof(sf_live_settings), &defaults}, .descriptors = 1, SF_LIVE_SOURCE},
+    .source = {.settings = {"brand", keys, sizeof(sf_live_settings), &defaults},
+               .descriptors = 1,
+               SF_LIVE_SOURCE},
     .name = "brand",
     .system = "BRAND",
     .decoder = &sf_decoder_brand,

@@ -8,9 +8,10 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define MOST_CHANNEL ((1 << 20) - 1)
+#define MOST_INDEX ((1 << 20) - 1)
 
 static int add(sf_electrodes *to, size_t *capacity, const sf_unit *unit, int32_t channel, sf_error *error)
 {
@@ -22,18 +23,33 @@ static int add(sf_electrodes *to, size_t *capacity, const sf_unit *unit, int32_t
 
 /* ---- MaxLab Live: channel(electrode)x/y;... ---- */
 
+/* A number up to the character that ends it, which is passed over; false where there is none. */
+static bool take_number(const char **at, char after, double *number)
+{
+    char *end;
+    *number = strtod(*at, &end);
+    bool is_there = end > *at && isfinite(*number) && *end == after;
+    *at = is_there ? end + (after != '\0') : *at;
+    return is_there;
+}
+
+static bool take_index(const char **at, char after, int *index)
+{
+    double number;
+    if (!take_number(at, after, &number) || number != floor(number) || number < 0 || number > MOST_INDEX)
+        return false;
+    *index = (int)number;
+    return true;
+}
+
 /* One of them; false where the text is no such. */
 static bool take_routed(const char **at, int *channel, int *electrode, double *x_um, double *y_um)
 {
-    int length = 0;
-    if (sscanf(*at, " %d(%d)%lf/%lf%n", channel, electrode, x_um, y_um, &length) != 4 || length == 0)
-        return false;
-    *at += length;
-    *at += strspn(*at, " \t\r\n");
-    if (**at != ';' && **at != '\0')
+    if (!take_index(at, '(', channel) || !take_index(at, ')', electrode) || !take_number(at, '/', x_um) ||
+        !(take_number(at, ';', y_um) || take_number(at, '\n', y_um) || take_number(at, '\0', y_um)))
         return false;
     *at += strspn(*at, "; \t\r\n");
-    return *channel >= 0 && *channel <= MOST_CHANNEL && *electrode >= 0 && isfinite(*x_um) && isfinite(*y_um);
+    return true;
 }
 
 static int read_routing(sf_electrodes *to, const char *text, const char *path, sf_error *error)
@@ -41,6 +57,7 @@ static int read_routing(sf_electrodes *to, const char *text, const char *path, s
     size_t capacity = 0;
     int status = SF_OK;
     for (const char *at = text; *at != '\0' && status == SF_OK;) {
+        const char *begin = at;
         int channel, electrode;
         char name[16];
         sf_unit unit = {.kind = SF_UNIT_MULTI_UNIT, .name = name};
@@ -49,7 +66,7 @@ static int read_routing(sf_electrodes *to, const char *text, const char *path, s
                 error, SF_DATA, path,
                 "after %zu electrodes found '%.24s', expected CHANNEL(ELECTRODE)X/Y; as MaxLab Live "
                 "writes, or a probeinterface file (JSON)",
-                to->units.count, at);
+                to->units.count, begin);
         snprintf(name, sizeof name, "%d", electrode);
         unit.electrode = electrode;
         status = add(to, &capacity, &unit, channel, error);
@@ -78,7 +95,7 @@ static int take_contact(sf_electrodes *to, size_t *capacity, const json_t *probe
                           .y_um = number_at(place, 1) * scale,
                           .kind = SF_UNIT_MULTI_UNIT,
                           .electrode = (int32_t)index};
-    if (!(channel >= 0 && channel <= MOST_CHANNEL))
+    if (!(channel >= 0 && channel <= MOST_INDEX))
         return SF_OK;
     return add(to, capacity, &unit, (int32_t)channel, error);
 }

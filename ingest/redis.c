@@ -44,7 +44,8 @@ static struct timeval milliseconds(int count)
 static redisContext *call(const char *host, int port)
 {
     redisContext *context = redisConnectWithTimeout(host, port, milliseconds(CONNECT_MS));
-    if (context != NULL && (context->err != 0 || redisSetTimeout(context, milliseconds(ANSWER_MS)) != REDIS_OK)) {
+    if (context != NULL &&
+        (context->err != 0 || redisSetTimeout(context, milliseconds(ANSWER_MS)) != REDIS_OK)) {
         redisFree(context);
         context = NULL;
     }
@@ -143,7 +144,8 @@ static bool ask(reader *it, int64_t wait_ms, sf_decoder *decoder)
 static sf_part value_of(const redisReply *fields, const char *name)
 {
     for (size_t i = 0; fields != NULL && i + 1 < fields->elements; i += 2) {
-        const redisReply *key = item(fields, i, REDIS_REPLY_STRING), *value = item(fields, i + 1, REDIS_REPLY_STRING);
+        const redisReply *key = item(fields, i, REDIS_REPLY_STRING),
+                         *value = item(fields, i + 1, REDIS_REPLY_STRING);
         if (key != NULL && value != NULL && strcmp(key->str, name) == 0)
             return (sf_part){value->str, value->len};
     }
@@ -160,7 +162,8 @@ static int feed_entry(reader *it, sf_decoder *decoder, sf_error *error)
                              value_of(fields, it->time_field), value_of(fields, it->field)};
     int status = SF_OK;
     for (size_t i = 0; i < 3 && status == SF_OK; i++)
-        status = sf_decoder_feed(decoder, parts[i].data, parts[i].size, i < 2 ? SF_FEED_PART : SF_FEED_MESSAGE, error);
+        status = sf_decoder_feed(decoder, parts[i].data, parts[i].size,
+                                 i < 2 ? SF_FEED_PART : SF_FEED_MESSAGE, error);
     note_last(it, entry);
     if (entries == NULL || it->next >= entries->elements)
         drop_reply(it);
@@ -254,7 +257,7 @@ static int put(sf_sending *sending, const sf_part *parts, size_t count, sf_error
     int status = is_sent ? SF_SENT
                          : sf_fail(error, SF_IO, sending->address, "%s",
                                    reply != NULL && reply->type == REDIS_REPLY_ERROR ? reply->str
-                                                                                      : it->context->errstr);
+                                                                                     : it->context->errstr);
     freeReplyObject(reply);
     return status;
 }
@@ -290,8 +293,11 @@ static int open_writer(sf_sending **out, const sf_sending_settings *settings, sf
     return SF_OK;
 }
 
-const sf_transport_kind sf_transport_redis = {
-    .descriptors = 1, .open = open_reader, .receive = receive, .connected = is_connected, .close = close_reader};
+const sf_transport_kind sf_transport_redis = {.descriptors = 1,
+                                              .open = open_reader,
+                                              .receive = receive,
+                                              .connected = is_connected,
+                                              .close = close_reader};
 const sf_sending_kind sf_sending_redis = {
     .open = open_writer, .update = update, .put = put, .close = close_writer};
 

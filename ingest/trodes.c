@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trodes of SpikeGadgets. Its service says on one port where it can be asked, and there where its spikes are published;
- * both in MessagePack. `play` is such a service: a map for each spike with its time in samples since the recording's
- * start, and a unit's index as nTrodeId. Markers have no place in it.
+ * Trodes of SpikeGadgets. Its service says on one port where it can be asked, and there where its spikes are
+ * published; both in MessagePack. `play` is such a service: a map for each spike with its time in samples
+ * since the recording's start, and a unit's index as nTrodeId. Markers have no place in it.
  */
 #include "core/clock.h"
 #include "core/error.h"
@@ -38,7 +38,8 @@ static void put_map(sf_text *to, unsigned pairs)
 
 static void put_number(sf_text *to, uint32_t number)
 {
-    const char bytes[] = {(char)0xce, (char)(number >> 24), (char)(number >> 16), (char)(number >> 8), (char)number};
+    const char bytes[] = {(char)0xce, (char)(number >> 24), (char)(number >> 16), (char)(number >> 8),
+                          (char)number};
     sf_text_append(to, bytes, sizeof bytes);
 }
 
@@ -96,7 +97,8 @@ static void ask(asker *it, int64_t now_ns)
     put_text(&question, SPIKES);
     put_text(&question, "endpoint");
     put_text(&question, "");
-    it->is_asked = !question.failed && zmq_send(it->request, question.data, question.length, ZMQ_DONTWAIT) >= 0;
+    it->is_asked =
+        !question.failed && zmq_send(it->request, question.data, question.length, ZMQ_DONTWAIT) >= 0;
     sf_text_free(&question);
 }
 
@@ -181,7 +183,8 @@ static int open_asker(sf_transport **out, const sf_transport_settings *settings,
     if (status == SF_OK && it->context == NULL)
         status = sf_fail(error, SF_UNAVAILABLE, it->endpoint, "cannot make a ZeroMQ context");
     if (status == SF_OK && (it->announced = open_socket(it->context, ZMQ_SUB, it->endpoint)) == NULL)
-        status = sf_fail(error, SF_USAGE, it->endpoint, "is no ZeroMQ endpoint to connect to: expected tcp://HOST:PORT");
+        status = sf_fail(error, SF_USAGE, it->endpoint,
+                         "is no ZeroMQ endpoint to connect to: expected tcp://HOST:PORT");
     if (status != SF_OK) {
         close_asker(&it->transport);
         return status;
@@ -227,7 +230,8 @@ static int64_t update(sf_sending *sending)
     sf_publisher_update(&it->announcer);
     if (now >= it->due_ns) {
         it->due_ns = now + ASK_EVERY_NS / 5;
-        sf_publisher_send(&it->announcer, &(sf_part){it->announcement.data, it->announcement.length}, 1, NULL);
+        sf_publisher_send(&it->announcer, &(sf_part){it->announcement.data, it->announcement.length}, 1,
+                          NULL);
     }
     answer(it);
     int64_t listeners = it->spikes->kind->update(it->spikes);
@@ -260,7 +264,8 @@ static int open_reply(service *it, const char *beside, sf_error *error)
     size_t size = sizeof bound;
     const char *colon = strrchr(it->announcer.address, ':');
     const int64_t most = MOST_ANSWER;
-    snprintf(endpoint, sizeof endpoint, "%.*s:*", (int)(colon - it->announcer.address), it->announcer.address);
+    snprintf(endpoint, sizeof endpoint, "%.*s:*", (int)(colon - it->announcer.address),
+             it->announcer.address);
     it->reply = zmq_socket(it->announcer.context, ZMQ_REP);
     if (it->reply == NULL || zmq_setsockopt(it->reply, ZMQ_MAXMSGSIZE, &most, sizeof most) != 0 ||
         zmq_bind(it->reply, endpoint) != 0 || zmq_getsockopt(it->reply, ZMQ_LAST_ENDPOINT, bound, &size) != 0)
@@ -284,14 +289,16 @@ static int open_service(sf_sending **out, const sf_sending_settings *settings, s
     sf_sending_settings spikes = *settings;
     char endpoint[280];
     it->sending.kind = &sending;
-    int status = strncmp(settings->endpoint, "tcp://", 6) == 0
-                     ? sf_publisher_open(&it->announcer, &announced, error)
-                     : sf_fail(error, SF_USAGE, settings->endpoint, "is no endpoint: expected tcp://ADDRESS:PORT");
+    int status =
+        strncmp(settings->endpoint, "tcp://", 6) == 0
+            ? sf_publisher_open(&it->announcer, &announced, error)
+            : sf_fail(error, SF_USAGE, settings->endpoint, "is no endpoint: expected tcp://ADDRESS:PORT");
     if (status == SF_OK)
         status = open_reply(it, settings->endpoint, error);
     if (status == SF_OK) {
         const char *colon = strrchr(it->announcer.address, ':');
-        snprintf(endpoint, sizeof endpoint, "%.*s:*", (int)(colon - it->announcer.address), it->announcer.address);
+        snprintf(endpoint, sizeof endpoint, "%.*s:*", (int)(colon - it->announcer.address),
+                 it->announcer.address);
         spikes.endpoint = endpoint;
         status = sf_sending_zmq.open(&it->spikes, &spikes, error);
     }
@@ -313,7 +320,8 @@ static int put_spike(sf_sender *sender, const sf_spike *spike, sf_error *error)
     sf_text_clear(map);
     put_map(map, 3);
     put_text(map, "localTimestamp");
-    put_number(map, (uint32_t)sf_sender_sample(spike->time_ns - sender->about->recorded.start_ns, SAMPLE_RATE));
+    put_number(map,
+               (uint32_t)sf_sender_sample(spike->time_ns - sender->about->recorded.start_ns, SAMPLE_RATE));
     put_text(map, "nTrodeId");
     put_number(map, spike->unit);
     put_text(map, "cluster");
@@ -328,7 +336,8 @@ static int batch(sf_sender *sender, const sf_batch *batch, sf_error *error)
     return sf_sender_each(sender, batch, put_spike, NULL, error);
 }
 
-static const sf_sender_protocol sender = {.endpoint = "tcp://127.0.0.1:49152", .sending = &sending, .batch = batch};
+static const sf_sender_protocol sender = {
+    .endpoint = "tcp://127.0.0.1:49152", .sending = &sending, .batch = batch};
 
 static const sf_live_settings defaults = {.common = {.ring = 65536, .policy = SF_RING_DROP_OLDEST},
                                           .endpoint = "tcp://127.0.0.1:49152",
@@ -337,8 +346,8 @@ static const sf_live_settings defaults = {.common = {.ring = 65536, .policy = SF
                                           .learn_s = 5,
                                           .sample_rate_hz = SAMPLE_RATE};
 
-static const sf_key keys[] = {SF_LIVE_ENDPOINT, SF_LIVE_ELECTRODES,
-                              SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 1, 1e9), {0}};
+static const sf_key keys[] = {
+    SF_LIVE_ENDPOINT, SF_LIVE_ELECTRODES, SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 1, 1e9), {0}};
 
 const sf_protocol sf_protocol_trodes = {
     .source = {.settings = {"trodes", keys, sizeof(sf_live_settings), &defaults},

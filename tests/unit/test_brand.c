@@ -25,7 +25,8 @@ static void every_crossing_is_a_spike(void **state)
     test_decoded_open(&it, &options);
     entry(&it, "1690000000000-0", second, 8, crossings, 6);
     assert_true(it.is_known); /* all channels, though one was silent */
-    test_decoded_require(&it, "1000000000 ch0 nan\n1000000000 ch0 nan\n1000000000 ch2 nan\nuntil 1000000000\n");
+    test_decoded_require(&it,
+                         "1000000000 ch0 nan\n1000000000 ch0 nan\n1000000000 ch2 nan\nuntil 1000000000\n");
     static const unsigned char other[6] = {0, 0, 1, 0, 0, 0};
     entry(&it, "1500-7", "", 0, other, 6); /* by Redis' clock */
     test_decoded_require(&it, "1500000000 ch1 nan\nuntil 1500000000\n");
@@ -63,9 +64,14 @@ static void what_is_damaged_is_counted(void **state)
         const void *stamp, *counts;
         size_t stamp_size, size;
     } cases[] = {
-        {"1-0", second, crossings, 7, 6}, {"x", "", crossings, 0, 6},      {"", "", crossings, 0, 6},
-        {"1-0", far, crossings, 8, 6},    {"1-0", second, crossings, 8, 0}, {"1-0", second, crossings, 8, 5},
-        {"1-0", second, crossings, 8, 4}, {"1-0", second, negative, 8, 6},
+        {"1-0", second, crossings, 7, 6},
+        {"x", "", crossings, 0, 6},
+        {"", "", crossings, 0, 6},
+        {"1-0", far, crossings, 8, 6},
+        {"1-0", second, crossings, 8, 0},
+        {"1-0", second, crossings, 8, 5},
+        {"1-0", second, crossings, 8, 4},
+        {"1-0", second, negative, 8, 6},
         {"99999999999999999999999999999999-0", "", crossings, 0, 6},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

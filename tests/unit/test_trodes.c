@@ -17,7 +17,9 @@ static void message(test_decoded *it, const char *bytes, size_t size)
 #define MESSAGE(it, text) message(it, text, sizeof text - 1)
 
 /* {"localTimestamp": 30000, "nTrodeId": 7, "cluster": 0}, its numbers as small as they go. */
-#define SPIKE "\x83\xaelocalTimestamp\xcd\x75\x30\xa8nTrodeId\x07\xa7" "cluster\x00"
+#define SPIKE                                                                                                \
+    "\x83\xaelocalTimestamp\xcd\x75\x30\xa8nTrodeId\x07\xa7"                                                 \
+    "cluster\x00"
 
 static sf_decoder_options options(void)
 {
@@ -39,9 +41,12 @@ static void spikes_are_read(void **state)
     MESSAGE(&it, SPIKE);
     test_decoded_require(&it, "1000000000 nt7 nan\n");
     /* In another order, with wider numbers, a name in a long text, and keys that are none of ours. */
-    MESSAGE(&it, "\xde\x00\x05\xd9\x08nTrodeId\xd3\x00\x00\x00\x00\x00\x00\x00\x08\xa1x\x92\x81\x01\xc0\xc4\x02zz"
-                 "\xa7" "cluster\xcb\x40\x00\x00\x00\x00\x00\x00\x00\xa1y\xd8" "0123456789abcdef0"
-                 "\xaelocalTimestamp\xce\x00\x00\x75\x31");
+    MESSAGE(&it,
+            "\xde\x00\x05\xd9\x08nTrodeId\xd3\x00\x00\x00\x00\x00\x00\x00\x08\xa1x\x92\x81\x01\xc0\xc4\x02zz"
+            "\xa7"
+            "cluster\xcb\x40\x00\x00\x00\x00\x00\x00\x00\xa1y\xd8"
+            "0123456789abcdef0"
+            "\xaelocalTimestamp\xce\x00\x00\x75\x31");
     test_decoded_require(&it, "1000033333 deep nan\n");
     MESSAGE(&it, "\x82\xaelocalTimestamp\x01\xa8nTrodeId\x09");
     assert_int_equal(it.out_of_range, 1);
@@ -55,7 +60,8 @@ static void clusters_are_units_of_their_own(void **state)
     const sf_decoder_options given = {.size = sizeof given, .protocol = "trodes", .learn_s = 0.001};
     test_decoded it;
     test_decoded_open(&it, &given);
-    MESSAGE(&it, "\x83\xaelocalTimestamp\x01\xa8nTrodeId\x07\xa7" "cluster\x02");
+    MESSAGE(&it, "\x83\xaelocalTimestamp\x01\xa8nTrodeId\x07\xa7"
+                 "cluster\x02");
     MESSAGE(&it, SPIKE);
     test_decoded_require(&it, "33333 nt7:2 nan\n1000000000 nt7 nan\n");
     test_decoded_close(&it);

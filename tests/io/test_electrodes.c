@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which electrodes a rig has, by files of probeinterface and of MaxLab Live. */
+#include "support/support.h"
+
+#include "core/file.h"
+#include "core/memory.h"
+#include "ingest/electrodes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static char *write_file(const char *text)
+{
+    char *path = test_temporary_path(".json");
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    return path;
+}
+
+static int read_text(sf_electrodes *electrodes, const char *text, sf_error *error)
+{
+    char *path = write_file(text);
+    int status = sf_electrodes_read(electrodes, path, error);
+    remove(path);
+    free(path);
+    return status;
+}
+
+static void require_unit(const sf_electrodes *it, size_t index, const char *name, double x_um, double y_um,
+                         int32_t channel)
+{
+    const sf_unit *unit = &it->units.items[index];
+    assert_true(index < it->units.count);
+    assert_string_equal(unit->name, name);
+    assert_true(fabs(unit->x_um - x_um) < 1e-9 && fabs(unit->y_um - y_um) < 1e-9);
+    assert_int_equal(it->channels[index], channel);
+}
+
+static void probeinterface_files_are_read(void **state)
+{
+    (void)state;
+    sf_electrodes it;
+    sf_error error = {0};
+    static const char text[] =
+        "{\"specification\": \"probeinterface\", \"version\": \"0.2.21\", \"probes\": [\n"
+        " {\"ndim\": 2, \"si_units\": \"um\", \"annotations\": {\"model_name\": \"A1x3\"},\n"
+        "  \"contact_positions\": [[0, 0], [0, 25.5], [0, 50]], \"contact_shapes\": [\"circle\"],\n"
+        "  \"contact_ids\": [\"a\", \"b\", \"c\"], \"device_channel_indices\": [5, -1, 3]},\n"
+        " {\"ndim\": 2, \"si_units\": \"mm\", \"contact_positions\": [[1.5, -2], [1, 1]],\n"
+        "  \"device_channel_indices\": [8, 9]}]}";
+    if (read_text(&it, text, &error) != SF_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(it.units.count, 4); /* b is not connected */
+    require_unit(&it, 0, "a", 0, 0, 5);
+    require_unit(&it, 1, "c", 0, 50, 3);
+    require_unit(&it, 2, "e3", 1500, -2000, 8);
+    require_unit(&it, 3, "e4", 1000, 1000, 9);
+    sf_electrodes_free(&it);
+    assert_int_equal(read_text(&it, "{\"probes\": [{\"contact_positions\": [[1, 2], [3]]}]}", &error), SF_OK);
+    require_unit(&it, 0, "e1", 1, 2, 0); /* where no channels are told, they are in order */
+    assert_true(isnan(it.units.items[1].y_um));
+    sf_electrodes_free(&it);
+}
+
+static void routings_are_read(void **state)
+{
+    (void)state;
+    sf_electrodes it;
+    sf_error error = {0};
+    if (read_text(&it, " 0(4886)1172.5/1540.0;1023(12)0/17.5;\n7(9000)35/52.5", &error) != SF_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(it.units.count, 3);
+    require_unit(&it, 0, "4886", 1172.5, 1540, 0);
+    require_unit(&it, 1, "12", 0, 17.5, 1023);
+    require_unit(&it, 2, "9000", 35, 52.5, 7);
+    assert_int_equal(it.units.items[1].electrode, 12);
+    sf_electrodes_free(&it);
+}
+
+static void what_is_neither_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *sentence;
+    } cases[] = {
+        {"", "no electrode that is connected"},
+        {"a,b,c\n", "after 0 electrodes found 'a,b,c"},
+        {"1(2)3/4;5(6)7;", "after 1 electrodes found '5(6)7;'"},
+        {"1(2)3/4,5", "found '1(2)3/4,5'"},
+        {"-1(2)3/4", "found '-1(2)3/4'"},
+        {"1.5(2)3/4", "found '1.5(2)"},
+        {"99999999999(2)3/4", "found '99999999999"},
+        {"1(2)nan/4", "found '1(2)nan/4'"},
+        {"{\"probes\": 1", "line 1"},
+        {"{}", "without \"probes\""},
+        {"{\"probes\": []}", "no electrode"},
+        {"{\"probes\": [{\"si_units\": \"inch\", \"contact_positions\": [[0, 0]]}]}", "expected um or mm"},
+        {"{\"probes\": [{\"contact_positions\": [[0, 0]], \"device_channel_indices\": [-1]}]}",
+         "no electrode"},
+        {"{\"probes\": [{\"contact_positions\": 7}, 3]}", "no electrode"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sf_electrodes it;
+        sf_error error = {0};
+        test_assert_fails(read_text(&it, cases[i].text, &error), &error, SF_DATA, cases[i].sentence);
+        assert_null(it.channels);
+    }
+    sf_electrodes it;
+    sf_error error = {0};
+    test_assert_fails(sf_electrodes_read(&it, "/nowhere/at/all", &error), &error, SF_NO_INPUT, NULL);
+}
+
+static int read_path(void *context)
+{
+    sf_electrodes it;
+    int status = sf_electrodes_read(&it, context, NULL);
+    sf_electrodes_free(&it);
+    return status;
+}
+
+static void failed_allocations_leak_nothing(void **state)
+{
+    (void)state;
+    char *path = write_file("7(4711)35/52.5;8(12)0/0");
+    test_fail_every_allocation(read_path, path);
+    remove(path);
+    free(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(probeinterface_files_are_read),
+        cmocka_unit_test(routings_are_read),
+        cmocka_unit_test(what_is_neither_is_refused),
+        cmocka_unit_test(failed_allocations_leak_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
