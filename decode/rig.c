@@ -278,7 +278,8 @@ int sf_rig_end(sf_rig *rig, sf_error *error)
             return sf_fail(error, SF_DATA, decoder->name,
                            "a million spikes came and no message told the sampling rate: set sample_rate_hz");
         if (rig->rate_uhz == 0 || !has_learnt(rig)) {
-            decoder->wants = rig->rate_uhz == 0
+            decoder->wants = !rig->is_anything && !rig->is_numbered ? NULL
+                             : rig->rate_uhz == 0
                                  ? "message with the sampling rate: set sample_rate_hz"
                                  : "more of the stream, which shows what electrodes there are: "
                                    "set learn_s, or electrodes";

@@ -170,10 +170,11 @@ static int wait_until_known(live_source *it, double timeout_s, const sf_progress
 {
     const sf_transport_kind *transport = it->transport->kind;
     int64_t start = sf_clock_monotonic_ns();
-    double patience_s = timeout_s + (it->decoder->learns ? it->settings->learn_s : 0);
-    int64_t deadline = timeout_s < 0 ? INT64_MAX : start + (int64_t)(patience_s * 1e9);
     int status = SF_AGAIN;
     while (!it->decoder->is_known && (status == SF_AGAIN || status == SF_OK)) {
+        bool is_learning = it->decoder->learns && it->decoder->wants != NULL;
+        double patience_s = timeout_s + (is_learning ? it->settings->learn_s : 0);
+        int64_t deadline = timeout_s < 0 ? INT64_MAX : start + (int64_t)(patience_s * 1e9);
         int64_t now = sf_clock_monotonic_ns(), look = now + PATIENCE_MS * SF_MILLISECOND;
         status = transport->receive(it->transport, it->decoder, deadline < look ? deadline : look, error);
         if (status == SF_OK)

@@ -115,7 +115,14 @@ PY
 wait $player || [ $? = 143 ]
 
 # What is missing is said.
-expect 69 "with the plugin ZMQ Interface" "$SYNFIRE" run rig.yaml --quiet --set sources.0.timeout_s=0.2
+expect 69 "within 0.2 s: start acquisition in the Open Ephys GUI, with the plugin ZMQ Interface" "$SYNFIRE" run rig.yaml \
+    --quiet --set sources.0.timeout_s=0.2
+"$SYNFIRE" play sim.h5 --to "tcp://127.0.0.1:$port" --loop --quiet >/dev/null 2>&1 & # another program
+other=$!
+expect 65 "is no stream of Open Ephys' ZMQ Interface: no message of" "$SYNFIRE" run rig.yaml --quiet \
+    --set sources.0.timeout_s=3 --set sources.0.heartbeat=off
+kill -INT $other
+wait $other || true
 expect 78 "electrodes" "$SYNFIRE" run rig.yaml --quiet --set sources.0.electrodes=nothing.json
 echo "12(77)35.0/52.5;13(78" >array.cfg
 expect 78 "after 1 electrodes found '13(78" "$SYNFIRE" run rig.yaml --quiet --set sources.0.electrodes=array.cfg
