@@ -282,7 +282,7 @@ static int take_channels(sf_decoder_given *given, const sf_decoder_options *opti
     if (most >= SF_DECODER_MOST_CHANNELS)
         return sf_fail(error, SF_USAGE, "channels", "found number %d, expected less than %d", most,
                        SF_DECODER_MOST_CHANNELS);
-    given->channels = (size_t)(most + 1);
+    given->channels = most >= 0 ? (size_t)most + 1 : 0;
     given->of_channel = sf_resize(NULL, given->channels, sizeof *given->of_channel);
     if (given->of_channel == NULL)
         return sf_fail_memory(error);
