@@ -140,6 +140,8 @@ void sf_control_watch(sf_control *control, const sf_spike *spikes, const int64_t
     control->stream_ns = spikes[count - 1].time_ns;
     for (size_t i = 0; i < count && control->watched_count > 0; i++) {
         const sf_completion *completions;
+        if (control->setup.inputs->virtual_clock) /* what is sent is in one order in every replay */
+            pass(control, spikes[i].time_ns);
         size_t completed = sf_watch_advance(control->watch, &spikes[i], &completions);
         for (size_t c = 0; c < completed; c++)
             if (control->watched[completions[c].episode].trigger == UINT32_MAX)
@@ -213,7 +215,8 @@ static void look_at(sf_control *control, size_t source)
 
 static void obey(sf_control *control, const sf_command *order)
 {
-    int64_t now_ns = now_at(control, control->stream_ns);
+    bool later = order->kind == SF_COMMAND_FIRE && order->time_ns > control->stream_ns;
+    int64_t now_ns = now_at(control, later ? order->time_ns : control->stream_ns);
     sf_trigger_event event = {.trigger = order->trigger, .arm_ns = order->arm_ns, .reason = order->reason};
     sf_cause occurrence = {.time_ns = order->time_ns, .arrival_ns = order->arrival_ns, .q = NAN};
     sf_marker marker = {.time_ns = control->stream_ns, .kind = SF_MARKER_TEXT};
@@ -231,6 +234,7 @@ static void obey(sf_control *control, const sf_command *order)
     case SF_COMMAND_FIRE:
         event.kind = SF_EVENT_COMPLETED;
         event.occurrence = &occurrence;
+        pass(control, now_ns);
         occurrence.number = sf_triggers_state(control->triggers, order->trigger, now_ns).completed + 1;
         take(control, &event, now_ns);
         post(control, order->trigger, now_ns);

@@ -29,22 +29,38 @@ static void wake_feeders(sf_front *front)
             sf_bell_ring(&front->feeders.items[i].room);
 }
 
-/* How many of the spikes come before the next end of a stretch. On a virtual clock what triggers say of tests
- * must not depend on how far the windows are: where a stretch has ended before the first spike, the windows
- * catch up. */
+/* Where a stretch has ended by this time, the windows catch up, and what they order is done. */
+static void catch_up(sf_front *front, int64_t time_ns)
+{
+    if (front->next_ns == INT64_MIN || time_ns < front->next_ns)
+        return;
+    int64_t end_ns = time_ns - (time_ns - front->next_ns) % front->stretch_ns;
+    sf_handoff_await(front->handoff, end_ns);
+    sf_control_look(&front->control);
+    front->next_ns = sf_time_plus(end_ns, front->stretch_ns);
+}
+
+/* How many of the spikes come before the next end of a stretch. On a virtual clock what triggers say of
+ * tests, and when rules fire them, must not depend on how far the windows are. */
 static size_t within_stretch(sf_front *front, const sf_spike *spikes, size_t count)
 {
     if (front->stretch_ns == 0 || count == 0)
         return count;
-    int64_t first_ns = spikes[0].time_ns;
     if (front->next_ns == INT64_MIN)
-        front->next_ns = sf_time_plus(first_ns, front->stretch_ns);
-    if (first_ns >= front->next_ns) {
-        int64_t end_ns = first_ns - (first_ns - front->next_ns) % front->stretch_ns;
-        sf_handoff_await(front->handoff, end_ns);
-        front->next_ns = sf_time_plus(end_ns, front->stretch_ns);
-    }
+        front->next_ns = sf_time_plus(spikes[0].time_ns, front->stretch_ns);
+    catch_up(front, spikes[0].time_ns);
     return sf_spikes_lower_bound(spikes, count, front->next_ns);
+}
+
+/* Of what is tested or, where rules fire triggers, a hop; 0 where nobody waits for the windows. */
+static int64_t choose_stretch_ns(const sf_live_options *config, bool virtual_clock)
+{
+    bool tested = sf_watched_count(config) > 0 && config->significance.kind != 0, ruled = false;
+    for (uint32_t i = 0; i < config->trigger_count; i++)
+        ruled = ruled || config->triggers[i].on == SF_LIVE_ON_RULE;
+    if (!virtual_clock || (!tested && !ruled))
+        return 0;
+    return ruled ? sf_seconds_to_ns(config->window.hop_s) : sf_testing_length_ns(config);
 }
 
 static void hand_on(sf_front *front, const sf_merged *merged)
@@ -64,6 +80,8 @@ static void hand_on(sf_front *front, const sf_merged *merged)
         sf_handoff_put(front->handoff, spikes, part, part > 0 ? merged->arrivals_ns[done - 1] : 0);
     } while (done < count);
     int64_t watermark_ns = merged->watermark_ns < front->limit_ns ? merged->watermark_ns : front->limit_ns;
+    if (!merged->ended)
+        catch_up(front, watermark_ns);
     sf_control_reach(&front->control, watermark_ns);
     if (front->over || merged->ended)
         sf_control_end(&front->control);
@@ -169,12 +187,11 @@ int sf_front_open(sf_front *front, const sf_live_options *config, const sf_input
                   int64_t duration_ns, sf_handoff *handoff, const sf_board *board, sf_publisher *publisher,
                   sf_error *error)
 {
-    bool waits = inputs->virtual_clock && sf_watched_count(config) > 0 && config->significance.kind != 0;
     *front = (sf_front){.handoff = handoff,
                         .publisher = publisher,
                         .duration_ns = duration_ns,
                         .limit_ns = INT64_MAX,
-                        .stretch_ns = waits ? sf_testing_length_ns(config) : 0,
+                        .stretch_ns = choose_stretch_ns(config, inputs->virtual_clock),
                         .next_ns = INT64_MIN};
     const sf_control_setup control = {.config = config,
                                       .inputs = inputs,

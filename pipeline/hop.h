@@ -27,6 +27,13 @@ typedef struct sf_hop_sources {
     void *user;
 } sf_hop_sources;
 
+/** Triggers with a name, which the front thread decides on. */
+typedef struct sf_hop_triggers {
+    /** What trigger `index` waits for has happened. Any thread; false where there is no room to tell. */
+    bool (*fire)(void *user, uint32_t index, int64_t time_ns, int64_t arrival_ns);
+    void *user;
+} sf_hop_triggers;
+
 /** The newest window: positions begin .. end - 1 of the history. */
 typedef struct sf_hop_window {
     sf_span span;
@@ -61,6 +68,7 @@ typedef struct sf_hop_counts {
     ELEMENT(RULES, rules, struct sf_predictions)          /* what rules said last */                         \
     ELEMENT(GRAPH, graph, struct sf_connections)          /* pairs, the newest graph, queries on it */       \
     ELEMENT(DENSITIES, densities, struct sf_densities)    /* one state for each that is configured */        \
+    ELEMENT(TRIGGERS, triggers, struct sf_hop_triggers)   /* what they are told to decide on */              \
     ELEMENT(SINKS, sinks, struct sf_publisher)            /* what was published */
 
 #define SF_HOP_ENUMERATOR(NUMBER, name, type) SF_HOP_##NUMBER,
@@ -103,6 +111,7 @@ struct sf_hop {
     const sf_units *units;
     bool virtual_clock;               /**< discovery and tests run inside their hop */
     const struct sf_segment *segment; /**< that ends now; NULL between two hops */
+    int64_t arrival_ns;               /**< of the newest spike, by the monotonic clock */
     bool last;                        /**< the stream has ended */
     const sf_times *times;            /**< of the stages before this one */
     const sf_stage *stage;

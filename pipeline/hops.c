@@ -33,6 +33,7 @@ static void list_model(sf_hops *hops)
         [SF_HOP_RULES] = &hops->rules,
         [SF_HOP_GRAPH] = &hops->graph,
         [SF_HOP_DENSITIES] = &hops->densities,
+        [SF_HOP_TRIGGERS] = &hops->options.triggers,
         [SF_HOP_SINKS] = hops->options.publisher,
     };
     memcpy(hops->model, model, sizeof model);
@@ -162,11 +163,12 @@ static int run(sf_hops *hops, size_t first, size_t end, const sf_segment *segmen
                          .units = hops->options.stream->units,
                          .virtual_clock = hops->options.virtual_clock,
                          .segment = segment,
+                         .arrival_ns = hops->arrival_ns,
                          .last = last,
                          .times = &hops->times,
                          .model = hops->model,
                          .recorder = hops->options.recorder};
-    return sf_runner_run(&hops->runner, &call, first, end, hops->arrival_ns, error);
+    return sf_runner_run(&hops->runner, &call, first, end, error);
 }
 
 static int report(sf_hops *hops, bool last, sf_error *error)

@@ -28,6 +28,7 @@ typedef struct sf_hops_options {
     bool virtual_clock; /**< discovery and tests run inside their hop */
     sf_board *board;    /**< gets what tests say of the watched episodes */
     sf_hop_sources sources;
+    sf_hop_triggers triggers;
     const sf_hop_recorder *recorder; /**< of the stages' accesses; borrowed; or NULL */
     int64_t worth_ns; /**< stages overlap where that gains so much; 0: SF_RUNNER_WORTH_NS; negative: always */
 } sf_hops_options;

@@ -60,7 +60,9 @@ static const void *pattern_defaults(int choice)
     return &defaults;
 }
 
-static const sf_live_trigger default_trigger = SF_LIVE_TRIGGER_DEFAULTS;
+/* As SF_LIVE_TRIGGER_DEFAULTS, with a word for any label. */
+static const sf_live_trigger default_trigger = {
+    .armed = true, .max_age_ms = 100, .most_s = 1, .within_s = 1, .max_q = 1, .seed = 1, .label = "*"};
 
 static const void *trigger_defaults(int choice)
 {
@@ -149,12 +151,14 @@ static const sf_key density_keys[] = {
 #undef ROW
 
 #define ROW sf_live_trigger
-static const char *const trigger_causes[] = {"episode", "trigger", NULL};
+static const char *const trigger_causes[] = {"episode", "trigger", "rule", NULL};
 static const sf_key trigger_keys[] = {
     CHOICE("on", on, trigger_causes),
     TEXT("name", name, .needed = true),
     TEXT("episode", episode, .where = "on=episode", .needed = true),
     TEXT("follows", follows, .where = "on=trigger", .needed = true),
+    TEXT("rule", rule, .where = "on=rule", .needed = true),
+    TEXT("label", label, .where = "on=rule"),
     SWITCH("armed", armed),
     REAL("arm_s", arm_s, 0, 1e6),
     REAL("max_age_ms", max_age_ms, 0, 60000),
@@ -378,6 +382,10 @@ static int check_trigger(const sf_live_options *options, uint32_t index, sf_erro
         return sf_live_refuse(key, error,
                               "found '%.60s', expected the name of a trigger that stands before it",
                               trigger->follows);
+    snprintf(key, sizeof key, "triggers.%u.max_q", index);
+    if (trigger->on == SF_LIVE_ON_RULE && trigger->max_q < 1)
+        return sf_live_refuse(key, error, "found %g, expected 1: what a rule says of a window has no q",
+                              trigger->max_q);
     snprintf(key, sizeof key, "triggers.%u.delay_to_ms", index);
     if (trigger->delay_to_ms > 0 && trigger->delay_to_ms < trigger->delay_ms)
         return sf_live_refuse(key, error, "found %g ms, expected 0 or at least delay_ms, %g",

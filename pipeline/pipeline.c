@@ -219,6 +219,15 @@ static uint64_t count_breaks(void *user)
     return breaks;
 }
 
+/* The window thread has found what a trigger waits for. */
+static bool fire(void *user, uint32_t index, int64_t time_ns, int64_t arrival_ns)
+{
+    sf_pipeline *pipeline = user;
+    const sf_command order = {
+        .kind = SF_COMMAND_FIRE, .trigger = index, .time_ns = time_ns, .arrival_ns = arrival_ns};
+    return sf_front_order(&pipeline->front, &order);
+}
+
 /* ---- opening and closing ---- */
 
 static bool all_can_wait(const sf_inputs *inputs)
@@ -246,6 +255,7 @@ static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options,
                             .virtual_clock = pipeline->inputs.virtual_clock,
                             .board = &pipeline->board,
                             .sources = {count_breaks, complete_status, pipeline},
+                            .triggers = {fire, pipeline},
                             .recorder = options->recorder,
                             .worth_ns = options->worth_ns};
     int status = sf_board_open(&pipeline->board, sf_watched_count(options->live), error);

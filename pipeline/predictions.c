@@ -27,13 +27,51 @@ static int check(const sf_live_rule *rule, const sf_live_options *config, const 
     return SF_OK;
 }
 
+static bool predicts(const sf_live_rule *rule, const char *label)
+{
+    for (uint32_t i = 0; i < rule->label_count; i++)
+        if (strcmp(rule->labels[i], label) == 0)
+            return true;
+    return false;
+}
+
+static bool asks_label(const sf_live_trigger *trigger)
+{
+    return trigger->label != NULL && strcmp(trigger->label, "*") != 0;
+}
+
+/* The rule that a trigger waits for. */
+static int find_rule(uint32_t *found, const sf_live_options *config, uint32_t index, sf_error *error)
+{
+    const sf_live_trigger *trigger = &config->triggers[index];
+    char key[40];
+    *found = UINT32_MAX;
+    if (trigger->on != SF_LIVE_ON_RULE)
+        return SF_OK;
+    for (uint32_t i = 0; i < config->rule_count && *found == UINT32_MAX; i++)
+        if (config->rules[i].name != NULL && strcmp(config->rules[i].name, trigger->rule) == 0)
+            *found = i;
+    snprintf(key, sizeof key, "triggers.%" PRIu32 ".rule", index);
+    if (*found == UINT32_MAX)
+        return sf_live_refuse(
+            key, error, "found '%.60s', expected the name of one of the rules, of which there are %" PRIu32,
+            trigger->rule, config->rule_count);
+    snprintf(key, sizeof key, "triggers.%" PRIu32 ".label", index);
+    if (asks_label(trigger) && !predicts(&config->rules[*found], trigger->label))
+        return sf_live_refuse(key, error, "found '%.60s', which the rule never predicts", trigger->label);
+    return SF_OK;
+}
+
 int sf_predictions_open(sf_predictions *predictions, const sf_live_options *config, const sf_units *units,
                         sf_tracking *tracking, sf_error *error)
 {
-    *predictions = (sf_predictions){.items = sf_alloc(config->rule_count, sizeof *predictions->items)};
-    if (predictions->items == NULL)
+    *predictions = (sf_predictions){.items = sf_alloc(config->rule_count, sizeof *predictions->items),
+                                    .rule_of = sf_alloc(config->trigger_count, sizeof *predictions->rule_of)};
+    if (predictions->items == NULL || predictions->rule_of == NULL)
         return sf_fail_memory(error);
     int status = SF_OK;
+    for (uint32_t i = 0; i < config->trigger_count && status == SF_OK; i++)
+        status = find_rule(&predictions->rule_of[i], config, i, error);
     for (uint32_t i = 0; i < config->rule_count && status == SF_OK; i++) {
         const sf_live_rule *rule = &config->rules[i];
         sf_ruling *ruling = &predictions->items[predictions->count++];
@@ -53,6 +91,7 @@ int sf_predictions_open(sf_predictions *predictions, const sf_live_options *conf
 void sf_predictions_close(sf_predictions *predictions)
 {
     sf_free(predictions->items);
+    sf_free(predictions->rule_of);
     *predictions = (sf_predictions){0};
 }
 
@@ -70,6 +109,7 @@ static void tell(sf_prediction *into, sf_ruling *ruling, const sf_episode_count 
     *into = (sf_prediction){.count = counted->count};
     snprintf(into->rule, sizeof into->rule, "%s", rule->name != NULL ? rule->name : "");
     memcpy(into->id, counted->id, sizeof into->id);
+    ruling->changed = false;
     if (partial)
         return;
     uint32_t before = ruling->label,
@@ -77,7 +117,7 @@ static void tell(sf_prediction *into, sf_ruling *ruling, const sf_episode_count 
     snprintf(into->label, sizeof into->label, "%s", rule->labels[label]);
     if (before < rule->label_count && strcmp(rule->labels[before], rule->labels[label]) != 0) {
         snprintf(into->before, sizeof into->before, "%s", rule->labels[before]);
-        into->changed = true;
+        into->changed = ruling->changed = true;
     }
     ruling->label = label;
 }
@@ -93,4 +133,17 @@ int sf_predictions_tell(sf_predictions *predictions, sf_episodes_message *window
             tell(&window->rules[window->rule_count++], &predictions->items[i], counted, window->partial);
     }
     return SF_OK;
+}
+
+uint32_t sf_predictions_next(const sf_predictions *predictions, const sf_live_options *config, uint32_t from)
+{
+    for (uint32_t i = from; i < config->trigger_count; i++) {
+        const sf_live_trigger *trigger = &config->triggers[i];
+        const sf_ruling *ruling =
+            predictions->rule_of[i] != UINT32_MAX ? &predictions->items[predictions->rule_of[i]] : NULL;
+        if (ruling != NULL && ruling->changed &&
+            (!asks_label(trigger) || strcmp(ruling->rule->labels[ruling->label], trigger->label) == 0))
+            return i;
+    }
+    return config->trigger_count;
 }

@@ -11,7 +11,6 @@
 typedef struct course {
     sf_runner *of;
     const sf_hop *call;
-    int64_t arrival_ns;
     size_t first, end;
     uint32_t begun, over; /* bits of stages */
     size_t told;          /* what stages before this one published has been */
@@ -31,7 +30,7 @@ static bool has_bit(uint32_t bits, size_t i)
 static void tell_outbox(course *at, sf_outbox *outbox)
 {
     for (size_t i = 0; i < outbox->count; i++) {
-        outbox->items[i]->arrival_ns = at->arrival_ns;
+        outbox->items[i]->arrival_ns = at->call->arrival_ns;
         sf_publish(at->of->publisher, outbox->items[i]);
     }
     outbox->count = 0;
@@ -156,12 +155,10 @@ static int64_t expected_gain_ns(const sf_runner *runner, size_t first, size_t en
     return sum_ns - (longest_ns > shared_ns ? longest_ns : shared_ns);
 }
 
-int sf_runner_run(sf_runner *runner, const sf_hop *call, size_t first, size_t end, int64_t arrival_ns,
-                  sf_error *error)
+int sf_runner_run(sf_runner *runner, const sf_hop *call, size_t first, size_t end, sf_error *error)
 {
     course at = {.of = runner,
                  .call = call,
-                 .arrival_ns = arrival_ns,
                  .first = first,
                  .end = end,
                  .told = first,

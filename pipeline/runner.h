@@ -35,11 +35,9 @@ int sf_runner_open(sf_runner *runner, const sf_schedule *schedule, sf_publisher 
 void sf_runner_close(sf_runner *runner);
 
 /**
- * Runs stages first .. end - 1. `call` is what they are called with but for the stage; messages are given
- * this time of arrival. Of several stages that fail the first in order does, and what stages before it
- * published has been.
+ * Runs stages first .. end - 1. `call` is what they are called with but for the stage. Of several stages that
+ * fail the first in order does, and what stages before it published has been.
  */
-int sf_runner_run(sf_runner *runner, const sf_hop *call, size_t first, size_t end, int64_t arrival_ns,
-                  sf_error *error);
+int sf_runner_run(sf_runner *runner, const sf_hop *call, size_t first, size_t end, sf_error *error);
 
 #endif

@@ -133,7 +133,8 @@ typedef struct sf_live_rule {
 /** What a trigger waits for. */
 typedef enum sf_live_trigger_on {
     SF_LIVE_ON_EPISODE, /**< its episode completes */
-    SF_LIVE_ON_TRIGGER  /**< the one that it follows is sent: a yoked control */
+    SF_LIVE_ON_TRIGGER, /**< the one that it follows is sent: a yoked control */
+    SF_LIVE_ON_RULE     /**< its rule predicts another label than of the full window before */
 } sf_live_trigger_on;
 
 /**
@@ -156,15 +157,17 @@ typedef struct sf_live_trigger {
     double within_s;
     double max_q; /**< 1: whatever tests say */
     double delay_ms,
-        delay_to_ms; /**< after the completion, drawn anew for each; delay_to_ms 0: always delay_ms */
-    double sham;     /**< this share is treated as if it were sent, and is not */
-    uint32_t seed;   /**< of delays and shams */
+        delay_to_ms;   /**< after the completion, drawn anew for each; delay_to_ms 0: always delay_ms */
+    double sham;       /**< this share is treated as if it were sent, and is not */
+    uint32_t seed;     /**< of delays and shams */
+    const char *rule;  /**< the name of one of the rules */
+    const char *label; /**< only where it predicts this one from now on; "*" or NULL: any */
 } sf_live_trigger;
 
 /** Armed, and sent within 100 ms or not at all; `name` is to be set, and `episode` or `follows`. */
 #define SF_LIVE_TRIGGER_DEFAULTS                                                                             \
     {                                                                                                        \
-        SF_LIVE_ON_EPISODE, NULL, NULL, NULL, true, 0, 100, 0, 0, 1, 0, 1, 1, 0, 0, 0, 1                     \
+        SF_LIVE_ON_EPISODE, NULL, NULL, NULL, true, 0, 100, 0, 0, 1, 0, 1, 1, 0, 0, 0, 1, NULL, NULL         \
     }
 
 /** Of the stages of a hop. Results are the same. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a hop tells of itself: the counts with what rules say of them, and the state of everything. */
 #include "core/error.h"
+#include "core/log.h"
 #include "core/memory.h"
 #include "mine/mine.h"
 #include "pipeline/accelerator.h"
@@ -22,7 +23,7 @@ static int report(sf_hop *hop, sf_error *error);
 const sf_stage sf_stage_tell = {
     .name = "tell",
     .in = "window extract; rates extract; tracked extract; counts extract; tests extract",
-    .out = "rules assign; sinks add",
+    .out = "rules assign; triggers add; sinks add",
     .part = SF_PART_PUBLISH,
     .run = tell,
 };
@@ -87,19 +88,35 @@ static void leave_out(const sf_hop *hop, sf_episodes_message *episodes)
     episodes->left_out = left_out;
 }
 
+/* Triggers that wait for what a rule says from now on. On a virtual clock all arrives when it happens. */
+static void fire(const sf_hop *hop, const sf_predictions *rules)
+{
+    int64_t time_ns = hop->segment->window.stop_ns,
+            arrival_ns = hop->virtual_clock ? time_ns : hop->arrival_ns;
+    const sf_live_options *config = hop->config;
+    for (uint32_t i = 0; (i = sf_predictions_next(rules, config, i)) < config->trigger_count; i++) {
+        sf_hop_triggers *triggers = sf_change_triggers(hop, SF_PLAN_ADD);
+        if (!triggers->fire(triggers->user, i, time_ns, arrival_ns))
+            sf_log(SF_LOG_WARNING, "trigger %s: its rule's label changed, and there was no room to tell",
+                   config->triggers[i].name);
+    }
+}
+
 static int tell(sf_hop *hop, sf_error *error)
 {
     sf_message *message = sf_message_new(SF_TOPIC_EPISODES);
     if (message == NULL)
         return sf_fail_memory(error);
     message->time_ns = hop->segment->window.stop_ns;
+    sf_predictions *rules = sf_change_rules(hop, SF_PLAN_ASSIGN);
     int told = fill_episodes(hop, &message->episodes, error);
     if (told == SF_OK)
-        told = sf_predictions_tell(sf_change_rules(hop, SF_PLAN_ASSIGN), &message->episodes, error);
+        told = sf_predictions_tell(rules, &message->episodes, error);
     if (told != SF_OK) {
         sf_message_release(message);
         return told;
     }
+    fire(hop, rules);
     leave_out(hop, &message->episodes);
     sf_hop_publish(hop, message);
     return SF_OK;

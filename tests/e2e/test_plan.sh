@@ -50,7 +50,7 @@ assert after["drop"] == {"report": ["history"]}
 assert {"graph", "tell", "mine", "test"} <= set(stages["density"]["beside"]), stages["density"]["beside"]
 assert stages["feed"]["beside"] == stages["drop"]["beside"] == []
 assert all((name in stages[other]["beside"]) == (other in stages[name]["beside"]) for name in stages for other in stages)
-assert stages["tell"]["out"] == [{"element": "rules", "operation": "assign"}, {"element": "sinks", "operation": "add"}]
+assert stages["tell"]["out"] == [{"element": e, "operation": o} for e, o in (("rules", "assign"), ("triggers", "add"), ("sinks", "add"))]
 assert [s["stage"] for s in out["schedule"] if s["apart"]] == [s["stage"] for s in out["schedule"] if s["loop"]]
 assert ("track" in after["count"]) == ("'$clock'" == "virtual")
 '

@@ -55,6 +55,24 @@ live_refused 'expected a text `episode`' 's/"episode"/"chain"/'
 live_refused "no unit is named 'Z'" 's/"A -/"Z -/'
 live_refused 'of another version' 's/"version":1/"version":2/'
 live_refused 'is no rule file: line 1' 's/^{/[/'
+# A trigger waits for what the rule says: it is sent whenever that changes, and only then.
+rm -f live.jsonl
+live --set triggers.0.on=rule --set triggers.0.name=state --set triggers.0.rule=on.rule
+python3 - <<'PY'
+import json
+with open("live.jsonl") as lines:
+    told = [json.loads(line) for line in lines]
+changed = [m["time_ns"] for m in told if m["topic"] == "episodes" and m["rules"][0]["changed"]]
+sent = [m for m in told if m["topic"] == "trigger"]
+assert [m["time_ns"] for m in sent] == changed and len(changed) > 2, (len(sent), len(changed))
+assert all(m["name"] == "state" and m["id"] is None and m["spike_times_ns"] == [] for m in sent)
+assert [m["trigger_seq"] for m in told if m["topic"] == "decision"] == [m["seq"] for m in sent]
+PY
+of_rule() { live --set triggers.0.on=rule --set triggers.0.name=state --set triggers.0.rule="$1" "${@:2}"; }
+expect 78 "found 'off.rule', expected the name of one of the rules, of which there are 1" of_rule off.rule
+expect 78 "found 'loud', which the rule never predicts" of_rule on.rule --set triggers.0.label=loud
+expect 78 "expected 1: what a rule says of a window has no q" of_rule on.rule --set triggers.0.max_q=0.05
+
 expect 78 'rules.1: absent.rule: cannot open' live --set rules.1=absent.rule
 expect 78 'is no rule file' $SYNFIRE run --check --replay on.csv --set window.length_s=1 --set rules.0=labels.csv
 

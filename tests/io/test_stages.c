@@ -11,7 +11,6 @@
 #include "replay/player.h"
 #include "sinks/sink.h"
 
-#include <math.h>
 #include <time.h>
 
 #define NO_STAGE SF_SCHEDULE_MOST
@@ -28,16 +27,18 @@ static const char everything[] =
     "graph: {reach: [{from: e1, hops: 2}], reach_all: 3, components: true, patterns: [{pattern: 'A -> B; B "
     "-> C'}],"
     " census: true, rewired: 2}\n"
+    "triggers: [{on: rule, name: state, rule: r}, {on: rule, name: busy, rule: r, label: busy, delay_ms: 30},"
+    " {on: trigger, name: control, follows: busy, delay_ms: 100, delay_to_ms: 400}]\n"
     "density: [{quantity: isi, unit: e1}, {quantity: rate, unit: '*'}, {quantity: delay, episode: '*'}]\n";
 
-static const char *const labels[] = {"quiet", "busy"};
-static const double thresholds[] = {5};
+static const char *const labels[] = {"quiet", "busy", "wild"};
+static const double thresholds[] = {42, 50};
 static const sf_live_rule rules[] = {{.name = "r",
                                       .episode = "e2 -(0,5]-> e4",
                                       .window_s = 2,
                                       .labels = labels,
                                       .thresholds = thresholds,
-                                      .label_count = 2}};
+                                      .label_count = 3}};
 
 static sf_recording make_recording(void)
 {
@@ -321,10 +322,36 @@ static void encode(sf_text told[2], sf_message *message, const sf_stream_info *s
     if (message->topic == SF_TOPIC_STATUS) {
         timeless.status.discovery_ms = timeless.status.test_ms = timeless.status.test_share = 0;
         timeless.status.spikes = 0;
+        timeless.status.trigger_count = 0;
         timeless.status.stage_count = timeless.status.source_count = timeless.status.sink_count = 0;
     }
     sf_message_to_json(&told[0], &timeless, stream);
     sf_message_to_msgpack(&told[1], &timeless, stream);
+}
+
+/* Message k of a topic; NULL: there are not so many. */
+static sf_message *message_of(const test_collector *all, sf_topic topic, size_t k)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (all->messages[i]->topic == topic && k-- == 0)
+            return all->messages[i];
+    return NULL;
+}
+
+/* Those of a hop are in one order in all; decisions on triggers come when they are made. */
+static void same_order(const test_collector *one, const test_collector *other)
+{
+    size_t i = 0, k = 0;
+    for (;; i++, k++) {
+        while (i < one->count && one->messages[i]->topic == SF_TOPIC_DECISION)
+            i++;
+        while (k < other->count && other->messages[k]->topic == SF_TOPIC_DECISION)
+            k++;
+        if (i == one->count || k == other->count)
+            break;
+        assert_int_equal(one->messages[i]->topic, other->messages[k]->topic);
+    }
+    assert_int_equal(one->count - i, other->count - k);
 }
 
 static void both_schedules_tell_every_sink_the_same(void **state)
@@ -333,40 +360,86 @@ static void both_schedules_tell_every_sink_the_same(void **state)
     sf_recording recording = make_recording();
     sf_stream_info stream = {.name = "stages", .units = &recording.units};
     test_collector *runs[3];
-    for (int i = 0; i < 3; i++)
+    size_t told[SF_TOPIC_COUNT] = {0};
+    for (int i = 0; i < 3; i++) {
         runs[i] = run_all(&recording, 0, i == 0 ? SF_LIVE_SEQUENTIAL : SF_LIVE_DERIVED, NULL);
-    size_t topics[SF_TOPIC_COUNT] = {0}, tests = 0, changed = 0;
-    for (int i = 1; i < 3; i++) {
         assert_int_equal(runs[i]->count, runs[0]->count);
         assert_int_equal(runs[i]->triggers, runs[0]->triggers);
+        same_order(runs[0], runs[i]);
     }
-    for (size_t k = 0; k < runs[0]->count; k++) {
-        sf_text told[3][2] = {0};
-        for (int i = 0; i < 3; i++)
-            encode(told[i], runs[i]->messages[k], &stream);
-        for (int i = 1; i < 3; i++) {
-            assert_string_equal(told[i][0].data, told[0][0].data);
-            assert_int_equal(told[i][1].length, told[0][1].length);
-            assert_memory_equal(told[i][1].data, told[0][1].data, told[0][1].length);
+    for (int topic = 0; topic < SF_TOPIC_COUNT; topic++)
+        for (sf_message *first; (first = message_of(runs[0], (sf_topic)topic, told[topic])) != NULL;
+             told[topic]++) {
+            sf_text expected[2] = {0};
+            encode(expected, first, &stream);
+            for (int i = 1; i < 3; i++) {
+                sf_text found[2] = {0};
+                encode(found, message_of(runs[i], (sf_topic)topic, told[topic]), &stream);
+                assert_string_equal(found[0].data, expected[0].data);
+                assert_int_equal(found[1].length, expected[1].length);
+                assert_memory_equal(found[1].data, expected[1].data, found[1].length);
+                sf_text_free(&found[0]);
+                sf_text_free(&found[1]);
+            }
+            sf_text_free(&expected[0]);
+            sf_text_free(&expected[1]);
         }
-        const sf_message *message = runs[0]->messages[k];
-        topics[message->topic]++;
-        if (message->topic == SF_TOPIC_EPISODES) {
-            changed += message->episodes.rule_count == 1;
-            for (size_t e = 0; e < message->episodes.count; e++)
-                tests += isnan(message->episodes.items[e].p) ? 0 : 1;
-        }
-        for (int i = 0; i < 3; i++)
-            for (int encoding = 0; encoding < 2; encoding++)
-                sf_text_free(&told[i][encoding]);
-    }
-    printf("%zu messages, %zu of densities, %zu of graphs, %zu tested\n", runs[0]->count,
-           topics[SF_TOPIC_DENSITY], topics[SF_TOPIC_GRAPH], tests);
-    assert_true(topics[SF_TOPIC_DENSITY] > 20 && topics[SF_TOPIC_GRAPH] > 20 && tests > 20 && changed > 20);
+    printf("%zu counts, %zu densities, %zu graphs, %zu decisions\n", told[SF_TOPIC_EPISODES],
+           told[SF_TOPIC_DENSITY], told[SF_TOPIC_GRAPH], told[SF_TOPIC_DECISION]);
+    assert_true(told[SF_TOPIC_EPISODES] > 20 && told[SF_TOPIC_DENSITY] > 20 && told[SF_TOPIC_GRAPH] > 20 &&
+                told[SF_TOPIC_DECISION] > 5);
     for (int i = 0; i < 3; i++)
         test_collector_free(runs[i]);
     sf_recording_clear(&recording);
 }
+
+/* ---- rules and triggers ---- */
+
+static const sf_message *decision_of(const test_collector *all, const char *trigger, size_t k)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (all->messages[i]->topic == SF_TOPIC_DECISION &&
+            strcmp(all->messages[i]->decision.name, trigger) == 0 && k-- == 0)
+            return all->messages[i];
+    return NULL;
+}
+
+/* Each change of what the rule says is a decision, at the end of its window; after their delays those that
+ * wait for a label, and what follows these. */
+static void a_rule_fires_its_triggers_when_its_label_changes(void **state)
+{
+    (void)state;
+    sf_recording recording = make_recording();
+    test_collector *all = run_all(&recording, 0, SF_LIVE_DERIVED, NULL);
+    size_t changes = 0, busy = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const sf_message *message = all->messages[i];
+        if (message->topic != SF_TOPIC_EPISODES || !message->episodes.rules[0].changed)
+            continue;
+        const sf_message *decision = decision_of(all, "state", changes++);
+        assert_non_null(decision);
+        assert_int_equal(decision->time_ns, message->episodes.window.stop_ns);
+        assert_int_equal(decision->decision.decided_ns, message->episodes.window.stop_ns);
+        assert_string_equal(decision->decision.outcome, "sent");
+        if (strcmp(message->episodes.rules[0].label, "busy") != 0)
+            continue;
+        decision = decision_of(all, "busy", busy);
+        const sf_message *control = decision_of(all, "control", busy++);
+        if (decision == NULL || control == NULL) /* the stream has ended before their delays */
+            continue;
+        assert_int_equal(decision->time_ns, message->episodes.window.stop_ns);
+        assert_int_equal(decision->decision.decided_ns, decision->time_ns + 30000000);
+        assert_true(control->decision.decided_ns >= decision->decision.decided_ns + 100000000);
+    }
+    printf("%zu changes, %zu to busy\n", changes, busy);
+    assert_true(changes > 3 && busy > 1 && changes > busy);
+    assert_null(decision_of(all, "state", changes));
+    assert_null(decision_of(all, "busy", busy));
+    test_collector_free(all);
+    sf_recording_clear(&recording);
+}
+
+/* ---- failures ---- */
 
 static int derive(void *context)
 {
@@ -390,6 +463,7 @@ int main(void)
         cmocka_unit_test(another_declaration_is_another_schedule),
         cmocka_unit_test(the_graph_and_the_densities_are_at_work_at_once),
         cmocka_unit_test(both_schedules_tell_every_sink_the_same),
+        cmocka_unit_test(a_rule_fires_its_triggers_when_its_label_changes),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -130,10 +130,62 @@ static void wrong_rules_are_refused_at_their_place(void **state)
     sf_units_free(&units);
 }
 
+/* Which triggers a window fires. */
+static void triggers_wait_for_a_change_or_for_a_label(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t count;
+        bool partial;
+        const char *fired;
+    } windows[] = {{1, false, ""},  {2, false, "ac"}, {3, false, ""}, {9, true, ""},
+                   {9, false, "a"}, {4, false, "ac"}, {0, false, "a"}};
+    sf_units units = make_units();
+    sf_live_rule rule = make_rule();
+    sf_live_trigger triggers[] = {SF_LIVE_TRIGGER_DEFAULTS, SF_LIVE_TRIGGER_DEFAULTS,
+                                  SF_LIVE_TRIGGER_DEFAULTS};
+    triggers[0].on = triggers[2].on = SF_LIVE_ON_RULE; /* the one between waits for its episode */
+    triggers[0].rule = triggers[2].rule = "r";
+    triggers[2].label = "on";
+    sf_live_options options = make_options(&rule, 1);
+    options.triggers = triggers;
+    options.trigger_count = 3;
+    sf_tracking tracking = {0};
+    sf_predictions predictions;
+    assert_int_equal(sf_predictions_open(&predictions, &options, &units, &tracking, NULL), SF_OK);
+    for (size_t w = 0; w < sizeof windows / sizeof *windows; w++) {
+        sf_episode_count counted = {.episode = tracking.items[0].episode, .count = windows[w].count};
+        sf_episodes_message window = {.partial = windows[w].partial, .items = &counted, .count = 1};
+        char fired[4] = "";
+        assert_int_equal(sf_predictions_tell(&predictions, &window, NULL), SF_OK);
+        size_t n = 0;
+        for (uint32_t i = 0; (i = sf_predictions_next(&predictions, &options, i)) < 3; i++)
+            fired[n++] = "abc"[i];
+        assert_string_equal(fired, windows[w].fired);
+        sf_free(window.rules);
+    }
+    sf_predictions_close(&predictions);
+    sf_tracking_free(&tracking);
+
+    triggers[2].label = "loud";
+    sf_error error = {0};
+    test_assert_fails(sf_predictions_open(&predictions, &options, &units, &tracking, &error), &error,
+                      SF_CONFIG, "found 'loud', which the rule never predicts");
+    assert_string_equal(error.place, "triggers.2.label");
+    sf_predictions_close(&predictions);
+    triggers[0].rule = "s";
+    test_assert_fails(sf_predictions_open(&predictions, &options, &units, &tracking, &error), &error,
+                      SF_CONFIG, "found 's', expected the name of one of the rules, of which there are 1");
+    assert_string_equal(error.place, "triggers.0.rule");
+    sf_predictions_close(&predictions);
+    sf_units_free(&units);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(labels_follow_counts_and_changes_are_told),
                                        cmocka_unit_test(what_a_rule_tracks_is_tracked_once),
-                                       cmocka_unit_test(wrong_rules_are_refused_at_their_place)};
+                                       cmocka_unit_test(wrong_rules_are_refused_at_their_place),
+                                       cmocka_unit_test(triggers_wait_for_a_change_or_for_a_label)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
