@@ -153,7 +153,7 @@ static int tile_train(void *context, unsigned worker, size_t a)
 static int count_close(void *context, unsigned worker, size_t share)
 {
     const pass *p = context;
-    near *n = &p->near[worker];
+    near here = p->near[worker], *n = &here; /* whose count shares no cache line with other workers' */
     sf_ranks_part part = p->divided ? sf_ranks_share(p->spike_count) : (sf_ranks_part){0, p->spike_count};
     if (part.first == part.last)
         return 0;
