@@ -80,7 +80,8 @@ static size_t see_parts(const sf_decoder_input *in, sf_part parts[SF_DECODER_PAR
 {
     size_t count = in->too_much ? 0 : in->part_count, begin = in->from;
     for (size_t i = 0; i < count; i++) {
-        parts[i] = (sf_part){in->bytes + begin, in->part_ends[i] - begin};
+        const size_t size = in->part_ends[i] - begin;
+        parts[i] = size > 0 ? (sf_part){in->bytes + begin, size} : (sf_part){"", 0};
         begin = in->part_ends[i];
     }
     return count;
