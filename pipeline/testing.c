@@ -209,7 +209,9 @@ static int take_results(sf_testing *testing, sf_error *error)
     status->tested = 0;
     for (size_t i = 0; i < job->episode_count; i++) {
         const sf_test_outcome *outcome = &job->episodes[i];
-        take_up(find(testing, &outcome->episode), outcome, job->span.stop_ns);
+        sf_tested *entry = find(testing, &outcome->episode);
+        if (entry != NULL) /* not forgotten while the test went on */
+            take_up(entry, outcome, job->span.stop_ns);
         status->tested += isnan(outcome->p) ? 0 : 1;
         if (outcome->not_tested != NULL && (reason == NULL || strcmp(reason, of_one) == 0))
             reason = outcome->not_tested; /* the first that is not of single episodes alone */

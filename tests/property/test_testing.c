@@ -9,6 +9,7 @@
 #include "mine/evidence.h"
 #include "mine/given.h"
 #include "mine/significance.h"
+#include "pipeline/testing.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -528,6 +529,41 @@ static void limits_choose_what_is_told_and_nothing_else(void **state)
     free_stream(&s);
 }
 
+/* What is wanted in the first stretch alone is forgotten while its last test goes on beside the stream. */
+static void what_a_test_finds_of_the_forgotten_is_let_go(void **state)
+{
+    (void)state;
+    enum { STRETCHES = SF_TESTING_KEEP + 3, SECONDS = 4 };
+    test_random random = test_random_start("forgotten", 61);
+    stream s;
+    make_stream(&s, &random, STRETCHES * SECONDS, 0, STRETCHES * SECONDS, 60);
+    sf_live_options options = make_options();
+    options.window.length_s = options.window.hop_s = options.significance.length_s = SECONDS;
+    sf_history history = {0};
+    assert_int_equal(sf_history_append(&history, s.spikes, s.count, NULL), SF_OK);
+    const sf_episode pair = {.size = 2, .units = {0, 1}, .delays = {{1000000, 5000000}}};
+    sf_tracking pinned = {0}, none = {0};
+    assert_int_equal(sf_tracking_pin_one(&pinned, &pair, &s.units, NULL), SF_OK);
+    const sf_testing_setup setup = {.config = &options, .units = &s.units, .pinned = &pinned};
+    sf_testing testing;
+    assert_int_equal(sf_testing_open(&testing, &setup, NULL), SF_OK);
+    for (uint64_t hop = 0; hop < STRETCHES; hop++) {
+        const sf_span window = {(int64_t)hop * SECONDS * SF_SECOND, (int64_t)(hop + 1) * SECONDS * SF_SECOND};
+        const sf_segment segment = {
+            .end = sf_history_find(&history, window.stop_ns), .closes = true, .hop = hop, .window = window};
+        assert_int_equal(sf_testing_advance(&testing, &segment, &history, 0, NULL), SF_OK);
+        assert_int_equal(sf_testing_begin(&testing, &segment, &none, NULL, NULL), SF_OK);
+        while (atomic_load(&testing.background.state) == SF_BACKGROUND_BUSY)
+            sf_clock_sleep_until(sf_clock_monotonic_ns() + SF_MILLISECOND);
+    }
+    assert_int_equal(testing.ledger.count, 0);
+    assert_int_equal(testing.status.tests, SF_TESTING_KEEP + 1);
+    sf_testing_close(&testing);
+    sf_tracking_free(&pinned);
+    sf_history_free(&history);
+    free_stream(&s);
+}
+
 static void where_nothing_can_be_tested_it_says_why(void **state)
 {
     (void)state;
@@ -595,6 +631,7 @@ int main(void)
         cmocka_unit_test(silence_between_bursts_is_no_test),
         cmocka_unit_test(triggers_say_the_same_in_every_run),
         cmocka_unit_test(limits_choose_what_is_told_and_nothing_else),
+        cmocka_unit_test(what_a_test_finds_of_the_forgotten_is_let_go),
         cmocka_unit_test(where_nothing_can_be_tested_it_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
