@@ -448,7 +448,10 @@ static void add_hint(const app_console *console, app_page *page)
     else if (console->full == NULL)
         app_page_line(page, "nothing is frequent so far; the window of %g s is not full",
                       config->window.length_s);
-    else {
+    else if (console->episodes->episodes.spikes == 0) {
+        app_page_line(page, "no spikes in the window of %g s", config->window.length_s);
+        app_page_line(page, "try a longer one, as --set window.length_s=%g", 6 * config->window.length_s);
+    } else {
         app_page_line(page, "nothing is frequent in a window of %g s at delays of %s ms",
                       config->window.length_s, config->mine.delays_ms);
         suggest(config, page);
@@ -595,4 +598,9 @@ void app_console_summarise(const app_console *console, sf_text *text)
     }
     if (window != NULL && window->episodes.count > 0)
         add_last_table(console, &window->episodes, text);
+    else if (window != NULL)
+        sf_text_printf(text,
+                       "nothing is frequent in the last window, %.1f-%.1f s, which has %" PRIu64 " spikes\n",
+                       (double)window->episodes.window.start_ns * 1e-9,
+                       (double)window->episodes.window.stop_ns * 1e-9, window->episodes.spikes);
 }

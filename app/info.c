@@ -438,7 +438,7 @@ const app_command app_command_info = {
     .least_arguments = 1,
     .most_arguments = 1,
     .example = "synfire simulate demo.h5 --preset sym26 && synfire info demo.h5",
-    .notes = "Layouts are told by content: CARMEN, NWB 2 units, synfire's own, and lines of name,seconds. "
+    .notes = "Layouts are told by content: CARMEN, NWB 1 and 2, synfire's own, and lines of name,seconds. "
              "Rates are over the recorded duration, which the file declares or its first and last spike set. "
              "`isi_violations` is the share of a unit's inter-spike intervals under 2 ms; `duplicates` "
              "counts spikes "

@@ -173,7 +173,8 @@ static void tell_waiting(const live_run *live, const sf_recording *recording)
     for (uint32_t i = 0; i < live->config->source_count && recording == NULL; i++) {
         const char *endpoint = sf_config_text(&live->config->sources[i], "endpoint");
         if (endpoint != NULL)
-            say(live, "waiting for the units of %s", endpoint);
+            say(live, "waiting for the units of %s, as long as sources.%" PRIu32 ".timeout_s allows",
+                endpoint, i);
     }
 }
 

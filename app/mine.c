@@ -15,7 +15,7 @@
 static const app_option options[] = {
     {"max-size", "N", "longest episodes to look for, 2 to 16 units (default 4)"},
     {"closed", NULL, "leave out episodes that a longer one contains with the same count"},
-    {"top", "K", "of each size only the K episodes with the highest counts (default: all; tables: 20)"},
+    {"top", "K", "of each size only the first K episodes (default: all; tables: 20)"},
     {"sort", "WORD",
      "what comes first of each size: q (default of tables; then, and without a test, as ratio), ratio "
      "(count/expected, by the lower end of its interval), strength, count (default of --csv and --json)"},
@@ -447,10 +447,9 @@ const app_command app_command_mine = {
         "`expected` is the count that independent units with constant rates would give: bursts that units "
         "share make almost every count exceed it, so it ranks and does not decide. With --significance it is "
         "the mean count in surrogates, p compares the count with them, and q corrects for all candidates. "
-        "What "
-        "surrogates cannot tell has no p and q but a reason: a unit returns, delays too long, bursts too "
-        "sharp "
-        "(`synfire info` tells how sharp). "
+        "What surrogates cannot tell has no p and q but a reason: a unit returns, delays too long, reverse "
+        "of "
+        "a link, bursts too sharp (`synfire info` tells how sharp). "
         "strength is the probability of a link at which the count would be expected.\n"
         "bursts are those of the whole array that an occurrence begins in, reverse is the count of B -> A, "
         "and "

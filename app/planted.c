@@ -33,7 +33,9 @@ static void describe(sf_text *text, const sf_planted *planted, const sf_recordin
                      const sf_episodes_message *found)
 {
     if (planted->chain_count == 0) {
-        sf_text_printf(text, "No chain is planted in this simulation: what is found came by chance.\n");
+        sf_text_printf(text,
+                       "No chain is planted in this simulation: what is found came by chance, or by bursts "
+                       "that units share.\n");
         return;
     }
     sf_text_printf(text, "Planted and found in the window from %.1f s to %.1f s%s\n",

@@ -113,7 +113,8 @@ const app_command app_command_run = {
     .notes =
         "SIGINT or SIGTERM stop the sources, publish what has arrived and close every file; a second SIGINT "
         "leaves at once. Selections apply to --replay. CONFIG is a file, or the name of one that comes with "
-        "synfire: monitoring, replay, controller; reference shows every key.",
+        "synfire: monitoring, replay, closed-loop, controller, those of rigs (docs/rigs.md); reference shows "
+        "every key.",
     .options = {run_options, app_selection_options},
     .run = run,
 };

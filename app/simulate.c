@@ -286,7 +286,7 @@ const app_command app_command_simulate = {
              "planted "
              "spikes are there. An occurrence that would collide with an earlier one is not planted; the "
              "result says "
-             "how many were. OUT.h5 is replaced only if it is empty or a simulation itself.",
+             "how many were. A recording that is no simulation is never replaced.",
     .options = {options},
     .run = run,
 };

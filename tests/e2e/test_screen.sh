@@ -63,6 +63,18 @@ grep -q "^seen: from pause.csv  live .*no data for [2-9][0-9]* s$" silent
 on 80 24 0 - "$SYNFIRE" run --replay pause.csv --speed 4 --set window.length_s=1 --set window.hop_s=0.5 --duration 2 >poor
 grep -q "^nothing is frequent in a window of 1 s at delays of 0.5:5 ms" poor
 grep -q "^try --set window.length_s=6 --set mine.min_rate_hz=0.83" poor
+on 80 24 0 - "$SYNFIRE" run --replay pause.csv --speed max --set window.length_s=1 --set window.hop_s=0.5 --duration 5 >empty
+grep -q "^no spikes in the window of 1 s$" empty
+grep -q "^try a longer one, as --set window.length_s=6$" empty
+grep -Eq "^nothing is frequent in the last window, 4.0-5.0 s, which has 0 spikes$" empty
+
+# A sender that is not there: which key says how long it is waited for.
+read -r port <<<"$(free_ports 1)"
+echo "sources: [{type: zmq, endpoint: \"tcp://127.0.0.1:$port\", timeout_s: 0.2}]" >nobody.yaml
+status=0
+on 80 24 0 - "$SYNFIRE" run nobody.yaml >nobody || status=$?
+[ $status = 69 ]
+grep -q "waiting for the units of tcp://127.0.0.1:$port, as long as sources.0.timeout_s allows" nobody
 
 # A sender that hangs: it is joined, then it stops, and the page says for how long nothing has been heard of it.
 read -r port <<<"$(free_ports 1)"
