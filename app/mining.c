@@ -243,7 +243,7 @@ void app_nothing_warn(const app_mining *mining, const app_call *call, const sf_r
                    told->threshold);
     if (look_lower(mining, recording, &lower, &most, &pairs))
         sf_text_printf(&text,
-                       ": the most that one counts is %" PRIu64
+                       ": the most that a pair counts is %" PRIu64
                        "; --min-count %.6g finds %zu pair%s, and a wider "
                        "--delay more",
                        most, lower, pairs, pairs == 1 ? "" : "s");

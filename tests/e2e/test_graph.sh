@@ -213,4 +213,4 @@ expect 64 "--source" $SYNFIRE bfs sim.h5 --delay 4:6 --source nobody
 expect 66 "no-such" $SYNFIRE graph no-such.h5
 # No edge at all is an empty graph and a warning, not an error.
 $SYNFIRE graph sim.h5 --min-count 1e9 --json >out 2>err
-grep -q '"edges":0,"edge_detail":\[\]' out && grep -q "no unit has 1e+09 spikes: the most that one counts is" err
+grep -q '"edges":0,"edge_detail":\[\]' out && grep -q "no unit has 1e+09 spikes: the most that a pair counts is" err

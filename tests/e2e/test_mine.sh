@@ -512,7 +512,7 @@ check 'assert out["threshold_why"].startswith("a quarter of the way") and out["l
 # Nothing frequent is no error, and says what to do.
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 5000 --json >out 2>err
 check 'assert out["episodes"] == [] and out["levels"][0]["frequent"] == 0'
-grep -q 'no unit has 5000 spikes: the most that one counts is [0-9]*; --min-count [0-9]* finds [0-9]* pairs' err
+grep -q 'no unit has 5000 spikes: the most that a pair counts is [0-9]*; --min-count [0-9]* finds [0-9]* pairs' err
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 1000 --json >out 2>err
 grep -q 'no pair of units reaches a count of 1000' err
 
