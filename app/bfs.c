@@ -530,7 +530,7 @@ static void print_many_table(sf_text *text, const reaching *r)
     sf_text_printf(text, "%u vertices, %" PRIu64 " directed edges, %zu searches at once in %.3g s on %s\n",
                    r->g.vertex_count, r->g.edge_count, r->source_count, r->found.ran->seconds,
                    r->found.ran->device);
-    app_edges_print(text, &r->g);
+    app_edges_print(text, &r->g, false);
     sf_text_printf(text, "\n");
     for (size_t c = 0; c < 4; c++)
         app_table_cell(&table, "%s", head[c]);
@@ -604,12 +604,13 @@ static void print_one_table(sf_text *text, const reaching *r)
     bool named = r->g.names != NULL, timed = r->found.path_low_ns != NULL;
     app_stop_print(text, &r->stop, "");
     sf_text_printf(text, "%u vertices, %" PRIu64 " directed edges\n", r->g.vertex_count, r->g.edge_count);
-    app_edges_print(text, &r->g);
+    app_edges_print(text, &r->g, false);
     sf_text_printf(text, "from ");
     name_vertex(text, r, r->sources[0]);
-    sf_text_printf(
-        text, ": %" PRIu64 " vertices within %u hops, %.3g s on %s, %.3g directed edges/s (TEPS)\n\n",
-        r->found.reached[0], r->found.depth[0], r->found.ran->seconds, r->found.ran->device, teps(&r->found));
+    sf_text_printf(text,
+                   ": %" PRIu64 " vertices within %u hop%s, %.3g s on %s, %.3g directed edges/s (TEPS)\n\n",
+                   r->found.reached[0], r->found.depth[0], r->found.depth[0] == 1 ? "" : "s",
+                   r->found.ran->seconds, r->found.ran->device, teps(&r->found));
     app_table table = {0};
     sf_text names = {0};
     app_table_cell(&table, "level");

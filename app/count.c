@@ -297,11 +297,12 @@ static void print_tables(sf_text *text, const app_counting *c)
         sf_text_printf(text, "\n\n");
     }
     if (told->count > 0 && told->significance == NULL)
-        app_untested_print(text, told->burst_count);
-    print_counts(text, c);
+        app_untested_print(text, told->burst_count, true);
+    if (told->count > 0)
+        print_counts(text, c);
     if (told->passing < told->found)
-        sf_text_printf(text, "%zu of %zu have p and q within --max-p and --max-q\n", told->passing,
-                       told->found);
+        sf_text_printf(text, "%zu of %zu have p and q within --max-p and --max-q%s\n", told->passing,
+                       told->found, told->passing == 0 ? ": without them the table shows what all have" : "");
     if (strcmp(told->ran.device, "cpu") != 0)
         sf_text_printf(text, "counted on %s\n", told->ran.device);
     print_below(text, c);

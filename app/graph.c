@@ -256,7 +256,7 @@ static void print_episode_row(app_table *table, const drawing *d, size_t i)
     app_table_cell(table, "%s", g->names[g->to[i]]);
     app_table_cell(table, "(%g,%g]", (double)g->low_ns[i] * 1e-6, (double)g->high_ns[i] * 1e-6);
     app_table_cell(table, "%" PRIu64, g->count[i]);
-    app_table_cell(table, "%.1f", g->expected[i]);
+    app_table_cell(table, g->expected[i] < 1 ? "%.2g" : "%.1f", g->expected[i]);
     app_table_cell(table, "%.2f", (double)g->count[i] / g->expected[i]);
     app_table_cell(table, "%.2f-%.2f", g->ratio_low[i], g->ratio_high[i]);
     app_table_cell(table, isnan(g->asymmetry[i]) ? "-" : "%+.2f", g->asymmetry[i]);
@@ -340,7 +340,7 @@ static int print_table(sf_text *text, const drawing *d, sf_error *error)
     for (size_t i = 0; i < shown; i++)
         links[i] = rows[i].link;
     sf_free(rows);
-    sf_text_printf(text, "%u units, %zu edges", d->g.vertex_count, count);
+    sf_text_printf(text, "%u units, %zu edge%s", d->g.vertex_count, count, count == 1 ? "" : "s");
     if (count < d->g.links_found)
         sf_text_printf(text, " of %zu: the others have a larger p or q, or none", d->g.links_found);
     if (isfinite(d->g.threshold)) {
@@ -350,7 +350,7 @@ static int print_table(sf_text *text, const drawing *d, sf_error *error)
     }
     sf_text_printf(text, "\n");
     app_stop_print(text, &d->stop, "");
-    app_edges_print(text, &d->g);
+    app_edges_print(text, &d->g, true);
     if (shown > 0)
         print_shown(text, d, links, shown);
     if (shown < count)

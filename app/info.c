@@ -442,7 +442,10 @@ const app_command app_command_info = {
              "Rates are over the recorded duration, which the file declares or its first and last spike set. "
              "`isi_violations` is the share of a unit's inter-spike intervals under 2 ms; `duplicates` "
              "counts spikes "
-             "within 0.25 ms after one of the same or a neighbouring unit. A file of `mine --occurrences "
+             "within 0.25 ms after one of the same or a neighbouring unit. What a pair would have to count "
+             "for a low q "
+             "info does not tell, for that needs surrogates at your delays: `mine --significance` does. A "
+             "file of `mine --occurrences "
              "FILE.h5` is told as what it is.",
     .options = {options, app_selection_options},
     .run = run,

@@ -336,7 +336,7 @@ static void print_text(sf_text *text, const matching *m, bool explain)
                    found->vertex_count, m->g.vertex_count, found->ran->seconds);
     if (found->count == UINT64_MAX)
         sf_text_printf(text, "(more than 2^64 - 1)\n");
-    app_edges_print(text, &m->g);
+    app_edges_print(text, &m->g, false);
     if (m->rewired.asked)
         print_spread(text, m);
     if (found->kept > 0)

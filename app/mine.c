@@ -233,7 +233,7 @@ static void print_episodes(sf_text *text, const finding *f, bool unfolded)
         if (listed_count < told->count)
             sf_text_printf(
                 text,
-                "%zu parts of these are folded, which count no more beyond them than chance gives: "
+                "%zu of their parts are folded, which count no more beyond them than chance gives: "
                 "--verbose lists them\n",
                 told->count - listed_count);
         app_details_print_below(text, &f->details, listed, listed_count);
@@ -309,7 +309,7 @@ static void print_tables(sf_text *text, const finding *f, bool unfolded)
     print_levels(text, told);
     if (told->count > 0 && told->significance == NULL) {
         sf_text_printf(text, "\n");
-        app_untested_print(text, told->burst_count);
+        app_untested_print(text, told->burst_count, true);
     }
     if (told->count > 0) {
         sf_text_printf(text, "\n");

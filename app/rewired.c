@@ -140,7 +140,7 @@ static void print_table(sf_text *text, const census *c)
     app_stop_print(text, &c->stop, "");
     sf_text_printf(text, "%u vertices, %" PRIu64 " directed edges, %.3g s\n", c->graph.vertex_count,
                    c->graph.edge_count, c->seconds);
-    app_edges_print(text, &c->graph);
+    app_edges_print(text, &c->graph, false);
     sf_text_printf(text, "\n");
     for (size_t i = 0; i < columns; i++)
         app_table_cell(&table, "%s", head[i]);

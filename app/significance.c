@@ -125,37 +125,41 @@ int app_test_parse(app_test *test, const app_call *call, const char *device, uns
 
 #define SEVERAL 5
 
-static void print_constant_rates(sf_text *text, size_t bursts)
+static void print_constant_rates(sf_text *text, size_t bursts, bool intervals)
 {
     if (bursts >= SEVERAL) /* one or two come by chance */
         sf_text_printf(
             text,
             "the %zu bursts that units share here make nearly any count exceed what constant rates "
-            "give",
-            bursts);
+            "give%s",
+            bursts, intervals ? ", and 95 % too narrow where they hold most spikes" : "");
     else
         sf_text_printf(text, "`expected` is of constant rates, and ranks");
 }
 
-void app_untested_print(sf_text *text, size_t bursts)
+void app_untested_print(sf_text *text, size_t bursts, bool intervals)
 {
     sf_text_printf(text, "NOT TESTED: ");
-    print_constant_rates(text, bursts);
+    print_constant_rates(text, bursts, intervals);
     sf_text_printf(text, ". Add " WHAT_TO_TYPE "\n");
 }
 
-void app_edges_print(sf_text *text, const sf_graph_columns *graph)
+void app_edges_print(sf_text *text, const sf_graph_columns *graph, bool listed)
 {
     const sf_significance *test = graph->significance;
+    bool verdict = test == NULL || test->not_testable == SF_TESTABLE;
     if (graph->tested == SF_EDGES_UNTESTED && graph->link_count > 0)
-        app_untested_print(text, graph->burst_count);
+        app_untested_print(text, graph->burst_count, listed);
     else if (graph->tested == SF_EDGES_UNTESTED && graph->edge_count > 0) /* of a file */
         sf_text_printf(text, "NOT TESTED: make this graph by `synfire graph` with " WHAT_TO_TYPE "\n");
-    else if (graph->tested == SF_EDGES_TESTED && test != NULL && test->not_testable != SF_TESTABLE)
+    else if (!verdict)
         sf_text_printf(text, "NO VERDICT: %s\n", sf_not_testable_text(test->not_testable));
     else if (graph->tested == SF_EDGES_TESTED)
         sf_text_printf(text,
                        "tested, with edges that chance explains among them: --max-q 0.05 leaves them out\n");
+    if (!listed && test != NULL && verdict && graph->link_count < graph->links_found)
+        sf_text_printf(text, "%zu of %zu edges: the others have a larger p or q, or none\n",
+                       graph->link_count, graph->links_found);
 }
 
 const char *app_edges_remark(const sf_graph_columns *graph)
@@ -280,6 +284,7 @@ static void add_power(sf_json *json, const sf_significance *told)
         sf_json_end_object(json);
     }
     sf_json_end_array(json);
+    sf_json_uint(json, "power_pairs", told->power_pairs);
 }
 
 void app_significance_json(sf_json *json, const sf_significance *told)
@@ -358,8 +363,12 @@ void app_power_print(sf_text *text, const sf_significance *told)
             sf_text_printf(text, "%" PRIu64, at->needed);
         sf_text_printf(text, " where %.3g are expected", at->expected);
     }
-    sf_text_printf(text, " (a quarter, half, three quarters of all %" PRIu64 " pairs)\n",
-                   told->candidates[2]);
+    sf_text_printf(text, " (a quarter, half, three quarters of ");
+    if (told->power_pairs < told->candidates[2])
+        sf_text_printf(text, "the %" PRIu64 " of %" PRIu64 " pairs that chance gives a count or more)\n",
+                       told->power_pairs, told->candidates[2]);
+    else
+        sf_text_printf(text, "all %" PRIu64 " pairs)\n", told->candidates[2]);
 }
 
 void app_methods_json(sf_json *json, const sf_episodes *episodes, const app_call *call)

@@ -36,13 +36,13 @@ static inline const sf_significance_options *app_test_options(const app_test *te
 /** Reads --max-p and --max-q, 0 where they are not given. SF_USAGE. */
 int app_limits_parse(double *max_p, double *max_q, const app_call *call, sf_error *error);
 
-/** The heading of a table of counts that no test was made of: why their expectation says little, and what to
- * type. */
-void app_untested_print(sf_text *text, size_t bursts);
+/** The heading of a table of counts that no test was made of: why their expectation, and the intervals that
+ * a table has beside it, say little, and what to type. */
+void app_untested_print(sf_text *text, size_t bursts, bool intervals);
 
 /** The line under a graph's heading, of what tests say of its edges; nothing where there is nothing to test.
- */
-void app_edges_print(sf_text *text, const sf_graph_columns *graph);
+ * Where edges are not listed below, with their intervals, it tells how many a test left. */
+void app_edges_print(sf_text *text, const sf_graph_columns *graph, bool listed);
 
 /** The same within a line that tells of what edges make: " (...)", or "". */
 const char *app_edges_remark(const sf_graph_columns *graph);
@@ -63,7 +63,8 @@ void app_csv_verdict(app_csv *csv, const sf_episodes_columns *told, size_t i); /
 void app_verdict_heads(app_table *table);
 void app_verdict_cells(app_table *table, const sf_episodes_columns *told, size_t i);
 
-/** What pairs would have had to count on this recording for a low q; nothing where none was tested. */
+/** What pairs would have had to count on this recording for a low q; nothing where none was tested, or where
+ * chance gives none a count. */
 void app_power_print(sf_text *text, const sf_significance *told);
 
 /** The field `methods`: what app_methods appends. */

@@ -339,18 +339,22 @@ static void judge_level(test *t, const sf_surrogate_side *side, sf_surrogate_out
 }
 
 /* What pairs would have had to count: those that as much is expected of as of a quarter of all, half and
- * three quarters. */
+ * three quarters. Of pairs that chance does not even give one count nothing is told: there the threshold
+ * decides, and no test. */
 static int find_power(test *t, const sf_surrogate_side *side, const sf_surrogate_outcome *outcome,
                       uint64_t pairs, sf_error *error)
 {
     double *expected = sf_resize(NULL, pairs, sizeof *expected);
+    uint64_t known = 0;
     if (expected == NULL)
         return sf_fail_memory(error);
     for (uint64_t i = 0; i < pairs; i++)
-        expected[i] = outcome->scales[i].mean;
-    sf_reals_sort(expected, pairs);
-    for (uint64_t k = 0; k < SF_POWER_QUARTERS; k++) {
-        double at = expected[(k + 1) * (pairs - 1) / (SF_POWER_QUARTERS + 1)];
+        if (outcome->scales[i].mean >= SF_POWER_LEAST)
+            expected[known++] = outcome->scales[i].mean;
+    sf_reals_sort(expected, known);
+    t->told->power_pairs = known;
+    for (uint64_t k = 0; k < SF_POWER_QUARTERS && known > 0; k++) {
+        double at = expected[(k + 1) * (known - 1) / (SF_POWER_QUARTERS + 1)];
         uint64_t i = 0;
         while (outcome->scales[i].mean != at)
             i++;
@@ -403,7 +407,7 @@ static int correct(test *t, const sf_surrogate_side *side, const sf_surrogate_ou
         if (candidates == 0)
             continue;
         correct_level(t, side, outcome, &family, k, base);
-        if (k == 0)
+        if (k == 0 && t->told->options.correction == SF_CORRECTION_MAXIMUM)
             status = find_power(t, side, outcome, candidates, error);
         base += candidates;
     }

@@ -179,6 +179,7 @@ SF_API int sf_recording_sharpness(const sf_recording *recording, sf_delay delay,
                                   const sf_progress *progress, sf_error *error);
 
 #define SF_POWER_QUARTERS 3
+#define SF_POWER_LEAST 1 /**< of pairs of which less is expected nothing is told */
 
 typedef struct sf_power {
     double expected; /**< 0 and `needed` 0: no pair was looked at */
@@ -201,8 +202,10 @@ typedef struct sf_significance {
     double critical[SF_EPISODE_MAX_SIZE + 1][2];
     sf_significance_options options; /**< with width_ns and segment_ns as used; device is not kept */
     /** What a pair had to count for a q below SF_SIGNIFICANT_Q, where as much is expected as of a quarter of
-     * all pairs that were looked at, of half, and of three quarters. SF_CORRECTION_MAXIMUM only. */
+     * the pairs that chance gives SF_POWER_LEAST counts or more, of half, and of three quarters; and how many
+     * these pairs are. SF_CORRECTION_MAXIMUM only. */
     sf_power power[SF_POWER_QUARTERS];
+    uint64_t power_pairs;
 } sf_significance;
 
 /* ---- finding episodes ---- */

@@ -513,6 +513,7 @@ class Episodes(Sequence[Episode]):
             "sharpness": None if analytic or told.sharpness.pairs == 0 else _number(told.sharpness.sharpness),
             "blur_divisor": None if analytic else _number(told.sharpness.divisor),
             "power": [at for at in power if at["needed"] != 0],
+            "power_pairs": told.power_pairs,
             "device": text_of(told.ran.device) or None,
             "device_note": text_of(told.ran.note) or None,
         }

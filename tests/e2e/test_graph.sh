@@ -166,6 +166,21 @@ for graph in ["", ".graphml", ".h5"]:
         assert read(name + of)["edges_tested"] == "significant"
 END
 grep -q '^10 units, .* edges of .*: the others have a larger p or q' kept_table
+# What has no edges of its own says how many a test left, and that there was no verdict where there was none.
+left=$(sed -n 's/^10 units, \([0-9]*\) edges of \([0-9]*\):.*/^\1 of \2 edges: the others have a larger p or q, or none$/p' kept_table)
+[ -n "$left" ]
+for what in 'bfs sim.h5 --source A' 'match sim.h5 chain-2' 'match sim.h5 census'; do
+    # shellcheck disable=SC2086
+    $SYNFIRE $what $tested --max-q 0.05 >out
+    grep -q "$left" out
+    # shellcheck disable=SC2086
+    $SYNFIRE $what --delay 4:70 --min-count 12 --significance segment-shift --surrogates 20 --max-q 0.05 >out 2>/dev/null
+    grep -qx 'NO VERDICT: delays too long' out && [ "$(grep -c 'the others' out)" = 0 ]
+done
+# An expectation that is small is not printed as 0.0 beside its ratio.
+for i in 0 1 2 3 4 5 6 7 8 9; do printf 'a,%d\nb,%d.005\n' $((i * 60)) $((i * 60)); done >rare.csv
+$SYNFIRE graph rare.csv --delay 4:6 --min-count 5 >out
+grep -qE '^a +b +\(4,6\] +10 +0\.00037 ' out
 grep -q 'tested, with edges that chance explains among them' table
 $SYNFIRE match kept.graphml chain-3 --count --rewired 5 >out
 [ "$(grep -ci 'tested\|chance' out)" = 0 ]

@@ -256,7 +256,7 @@ done
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 --fdr --device cpu --json >out
 check '
 assert min(e["q"] for e in out["episodes"] if e["q"] is not None) < 1e-4 and "Benjamini" in out["methods"]
-assert len(out["significance"].pop("power")) == 3
+assert out["significance"].pop("power") == [] and out["significance"].pop("power_pairs") == 0 # by the maximum alone
 assert out["significance"] == {"kind": "segment-shift", "link": None, "surrogates": 200, "seed": 1, "width_ms": 18, "segment_s": 1,
     "correction": "false-discovery rate", "not_testable": None, "sharpness": 0, "blur_divisor": 54, "device": "cpu",
     "device_note": None}
@@ -309,7 +309,16 @@ grep -qx '21 of 133 have p and q within --max-p and --max-q' out && [ "$(grep -c
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 >out
 grep -qF 'NOT TESTED: `expected` is of constant rates, and ranks. Add --significance segment-shift --max-q 0.05' out
 $SYNFIRE mine bursting.h5 --delay 4:6 --min-count 60 >out
-grep -qE 'NOT TESTED: the [0-9]+ bursts that units share here make nearly any count exceed' out
+bursts='NOT TESTED: the [0-9]+ bursts that units share here make nearly any count exceed what constant rates give'
+told="^$bursts, and 95 % too narrow where they hold most spikes\\. Add"
+grep -qE "$told" out
+echo 'A -(4,6]-> B' >link.txt
+$SYNFIRE count bursting.h5 --episodes link.txt >out
+grep -qE "$told" out
+$SYNFIRE graph bursting.h5 --delay 4:6 --min-count 60 >out
+grep -qE "$told" out
+$SYNFIRE bfs bursting.h5 --delay 4:6 --min-count 60 --source A >out # has no such intervals
+grep -qE "^$bursts\\. Add" out
 expect 64 "--max-q: goes with --significance" $SYNFIRE mine demo.h5 --max-q 0.05
 expect 64 "--max-q: needs surrogates" $SYNFIRE mine demo.h5 --significance analytic --max-q 0.05
 expect 64 "expected count, q, ratio or strength" $SYNFIRE mine demo.h5 --sort size
@@ -350,6 +359,22 @@ for e in out["episodes"]:
 assert any(e["q"] is not None for e in out["episodes"])'
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance segment-shift --surrogates 200 >out
 grep -qE '^power: for a q below 0.05 a pair had to count [0-9]+ where [0-9.]+ are expected, .*all 650 pairs' out
+# Of pairs that hardly fire nothing is told: not that they had to count 20 where 0 are expected.
+python3 - <<'PY'
+import random
+random.seed(5)
+with open("silent.csv", "w") as out:
+    for unit in range(20):
+        for _ in range(500 if unit < 6 else 12):
+            out.write(f"u{unit},{random.random() * 100:.5f}\n")
+PY
+test_silent() { $SYNFIRE mine silent.csv --delay 0.5:6 --max-size 2 --significance segment-shift --surrogates 100 "$@"; }
+test_silent --min-count 10 --json >out
+check '
+told = out["significance"]
+assert 30 <= told["power_pairs"] < 60 and all(q["expected"] > 5 for q in told["power"]) and len(told["power"]) == 3, told'
+test_silent --min-count 10 >out
+grep -qE '^power: .* three quarters of the [345][0-9] of 380 pairs that chance gives a count or more\)$' out
 $SYNFIRE mine demo.h5 --delay 4:6 --min-count 60 --significance jitter --surrogates 20 >out 2>err
 grep -q 'bursts that units share' err && grep -q 'no p or q is below 0.048' err
 $SYNFIRE mine demo.h5 --delay 4:30 --min-count 300 --max-size 2 --significance segment-shift --surrogates 99 >out 2>err
