@@ -47,7 +47,7 @@ mv elsewhere prefix/libexec/synfire/synfire-read
 printf '#include <synfire/synfire.h>\nint main(void)\n{\n    return sf_version() == 0;\n}\n' >alone.c
 cc -std=c11 -Wall -Werror alone.c -o alone $(pkg-config --cflags --libs synfire)
 LD_LIBRARY_PATH=$library ./alone
-needed=$(readelf -d "$library/libsynfire.so" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | sort | tr '\n' ' ')
+needed=$(readelf -d "$library/libsynfire.so" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -v '^ld-linux' | sort | tr '\n' ' ')
 [ "$needed" = "libc.so.6 libm.so.6 " ]
 for name in synfire synfire-io; do
     version=$(pkg-config --modversion $name)

@@ -6,6 +6,7 @@
 #include "core/clock.h"
 #include "core/memory.h"
 #include "core/recording.h"
+#include "mine/mine.h"
 #include "oracle/count_oracle.h"
 
 #include <limits.h>
@@ -172,23 +173,39 @@ static void the_defaults_are_those_of_the_command(void **state)
     sf_episodes_free(episodes);
 }
 
-/* A thousandth of many spikes is more than 20. */
+/* One unit that fires every so often, and what is frequent where nothing was asked for. */
+static void expect_default(int64_t every_ns, size_t spikes, double threshold, const char *why)
+{
+    sf_recording regular = {.recorded = {0, (int64_t)spikes * every_ns}, .spike_count = spikes};
+    sf_unit unit = {.electrode = -1};
+    assert_int_equal(sf_units_add(&regular.units, &unit, NULL), SF_OK);
+    assert_int_equal(sf_units_finish(&regular.units, NULL), SF_OK);
+    regular.spikes = sf_alloc(regular.spike_count, sizeof *regular.spikes);
+    for (size_t i = 0; i < regular.spike_count; i++)
+        regular.spikes[i].time_ns = (int64_t)i * every_ns;
+    sf_episodes *episodes;
+    assert_int_equal(sf_mine(&episodes, &regular, NULL, NULL, NULL), SF_OK);
+    assert_true(fabs(columns_of(episodes).threshold - threshold) < 1e-6 * threshold);
+    assert_string_equal(columns_of(episodes).threshold_why, why);
+    assert_int_equal(columns_of(episodes).tick_ns, every_ns);
+    sf_episodes_free(episodes);
+    sf_recording_clear(&regular);
+}
+
+/* Ten times a second chance links units by (0.5,5] ms less often than one spike in 40; 500 times a second
+ * more often. */
 static void the_threshold_grows_with_the_recording(void **state)
 {
     (void)state;
-    sf_recording dense = {.recorded = {0, 60 * SF_SECOND}, .spike_count = 30000};
-    sf_unit unit = {.electrode = -1};
-    assert_int_equal(sf_units_add(&dense.units, &unit, NULL), SF_OK);
-    assert_int_equal(sf_units_finish(&dense.units, NULL), SF_OK);
-    dense.spikes = sf_alloc(dense.spike_count, sizeof *dense.spikes);
-    for (size_t i = 0; i < dense.spike_count; i++)
-        dense.spikes[i].time_ns = (int64_t)i * 2 * MS;
-    sf_episodes *episodes;
-    assert_int_equal(sf_mine(&episodes, &dense, NULL, NULL, NULL), SF_OK);
-    assert_true(columns_of(episodes).threshold == 30);
-    assert_int_equal(columns_of(episodes).tick_ns, 2 * MS);
-    sf_episodes_free(episodes);
-    sf_recording_clear(&dense);
+    expect_default(100 * MS, 300, 20, "the least by default");
+    expect_default(100 * MS, 30000, 750, "a fortieth of a mean unit's spikes");
+    const double rates_hz[] = {500, 500, 500};
+    const sf_delay delays[] = {{MS / 2, 5 * MS}, {MS / 2, 5 * MS}};
+    double two = sf_expected_count(2, rates_hz, delays, 60),
+           three = sf_expected_count(3, rates_hz, delays, 60);
+    assert_true(three < two && three > 750);
+    expect_default(2 * MS, 30000, three + (two - three) / 4,
+                   "a quarter of the way from what chance gives three mean units to what it gives two");
 }
 
 /* ---- which are told of ---- */
