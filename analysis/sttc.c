@@ -92,6 +92,7 @@ typedef struct pass {
     bool is_surrogate;
     uint32_t surrogates; /* that were compared with */
     bool divided;        /* each rank goes through its part of the spikes, and the counts are added up */
+    sf_ranks_part part;  /* of the spikes, which this one goes through */
     struct near *near;   /* per worker */
     unsigned workers;
 } pass;
@@ -154,7 +155,7 @@ static int count_close(void *context, unsigned worker, size_t share)
 {
     const pass *p = context;
     near here = p->near[worker], *n = &here; /* whose count shares no cache line with other workers' */
-    sf_ranks_part part = p->divided ? sf_ranks_share(p->spike_count) : (sf_ranks_part){0, p->spike_count};
+    sf_ranks_part part = p->part;
     if (part.first == part.last)
         return 0;
     int64_t dt = p->options->dt_ns;
@@ -207,6 +208,7 @@ static int visit_pairs(pass *p, sf_error *error)
     int status = sf_spikes_sort(p->spikes, p->spike_count, error);
     if (status != SF_OK)
         return status;
+    p->part = p->divided ? sf_ranks_share(p->spike_count) : (sf_ranks_part){0, p->spike_count};
     memset(p->close, 0, trains * trains * sizeof *p->close);
     sf_parallel_for(p->workers, trains, tile_train, p);
     sf_parallel_for(p->workers, p->workers, count_close, p);

@@ -43,7 +43,11 @@ grep -q 'the token is wrong' refusal
 grep -q "no trigger is named 'nobody'" refusal
 control token arm pair 600
 wait_for '"outcome":"sent"' run.jsonl
-control token status >answer
+for _ in $(seq 600); do # what is answered is the newest status, which comes once a hop
+    control token status >answer
+    ! grep -q '^pair: armed for [0-9]* s; sent [1-9]' answer || break
+    sleep 0.1
+done
 grep -q '^pair: armed for [0-9]* s; sent [1-9]' answer
 control token mark 'light on'
 control token stop

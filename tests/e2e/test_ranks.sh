@@ -32,12 +32,12 @@ same "$all" count demo.h5 --episodes chains.txt
 same "3" count demo.h5 --episodes chains.txt --json --window 7 --hop 2
 same "3" count demo.h5 --episodes chains.txt --csv --engine ptpe
 same "2" count demo.h5 --episodes chains.txt --json --correlogram --significance shift --surrogates 30
-same "$all" mine demo.h5 --delay 4:6,0.5:4 --min-count 60 --max-size 8 --csv
-same "3" mine demo.h5 --delay 4:6 --min-count 60 --json --significance segment-shift --surrogates 50
+same "$all" mine demo.h5 --delay 4:6,0.5:4 --min-count 60 --max-size 8 --threads 2 --csv
+same "3" mine demo.h5 --delay 4:6 --min-count 60 --threads 3 --json --significance segment-shift --surrogates 50
 same "8" mine demo.h5 --delay 4:6 --min-count 100 --json --significance jitter --fdr --surrogates 5
 same "3" mine demo.h5 --delay 4:6 --min-count 60 --engine hybrid --csv --from 10 --to 40 --units 'A,B,C,#5-#20'
 same "$all" graph demo.h5 --delay 4:6 --min-count 60 --json
-same "$all" graph demo.h5 --metric sttc --surrogates 25 --json
+same "$all" graph demo.h5 --metric sttc --surrogates 25 --threads 3 --json
 awk 'BEGIN { for (i = 0; i < 700; i++) { x = rand() + rand() + rand(); print x, x + rand() + rand() } }' >samples.txt
 same "$all" density samples.txt --bandwidth lscv --grid 0:3:60,0:5:60 --json
 same "3" density samples.txt --json --grid 0:3:30,0:5:40 --plot x.svg
