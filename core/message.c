@@ -8,8 +8,8 @@
 
 const char *sf_topic_name(sf_topic topic)
 {
-    static const char *const names[] = {"episodes", "trigger",  "density", "graph",
-                                        "status",   "decision", "delivery"};
+    static const char *const names[] = {"episodes", "trigger",  "density",  "graph",         "status",
+                                        "decision", "delivery", "features", "features_names"};
     return names[topic];
 }
 
@@ -76,6 +76,14 @@ static void free_parts(sf_message *message)
         sf_free(message->status.sources);
         sf_free(message->status.sinks);
         sf_free(message->status.triggers);
+        break;
+    case SF_TOPIC_FEATURES:
+        sf_free(message->features.values);
+        break;
+    case SF_TOPIC_FEATURES_NAMES:
+        for (size_t i = 0; i < message->features_names.count; i++)
+            sf_free(message->features_names.names[i]);
+        sf_free(message->features_names.names);
         break;
     case SF_TOPIC_COUNT:
         break;

@@ -14,7 +14,8 @@
 /** Version of the published schema: the `v` of every message. */
 #define SF_MESSAGE_VERSION 2
 
-/** "episodes", "trigger", "density", "graph", "status", "decision", "delivery". */
+/** "episodes", "trigger", "density", "graph", "status", "decision", "delivery", "features",
+ * "features_names". */
 const char *sf_topic_name(sf_topic topic);
 
 /** What stays the same for a whole run; sinks get it when they open and may keep the pointer. */

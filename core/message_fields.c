@@ -197,6 +197,32 @@ static void tell_delivery(const teller *t, const sf_delivery_message *delivery)
     t->as->real(t->to, "latency_ms", delivery->latency_ms);
 }
 
+#define FEATURES_FIELDS 6
+
+static void tell_features(const teller *t, const sf_features_message *features)
+{
+    t->as->natural(t->to, "bin", features->bin);
+    t->as->integer(t->to, "from_ns", features->window.start_ns);
+    t->as->integer(t->to, "to_ns", features->window.stop_ns);
+    t->as->boolean(t->to, "partial", features->partial);
+    t->as->boolean(t->to, "lost", features->lost);
+    tell_naturals(t, "values", features->values, features->count);
+}
+
+#define FEATURES_NAMES_FIELDS 5
+
+static void tell_features_names(const teller *t, const sf_features_names_message *names)
+{
+    t->as->milliseconds(t->to, "bin_ms", names->bin_ns);
+    t->as->natural(t->to, "units", names->units);
+    t->as->natural(t->to, "episodes", names->episodes);
+    t->as->natural(t->to, "edges", names->edges);
+    t->as->list(t->to, "names", names->count);
+    for (size_t i = 0; i < names->count; i++)
+        t->as->string(t->to, NULL, names->names[i]);
+    t->as->end_list(t->to);
+}
+
 #define DENSITY_FIELDS (WINDOW_FIELDS + 5)
 
 static void tell_density(const teller *t, const sf_density_message *density)
@@ -454,7 +480,7 @@ static void tell_provenance(const teller *t, const sf_provenance *provenance)
     sf_text_free(&words);
 }
 
-#define STATUS_FIELDS 30
+#define STATUS_FIELDS 31
 
 static void tell_status(const teller *t, const sf_status_message *status)
 {
@@ -478,6 +504,7 @@ static void tell_status(const teller *t, const sf_status_message *status)
         tell_armed(t, &status->triggers[i]);
     t->as->end_list(t->to);
     t->as->natural(t->to, "decisions_lost", status->decisions_lost);
+    t->as->natural(t->to, "features_lost", status->features_lost);
     t->as->natural(t->to, "tracked", status->tracked);
     t->as->natural(t->to, "watched", status->watched);
     t->as->natural(t->to, "edges", status->edges);
@@ -505,10 +532,15 @@ static void tell_status(const teller *t, const sf_status_message *status)
 void sf_message_tell(const sf_message *message, const sf_stream_info *stream, const sf_encoding *as, void *to)
 {
     static const size_t own_fields[SF_TOPIC_COUNT] = {
-        [SF_TOPIC_EPISODES] = EPISODES_FIELDS, [SF_TOPIC_TRIGGER] = TRIGGER_FIELDS,
-        [SF_TOPIC_DENSITY] = DENSITY_FIELDS,   [SF_TOPIC_GRAPH] = GRAPH_FIELDS,
-        [SF_TOPIC_STATUS] = STATUS_FIELDS,     [SF_TOPIC_DECISION] = DECISION_FIELDS,
+        [SF_TOPIC_EPISODES] = EPISODES_FIELDS,
+        [SF_TOPIC_TRIGGER] = TRIGGER_FIELDS,
+        [SF_TOPIC_DENSITY] = DENSITY_FIELDS,
+        [SF_TOPIC_GRAPH] = GRAPH_FIELDS,
+        [SF_TOPIC_STATUS] = STATUS_FIELDS,
+        [SF_TOPIC_DECISION] = DECISION_FIELDS,
         [SF_TOPIC_DELIVERY] = DELIVERY_FIELDS,
+        [SF_TOPIC_FEATURES] = FEATURES_FIELDS,
+        [SF_TOPIC_FEATURES_NAMES] = FEATURES_NAMES_FIELDS,
     };
     const teller t = {.as = as, .to = to, .units = stream->units, .provenance = stream->provenance};
     as->map(to, NULL, COMMON_FIELDS + own_fields[message->topic]);
@@ -539,6 +571,12 @@ void sf_message_tell(const sf_message *message, const sf_stream_info *stream, co
         break;
     case SF_TOPIC_DELIVERY:
         tell_delivery(&t, &message->delivery);
+        break;
+    case SF_TOPIC_FEATURES:
+        tell_features(&t, &message->features);
+        break;
+    case SF_TOPIC_FEATURES_NAMES:
+        tell_features_names(&t, &message->features_names);
         break;
     default:
         break;

@@ -74,6 +74,7 @@ static void hand_on(sf_front *front, const sf_merged *merged)
         const sf_spike *spikes = merged->spikes + done;
         size_t part = within_stretch(front, spikes, count - done);
         sf_control_watch(&front->control, spikes, merged->arrivals_ns + done, part);
+        sf_features_take(&front->features, spikes, merged->arrivals_ns + done, part);
         const sf_raw_batch raw = {spikes, part, merged->markers, done == 0 ? merged->marker_count : 0};
         sf_publish_raw(front->publisher, &raw, sf_handoff_waits(front->handoff));
         done += part;
@@ -85,6 +86,7 @@ static void hand_on(sf_front *front, const sf_merged *merged)
     sf_control_reach(&front->control, watermark_ns);
     if (front->over || merged->ended)
         sf_control_end(&front->control);
+    sf_features_reach(&front->features, watermark_ns, front->over || merged->ended);
     sf_handoff_promise(front->handoff, watermark_ns, front->over || merged->ended);
     if (front->over)
         sf_front_stop(front);
@@ -117,6 +119,7 @@ static void *run(void *argument)
         int64_t now_ns = sf_clock_monotonic_ns();
         sf_merge_pull(front->merge, now_ns, &merged);
         sf_control_look(&front->control);
+        sf_features_look(&front->features);
         hand_on(front, &merged);
         wake_feeders(front);
         if (merged.ended)
@@ -202,6 +205,9 @@ int sf_front_open(sf_front *front, const sf_live_options *config, const sf_input
     int status = open_merge(front, config, inputs, error);
     if (status == SF_OK)
         status = sf_control_open(&front->control, &control, error);
+    const sf_features_setup features = {config, inputs, &front->feeders, handoff};
+    if (status == SF_OK)
+        status = sf_features_open(&front->features, &features, error);
     if (status == SF_OK)
         status = open_feeders(front, config, inputs, error);
     if (status != SF_OK)
@@ -281,5 +287,6 @@ void sf_front_close(sf_front *front)
     if (front->merge != NULL)
         sf_merge_close(front->merge);
     sf_control_close(&front->control);
+    sf_features_close(&front->features);
     *front = (sf_front){0};
 }

@@ -8,6 +8,7 @@
 #define SF_PIPELINE_FRONT_H
 
 #include "pipeline/control.h"
+#include "pipeline/features.h"
 #include "window/merge.h"
 
 typedef struct sf_front {
@@ -17,6 +18,7 @@ typedef struct sf_front {
     sf_handoff *handoff;
     sf_publisher *publisher;
     sf_control control;
+    sf_features features;
     int64_t duration_ns; /**< 0: to the end */
     int64_t limit_ns;    /**< spikes from here on are not taken; INT64_MAX until the first spike */
     int64_t began_ns;    /**< monotonic clock at the first spike, or at the release; 0: before it */

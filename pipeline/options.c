@@ -237,6 +237,15 @@ static const sf_key significance_keys[] = {
     {0},
 };
 
+static const sf_key features_keys[] = {
+    REAL("bin_ms", features.bin_ms, 0, 100),
+    LIST("units", features.units, features.unit_count, 100000, NULL),
+    LIST("episodes", features.episodes, features.episode_count, 100000, NULL),
+    LIST("edges", features.edges, features.edge_count, 100000, NULL),
+    {0},
+};
+
+static const sf_key_table features_table = {.parts = {features_keys}};
 static const sf_key_table merge_table = {.parts = {merge_keys}};
 static const sf_key_table window_table = {.parts = {window_keys}};
 static const sf_key_table mine_table = {.parts = {mine_keys}};
@@ -254,6 +263,7 @@ const sf_key sf_live_keys[] = {
     LIST("track", track, track_count, 100000, NULL),
     LIST("watch", watch, watch_count, 100000, NULL),
     LIST("triggers", triggers, trigger_count, 256, &trigger_table),
+    GROUP("features", features_table),
     GROUP("significance", significance_table),
     GROUP("graph", graph_table),
     LIST("density", density, density_count, 1000, &density_table),
@@ -401,6 +411,18 @@ static int check_triggers(const sf_live_options *options, sf_error *error)
     return status;
 }
 
+static int check_features(const sf_live_options *options, sf_error *error)
+{
+    const sf_live_features *asked = &options->features;
+    bool any = asked->unit_count + asked->episode_count + asked->edge_count > 0;
+    if (asked->bin_ms < 1 && (asked->bin_ms > 0 || any))
+        return sf_live_refuse("features.bin_ms", error, "found %g ms, expected from 1 to 100%s",
+                              asked->bin_ms, any ? "" : ", or 0 for none");
+    if (asked->bin_ms > 0 && !any)
+        return sf_live_refuse("features", error, "found no units, episodes or edges, expected some to count");
+    return SF_OK;
+}
+
 int sf_live_resolve(sf_live_options *options, sf_error *error)
 {
     static const sf_key_table all = {.parts = {sf_live_first_keys, sf_live_keys}};
@@ -415,5 +437,7 @@ int sf_live_resolve(sf_live_options *options, sf_error *error)
         status = check_significance(options, error);
     if (status == SF_OK)
         status = check_triggers(options, error);
+    if (status == SF_OK)
+        status = check_features(options, error);
     return status == SF_OK ? check_graph(options, error) : status;
 }

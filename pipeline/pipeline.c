@@ -115,6 +115,8 @@ static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error
     size_t count;
     int status = tell_decisions(pipeline, error);
     if (status == SF_OK)
+        status = sf_features_tell(&pipeline->front.features, &pipeline->publisher, error);
+    if (status == SF_OK)
         status = tell_deliveries(pipeline, error);
     while (status == SF_OK && (count = sf_ring_pop(&handoff->spikes, spikes, TAKE_MOST, NULL)) > 0) {
         sf_bell_ring(&handoff->emptied);
@@ -122,6 +124,8 @@ static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error
                               atomic_load_explicit(&handoff->arrival_ns, memory_order_relaxed), error);
         if (status == SF_OK)
             status = tell_decisions(pipeline, error);
+        if (status == SF_OK)
+            status = sf_features_tell(&pipeline->front.features, &pipeline->publisher, error);
     }
     if (status == SF_OK && watermark_ns != INT64_MIN)
         status = sf_hops_advance(&pipeline->hops, watermark_ns, error);
@@ -141,6 +145,7 @@ static void let_go(sf_pipeline *pipeline)
         while (sf_ring_pop(&pipeline->handoff.spikes, spikes, TAKE_MOST, NULL) > 0 ||
                sf_handoff_next(&pipeline->handoff, &decided))
             ;
+        sf_features_drop(&pipeline->front.features);
         sf_bell_ring(&pipeline->handoff.emptied);
         sf_bell_wait(&pipeline->handoff.filled, 20);
     }
@@ -197,7 +202,9 @@ static int complete_status(void *user, sf_status_message *status, sf_error *erro
         sf_feeder_status(&feeders->items[i], &status->sources[status->source_count++]);
     const sf_control *control = &pipeline->front.control;
     status->watched = control->watched_count;
-    status->watch_overflows = sf_watch_overflows(control->watch);
+    const sf_features *features = &pipeline->front.features;
+    status->watch_overflows = sf_watch_overflows(control->watch) + sf_features_overflows(features);
+    status->features_lost = sf_features_dropped(features);
     for (uint32_t i = 0; i < control->trigger_count; i++)
         sf_control_status(control, i, &status->triggers[status->trigger_count++]);
     status->decisions_lost = sf_ring_dropped(&pipeline->handoff.decided);

@@ -1050,6 +1050,8 @@ static int append_message(recorder *self, const sf_message *message, sf_error *e
         return append_graph(self, message, error);
     case SF_TOPIC_STATUS:
         return append_status(self, message, error);
+    case SF_TOPIC_FEATURES: /* follow from the raw spikes, which are there */
+    case SF_TOPIC_FEATURES_NAMES:
     case SF_TOPIC_COUNT:
         break;
     }

@@ -170,6 +170,17 @@ typedef struct sf_live_trigger {
         SF_LIVE_ON_EPISODE, NULL, NULL, NULL, true, 0, 100, 0, 0, 1, 0, 1, 1, 0, 0, 0, 1, NULL, NULL         \
     }
 
+/** What is counted in each bin of the stream, for decoders. */
+typedef struct sf_live_features {
+    double bin_ms;            /**< 1 to 100; 0: there are none */
+    const char *const *units; /**< names or #index; "*": all */
+    uint32_t unit_count;
+    const char *const *episodes; /**< as people write them, or names of triggers; "*": all that are watched */
+    uint32_t episode_count;
+    const char *const *edges; /**< episodes of two units */
+    uint32_t edge_count;
+} sf_live_features;
+
 /** Of the stages of a hop. Results are the same. */
 typedef enum sf_live_schedule {
     SF_LIVE_DERIVED,   /**< at once where what they read and change allows it, as `synfire plan` prints it */
@@ -221,6 +232,7 @@ typedef struct sf_live_options {
     const sf_live_trigger *triggers;
     uint32_t trigger_count;
     sf_live_schedule schedule;
+    sf_live_features features;
 } sf_live_options;
 
 SF_API void sf_live_options_init(void *options, size_t size);
@@ -243,8 +255,10 @@ typedef enum sf_topic {
     SF_TOPIC_DENSITY,
     SF_TOPIC_GRAPH,
     SF_TOPIC_STATUS,
-    SF_TOPIC_DECISION, /**< what became of the completion of a trigger with a name */
-    SF_TOPIC_DELIVERY, /**< what a sink that somebody may act on did with such a trigger */
+    SF_TOPIC_DECISION,       /**< what became of the completion of a trigger with a name */
+    SF_TOPIC_DELIVERY,       /**< what a sink that somebody may act on did with such a trigger */
+    SF_TOPIC_FEATURES,       /**< what was counted in a bin */
+    SF_TOPIC_FEATURES_NAMES, /**< what its numbers are of */
     SF_TOPIC_COUNT
 } sf_topic;
 
@@ -517,7 +531,25 @@ typedef struct sf_status_message {
     size_t trigger_count;         /**< those with a name, in the order of the options */
     sf_trigger_status *triggers;
     uint64_t decisions_lost; /**< that no message tells, for want of room */
+    uint64_t features_lost;  /**< bins that no message tells, for want of room */
 } sf_status_message;
+
+/** One bin; every number from 0 on comes once, but where one is lost or a silence is passed over. */
+typedef struct sf_features_message {
+    uint64_t bin;
+    sf_span window;
+    bool partial; /**< the last one, which the stream ended in */
+    bool lost;    /**< a source lost something in it or fell silent: spikes may be missing */
+    size_t count;
+    uint32_t *values; /**< spikes of units, then completions of episodes, then those of edges */
+} sf_features_message;
+
+typedef struct sf_features_names_message {
+    int64_t bin_ns;
+    size_t units, episodes, edges; /**< so many of the names are of each, in this order */
+    size_t count;
+    char **names;
+} sf_features_names_message;
 
 struct sf_message {
     sf_topic topic;
@@ -530,6 +562,8 @@ struct sf_message {
         sf_trigger_message trigger;
         sf_decision_message decision;
         sf_delivery_message delivery;
+        sf_features_message features;
+        sf_features_names_message features_names;
         sf_density_message density;
         sf_graph_message graph;
         sf_status_message status;

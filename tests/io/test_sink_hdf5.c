@@ -622,7 +622,7 @@ static void empty_messages_are_recorded(void **state)
     assert_int_equal(sf_sink_close(sink, NULL), SF_OK);
     sf_storage_close(storage);
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    for (int topic = 0; topic < SF_TOPIC_COUNT; topic++)
+    for (int topic = 0; topic < SF_TOPIC_FEATURES; topic++) /* which have none: raw spikes tell them */
         assert_int_equal(count_rows(file, tables[topic]), 1);
     assert_int_equal(count_rows(file, "counts"), 0);
     close_file(file);

@@ -185,6 +185,31 @@ static void fill_delivery(test_random *random, sf_delivery_message *message)
     message->latency_ms = random_real(random);
 }
 
+static void fill_features(test_random *random, sf_features_message *message)
+{
+    message->bin = random_count(random);
+    message->window = random_span(random);
+    message->partial = test_random_below(random, 2) == 1;
+    message->lost = test_random_below(random, 2) == 1;
+    message->values = random_list(random, sizeof *message->values, &message->count);
+    for (size_t i = 0; i < message->count; i++)
+        message->values[i] = (uint32_t)test_random_bits(random);
+}
+
+static void fill_features_names(test_random *random, sf_features_names_message *message)
+{
+    message->bin_ns = random_time(random);
+    message->units = (size_t)random_count(random);
+    message->episodes = (size_t)random_count(random);
+    message->edges = (size_t)random_count(random);
+    message->names = random_list(random, sizeof *message->names, &message->count);
+    for (size_t i = 0; i < message->count; i++) {
+        char name[64];
+        random_text(random, name, sizeof name);
+        message->names[i] = sf_copy_string(name);
+    }
+}
+
 static void fill_density(test_random *random, sf_density_message *message)
 {
     message->window = random_span(random);
@@ -357,6 +382,7 @@ static void fill_status(test_random *random, sf_status_message *message, const s
         random_text(random, trigger->name, sizeof trigger->name);
     }
     message->decisions_lost = random_count(random);
+    message->features_lost = random_count(random);
     static const char *const stages[SF_STATUS_STAGES] = {"merge", "watch",   "count",   "discover",
                                                          "graph", "density", "publish", "other"};
     message->stage_count = test_random_below(random, SF_STATUS_STAGES + 1);
@@ -413,6 +439,12 @@ sf_message *test_message_random(test_random *random, sf_topic topic, const sf_un
         break;
     case SF_TOPIC_DELIVERY:
         fill_delivery(random, &message->delivery);
+        break;
+    case SF_TOPIC_FEATURES:
+        fill_features(random, &message->features);
+        break;
+    case SF_TOPIC_FEATURES_NAMES:
+        fill_features_names(random, &message->features_names);
         break;
     case SF_TOPIC_COUNT:
         break;

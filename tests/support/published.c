@@ -289,6 +289,29 @@ static void check_delivery(fields *from, const sf_delivery_message *delivery)
     is_real(take(from, "latency_ms"), delivery->latency_ms);
 }
 
+static void check_features(fields *from, const sf_features_message *features)
+{
+    is_integer(take(from, "bin"), (int64_t)features->bin);
+    is_integer(take(from, "from_ns"), features->window.start_ns);
+    is_integer(take(from, "to_ns"), features->window.stop_ns);
+    is_boolean(take(from, "partial"), features->partial);
+    is_boolean(take(from, "lost"), features->lost);
+    const json_t *values = take_list(from, "values", features->count);
+    for (size_t i = 0; i < features->count; i++)
+        is_integer(json_array_get(values, i), features->values[i]);
+}
+
+static void check_features_names(fields *from, const sf_features_names_message *names)
+{
+    is_scaled(take(from, "bin_ms"), names->bin_ns, 1e6);
+    is_integer(take(from, "units"), (int64_t)names->units);
+    is_integer(take(from, "episodes"), (int64_t)names->episodes);
+    is_integer(take(from, "edges"), (int64_t)names->edges);
+    const json_t *list = take_list(from, "names", names->count);
+    for (size_t i = 0; i < names->count; i++)
+        is_string(json_array_get(list, i), names->names[i]);
+}
+
 static void is_known(const json_t *value, int64_t count)
 {
     if (count < 0)
@@ -569,6 +592,7 @@ static void check_status(fields *from, const sf_status_message *status, const sf
     for (size_t i = 0; i < status->trigger_count; i++)
         check_trigger_status(json_array_get(list, i), &status->triggers[i]);
     is_integer(take(from, "decisions_lost"), (int64_t)status->decisions_lost);
+    is_integer(take(from, "features_lost"), (int64_t)status->features_lost);
     is_integer(take(from, "tracked"), (int64_t)status->tracked);
     is_integer(take(from, "watched"), (int64_t)status->watched);
     is_integer(take(from, "edges"), (int64_t)status->edges);
@@ -615,6 +639,12 @@ void test_check_published(const json_t *map, const sf_message *message, const sf
         break;
     case SF_TOPIC_DELIVERY:
         check_delivery(&from, &message->delivery);
+        break;
+    case SF_TOPIC_FEATURES:
+        check_features(&from, &message->features);
+        break;
+    case SF_TOPIC_FEATURES_NAMES:
+        check_features_names(&from, &message->features_names);
         break;
     case SF_TOPIC_DENSITY:
         check_density(&from, &message->density);
