@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/selection.h"
 
+#include "core/clock.h"
 #include "core/error.h"
+#include "core/filter.h"
 #include "core/memory.h"
 #include "core/options.h"
 #include "core/text.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,33 +114,19 @@ static int restrict_to(sf_recording *recording, const sf_span *spans, size_t cou
 
 /* ---- duplicates ---- */
 
-static bool are_near(const sf_unit *a, const sf_unit *b, double most_um)
-{
-    return a == b || hypot(a->x_um - b->x_um, a->y_um - b->y_um) <= most_um; /* false where one is NaN */
-}
-
 static int remove_duplicates(sf_recording *recording, const sf_selection *selection, sf_error *error)
 {
-    const sf_unit *units = recording->units.items;
-    sf_spike *spikes = recording->spikes;
-    if (selection->dedup_um > 0 && !sf_units_have_geometry(&recording->units))
-        return sf_fail(
-            error, SF_DATA, "dedup",
-            "this recording has no positions, so no distances; with 0 um only repeats within a unit go");
+    sf_dedup dedup;
+    int status = sf_dedup_open(&dedup, &recording->units, selection->dedup_ns, selection->dedup_um, error);
+    if (status != SF_OK)
+        return status;
     size_t kept = 0;
-    for (size_t i = 0; i < recording->spike_count; i++) {
-        bool repeated = false;
-        for (size_t k = kept; k > 0 && !repeated; k--) {
-            /* Unsigned: the difference of two times may exceed int64. */
-            if ((uint64_t)spikes[i].time_ns - (uint64_t)spikes[k - 1].time_ns > (uint64_t)selection->dedup_ns)
-                break;
-            repeated = are_near(&units[spikes[i].unit], &units[spikes[k - 1].unit], selection->dedup_um);
-        }
-        if (!repeated)
-            spikes[kept++] = spikes[i];
-    }
+    for (size_t i = 0; i < recording->spike_count; i++)
+        if (sf_dedup_keeps(&dedup, &recording->spikes[i]))
+            recording->spikes[kept++] = recording->spikes[i];
     sf_recording_drop(recording, "duplicate", recording->spike_count - kept);
     recording->spike_count = kept;
+    sf_dedup_close(&dedup);
     return SF_OK;
 }
 
@@ -227,22 +214,6 @@ static int keep_units(sf_recording *recording, const char *list, sf_selected *to
 
 /* ---- blanking ---- */
 
-static bool is_marker(const sf_marker *marker, const char *name)
-{
-    uint64_t line;
-    if (marker->kind == SF_MARKER_TEXT)
-        return strcmp(marker->text, name) == 0;
-    return marker->state == 1 && strncmp(name, "ttl", 3) == 0 && sf_parse_uint(name + 3, UINT16_MAX, &line) &&
-           marker->line == line;
-}
-
-/* The sum, kept inside int64. */
-static int64_t add_saturated(int64_t a, int64_t b)
-{
-    int64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? (b > 0 ? INT64_MAX : INT64_MIN) : sum;
-}
-
 static int tell_blanking(sf_selected *told, const sf_selection *selection, sf_error *error)
 {
     told->marker = sf_copy_string(selection->blank);
@@ -261,13 +232,14 @@ static int blank_markers(sf_recording *recording, const sf_selection *selection,
     span_list open = {0}; /* what stays */
     int64_t open_from = INT64_MIN;
     size_t found = 0;
+    const sf_blank blank = {selection->blank, selection->blank_from_ns, selection->blank_to_ns};
     for (size_t i = 0; status == SF_OK && i < recording->marker_count; i++) {
-        if (!is_marker(&recording->markers[i], selection->blank))
+        sf_span span;
+        if (!sf_blank_span(&blank, &recording->markers[i], &span))
             continue;
         found++;
-        int64_t from = add_saturated(recording->markers[i].time_ns, selection->blank_from_ns);
-        status = add_span(&open, (sf_span){open_from, from}, error); /* nothing where two overlap */
-        open_from = add_saturated(recording->markers[i].time_ns, selection->blank_to_ns);
+        status = add_span(&open, (sf_span){open_from, span.start_ns}, error); /* nothing where two overlap */
+        open_from = span.stop_ns;
     }
     if (status == SF_OK && found == 0)
         status = sf_fail(error, SF_USAGE, "blank", "this recording has no marker '%s' among its %zu",
@@ -374,7 +346,7 @@ static int64_t resolve(sf_time_point point, int64_t first_ns, int64_t otherwise)
 {
     if (!point.given)
         return otherwise;
-    return point.from_first ? add_saturated(first_ns, point.ns) : point.ns;
+    return point.from_first ? sf_time_plus(first_ns, point.ns) : point.ns;
 }
 
 static int keep_times(sf_recording *recording, const sf_selection *selection, sf_span recorded,

@@ -480,7 +480,7 @@ static void tell_provenance(const teller *t, const sf_provenance *provenance)
     sf_text_free(&words);
 }
 
-#define STATUS_FIELDS 31
+#define STATUS_FIELDS 34
 
 static void tell_status(const teller *t, const sf_status_message *status)
 {
@@ -505,6 +505,9 @@ static void tell_status(const teller *t, const sf_status_message *status)
     t->as->end_list(t->to);
     t->as->natural(t->to, "decisions_lost", status->decisions_lost);
     t->as->natural(t->to, "features_lost", status->features_lost);
+    t->as->natural(t->to, "dedup_dropped", status->dedup_dropped);
+    t->as->natural(t->to, "blank_dropped", status->blank_dropped);
+    t->as->natural(t->to, "trigger_dropped", status->trigger_dropped);
     t->as->natural(t->to, "tracked", status->tracked);
     t->as->natural(t->to, "watched", status->watched);
     t->as->natural(t->to, "edges", status->edges);

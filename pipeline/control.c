@@ -85,12 +85,29 @@ static uint64_t send_trigger(sf_control *control, const sf_decision *decision)
     return message->seq;
 }
 
+/* What is recorded from here on may be the artefact of what is sent now. In real time the stream is as far
+ * behind as it was when its newest spike arrived. */
+static void blank_after(sf_control *control, const sf_decision *decision, int64_t now_ns)
+{
+    int64_t length_ns = in_ns(control->setup.config->triggers[decision->trigger].blank_ms);
+    if (length_ns == 0 || decision->outcome == SF_OUTCOME_WITHHELD)
+        return;
+    sf_span span = {now_ns, sf_time_plus(now_ns, length_ns)};
+    if (!control->setup.inputs->virtual_clock) {
+        int64_t since_ns = now_ns - control->newest_arrival_ns;
+        span.start_ns = control->newest_ns;
+        span.stop_ns = sf_time_plus(sf_time_plus(control->newest_ns, since_ns > 0 ? since_ns : 0), length_ns);
+    }
+    sf_filter_blank(control->filter, span);
+}
+
 static void take(sf_control *control, const sf_trigger_event *event, int64_t now_ns)
 {
     const sf_decision *decisions;
     size_t count = sf_triggers_take(control->triggers, event, now_ns, &decisions);
     for (size_t i = 0; i < count; i++) {
         const sf_decision *decision = &decisions[i];
+        blank_after(control, decision, now_ns);
         uint64_t seq = decision->outcome == SF_OUTCOME_SENT ? send_trigger(control, decision) : 0;
         sf_handoff_decide(control->setup.handoff, &(sf_decided){.trigger = decision->trigger,
                                                                 .outcome = decision->outcome,
@@ -133,28 +150,68 @@ static void complete(sf_control *control, const sf_completion *completion, int64
     post(control, watched->trigger, now_ns);
 }
 
-void sf_control_watch(sf_control *control, const sf_spike *spikes, const int64_t *arrivals_ns, size_t count)
+static void watch_one(sf_control *control, const sf_spike *spike, int64_t arrival_ns)
 {
+    const sf_completion *completions;
+    size_t completed = sf_watch_advance(control->watch, spike, &completions);
+    for (size_t c = 0; c < completed; c++)
+        if (control->watched[completions[c].episode].trigger == UINT32_MAX)
+            send_watched(control, &completions[c], arrival_ns);
+        else
+            complete(control, &completions[c], arrival_ns);
+}
+
+void sf_control_expect(sf_control *control, const sf_marker *markers, size_t count)
+{
+    control->markers = markers;
+    control->marker_count = control->filter != NULL ? count : 0;
+}
+
+static void mark_until(sf_control *control, int64_t time_ns)
+{
+    for (; control->marker_count > 0 && control->markers->time_ns <= time_ns; control->marker_count--)
+        sf_filter_mark(control->filter, control->markers++);
+}
+
+static bool is_analysed(sf_control *control, const sf_spike *spike)
+{
+    mark_until(control, spike->time_ns);
+    sf_filter_cause cause = sf_filter_take(control->filter, spike);
+    if (cause != SF_FILTER_KEPT)
+        atomic_fetch_add_explicit(&control->dropped[cause], 1, memory_order_relaxed);
+    return cause == SF_FILTER_KEPT;
+}
+
+sf_analysed sf_control_watch(sf_control *control, const sf_spike *spikes, const int64_t *arrivals_ns,
+                             size_t count)
+{
+    bool filters = control->filter != NULL;
+    sf_analysed analysed = {filters ? control->kept : spikes,
+                            filters ? control->kept_arrivals_ns : arrivals_ns, filters ? 0 : count};
     if (count == 0)
-        return;
+        return analysed;
     control->stream_ns = spikes[count - 1].time_ns;
-    for (size_t i = 0; i < count && control->watched_count > 0; i++) {
-        const sf_completion *completions;
+    for (size_t i = 0; i < count && (control->watched_count > 0 || filters); i++) {
         if (control->setup.inputs->virtual_clock) /* what is sent is in one order in every replay */
             pass(control, spikes[i].time_ns);
-        size_t completed = sf_watch_advance(control->watch, &spikes[i], &completions);
-        for (size_t c = 0; c < completed; c++)
-            if (control->watched[completions[c].episode].trigger == UINT32_MAX)
-                send_watched(control, &completions[c], arrivals_ns[i]);
-            else
-                complete(control, &completions[c], arrivals_ns[i]);
+        control->newest_ns = spikes[i].time_ns;
+        control->newest_arrival_ns = arrivals_ns[i];
+        if (filters && !is_analysed(control, &spikes[i]))
+            continue;
+        if (filters) {
+            control->kept[analysed.count] = spikes[i];
+            control->kept_arrivals_ns[analysed.count++] = arrivals_ns[i];
+        }
+        watch_one(control, &spikes[i], arrivals_ns[i]);
     }
+    return analysed;
 }
 
 void sf_control_reach(sf_control *control, int64_t watermark_ns)
 {
     if (watermark_ns > control->stream_ns)
         control->stream_ns = watermark_ns;
+    mark_until(control, INT64_MAX);
     if (control->setup.inputs->virtual_clock)
         pass(control, watermark_ns);
 }
@@ -243,6 +300,8 @@ static void obey(sf_control *control, const sf_command *order)
         memcpy(marker.text, order->text, sizeof marker.text);
         sf_publish_raw(control->setup.publisher, &(sf_raw_batch){.markers = &marker, .marker_count = 1},
                        false);
+        if (control->filter != NULL)
+            sf_filter_mark(control->filter, &marker);
         break;
     }
 }
@@ -289,6 +348,14 @@ void sf_control_status(const sf_control *control, uint32_t trigger, sf_trigger_s
         .chance_per_min =
             board != UINT32_MAX ? 60 * sf_board_read(control->setup.board, board).chance_hz : NAN};
     snprintf(status->name, sizeof status->name, "%s", control->setup.config->triggers[trigger].name);
+}
+
+void sf_control_count(const sf_control *control, sf_status_message *status)
+{
+    const _Atomic uint64_t *dropped = control->dropped;
+    status->dedup_dropped = atomic_load_explicit(&dropped[SF_FILTER_DUPLICATE], memory_order_relaxed);
+    status->blank_dropped = atomic_load_explicit(&dropped[SF_FILTER_MARKER], memory_order_relaxed);
+    status->trigger_dropped = atomic_load_explicit(&dropped[SF_FILTER_OWN], memory_order_relaxed);
 }
 
 sf_message *sf_control_tell(const sf_control *control, const sf_decided *decided)
@@ -420,6 +487,31 @@ static int open_watch(sf_control *control, sf_error *error)
     return status;
 }
 
+/* Nothing where every spike is analysed. */
+static int open_filter(sf_control *control, sf_error *error)
+{
+    const sf_live_options *config = control->setup.config;
+    bool filters = config->dedup.ms > 0 || config->blank_count > 0;
+    for (uint32_t i = 0; i < config->trigger_count; i++)
+        filters = filters || config->triggers[i].blank_ms > 0;
+    if (!filters)
+        return SF_OK;
+    control->blanks = sf_alloc(config->blank_count, sizeof *control->blanks);
+    control->kept = sf_alloc(control->setup.batch, sizeof *control->kept);
+    control->kept_arrivals_ns = sf_alloc(control->setup.batch, sizeof *control->kept_arrivals_ns);
+    if (control->blanks == NULL || control->kept == NULL || control->kept_arrivals_ns == NULL)
+        return sf_fail_memory(error);
+    for (uint32_t i = 0; i < config->blank_count; i++)
+        control->blanks[i] = (sf_blank){config->blank[i].marker, in_ns(config->blank[i].from_ms),
+                                        in_ns(config->blank[i].to_ms)};
+    const sf_filter_settings settings = {.units = &control->setup.inputs->units,
+                                         .dedup_ns = in_ns(config->dedup.ms),
+                                         .dedup_um = config->dedup.um,
+                                         .blanks = control->blanks,
+                                         .blank_count = config->blank_count};
+    return sf_filter_open(&control->filter, &settings, error);
+}
+
 int sf_control_open(sf_control *control, const sf_control_setup *setup, sf_error *error)
 {
     const sf_live_options *config = setup->config;
@@ -441,6 +533,8 @@ int sf_control_open(sf_control *control, const sf_control_setup *setup, sf_error
     if (status == SF_OK)
         status = open_triggers(control, error);
     if (status == SF_OK)
+        status = open_filter(control, error);
+    if (status == SF_OK)
         status = sf_ring_open(&control->orders, sizeof(sf_command), MOST_ORDERS, SF_RING_DROP_NEWEST, error);
     return status;
 }
@@ -449,6 +543,10 @@ void sf_control_close(sf_control *control)
 {
     sf_watch_close(control->watch);
     sf_triggers_close(control->triggers);
+    sf_filter_close(control->filter);
+    sf_free(control->blanks);
+    sf_free(control->kept);
+    sf_free(control->kept_arrivals_ns);
     sf_free(control->watched);
     sf_free(control->messages);
     sf_free(control->boards);

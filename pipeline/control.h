@@ -7,6 +7,7 @@
 #ifndef SF_PIPELINE_CONTROL_H
 #define SF_PIPELINE_CONTROL_H
 
+#include "core/filter.h"
 #include "pipeline/feeder.h"
 #include "pipeline/handoff.h"
 #include "pipeline/inputs.h"
@@ -49,10 +50,19 @@ typedef struct sf_control_setup {
     sf_handoff *handoff;
     const sf_board *board; /**< by watched episode */
     sf_publisher *publisher;
+    size_t batch; /**< spikes that come at once, at most */
 } sf_control_setup;
 
 typedef struct sf_control {
     sf_control_setup setup;
+    sf_filter *filter; /**< NULL: every spike is analysed */
+    sf_blank *blanks;
+    sf_spike *kept;            /**< room for a batch ... */
+    int64_t *kept_arrivals_ns; /**< ... and when each came */
+    const sf_marker *markers;  /**< that are ahead in the stream */
+    size_t marker_count;
+    _Atomic uint64_t dropped[SF_FILTER_CAUSES];
+    int64_t newest_ns, newest_arrival_ns; /**< of the spike that is looked at */
     sf_watch *watch;
     sf_watched *watched;
     size_t watched_count, trigger_count;
@@ -72,13 +82,25 @@ typedef struct sf_control {
 int sf_control_open(sf_control *control, const sf_control_setup *setup, sf_error *error);
 void sf_control_close(sf_control *control);
 
-/** Spikes in stream order. */
-void sf_control_watch(sf_control *control, const sf_spike *spikes, const int64_t *arrivals_ns, size_t count);
+/** Markers in time order, each before the spikes of its time and later ones are watched; borrowed until
+ * sf_control_reach. */
+void sf_control_expect(sf_control *control, const sf_marker *markers, size_t count);
+
+/** Spikes that are analysed, and when each came; until the next call. */
+typedef struct sf_analysed {
+    const sf_spike *spikes;
+    const int64_t *arrivals_ns;
+    size_t count;
+} sf_analysed;
+
+/** Spikes in stream order. Returns which of them are analysed. */
+sf_analysed sf_control_watch(sf_control *control, const sf_spike *spikes, const int64_t *arrivals_ns,
+                             size_t count);
 
 /** After each pull and before its spikes: faults of sources, then orders, then delays that are over. */
 void sf_control_look(sf_control *control);
 
-/** All before this stream time has been watched. */
+/** All before this stream time has been watched, and what markers were expected have come. */
 void sf_control_reach(sf_control *control, int64_t watermark_ns);
 
 /** The stream has ended: what waits is withheld. */
@@ -93,6 +115,9 @@ bool sf_control_order(sf_control *control, const sf_command *order);
 
 /** Any thread: `count` of sf_live_options.trigger_count. */
 void sf_control_status(const sf_control *control, uint32_t trigger, sf_trigger_status *status);
+
+/** Any thread: how many spikes were not analysed, and why. */
+void sf_control_count(const sf_control *control, sf_status_message *status);
 
 /** Window thread: the message of a decision, or NULL where memory is out. */
 sf_message *sf_control_tell(const sf_control *control, const sf_decided *decided);

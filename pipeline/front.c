@@ -7,6 +7,8 @@
 #include "core/memory.h"
 #include "pipeline/testing.h"
 
+#define BATCH 4096 /* spikes that a pull yields at most */
+
 /* ---- the front thread ---- */
 
 /* How many of the spikes come before the end of the asked duration. */
@@ -70,15 +72,17 @@ static void hand_on(sf_front *front, const sf_merged *merged)
     if (was_over)
         return;
     size_t done = 0;
+    sf_control_expect(&front->control, merged->markers, merged->marker_count);
     do {
         const sf_spike *spikes = merged->spikes + done;
         size_t part = within_stretch(front, spikes, count - done);
-        sf_control_watch(&front->control, spikes, merged->arrivals_ns + done, part);
-        sf_features_take(&front->features, spikes, merged->arrivals_ns + done, part);
+        sf_analysed analysed = sf_control_watch(&front->control, spikes, merged->arrivals_ns + done, part);
+        sf_features_take(&front->features, analysed.spikes, analysed.arrivals_ns, analysed.count);
         const sf_raw_batch raw = {spikes, part, merged->markers, done == 0 ? merged->marker_count : 0};
         sf_publish_raw(front->publisher, &raw, sf_handoff_waits(front->handoff));
         done += part;
-        sf_handoff_put(front->handoff, spikes, part, part > 0 ? merged->arrivals_ns[done - 1] : 0);
+        sf_handoff_put(front->handoff, analysed.spikes, analysed.count,
+                       part > 0 ? merged->arrivals_ns[done - 1] : 0);
     } while (done < count);
     int64_t watermark_ns = merged->watermark_ns < front->limit_ns ? merged->watermark_ns : front->limit_ns;
     if (!merged->ended)
@@ -160,7 +164,8 @@ static int open_merge(sf_front *front, const sf_live_options *config, const sf_i
     sf_merge_settings merge = {.inlets = settings,
                                .inlet_count = inputs->count,
                                .stall_ns = stall_ns,
-                               .drop_duplicates = config->merge.drop_duplicates};
+                               .drop_duplicates = config->merge.drop_duplicates,
+                               .batch = BATCH};
     int status = sf_merge_open(&front->merge, &merge, error);
     sf_free(settings);
     return status;
@@ -201,7 +206,8 @@ int sf_front_open(sf_front *front, const sf_live_options *config, const sf_input
                                       .feeders = &front->feeders,
                                       .handoff = handoff,
                                       .board = board,
-                                      .publisher = publisher};
+                                      .publisher = publisher,
+                                      .batch = BATCH};
     int status = open_merge(front, config, inputs, error);
     if (status == SF_OK)
         status = sf_control_open(&front->control, &control, error);

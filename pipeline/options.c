@@ -6,6 +6,7 @@
 #include "core/clock.h"
 #include "core/episode.h"
 #include "core/error.h"
+#include "core/filter.h"
 #include "core/options.h"
 
 #include <stdio.h>
@@ -68,6 +69,13 @@ static const void *trigger_defaults(int choice)
 {
     (void)choice;
     return &default_trigger;
+}
+
+static const void *blank_defaults(int choice)
+{
+    static const sf_live_blank defaults = {.to_ms = 1};
+    (void)choice;
+    return &defaults;
 }
 
 void sf_live_options_init(void *options, size_t size)
@@ -172,10 +180,21 @@ static const sf_key trigger_keys[] = {
     REAL("delay_to_ms", delay_to_ms, 0, 1e7),
     REAL("sham", sham, 0, 1),
     WHOLE("seed", seed, 0, UINT32_MAX),
+    REAL("blank_ms", blank_ms, 0, 60000),
     {0},
 };
 #undef ROW
 
+#define ROW sf_live_blank
+static const sf_key blank_keys[] = {
+    TEXT("marker", marker, .needed = true),
+    REAL("from_ms", from_ms, -60000, 60000),
+    REAL("to_ms", to_ms, -60000, 60000),
+    {0},
+};
+#undef ROW
+
+static const sf_key_table blank_table = {{blank_keys}, sizeof(sf_live_blank), blank_defaults, NULL};
 static const sf_key_table trigger_table = {{trigger_keys}, sizeof(sf_live_trigger), trigger_defaults, NULL};
 static const sf_key_table reach_table = {{reach_keys}, sizeof(sf_live_reach), reach_defaults, NULL};
 static const sf_key_table pattern_table = {{pattern_keys}, sizeof(sf_live_pattern), pattern_defaults, NULL};
@@ -187,6 +206,12 @@ static const sf_key merge_keys[] = {
     REAL("stall_ms", merge.stall_ms, 1, 600000),
     REAL("leap_s", merge.leap_s, 0, 1e9),
     SWITCH("drop_duplicates", merge.drop_duplicates),
+    {0},
+};
+
+static const sf_key dedup_keys[] = {
+    REAL("ms", dedup.ms, 0, 1000),
+    REAL("um", dedup.um, 0, 1e6),
     {0},
 };
 
@@ -247,6 +272,7 @@ static const sf_key features_keys[] = {
 
 static const sf_key_table features_table = {.parts = {features_keys}};
 static const sf_key_table merge_table = {.parts = {merge_keys}};
+static const sf_key_table dedup_table = {.parts = {dedup_keys}};
 static const sf_key_table window_table = {.parts = {window_keys}};
 static const sf_key_table mine_table = {.parts = {mine_keys}};
 static const sf_key_table graph_table = {.parts = {graph_keys}};
@@ -256,6 +282,8 @@ const sf_key sf_live_first_keys[] = {TEXT("stream", stream), {0}};
 
 const sf_key sf_live_keys[] = {
     GROUP("merge", merge_table),
+    GROUP("dedup", dedup_table),
+    LIST("blank", blank, blank_count, 64, &blank_table),
     GROUP("window", window_table),
     TEXT("device", device),
     TEXT("device_memory", device_memory),
@@ -292,6 +320,27 @@ static int check_window(const sf_live_options *options, sf_error *error)
         return SF_OK;
     return sf_live_refuse("window.length_s", error, "found %g s, expected a whole number of hops of %g s",
                           options->window.length_s, options->window.hop_s);
+}
+
+static int check_blanks(const sf_live_options *options, sf_error *error)
+{
+    for (uint32_t i = 0; i < options->blank_count; i++) {
+        const sf_live_blank *blank = &options->blank[i];
+        char key[48];
+        snprintf(key, sizeof key, "blank.%u.from_ms", i);
+        if (blank->from_ms < 0)
+            return sf_live_refuse(
+                key, error, "found %g ms, expected at least 0: live, what comes before a marker has gone by",
+                blank->from_ms);
+        if (blank->from_ms >= blank->to_ms)
+            return sf_live_refuse(key, error, "found %g to %g ms, expected the first before the second",
+                                  blank->from_ms, blank->to_ms);
+        if (blank->from_ms > SF_BLANK_LEAD * (blank->to_ms - blank->from_ms))
+            return sf_live_refuse(key, error,
+                                  "found %g to %g ms, expected it to begin within %d times its length",
+                                  blank->from_ms, blank->to_ms, SF_BLANK_LEAD);
+    }
+    return SF_OK;
 }
 
 static int check_device(const sf_live_options *options, sf_error *error)
@@ -429,6 +478,8 @@ int sf_live_resolve(sf_live_options *options, sf_error *error)
     int status = sf_keys_check(&all, options, error);
     if (status == SF_OK)
         status = check_window(options, error);
+    if (status == SF_OK)
+        status = check_blanks(options, error);
     if (status == SF_OK)
         status = check_device(options, error);
     if (status == SF_OK)

@@ -207,6 +207,7 @@ static int complete_status(void *user, sf_status_message *status, sf_error *erro
     status->features_lost = sf_features_dropped(features);
     for (uint32_t i = 0; i < control->trigger_count; i++)
         sf_control_status(control, i, &status->triggers[status->trigger_count++]);
+    sf_control_count(control, status);
     status->decisions_lost = sf_ring_dropped(&pipeline->handoff.decided);
     status->window_dropped = sf_ring_dropped(&pipeline->handoff.spikes);
     return SF_OK;

@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#define MARKER_RING 1024
 #define NOTE_RING 1024
 #define CHUNK 256
 
@@ -45,7 +44,7 @@ struct sf_inlet {
     int64_t clock_ns;
     sf_held *held; /* 2 * room: at most `room` of them are in use, first .. last - 1, in stream order */
     size_t room, first, last;
-    sf_marker waiting[MARKER_RING]; /* in time order, from index first_marker & (MARKER_RING - 1) */
+    sf_marker waiting[SF_INLET_MARKERS]; /* in time order, from index first_marker & (SF_INLET_MARKERS - 1) */
     uint64_t first_marker, last_marker;
     _Atomic uint64_t emitted, late, out_of_range, duplicate, hurried, emitted_markers, late_markers, stalls;
     _Atomic int64_t lateness_max_ns, shift_ns;
@@ -70,7 +69,7 @@ int sf_inlet_open(sf_inlet **inlet, const sf_inlet_settings *settings, uint32_t 
     made->clock_ns = INT64_MIN;
     int status = sf_ring_open(&made->spikes, sizeof(sf_spike), settings->ring, settings->policy, error);
     if (status == SF_OK)
-        status = sf_ring_open(&made->markers, sizeof(sf_marker), MARKER_RING, settings->policy, error);
+        status = sf_ring_open(&made->markers, sizeof(sf_marker), SF_INLET_MARKERS, settings->policy, error);
     if (status == SF_OK)
         status = sf_ring_open(&made->notes, sizeof(note), NOTE_RING, SF_RING_BLOCK, error);
     if (status == SF_OK) {
@@ -353,14 +352,14 @@ static bool take_spikes(sf_inlet *inlet, sf_place given_out)
 
 static sf_marker *waiting_marker(const sf_inlet *inlet, uint64_t index)
 {
-    return (sf_marker *)&inlet->waiting[index & (MARKER_RING - 1)];
+    return (sf_marker *)&inlet->waiting[index & (SF_INLET_MARKERS - 1)];
 }
 
 /* Takes in the markers of the current note; false where there is no room for the rest. */
 static bool take_markers(sf_inlet *inlet)
 {
     while (sf_ring_popped(&inlet->markers) < inlet->current.markers_after) {
-        if (inlet->last_marker - inlet->first_marker == MARKER_RING)
+        if (inlet->last_marker - inlet->first_marker == SF_INLET_MARKERS)
             return false;
         sf_marker marker;
         sf_ring_pop(&inlet->markers, &marker, 1, NULL);
@@ -452,7 +451,7 @@ const sf_marker *sf_inlet_first_marker(const sf_inlet *inlet, int64_t time_ns)
     if (count == 0)
         return NULL;
     const sf_marker *first = waiting_marker(inlet, inlet->first_marker);
-    return first->time_ns <= time_ns || count == MARKER_RING ? first : NULL;
+    return first->time_ns <= time_ns || count == SF_INLET_MARKERS ? first : NULL;
 }
 
 void sf_inlet_release_marker(sf_inlet *inlet, bool late)

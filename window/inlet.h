@@ -11,6 +11,9 @@
 #include "core/ring.h"
 #include "window/source.h"
 
+/** Markers that may wait for their turn. */
+#define SF_INLET_MARKERS 1024
+
 typedef struct sf_inlet_settings {
     size_t unit_count;
     /**

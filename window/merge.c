@@ -5,7 +5,6 @@
 #include "core/memory.h"
 
 #define SPIKE_BATCH 4096
-#define MARKER_BATCH 256
 
 typedef struct entry {
     sf_inlet *inlet;
@@ -28,6 +27,7 @@ struct sf_merge {
     sf_spike *spikes;
     int64_t *arrivals;
     sf_marker *markers;
+    size_t marker_room; /* for all that inlets hold: no spike goes before a marker of its time */
 };
 
 static int check(const sf_merge_settings *settings, sf_error *error)
@@ -80,7 +80,8 @@ int sf_merge_open(sf_merge **merge, const sf_merge_settings *settings, sf_error 
     made->entries = sf_alloc(settings->inlet_count, sizeof *made->entries);
     made->spikes = sf_alloc(made->batch, sizeof *made->spikes);
     made->arrivals = sf_alloc(made->batch, sizeof *made->arrivals);
-    made->markers = sf_alloc(MARKER_BATCH, sizeof *made->markers);
+    made->marker_room = settings->inlet_count * SF_INLET_MARKERS;
+    made->markers = sf_alloc(made->marker_room, sizeof *made->markers);
     bool whole =
         made->entries != NULL && made->spikes != NULL && made->arrivals != NULL && made->markers != NULL;
     status = whole ? open_inlets(made, settings, error) : sf_fail_memory(error);
@@ -234,7 +235,7 @@ static bool emit_spikes(sf_merge *merge, sf_merged *merged)
 /* Markers up to a time, in time order; returns false where the batch is full. */
 static bool emit_markers(sf_merge *merge, int64_t until_ns, sf_merged *merged)
 {
-    while (merged->marker_count < MARKER_BATCH) {
+    while (merged->marker_count < merge->marker_room) {
         sf_inlet *from = NULL;
         const sf_marker *next = NULL;
         for (size_t i = 0; i < merge->count; i++) {

@@ -162,12 +162,13 @@ typedef struct sf_live_trigger {
     uint32_t seed;     /**< of delays and shams */
     const char *rule;  /**< the name of one of the rules */
     const char *label; /**< only where it predicts this one from now on; "*" or NULL: any */
+    double blank_ms;   /**< of the stream after it was sent, sham or not, nothing is analysed; 0: all is */
 } sf_live_trigger;
 
 /** Armed, and sent within 100 ms or not at all; `name` is to be set, and `episode` or `follows`. */
 #define SF_LIVE_TRIGGER_DEFAULTS                                                                             \
     {                                                                                                        \
-        SF_LIVE_ON_EPISODE, NULL, NULL, NULL, true, 0, 100, 0, 0, 1, 0, 1, 1, 0, 0, 0, 1, NULL, NULL         \
+        SF_LIVE_ON_EPISODE, NULL, NULL, NULL, true, 0, 100, 0, 0, 1, 0, 1, 1, 0, 0, 0, 1, NULL, NULL, 0      \
     }
 
 /** What is counted in each bin of the stream, for decoders. */
@@ -180,6 +181,18 @@ typedef struct sf_live_features {
     const char *const *edges; /**< episodes of two units */
     uint32_t edge_count;
 } sf_live_features;
+
+/** Times after markers of which nothing is analysed: stimulus artefacts. */
+typedef struct sf_live_blank {
+    const char *marker;    /**< its text, or ttl3 for a rising edge of line 3 */
+    double from_ms, to_ms; /**< after it */
+} sf_live_blank;
+
+/** Of spikes that are at most `ms` apart, on one unit or on two at most `um` apart, the first is analysed. */
+typedef struct sf_live_dedup {
+    double ms; /**< 0: all are */
+    double um;
+} sf_live_dedup;
 
 /** Of the stages of a hop. Results are the same. */
 typedef enum sf_live_schedule {
@@ -233,6 +246,9 @@ typedef struct sf_live_options {
     uint32_t trigger_count;
     sf_live_schedule schedule;
     sf_live_features features;
+    sf_live_dedup dedup;
+    const sf_live_blank *blank;
+    uint32_t blank_count;
 } sf_live_options;
 
 SF_API void sf_live_options_init(void *options, size_t size);
@@ -532,6 +548,9 @@ typedef struct sf_status_message {
     sf_trigger_status *triggers;
     uint64_t decisions_lost; /**< that no message tells, for want of room */
     uint64_t features_lost;  /**< bins that no message tells, for want of room */
+    /** Spikes that are recorded and not analysed: repeats, blanked after a marker, blanked after a trigger.
+     */
+    uint64_t dedup_dropped, blank_dropped, trigger_dropped;
 } sf_status_message;
 
 /** One bin; every number from 0 on comes once, but where one is lost or a silence is passed over. */

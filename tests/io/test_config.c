@@ -289,6 +289,7 @@ static void the_reference_shows_every_default(void **state)
                                "triggers: [{name: reward, episode: '#0 -(0,5]-> #1'},\n"
                                "  {on: trigger, name: control, follows: reward},\n"
                                "  {on: rule, name: state, rule: stimulus.rule}]\n"
+                               "blank: [{marker: ttl2}]\n"
                                "control: [{token_file: token}]\n"
                                "sinks: [{type: jsonl}, {type: zmq}, {type: osc}, {type: web},\n"
                                "  {type: hdf5, path: run.h5}, {type: serial, path: /dev/ttyACM0},\n"

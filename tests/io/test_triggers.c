@@ -3,6 +3,8 @@
  * completions, and faults of sources disarm before their spikes are judged. */
 #include "support/runs.h"
 
+#include "analysis/selection.h"
+#include "core/memory.h"
 #include "pipeline/trigger.h"
 #include "window/watch.h"
 
@@ -267,6 +269,146 @@ static void a_delay_is_over_in_silence(void **state)
     assert_int_equal(sf_live_close(live, NULL), SF_OK);
 }
 
+/* ---- what is not analysed ---- */
+
+static const char unfiltered[] = "window: {length_s: 1, hop_s: 0.25}\nmine: {every: 0}\n"
+                                 "significance: {kind: 'off'}\n"
+                                 "triggers: [{name: a, episode: 'e1 -(0,9]-> e2'}]\n";
+
+/* Markers of which most are others, more than spikes. */
+static void add_markers(sf_recording *recording, test_random *random)
+{
+    enum { MARKERS = 9000 };
+    int64_t start_ns = recording->recorded.start_ns,
+            length_ns = recording->recorded.stop_ns - recording->recorded.start_ns;
+    recording->markers = sf_alloc(MARKERS, sizeof *recording->markers);
+    for (size_t i = 0; i < MARKERS; i++)
+        recording->markers[i] =
+            (sf_marker){.time_ns = start_ns + (int64_t)test_random_below(random, (uint64_t)length_ns),
+                        .kind = SF_MARKER_TTL,
+                        .state = 1,
+                        .line = i % 50 == 0 ? 2 : 1};
+    recording->marker_count = MARKERS;
+    assert_int_equal(sf_recording_finish(recording, NULL), SF_OK);
+}
+
+static const sf_message *next_of(const test_collector *all, size_t *at)
+{
+    while (*at < all->count && all->messages[*at]->topic != SF_TOPIC_DECISION)
+        ++*at;
+    return *at < all->count ? all->messages[(*at)++] : NULL;
+}
+
+/* A run that leaves spikes out decides as one on what --dedup and --blank leave of the recording. */
+static void a_run_leaves_out_what_a_selection_does(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("filtered runs", 32);
+    sf_recording recording = test_random_recording(&random, 6000, 3, INT64_C(30000000000), 1000), cut;
+    add_markers(&recording, &random);
+    assert_int_equal(sf_recording_copy(&cut, &recording, NULL), SF_OK);
+    sf_selection selection;
+    sf_selection_init(&selection, sizeof selection);
+    selection.dedup_ns = 4000000;
+    selection.blank = "ttl2";
+    selection.blank_from_ns = 1000000;
+    selection.blank_to_ns = 30000000;
+    assert_int_equal(sf_selection_apply(&cut, &selection, NULL), SF_OK);
+    char text[600];
+    snprintf(text, sizeof text, "%sdedup: {ms: 4}\nblank: [{marker: ttl2, from_ms: 1, to_ms: 30}]\n",
+             unfiltered);
+    sf_config filters = test_config(text), plain = test_config(unfiltered);
+    test_collector *live = test_collector_new(), *offline = test_collector_new();
+    test_run_to_end(&filters, &recording, 0, live);
+    test_run_to_end(&plain, &cut, 0, offline);
+    const sf_status_message *status = test_last_status(live);
+    printf("%zu of %zu spikes, %zu repeats, %zu blanked\n", cut.spike_count, recording.spike_count,
+           (size_t)status->dedup_dropped, (size_t)status->blank_dropped);
+    assert_true(status->dedup_dropped > 50 && status->blank_dropped > 300);
+    assert_int_equal(status->dedup_dropped + status->blank_dropped + cut.spike_count, recording.spike_count);
+    for (size_t i = 0; i < cut.dropped_count; i++)
+        assert_int_equal(cut.dropped[i].count, strcmp(cut.dropped[i].cause, "blanked") == 0
+                                                   ? status->blank_dropped
+                                                   : status->dedup_dropped);
+    assert_int_equal(status->trigger_dropped, 0);
+    assert_int_equal(status->spikes, cut.spike_count);
+    const sf_message *a, *b;
+    size_t at_live = 0, at_offline = 0;
+    do {
+        a = next_of(live, &at_live);
+        b = next_of(offline, &at_offline);
+        assert_int_equal(a == NULL, b == NULL);
+        if (a != NULL)
+            assert_int_equal(a->time_ns, b->time_ns);
+    } while (a != NULL);
+    assert_true(test_last_status(offline)->triggers[0].completed > 20);
+    test_collector_free(live);
+    test_collector_free(offline);
+    sf_config_free(&filters);
+    sf_config_free(&plain);
+    sf_recording_clear(&recording);
+    sf_recording_clear(&cut);
+}
+
+/* Of each trigger an artefact that looks like its episode comes 5 ms later. */
+static uint64_t completions_with_artefacts(double blank_ms, double delay_ms, uint64_t *dropped)
+{
+    test_random random = {.state = 1};
+    sf_recording recording = test_random_recording(&random, 400, 2, 1000000, 1);
+    for (size_t i = 0; i < recording.spike_count; i++)
+        recording.spikes[i] = (sf_spike){.time_ns = (int64_t)(i / 4) * 100000000 +
+                                                    (i % 4 < 2 ? 0 : (int64_t)(delay_ms * 1e6) + 5000000) +
+                                                    (int64_t)(i % 2) * 1000000,
+                                         .unit = i % 2};
+    recording.recorded = (sf_span){0, INT64_C(10000000000)};
+    char text[600];
+    snprintf(text, sizeof text,
+             "window: {length_s: 1, hop_s: 0.25}\nmine: {every: 0}\nsignificance: {kind: 'off'}\n"
+             "triggers: [{name: a, episode: 'e1 -(0,3]-> e2', delay_ms: %g, blank_ms: %g}]\n",
+             delay_ms, blank_ms);
+    sf_config config = test_config(text);
+    test_collector *all = test_collector_new();
+    test_run_to_end(&config, &recording, 0, all);
+    const sf_status_message *status = test_last_status(all);
+    uint64_t completed = status->triggers[0].completed;
+    *dropped = status->trigger_dropped;
+    assert_int_equal(status->spikes + *dropped, recording.spike_count);
+    test_collector_free(all);
+    sf_config_free(&config);
+    sf_recording_clear(&recording);
+    return completed;
+}
+
+static void an_artefact_completes_nothing(void **state)
+{
+    (void)state;
+    uint64_t dropped;
+    for (double delay_ms = 0; delay_ms < 50; delay_ms += 20) {
+        assert_int_equal(completions_with_artefacts(0, delay_ms, &dropped), 200);
+        assert_int_equal(dropped, 0);
+        assert_int_equal(completions_with_artefacts(20, delay_ms, &dropped), 100);
+        assert_int_equal(dropped, 200);
+    }
+}
+
+/* In real time nothing but the length is known before: here it is longer than the stream. */
+static void an_artefact_completes_nothing_in_real_time(void **state)
+{
+    (void)state;
+    sf_live_trigger trigger = pair_trigger();
+    trigger.blank_ms = 60000;
+    trigger.max_age_ms = 0;
+    sf_live *live = open_live(&trigger, 1024, false);
+    sf_decision_message decision = {0};
+    push_pairs(live, 0, 1);
+    assert_int_equal(next_decision(live, &decision), 1);
+    assert_string_equal(decision.outcome, "sent");
+    push_pairs(live, 1, 100);
+    sf_live_finish(live);
+    assert_int_equal(next_decision(live, &decision), 0);
+    assert_int_equal(sf_live_close(live, NULL), SF_OK);
+}
+
 /* ---- what is refused ---- */
 
 static void refuse(const char *text, const char *place, const char *words)
@@ -288,10 +430,15 @@ static void wrong_triggers_are_refused(void **state)
     refuse("triggers: [{name: a, episode: x, delay_ms: 5, delay_to_ms: 4}]", "triggers.0.delay_to_ms",
            "at least delay_ms");
     refuse("triggers: [{name: a}]", "triggers.0.episode", "is missing");
+    refuse("blank: [{marker: a, from_ms: -1, to_ms: 2}]", "blank.0.from_ms", "has gone by");
+    refuse("blank: [{marker: a, from_ms: 2, to_ms: 2}]", "blank.0.from_ms", "the first before the second");
+    refuse("blank: [{marker: a, from_ms: 2, to_ms: 2.001}]", "blank.0.from_ms", "1000 times its length");
+    refuse("blank: [{to_ms: 2}]", "blank.0.marker", "is missing");
     test_random random = {.state = 1};
     sf_recording recording = test_random_recording(&random, 10, 2, 1000000, 1);
     test_pipeline_refuses("triggers: [{name: a, episode: 'nobody -(0,5]-> e1'}]", &recording, SF_CONFIG,
                           "test.yaml:1:31: triggers.0.episode", "nobody");
+    test_pipeline_refuses("dedup: {ms: 1, um: 50}", &recording, SF_DATA, "dedup", "no positions");
     sf_recording_clear(&recording);
 }
 
@@ -302,6 +449,9 @@ int main(void)
         cmocka_unit_test(a_loss_disarms_before_its_spikes_are_judged),
         cmocka_unit_test(what_is_too_old_is_withheld_and_disarms),
         cmocka_unit_test(a_delay_is_over_in_silence),
+        cmocka_unit_test(a_run_leaves_out_what_a_selection_does),
+        cmocka_unit_test(an_artefact_completes_nothing),
+        cmocka_unit_test(an_artefact_completes_nothing_in_real_time),
         cmocka_unit_test(wrong_triggers_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

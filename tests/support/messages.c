@@ -383,6 +383,9 @@ static void fill_status(test_random *random, sf_status_message *message, const s
     }
     message->decisions_lost = random_count(random);
     message->features_lost = random_count(random);
+    message->dedup_dropped = random_count(random);
+    message->blank_dropped = random_count(random);
+    message->trigger_dropped = random_count(random);
     static const char *const stages[SF_STATUS_STAGES] = {"merge", "watch",   "count",   "discover",
                                                          "graph", "density", "publish", "other"};
     message->stage_count = test_random_below(random, SF_STATUS_STAGES + 1);

@@ -593,6 +593,9 @@ static void check_status(fields *from, const sf_status_message *status, const sf
         check_trigger_status(json_array_get(list, i), &status->triggers[i]);
     is_integer(take(from, "decisions_lost"), (int64_t)status->decisions_lost);
     is_integer(take(from, "features_lost"), (int64_t)status->features_lost);
+    is_integer(take(from, "dedup_dropped"), (int64_t)status->dedup_dropped);
+    is_integer(take(from, "blank_dropped"), (int64_t)status->blank_dropped);
+    is_integer(take(from, "trigger_dropped"), (int64_t)status->trigger_dropped);
     is_integer(take(from, "tracked"), (int64_t)status->tracked);
     is_integer(take(from, "watched"), (int64_t)status->watched);
     is_integer(take(from, "edges"), (int64_t)status->edges);
