@@ -122,9 +122,9 @@ static void what_is_damaged_is_counted(void **state)
         {spike_kind, raw_spike, 2, 27},
         {spike_kind, raw_ttl, 2, sizeof raw_ttl},
         {ttl_kind, "", 2, 0},
-        {ttl_kind, "{\"event_type\":\"spike\",\"sample_number\":1,\"line\":2,\"state\":0}", 2, 61},
-        {ttl_kind, "{\"event_type\":\"ttl\",\"sample_number\":1,\"line\":2,\"state\":7}", 2, 59},
-        {ttl_kind, "{\"event_type\":\"ttl\",\"sample_number\":1,\"line\":-2,\"state\":0}", 2, 60},
+        {ttl_kind, "{\"event_type\":\"spike\",\"sample_number\":1,\"line\":2,\"state\":0}", 2, 59},
+        {ttl_kind, "{\"event_type\":\"ttl\",\"sample_number\":1,\"line\":2,\"state\":7}", 2, 57},
+        {ttl_kind, "{\"event_type\":\"ttl\",\"sample_number\":1,\"line\":-2,\"state\":0}", 2, 58},
         {ttl_kind, "{\"event_type\":\"ttl\",\"sample_number\":1,\"line\"", 2, 44},
         {ttl_kind, "{,", 2, 2},
     };
