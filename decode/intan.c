@@ -99,7 +99,7 @@ static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_er
 static int measure(sf_decoder *decoder, const void *bytes, size_t size, size_t *whole, sf_error *error)
 {
     (void)error;
-    *whole = CHUNK;
+    *whole = size < sizeof magic ? size + 1 : CHUNK;
     if (memcmp(bytes, magic, size < sizeof magic ? size : sizeof magic) != 0) {
         sf_decoder_leave_out(decoder, "bytes that are no spike");
         *whole = 0;

@@ -53,7 +53,7 @@ static void wrong_tokens_get_no_other_answer(void **state)
                                          "\"correct horse battery \"",
                                          "null",
                                          "7",
-                                         "[\"" TOKEN "\"]"};
+                                         "[\"correct horse battery\"]"};
     sf_request request;
     sf_error error;
     char text[256];
@@ -91,7 +91,8 @@ static void wrong_requests_are_refused(void **state)
         test_assert_fails(parse(&request, cases[i][0], &error), &error, SF_USAGE, cases[i][1]);
     char *large = calloc(1, SF_REQUEST_MOST + 2);
     memset(large, ' ', SF_REQUEST_MOST + 1);
-    memcpy(large, "{}", 2);
+    large[0] = '{';
+    large[1] = '}';
     test_assert_fails(sf_request_parse(&request, large, SF_REQUEST_MOST + 1, TOKEN, &error), &error, SF_USAGE,
                       "at most 4096 bytes");
     free(large);

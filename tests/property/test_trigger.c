@@ -291,7 +291,7 @@ static void random_event(pair *both, test_random *random, int64_t now_ns, uint64
     case 4:
         event.kind = SF_EVENT_FAULT;
         event.sources = 1 + test_random_below(random, 3);
-        event.reason = SF_TRIGGER_SOURCE_SILENT + test_random_below(random, 3);
+        event.reason = SF_TRIGGER_SOURCE_SILENT + (sf_trigger_reason)test_random_below(random, 3);
         for (uint32_t i = 0; i < o->count; i++)
             if (o->settings[i].sources & event.sources)
                 oracle_disarm(o, i, event.reason, now_ns);

@@ -93,12 +93,29 @@ static void bytes_may_be_cut_and_broken_anywhere(void **state)
     }
 }
 
+/* What is no spike is told once its magic is wrong, not only once a chunk's length has come. */
+static void a_broken_magic_is_told_at_once(void **state)
+{
+    (void)state;
+    const sf_decoder_options given = options();
+    for (size_t cut = 0; cut < 4; cut++) {
+        test_decoded it;
+        test_decoded_open(&it, &given);
+        test_decoded_bytes(&it, (const unsigned char[]){0x0f, 0x71, 0, 0x3a, 'A'}, cut);
+        assert_int_equal(it.malformed, cut > 2);
+        test_decoded_bytes(&it, &(const unsigned char[]){0x0f, 0x71, 0, 0x3a, 'A'}[cut], 5 - cut);
+        assert_int_equal(it.malformed, 1);
+        test_decoded_close(&it);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spikes_are_read),
         cmocka_unit_test(a_wrap_is_gone_through),
         cmocka_unit_test(bytes_may_be_cut_and_broken_anywhere),
+        cmocka_unit_test(a_broken_magic_is_told_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

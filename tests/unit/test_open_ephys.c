@@ -247,9 +247,8 @@ static void what_is_damaged_is_counted(void **state)
     const void *const parts[] = {"EVENT"};
     test_decoded_message(&it, parts, (const size_t[]){6}, 1);
     assert_int_equal(it.malformed, 2);
-    char deep[200];
-    memset(deep, '[', sizeof deep);
-    memcpy(deep, "{\"a\":", 5);
+    char deep[200] = "{\"a\":";
+    memset(deep + 5, '[', sizeof deep - 5);
     message(&it, "EVENT", deep, sizeof deep, NULL, 0);
     assert_int_equal(it.malformed, 3);
     assert_int_equal(it.restarts + it.gaps, 0);
