@@ -50,6 +50,7 @@ typedef struct app_call {
     char **arguments;
     size_t argument_count;
     bool json, quiet, verbose;
+    bool wanting; /**< set by a command that is done and found what is not as it should be: exit code 1 */
     sf_provenance *provenance; /**< of its result: whoever reads the recording or draws numbers tells it */
 } app_call;
 

@@ -96,5 +96,5 @@ int app_invoke(const app_command *command, int argc, char **argv)
     app_parse_free(&call);
     if (status != SF_OK)
         app_report(command->name, &error);
-    return exit_code(status, &error);
+    return status == SF_OK && call.wanting ? 1 : exit_code(status, &error);
 }

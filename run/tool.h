@@ -103,6 +103,35 @@ typedef struct sf_tool_played {
 int sf_tool_play(sf_tool_played *told, sf_recording *recording, const sf_tool_playing *playing,
                  const sf_progress *progress, sf_error *error);
 
+/* ---- the machine ---- */
+
+typedef enum sf_tool_level {
+    SF_TOOL_GOOD,
+    SF_TOOL_ADVICE, /**< a run works, and could do better */
+    SF_TOOL_BAD     /**< a run would fail here, or lose */
+} sf_tool_level;
+
+typedef struct sf_tool_check {
+    const char *name; /**< "clock", "disk", ...: a literal that stays */
+    sf_tool_level level;
+    char found[256];  /**< a sentence */
+    char advice[320]; /**< what to do; empty where it is good */
+} sf_tool_check;
+
+#define SF_TOOL_MOST_CHECKS 24
+
+typedef struct sf_tool_checks {
+    sf_tool_check items[SF_TOOL_MOST_CHECKS];
+    size_t count;
+} sf_tool_checks;
+
+/**
+ * Looks at what a live run on this machine depends on: cores, real-time rights, clocks, buffers, ports,
+ * devices, and the folder that recordings are to go to, into which it writes for a second at most and leaves
+ * nothing. `system` is "" or stands before /proc and /sys, for tests.
+ */
+void sf_tool_doctor(sf_tool_checks *checks, const char *folder, const char *system);
+
 /* ---- benchmarks ---- */
 
 /** Starts synfire-bench in place of this process, with the words of `synfire bench`, that first and NULL

@@ -23,7 +23,7 @@ for command in $(cut -d' ' -f1 commands | grep -v record); do
     . ./example >out
     synfire "$command" --help | sed \
         '1,/^Example/d; s/--speed 10/--speed max/; s|synfire play|& --to tcp://127.0.0.1:0|' >example
-    . ./example >out || { cat example; exit 1; }
+    . ./example >out || [ $command = doctor ] || { cat example; exit 1; } # which may be right about this machine
     [ -s out ]
 done
 

@@ -102,6 +102,13 @@ holds plan "$SYNFIRE_SOURCE/configs/plans/1r.yaml"
 holds plan --virtual-clock
 holds play sim.h5 --speed max --subscribers 0 --quiet --to "tcp://127.0.0.1:$(free_ports 1)"
 holds bench bfs --kronecker 8:8:1
+"$SYNFIRE" doctor --json >out || [ $? = 1 ] # as this machine is
+check "
+assert out['ok'] == all(c['level'] != 'bad' for c in out['checks']) and len(out['checks']) >= 14, out
+assert all((c['advice'] is None) == (c['level'] == 'good') for c in out['checks'])"
+code=0; "$SYNFIRE" doctor --folder /no/such/folder --json >out || code=$?
+[ $code = 1 ]
+check "assert not out['ok'] and not out['checks'][-1]['ok'] and 'No such file' in out['checks'][-1]['detail']"
 
 # refused CODE PLACE WORDS COMMAND...: a program is told in JSON what a person reads on stderr.
 refused() {
