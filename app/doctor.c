@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/command.h"
+#include "app/live.h"
 
-#include "run/tool.h"
+#include "core/error.h"
 
 #include <string.h>
 
@@ -15,11 +15,15 @@ static size_t count_of(const sf_tool_checks *checks, sf_tool_level level)
     return count;
 }
 
-static void add_json(sf_text *text, const app_call *call, const sf_tool_checks *checks)
+static void add_trips_json(sf_json *json, const app_call *call, const sf_run_trips *trips);
+
+/* trips: NULL where there are none. */
+static void add_json(sf_text *text, const app_call *call, const sf_tool_checks *checks,
+                     const sf_run_trips *trips)
 {
     sf_json json = sf_json_start(text);
     sf_json_object(&json, NULL);
-    sf_json_bool(&json, "ok", count_of(checks, SF_TOOL_BAD) == 0);
+    sf_json_bool(&json, "ok", !call->wanting);
     sf_json_array(&json, "checks");
     for (size_t i = 0; i < checks->count; i++) {
         const sf_tool_check *check = &checks->items[i];
@@ -32,6 +36,10 @@ static void add_json(sf_text *text, const app_call *call, const sf_tool_checks *
         sf_json_end_object(&json);
     }
     sf_json_end_array(&json);
+    if (trips != NULL)
+        add_trips_json(&json, call, trips);
+    else
+        sf_json_null(&json, "loop");
     app_provenance_json(&json, call);
     sf_json_end_object(&json);
 }
@@ -50,38 +58,193 @@ static void add_lines(sf_text *text, const sf_tool_checks *checks)
                    checks->count - advised - bad, advised, bad);
 }
 
-static int run(app_call *call, sf_error *error)
+static int check_machine(app_call *call, sf_error *error)
 {
     sf_tool_checks checks;
     sf_text text = {0};
     sf_tool_doctor(&checks, app_value(call, "folder", "."), "");
     call->wanting = count_of(&checks, SF_TOOL_BAD) > 0;
     if (call->json)
-        add_json(&text, call, &checks);
+        add_json(&text, call, &checks, NULL);
     else
         add_lines(&text, &checks);
     return app_print(&text, error);
 }
 
+/* ---- the round trip ---- */
+
+static const char *answer_of(const app_call *call)
+{
+    return app_value(call, "answer", "ttl0");
+}
+
+static void add_trips_json(sf_json *json, const app_call *call, const sf_run_trips *trips)
+{
+    sf_json_object(json, "loop");
+    sf_json_string(json, "source", trips->source);
+    sf_json_string(json, "sink", trips->sink);
+    sf_json_string(json, "marker", answer_of(call));
+    sf_json_uint(json, "pulses", trips->pulses);
+    sf_json_uint(json, "answered", trips->answered);
+    sf_json_uint(json, "lost", trips->lost);
+    sf_json_uint(json, "failed", trips->failed);
+    sf_json_uint(json, "unexpected", trips->unexpected);
+    sf_json_real(json, "median_ms", trips->median_ms);
+    sf_json_real(json, "p99_ms", trips->p99_ms);
+    sf_json_real(json, "max_ms", trips->most_ms);
+    sf_json_array(json, "trips_ms");
+    for (uint32_t i = 0; i < trips->answered; i++)
+        sf_json_real(json, NULL, trips->ms[i]);
+    sf_json_end_array(json);
+    sf_json_end_object(json);
+}
+
+static void add_trips(sf_text *text, const app_call *call, const sf_run_trips *trips)
+{
+    sf_text_printf(text, "%u pulses by %s, awaited as %s from %s\n", trips->pulses, trips->sink,
+                   answer_of(call), trips->source);
+    if (trips->answered > 0)
+        sf_text_printf(text, "round trip: median %.3f ms, p99 %.3f ms, at most %.3f ms\n", trips->median_ms,
+                       trips->p99_ms, trips->most_ms);
+    sf_text_printf(text, "%u answered, %u lost, %u not sent", trips->answered, trips->lost, trips->failed);
+    if (trips->unexpected > 0)
+        sf_text_printf(text,
+                       "\n%u came while none was under way: late ones, or something else drives this line",
+                       trips->unexpected);
+    if (trips->answered == 0)
+        sf_text_printf(
+            text, "\nnone came back: see that the line of the trigger leads to an input of the rig, that the "
+                  "rig sends its edges, and that --answer names them");
+}
+
+static int show_trips(app_call *call, const sf_run_trips *trips, sf_error *error)
+{
+    sf_text text = {0};
+    call->wanting = trips->answered < trips->pulses;
+    if (call->json)
+        add_json(&text, call, &(sf_tool_checks){0}, trips);
+    else
+        add_trips(&text, call, trips);
+    return app_print(&text, error);
+}
+
+static int read_options(sf_run_loop_options *options, const app_call *call, sf_error *error)
+{
+    uint64_t pulses = 200, source = 0, sink = UINT32_MAX, seed = 1;
+    *options = (sf_run_loop_options){.trigger = app_value(call, "trigger", NULL),
+                                     .marker = answer_of(call),
+                                     .apart_ms = 100,
+                                     .wait_ms = 1000};
+    int status = app_uint(call, "pulses", 1, 1000000, &pulses, error);
+    if (status == SF_OK)
+        status = app_uint(call, "source", 0, 63, &source, error);
+    if (status == SF_OK)
+        status = app_uint(call, "sink", 0, 63, &sink, error);
+    if (status == SF_OK)
+        status = app_uint(call, "seed", 0, UINT64_MAX, &seed, error);
+    if (status == SF_OK)
+        status = app_real(call, "apart", 1, 60000, &options->apart_ms, error);
+    if (status == SF_OK)
+        status = app_real(call, "wait", 1, 60000, &options->wait_ms, error);
+    options->pulses = (uint32_t)pulses;
+    options->source = (uint32_t)source;
+    options->sink = (uint32_t)sink;
+    options->seed = seed;
+    return status;
+}
+
+static bool until_signal(void *user, const char *what, double done, double total)
+{
+    sf_progress shown = app_progress(user);
+    return !app_stop_requested() && sf_progress_update(&shown, what, done, total);
+}
+
+static int measure_loop(app_call *call, sf_error *error)
+{
+    sf_run_loop_options options;
+    sf_run_trips trips;
+    sf_config config;
+    const sf_progress progress = {until_signal, call};
+    int status = read_options(&options, call, error);
+    if (status == SF_OK)
+        status =
+            app_live_configure(call, call->argument_count > 0 ? call->arguments[0] : NULL, &config, error);
+    if (status != SF_OK)
+        return status;
+    app_catch_signals();
+    app_tell_seed(call, options.seed);
+    options.config = &config;
+    options.progress = &progress;
+    status = sf_run_loop(&trips, &options, error);
+    if (status == SF_OK)
+        status = show_trips(call, &trips, error);
+    sf_run_trips_free(&trips);
+    sf_config_free(&config);
+    return status;
+}
+
+static int refuse_loop_options(const app_call *call, const app_option *of_loop, sf_error *error)
+{
+    if (call->argument_count > 0)
+        return sf_fail(error, SF_USAGE, call->arguments[0], "is for --loop");
+    for (const app_option *option = of_loop; option->name != NULL; option++) {
+        const char *const names[] = {option->name, NULL};
+        int status = app_refuse(call, names, "is for --loop", error);
+        if (status != SF_OK)
+            return status;
+    }
+    return SF_OK;
+}
+
+static const app_option loop_options[] = {
+    {"set", "KEY=VALUE", "override a key of CONFIG, or make one: sources.0.type=open-ephys; may be repeated"},
+    {"pulses", "N", "so many (default 200)"},
+    {"answer", "MARKER",
+     "what comes back: the rising edge of a line, as ttl3, or a marker's text (default ttl0)"},
+    {"apart", "MS", "from an answer to the next pulse, on average; drawn at random (default 100)"},
+    {"wait", "MS", "an answer that takes longer is lost (default 1000)"},
+    {"sink", "N", "the sink that sends, counted from 0 (default: the first that can)"},
+    {"source", "N", "the source that is listened to, counted from 0 (default 0)"},
+    {"trigger", "NAME", "what the pulses are called (default: the first trigger of CONFIG, or loop)"},
+    {"seed", "N", "of the distances (default 1)"},
+    {NULL, NULL, NULL},
+};
+
+static int run(app_call *call, sf_error *error)
+{
+    static const char *const of_machine[] = {"folder", NULL};
+    if (app_has(call, "loop")) {
+        int status = app_refuse(call, of_machine, "does not go with --loop, which looks at no folder", error);
+        return status == SF_OK ? measure_loop(call, error) : status;
+    }
+    int status = refuse_loop_options(call, loop_options, error);
+    return status == SF_OK ? check_machine(call, error) : status;
+}
+
 static const app_option options[] = {
     {"folder", "DIR",
      "where recordings are to go (default: here); it is written to for a second, and nothing stays"},
+    {"loop", NULL,
+     "measure the round trip instead: sends pulses as triggers by a sink of CONFIG and awaits each in its "
+     "source's "
+     "stream. They are real: what hangs on the line is stimulated"},
     {NULL, NULL, NULL},
 };
 
 const app_command app_command_doctor = {
     .name = "doctor",
     .group = "live",
-    .summary = "what a live run on this machine depends on, and what to do about it",
-    .arguments = "",
+    .summary = "what a live run on this machine depends on, and a rig's round trip",
+    .arguments = "[--loop CONFIG]",
     .least_arguments = 0,
-    .most_arguments = 0,
+    .most_arguments = 1,
     .example = "synfire doctor --folder .",
     .notes =
         "Cores and their frequency, real-time rights, locked memory, clocks, buffers of sockets, ports, "
         "serial "
         "lines, GPUs with their driver, HDF5's locks, and the disk. Exit code 0, or 1 where a run would fail "
-        "or lose (!); what is only advised (?) leaves it 0. docs/operations.md explains each line.",
-    .options = {options},
+        "or lose (!), or where a pulse of --loop was lost; what is only advised (?) leaves it 0. "
+        "docs/operations.md explains each line.",
+    .options = {options, loop_options},
     .run = run,
 };

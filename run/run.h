@@ -44,4 +44,38 @@ int sf_run_close(sf_run *run, sf_error *error);
  */
 int sf_run_check(const sf_config *config, sf_error *error);
 
+/* ---- round trips ---- */
+
+typedef struct sf_run_loop_options {
+    const sf_config *config;
+    uint32_t source;     /**< index: its stream brings the pulses back */
+    uint32_t sink;       /**< index; UINT32_MAX: the first of those that somebody may act on */
+    const char *trigger; /**< NULL: the name of the configuration's first, or "loop" */
+    const char *marker;  /**< what comes back: ttl0, or the text of a marker */
+    uint32_t pulses;
+    double apart_ms, wait_ms;
+    uint64_t seed;
+    const sf_progress *progress; /**< may end it; or NULL */
+} sf_run_loop_options;
+
+/** pulses = answered + lost + failed. Free with sf_run_trips_free. */
+typedef struct sf_run_trips {
+    uint32_t pulses;                   /**< that were sent */
+    uint32_t answered;                 /**< in time */
+    uint32_t lost;                     /**< no answer in time */
+    uint32_t failed;                   /**< the sink could not send them */
+    uint32_t unexpected;               /**< answers when no pulse was under way: late ones, or others' */
+    double *ms;                        /**< of each that was answered, ascending */
+    double median_ms, p99_ms, most_ms; /**< NaN: none was answered */
+    char source[64], sink[64];         /**< where */
+} sf_run_trips;
+
+/**
+ * Sends pulses by a sink of the configuration and waits for each in the stream of a source; no pipeline runs.
+ * SF_CONFIG; SF_USAGE for an index or sink that will not do; SF_UNAVAILABLE where the source ends;
+ * SF_CANCELLED, with what there was until then.
+ */
+int sf_run_loop(sf_run_trips *trips, const sf_run_loop_options *options, sf_error *error);
+void sf_run_trips_free(sf_run_trips *trips);
+
 #endif

@@ -110,6 +110,22 @@ code=0; "$SYNFIRE" doctor --folder /no/such/folder --json >out || code=$?
 [ $code = 1 ]
 check "assert not out['ok'] and not out['checks'][-1]['ok'] and 'No such file' in out['checks'][-1]['detail']"
 
+# Pulses that go nowhere do not come back.
+port=$(free_ports 1)
+"$SYNFIRE" play sim.h5 --loop --quiet --to "tcp://127.0.0.1:$port" >/dev/null &
+player=$!
+cat >loop.yaml <<YAML
+sources: [{type: zmq, endpoint: "tcp://127.0.0.1:$port", timeout_s: 60}]
+sinks: [{type: osc, endpoint: "127.0.0.1:9"}]
+YAML
+code=0; "$SYNFIRE" doctor --loop loop.yaml --pulses 2 --apart 1 --wait 5 --answer ttl9 --json >out || code=$?
+kill $player
+[ $code = 1 ]
+check "
+loop = out['loop']
+assert not out['ok'] and out['checks'] == [] and loop['median_ms'] is None and loop['marker'] == 'ttl9', out
+assert loop['pulses'] == 2 == loop['lost'] + loop['failed'] and loop['trips_ms'] == [], loop"
+
 # refused CODE PLACE WORDS COMMAND...: a program is told in JSON what a person reads on stderr.
 refused() {
     local code=$1 place=$2 words=$3
@@ -126,6 +142,8 @@ refused 65 "'two.txt'" "line 1: expected" info two.txt
 refused 64 "'--delay'" "is not a delay interval" mine sim.h5 --delay six
 refused 64 "'--colour'" "is no option of this command" info sim.h5 --colour
 refused 64 None "an argument is missing" graph
+refused 64 "'--pulses'" "is for --loop" doctor --pulses 3
+refused 64 "'--folder'" "does not go with --loop" doctor --loop --folder .
 refused 64 "'--csv'" "does not go with --json" mine sim.h5 --csv
 refused 78 "'--set mine.nothing'" "there is no key" run --replay sim.h5 --set mine.nothing=1
 
