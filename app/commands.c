@@ -16,6 +16,7 @@ extern const app_command app_command_play;
 extern const app_command app_command_record;
 extern const app_command app_command_simulate;
 extern const app_command app_command_doctor;
+extern const app_command app_command_top;
 extern const app_command app_command_plan;
 extern const app_command app_command_rules;
 
@@ -34,6 +35,7 @@ const app_command *const app_commands[] = {
     &app_command_play,
     &app_command_record,
     &app_command_simulate,
+    &app_command_top,
     &app_command_doctor,
     &app_command_plan,
     &app_command_rules,

@@ -334,9 +334,12 @@ static void describe_window(const app_console *console, sf_text *text)
 
 static void describe_work(const app_console *console, const sf_status_message *status, sf_text *text)
 {
+    double hop_ms = 0;
+    for (size_t i = 0; i < status->stage_count; i++)
+        if (strcmp(status->stages[i].name, "hop") == 0)
+            hop_ms = status->stages[i].last_ms;
     sf_text_printf(text, "%zu tracked  %zu watched  %zu edges  a hop of %g s takes %.1f ms", status->tracked,
-                   status->watched, status->edges, console->config->window.hop_s,
-                   status->stage_count > 0 ? status->stages[status->stage_count - 1].last_ms : 0);
+                   status->watched, status->edges, console->config->window.hop_s, hop_ms);
     if (strcmp(status->device, "cpu") != 0)
         sf_text_printf(text, "  on %s", status->device);
 }

@@ -422,9 +422,17 @@ static void tell_source(const teller *t, const sf_source_status *source)
     t->as->end_map(t->to);
 }
 
+static void tell_took(const teller *t, const sf_took *took)
+{
+    t->as->natural(t->to, "count", took->count);
+    t->as->real(t->to, "busy_ms", took->busy_ms);
+    t->as->real(t->to, "p50_ms", took->p50_ms);
+    t->as->real(t->to, "p99_ms", took->p99_ms);
+}
+
 static void tell_sink(const teller *t, const sf_sink_status *sink)
 {
-    t->as->map(t->to, NULL, 12);
+    t->as->map(t->to, NULL, 17);
     t->as->string(t->to, "name", sink->name);
     t->as->string(t->to, "state", sink->state);
     t->as->string(t->to, "note", sink->note);
@@ -437,16 +445,19 @@ static void tell_sink(const teller *t, const sf_sink_status *sink)
     t->as->natural(t->to, "spikes_lost", sink->spikes_lost);
     t->as->natural(t->to, "markers", sink->markers);
     t->as->natural(t->to, "markers_lost", sink->markers_lost);
+    tell_took(t, &sink->took);
+    t->as->real(t->to, "max_ms", sink->took.max_ms);
     t->as->end_map(t->to);
 }
 
 static void tell_stage(const teller *t, const sf_stage_status *stage)
 {
-    t->as->map(t->to, NULL, 4);
+    t->as->map(t->to, NULL, 8);
     t->as->string(t->to, "name", stage->name);
     t->as->real(t->to, "last_ms", stage->last_ms);
     t->as->real(t->to, "max_ms", stage->max_ms);
     t->as->natural(t->to, "missed", stage->missed);
+    tell_took(t, &stage->took);
     t->as->end_map(t->to);
 }
 
@@ -480,7 +491,7 @@ static void tell_provenance(const teller *t, const sf_provenance *provenance)
     sf_text_free(&words);
 }
 
-#define STATUS_FIELDS 34
+#define STATUS_FIELDS 39
 
 static void tell_status(const teller *t, const sf_status_message *status)
 {
@@ -527,6 +538,14 @@ static void tell_status(const teller *t, const sf_status_message *status)
     t->as->real(t->to, "test_share", status->test_share);
     t->as->string(t->to, "not_tested", status->not_tested);
     t->as->boolean(t->to, "last", status->last);
+    t->as->real(t->to, "run_s", status->run_s);
+    t->as->real(t->to, "hop_ms", status->hop_ms);
+    t->as->natural(t->to, "window_fill", status->window_fill);
+    t->as->natural(t->to, "window_size", status->window_size);
+    t->as->map(t->to, "latency", 5);
+    tell_took(t, &status->latency);
+    t->as->real(t->to, "max_ms", status->latency.max_ms);
+    t->as->end_map(t->to);
     tell_provenance(t, t->provenance);
 }
 

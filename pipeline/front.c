@@ -115,6 +115,25 @@ static void end_in_silence(sf_front *front, int64_t now_ns)
         sf_front_stop(front);
 }
 
+/* Turns in which nothing came are its waiting. */
+static void time_turn(sf_front *front, const sf_merged *merged, int64_t began_ns)
+{
+    if (merged->spike_count == 0)
+        return;
+    int64_t now_ns = sf_clock_monotonic_ns();
+    sf_durations_add(&front->turns, now_ns - began_ns);
+    sf_durations_add(&front->latency, now_ns - merged->arrivals_ns[0]);
+}
+
+void sf_front_tell(const sf_front *front, sf_status_message *status)
+{
+    sf_stage_status *watch = &status->stages[status->stage_count++];
+    *watch = (sf_stage_status){.name = "watch", .took = sf_durations_tell(&front->turns)};
+    watch->last_ms = (double)atomic_load_explicit(&front->turns.last_ns, memory_order_relaxed) * 1e-6;
+    watch->max_ms = watch->took.max_ms;
+    status->latency = sf_durations_tell(&front->latency);
+}
+
 static void *run(void *argument)
 {
     sf_front *front = argument;
@@ -126,6 +145,7 @@ static void *run(void *argument)
         sf_features_look(&front->features);
         hand_on(front, &merged);
         wake_feeders(front);
+        time_turn(front, &merged, now_ns);
         if (merged.ended)
             return NULL;
         if (!merged.more) {

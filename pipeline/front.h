@@ -7,6 +7,7 @@
 #ifndef SF_PIPELINE_FRONT_H
 #define SF_PIPELINE_FRONT_H
 
+#include "core/durations.h"
 #include "pipeline/control.h"
 #include "pipeline/features.h"
 #include "window/merge.h"
@@ -24,7 +25,9 @@ typedef struct sf_front {
     int64_t began_ns;    /**< monotonic clock at the first spike, or at the release; 0: before it */
     int64_t stretch_ns; /**< on a virtual clock, of what is tested: at its end the windows catch up; else 0 */
     int64_t next_ns;    /**< the next end of one */
-    bool over;          /**< the limit was reached: what still comes is let go */
+    sf_durations turns; /**< of its thread that did something */
+    sf_durations latency; /**< from arrival until watched, of the oldest spike of a turn */
+    bool over;            /**< the limit was reached: what still comes is let go */
 } sf_front;
 
 /** Resolves watched episodes, opens the merge. Handoff, board and publisher are borrowed. */
@@ -41,6 +44,9 @@ void sf_front_stop(sf_front *front);
 
 /** Any thread: something for the front thread to do (sf_control_order); false where too much waits. */
 bool sf_front_order(sf_front *front, const sf_command *order);
+
+/** Any thread: how long its work takes, behind the stages of the windows. */
+void sf_front_tell(const sf_front *front, sf_status_message *status);
 
 /** Some source is live and in real time: there is something to be told by wall clock. Any thread. */
 bool sf_front_is_live(const sf_front *front);

@@ -24,6 +24,7 @@ struct sf_pipeline {
     sf_hops hops;
     sf_thread thread;      /**< the window thread */
     uint64_t changes_told; /**< of the states of live sources */
+    int64_t opened_ns;     /**< monotonic clock */
     sf_bell done;
     atomic_bool finished;
     int status; /**< of the window thread, once it ended */
@@ -210,6 +211,10 @@ static int complete_status(void *user, sf_status_message *status, sf_error *erro
     sf_control_count(control, status);
     status->decisions_lost = sf_ring_dropped(&pipeline->handoff.decided);
     status->window_dropped = sf_ring_dropped(&pipeline->handoff.spikes);
+    status->window_fill = sf_ring_fill(&pipeline->handoff.spikes);
+    status->window_size = pipeline->handoff.spikes.limit;
+    sf_front_tell(&pipeline->front, status);
+    status->run_s = (double)(sf_clock_monotonic_ns() - pipeline->opened_ns) * 1e-9;
     return SF_OK;
 }
 
@@ -287,6 +292,7 @@ int sf_pipeline_open(sf_pipeline **out, const sf_pipeline_options *options, sf_e
         sf_sources_close(options->sources, options->source_count);
         return sf_fail_memory(error);
     }
+    pipeline->opened_ns = sf_clock_monotonic_ns();
     int status = sf_inputs_open(&pipeline->inputs, options->sources, options->source_count, error);
     if (status == SF_OK)
         status = open_parts(pipeline, options, error);

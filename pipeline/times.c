@@ -7,13 +7,17 @@ void sf_times_open(sf_times *times, int64_t hop_ns)
 {
     static const char *const names[SF_PARTS] = {"count",   "discover", "test", "graph",
                                                 "density", "publish",  "hop"};
-    *times = (sf_times){.hop_ns = hop_ns};
+    memset(times, 0, sizeof *times);
+    times->hop_ns = hop_ns;
     for (int i = 0; i < SF_PARTS; i++)
         times->status[i].name = names[i];
 }
 
 void sf_times_begin(sf_times *times)
 {
+    for (int i = 0; i < SF_PARTS; i++)
+        if (times->ns[i] > 0)
+            sf_durations_add(&times->took[i], times->ns[i]);
     memset(times->ns, 0, sizeof times->ns);
 }
 
@@ -28,4 +32,14 @@ void sf_times_add(sf_times *times, sf_hop_part part, int64_t took_ns)
     if (status->last_ms > status->max_ms)
         status->max_ms = status->last_ms;
     status->missed += times->ns[part] > times->hop_ns && !had_missed;
+}
+
+void sf_times_tell(const sf_times *times, sf_status_message *status)
+{
+    for (int i = 0; i < SF_PARTS; i++) {
+        status->stages[i] = times->status[i];
+        status->stages[i].took = sf_durations_tell(&times->took[i]);
+    }
+    status->stage_count = SF_PARTS;
+    status->hop_ms = (double)times->hop_ns * 1e-6;
 }

@@ -3,6 +3,7 @@
 #ifndef SF_PIPELINE_TIMES_H
 #define SF_PIPELINE_TIMES_H
 
+#include "core/durations.h"
 #include "core/message.h"
 
 typedef enum sf_hop_part {
@@ -19,6 +20,7 @@ typedef enum sf_hop_part {
 
 typedef struct sf_times {
     sf_stage_status status[SF_PARTS];
+    sf_durations took[SF_PARTS];
     int64_t ns[SF_PARTS]; /**< of this hop so far */
     int64_t hop_ns;       /**< a part that takes longer than this, in real time, has missed its hop */
 } sf_times;
@@ -30,5 +32,8 @@ void sf_times_begin(sf_times *times);
 
 /** Adds to what a part has taken in this hop. */
 void sf_times_add(sf_times *times, sf_hop_part part, int64_t took_ns);
+
+/** What is known so far, into a status. */
+void sf_times_tell(const sf_times *times, sf_status_message *status);
 
 #endif

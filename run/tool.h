@@ -132,6 +132,46 @@ typedef struct sf_tool_checks {
  */
 void sf_tool_doctor(sf_tool_checks *checks, const char *folder, const char *system);
 
+/* ---- a run that goes on ---- */
+
+/** Of a source, a stage or a sink of a run; NaN where it has none of that kind. */
+typedef struct sf_tool_busy {
+    const char *kind; /**< "source", "stage", "queue", "sink": a literal */
+    char name[48];
+    double busy_ms;         /**< in all, since the start */
+    double busy;            /**< share of the time, of one core */
+    double hop_share;       /**< of a stage: its median by the length of a hop */
+    uint64_t waiting, room; /**< of its queue; room 0: it has none */
+    uint64_t lost;          /**< spikes or messages */
+    double p50_ms, p99_ms, max_ms;
+} sf_tool_busy;
+
+#define SF_TOOL_MOST_BUSY 64
+
+typedef struct sf_tool_top {
+    char stream[64];
+    uint64_t spikes;
+    double rate_hz, run_s, hop_ms;
+    double latency_p50_ms, latency_p99_ms, latency_max_ms; /**< from arrival until watched */
+    double since_s; /**< that `busy` is of: since the status before this one, or since the start */
+    bool last;      /**< the run has ended */
+    size_t count;
+    sf_tool_busy rows[SF_TOOL_MOST_BUSY]; /**< in the order of the stream; what goes beyond is left out */
+} sf_tool_top;
+
+typedef struct sf_tool_watcher sf_tool_watcher;
+
+/**
+ * Connects to a run: with a token's file to its control socket, without one to a sink of type `zmq`. Nobody
+ * needs to be there yet. SF_USAGE for an endpoint that is none, SF_NO_INPUT and SF_CONFIG for the file.
+ */
+int sf_tool_watch(sf_tool_watcher **out, const char *endpoint, const char *token_file, sf_error *error);
+
+/** The newest status. SF_AGAIN where none came within the time; SF_DATA for what is none; SF_UNAVAILABLE
+ * where the run refuses the token. */
+int sf_tool_watch_next(sf_tool_watcher *watcher, sf_tool_top *top, int timeout_ms, sf_error *error);
+void sf_tool_watch_close(sf_tool_watcher *watcher); /**< NULL is allowed */
+
 /* ---- benchmarks ---- */
 
 /** Starts synfire-bench in place of this process, with the words of `synfire bench`, that first and NULL

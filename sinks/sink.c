@@ -2,6 +2,7 @@
 #include "sinks/sink.h"
 
 #include "core/clock.h"
+#include "core/durations.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
@@ -41,6 +42,7 @@ struct sf_sink {
     atomic_bool polled, stopping, stuck, ready;
     atomic_bool has_failed;    /* first_failure is written, and stays as it is */
     _Atomic int64_t ending_ns; /* monotonic; INT64_MAX while the run goes on */
+    sf_durations took;         /* publishing */
     _Atomic uint64_t published, given_up, failed, triggers_settled;
     /* The rest belongs to the serving thread. */
     sf_message *offered; /* taken from a ring and not settled yet */
@@ -167,7 +169,10 @@ static bool serve_message(sf_sink *sink)
         return true;
     }
     sf_error error = {0};
+    int64_t began_ns = sf_clock_monotonic_ns();
     int result = sink->kind->publish(sink->self, sink->offered, &error);
+    if (result != SF_PUBLISH_AGAIN && result != SF_PUBLISH_PASSED)
+        sf_durations_add(&sink->took, sf_clock_monotonic_ns() - began_ns);
     if (result == SF_PUBLISH_AGAIN) {
         if (out_of_patience(sink))
             atomic_store(&sink->stuck, true);
@@ -470,6 +475,7 @@ void sf_sink_status_get(sf_sink *sink, sf_sink_status *status)
         .failed = atomic_load(&sink->failed),
         .ring_fill = (uint32_t)sf_ring_fill(&sink->messages),
         .ring_size = (uint32_t)sink->messages.limit,
+        .took = sf_durations_tell(&sink->took),
     };
     memcpy(status->name, sink->name, sizeof status->name);
     if (sink->raw != NULL && !sink->kind->shows) {

@@ -120,6 +120,21 @@ static void add_sinks(sf_text *text, const sf_status_message *status)
     }
 }
 
+/* The sum of it is how busy a step was: its rate is a share of one core. */
+static void add_took(sf_text *text, const char *name, const char *label, const char *of, const sf_took *took)
+{
+    const struct {
+        const char *share;
+        double ms;
+    } told[] = {{"0.5", took->p50_ms}, {"0.99", took->p99_ms}, {"1", took->max_ms}};
+    for (size_t i = 0; i < 3; i++)
+        if (isfinite(told[i].ms))
+            sf_text_printf(text, "synfire_%s{%s=\"%s\",quantile=\"%s\"} %.9g\n", name, label, of,
+                           told[i].share, told[i].ms * 1e-3);
+    sf_text_printf(text, "synfire_%s_sum{%s=\"%s\"} %.9g\n", name, label, of, took->busy_ms * 1e-3);
+    sf_text_printf(text, "synfire_%s_count{%s=\"%s\"} %" PRIu64 "\n", name, label, of, took->count);
+}
+
 static void add_stages(sf_text *text, const sf_status_message *status)
 {
     head(text, "stage_seconds", "gauge", "What a step of the newest hop took.");
@@ -127,6 +142,10 @@ static void add_stages(sf_text *text, const sf_status_message *status)
         if (isfinite(status->stages[i].last_ms))
             sf_text_printf(text, "synfire_stage_seconds{stage=\"%s\"} %.9g\n", status->stages[i].name,
                            status->stages[i].last_ms * 1e-3);
+    head(text, "stage_duration_seconds", "summary",
+         "What a step took, by hop; `watch`: each time that spikes came.");
+    for (size_t i = 0; i < status->stage_count; i++)
+        add_took(text, "stage_duration_seconds", "stage", status->stages[i].name, &status->stages[i].took);
     head(text, "stage_missed_total", "counter", "Hops in which a step took longer than a hop lasts.");
     for (size_t i = 0; i < status->stage_count; i++)
         sf_text_printf(text, "synfire_stage_missed_total{stage=\"%s\"} %" PRIu64 "\n", status->stages[i].name,
@@ -154,6 +173,10 @@ static void add_status(sf_text *text, const sf_status_message *status)
     one(text, "graph_edges", "gauge", "Edges of the connectivity graph.", (double)status->edges);
     one(text, "window_lost_spikes_total", "counter", "Spikes that the window path had no room for.",
         (double)status->window_dropped);
+    one(text, "window_waiting_spikes", "gauge", "Spikes that wait for the windows.",
+        (double)status->window_fill);
+    head(text, "latency_seconds", "summary", "From the arrival of a spike until it had been watched.");
+    add_took(text, "latency_seconds", "of", "watch", &status->latency);
     one(text, "watch_overflows_total", "counter", "Occurrences in progress that the watch gave up.",
         (double)status->watch_overflows);
     one(text, "tests_total", "counter", "Stretches of the stream that were tested.", (double)status->tests);

@@ -489,6 +489,13 @@ typedef struct sf_source_status {
     bool ended;
 } sf_source_status;
 
+/** How long something took that was done again and again, since the start. */
+typedef struct sf_took {
+    uint64_t count;                /**< times that it was done */
+    double busy_ms;                /**< all of them together */
+    double p50_ms, p99_ms, max_ms; /**< the first two at most 2 % off; NaN: it never was done */
+} sf_took;
+
 typedef struct sf_sink_status {
     char name[32];
     uint64_t published, dropped, failed;
@@ -497,12 +504,16 @@ typedef struct sf_sink_status {
     uint64_t spikes_lost, markers_lost; /**< raw, that it could not */
     char state[16];                     /**< "ok", "failed": something could not be written or sent */
     char note[256];                     /**< what failed first; or empty */
+    sf_took took;                       /**< publishing a message, without its time in the ring */
 } sf_sink_status;
 
 typedef struct sf_stage_status {
-    const char *name; /**< a literal: "count", "discover", "test", "graph", "density", "publish", "hop" */
+    /** A literal: "count", "discover", "test", "graph", "density", "publish"; "hop", all of them; "watch",
+     * which is done as spikes come: merging, watching, deciding on triggers, handing on. */
+    const char *name;
     double last_ms, max_ms;
     uint64_t missed; /**< hops that took longer than a hop */
+    sf_took took;    /**< by hop, without the newest */
 } sf_stage_status;
 
 /** completed = sent + sham + withheld + waiting */
@@ -551,6 +562,11 @@ typedef struct sf_status_message {
     /** Spikes that are recorded and not analysed: repeats, blanked after a marker, blanked after a trigger.
      */
     uint64_t dedup_dropped, blank_dropped, trigger_dropped;
+    double run_s;                      /**< monotonic clock, since the pipeline was opened */
+    double hop_ms;                     /**< how long a hop lasts */
+    uint64_t window_fill, window_size; /**< spikes between watching and the windows, and room for them */
+    sf_took latency; /**< from the arrival of a spike until it had been watched: of the oldest that come
+                        together */
 } sf_status_message;
 
 /** One bin; every number from 0 on comes once, but where one is lost or a silence is passed over. */

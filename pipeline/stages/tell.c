@@ -176,8 +176,7 @@ static int fill_status(const sf_hop *hop, sf_status_message *into, sf_error *err
     into->last = hop->last;
     tell_device(hop, into);
     tell_testing(hop, into);
-    memcpy(into->stages, hop->times->status, sizeof hop->times->status);
-    into->stage_count = SF_PARTS;
+    sf_times_tell(hop->times, into);
     const sf_hop_sources *sources = sf_read_sources(hop);
     int told = tell_sinks(hop, into, error);
     return told == SF_OK ? sources->complete_status(sources->user, into, error) : told;

@@ -691,6 +691,7 @@ function drawHealth() {
     ["tests made", `${whole(status.tests)}${status.tests_missed ? `, ${whole(status.tests_missed)} left out` : ""}`],
     ["tested last", status.not_tested ?? whole(status.tested)],
     ["lost to the windows", whole(status.window_dropped)], ["given up by the watch", whole(status.watch_overflows)],
+    ["arrival to watched", `${digits(status.latency?.p50_ms)} ms, p99 ${digits(status.latency?.p99_ms)} ms`],
     ["device", `${status.device}${status.device_state === "ok" || !status.device_state ? "" : `: ${status.device_state}`}`],
   ];
   const list = by("figures");
@@ -712,10 +713,10 @@ function drawHealth() {
   }, (row, sink) => { row.title = sink.note; });
   fillTable("stages", status.stages, stage => {
     const share = run.hop > 0 && stage.last_ms !== null ? stage.last_ms / run.hop / 1000 : null;
-    return [stage.name, [digits(stage.last_ms), "n"], [digits(stage.max_ms), "n"],
+    return [stage.name, [digits(stage.last_ms), "n"], [digits(stage.p50_ms), "n"], [digits(stage.p99_ms), "n"], [digits(stage.max_ms), "n"],
       [share === null ? "–" : `${digits(100 * share, 2)} %`, ""], [whole(stage.missed), stage.missed ? "n warn" : "n"]];
   }, (row, stage) => {
-    const share = run.hop > 0 && stage.last_ms !== null ? stage.last_ms / run.hop / 1000 : 0, cell = row.cells[3], text = cell.textContent;
+    const share = run.hop > 0 && stage.last_ms !== null ? stage.last_ms / run.hop / 1000 : 0, cell = row.cells[5], text = cell.textContent;
     const bar = document.createElement("span");
     bar.className = share > 1 ? "share over" : "share";
     bar.style.width = `${Math.min(share, 1) * 8}em`;

@@ -29,11 +29,11 @@ significance: {kind: "off"}
 graph: {enabled: false}
 triggers: [{name: pair, episode: "A -(4,6]-> B", armed: false, max_age_ms: 0}]
 control: [{endpoint: "ipc://$PWD/control", token_file: token}]
-sinks: [{type: jsonl, path: run.jsonl}]
+sinks: [{type: jsonl, path: run.jsonl}, {type: zmq, endpoint: "ipc://$PWD/published"}]
 YAML
-"$SYNFIRE" run run.yaml >out 2>err &
+"$SYNFIRE" run run.yaml >run.out 2>run.err &
 run=$!
-wait_for 'control listens at' err
+wait_for 'control listens at' run.err
 wait_for '"topic":"status"' run.jsonl
 control token status >answer
 grep -q '^pair: disarmed; sent 0' answer
@@ -49,6 +49,23 @@ for _ in $(seq 600); do # what is answered is the newest status, which comes onc
     sleep 0.1
 done
 grep -q '^pair: armed for [0-9]* s; sent [1-9]' answer
+
+# How busy it is, asked and listened to; the endpoint of nobody is told.
+"$SYNFIRE" top "ipc://$PWD/control" --token token --once >table
+grep -qE '^stage +watch .* - +- +[0-9.]+ +[0-9.]+ +[0-9.]+$' table
+grep -qE '^sink +jsonl run.jsonl +[0-9.]+ % ' table
+"$SYNFIRE" top "ipc://$PWD/published" --json >out # a terminal is not needed
+check "
+rows = {row['name']: row for row in out['rows']}
+assert {'watch', 'to the windows', 'hop', 'count', 'publish', 'jsonl run.jsonl'} <= set(rows), rows
+assert out['hop_ms'] == 200 and out['rate_hz'] > 0 and not out['last'], out
+assert 0 < rows['watch']['p50_ms'] <= rows['watch']['p99_ms'] <= rows['watch']['max_ms'], rows['watch']
+assert 0 < rows['hop']['hop_share'] and rows['to the windows']['room'] > 0, rows
+assert 0 < out['latency_p50_ms'] <= out['latency_p99_ms'] <= out['latency_max_ms'], out
+assert all(row['lost'] == 0 for row in rows.values()), rows"
+expect 69 'the token is wrong' "$SYNFIRE" top "ipc://$PWD/control" --token wrong --once
+expect 69 'no status came within 0.1 s' "$SYNFIRE" top "ipc://$PWD/nobody" --token token --once --wait 0.1
+expect 64 'cannot connect' "$SYNFIRE" top nowhere --once
 control token mark 'light on'
 control token stop
 wait $run

@@ -123,7 +123,7 @@ for schedule in derived sequential; do
 done
 python3 - <<'PY'
 import json, re
-clock = re.compile(r"age_ms|discovery_ms|test_ms|test_share|stages|sources|sinks|provenance|command")
+clock = re.compile(r"age_ms|discovery_ms|test_ms|test_share|stages|sources|sinks|run_s|latency|window_fill|provenance|command")
 def told(path):
     with open(path) as lines:
         messages = [json.loads(line) for line in lines]

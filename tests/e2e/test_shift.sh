@@ -32,7 +32,7 @@ done
 python3 - <<'PY'
 import json
 
-TIMED = {"seconds", "age_ms", "recording", "path", "seq", "stages", "ring_fill", "provenance"}  # differ from run to run
+TIMED = {"seconds", "age_ms", "recording", "path", "seq", "stages", "run_s", "latency", "window_fill", "busy_ms", "p50_ms", "p99_ms", "max_ms", "ring_fill", "provenance"}  # differ from run to run
 TIMES_S = {"from_s", "to_s", "start_s", "stop_s"}
 TIMES_NS = {"time_ns", "from_ns", "to_ns", "spike_times_ns", "decided_ns"}
 

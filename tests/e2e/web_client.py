@@ -140,11 +140,14 @@ def metrics(text):
     for line in text.splitlines():
         if line.startswith("# TYPE "):
             _, _, name, kind = line.split(" ")
-            assert name not in types and kind in ("counter", "gauge"), line
+            assert name not in types and kind in ("counter", "gauge", "summary"), line
             types[name] = kind
         elif not line.startswith("# HELP "):
             key, value = line.rsplit(" ", 1)
             name = key.split("{")[0]
+            if name.endswith(("_sum", "_count")) and name.rsplit("_", 1)[0] in types:
+                name = name.rsplit("_", 1)[0]
+                assert types[name] == "summary", line
             assert name in types and key not in found, line
             assert (types[name] == "counter") == name.endswith("_total"), line
             found[key] = float(value)

@@ -322,6 +322,9 @@ static void encode(sf_text told[2], sf_message *message, const sf_stream_info *s
     if (message->topic == SF_TOPIC_STATUS) {
         timeless.status.discovery_ms = timeless.status.test_ms = timeless.status.test_share = 0;
         timeless.status.spikes = 0;
+        timeless.status.run_s = 0;
+        timeless.status.window_fill = 0;
+        timeless.status.latency = (sf_took){0};
         timeless.status.trigger_count = 0;
         timeless.status.stage_count = timeless.status.source_count = timeless.status.sink_count = 0;
     }

@@ -86,6 +86,9 @@ static void keep(heard *all, const sf_live *live, sf_message *message)
     if (message->topic == SF_TOPIC_STATUS) {
         sf_status_message *status = &message->status;
         status->spikes = status->source_count = status->sink_count = status->stage_count = 0;
+        status->run_s = 0;
+        status->window_fill = status->window_size = 0;
+        status->latency = (sf_took){0};
         status->discovery_ms = status->test_ms = status->test_share = NAN;
     }
     char *json;

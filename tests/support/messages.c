@@ -319,6 +319,15 @@ static void fill_graph(test_random *random, sf_graph_message *message, const sf_
     }
 }
 
+static sf_took random_took(test_random *random)
+{
+    return (sf_took){.count = random_count(random),
+                     .busy_ms = random_real(random),
+                     .p50_ms = random_real(random),
+                     .p99_ms = random_real(random),
+                     .max_ms = random_real(random)};
+}
+
 static void fill_source(test_random *random, sf_source_status *source)
 {
     random_text(random, source->name, sizeof source->name);
@@ -359,6 +368,7 @@ static void fill_status(test_random *random, sf_status_message *message, const s
                                  .spikes_lost = random_count(random),
                                  .markers = random_count(random),
                                  .markers_lost = random_count(random),
+                                 .took = random_took(random),
                                  .published = random_count(random),
                                  .dropped = random_count(random),
                                  .failed = random_count(random),
@@ -390,8 +400,13 @@ static void fill_status(test_random *random, sf_status_message *message, const s
                                                          "graph", "density", "publish", "other"};
     message->stage_count = test_random_below(random, SF_STATUS_STAGES + 1);
     for (size_t i = 0; i < message->stage_count; i++)
-        message->stages[i] =
-            (sf_stage_status){stages[i], random_real(random), random_real(random), random_count(random)};
+        message->stages[i] = (sf_stage_status){stages[i], random_real(random), random_real(random),
+                                               random_count(random), random_took(random)};
+    message->run_s = random_real(random);
+    message->hop_ms = random_real(random);
+    message->window_fill = random_count(random);
+    message->window_size = random_count(random);
+    message->latency = random_took(random);
     message->tracked = (size_t)random_count(random);
     message->watched = (size_t)random_count(random);
     message->edges = (size_t)random_count(random);

@@ -512,6 +512,14 @@ static void check_source(const json_t *map, const sf_source_status *source)
     all_taken(&from);
 }
 
+static void check_took(fields *from, const sf_took *took)
+{
+    is_integer(take(from, "count"), (int64_t)took->count);
+    is_real(take(from, "busy_ms"), took->busy_ms);
+    is_real(take(from, "p50_ms"), took->p50_ms);
+    is_real(take(from, "p99_ms"), took->p99_ms);
+}
+
 static void check_sink(const json_t *map, const sf_sink_status *sink)
 {
     fields from = {.map = map};
@@ -527,6 +535,8 @@ static void check_sink(const json_t *map, const sf_sink_status *sink)
     is_integer(take(&from, "spikes_lost"), (int64_t)sink->spikes_lost);
     is_integer(take(&from, "markers"), (int64_t)sink->markers);
     is_integer(take(&from, "markers_lost"), (int64_t)sink->markers_lost);
+    check_took(&from, &sink->took);
+    is_real(take(&from, "max_ms"), sink->took.max_ms);
     all_taken(&from);
 }
 
@@ -537,6 +547,7 @@ static void check_stage(const json_t *map, const sf_stage_status *stage)
     is_real(take(&from, "last_ms"), stage->last_ms);
     is_real(take(&from, "max_ms"), stage->max_ms);
     is_integer(take(&from, "missed"), (int64_t)stage->missed);
+    check_took(&from, &stage->took);
     all_taken(&from);
 }
 
@@ -579,6 +590,14 @@ static void check_status(fields *from, const sf_status_message *status, const sf
     is_integer(take(from, "spikes"), (int64_t)status->spikes);
     is_real(take(from, "rate_hz"), status->rate_hz);
     check_reals(take_list(from, "unit_rates_hz", status->unit_count), status->unit_rates_hz);
+    is_real(take(from, "run_s"), status->run_s);
+    is_real(take(from, "hop_ms"), status->hop_ms);
+    is_integer(take(from, "window_fill"), (int64_t)status->window_fill);
+    is_integer(take(from, "window_size"), (int64_t)status->window_size);
+    fields latency = {.map = take(from, "latency")};
+    check_took(&latency, &status->latency);
+    is_real(take(&latency, "max_ms"), status->latency.max_ms);
+    all_taken(&latency);
     const json_t *list = take_list(from, "sources", status->source_count);
     for (size_t i = 0; i < status->source_count; i++)
         check_source(json_array_get(list, i), &status->sources[i]);

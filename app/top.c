@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/command.h"
+#include "app/screen.h"
+
+#include "core/clock.h"
+#include "core/error.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ASK_EVERY_MS 1000
+#define OF_CONTROL "tcp://127.0.0.1:7740"
+#define OF_SINK "tcp://127.0.0.1:7710"
+
+/* ---- what is shown ---- */
+
+static void cell_real(app_table *table, double value, const char *format)
+{
+    char text[32];
+    snprintf(text, sizeof text, format, value);
+    app_table_cell(table, "%s", isfinite(value) ? text : "-");
+}
+
+static void cell_share(app_table *table, double share)
+{
+    if (isfinite(share))
+        app_table_cell(table, "%.1f %%", 100 * share);
+    else
+        app_table_cell(table, "-");
+}
+
+static void add_row(app_table *table, const sf_tool_busy *row)
+{
+    app_table_cell(table, "%s", row->kind);
+    app_table_cell(table, "%s", row->name);
+    cell_share(table, row->busy);
+    cell_share(table, row->hop_share);
+    if (row->room > 0)
+        app_table_cell(table, "%" PRIu64 " of %" PRIu64, row->waiting, row->room);
+    else
+        app_table_cell(table, "-");
+    if (strcmp(row->kind, "stage") == 0)
+        app_table_cell(table, "-");
+    else
+        app_table_cell(table, "%" PRIu64, row->lost);
+    cell_real(table, row->p50_ms, "%.3f");
+    cell_real(table, row->p99_ms, "%.3f");
+    cell_real(table, row->max_ms, "%.3f");
+}
+
+static void add_table(sf_text *text, const sf_tool_top *top)
+{
+    static const char *const heads[] = {"",     "",       "busy",   "of hop", "queue",
+                                        "lost", "p50 ms", "p99 ms", "max ms"};
+    enum { COLUMNS = sizeof heads / sizeof heads[0] };
+    app_table table = {.columns = COLUMNS};
+    for (size_t i = 0; i < COLUMNS; i++)
+        app_table_cell(&table, "%s", heads[i]);
+    for (size_t i = 0; i < top->count; i++)
+        add_row(&table, &top->rows[i]);
+    sf_text_printf(text, "%s  up %.0f s  %" PRIu64 " spikes  %.0f Hz  hop %g ms%s\n", top->stream, top->run_s,
+                   top->spikes, top->rate_hz, top->hop_ms, top->last ? "  ended" : "");
+    if (isfinite(top->latency_p50_ms))
+        sf_text_printf(text,
+                       "arrival to watched  median %.3f ms  p99 %.3f ms  max %.3f ms  busy over %.1f s\n",
+                       top->latency_p50_ms, top->latency_p99_ms, top->latency_max_ms, top->since_s);
+    app_table_print(&table, text, COLUMNS);
+}
+
+static void add_json(sf_text *text, const app_call *call, const char *endpoint, const sf_tool_top *top)
+{
+    sf_json json = sf_json_start(text);
+    sf_json_object(&json, NULL);
+    sf_json_string(&json, "endpoint", endpoint);
+    sf_json_string(&json, "stream", top->stream);
+    sf_json_bool(&json, "last", top->last);
+    sf_json_uint(&json, "spikes", top->spikes);
+    sf_json_real(&json, "rate_hz", top->rate_hz);
+    sf_json_real(&json, "run_s", top->run_s);
+    sf_json_real(&json, "hop_ms", top->hop_ms);
+    sf_json_real(&json, "latency_p50_ms", top->latency_p50_ms);
+    sf_json_real(&json, "latency_p99_ms", top->latency_p99_ms);
+    sf_json_real(&json, "latency_max_ms", top->latency_max_ms);
+    sf_json_array(&json, "rows");
+    for (size_t i = 0; i < top->count; i++) {
+        const sf_tool_busy *row = &top->rows[i];
+        sf_json_object(&json, NULL);
+        sf_json_string(&json, "kind", row->kind);
+        sf_json_string(&json, "name", row->name);
+        sf_json_real(&json, "busy", row->busy);
+        sf_json_real(&json, "hop_share", row->hop_share);
+        sf_json_uint(&json, "waiting", row->waiting);
+        sf_json_uint(&json, "room", row->room);
+        sf_json_uint(&json, "lost", row->lost);
+        sf_json_real(&json, "p50_ms", row->p50_ms);
+        sf_json_real(&json, "p99_ms", row->p99_ms);
+        sf_json_real(&json, "max_ms", row->max_ms);
+        sf_json_end_object(&json);
+    }
+    sf_json_end_array(&json);
+    app_provenance_json(&json, call);
+    sf_json_end_object(&json);
+}
+
+/* ---- once ---- */
+
+static int nothing_came(const char *endpoint, double seconds, sf_error *error)
+{
+    return sf_fail(error, SF_UNAVAILABLE, endpoint, "no status came within %g s: is a run there%s?", seconds,
+                   strcmp(endpoint, OF_SINK) == 0 ? ", with a sink of type zmq" : "");
+}
+
+/* Asks until something comes. */
+static int await(sf_tool_watcher *watcher, sf_tool_top *top, const char *endpoint, double seconds,
+                 sf_error *error)
+{
+    int64_t until_ns = sf_clock_monotonic_ns() + (int64_t)(seconds * 1e9);
+    int status;
+    while ((status = sf_tool_watch_next(watcher, top, ASK_EVERY_MS, error)) == SF_AGAIN) {
+        if (app_stop_requested())
+            return sf_fail(error, SF_CANCELLED, NULL, "stopped");
+        if (sf_clock_monotonic_ns() >= until_ns)
+            return nothing_came(endpoint, seconds, error);
+        sf_clock_sleep_until(sf_clock_monotonic_ns() + 20 * SF_MILLISECOND);
+    }
+    return status;
+}
+
+static int show_once(const app_call *call, sf_tool_watcher *watcher, const char *endpoint, double seconds,
+                     sf_error *error)
+{
+    sf_tool_top top;
+    sf_text text = {0};
+    int status = await(watcher, &top, endpoint, seconds, error);
+    if (status != SF_OK)
+        return status;
+    if (call->json)
+        add_json(&text, call, endpoint, &top);
+    else
+        add_table(&text, &top);
+    if (text.length > 0 && text.data[text.length - 1] == '\n')
+        text.data[--text.length] = '\0';
+    return app_print(&text, error);
+}
+
+/* ---- again and again ---- */
+
+static void draw(const sf_tool_top *top, const char *endpoint, bool silent)
+{
+    app_page page = app_screen_page();
+    sf_text text = {0};
+    add_table(&text, top);
+    app_page_line(&page, "%s%s", endpoint, silent ? "  nothing comes" : "");
+    for (char *line = text.data; line != NULL && *line != '\0' && !text.failed;) {
+        size_t length = strcspn(line, "\n");
+        app_page_line(&page, "%.*s", (int)length, line);
+        line += length + (line[length] != '\0');
+    }
+    app_screen_show(&page);
+    sf_text_free(&text);
+}
+
+static void pause_until(int64_t until_ns)
+{
+    while (!app_stop_requested() && sf_clock_monotonic_ns() < until_ns) {
+        int64_t soon_ns = sf_clock_monotonic_ns() + 50 * SF_MILLISECOND;
+        sf_clock_sleep_until(soon_ns < until_ns ? soon_ns : until_ns);
+    }
+}
+
+/* Until a signal comes or the run ends. */
+static int follow(sf_tool_watcher *watcher, const char *endpoint, double seconds, sf_error *error)
+{
+    sf_tool_top top;
+    int status = await(watcher, &top, endpoint, seconds, error);
+    if (status != SF_OK)
+        return status;
+    app_screen_enter(stdout);
+    draw(&top, endpoint, false);
+    while ((status == SF_OK || status == SF_AGAIN) && !top.last && !app_stop_requested()) {
+        pause_until(sf_clock_monotonic_ns() + ASK_EVERY_MS * SF_MILLISECOND / 2);
+        status = sf_tool_watch_next(watcher, &top, ASK_EVERY_MS, error);
+        if (status == SF_OK || status == SF_AGAIN)
+            draw(&top, endpoint, status == SF_AGAIN);
+    }
+    app_screen_leave();
+    return status == SF_AGAIN ? SF_OK : status;
+}
+
+static int run(app_call *call, sf_error *error)
+{
+    const char *token = app_value(call, "token", NULL);
+    const char *endpoint = call->argument_count > 0 ? call->arguments[0]
+                           : token != NULL          ? OF_CONTROL
+                                                    : OF_SINK;
+    double seconds = 10;
+    sf_tool_watcher *watcher;
+    int status = app_real(call, "wait", 0.001, 86400, &seconds, error);
+    if (status == SF_OK)
+        status = sf_tool_watch(&watcher, endpoint, token, error);
+    if (status != SF_OK)
+        return status;
+    app_catch_signals();
+    if (call->json || app_has(call, "once") || isatty(STDOUT_FILENO) == 0)
+        status = show_once(call, watcher, endpoint, seconds, error);
+    else
+        status = follow(watcher, endpoint, seconds, error);
+    sf_tool_watch_close(watcher);
+    return status;
+}
+
+static const app_option options[] = {
+    {"token", "FILE",
+     "ask the run's control socket, whose token this file holds (default: listen to a sink of type zmq)"},
+    {"once", NULL, "show the newest status and leave; so it is with --json, and where stdout is no terminal"},
+    {"wait", "S", "for a first status at most (default 10)"},
+    {NULL, NULL, NULL},
+};
+
+const app_command app_command_top = {
+    .name = "top",
+    .group = "live",
+    .summary = "how busy each stage of a run is, what waits and what is lost, again and again",
+    .arguments = "[ENDPOINT]",
+    .least_arguments = 0,
+    .most_arguments = 1,
+    .example = "synfire top tcp://127.0.0.1:7740 --token token --once",
+    .notes = "ENDPOINT is that of a run's control socket with --token (" OF_CONTROL
+             "), and else of a sink of type "
+             "zmq (" OF_SINK
+             "). busy is a share of one core since the status before, with --once since the start; "
+             "of hop is the median by the length of a hop; latencies are since the start. Ctrl-C leaves; the "
+             "run goes "
+             "on.",
+    .options = {options},
+    .run = run,
+};
