@@ -6,8 +6,8 @@
 #include "core/progress.h"
 #include "core/ranks.h"
 #include "core/thread.h"
+#include "density/exponential.h"
 #include "density/samples.h"
-#include "density/vector.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 #include "core/progress.h"
 #include "core/reals.h"
 #include "core/thread.h"
+#include "density/exponential.h"
 #include "density/normal.h"
-#include "density/vector.h"
 
 #include <math.h>
 

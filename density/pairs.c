@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/ranks.h"
-#include "density/vector.h"
+#include "density/exponential.h"
 
 #include <math.h>
 #include <stdatomic.h>

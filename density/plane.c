@@ -3,9 +3,9 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/vector.h"
 #include "density/spectrum.h"
 #include "density/spread.h"
-#include "density/vector.h"
 
 #include <math.h>
 

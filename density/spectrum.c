@@ -3,8 +3,8 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "density/exponential.h"
 #include "density/spread.h"
-#include "density/vector.h"
 
 #include <math.h>
 

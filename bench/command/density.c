@@ -10,8 +10,8 @@
 #include "core/clock.h"
 #include "core/memory.h"
 #include "core/units.h"
+#include "core/vector.h"
 #include "density/select.h"
-#include "density/vector.h"
 #include "pipeline/densities.h"
 
 #include <Random123/philox.h>

@@ -45,9 +45,11 @@ bool sf_match_step(sf_match_tally *tally)
 
 bool sf_match_steps(sf_match_tally *tally, uint64_t steps)
 {
+    uint64_t looks = tally->steps / STEPS_BETWEEN_LOOKS;
     tally->steps += steps;
-    look_around(tally);
-    return atomic_load(&tally->watch->stop);
+    if (tally->steps / STEPS_BETWEEN_LOOKS != looks)
+        look_around(tally);
+    return atomic_load_explicit(&tally->watch->stop, memory_order_relaxed);
 }
 
 static void hand_over(sf_match_watch *w, size_t place, const uint32_t *vertices)

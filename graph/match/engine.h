@@ -51,7 +51,7 @@ typedef struct sf_match_tally {
 /** Counts a step and looks now and then at the clock and at what other threads found: true where to stop. */
 bool sf_match_step(sf_match_tally *tally);
 
-/** The same after many steps. */
+/** The same for many steps at once. */
 bool sf_match_steps(sf_match_tally *tally, uint64_t steps);
 
 /** Counts embeddings; with `list` it is one, whose data vertices by pattern vertex are handed over. */

@@ -20,6 +20,7 @@ typedef struct sf_match_result {
     uint64_t
         automorphisms; /**< that the count was divided by, or that were used to divide the work; at least 1 */
     uint64_t steps;    /**< data vertices tried */
+    bool by_bitmaps;   /**< auto, on the CPU: sets of candidates were bitmaps, not lists */
     uint64_t shared;   /**< auto: parts of the search that a thread took from another */
     uint64_t given;    /**< auto: of these, parts that one without work had asked for */
     uint64_t implied;  /**< gvsm: local tests that another vertex's failure saved */

@@ -148,21 +148,28 @@ static void count_shared(choice *c, uint32_t subset, const uint32_t *list, uint3
     }
 }
 
-uint64_t sf_sorted_choices(const uint32_t *const *lists, const uint32_t *counts, uint32_t count,
-                           uint32_t *scratch)
+uint64_t sf_choices(const uint32_t *shared, uint32_t count)
 {
     static const int64_t weights[] = {0, 1, -1, 2, -6, 24, -120, 720, -5040}; /* (-1)^(b-1) (b-1)! */
-    choice c = {.lists = lists, .counts = counts, .count = count};
-    __int128 ways[256] = {1};
-    for (uint32_t i = 0; i < count; i++)
-        count_shared(&c, UINT32_C(1) << i, lists[i], counts[i], i + 1, scratch);
+    __int128 ways[256];
+    ways[0] = 1;
     for (uint32_t set = 1; set < UINT32_C(1) << count; set++) {
         uint32_t lowest = set & -set;
+        ways[set] = 0;
         for (uint32_t block = set; block != 0; block = (block - 1) & set)
             if ((block & lowest) != 0)
                 ways[set] +=
-                    weights[__builtin_popcount(block)] * (__int128)c.shared[block] * ways[set & ~block];
+                    weights[__builtin_popcount(block)] * (__int128)shared[block] * ways[set & ~block];
     }
     __int128 all = ways[(UINT32_C(1) << count) - 1];
     return all > UINT64_MAX ? UINT64_MAX : (uint64_t)all;
+}
+
+uint64_t sf_sorted_choices(const uint32_t *const *lists, const uint32_t *counts, uint32_t count,
+                           uint32_t *scratch)
+{
+    choice c = {.lists = lists, .counts = counts, .count = count};
+    for (uint32_t i = 0; i < count; i++)
+        count_shared(&c, UINT32_C(1) << i, lists[i], counts[i], i + 1, scratch);
+    return sf_choices(c.shared, count);
 }

@@ -23,6 +23,9 @@ uint32_t sf_sorted_lower_bound(const uint32_t *list, uint32_t count, uint32_t va
 uint64_t sf_sorted_choices(const uint32_t *const *lists, const uint32_t *counts, uint32_t count,
                            uint32_t *scratch);
 
+/** The same by shared[subset]: how many numbers all lists of a subset hold. */
+uint64_t sf_choices(const uint32_t *shared, uint32_t count);
+
 /** n (n - 1) ... (n - k + 1); UINT64_MAX where it does not fit. */
 uint64_t sf_falling_factorial(uint64_t n, uint32_t k);
 

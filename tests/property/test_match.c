@@ -4,10 +4,13 @@
 #include "oracle/match_cases.h"
 #include "oracle/match_oracle.h"
 
+#include "core/vector.h"
+#include "graph/match/rows.h"
+
 /* ---- engines beside the oracle ---- */
 
 /* What the techniques of gvsm did over the whole test: each must have had something to do. */
-static uint64_t implied, merged, blacklisted;
+static uint64_t implied, merged, blacklisted, by_bitmaps;
 
 static sf_match_result run(sf_match_index *index, const sf_pattern *pattern, const sf_match_options *options)
 {
@@ -18,6 +21,7 @@ static sf_match_result run(sf_match_index *index, const sf_pattern *pattern, con
     implied += result.implied;
     merged += result.merged;
     blacklisted += result.blacklisted;
+    by_bitmaps += result.by_bitmaps;
     return result;
 }
 
@@ -58,6 +62,23 @@ static void check_count(sf_match_index *index, const sf_pattern *pattern, const 
     sf_match_result_free(&result);
 }
 
+/* The engine auto with sets as lists and as bitmaps, with all that processors have for them. */
+static const struct {
+    int rows, level;
+} ways[] = {{SF_ROWS_WORTH, SF_VECTOR_AVX512},
+            {SF_ROWS_NEVER, SF_VECTOR_AVX512},
+            {SF_ROWS_ALWAYS, SF_VECTOR_BASE},
+            {SF_ROWS_ALWAYS, SF_VECTOR_AVX2},
+            {SF_ROWS_ALWAYS, SF_VECTOR_AVX512}};
+
+enum { WAYS = sizeof ways / sizeof ways[0] };
+
+static void go(int way)
+{
+    sf_rows_when(ways[way].rows);
+    sf_vector_limit(ways[way].level);
+}
+
 static void check_semantics(sf_match_index *index, const sf_csr *data, const sf_pattern *pattern,
                             sf_semantics semantics, sf_match_options options)
 {
@@ -93,6 +114,7 @@ static void counts_are_those_of_the_oracle(void **state)
             {.engine = "auto", .threads = 1},
             {.engine = "gvsm", .threads = 1, .without = (unsigned)test_random_below(&random, 32)}};
         for (int e = 0; e < 2; e++) {
+            go(round % WAYS);
             check_semantics(index, &data, &pattern, SF_ISOMORPHISM, engines[e]);
             check_semantics(index, &data, &pattern, SF_INDUCED, engines[e]);
             check_semantics(index, &data, &pattern, SF_HOMOMORPHISM, engines[e]);
@@ -101,7 +123,43 @@ static void counts_are_those_of_the_oracle(void **state)
         sf_match_close(index);
         sf_csr_free(&data);
     }
-    assert_true(implied > 0 && merged > 0 && blacklisted > 0);
+    go(0);
+    assert_true(implied > 0 && merged > 0 && blacklisted > 0 && by_bitmaps > 1000);
+}
+
+/* Sets of many words, of vertices with labels and without, and what few can tell apart: more vertices at the
+ * end of the order than one. */
+static void bitmaps_count_as_lists_do(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("bitmaps", 14);
+    uint64_t counted = 0;
+    for (int round = 0; round < 24; round++) {
+        match_kind k = {.directed = round % 2 != 0, .labelled = round % 3 != 0, .labels = 2};
+        uint32_t vertices = 100 + (uint32_t)test_random_below(&random, 500);
+        sf_csr data = match_draw_hubs(&random, &k, vertices, 2 * vertices);
+        sf_match_index *index;
+        assert_int_equal(sf_match_open(&index, &data, NULL), SF_OK);
+        sf_pattern pattern = match_draw_pattern(&random, &k, 5);
+        sf_match_options options = {
+            .semantics = (sf_semantics)(round / 2 % 3), .device = "cpu", .threads = 1, .time_limit_s = 20};
+        go(1);
+        sf_match_result expected = run(index, &pattern, &options);
+        assert_false(expected.by_bitmaps);
+        for (int way = 2; way < WAYS && !expected.truncated; way++) {
+            go(way);
+            options.threads = way % 2 == 0 ? 1 : 3;
+            sf_match_result result = run(index, &pattern, &options);
+            assert_true(result.by_bitmaps || expected.blacklisted == vertices);
+            assert_int_equal(result.count, expected.count);
+            counted += result.count > 0 && result.by_bitmaps;
+        }
+        sf_pattern_free(&pattern);
+        sf_match_close(index);
+        sf_csr_free(&data);
+    }
+    go(0);
+    assert_true(counted > 20);
 }
 
 /* Graphs with a hub that every embedding holds: threads have nothing to do but what they take from one. */
@@ -109,7 +167,7 @@ static void threads_share_one_root(void **state)
 {
     (void)state;
     test_random random = test_random_start("share", 13);
-    uint64_t shared = 0, given = 0;
+    uint64_t shared[2] = {0}, given[2] = {0}; /* by lists, by bitmaps */
     for (int round = 0; round < 30; round++) {
         match_kind k = {.directed = round % 2 != 0};
         sf_csr data = match_draw_hubs(&random, &k, 60, round % 5 == 0 ? 1200 : 500);
@@ -118,16 +176,20 @@ static void threads_share_one_root(void **state)
         sf_pattern pattern = match_draw_pattern(&random, &k, 6);
         sf_match_options options = {.semantics = (sf_semantics)(round % 3), .device = "cpu", .threads = 1};
         sf_match_result expected = run(index, &pattern, &options);
+        int by = round / 3 % 2;
+        go(by == 0 ? 1 : 4);
         options.threads = 5;
         sf_match_result result = run(index, &pattern, &options);
         assert_int_equal(result.count, expected.count);
-        shared += result.shared;
-        given += result.given;
+        shared[by] += result.shared;
+        given[by] += result.given;
         sf_pattern_free(&pattern);
         sf_match_close(index);
         sf_csr_free(&data);
     }
-    assert_true(shared > given && given > 0);
+    go(0);
+    for (int by = 0; by < 2; by++)
+        assert_true(shared[by] > given[by] && given[by] > 0);
 }
 
 static int count_cycles(void *context)
@@ -164,7 +226,11 @@ static void no_memory_is_no_crash(void **state)
         assert_int_equal(sf_pattern_add_vertex(&cycle, NULL, SF_ANY_LABEL, NULL), SF_OK);
     for (uint32_t u = 0; u < 7; u++)
         assert_int_equal(sf_pattern_add_edge(&cycle, u, (u + 1) % 7, SF_ANY_LABEL, false, NULL), SF_OK);
-    test_fail_every_allocation(count_cycles, &cycle);
+    for (int way = 1; way <= 4; way += 3) {
+        go(way);
+        test_fail_every_allocation(count_cycles, &cycle);
+    }
+    go(0);
     sf_pattern_free(&cycle);
 }
 
@@ -172,6 +238,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_those_of_the_oracle),
+        cmocka_unit_test(bitmaps_count_as_lists_do),
         cmocka_unit_test(threads_share_one_root),
         cmocka_unit_test(no_memory_is_no_crash),
     };

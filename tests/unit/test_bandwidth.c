@@ -2,9 +2,9 @@
 #include "support/support.h"
 
 #include "core/memory.h"
+#include "core/vector.h"
 #include "density/pairs.h"
 #include "density/select.h"
-#include "density/vector.h"
 #include "oracle/density_oracle.h"
 
 #include <math.h>

@@ -2,10 +2,10 @@
 #include "support/support.h"
 
 #include "core/memory.h"
+#include "core/vector.h"
 #include "density/evaluate.h"
 #include "density/spectral.h"
 #include "density/spread.h"
-#include "density/vector.h"
 #include "oracle/density_oracle.h"
 
 #include <math.h>

@@ -4,8 +4,8 @@
 #include "core/memory.h"
 #include "density/bandwidth.h"
 #include "density/evaluate.h"
+#include "density/exponential.h"
 #include "density/pairs.h"
-#include "density/vector.h"
 #include "oracle/density_oracle.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "density/vector.h"
+#include "core/vector.h"
 
 #include <stdatomic.h>
 
