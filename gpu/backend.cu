@@ -211,10 +211,38 @@ static int prepare_memory(sf_backend_device *device, uint64_t memory_limit, sf_e
     return SF_OK;
 }
 
+namespace
+{
+
+__global__ void probe()
+{
+}
+
+} // namespace
+
+/* A card for which nothing was compiled, and which portable code does not fit either, is told of at once. */
+static int check_code(const sf_backend_device *device, sf_error *error)
+{
+    cudaFuncAttributes attributes;
+    cudaError_t result = cudaFuncGetAttributes(&attributes, probe);
+    if (result != cudaErrorNoKernelImageForDevice && result != cudaErrorUnsupportedPtxVersion &&
+        result != cudaErrorInvalidDeviceFunction)
+        return sf_gpu_check(result, "cudaFuncGetAttributes", error);
+    cudaGetLastError();
+    return sf_fail(error, SF_UNAVAILABLE, NULL,
+                   "%s (compute capability %d.%d): this build has no code for it%s; build with "
+                   "-DSYNFIRE_CUDA_ARCHITECTURES=native on this machine, or =release",
+                   device->properties.name, device->properties.major, device->properties.minor,
+                   result == cudaErrorUnsupportedPtxVersion ? " that this driver can translate" : "");
+}
+
 static int prepare_device(sf_backend_device *device, uint64_t memory_limit, sf_error *error)
 {
     SF_GPU_TRY(cudaSetDevice(device->ordinal));
     SF_GPU_TRY(cudaGetDeviceProperties(&device->properties, device->ordinal));
+    int status = check_code(device, error);
+    if (status != SF_OK)
+        return status;
     SF_GPU_TRY(cudaStreamCreateWithFlags(&device->work, cudaStreamNonBlocking));
     for (cudaEvent_t &event : device->staged)
         SF_GPU_TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));

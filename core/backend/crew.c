@@ -92,8 +92,10 @@ static int ask_members(sf_crew *crew, const sf_crew_request *request, sf_error *
 /* One that pays, and can. */
 static void find_any(sf_crew *crew, const sf_crew_request *request)
 {
-    sf_error reason;
-    sf_device *device = sf_device_auto(request->seconds(request->context));
+    sf_error reason = {0};
+    sf_device *device = sf_device_auto(request->seconds(request->context), &reason);
+    if (device == NULL && reason.code != SF_OK)
+        note(crew, &reason);
     bool takes = device != NULL &&
                  (request->supports == NULL || request->supports(request->context, device, &reason) == SF_OK);
     if (takes)

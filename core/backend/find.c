@@ -134,7 +134,7 @@ int sf_devices_find(sf_device *devices[SF_MOST_DEVICES], uint32_t most, uint32_t
 #define STARTING_SECONDS 0.5
 #define READY_SECONDS 0.002
 
-sf_device *sf_device_auto(double seconds)
+sf_device *sf_device_auto(double seconds, sf_error *why)
 {
     if (seconds < READY_SECONDS)
         return NULL;
@@ -142,8 +142,10 @@ sf_device *sf_device_auto(double seconds)
     uint32_t count = may_start ? sf_device_count() : sf_devices_loaded();
     for (uint32_t i = 0; i < count; i++) {
         sf_device *device = sf_device_at((own_device(count) + i) % count);
-        if (!sf_device_sick(device, NULL) && (may_start || sf_device_ready(device)))
-            return sf_device_start(device, NULL) == SF_OK ? device : NULL;
+        if (sf_device_sick(device, why) || (!may_start && !sf_device_ready(device)))
+            continue;
+        if (sf_device_start(device, why) == SF_OK)
+            return device;
     }
     return NULL;
 }

@@ -26,9 +26,9 @@ int sf_devices_find(sf_device *devices[SF_MOST_DEVICES], uint32_t most, uint32_t
 
 /**
  * The first device in order, for work that the CPU would need `seconds` for; NULL where there is none or
- * starting one costs more than it saves.
+ * starting one costs more than it saves. `why` (or NULL) is filled where one would pay and is not well.
  */
-sf_device *sf_device_auto(double seconds);
+sf_device *sf_device_auto(double seconds, sf_error *why);
 
 /** Whether the name is auto, cpu, or could be that of devices, as cuda, cuda:1 or cuda:all. Looks for none.
  */

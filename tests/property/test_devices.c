@@ -664,7 +664,7 @@ static void devices_that_are_not_there(void **state)
     assert_int_equal(sf_device_find(&device, "cuda", &error), SF_UNAVAILABLE);
     assert_non_null(strstr(error.text, "there is no device cuda: cannot load a plugin: /nowhere/plugin.so"));
     assert_int_equal(sf_devices_find(devices, SF_MOST_DEVICES, &count, "cuda:all", &error), SF_UNAVAILABLE);
-    assert_null(sf_device_auto(1e9));
+    assert_null(sf_device_auto(1e9, NULL));
     sf_devices_close();
 }
 
@@ -741,15 +741,46 @@ static void names_are_checked_before_work(void **state)
     sf_devices_close();
 }
 
+static double long_work(const void *context)
+{
+    (void)context;
+    return 10;
+}
+
+static double short_work(const void *context)
+{
+    (void)context;
+    return 1e-6;
+}
+
+/* The CPU does it then, and whoever waits for it learns why. */
+static void auto_says_why_it_takes_none(void **state)
+{
+    (void)state;
+    use_test_plugin();
+    const sf_error failure = {.text = "there is no code for it"};
+    for (uint32_t i = 0; i < sf_device_count(); i++)
+        sf_device_answer(sf_device_at(i), SF_IO, &failure, NULL);
+    sf_crew crew;
+    sf_crew_request request = {.device = "auto", .seconds = long_work};
+    assert_int_equal(sf_crew_open(&crew, &request, NULL), SF_OK);
+    assert_int_equal(crew.count, 0);
+    assert_string_equal(crew.note, "test:5 has failed: there is no code for it");
+    request.seconds = short_work;
+    assert_int_equal(sf_crew_open(&crew, &request, NULL), SF_OK);
+    assert_string_equal(crew.note, "");
+    sf_devices_close();
+}
+
 static void auto_takes_a_device_for_long_work(void **state)
 {
     (void)state;
     use_test_plugin();
-    assert_null(sf_device_auto(0.1)); /* none is running yet */
-    sf_device *device = sf_device_auto(10);
+    assert_null(sf_device_auto(0.1, NULL)); /* none is running yet */
+    sf_device *device = sf_device_auto(10, NULL);
     assert_string_equal(sf_device_name(device), "test:0");
-    assert_ptr_equal(sf_device_auto(0.1), device); /* now it is */
-    assert_null(sf_device_auto(1e-6));
+    assert_ptr_equal(sf_device_auto(0.1, NULL), device); /* now it is */
+    assert_null(sf_device_auto(1e-6, NULL));
     assert_true(sf_device_supports(device, SF_OPERATION_MINE, "interval"));
     assert_false(sf_device_supports(device, SF_OPERATION_MINE, "reference"));
     trial t;
@@ -834,6 +865,7 @@ int main(void)
         cmocka_unit_test(plugins_that_do_not_fit_are_refused),
         cmocka_unit_test(devices_are_listed),
         cmocka_unit_test(names_are_checked_before_work),
+        cmocka_unit_test(auto_says_why_it_takes_none),
         cmocka_unit_test(auto_takes_a_device_for_long_work),
         cmocka_unit_test(allocation_failures_leak_nothing),
     };
