@@ -126,6 +126,7 @@ int app_live_configure(const app_call *call, const char *path, sf_config *config
 typedef struct live_run {
     const app_call *call;
     const sf_config *config;
+    app_configure *configure; /* or NULL */
     app_console console;
     sf_live *live;
     char **units; /* names of the run's, kept beyond it for the closing table */
@@ -381,16 +382,24 @@ static bool until_signal(void *user, const char *what, double done, double total
     return !app_stop_requested();
 }
 
-int app_live_run(const app_call *call, sf_config *config, const sf_recording *recording, double speed,
-                 sf_error *error)
+static int configure_again(void *user, sf_config *next, sf_error *error)
 {
-    live_run live = {.call = call, .config = config};
+    const live_run *live = user;
+    return live->configure(live->call, next, error);
+}
+
+int app_live_run(const app_call *call, sf_config *config, const sf_recording *recording, double speed,
+                 app_configure *configure, sf_error *error)
+{
+    live_run live = {.call = call, .config = config, .configure = configure};
     sf_progress progress = {.update = until_signal};
     sf_run_options options = {.config = config,
                               .recording = recording,
                               .speed = speed,
                               .opened = announce,
                               .user = &live,
+                              .configure = configure != NULL ? configure_again : NULL,
+                              .configure_user = &live,
                               .provenance = call->provenance,
                               .progress = &progress};
     bool shifted = config->live.graph.metric == SF_LIVE_STTC && config->live.graph.surrogates > 0;

@@ -6,15 +6,18 @@
 #include "app/command.h"
 #include "run/run.h"
 
+/** Makes the configuration of a call, also again while its run goes on. */
+typedef int app_configure(const app_call *call, sf_config *config, sf_error *error);
+
 /** Loads `path` (NULL: the defaults) with what --preset and then --set say. */
 int app_live_configure(const app_call *call, const char *path, sf_config *config, sf_error *error);
 
 /**
  * Runs the pipeline until its sources end, --duration is over or a signal comes, drawing the live table; then
  * the closing table, or with --json one document. `recording`, where not NULL, is replayed in place of the
- * configured sources at `speed` (0: max).
+ * configured sources at `speed` (0: max). `configure`, where not NULL, is what made the configuration.
  */
 int app_live_run(const app_call *call, sf_config *config, const sf_recording *recording, double speed,
-                 sf_error *error);
+                 app_configure *configure, sf_error *error);
 
 #endif

@@ -9,7 +9,7 @@ static int run(app_call *call, sf_error *error)
         return status;
     status = sf_config_record(&config, call->arguments[1], app_has(call, "overwrite"), error);
     if (status == SF_OK)
-        status = app_live_run(call, &config, NULL, 0, error);
+        status = app_live_run(call, &config, NULL, 0, NULL, error);
     sf_config_free(&config);
     return status;
 }

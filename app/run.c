@@ -19,6 +19,30 @@ static int refuse_replay_options(const app_call *call, sf_error *error)
     return SF_OK;
 }
 
+/* A column of the page's raster lasts as long on the screen whatever the speed. */
+static int show(const app_call *call, sf_config *config, bool is_replay, sf_error *error)
+{
+    double speed = 1;
+    int status = is_replay ? app_speed(call, &speed, error) : SF_OK;
+    return status == SF_OK ? sf_config_show(config, speed > 0 ? speed : 10, error) : status;
+}
+
+static int configure(const app_call *call, sf_config *config, sf_error *error)
+{
+    const char *path = call->argument_count > 0 ? call->arguments[0] : NULL,
+               *replay = app_value(call, "replay", NULL);
+    int status = app_live_configure(call, path, config, error);
+    if (status != SF_OK)
+        return status;
+    if (replay != NULL)
+        status = sf_config_replay(config, replay, app_value(call, "speed", "1"), error);
+    if (status == SF_OK && app_has(call, "web"))
+        status = show(call, config, replay != NULL, error);
+    if (status != SF_OK)
+        sf_config_free(config);
+    return status;
+}
+
 static int run_replay(const app_call *call, sf_config *config, const char *path, sf_error *error)
 {
     double speed;
@@ -28,7 +52,7 @@ static int run_replay(const app_call *call, sf_config *config, const char *path,
         status = app_load(call, path, &recording, error);
     if (status != SF_OK)
         return status;
-    status = app_live_run(call, config, recording, speed, error);
+    status = app_live_run(call, config, recording, speed, configure, error);
     sf_recording_free(recording);
     return status;
 }
@@ -45,14 +69,6 @@ static int check(const sf_config *config, sf_error *error)
     return status;
 }
 
-/* A column of the page's raster lasts as long on the screen whatever the speed. */
-static int show(const app_call *call, sf_config *config, bool is_replay, sf_error *error)
-{
-    double speed = 1;
-    int status = is_replay ? app_speed(call, &speed, error) : SF_OK;
-    return status == SF_OK ? sf_config_show(config, speed > 0 ? speed : 10, error) : status;
-}
-
 static int run(app_call *call, sf_error *error)
 {
     const char *replay = app_value(call, "replay", NULL);
@@ -61,22 +77,17 @@ static int run(app_call *call, sf_error *error)
     if (call->json && app_has(call, "check"))
         return sf_fail(error, SF_USAGE, "--check", "prints YAML, which does not go with --json");
     sf_config config;
-    const char *path = call->argument_count > 0 ? call->arguments[0] : NULL;
     int status = replay == NULL ? refuse_replay_options(call, error) : SF_OK;
     if (status == SF_OK)
-        status = app_live_configure(call, path, &config, error);
+        status = configure(call, &config, error);
     if (status != SF_OK)
         return status;
-    if (replay != NULL)
-        status = sf_config_replay(&config, replay, app_value(call, "speed", "1"), error);
-    if (status == SF_OK && app_has(call, "web"))
-        status = show(call, &config, replay != NULL, error);
     if (status == SF_OK && app_has(call, "check"))
         status = check(&config, error);
     else if (status == SF_OK && replay != NULL)
         status = run_replay(call, &config, replay, error);
     else if (status == SF_OK)
-        status = app_live_run(call, &config, NULL, 0, error);
+        status = app_live_run(call, &config, NULL, 0, configure, error);
     sf_config_free(&config);
     return status;
 }

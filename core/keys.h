@@ -36,6 +36,7 @@ typedef struct sf_key {
     sf_key_type type;
     size_t offset, count_offset;
     double least, most; /**< bounds of a number, both included; of a list the most items */
+    bool live;          /**< may change while a run goes on */
     bool needed;        /**< a text without a default, which may not be missing */
     sf_key_use use;
     const char *where;        /**< the neighbour that gives it a meaning, as "metric=sttc,x"; NULL: always */

@@ -6,6 +6,8 @@
   control.py ENDPOINT TOKEN_FILE arm [TRIGGER [SECONDS]]
   control.py ENDPOINT TOKEN_FILE disarm [TRIGGER]
   control.py ENDPOINT TOKEN_FILE mark TEXT
+  control.py ENDPOINT TOKEN_FILE start
+  control.py ENDPOINT TOKEN_FILE reload
   control.py ENDPOINT TOKEN_FILE stop
 """
 import sys

@@ -71,7 +71,7 @@ static uint64_t send_trigger(sf_control *control, const sf_decision *decision)
     const sf_cause *occurrence = &decision->occurrence;
     sf_message *message = &control->messages[control->setup.config->watch_count + decision->trigger];
     bool real_time = !control->setup.inputs->virtual_clock;
-    int64_t most_ns = in_ns(control->setup.config->triggers[decision->trigger].max_age_ms);
+    int64_t most_ns = sf_triggers_settings(control->triggers, decision->trigger)->max_age_ns;
     message->trigger.occurrence = occurrence->number;
     message->time_ns = occurrence->time_ns;
     message->arrival_ns = real_time ? occurrence->arrival_ns : sf_clock_monotonic_ns();
@@ -314,10 +314,19 @@ bool sf_control_order(sf_control *control, const sf_command *order)
     return taken;
 }
 
+static void take_changes(sf_control *control)
+{
+    for (uint32_t i = 0; i < control->trigger_count; i++)
+        sf_triggers_change(control->triggers, i, &control->changed[i]);
+    atomic_store_explicit(&control->changing, false, memory_order_release);
+}
+
 void sf_control_look(sf_control *control)
 {
     for (size_t i = 0; i < control->setup.feeders->count && control->trigger_count > 0; i++)
         look_at(control, i);
+    if (atomic_load_explicit(&control->changing, memory_order_acquire))
+        take_changes(control);
     sf_command order;
     while (sf_ring_pop(&control->orders, &order, 1, NULL) == 1)
         obey(control, &order);
@@ -396,9 +405,8 @@ static uint64_t sources_of(const sf_control *control, const sf_episode *episode)
     return sources;
 }
 
-static sf_trigger_settings settings_of(const sf_control *control, uint32_t index, uint64_t sources)
+static sf_trigger_settings settings_of(const sf_live_options *config, uint32_t index, uint64_t sources)
 {
-    const sf_live_options *config = control->setup.config;
     const sf_live_trigger *trigger = &config->triggers[index];
     return (sf_trigger_settings){.armed = trigger->armed,
                                  .arm_ns = sf_seconds_to_ns(trigger->arm_s),
@@ -417,6 +425,35 @@ static sf_trigger_settings settings_of(const sf_control *control, uint32_t index
                                  .follows = trigger->on == SF_LIVE_ON_TRIGGER
                                                 ? sf_live_find_trigger(config, trigger->follows)
                                                 : SF_NO_TRIGGER};
+}
+
+static int check_change(const sf_control *control, const sf_trigger_settings *settings, uint32_t index,
+                        sf_error *error)
+{
+    char place[40];
+    const char *key = sf_triggers_refuse(control->triggers, index, settings);
+    if (key == NULL)
+        return SF_OK;
+    snprintf(place, sizeof place, "triggers.%u.%s", index, key);
+    return sf_live_refuse(place, error,
+                          "this run remembers fewer: expected at most %d, or as many as it began with",
+                          SF_TRIGGER_REMEMBERED);
+}
+
+int sf_control_change(sf_control *control, const sf_live_options *options, sf_error *error)
+{
+    int status = SF_OK;
+    pthread_mutex_lock(&control->ordering);
+    if (atomic_load_explicit(&control->changing, memory_order_acquire))
+        status = sf_fail(error, SF_AGAIN, NULL, "the last change was not taken up yet: ask again");
+    for (uint32_t i = 0; i < control->trigger_count && status == SF_OK; i++) {
+        control->changed[i] = settings_of(options, i, 0);
+        status = check_change(control, &control->changed[i], i, error);
+    }
+    if (status == SF_OK)
+        atomic_store_explicit(&control->changing, true, memory_order_release);
+    pthread_mutex_unlock(&control->ordering);
+    return status;
 }
 
 static void fill_message(sf_message *message, const char *name, bool is_named, const sf_watched *watched,
@@ -445,7 +482,7 @@ static void resolve_triggers(sf_control *control, sf_trigger_settings *settings)
     for (uint32_t i = config->watch_count; i < control->watched_count; i++)
         control->boards[control->watched[i].trigger] = i;
     for (uint32_t i = 0; i < control->trigger_count; i++) {
-        settings[i] = settings_of(control, i, UINT64_MAX);
+        settings[i] = settings_of(config, i, UINT64_MAX);
         if (settings[i].follows != SF_NO_TRIGGER)
             control->boards[i] = control->boards[settings[i].follows];
         const sf_watched *watched =
@@ -526,9 +563,10 @@ int sf_control_open(sf_control *control, const sf_control_setup *setup, sf_error
         sf_alloc((size_t)config->watch_count + config->trigger_count, sizeof *control->messages);
     control->boards = sf_alloc(config->trigger_count, sizeof *control->boards);
     control->posts = sf_alloc(config->trigger_count, sizeof *control->posts);
+    control->changed = sf_alloc(config->trigger_count, sizeof *control->changed);
     control->faults = sf_alloc(setup->inputs->count, 2 * sizeof *control->faults);
     bool whole = control->watched != NULL && control->messages != NULL && control->boards != NULL &&
-                 control->posts != NULL && control->faults != NULL;
+                 control->posts != NULL && control->changed != NULL && control->faults != NULL;
     int status = whole ? open_watch(control, error) : sf_fail_memory(error);
     if (status == SF_OK)
         status = open_triggers(control, error);
@@ -551,6 +589,7 @@ void sf_control_close(sf_control *control)
     sf_free(control->messages);
     sf_free(control->boards);
     sf_free(control->posts);
+    sf_free(control->changed);
     sf_free(control->faults);
     sf_ring_close(&control->orders);
     if (control->lockable)

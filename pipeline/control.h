@@ -70,11 +70,13 @@ typedef struct sf_control {
     uint32_t *boards;     /**< by trigger: the watched episode that it rests on; UINT32_MAX: none */
     sf_triggers *triggers;
     sf_trigger_post *posts;
-    uint64_t *faults;         /**< by source: frames and spikes lost so far, steps so far */
-    uint64_t silent;          /**< bit i: source i is */
-    int64_t stream_ns;        /**< where the stream is */
-    sf_ring orders;           /**< of sf_command */
-    pthread_mutex_t ordering; /**< of those who order */
+    uint64_t *faults;             /**< by source: frames and spikes lost so far, steps so far */
+    uint64_t silent;              /**< bit i: source i is */
+    int64_t stream_ns;            /**< where the stream is */
+    sf_ring orders;               /**< of sf_command */
+    pthread_mutex_t ordering;     /**< of those who order */
+    sf_trigger_settings *changed; /**< by trigger: what the front is to go by from its next look on ... */
+    atomic_bool changing;         /**< ... while this is set, and the front's alone then */
     bool lockable;
 } sf_control;
 
@@ -112,6 +114,13 @@ int sf_control_sleep_ms(const sf_control *control, int most);
 /** Any thread, which may wait for others that order: false where there is no room. The caller then rings the
  * front's bell. */
 bool sf_control_order(sf_control *control, const sf_command *order);
+
+/**
+ * Any thread: from the front's next look on triggers go by these options, which differ from the run's in keys
+ * that are live only. SF_CONFIG with its key for what a trigger has no room for; SF_AGAIN where the last
+ * change was not taken up yet.
+ */
+int sf_control_change(sf_control *control, const sf_live_options *options, sf_error *error);
 
 /** Any thread: `count` of sf_live_options.trigger_count. */
 void sf_control_status(const sf_control *control, uint32_t trigger, sf_trigger_status *status);

@@ -280,6 +280,13 @@ bool sf_front_order(sf_front *front, const sf_command *order)
     return taken;
 }
 
+int sf_front_change(sf_front *front, const sf_live_options *options, sf_error *error)
+{
+    int status = sf_control_change(&front->control, options, error);
+    sf_bell_ring(&front->feeders.filled);
+    return status;
+}
+
 bool sf_front_is_live(const sf_front *front)
 {
     bool live = false;

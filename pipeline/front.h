@@ -45,6 +45,9 @@ void sf_front_stop(sf_front *front);
 /** Any thread: something for the front thread to do (sf_control_order); false where too much waits. */
 bool sf_front_order(sf_front *front, const sf_command *order);
 
+/** Any thread: as sf_control_change. */
+int sf_front_change(sf_front *front, const sf_live_options *options, sf_error *error);
+
 /** Any thread: how long its work takes, behind the stages of the windows. */
 void sf_front_tell(const sf_front *front, sf_status_message *status);
 

@@ -371,6 +371,11 @@ bool sf_pipeline_order(sf_pipeline *pipeline, const sf_command *command)
     return sf_front_order(&pipeline->front, command);
 }
 
+int sf_pipeline_change(sf_pipeline *pipeline, const sf_live_options *options, sf_error *error)
+{
+    return sf_front_change(&pipeline->front, options, error);
+}
+
 void sf_pipeline_stop(sf_pipeline *pipeline)
 {
     sf_front_stop(&pipeline->front);

@@ -54,6 +54,10 @@ bool sf_pipeline_wait(sf_pipeline *pipeline, int timeout_ms);
 /** Any thread but the front's: something for triggers, or a mark; false where too much waits. */
 bool sf_pipeline_order(sf_pipeline *pipeline, const sf_command *command);
 
+/** Any thread: the keys marked live in these options, which else are the run's, hold from now on, without a
+ * spike lost; as sf_control_change. */
+int sf_pipeline_change(sf_pipeline *pipeline, const sf_live_options *options, sf_error *error);
+
 /** Any thread: no further spikes are read; what was accepted is worked off. */
 void sf_pipeline_stop(sf_pipeline *pipeline);
 

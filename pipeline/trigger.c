@@ -64,12 +64,12 @@ const char *sf_trigger_reason_text(sf_trigger_reason reason)
 /* How many of the newest that were sent matter: the last for the refractory time, `most` for the rate. */
 static uint32_t sent_room(const sf_trigger_settings *settings)
 {
-    return settings->most > 1 ? settings->most : 1;
+    return settings->most > SF_TRIGGER_REMEMBERED ? settings->most : SF_TRIGGER_REMEMBERED;
 }
 
 static uint32_t completed_room(const sf_trigger_settings *settings)
 {
-    return settings->min_count > 1 ? settings->min_count : 1;
+    return settings->min_count > SF_TRIGGER_REMEMBERED ? settings->min_count : SF_TRIGGER_REMEMBERED;
 }
 
 static size_t waiting_room(const sf_trigger_settings *settings)
@@ -327,6 +327,34 @@ static void send_next(sf_triggers *triggers, int64_t now_ns)
     const waiting due = *next;
     *next = item->waits[--item->state.waiting];
     send(triggers, item, &due.occurrence, due.due_ns, now_ns);
+}
+
+const char *sf_triggers_refuse(const sf_triggers *triggers, uint32_t index,
+                               const sf_trigger_settings *settings)
+{
+    const trigger *item = &triggers->items[index];
+    return settings->most > item->sent.room             ? "most"
+           : settings->min_count > item->completed.room ? "min_count"
+                                                        : NULL;
+}
+
+void sf_triggers_change(sf_triggers *triggers, uint32_t index, const sf_trigger_settings *settings)
+{
+    sf_trigger_settings *now = &triggers->items[index].settings;
+    now->arm_ns = settings->arm_ns;
+    now->max_age_ns = settings->max_age_ns;
+    now->refractory_ns = settings->refractory_ns;
+    now->most = settings->most;
+    now->most_ns = settings->most_ns;
+    now->min_count = settings->min_count;
+    now->within_ns = settings->within_ns;
+    now->max_q = settings->max_q;
+    now->sham = settings->sham;
+}
+
+const sf_trigger_settings *sf_triggers_settings(const sf_triggers *triggers, uint32_t index)
+{
+    return &triggers->items[index].settings;
 }
 
 int64_t sf_triggers_next_ns(const sf_triggers *triggers)

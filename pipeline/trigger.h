@@ -21,6 +21,10 @@
 #define SF_NO_TRIGGER UINT32_MAX
 #define SF_ALL_TRIGGERS UINT32_MAX
 
+/** A trigger remembers as many completions, and as many that were sent, as its count and rate look back on,
+ * and at least so many: what a later setting of them may ask for. */
+#define SF_TRIGGER_REMEMBERED 64
+
 /** How many completions of a trigger may wait for their delay. */
 #define SF_TRIGGER_WAITING 64
 
@@ -120,6 +124,20 @@ void sf_triggers_close(sf_triggers *triggers);
  */
 size_t sf_triggers_take(sf_triggers *triggers, const sf_trigger_event *event, int64_t now_ns,
                         const sf_decision **decisions);
+
+/** Which of these, "most" or "min_count", a trigger cannot be given later, as it does not remember enough;
+ * NULL: it can. Any thread. */
+const char *sf_triggers_refuse(const sf_triggers *triggers, uint32_t index,
+                               const sf_trigger_settings *settings);
+
+/**
+ * From now on a trigger goes by these: how long arming lasts, its age, refractory time, rate, count, q and
+ * share of shams; all else of it stays as it is, what it has sent and what waits among it. Real-time safe.
+ */
+void sf_triggers_change(sf_triggers *triggers, uint32_t index, const sf_trigger_settings *settings);
+
+/** What it goes by now. */
+const sf_trigger_settings *sf_triggers_settings(const sf_triggers *triggers, uint32_t index);
 
 /** When the next delay is over; INT64_MAX: nothing waits. */
 int64_t sf_triggers_next_ns(const sf_triggers *triggers);

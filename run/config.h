@@ -92,6 +92,14 @@ int sf_config_parse(sf_config *config, const char *yaml, size_t length, const ch
 int sf_config_refuse(const sf_config *config, const char *key, sf_error *error, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/**
+ * What differs between two configurations: each key, dotted, is told to `tell` with whether it may change
+ * while a run goes on. Of lists of different lengths, items of different kinds and texts that are listed the
+ * list is told.
+ */
+void sf_config_compare(const sf_config *now, const sf_config *next,
+                       void (*tell)(void *user, const char *key, bool live), void *user);
+
 /** Refuses a sink that would write over what the run reads. SF_CONFIG. */
 int sf_config_check_files(const sf_config *config, sf_error *error);
 

@@ -58,6 +58,7 @@ static const sf_key control_keys[] = {
      .offset = offsetof(sf_control_settings, token_file),
      .needed = true,
      .use = SF_KEY_READS},
+    {.name = "hold", .type = SF_KEY_SWITCH, .offset = offsetof(sf_control_settings, hold)},
     {0},
 };
 

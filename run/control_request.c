@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *const commands[] = {"status", "arm", "disarm", "mark", "stop"};
+static const char *const commands[] = {"status", "arm", "disarm", "mark", "stop", "start", "reload"};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 /* Every byte of the given one is looked at, right or wrong. */
@@ -39,7 +39,7 @@ static int take_command(sf_request *request, const json_t *value, sf_error *erro
             request->kind = (sf_request_kind)i;
             return SF_OK;
         }
-    return sf_fail(error, SF_USAGE, "command", "expected status, arm, disarm, mark or stop");
+    return sf_fail(error, SF_USAGE, "command", "expected status, arm, disarm, mark, stop, start or reload");
 }
 
 static int take_seconds(sf_request *request, const json_t *value, sf_error *error)

@@ -24,7 +24,9 @@ struct sf_control_socket {
     void *context, *socket;
     char address[256], token[SF_TOKEN_MOST + 1];
     sf_thread thread;
+    sf_control_calls calls;
     atomic_bool stopping;
+    atomic_bool started;  /* nothing waits for `start` (any more) */
     pthread_mutex_t lock; /* of status */
     sf_message *status;   /* the newest; NULL: none yet */
     sf_text answer;
@@ -61,6 +63,13 @@ static int obey(sf_control_socket *it, const sf_request *request, sf_error *erro
     case SF_REQUEST_STOP:
         sf_pipeline_stop(it->pipeline);
         return SF_OK;
+    case SF_REQUEST_START:
+        atomic_store(&it->started, true);
+        return SF_OK;
+    case SF_REQUEST_RELOAD:
+        if (it->calls.reload == NULL)
+            return sf_fail(error, SF_USAGE, NULL, "this run has no file to read again");
+        return it->calls.reload(it->calls.user, error);
     case SF_REQUEST_STATUS:
         return SF_OK;
     }
@@ -190,7 +199,8 @@ static int bind_socket(sf_control_socket *it, const char *endpoint, sf_error *er
 }
 
 int sf_control_socket_open(sf_control_socket **out, const sf_control_settings *settings,
-                           const sf_live_options *options, sf_pipeline *pipeline, sf_error *error)
+                           const sf_live_options *options, sf_pipeline *pipeline,
+                           const sf_control_calls *calls, sf_error *error)
 {
     *out = NULL;
     sf_control_socket *it = sf_alloc(1, sizeof *it);
@@ -199,6 +209,8 @@ int sf_control_socket_open(sf_control_socket **out, const sf_control_settings *s
     pthread_mutex_init(&it->lock, NULL);
     it->options = options;
     it->pipeline = pipeline;
+    it->calls = *calls;
+    atomic_store(&it->started, !settings->hold);
     sf_error reason;
     int status = sf_token_read(it->token, settings->token_file, &reason);
     if (status != SF_OK)
@@ -235,8 +247,13 @@ static void keep_status(void *self, sf_message *message)
     sf_message_release(before);
 }
 
+static bool is_started(void *self)
+{
+    return atomic_load(&((sf_control_socket *)self)->started);
+}
+
 sf_outlet sf_control_socket_outlet(sf_control_socket *it)
 {
-    static const sf_outlet_kind kind = {.publish = keep_status, .close = close_socket};
+    static const sf_outlet_kind kind = {.publish = keep_status, .ready = is_started, .close = close_socket};
     return (sf_outlet){&kind, it};
 }

@@ -12,14 +12,22 @@
 typedef struct sf_control_settings {
     const char *endpoint;
     const char *token_file;
+    bool hold; /**< nothing is read of the sources before `start` */
 } sf_control_settings;
+
+/** What else a run does when it is told to; NULL: it cannot. The socket's thread. */
+typedef struct sf_control_calls {
+    int (*reload)(void *user, sf_error *error);
+    void *user;
+} sf_control_calls;
 
 typedef struct sf_control_socket sf_control_socket;
 
 /** Binds, and is asked from the call of sf_control_socket_start on. SF_CONFIG with the key for its place,
  * SF_UNAVAILABLE. */
 int sf_control_socket_open(sf_control_socket **out, const sf_control_settings *settings,
-                           const sf_live_options *options, sf_pipeline *pipeline, sf_error *error);
+                           const sf_live_options *options, sf_pipeline *pipeline,
+                           const sf_control_calls *calls, sf_error *error);
 
 /** Gets the status messages; its pipeline closes it, which ends the thread. */
 sf_outlet sf_control_socket_outlet(sf_control_socket *socket);

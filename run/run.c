@@ -2,6 +2,7 @@
 #include "run/run.h"
 
 #include "core/error.h"
+#include "core/log.h"
 #include "core/memory.h"
 #include "io/descriptors.h"
 #include "pipeline/queries.h"
@@ -20,6 +21,9 @@ struct sf_run {
     sf_sink **sinks; /**< the pipeline's, once there is one */
     size_t sink_count;
     sf_control_socket *control; /**< the pipeline's; NULL without one */
+    int (*configure)(void *user, sf_config *next, sf_error *error);
+    void *configure_user;
+    sf_config *reloaded; /**< what holds now in place of `config`; NULL: `config` */
 };
 
 /* What a run opens at most; libzmq would abort where they run out. */
@@ -155,13 +159,72 @@ static int open_sinks(sf_run *run, sf_error *error)
 
 /* ---- control ---- */
 
+/* The keys that take a new run. */
+typedef struct fixed_keys {
+    char first[160];
+    size_t fixed, live;
+} fixed_keys;
+
+static void take_difference(void *user, const char *key, bool live)
+{
+    fixed_keys *keys = user;
+    if (!live && keys->fixed++ == 0)
+        snprintf(keys->first, sizeof keys->first, "%s", key);
+    keys->live += live;
+}
+
+static int refuse_fixed(const fixed_keys *keys, sf_error *error)
+{
+    char others[48] = "";
+    if (keys->fixed > 1)
+        snprintf(others, sizeof others, " (and %zu more)", keys->fixed - 1);
+    return sf_fail(
+        error, SF_CONFIG, keys->first,
+        "has changed%s, which takes a new run: nothing was reloaded. Set it back, or stop the run and start "
+        "it again",
+        others);
+}
+
+/* All or nothing. */
+static int change(sf_run *run, const sf_config *next, sf_error *error)
+{
+    fixed_keys keys = {0};
+    sf_config_compare(run->reloaded != NULL ? run->reloaded : run->config, next, take_difference, &keys);
+    if (keys.fixed > 0)
+        return refuse_fixed(&keys, error);
+    int status = keys.live > 0 ? sf_pipeline_change(run->pipeline, &next->live, error) : SF_OK;
+    if (status == SF_OK)
+        sf_log(SF_LOG_INFO, "reloaded: %zu keys have changed", keys.live);
+    return status;
+}
+
+static int reload(void *user, sf_error *error)
+{
+    sf_run *run = user;
+    sf_config *next = sf_alloc(1, sizeof *next);
+    int status = next != NULL ? run->configure(run->configure_user, next, error) : sf_fail_memory(error);
+    if (status != SF_OK) {
+        sf_free(next);
+        return status;
+    }
+    status = change(run, next, error);
+    sf_config *old = status == SF_OK ? run->reloaded : next;
+    if (status == SF_OK)
+        run->reloaded = next;
+    if (old != NULL)
+        sf_config_free(old);
+    sf_free(old);
+    return status;
+}
+
 static int open_control(sf_run *run, sf_error *error)
 {
     sf_error reason = {0};
     if (run->config->control_count == 0)
         return SF_OK;
-    int status =
-        sf_control_socket_open(&run->control, &run->config->control[0], &run->live, run->pipeline, &reason);
+    const sf_control_calls calls = {.reload = run->configure != NULL ? reload : NULL, .user = run};
+    int status = sf_control_socket_open(&run->control, &run->config->control[0], &run->live, run->pipeline,
+                                        &calls, &reason);
     if (status != SF_OK && error != NULL)
         *error = reason;
     if (status != SF_OK)
@@ -205,6 +268,8 @@ int sf_run_open(sf_run **out, const sf_run_options *options, sf_error *error)
     if (run == NULL)
         return sf_fail_memory(error);
     run->config = options->config;
+    run->configure = options->configure;
+    run->configure_user = options->configure_user;
     int status = open_parts(run, options, error);
     if (status == SF_OK)
         status = open_control(run, error);
@@ -229,6 +294,9 @@ static void free_run(void *argument)
     sf_run *run = argument;
     sf_storage_close(run->storage);
     sf_rule_files_free(run->rules, run->config->rule_count);
+    if (run->reloaded != NULL)
+        sf_config_free(run->reloaded);
+    sf_free(run->reloaded);
     sf_free(run->sinks);
     sf_text_free(&run->configuration);
     sf_free(run);

@@ -17,7 +17,11 @@ typedef struct sf_run_options {
     const sf_progress *progress;     /**< may end the wait for live sources; or NULL */
     /** Where not NULL: told of each sink that was opened, and where it is bound. */
     void (*opened)(void *user, const char *name, const char *address);
-    void *user;       /**< of opened */
+    void *user; /**< of opened */
+    /** Where not NULL: makes the configuration anew, as `config` was made, for the command `reload`; freed by
+     * the run. On the thread of the control socket. */
+    int (*configure)(void *user, sf_config *next, sf_error *error);
+    void *configure_user;
     sf_outlet outlet; /**< gets all messages too, and is closed with the run; its kind may be NULL */
 } sf_run_options;
 

@@ -66,6 +66,12 @@ assert all(row['lost'] == 0 for row in rows.values()), rows"
 expect 69 'the token is wrong' "$SYNFIRE" top "ipc://$PWD/control" --token wrong --once
 expect 69 'no status came within 0.1 s' "$SYNFIRE" top "ipc://$PWD/nobody" --token token --once --wait 0.1
 expect 64 'cannot connect' "$SYNFIRE" top nowhere --once
+sed -i 's/max_age_ms: 0/max_age_ms: 0, refractory_ms: 1e9/' run.yaml
+control token reload
+wait_for '"reason":"refractory"' run.jsonl
+sed -i 's/length_s: 0.4/length_s: 0.6/' run.yaml
+! control token reload 2>refusal
+grep -q 'window.length_s: has changed, which takes a new run' refusal
 control token mark 'light on'
 control token stop
 wait $run
