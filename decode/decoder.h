@@ -94,6 +94,7 @@ extern const sf_decoder_kind sf_decoder_maxwell;
 extern const sf_decoder_kind sf_decoder_intan;
 extern const sf_decoder_kind sf_decoder_brand;
 extern const sf_decoder_kind sf_decoder_trodes;
+extern const sf_decoder_kind sf_decoder_lsl;
 
 /** A protocol's kind by its name, or NULL. */
 const sf_decoder_kind *sf_decoder_find(const char *name);

@@ -140,7 +140,7 @@ int sf_rig_spike(sf_rig *rig, uint32_t unit, int64_t sample, float amplitude, sf
     return SF_OK;
 }
 
-int sf_rig_ttl(sf_rig *rig, int64_t sample, unsigned line, bool state, sf_error *error)
+static int keep_marker(sf_rig *rig, int64_t sample, const sf_marker *marker, sf_error *error)
 {
     int64_t place;
     sf_rig_hear(rig);
@@ -151,10 +151,26 @@ int sf_rig_ttl(sf_rig *rig, int64_t sample, unsigned line, bool state, sf_error 
     size_t at = rig->marker_count++;
     for (; at > 0 && rig->markers[at - 1].time_ns > place; at--)
         rig->markers[at] = rig->markers[at - 1];
-    rig->markers[at] =
-        (sf_marker){.time_ns = place, .kind = SF_MARKER_TTL, .state = state ? 1 : 0, .line = (uint16_t)line};
+    rig->markers[at] = *marker;
+    rig->markers[at].time_ns = place;
     note_time(rig, place);
     return SF_OK;
+}
+
+int sf_rig_ttl(sf_rig *rig, int64_t sample, unsigned line, bool state, sf_error *error)
+{
+    const sf_marker marker = {.kind = SF_MARKER_TTL, .state = state ? 1 : 0, .line = (uint16_t)line};
+    return keep_marker(rig, sample, &marker, error);
+}
+
+int sf_rig_text(sf_rig *rig, int64_t sample, const char *text, sf_error *error)
+{
+    sf_marker marker = {.kind = SF_MARKER_TEXT};
+    size_t length = 0, more;
+    while ((more = sf_utf8_length(text + length)) > 0 && length + more < sizeof marker.text)
+        length += more;
+    memcpy(marker.text, text, length);
+    return keep_marker(rig, sample, &marker, error);
 }
 
 void sf_rig_clock(sf_rig *rig, int64_t sample)
@@ -177,29 +193,30 @@ static void forget_kept(sf_rig *rig)
     rig->is_anything = false;
 }
 
-static void begin_run(sf_rig *rig)
+bool sf_rig_begin_run(sf_rig *rig)
 {
     sf_decoder *decoder = &rig->decoder;
+    decoder->once_more = sf_rig_waits(rig);
+    if (decoder->once_more)
+        return false;
     sf_log(SF_LOG_WARNING, "%s: the sender started again", decoder->name);
     decoder->batch.restarts++;
     rig->clock = INT64_MIN;
     if (!decoder->is_known)
         forget_kept(rig);
+    return true;
 }
 
 bool sf_rig_follow(sf_rig *rig, int64_t number, int64_t least)
 {
     sf_decoder *decoder = &rig->decoder;
     bool anew = rig->is_numbered && number >= 0 && number < rig->expected - 1;
-    decoder->once_more = anew && sf_rig_waits(rig);
-    if (decoder->once_more)
-        return false;
     if (number < 0 || number == INT64_MAX || (rig->is_numbered && number == rig->expected - 1)) {
         sf_decoder_leave_out(decoder, "message %" PRId64 " was there before", number);
         return false;
     }
-    if (anew)
-        begin_run(rig);
+    if (anew && !sf_rig_begin_run(rig))
+        return false;
     int64_t expected = !anew ? rig->expected : number < least ? number : least;
     if (rig->is_numbered && number > expected) {
         decoder->batch.gaps++;

@@ -51,6 +51,9 @@ bool sf_rig_set_rate(sf_rig *rig, double hz);
  */
 bool sf_rig_follow(sf_rig *rig, int64_t number, int64_t least);
 
+/** The sender started again, as what is decoded tells. False as of sf_rig_follow. */
+bool sf_rig_begin_run(sf_rig *rig);
+
 /** What `decode` says where the message is not read. */
 static inline int sf_rig_pass(const sf_rig *rig)
 {
@@ -76,6 +79,7 @@ int sf_rig_find_electrode(sf_rig *rig, const char *name, int64_t sorted_id, uint
  * counted. */
 int sf_rig_spike(sf_rig *rig, uint32_t unit, int64_t sample, float amplitude, sf_error *error);
 int sf_rig_ttl(sf_rig *rig, int64_t sample, unsigned line, bool state, sf_error *error);
+int sf_rig_text(sf_rig *rig, int64_t sample, const char *text, sf_error *error);
 void sf_rig_clock(sf_rig *rig, int64_t sample); /**< nothing before it will follow */
 
 /** Something of the sender that holds no spikes: it is there. */

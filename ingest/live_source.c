@@ -111,6 +111,7 @@ static int open_transport(live_source *it, sf_error *error)
                                             .topic = it->settings->topic,
                                             .field = it->settings->field,
                                             .time_field = it->settings->time_field,
+                                            .markers = it->settings->markers,
                                             .request = request_of(it, room),
                                             .most_bytes = it->protocol->decoder->most_bytes,
                                             .queue = it->protocol->queue};

@@ -20,6 +20,7 @@ typedef struct sf_live_settings {
     const char *request; /**< "auto", "off", or an endpoint */
     uint32_t layout;     /**< of sf_protocol.layouts */
     const char *topic, *field, *time_field;
+    const char *markers; /**< "none", or an endpoint */
 } sf_live_settings;
 
 /** Rows of keys that protocols share. */
@@ -54,7 +55,7 @@ typedef struct sf_protocol {
 } sf_protocol;
 
 extern const sf_protocol sf_protocol_synfire, sf_protocol_open_ephys, sf_protocol_event_broadcaster,
-    sf_protocol_maxwell, sf_protocol_intan, sf_protocol_brand, sf_protocol_trodes;
+    sf_protocol_maxwell, sf_protocol_intan, sf_protocol_brand, sf_protocol_trodes, sf_protocol_lsl;
 
 /** All of them, and NULL at the end. */
 extern const sf_protocol *const sf_protocols[];

@@ -15,9 +15,11 @@ typedef struct sf_transport_settings {
     const char *endpoint; /**< as "tcp://127.0.0.1:5556" */
     const char *topic;    /**< of transports that choose what they get: a stream, a key, ...; or NULL */
     const char *field, *time_field; /**< of what has several, which are taken */
-    const char *request;            /**< where the rig is asked or told that somebody listens; or NULL */
-    size_t most_bytes;              /**< of a message's part */
-    int queue;                      /**< messages that may wait for this program */
+    const char
+        *markers; /**< of transports that take a stream of them beside the other: its endpoint, or "none" */
+    const char *request; /**< where the rig is asked or told that somebody listens; or NULL */
+    size_t most_bytes;   /**< of a message's part */
+    int queue;           /**< messages that may wait for this program */
 } sf_transport_settings;
 
 typedef struct sf_transport_kind {

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const sf_sink_kind *const kinds[] = {&sf_sink_jsonl, &sf_sink_zmq,    &sf_sink_osc,    &sf_sink_hdf5,
-                                            &sf_sink_web,   &sf_sink_serial, &sf_sink_command};
+static const sf_sink_kind *const kinds[] = {&sf_sink_jsonl, &sf_sink_zmq,    &sf_sink_osc,     &sf_sink_hdf5,
+                                            &sf_sink_web,   &sf_sink_serial, &sf_sink_command, &sf_sink_lsl};
 
 #define TRIGGER_RING 1024
 #define PATIENCE_NS (5 * SF_SECOND)

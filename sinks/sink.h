@@ -146,7 +146,7 @@ void sf_message_to_msgpack(sf_text *text, const sf_message *message, const sf_st
 /* ---- the registry ---- */
 
 extern const sf_sink_kind sf_sink_jsonl, sf_sink_zmq, sf_sink_osc, sf_sink_hdf5, sf_sink_web, sf_sink_serial,
-    sf_sink_command;
+    sf_sink_command, sf_sink_lsl;
 
 /** NULL beyond the last. */
 const sf_sink_kind *sf_sink_kind_at(size_t index);

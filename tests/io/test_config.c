@@ -293,7 +293,7 @@ static void the_reference_shows_every_default(void **state)
                                "control: [{token_file: token}]\n"
                                "sinks: [{type: jsonl}, {type: zmq}, {type: osc}, {type: web},\n"
                                "  {type: hdf5, path: run.h5}, {type: serial, path: /dev/ttyACM0},\n"
-                               "  {type: command, endpoint: 'tcp://127.0.0.1:7210'}]\n";
+                               "  {type: command, endpoint: 'tcp://127.0.0.1:7210'}, {type: lsl}]\n";
     sf_text_printf(&yaml, "%s", bare);
     char *path = source_path("configs/reference.yaml");
     sf_config reference, defaults, printed;
