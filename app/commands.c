@@ -3,6 +3,7 @@
 #include "app/command.h"
 
 extern const app_command app_command_info;
+extern const app_command app_command_compare;
 extern const app_command app_command_mine;
 extern const app_command app_command_count;
 extern const app_command app_command_graph;
@@ -23,6 +24,7 @@ extern const app_command app_command_rules;
 /* clang-format off */
 const app_command *const app_commands[] = {
     &app_command_info,
+    &app_command_compare,
     &app_command_mine,
     &app_command_count,
     &app_command_graph,

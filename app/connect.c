@@ -35,6 +35,13 @@ const app_option app_connect_options[] = {
     {NULL, NULL, NULL},
 };
 
+const app_option app_compare_connect_options[] = {
+    METRIC,
+    SURROGATES,
+    {"seed", "N", "of random numbers: surrogates, shifts, permutations (default 1)"},
+    {NULL, NULL, NULL},
+};
+
 const app_option app_match_connect_options[] = {
     METRIC,
     SURROGATES,

@@ -8,8 +8,8 @@
 
 #include <synfire/graph.h>
 
-/** --metric --surrogates --seed; and for match, which rewires too. */
-extern const app_option app_connect_options[], app_match_connect_options[];
+/** --metric --episodes --surrogates --seed; for compare and for match without --episodes. */
+extern const app_option app_connect_options[], app_compare_connect_options[], app_match_connect_options[];
 
 /**
  * Builds the graph by --metric: of frequent two-node episodes, by the options of mine and of significance, or

@@ -95,3 +95,55 @@ size_t sf_bursts_at(const sf_bursts *bursts, int64_t time_ns)
     }
     return low < bursts->count && bursts->items[low].start_ns <= time_ns ? low : SIZE_MAX;
 }
+
+/* ---- of one unit ---- */
+
+/* The run that begins with the first short interval from *next on; 0 spikes: there is none. */
+static sf_unit_burst next_run(const int64_t *times_ns, size_t count, size_t *next, const sf_burst_rule *rule)
+{
+    size_t i = *next;
+    while (i + 1 < count && times_ns[i + 1] - times_ns[i] > rule->begin_ns)
+        i++;
+    size_t last = i + 1;
+    if (last >= count)
+        return (sf_unit_burst){.spikes = 0};
+    while (last + 1 < count && times_ns[last + 1] - times_ns[last] <= rule->within_ns)
+        last++;
+    *next = last + 1;
+    return (sf_unit_burst){i, last - i + 1, times_ns[i], times_ns[last]};
+}
+
+static bool is_burst(const sf_unit_burst *burst, const sf_burst_rule *rule)
+{
+    return burst->last_ns - burst->first_ns >= rule->least_ns && burst->spikes >= rule->least_spikes;
+}
+
+static int add_unit_burst(sf_unit_bursts *bursts, const sf_unit_burst *burst, const sf_burst_rule *rule,
+                          sf_error *error)
+{
+    if (burst->spikes == 0 || !is_burst(burst, rule))
+        return SF_OK;
+    if (sf_reserve(&bursts->items, &bursts->capacity, bursts->count + 1, sizeof *burst) != 0)
+        return sf_fail_memory(error);
+    bursts->items[bursts->count++] = *burst;
+    return SF_OK;
+}
+
+int sf_unit_bursts_find(sf_unit_bursts *bursts, const int64_t *times_ns, size_t count,
+                        const sf_burst_rule *rule, sf_error *error)
+{
+    size_t next = 0;
+    int status = SF_OK;
+    sf_unit_burst before = next_run(times_ns, count, &next, rule);
+    while (before.spikes > 0 && status == SF_OK) {
+        sf_unit_burst after = next_run(times_ns, count, &next, rule);
+        if (after.spikes > 0 && after.first_ns - before.last_ns < rule->apart_ns) {
+            before.last_ns = after.last_ns;
+            before.spikes = after.first + after.spikes - before.first;
+            continue;
+        }
+        status = add_unit_burst(bursts, &before, rule, error);
+        before = after;
+    }
+    return status;
+}

@@ -6,10 +6,14 @@
 #ifndef SF_RUN_TOOL_H
 #define SF_RUN_TOOL_H
 
+#include "analysis/activity.h"
 #include "analysis/labels.h"
 #include "analysis/planted.h"
 #include "analysis/rules.h"
+#include "analysis/statistics.h"
+#include "core/hash.h"
 #include "core/json.h"
+#include "core/table.h"
 #include "replay/simulation_settings.h"
 
 #include <synfire/synfire.h>

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What the spikes of an array are like in a few numbers, to compare recordings by: rates, intervals, bursts
+ * of units and of the network, and what the connectivity graph and the chains add. docs/compare.md says what
+ * each means and when not to trust it.
+ *
+ * A unit is active that fires at the rate `active_hz` or more. A network burst is a burst of the whole array
+ * (mine/bursts.h) in which the share `network_share` of the active units, and two units at least, fire.
+ */
+#ifndef SF_ANALYSIS_ACTIVITY_H
+#define SF_ANALYSIS_ACTIVITY_H
+
+#include "mine/bursts.h"
+
+#include <synfire/graph.h>
+
+/** What recordings are compared by, in the order of all output. */
+typedef enum sf_measured {
+    SF_MEASURE_RATE,
+    SF_MEASURE_ACTIVE,
+    SF_MEASURE_ISI_CV,
+    SF_MEASURE_BURST_RATE,
+    SF_MEASURE_BURST_SHARE,
+    SF_MEASURE_BURST_DURATION,
+    SF_MEASURE_BURST_SPIKES,
+    SF_MEASURE_NETWORK_RATE,
+    SF_MEASURE_NETWORK_DURATION,
+    SF_MEASURE_NETWORK_SHARE,
+    SF_MEASURE_NETWORK_UNITS,
+    SF_MEASURE_DENSITY,
+    SF_MEASURE_DEGREE,
+    SF_MEASURE_CLUSTERING,
+    SF_MEASURE_RECIPROCITY,
+    SF_MEASURE_CHAINS,
+    SF_MEASURES
+} sf_measured;
+
+typedef struct sf_measure_kind {
+    const char *name, *unit; /**< "" of a plain number */
+    const char *what;        /**< in plain words, without a full stop */
+} sf_measure_kind;
+
+/** By sf_measured. */
+const sf_measure_kind *sf_measure_about(sf_measured measure);
+
+typedef struct sf_activity_options {
+    double active_hz;     /**< 0.1 */
+    double network_share; /**< 0.25 */
+    sf_burst_rule bursts; /**< SF_BURST_RULE */
+} sf_activity_options;
+
+#define SF_ACTIVITY_OPTIONS ((sf_activity_options){0.1, 0.25, SF_BURST_RULE})
+
+typedef struct sf_unit_activity {
+    uint64_t spikes;
+    double rate_hz; /**< over recorded time */
+    bool active;
+    uint64_t intervals; /**< of more than 0 s that lie in one stretch of observation */
+    double isi_cv;      /**< standard deviation / mean of these; NaN of fewer than SF_LEAST_INTERVALS */
+    size_t first_burst, bursts; /**< where in unit_bursts its own begin, and how many they are */
+    uint64_t in_bursts;         /**< its spikes in them */
+} sf_unit_activity;
+
+/** Of fewer intervals no coefficient of variation is told. */
+#define SF_LEAST_INTERVALS 20
+
+typedef struct sf_array_burst {
+    sf_span span;
+    uint64_t spikes;
+    size_t units;    /**< active units that fire in it */
+    bool is_network; /**< enough of them */
+} sf_array_burst;
+
+/** Zero-initialise. */
+typedef struct sf_activity {
+    size_t unit_count, active_units;
+    size_t active_electrodes; /**< electrodes, or where they have no numbers positions, that an active unit is
+                                 on; SIZE_MAX: the recording has neither */
+    double duration_s;
+    uint64_t spikes;
+    sf_unit_activity *units;
+    sf_unit_bursts unit_bursts; /**< one unit after the other */
+    sf_array_burst *array_bursts;
+    size_t array_burst_count;
+} sf_activity;
+
+/** SF_NO_MEMORY; sf_activity_free whatever happened. */
+int sf_activity_find(sf_activity *activity, const sf_recording *recording, const sf_activity_options *options,
+                     sf_error *error);
+void sf_activity_free(sf_activity *activity);
+
+/** Fills in the measures up to SF_MEASURE_NETWORK_UNITS, NaN where there is nothing to take one of. */
+void sf_activity_measure(const sf_activity *activity, double values[SF_MEASURES]);
+
+/** Numbers of a graph on the vertices that take part. */
+typedef struct sf_network {
+    size_t vertices;    /**< that take part */
+    uint64_t edges;     /**< between two of them, each ordered pair once; of an undirected graph each pair */
+    double density;     /**< edges / pairs; NaN of fewer than two vertices */
+    double degree;      /**< mean number of neighbours, whatever the direction */
+    double clustering;  /**< mean over vertices of the share of pairs of neighbours that are neighbours, 0 of
+                           vertices with fewer than two (Watts and Strogatz 1998), whatever the direction */
+    double reciprocity; /**< share of edges whose reverse is there; NaN undirected, or without edges */
+} sf_network;
+
+/** Of a graph without the vertices that take no part (NULL: all do). SF_NO_MEMORY. */
+int sf_network_measure(sf_network *network, const sf_graph *graph, const bool *takes_part, sf_error *error);
+
+#endif

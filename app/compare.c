@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* synfire compare: groups of recordings. */
+#include "app/compare.h"
+#include "app/connect.h"
+#include "app/load.h"
+#include "app/significance.h"
+
+#include "core/file.h"
+#include "core/memory.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const app_option options[] = {
+    {"out", "FOLDER", "where the tables go, and what lets a second run go on (must be given)"},
+    {"by", "COLUMN", "the column of the table whose values are compared (default condition)"},
+    {"replicate", "COLUMN",
+     "what an independent observation is; recordings and wells of one are averaged (default animal, culture "
+     "or "
+     "subject, the first that the table has, else each file)"},
+    {"control", "NAME", "compare the others with this one alone (default: all pairs)"},
+    {"measures", "LIST", "only these, and q corrects for these alone (default all), as rate_hz,burst_rate"},
+    {"test", "WORD", "permutation (default), mann-whitney or welch"},
+    {"permutations", "N", "all of them where they are no more, else so many at random (default 100000)"},
+    {"active", "HZ", "a unit is active from this rate on (default 0.1)"},
+    {"bursts", "A,B,C,D,N",
+     "bursts of a unit: intervals of at most A ms begin one and of at most B go on, less than C apart are "
+     "one, "
+     "none is shorter than D or has fewer than N spikes (default 170,300,200,10,3)"},
+    {"network-share", "F",
+     "a network burst is a burst of the array in which this share of the active units fires (default 0.25)"},
+    {"without", "LIST", "leave out graph, chains or both (graph,chains): these take most of the time"},
+    {"max-size", "N", "longest chains to look for, 3 to 16 units (default 4)"},
+    {"jobs", "N", "recordings at once (default: as many as there are cores)"},
+    {NULL, NULL, NULL},
+};
+
+/* ---- what is asked ---- */
+
+static int parse_bursts(sf_burst_rule *rule, const app_call *call, sf_error *error)
+{
+    const char *text = app_value(call, "bursts", NULL);
+    int64_t *const times[] = {&rule->begin_ns, &rule->within_ns, &rule->apart_ns, &rule->least_ns};
+    char *copy = text != NULL ? sf_copy_string(text) : NULL, *rest = copy;
+    if (text == NULL)
+        return SF_OK;
+    if (copy == NULL)
+        return sf_fail_memory(error);
+    bool right = true;
+    for (size_t i = 0; i < 4 && right; i++)
+        right = rest != NULL && sf_parse_scaled(sf_text_field(&rest, ','), 6, times[i]) && *times[i] >= 0;
+    right = right && rest != NULL && sf_parse_uint(sf_text_field(&rest, ','), 1000000, &rule->least_spikes) &&
+            rest == NULL && rule->least_spikes >= 2 && rule->begin_ns > 0 &&
+            rule->begin_ns <= rule->within_ns;
+    sf_free(copy);
+    return right ? SF_OK
+                 : sf_fail(
+                       error, SF_USAGE, "--bursts",
+                       "found '%s', expected A,B,C,D,N in ms and spikes, A no more than B and N at least 2, "
+                       "as 170,300,200,10,3",
+                       text);
+}
+
+static int parse_without(app_comparing *how, const app_call *call, sf_error *error)
+{
+    const char *text = app_value(call, "without", NULL);
+    char *copy = text != NULL ? sf_copy_string(text) : NULL, *rest = copy;
+    how->graph = how->chains = true;
+    if (text != NULL && copy == NULL)
+        return sf_fail_memory(error);
+    int status = SF_OK;
+    while (rest != NULL && status == SF_OK) {
+        const char *word = sf_text_field(&rest, ',');
+        if (strcmp(word, "graph") == 0)
+            how->graph = false;
+        else if (strcmp(word, "chains") == 0)
+            how->chains = false;
+        else
+            status = sf_fail(error, SF_USAGE, "--without",
+                             "found '%s', expected graph, chains or graph,chains", text);
+    }
+    sf_free(copy);
+    return status;
+}
+
+/* Of what each recording's result depends on; not what is done with all results, nor on how many cores. */
+static int hash_options(app_comparing *how, sf_error *error)
+{
+    static const char *const others[] = {"out",  "by",           "replicate", "control", "measures", "test",
+                                         "jobs", "permutations", "threads",   "quiet",   "verbose",  "json",
+                                         NULL};
+    const app_call *call = how->call;
+    const char *epochs = app_value(call, "epochs", NULL);
+    uint64_t hash = sf_hash_bytes(SF_HASH_START, sf_version(), strlen(sf_version()));
+    for (size_t f = 0; f < APP_COMPARED_FILES; f++) /* parts of another layout are others */
+        hash = sf_hash_bytes(hash, app_compared_columns[f], strlen(app_compared_columns[f]) + 1);
+    for (size_t i = 0; i < call->given_count; i++) {
+        const char *const *other = others, *name = call->given[i].name, *value = call->given[i].value;
+        while (*other != NULL && strcmp(*other, name) != 0)
+            other++;
+        if (*other != NULL)
+            continue;
+        hash = sf_hash_bytes(hash, name, strlen(name) + 1);
+        if (value != NULL)
+            hash = sf_hash_bytes(hash, value, strlen(value) + 1);
+    }
+    sf_text text = {0};
+    int status = epochs != NULL ? sf_file_read(&text, epochs, error) : SF_OK;
+    how->options = sf_hash_bytes(hash, text.data, text.length);
+    sf_text_free(&text);
+    return status;
+}
+
+/* The options as given, and those that are not but are meant: a test, what passes it, and a share of the
+ * cores. */
+static int add_defaults(app_call *call, const app_call *given, size_t jobs, sf_error *error)
+{
+    static char threads[16];
+    size_t cores = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+    *call = *given;
+    call->given = sf_alloc(given->given_count + 3, sizeof *call->given);
+    if (call->given == NULL)
+        return sf_fail_memory(error);
+    if (given->given_count > 0)
+        memcpy(call->given, given->given, given->given_count * sizeof *call->given);
+    snprintf(threads, sizeof threads, "%zu", jobs < cores ? cores / jobs : 1);
+    if (!app_has(given, "significance"))
+        call->given[call->given_count++] = (app_given){"significance", "segment-shift"};
+    if (!app_has(given, "max-p") && !app_has(given, "max-q"))
+        call->given[call->given_count++] = (app_given){"max-q", "0.05"};
+    if (!app_has(given, "threads"))
+        call->given[call->given_count++] = (app_given){"threads", threads};
+    return SF_OK;
+}
+
+/* What the analysis of every recording would refuse, refused once and before any. */
+static int check_options(const app_call *call, sf_error *error)
+{
+    static const char *const metrics[] = {"episodes", "sttc", NULL};
+    app_call silent = *call;
+    app_mining mining;
+    app_test test;
+    size_t metric = 0;
+    uint64_t most = 3;
+    silent.quiet = true;
+    int status = app_word(call, "metric", metrics, &metric, error);
+    if (status == SF_OK)
+        status = app_mining_parse(&mining, &silent, error);
+    if (status == SF_OK)
+        status = app_uint(call, "max-size", 3, SF_EPISODE_MAX_SIZE, &most, error);
+    if (status == SF_OK)
+        status = app_test_parse(&test, &silent, mining.options.device, mining.options.threads, error);
+    if (status == SF_OK && test.options.kind == SF_SIGNIFICANCE_ANALYTIC)
+        status =
+            sf_fail(error, SF_USAGE, "--significance",
+                    "the analytic test gives no q, and an edge or a chain is what has one of 0.05 or less");
+    return status;
+}
+
+static int parse(app_comparison *c, app_call *call, size_t *jobs, sf_error *error)
+{
+    uint64_t asked = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+    c->folder = app_value(c->call, "out", NULL);
+    c->how.activity = SF_ACTIVITY_OPTIONS;
+    int status = c->folder == NULL
+                     ? sf_fail(error, SF_USAGE, "--out", "is missing: expected a folder for the tables")
+                     : app_uint(c->call, "jobs", 1, 1024, &asked, error);
+    *jobs = (size_t)asked;
+    if (status == SF_OK)
+        status = app_real(c->call, "active", 0, 1e6, &c->how.activity.active_hz, error);
+    if (status == SF_OK)
+        status = app_real(c->call, "network-share", 0, 1, &c->how.activity.network_share, error);
+    if (status == SF_OK)
+        status = parse_bursts(&c->how.activity.bursts, c->call, error);
+    if (status == SF_OK)
+        status = parse_without(&c->how, c->call, error);
+    if (status == SF_OK)
+        status = add_defaults(call, c->call, *jobs, error);
+    c->how.call = call;
+    if (status == SF_OK)
+        status = check_options(call, error);
+    return status == SF_OK ? hash_options(&c->how, error) : status;
+}
+
+/* ---- the table ---- */
+
+/* Names that are columns of the results already. */
+static int check_columns(const app_comparison *c, sf_error *error)
+{
+    for (size_t column = 0; column < c->table.column_count; column++) {
+        const char *name = sf_table_name(&c->table, column);
+        size_t length = strlen(name);
+        for (size_t f = 0; f < APP_COMPARED_FILES && strcmp(name, "well") != 0; f++)
+            for (const char *at = app_compared_columns[f]; at != NULL; at = strchr(at, ',')) {
+                at += *at == ',';
+                if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0'))
+                    return sf_fail(error, SF_DATA, c->table_path,
+                                   "column '%s' has the name of a column of the results: give it another",
+                                   name);
+            }
+    }
+    return SF_OK;
+}
+
+/* As the table means it: a relative path is one from its folder. */
+static char *path_of(const char *table_path, const char *file)
+{
+    const char *slash = strrchr(table_path, '/');
+    sf_text path = {0};
+    if (file[0] != '/' && slash != NULL)
+        sf_text_append(&path, table_path, (size_t)(slash - table_path) + 1);
+    sf_text_append(&path, file, strlen(file));
+    char *copy = path.failed ? NULL : sf_copy_string(path.data);
+    sf_text_free(&path);
+    return copy;
+}
+
+static int list_files(app_comparison *c, sf_error *error)
+{
+    size_t file = sf_table_column(&c->table, "file");
+    if (file == SIZE_MAX)
+        return sf_fail(error, SF_DATA, c->table_path, "has no column 'file': its first line must name one");
+    if (c->table.row_count == 0)
+        return sf_fail(error, SF_DATA, c->table_path, "has no rows: expected a recording a line");
+    c->files = sf_alloc(c->table.row_count, sizeof *c->files);
+    c->paths = sf_alloc(c->table.row_count, sizeof *c->paths);
+    c->results = sf_alloc(c->table.row_count, sizeof *c->results);
+    if (c->files == NULL || c->paths == NULL || c->results == NULL)
+        return sf_fail_memory(error);
+    for (size_t row = 0; row < c->table.row_count; row++) {
+        char place[256];
+        snprintf(place, sizeof place, "%.200s:%zu", c->table_path, sf_table_line(&c->table, row));
+        if (sf_table_cell(&c->table, row, file)[0] == '\0')
+            return sf_fail(error, SF_DATA, place, "names no file");
+        if (sf_table_cell(&c->table, row, c->grouping.by)[0] == '\0')
+            return sf_fail(error, SF_DATA, place, "has nothing in the column '%s'",
+                           sf_table_name(&c->table, c->grouping.by));
+        char *path = path_of(c->table_path, sf_table_cell(&c->table, row, file));
+        if (path == NULL)
+            return sf_fail_memory(error);
+        size_t i = 0;
+        while (i < c->path_count && strcmp(c->paths[i], path) != 0)
+            i++;
+        c->files[row] = i;
+        if (i < c->path_count)
+            sf_free(path);
+        else
+            c->paths[c->path_count++] = path;
+    }
+    return SF_OK;
+}
+
+static int read_table(app_comparison *c, sf_error *error)
+{
+    sf_text text = {0};
+    int status = sf_file_read(&text, c->table_path, error);
+    if (status == SF_OK)
+        status = sf_table_parse(&c->table, text.data, text.length, c->table_path, error);
+    sf_text_free(&text);
+    if (status == SF_OK)
+        status = app_grouping_parse(&c->grouping, c->call, &c->table, error);
+    if (status == SF_OK)
+        status = list_files(c, error);
+    return status == SF_OK ? check_columns(c, error) : status;
+}
+
+/* ---- what was found ---- */
+
+static double number_in(const sf_table *part, size_t row, const char *column)
+{
+    double value;
+    return sf_parse_real(sf_table_cell(part, row, sf_table_column(part, column)), &value) ? value : NAN;
+}
+
+/* Rows of the table may each name a well, of those that a recording has. */
+static int take_rows(app_comparison *c, size_t table_row, const sf_table *part, sf_error *error)
+{
+    size_t well = sf_table_column(&c->table, "well"), taken = 0;
+    const char *wanted = well != SIZE_MAX ? sf_table_cell(&c->table, table_row, well) : "";
+    app_compared_row *rows = sf_resize(c->rows, c->row_count + part->row_count, sizeof *rows);
+    if (rows == NULL)
+        return sf_fail_memory(error);
+    c->rows = rows;
+    for (size_t i = 0; i < part->row_count; i++) {
+        const char *name = sf_table_cell(part, i, 0);
+        if (wanted[0] != '\0' && strcmp(wanted, name) != 0)
+            continue;
+        app_compared_row *row = &rows[c->row_count];
+        *row = (app_compared_row){.table_row = table_row,
+                                  .file = c->files[table_row],
+                                  .well = sf_copy_string(name),
+                                  .duration_s = number_in(part, i, "duration_s")};
+        if (row->well == NULL)
+            return sf_fail_memory(error);
+        for (int m = 0; m < SF_MEASURES; m++)
+            row->values[m] = number_in(part, i, sf_measure_about((sf_measured)m)->name);
+        c->row_count++;
+        taken++;
+    }
+    if (taken > 0)
+        return SF_OK;
+    char place[256];
+    snprintf(place, sizeof place, "%.200s:%zu", c->table_path, sf_table_line(&c->table, table_row));
+    return sf_fail(error, SF_DATA, place, "there is no well '%s' in %s, whose first is '%s'", wanted,
+                   c->paths[c->files[table_row]], part->row_count > 0 ? sf_table_cell(part, 0, 0) : "");
+}
+
+static int collect(app_comparison *c, sf_error *error)
+{
+    int status = SF_OK;
+    for (size_t row = 0; row < c->table.row_count && status == SF_OK; row++) {
+        const app_compared *result = &c->results[c->files[row]];
+        sf_text path = {0}, text = {0};
+        sf_table part = {0};
+        if (result->status != SF_OK)
+            continue;
+        sf_text_printf(&path, "%s/parts/%s/%s", c->folder, result->key, app_compared_names[0]);
+        status = path.failed ? sf_fail_memory(error) : sf_file_read(&text, path.data, error);
+        if (status == SF_OK)
+            status = sf_table_parse(&part, text.data, text.length, path.data, error);
+        for (int m = 0; m < SF_MEASURES && status == SF_OK; m++)
+            if (sf_table_column(&part, sf_measure_about((sf_measured)m)->name) == SIZE_MAX ||
+                sf_table_column(&part, "duration_s") == SIZE_MAX)
+                status = sf_fail(error, SF_DATA, path.data, "is damaged: remove its folder and run again");
+        if (status == SF_OK)
+            status = take_rows(c, row, &part, error);
+        sf_table_free(&part);
+        sf_text_free(&text);
+        sf_text_free(&path);
+    }
+    return status;
+}
+
+static size_t count_failed(const app_comparison *c)
+{
+    size_t failed = 0;
+    for (size_t i = 0; i < c->path_count; i++)
+        failed += c->results[i].status != SF_OK;
+    return failed;
+}
+
+/* ---- what may mislead ---- */
+
+#define ALIKE 1.2 /* recordings whose lengths differ by less are as long as each other */
+
+static void warn_of_lengths(const app_comparison *c)
+{
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < c->row_count; i++) {
+        least = fmin(least, c->rows[i].duration_s);
+        most = fmax(most, c->rows[i].duration_s);
+    }
+    if (most > ALIKE * least && (c->how.graph || c->how.chains))
+        app_warn(
+            c->call,
+            "recordings last from %.4g to %.4g s, and of longer ones more edges and chains are found: --from "
+            "+0 --to +%.4g takes as much of each",
+            least, most, floor(least));
+}
+
+static void warn_of_groups(const app_comparison *c)
+{
+    for (size_t i = 0; i < c->groups.contrast_count; i++) {
+        const app_contrast *contrast = &c->groups.contrasts[i];
+        const char *first = c->groups.conditions[contrast->first].name;
+        const char *second = c->groups.conditions[contrast->second].name;
+        double least = INFINITY;
+        if (contrast->paired)
+            app_warn(
+                c->call,
+                "%s and %s have replicates in common, and are compared in pairs%s: where they are not the "
+                "same, give them different names",
+                first, second, contrast->left_out > 0 ? ", others left out" : "");
+        for (size_t m = 0; m < c->groups.measure_count; m++)
+            least = fmin(least, contrast->told.measures[m].least); /* not NaN */
+        if (isfinite(least) && least * (double)c->groups.contrast_count > 0.05)
+            app_warn(
+                c->call,
+                "%s and %s: with so few replicates no permutation gives a p below %.2g, q not below %.2g",
+                first, second, least, fmin(1, least * (double)c->groups.contrast_count));
+    }
+}
+
+/* ---- the command ---- */
+
+static int make_folder(const char *path, sf_error *error)
+{
+    if (mkdir(path, 0777) == 0 || errno == EEXIST)
+        return SF_OK;
+    return sf_fail(error, SF_CANNOT_CREATE, path, "cannot make this folder: %s", strerror(errno));
+}
+
+static int analyse(app_comparison *c, size_t jobs, sf_error *error)
+{
+    sf_text parts = {0};
+    sf_text_printf(&parts, "%s/parts", c->folder);
+    int status = parts.failed ? sf_fail_memory(error) : make_folder(c->folder, error);
+    if (status == SF_OK)
+        status = make_folder(parts.data, error);
+    if (status == SF_OK)
+        status = app_compare_recordings(c->results, &c->how, (const char *const *)c->paths, c->path_count,
+                                        parts.data, jobs, error);
+    sf_text_free(&parts);
+    for (size_t i = 0; i < c->path_count && status == SF_OK; i++)
+        if (c->results[i].status != SF_OK && count_failed(c) == c->path_count) {
+            *error = c->results[i].error;
+            return c->results[i].status;
+        }
+    return status;
+}
+
+static int tell(const app_comparison *c, sf_error *error)
+{
+    sf_text text = {0};
+    int status = app_compare_write(c, error);
+    if (status != SF_OK)
+        return status;
+    if (c->call->json)
+        app_compare_json(&text, c);
+    else
+        app_compare_print(&text, c);
+    status = app_print(&text, error);
+    warn_of_lengths(c);
+    warn_of_groups(c);
+    for (size_t i = 0; i < c->path_count; i++)
+        if (c->results[i].status != SF_OK)
+            app_warn(c->call, "left out: %s%s%s", c->results[i].error.place,
+                     c->results[i].error.place[0] != '\0' ? ": " : "", c->results[i].error.text);
+    if (status == SF_OK && count_failed(c) > 0)
+        return sf_fail(error, SF_DATA, NULL, "%zu of %zu recordings could not be analysed, and are left out",
+                       count_failed(c), c->path_count);
+    return status;
+}
+
+static void close_comparison(app_comparison *c)
+{
+    for (size_t i = 0; i < c->row_count; i++)
+        sf_free(c->rows[i].well);
+    for (size_t i = 0; i < c->path_count; i++)
+        sf_free(c->paths[i]);
+    app_groups_free(&c->groups);
+    sf_table_free(&c->table);
+    sf_free(c->rows);
+    sf_free(c->files);
+    sf_free(c->paths);
+    sf_free(c->results);
+}
+
+static int run(app_call *call, sf_error *error)
+{
+    size_t jobs;
+    app_call each = {.given = NULL};
+    app_comparison c = {.call = call, .table_path = call->arguments[0]};
+    int status = parse(&c, &each, &jobs, error);
+    if (status == SF_OK)
+        status = read_table(&c, error);
+    if (status == SF_OK)
+        status = analyse(&c, jobs, error);
+    if (status == SF_OK)
+        status = collect(&c, error);
+    if (status == SF_OK)
+        status = app_groups_make(&c.groups, &c.grouping, &c.table, c.rows, c.row_count, error);
+    if (status == SF_OK)
+        status = tell(&c, error);
+    close_comparison(&c);
+    sf_free(each.given);
+    return status;
+}
+
+const app_command app_command_compare = {
+    .name = "compare",
+    .group = "look",
+    .summary = "groups of recordings: a table of them becomes tables of what they are like, and tests",
+    .arguments = "TABLE.csv --out FOLDER",
+    .least_arguments = 1,
+    .most_arguments = 1,
+    .example =
+        "synfire simulate a.h5 --seed 1 && synfire simulate b.h5 --seed 2 --rate 15 && printf "
+        "'file,condition\\na.h5,wild type\\nb.h5,mutant\\n' >table.csv && synfire compare table.csv --out "
+        "compared --without graph,chains",
+    .notes =
+        "The table has a first line of names: file (from the table's folder), condition, animal, age and "
+        "whatever else, which goes into every output; `well` chooses one well of a recording. FOLDER gets "
+        "recordings.csv (a row a recording and well), units.csv, bursts.csv, edges.csv, chains.csv, "
+        "replicates.csv (what the tests are of), tests.csv and summary.json. Edges are those of `synfire "
+        "graph` "
+        "and chains those of `synfire mine`, by their options; --significance is segment-shift and --max-q "
+        "0.05 "
+        "unless given. Recordings that were analysed before with the same options are not analysed again. A "
+        "recording that cannot be analysed is left out, is named at the end, and the exit code is 65. "
+        "docs/compare.md says what each measure means and when not to trust a test.",
+    .options = {options, app_selection_options, app_mining_options, app_engine_options,
+                app_compare_connect_options, app_significance_options},
+    .run = run,
+};

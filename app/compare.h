@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * synfire compare: a table of recordings, what each of them is like, and whether groups of them differ.
+ *
+ * Each recording is analysed in a process of its own, which leaves what it found in a folder named by a hash
+ * of the recording and of the options: it is not done again, and a recording on which an analysis ends badly
+ * ends no other. The program then puts these parts together, behind the columns of the table.
+ */
+#ifndef SF_APP_COMPARE_H
+#define SF_APP_COMPARE_H
+
+#include "app/command.h"
+#include "app/csv.h"
+
+/* ---- one recording ---- */
+
+/** The files of a part, and of the result: what there is a row of in each, and its columns. */
+typedef enum app_compared_file {
+    APP_COMPARED_RECORDINGS,
+    APP_COMPARED_UNITS,
+    APP_COMPARED_BURSTS,
+    APP_COMPARED_EDGES,
+    APP_COMPARED_CHAINS,
+    APP_COMPARED_FILES
+} app_compared_file;
+
+extern const char *const app_compared_names[APP_COMPARED_FILES];   /**< "recordings.csv", ... */
+extern const char *const app_compared_columns[APP_COMPARED_FILES]; /**< all begin with `well` */
+
+/** What is done with each recording. Without `graph`, and without `chains`, these have no rows and no
+ * measures. */
+typedef struct app_comparing {
+    const app_call *call; /**< whose options it is by, with those that compare adds */
+    sf_activity_options activity;
+    bool graph, chains;
+    uint64_t options; /**< a hash of all that the result depends on beside the recording */
+} app_comparing;
+
+typedef struct app_compared {
+    int status;
+    bool kept;    /**< it was done before */
+    char key[17]; /**< the name of its folder */
+    double seconds;
+    sf_error error;
+} app_compared;
+
+/** Analyses a recording into FOLDER/key, unless that is there. SF_NO_INPUT, SF_DATA, ...: it is not then. */
+void app_compare_recording(app_compared *result, const app_comparing *how, const char *path,
+                           const char *folder);
+
+/** The same of all of them, in so many processes at once; a signal or an ending that is none of theirs is a
+ * status of theirs. SF_CANCELLED. */
+int app_compare_recordings(app_compared *results, const app_comparing *how, const char *const *paths,
+                           size_t count, const char *folder, size_t jobs, sf_error *error);
+
+/* ---- groups ---- */
+
+/** A recording, or one well of it. */
+typedef struct app_compared_row {
+    size_t table_row, file; /**< in the table; which of its files */
+    char *well;             /**< "" where there is none */
+    double duration_s;
+    double values[SF_MEASURES]; /**< NaN where it has none */
+} app_compared_row;
+
+/** Replicates of a condition, in the order of the table. */
+typedef struct app_condition {
+    const char *name;
+    const char **replicates;
+    size_t count;   /**< replicates */
+    size_t rows;    /**< recordings and wells */
+    double *values; /**< count rows of SF_MEASURES: means over recordings of means over wells */
+} app_condition;
+
+/** Two conditions compared. */
+typedef struct app_contrast {
+    size_t first, second; /**< conditions */
+    bool paired;          /**< of the replicates that are in both */
+    size_t left_out;      /**< replicates that are not, where it is paired */
+    sf_contrast told;     /**< by the measures that were asked for, q of all contrasts together */
+} app_contrast;
+
+typedef struct app_groups {
+    app_condition *conditions;
+    size_t condition_count;
+    app_contrast *contrasts;
+    size_t contrast_count;
+    const char *replicate; /**< the column that replicates are of; NULL: each file is one */
+    sf_measured measures[SF_MEASURES];
+    size_t measure_count;
+    sf_compared_by by;
+} app_groups;
+
+/** Reads the options of groups: --by, --replicate, --control, --measures, --test, --permutations, --seed.
+ * SF_USAGE. */
+typedef struct app_grouping {
+    size_t by, replicate; /**< columns of the table; SIZE_MAX: of the file */
+    const char *control;  /**< or NULL */
+    sf_measured measures[SF_MEASURES];
+    size_t measure_count;
+    sf_compared_by test;
+    uint64_t permutations, seed;
+} app_grouping;
+
+int app_grouping_parse(app_grouping *grouping, const app_call *call, const sf_table *table, sf_error *error);
+
+/** Puts rows into groups and compares these. app_groups_free whatever happened. SF_DATA, SF_NO_MEMORY. */
+int app_groups_make(app_groups *groups, const app_grouping *grouping, const sf_table *table,
+                    const app_compared_row *rows, size_t count, sf_error *error);
+void app_groups_free(app_groups *groups);
+
+/* ---- all of it ---- */
+
+typedef struct app_comparison {
+    const app_call *call; /**< as given */
+    const char *table_path, *folder;
+    sf_table table;
+    app_grouping grouping;
+    app_comparing how;
+    size_t *files; /**< of each row of the table: which of `paths` */
+    char **paths;
+    size_t path_count;
+    app_compared *results; /**< of these */
+    app_compared_row *rows;
+    size_t row_count;
+    app_groups groups;
+} app_comparison;
+
+/** Writes the parts of all recordings behind the columns of the table, the means of replicates, the tests and
+ * the document of --json as summary.json. SF_CANNOT_CREATE, SF_IO. */
+int app_compare_write(const app_comparison *c, sf_error *error);
+
+void app_compare_json(sf_text *text, const app_comparison *c);
+void app_compare_print(sf_text *text, const app_comparison *c);
+
+#endif

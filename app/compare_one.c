@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What compare writes of one recording. */
+#include "app/compare.h"
+#include "app/connect.h"
+#include "app/load.h"
+#include "app/significance.h"
+
+#include "core/clock.h"
+#include "core/file.h"
+#include "core/memory.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *const app_compared_names[APP_COMPARED_FILES] = {"recordings.csv", "units.csv", "bursts.csv",
+                                                            "edges.csv", "chains.csv"};
+const char *const app_compared_columns[APP_COMPARED_FILES] = {
+    "well,spikes,duration_s,units,active_electrodes,rate_hz,active_units,isi_cv,burst_rate,burst_share,burst_"
+    "s,"
+    "burst_spikes,network_burst_rate,network_burst_s,network_burst_share,network_burst_units,density,degree,"
+    "clustering,reciprocity,chains,edges,edges_found,edges_not_testable,chains_found,chains_not_testable",
+    "well,unit,name,x_um,y_um,electrode,spikes,rate_hz,active,isi_cv,bursts,burst_spikes,out_degree,in_"
+    "degree",
+    "well,kind,unit,name,start_s,stop_s,spikes,units",
+    "well,from,from_name,to,to_name,delay_low_ms,delay_high_ms,count,expected,weight,ratio_low,ratio_high,p,"
+    "q",
+    "well,id,size,episode,count,expected,ratio_low,ratio_high,p,q",
+};
+
+/* What is found of one well; `files` gather rows of all wells. */
+typedef struct analysis {
+    const app_comparing *how;
+    const sf_recording *recording; /* of the well */
+    sf_recording_columns of;
+    const char *well;
+    const bool *takes_part; /* units of the well */
+    sf_activity activity;
+    sf_graph *graph;
+    sf_graph_columns g;
+    sf_episodes *chains;
+    sf_episodes_columns c;
+    app_csv files[APP_COMPARED_FILES];
+} analysis;
+
+/* ---- rows ---- */
+
+static app_csv *begin_row(analysis *a, app_compared_file file)
+{
+    app_csv_row(&a->files[file]);
+    app_csv_string(&a->files[file], a->well);
+    return &a->files[file];
+}
+
+static void write_units(analysis *a)
+{
+    uint64_t *degrees = a->graph != NULL ? sf_alloc(2 * (a->of.unit_count + 1), sizeof *degrees) : NULL;
+    for (size_t i = 0; degrees != NULL && i < a->g.link_count; i++) {
+        degrees[2 * a->g.from[i]]++;
+        degrees[2 * a->g.to[i] + 1]++;
+    }
+    for (size_t u = 0; u < a->of.unit_count; u++) {
+        const sf_unit *unit = &a->of.units[u];
+        const sf_unit_activity *told = &a->activity.units[u];
+        if (!a->takes_part[u])
+            continue;
+        app_csv *csv = begin_row(a, APP_COMPARED_UNITS);
+        app_csv_uint(csv, u);
+        app_csv_string(csv, unit->name);
+        app_csv_real(csv, unit->x_um);
+        app_csv_real(csv, unit->y_um);
+        app_csv_real(csv, unit->electrode >= 0 ? (double)unit->electrode : NAN);
+        app_csv_uint(csv, told->spikes);
+        app_csv_real(csv, told->rate_hz);
+        app_csv_uint(csv, told->active);
+        app_csv_real(csv, told->isi_cv);
+        app_csv_uint(csv, told->bursts);
+        app_csv_uint(csv, told->in_bursts);
+        app_csv_real(csv, degrees != NULL ? (double)degrees[2 * u] : NAN);
+        app_csv_real(csv, degrees != NULL ? (double)degrees[2 * u + 1] : NAN);
+    }
+    sf_free(degrees);
+}
+
+static void write_bursts(analysis *a)
+{
+    for (size_t b = 0; b < a->activity.array_burst_count; b++) {
+        const sf_array_burst *burst = &a->activity.array_bursts[b];
+        app_csv *csv = begin_row(a, APP_COMPARED_BURSTS);
+        app_csv_string(csv, burst->is_network ? "network" : "array");
+        app_csv_string(csv, NULL);
+        app_csv_string(csv, NULL);
+        app_csv_seconds(csv, burst->span.start_ns);
+        app_csv_seconds(csv, burst->span.stop_ns);
+        app_csv_uint(csv, burst->spikes);
+        app_csv_uint(csv, burst->units);
+    }
+    for (size_t u = 0; u < a->of.unit_count; u++)
+        for (size_t b = 0; b < a->activity.units[u].bursts; b++) {
+            const sf_unit_burst *burst = &a->activity.unit_bursts.items[a->activity.units[u].first_burst + b];
+            app_csv *csv = begin_row(a, APP_COMPARED_BURSTS);
+            app_csv_string(csv, "unit");
+            app_csv_uint(csv, u);
+            app_csv_string(csv, a->of.units[u].name);
+            app_csv_seconds(csv, burst->first_ns);
+            app_csv_seconds(csv, burst->last_ns);
+            app_csv_uint(csv, burst->spikes);
+            app_csv_uint(csv, 1);
+        }
+}
+
+static void write_edges(analysis *a)
+{
+    for (size_t i = 0; i < a->g.link_count; i++) {
+        app_csv *csv = begin_row(a, APP_COMPARED_EDGES);
+        app_csv_uint(csv, a->g.from[i]);
+        app_csv_string(csv, a->g.names[a->g.from[i]]);
+        app_csv_uint(csv, a->g.to[i]);
+        app_csv_string(csv, a->g.names[a->g.to[i]]);
+        app_csv_milliseconds(csv, a->g.low_ns[i]);
+        app_csv_milliseconds(csv, a->g.high_ns[i]);
+        app_csv_real(csv, a->g.is_tiling ? NAN : (double)a->g.count[i]);
+        app_csv_real(csv, a->g.expected[i]);
+        app_csv_real(csv, a->g.weight[i]);
+        app_csv_real(csv, a->g.ratio_low[i]);
+        app_csv_real(csv, a->g.ratio_high[i]);
+        app_csv_real(csv, a->g.p[i]);
+        app_csv_real(csv, a->g.q[i]);
+    }
+}
+
+static size_t write_chains(analysis *a)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < a->c.count; i++) {
+        const sf_episode *episode = &a->c.episodes[i];
+        if (episode->size < 3)
+            continue;
+        char id[SF_EPISODE_ID_SIZE];
+        app_csv *csv = begin_row(a, APP_COMPARED_CHAINS);
+        sf_recording_episode_id(a->recording, episode, id);
+        app_csv_string(csv, id);
+        app_csv_uint(csv, episode->size);
+        app_csv_episode(csv, a->recording, episode);
+        app_csv_uint(csv, a->c.counts[i]);
+        app_csv_real(csv, a->c.expected[i]);
+        app_csv_real(csv, a->c.ratio_low[i]);
+        app_csv_real(csv, a->c.ratio_high[i]);
+        app_csv_real(csv, a->c.p[i]);
+        app_csv_real(csv, a->c.q[i]);
+        count++;
+    }
+    return count;
+}
+
+/* Why a test said nothing of anything, or NULL. */
+static const char *not_testable(const sf_significance *test)
+{
+    return test != NULL ? sf_not_testable_text(test->not_testable) : NULL;
+}
+
+static size_t count_chains_found(const sf_episodes_columns *c)
+{
+    size_t count = 0;
+    for (size_t l = 0; l < c->level_count; l++)
+        count += c->levels[l].size > 2 ? (size_t)c->levels[l].frequent : 0;
+    return count;
+}
+
+static int write_recording(analysis *a, size_t chains, sf_error *error)
+{
+    double values[SF_MEASURES];
+    const char *edges_why = a->graph != NULL ? not_testable(a->g.significance) : NULL;
+    const char *chains_why = a->chains != NULL ? not_testable(a->c.significance) : NULL;
+    sf_network network = {.density = NAN, .degree = NAN, .clustering = NAN, .reciprocity = NAN};
+    bool *active = sf_alloc(a->of.unit_count, sizeof *active);
+    size_t units = 0;
+    if (active == NULL)
+        return sf_fail_memory(error);
+    for (size_t u = 0; u < a->of.unit_count; u++) {
+        active[u] = a->activity.units[u].active;
+        units += a->takes_part[u];
+    }
+    int status =
+        a->graph != NULL && edges_why == NULL ? sf_network_measure(&network, a->graph, active, error) : SF_OK;
+    sf_free(active);
+    sf_activity_measure(&a->activity, values);
+    values[SF_MEASURE_DENSITY] = network.density;
+    values[SF_MEASURE_DEGREE] = network.degree;
+    values[SF_MEASURE_CLUSTERING] = network.clustering;
+    values[SF_MEASURE_RECIPROCITY] = network.reciprocity;
+    values[SF_MEASURE_CHAINS] = a->chains != NULL && chains_why == NULL ? (double)chains : NAN;
+    app_csv *csv = begin_row(a, APP_COMPARED_RECORDINGS);
+    app_csv_uint(csv, a->activity.spikes);
+    app_csv_real(csv, a->activity.duration_s);
+    app_csv_uint(csv, units);
+    app_csv_real(csv,
+                 a->activity.active_electrodes != SIZE_MAX ? (double)a->activity.active_electrodes : NAN);
+    for (int m = 0; m < SF_MEASURES; m++)
+        app_csv_real(csv, values[m]);
+    app_csv_real(csv, a->graph != NULL && edges_why == NULL ? (double)a->g.link_count : NAN);
+    app_csv_real(csv, a->graph != NULL ? (double)a->g.links_found : NAN);
+    app_csv_string(csv, edges_why);
+    app_csv_real(csv, a->chains != NULL ? (double)count_chains_found(&a->c) : NAN);
+    app_csv_string(csv, chains_why);
+    return status;
+}
+
+/* ---- one well ---- */
+
+/* The graph by its own options: those of episodes are not for tiling. */
+static int connect_units(analysis *a, sf_error *error)
+{
+    static const char *const of_episodes[] = {
+        "min-count", "min-rate", "min-fraction", "self", "significance", "fdr", "engine",
+        "device",    "max-p",    "max-q",        NULL};
+    app_call call = *a->how->call;
+    bool tiling = strcmp(app_value(&call, "metric", "episodes"), "sttc") == 0;
+    size_t kept = 0;
+    call.given = sf_alloc(call.given_count, sizeof *call.given);
+    if (call.given == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < call.given_count; i++) {
+        const char *const *name = of_episodes;
+        while (*name != NULL && strcmp(*name, a->how->call->given[i].name) != 0)
+            name++;
+        if (!tiling || *name == NULL)
+            call.given[kept++] = a->how->call->given[i];
+    }
+    call.given_count = kept;
+    const sf_graph_options as = sf_graph_options_default();
+    int status = app_connect(&a->graph, &call, a->recording, &as, NULL, error);
+    sf_free(call.given);
+    if (status == SF_OK) {
+        a->g.size = sizeof a->g;
+        sf_graph_get_columns(a->graph, &a->g);
+    }
+    return status;
+}
+
+static int find_chains(analysis *a, sf_error *error)
+{
+    const app_call *call = a->how->call;
+    app_mining mining;
+    app_test test;
+    uint64_t most = 0;
+    int status = app_mining_parse(&mining, call, error);
+    most = mining.options.max_size;
+    if (status == SF_OK)
+        status = app_uint(call, "max-size", 3, SF_EPISODE_MAX_SIZE, &most, error);
+    if (status == SF_OK)
+        status = app_test_parse(&test, call, mining.options.device, mining.options.threads, error);
+    if (status != SF_OK)
+        return status;
+    mining.options.max_size = (uint32_t)most;
+    mining.options.significance = app_test_options(&test);
+    mining.options.max_p = test.max_p;
+    mining.options.max_q = test.max_q;
+    status = app_mining_run(&a->chains, &mining, call, a->recording, error);
+    if (status == SF_OK) {
+        a->c.size = sizeof a->c;
+        sf_episodes_get_columns(a->chains, &a->c);
+    }
+    return status;
+}
+
+static int analyse_well(analysis *a, sf_error *error)
+{
+    a->of = (sf_recording_columns){.size = sizeof a->of};
+    sf_recording_get_columns(a->recording, &a->of);
+    int status = sf_activity_find(&a->activity, a->recording, &a->how->activity, error);
+    if (status == SF_OK && a->how->graph)
+        status = connect_units(a, error);
+    if (status == SF_OK && a->how->chains)
+        status = find_chains(a, error);
+    if (status == SF_OK) {
+        write_units(a);
+        write_bursts(a);
+        write_edges(a);
+        status = write_recording(a, write_chains(a), error);
+    }
+    sf_activity_free(&a->activity);
+    sf_graph_free(a->graph);
+    sf_episodes_free(a->chains);
+    a->graph = NULL;
+    a->chains = NULL;
+    a->g = (sf_graph_columns){0};
+    a->c = (sf_episodes_columns){0};
+    return status;
+}
+
+/* ---- wells ---- */
+
+static const char *well_of(const sf_unit *unit)
+{
+    return unit->well != NULL ? unit->well : "";
+}
+
+/* The units of one well, as a selection names them. */
+static int analyse_one_of_wells(analysis *a, const sf_recording *whole, const bool *units, size_t count,
+                                sf_error *error)
+{
+    sf_text list = {0};
+    sf_recording *part = NULL;
+    for (size_t u = 0; u < count; u++)
+        if (units[u])
+            sf_text_printf(&list, "%s#%zu", list.length > 0 ? "," : "", u);
+    sf_selection selection = sf_selection_default();
+    selection.units = list.data;
+    int status = list.failed ? sf_fail_memory(error) : sf_recording_select(&part, whole, &selection, error);
+    a->recording = part;
+    if (status == SF_OK)
+        status = analyse_well(a, error);
+    sf_recording_free(part);
+    sf_text_free(&list);
+    return status;
+}
+
+static int analyse_wells(analysis *a, const sf_recording *whole, sf_error *error)
+{
+    sf_recording_columns of = {.size = sizeof of};
+    sf_recording_get_columns(whole, &of);
+    bool *seen = sf_alloc(of.unit_count, sizeof *seen), *here = sf_alloc(of.unit_count, sizeof *here);
+    int status = seen == NULL || here == NULL ? sf_fail_memory(error) : SF_OK;
+    if (status == SF_OK && of.unit_count == 0)
+        status = sf_fail(error, SF_DATA, NULL, "there are no units");
+    a->takes_part = here;
+    for (size_t u = 0; status == SF_OK && u < of.unit_count; u++) {
+        size_t units = 0;
+        if (seen[u])
+            continue;
+        a->well = well_of(&of.units[u]);
+        for (size_t k = 0; k < of.unit_count; k++) {
+            here[k] = strcmp(well_of(&of.units[k]), a->well) == 0;
+            seen[k] = seen[k] || here[k];
+            units += here[k];
+        }
+        a->recording = whole;
+        status = units == of.unit_count ? analyse_well(a, error)
+                                        : analyse_one_of_wells(a, whole, here, of.unit_count, error);
+    }
+    sf_free(seen);
+    sf_free(here);
+    return status;
+}
+
+/* ---- the part ---- */
+
+static int hash_file(uint64_t *hash, const char *path, sf_error *error)
+{
+    static char block[1 << 16];
+    size_t bytes;
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
+    while ((bytes = fread(block, 1, sizeof block, file)) > 0)
+        *hash = sf_hash_bytes(*hash, block, bytes);
+    int status = ferror(file) ? sf_fail(error, SF_IO, path, "cannot read: %s", strerror(errno)) : SF_OK;
+    fclose(file);
+    return status;
+}
+
+/* Written beside its place and moved there whole: whoever finds it finds all of it. */
+static int write_part(sf_text *texts, const char *folder, const char *key, sf_error *error)
+{
+    sf_text building = {0}, path = {0};
+    sf_text_printf(&building, "%s/%s.%ld", folder, key, (long)getpid());
+    int status = building.failed ? sf_fail_memory(error) : SF_OK;
+    if (status == SF_OK && mkdir(building.data, 0777) != 0)
+        status =
+            sf_fail(error, SF_CANNOT_CREATE, building.data, "cannot make this folder: %s", strerror(errno));
+    for (size_t f = 0; f < APP_COMPARED_FILES && status == SF_OK; f++) {
+        sf_text_clear(&path);
+        sf_text_printf(&path, "%s/%s", building.data, app_compared_names[f]);
+        status = path.failed ? sf_fail_memory(error) : sf_file_write(&texts[f], path.data, error);
+    }
+    if (status == SF_OK) {
+        sf_text_clear(&path);
+        sf_text_printf(&path, "%s/%s", folder, key);
+        if (path.failed)
+            status = sf_fail_memory(error);
+        else if (rename(building.data, path.data) != 0 && errno != EEXIST && errno != ENOTEMPTY)
+            status =
+                sf_fail(error, SF_CANNOT_CREATE, path.data, "cannot make this folder: %s", strerror(errno));
+    }
+    for (size_t f = 0; f < APP_COMPARED_FILES && building.data != NULL; f++) { /* what is left of it */
+        sf_text_clear(&path);
+        sf_text_printf(&path, "%s/%s", building.data, app_compared_names[f]);
+        if (!path.failed)
+            unlink(path.data);
+    }
+    if (building.data != NULL)
+        rmdir(building.data);
+    sf_text_free(&building);
+    sf_text_free(&path);
+    return status;
+}
+
+static int analyse(const app_comparing *how, const char *path, const char *folder, const char *key,
+                   sf_error *error)
+{
+    sf_recording *recording;
+    sf_text texts[APP_COMPARED_FILES] = {{0}};
+    int status = app_load(how->call, path, &recording, error);
+    if (status != SF_OK)
+        return status;
+    analysis a = {.how = how};
+    for (size_t f = 0; f < APP_COMPARED_FILES; f++)
+        a.files[f] = app_csv_start(&texts[f], app_compared_columns[f]);
+    status = analyse_wells(&a, recording, error);
+    for (size_t f = 0; f < APP_COMPARED_FILES; f++)
+        sf_text_append(&texts[f], "\n", 1);
+    if (status == SF_OK)
+        status = write_part(texts, folder, key, error);
+    for (size_t f = 0; f < APP_COMPARED_FILES; f++)
+        sf_text_free(&texts[f]);
+    sf_recording_free(recording);
+    return status;
+}
+
+void app_compare_recording(app_compared *result, const app_comparing *how, const char *path,
+                           const char *folder)
+{
+    int64_t began = sf_clock_monotonic_ns();
+    uint64_t hash = sf_hash_integer(SF_HASH_START, how->options);
+    sf_text place = {0};
+    *result = (app_compared){0};
+    result->status = hash_file(&hash, path, &result->error);
+    if (result->status == SF_OK) {
+        snprintf(result->key, sizeof result->key, "%016" PRIx64, hash);
+        sf_text_printf(&place, "%s/%s", folder, result->key);
+        result->kept = !place.failed && access(place.data, F_OK) == 0;
+        if (!result->kept)
+            result->status = analyse(how, path, folder, result->key, &result->error);
+    }
+    sf_text_free(&place);
+    result->seconds = (double)(sf_clock_monotonic_ns() - began) * 1e-9;
+}

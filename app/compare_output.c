@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What compare writes and prints of all recordings. */
+#include "app/compare.h"
+
+#include "core/file.h"
+#include "core/memory.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static const char *const test_names[] = {"permutation", "mann-whitney", "welch"}; /* as sf_compared_by */
+
+/* ---- the parts, put together ---- */
+
+/* The columns of the table; `well` is one of the results. */
+static void put_table_names(sf_text *out, const sf_table *table)
+{
+    app_csv csv = {.out = out};
+    for (size_t c = 0; c < table->column_count; c++)
+        if (strcmp(sf_table_name(table, c), "well") != 0)
+            app_csv_string(&csv, sf_table_name(table, c));
+}
+
+static void put_table_cells(sf_text *out, const sf_table *table, size_t row)
+{
+    app_csv csv = {.out = out};
+    for (size_t c = 0; c < table->column_count; c++)
+        if (strcmp(sf_table_name(table, c), "well") != 0)
+            app_csv_string(&csv, sf_table_cell(table, row, c));
+}
+
+static int add_part(sf_text *out, const app_comparison *c, size_t row, app_compared_file file,
+                    sf_error *error)
+{
+    const app_compared *result = &c->results[c->files[row]];
+    size_t well = sf_table_column(&c->table, "well");
+    const char *wanted = well != SIZE_MAX ? sf_table_cell(&c->table, row, well) : "";
+    sf_text path = {0}, text = {0};
+    sf_table part = {0};
+    sf_text_printf(&path, "%s/parts/%s/%s", c->folder, result->key, app_compared_names[file]);
+    int status = path.failed ? sf_fail_memory(error) : sf_file_read(&text, path.data, error);
+    if (status == SF_OK)
+        status = sf_table_parse(&part, text.data, text.length, path.data, error);
+    for (size_t i = 0; i < part.row_count && status == SF_OK; i++) {
+        if (wanted[0] != '\0' && strcmp(sf_table_cell(&part, i, 0), wanted) != 0)
+            continue;
+        app_csv csv = {.out = out, .in_row = true};
+        sf_text_append(out, "\n", 1);
+        put_table_cells(out, &c->table, row);
+        for (size_t k = 0; k < part.column_count; k++)
+            app_csv_string(&csv, sf_table_cell(&part, i, k));
+    }
+    sf_table_free(&part);
+    sf_text_free(&text);
+    sf_text_free(&path);
+    return status;
+}
+
+static int write_file(sf_text *text, const char *folder, const char *name, sf_error *error)
+{
+    sf_text path = {0};
+    sf_text_append(text, "\n", 1);
+    sf_text_printf(&path, "%s/%s", folder, name);
+    int status = path.failed ? sf_fail_memory(error) : sf_file_write(text, path.data, error);
+    sf_text_free(&path);
+    sf_text_free(text);
+    return status;
+}
+
+static int write_parts(const app_comparison *c, app_compared_file file, sf_error *error)
+{
+    sf_text text = {0};
+    int status = SF_OK;
+    put_table_names(&text, &c->table);
+    sf_text_printf(&text, ",%s", app_compared_columns[file]);
+    for (size_t row = 0; row < c->table.row_count && status == SF_OK; row++)
+        if (c->results[c->files[row]].status == SF_OK)
+            status = add_part(&text, c, row, file, error);
+    if (status == SF_OK)
+        return write_file(&text, c->folder, app_compared_names[file], error);
+    sf_text_free(&text);
+    return status;
+}
+
+/* ---- replicates and tests ---- */
+
+static int write_replicates(const app_comparison *c, sf_error *error)
+{
+    sf_text text = {0};
+    app_csv csv = {.out = &text};
+    app_csv_string(&csv, sf_table_name(&c->table, c->grouping.by));
+    app_csv_string(&csv, c->groups.replicate != NULL ? c->groups.replicate : "file");
+    for (int m = 0; m < SF_MEASURES; m++)
+        app_csv_string(&csv, sf_measure_about((sf_measured)m)->name);
+    for (size_t k = 0; k < c->groups.condition_count; k++) {
+        const app_condition *condition = &c->groups.conditions[k];
+        for (size_t r = 0; r < condition->count; r++) {
+            app_csv_row(&csv);
+            app_csv_string(&csv, condition->name);
+            app_csv_string(&csv, condition->replicates[r]);
+            for (size_t m = 0; m < SF_MEASURES; m++)
+                app_csv_real(&csv, condition->values[r * SF_MEASURES + m]);
+        }
+    }
+    return write_file(&text, c->folder, "replicates.csv", error);
+}
+
+static int write_tests(const app_comparison *c, sf_error *error)
+{
+    sf_text text = {0};
+    app_csv csv =
+        app_csv_start(&text, "measure,unit,first,second,paired,first_n,second_n,first_mean,first_sd,"
+                             "second_mean,second_sd,difference,low,high,g,g_low,g_high,test,p,q,least_p");
+    for (size_t i = 0; i < c->groups.contrast_count; i++) {
+        const app_contrast *contrast = &c->groups.contrasts[i];
+        for (size_t m = 0; m < c->groups.measure_count; m++) {
+            const sf_compared *of = &contrast->told.measures[m];
+            const sf_measure_kind *about = sf_measure_about(c->groups.measures[m]);
+            const double numbers[] = {of->mean[0], of->sd[0], of->mean[1], of->sd[1], of->difference,
+                                      of->low,     of->high,  of->g,       of->g_low, of->g_high};
+            app_csv_row(&csv);
+            app_csv_string(&csv, about->name);
+            app_csv_string(&csv, about->unit);
+            app_csv_string(&csv, c->groups.conditions[contrast->first].name);
+            app_csv_string(&csv, c->groups.conditions[contrast->second].name);
+            app_csv_uint(&csv, contrast->paired);
+            app_csv_uint(&csv, of->n[0]);
+            app_csv_uint(&csv, of->n[1]);
+            for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
+                app_csv_real(&csv, numbers[k]);
+            app_csv_string(&csv, test_names[c->groups.by]);
+            app_csv_real(&csv, of->p);
+            app_csv_real(&csv, of->q);
+            app_csv_real(&csv, of->least);
+        }
+    }
+    return write_file(&text, c->folder, "tests.csv", error);
+}
+
+int app_compare_write(const app_comparison *c, sf_error *error)
+{
+    int status = SF_OK;
+    for (int f = 0; f < APP_COMPARED_FILES && status == SF_OK; f++)
+        status = write_parts(c, (app_compared_file)f, error);
+    if (status == SF_OK)
+        status = write_replicates(c, error);
+    if (status == SF_OK)
+        status = write_tests(c, error);
+    sf_text document = {0};
+    if (status == SF_OK)
+        app_compare_json(&document, c);
+    return status == SF_OK ? write_file(&document, c->folder, "summary.json", error) : status;
+}
+
+/* ---- JSON ---- */
+
+static void add_recordings(sf_json *json, const app_comparison *c)
+{
+    sf_json_array(json, "recordings");
+    for (size_t row = 0; row < c->table.row_count; row++) {
+        const app_compared *result = &c->results[c->files[row]];
+        size_t rows = 0;
+        for (size_t i = 0; i < c->row_count; i++)
+            rows += c->rows[i].table_row == row;
+        sf_json_object(json, NULL);
+        sf_json_object(json, "table");
+        for (size_t k = 0; k < c->table.column_count; k++)
+            sf_json_string(json, sf_table_name(&c->table, k), sf_table_cell(&c->table, row, k));
+        sf_json_end_object(json);
+        sf_json_string(json, "path", c->paths[c->files[row]]);
+        sf_json_string(json, "part", result->key[0] != '\0' ? result->key : NULL);
+        sf_json_string(json, "status", result->status != SF_OK ? "failed" : result->kept ? "kept" : "done");
+        sf_json_string(json, "error", result->status != SF_OK ? result->error.text : NULL);
+        sf_json_uint(json, "wells", rows);
+        sf_json_end_object(json);
+    }
+    sf_json_end_array(json);
+}
+
+static void add_pair(sf_json *json, const char *key, double first, double second)
+{
+    sf_json_array(json, key);
+    sf_json_real(json, NULL, first);
+    sf_json_real(json, NULL, second);
+    sf_json_end_array(json);
+}
+
+static void add_conditions(sf_json *json, const app_groups *groups)
+{
+    sf_json_array(json, "conditions");
+    for (size_t k = 0; k < groups->condition_count; k++) {
+        const app_condition *condition = &groups->conditions[k];
+        sf_json_object(json, NULL);
+        sf_json_string(json, "name", condition->name);
+        sf_json_uint(json, "wells", condition->rows);
+        sf_json_array(json, "replicates");
+        for (size_t r = 0; r < condition->count; r++) {
+            sf_json_object(json, NULL);
+            sf_json_string(json, "name", condition->replicates[r]);
+            for (size_t m = 0; m < SF_MEASURES; m++)
+                sf_json_real(json, sf_measure_about((sf_measured)m)->name,
+                             condition->values[r * SF_MEASURES + m]);
+            sf_json_end_object(json);
+        }
+        sf_json_end_array(json);
+        sf_json_end_object(json);
+    }
+    sf_json_end_array(json);
+}
+
+static void add_contrast(sf_json *json, const app_groups *groups, const app_contrast *contrast)
+{
+    sf_json_object(json, NULL);
+    sf_json_string(json, "first", groups->conditions[contrast->first].name);
+    sf_json_string(json, "second", groups->conditions[contrast->second].name);
+    sf_json_bool(json, "paired", contrast->paired);
+    sf_json_uint(json, "left_out", contrast->left_out);
+    sf_json_uint(json, "permutations", contrast->told.dealings);
+    sf_json_bool(json, "all_permutations", contrast->told.exact);
+    sf_json_array(json, "measures");
+    for (size_t m = 0; m < groups->measure_count; m++) {
+        const sf_compared *of = &contrast->told.measures[m];
+        sf_json_object(json, NULL);
+        sf_json_string(json, "name", sf_measure_about(groups->measures[m])->name);
+        sf_json_array(json, "n");
+        sf_json_uint(json, NULL, of->n[0]);
+        sf_json_uint(json, NULL, of->n[1]);
+        sf_json_end_array(json);
+        add_pair(json, "mean", of->mean[0], of->mean[1]);
+        add_pair(json, "sd", of->sd[0], of->sd[1]);
+        sf_json_real(json, "difference", of->difference);
+        add_pair(json, "difference_interval", of->low, of->high);
+        sf_json_real(json, "g", of->g);
+        add_pair(json, "g_interval", of->g_low, of->g_high);
+        sf_json_real(json, "p", of->p);
+        sf_json_real(json, "q", of->q);
+        sf_json_real(json, "least_p", of->least);
+        sf_json_end_object(json);
+    }
+    sf_json_end_array(json);
+    sf_json_end_object(json);
+}
+
+/* The sentence of a paper. */
+static void put_methods(sf_text *out, const app_comparison *c)
+{
+    const app_groups *groups = &c->groups;
+    sf_text_printf(
+        out, "Values were averaged over wells, then over recordings of each %s, which was the replicate. ",
+        groups->replicate != NULL ? groups->replicate : "file");
+    if (groups->by == SF_COMPARED_WELCH)
+        sf_text_printf(out,
+                       "Groups were compared by Welch's t-test, or the paired t-test where they shared "
+                       "replicates, corrected over %zu measures by Holm's method",
+                       groups->measure_count);
+    else
+        sf_text_printf(
+            out,
+            "Groups were compared by two-sided permutation tests of the difference of %s, or of the "
+            "signs of differences where they shared replicates (all permutations, or %" PRIu64
+            " random ones where there were more), corrected over %zu measures by the maximum statistic "
+            "(Westfall and Young 1993)",
+            groups->by == SF_COMPARED_RANKS ? "mean ranks" : "means", c->grouping.permutations,
+            groups->measure_count);
+    sf_text_printf(out,
+                   groups->contrast_count > 1 ? ", and over %zu comparisons by Bonferroni's method. " : ". ",
+                   groups->contrast_count);
+    sf_text_printf(out, "Effect sizes are Hedges' g; intervals are of 95 %%. (synfire %s)", sf_version());
+}
+
+void app_compare_json(sf_text *text, const app_comparison *c)
+{
+    sf_json json = sf_json_start(text);
+    sf_text methods = {0};
+    size_t failed = 0;
+    for (size_t i = 0; i < c->path_count; i++)
+        failed += c->results[i].status != SF_OK;
+    put_methods(&methods, c);
+    sf_json_object(&json, NULL);
+    sf_json_string(&json, "table", c->table_path);
+    sf_json_string(&json, "folder", c->folder);
+    sf_json_string(&json, "by", sf_table_name(&c->table, c->grouping.by));
+    sf_json_string(&json, "replicate", c->groups.replicate);
+    sf_json_string(&json, "test", test_names[c->groups.by]);
+    sf_json_uint(&json, "failed", failed);
+    sf_json_array(&json, "measures");
+    for (int m = 0; m < SF_MEASURES; m++) {
+        const sf_measure_kind *about = sf_measure_about((sf_measured)m);
+        sf_json_object(&json, NULL);
+        sf_json_string(&json, "name", about->name);
+        sf_json_string(&json, "unit", about->unit);
+        sf_json_string(&json, "what", about->what);
+        sf_json_end_object(&json);
+    }
+    sf_json_end_array(&json);
+    add_recordings(&json, c);
+    add_conditions(&json, &c->groups);
+    sf_json_array(&json, "contrasts");
+    for (size_t i = 0; i < c->groups.contrast_count; i++)
+        add_contrast(&json, &c->groups, &c->groups.contrasts[i]);
+    sf_json_end_array(&json);
+    sf_json_string(&json, "methods", methods.failed ? NULL : methods.data);
+    app_provenance_json(&json, c->call);
+    sf_json_end_object(&json);
+    sf_text_free(&methods);
+}
+
+/* ---- for people ---- */
+
+static void cell(app_table *table, const char *format, double value)
+{
+    if (isfinite(value))
+        app_table_cell(table, format, value);
+    else
+        app_table_cell(table, "-");
+}
+
+static void print_contrast(sf_text *text, const app_groups *groups, const app_contrast *contrast)
+{
+    const app_condition *first = &groups->conditions[contrast->first];
+    const app_condition *second = &groups->conditions[contrast->second];
+    app_table table = {0};
+    static const char *const heads[] = {"measure", "n", NULL,   "n", NULL, "difference",
+                                        "95 %",    "g", "95 %", "p", "q"};
+    sf_text_printf(text, "\n%s and %s%s\n", first->name, second->name, contrast->paired ? ", in pairs" : "");
+    for (size_t h = 0; h < sizeof heads / sizeof heads[0]; h++)
+        app_table_cell(&table, "%s", h == 2 ? first->name : h == 4 ? second->name : heads[h]);
+    for (size_t m = 0; m < groups->measure_count; m++) {
+        const sf_compared *of = &contrast->told.measures[m];
+        const sf_measure_kind *about = sf_measure_about(groups->measures[m]);
+        app_table_cell(&table,
+                       about->unit[0] != '\0' && strcmp(about->unit, "Hz") != 0 &&
+                               strcmp(about->unit, "s") != 0
+                           ? "%s %s"
+                           : "%s",
+                       about->name, about->unit);
+        for (int g = 0; g < 2; g++) {
+            app_table_cell(&table, "%zu", of->n[g]);
+            cell(&table, "%.3g", of->mean[g]);
+        }
+        cell(&table, "%+.3g", of->difference);
+        app_table_cell(&table, isfinite(of->low) ? "%+.3g..%+.3g" : "-", of->low, of->high);
+        cell(&table, "%+.2f", of->g);
+        app_table_cell(&table, isfinite(of->g_low) ? "%+.2f..%+.2f" : "-", of->g_low, of->g_high);
+        cell(&table, "%.2g", of->p);
+        cell(&table, "%.2g", of->q);
+    }
+    app_table_print(&table, text, sizeof heads / sizeof heads[0]);
+}
+
+void app_compare_print(sf_text *text, const app_comparison *c)
+{
+    size_t done = 0, kept = 0;
+    for (size_t i = 0; i < c->path_count; i++) {
+        done += c->results[i].status == SF_OK;
+        kept += c->results[i].status == SF_OK && c->results[i].kept;
+    }
+    sf_text_printf(text, "%s: %zu recordings", c->table_path, done);
+    if (kept > 0)
+        sf_text_printf(text, ", %zu of them analysed before", kept);
+    if (c->row_count > done)
+        sf_text_printf(text, ", %zu rows with their wells", c->row_count);
+    sf_text_printf(text, "; a replicate is %s %s\n", c->groups.replicate != NULL ? "one" : "each",
+                   c->groups.replicate != NULL ? c->groups.replicate : "file");
+    for (size_t k = 0; k < c->groups.condition_count; k++)
+        sf_text_printf(text, "%s %s: %zu replicates, %zu rows\n", sf_table_name(&c->table, c->grouping.by),
+                       c->groups.conditions[k].name, c->groups.conditions[k].count,
+                       c->groups.conditions[k].rows);
+    for (size_t i = 0; i < c->groups.contrast_count; i++)
+        print_contrast(text, &c->groups, &c->groups.contrasts[i]);
+    sf_text_append(text, "\n", 1);
+    put_methods(text, c);
+    sf_text_printf(text, "\nThe tables are in %s", c->folder);
+}

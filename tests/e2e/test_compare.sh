@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+# Groups of recordings: a planted difference is found and none where there is none, numbers are those of graph and mine,
+# what is done is not done again, wells and replicates are averaged, and what is wrong is refused or left out by name.
+. "$E2E/functions.sh"
+
+for i in 1 2 3 4 5; do
+    $SYNFIRE simulate w$i.h5 --unit-count 6 --rate 5 --duration 60 --seed $i >/dev/null
+    $SYNFIRE simulate m$i.h5 --unit-count 6 --rate 5 --duration 60 --seed 1$i --burst-rate 0.2 --burst-spikes 6 >/dev/null
+done
+{ echo 'file,condition,animal,dose'; for i in 1 2 3 4 5; do echo "w$i.h5,wild type,a$i,0"; echo "m$i.h5,\"KO, long\",b$i,1"; done; } >table.csv
+fast="--without chains --surrogates 40 --min-count 10"
+
+# ---- a difference, and none ----
+$SYNFIRE compare table.csv --out made $fast --json --jobs 3 >out 2>err
+check '
+assert out["failed"] == 0 and out["replicate"] == "animal" and [c["name"] for c in out["conditions"]] == ["wild type", "KO, long"]
+assert all(r["status"] == "done" and r["error"] is None for r in out["recordings"])
+told, = out["contrasts"]
+assert told["permutations"] == 252 and told["all_permutations"] and not told["paired"]
+by = {m["name"]: m for m in told["measures"]}
+assert by["network_burst_rate"]["q"] == 2 / 252 and by["network_burst_rate"]["g"] > 2, by["network_burst_rate"]
+assert by["network_burst_rate"]["difference_interval"][0] > 6 and by["chains"]["p"] is None and by["chains"]["n"] == [0, 0]
+assert all(m["p"] is None or m["p"] <= m["q"] for m in told["measures"])
+# each replicate is one recording here: means are those of recordings.csv
+import csv, statistics
+rows = list(csv.DictReader(open("made/recordings.csv")))
+assert len(rows) == 10 and rows[1]["condition"] == "KO, long" and rows[1]["dose"] == "1" and rows[0]["well"] == ""
+for name, of in by.items():
+    for side, condition in enumerate(("wild type", "KO, long")):
+        values = [float(r[name]) for r in rows if r["condition"] == condition and r[name] != ""]
+        assert len(values) == of["n"][side], name
+        if values:
+            assert abs(statistics.fmean(values) - of["mean"][side]) < 1e-9 * max(1, abs(of["mean"][side])), name
+# and rows a unit, a burst, an edge and a chain
+units = list(csv.DictReader(open("made/units.csv")))
+assert len(units) == 60 and sum(int(u["spikes"]) for u in units) == sum(int(r["spikes"]) for r in rows)
+bursts = list(csv.DictReader(open("made/bursts.csv")))
+network = [b for b in bursts if b["kind"] == "network"]
+for r in rows:
+    own = [b for b in network if b["file"] == r["file"]]
+    assert abs(len(own) / (float(r["duration_s"]) / 60) - float(r["network_burst_rate"])) < 1e-9
+assert sum(b["kind"] == "unit" for b in bursts) == sum(int(u["bursts"]) for u in units)
+tests = list(csv.DictReader(open("made/tests.csv")))
+assert [t["measure"] for t in tests] == list(by) and [t["p"] for t in tests] == ["" if m["p"] is None else repr(m["p"]) for m in by.values()]
+assert len(list(csv.DictReader(open("made/replicates.csv")))) == 10 and not list(csv.DictReader(open("made/chains.csv")))
+'
+[ ! -s err ]
+cmp out made/summary.json
+cp out first
+{ echo 'file,condition,animal'; for i in 1 2 3 4 5; do echo "w$i.h5,$([ $((i % 2)) = 0 ] && echo x || echo y),a$i"; done; for i in 1 2 3 4; do echo "m$i.h5,$([ $((i % 2)) = 0 ] && echo x || echo y),b$i"; done; } >none.csv
+$SYNFIRE compare none.csv --out none $fast --json >out
+check '
+told, = out["contrasts"]
+assert min(m["q"] for m in told["measures"] if m["q"] is not None) > 0.05, told
+'
+
+# ---- done once ----
+$SYNFIRE compare table.csv --out made $fast --json --jobs 1 --threads 1 >out
+check 'assert out["contrasts"] == json.load(open("first"))["contrasts"]
+assert all(r["status"] == "kept" for r in out["recordings"])'
+$SYNFIRE compare table.csv --out made $fast --test welch --measures rate_hz,isi_cv --json >out
+check '
+assert out["test"] == "welch" and all(r["status"] == "kept" for r in out["recordings"])
+assert [m["name"] for m in out["contrasts"][0]["measures"]] == ["rate_hz", "isi_cv"] and out["contrasts"][0]["permutations"] == 0
+'
+cp w1.h5 kept.h5
+$SYNFIRE simulate w1.h5 --unit-count 6 --rate 5 --duration 60 --seed 21 >/dev/null # another content under the same name
+$SYNFIRE compare table.csv --out made $fast --json >out
+check 'assert [r["status"] for r in out["recordings"]] == ["done"] + ["kept"] * 9'
+mv kept.h5 w1.h5
+$SYNFIRE compare table.csv --out made $fast --active 6 --json >out
+check 'assert {r["status"] for r in out["recordings"]} == {"done"}'
+
+# ---- the numbers of graph and mine ----
+chain='A -(4,6]-> B -(4,6]-> C'
+for i in 1 2; do
+    $SYNFIRE simulate c$i.h5 --unit-count 6 --rate 5 --duration 60 --seed 3$i --chain "$chain" --chain-rate 2 >/dev/null
+done
+mine="--delay 4:6 --min-count 10 --surrogates 100"
+printf 'condition\tfile\nx\tc1.h5\ny\tc2.h5\n' >two.tsv
+$SYNFIRE compare two.tsv --out two $mine --json >out 2>err
+grep -q 'with so few replicates no permutation gives a p below' err || ! grep -q . err
+$SYNFIRE graph c1.h5 $mine --significance segment-shift --max-q 0.05 --json >graph.json
+$SYNFIRE mine c1.h5 $mine --significance segment-shift --max-q 0.05 --json >mine.json
+check '
+import csv
+graph, mine = json.load(open("graph.json")), json.load(open("mine.json"))
+def rows(name): return [r for r in csv.DictReader(open("two/" + name)) if r["file"] == "c1.h5"]
+edges = rows("edges.csv")
+assert [(int(e["from"]), int(e["to"]), int(e["count"]), float(e["q"])) for e in edges] == [
+    (e["from"], e["to"], e["count"], e["q"]) for e in graph["edge_detail"]] and len(edges) >= 2
+chains, found = rows("chains.csv"), [e for e in mine["episodes"] if len(e["units"]) > 2]
+assert [(c["id"], int(c["count"]), float(c["q"])) for c in chains] == [(e["id"], e["count"], e["q"]) for e in found]
+assert "A -(4,6]-> B -(4,6]-> C" in [c["episode"] for c in chains]
+row, = rows("recordings.csv")
+assert float(row["chains"]) == len(chains) and float(row["edges"]) == len(edges)
+assert abs(float(row["density"]) - len(edges) / 30) < 1e-12 and float(row["reciprocity"]) == 0
+'
+$SYNFIRE compare two.tsv --out two --metric sttc --delay 4:6 --min-count 10 --surrogates 20 --json >out 2>/dev/null
+$SYNFIRE graph c1.h5 --metric sttc --delay 4:6 --surrogates 20 --json >graph.json
+check '
+import csv
+edges = [r for r in csv.DictReader(open("two/edges.csv")) if r["file"] == "c1.h5"]
+assert [float(e["weight"]) for e in edges] == [e["weight"] for e in json.load(open("graph.json"))["edge_detail"]] and edges
+assert all(r["reciprocity"] == "" for r in csv.DictReader(open("two/recordings.csv")))
+'
+
+# ---- replicates: recordings of one animal are averaged, and one that is in both conditions makes a pair ----
+{ echo 'file,condition,animal'; for i in 1 2 3; do echo "w$i.h5,before,a$i"; echo "m$i.h5,after,a$i"; done; echo 'm4.h5,after,a3'; echo 'm5.h5,after,a9'; } >pairs.csv
+$SYNFIRE compare pairs.csv --out made $fast --json >out 2>err
+grep -q 'before and after have replicates in common, and are compared in pairs, others left out' err
+check '
+import csv
+told, = out["contrasts"]
+assert told["paired"] and told["left_out"] == 1 and told["permutations"] == 8
+rate, = (m for m in told["measures"] if m["name"] == "rate_hz")
+assert rate["n"] == [3, 3]
+rates = {r["file"]: float(r["rate_hz"]) for r in csv.DictReader(open("made/recordings.csv"))}
+animal = {r["animal"]: float(r["rate_hz"]) for r in csv.DictReader(open("made/replicates.csv")) if r["condition"] == "after"}
+assert abs(animal["a3"] - (rates["m3.h5"] + rates["m4.h5"]) / 2) < 1e-12
+expected = (rates["m1.h5"] + rates["m2.h5"] + animal["a3"] - rates["w1.h5"] - rates["w2.h5"] - rates["w3.h5"]) / 3
+assert abs(rate["difference"] - expected) < 1e-9
+'
+
+# ---- wells ----
+if [ -n "$SYNFIRE_PYTHON" ]; then
+    "$SYNFIRE_PYTHON" - <<'PY'
+import h5py
+for source in ("w1.h5", "m1.h5"):
+    with h5py.File(source, "r") as old, h5py.File("wells-" + source, "w") as new:
+        for name, value in old.attrs.items():
+            new.attrs[name] = value
+        for name in old:
+            old.copy(name, new)
+        wells = new["units/well"]
+        wells[...] = [b"A", b"A", b"C", b"C", b"B", b"B"] # of one letter each, as the empty ones
+PY
+    printf 'file,condition,culture,well\nwells-w1.h5,x,c1,\nwells-m1.h5,x,c2,A\nwells-m1.h5,y,c3,B\n' >wells.csv
+    $SYNFIRE compare wells.csv --out wells $fast --json >out 2>/dev/null
+    check '
+import csv
+rows = list(csv.DictReader(open("wells/recordings.csv")))
+assert [(r["file"], r["well"]) for r in rows] == [("wells-w1.h5", w) for w in ("A", "C", "B")] + [
+    ("wells-m1.h5", "A"), ("wells-m1.h5", "B")], rows
+assert all(r["units"] == "2" for r in rows) and [r["wells"] for r in out["recordings"]] == [3, 1, 1]
+units = [u for u in csv.DictReader(open("wells/units.csv")) if u["file"] == "wells-w1.h5"]
+assert [(u["unit"], u["well"]) for u in units] == [(str(i), w) for i, w in enumerate("AACCBB")]
+first, = (r for r in csv.DictReader(open("wells/replicates.csv")) if r["culture"] == "c1")
+assert abs(float(first["rate_hz"]) - sum(float(r["rate_hz"]) for r in rows[:3]) / 3) < 1e-12
+'
+    printf 'file,condition,well\nwells-w1.h5,x,C7\n' >wells.csv
+    expect 65 "there is no well 'C7' in wells-w1.h5" $SYNFIRE compare wells.csv --out wells $fast
+fi
+
+# ---- what cannot be analysed is left out and named ----
+head -c 3000 w2.h5 >cut.h5
+{ cat table.csv; echo 'gone.h5,wild type,a8,0'; echo 'cut.h5,wild type,a9,0'; } >partly.csv
+status=0
+$SYNFIRE compare partly.csv --out made $fast --json >out 2>err || status=$?
+[ $status = 65 ]
+grep -q 'left out: gone.h5: cannot open' err
+grep -q 'left out: cut.h5: ' err
+grep -q '2 of 12 recordings could not be analysed' err
+check '
+assert out["failed"] == 2 and [r["status"] for r in out["recordings"]] == ["kept"] * 10 + ["failed"] * 2
+assert out["contrasts"][0]["measures"][0]["n"] == [5, 5] and "cannot open" in out["recordings"][10]["error"]
+'
+printf 'file,condition\ngone.h5,x\n' >gone.csv
+expect 66 'gone.h5: cannot open' $SYNFIRE compare gone.csv --out made $fast
+
+# ---- what is no table, and what is no option ----
+table_refused() { # WORDS TEXT
+    printf "$2" >bad.csv
+    expect 65 "$1" $SYNFIRE compare bad.csv --out bad
+}
+table_refused "has no column 'file'" 'path,condition\na,b\n'
+table_refused "has no column 'condition', and --by names no other; its columns are file, dose" 'file,dose\nw1.h5,1\n'
+table_refused "bad.csv:3: names no file" 'file,condition\nw1.h5,x\n,y\n'
+table_refused "bad.csv:2: has nothing in the column 'condition'" 'file,condition\nw1.h5,\n'
+table_refused "column 'rate_hz' has the name of a column of the results" 'file,condition,rate_hz\nw1.h5,x,1\n'
+table_refused 'has no rows' 'file,condition\n'
+expect 66 'absent.csv: cannot open' $SYNFIRE compare absent.csv --out bad
+refused() { expect 64 "$1" $SYNFIRE compare table.csv "${@:2}"; }
+refused '--out: is missing'
+refused "--by: found 'sex', expected a column of the table: file, condition, animal, dose" --out bad --by sex
+refused "--control: found 'x', which no recording is of" --out made $fast --control x
+refused "found 'rates_hz': did you mean rate_hz?" --out bad --measures rates_hz
+refused "'rate_hz' is there twice" --out bad --measures rate_hz,rate_hz
+refused "--without: found 'edges'" --out bad --without edges
+refused '--bursts: found' --out bad --bursts 300,170,200,10,3
+refused 'the analytic test gives no q' --out bad --significance analytic
+refused "--test: found 'anova', expected permutation, mann-whitney or welch" --out bad --test anova
+refused 'does not go with --test welch' --out bad --test welch --permutations 100
+refused '--delay' --out bad --delay 5
+[ ! -e bad ]
+$SYNFIRE compare table.csv --out made $fast --by dose --control 1 >text 2>err
+grep -q '^1 and 0$' text

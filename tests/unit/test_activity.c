@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What recordings are compared by: on a recording whose numbers are plain, and graphs beside the obvious way.
+ */
+#include "analysis/activity.h"
+#include "support/support.h"
+
+#include "core/recording.h"
+
+#include <math.h>
+
+#define MS 1000000LL
+#define S 1000000000LL
+
+static void assert_near(double found, double expected)
+{
+    if (!(fabs(found - expected) <= 1e-9 * fmax(1, fabs(expected))))
+        fail_msg("found %.12g, expected %.12g", found, expected);
+}
+
+/* Two units that fire 20 spikes 20 ms apart together every 10 s, one that fires alone every second, and one
+ * silent; 100 s. `pause`: of which seconds 45 to 48 were not recorded. */
+static sf_recording *make_recording(bool pause)
+{
+    static const sf_unit units[] = {{.name = "a", .x_um = 0, .y_um = 0, .electrode = -1},
+                                    {.name = "b", .x_um = 0, .y_um = 0, .electrode = -1},
+                                    {.name = "c", .x_um = 50, .y_um = 0, .electrode = -1},
+                                    {.name = "d", .x_um = 90, .y_um = 0, .electrode = -1}};
+    static const sf_span observed[] = {{0, 45 * S}, {48 * S, 100 * S}};
+    sf_spike spikes[600];
+    size_t count = 0;
+    for (int burst = 0; burst < 10; burst++)
+        for (int i = 0; i < 20; i++)
+            for (uint32_t u = 0; u < 2; u++)
+                spikes[count++] = (sf_spike){burst * 10 * S + 2 * S + i * 20 * MS, u, NAN};
+    for (int i = 0; i < 100; i++)
+        if (!pause || i < 45 || i >= 48)
+            spikes[count++] = (sf_spike){i * S + S / 2 + 30 * MS, 2, NAN};
+    sf_recording_input input = sf_recording_input_default();
+    input.unit_count = 4;
+    input.units = units;
+    input.spikes = spikes;
+    input.spike_count = count;
+    input.recorded = &(sf_span){0, 100 * S};
+    input.observed = observed;
+    input.observed_count = pause ? 2 : 0;
+    sf_recording *recording;
+    sf_error error;
+    if (sf_recording_new(&recording, &input, &error) != SF_OK)
+        fail_msg("%s", error.text);
+    return recording;
+}
+
+static void measures_are_what_they_say(void **state)
+{
+    (void)state;
+    sf_recording *recording = make_recording(false);
+    sf_activity activity;
+    double values[SF_MEASURES];
+    assert_int_equal(sf_activity_find(&activity, recording, &SF_ACTIVITY_OPTIONS, NULL), SF_OK);
+    sf_activity_measure(&activity, values);
+    assert_int_equal(activity.active_units, 3);
+    assert_int_equal(activity.active_electrodes, 2);
+    assert_int_equal(activity.units[0].bursts, 10);
+    assert_int_equal(activity.units[2].bursts, 0);
+    assert_int_equal(activity.unit_bursts.items[10].first, 0); /* of b: counted from its own first spike */
+    assert_int_equal(activity.unit_bursts.items[11].first, 20);
+    assert_near(values[SF_MEASURE_RATE], (2 + 2 + 1) / 3.0);
+    assert_near(values[SF_MEASURE_ACTIVE], 3);
+    assert_near(values[SF_MEASURE_BURST_RATE], (6 + 6 + 0) / 3.0);
+    assert_near(values[SF_MEASURE_BURST_SHARE], (1 + 1 + 0) / 3.0);
+    assert_near(values[SF_MEASURE_BURST_DURATION], 0.38);
+    assert_near(values[SF_MEASURE_BURST_SPIKES], 20);
+    assert_near(activity.units[2].isi_cv, 0);
+    double mean = (190 * 0.02 + 9 * 9.62) / 199,
+           squares = 190 * (0.02 - mean) * (0.02 - mean) + 9 * (9.62 - mean) * (9.62 - mean);
+    assert_near(activity.units[0].isi_cv, sqrt(squares / 198) / mean);
+    assert_near(values[SF_MEASURE_ISI_CV], activity.units[0].isi_cv);
+    /* 10 spikes a bin are 20 times the mean, from bins that the first spike, at 0.53 s, begins. */
+    assert_near(values[SF_MEASURE_NETWORK_RATE], 6);
+    assert_near(values[SF_MEASURE_NETWORK_UNITS], 2 / 3.0);
+    assert_near(values[SF_MEASURE_NETWORK_DURATION], 0.5);
+    assert_near(values[SF_MEASURE_NETWORK_SHARE], (double)activity.array_bursts[0].spikes * 10 / 500);
+    sf_activity_free(&activity);
+    sf_activity_options many = SF_ACTIVITY_OPTIONS;
+    many.network_share = 0.7; /* two of three are fewer */
+    many.active_hz = 0.5;
+    assert_int_equal(sf_activity_find(&activity, recording, &many, NULL), SF_OK);
+    sf_activity_measure(&activity, values);
+    assert_int_equal(activity.array_burst_count, 10);
+    assert_near(values[SF_MEASURE_NETWORK_RATE], 0);
+    assert_true(isnan(values[SF_MEASURE_NETWORK_DURATION]));
+    sf_activity_free(&activity);
+    many.active_hz = 100; /* nobody is */
+    assert_int_equal(sf_activity_find(&activity, recording, &many, NULL), SF_OK);
+    sf_activity_measure(&activity, values);
+    assert_near(values[SF_MEASURE_ACTIVE], 0);
+    assert_true(isnan(values[SF_MEASURE_RATE]) && isnan(values[SF_MEASURE_ISI_CV]));
+    sf_activity_free(&activity);
+    sf_recording_free(recording);
+}
+
+static void nothing_is_known_across_a_pause(void **state)
+{
+    (void)state;
+    sf_recording *recording = make_recording(true);
+    sf_activity activity;
+    sf_activity_options wide = SF_ACTIVITY_OPTIONS;
+    wide.bursts = (sf_burst_rule){1500 * MS, 20 * S, 0, 0, 2}; /* all of c is a burst, but for the pause */
+    assert_int_equal(sf_activity_find(&activity, recording, &wide, NULL), SF_OK);
+    assert_near(activity.duration_s, 97);
+    assert_int_equal(activity.units[2].intervals, 44 + 51);
+    assert_near(activity.units[2].isi_cv, 0);
+    assert_int_equal(activity.units[2].bursts, 2);
+    const sf_unit_burst *second = &activity.unit_bursts.items[activity.units[2].first_burst + 1];
+    assert_int_equal(second->first, 45);
+    assert_int_equal(second->spikes, 52);
+    sf_activity_free(&activity);
+    sf_recording_free(recording);
+}
+
+/* ---- networks ---- */
+
+static void slow_network(sf_network *network, bool adjacent[][12], size_t n, const bool *in, bool directed)
+{
+    double both = 0, neighbours = 0, clustering = 0;
+    *network = (sf_network){0};
+    for (size_t v = 0; v < n; v++) {
+        double degree = 0, closed = 0;
+        network->vertices += in[v];
+        for (size_t w = 0; w < n; w++) {
+            bool edge = v != w && in[v] && in[w] && adjacent[v][w];
+            bool joined = v != w && in[v] && in[w] && (adjacent[v][w] || adjacent[w][v]);
+            network->edges += edge && (directed || v < w);
+            both += edge && adjacent[w][v];
+            degree += joined;
+            for (size_t x = 0; x < n && joined; x++)
+                closed += x != v && x != w && in[x] && (adjacent[v][x] || adjacent[x][v]) &&
+                          (adjacent[w][x] || adjacent[x][w]);
+        }
+        neighbours += degree;
+        clustering += degree > 1 ? closed / (degree * (degree - 1)) : 0;
+    }
+    double vertices = (double)network->vertices, edges = (double)network->edges;
+    network->density = vertices > 1 ? edges / (vertices * (vertices - 1) / (directed ? 1 : 2)) : NAN;
+    network->degree = vertices > 0 ? neighbours / vertices : NAN;
+    network->clustering = vertices > 0 ? clustering / vertices : NAN;
+    network->reciprocity = directed && edges > 0 ? both / edges : NAN;
+}
+
+static sf_graph *make_graph(bool adjacent[][12], uint32_t n, bool directed)
+{
+    uint32_t from[400], to[400];
+    size_t count = 0;
+    for (uint32_t v = 0; v < n; v++)
+        for (uint32_t w = directed ? 0 : v; w < n; w++)
+            for (uint32_t twice = 0; twice < (adjacent[v][w] ? 1 + (v + w) % 2 : 0); twice++) {
+                from[count] = v;
+                to[count++] = w;
+            }
+    sf_graph_edges edges = {.size = sizeof edges,
+                            .vertex_count = n,
+                            .directed = directed,
+                            .count = count,
+                            .from = from,
+                            .to = to};
+    sf_graph_options as = sf_graph_options_default();
+    sf_graph *graph;
+    sf_error error;
+    if (sf_graph_new(&graph, &edges, &as, &error) != SF_OK)
+        fail_msg("%s", error.text);
+    return graph;
+}
+
+static void same_or_nan(double found, double expected)
+{
+    if (isnan(expected))
+        assert_true(isnan(found));
+    else
+        assert_near(found, expected);
+}
+
+static void networks_are_as_the_obvious_way_has_them(void **state)
+{
+    (void)state;
+    test_random random = test_random_start("networks", 20);
+    for (int round = 0; round < 300; round++) {
+        bool adjacent[12][12] = {{false}}, in[12], directed = round % 2 == 0;
+        uint32_t n = 1 + (uint32_t)test_random_below(&random, 12), dense = 1 + (uint32_t)round % 9;
+        for (uint32_t v = 0; v < n; v++) {
+            in[v] = test_random_below(&random, 5) > 0;
+            for (uint32_t w = 0; w < n; w++)
+                adjacent[v][w] = !directed && w < v ? adjacent[w][v] : test_random_below(&random, 10) < dense;
+        }
+        sf_graph *graph = make_graph(adjacent, n, directed);
+        sf_network found, expected;
+        assert_int_equal(sf_network_measure(&found, graph, in, NULL), SF_OK);
+        slow_network(&expected, adjacent, n, in, directed);
+        assert_int_equal(found.vertices, expected.vertices);
+        assert_int_equal(found.edges, expected.edges);
+        same_or_nan(found.density, expected.density);
+        same_or_nan(found.degree, expected.degree);
+        same_or_nan(found.clustering, expected.clustering);
+        same_or_nan(found.reciprocity, expected.reciprocity);
+        sf_graph_free(graph);
+    }
+}
+
+/* Zachary's karate club, of which NetworkX's average_clustering gives 0.5706384782076823. */
+static void the_karate_club_is_as_networkx_has_it(void **state)
+{
+    (void)state;
+    sf_graph *graph;
+    sf_error error;
+    if (sf_graph_open(&graph, SYNFIRE_SOURCE "/tests/data/karate.mtx", NULL, NULL, &error) != SF_OK)
+        fail_msg("%s", error.text);
+    sf_network found;
+    assert_int_equal(sf_network_measure(&found, graph, NULL, NULL), SF_OK);
+    assert_int_equal(found.edges, 78);
+    assert_near(found.clustering, 0.5706384782076823);
+    assert_near(found.density, 78 / 561.0);
+    assert_near(found.degree, 156 / 34.0);
+    assert_true(isnan(found.reciprocity));
+    sf_graph_free(graph);
+}
+
+static int scenario(void *context)
+{
+    sf_activity activity;
+    sf_activity_options options = SF_ACTIVITY_OPTIONS;
+    int status = sf_activity_find(&activity, context, &options, NULL);
+    sf_activity_free(&activity);
+    return status;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    sf_recording *recording = make_recording(false);
+    test_fail_every_allocation(scenario, recording);
+    sf_recording_free(recording);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(measures_are_what_they_say),
+        cmocka_unit_test(nothing_is_known_across_a_pause),
+        cmocka_unit_test(networks_are_as_the_obvious_way_has_them),
+        cmocka_unit_test(the_karate_club_is_as_networkx_has_it),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
