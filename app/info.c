@@ -438,15 +438,17 @@ const app_command app_command_info = {
     .least_arguments = 1,
     .most_arguments = 1,
     .example = "synfire simulate demo.h5 --preset sym26 && synfire info demo.h5",
-    .notes = "Layouts are told by content: CARMEN, NWB 1 and 2, synfire's own, and lines of name,seconds. "
-             "Rates are over the recorded duration, which the file declares or its first and last spike set. "
-             "`isi_violations` is the share of a unit's inter-spike intervals under 2 ms; `duplicates` "
-             "counts spikes "
-             "within 0.25 ms after one of the same or a neighbouring unit. What a pair would have to count "
-             "for a low q "
-             "info does not tell, for that needs surrogates at your delays: `mine --significance` does. A "
-             "file of `mine --occurrences "
-             "FILE.h5` is told as what it is.",
+    .notes =
+        "Layouts are told by content: MaxWell, 3Brain, Multi Channel Systems, NWB 1 and 2, CARMEN, Kwik, "
+        "HerdingSpikes, synfire's own, and lines of name,seconds; docs/formats.md has what is read of each. "
+        "Rates are over the recorded duration, which the file declares or its first and last spike set. "
+        "`isi_violations` is the share of a unit's inter-spike intervals under 2 ms; `duplicates` "
+        "counts spikes "
+        "within 0.25 ms after one of the same or a neighbouring unit. What a pair would have to count "
+        "for a low q "
+        "info does not tell, for that needs surrogates at your delays: `mine --significance` does. A "
+        "file of `mine --occurrences "
+        "FILE.h5` is told as what it is.",
     .options = {options, app_selection_options},
     .run = run,
 };

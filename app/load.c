@@ -26,7 +26,8 @@ const app_option app_selection_options[] = {
      "drop what is A to B ms around each marker (its text, or ttl0 for a line), as light,-1,5"},
     {"preset", "NAME",
      "defaults for culture-60, retina-waves, retina-adult, cortex or hd-mea, printed when used"},
-    {"stream", "NAME", "which stream, where a file holds several"},
+    {"stream", "NAME", "which stream, well or recording, where a file holds several"},
+    {"rate", "HZ", "samples a second, where a file counts samples and does not say (default as it says)"},
     {NULL, NULL, NULL},
 };
 
@@ -131,6 +132,8 @@ static int parse_selection(const app_call *call, app_selection *parsed, sf_error
         selection->dedup_um = preset->dedup_um;
     }
     const char *dedup = app_value(call, "dedup", NULL), *blank = app_value(call, "blank", NULL);
+    if (status == SF_OK)
+        status = app_real(call, "rate", 1, 1e9, &selection->rate_hz, error);
     if (status == SF_OK && dedup != NULL)
         status = parse_dedup(dedup, selection, error);
     if (status == SF_OK && dedup != NULL && selection->dedup_ns < SHORTEST_DEDUP_NS)

@@ -5,7 +5,7 @@
 
 #include "app/command.h"
 
-/** --units --from --to --epochs --dedup --blank --preset --stream */
+/** --units --from --to --epochs --dedup --blank --preset --stream --rate */
 extern const app_option app_selection_options[];
 
 /** Reads `path` and applies the selection; warnings go to stderr. sf_recording_free takes *recording. */

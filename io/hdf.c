@@ -340,15 +340,33 @@ static bool is_inside(hid_t dataset)
     return inside;
 }
 
-/* Reads `count` strings; each becomes a block of its own. SF_OK, SF_NO_MEMORY or SF_DATA. */
-static int read_strings(const source *from, hsize_t count, char **strings)
+/* A copy of `type`, or rows that have only this field of it; closed by sf_hdf_close. */
+static hid_t memory_type(const char *field, hid_t type)
 {
-    bool variable = H5Tis_variable_str(from->type) > 0;
-    size_t size = variable ? sizeof(char *) : H5Tget_size(from->type);
-    if (size == 0 || size > LONGEST_STRING)
+    if (field == NULL)
+        return H5Tcopy(type);
+    hid_t row = H5Tcreate(H5T_COMPOUND, H5Tget_size(type));
+    if (row >= 0 && H5Tinsert(row, field, 0, type) >= 0)
+        return row;
+    sf_hdf_close(row);
+    return H5I_INVALID_HID;
+}
+
+/* Reads `count` strings; each becomes a block of its own. SF_OK, SF_NO_MEMORY or SF_DATA. */
+static int read_strings(const source *from, const char *field, hsize_t count, char **strings)
+{
+    hid_t type = field == NULL
+                     ? H5Tcopy(from->type)
+                     : H5Tget_member_type(from->type, (unsigned)H5Tget_member_index(from->type, field));
+    bool variable = type >= 0 && H5Tis_variable_str(type) > 0;
+    size_t size = variable ? sizeof(char *) : type >= 0 ? H5Tget_size(type) : 0;
+    if (size == 0 || size > LONGEST_STRING) {
+        sf_hdf_close(type);
         return SF_DATA;
+    }
     char *block = sf_alloc(count, size);
-    hid_t memory = H5Tcopy(from->type);
+    hid_t memory = memory_type(field, type);
+    sf_hdf_close(type);
     int status = block == NULL ? SF_NO_MEMORY : SF_OK;
     if (status == SF_OK && (memory < 0 || source_read(from, memory, H5S_ALL, H5S_ALL, block) < 0))
         status = SF_DATA;
@@ -379,7 +397,7 @@ static bool first_text(source *from, sf_text *text)
     bool found = false;
     if (class == H5T_STRING) {
         char **strings = sf_alloc((size_t)count, sizeof *strings);
-        int status = strings != NULL ? read_strings(from, (hsize_t)count, strings) : SF_NO_MEMORY;
+        int status = strings != NULL ? read_strings(from, NULL, (hsize_t)count, strings) : SF_NO_MEMORY;
         text->failed = text->failed || status == SF_NO_MEMORY;
         found = status == SF_OK;
         if (found)
@@ -542,8 +560,30 @@ H5T_class_t sf_hdf_class(hid_t at, const char *path)
     return class;
 }
 
-int sf_hdf_read(hid_t at, const char *path, const char *place, hid_t type, size_t size, void **values,
-                size_t *length, sf_error *error)
+/* The class of what is read: of a table's field, or of all where field is NULL; H5T_NO_CLASS where it has
+ * none. */
+static H5T_class_t class_of(hid_t type, const char *field)
+{
+    if (field == NULL)
+        return H5Tget_class(type);
+    int member = H5Tget_class(type) == H5T_COMPOUND ? H5Tget_member_index(type, field) : -1;
+    return member >= 0 ? H5Tget_member_class(type, (unsigned)member) : H5T_NO_CLASS;
+}
+
+static int check_class(const source *from, const char *path, const char *field, bool text, const char *place,
+                       sf_error *error)
+{
+    H5T_class_t class = class_of(from->type, field);
+    if (field != NULL && class == H5T_NO_CLASS)
+        return sf_fail(error, SF_DATA, place, "%s has no field %s", path, field);
+    if (text ? class == H5T_STRING : class == H5T_INTEGER || class == H5T_FLOAT)
+        return SF_OK;
+    return sf_fail(error, SF_DATA, place, "%s%s%s does not hold %s", path, field != NULL ? "." : "",
+                   field != NULL ? field : "", text ? "text" : "numbers");
+}
+
+int sf_hdf_read_field(hid_t at, const char *path, const char *field, const char *place, hid_t type,
+                      size_t size, void **values, size_t *length, sf_error *error)
 {
     *values = NULL;
     *length = 0;
@@ -552,15 +592,17 @@ int sf_hdf_read(hid_t at, const char *path, const char *place, hid_t type, size_
     if (status != SF_OK)
         return status;
     size_t count = 0;
-    H5T_class_t class = H5Tget_class(from.type);
     status = check_length(&from, path, place, &count, error);
-    if (status == SF_OK && class != H5T_INTEGER && class != H5T_FLOAT)
-        status = sf_fail(error, SF_DATA, place, "%s does not hold numbers", path);
+    if (status == SF_OK)
+        status = check_class(&from, path, field, false, place, error);
     void *block = status == SF_OK ? sf_resize(NULL, count, size) : NULL;
     if (status == SF_OK && block == NULL)
         status = sf_fail_memory(error);
-    if (status == SF_OK && count > 0 && source_read(&from, type, H5S_ALL, H5S_ALL, block) < 0)
+    hid_t memory = status == SF_OK ? memory_type(field, type) : H5I_INVALID_HID;
+    if (status == SF_OK && count > 0 &&
+        (memory < 0 || source_read(&from, memory, H5S_ALL, H5S_ALL, block) < 0))
         status = sf_hdf_fail(error, SF_DATA, place, "%s is damaged", path);
+    sf_hdf_close(memory);
     source_close(&from);
     if (status != SF_OK) {
         sf_free(block);
@@ -569,6 +611,76 @@ int sf_hdf_read(hid_t at, const char *path, const char *place, hid_t type, size_
     *values = block;
     *length = count;
     return SF_OK;
+}
+
+int sf_hdf_read(hid_t at, const char *path, const char *place, hid_t type, size_t size, void **values,
+                size_t *length, sf_error *error)
+{
+    return sf_hdf_read_field(at, path, NULL, place, type, size, values, length, error);
+}
+
+bool sf_hdf_has_field(hid_t at, const char *path, const char *field)
+{
+    source from;
+    if (!source_open(&from, open_dataset(at, path), false))
+        return false;
+    bool found = class_of(from.type, field) != H5T_NO_CLASS;
+    source_close(&from);
+    return found;
+}
+
+/* One number, without memory for it: that there is none never comes of a want of that. */
+static bool one_number(source *from, double *number)
+{
+    H5T_class_t class = H5Tget_class(from->type);
+    double found;
+    bool good = (class == H5T_INTEGER || class == H5T_FLOAT) &&
+                H5Sget_simple_extent_npoints(from->space) == 1 &&
+                (from->is_attribute || is_inside(from->object)) &&
+                source_read(from, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, &found) >= 0;
+    if (good)
+        *number = found;
+    source_close(from);
+    return good;
+}
+
+bool sf_hdf_number(hid_t at, const char *path, double *number)
+{
+    source from;
+    size_t count;
+    if (!source_open(&from, open_dataset(at, path), false))
+        return false;
+    if (check_length(&from, path, NULL, &count, NULL) == SF_OK)
+        return one_number(&from, number);
+    source_close(&from);
+    return false;
+}
+
+bool sf_hdf_attribute_number(hid_t object, const char *name, double *number)
+{
+    source from;
+    return H5Aexists(object, name) > 0 && source_open(&from, H5Aopen(object, name, H5P_DEFAULT), true) &&
+           one_number(&from, number);
+}
+
+bool sf_hdf_read_cells(hid_t at, const char *path, size_t row, size_t column, int64_t values[2])
+{
+    source from;
+    size_t count;
+    if (!source_open(&from, open_dataset(at, path), false))
+        return false;
+    hsize_t size[H5S_MAX_RANK], start[2] = {row, column}, cells[2] = {2, 1}, two = 2;
+    bool good = H5Sget_simple_extent_ndims(from.space) == 2 &&
+                H5Sget_simple_extent_dims(from.space, size, NULL) == 2 && row + 2 <= size[0] &&
+                column < size[1] && H5Tget_class(from.type) == H5T_INTEGER &&
+                check_length(&from, path, NULL, &count, NULL) == SF_OK;
+    hid_t memory = good ? H5Screate_simple(1, &two, NULL) : H5I_INVALID_HID;
+    good = good && memory >= 0 &&
+           H5Sselect_hyperslab(from.space, H5S_SELECT_SET, start, NULL, cells, NULL) >= 0 &&
+           source_read(&from, H5T_NATIVE_INT64, memory, from.space, values) >= 0;
+    sf_hdf_close(memory);
+    source_close(&from);
+    return good;
 }
 
 hid_t sf_hdf_open_column(hid_t at, const char *path, const char *place, size_t *length, sf_error *error)
@@ -602,8 +714,8 @@ bool sf_hdf_read_rows(hid_t column, hid_t type, size_t start, size_t count, void
     return good;
 }
 
-int sf_hdf_read_strings(hid_t at, const char *path, const char *place, char ***strings, size_t *count,
-                        sf_error *error)
+int sf_hdf_read_field_strings(hid_t at, const char *path, const char *field, const char *place,
+                              char ***strings, size_t *count, sf_error *error)
 {
     *strings = NULL;
     *count = 0;
@@ -614,11 +726,11 @@ int sf_hdf_read_strings(hid_t at, const char *path, const char *place, char ***s
     size_t length = 0;
     char **list = NULL;
     status = check_length(&from, path, place, &length, error);
-    if (status == SF_OK && H5Tget_class(from.type) != H5T_STRING)
-        status = sf_fail(error, SF_DATA, place, "%s does not hold text", path);
+    if (status == SF_OK)
+        status = check_class(&from, path, field, true, place, error);
     if (status == SF_OK) {
         list = sf_alloc(length, sizeof *list);
-        status = list == NULL ? SF_NO_MEMORY : length > 0 ? read_strings(&from, length, list) : SF_OK;
+        status = list == NULL ? SF_NO_MEMORY : length > 0 ? read_strings(&from, field, length, list) : SF_OK;
         if (status == SF_NO_MEMORY)
             sf_fail_memory(error);
         else if (status != SF_OK)
@@ -632,6 +744,12 @@ int sf_hdf_read_strings(hid_t at, const char *path, const char *place, char ***s
     *strings = list;
     *count = length;
     return SF_OK;
+}
+
+int sf_hdf_read_strings(hid_t at, const char *path, const char *place, char ***strings, size_t *count,
+                        sf_error *error)
+{
+    return sf_hdf_read_field_strings(at, path, NULL, place, strings, count, error);
 }
 
 void sf_hdf_free_strings(char **strings, size_t count)

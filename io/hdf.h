@@ -36,6 +36,7 @@ typedef struct sf_hdf_input {
     const char *stream; /**< which of several is asked for, or NULL */
     /** Of its spikes the part `part` of `parts` is asked for, where its layout can be read so; 0: all. */
     uint32_t part, parts;
+    double rate_hz; /**< samples in a second, where the caller knows better than the file; 0: as it says */
 } sf_hdf_input;
 
 /**
@@ -94,6 +95,20 @@ H5T_class_t sf_hdf_class(hid_t at, const char *path);
 int sf_hdf_read(hid_t at, const char *path, const char *place, hid_t type, size_t size, void **values,
                 size_t *length, sf_error *error);
 
+/** The same of one field of a table whose rows have several; which else they have does not matter. */
+int sf_hdf_read_field(hid_t at, const char *path, const char *field, const char *place, hid_t type,
+                      size_t size, void **values, size_t *length, sf_error *error);
+bool sf_hdf_has_field(hid_t at, const char *path, const char *field);
+
+/** A dataset that is one number; false where there is none. */
+bool sf_hdf_number(hid_t at, const char *path, double *number);
+/** The same of an attribute. */
+bool sf_hdf_attribute_number(hid_t object, const char *name, double *number);
+
+/** Two numbers of a matrix of integers, of which no more than their chunks is read; false where they are not
+ * there or cannot be read. */
+bool sf_hdf_read_cells(hid_t at, const char *path, size_t row, size_t column, int64_t values[2]);
+
 /**
  * Opens a vector of numbers to be read in parts; *length is checked as by sf_hdf_length. The id, closed by
  * sf_hdf_close, or a negative one with the error filled in (SF_DATA).
@@ -108,6 +123,8 @@ bool sf_hdf_read_rows(hid_t column, hid_t type, size_t start, size_t count, void
  */
 int sf_hdf_read_strings(hid_t at, const char *path, const char *place, char ***strings, size_t *count,
                         sf_error *error);
+int sf_hdf_read_field_strings(hid_t at, const char *path, const char *field, const char *place,
+                              char ***strings, size_t *count, sf_error *error);
 void sf_hdf_free_strings(char **strings, size_t count);
 
 /** Hands a whole numeric dataset over as one field of a parcel, or one of strings as their number and a text

@@ -109,13 +109,14 @@ static int refuse_memory(const char *path, uint64_t length, sf_error *error)
                    length, sf_apart_memory(length) >> 20);
 }
 
-/* "recording", or "recording:1/4": of its spikes the second of four parts. */
+/* "recording", or "recording:1/4@20000": of its spikes the second of four parts (0/0: all), at 20,000 samples
+ * a second (0: as the file says). */
 static const kind *find_kind(const char *asked, sf_hdf_input *input)
 {
     size_t length = strcspn(asked, ":");
-    if (asked[length] != '\0' &&
-        (sscanf(asked + length, ":%" SCNu32 "/%" SCNu32, &input->part, &input->parts) != 2 ||
-         input->part >= input->parts))
+    if (asked[length] != '\0' && (sscanf(asked + length, ":%" SCNu32 "/%" SCNu32 "@%lf", &input->part,
+                                         &input->parts, &input->rate_hz) != 3 ||
+                                  (input->part > 0 && input->part >= input->parts)))
         return NULL;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (strlen(kinds[i].name) == length && strncmp(kinds[i].name, asked, length) == 0)

@@ -25,7 +25,9 @@ static bool recognises(hid_t file)
 
 typedef struct table_list {
     hid_t file;
-    sf_nwb_tables tables;
+    sf_streams *tables;
+    int status;
+    sf_error *error;
 } table_list;
 
 static int add_if_units(void *context, const char *name)
@@ -34,98 +36,30 @@ static int add_if_units(void *context, const char *name)
     hid_t group = sf_hdf_open(list->file, name);
     size_t size[2];
     if (group >= 0 && H5Iget_type(group) == H5I_GROUP && sf_hdf_is_dataset(group, "spike_times"))
-        sf_nwb_tables_add(&list->tables, name, sf_hdf_shape(group, "spike_times", size) == 1 ? size[0] : 0);
+        list->status = sf_streams_add(
+            list->tables, name, sf_hdf_shape(group, "spike_times", size) == 1 ? size[0] : 0, list->error);
     sf_hdf_close(group);
-    return 0;
+    return list->status != SF_OK;
 }
 
-static int visit_acquisition(void *context, hid_t group, const char *name)
+static int list_tables(sf_streams *tables, const sf_hdf_input *input, sf_error *error)
 {
-    (void)context;
-    hid_t series = sf_hdf_open(group, name);
-    bool found = series >= 0 && sf_hdf_attribute_begins(series, "neurodata_type", "SpikeEventSeries");
-    sf_hdf_close(series);
-    return found;
+    table_list list = {.file = input->file, .tables = tables, .error = error};
+    tables->what = "Units table";
+    if (add_if_units(&list, "units") == 0)
+        sf_nwb_each_processed(input->file, add_if_units, &list);
+    return list.status;
 }
 
 static int refuse_without_units(const sf_hdf_input *input, sf_error *error)
 {
-    hid_t acquisition = sf_hdf_open(input->file, "/acquisition");
-    bool events = acquisition >= 0 && sf_hdf_each_member(acquisition, visit_acquisition, NULL) != 0;
-    sf_hdf_close(acquisition);
-    if (events)
-        return sf_fail(
-            error, SF_DATA, input->path,
-            "this NWB file has its spikes as SpikeEventSeries in /acquisition, which synfire does not read "
-            "yet; looked for spike_times in /units and /processing");
     return sf_fail(
         error, SF_DATA, input->path,
         "no spike times: this NWB file has no Units table with them; looked for spike_times in /units and "
         "/processing, and for SpikeEventSeries in /acquisition");
 }
 
-/* Opens the one Units table, or the one that --stream names. */
-static int open_table(hid_t *table, const sf_hdf_input *input, sf_error *error)
-{
-    *table = H5I_INVALID_HID;
-    table_list *list = sf_alloc(1, sizeof *list);
-    if (list == NULL)
-        return sf_fail_memory(error);
-    list->file = input->file;
-    add_if_units(list, "units");
-    sf_nwb_each_processed(input->file, add_if_units, list);
-    size_t chosen;
-    int status = list->tables.count == 0
-                     ? refuse_without_units(input, error)
-                     : sf_nwb_tables_choose(&list->tables, "Units table", input, &chosen, error);
-    if (status == SF_OK)
-        *table = sf_hdf_open(input->file, list->tables.names[chosen]);
-    sf_free(list);
-    return status;
-}
-
 /* ---- columns ---- */
-
-/* The ends of the rows of a ragged column; they must ascend and end where the column does. */
-static int read_ends(hid_t table, const char *column, size_t length, const char *path, size_t **ends,
-                     size_t *rows, sf_error *error)
-{
-    char name[64];
-    snprintf(name, sizeof name, "%s_index", column);
-    *ends = NULL;
-    *rows = 0;
-    if (sf_hdf_class(table, name) == H5T_REFERENCE)
-        return sf_fail(error, SF_DATA, path,
-                       "%s holds references, as NWB 2.0 beta wrote them, expected numbers", name);
-    void *values;
-    size_t count;
-    int status = sf_hdf_read(table, name, path, H5T_NATIVE_INT64, sizeof(int64_t), &values, &count, error);
-    if (status != SF_OK)
-        return status;
-    const int64_t *stored = values;
-    size_t *list = sf_alloc(count, sizeof *list);
-    if (list == NULL)
-        status = sf_fail_memory(error);
-    for (size_t i = 0; status == SF_OK && i < count; i++) {
-        if (stored[i] < (i > 0 ? stored[i - 1] : 0) || (uint64_t)stored[i] > length)
-            status = sf_fail(error, SF_DATA, path,
-                             "damaged: row %zu of %s is %" PRId64 ", expected it to ascend up to %zu", i,
-                             name, stored[i], length);
-        else
-            list[i] = (size_t)stored[i];
-    }
-    if (status == SF_OK && (count > 0 ? list[count - 1] : 0) != length)
-        status = sf_fail(error, SF_DATA, path, "damaged: %s ends at %zu and %s holds %zu values", name,
-                         count > 0 ? list[count - 1] : 0, column, length);
-    sf_free(values);
-    if (status != SF_OK) {
-        sf_free(list);
-        return status;
-    }
-    *ends = list;
-    *rows = count;
-    return SF_OK;
-}
 
 /* Strings of one column with a row per unit; none where the table has no such column. */
 static int read_texts(hid_t table, const char *column, size_t units, const char *path, char ***texts,
@@ -143,131 +77,6 @@ static int read_texts(hid_t table, const char *column, size_t units, const char 
                        count, units);
     }
     return status;
-}
-
-/* ---- positions ---- */
-
-typedef struct electrodes {
-    double *x, *y; /* NULL: no usable geometry */
-    int64_t *ids;
-    size_t count;
-    int64_t *rows; /* electrodes of unit i: rows[ends[i - 1]] to rows[ends[i]] */
-    size_t *ends;
-} electrodes;
-
-static void free_electrodes(electrodes *all)
-{
-    sf_free(all->x);
-    sf_free(all->y);
-    sf_free(all->ids);
-    sf_free(all->rows);
-    sf_free(all->ends);
-}
-
-static bool varies(const double *values, size_t count)
-{
-    for (size_t i = 1; i < count; i++)
-        if (values[i] != values[0])
-            return true;
-    return false;
-}
-
-/* Takes a pair of columns as positions where at least one of them tells electrodes apart: files without
- * geometry have zeros, or one stereotaxic point for all. */
-static int try_positions(electrodes *all, hid_t table, const char *x, const char *y, const char *path,
-                         sf_error *error)
-{
-    void *x_values = NULL, *y_values = NULL;
-    size_t x_count, y_count;
-    if (!sf_hdf_is_dataset(table, x) || !sf_hdf_is_dataset(table, y))
-        return SF_OK;
-    int status = sf_hdf_read(table, x, path, H5T_NATIVE_DOUBLE, sizeof(double), &x_values, &x_count, error);
-    if (status == SF_OK)
-        status = sf_hdf_read(table, y, path, H5T_NATIVE_DOUBLE, sizeof(double), &y_values, &y_count, error);
-    if (status == SF_OK && x_count == y_count && (varies(x_values, x_count) || varies(y_values, y_count))) {
-        all->x = x_values;
-        all->y = y_values;
-        all->count = x_count;
-        return SF_OK;
-    }
-    sf_free(x_values);
-    sf_free(y_values);
-    return status;
-}
-
-/* The rows of the electrodes table that belong to each unit: ragged, or one a unit. */
-static int read_regions(electrodes *all, hid_t table, size_t units, const char *path, sf_error *error)
-{
-    void *rows;
-    size_t count, unit_count = units;
-    int status =
-        sf_hdf_read(table, "electrodes", path, H5T_NATIVE_INT64, sizeof(int64_t), &rows, &count, error);
-    if (status != SF_OK)
-        return status;
-    all->rows = rows;
-    if (sf_hdf_is_dataset(table, "electrodes_index")) {
-        status = read_ends(table, "electrodes", count, path, &all->ends, &unit_count, error);
-    } else {
-        unit_count = count;
-        all->ends = sf_alloc(count, sizeof *all->ends);
-        status = all->ends != NULL ? SF_OK : sf_fail_memory(error);
-        for (size_t i = 0; status == SF_OK && i < count; i++)
-            all->ends[i] = i + 1;
-    }
-    if (status == SF_OK && unit_count != units)
-        status = sf_fail(error, SF_DATA, path, "damaged: electrodes has %zu rows and there are %zu units",
-                         unit_count, units);
-    for (size_t i = 0; status == SF_OK && all->x != NULL && i < count; i++)
-        if (all->rows[i] < 0 || (uint64_t)all->rows[i] >= all->count)
-            status = sf_fail(error, SF_DATA, path, "damaged: a unit is at electrode row %" PRId64 " of %zu",
-                             all->rows[i], all->count);
-    return status;
-}
-
-static int read_electrodes(electrodes *all, hid_t units_table, size_t units, const sf_hdf_input *input,
-                           sf_error *error)
-{
-    hid_t table = sf_hdf_open(input->file, "/general/extracellular_ephys/electrodes");
-    if (table < 0 || H5Iget_type(table) != H5I_GROUP || !sf_hdf_is_dataset(units_table, "electrodes")) {
-        sf_hdf_close(table);
-        return SF_OK;
-    }
-    int status = try_positions(all, table, "rel_x", "rel_y", input->path, error);
-    if (status == SF_OK && all->x == NULL)
-        status = try_positions(all, table, "x", "y", input->path, error);
-    if (status == SF_OK)
-        status = read_regions(all, units_table, units, input->path, error);
-    void *ids = NULL;
-    size_t count = 0;
-    if (status == SF_OK && sf_hdf_is_dataset(table, "id"))
-        status =
-            sf_hdf_read(table, "id", input->path, H5T_NATIVE_INT64, sizeof(int64_t), &ids, &count, error);
-    if (count == all->count)
-        all->ids = ids;
-    else
-        sf_free(ids);
-    sf_hdf_close(table);
-    return status;
-}
-
-/* A unit sits in the middle of its electrodes; it has an electrode number where it has one electrode. */
-static void place_unit(sf_unit *unit, const electrodes *all, size_t index)
-{
-    if (all->x == NULL)
-        return;
-    size_t begin = index > 0 ? all->ends[index - 1] : 0, end = all->ends[index];
-    double x = 0, y = 0;
-    for (size_t i = begin; i < end; i++) {
-        x += all->x[all->rows[i]];
-        y += all->y[all->rows[i]];
-    }
-    if (end > begin) {
-        unit->x_um = x / (double)(end - begin);
-        unit->y_um = y / (double)(end - begin);
-    }
-    int64_t electrode =
-        end == begin + 1 ? (all->ids != NULL ? all->ids[all->rows[begin]] : all->rows[begin]) : -1;
-    unit->electrode = electrode >= 0 && electrode <= INT32_MAX ? (int32_t)electrode : -1;
 }
 
 /* ---- units ---- */
@@ -308,10 +117,10 @@ static int add_units(sf_recording *recording, hid_t table, size_t units, const s
                      sf_error *error)
 {
     labels all = {0};
-    electrodes places = {0};
+    sf_nwb_electrodes places = {0};
     int status = read_labels(&all, table, units, input->path, error);
     if (status == SF_OK)
-        status = read_electrodes(&places, table, units, input, error);
+        status = sf_nwb_read_electrodes(&places, table, units, input, error);
     for (size_t i = 0; status == SF_OK && i < units; i++) {
         char number[24];
         snprintf(number, sizeof number, "%" PRId64, all.ids != NULL ? all.ids[i] : (int64_t)i);
@@ -320,13 +129,13 @@ static int add_units(sf_recording *recording, hid_t table, size_t units, const s
                         .y_um = NAN,
                         .kind = tell_kind(all.qualities != NULL ? all.qualities[i] : NULL),
                         .electrode = -1};
-        place_unit(&unit, &places, i);
+        sf_nwb_place_unit(&unit, &places, i);
         status = sf_units_add(&recording->units, &unit, error);
     }
     sf_hdf_free_strings(all.names, all.names != NULL ? units : 0);
     sf_hdf_free_strings(all.qualities, all.qualities != NULL ? units : 0);
     sf_free(all.ids);
-    free_electrodes(&places);
+    sf_nwb_free_electrodes(&places);
     return status;
 }
 
@@ -403,7 +212,7 @@ static int read_tags(interval_tags *tags, hid_t table, size_t rows, const char *
     size_t found;
     int status = sf_hdf_read_strings(table, "tags", path, &tags->texts, &tags->count, error);
     if (status == SF_OK)
-        status = read_ends(table, "tags", tags->count, path, &tags->ends, &found, error);
+        status = sf_nwb_read_ends(table, "tags", tags->count, path, &tags->ends, &found, error);
     if (status == SF_OK && found != rows)
         status = sf_fail(error, SF_DATA, path, "damaged: tags_index has %zu rows and there are %zu intervals",
                          found, rows);
@@ -483,7 +292,7 @@ static int read_table(sf_recording *recording, hid_t table, const sf_hdf_input *
     int status = sf_hdf_read(table, "spike_times", input->path, H5T_NATIVE_DOUBLE, sizeof(double), &seconds,
                              &spikes, error);
     if (status == SF_OK)
-        status = read_ends(table, "spike_times", spikes, input->path, &ends, &units, error);
+        status = sf_nwb_read_ends(table, "spike_times", spikes, input->path, &ends, &units, error);
     if (status == SF_OK)
         status = add_units(recording, table, units, input, error);
     if (status == SF_OK) {
@@ -510,13 +319,13 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf
                                 : sf_reader_set_format(recording, error, "NWB %s units",
                                                        version.data != NULL ? version.data : "2");
     sf_text_free(&version);
-    hid_t table = H5I_INVALID_HID;
-    if (status == SF_OK)
-        status = open_table(&table, input, error);
+    if (status == SF_OK && input->stream == NULL)
+        status = refuse_without_units(input, error);
+    hid_t table = status == SF_OK ? sf_hdf_open(input->file, input->stream) : H5I_INVALID_HID;
     if (status == SF_OK)
         status = read_table(recording, table, input, error);
     sf_hdf_close(table);
     return status;
 }
 
-const sf_reader sf_reader_nwb = {.has_streams = true, .recognises = recognises, .read = read_recording};
+const sf_reader sf_reader_nwb = {.recognises = recognises, .list = list_tables, .read = read_recording};

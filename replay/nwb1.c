@@ -33,8 +33,10 @@ static bool has_times(hid_t group, const char *name)
 
 typedef struct module_list {
     hid_t file;
-    sf_nwb_tables tables;
+    sf_streams *modules;
     size_t units, spikes; /* of the module that is looked at */
+    int status;
+    sf_error *error;
 } module_list;
 
 static int count_unit(void *context, hid_t group, const char *name)
@@ -61,29 +63,17 @@ static int add_if_unit_times(void *context, const char *path)
     if (group >= 0 && H5Iget_type(group) == H5I_GROUP)
         sf_hdf_each_member(group, count_unit, list);
     if (list->units > 0)
-        sf_nwb_tables_add(&list->tables, path, list->spikes);
+        list->status = sf_streams_add(list->modules, path, list->spikes, list->error);
     sf_hdf_close(group);
-    return 0;
+    return list->status != SF_OK;
 }
 
-static int open_unit_times(hid_t *group, const sf_hdf_input *input, sf_error *error)
+static int list_modules(sf_streams *modules, const sf_hdf_input *input, sf_error *error)
 {
-    *group = H5I_INVALID_HID;
-    module_list *list = sf_alloc(1, sizeof *list);
-    if (list == NULL)
-        return sf_fail_memory(error);
-    list->file = input->file;
-    sf_nwb_each_processed(input->file, add_if_unit_times, list);
-    size_t chosen;
-    int status = list->tables.count == 0
-                     ? sf_fail(error, SF_DATA, input->path,
-                               "no spike times: this NWB 1 file has no units with them; looked for "
-                               "/processing/*/UnitTimes/*/times")
-                     : sf_nwb_tables_choose(&list->tables, "UnitTimes group", input, &chosen, error);
-    if (status == SF_OK)
-        *group = sf_hdf_open(input->file, list->tables.names[chosen]);
-    sf_free(list);
-    return status;
+    module_list list = {.file = input->file, .modules = modules, .error = error};
+    modules->what = "UnitTimes group";
+    sf_nwb_each_processed(input->file, add_if_unit_times, &list);
+    return list.status;
 }
 
 /* ---- the units and their order ---- */
@@ -301,10 +291,12 @@ static int set_format(sf_recording *recording, hid_t file, sf_error *error)
 
 static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
-    hid_t group = H5I_INVALID_HID;
     int status = set_format(recording, input->file, error);
-    if (status == SF_OK)
-        status = open_unit_times(&group, input, error);
+    if (status == SF_OK && input->stream == NULL)
+        status = sf_fail(error, SF_DATA, input->path,
+                         "no spike times: this NWB 1 file has no units with them; looked for "
+                         "/processing/*/UnitTimes/*/times");
+    hid_t group = status == SF_OK ? sf_hdf_open(input->file, input->stream) : H5I_INVALID_HID;
     if (status == SF_OK)
         status = read_units(recording, group, input->path, error);
     if (status == SF_OK)
@@ -315,4 +307,4 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf
     return status;
 }
 
-const sf_reader sf_reader_nwb_1 = {.has_streams = true, .recognises = recognises, .read = read_recording};
+const sf_reader sf_reader_nwb_1 = {.recognises = recognises, .list = list_modules, .read = read_recording};

@@ -10,46 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- which table ---- */
-
-void sf_nwb_tables_add(sf_nwb_tables *tables, const char *name, size_t spikes)
-{
-    if (tables->count == SF_NWB_MOST_TABLES)
-        return;
-    tables->spikes[tables->count] = spikes;
-    snprintf(tables->names[tables->count++], sizeof tables->names[0], "%s", name);
-}
-
-static int refuse_choice(const sf_nwb_tables *tables, const char *what, const sf_hdf_input *input,
-                         sf_error *error)
-{
-    sf_text names = {0};
-    for (size_t i = 0; i < tables->count; i++)
-        sf_text_printf(&names, "%s%s (%zu spikes)", i > 0 ? ", " : "", tables->names[i], tables->spikes[i]);
-    int status;
-    if (names.failed)
-        status = sf_fail_memory(error);
-    else if (input->stream != NULL)
-        status = sf_fail(error, SF_USAGE, input->path, "there is no %s '%s'; there is %s", what,
-                         input->stream, names.data);
-    else
-        status = sf_fail(error, SF_USAGE, input->path, "there are %zu %ss; choose one with --stream: %s",
-                         tables->count, what, names.data);
-    sf_text_free(&names);
-    return status;
-}
-
-int sf_nwb_tables_choose(const sf_nwb_tables *tables, const char *what, const sf_hdf_input *input,
-                         size_t *chosen, sf_error *error)
-{
-    *chosen = 0;
-    while (input->stream != NULL && *chosen < tables->count &&
-           strcmp(tables->names[*chosen], input->stream) != 0)
-        ++*chosen;
-    if (*chosen == tables->count || (input->stream == NULL && tables->count > 1))
-        return refuse_choice(tables, what, input, error);
-    return SF_OK;
-}
+/* ---- where tables are ---- */
 
 typedef struct processed {
     int (*visit)(void *context, const char *path);
@@ -116,20 +77,11 @@ int sf_nwb_read_metadata(sf_recording *recording, hid_t file, sf_error *error)
 
 static int add_marker(sf_nwb_markers *to, double seconds, const char *label, const char *suffix)
 {
-    sf_recording *recording = to->recording;
-    void *markers = recording->markers;
     if (isnan(seconds))
         return SF_OK;
     if (!sf_seconds_fit(seconds))
         return sf_fail(to->error, SF_DATA, to->path, "damaged: the interval %s is at %g s", label, seconds);
-    if (sf_reserve(&markers, &to->capacity, recording->marker_count + 1, sizeof *recording->markers) != 0)
-        return sf_fail_memory(to->error);
-    recording->markers = markers;
-    sf_marker *marker = &recording->markers[recording->marker_count++];
-    *marker = (sf_marker){.time_ns = sf_seconds_to_ns(seconds), .kind = SF_MARKER_TEXT};
-    int room = (int)(sizeof marker->text - 1 - strlen(suffix));
-    snprintf(marker->text, sizeof marker->text, "%.*s%s", room, label, suffix);
-    return SF_OK;
+    return sf_reader_mark(to->recording, &to->capacity, sf_seconds_to_ns(seconds), label, suffix, to->error);
 }
 
 int sf_nwb_add_interval(sf_nwb_markers *to, double start_s, double stop_s, const char *label)

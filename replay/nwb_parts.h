@@ -1,27 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What both versions of NWB have in common: tables to choose from, metadata, and intervals that become
+/** What both versions of NWB have in common: where tables are, metadata, and intervals that become
  * markers. */
 #ifndef SF_REPLAY_NWB_PARTS_H
 #define SF_REPLAY_NWB_PARTS_H
 
 #include "replay/reader.h"
 
-#define SF_NWB_MOST_TABLES 32
-
-/** The groups of a file that hold spike times. */
-typedef struct sf_nwb_tables {
+/** The table of electrodes, and which rows of it belong to each unit. Zero-initialise;
+ * sf_nwb_free_electrodes. */
+typedef struct sf_nwb_electrodes {
+    double *x, *y; /**< NULL: no usable geometry */
+    int64_t *ids;
     size_t count;
-    char names[SF_NWB_MOST_TABLES][600]; /**< paths without the first slash; also what --stream takes */
-    size_t spikes[SF_NWB_MOST_TABLES];
-} sf_nwb_tables;
+    int64_t *rows; /**< electrodes of unit i: rows[ends[i - 1]] to rows[ends[i]] */
+    size_t *ends;
+} sf_nwb_electrodes;
 
-/** Tables beyond the most are passed over. */
-void sf_nwb_tables_add(sf_nwb_tables *tables, const char *name, size_t spikes);
+/** The table alone, without rows of units; nothing where there is none. */
+int sf_nwb_open_electrodes(sf_nwb_electrodes *all, const sf_hdf_input *input, sf_error *error);
+/** The same, and the rows that the column `electrodes` of a table with so many units names. */
+int sf_nwb_read_electrodes(sf_nwb_electrodes *all, hid_t units_table, size_t units, const sf_hdf_input *input,
+                           sf_error *error);
+/** A unit is in the middle of its electrodes; it has an electrode number where it has one electrode. */
+void sf_nwb_place_unit(sf_unit *unit, const sf_nwb_electrodes *all, size_t index);
+void sf_nwb_free_electrodes(sf_nwb_electrodes *all);
 
-/** The one table, or the one that --stream names; `what` names their kind. SF_USAGE lists them. There is one.
+/** The ends of the rows of a ragged column, which ascend and end where the column does; sf_free takes *ends.
  */
-int sf_nwb_tables_choose(const sf_nwb_tables *tables, const char *what, const sf_hdf_input *input,
-                         size_t *chosen, sf_error *error);
+int sf_nwb_read_ends(hid_t table, const char *column, size_t length, const char *path, size_t **ends,
+                     size_t *rows, sf_error *error);
 
 /** Calls `visit` with the path `processing/MODULE/NAME` of all that the modules of /processing hold, until it
  * returns non-zero. */

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * A reader of one recording layout: one of these structs and one file. A new layout is one file and one line
- * in the table of replay/recording_file.c.
+ * in the table of replay/reader.c.
  */
 #ifndef SF_REPLAY_READER_H
 #define SF_REPLAY_READER_H
 
 #include "core/recording.h"
 #include "io/hdf.h"
+#include "replay/streams.h"
 
 typedef struct sf_reader {
-    bool has_streams; /**< knows what to do with a stream's name */
+    bool counts_samples; /**< its times are samples, so that input->rate_hz means something */
     /** Existence of objects and attributes only; reads no data. */
     bool (*recognises)(hid_t file);
+    /** The recordings that the file holds side by side; none where it has no spikes. NULL: the layout holds
+     * one. */
+    int (*list)(sf_streams *streams, const sf_hdf_input *input, sf_error *error);
     /**
-     * Fills format, units, spikes and markers in any order, and what the file has of recorded, observed and
-     * metadata. What follows for every layout (unique names, order, the default of `recorded`) is the
-     * caller's, as is freeing a half-filled recording after an error. A layout that is known and not read
-     * fails here with what the file is.
+     * `input->stream` is one of the list, or NULL where that was empty or there is no `list`. Fills format,
+     * units, spikes and markers in any order, and what the file has of recorded, observed and metadata. What
+     * follows for every layout (unique names, order, the default of `recorded`) is the caller's, as is
+     * freeing a half-filled recording after an error. A layout that is known and not read fails here with
+     * what the file is.
      */
     int (*read)(sf_recording *recording, const sf_hdf_input *input, sf_error *error);
 } sf_reader;
 
-extern const sf_reader sf_reader_synfire, sf_reader_carmen, sf_reader_nwb, sf_reader_nwb_1, sf_reader_foreign;
-
-/** What every refusal for want of spikes says was looked for. */
-#define SF_LOOKED_FOR                                                                                        \
-    "looked for /spikes with /sCount (CARMEN), spike_times in /units or /processing (NWB 2), times in "      \
-    "/processing/*/UnitTimes (NWB 1) and the attribute "                                                     \
-    "synfire (synfire)"
+extern const sf_reader sf_reader_synfire, sf_reader_carmen, sf_reader_nwb, sf_reader_nwb_1,
+    sf_reader_nwb_events, sf_reader_mcs, sf_reader_mcs_cmos, sf_reader_maxwell, sf_reader_bxr_2,
+    sf_reader_bxr_3, sf_reader_kwik, sf_reader_herding_spikes, sf_reader_foreign;
 
 /** Finds the layout of a file that is open, reads it, puts spikes in order; no other process does it. */
 int sf_recording_read_hdf5(sf_recording *recording, const sf_hdf_input *input, sf_error *error);
@@ -49,10 +50,55 @@ typedef struct sf_trains_in_seconds {
 int sf_trains_take(sf_recording *recording, const sf_trains_in_seconds *trains, const char *path,
                    sf_error *error);
 
+/** Spikes as samples and the unit of each, where SF_NO_UNIT is none that the file knows. */
+typedef struct sf_spikes_in_samples {
+    const int64_t *samples;
+    const uint32_t *units;
+    const float *amplitudes; /**< NULL: none */
+    size_t count;
+    int64_t first; /**< the sample at time 0 */
+    double rate_hz;
+    bool from_first; /**< spikes before it were not recorded: they are left out and counted */
+} sf_spikes_in_samples;
+
+/** Fills recording->spikes; those of no unit are left out and counted. SF_DATA beyond 146 years. */
+int sf_samples_take(sf_recording *recording, const sf_spikes_in_samples *spikes, const char *path,
+                    sf_error *error);
+
+/** Samples to nanoseconds, rounded to nearest; false beyond 146 years. */
+bool sf_samples_to_ns(int64_t samples, double rate_hz, int64_t *time_ns);
+
+/** Samples in a second that an amplifier may have. */
+#define SF_LEAST_RATE_HZ 1.0
+#define SF_MOST_RATE_HZ 1e9
+
+/** *rate_hz, 0 where the file has none, becomes what the caller gave, if anything. SF_DATA where it is none;
+ * `looked_for` names where it should be. */
+int sf_reader_check_rate(double *rate_hz, const sf_hdf_input *input, const char *looked_for, sf_error *error);
+
+/** SF_USAGE: what was asked for has no meaning in the layout. */
+int sf_refuse_stream(const char *path, const char *stream, sf_error *error);
+int sf_refuse_rate(const char *path, sf_error *error);
+
 /** Sets metadata `key` from the text of the dataset at `path`, where there is one that is not empty.
  * SF_NO_MEMORY. */
 int sf_reader_metadata(sf_recording *recording, hid_t file, const char *path, const char *key,
                        sf_error *error);
+
+/** Adds a text marker: `label`, cut to fit, and after it `suffix`. *capacity is of recording->markers, 0 at
+ * first. SF_NO_MEMORY. */
+int sf_reader_mark(sf_recording *recording, size_t *capacity, int64_t time_ns, const char *label,
+                   const char *suffix, sf_error *error);
+
+/** The different ones of `ids` become the recording's units, in ascending order; units[i] is that of ids[i].
+ * `describe` fills in what is known of one beyond its name, which is the id unless it writes another into
+ * `name`; it may fail. sf_free takes *units. */
+int sf_reader_number_units(sf_recording *recording, uint32_t **units, const int64_t *ids, size_t count,
+                           int (*describe)(void *context, int64_t id, sf_unit *unit, char name[64]),
+                           void *context, sf_error *error);
+
+/** Sets metadata `key` to a number. */
+int sf_reader_metadata_real(sf_recording *recording, const char *key, double value, sf_error *error);
 
 /** Sets recording->format; SF_NO_MEMORY. */
 int sf_reader_set_format(sf_recording *recording, sf_error *error, const char *format, ...)

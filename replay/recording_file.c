@@ -14,78 +14,23 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* In the order of docs/formats.md: the first that recognises a file reads it. */
-static const sf_reader *const readers[] = {
-    &sf_reader_synfire, &sf_reader_carmen, &sf_reader_nwb_1, &sf_reader_nwb, &sf_reader_foreign,
-};
-
-int sf_reader_set_format(sf_recording *recording, sf_error *error, const char *format, ...)
-{
-    char text[128];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    sf_free(recording->format);
-    recording->format = sf_copy_string(text);
-    return recording->format != NULL ? SF_OK : sf_fail_memory(error);
-}
-
-int sf_reader_metadata(sf_recording *recording, hid_t file, const char *path, const char *key,
-                       sf_error *error)
-{
-    sf_text text = {0};
-    int status = SF_OK;
-    bool found = sf_hdf_dataset_text(file, path, &text);
-    if (text.failed)
-        status = sf_fail_memory(error);
-    else if (found && text.length > 0)
-        status = sf_recording_set_metadata(recording, key, text.data, error);
-    sf_text_free(&text);
-    return status;
-}
-
-static int refuse_stream(const char *path, const char *stream, sf_error *error)
-{
-    return sf_fail(error, SF_USAGE, path, "there is no stream '%s' to choose: this layout holds one", stream);
-}
-
-int sf_recording_read_hdf5(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
-{
-    *recording = (sf_recording){0};
-    const sf_reader *const *reader = readers;
-    while (!(*reader)->recognises(input->file)) /* the last one takes every file */
-        reader++;
-    if (input->stream != NULL && !(*reader)->has_streams)
-        return refuse_stream(input->path, input->stream, error);
-    int status = SF_OK;
-    if ((recording->path = sf_copy_string(input->path)) == NULL)
-        status = sf_fail_memory(error);
-    if (status == SF_OK)
-        status = (*reader)->read(recording, input, error);
-    if (status == SF_OK)
-        status = sf_recording_finish(recording, error);
-    if (status != SF_OK)
-        sf_recording_clear(recording);
-    return status;
-}
-
 /* By the reading program, which a damaged file may break. */
-static int read_apart(sf_recording *recording, const char *path, const char *stream,
+static int read_apart(sf_recording *recording, const char *path, const sf_reading *how,
                       const sf_progress *progress, sf_error *error)
 {
     sf_parcel parcel;
-    char kind[64] = "recording";
-    if (sf_ranks_count() > 1) /* each reads its part, where the layout allows it */
-        snprintf(kind, sizeof kind, "recording:%" PRIu32 "/%" PRIu32, sf_ranks_rank(), sf_ranks_count());
-    int status = sf_apart_read(&parcel, kind, path, stream, progress, error);
+    char kind[96];
+    uint32_t parts =
+        sf_ranks_count() > 1 ? sf_ranks_count() : 0; /* each reads its part, where the layout allows it */
+    snprintf(kind, sizeof kind, "recording:%" PRIu32 "/%" PRIu32 "@%.17g", parts > 0 ? sf_ranks_rank() : 0,
+             parts, how->rate_hz);
+    int status = sf_apart_read(&parcel, kind, path, how->stream, progress, error);
     return status == SF_OK ? sf_recording_take(recording, &parcel, path, error) : status;
 }
 
@@ -111,11 +56,13 @@ static int refuse_directory(const char *path, sf_error *error)
     return sf_fail(error, SF_NO_INPUT, path, "this is a directory, expected a recording file");
 }
 
-int sf_recording_read(sf_recording *recording, const char *path, const char *stream,
+int sf_recording_read(sf_recording *recording, const char *path, const sf_reading *how,
                       const sf_progress *progress, sf_error *error)
 {
     *recording = (sf_recording){0};
+    static const sf_reading as_it_says;
     struct stat about;
+    how = how != NULL ? how : &as_it_says;
     if (stat(path, &about) != 0 || access(path, R_OK) != 0)
         return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
     if (S_ISDIR(about.st_mode))
@@ -123,9 +70,11 @@ int sf_recording_read(sf_recording *recording, const char *path, const char *str
     if (!S_ISREG(about.st_mode) && !S_ISFIFO(about.st_mode))
         return sf_fail(error, SF_NO_INPUT, path, "this is a device, expected a recording file");
     if (S_ISREG(about.st_mode) && sf_hdf_has_signature(path)) /* a pipe can only be text */
-        return read_apart(recording, path, stream, progress, error);
-    if (stream != NULL)
-        return refuse_stream(path, stream, error);
+        return read_apart(recording, path, how, progress, error);
+    if (how->stream != NULL)
+        return sf_refuse_stream(path, how->stream, error);
+    if (how->rate_hz > 0)
+        return sf_refuse_rate(path, error);
     return sf_csv_read(recording, path, progress, error);
 }
 
@@ -165,7 +114,12 @@ int sf_recording_open(sf_recording **out, const char *path, const sf_selection *
     sf_recording *recording = sf_alloc(1, sizeof *recording);
     if (recording == NULL)
         return sf_fail_memory(error);
-    status = sf_recording_read(recording, path, own.stream, progress, error);
+    const sf_reading how = {.stream = own.stream, .rate_hz = own.rate_hz};
+    if (!(how.rate_hz == 0 || (how.rate_hz >= SF_LEAST_RATE_HZ && how.rate_hz <= SF_MOST_RATE_HZ)))
+        status = sf_fail(error, SF_USAGE, "rate_hz", "found %g, expected %g to %g samples a second",
+                         how.rate_hz, SF_LEAST_RATE_HZ, SF_MOST_RATE_HZ);
+    if (status == SF_OK)
+        status = sf_recording_read(recording, path, &how, progress, error);
     if (status == SF_OK)
         status = sf_selection_apply(recording, &own, error);
     if (status == SF_OK)

@@ -5,13 +5,13 @@
 
 #include "core/progress.h"
 #include "core/recording.h"
+#include "replay/reading.h"
 
 /**
- * Reads a recording; the layout is found by content. `stream` chooses among several streams, wells or
- * recordings in one file (NULL: there must be exactly one). SF_NO_INPUT where the file cannot be opened,
- * SF_DATA where it holds no spikes or is damaged (two different sentences).
+ * Reads a recording; the layout is found by content. how NULL: as the file says. SF_NO_INPUT where the file
+ * cannot be opened, SF_DATA where it holds no spikes or is damaged (two different sentences).
  */
-int sf_recording_read(sf_recording *recording, const char *path, const char *stream,
+int sf_recording_read(sf_recording *recording, const char *path, const sf_reading *how,
                       const sf_progress *progress, sf_error *error);
 
 /**

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spike trains in seconds, one after the other, as CARMEN and NWB store them. */
+/* Spikes as layouts store them: trains in seconds, one after the other, or samples with the unit of each. */
 #include "replay/reader.h"
 
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/text.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #define MOST_SECONDS 4.6e9 /* within SF_TIME_LIMIT_NS */
@@ -40,5 +41,47 @@ int sf_trains_take(sf_recording *recording, const sf_trains_in_seconds *trains, 
         }
     }
     recording->spike_count = count;
+    return SF_OK;
+}
+
+/* ---- samples ---- */
+
+/* 64 bits of mantissa hold a product of samples and 1e9 up to 9e12 samples without loss. */
+bool sf_samples_to_ns(int64_t samples, double rate_hz, int64_t *time_ns)
+{
+    long double ns = roundl((long double)samples * 1e9L / (long double)rate_hz);
+    bool fits = fabsl(ns) < (long double)MOST_SECONDS * 1e9L;
+    *time_ns = fits ? (int64_t)ns : 0;
+    return fits;
+}
+
+int sf_samples_take(sf_recording *recording, const sf_spikes_in_samples *spikes, const char *path,
+                    sf_error *error)
+{
+    recording->spikes = sf_resize(NULL, spikes->count, sizeof *recording->spikes);
+    if (recording->spikes == NULL)
+        return sf_fail_memory(error);
+    uint64_t unmapped = 0, early = 0;
+    for (size_t i = 0; i < spikes->count; i++) {
+        sf_spike *spike = &recording->spikes[recording->spike_count];
+        int64_t sample;
+        *spike = (sf_spike){.unit = spikes->units[i],
+                            .amplitude = spikes->amplitudes != NULL ? spikes->amplitudes[i] : NAN};
+        if (__builtin_sub_overflow(spikes->samples[i], spikes->first, &sample) ||
+            !sf_samples_to_ns(sample, spikes->rate_hz, &spike->time_ns))
+            return sf_fail(error, SF_DATA, path,
+                           "damaged: spike %zu is at sample %" PRId64 ", which at %g Hz is beyond 146 years",
+                           i, spikes->samples[i], spikes->rate_hz);
+        if (spikes->from_first && sample < 0)
+            early++;
+        else if (spike->unit == SF_NO_UNIT)
+            unmapped++;
+        else
+            recording->spike_count++;
+    }
+    if (early > 0)
+        sf_recording_drop(recording, "before the first recorded sample", early);
+    if (unmapped > 0)
+        sf_recording_drop(recording, "on channels that are not in the map", unmapped);
     return SF_OK;
 }

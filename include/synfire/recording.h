@@ -111,6 +111,7 @@ typedef struct sf_selection {
     int64_t blank_from_ns, blank_to_ns; /**< what is left out around each of these markers */
     int64_t dedup_ns;                   /**< 0: duplicates stay */
     double dedup_um;
+    double rate_hz; /**< samples in a second, of a file that counts samples; 0: as it says */
 } sf_selection;
 
 SF_API void sf_selection_init(void *selection, size_t size);

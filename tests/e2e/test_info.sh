@@ -103,11 +103,15 @@ facts pynapple_A8604-211122.nwb '{"units": 3, "spikes": 21354, "geometry": null,
 $SYNFIRE info "$recordings"/Stafford2009_WT_37C_Dorsal_2008-02-08-0.h5 | grep -q "starts at 3600.022 s: --from +0"
 $SYNFIRE info "$recordings"/Kirkby2013_02_B2KO_P5.h5 | grep -q "delays under 20 ms, two ticks"
 $SYNFIRE info "$recordings"/pynapple_A8604-211122.nwb | grep -q "no geometry"
-expect 65 "a MaxWell recording, a layout that synfire does not read yet" "$SYNFIRE" info \
+expect 64 "there are 12 recordings; choose one with --stream: well000/rec0000" "$SYNFIRE" info \
     "$recordings"/probeinterface_maxtwo_data.raw.h5
+$SYNFIRE info "$recordings"/probeinterface_maxtwo_data.raw.h5 --stream well001/rec0000 2>/dev/null |
+    grep -q "125 spikes: before the first recorded sample"
 expect 65 "no spike times: this is a 3Brain BXR file" "$SYNFIRE" info "$recordings"/truncated_bxr.bxr
 expect 65 "no spike times: this NWB file" "$SYNFIRE" info "$recordings"/pynwb_2.6.0_DynamicTableElectrodes.nwb
-expect 65 "Multi Channel Systems DataManager" "$SYNFIRE" info "$recordings"/mcs_2014-07-09_W8_standard_all_500Hz.h5
+facts mcs_2014-07-09_W8_standard_all_500Hz.h5 '{"units": 8, "spikes": 224, "geometry": null}'
+expect 64 "--rate is for those that count samples" "$SYNFIRE" info --rate 20000 \
+    "$recordings"/mcs_2014-07-09_W8_standard_all_500Hz.h5
 
 # A pipe is read once, by the reader.
 printf 'a,0.1\nb,0.2\na,0.3\n' | $SYNFIRE info /dev/stdin --json >piped

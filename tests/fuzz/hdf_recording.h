@@ -23,20 +23,30 @@ static inline void check_recording(const sf_recording *recording)
         sf_overview_free(overview);
 }
 
+/** Reads one stream of the file; false where it has several and none was chosen. */
+static inline bool read_stream(hid_t file, bool live, const char *stream)
+{
+    sf_recording recording;
+    sf_error error = {0};
+    const sf_hdf_input input = {.file = file, .live = live, .path = "fuzz", .stream = stream};
+    int status = sf_recording_read_hdf5(&recording, &input, &error);
+    if (status == SF_OK) {
+        check_recording(&recording);
+        sf_recording_clear(&recording);
+    } else if (error.text[0] == '\0') {
+        abort();
+    }
+    return status != SF_USAGE;
+}
+
 /** Reads the file both as one that was closed and as one whose writer was killed, and closes it. */
 static inline void read_recording(hid_t file)
 {
-    for (int live = 0; file >= 0 && live < 2; live++) {
-        sf_recording recording;
-        sf_error error = {0};
-        const sf_hdf_input input = {.file = file, .live = live != 0, .path = "fuzz"};
-        if (sf_recording_read_hdf5(&recording, &input, &error) == SF_OK) {
-            check_recording(&recording);
-            sf_recording_clear(&recording);
-        } else if (error.text[0] == '\0') {
-            abort();
-        }
-    }
+    static const char *const streams[] = {"well000/rec0000", "A1", "0"}; /* of the images that have several */
+    for (int live = 0; file >= 0 && live < 2; live++)
+        if (!read_stream(file, live != 0, NULL))
+            for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++)
+                read_stream(file, live != 0, streams[i]);
     sf_hdf_close(file);
     if (sf_memory_live() != 0)
         abort();

@@ -76,6 +76,42 @@ void test_hdf_hollow(hid_t file, const char *path, size_t rows)
     H5Sclose(space);
 }
 
+void test_hdf_table(hid_t file, const char *path, size_t rows, const test_hdf_field *fields, size_t count)
+{
+    enum { MOST = 8 };
+    assert_true(count <= MOST);
+    const hsize_t size = rows;
+    hid_t text = H5Tcopy(H5T_C_S1), space = H5Screate_simple(1, &size, NULL);
+    hid_t memory = H5Tcreate(H5T_COMPOUND, 8 * count), stored = H5Tcreate(H5T_COMPOUND, 64 * count);
+    char *block = calloc(rows + 1, 8 * count);
+    assert_true(H5Tset_size(text, H5T_VARIABLE) >= 0 && block != NULL);
+    for (size_t k = 0; k < count; k++) {
+        const test_hdf_field *field = &fields[k];
+        bool numbers = field->numbers != NULL;
+        assert_true(H5Tinsert(memory, field->name, 8 * k, numbers ? H5T_NATIVE_DOUBLE : text) >= 0);
+        assert_true(H5Tinsert(stored, field->name, 64 * k, numbers ? field->stored : text) >= 0);
+        for (size_t i = 0; i < rows; i++)
+            memcpy(block + 8 * (count * i + k),
+                   numbers ? (const void *)&field->numbers[i] : (const void *)&field->texts[i], 8);
+    }
+    write_dataset(file, path, stored, space, memory, block);
+    free(block);
+    H5Tclose(stored);
+    H5Tclose(memory);
+    H5Sclose(space);
+    H5Tclose(text);
+}
+
+void test_hdf_attribute_number(hid_t file, const char *path, const char *name, hid_t stored, double number)
+{
+    hid_t object = H5Oopen(file, path, H5P_DEFAULT), space = H5Screate(H5S_SCALAR);
+    hid_t attribute = H5Acreate2(object, name, stored, space, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(attribute >= 0 && H5Awrite(attribute, H5T_NATIVE_DOUBLE, &number) >= 0);
+    H5Aclose(attribute);
+    H5Sclose(space);
+    H5Oclose(object);
+}
+
 void test_hdf_group(hid_t file, const char *path)
 {
     hid_t links = make_groups();

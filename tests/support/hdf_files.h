@@ -17,8 +17,19 @@ void test_hdf_numbers(hid_t file, const char *path, hid_t stored, size_t rows, s
 void test_hdf_strings(hid_t file, const char *path, size_t size, size_t count, const char *const *strings);
 /** A column of so many numbers of which none is stored. */
 void test_hdf_hollow(hid_t file, const char *path, size_t rows);
+/** A table whose rows have several fields; texts are variable-length strings. No more than 8 fields. */
+typedef struct test_hdf_field {
+    const char *name;
+    hid_t stored;          /**< of numbers */
+    const double *numbers; /**< one a row, or NULL: texts */
+    const char *const *texts;
+} test_hdf_field;
+void test_hdf_table(hid_t file, const char *path, size_t rows, const test_hdf_field *fields, size_t count);
 void test_hdf_group(hid_t file, const char *path);
 void test_hdf_attribute(hid_t file, const char *path, const char *name, bool variable, const char *text);
+
+/** An attribute that is a number. */
+void test_hdf_attribute_number(hid_t file, const char *path, const char *name, hid_t stored, double number);
 
 /** Replaces a dataset or group that a test wants different. */
 void test_hdf_remove(hid_t file, const char *path);

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recordings in HDF5: which layout a file has, and what is the same for all of them. */
+#include "replay/reader.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "replay/ids.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* In the order of docs/formats.md: the first that recognises a file reads it. */
+static const sf_reader *const readers[] = {
+    &sf_reader_synfire, &sf_reader_carmen, &sf_reader_nwb_1,    &sf_reader_nwb_events,
+    &sf_reader_nwb,     &sf_reader_mcs,    &sf_reader_mcs_cmos, &sf_reader_maxwell,
+    &sf_reader_bxr_2,   &sf_reader_bxr_3,  &sf_reader_kwik,     &sf_reader_herding_spikes,
+    &sf_reader_foreign,
+};
+
+int sf_reader_set_format(sf_recording *recording, sf_error *error, const char *format, ...)
+{
+    char text[128];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    sf_free(recording->format);
+    recording->format = sf_copy_string(text);
+    return recording->format != NULL ? SF_OK : sf_fail_memory(error);
+}
+
+int sf_reader_metadata(sf_recording *recording, hid_t file, const char *path, const char *key,
+                       sf_error *error)
+{
+    sf_text text = {0};
+    int status = SF_OK;
+    bool found = sf_hdf_dataset_text(file, path, &text);
+    if (text.failed)
+        status = sf_fail_memory(error);
+    else if (found && text.length > 0)
+        status = sf_recording_set_metadata(recording, key, text.data, error);
+    sf_text_free(&text);
+    return status;
+}
+
+int sf_reader_metadata_real(sf_recording *recording, const char *key, double value, sf_error *error)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.15g", value);
+    return sf_recording_set_metadata(recording, key, text, error);
+}
+
+int sf_reader_mark(sf_recording *recording, size_t *capacity, int64_t time_ns, const char *label,
+                   const char *suffix, sf_error *error)
+{
+    if (sf_reserve(&recording->markers, capacity, recording->marker_count + 1, sizeof *recording->markers) !=
+        0)
+        return sf_fail_memory(error);
+    sf_marker *marker = &recording->markers[recording->marker_count++];
+    *marker = (sf_marker){.time_ns = time_ns, .kind = SF_MARKER_TEXT};
+    int room = (int)(sizeof marker->text - 1 - strlen(suffix));
+    snprintf(marker->text, sizeof marker->text, "%.*s%s", room, label, suffix);
+    return SF_OK;
+}
+
+int sf_reader_number_units(sf_recording *recording, uint32_t **units, const int64_t *ids, size_t count,
+                           int (*describe)(void *context, int64_t id, sf_unit *unit, char name[64]),
+                           void *context, sf_error *error)
+{
+    sf_ids all = {0};
+    int status = sf_ids_of(&all, ids, count, error);
+    for (size_t i = 0; status == SF_OK && i < all.count; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%" PRId64, all.items[i].id);
+        sf_unit unit = {.name = name, .x_um = NAN, .y_um = NAN, .electrode = -1};
+        status = describe(context, all.items[i].id, &unit, name);
+        if (status == SF_OK)
+            status = sf_units_add(&recording->units, &unit, error);
+    }
+    *units = status == SF_OK ? sf_resize(NULL, count, sizeof **units) : NULL;
+    if (status == SF_OK && *units == NULL)
+        status = sf_fail_memory(error);
+    for (size_t i = 0; status == SF_OK && i < count; i++)
+        (*units)[i] = i > 0 && ids[i] == ids[i - 1] ? (*units)[i - 1] : sf_ids_find(&all, ids[i]);
+    sf_ids_free(&all);
+    return status;
+}
+
+int sf_reader_check_rate(double *rate_hz, const sf_hdf_input *input, const char *looked_for, sf_error *error)
+{
+    if (input->rate_hz > 0)
+        *rate_hz = input->rate_hz;
+    if (*rate_hz == 0 || isnan(*rate_hz))
+        return sf_fail(error, SF_DATA, input->path,
+                       "does not say how many samples a second has (looked for %s): give --rate HZ",
+                       looked_for);
+    if (!(*rate_hz >= SF_LEAST_RATE_HZ && *rate_hz <= SF_MOST_RATE_HZ))
+        return sf_fail(error, SF_DATA, input->path,
+                       "damaged: %s says %g samples a second, expected %g to %g; --rate HZ says it better",
+                       looked_for, *rate_hz, SF_LEAST_RATE_HZ, SF_MOST_RATE_HZ);
+    return SF_OK;
+}
+
+int sf_refuse_stream(const char *path, const char *stream, sf_error *error)
+{
+    return sf_fail(error, SF_USAGE, path, "there is no stream '%s' to choose: this layout holds one", stream);
+}
+
+int sf_refuse_rate(const char *path, sf_error *error)
+{
+    return sf_fail(error, SF_USAGE, path,
+                   "this layout has its times in seconds: --rate is for those that count samples");
+}
+
+static const sf_reader *find_reader(hid_t file)
+{
+    const sf_reader *const *reader = readers;
+    while (!(*reader)->recognises(file)) /* the last one takes every file */
+        reader++;
+    return *reader;
+}
+
+static int read_chosen(sf_recording *recording, const sf_reader *reader, const sf_hdf_input *asked,
+                       sf_error *error)
+{
+    sf_streams streams = {0};
+    sf_hdf_input input = *asked;
+    int status = reader->list != NULL ? reader->list(&streams, asked, error) : SF_OK;
+    if (status == SF_OK && reader->list != NULL)
+        status = sf_streams_choose(&streams, asked->stream, asked->path, &input.stream, error);
+    if (status == SF_OK)
+        status = reader->read(recording, &input, error);
+    sf_streams_free(&streams);
+    return status;
+}
+
+int sf_recording_read_hdf5(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
+{
+    *recording = (sf_recording){0};
+    const sf_reader *reader = find_reader(input->file);
+    if (input->stream != NULL && reader->list == NULL)
+        return sf_refuse_stream(input->path, input->stream, error);
+    if (input->rate_hz > 0 && !reader->counts_samples)
+        return sf_refuse_rate(input->path, error);
+    int status = SF_OK;
+    if ((recording->path = sf_copy_string(input->path)) == NULL)
+        status = sf_fail_memory(error);
+    if (status == SF_OK)
+        status = read_chosen(recording, reader, input, error);
+    if (status == SF_OK)
+        status = sf_recording_finish(recording, error);
+    if (status != SF_OK)
+        sf_recording_clear(recording);
+    return status;
+}

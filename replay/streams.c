@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/streams.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define MOST_STREAMS 65536
+#define MOST_LISTED 32
+
+int sf_streams_add(sf_streams *streams, const char *name, uint64_t spikes, sf_error *error)
+{
+    if (streams->count == MOST_STREAMS)
+        return sf_fail(error, SF_DATA, NULL, "damaged: it holds more than %d of a %s", MOST_STREAMS,
+                       streams->what);
+    if (sf_reserve(&streams->items, &streams->capacity, streams->count + 1, sizeof *streams->items) != 0)
+        return sf_fail_memory(error);
+    sf_side_stream *added = &streams->items[streams->count];
+    *added = (sf_side_stream){.name = sf_copy_string(name), .spikes = spikes};
+    if (added->name == NULL)
+        return sf_fail_memory(error);
+    streams->count++;
+    return SF_OK;
+}
+
+void sf_streams_free(sf_streams *streams)
+{
+    for (size_t i = 0; i < streams->count; i++)
+        sf_free(streams->items[i].name);
+    sf_free(streams->items);
+    *streams = (sf_streams){0};
+}
+
+static int refuse(const sf_streams *streams, const char *asked, const char *path, sf_error *error)
+{
+    sf_text names = {0};
+    for (size_t i = 0; i < streams->count && i < MOST_LISTED; i++)
+        sf_text_printf(&names, "%s%s (%" PRIu64 " spikes)", i > 0 ? ", " : "", streams->items[i].name,
+                       streams->items[i].spikes);
+    if (streams->count > MOST_LISTED)
+        sf_text_printf(&names, ", and %zu more", streams->count - MOST_LISTED);
+    int status;
+    if (names.failed)
+        status = sf_fail_memory(error);
+    else if (asked != NULL)
+        status = sf_fail(error, SF_USAGE, path, "there is no %s '%s'; there is %s", streams->what, asked,
+                         names.data);
+    else
+        status = sf_fail(error, SF_USAGE, path, "there are %zu %ss; choose one with --stream: %s",
+                         streams->count, streams->what, names.data);
+    sf_text_free(&names);
+    return status;
+}
+
+int sf_streams_choose(const sf_streams *streams, const char *asked, const char *path, const char **chosen,
+                      sf_error *error)
+{
+    size_t length = asked != NULL ? strlen(asked) : 0, begin_so = 0;
+    *chosen = NULL;
+    for (size_t i = 0; i < streams->count; i++) {
+        const char *name = streams->items[i].name;
+        if (asked != NULL && strcmp(name, asked) == 0) {
+            *chosen = name;
+            return SF_OK;
+        }
+        if (asked == NULL || (strncmp(name, asked, length) == 0 && name[length] == '/')) {
+            begin_so++;
+            *chosen = name;
+        }
+    }
+    if (begin_so == 1 || streams->count == 0)
+        return SF_OK;
+    *chosen = NULL;
+    return refuse(streams, asked, path, error);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The recordings that one file holds side by side: wells of a plate, tables, segments. One of them is read.
+ */
+#ifndef SF_REPLAY_STREAMS_H
+#define SF_REPLAY_STREAMS_H
+
+#include <synfire/error.h>
+
+typedef struct sf_side_stream {
+    char *name;
+    uint64_t spikes;
+} sf_side_stream;
+
+/** Zero-initialise, set `what`. */
+typedef struct sf_streams {
+    const char *what; /**< what one of them is, as "Units table" */
+    sf_side_stream *items;
+    size_t count, capacity;
+} sf_streams;
+
+/** Appends one; its name is copied. SF_NO_MEMORY; SF_DATA beyond 65536 of them. */
+int sf_streams_add(sf_streams *streams, const char *name, uint64_t spikes, sf_error *error);
+void sf_streams_free(sf_streams *streams);
+
+/**
+ * *chosen is the name of the one that is asked for: of that name, or the only one of which it is the
+ * beginning up to a slash, as `well001` of `well001/rec0000`. asked NULL: the only one. SF_USAGE lists them,
+ * with `path` as its place; *chosen is NULL where there are none.
+ */
+int sf_streams_choose(const sf_streams *streams, const char *asked, const char *path, const char **chosen,
+                      sf_error *error);
+
+#endif

@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files as recording systems and sorters write them, made here: the same spikes come out of each, and what is
+ * damaged in them is said. */
+#include "support/support.h"
+#include "support/systems.h"
+
+#include "core/memory.h"
+#include "io/hdf.h"
+#include "replay/reader.h"
+#include "replay/recording_file.h"
+
+#include <math.h>
+#include <unistd.h>
+
+static char *path;
+
+static int make_path(void **state)
+{
+    (void)state;
+    sf_hdf_begin();
+    path = test_temporary_path(".bin"); /* the name tells nothing */
+    return 0;
+}
+
+static int remove_path(void **state)
+{
+    (void)state;
+    unlink(path);
+    free(path);
+    return 0;
+}
+
+typedef struct layout {
+    void (*fill)(hid_t file);
+    const char *stream, *format;
+    const char *names[3];    /* of what spikes at 0.5, 1.25, 3; at 0.5, 2; at 0.1 s */
+    double x_um[3], y_um[3]; /* NaN: none */
+    sf_unit_kind kinds[3];
+    double stop_s; /* of recorded time from 0 on, as the file says; 0: it does not */
+    const char *well;
+    uint64_t dropped[2];
+    size_t markers;
+} layout;
+
+#define S SF_UNIT_SORTED
+#define M SF_UNIT_MULTI_UNIT
+#define N SF_UNIT_NOISE
+
+static const layout layouts[] = {
+    {test_fill_maxwell_old,
+     NULL,
+     "MaxWell 20160704",
+     {"441", "220", "0"},
+     {17.5, 0, 0},
+     {35, 17.5, 0},
+     {M, M, M},
+     0,
+     NULL,
+     {1, 1},
+     0},
+    {test_fill_maxwell_new,
+     "well000/rec0000",
+     "MaxWell 20190530",
+     {"441", "220", "0"},
+     {17.5, 0, 0},
+     {35, 17.5, 0},
+     {M, M, M},
+     5,
+     "well000",
+     {1, 1},
+     0},
+    {test_fill_bxr_2,
+     NULL,
+     "3Brain BXR 2",
+     {"Ch2.2", "Ch2.7", "Ch2.2:2"},
+     {42, 252, 42},
+     {42, 42, 42},
+     {M, M, S},
+     4,
+     NULL,
+     {0},
+     2},
+    {test_fill_bxr_3,
+     "A1",
+     "3Brain BXR 3",
+     {"Ch1.1", "Ch1.2", "Ch1.3"},
+     {0, 60, 120},
+     {0, 0, 0},
+     {M, M, M},
+     4,
+     "A1",
+     {0},
+     0},
+    {test_fill_mcs,
+     NULL,
+     "MCS DataManager",
+     {"E8", "12", "C3"},
+     {800, 0, 400},
+     {1400, 200, 400},
+     {M, M, M},
+     4,
+     NULL,
+     {0},
+     3},
+    {test_fill_mcs_cmos,
+     NULL,
+     "MCS CMOS-MEA",
+     {"12", "66", "700"},
+     {NAN, NAN, NAN},
+     {NAN, NAN, NAN},
+     {M, M, M},
+     0,
+     NULL,
+     {0},
+     0},
+    {test_fill_kwik,
+     "0",
+     "Kwik",
+     {"2", "5", "9"},
+     {NAN, NAN, NAN},
+     {NAN, NAN, NAN},
+     {S, M, N},
+     0,
+     NULL,
+     {0},
+     0},
+    {test_fill_herding_spikes,
+     NULL,
+     "HerdingSpikes 2",
+     {"0", "1", "2"},
+     {10, 52, 94},
+     {20, 20, 62},
+     {S, S, S},
+     0,
+     NULL,
+     {0},
+     0},
+    {test_fill_nwb_events,
+     NULL,
+     "NWB 2.5.0 spike events",
+     {"node-101.stream.A", "node-101.stream.B", "node-101.stream.C"},
+     {50, 100, 75},
+     {5, 5, 5},
+     {M, M, M},
+     0,
+     NULL,
+     {0},
+     3},
+};
+enum { LAYOUTS = sizeof layouts / sizeof layouts[0] };
+
+static void make(void (*fill)(hid_t file))
+{
+    hid_t file = test_hdf_create(path);
+    fill(file);
+    test_hdf_close(file);
+}
+
+static sf_recording read_good(const char *stream, double rate_hz)
+{
+    sf_recording recording;
+    sf_error error = {0};
+    if (sf_recording_read(&recording, path, &(sf_reading){.stream = stream, .rate_hz = rate_hz}, NULL,
+                          &error) != SF_OK)
+        fail_msg("%s", error.text);
+    return recording;
+}
+
+static void check_spikes(const sf_recording *recording, const layout *expected)
+{
+    static const struct {
+        int64_t ns;
+        int unit;
+    } spikes[] = {{100000000, 2},  {500000000, 0},  {500000000, 1},
+                  {1250000000, 0}, {2000000000, 1}, {3000000000, 0}};
+    bool kwik = expected->fill == test_fill_kwik; /* whose samples have 256ths */
+    uint32_t units[3];
+    assert_int_equal(recording->spike_count, 6);
+    for (int i = 0; i < 3; i++) {
+        units[i] = sf_units_find(&recording->units, expected->names[i]);
+        assert_int_not_equal(units[i], SF_NO_UNIT);
+    }
+    for (int i = 0; i < 6; i++) {
+        int64_t part = kwik && i == 2 ? 25000 : kwik && i == 5 ? 49805 : 0;
+        size_t found = 0;
+        while (found < 6 && (recording->spikes[found].time_ns != spikes[i].ns + part ||
+                             recording->spikes[found].unit != units[spikes[i].unit]))
+            found++;
+        if (found == 6)
+            fail_msg("%s: no spike of %s at %lld ns", expected->format, expected->names[spikes[i].unit],
+                     (long long)spikes[i].ns);
+    }
+}
+
+static bool same(double a, double b)
+{
+    return isnan(a) ? isnan(b) : fabs(a - b) < 1e-9;
+}
+
+static void check_units(const sf_recording *recording, const layout *expected)
+{
+    assert_int_equal(recording->units.count, 3);
+    for (int i = 0; i < 3; i++) {
+        const sf_unit *unit = &recording->units.items[sf_units_find(&recording->units, expected->names[i])];
+        if (!same(expected->x_um[i], unit->x_um) || !same(expected->y_um[i], unit->y_um))
+            fail_msg("%s: %s is at %g, %g", expected->format, unit->name, unit->x_um, unit->y_um);
+        assert_int_equal(unit->kind, expected->kinds[i]);
+        assert_true(expected->well == NULL ? unit->well == NULL
+                                           : unit->well != NULL && strcmp(unit->well, expected->well) == 0);
+    }
+}
+
+static void the_same_spikes_are_in_all(void **state)
+{
+    (void)state;
+    for (int i = 0; i < LAYOUTS; i++) {
+        const layout *expected = &layouts[i];
+        make(expected->fill);
+        sf_recording recording = read_good(expected->stream, 0);
+        assert_string_equal(recording.format, expected->format);
+        check_spikes(&recording, expected);
+        check_units(&recording, expected);
+        assert_int_equal(recording.declared, expected->stop_s > 0);
+        if (recording.declared)
+            assert_int_equal(recording.recorded.stop_ns, (int64_t)(expected->stop_s * 1e9));
+        size_t causes = expected->dropped[1] > 0 ? 2 : 0;
+        assert_int_equal(recording.dropped_count, causes);
+        for (size_t k = 0; k < causes; k++)
+            assert_int_equal(recording.dropped[k].count, expected->dropped[k]);
+        assert_int_equal(recording.marker_count, expected->markers);
+        sf_recording_clear(&recording);
+    }
+}
+
+static void assert_marker(const sf_recording *recording, size_t i, int64_t time_ns, const char *text)
+{
+    assert_int_equal(recording->markers[i].time_ns, time_ns);
+    assert_string_equal(recording->markers[i].text, text);
+}
+
+static void markers_are_read(void **state)
+{
+    (void)state;
+    make(test_fill_bxr_2);
+    sf_recording recording = read_good(NULL, 0);
+    assert_marker(&recording, 0, 1000000000, "light");
+    assert_marker(&recording, 1, 1500000000, "light end");
+    sf_recording_clear(&recording);
+    make(test_fill_mcs);
+    recording = read_good(NULL, 0);
+    assert_marker(&recording, 0, 1000000000, "event 0");
+    assert_marker(&recording, 1, 2000000000, "event 0");
+    assert_marker(&recording, 2, 2250000000, "event 0 end");
+    sf_recording_clear(&recording);
+    make(test_fill_nwb_events);
+    recording = read_good(NULL, 0);
+    assert_int_equal(recording.markers[0].kind, SF_MARKER_TTL);
+    assert_int_equal(recording.markers[0].line, 2);
+    assert_int_equal(recording.markers[0].state, 1);
+    assert_int_equal(recording.markers[1].state, 0);
+    assert_int_equal(recording.markers[1].time_ns, 1500000000);
+    assert_marker(&recording, 2, 2500000000, "hello");
+    sf_recording_clear(&recording);
+}
+
+/* ---- one of several ---- */
+
+static void assert_refused(const sf_reading *how, sf_status code, const char *words)
+{
+    sf_recording recording;
+    sf_error error = {0};
+    test_assert_fails(sf_recording_read(&recording, path, how, NULL, &error), &error, code, words);
+    assert_null(recording.spikes);
+    assert_null(strchr(error.text, '\n'));
+}
+
+static void streams_are_chosen(void **state)
+{
+    (void)state;
+    make(test_fill_maxwell_new);
+    assert_refused(
+        NULL, SF_USAGE,
+        "there are 3 recordings; choose one with --stream: well000/rec0000 (8 spikes), well000/rec0001 (1 "
+        "spikes), well001/rec0000 (1 spikes)");
+    assert_refused(&(sf_reading){.stream = "well000"}, SF_USAGE, "there is no recording 'well000'; there is");
+    sf_recording recording = read_good("well001", 0); /* which has one */
+    assert_int_equal(recording.spike_count, 1);
+    assert_int_equal(recording.spikes[0].time_ns, 100000000);
+    sf_recording_clear(&recording);
+    /* The other two places are as good as the first. */
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    test_hdf_remove(file, "/wells");
+    test_hdf_group(file, "/recordings/rec0000");
+    H5Lcreate_soft("/data_store/data0002", file, "/recordings/rec0000/well001", H5P_DEFAULT, H5P_DEFAULT);
+    test_hdf_close(file);
+    recording = read_good("well001/rec0000", 0);
+    assert_string_equal(recording.units.items[0].well, "well001");
+    sf_recording_clear(&recording);
+    file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    test_hdf_remove(file, "/recordings");
+    test_hdf_close(file);
+    recording = read_good("data0000", 0);
+    assert_int_equal(recording.spike_count, 6);
+    assert_null(recording.units.items[0].well);
+    sf_recording_clear(&recording);
+
+    make(test_fill_bxr_3);
+    assert_refused(NULL, SF_USAGE,
+                   "there are 2 wells; choose one with --stream: A1 (6 spikes), B2 (1 spikes)");
+    make(test_fill_kwik);
+    assert_refused(NULL, SF_USAGE, "there are 2 channel groups");
+    recording = read_good("1", 0);
+    assert_string_equal(recording.units.items[0].name, "7");
+    sf_recording_clear(&recording);
+}
+
+/* Where time stamps are missing, the cut-outs have the times, and their labels are in another table. */
+static void segments_are_read_instead(void **state)
+{
+    (void)state;
+    make(test_fill_mcs);
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    test_hdf_remove(file, "/Data/Recording_0/TimeStampStream");
+    test_hdf_close(file);
+    sf_recording recording = read_good(NULL, 0);
+    check_spikes(&recording, &layouts[4]);
+    check_units(&recording, &layouts[4]);
+    sf_recording_clear(&recording);
+}
+
+/* ---- sampling rates ---- */
+
+static void rates_are_of_the_file_or_given(void **state)
+{
+    (void)state;
+    make(test_fill_herding_spikes);
+    sf_recording recording = read_good(NULL, 20000); /* who says so knows better */
+    assert_int_equal(recording.spikes[0].time_ns, 50000000);
+    assert_string_equal(test_metadata(&recording, "sampling_rate"), "20000");
+    sf_recording_clear(&recording);
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    test_hdf_remove(file, "/Sampling");
+    test_hdf_close(file);
+    assert_refused(NULL, SF_DATA,
+                   "does not say how many samples a second has (looked for /Sampling): give --rate HZ");
+    recording = read_good(NULL, 10000);
+    check_spikes(&recording, &layouts[7]);
+    sf_recording_clear(&recording);
+
+    make(test_fill_mcs); /* which has no samples */
+    assert_refused(&(sf_reading){.rate_hz = 10000}, SF_USAGE, "--rate is for those that count samples");
+
+    make(test_fill_bxr_2); /* a rate that is no integer: times are exact to the nanosecond all the same */
+    file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    test_hdf_remove(file, "/3BRecInfo/3BRecVars/SamplingRate");
+    test_hdf_numbers(file, "/3BRecInfo/3BRecVars/SamplingRate", H5T_IEEE_F64LE, 0, 0,
+                     (double[]){7022.058819854542});
+    test_hdf_close(file);
+    recording = read_good(NULL, 0);
+    assert_int_equal(recording.spikes[0].time_ns, 142408377); /* 1000 / 7022.058819854542 s */
+    sf_recording_clear(&recording);
+}
+
+/* ---- damage ---- */
+
+typedef struct damage {
+    void (*fill)(hid_t file);
+    const char *stream, *object;
+    size_t rows; /* of numbers in its place; 0: it is removed */
+    double values[3];
+    const char *words;
+} damage;
+
+#define STAMPS "/Data/Recording_0/TimeStampStream/Stream_0/"
+
+static const damage damages[] = {
+    {test_fill_maxwell_old,
+     NULL,
+     "/proc0/spikeTimes",
+     0,
+     {0},
+     "no spike times: this MaxWell file holds voltages"},
+    {test_fill_maxwell_old, NULL, "/proc0/spikeTimes", 2, {1, 2}, "has no field frameno"},
+    {test_fill_maxwell_old, NULL, "/mapping", 2, {1, 2}, "/mapping has no field channel"},
+    {test_fill_maxwell_new,
+     "well000/rec0000",
+     "/data_store/data0000/settings/sampling",
+     0,
+     {0},
+     "looked for settings/sampling"},
+    {test_fill_maxwell_new,
+     "well000/rec0000",
+     "/data_store/data0000/settings/sampling",
+     1,
+     {-4},
+     "damaged: settings/sampling says -4"},
+    {test_fill_maxwell_new,
+     "well000/rec0000",
+     "/data_store/data0000/settings/mapping",
+     0,
+     {0},
+     "there is no dataset settings/mapping"},
+    {test_fill_bxr_2,
+     NULL,
+     "/3BResults/3BChEvents/SpikeTimes",
+     0,
+     {0},
+     "no spike times: this is a 3Brain BXR file without"},
+    {test_fill_bxr_2, NULL, "/3BResults/3BChEvents/SpikeChIDs", 2, {1, 2}, "SpikeTimes has 6 rows and"},
+    {test_fill_bxr_2, NULL, "/3BResults/3BChEvents/SpikeUnits", 2, {1, 2}, "there are 6 spikes and"},
+    {test_fill_bxr_2,
+     NULL,
+     "/3BRecInfo/3BRecVars/SamplingRate",
+     0,
+     {0},
+     "looked for /3BRecInfo/3BRecVars/SamplingRate"},
+    {test_fill_bxr_2, NULL, "/3BRecInfo/3BRecVars/SamplingRate", 1, {NAN}, "give --rate HZ"},
+    {test_fill_bxr_3,
+     "A1",
+     "/Well_A1/SpikeChIdxs",
+     3,
+     {-1, 0, 0},
+     "SpikeTimes has 6 rows and SpikeChIdxs has 3"},
+    {test_fill_bxr_3, "B2", "/Well_B2/SpikeChIdxs", 1, {-1}, "spike 0 is of unit 0 of channel -1"},
+    {test_fill_bxr_3, "A1", "/ExperimentSettings", 0, {0}, "FrameRate in /ExperimentSettings"},
+    {test_fill_mcs,
+     NULL,
+     "/Data/Recording_0",
+     0,
+     {0},
+     "no spike times: this Multi Channel Systems DataManager"},
+    {test_fill_mcs, NULL, STAMPS "TimeStampEntity_1", 1, {9e18}, "spike 0 of TimeStampEntity_1 is at"},
+    {test_fill_mcs, NULL, STAMPS "InfoTimeStamp", 2, {1, 2}, "InfoTimeStamp has no field TimeStampEntityID"},
+    {test_fill_mcs_cmos, NULL, "/Spike Explorer", 0, {0}, "without a table SpikeData"},
+    {test_fill_kwik, "0", "/channel_groups", 0, {0}, "no spike times: this is a Kwik file without"},
+    {test_fill_kwik, "0", "/recordings/0", 0, {0}, "the attribute sample_rate in /recordings"},
+    {test_fill_kwik, "0", "/channel_groups/0/spikes/clusters/main", 2, {1, 2}, "clusters/main has 2"},
+    {test_fill_kwik, "0", "/channel_groups/0/spikes/time_fractional", 2, {1, 2}, "time_fractional has 2"},
+    {test_fill_herding_spikes, NULL, "/cluster_id", 2, {1, 2}, "/times has 6 rows and /cluster_id has 2"},
+    {test_fill_herding_spikes, NULL, "/centres", 3, {1, 2, 3}, "/centres are not an x and a y"},
+    {test_fill_herding_spikes, NULL, "/Sampling", 1, {1e-3}, "damaged: /Sampling says 0.001"},
+    {test_fill_nwb_events,
+     NULL,
+     "/acquisition/node-101.stream.A/timestamps",
+     2,
+     {1, NAN},
+     "spike 1 of unit 'node-101.stream.A' (#0) is at nan s"},
+    {test_fill_nwb_events,
+     NULL,
+     "/acquisition/node-101.stream.B/electrodes",
+     1,
+     {3},
+     "is at electrode row 3 of 3"},
+    {test_fill_nwb_events,
+     NULL,
+     "/acquisition/node-100.stream.TTL/data",
+     1,
+     {1},
+     "there are 1 events and 2 times"},
+    {test_fill_nwb_events, NULL, "/acquisition/node-100.stream.TTL/data", 2, {1, 0}, "a TTL edge 0 at 1.5 s"},
+};
+
+static void damaged_files_are_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        const damage *it = &damages[i];
+        make(it->fill);
+        hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+        test_hdf_remove(file, it->object);
+        if (it->rows > 0)
+            test_hdf_numbers(file, it->object, H5T_IEEE_F64LE, it->rows, 0, it->values);
+        test_hdf_close(file);
+        assert_refused(&(sf_reading){.stream = it->stream}, SF_DATA, it->words);
+    }
+}
+
+/* ---- what is not there all the same ---- */
+
+static void channels_by_their_table(void **state)
+{
+    (void)state;
+    static const double rows[] = {10, 20}, columns[] = {30, 40}, ids[] = {70, 65};
+    make(test_fill_bxr_2);
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    test_hdf_table(file, "/3BResults/3BInfo/MeaChs2ChIDsVector", 2,
+                   (const test_hdf_field[]){{"Row", H5T_STD_I16LE, rows, NULL},
+                                            {"Col", H5T_STD_I16LE, columns, NULL},
+                                            {"ID", H5T_STD_I32LE, ids, NULL}},
+                   3);
+    test_hdf_close(file);
+    sf_recording recording = read_good(NULL, 0);
+    const sf_unit *unit = &recording.units.items[sf_units_find(&recording.units, "Ch10.30")];
+    assert_true(unit->x_um == 29 * 42 && unit->y_um == 9 * 42);
+    sf_recording_clear(&recording);
+}
+
+static void spikes_alone_set_the_first_frame(void **state)
+{
+    (void)state;
+    make(test_fill_maxwell_old);
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    test_hdf_remove(file, "/sig");
+    test_hdf_close(file);
+    sf_recording recording = read_good(NULL, 0);
+    assert_int_equal(recording.spike_count, 7); /* nothing is before the first */
+    assert_int_equal(recording.spikes[0].time_ns, 0);
+    assert_int_equal(recording.spikes[1].time_ns, 101000000);
+    assert_true(recording.spikes[0].amplitude == -1);
+    sf_recording_clear(&recording);
+}
+
+static int open_and_free(void *context)
+{
+    sf_recording recording;
+    sf_error error;
+    int status = sf_recording_read(&recording, path, context, NULL, &error);
+    sf_recording_clear(&recording);
+    return status;
+}
+
+/* In this process, as the reading program does it. */
+static int read_here(void *context)
+{
+    const layout *of = context;
+    sf_hdf_input input = {.path = path, .stream = of->stream};
+    sf_recording recording = {0};
+    sf_error error;
+    int status = sf_hdf_open_file(&input, &error);
+    if (status == SF_OK)
+        status = sf_recording_read_hdf5(&recording, &input, &error);
+    sf_recording_clear(&recording);
+    sf_hdf_close(input.file);
+    return status;
+}
+
+static void no_failed_allocation_leaks(void **state)
+{
+    (void)state;
+    sf_reading how = {.stream = "A1"};
+    make(test_fill_bxr_3);
+    test_fail_every_allocation(open_and_free, &how);
+    for (int i = 0; i < LAYOUTS; i++) {
+        layout of = layouts[i];
+        make(of.fill);
+        test_fail_every_allocation(read_here, &of);
+    }
+}
+
+#define WITH_PATH(test) cmocka_unit_test_setup_teardown(test, make_path, remove_path)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_PATH(the_same_spikes_are_in_all),
+        WITH_PATH(markers_are_read),
+        WITH_PATH(streams_are_chosen),
+        WITH_PATH(segments_are_read_instead),
+        WITH_PATH(rates_are_of_the_file_or_given),
+        WITH_PATH(damaged_files_are_refused),
+        WITH_PATH(channels_by_their_table),
+        WITH_PATH(spikes_alone_set_the_first_frame),
+        WITH_PATH(no_failed_allocation_leaks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
