@@ -127,6 +127,9 @@ typedef struct live_run {
     const app_call *call;
     const sf_config *config;
     app_configure *configure; /* or NULL */
+    int64_t watchdog_ns;      /* within which a manager of services wants to hear of it; 0: never */
+    int64_t told_ns;          /* monotonic clock when it last did ... */
+    uint64_t told_seq;        /* ... and of the status that it rested on */
     app_console console;
     sf_live *live;
     char **units; /* names of the run's, kept beyond it for the closing table */
@@ -195,6 +198,20 @@ static int take_for(live_run *live, int timeout_ms, sf_error *error)
     return status;
 }
 
+/* A manager of services hears of a run that goes on: that its status comes, which the thread that works on
+ * windows makes. Until the first one, as while sources are waited for, that the program does. */
+static void tell_watchdog(live_run *live)
+{
+    uint64_t seq = live->console.status != NULL ? live->console.status->seq : 0;
+    int64_t now_ns = sf_clock_monotonic_ns();
+    if (live->watchdog_ns == 0 || (seq > 0 && seq == live->told_seq) ||
+        now_ns - live->told_ns < live->watchdog_ns / 4)
+        return;
+    live->told_ns = now_ns;
+    live->told_seq = seq;
+    sf_tool_notify("WATCHDOG=1");
+}
+
 static bool draws(const live_run *live)
 {
     return !live->call->quiet && !live->call->json;
@@ -234,10 +251,12 @@ static int follow(live_run *live, sf_error *error)
         }
         status = take_for(live, 100, error);
         app_print_log(live->call);
+        tell_watchdog(live);
         if (table)
             app_console_draw(&live->console);
         if (status == SF_AGAIN && app_stop_requested() && !stopping) {
             stopping = true;
+            sf_tool_notify("STOPPING=1");
             say(live, "stopping; publishing what has arrived (again to leave at once)");
             sf_live_finish(live->live);
         }
@@ -341,6 +360,7 @@ static int run_live(live_run *live, const sf_run_options *options, sf_error *err
     if (status != SF_OK)
         return status;
     sf_text json = {0};
+    sf_tool_notify("READY=1\nSTATUS=%.200s, %zu sinks", live->config->live.stream, live->sink_count);
     status = copy_unit_names(live, error);
     if (status == SF_OK)
         status = app_console_begin(&live->console, live->live, live->unit_count, error);
@@ -375,10 +395,10 @@ static void free_sinks(live_run *live)
 
 static bool until_signal(void *user, const char *what, double done, double total)
 {
-    (void)user;
     (void)what;
     (void)done;
     (void)total;
+    tell_watchdog(user);
     return !app_stop_requested();
 }
 
@@ -391,8 +411,9 @@ static int configure_again(void *user, sf_config *next, sf_error *error)
 int app_live_run(const app_call *call, sf_config *config, const sf_recording *recording, double speed,
                  app_configure *configure, sf_error *error)
 {
-    live_run live = {.call = call, .config = config, .configure = configure};
-    sf_progress progress = {.update = until_signal};
+    live_run live = {
+        .call = call, .config = config, .configure = configure, .watchdog_ns = sf_tool_watchdog_ns()};
+    sf_progress progress = {.update = until_signal, .user = &live};
     sf_run_options options = {.config = config,
                               .recording = recording,
                               .speed = speed,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/run.h"
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
@@ -8,7 +9,9 @@
 #include "pipeline/queries.h"
 #include "replay/player.h"
 #include "run/rule_file.h"
+#include "run/tool.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 struct sf_run {
@@ -198,9 +201,8 @@ static int change(sf_run *run, const sf_config *next, sf_error *error)
     return status;
 }
 
-static int reload(void *user, sf_error *error)
+static int read_again(sf_run *run, sf_error *error)
 {
-    sf_run *run = user;
     sf_config *next = sf_alloc(1, sizeof *next);
     int status = next != NULL ? run->configure(run->configure_user, next, error) : sf_fail_memory(error);
     if (status != SF_OK) {
@@ -214,6 +216,15 @@ static int reload(void *user, sf_error *error)
     if (old != NULL)
         sf_config_free(old);
     sf_free(old);
+    return status;
+}
+
+/* A manager of services waits for the end of it. */
+static int reload(void *user, sf_error *error)
+{
+    sf_tool_notify("RELOADING=1\nMONOTONIC_USEC=%" PRId64, sf_clock_monotonic_ns() / 1000);
+    int status = read_again(user, error);
+    sf_tool_notify("READY=1");
     return status;
 }
 

@@ -136,6 +136,15 @@ typedef struct sf_tool_checks {
  */
 void sf_tool_doctor(sf_tool_checks *checks, const char *folder, const char *system);
 
+/* ---- a service manager ---- */
+
+/** Tells the manager that started this program as a service (systemd: $NOTIFY_SOCKET) so much, as "READY=1".
+ * Where there is none, or it does not listen, nothing. Any thread; never waits. */
+void sf_tool_notify(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** Within this time it wants to hear WATCHDOG=1 of this process, each time anew; 0: it does not. */
+int64_t sf_tool_watchdog_ns(void);
+
 /* ---- a run that goes on ---- */
 
 /** Of a source, a stage or a sink of a run; NaN where it has none of that kind. */
