@@ -280,6 +280,20 @@ bool sf_front_order(sf_front *front, const sf_command *order)
     return taken;
 }
 
+/* Those that read sources do not stand in the way of the one that watches. */
+void sf_front_hurry(sf_front *front, const sf_realtime *wanted)
+{
+    sf_realtime of_source = {.priority = wanted->priority > 1 ? wanted->priority - 1 : wanted->priority,
+                             .core = SF_REALTIME_ANY_CORE};
+    for (size_t i = 0; i < front->feeders.count; i++)
+        sf_realtime_thread(&front->feeders.items[i].thread, front->feeders.items[i].settings.source->name,
+                           &of_source);
+    sf_realtime_got got = sf_realtime_thread(&front->thread, "watching", wanted);
+    if (got.priority > 0 || got.pinned)
+        sf_log(SF_LOG_INFO, "watching: real-time priority %u%s", got.priority,
+               got.pinned ? ", on a core of its own" : "");
+}
+
 int sf_front_change(sf_front *front, const sf_live_options *options, sf_error *error)
 {
     int status = sf_control_change(&front->control, options, error);

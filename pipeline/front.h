@@ -8,6 +8,7 @@
 #define SF_PIPELINE_FRONT_H
 
 #include "core/durations.h"
+#include "core/realtime.h"
 #include "pipeline/control.h"
 #include "pipeline/features.h"
 #include "window/merge.h"
@@ -44,6 +45,9 @@ void sf_front_stop(sf_front *front);
 
 /** Any thread: something for the front thread to do (sf_control_order); false where too much waits. */
 bool sf_front_order(sf_front *front, const sf_command *order);
+
+/** Of threads that were started: as sf_pipeline_hurry. */
+void sf_front_hurry(sf_front *front, const sf_realtime *wanted);
 
 /** Any thread: as sf_control_change. */
 int sf_front_change(sf_front *front, const sf_live_options *options, sf_error *error);

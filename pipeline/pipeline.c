@@ -371,6 +371,11 @@ bool sf_pipeline_order(sf_pipeline *pipeline, const sf_command *command)
     return sf_front_order(&pipeline->front, command);
 }
 
+void sf_pipeline_hurry(sf_pipeline *pipeline, const sf_realtime *wanted)
+{
+    sf_front_hurry(&pipeline->front, wanted);
+}
+
 int sf_pipeline_change(sf_pipeline *pipeline, const sf_live_options *options, sf_error *error)
 {
     return sf_front_change(&pipeline->front, options, error);

@@ -10,6 +10,7 @@
 #ifndef SF_PIPELINE_PIPELINE_H
 #define SF_PIPELINE_PIPELINE_H
 
+#include "core/realtime.h"
 #include "pipeline/control.h"
 #include "pipeline/inputs.h"
 #include "pipeline/options.h"
@@ -57,6 +58,10 @@ bool sf_pipeline_order(sf_pipeline *pipeline, const sf_command *command);
 /** Any thread: the keys marked live in these options, which else are the run's, hold from now on, without a
  * spike lost; as sf_control_change. */
 int sf_pipeline_change(sf_pipeline *pipeline, const sf_live_options *options, sf_error *error);
+
+/** Once it has started: gives the threads by which spikes come, and the one that watches, this priority and
+ * that one the core; what is refused is logged. */
+void sf_pipeline_hurry(sf_pipeline *pipeline, const sf_realtime *wanted);
 
 /** Any thread: no further spikes are read; what was accepted is worked off. */
 void sf_pipeline_stop(sf_pipeline *pipeline);

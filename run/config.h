@@ -18,6 +18,13 @@ typedef struct sf_config_place {
     size_t line, column;
 } sf_config_place;
 
+/** What threads are given beyond their turn; each step that is refused is left out with a warning. */
+typedef struct sf_config_realtime {
+    uint32_t priority; /**< of SCHED_FIFO; 0: none */
+    char *core;        /**< "any" or a number */
+    bool lock_memory;
+} sf_config_realtime;
+
 /** Everything in it is its own. An item's settings begin with sf_source_settings or sf_sink_settings. */
 typedef struct sf_config {
     sf_live_options live; /**< first: its keys are the configuration's */
@@ -29,6 +36,7 @@ typedef struct sf_config {
     uint32_t sink_count;
     sf_control_settings *control; /**< at most one */
     uint32_t control_count;
+    sf_config_realtime realtime;
 
     char *name; /**< what stands for the file in messages */
     sf_config_place *places;
@@ -121,7 +129,8 @@ int sf_config_show(sf_config *config, double speed, sf_error *error);
  */
 int sf_config_read_episodes(sf_config *config, const char *watched, sf_error *error);
 
-/** Leaves stream, sources and merge, and puts one recorder that waits rather than drops in place of all else.
+/** Leaves stream, sources, merge and realtime, and puts one recorder that waits rather than drops in place of
+ * all else.
  */
 int sf_config_record(sf_config *config, const char *path, bool overwrite, sf_error *error);
 

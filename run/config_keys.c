@@ -82,6 +82,18 @@ static const sf_key sources[] = {
     {0},
 };
 
+static const sf_key realtime_keys[] = {
+    {.name = "priority",
+     .type = SF_KEY_WHOLE,
+     .offset = offsetof(sf_config, realtime.priority),
+     .least = 0,
+     .most = 99},
+    {.name = "core", .type = SF_KEY_TEXT, .offset = offsetof(sf_config, realtime.core)},
+    {.name = "lock_memory", .type = SF_KEY_SWITCH, .offset = offsetof(sf_config, realtime.lock_memory)},
+    {0},
+};
+static const sf_key_table realtime_table = {.parts = {realtime_keys}};
+
 static const sf_key sinks[] = {
     {.name = "rules",
      .type = SF_KEY_LIST,
@@ -94,6 +106,7 @@ static const sf_key sinks[] = {
      .count_offset = offsetof(sf_config, control_count),
      .most = 1,
      .table = &control_table},
+    {.name = "realtime", .type = SF_KEY_GROUP, .table = &realtime_table},
     {.name = "sinks",
      .type = SF_KEY_LIST,
      .offset = offsetof(sf_config, sinks),

@@ -321,6 +321,7 @@ int sf_config_record(sf_config *config, const char *path, bool overwrite, sf_err
     SWAP(sf_key_item *, config->sources, recorder.sources);
     SWAP(uint32_t, config->source_count, recorder.source_count);
     recorder.live.merge = config->live.merge;
+    SWAP(sf_config_realtime, config->realtime, recorder.realtime);
     SWAP(sf_config, *config, recorder);
     sf_config_free(&recorder);
     return SF_OK;

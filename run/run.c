@@ -13,6 +13,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+
+#define MOST_CORE 1023
 
 struct sf_run {
     const sf_config *config;
@@ -257,9 +260,21 @@ static void tell_sinks(const sf_run *run, const sf_run_options *options)
 
 /* ---- the interface ---- */
 
+static int check_core(const sf_config *config, sf_error *error)
+{
+    uint64_t core;
+    if (strcmp(config->realtime.core, "any") == 0 || sf_parse_uint(config->realtime.core, MOST_CORE, &core))
+        return SF_OK;
+    return sf_config_refuse(config, "realtime.core", error,
+                            "found '%.40s', expected any, or a number from 0 to %d", config->realtime.core,
+                            MOST_CORE);
+}
+
 static int open_parts(sf_run *run, const sf_run_options *options, sf_error *error)
 {
     int status = check_descriptors(options->config, error);
+    if (status == SF_OK)
+        status = check_core(options->config, error);
     if (status == SF_OK)
         status = sf_config_print(&run->configuration, options->config, error);
     if (status == SF_OK)
@@ -322,6 +337,17 @@ int sf_run_close(sf_run *run, sf_error *error)
     return status;
 }
 
+/* Now that all is there that threads and memory are of. */
+static void hurry(sf_run *run)
+{
+    const sf_config_realtime *wanted = &run->config->realtime;
+    uint64_t core = SF_REALTIME_ANY_CORE;
+    sf_parse_uint(wanted->core, MOST_CORE, &core);
+    if (wanted->lock_memory)
+        sf_realtime_lock();
+    sf_pipeline_hurry(run->pipeline, &(sf_realtime){.priority = wanted->priority, .core = (uint32_t)core});
+}
+
 int sf_run_live(sf_live **live, const sf_run_options *options, sf_error *error)
 {
     sf_run *run;
@@ -329,7 +355,11 @@ int sf_run_live(sf_live **live, const sf_run_options *options, sf_error *error)
     int status = sf_run_open(&run, options, error);
     if (status != SF_OK)
         return status;
-    return sf_live_start(live, run->pipeline, &options->config->live, (sf_live_owner){free_run, run}, error);
+    status =
+        sf_live_start(live, run->pipeline, &options->config->live, (sf_live_owner){free_run, run}, error);
+    if (status == SF_OK)
+        hurry(run);
+    return status;
 }
 
 int sf_run_check(const sf_config *config, sf_error *error)
@@ -340,6 +370,8 @@ int sf_run_check(const sf_config *config, sf_error *error)
     if (status != SF_OK && error != NULL)
         *error = reason;
     status = sf_config_locate(config, status, "", error);
+    if (status == SF_OK)
+        status = check_core(config, error);
     if (status == SF_OK)
         status = read_rules(&rules, config, error);
     sf_rule_files_free(rules, config->rule_count);
