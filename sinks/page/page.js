@@ -3,7 +3,7 @@
 "use strict";
 
 const FRAME = {hello: 1, message: 2, raster: 3, edges: 4, marks: 5, answer: 6};
-const STALE_MS = 3000, HISTORY = 600, MOST_MARKS = 2000, MOST_ROWS = 100, MOST_LISTED = 200;
+const STALE_MS = 3000, HISTORY = 600, MOST_MARKS = 2000, MOST_ROWS = 100, MOST_LISTED = 200, DELAY_BINS = 40;
 const OKABE_ITO = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 const DASHES = [[], [6, 3], [2, 3], [9, 3, 2, 3], [12, 4], [4, 6]];
 const VIRIDIS = ["440154", "472d7b", "3b528b", "2c728e", "21918c", "28ae80", "5ec962", "addc30", "fde725"]
@@ -293,7 +293,7 @@ function drawEpisodes() {
     return;
   }
   const items = [...told.episodes].sort(byWorth), shown = lines(items), left = told.left_out;
-  setText("episodes-what", `${items.length > 0 ? `${items.length} counted` : "nothing is frequent"}, ${digits(told.from_s, 6)} to ${digits(told.to_s, 6)} s${told.partial ? ", partial" : ""}` +
+  setText("episodes-what", `${items.length > 0 ? `${items.length} counted` : "nothing is frequent (mine.min_rate_hz or mine.min_count say how often that is)"}, ${digits(told.from_s, 6)} to ${digits(told.to_s, 6)} s${told.partial ? ", partial" : ""}` +
     (left ? `; ${whole(left.count)} beyond the limits left out` : ""));
   fillTable("episodes", items.slice(0, MOST_ROWS),
     item => [chainText(item), [whole(item.count), "n"], [digits(item.expected), "n"],
@@ -305,7 +305,35 @@ function drawEpisodes() {
       row.setAttribute("aria-selected", String(item.id === page.marked));
     });
   by("series").hidden = by("series-what").hidden = shown.length === 0;
+  drawDelays(page.marked ? shown[0] : undefined);
   if (shown.length > 0) drawSeries(shown, windows);
+}
+
+let delays = null, delaysOf = "";
+
+/* How many of the marked occurrences have each delay, link by link: between what the links allow. */
+function countDelays(item) {
+  const low = Math.min(...item.delays_ms.map(([from]) => from)), high = Math.max(...item.delays_ms.map(([, to]) => to));
+  const width = (high - low) / DELAY_BINS, bins = Array.from({length: DELAY_BINS + 1}, (_, i) => low + i * width);
+  const links = item.delays_ms.map(() => new Array(DELAY_BINS + 1).fill(0));
+  for (const {columns} of page.marks)
+    links.forEach((counts, i) => {
+      const delay = (columns[i + 1] - columns[i]) * page.run.hello.column_s * 1000;
+      counts[Math.max(0, Math.min(DELAY_BINS - 1, Math.ceil((delay - low) / width - 1e-6) - 1))]++;
+    });
+  return [bins, ...links];
+}
+
+function drawDelays(item) {
+  const hidden = !item || page.marks.length === 0 || page.marks[0].units.length !== item.names.length;
+  by("delays").hidden = by("delays-what").hidden = hidden;
+  if (hidden) return;
+  setText("delays-what", `delays of ${whole(page.marks.length)} occurrences of ${item.names.join(" → ")}, the newest`);
+  const of = item.id + document.documentElement.dataset.theme;
+  const styles = item.delays_ms.map((_, i) => ({label: `${item.names[i]} → ${item.names[i + 1]}`, stroke: OKABE_ITO[i % OKABE_ITO.length],
+    dash: DASHES[i % DASHES.length], width: 1.5, paths: uPlot.paths.stepped({align: 1}), points: {show: false}}));
+  delays = plot(by("delays"), delays, delaysOf !== of, styles, countDelays(item), {x: "delay, ms", y: "occurrences"});
+  delaysOf = of;
 }
 
 function drawSeries(shown, windows) {
@@ -794,6 +822,7 @@ function takeMarks(view) {
   for (let i = 0; i < found; i += size)
     page.marks.push({units, columns: Array.from({length: size}, (_, k) => at(i + k))});
   if (page.marks.length > MOST_MARKS) page.marks.splice(0, page.marks.length - MOST_MARKS);
+  changed.episodes = true;
 }
 
 function take(buffer) {

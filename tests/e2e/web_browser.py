@@ -142,6 +142,18 @@ def every_view_by_keys_and_mouse():
     page.until("page.run.trusted && page.marks.length > 0")
     units = page.value("page.marks[0].units")
     assert units == [0, 1, 2], units
+    # and opens its delays: each link's of each occurrence once, where the simulated chain has them.
+    page.key("2")
+    page.until("!by('delays').hidden && delays !== null && !changed.episodes")
+    bins, *links = page.value("page.run.window.episodes.filter(item => item.id === page.marked).map(countDelays)[0]")
+    marks = page.value("page.marks.length")
+    assert len(links) == 2 and all(sum(link) <= marks and sum(link) > 0 for link in links), (marks, links)
+    exact = page.value("page.marks.map(mark => mark.columns.slice(1).map((at, i) => (at - mark.columns[i]) * page.run.hello.column_s * 1000))")
+    for link, counts in enumerate(links):
+        for i, count in enumerate(counts[:-1]):
+            expected = sum(bins[i] < row[link] - 1e-9 <= bins[i + 1] for row in exact)
+            assert abs(expected - count) <= 1, (link, i, bins[i], expected, count)
+    assert page.value("delays.series.length") == 3
     page.key("Escape")
     page.until("page.marked === null && page.marks.length === 0")
 
