@@ -27,7 +27,8 @@ static const app_option options[] = {
      "print CSV: the counts, with --window those of windows, with --correlogram its bins; docs/formats.md "
      "has the columns"},
     {"plot", "FILE",
-     "draws as SVG: cross-correlograms with --correlogram, counts of windows with --window, else the delays "
+     "draws, by the ending as SVG, PDF or PNG: cross-correlograms with --correlogram, counts of windows with "
+     "--window, else the delays "
      "of every "
      "link"},
     {NULL, NULL, NULL},

@@ -2,9 +2,8 @@
 /* The pictures of synfire count. */
 #include "app/counting.h"
 #include "app/mining.h"
-#include "app/plot.h"
+#include "app/pictures.h"
 
-#include "core/file.h"
 #include "core/memory.h"
 
 #include <inttypes.h>
@@ -14,44 +13,45 @@
 
 /* What one picture draws; words have their texts here. */
 typedef struct picture {
-    app_plot_bars bars;
+    app_bars bars;
     char title[1024], caption[256], x_label[256];
     double *counts, *expected;
 } picture;
 
-static bool open_picture(picture *p, size_t bins, unsigned place)
+static bool open_picture(picture *p, size_t bins)
 {
     p->counts = sf_alloc(bins, sizeof *p->counts);
     p->expected = sf_alloc(bins, sizeof *p->expected);
-    p->bars = (app_plot_bars){.words = {.title = p->title, .caption = p->caption, .place = place},
-                              .count = bins,
-                              .counts = p->counts,
-                              .expected = p->expected};
+    p->bars = (app_bars){.title = p->title,
+                         .about = p->caption,
+                         .x_label = p->x_label,
+                         .count = bins,
+                         .counts = p->counts,
+                         .expected = p->expected};
     return p->counts != NULL && p->expected != NULL;
 }
 
-static void close_picture(sf_text *svg, picture *p, bool opened)
+static void close_picture(sf_figure *figure, picture *p, bool opened)
 {
     if (opened)
-        app_plot_bars_print(svg, &p->bars);
-    svg->failed = svg->failed || !opened;
+        app_bars_draw(figure, &p->bars);
+    figure->scene.failed = figure->scene.failed || !opened;
     sf_free(p->counts);
     sf_free(p->expected);
 }
 
-static void draw_correlogram(sf_text *svg, const app_counting *c, const sf_correlogram *correlogram,
-                             sf_delay delay, unsigned place)
+static void draw_correlogram(sf_figure *figure, const app_counting *c, const sf_correlogram *correlogram,
+                             sf_delay delay)
 {
     picture p;
     size_t bins = 2 * (size_t)correlogram->half;
-    bool opened = open_picture(&p, bins, place);
+    bool opened = open_picture(&p, bins);
     double bin_ms = (double)correlogram->bin_ns * 1e-6;
     p.bars.from = -(double)correlogram->half * bin_ms;
     p.bars.width = bin_ms;
     p.bars.mark_from = (double)delay.low_ns * 1e-6;
     p.bars.mark_to = (double)delay.high_ns * 1e-6;
-    p.bars.words.x_label = p.x_label;
-    p.bars.words.y_label = "pairs of spikes";
+    p.bars.y_label = "pairs of spikes";
     const char *from = app_unit_name(c->recording, correlogram->from),
                *to = app_unit_name(c->recording, correlogram->to);
     snprintf(p.title, sizeof p.title, "%.100s and %.100s", from, to);
@@ -62,21 +62,21 @@ static void draw_correlogram(sf_text *svg, const app_counting *c, const sf_corre
         p.counts[k] = (double)correlogram->counts[k];
         p.expected[k] = correlogram->expected[k];
     }
-    close_picture(svg, &p, opened);
+    close_picture(figure, &p, opened);
 }
 
-static void draw_delays(sf_text *svg, const app_counting *c, size_t episode, uint32_t link, unsigned place)
+static void draw_delays(sf_figure *figure, const app_counting *c, size_t episode, uint32_t link)
 {
     picture p;
-    bool opened = open_picture(&p, SF_DELAY_BINS, place);
+    bool opened = open_picture(&p, SF_DELAY_BINS);
     const sf_episode *of = &c->details.told.episodes[episode];
     const sf_details *details = &c->details.told.details[episode];
     double low_ms = (double)of->delays[link].low_ns * 1e-6, high_ms = (double)of->delays[link].high_ns * 1e-6;
     sf_text spelt = app_episode_text(c->recording, of);
     p.bars.from = low_ms;
     p.bars.width = (high_ms - low_ms) / SF_DELAY_BINS;
-    p.bars.words.x_label = "delay, ms";
-    p.bars.words.y_label = "occurrences";
+    snprintf(p.x_label, sizeof p.x_label, "delay, ms");
+    p.bars.y_label = "occurrences";
     snprintf(p.title, sizeof p.title, "%.1000s", spelt.data != NULL ? spelt.data : "");
     bool pair = of->size == 2 && of->units[0] != of->units[1];
     snprintf(p.caption, sizeof p.caption,
@@ -88,7 +88,7 @@ static void draw_delays(sf_text *svg, const app_counting *c, size_t episode, uin
         p.expected[k] = (double)details->occurrences * details->links[link].by_chance[k];
     }
     sf_text_free(&spelt);
-    close_picture(svg, &p, opened);
+    close_picture(figure, &p, opened);
 }
 
 /* Full windows only; each is as wide as the step to the next. */
@@ -97,19 +97,19 @@ static size_t full_windows(const sf_episodes_columns *told)
     return told->window_count - told->last_is_partial;
 }
 
-static void draw_windows(sf_text *svg, const app_counting *c, size_t episode, unsigned place)
+static void draw_windows(sf_figure *figure, const app_counting *c, size_t episode)
 {
     const sf_episodes_columns *told = &c->details.told;
     picture p;
     size_t windows = full_windows(told);
-    bool opened = open_picture(&p, windows, place);
+    bool opened = open_picture(&p, windows);
     const sf_span *first = &told->windows[0];
     double length_s = (double)(first->stop_ns - first->start_ns) * 1e-9, sum = 0;
     sf_text spelt = app_episode_text(c->recording, &told->episodes[episode]);
     p.bars.from = (double)first->start_ns * 1e-9;
     p.bars.width = windows > 1 ? (double)(told->windows[1].start_ns - first->start_ns) * 1e-9 : length_s;
-    p.bars.words.x_label = "start of the window, s";
-    p.bars.words.y_label = "count";
+    snprintf(p.x_label, sizeof p.x_label, "start of the window, s");
+    p.bars.y_label = "count";
     snprintf(p.title, sizeof p.title, "%.1000s", spelt.data != NULL ? spelt.data : "");
     snprintf(p.caption, sizeof p.caption,
              "count in full windows of %g s; line: their mean, band: 2 standard deviations", length_s);
@@ -120,30 +120,29 @@ static void draw_windows(sf_text *svg, const app_counting *c, size_t episode, un
         p.expected[k] = sum / (double)windows;
     }
     sf_text_free(&spelt);
-    close_picture(svg, &p, opened);
+    close_picture(figure, &p, opened);
 }
 
-/* Returns how many pictures there are; draws them where `svg` is given. */
-static unsigned draw(sf_text *svg, const app_counting *c)
+/* Returns how many pictures there are; draws them where there is a figure. */
+static unsigned draw(sf_figure *figure, const app_counting *c)
 {
     const sf_episodes_columns *told = &c->details.told;
-    unsigned place = 0, link_number = 0;
+    unsigned pictures = 0, link_number = 0;
     bool correlograms = told->correlograms != NULL, windows = full_windows(told) > 0;
     bool delays = !correlograms && !app_has(c->call, "window");
     for (size_t i = 0; i < told->count; i++) {
         for (uint32_t link = 0; link + 1 < told->episodes[i].size; link++, link_number++) {
-            if (svg != NULL && correlograms)
-                draw_correlogram(svg, c, &told->correlograms[link_number], told->episodes[i].delays[link],
-                                 place);
-            else if (svg != NULL && delays)
-                draw_delays(svg, c, i, link, place);
-            place += correlograms || delays;
+            if (figure != NULL && correlograms)
+                draw_correlogram(figure, c, &told->correlograms[link_number], told->episodes[i].delays[link]);
+            else if (figure != NULL && delays)
+                draw_delays(figure, c, i, link);
+            pictures += correlograms || delays;
         }
-        if (windows && svg != NULL)
-            draw_windows(svg, c, i, place);
-        place += windows;
+        if (windows && figure != NULL)
+            draw_windows(figure, c, i);
+        pictures += windows;
     }
-    return place;
+    return pictures;
 }
 
 int app_count_plot(const char *path, const app_counting *counting, sf_error *error)
@@ -152,11 +151,11 @@ int app_count_plot(const char *path, const app_counting *counting, sf_error *err
     if (pictures == 0 || pictures > MOST_PICTURES || counting->details.told.details == NULL)
         return sf_fail(error, SF_USAGE, "--plot", "found %u pictures to draw, expected 1 to %d", pictures,
                        MOST_PICTURES);
-    sf_text svg = {0};
-    app_plot_stack_begin(&svg, pictures);
-    draw(&svg, counting);
-    app_plot_stack_end(&svg);
-    int status = sf_file_write(&svg, path, error);
-    sf_text_free(&svg);
+    bool one = pictures == 1;
+    sf_figure figure = sf_figure_begin("count", one ? SF_COLUMN_MM : SF_PAGE_MM, one ? 1 : 2);
+    draw(&figure, counting);
+    sf_figure_end(&figure, NULL);
+    int status = sf_scene_write(&figure.scene, path, error);
+    sf_scene_free(&figure.scene);
     return status;
 }

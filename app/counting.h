@@ -17,7 +17,7 @@ typedef struct app_counting {
 } app_counting;
 
 /**
- * Draws the answer as SVG, one picture under the other: correlograms where there are any, the counts of
+ * Draws the answer, pictures in two columns: correlograms where there are any, the counts of
  * windows where there are any, and otherwise the delays of every link. SF_USAGE where that is too much for
  * one file.
  */

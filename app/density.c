@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/csv.h"
 #include "app/load.h"
-#include "app/plot.h"
+#include "app/pictures.h"
 #include "app/samples.h"
 
-#include "core/file.h"
 #include "core/memory.h"
 
 #include <math.h>
@@ -22,7 +21,7 @@ static const app_option own_options[] = {
     {"grid", "N|A:B:N",
      "at most N points (default 200000), wherever there are samples; or N from A to B; of two columns "
      "A:B:N,C:D:M. Refused where so many are too few for the bandwidth"},
-    {"plot", "FILE", "draws the density as SVG: a curve, or of two columns a map"},
+    {"plot", "FILE", "draws the density, by the ending as SVG, PDF or PNG: a curve, or of two columns a map"},
     {"csv", NULL, "print CSV; docs/formats.md has the columns"},
     {NULL, NULL, NULL},
 };
@@ -223,28 +222,29 @@ static void find_middle(const density_result *result, size_t *first, size_t *las
     }
 }
 
-static void print_curve(sf_text *svg, const app_plot_words *words, const density_result *result, size_t first,
-                        size_t last)
+static void draw_curve(sf_figure *figure, const sf_panel_form *form, const density_result *result,
+                       size_t first, size_t last)
 {
-    app_plot plot = {.words = *words,
-                     .log_x = result->domain == SF_DOMAIN_LOG,
-                     .x = result->of.x + first,
-                     .y = result->of.values + first,
-                     .count = last - first + 1,
-                     .rug = result->samples->all.values,
-                     .rug_count = result->of.n};
-    app_plot_print(svg, &plot);
+    app_curve curve = {.form = *form,
+                       .x = result->of.x + first,
+                       .y = result->of.values + first,
+                       .count = last - first + 1,
+                       .rug = result->samples->all.values,
+                       .rug_count = result->of.n};
+    curve.form.x.log = result->domain == SF_DOMAIN_LOG;
+    app_curve_draw(figure, &curve);
 }
 
-static void print_map(sf_text *svg, const app_plot_words *words, const density_result *result)
+static void draw_map(sf_figure *figure, const sf_panel_form *form, const density_result *result)
 {
-    app_plot_map map = {.words = *words,
-                        .x = result->of.x,
-                        .y = result->of.y,
-                        .columns = result->of.x_count,
-                        .rows = result->of.y_count,
-                        .values = result->of.values};
-    app_plot_map_print(svg, &map);
+    app_map map = {.form = *form,
+                   .x = result->of.x,
+                   .y = result->of.y,
+                   .columns = result->of.x_count,
+                   .rows = result->of.y_count,
+                   .values = result->of.values};
+    map.form.colours.label = "density";
+    app_map_draw(figure, &map);
 }
 
 /* What a density is divided by: "ln(interval)", "s", or "" where that has no unit. */
@@ -287,7 +287,7 @@ static int write_plot(const char *path, const density_result *result, const char
     const char *file = slash != NULL ? slash + 1 : source;
     const char *comma = samples->measure[0] != '\0' ? ", " : "";
     char x_label[96], y_label[96], unit[64];
-    sf_text title = {0}, caption = {0}, svg = {0};
+    sf_text title = {0}, caption = {0};
     int status = SF_OK;
     name_unit(unit, sizeof unit, result);
     if (samples->all.names[0][0] != '\0')
@@ -309,26 +309,21 @@ static int write_plot(const char *path, const density_result *result, const char
         snprintf(y_label, sizeof y_label, "y of %s%s%s", samples->quantity, comma, samples->measure);
     else
         snprintf(y_label, sizeof y_label, "density%s%s", unit[0] != '\0' ? " per " : "", unit);
-    if (plane) {
-        double most = 0;
-        for (size_t k = 0; k < result->of.x_count * result->of.y_count; k++)
-            most = fmax(most, result->of.values[k]);
-        sf_text_printf(&caption, ", darkest %.3g", most);
-    }
     if (title.failed || caption.failed)
         status = sf_fail_memory(error);
     if (status == SF_OK) {
-        app_plot_words words = {
-            .title = title.data, .caption = caption.data, .x_label = x_label, .y_label = y_label};
+        sf_figure figure = sf_figure_begin("density", SF_COLUMN_MM, 1);
+        const sf_panel_form form = {.title = title.data, .x.label = x_label, .y.label = y_label};
         if (plane)
-            print_map(&svg, &words, result);
+            draw_map(&figure, &form, result);
         else
-            print_curve(&svg, &words, result, first, last);
-        status = sf_file_write(&svg, path, error);
+            draw_curve(&figure, &form, result, first, last);
+        sf_figure_end(&figure, caption.data);
+        status = sf_scene_write(&figure.scene, path, error);
+        sf_scene_free(&figure.scene);
     }
     sf_text_free(&title);
     sf_text_free(&caption);
-    sf_text_free(&svg);
     return status;
 }
 

@@ -34,6 +34,13 @@ static size_t count_options(const app_option *options)
     return count;
 }
 
+static bool has_option(const struct option *options, const char *name)
+{
+    while (options->name != NULL && strcmp(options->name, name) != 0)
+        options++;
+    return options->name != NULL;
+}
+
 /* What getopt_long did not take: no option, or a flag with a value. */
 static int refuse_option(const app_command *command, const struct option *options, const char *word,
                          sf_error *error)
@@ -57,7 +64,8 @@ static int refuse_option(const app_command *command, const struct option *option
 }
 
 /* A negative number after an option's name or among the arguments is a value, never an option: getopt_long is
- * only ever asked about words that start with "--" or "-" and a letter. */
+ * only ever asked about words that start with "--" or "-" and a letter. Whatever writes --out takes -o, too.
+ */
 int app_parse(app_call *call, const app_command *command, int argc, char **argv, sf_error *error)
 {
     *call = (app_call){.command = command};
@@ -76,17 +84,20 @@ int app_parse(app_call *call, const app_command *command, int argc, char **argv,
         filled += add_long_options(options + filled, command->options[i]);
 
     int status = SF_OK;
+    const char *letters = has_option(options, "out") ? "-:ho:" : "-:h";
     optind = 1;
     opterr = 0;
     for (;;) {
         int index = -1, before = optind;
-        int found = getopt_long(argc, argv, "-:h", options, &index);
+        int found = getopt_long(argc, argv, letters, options, &index);
         if (found == -1)
             break;
         if (found == 1) { /* an argument, in its place */
             call->arguments[call->argument_count++] = optarg;
         } else if (found == 'h') {
             call->given[call->given_count++] = (app_given){.name = "help"};
+        } else if (found == 'o') {
+            call->given[call->given_count++] = (app_given){.name = "out", .value = optarg};
         } else if (found == ':') {
             status = sf_fail(error, SF_USAGE, argv[optind - 1],
                              "needs a value; `synfire %s --help` explains it", command->name);

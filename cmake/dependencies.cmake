@@ -16,6 +16,8 @@ if(SYNFIRE_IO)
     set(SYNFIRE_HIREDIS PkgConfig::HIREDIS)
   endif()
   pkg_check_modules(WEBSOCKETS IMPORTED_TARGET libwebsockets) # optional: the page
+  pkg_check_modules(CAIRO IMPORTED_TARGET cairo) # optional: figures as PDF and PNG
+  find_package(ZLIB REQUIRED) # images in SVG; HDF5 needs it, too
   find_library(MSGPACK_LIBRARY NAMES msgpackc msgpack-c REQUIRED)
   find_path(MSGPACK_INCLUDE msgpack.h REQUIRED)
   add_library(synfire_msgpack INTERFACE)

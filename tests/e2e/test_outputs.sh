@@ -64,9 +64,11 @@ while read -r command option; do
     out | occurrences | plot | rule) written=$((written + 1)) ;;
     *) echo "$command --$option: does it read or write?"; exit 1 ;;
     esac
-    expect 73 "spikes.csv: is there and is no result or simulation" "$SYNFIRE" "$command" sim.h5 "${words[@]}" --"$option" spikes.csv
+    [ "$command" != plot ] || command="plot raster"
+    # shellcheck disable=SC2086
+    expect 73 "spikes.csv: is there and is no result or simulation" "$SYNFIRE" $command sim.h5 "${words[@]}" --"$option" spikes.csv
     cmp spikes.csv same.csv
-    expect 64 "would write over the input" "$SYNFIRE" "$command" sim.h5 "${words[@]}" --"$option" ./sim.h5
+    expect 64 "would write over the input" "$SYNFIRE" $command sim.h5 "${words[@]}" --"$option" ./sim.h5
 done <options
 [ $written -ge 6 ]
 expect 64 "labels.csv: --rule would write over the input" "$SYNFIRE" rules sim.h5 --labels labels.csv --window 1 --rule labels.csv

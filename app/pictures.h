@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Panels that more than one command draws: curves, maps, and counts in bins. */
+#ifndef SF_APP_PICTURES_H
+#define SF_APP_PICTURES_H
+
+#include "draw/panel.h"
+
+/** A curve above 0. */
+typedef struct app_curve {
+    sf_panel_form form; /**< the ends of its axes follow from the curve */
+    const double *x, *y;
+    size_t count;      /**< points, x ascending */
+    const double *rug; /**< samples shown as ticks at the bottom */
+    size_t rug_count;
+} app_curve;
+
+void app_curve_draw(sf_figure *figure, const app_curve *curve);
+
+/** Values on a grid. */
+typedef struct app_map {
+    sf_panel_form form;
+    const double *x, *y;  /**< centres of the cells, evenly apart, ascending; at least 2 each */
+    size_t columns, rows; /**< how many */
+    const double *values; /**< row after row, each of the same y */
+} app_map;
+
+void app_map_draw(sf_figure *figure, const app_map *map);
+
+/** Counts in bins of equal width, beside what is expected in each. */
+typedef struct app_bars {
+    const char *title, *about; /**< about: what is drawn, in smaller letters above the axes; or NULL */
+    const char *x_label, *y_label;
+    double from, width; /**< of the first bin */
+    size_t count;
+    const double *counts, *expected; /**< expected NULL: not known */
+    const double *low, *high;        /**< a band; NULL: two standard deviations of the expected counts */
+    double mark_from, mark_to;       /**< a stretch of the axis to be shaded; none where they are equal */
+    double height_mm;                /**< 0: as panels have it */
+} app_bars;
+
+void app_bars_draw(sf_figure *figure, const app_bars *bars);
+
+#endif

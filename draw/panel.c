@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "draw/panel.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define EDGE_MM 2.0
+#define GAP_MM 4.0
+#define TITLE_PT 8
+#define LABEL_PT 7
+#define TICK_PT 6
+#define LEAST_PT 5.5
+#define AXIS_MM 0.2
+#define TICK_MM 1.0
+#define BAR_MM 2.2 /* of colours */
+
+static const sf_ink axis_ink = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = AXIS_MM};
+
+/* ---- from numbers to paper ---- */
+
+static double share_of(const sf_axis *axis, double value)
+{
+    return axis->log ? log(value / axis->from) / log(axis->to / axis->from)
+                     : (value - axis->from) / (axis->to - axis->from);
+}
+
+double sf_panel_x(const sf_panel *panel, double x)
+{
+    return panel->left + share_of(&panel->x, x) * panel->width;
+}
+
+double sf_panel_y(const sf_panel *panel, double y)
+{
+    return panel->top + (1 - share_of(&panel->y, y)) * panel->height;
+}
+
+sf_colour sf_colour_of(const sf_colour_scale *scale, double value)
+{
+    double share = 0;
+    if (isnan(value))
+        return 0xffffff;
+    if (scale->to > scale->from && (!scale->log || value > 0))
+        share = scale->log ? log(value / scale->from) / log(scale->to / scale->from)
+                           : (value - scale->from) / (scale->to - scale->from);
+    share = fmin(fmax(share, 0), 1);
+    return sf_viridis(scale->reversed ? 1 - share : share);
+}
+
+/* ---- ticks ---- */
+
+/* 1, 2 or 5 times a power of ten, so that at most about `wanted` steps fit. */
+static double nice_step(double length, double wanted)
+{
+    double rough = length / wanted, power = pow(10, floor(log10(rough)));
+    double digit = rough / power;
+    return power * (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10);
+}
+
+/* The tick after `value`; first: the one at or above the axis' start. */
+static double next_tick(const sf_axis *axis, double wanted, double value, bool first)
+{
+    if (!axis->log) {
+        double step = nice_step(axis->to - axis->from, wanted);
+        double index = first ? ceil(axis->from / step - 1e-9) : round(value / step) + 1;
+        return index * step;
+    }
+    double decades = log10(axis->to / axis->from);
+    int every = (int)ceil(decades / wanted);
+    bool sparse = decades > wanted / 2;
+    static const double digits[] = {1, 2, 5};
+    for (double power = floor(log10(first ? axis->from : value) + 1e-9);; power++)
+        for (int d = 0; d < (sparse ? 1 : 3); d++) {
+            double tick = digits[d] * pow(10, power);
+            bool later = first ? tick >= axis->from * (1 - 1e-9) : tick > value * (1 + 1e-9);
+            if (later && (!sparse || (int)llround(power) % every == 0))
+                return tick;
+        }
+}
+
+static void spell_tick(char words[32], const sf_axis *axis, double wanted, double value)
+{
+    double step = axis->log ? 0 : nice_step(axis->to - axis->from, wanted);
+    snprintf(words, 32, "%.6g", fabs(value) < step * 1e-6 ? 0 : value);
+}
+
+/* How many ticks an axis of this length has room for. */
+static double ticks_wanted(double mm, bool upright)
+{
+    return fmax(mm / (upright ? 8 : 14), 2);
+}
+
+/* The room that the names of ticks take beside an upright axis. */
+static double widest_tick(const sf_axis *axis, double height)
+{
+    double widest = 0, wanted = ticks_wanted(height, true);
+    char words[32];
+    if (axis->names != NULL)
+        for (size_t k = 0; k < axis->name_count; k++)
+            widest = fmax(widest, sf_words_width_mm(axis->names[k], TICK_PT, false));
+    else if (!axis->bare)
+        for (double tick = next_tick(axis, wanted, 0, true); tick <= axis->to * (1 + 1e-9);
+             tick = next_tick(axis, wanted, tick, false)) {
+            spell_tick(words, axis, wanted, tick);
+            widest = fmax(widest, sf_words_width_mm(words, TICK_PT, false));
+            if (tick == 0 && axis->to <= 0)
+                break;
+        }
+    return widest;
+}
+
+static void draw_tick(const sf_panel *panel, double value, const char *words, bool upright)
+{
+    sf_scene *scene = panel->scene;
+    double bottom = panel->top + panel->height;
+    if (upright) {
+        double y = sf_panel_y(panel, value);
+        sf_scene_segment(scene, &axis_ink, panel->left - TICK_MM, y, panel->left, y);
+        sf_scene_text(scene, panel->left - TICK_MM - 0.6, y + 0.75, words,
+                      &(sf_lettering){.pt = TICK_PT, .anchor = SF_ANCHOR_END, .class = "tick"});
+    } else {
+        double x = sf_panel_x(panel, value);
+        sf_scene_segment(scene, &axis_ink, x, bottom, x, bottom + TICK_MM);
+        sf_scene_text(scene, x, bottom + TICK_MM + 2.4, words,
+                      &(sf_lettering){.pt = TICK_PT, .anchor = SF_ANCHOR_MIDDLE, .class = "tick"});
+    }
+}
+
+static void draw_ticks(const sf_panel *panel, const sf_axis *axis, bool upright)
+{
+    double length = upright ? panel->height : panel->width, wanted = ticks_wanted(length, upright);
+    char words[32];
+    if (axis->names != NULL) { /* every name that has room */
+        size_t stride = (size_t)ceil((upright ? 2.4 : 5) * (double)axis->name_count / length);
+        for (size_t k = 0; k<axis->name_count; k += stride> 0 ? stride : 1)
+            draw_tick(panel, (double)k, axis->names[k], upright);
+        return;
+    }
+    double last = axis->log ? axis->to * (1 + 1e-9) : axis->to + (axis->to - axis->from) * 1e-9;
+    for (double tick = next_tick(axis, wanted, 0, true); !axis->bare && tick <= last;
+         tick = next_tick(axis, wanted, tick, false)) {
+        spell_tick(words, axis, wanted, tick);
+        draw_tick(panel, tick, words, upright);
+    }
+}
+
+/* ---- the frame ---- */
+
+static void draw_key(sf_panel *panel, const sf_panel_form *form, double y)
+{
+    double x = panel->left;
+    for (size_t k = 0; k < sizeof form->key / sizeof form->key[0] && form->key[k] != NULL; k++) {
+        const sf_ink ink = {.line = form->key_colours[k], .fill = SF_NO_COLOUR, .width_mm = 0.7};
+        double width = sf_words_width_mm(form->key[k], TICK_PT, false),
+               room = panel->left + panel->width - x - 4.3;
+        if (ink.line != SF_NO_COLOUR) {
+            sf_scene_segment(panel->scene, &ink, x, y - 0.8, x + 3.5, y - 0.8);
+            x += 4.3;
+        }
+        double pt = width > room && room > 0 ? fmax(TICK_PT * room / width, 4.5) : TICK_PT;
+        sf_scene_text(panel->scene, x, y, form->key[k], &(sf_lettering){.pt = pt, .class = "key"});
+        x += 3 + width;
+    }
+}
+
+static void draw_colour_bar(sf_panel *panel, const sf_colour_scale *scale)
+{
+    sf_panel bar = *panel;
+    const size_t steps = 64;
+    bar.left = panel->left + panel->width + 2.5;
+    bar.width = BAR_MM;
+    bar.y = (sf_axis){.from = scale->from, .to = scale->to, .log = scale->log};
+    sf_colour *pixels = sf_scene_image(bar.scene, bar.left, bar.top, bar.width, bar.height, 1, steps);
+    for (size_t k = 0; pixels != NULL && k < steps; k++) {
+        double share = ((double)k + 0.5) / (double)steps;
+        pixels[k] = sf_viridis(scale->reversed ? share : 1 - share);
+    }
+    double wanted = ticks_wanted(bar.height, true), last = scale->to + (scale->to - scale->from) * 1e-9;
+    double widest = widest_tick(&bar.y, bar.height), right = bar.left + BAR_MM;
+    for (double tick = next_tick(&bar.y, wanted, 0, true); tick <= last;
+         tick = next_tick(&bar.y, wanted, tick, false)) {
+        char words[32];
+        spell_tick(words, &bar.y, wanted, tick);
+        double y = sf_panel_y(&bar, tick);
+        sf_scene_segment(bar.scene, &axis_ink, right, y, right + 0.7, y);
+        sf_scene_text(bar.scene, right + 1.2, y + 0.75, words,
+                      &(sf_lettering){.pt = TICK_PT, .class = "tick"});
+    }
+    sf_scene_text(
+        bar.scene, right + widest + 2.4, bar.top + bar.height / 2, scale->label,
+        &(sf_lettering){.pt = LABEL_PT, .anchor = SF_ANCHOR_MIDDLE, .degrees = 90, .class = "label colours"});
+}
+
+/* In smaller letters where it would leave its columns, and cut where these would be too small to read. */
+static void draw_title(sf_scene *scene, double x, double y, double width, const char *title)
+{
+    char words[256];
+    sf_lettering as = {.pt = TITLE_PT, .bold = true, .class = "title"};
+    snprintf(words, sizeof words, "%s", title);
+    double natural = sf_words_width_mm(words, as.pt, true);
+    as.pt = natural > width ? fmax(as.pt * width / natural, LEAST_PT) : as.pt;
+    for (size_t length = strlen(words); length > 4 && sf_words_width_mm(words, as.pt, true) > width;) {
+        do
+            length--;
+        while (length > 0 && (words[length] & 0xc0) == 0x80);
+        snprintf(words + length - (length > 3 ? 3 : 0), 4, "...");
+    }
+    sf_scene_text(scene, x, y, words, &as);
+}
+
+/* Where the next panel of so many columns lies. */
+static double take_columns(sf_figure *figure, size_t wanted, double *width)
+{
+    size_t columns = wanted == 0 ? 1 : wanted > figure->columns ? figure->columns : wanted;
+    double inner = figure->scene.width_mm - 2 * EDGE_MM + GAP_MM;
+    if (figure->used + columns > figure->columns) {
+        figure->at_mm = figure->bottom_mm + GAP_MM;
+        figure->used = 0;
+    }
+    double left = EDGE_MM + inner * (double)figure->used / (double)figure->columns;
+    *width = inner * (double)columns / (double)figure->columns - GAP_MM;
+    figure->used += columns;
+    return left;
+}
+
+/* An axis of one value is widened; one axis of two that share a scale is, too. */
+static void mend_axis(sf_axis *axis)
+{
+    if (axis->to > axis->from && isfinite(axis->to - axis->from))
+        return;
+    if (!isfinite(axis->from) || !isfinite(axis->to))
+        axis->from = axis->to = axis->log ? 1 : 0;
+    double around = axis->from != 0 ? fabs(axis->from) * 0.5 : 0.5;
+    axis->to = axis->log ? axis->from * 2 : axis->from + around;
+    axis->from = axis->log ? axis->from / 2 : axis->from - around;
+}
+
+static void set_height(sf_panel *panel, const sf_panel_form *form)
+{
+    panel->height = form->height_mm > 0 ? form->height_mm : panel->width * 2 / 3;
+    if (!form->equal)
+        return;
+    double most = form->height_mm > 0 ? form->height_mm : panel->width * 1.2;
+    double width = panel->x.to - panel->x.from, height = panel->y.to - panel->y.from;
+    double mm = fmin(panel->width / width, most / height), missing = 12 / mm - height;
+    if (missing > 0) { /* a row of electrodes is given some height */
+        panel->y.from -= missing / 2;
+        panel->y.to += missing / 2;
+        height += missing;
+    }
+    panel->left += (panel->width - mm * width) / 2;
+    panel->width = mm * width;
+    panel->height = mm * height;
+}
+
+static void spell_axis(char *words, size_t size, const char *name, const sf_axis *axis, double from,
+                       double to)
+{
+    snprintf(words, size, "data-%s=\"%.17g %.17g %.3f %.3f %s\"", name, axis->from, axis->to, from, to,
+             axis->log ? "log" : "linear");
+}
+
+sf_panel sf_panel_begin(sf_figure *figure, const sf_panel_form *form)
+{
+    sf_panel panel = {.figure = figure, .scene = &figure->scene, .x = form->x, .y = form->y};
+    double cell, left = take_columns(figure, form->columns, &cell);
+    mend_axis(&panel.x);
+    mend_axis(&panel.y);
+    double guess = form->height_mm > 0 ? form->height_mm : cell * 2 / 3;
+    double beside =
+        (form->y.bare && form->y.names == NULL ? 0 : widest_tick(&panel.y, guess) + TICK_MM + 1.4) +
+        (form->y.label != NULL ? 3.6 : 0);
+    double right = form->colours.label != NULL ? 14 : 1.5;
+    if (!form->equal)
+        beside = fmax(beside, 11);
+    double head = (form->title != NULL ? 4.2 : 0) + (form->key[0] != NULL ? 3.4 : 0) + 1;
+    panel.left = left + beside;
+    panel.width = fmax(cell - beside - right, 5);
+    panel.top = figure->at_mm + head;
+    set_height(&panel, form);
+    char attributes[512], x[160], y[160];
+    spell_axis(x, sizeof x, "x", &panel.x, panel.left, panel.left + panel.width);
+    spell_axis(y, sizeof y, "y", &panel.y, panel.top + panel.height, panel.top);
+    snprintf(attributes, sizeof attributes, "data-name=\"%.40s\" %s %s",
+             form->name != NULL ? form->name : figure->kind, x, y);
+    sf_scene_group(panel.scene, "panel", attributes);
+    if (form->title != NULL)
+        draw_title(panel.scene, left, figure->at_mm + 3, cell, form->title);
+    draw_key(&panel, form, panel.top - 1.4);
+    if (form->colours.label != NULL && form->colours.to > form->colours.from)
+        draw_colour_bar(&panel, &form->colours);
+    sf_scene_clip(panel.scene, panel.left, panel.top, panel.width, panel.height);
+    return panel;
+}
+
+void sf_panel_end(sf_panel *panel)
+{
+    sf_scene *scene = panel->scene;
+    const sf_lettering label = {.pt = LABEL_PT, .anchor = SF_ANCHOR_MIDDLE, .class = "label"};
+    bool bare = panel->x.bare && panel->y.bare;
+    double bottom = panel->top + panel->height, under = bare ? 0.5 : 1;
+    sf_scene_end(scene);
+    if (!bare) {
+        sf_scene_begin(scene, SF_SHAPE_PATH, &axis_ink, "axes", NULL);
+        sf_scene_point(scene, panel->left, panel->top);
+        sf_scene_point(scene, panel->left, bottom);
+        sf_scene_point(scene, panel->left + panel->width, bottom);
+    }
+    draw_ticks(panel, &panel->x, false);
+    draw_ticks(panel, &panel->y, true);
+    if (!panel->x.bare || panel->x.names != NULL)
+        under += TICK_MM + 2.6;
+    if (panel->x.label != NULL) {
+        under += 2.9;
+        sf_scene_text(scene, panel->left + panel->width / 2, bottom + under, panel->x.label, &label);
+        under += 0.8;
+    }
+    if (panel->y.label != NULL) {
+        sf_lettering turned = label;
+        turned.degrees = -90;
+        double beside = panel->y.bare && panel->y.names == NULL
+                            ? 1.2
+                            : widest_tick(&panel->y, panel->height) + TICK_MM + 1.8;
+        sf_scene_text(scene, panel->left - beside, panel->top + panel->height / 2, panel->y.label, &turned);
+    }
+    sf_scene_end(scene);
+    panel->figure->bottom_mm = fmax(panel->figure->bottom_mm, bottom + under);
+}
+
+/* ---- what is drawn inside ---- */
+
+/* A point that lies so near the one before is not drawn; what stands out is kept. */
+#define THIN_MM 0.01
+
+/* Far outside is as good as outside, and keeps files free of numbers that viewers choke on. */
+static double hold(double mm)
+{
+    return fmin(fmax(mm, -1000), 5000);
+}
+
+void sf_panel_line(sf_panel *panel, const sf_ink *ink, const char *class, const double *x, const double *y,
+                   size_t count)
+{
+    double last_x = -INFINITY, last_y = -INFINITY;
+    sf_scene_begin(panel->scene, SF_SHAPE_PATH, ink, class, NULL);
+    for (size_t i = 0; i < count; i++) {
+        if (isnan(y[i])) {
+            sf_scene_lift(panel->scene);
+            last_x = -INFINITY;
+            continue;
+        }
+        double across = sf_panel_x(panel, x[i]), down = hold(sf_panel_y(panel, y[i]));
+        if (i + 1 < count && fabs(across - last_x) < THIN_MM && fabs(down - last_y) < THIN_MM)
+            continue;
+        sf_scene_point(panel->scene, across, down);
+        last_x = across;
+        last_y = down;
+    }
+}
+
+static void add_step(sf_panel *panel, double from, double width, double value, size_t k, bool back)
+{
+    double left = sf_panel_x(panel, from + width * (double)k);
+    double right = sf_panel_x(panel, from + width * (double)(k + 1)), y = hold(sf_panel_y(panel, value));
+    sf_scene_point(panel->scene, back ? right : left, y);
+    sf_scene_point(panel->scene, back ? left : right, y);
+}
+
+void sf_panel_steps(sf_panel *panel, const sf_ink *ink, const char *class, double from, double width,
+                    const double *values, size_t count, double floor)
+{
+    bool filled = ink->fill != SF_NO_COLOUR;
+    sf_scene_begin(panel->scene, filled ? SF_SHAPE_AREA : SF_SHAPE_PATH, ink, class, NULL);
+    for (size_t k = 0; k < count; k++)
+        add_step(panel, from, width, values[k], k, false);
+    if (filled && count > 0) {
+        sf_scene_point(panel->scene, sf_panel_x(panel, from + width * (double)count),
+                       hold(sf_panel_y(panel, floor)));
+        sf_scene_point(panel->scene, sf_panel_x(panel, from), hold(sf_panel_y(panel, floor)));
+    }
+}
+
+void sf_panel_band(sf_panel *panel, const sf_ink *ink, const char *class, double from, double width,
+                   const double *low, const double *high, size_t count)
+{
+    sf_scene_begin(panel->scene, SF_SHAPE_AREA, ink, class, NULL);
+    for (size_t k = 0; k < count; k++)
+        add_step(panel, from, width, high[k], k, false);
+    for (size_t k = count; k > 0; k--)
+        add_step(panel, from, width, low[k - 1], k - 1, true);
+}
+
+void sf_panel_stretch(sf_panel *panel, const sf_ink *ink, const char *class, double from, double to)
+{
+    double left = hold(sf_panel_x(panel, from)), right = hold(sf_panel_x(panel, to));
+    double bottom = panel->top + panel->height;
+    sf_scene_begin(panel->scene, left < right ? SF_SHAPE_AREA : SF_SHAPE_PATH, ink, class, NULL);
+    sf_scene_point(panel->scene, left, bottom);
+    sf_scene_point(panel->scene, left, panel->top);
+    if (left == right)
+        return;
+    sf_scene_point(panel->scene, right, panel->top);
+    sf_scene_point(panel->scene, right, bottom);
+}
+
+void sf_panel_level(sf_panel *panel, const sf_ink *ink, double y)
+{
+    double at = hold(sf_panel_y(panel, y));
+    sf_scene_segment(panel->scene, ink, panel->left, at, panel->left + panel->width, at);
+}
+
+void sf_panel_ticks(sf_panel *panel, const sf_ink *ink, const char *class, const double *x, const double *y,
+                    size_t count, double height)
+{
+    sf_scene_begin(panel->scene, SF_SHAPE_PATH, ink, class, NULL);
+    for (size_t i = 0; i < count; i++) {
+        double across = sf_panel_x(panel, x[i]);
+        if (i > 0)
+            sf_scene_lift(panel->scene);
+        sf_scene_point(panel->scene, across, sf_panel_y(panel, y[i] - height / 2));
+        sf_scene_point(panel->scene, across, sf_panel_y(panel, y[i] + height / 2));
+    }
+}
+
+void sf_panel_dots(sf_panel *panel, const sf_ink *ink, const char *class, const double *x, const double *y,
+                   size_t count, double radius_mm)
+{
+    sf_scene_begin(panel->scene, SF_SHAPE_DISC, ink, class, NULL);
+    sf_scene_radius(panel->scene, radius_mm);
+    for (size_t i = 0; i < count; i++)
+        sf_scene_point(panel->scene, sf_panel_x(panel, x[i]), hold(sf_panel_y(panel, y[i])));
+}
+
+void sf_panel_dot(sf_panel *panel, const sf_ink *ink, double x, double y, double radius_mm, const char *note)
+{
+    sf_scene_begin(panel->scene, SF_SHAPE_DISC, ink, NULL, note);
+    sf_scene_radius(panel->scene, radius_mm);
+    sf_scene_point(panel->scene, sf_panel_x(panel, x), sf_panel_y(panel, y));
+}
+
+void sf_panel_cell(sf_panel *panel, const sf_ink *ink, double x0, double y0, double x1, double y1,
+                   const char *note)
+{
+    double left = sf_panel_x(panel, x0), top = sf_panel_y(panel, y1);
+    sf_scene_rectangle(panel->scene, ink, left, top, sf_panel_x(panel, x1) - left,
+                       sf_panel_y(panel, y0) - top, note);
+}
+
+#define HEAD_MM 1.5
+
+void sf_panel_arrow(sf_panel *panel, const sf_ink *ink, double x0, double y0, double x1, double y1,
+                    double short_mm, bool head, const char *note)
+{
+    double from_x = sf_panel_x(panel, x0), from_y = sf_panel_y(panel, y0);
+    double to_x = sf_panel_x(panel, x1), to_y = sf_panel_y(panel, y1);
+    double length = hypot(to_x - from_x, to_y - from_y);
+    double ux = length > 0 ? (to_x - from_x) / length : 0, uy = length > 0 ? (to_y - from_y) / length : 0;
+    double cut = length > 2.5 * short_mm ? short_mm : 0;
+    to_x -= ux * cut;
+    to_y -= uy * cut;
+    sf_scene_begin(panel->scene, SF_SHAPE_PATH, ink, "edge", note);
+    sf_scene_point(panel->scene, from_x + ux * cut, from_y + uy * cut);
+    sf_scene_point(panel->scene, to_x, to_y);
+    if (!head || length < HEAD_MM)
+        return;
+    sf_ink solid = *ink;
+    solid.fill = ink->line;
+    solid.width_mm = 0.05;
+    sf_scene_begin(panel->scene, SF_SHAPE_AREA, &solid, NULL, NULL);
+    sf_scene_point(panel->scene, to_x, to_y);
+    for (int side = -1; side <= 1; side += 2)
+        sf_scene_point(panel->scene, to_x - HEAD_MM * ux + side * HEAD_MM * 0.35 * uy,
+                       to_y - HEAD_MM * uy - side * HEAD_MM * 0.35 * ux);
+}
+
+void sf_panel_image(sf_panel *panel, const double *values, size_t columns, size_t rows,
+                    const sf_colour_scale *scale)
+{
+    sf_colour *pixels =
+        sf_scene_image(panel->scene, panel->left, panel->top, panel->width, panel->height, columns, rows);
+    for (size_t r = 0; pixels != NULL && r < rows; r++)
+        for (size_t c = 0; c < columns; c++)
+            pixels[(rows - 1 - r) * columns + c] = sf_colour_of(scale, values[r * columns + c]);
+}
+
+void sf_panel_words(sf_panel *panel, double x, double y, sf_anchor anchor, const char *words)
+{
+    sf_scene_text(panel->scene, sf_panel_x(panel, x), sf_panel_y(panel, y), words,
+                  &(sf_lettering){.pt = TICK_PT, .anchor = anchor, .class = "words"});
+}
+
+void sf_panel_scale_bar(sf_panel *panel, const char *unit)
+{
+    double length = panel->x.to - panel->x.from, bar = nice_step(length, 4);
+    double mm = bar / length * panel->width, y = panel->top + panel->height + 2;
+    const sf_ink thick = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = 0.6};
+    char words[64];
+    snprintf(words, sizeof words, "%g %s", bar, unit);
+    sf_scene_end(panel->scene); /* under the axes, so outside what they clip */
+    sf_scene_group(panel->scene, "scale-bar", NULL);
+    sf_scene_segment(panel->scene, &thick, panel->left, y, panel->left + mm, y);
+    sf_scene_text(panel->scene, panel->left + mm / 2, y + 2.8, words,
+                  &(sf_lettering){.pt = TICK_PT, .anchor = SF_ANCHOR_MIDDLE, .class = "tick"});
+    panel->figure->bottom_mm = fmax(panel->figure->bottom_mm, y + 3.5);
+}

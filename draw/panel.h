@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A figure: panels with axes that flow in columns down a page of a given width, and a caption under them.
+ * Everything a panel is given is in the numbers of its axes; what leaves them is cut off.
+ */
+#ifndef SF_DRAW_PANEL_H
+#define SF_DRAW_PANEL_H
+
+#include "draw/scene.h"
+
+#define SF_COLUMN_MM 85.0
+#define SF_PAGE_MM 180.0
+
+typedef struct sf_axis {
+    const char *label; /**< with its unit: "time, s"; NULL: none */
+    double from, to;
+    bool log;                 /**< both ends above 0 */
+    bool bare;                /**< no ticks: of names, or of places that a scale bar measures */
+    const char *const *names; /**< of 0, 1, ... in place of numbers; or NULL */
+    size_t name_count;
+} sf_axis;
+
+/** Values as colours: viridis from the lowest to the highest, NaN white. */
+typedef struct sf_colour_scale {
+    const char *label; /**< with its unit; NULL: no bar is drawn */
+    double from, to;
+    bool log;      /**< by their logarithm; what is not above 0 is the lowest */
+    bool reversed; /**< the highest are the darkest: of what lies on white */
+} sf_colour_scale;
+
+sf_colour sf_colour_of(const sf_colour_scale *scale, double value);
+
+/** What a panel is to be like. */
+typedef struct sf_panel_form {
+    const char *title; /**< or NULL */
+    sf_axis x, y;
+    double height_mm; /**< of the axes; 0: two thirds of their width */
+    bool equal;       /**< one scale for both axes; the height then follows */
+    size_t columns;   /**< of the figure that it takes; 0: one */
+    sf_colour_scale colours;
+    const char *key[4];       /**< what colours mean, NULL at the end, in small letters above the axes */
+    sf_colour key_colours[4]; /**< a line of this colour before it, or SF_NO_COLOUR */
+    const char *name;         /**< of the group in SVG: a letter for programs; or NULL */
+} sf_panel_form;
+
+typedef struct sf_figure {
+    sf_scene scene;
+    size_t columns;
+    double at_mm, bottom_mm; /**< where this row of panels begins, and how far it has come */
+    size_t used;             /**< columns of this row */
+    const char *kind;
+} sf_figure;
+
+/** A panel that is being drawn: where its axes lie on paper. */
+typedef struct sf_panel {
+    sf_figure *figure;
+    sf_scene *scene;
+    sf_axis x, y;
+    double left, top, width, height;
+} sf_panel;
+
+/** An empty figure of this width whose panels flow in so many columns. sf_scene_free takes its scene. */
+sf_figure sf_figure_begin(const char *kind, double width_mm, size_t columns);
+
+/** Ends the figure, with the caption under it; NULL: none. */
+void sf_figure_end(sf_figure *figure, const char *caption);
+
+/** Begins the next panel; sf_panel_end draws its axes over what was drawn. */
+sf_panel sf_panel_begin(sf_figure *figure, const sf_panel_form *form);
+void sf_panel_end(sf_panel *panel);
+
+/** On paper, in mm. */
+double sf_panel_x(const sf_panel *panel, double x);
+double sf_panel_y(const sf_panel *panel, double y);
+
+/** A line through points in order of x. */
+void sf_panel_line(sf_panel *panel, const sf_ink *ink, const char *class, const double *x, const double *y,
+                   size_t count);
+
+/** A step in each bin of equal width; a fill reaches down to `floor`. */
+void sf_panel_steps(sf_panel *panel, const sf_ink *ink, const char *class, double from, double width,
+                    const double *values, size_t count, double floor);
+
+/** What lies between two such lines. */
+void sf_panel_band(sf_panel *panel, const sf_ink *ink, const char *class, double from, double width,
+                   const double *low, const double *high, size_t count);
+
+/** A stretch of the x axis from bottom to top; a line across where from == to. */
+void sf_panel_stretch(sf_panel *panel, const sf_ink *ink, const char *class, double from, double to);
+
+/** A line across at y. */
+void sf_panel_level(sf_panel *panel, const sf_ink *ink, double y);
+
+/** Short upright lines of this height, in the numbers of the y axis, around each point. */
+void sf_panel_ticks(sf_panel *panel, const sf_ink *ink, const char *class, const double *x, const double *y,
+                    size_t count, double height);
+
+void sf_panel_dots(sf_panel *panel, const sf_ink *ink, const char *class, const double *x, const double *y,
+                   size_t count, double radius_mm);
+
+/** One dot, one cell or one arrow with what it is; the arrow ends `short_mm` before and after its ends. */
+void sf_panel_dot(sf_panel *panel, const sf_ink *ink, double x, double y, double radius_mm, const char *note);
+void sf_panel_cell(sf_panel *panel, const sf_ink *ink, double x0, double y0, double x1, double y1,
+                   const char *note);
+void sf_panel_arrow(sf_panel *panel, const sf_ink *ink, double x0, double y0, double x1, double y1,
+                    double short_mm, bool head, const char *note);
+
+/** Rows of values that fill the axes, the first row at the bottom. */
+void sf_panel_image(sf_panel *panel, const double *values, size_t columns, size_t rows,
+                    const sf_colour_scale *scale);
+
+/** Words in small letters. */
+void sf_panel_words(sf_panel *panel, double x, double y, sf_anchor anchor, const char *words);
+
+/** A bar of a round length under the axes, with that length and its unit. */
+void sf_panel_scale_bar(sf_panel *panel, const char *unit);
+
+#endif

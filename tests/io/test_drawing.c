@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scenes and their files: what stands in them, not how it is spelt. */
+#include "support/support.h"
+
+#include "core/file.h"
+#include "core/memory.h"
+#include "draw/panel.h"
+
+#include <unistd.h>
+
+#include <math.h>
+
+static size_t count_of(const char *text, const char *part)
+{
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, part)) != NULL; at++)
+        count++;
+    return count;
+}
+
+static const double times[] = {1, 2.5, 9.75}, levels[] = {10, 20, 90};
+static const sf_ink black = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = 0.2};
+
+/* Two panels: a line with marks; and an image beside its colours. */
+static sf_figure draw_example(const char *title)
+{
+    sf_figure figure = sf_figure_begin("example", SF_PAGE_MM, 2);
+    const sf_panel_form lines = {.title = title,
+                                 .x = {.label = "time, s", .to = 10},
+                                 .y = {.label = "rate, Hz", .from = 1, .to = 100, .log = true},
+                                 .key = {"rate"},
+                                 .key_colours = {SF_BLACK}};
+    sf_panel panel = sf_panel_begin(&figure, &lines);
+    sf_panel_line(&panel, &black, "rate", times, levels, 3);
+    sf_panel_dots(&panel, &black, "mark", times, levels, 3, 0.5);
+    sf_panel_stretch(&panel, &black, "burst", 2, 3);
+    sf_panel_end(&panel);
+    const double values[] = {0, 1, 2, 3, NAN, 5};
+    const sf_panel_form map = {.equal = true,
+                               .x = {.to = 300, .bare = true},
+                               .y = {.to = 200, .bare = true},
+                               .colours = {.label = "rate, Hz", .to = 5}};
+    panel = sf_panel_begin(&figure, &map);
+    sf_panel_image(&panel, values, 3, 2, &map.colours);
+    sf_panel_arrow(&panel, &black, 0, 0, 300, 200, 1, true, "A to B");
+    sf_panel_scale_bar(&panel, "um");
+    sf_panel_end(&panel);
+    sf_figure_end(
+        &figure,
+        "What is seen, in words that take more than one line of a page because they go on for so long that "
+        "no page could hold them in a single one, whatever its letters are.");
+    return figure;
+}
+
+static void a_figure_has_its_parts(void **state)
+{
+    (void)state;
+    sf_figure figure = draw_example("Rates <&\"> \x1b[2J \xff");
+    sf_text svg = {0};
+    sf_scene_svg(&svg, &figure.scene, false);
+    assert_false(svg.failed);
+    assert_int_equal(count_of(svg.data, "<g "), 1 + 2 + 1); /* the figure, its panels, the scale bar */
+    assert_int_equal(count_of(svg.data, "<svg"), count_of(svg.data, "</svg>"));
+    assert_int_equal(count_of(svg.data, "<g"), count_of(svg.data, "</g>"));
+    assert_int_equal(count_of(svg.data, "<circle class=\"mark\""), 3);
+    assert_int_equal(count_of(svg.data, "<image "), 2); /* and the bar of its colours */
+    assert_int_equal(count_of(svg.data, "class=\"label"), 3);
+    assert_int_equal(count_of(svg.data, ">50 um<"), 0);
+    assert_int_equal(count_of(svg.data, ">100 um<"), 1);
+    assert_int_equal(count_of(svg.data, "class=\"caption\""), 2);
+    assert_int_equal(count_of(svg.data, "<title>A to B</title>"), 1);
+    assert_non_null(strstr(svg.data, ">Rates &lt;&amp;&quot;&gt; \\x1b[2J \\xff<"));
+    for (const char *c = svg.data; *c != '\0'; c++)
+        assert_true(*c == '\n' || (unsigned char)*c >= ' ');
+    sf_text_free(&svg);
+    sf_scene_free(&figure.scene);
+}
+
+/* Numbers can be read back from the shapes by what the panel tells of its axes. */
+static void shapes_lie_where_axes_say(void **state)
+{
+    (void)state;
+    sf_figure figure = draw_example(NULL);
+    sf_text svg = {0};
+    sf_scene_svg(&svg, &figure.scene, true);
+    double x0, x1, left, right, y0, y1, bottom, top, x, y;
+    const char *axes = strstr(svg.data, "data-x=\""), *mark = svg.data;
+    assert_int_equal(sscanf(axes, "data-x=\"%lf %lf %lf %lf linear\" data-y=\"%lf %lf %lf %lf log\"", &x0,
+                            &x1, &left, &right, &y0, &y1, &bottom, &top),
+                     8);
+    for (int k = 0; k < 3; k++) {
+        mark = strstr(mark + 1, "<circle class=\"mark\"");
+        assert_int_equal(sscanf(mark, "<circle class=\"mark\" cx=\"%lf\" cy=\"%lf\"", &x, &y), 2);
+        assert_true(fabs(x0 + (x - left) / (right - left) * (x1 - x0) - times[k]) < 1e-3);
+        assert_true(fabs(y0 * pow(y1 / y0, (y - bottom) / (top - bottom)) / levels[k] - 1) < 1e-3);
+    }
+    sf_text_free(&svg);
+    sf_scene_free(&figure.scene);
+}
+
+/* Panels of a row lie side by side, those of the next one below, and none on another. */
+static void panels_flow_in_columns(void **state)
+{
+    (void)state;
+    sf_figure figure = sf_figure_begin("flow", SF_PAGE_MM, 3);
+    sf_panel panels[5];
+    for (int k = 0; k < 5; k++) {
+        const sf_panel_form form = {.x.to = 1, .y.to = 1, .height_mm = 10 + 5 * k, .columns = k == 3 ? 2 : 1};
+        panels[k] = sf_panel_begin(&figure, &form);
+        sf_panel_end(&panels[k]);
+    }
+    sf_figure_end(&figure, NULL);
+    for (int k = 0; k < 3; k++)
+        assert_true(panels[k].top == panels[0].top &&
+                    (k == 0 || panels[k].left > panels[k - 1].left + panels[k - 1].width));
+    assert_true(panels[3].top > panels[2].top + panels[2].height && panels[3].width > 1.5 * panels[0].width);
+    assert_true(panels[4].top == panels[3].top && panels[4].left > panels[3].left + panels[3].width);
+    assert_true(panels[4].left + panels[4].width <= SF_PAGE_MM);
+    assert_true(figure.scene.height_mm > panels[4].top + panels[4].height);
+    sf_scene_free(&figure.scene);
+}
+
+/* Axes of one number, of none, and far numbers leave a picture all the same. */
+static void odd_axes_are_drawn(void **state)
+{
+    (void)state;
+    const double ends[][2] = {{5, 5},        {0, 0}, {-3, -3}, {NAN, NAN}, {1e300, 1e300}, {-1e-300, 1e-300},
+                              {1e9, 1e9 + 1}};
+    for (size_t k = 0; k < sizeof ends / sizeof ends[0]; k++) {
+        sf_figure figure = sf_figure_begin("odd", SF_COLUMN_MM, 1);
+        const sf_panel_form form = {.x = {.from = ends[k][0], .to = ends[k][1]}, .y = {.from = 0, .to = 1}};
+        const double y[] = {-1e300, 1e300, NAN};
+        sf_panel panel = sf_panel_begin(&figure, &form);
+        sf_panel_line(&panel, &black, NULL, times, y, 3);
+        sf_panel_end(&panel);
+        sf_figure_end(&figure, "");
+        sf_text svg = {0};
+        sf_scene_svg(&svg, &figure.scene, false);
+        assert_false(svg.failed || svg.length > 20000);
+        assert_null(strstr(svg.data, "d=\"nan"));
+        sf_text_free(&svg);
+        sf_scene_free(&figure.scene);
+    }
+}
+
+static void colours_are_those_of_the_palette(void **state)
+{
+    (void)state;
+    const sf_colour_scale scale = {.from = 1, .to = 100, .log = true}, back = {.to = 1, .reversed = true};
+    assert_int_equal(sf_viridis(0), 0x440154);
+    assert_int_equal(sf_viridis(1), 0xfde725);
+    assert_int_equal(sf_viridis(-3), 0x440154);
+    assert_int_equal(sf_colour_of(&scale, 10), sf_viridis(0.5));
+    assert_int_equal(sf_colour_of(&scale, 0), sf_viridis(0));
+    assert_int_equal(sf_colour_of(&scale, NAN), 0xffffff);
+    assert_int_equal(sf_colour_of(&back, 1), sf_viridis(0));
+}
+
+/* The ending is the format. */
+static void files_are_of_their_endings(void **state)
+{
+    (void)state;
+    static const char *const endings[] = {".svg", ".pdf", ".png"}, *const begins[] = {"<?xml", "%PDF-",
+                                                                                      "\x89PNG"};
+    sf_figure figure = draw_example("Rates");
+    for (int k = 0; k < 3; k++) {
+        char *path = test_temporary_path(endings[k]);
+        sf_error error = {0};
+        sf_text bytes = {0};
+        int status = sf_scene_write(&figure.scene, path, &error);
+        if (status == SF_UNAVAILABLE) {
+            test_assert_fails(status, &error, SF_UNAVAILABLE, "without Cairo");
+            printf("skipped: %s: no Cairo\n", endings[k]);
+        } else {
+            assert_int_equal(status, SF_OK);
+            assert_int_equal(sf_file_read(&bytes, path, &error), SF_OK);
+            assert_memory_equal(bytes.data, begins[k], strlen(begins[k]));
+            assert_true(bytes.length > 1000);
+        }
+        sf_text_free(&bytes);
+        unlink(path);
+        free(path);
+    }
+    sf_error error = {0};
+    static const char *const others[] = {"x.gif", "svg", "folder.svg/x", "x.svg.gz"};
+    for (int k = 0; k < 4; k++)
+        test_assert_fails(sf_scene_check_path(others[k], &error), &error, SF_USAGE,
+                          "ends in .svg, .pdf or .png");
+    sf_scene_free(&figure.scene);
+}
+
+static int draw_and_write(void *context)
+{
+    sf_error error = {0};
+    sf_figure figure = draw_example("Rates");
+    int status = sf_scene_write(&figure.scene, context, &error);
+    sf_scene_free(&figure.scene);
+    return status;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    char *path = test_temporary_path(".svg");
+    test_fail_every_allocation(draw_and_write, path);
+    unlink(path);
+    free(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_figure_has_its_parts),           cmocka_unit_test(shapes_lie_where_axes_say),
+        cmocka_unit_test(panels_flow_in_columns),           cmocka_unit_test(odd_axes_are_drawn),
+        cmocka_unit_test(colours_are_those_of_the_palette), cmocka_unit_test(files_are_of_their_endings),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
