@@ -160,9 +160,10 @@ const app_command app_command_aggregate = {
     .name = "aggregate",
     .group = "timing",
     .summary = "approximate COUNT, SUM, AVG and VAR over a range, from the density",
-    .arguments = "SAMPLES|REC",
+    .arguments = "SAMPLES|REC...",
     .least_arguments = 1,
     .most_arguments = 1,
+    .takes_several = true,
     .example = "synfire aggregate demo.h5 --quantity isi --units A --range 0.002:0.01 --op avg --exact",
     .notes =
         "SAMPLES is a file of numbers: text or CSV with one row a line, or NumPy .npy. With --quantity it "

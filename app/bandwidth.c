@@ -375,9 +375,10 @@ const app_command app_command_bandwidth = {
     .name = "bandwidth",
     .group = "timing",
     .summary = "kernel bandwidth of samples",
-    .arguments = "SAMPLES|REC",
+    .arguments = "SAMPLES|REC...",
     .least_arguments = 1,
     .most_arguments = 1,
+    .takes_several = true,
     .example = "synfire bandwidth demo.h5 --quantity isi --units A",
     .notes =
         "SAMPLES is a file of numbers: text or CSV with one row a line, or NumPy .npy. With --quantity it "

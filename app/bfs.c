@@ -675,9 +675,10 @@ const app_command app_command_bfs = {
     .alias = "reach",
     .group = "connect",
     .summary = "what a unit or vertex reaches, and in how many hops",
-    .arguments = "G --source V",
+    .arguments = "G... --source V",
     .least_arguments = 0,
     .most_arguments = 1,
+    .takes_several = true,
     .example = "synfire bfs demo.h5 --source A --delay 4:6 --min-count 60",
     .notes =
         "G is a graph (Matrix Market .mtx, edge list .el: `from to [weight]` counted from 0, GraphML, .graph "

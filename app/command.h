@@ -30,6 +30,7 @@ typedef struct app_command {
     const char *summary;                 /**< a line that begins small and has no full stop */
     const char *arguments;               /**< "REC", "G --source V" */
     int least_arguments, most_arguments; /**< most < 0: any number */
+    bool takes_several;                  /**< the first argument may be many: app/batch.h */
     const char *example;                 /**< a whole command line that works */
     const char *notes;                   /**< further help, or NULL */
     const app_option *options[APP_OPTION_LISTS];
@@ -58,6 +59,10 @@ extern const app_command *const app_commands[]; /**< NULL-terminated, in the ord
 extern const app_command app_command_bench;     /**< which synfire-bench takes its words by, too */
 
 bool app_has(const app_call *call, const char *option);
+/** The lists of all its options, app_common_options the last: NULL where `list` has none. */
+const app_option *app_option_list(const app_command *command, size_t list);
+#define APP_ALL_LISTS (APP_OPTION_LISTS + 2)
+
 /** True where this list is among the options of the command. */
 bool app_takes(const app_call *call, const app_option *options);
 /** The last value given, or `otherwise`. */
@@ -109,6 +114,7 @@ bool app_write(FILE *out, sf_text *text);
  * it failed. A reader that has gone has had enough: no failure. */
 int app_print(sf_text *text, sf_error *error);
 bool app_has_printed(void); /**< app_print was called */
+void app_print_anew(void);  /**< of a process that was just made: it has printed nothing */
 
 /** Random numbers were drawn from this seed: the result says so. */
 void app_tell_seed(const app_call *call, uint64_t seed);

@@ -474,9 +474,10 @@ const app_command app_command_count = {
     .name = "count",
     .group = "find",
     .summary = "exact counts of given episodes, in all and in windows",
-    .arguments = "REC --episodes FILE",
+    .arguments = "REC... --episodes FILE",
     .least_arguments = 1,
     .most_arguments = 1,
+    .takes_several = true,
     .example = "echo 'A -(4,6]-> B -(4,6]-> C' >chains.txt\n"
                "  synfire count demo.h5 --episodes chains.txt --window 20 --hop 10",
     .notes =

@@ -5,7 +5,24 @@
 #include <math.h>
 #include <string.h>
 
+static const char *lead_column, *lead_cell;
+
+void app_csv_lead(const char *column, const char *cell)
+{
+    lead_column = column;
+    lead_cell = cell;
+}
+
 app_csv app_csv_start(sf_text *out, const char *columns)
+{
+    if (lead_column != NULL)
+        sf_text_printf(out, "%s,", lead_column);
+    app_csv csv = app_csv_start_file(out, columns);
+    csv.leads = lead_column != NULL;
+    return csv;
+}
+
+app_csv app_csv_start_file(sf_text *out, const char *columns)
 {
     sf_text_printf(out, "%s", columns);
     return (app_csv){.out = out};
@@ -15,6 +32,8 @@ void app_csv_row(app_csv *csv)
 {
     sf_text_append(csv->out, "\n", 1);
     csv->in_row = false;
+    if (csv->leads)
+        app_csv_string(csv, lead_cell);
 }
 
 static void begin_cell(app_csv *csv)

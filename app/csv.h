@@ -12,10 +12,16 @@
 typedef struct app_csv {
     sf_text *out;
     bool in_row; /**< a cell stands before in this row */
+    bool leads;  /**< app_csv_lead is of it */
 } app_csv;
 
-/** `columns` as they stand in the first line. */
+/** From now on every table that app_csv_start starts begins with this column, which holds `cell` in every
+ * row. Borrowed. */
+void app_csv_lead(const char *column, const char *cell);
+
+/** `columns` as they stand in the first line: of what is printed, and of a file. */
 app_csv app_csv_start(sf_text *out, const char *columns);
+app_csv app_csv_start_file(sf_text *out, const char *columns);
 void app_csv_row(app_csv *csv);                      /**< begins one */
 void app_csv_string(app_csv *csv, const char *cell); /**< NULL: empty */
 void app_csv_uint(app_csv *csv, uint64_t cell);

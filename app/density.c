@@ -502,9 +502,10 @@ const app_command app_command_density = {
     .name = "density",
     .group = "timing",
     .summary = "kernel density of samples on a grid",
-    .arguments = "SAMPLES|REC",
+    .arguments = "SAMPLES|REC...",
     .least_arguments = 1,
     .most_arguments = 1,
+    .takes_several = true,
     .example = "synfire density demo.h5 --quantity isi --units A --plot intervals.svg",
     .notes =
         "SAMPLES is a file of numbers: text or CSV with one row a line, or NumPy .npy, one or two "

@@ -434,9 +434,10 @@ const app_command app_command_graph = {
     .name = "graph",
     .group = "connect",
     .summary = "the functional connectivity graph of a recording",
-    .arguments = "REC",
+    .arguments = "REC...",
     .least_arguments = 1,
     .most_arguments = 1,
+    .takes_several = true,
     .example = "synfire graph demo.h5 --delay 4:6 --min-count 60 --out demo.graphml",
     .notes =
         "The weight of an edge is its count less what independent units would give, or the tiling "

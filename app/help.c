@@ -81,9 +81,8 @@ void app_help_command(sf_text *text, const app_command *command)
     if (command->alias != NULL)
         sf_text_printf(text, "Also called: synfire %s\n", command->alias);
     sf_text_printf(text, "\nOptions\n");
-    for (int i = 0; i < APP_OPTION_LISTS; i++)
-        list_options(text, command->options[i]);
-    list_options(text, app_common_options);
+    for (size_t i = 0; i < APP_ALL_LISTS; i++)
+        list_options(text, app_option_list(command, i));
     if (command->notes != NULL) {
         sf_text_append(text, "\n", 1);
         wrap(text, command->notes, 0);

@@ -434,9 +434,10 @@ const app_command app_command_info = {
     .name = "info",
     .group = "look",
     .summary = "what is in a recording, and what in it may mislead",
-    .arguments = "REC",
+    .arguments = "REC...",
     .least_arguments = 1,
     .most_arguments = 1,
+    .takes_several = true,
     .example = "synfire simulate demo.h5 --preset sym26 && synfire info demo.h5",
     .notes =
         "Layouts are told by content: MaxWell, 3Brain, Multi Channel Systems, NWB 1 and 2, CARMEN, Kwik, "

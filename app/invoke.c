@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One command, from its words to its exit code. */
+#include "app/batch.h"
 #include "app/command.h"
 #include "app/help.h"
 #include "app/parse.h"
@@ -67,6 +68,45 @@ int app_refuse_words(int argc, char **argv, const sf_error *error)
     return app_report("", error);
 }
 
+static size_t count_words(char **words)
+{
+    size_t count = 0;
+    while (words[count] != NULL)
+        count++;
+    return count;
+}
+
+static int perform(app_call *call, sf_error *error)
+{
+    sf_log_set_level(call->verbose ? SF_LOG_DEBUG : SF_LOG_WARNING);
+    int status = app_check_arguments(call, error);
+    if (status == SF_OK)
+        status = limit_device_memory(error);
+    if (status == SF_OK)
+        status = call->command->run(call, error);
+    app_print_log(call);
+    return status;
+}
+
+static int finish(const app_call *call, int status, sf_error *error)
+{
+    status = sf_ranks_end(status, error);
+    if (status != SF_OK && call->json && call->provenance != NULL && !app_has_printed())
+        print_refusal(call, status, error);
+    sf_tool_provenance_free(call->provenance);
+    if (status != SF_OK)
+        app_report(call->command->name, error);
+    return exit_code(status, error);
+}
+
+/* A recording of several, in a process of its own. */
+static int perform_one(app_call *call)
+{
+    sf_error error = {0};
+    int status = sf_tool_provenance_new(&call->provenance, count_words(call->words), call->words, &error);
+    return finish(call, status == SF_OK ? perform(call, &error) : status, &error);
+}
+
 int app_invoke(const app_command *command, int argc, char **argv)
 {
     app_call call;
@@ -80,21 +120,12 @@ int app_invoke(const app_command *command, int argc, char **argv)
         sf_text text = {0};
         app_help_command(&text, command);
         status = app_print(&text, &error);
+    } else if (status == SF_OK && app_is_batch(&call)) {
+        status = app_batch(&call, perform_one, &error);
     } else if (status == SF_OK) {
-        sf_log_set_level(call.verbose ? SF_LOG_DEBUG : SF_LOG_WARNING);
-        status = app_check_arguments(&call, &error);
-        if (status == SF_OK)
-            status = limit_device_memory(&error);
-        if (status == SF_OK)
-            status = command->run(&call, &error);
-        app_print_log(&call);
+        status = perform(&call, &error);
     }
-    status = sf_ranks_end(status, &error);
-    if (status != SF_OK && call.json && call.provenance != NULL && !app_has_printed())
-        print_refusal(&call, status, &error);
-    sf_tool_provenance_free(call.provenance);
+    int code = finish(&call, status, &error);
     app_parse_free(&call);
-    if (status != SF_OK)
-        app_report(command->name, &error);
-    return status == SF_OK && call.wanting ? 1 : exit_code(status, &error);
+    return code;
 }

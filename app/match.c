@@ -409,9 +409,10 @@ const app_command app_command_match = {
     .alias = "motif",
     .group = "connect",
     .summary = "where a small pattern of connections occurs, and how often",
-    .arguments = "DATA PATTERN",
+    .arguments = "DATA... PATTERN",
     .least_arguments = 2,
     .most_arguments = 2,
+    .takes_several = true,
     .example = "synfire match demo.graphml 'A -> B; B -> C; A -> C; C !> A'",
     .notes =
         "DATA is a graph file, such as `synfire graph --out` writes, or a recording, whose connectivity "

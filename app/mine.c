@@ -436,9 +436,10 @@ const app_command app_command_mine = {
     .name = "mine",
     .group = "find",
     .summary = "frequent episodes: which firing chains recur, how often, and how often by chance",
-    .arguments = "REC",
+    .arguments = "REC...",
     .least_arguments = 1,
     .most_arguments = 1,
+    .takes_several = true,
     .example = "synfire mine demo.h5 --delay 4:6 --min-count 60",
     .notes =
         "An episode is a chain of units, each firing within a delay of the one before; other spikes may come "

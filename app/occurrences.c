@@ -33,7 +33,7 @@ static int write_csv(const char *path, const sf_occurrences_columns *told, sf_er
     uint32_t columns = 2;
     for (size_t i = 0; i < told->count; i++)
         columns = told->episodes[i].size > columns ? told->episodes[i].size : columns;
-    app_csv csv = app_csv_start(&text, "id,episode,occurrence");
+    app_csv csv = app_csv_start_file(&text, "id,episode,occurrence");
     for (uint32_t node = 0; node < columns; node++)
         sf_text_printf(&text, ",spike_%" PRIu32 "_s", node + 1);
     for (size_t i = 0; i < told->count; i++)

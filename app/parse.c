@@ -16,6 +16,26 @@ const app_option app_common_options[] = {
     {NULL, NULL, NULL},
 };
 
+/* Of commands that take several recordings: app/batch.h. */
+static const app_option batch_options[] = {
+    {"list", "FILE", "further recordings: a path a line (- reads them from standard input)"},
+    {"jobs", "N",
+     "so many recordings at a time, each in a process of its own (default: as many as there are cores for, "
+     "by --threads; one on a named GPU)"},
+    {NULL, NULL, NULL},
+};
+
+const char *const app_output_options[] = {"out", "occurrences", "plot", "rule", NULL};
+
+const app_option *app_option_list(const app_command *command, size_t list)
+{
+    if (list < APP_OPTION_LISTS)
+        return command->options[list];
+    if (list == APP_OPTION_LISTS)
+        return command->takes_several ? batch_options : NULL;
+    return app_common_options;
+}
+
 static size_t add_long_options(struct option *to, const app_option *from)
 {
     size_t count = 0;
@@ -69,9 +89,9 @@ static int refuse_option(const app_command *command, const struct option *option
 int app_parse(app_call *call, const app_command *command, int argc, char **argv, sf_error *error)
 {
     *call = (app_call){.command = command};
-    size_t count = count_options(app_common_options);
-    for (int i = 0; i < APP_OPTION_LISTS; i++)
-        count += count_options(command->options[i]);
+    size_t count = 0;
+    for (size_t i = 0; i < APP_ALL_LISTS; i++)
+        count += count_options(app_option_list(command, i));
     struct option *options = sf_alloc(count + 1, sizeof *options);
     call->given = sf_alloc((size_t)argc, sizeof *call->given);
     call->arguments = sf_alloc((size_t)argc, sizeof *call->arguments);
@@ -79,9 +99,9 @@ int app_parse(app_call *call, const app_command *command, int argc, char **argv,
         sf_free(options);
         return sf_fail_memory(error);
     }
-    size_t filled = add_long_options(options, app_common_options);
-    for (int i = 0; i < APP_OPTION_LISTS; i++)
-        filled += add_long_options(options + filled, command->options[i]);
+    size_t filled = 0;
+    for (size_t i = 0; i < APP_ALL_LISTS; i++)
+        filled += add_long_options(options + filled, app_option_list(command, i));
 
     int status = SF_OK;
     const char *letters = has_option(options, "out") ? "-:ho:" : "-:h";
@@ -136,11 +156,10 @@ static bool is_read(const app_call *call, const char *path)
 /* No command may write over what it reads, nor over a recording. */
 static int check_outputs(const app_call *call, sf_error *error)
 {
-    static const char *const outputs[] = {"out", "occurrences", "plot", "rule"};
-    for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
-        const char *path = app_value(call, outputs[i], NULL);
+    for (size_t i = 0; app_output_options[i] != NULL; i++) {
+        const char *path = app_value(call, app_output_options[i], NULL);
         if (path != NULL && is_read(call, path))
-            return sf_fail(error, SF_USAGE, path, "--%s would write over the input", outputs[i]);
+            return sf_fail(error, SF_USAGE, path, "--%s would write over the input", app_output_options[i]);
         int status = path != NULL ? sf_tool_spare(path, error) : SF_OK;
         if (status != SF_OK)
             return status;

@@ -8,6 +8,9 @@
 /** --help --quiet --verbose --json, which every command has. */
 extern const app_option app_common_options[];
 
+/** The options that name a file to write, NULL the last. */
+extern const char *const app_output_options[];
+
 int app_parse(app_call *call, const app_command *command, int argc, char **argv, sf_error *error);
 int app_check_arguments(const app_call *call, sf_error *error);
 void app_parse_free(app_call *call);

@@ -368,9 +368,10 @@ const app_command app_command_rules = {
     .name = "rules",
     .group = "advanced",
     .summary = "the one episode whose count in a window tells what its label is, and how well",
-    .arguments = "REC",
+    .arguments = "REC...",
     .least_arguments = 1,
     .most_arguments = 1,
+    .takes_several = true,
     .example = "echo -e '0,20,rest\\n20,40,task\\n40,60,rest' >labels.txt; synfire rules demo.h5 --labels "
                "labels.txt --window 1",
     .notes = "1R (Holte 1993) over windows and episodes: counts are cut into intervals, each predicts the "

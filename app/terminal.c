@@ -122,6 +122,11 @@ bool app_has_printed(void)
     return printed;
 }
 
+void app_print_anew(void)
+{
+    printed = false;
+}
+
 int app_print(sf_text *text, sf_error *error)
 {
     int status = error != NULL ? sf_ranks_agree(SF_OK, error) : SF_OK; /* nobody has failed meanwhile */

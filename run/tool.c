@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "core/place.h"
 #include "core/provenance.h"
+#include "core/thread.h"
 #include "io/occurrence_file.h"
 #include "replay/recording_file.h"
 
@@ -91,6 +92,16 @@ int sf_tool_bench(char **words, sf_error *error)
                        "the program synfire-bench is not installed beside synfire");
     execv(program, words);
     return sf_fail(error, SF_UNAVAILABLE, program, "cannot be started: %s", strerror(errno));
+}
+
+unsigned sf_tool_cores(void)
+{
+    return sf_thread_cores();
+}
+
+void sf_tool_allot(unsigned cores)
+{
+    sf_thread_allot(cores);
 }
 
 int sf_tool_spare(const char *path, sf_error *error)

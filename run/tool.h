@@ -75,6 +75,12 @@ int sf_tool_planted(sf_planted *planted, const char *path, const sf_recording *u
                     const sf_episodes_message *found, sf_error *error);
 void sf_tool_planted_free(sf_planted *planted);
 
+/* ---- cores ---- */
+
+/** Cores this process may run on; and from now on it has so many, others taking the rest. */
+unsigned sf_tool_cores(void);
+void sf_tool_allot(unsigned cores);
+
 /* ---- playing ---- */
 
 /** Reads a speed as people write it: times as fast as recorded, or max, which is 0. SF_USAGE. */

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/batch.h"
+
+#include "app/csv.h"
+#include "app/jobs.h"
+#include "app/parse.h"
+#include "core/file.h"
+#include "core/memory.h"
+#include "core/ranks.h"
+
+#include <sys/stat.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct batch {
+    const app_call *call;
+    int (*perform)(app_call *call);
+    char **recordings;
+    size_t count;
+    sf_text list; /* what some of them point into */
+    unsigned cores;
+    size_t done, failed;
+    int first_code;   /* of the first in the order given that failed */
+    sf_text failures; /* their names, up to MOST_NAMED */
+    sf_text head;     /* of the first table */
+    bool has_printed;
+} batch;
+
+#define MOST_NAMED 5
+
+bool app_is_batch(const app_call *call)
+{
+    return call->command->takes_several && (call->argument_count > (size_t)call->command->most_arguments ||
+                                            app_has(call, "list") || app_has(call, "jobs"));
+}
+
+/* ---- which recordings ---- */
+
+static int read_list(batch *b, const char *path, sf_error *error)
+{
+    int status = sf_file_read(&b->list, strcmp(path, "-") == 0 ? "/dev/stdin" : path, error);
+    if (status == SF_OK && b->list.length > 0 && memchr(b->list.data, '\0', b->list.length) != NULL)
+        status = sf_fail(error, SF_DATA, path, "holds bytes of value zero, expected a path a line");
+    return status;
+}
+
+static size_t count_lines(const sf_text *text)
+{
+    size_t lines = 1;
+    for (size_t i = 0; i < text->length; i++)
+        lines += text->data[i] == '\n';
+    return lines;
+}
+
+static void take_lines(batch *b)
+{
+    for (char *rest = b->list.data, *line; rest != NULL && (line = strsep(&rest, "\n")) != NULL;) {
+        line[strcspn(line, "\r")] = '\0';
+        if (line[0] != '\0')
+            b->recordings[b->count++] = line;
+    }
+}
+
+/* Those given, then those of the list. */
+static int find_recordings(batch *b, sf_error *error)
+{
+    const app_call *call = b->call;
+    const char *path = app_value(call, "list", NULL);
+    size_t last = (size_t)call->command->most_arguments - 1;
+    if (call->argument_count < last)
+        return sf_fail(error, SF_USAGE, NULL, "an argument is missing: expected `synfire %s %s`",
+                       call->command->name, call->command->arguments);
+    int status = path != NULL ? read_list(b, path, error) : SF_OK;
+    if (status != SF_OK)
+        return status;
+    b->recordings = sf_alloc(call->argument_count + count_lines(&b->list), sizeof *b->recordings);
+    if (b->recordings == NULL)
+        return sf_fail_memory(error);
+    for (; b->count + last < call->argument_count; b->count++)
+        b->recordings[b->count] = call->arguments[b->count];
+    take_lines(b);
+    if (b->count == 0)
+        return sf_fail(error, path != NULL ? SF_DATA : SF_USAGE, path, "no recording is named");
+    return SF_OK;
+}
+
+/* ---- what each of them writes ---- */
+
+/* The value with the recording's name, without its folder and last ending, for each {}. */
+static char *fill_in(const char *value, const char *recording)
+{
+    const char *slash = strrchr(recording, '/'), *name = slash != NULL ? slash + 1 : recording;
+    const char *dot = strrchr(name, '.');
+    size_t length = dot != NULL && dot != name ? (size_t)(dot - name) : strlen(name);
+    sf_text text = {0};
+    sf_text_append(&text, "", 0);
+    for (const char *place; (place = strstr(value, "{}")) != NULL; value = place + 2) {
+        sf_text_append(&text, value, (size_t)(place - value));
+        sf_text_append(&text, name, length);
+    }
+    sf_text_append(&text, value, strlen(value));
+    if (text.failed)
+        sf_text_free(&text);
+    return text.data;
+}
+
+static bool is_output(const char *option)
+{
+    for (size_t i = 0; app_output_options[i] != NULL; i++)
+        if (strcmp(option, app_output_options[i]) == 0)
+            return true;
+    return false;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* No two may write one file, nor one over what another reads. */
+static int check_files(const batch *b, const char *option, char **files, const struct stat *read,
+                       sf_error *error)
+{
+    char place[48];
+    snprintf(place, sizeof place, "--%s", option);
+    struct stat there;
+    for (size_t i = 0; i < b->count; i++)
+        for (size_t k = 0; stat(files[i], &there) == 0 && k < b->count; k++)
+            if (S_ISREG(there.st_mode) && there.st_dev == read[k].st_dev && there.st_ino == read[k].st_ino)
+                return sf_fail(error, SF_USAGE, place, "%s of %s would write over the input %s", files[i],
+                               b->recordings[i], b->recordings[k]);
+    qsort(files, b->count, sizeof *files, by_text);
+    for (size_t i = 1; i < b->count; i++)
+        if (strcmp(files[i - 1], files[i]) == 0)
+            return sf_fail(error, SF_USAGE, place, "two recordings would write %s: their names are the same",
+                           files[i]);
+    return SF_OK;
+}
+
+static int check_output(const batch *b, const char *option, sf_error *error)
+{
+    const char *value = app_value(b->call, option, NULL);
+    char place[48];
+    snprintf(place, sizeof place, "--%s", option);
+    if (value == NULL)
+        return SF_OK;
+    if (strstr(value, "{}") == NULL)
+        return sf_fail(
+            error, SF_USAGE, place,
+            "found '%s', expected {} in it, for which each recording's name is put: all would write "
+            "one file",
+            value);
+    char **files = sf_alloc(b->count, sizeof *files);
+    struct stat *read = sf_alloc(b->count, sizeof *read);
+    int status = files == NULL || read == NULL ? sf_fail_memory(error) : SF_OK;
+    for (size_t i = 0; status == SF_OK && i < b->count; i++) {
+        files[i] = fill_in(value, b->recordings[i]);
+        if (stat(b->recordings[i], &read[i]) != 0)
+            read[i] = (struct stat){0};
+        status = files[i] != NULL ? SF_OK : sf_fail_memory(error);
+    }
+    if (status == SF_OK)
+        status = check_files(b, option, files, read, error);
+    for (size_t i = 0; files != NULL && i < b->count; i++)
+        sf_free(files[i]);
+    sf_free(files);
+    sf_free(read);
+    return status;
+}
+
+static int check(const batch *b, sf_error *error)
+{
+    if (sf_ranks_count() > 1)
+        return sf_fail(error, SF_USAGE, NULL, "several ranks work on one recording: give one at a time");
+    if (b->call->json && app_has(b->call, "csv"))
+        return sf_fail(error, SF_USAGE, "--csv", "does not go with --json: choose one");
+    int status = SF_OK;
+    for (size_t i = 0; status == SF_OK && app_output_options[i] != NULL; i++)
+        status = check_output(b, app_output_options[i], error);
+    return status;
+}
+
+/* ---- how many at a time ---- */
+
+static int share_cores(batch *b, size_t *at_once, sf_error *error)
+{
+    uint64_t jobs = 0, threads = 0;
+    int status = app_uint(b->call, "jobs", 1, 4096, &jobs, error);
+    if (status == SF_OK)
+        status = app_uint(b->call, "threads", 0, 4096, &threads, error);
+    if (status != SF_OK)
+        return status;
+    unsigned cores = sf_tool_cores();
+    if (jobs == 0 && strncmp(app_value(b->call, "device", ""), "cuda", 4) == 0)
+        jobs = 1;
+    if (jobs == 0)
+        jobs = threads > 0 ? cores / threads : cores;
+    jobs = jobs > b->count ? b->count : jobs < 1 ? 1 : jobs;
+    b->cores = cores / (unsigned)jobs > 1 ? cores / (unsigned)jobs : 1;
+    *at_once = jobs;
+    return SF_OK;
+}
+
+/* ---- one of them ---- */
+
+/* The call as it would be of this recording alone, with the words that make it again. */
+typedef struct single {
+    app_call call;
+    size_t word_count;
+    char *options; /* words of them, one after the other */
+} single;
+
+static void single_free(single *one)
+{
+    for (size_t i = 0; one->call.given != NULL && i < one->call.given_count; i++)
+        if (is_output(one->call.given[i].name))
+            sf_free((char *)(uintptr_t)one->call.given[i].value);
+    if (one->call.arguments != NULL)
+        sf_free(one->call.arguments[0]);
+    sf_free(one->call.given);
+    sf_free(one->call.arguments);
+    sf_free(one->call.words);
+    sf_free(one->options);
+}
+
+static int take_options(single *one, const app_call *call, const char *recording)
+{
+    size_t room = 1;
+    for (size_t i = 0; i < call->given_count; i++) {
+        app_given given = call->given[i];
+        if (strcmp(given.name, "list") == 0 || strcmp(given.name, "jobs") == 0)
+            continue;
+        if (is_output(given.name) && (given.value = fill_in(given.value, recording)) == NULL)
+            return SF_NO_MEMORY;
+        one->call.given[one->call.given_count++] = given;
+        room += strlen(given.name) + sizeof "--";
+    }
+    one->options = sf_alloc(room, 1);
+    return one->options != NULL ? SF_OK : SF_NO_MEMORY;
+}
+
+static void make_words(single *one, char *name)
+{
+    const app_call *call = &one->call;
+    char *at = one->options;
+    call->words[one->word_count++] = name;
+    for (size_t i = 0; i < call->argument_count; i++)
+        call->words[one->word_count++] = call->arguments[i];
+    for (size_t i = 0; i < call->given_count; i++) {
+        call->words[one->word_count++] = at;
+        at += sprintf(at, "--%s", call->given[i].name) + 1;
+        if (call->given[i].value != NULL)
+            call->words[one->word_count++] = (char *)(uintptr_t)call->given[i].value;
+    }
+}
+
+static int single_out(single *one, const batch *b, size_t item)
+{
+    const app_call *call = b->call;
+    const char *recording = b->recordings[item];
+    size_t last = (size_t)call->command->most_arguments - 1;
+    *one = (single){.call = *call};
+    one->call.given_count = 0;
+    one->call.argument_count = last + 1;
+    one->call.given = sf_alloc(call->given_count, sizeof *one->call.given);
+    one->call.arguments = sf_alloc(last + 1, sizeof *one->call.arguments);
+    one->call.words = sf_alloc(2 * call->given_count + last + 3, sizeof *one->call.words);
+    if (one->call.given == NULL || one->call.arguments == NULL || one->call.words == NULL ||
+        take_options(one, call, recording) != SF_OK)
+        return SF_NO_MEMORY;
+    one->call.arguments[0] = sf_copy_string(recording);
+    for (size_t i = 0; i < last; i++)
+        one->call.arguments[i + 1] = call->arguments[call->argument_count - last + i];
+    make_words(one, call->words[0]);
+    return one->call.arguments[0] != NULL ? SF_OK : SF_NO_MEMORY;
+}
+
+/* In its process. */
+static int work(void *context, size_t item)
+{
+    const batch *b = context;
+    single one;
+    int code = sf_exit_code(SF_NO_MEMORY);
+    if (single_out(&one, b, item) == SF_OK) {
+        sf_tool_allot(b->cores);
+        app_print_anew();
+        app_csv_lead("recording", b->recordings[item]);
+        code = b->perform(&one.call);
+    }
+    single_free(&one);
+    return code;
+}
+
+/* ---- what is told while they are at work ---- */
+
+/* A line of the command names the recording. */
+static void say_line(sf_text *text, const batch *b, const char *path, const char *line, size_t length)
+{
+    char before[64];
+    size_t own = (size_t)snprintf(before, sizeof before, "synfire: %s: ", b->call->command->name);
+    if (length >= own && memcmp(line, before, own) == 0) {
+        sf_text_append(text, before, own);
+        line += own;
+        length -= own;
+        if (length < strlen(path) || memcmp(line, path, strlen(path)) != 0)
+            sf_text_printf(text, "%s: ", path);
+    }
+    sf_text_append(text, line, length);
+    sf_text_append(text, "\n", 1);
+}
+
+static void ended(void *context, const app_job *job)
+{
+    batch *b = context;
+    const char *path = b->recordings[job->item], *name = b->call->command->name;
+    sf_text text = {0};
+    b->done++;
+    for (size_t from = 0; job->said.data != NULL && from < job->said.length;) {
+        size_t length = strcspn(job->said.data + from, "\n");
+        say_line(&text, b, path, job->said.data + from, length);
+        from += length + 1;
+    }
+    if (!b->call->quiet)
+        sf_text_printf(&text, "synfire: %s: %s: %s after %.3g s, %zu of %zu\n", name, path,
+                       job->exit_code == 0 ? "done" : "failed", job->seconds, b->done, b->count);
+    if (text.length > 0)
+        app_write(stderr, &text);
+    sf_text_free(&text);
+}
+
+/* ---- results, in their order ---- */
+
+/* One head for all tables. */
+static int join_tables(batch *b, sf_text *table, const char *path, sf_error *error)
+{
+    size_t head = strcspn(table->data, "\n");
+    if (b->head.length == 0) {
+        sf_text_append(&b->head, table->data, head);
+        return SF_OK;
+    }
+    if (b->head.length != head || memcmp(b->head.data, table->data, head) != 0)
+        return sf_fail(error, SF_DATA, path, "its table has other columns than those before it");
+    size_t rows = table->data[head] == '\n' ? head + 1 : head;
+    table->length -= rows;
+    memmove(table->data, table->data + rows, table->length + 1);
+    return SF_OK;
+}
+
+static void head_text(batch *b, sf_text *text, const char *path)
+{
+    sf_text headed = {0};
+    sf_text_printf(&headed, "%s==> %s <==\n", b->has_printed ? "\n" : "", path);
+    sf_text_append(&headed, text->data, text->length);
+    sf_text_free(text);
+    *text = headed;
+}
+
+static int print(batch *b, const char *path, sf_text *out, sf_error *error)
+{
+    if (out->length > 0 && out->data[out->length - 1] == '\n')
+        out->data[--out->length] = '\0'; /* app_print ends the last line */
+    if (out->length == 0)
+        return SF_OK;
+    int status = SF_OK;
+    if (app_has(b->call, "csv"))
+        status = join_tables(b, out, path, error);
+    else if (!b->call->json)
+        head_text(b, out, path);
+    if (status != SF_OK || out->length == 0)
+        return status;
+    b->has_printed = true;
+    status = app_print(out, error);
+    return status == SF_OK && ferror(stdout) ? SF_END : status; /* who reads has had enough */
+}
+
+static void count_failure(batch *b, const app_job *job)
+{
+    if (b->failed == 0)
+        b->first_code = job->exit_code;
+    if (b->failed < MOST_NAMED)
+        sf_text_printf(&b->failures, "%s%s", b->failed > 0 ? ", " : "", b->recordings[job->item]);
+    b->failed++;
+}
+
+/* Of a process that a signal ended: what it has written is not whole. */
+static int refuse(const batch *b, const app_job *job)
+{
+    single one;
+    sf_error error = {0};
+    int status = single_out(&one, b, job->item);
+    sf_fail(&error, SF_INTERNAL, b->recordings[job->item], "ended by signal %d (%s)", job->signal,
+            strsignal(job->signal));
+    if (status == SF_OK)
+        app_refuse_words((int)one.word_count, one.call.words, &error);
+    single_free(&one);
+    return status;
+}
+
+static int take(void *context, app_job *job, sf_error *error)
+{
+    batch *b = context;
+    if (job->exit_code != 0)
+        count_failure(b, job);
+    if (job->signal != 0)
+        return refuse(b, job);
+    return print(b, b->recordings[job->item], &job->out, error);
+}
+
+/* The code of the first that failed, as a status. */
+static int tell_failures(const batch *b, sf_error *error)
+{
+    if (b->failed == 0)
+        return SF_OK;
+    char more[48] = "";
+    if (b->failed > MOST_NAMED)
+        snprintf(more, sizeof more, " and %zu more", b->failed - MOST_NAMED);
+    int code = b->first_code;
+    return sf_fail(error, sf_exit_code(-code) == code ? (sf_status)-code : SF_INTERNAL, NULL,
+                   "%zu of %zu recordings failed: %s%s", b->failed, b->count,
+                   b->failures.failed ? "" : b->failures.data, more);
+}
+
+int app_batch(const app_call *call, int (*perform)(app_call *call), sf_error *error)
+{
+    batch b = {.call = call, .perform = perform};
+    app_jobs jobs = {.work = work, .ended = ended, .take = take, .context = &b};
+    app_catch_signals();
+    int status = find_recordings(&b, error);
+    if (status == SF_OK)
+        status = check(&b, error);
+    if (status == SF_OK)
+        status = share_cores(&b, &jobs.at_once, error);
+    jobs.count = b.count;
+    if (status == SF_OK)
+        status = app_jobs_run(&jobs, error);
+    if (status == SF_OK || status == SF_END)
+        status = tell_failures(&b, error);
+    sf_free(b.recordings);
+    sf_text_free(&b.list);
+    sf_text_free(&b.failures);
+    sf_text_free(&b.head);
+    return status;
+}

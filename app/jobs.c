@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/jobs.h"
+
+#include "app/command.h"
+#include "core/clock.h"
+#include "core/memory.h"
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WAITS, AT_WORK, ENDED, TAKEN };
+
+typedef struct one_job {
+    app_job told;
+    int state;
+    pid_t process;
+    int out, said; /* files in memory, which never wait for a reader as a pipe does */
+    double begun;
+} one_job;
+
+typedef struct pool {
+    const app_jobs *jobs;
+    one_job *all;
+    size_t begun, taken, at_work;
+    sigset_t before, waited_for;
+} pool;
+
+/* ---- in the process of an item ---- */
+
+__attribute__((noreturn)) static void work(const pool *p, const one_job *job, pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) /* it ended before it could be asked to tell */
+        _exit(128 + SIGTERM);
+    sigprocmask(SIG_SETMASK, &p->before, NULL);
+    if (dup2(job->out, STDOUT_FILENO) < 0 || dup2(job->said, STDERR_FILENO) < 0)
+        _exit(70);
+    exit(p->jobs->work(p->jobs->context, job->told.item));
+}
+
+/* ---- in the calling process ---- */
+
+static void close_files(one_job *job)
+{
+    if (job->out >= 0)
+        close(job->out);
+    if (job->said >= 0)
+        close(job->said);
+    job->out = job->said = -1;
+}
+
+static int begin(pool *p, sf_error *error)
+{
+    one_job *job = &p->all[p->begun];
+    job->told.item = p->begun;
+    job->out = memfd_create("stdout", MFD_CLOEXEC);
+    job->said = memfd_create("stderr", MFD_CLOEXEC);
+    pid_t self = getpid(), process = job->out >= 0 && job->said >= 0 ? fork() : -1;
+    if (process == 0)
+        work(p, job, self);
+    if (process < 0) {
+        int reason = errno;
+        close_files(job);
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "no process can be started: %s", strerror(reason));
+    }
+    job->process = process;
+    job->state = AT_WORK;
+    job->begun = sf_clock_seconds();
+    p->begun++;
+    p->at_work++;
+    return SF_OK;
+}
+
+static void read_back(sf_text *text, int file)
+{
+    char part[65536];
+    ssize_t size;
+    for (off_t from = 0; (size = pread(file, part, sizeof part, from)) > 0; from += size)
+        sf_text_append(text, part, (size_t)size);
+    text->failed = text->failed || size < 0;
+}
+
+static void end(pool *p, one_job *job, int how)
+{
+    app_job *told = &job->told;
+    told->signal = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
+    told->exit_code = WIFEXITED(how) ? WEXITSTATUS(how) : 70;
+    told->seconds = sf_clock_seconds() - job->begun;
+    read_back(&told->out, job->out);
+    read_back(&told->said, job->said);
+    close_files(job);
+    job->state = ENDED;
+    p->at_work--;
+    if (p->jobs->ended != NULL)
+        p->jobs->ended(p->jobs->context, told);
+}
+
+/* Those that have ended by now. */
+static void reap(pool *p)
+{
+    for (size_t i = p->taken; i < p->begun; i++) {
+        one_job *job = &p->all[i];
+        int how;
+        if (job->state == AT_WORK && waitpid(job->process, &how, WNOHANG) == job->process)
+            end(p, job, how);
+    }
+}
+
+static void release(one_job *job)
+{
+    close_files(job);
+    sf_text_free(&job->told.out);
+    sf_text_free(&job->told.said);
+}
+
+/* What nobody has to wait for any longer. */
+static int take(pool *p, sf_error *error)
+{
+    int status = SF_OK;
+    for (; status == SF_OK && p->taken < p->begun && p->all[p->taken].state == ENDED; p->taken++) {
+        one_job *job = &p->all[p->taken];
+        status = job->told.out.failed || job->told.said.failed
+                     ? sf_fail_memory(error)
+                     : p->jobs->take(p->jobs->context, &job->told, error);
+        job->state = TAKEN;
+        release(job);
+    }
+    return status;
+}
+
+/* Once: what was stopped by a key was told by the terminal too, and a second SIGTERM changes nothing. */
+static void stop(const pool *p)
+{
+    for (size_t i = 0; i < p->begun; i++)
+        if (p->all[i].state == AT_WORK)
+            kill(p->all[i].process, SIGTERM);
+}
+
+/* A second at most, in case a signal came in between. */
+static void wait_for_one(const pool *p)
+{
+    const struct timespec second = {.tv_sec = 1};
+    sigtimedwait(&p->waited_for, NULL, &second);
+}
+
+static int run(pool *p, sf_error *error)
+{
+    int status = SF_OK, told = SF_OK;
+    bool stopped = false;
+    while (p->at_work > 0 || (status == SF_OK && p->begun < p->jobs->count)) {
+        while (status == SF_OK && !app_stop_requested() && p->begun < p->jobs->count &&
+               p->at_work < p->jobs->at_once)
+            status = begin(p, error);
+        if (app_stop_requested() && status == SF_OK)
+            status = sf_fail(error, SF_CANCELLED, NULL, "stopped after %zu of %zu", p->taken, p->jobs->count);
+        if (status != SF_OK && !stopped)
+            stop(p);
+        stopped = stopped || status != SF_OK;
+        if (p->at_work > 0)
+            wait_for_one(p);
+        reap(p);
+        if (told == SF_OK)
+            told = take(p, status == SF_OK ? error : NULL);
+        status = status == SF_OK ? told : status;
+    }
+    return status;
+}
+
+int app_jobs_run(const app_jobs *jobs, sf_error *error)
+{
+    pool p = {.jobs = jobs, .all = sf_alloc(jobs->count, sizeof *p.all)};
+    if (p.all == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < jobs->count; i++)
+        p.all[i].out = p.all[i].said = -1;
+    sigemptyset(&p.waited_for);
+    sigaddset(&p.waited_for, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &p.waited_for, &p.before);
+    int status = run(&p, error);
+    sigprocmask(SIG_SETMASK, &p.before, NULL);
+    for (size_t i = p.taken; i < p.begun; i++)
+        release(&p.all[i]);
+    sf_free(p.all);
+    return status;
+}

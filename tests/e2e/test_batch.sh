@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+# Several recordings at once: each as it is alone, in the order given, told apart; what is wrong with one keeps no other.
+. "$E2E/functions.sh"
+mkdir 'my data'
+for i in 1 2 3; do
+    $SYNFIRE simulate "my data/day $i.h5" --unit-count 6 --rate 8 --duration $((10 + 2 * i)) --seed $i \
+        --chain 'A -(4,6]-> B -(4,6]-> C' --chain-rate 4 >/dev/null
+done
+printf 'a,1\nb\n' >bad.csv
+printf 'a,0.1\nb,0.104\na,0.2\nb,0.205\n"c,""d",0.3\n' >small.csv
+mine=(--delay 4:6 --min-count 2 --device cpu)
+
+# JSON lines: each the document of the recording alone, in the order given, however many work at a time.
+for i in 3 1 2; do $SYNFIRE mine "my data/day $i.h5" "${mine[@]}" --json; done | results >alone
+for jobs in 1 3; do
+    $SYNFIRE mine 'my data/day 3.h5' 'my data/day 1.h5' 'my data/day 2.h5' "${mine[@]}" --json --jobs $jobs >out 2>err
+    results <out | cmp - alone
+    # A line of progress each, and a command that makes each again.
+    [ "$(wc -l <err)" = 3 ] && grep -q "^synfire: mine: my data/day 1.h5: done after [0-9.e-]* s, [123] of 3$" err
+    python3 - <<'END'
+import json
+commands = [json.loads(line)["provenance"]["command"] for line in open("out")]
+assert commands[1] == "synfire mine 'my data/day 1.h5' --delay 4:6 --min-count 2 --device cpu --json", commands
+END
+done
+
+# A list, alone and after others; from a file with the line ends of Windows and empty lines, and from standard input.
+printf 'my data/day 1.h5\r\n\nmy data/day 2.h5\n' >list
+$SYNFIRE mine 'my data/day 3.h5' --list list "${mine[@]}" --json --quiet 2>err | results | cmp - alone
+[ ! -s err ]
+$SYNFIRE info --list - --json --quiet <list | wc -l | grep -qx 2
+printf 'my data/day 2.h5' >list
+$SYNFIRE info --list=list --quiet | grep -q '^==> my data/day 2.h5 <==$'
+: >list
+expect 65 "list: no recording is named" "$SYNFIRE" info --list list
+expect 66 "none: cannot open" "$SYNFIRE" info --list none --json
+expect 64 "--jobs: found '0', expected a whole number from 1 to 4096" "$SYNFIRE" info small.csv --jobs 0
+expect 64 "no recording is named" "$SYNFIRE" info --jobs 2
+expect 64 "--csv: does not go with --json" "$SYNFIRE" info small.csv small.csv --csv --json
+
+# Text: a heading before each; tables of CSV are one, with the recording before every row.
+$SYNFIRE info small.csv 'my data/day 1.h5' 2>/dev/null >out
+grep '^==>' out | tr '\n' ' ' | grep -qx '==> small.csv <== ==> my data/day 1.h5 <== '
+$SYNFIRE info small.csv --jobs 1 --quiet | sed 1d | cmp - <($SYNFIRE info small.csv --quiet)
+printf 'a,1\n' >'odd, name.csv'
+$SYNFIRE info 'odd, name.csv' small.csv --csv --quiet >out
+python3 - <<'END'
+import csv
+rows = list(csv.DictReader(open("out")))
+assert [(r["recording"], r["name"], r["spikes"]) for r in rows] == [
+    ("odd, name.csv", "a", "1"), ("small.csv", "a", "2"), ("small.csv", "b", "2"), ("small.csv", 'c,"d', "1")], rows
+END
+
+# One that is damaged is named, the others are done, and the exit code is that of the first that failed.
+code=0; $SYNFIRE info bad.csv small.csv none.csv 'my data/day 1.h5' --json >out 2>err || code=$?
+[ $code = 65 ]
+grep -q '^synfire: info: bad.csv: line 2: expected' err && grep -q '^synfire: info: none.csv: cannot open' err
+[ "$(tail -n 1 err)" = "synfire: info: 2 of 4 recordings failed: bad.csv, none.csv" ]
+python3 - <<'END'
+import json
+lines = [json.loads(line) for line in open("out")]
+assert [l["error"]["exit_code"] if "error" in l else l["spikes"] > 0 for l in lines] == [65, True, 66, True], lines
+assert lines[0]["error"]["message"].startswith("line 2: expected"), lines[0]
+END
+code=0; $SYNFIRE info small.csv bad.csv >out 2>/dev/null || code=$?
+[ $code = 65 ] && grep -q '^==> small.csv <==$' out && [ "$(grep -c '==>' out)" = 1 ]
+# Each refuses options by itself; what needs no recording is refused once.
+code=0; $SYNFIRE mine small.csv 'odd, name.csv' --delay x >out 2>err || code=$?
+[ $code = 64 ] && [ "$(grep -c "^synfire: mine: .*: --delay: 'x' is not" err)" = 2 ]
+
+# Files that are written: a name for each, and none over another or over what is read.
+$SYNFIRE mine 'my data/day 1.h5' 'my data/day 2.h5' "${mine[@]}" --occurrences 'found {}.csv' --quiet >out
+[ -s 'found day 1.csv' ] && [ -s 'found day 2.csv' ]
+$SYNFIRE mine 'my data/day 2.h5' "${mine[@]}" --occurrences alone.csv >out
+cmp alone.csv 'found day 2.csv'
+expect 64 "--occurrences: found 'all.csv', expected {} in it" "$SYNFIRE" mine 'my data/day 1.h5' small.csv \
+    "${mine[@]}" --occurrences all.csv
+cp 'my data/day 1.h5' .
+expect 64 "two recordings would write x-day 1.csv" "$SYNFIRE" mine 'my data/day 1.h5' 'day 1.h5' \
+    "${mine[@]}" --occurrences 'x-{}.csv'
+mv 'day 1.h5' 'x-day 3.h5'
+expect 64 "would write over the input x-day 3.h5" "$SYNFIRE" graph 'my data/day 3.h5' 'x-day 3.h5' \
+    "${mine[@]}" --out 'x-{}.h5'
+
+# Every command that takes a recording: what is before its last arguments are recordings.
+printf 'A -(4,6]-> B\n' >chains
+$SYNFIRE match 'my data/day 1.h5' 'my data/day 2.h5' feed-forward-loop "${mine[@]}" --count --json --quiet >out
+for i in 1 2; do $SYNFIRE match "my data/day $i.h5" feed-forward-loop "${mine[@]}" --count --json; done | results >alone
+results <out | cmp - alone
+expect 64 "an argument is missing: expected \`synfire match DATA... PATTERN" "$SYNFIRE" match --list chains
+while read -r command options; do
+    eval "$SYNFIRE $command 'my data/day 1.h5' small.csv $options --json --quiet" >out 2>err || :
+    [ "$(wc -l <out)" = 2 ] || { echo "$command: $(cat out err)"; exit 1; }
+done <<'END'
+count --episodes chains
+graph --delay 4:6
+bfs --delay 4:6 --source '#0'
+bandwidth --quantity isi --units '#0'
+density --quantity isi --units '#0'
+END
+$SYNFIRE aggregate 'my data/day 1.h5' 'my data/day 2.h5' --quantity isi --units "#0" --range 0:1 --json --quiet |
+    wc -l | grep -qx 2
+expect 64 "is one argument too many" "$SYNFIRE" play small.csv small.csv
+
+# Stopped: those at work end and no further one begins. A process that dies is one failure, with its line.
+cat >slow.py <<'END'
+import os, signal, subprocess, sys, time
+program, how = sys.argv[1], sys.argv[2]
+os.mkfifo("pipe")
+run = subprocess.Popen([program, "info", "pipe", "small.csv", "small.csv", "--jobs", "1", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+children = f"/proc/{run.pid}/task/{run.pid}/children"
+while not (child := open(children).read().split()):
+    time.sleep(0.01)
+time.sleep(0.1)  # until it waits for the pipe; where it does not yet, it ends all the same
+os.kill(run.pid if how == "stop" else int(child[0]), signal.SIGTERM if how == "stop" else signal.SIGKILL)
+if how == "stop":  # a pipe that nobody writes is opened by the reader only once there is a writer
+    os.close(os.open("pipe", os.O_RDWR))
+out, err = run.communicate(timeout=120)
+os.unlink("pipe")
+print(run.returncode, len(out.splitlines()), err.decode().splitlines()[-1])
+END
+python3 slow.py "$SYNFIRE" kill >out
+grep -q '^70 3 synfire: info: 1 of 3 recordings failed: pipe$' out || { cat out; exit 1; }
+python3 slow.py "$SYNFIRE" stop >out
+grep -q '^143 [01] synfire: info: stopped after [01] of 3$' out || { cat out; exit 1; }
