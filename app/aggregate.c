@@ -13,7 +13,7 @@ static const app_option options[] = {
     {"range", "A:B",
      "values above A and below B; for several columns a box, A:B,C:D,..., or of two columns the first one's "
      "range"},
-    {"op", "NAME", "count (default), sum, avg or var; with several columns of the last one"},
+    {"op", "count|sum|avg|var", "what to ask for (default count); with several columns of the last one"},
     {"bandwidth", "H|METHOD",
      "a number, or how to find one, as bandwidth --method (default isj; for several columns silverman)"},
     {"exact", NULL, "answers from the samples too, and prints the relative error"},

@@ -12,7 +12,7 @@
 
 static const app_option own_options[] = {
     {"csv", NULL, "print CSV; docs/formats.md has the columns"},
-    {"method", "NAME",
+    {"method", "isj|plugin|lscv|lscv-paper|silverman|scott",
      "isj: improved Sheather-Jones (default); plugin: two-stage plug-in; lscv: least-squares "
      "cross-validation "
      "over a wide range; lscv-paper: from h0/4 to 4 h0 only; silverman, scott: rules for a normal density"},

@@ -335,6 +335,8 @@ static void ended(void *context, const app_job *job)
 static int join_tables(batch *b, sf_text *table, const char *path, sf_error *error)
 {
     size_t head = strcspn(table->data, "\n");
+    if (table->data[0] == '#') /* it was stopped and says so: nothing follows */
+        return SF_OK;
     if (b->head.length == 0) {
         sf_text_append(&b->head, table->data, head);
         return SF_OK;

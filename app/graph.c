@@ -24,7 +24,7 @@ enum { TABLE_TOP = 20 };
 
 static const app_option options[] = {
     {"csv", NULL, "print CSV; docs/formats.md has the columns"},
-    {"sort", "WORD",
+    {"sort", "q|ratio|weight|count",
      "which edges the table has first: q (default; then, and without a test, as ratio), ratio "
      "(count/expected, by the lower end of its interval), weight, count"},
     {"out", "G", "write the graph: .graphml .dot .mtx .el .h5, or .json (what --json prints)"},

@@ -64,7 +64,7 @@ static void wrap(sf_text *text, const char *words, int indent)
 static void list_options(sf_text *text, const app_option *options)
 {
     for (; options != NULL && options->name != NULL; options++) {
-        char left[64];
+        char left[128];
         snprintf(left, sizeof left, "--%s%s%s", options->name, options->argument != NULL ? " " : "",
                  options->argument != NULL ? options->argument : "");
         sf_text_printf(text, "  %-26s", left);

@@ -96,7 +96,7 @@ static int finish(const app_call *call, int status, sf_error *error)
     sf_tool_provenance_free(call->provenance);
     if (status != SF_OK)
         app_report(call->command->name, error);
-    return exit_code(status, error);
+    return status == SF_OK && call->wanting ? 1 : exit_code(status, error);
 }
 
 /* A recording of several, in a process of its own. */

@@ -2,6 +2,11 @@
 #include "app/manual.h"
 
 #include "app/parse.h"
+#include "core/error.h"
+#include "core/file.h"
+
+#include <ctype.h>
+#include <string.h>
 
 /* ---- manual page ---- */
 
@@ -39,25 +44,50 @@ static void add_options(sf_text *text, const app_option *options)
     }
 }
 
+static void add_head(sf_text *text, const char *title)
+{
+    sf_text_printf(text, ".\\\" SPDX-License-Identifier: Apache-2.0\n.TH SYNFIRE");
+    if (title != NULL) {
+        sf_text_append(text, "-", 1);
+        for (const char *c = title; *c != '\0'; c++)
+            sf_text_printf(text, "%c", toupper((unsigned char)*c));
+    }
+    sf_text_printf(text, " 1 \"\" \"synfire %s\"\n", sf_version());
+}
+
+/* What a command's page is; those of its aliases lead there. */
 static void add_command(sf_text *text, const app_command *command)
 {
-    sf_text_printf(text, ".SS \"synfire %s [options] ", command->name);
-    add_words(text, command->arguments);
-    sf_text_printf(text, "\"\n");
+    add_head(text, command->name);
+    sf_text_printf(text, ".SH NAME\nsynfire\\-%s \\- ", command->name);
     add_words(text, command->summary);
+    sf_text_printf(text, "\n.SH SYNOPSIS\n.B synfire %s\n[\\fIoptions\\fR] ", command->name);
+    add_words(text, command->arguments);
     if (command->alias != NULL)
-        sf_text_printf(text, "\n(also: synfire %s)", command->alias);
-    sf_text_append(text, "\n", 1);
-    for (int i = 0; i < APP_OPTION_LISTS; i++)
-        add_options(text, command->options[i]);
+        sf_text_printf(text, "\n.br\n.B synfire %s\n\\&...", command->alias);
+    sf_text_printf(text, "\n.SH DESCRIPTION\n%c", toupper((unsigned char)command->summary[0]));
+    add_words(text, command->summary + 1);
+    sf_text_printf(text, ".\n");
     if (command->notes != NULL) {
         sf_text_printf(text, ".PP\n");
         add_words(text, command->notes);
         sf_text_append(text, "\n", 1);
     }
-    sf_text_printf(text, ".PP\nExample:\n.PP\n.RS\n.nf\n");
+    sf_text_printf(text, ".SH OPTIONS\n");
+    for (size_t i = 0; i < APP_ALL_LISTS; i++)
+        add_options(text, app_option_list(command, i));
+    sf_text_printf(text, ".SH EXAMPLE\n.nf\n");
     add_words(text, command->example);
-    sf_text_printf(text, "\n.fi\n.RE\n");
+    sf_text_printf(text, "\n.fi\n.SH SEE ALSO\n.BR synfire (1),\nwhich has environment and exit status\n");
+}
+
+static void add_summary(sf_text *text, const app_command *command)
+{
+    sf_text_printf(text, ".TP\n.BR synfire\\-%s (1)\n", command->name);
+    add_words(text, command->summary);
+    if (command->alias != NULL)
+        sf_text_printf(text, " (also: synfire %s)", command->alias);
+    sf_text_append(text, "\n", 1);
 }
 
 static const char before_commands[] =
@@ -96,56 +126,131 @@ static const char after_commands[] =
     "is missing, 70 defect of synfire or memory is out, 73 output cannot be created, 74\n"
     "reading or writing failed, 78 configuration, 130 and 143 stopped by SIGINT and SIGTERM\n"
     "before it was done (\\fBmine\\fR and \\fBcount\\fR print what they have by then); a live run that\n"
-    "a signal ends in order leaves with 0.\n";
+    "a signal ends in order leaves with 0. Of several recordings it is that of the first that failed.\n";
 
-void app_manual_page(sf_text *text)
+static void add_overview(sf_text *text)
 {
-    sf_text_printf(text, ".\\\" SPDX-License-Identifier: Apache-2.0\n.TH SYNFIRE 1 \"\" \"synfire %s\"\n%s",
-                   sf_version(), before_commands);
+    add_head(text, NULL);
+    sf_text_append(text, before_commands, sizeof before_commands - 1);
     add_options(text, app_common_options);
     sf_text_printf(text, ".SH COMMANDS\n");
     for (size_t i = 0; app_commands[i] != NULL; i++)
-        add_command(text, app_commands[i]);
-    sf_text_append(text, after_commands, sizeof after_commands - 2); /* app_print adds the last newline */
+        add_summary(text, app_commands[i]);
+    sf_text_append(text, after_commands, sizeof after_commands - 1);
+}
+
+/* Writes FOLDER/synfire[-NAME].1 and frees the text. */
+static int write_page(sf_text *page, const char *folder, const char *name, sf_error *error)
+{
+    sf_text path = {0};
+    sf_text_printf(&path, "%s/synfire%s%s.1", folder, name != NULL ? "-" : "", name != NULL ? name : "");
+    int status = path.failed ? sf_fail_memory(error) : sf_file_write(page, path.data, error);
+    sf_text_free(&path);
+    sf_text_free(page);
+    return status;
+}
+
+static int write_command(const app_command *command, const char *folder, sf_error *error)
+{
+    sf_text page = {0};
+    add_command(&page, command);
+    int status = write_page(&page, folder, command->name, error);
+    if (status != SF_OK || command->alias == NULL)
+        return status;
+    sf_text_printf(&page, ".so man1/synfire-%s.1\n", command->name);
+    return write_page(&page, folder, command->alias, error);
+}
+
+int app_manual_pages(const char *folder, sf_error *error)
+{
+    sf_text page = {0};
+    add_overview(&page);
+    int status = write_page(&page, folder, NULL, error);
+    for (size_t i = 0; status == SF_OK && app_commands[i] != NULL; i++)
+        status = write_command(app_commands[i], folder, error);
+    return status;
 }
 
 /* ---- completion ---- */
 
-static void add_option_words(sf_text *text, const app_option *options)
+static void add_option_words(sf_text *text, const app_command *command)
 {
-    for (; options != NULL && options->name != NULL; options++)
-        sf_text_printf(text, " --%s", options->name);
+    for (size_t list = 0; list < APP_ALL_LISTS; list++)
+        for (const app_option *o = app_option_list(command, list); o != NULL && o->name != NULL; o++)
+            sf_text_printf(text, " --%s", o->name);
 }
+
+/* Where help has the words that an option takes, `derived|sequential`, these are offered. */
+static bool lists_words(const char *argument)
+{
+    return argument != NULL && argument[strspn(argument, "abcdefghijklmnopqrstuvwxyz0123456789-|")] == '\0';
+}
+
+static void add_value_words(sf_text *text, const app_command *command)
+{
+    for (size_t list = 0; list < APP_ALL_LISTS; list++)
+        for (const app_option *o = app_option_list(command, list); o != NULL && o->name != NULL; o++)
+            if (lists_words(o->argument)) {
+                sf_text_printf(text, "        %s:--%s) words='", command->name, o->name);
+                for (const char *c = o->argument; *c != '\0'; c++)
+                    sf_text_append(text, *c == '|' ? " " : c, 1);
+                sf_text_printf(text, "' ;;\n");
+            }
+}
+
+/* File names are left to readline, which knows how to quote them: it completes where nothing is offered. */
+static const char before_words[] =
+    "# SPDX-License-Identifier: Apache-2.0\n"
+    "# bash completion of synfire; zsh takes it after `autoload bashcompinit; bashcompinit`.\n"
+    "_synfire() {\n"
+    "    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} "
+    "words=\n"
+    "    COMPREPLY=()\n"
+    "    # `--option=value` comes in three words\n"
+    "    if [[ $current == '=' ]]; then\n"
+    "        current=\n"
+    "    elif [[ $before == '=' && $COMP_CWORD -gt 2 ]]; then\n"
+    "        before=${COMP_WORDS[COMP_CWORD-2]}\n"
+    "    fi\n"
+    "    case $command in\n";
+
+static const char after_words[] =
+    "    if [[ $current != -* && -z $words && $command == run && $before != --* && -d $configs ]]; then\n"
+    "        words=$(cd \"$configs\" && printf '%s\\n' *.yaml | sed 's/\\.yaml$//')\n"
+    "    fi\n"
+    "    [[ -z $words ]] || mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")\n"
+    "}\n"
+    "complete -o bashdefault -o default -F _synfire synfire";
 
 void app_completion(sf_text *text)
 {
-    sf_text_printf(text,
-                   "# SPDX-License-Identifier: Apache-2.0\n"
-                   "# bash completion of synfire; zsh takes it after `autoload bashcompinit; bashcompinit`.\n"
-                   "_synfire() {\n"
-                   "    local current=${COMP_WORDS[COMP_CWORD]} options\n"
-                   "    case $COMP_CWORD:${COMP_WORDS[1]} in\n"
-                   "    1:*) options='--version --help");
+    sf_text_append(text, before_words, sizeof before_words - 1);
     for (size_t i = 0; app_commands[i] != NULL; i++)
-        sf_text_printf(text, " %s", app_commands[i]->name);
-    sf_text_printf(text, "' ;;\n");
+        if (app_commands[i]->alias != NULL)
+            sf_text_printf(text, "        %s) command=%s ;;\n", app_commands[i]->alias,
+                           app_commands[i]->name);
+    sf_text_printf(
+        text, "    esac\n    case $COMP_CWORD:$command:$before in\n    1:*) words='--version --help help");
     for (size_t i = 0; app_commands[i] != NULL; i++) {
-        const app_command *command = app_commands[i];
-        sf_text_printf(text, "    *:%s", command->name);
-        if (command->alias != NULL)
-            sf_text_printf(text, " | *:%s", command->alias);
-        sf_text_printf(text, ") options='");
-        for (int list = 0; list < APP_OPTION_LISTS; list++)
-            add_option_words(text, command->options[list]);
-        add_option_words(text, app_common_options);
+        sf_text_printf(text, " %s", app_commands[i]->name);
+        if (app_commands[i]->alias != NULL)
+            sf_text_printf(text, " %s", app_commands[i]->alias);
+    }
+    sf_text_printf(text, "' ;;\n    2:help:*) words='");
+    for (size_t i = 0; app_commands[i] != NULL; i++)
+        sf_text_printf(text, "%s%s", i > 0 ? " " : "", app_commands[i]->name);
+    sf_text_printf(text, "' ;;\n    *) case $command:$before in\n");
+    for (size_t i = 0; app_commands[i] != NULL; i++)
+        add_value_words(text, app_commands[i]);
+    sf_text_printf(text, "        *) case $current:$command in\n");
+    for (size_t i = 0; app_commands[i] != NULL; i++) {
+        sf_text_printf(text, "            -*:%s) words='", app_commands[i]->name);
+        add_option_words(text, app_commands[i]);
         sf_text_printf(text, "' ;;\n");
     }
-    sf_text_printf(text, "    esac\n"
-                         "    if [[ $COMP_CWORD -eq 1 || $current == -* ]]; then\n"
-                         "        COMPREPLY=($(compgen -W \"$options\" -- \"$current\"))\n"
-                         "    else\n"
-                         "        COMPREPLY=($(compgen -f -- \"$current\"))\n"
-                         "    fi\n"
-                         "}\n"
-                         "complete -o filenames -F _synfire synfire");
+    sf_text_printf(text,
+                   "            esac ;;\n        esac ;;\n    esac\n"
+                   "    local program configs\n"
+                   "    program=$(type -P synfire) && configs=${program%%/*}/../share/synfire/configs\n");
+    sf_text_append(text, after_words, sizeof after_words - 1);
 }

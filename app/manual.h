@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The manual page and the shell completion, made from the command tables when synfire is built. */
+/** The manual pages and the shell completion, made from the command tables when synfire is built. */
 #ifndef SF_APP_MANUAL_H
 #define SF_APP_MANUAL_H
 
 #include "app/command.h"
 
-void app_manual_page(sf_text *text); /**< synfire(1) for man: `synfire --manual` */
-void app_completion(sf_text *text);  /**< for bash, and zsh by bashcompinit: `synfire --completion` */
+/** Writes synfire.1, a page of each command and one for each alias into a folder that is there: `synfire
+ * --manual FOLDER`. SF_CANNOT_CREATE, SF_IO, SF_NO_MEMORY. */
+int app_manual_pages(const char *folder, sf_error *error);
+
+void app_completion(sf_text *text); /**< for bash, and zsh by bashcompinit: `synfire --completion` */
 
 #endif

@@ -28,7 +28,7 @@ static const app_option options[] = {
     {"induced", NULL, "no edges between matched vertices but those of the pattern"},
     {"directed", NULL,
      "take the lines of .graph patterns and data as directed edges (the motif language always is)"},
-    {"engine", "NAME", "how to search: auto (default) or gvsm; the counts are the same"},
+    {"engine", "auto|gvsm", "how to search (default auto); the counts are the same"},
     {"rewired", "N",
      "hold the count against N graphs rewired at random, every vertex with its degrees: mean, spread, "
      "z-score"},

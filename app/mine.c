@@ -16,7 +16,7 @@ static const app_option options[] = {
     {"max-size", "N", "longest episodes to look for, 2 to 16 units (default 4)"},
     {"closed", NULL, "leave out episodes that a longer one contains with the same count"},
     {"top", "K", "of each size only the first K episodes (default: all; tables: 20)"},
-    {"sort", "WORD",
+    {"sort", "q|ratio|strength|count",
      "what comes first of each size: q (default of tables; then, and without a test, as ratio), ratio "
      "(count/expected, by the lower end of its interval), strength, count (default of --csv and --json)"},
     {"csv", NULL, "print CSV; docs/formats.md has the columns"},

@@ -24,9 +24,8 @@ const app_option app_mining_options[] = {
 };
 
 const app_option app_engine_options[] = {
-    {"engine", "NAME",
-     "how to count: auto (default), interval, ptpe, mtpe, hybrid, two-pass, reference; the counts are the "
-     "same"},
+    {"engine", "auto|interval|ptpe|mtpe|hybrid|two-pass|reference",
+     "how to count (default auto); the counts are the same"},
     {"device", "NAME",
      "where: cpu, cuda, cuda:1 (the second GPU), cuda:all (divided among all GPUs) or auto (default: a GPU "
      "for "

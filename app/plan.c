@@ -44,7 +44,7 @@ static int run(app_call *call, sf_error *error)
 static const app_option plan_options[] = {
     {"virtual-clock", NULL,
      "of the pipeline: as `run --replay REC --speed max` goes, where discovery comes first"},
-    {"schedule", "WORD", "of the pipeline: `derived`, or `sequential`, one stage after the other"},
+    {"schedule", "derived|sequential", "of the pipeline: derived (default), or one stage after the other"},
     {"csv", NULL, "print CSV: neighbours, then loops; docs/formats.md has the columns"},
     {NULL, NULL, NULL},
 };

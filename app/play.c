@@ -13,9 +13,8 @@ static const app_option options[] = {
      "the "
      "selection"},
     {"insecure", NULL, "let other machines connect: --to may be tcp://*:7700 or an address of the network"},
-    {"protocol", "NAME",
-     "synfire (default), or as a rig sends spikes: open-ephys, event-broadcaster, maxwell, "
-     "intan, brand, trodes, lsl"},
+    {"protocol", "synfire|open-ephys|event-broadcaster|maxwell|intan|brand|trodes|lsl",
+     "how to send: as synfire does (default), or as a rig sends spikes"},
     {"speed", "X|max", "so many times as fast as recorded (default 1), or as fast as subscribers take it"},
     {"loop", NULL, "begin again at the end, with stream time going on, until stopped"},
     {"subscribers", "N", "hold the start until so many subscribe (default 1)"},

@@ -45,16 +45,12 @@ static int refuse_command(const char *name, sf_error *error)
     return sf_fail(error, SF_USAGE, NULL, "there is no command '%s'; `synfire --help` lists them", name);
 }
 
-/* What stands in a command's place; the last two are for the build, which installs what they print. */
+/* What stands in a command's place; the last is for the build, which installs what it prints. */
 static const struct {
     const char *word;
     void (*write)(sf_text *text); /* NULL: help, which takes a command's name */
 } pages[] = {
-    {"--version", app_help_version},
-    {"--help", NULL},
-    {"-h", NULL},
-    {"help", NULL},
-    {"--manual", app_manual_page},
+    {"--version", app_help_version},  {"--help", NULL}, {"-h", NULL}, {"help", NULL},
     {"--completion", app_completion},
 };
 
@@ -79,6 +75,8 @@ int app_program(int argc, char **argv, const sf_ranks_way *way)
     sf_error error = {0};
     if (sf_ranks_use(way, &error) != SF_OK)
         return app_report("", &error);
+    if (strcmp(first, "--manual") == 0 && argc > 2) /* for the build, too: the pages, into a folder */
+        return app_manual_pages(argv[2], &error) == SF_OK ? 0 : app_report("", &error);
     for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
         sf_text text = {0};
         if (strcmp(first, pages[i].word) != 0)

@@ -99,14 +99,14 @@ static const app_option run_options[] = {
     {"web", NULL,
      "show the run on a page for browsers of this machine; where it is, is printed (http://127.0.0.1:7730)"},
     {"duration", "S", "stop after S seconds of the stream (default: at its end)"},
-    {"significance", "KIND",
+    {"significance", "segment-shift|jitter|shift|off",
      "how what is counted is tested in the background: segment-shift (default), jitter, shift or off"},
     {"max-q", "Q",
      "show and publish only episodes and edges with a q of Q or less, and how many are left out; what has "
      "no verdict yet is left out, too"},
     {"max-p", "P", "the same by p, uncorrected for how much was looked at and how often"},
     {"set", "KEY=VALUE", "override a key of the configuration, as window.length_s=5; may be repeated"},
-    {"schedule", "WORD",
+    {"schedule", "derived|sequential",
      "how the stages of a hop run: `derived` (default) as `synfire plan` prints, `sequential` one after the "
      "other"},
     {"check", NULL, "validate, print the resolved configuration and leave"},

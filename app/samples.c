@@ -10,7 +10,7 @@
 #include <string.h>
 
 const app_option app_quantity_options[] = {
-    {"quantity", "NAME",
+    {"quantity", "isi|rate|delay|position",
      "what to take from a recording: isi (intervals between spikes, s) or rate (spikes per window, Hz) of "
      "each "
      "unit, delay (s) of each link of --episode, or position of all spikes on the array (x and y, um)"},

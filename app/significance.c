@@ -8,7 +8,7 @@
 #include <string.h>
 
 const app_option app_significance_options[] = {
-    {"significance", "KIND",
+    {"significance", "segment-shift|jitter|shift|analytic",
      "test every episode: against surrogates by segment-shift (advised), jitter or shift; or analytic, which "
      "only ranks"},
     {"fdr", NULL,

@@ -11,7 +11,7 @@
 
 static const app_option options[] = {
     {"csv", NULL, "print what was planted as CSV; docs/formats.md has the columns"},
-    {"preset", "NAME", "sym26: 26 units at 20 Hz for 60 s, one short and one long chain at 2 Hz"},
+    {"preset", "sym26", "26 units at 20 Hz for 60 s, one short and one long chain at 2 Hz"},
     {"unit-count", "N", "units, named A to Z, then u26, u27, ... (default 26)"},
     {"rate", "HZ", "firing rate of each unit beside bursts and chains (default 10)"},
     {"duration", "S", "recorded time (default 60)"},

@@ -13,7 +13,7 @@ prefix/bin/synfire bench bfs --kronecker 6:4:1 --json | grep -q '"bench":"bfs"'
 mv prefix/libexec/synfire/synfire-bench elsewhere
 expect 69 "synfire: bench: the program synfire-bench is not installed beside synfire" prefix/bin/synfire bench bfs
 mv elsewhere prefix/libexec/synfire/synfire-bench
-[ -s prefix/share/man/man1/synfire.1 ]
+[ -s prefix/share/man/man1/synfire.1 ] && [ -s prefix/share/man/man1/synfire-mine.1 ]
 [ -s prefix/share/bash-completion/completions/synfire ]
 
 cat >program.c <<'C'
@@ -59,12 +59,13 @@ mkdir package
 cat >package/CMakeLists.txt <<'C'
 cmake_minimum_required(VERSION 3.25)
 project(package C)
-find_package(synfire 0.1 REQUIRED)
+find_package(synfire VERSION REQUIRED)
 add_executable(with_files ../program.c)
 target_link_libraries(with_files synfire::synfire_io)
 add_executable(without_files ../alone.c)
 target_link_libraries(without_files synfire::synfire)
 C
+sed -i "s/VERSION REQ/$(pkg-config --modversion synfire) REQ/" package/CMakeLists.txt
 cmake -S package -B package/build -DCMAKE_PREFIX_PATH="$PWD/prefix" >/dev/null
 cmake --build package/build >/dev/null
 package/build/with_files small.h5 >/dev/null

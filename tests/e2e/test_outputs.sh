@@ -60,7 +60,7 @@ while read -r command option; do
     *) words=() ;;
     esac
     case $option in
-    epochs | episodes | labels | token) continue ;;
+    epochs | episodes | labels | list | token) continue ;;
     out | occurrences | plot | rule) written=$((written + 1)) ;;
     *) echo "$command --$option: does it read or write?"; exit 1 ;;
     esac
