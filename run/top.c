@@ -13,6 +13,61 @@
 
 /* ---- MessagePack as JSON ---- */
 
+typedef struct bytes_left {
+    const unsigned char *at, *end;
+} bytes_left;
+
+/* A number of so many bytes, the highest first; false where there are fewer. */
+static bool take_number(bytes_left *from, size_t size, uint64_t *number)
+{
+    *number = 0;
+    if ((size_t)(from->end - from->at) < size)
+        return false;
+    for (size_t i = 0; i < size; i++)
+        *number = *number << 8 | *from->at++;
+    return true;
+}
+
+/* What an object's first byte says of it: bytes that follow, of a text among them, and objects that do. */
+static bool measure(bytes_left *from, uint64_t *bytes, uint64_t *objects)
+{
+    static const unsigned char fixed[] = {4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 2, 3, 5, 9, 17}; /* from 0xca on */
+    uint64_t first;
+    *bytes = *objects = 0;
+    if (!take_number(from, 1, &first))
+        return false;
+    if (first >= 0x80 && first <= 0x9f)
+        *objects = (first & 0xf) * (first < 0x90 ? 2 : 1);
+    else if (first >= 0xa0 && first <= 0xbf)
+        *bytes = first & 0x1f;
+    else if (first >= 0xca && first <= 0xd8)
+        *bytes = fixed[first - 0xca];
+    else if (first >= 0xd9 && first <= 0xdb)
+        return take_number(from, (size_t)1 << (first - 0xd9), bytes);
+    else if (first >= 0xdc && first <= 0xdf) {
+        bool whole = take_number(from, first % 2 == 0 ? 2 : 4, objects);
+        *objects *= first >= 0xde ? 2 : 1;
+        return whole;
+    }
+    return first < 0xc4 || first > 0xc9; /* binary and extensions: no status has any */
+}
+
+/* The library makes room for as many objects as an array says it has: only where they can be there. */
+static bool can_be_whole(bytes_left *from, int depth)
+{
+    uint64_t bytes, objects;
+    if (depth > MOST_DEPTH || !measure(from, &bytes, &objects))
+        return false;
+    uint64_t left = (uint64_t)(from->end - from->at);
+    if (bytes > left || objects > left)
+        return false;
+    from->at += bytes;
+    while (objects-- > 0)
+        if (!can_be_whole(from, depth + 1))
+            return false;
+    return true;
+}
+
 static json_t *tree_of(const msgpack_object *object, int depth);
 
 static json_t *map_of(const msgpack_object_map *map, int depth)
@@ -67,6 +122,9 @@ static json_t *unpack(const char *bytes, size_t length)
 {
     msgpack_unpacked unpacked;
     size_t offset = 0;
+    bytes_left from = {(const unsigned char *)bytes, (const unsigned char *)bytes + length};
+    if (!can_be_whole(&from, 0))
+        return NULL;
     msgpack_unpacked_init(&unpacked);
     json_t *tree = NULL;
     if (msgpack_unpack_next(&unpacked, bytes, length, &offset) == MSGPACK_UNPACK_SUCCESS)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <zmq.h>
 
-#define MOST_BYTES (INT64_C(64) << 20)
+#define MOST_BYTES (INT64_C(8) << 20) /* a status of 100,000 units is a quarter of it */
 
 struct sf_tool_watcher {
     void *context, *socket;
