@@ -281,6 +281,8 @@ int sf_count(sf_episodes **counted, const sf_recording *recording, const sf_epis
     if (status == SF_OK)
         status = check(&asked, error);
     if (status == SF_OK)
+        status = sf_recording_check_held(recording, error);
+    if (status == SF_OK)
         status = sf_episodes_new(&e, recording, asked.spans, asked.span_count, error);
     if (status == SF_OK) {
         e->wants_details = asked.details;

@@ -45,6 +45,9 @@ int sf_recording_sharpness(const sf_recording *recording, sf_delay delay, sf_sha
         return sf_fail(error, SF_USAGE, "delay", "%s", reason.text);
     if (delay.high_ns > SF_SHARPNESS_WIDEST / 2)
         return sf_fail(error, SF_USAGE, "delay", "is longer than any recording");
+    int status = sf_recording_check_held(recording, error);
+    if (status != SF_OK)
+        return status;
     return sf_significance_choose_width(sharpness, recording->spikes, recording->spike_count,
                                         recording->units.count, delay, sf_significance_widest(0), progress,
                                         error);

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/options.h"
+#include "core/pieces.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,6 +17,9 @@ static int count_units(sf_episodes *episodes, sf_error *error)
     episodes->unit_spikes = sf_alloc(recording->units.count, sizeof *episodes->unit_spikes);
     if (episodes->unit_spikes == NULL)
         return sf_fail_memory(error);
+    if (recording->pieces != NULL)
+        memcpy(episodes->unit_spikes, recording->pieces->unit_spikes,
+               recording->units.count * sizeof *episodes->unit_spikes);
     for (size_t i = 0; i < recording->spike_count; i++)
         episodes->unit_spikes[recording->spikes[i].unit]++;
     return SF_OK;
@@ -53,7 +57,7 @@ int sf_episodes_new(sf_episodes **created, const sf_recording *recording, const 
     if (episodes == NULL)
         return sf_fail_memory(error);
     episodes->recording = recording;
-    episodes->tick_ns = find_tick(recording);
+    episodes->tick_ns = recording->pieces != NULL ? recording->pieces->tick_ns : find_tick(recording);
     int status = count_units(episodes, error);
     if (status == SF_OK)
         status = sf_bursts_find(&episodes->bursts, recording->spikes, recording->spike_count,

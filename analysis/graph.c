@@ -420,6 +420,8 @@ int sf_graph_of_tiling(sf_graph **graph, const sf_recording *recording, const sf
         sf_options_read(&how, &tiling_defaults, sizeof tiling_defaults, tiling, "tiling options", error);
     if (status == SF_OK)
         status = sf_graph_options_read(&as, options, error);
+    if (status == SF_OK)
+        status = sf_recording_check_held(recording, error);
     if (status == SF_OK && !(how.percentile >= 0 && how.percentile <= 1))
         status = sf_fail(error, SF_USAGE, "percentile", "is %g, expected 0 to 1", how.percentile);
     if (status == SF_OK && as.max_q > 0)
@@ -454,7 +456,8 @@ int sf_graph_tiling_in(double *coefficients, const sf_graph *graph, const sf_rec
     if (recording->units.count != graph->links.unit_count)
         return sf_fail(error, SF_USAGE, NULL, "the recording has %zu units, and the graph is of %u",
                        recording->units.count, graph->links.unit_count);
-    return sf_links_tiled_in(coefficients, &graph->links, recording, error);
+    int status = sf_recording_check_held(recording, error);
+    return status == SF_OK ? sf_links_tiled_in(coefficients, &graph->links, recording, error) : status;
 }
 
 /* ---- reading ---- */

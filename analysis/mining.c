@@ -44,7 +44,7 @@ static double default_threshold(const sf_episodes *e, const sf_mining_options *a
     double active = 0, seconds = (double)sf_recording_duration_ns(e->recording) * 1e-9;
     for (size_t u = 0; u < e->recording->units.count; u++)
         active += e->unit_spikes[u] > 0 ? 1 : 0;
-    double spikes = active > 0 ? (double)e->recording->spike_count / active : 0,
+    double spikes = active > 0 ? (double)sf_recording_spike_count(e->recording) / active : 0,
            rate_hz = seconds > 0 ? spikes / seconds : 0, share = spikes / SHARE_OF_UNIT,
            two = expect_alike(asked, rate_hz, 2, seconds), three = expect_alike(asked, rate_hz, 3, seconds),
            chance = three + (two - three) / 4;
@@ -57,9 +57,24 @@ static double default_threshold(const sf_episodes *e, const sf_mining_options *a
     return chance > share ? chance : share;
 }
 
+/* What follows from counts alone is told of spikes that are not held. */
+static int check_pieces(const sf_mining_options *asked, sf_error *error)
+{
+    const char *needs = asked->details          ? "details"
+                        : asked->span_count > 0 ? "spans"
+                        : asked->significance != NULL && asked->significance->kind != SF_SIGNIFICANCE_ANALYTIC
+                            ? "significance"
+                            : NULL;
+    if (needs == NULL)
+        return SF_OK;
+    return sf_fail(error, SF_USAGE, needs, "needs all spikes at once, and these are read in pieces");
+}
+
 static int check(const sf_mining_options *asked, const sf_recording *recording, sf_error *error)
 {
     int status = sf_check_engine(asked->engine, asked->device, error);
+    if (status == SF_OK && recording->pieces != NULL)
+        status = check_pieces(asked, error);
     if (status == SF_OK && asked->min_distance_um > 0 && !sf_units_have_geometry(&recording->units))
         status = sf_fail(error, SF_USAGE, "min_distance_um", "%s holds no positions of its units",
                          recording->path != NULL ? recording->path : "the recording");
@@ -98,6 +113,7 @@ static int keep_options(sf_episodes *e, const sf_mining_options *asked, sf_error
     e->mining.min_distance_um = asked->min_distance_um;
     e->mining.threads = asked->threads;
     e->mining.most = asked->most;
+    e->mining.pieces = e->recording->pieces;
     e->mining.keep_stopped = e->keeps_stopped;
     return SF_OK;
 }
@@ -105,7 +121,7 @@ static int keep_options(sf_episodes *e, const sf_mining_options *asked, sf_error
 static sf_mine_input input_of(const sf_recording *recording)
 {
     return (sf_mine_input){.spikes = recording->spikes,
-                           .spike_count = recording->spike_count,
+                           .spike_count = sf_recording_spike_count(recording),
                            .units = &recording->units,
                            .duration_ns = sf_recording_duration_ns(recording)};
 }

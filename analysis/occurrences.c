@@ -44,8 +44,11 @@ int sf_occurrences_list(sf_occurrences **listed, const sf_recording *recording, 
 {
     *listed = NULL;
     sf_counter *counter;
-    int status = sf_counter_open(&counter, recording->spikes, recording->spike_count, recording->units.count,
-                                 episodes, count, NULL, 0, error);
+    int status = sf_recording_check_held(recording, error);
+    if (status != SF_OK)
+        return status;
+    status = sf_counter_open(&counter, recording->spikes, recording->spike_count, recording->units.count,
+                             episodes, count, NULL, 0, error);
     if (status != SF_OK)
         return status;
     sf_occurrences *o = sf_alloc(1, sizeof *o);

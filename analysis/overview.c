@@ -308,7 +308,9 @@ int sf_recording_overview(sf_overview **out, const sf_recording *recording, cons
     sf_overview *overview = sf_alloc(1, sizeof *overview);
     if (overview == NULL)
         return sf_fail_memory(error);
-    int status = survey(overview, recording, progress, error);
+    int status = sf_recording_check_held(recording, error);
+    if (status == SF_OK)
+        status = survey(overview, recording, progress, error);
     if (status == SF_OK)
         *out = overview;
     else

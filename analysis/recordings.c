@@ -138,6 +138,8 @@ int sf_recording_select(sf_recording **out, const sf_recording *recording, const
     int status = sf_selection_read(&own, selection, error);
     if (status == SF_OK && own.stream != NULL)
         status = sf_fail(error, SF_USAGE, "stream", "is chosen when a file is opened, not of what was read");
+    if (status == SF_OK)
+        status = sf_recording_check_held(recording, error);
     if (status != SF_OK)
         return status;
     sf_recording *part = sf_alloc(1, sizeof *part);
@@ -200,10 +202,11 @@ static int view(sf_recording *part, const sf_recording *recording, sf_span span,
 int sf_recording_part(sf_recording **out, const sf_recording *recording, sf_span span, sf_error *error)
 {
     *out = NULL;
-    sf_recording *part = sf_alloc(1, sizeof *part);
+    int status = sf_recording_check_held(recording, error);
+    sf_recording *part = status == SF_OK ? sf_alloc(1, sizeof *part) : NULL;
     if (part == NULL)
-        return sf_fail_memory(error);
-    int status = view(part, recording, span, error);
+        return status == SF_OK ? sf_fail_memory(error) : status;
+    status = view(part, recording, span, error);
     if (status == SF_OK)
         *out = part;
     else

@@ -390,6 +390,14 @@ static int cut(sf_recording *recording, const sf_selection *selection, sf_select
     return status;
 }
 
+int sf_selection_keep(sf_recording *recording, const sf_selection *selection, sf_error *error)
+{
+    sf_selected told = {0};
+    int status = cut(recording, selection, &told, error);
+    sf_selected_free(&told);
+    return status;
+}
+
 /* What is known of the recording itself, and how much is left of it. */
 static int tell_rest(sf_selected *told, const sf_recording *recording, const sf_selection *selection,
                      sf_error *error)

@@ -17,6 +17,10 @@ int sf_selection_read(sf_selection *own, const sf_selection *given, sf_error *er
  */
 int sf_selection_apply(sf_recording *recording, const sf_selection *selection, sf_error *error);
 
+/** Cuts it down the same way, and tells nothing: `recorded` and the markers are of the whole, spikes of a
+ * piece of it. */
+int sf_selection_keep(sf_recording *recording, const sf_selection *selection, sf_error *error);
+
 /** Epochs that are sorted by start: fails with `code` where one is empty or two overlap. */
 int sf_epochs_check(const sf_epoch *epochs, size_t count, const char *place, sf_status code, sf_error *error);
 

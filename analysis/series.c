@@ -241,6 +241,8 @@ int sf_series_of_recording(sf_series **out, const sf_recording *recording, sf_qu
     *out = NULL;
     int status = check(&g.setup, error);
     if (status == SF_OK)
+        status = sf_recording_check_held(recording, error);
+    if (status == SF_OK)
         status = look_at(&g, within);
     if (status == SF_OK)
         status = fill_window(&g);

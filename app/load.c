@@ -116,6 +116,14 @@ static int parse_epochs(const app_call *call, app_selection *parsed, sf_error *e
     return status;
 }
 
+static int parse_memory(const app_call *call, uint64_t *bytes, sf_error *error)
+{
+    const char *text = app_value(call, "memory", NULL);
+    if (text == NULL || (sf_parse_bytes(text, bytes) && *bytes > 0))
+        return SF_OK;
+    return sf_fail(error, SF_USAGE, "--memory", "found '%s', expected a size such as 400M or 8G", text);
+}
+
 #define SHORTEST_DEDUP_NS 10000 /* less than clocks of recordings tell apart */
 
 static int parse_selection(const app_call *call, app_selection *parsed, sf_error *error)
@@ -146,6 +154,8 @@ static int parse_selection(const app_call *call, app_selection *parsed, sf_error
         status = parse_blank(blank, parsed, error);
     if (status == SF_OK && blank != NULL)
         app_milliseconds_warn(call, "blank", selection->blank_to_ns - selection->blank_from_ns);
+    if (status == SF_OK)
+        status = parse_memory(call, &selection->memory, error);
     return status == SF_OK ? parse_epochs(call, parsed, error) : status;
 }
 

@@ -23,6 +23,10 @@ static const app_option options[] = {
     {"occurrences", "FILE",
      "write the spike times of every occurrence of the episodes printed: HDF5 where FILE ends in .h5, else "
      "CSV"},
+    {"memory", "SIZE",
+     "take no more than SIZE, as 400M, however long the recording is: its spikes are read in pieces, several "
+     "times. "
+     "With --csv, for files of synfire's own layout"},
     {NULL, NULL, NULL},
 };
 
@@ -367,6 +371,23 @@ static int report(const finding *f, sf_error *error)
     return written == SF_OK ? status : written;
 }
 
+/* In pieces there is what follows from counts. */
+static int check_memory(const app_call *call, sf_error *error)
+{
+    static const char *const others[] = {"occurrences", "epochs"};
+    if (!app_has(call, "memory"))
+        return SF_OK;
+    if (!app_has(call, "csv"))
+        return sf_fail(
+            error, SF_USAGE, "--memory",
+            "goes with --csv: tables and --json tell of every occurrence, which needs all spikes at once");
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (app_has(call, others[i]))
+            return sf_fail(error, SF_USAGE, "--memory", "goes without --%s, which needs all spikes at once",
+                           others[i]);
+    return SF_OK;
+}
+
 static int parse(finding *f, sf_error *error)
 {
     const app_call *call = f->call;
@@ -421,7 +442,9 @@ static int mine(finding *f, sf_error *error)
 static int run(app_call *call, sf_error *error)
 {
     sf_recording *recording;
-    int status = app_load(call, call->arguments[0], &recording, error);
+    int status = check_memory(call, error);
+    if (status == SF_OK)
+        status = app_load(call, call->arguments[0], &recording, error);
     if (status != SF_OK)
         return status;
     finding f = {.call = call, .recording = recording, .details.recording = recording};

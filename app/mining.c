@@ -230,7 +230,7 @@ void app_nothing_warn(const app_mining *mining, const app_call *call, const sf_r
     size_t pairs;
     sf_recording_columns of = {.size = sizeof of};
     sf_recording_get_columns(recording, &of);
-    if (of.spike_count == 0) {
+    if (of.selected->spikes == 0) {
         app_warn(call, "%s: no spikes are left to look at", of.path);
         return;
     }

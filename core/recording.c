@@ -10,6 +10,17 @@
 #include <string.h>
 #include <sys/mman.h>
 
+static void free_pieces(sf_pieces *pieces)
+{
+    if (pieces == NULL)
+        return;
+    if (pieces->close != NULL)
+        pieces->close(pieces);
+    sf_free(pieces->unit_spikes);
+    sf_free(pieces->own_spikes);
+    sf_free(pieces);
+}
+
 /* What a part shares with the whole. */
 static void free_own(sf_recording *recording)
 {
@@ -27,6 +38,20 @@ static void free_own(sf_recording *recording)
         sf_free((char *)recording->metadata[i].value);
     }
     sf_free(recording->metadata);
+    free_pieces(recording->pieces);
+}
+
+size_t sf_recording_spike_count(const sf_recording *recording)
+{
+    return recording->pieces != NULL ? recording->pieces->spike_count : recording->spike_count;
+}
+
+int sf_recording_check_held(const sf_recording *recording, sf_error *error)
+{
+    if (recording->pieces == NULL)
+        return SF_OK;
+    return sf_fail(error, SF_USAGE, "memory",
+                   "this needs all spikes at once, and the recording was opened to be read in pieces");
 }
 
 void sf_recording_clear(sf_recording *recording)

@@ -9,6 +9,20 @@
  * two times overflows. */
 #define SF_TIME_LIMIT_NS (INT64_C(1) << 62)
 
+/** Spikes that are not held but read, a piece of the stream at a time (core/pieces.h). */
+typedef struct sf_pieces sf_pieces;
+struct sf_pieces {
+    uint32_t count;
+    /** Reads one: spikes that are looked at, ordered, with units of the recording. Cleared by the caller. */
+    int (*read)(const sf_pieces *pieces, uint32_t piece, sf_recording *recording, sf_error *error);
+    void (*close)(sf_pieces *pieces); /**< frees what is beside this struct; or NULL */
+    /* What sf_pieces_survey found, of all pieces. */
+    uint64_t *unit_spikes; /**< by unit of the recording */
+    uint64_t *own_spikes;  /**< the same, of this rank's pieces */
+    size_t spike_count;
+    int64_t tick_ns; /**< the smallest step between two spikes, where it comes more than once; else 0 */
+};
+
 /** Zero-initialise before filling. */
 struct sf_recording {
     char *path;
@@ -35,8 +49,16 @@ struct sf_recording {
     bool sorted;           /**< what a program gave was in another order */
     sf_selected *selected; /**< what of the whole this is, or NULL where nobody asked */
     bool is_part;          /**< it has a part of the spikes of its file, others have the rest */
+    size_t file_spikes;    /**< of a part: how many its file has */
+    sf_pieces *pieces;     /**< its spikes are not held, but read so; NULL: they are */
     bool borrowed;         /**< a part: all but `observed` and `selected` is another recording's */
 };
+
+/** How many spikes it has, held or not. */
+size_t sf_recording_spike_count(const sf_recording *recording);
+
+/** SF_USAGE where its spikes are not held. */
+int sf_recording_check_held(const sf_recording *recording, sf_error *error);
 
 /** Frees what it holds and zeroes it. */
 void sf_recording_clear(sf_recording *recording);

@@ -37,6 +37,7 @@ typedef struct sf_hdf_input {
     /** Of its spikes the part `part` of `parts` is asked for, where its layout can be read so; 0: all. */
     uint32_t part, parts;
     double rate_hz; /**< samples in a second, where the caller knows better than the file; 0: as it says */
+    bool only_part; /**< what cannot be read so is refused */
 } sf_hdf_input;
 
 /**

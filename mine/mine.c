@@ -9,6 +9,7 @@
 #include "core/thread.h"
 #include "mine/analytic.h"
 #include "mine/found.h"
+#include "mine/piece_counter.h"
 #include "mine/resident.h"
 #include "mine/ways.h"
 
@@ -34,6 +35,7 @@ typedef struct run {
     double *seconds;                                 /* by size */
     bool outlined;                                   /* the events are laid out on devices alone */
     bool resident;                                   /* on the one that holds the window already */
+    sf_piece_counter in_pieces;                      /* where the spikes are not held */
     sf_count_tally tallies[SF_EPISODE_MAX_SIZE + 1]; /* by size */
 } run;
 
@@ -77,6 +79,18 @@ static int check_delays(const sf_mine_options *options, sf_error *error)
     return SF_OK;
 }
 
+/* Summaries are what pieces are joined by. */
+static int check_pieces(const run *r, sf_error *error)
+{
+    const char *device = r->options->device;
+    if (r->engine != &sf_engine_interval)
+        return sf_fail(error, SF_USAGE, NULL, "in pieces the engine interval counts, found %s",
+                       r->engine->name);
+    if (device != NULL && strcmp(device, "auto") != 0 && strcmp(device, "cpu") != 0)
+        return sf_fail(error, SF_USAGE, NULL, "in pieces the CPU counts, found %s", device);
+    return SF_OK;
+}
+
 static int check_options(const run *r, sf_error *error)
 {
     const sf_mine_options *options = r->options;
@@ -97,7 +111,8 @@ static int check_options(const run *r, sf_error *error)
                        options->threads);
     if (options->threshold_kind == SF_THRESHOLD_RATE && r->input->duration_ns <= 0)
         return sf_fail(error, SF_USAGE, NULL, "a threshold by rate needs a recorded time longer than 0");
-    return check_delays(options, error);
+    int status = r->options->pieces != NULL ? check_pieces(r, error) : SF_OK;
+    return status == SF_OK ? check_delays(options, error) : status;
 }
 
 double sf_threshold_count(sf_threshold_kind kind, double threshold, int64_t duration_ns, size_t spike_count)
@@ -175,6 +190,9 @@ static int lay_out(run *r, sf_error *error)
 {
     const sf_mine_input *input = r->input;
     sf_events_choice choice = {.least = r->job.least, .threads = r->job.threads};
+    if (r->options->pieces != NULL)
+        return sf_events_outline(&r->events, NULL, 0, input->units->count, r->options->pieces->unit_spikes,
+                                 &choice, error);
     if (r->outlined)
         return outline(r, &choice, error);
     int status =
@@ -229,12 +247,16 @@ static int start_tree(run *r, sf_error *error)
 #define LEAST_CHUNK 256
 /* Times all spikes, counted by a core between two looks at whether to stop: about a fifth of a second. */
 #define MOST_COUNTED 200e6
+/* For each chunk all pieces are read again; where summaries are joined, all ranks have room for those of all.
+ */
+#define PIECES_CHUNK 65536
+#define RANKS_OF_CHUNK 4
 
 /* Candidates of one chunk: their place in the tree to be, and spelt out for the engine. */
 typedef struct chunk {
     size_t count;
-    uint32_t parents[CHUNK], steps[CHUNK], counts[CHUNK];
-    uint32_t units[CHUNK * SF_EPISODE_MAX_SIZE], delays[CHUNK * SF_EPISODE_MAX_SIZE];
+    uint32_t parents[PIECES_CHUNK], steps[PIECES_CHUNK], counts[PIECES_CHUNK];
+    uint32_t units[PIECES_CHUNK * SF_EPISODE_MAX_SIZE], delays[PIECES_CHUNK * SF_EPISODE_MAX_SIZE];
 } chunk;
 
 static void fill_chunk(chunk *to, sf_join *join, size_t most)
@@ -254,8 +276,22 @@ static void fill_chunk(chunk *to, sf_join *join, size_t most)
     }
 }
 
-/* Counts one chunk and appends what is frequent. */
-static int count_chunk(run *r, chunk *part, uint32_t size, sf_error *error)
+/* Of several ranks each counts its share of the candidates. */
+static int count_share(run *r, chunk *part, sf_count_job *job, sf_error *error)
+{
+    sf_candidates own_candidates = *job->candidates;
+    sf_ranks_part own = sf_ranks_share(part->count);
+    sf_count_work work = {.engine = r->engine, .job = job, .counts = part->counts + own.first, .on = &r->on};
+    own_candidates.count = own.last - own.first;
+    own_candidates.units += own.first * own_candidates.size;
+    own_candidates.delays += own.first * (own_candidates.size - 1);
+    job->candidates = &own_candidates;
+    int status = own_candidates.count > 0 ? sf_choice_run(&r->choice, &work, NULL, error) : SF_OK;
+    return sf_ranks_collect(part->counts, part->count, sizeof *part->counts, status, error);
+}
+
+/* Counts one chunk and appends what is frequent; `told` is how far the size is. */
+static int count_chunk(run *r, chunk *part, uint32_t size, const sf_piece_progress *told, sf_error *error)
 {
     sf_tree *tree = &r->result->found->tree;
     sf_candidates candidates = {.size = size,
@@ -270,14 +306,11 @@ static int count_chunk(run *r, chunk *part, uint32_t size, sf_error *error)
                         .threads = r->job.threads,
                         .least = r->job.least,
                         .tally = &r->tallies[size]};
-    /* Of several ranks each counts its share. */
-    sf_ranks_part own = sf_ranks_share(part->count);
-    sf_count_work work = {.engine = r->engine, .job = &job, .counts = part->counts + own.first, .on = &r->on};
-    candidates.count = own.last - own.first;
-    candidates.units += own.first * size;
-    candidates.delays += own.first * (size - 1);
-    int status = candidates.count > 0 ? sf_choice_run(&r->choice, &work, NULL, error) : SF_OK;
-    status = sf_ranks_collect(part->counts, part->count, sizeof *part->counts, status, error);
+    if (part->count == 0)
+        return SF_OK;
+    int status = r->options->pieces != NULL
+                     ? sf_piece_counter_count(&r->in_pieces, part->counts, &job, told, error)
+                     : count_share(r, part, &job, error);
     if (status != SF_OK)
         return status;
     for (size_t i = 0; i < part->count; i++) {
@@ -296,6 +329,9 @@ static int count_chunk(run *r, chunk *part, uint32_t size, sf_error *error)
 /* A device is given many at a time. */
 static size_t chunk_size(run *r)
 {
+    size_t ranks = sf_ranks_count();
+    if (r->options->pieces != NULL)
+        return ranks <= RANKS_OF_CHUNK ? PIECES_CHUNK : PIECES_CHUNK * RANKS_OF_CHUNK / ranks + LEAST_CHUNK;
     double fit = MOST_COUNTED / ((double)r->events.count + 1);
     bool waits = (sf_crew_left(&r->choice.crew) == 0 || sf_ranks_count() > 1) && fit < CHUNK;
     return !waits ? CHUNK : fit < LEAST_CHUNK ? LEAST_CHUNK : (size_t)fit;
@@ -304,18 +340,18 @@ static size_t chunk_size(run *r)
 static int mine_level(run *r, chunk *part, uint32_t size, sf_error *error)
 {
     sf_tree *tree = &r->result->found->tree;
-    double candidates = (double)sf_join_count(tree, &r->job.pairs, size), done = 0;
     char what[32];
     snprintf(what, sizeof what, "counting size %" PRIu32, size);
+    sf_piece_progress told = {r->job.progress, what, 0, (double)sf_join_count(tree, &r->job.pairs, size)};
     sf_join join = sf_join_start(tree, &r->job.pairs, size);
     size_t most;
     int status;
     do {
         most = chunk_size(r);
         fill_chunk(part, &join, most);
-        status = count_chunk(r, part, size, error);
-        done += (double)part->count;
-        if (status == SF_OK && !sf_progress_update(r->job.progress, what, done, candidates))
+        status = count_chunk(r, part, size, &told, error);
+        told.done += (double)part->count;
+        if (status == SF_OK && !sf_progress_update(r->job.progress, what, told.done, told.total))
             status = sf_fail(error, SF_CANCELLED, NULL, "stopped while %s", what);
     } while (status == SF_OK && part->count == most);
     tree->cut = status == SF_CANCELLED && r->job.keep_stopped;
@@ -417,8 +453,19 @@ static int divide(run *r, sf_error *error)
     return status;
 }
 
+static int mine_in_pieces(run *r, sf_error *error)
+{
+    const sf_mine_input *input = r->input;
+    int status =
+        sf_piece_counter_open(&r->in_pieces, r->options->pieces, input->units->count, &r->events, error);
+    snprintf(r->result->ran.device, sizeof r->result->ran.device, "cpu");
+    return status == SF_OK ? mine_levels(r, error) : status;
+}
+
 static int mine_episodes(run *r, sf_error *error)
 {
+    if (r->options->pieces != NULL)
+        return mine_in_pieces(r, error);
     int status = r->resident && r->events.count > 0 ? take_resident(r, error) : SF_OK;
     if (r->events.count == 0)
         r->choice.crew.count = 0; /* nothing to do, and nothing was sent */
@@ -596,7 +643,7 @@ static int mine_all(run *r, sf_error *error)
 {
     double start = sf_clock_seconds(), seconds[SF_EPISODE_MAX_SIZE + 1] = {0};
     r->seconds = seconds;
-    int status = choose_devices(r, error);
+    int status = r->options->pieces == NULL ? choose_devices(r, error) : SF_OK;
     if (status == SF_OK)
         status = lay_out(r, error);
     if (status == SF_OK)
@@ -628,6 +675,7 @@ int sf_mine_spikes(sf_mine_result **result, const sf_mine_input *input, const sf
     if (status == SF_OK)
         status = mine_all(&r, error);
     sf_choice_leave(&r.choice);
+    sf_piece_counter_close(&r.in_pieces);
     sf_events_close(&r.events);
     sf_free(r.unit_spikes);
     sf_free(r.x_um);

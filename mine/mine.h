@@ -33,6 +33,8 @@ typedef struct sf_mine_options {
      * one that mines them. */
     struct sf_resident *resident;
     const uint64_t *unit_spikes; /**< with `resident`: how many spikes each unit has */
+    /** Or NULL: the spikes, surveyed, which are not held (core/pieces.h); those of the input are NULL. */
+    const struct sf_pieces *pieces;
 } sf_mine_options;
 
 /** Size up to 4, at most 5 million episodes; no delays and no threshold, which the caller sets. */
@@ -76,7 +78,7 @@ typedef struct sf_mine_result {
  * sense, SF_DATA for spikes out of order or too many episodes, SF_UNAVAILABLE where a named device is
  * missing, SF_CANCELLED. With the same input the result is the same on every device and on any number of
  * threads. What a device refuses or fails at is done by the others of "cuda:all", or on the CPU, and
- * the note says so.
+ * the note says so. In pieces the interval engine counts, on the CPU: SF_USAGE for another.
  */
 int sf_mine_spikes(sf_mine_result **result, const sf_mine_input *input, const sf_mine_options *options,
                    const sf_progress *progress, sf_error *error);

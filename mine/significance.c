@@ -117,7 +117,7 @@ void sf_significance_options_init(void *options, size_t size)
 
 static int64_t span_of_spikes(const sf_mine_input *input)
 {
-    size_t count = input->spike_count;
+    size_t count = input->spikes != NULL ? input->spike_count : 0; /* they may be read in pieces */
     return count > 0 ? input->spikes[count - 1].time_ns - input->spikes[0].time_ns : 0;
 }
 

@@ -28,9 +28,8 @@ typedef struct kind {
 } kind;
 
 static const kind kinds[] = {
-    {"about", sf_hdf_about_put},  {"recording", sf_recording_put},
-    {"truth", sf_truth_put},      {"occurrences", sf_occurrence_set_put},
-    {"graph", sf_graph_hdf5_put},
+    {"about", sf_hdf_about_put}, {"recording", sf_recording_put},        {"piece", sf_recording_put_piece},
+    {"truth", sf_truth_put},     {"occurrences", sf_occurrence_set_put}, {"graph", sf_graph_hdf5_put},
 };
 
 /* ---- limits ---- */
@@ -110,7 +109,7 @@ static int refuse_memory(const char *path, uint64_t length, sf_error *error)
 }
 
 /* "recording", or "recording:1/4@20000": of its spikes the second of four parts (0/0: all), at 20,000 samples
- * a second (0: as the file says). */
+ * a second (0: as the file says). "piece:1/4@0": that part, or nothing. */
 static const kind *find_kind(const char *asked, sf_hdf_input *input)
 {
     size_t length = strcspn(asked, ":");

@@ -12,6 +12,7 @@
 
 typedef struct sf_reader {
     bool counts_samples; /**< its times are samples, so that input->rate_hz means something */
+    bool has_parts;      /**< reads a part of the spikes without the others */
     /** Existence of objects and attributes only; reads no data. */
     bool (*recognises)(hid_t file);
     /** The recordings that the file holds side by side; none where it has no spikes. NULL: the layout holds

@@ -9,6 +9,7 @@
 #include "io/hdf.h"
 #include "io/hdf_about.h"
 #include "replay/csv.h"
+#include "replay/file_pieces.h"
 #include "replay/reader.h"
 #include "replay/recording_parcel.h"
 
@@ -31,7 +32,7 @@ static int read_apart(sf_recording *recording, const char *path, const sf_readin
     snprintf(kind, sizeof kind, "recording:%" PRIu32 "/%" PRIu32 "@%.17g", parts > 0 ? sf_ranks_rank() : 0,
              parts, how->rate_hz);
     int status = sf_apart_read(&parcel, kind, path, how->stream, progress, error);
-    return status == SF_OK ? sf_recording_take(recording, &parcel, path, error) : status;
+    return status == SF_OK ? sf_recording_take(recording, &parcel, path, true, error) : status;
 }
 
 /* Some sorters write folders; they are told by two of their files. */
@@ -56,26 +57,50 @@ static int refuse_directory(const char *path, sf_error *error)
     return sf_fail(error, SF_NO_INPUT, path, "this is a directory, expected a recording file");
 }
 
-int sf_recording_read(sf_recording *recording, const char *path, const sf_reading *how,
-                      const sf_progress *progress, sf_error *error)
+/* A file, or a pipe, that can be read. */
+static int check_path(const char *path, bool *is_hdf5, sf_error *error)
 {
-    *recording = (sf_recording){0};
-    static const sf_reading as_it_says;
     struct stat about;
-    how = how != NULL ? how : &as_it_says;
+    *is_hdf5 = false;
     if (stat(path, &about) != 0 || access(path, R_OK) != 0)
         return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
     if (S_ISDIR(about.st_mode))
         return refuse_directory(path, error);
     if (!S_ISREG(about.st_mode) && !S_ISFIFO(about.st_mode))
         return sf_fail(error, SF_NO_INPUT, path, "this is a device, expected a recording file");
-    if (S_ISREG(about.st_mode) && sf_hdf_has_signature(path)) /* a pipe can only be text */
+    *is_hdf5 = S_ISREG(about.st_mode) && sf_hdf_has_signature(path); /* a pipe can only be text */
+    return SF_OK;
+}
+
+int sf_recording_read(sf_recording *recording, const char *path, const sf_reading *how,
+                      const sf_progress *progress, sf_error *error)
+{
+    static const sf_reading as_it_says;
+    bool is_hdf5;
+    *recording = (sf_recording){0};
+    how = how != NULL ? how : &as_it_says;
+    int status = check_path(path, &is_hdf5, error);
+    if (status != SF_OK)
+        return status;
+    if (is_hdf5)
         return read_apart(recording, path, how, progress, error);
     if (how->stream != NULL)
         return sf_refuse_stream(path, how->stream, error);
     if (how->rate_hz > 0)
         return sf_refuse_rate(path, error);
     return sf_csv_read(recording, path, progress, error);
+}
+
+static int read_pieces(sf_recording *recording, const char *path, const sf_selection *selection,
+                       const sf_progress *progress, sf_error *error)
+{
+    bool is_hdf5;
+    *recording = (sf_recording){0};
+    int status = check_path(path, &is_hdf5, error);
+    if (status == SF_OK && !is_hdf5)
+        status = sf_fail(error, SF_USAGE, path,
+                         "is text, and what is read in pieces is a file of synfire's own layout");
+    return status == SF_OK ? sf_file_pieces_open(recording, path, selection, progress, error) : status;
 }
 
 int sf_recording_spare(const char *path, sf_error *error)
@@ -118,9 +143,11 @@ int sf_recording_open(sf_recording **out, const char *path, const sf_selection *
     if (!(how.rate_hz == 0 || (how.rate_hz >= SF_LEAST_RATE_HZ && how.rate_hz <= SF_MOST_RATE_HZ)))
         status = sf_fail(error, SF_USAGE, "rate_hz", "found %g, expected %g to %g samples a second",
                          how.rate_hz, SF_LEAST_RATE_HZ, SF_MOST_RATE_HZ);
-    if (status == SF_OK)
+    if (status == SF_OK && own.memory > 0)
+        status = read_pieces(recording, path, &own, progress, error);
+    else if (status == SF_OK)
         status = sf_recording_read(recording, path, &how, progress, error);
-    if (status == SF_OK)
+    if (status == SF_OK && own.memory == 0)
         status = sf_selection_apply(recording, &own, error);
     if (status == SF_OK)
         *out = recording;

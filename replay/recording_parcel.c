@@ -48,6 +48,13 @@ static void put_notes(sf_parcel_writer *parcel, const sf_recording *recording)
     }
 }
 
+int sf_recording_put_piece(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error)
+{
+    sf_hdf_input piece = *input;
+    piece.only_part = true;
+    return sf_recording_put(parcel, &piece, error);
+}
+
 int sf_recording_put(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error)
 {
     sf_recording recording;
@@ -63,6 +70,7 @@ int sf_recording_put(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_err
     sf_parcel_put(parcel, recording.observed, recording.observed_count, sizeof *recording.observed);
     put_notes(parcel, &recording);
     sf_parcel_put_number(parcel, recording.is_part);
+    sf_parcel_put_number(parcel, recording.file_spikes);
     sf_recording_clear(&recording);
     return SF_OK;
 }
@@ -172,7 +180,7 @@ static int join_parts(sf_recording *recording, sf_error *error)
     return SF_OK;
 }
 
-static int take_all(sf_recording *recording, sf_parcel *parcel, const char *path, sf_error *error)
+static int take_all(sf_recording *recording, sf_parcel *parcel, const char *path, bool joins, sf_error *error)
 {
     const char *format = sf_parcel_take_text(parcel);
     recording->path = sf_copy_string(path);
@@ -187,17 +195,21 @@ static int take_all(sf_recording *recording, sf_parcel *parcel, const char *path
     if (status == SF_OK)
         status = take_notes(recording, parcel, error);
     recording->is_part = status == SF_OK && sf_parcel_take_number(parcel) != 0;
-    if (recording->is_part)
+    recording->file_spikes = status == SF_OK ? sf_parcel_take_number(parcel) : 0;
+    if (status == SF_OK && parcel->damaged)
+        status = sf_parcel_refuse(path, error);
+    if (status == SF_OK && recording->is_part && joins)
         status = join_parts(recording, error);
     return status == SF_OK ? sf_recording_finish(recording, error)
                            : status; /* order and times, as of any file */
 }
 
-int sf_recording_take(sf_recording *recording, sf_parcel *parcel, const char *path, sf_error *error)
+int sf_recording_take(sf_recording *recording, sf_parcel *parcel, const char *path, bool joins,
+                      sf_error *error)
 {
     *recording =
         (sf_recording){.is_mapped = true, .mapping = parcel->mapping, .mapped_bytes = parcel->mapped};
-    int status = take_all(recording, parcel, path, error);
+    int status = take_all(recording, parcel, path, joins, error);
     *parcel = (sf_parcel){0};
     if (status != SF_OK)
         sf_recording_clear(recording);

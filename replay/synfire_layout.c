@@ -187,19 +187,27 @@ static int take_spikes(sf_recording *recording, const spike_columns *columns, co
 }
 
 /* Of a file that is not whole it is not known how many rows there are: it is read in one part. */
-static void choose_rows(spike_columns *columns, sf_recording *recording, const sf_hdf_input *input)
+static int choose_rows(spike_columns *columns, sf_recording *recording, const sf_hdf_input *input,
+                       sf_error *error)
 {
     unsigned __int128 rows = columns->rows;
-    recording->is_part = input->parts > 1 && !input->live;
+    if (input->live && input->only_part)
+        return sf_fail(error, SF_USAGE, input->path,
+                       "its writer is not done, or was killed: such a file is not read in pieces");
+    recording->is_part = input->parts > 0 && !input->live;
+    recording->file_spikes = columns->rows;
     columns->first = recording->is_part ? (size_t)(rows * input->part / input->parts) : 0;
-    columns->last = recording->is_part ? (size_t)(rows * (input->part + 1) / input->parts) : columns->rows;
+    columns->last =
+        recording->is_part ? (size_t)(rows * ((uint64_t)input->part + 1) / input->parts) : columns->rows;
+    return SF_OK;
 }
 
 static int read_spikes(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
     spike_columns columns = {.ids = {H5I_INVALID_HID, H5I_INVALID_HID, H5I_INVALID_HID}};
     int status = open_columns(&columns, input, error);
-    choose_rows(&columns, recording, input);
+    if (status == SF_OK)
+        status = choose_rows(&columns, recording, input, error);
     if (status == SF_OK)
         status = take_spikes(recording, &columns, input, error);
     if (status == SF_OK && !recording->is_part && columns.lengths[TIME] > recording->spike_count)
@@ -361,4 +369,4 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *given, sf
     return status;
 }
 
-const sf_reader sf_reader_synfire = {.recognises = recognises, .read = read_recording};
+const sf_reader sf_reader_synfire = {.has_parts = true, .recognises = recognises, .read = read_recording};

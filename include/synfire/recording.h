@@ -112,6 +112,12 @@ typedef struct sf_selection {
     int64_t dedup_ns;                   /**< 0: duplicates stay */
     double dedup_um;
     double rate_hz; /**< samples in a second, of a file that counts samples; 0: as it says */
+    /**
+     * So many bytes are what a process is to take, at least 128 MiB: spikes are not held then but read in
+     * pieces, again whenever they are looked at, and only sf_mine takes the recording. For files of synfire's
+     * own layout, and without dedup. 0: all spikes are held.
+     */
+    uint64_t memory;
 } sf_selection;
 
 SF_API void sf_selection_init(void *selection, size_t size);
@@ -225,7 +231,7 @@ typedef struct sf_recording_columns {
     size_t unit_count;
     const sf_unit *units;
     size_t spike_count;
-    const sf_spike *spikes; /**< ordered by (time_ns, unit) */
+    const sf_spike *spikes; /**< ordered by (time_ns, unit); none where they are read in pieces */
     size_t marker_count;
     const sf_marker *markers; /**< ordered by time */
     sf_span recorded;         /**< as declared, and wider where spikes lie outside it */

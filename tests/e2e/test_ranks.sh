@@ -36,6 +36,8 @@ same "$all" mine demo.h5 --delay 4:6,0.5:4 --min-count 60 --max-size 8 --threads
 same "3" mine demo.h5 --delay 4:6 --min-count 60 --threads 3 --json --significance segment-shift --surrogates 50
 same "8" mine demo.h5 --delay 4:6 --min-count 100 --json --significance jitter --fdr --surrogates 5
 same "3" mine demo.h5 --delay 4:6 --min-count 60 --engine hybrid --csv --from 10 --to 40 --units 'A,B,C,#5-#20'
+same "$all" mine demo.h5 --delay 4:6,0.5:4 --min-count 60 --max-size 8 --csv --memory 130M
+same "3" mine demo.h5 --delay 4:6 --csv --units 'A,B,C,#5-#20' --from +10 --to 40 --significance analytic --memory 130M
 same "$all" graph demo.h5 --delay 4:6 --min-count 60 --json
 same "$all" graph demo.h5 --metric sttc --surrogates 25 --threads 3 --json
 awk 'BEGIN { for (i = 0; i < 700; i++) { x = rand() + rand() + rand(); print x, x + rand() + rand() } }' >samples.txt
@@ -43,6 +45,22 @@ same "$all" density samples.txt --bandwidth lscv --grid 0:3:60,0:5:60 --json
 same "3" density samples.txt --json --grid 0:3:30,0:5:40 --plot x.svg
 same "3" density demo.h5 --quantity isi --units B --json
 same "2" density demo.h5 --quantity delay --episode 'A -(4,6]-> B' --bandwidth lscv --csv
+
+# In pieces, several for each rank, as if all were held.
+$SYNFIRE simulate long.h5 --unit-count 60 --rate 300 --duration 70 --chain '#0 -(1,3]-> #1 -(1,3]-> #2' --chain-rate 100 \
+    --quiet >/dev/null
+words=(mine long.h5 --delay 1:3 --min-count 13500 --max-size 3 --csv)
+$SYNFIRE "${words[@]}" >whole
+[ "$(wc -l <whole)" -gt 1 ]
+cmp whole <($SYNFIRE "${words[@]}" --memory 128M)
+cmp whole <(ranks 2 "$SYNFIRE_MPI" "${words[@]}" --memory 128M)
+expect 64 'goes with --csv' ranks 2 "$SYNFIRE_MPI" mine long.h5 --memory 128M
+expect 64 'expected at least 128 MiB' ranks 2 "$SYNFIRE_MPI" mine long.h5 --memory 3M --csv
+expect 64 'needs all spikes at once' ranks 2 "$SYNFIRE_MPI" mine long.h5 --memory 128M --csv --significance segment-shift
+expect 64 'needs all spikes at once' ranks 2 "$SYNFIRE_MPI" mine long.h5 --memory 128M --csv --dedup 0.4,100
+expect 64 'the engine interval counts' ranks 2 "$SYNFIRE_MPI" mine long.h5 --memory 128M --csv --engine mtpe
+printf 'A,1.0\nB,2.0\n' >lines.csv
+expect 64 'is text' ranks 2 "$SYNFIRE_MPI" mine lines.csv --memory 128M --csv
 
 for file in Demas2003_P9_CTRL_MY1_1A.h5; do
     has_data "recordings/$file" || continue
@@ -85,6 +103,7 @@ with h5py.File("wrong.h5", "r+") as file:
 PY
     expect 65 "$(cat words)" ranks 3 "$SYNFIRE_MPI" mine wrong.h5
     expect 65 "$(cat words)" $SYNFIRE mine wrong.h5
+    expect 65 "$(cat words)" ranks 3 "$SYNFIRE_MPI" mine wrong.h5 --memory 128M --csv
 fi
 mkdir damaged
 head -c 20000 demo.h5 >damaged/demo.h5
@@ -102,6 +121,7 @@ SH
 chmod +x two_is_wrong two_dies
 expect 65 'demo.h5: this HDF5 file is damaged' ranks 4 ./two_is_wrong count demo.h5 --episodes chains.txt
 expect 65 'demo.h5: this HDF5 file is damaged' ranks 3 ./two_is_wrong mine demo.h5 --delay 4:6 --json --occurrences x.csv
+expect 65 'demo.h5: this HDF5 file is damaged' ranks 3 ./two_is_wrong mine demo.h5 --delay 4:6 --csv --memory 128M
 [ ! -e x.csv ] && [ ! -e damaged/x.csv ]
 status=0
 ranks 3 ./two_dies mine demo.h5 --delay 4:6 --occurrences x.csv >out 2>err || status=$?

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void take_recording(sf_parcel *parcel, sf_error *error)
 {
     sf_recording recording;
-    if (sf_recording_take(&recording, parcel, "fuzz", error) != SF_OK)
+    if (sf_recording_take(&recording, parcel, "fuzz", false, error) != SF_OK)
         return;
     for (size_t i = 0; i < recording.spike_count; i++) {
         const sf_spike *spike = &recording.spikes[i];
