@@ -16,6 +16,7 @@ extern const app_command app_command_aggregate;
 extern const app_command app_command_run;
 extern const app_command app_command_play;
 extern const app_command app_command_record;
+extern const app_command app_command_recover;
 extern const app_command app_command_simulate;
 extern const app_command app_command_doctor;
 extern const app_command app_command_top;
@@ -38,6 +39,7 @@ const app_command *const app_commands[] = {
     &app_command_run,
     &app_command_play,
     &app_command_record,
+    &app_command_recover,
     &app_command_simulate,
     &app_command_top,
     &app_command_doctor,

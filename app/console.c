@@ -315,6 +315,8 @@ static void describe_sink(const sf_sink_status *sink, sf_text *text)
         sf_text_printf(text, "  %" PRIu64 " messages lost", sink->dropped + sink->failed);
     if (sink->spikes_lost > 0)
         sf_text_printf(text, "  not recorded %" PRIu64, sink->spikes_lost);
+    if (!failed && sink->disk_left_s < 1800)
+        sf_text_printf(text, "  disk full in %.0f s", sink->disk_left_s);
 }
 
 static void describe_window(const app_console *console, sf_text *text)

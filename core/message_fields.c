@@ -432,7 +432,7 @@ static void tell_took(const teller *t, const sf_took *took)
 
 static void tell_sink(const teller *t, const sf_sink_status *sink)
 {
-    t->as->map(t->to, NULL, 17);
+    t->as->map(t->to, NULL, 21);
     t->as->string(t->to, "name", sink->name);
     t->as->string(t->to, "state", sink->state);
     t->as->string(t->to, "note", sink->note);
@@ -447,6 +447,10 @@ static void tell_sink(const teller *t, const sf_sink_status *sink)
     t->as->natural(t->to, "markers_lost", sink->markers_lost);
     tell_took(t, &sink->took);
     t->as->real(t->to, "max_ms", sink->took.max_ms);
+    t->as->natural(t->to, "journal_bytes", sink->journal_bytes);
+    t->as->natural(t->to, "syncs", sink->syncs);
+    t->as->real(t->to, "sync_max_ms", sink->sync_max_ms);
+    t->as->real(t->to, "disk_left_s", sink->disk_left_s);
     t->as->end_map(t->to);
 }
 

@@ -12,6 +12,7 @@ typedef struct sf_raw_batch {
     size_t spike_count;
     const sf_marker *markers;
     size_t marker_count;
+    uint64_t spikes_lost, markers_lost; /**< a recorder's: so far, that found no room on the way to it */
 } sf_raw_batch;
 
 /** What became of a trigger with a name, where somebody may act on it. */

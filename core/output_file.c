@@ -36,6 +36,16 @@ static bool lock(int fd)
     return is_free && set_lock(fd, F_WRLCK);
 }
 
+bool sf_output_file_is_busy(const char *path)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    bool is_busy = fd >= 0 && fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+    if (fd >= 0)
+        close(fd);
+    return is_busy;
+}
+
 static int refuse_busy(const char *path, sf_error *error)
 {
     return sf_fail(error, SF_CANNOT_CREATE, path,

@@ -30,6 +30,9 @@ typedef struct sf_output_file {
 /** SF_CANNOT_CREATE with a sentence: the file is there, is being written, or cannot be made; SF_NO_MEMORY. */
 int sf_output_file_open(sf_output_file *file, const char *path, sf_existing existing, sf_error *error);
 
+/** Whether another process, or this one, writes the file at this path. */
+bool sf_output_file_is_busy(const char *path);
+
 /** What it is called now, for those who open it by name. */
 const char *sf_output_file_name(const sf_output_file *file);
 

@@ -190,11 +190,13 @@ static bool write_root(hid_t file, const sf_layout_options *options)
     snprintf(program, sizeof program, "synfire %s", sf_version());
     int32_t version = SF_LAYOUT_VERSION;
     int64_t open_ended = INT64_MIN;
+    int32_t part = (int32_t)options->part;
     return sf_hdf_write_text(file, "synfire", options->kind) &&
            sf_hdf_write_attribute(file, "layout", H5T_NATIVE_INT32, &version) &&
            sf_hdf_write_text(file, "program", program) && sf_hdf_write_text(file, "created", created) &&
            sf_hdf_write_attribute(file, "start_ns", H5T_NATIVE_INT64, &open_ended) &&
            sf_hdf_write_attribute(file, "stop_ns", H5T_NATIVE_INT64, &open_ended) &&
+           (part == 0 || sf_hdf_write_attribute(file, "part", H5T_NATIVE_INT32, &part)) &&
            (options->configuration == NULL ||
             sf_hdf_write_text(file, "configuration", options->configuration)) &&
            (options->provenance == NULL || sf_hdf_write_text(file, "provenance", options->provenance)) &&
@@ -427,12 +429,17 @@ static bool flush_rows(hid_t file)
     return flushed;
 }
 
-int sf_layout_flush(sf_layout *layout, sf_error *error)
+int sf_layout_descriptor(const sf_layout *layout)
+{
+    return layout->output.fd;
+}
+
+int sf_layout_flush(sf_layout *layout, bool sync, sf_error *error)
 {
     sf_hdf_begin();
     if (!flush_rows(layout->file) || H5Fflush(layout->file, H5F_SCOPE_LOCAL) < 0)
         return sf_hdf_fail(error, SF_IO, layout->output.path, "cannot write what was recorded");
-    return sf_output_file_sync(&layout->output, error);
+    return sync ? sf_output_file_sync(&layout->output, error) : SF_OK;
 }
 
 static bool rewrite_attribute(hid_t object, const char *name, int64_t value)

@@ -6,7 +6,8 @@
  *
  *   /            attributes: synfire = "recording" | "graph" | "result" | "occurrences", layout = 1,
  *                program, created, start_ns and stop_ns (the recorded span; both
- *                INT64_MIN while it is open-ended), configuration (YAML, optional)
+ *                INT64_MIN while it is open-ended), configuration (YAML, optional),
+ *                part (of a recording in several files)
  *   /units/      name (fixed strings), x_um, y_um, kind (u8), electrode (i32),
  *                well (fixed strings)
  *   /spikes/     time_ns (i64), unit (u32), amplitude (f32): equal lengths,
@@ -38,6 +39,7 @@ typedef struct sf_layout_options {
     const char *configuration; /**< YAML, or NULL */
     const char *provenance;    /**< JSON (core/provenance.h), or NULL */
     const char *recording;     /**< path of what the file was made from, kept as text, or NULL */
+    uint32_t part;             /**< of a recording in several files, from 1; 0: it is in one */
     bool without_streams;      /**< no /spikes and no /markers: nothing is to be appended to them */
     bool live;      /**< opened for single-writer multiple-reader appends by sf_layout_start_live */
     bool overwrite; /**< replace a file that is there, whole at once; without it such a file is refused ... */
@@ -70,9 +72,12 @@ int sf_layout_commit(sf_layout *layout, sf_error *error);
 int sf_layout_append_spikes(sf_layout *layout, const sf_spike *spikes, size_t count, sf_error *error);
 int sf_layout_append_markers(sf_layout *layout, const sf_marker *markers, size_t count, sf_error *error);
 
-/** Everything appended is on the disk and survives a kill from here on. After a failure (a full disk) only
- * abandon the file. */
-int sf_layout_flush(sf_layout *layout, sf_error *error);
+/** Everything appended is seen by readers and survives a kill from here on, with `sync` a power loss too.
+ * After a failure (a full disk) only abandon the file. */
+int sf_layout_flush(sf_layout *layout, bool sync, sf_error *error);
+
+/** The file as the operating system has it open, until close; to be asked of and synchronised only. */
+int sf_layout_descriptor(const sf_layout *layout);
 
 /**
  * Writes the recorded span (NULL: leaves it open-ended) and closes; always frees; NULL is allowed. A file

@@ -78,7 +78,10 @@ static void hand_on(sf_front *front, const sf_merged *merged)
         size_t part = within_stretch(front, spikes, count - done);
         sf_analysed analysed = sf_control_watch(&front->control, spikes, merged->arrivals_ns + done, part);
         sf_features_take(&front->features, analysed.spikes, analysed.arrivals_ns, analysed.count);
-        const sf_raw_batch raw = {spikes, part, merged->markers, done == 0 ? merged->marker_count : 0};
+        const sf_raw_batch raw = {.spikes = spikes,
+                                  .spike_count = part,
+                                  .markers = merged->markers,
+                                  .marker_count = done == 0 ? merged->marker_count : 0};
         sf_publish_raw(front->publisher, &raw, sf_handoff_waits(front->handoff));
         done += part;
         sf_handoff_put(front->handoff, analysed.spikes, analysed.count,

@@ -237,6 +237,35 @@ int sf_tool_spare(const char *path, sf_error *error);
 /** True where the file is readable and one of occurrences (synfire/mine.h). */
 bool sf_tool_occurrences_in_file(const char *path);
 
+/* ---- recordings that broke off ---- */
+
+/** What was found of a recording that broke off, and what of it is lost. Free with sf_tool_recovered_free. */
+typedef struct sf_tool_recovered {
+    char *out;       /**< the file that was made; NULL: there was nothing to do, the recording is whole */
+    char *file;      /**< the HDF5 file */
+    char *journal;   /**< NULL: there is none */
+    char *file_note; /**< why the HDF5 file was of no use; NULL: it was read */
+    sf_span recorded;
+    bool ended;                               /**< the journal tells that recording ended in order */
+    uint64_t journal_bytes, damaged_bytes;    /**< of these such as are no whole record */
+    uint64_t records, records_lost;           /**< of the journal */
+    uint64_t spikes, markers, rows;           /**< in the new file; rows: of tables of results */
+    uint64_t spikes_of_file, markers_of_file; /**< of these, that only the HDF5 file had */
+    uint64_t spikes_missing, markers_missing; /**< recorded and found in neither, but for the end */
+    uint64_t rows_missing;
+    uint64_t spikes_lost, markers_lost; /**< never recorded: the recorder had no room for them */
+} sf_tool_recovered;
+
+/**
+ * Makes a sound recording of what a recorder left at `path`, an HDF5 file or its journal, in a new file
+ * (`out`; NULL: beside it, as run-recovered.h5). Neither is changed, and no file is replaced. SF_NO_INPUT,
+ * SF_DATA where nothing can be made of it, SF_UNAVAILABLE while it is being recorded, SF_CANNOT_CREATE,
+ * SF_CANCELLED.
+ */
+int sf_tool_recover(sf_tool_recovered *told, const char *path, const char *out, const sf_progress *progress,
+                    sf_error *error);
+void sf_tool_recovered_free(sf_tool_recovered *told);
+
 /* ---- plans ---- */
 
 /** A row of what is known of an algorithm: `neighbours` or `loop`; the two functions, or the loop and its

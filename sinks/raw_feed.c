@@ -81,6 +81,8 @@ bool sf_raw_feed_take(sf_raw_feed *feed, sf_raw_batch *batch)
     batch->marker_count = sf_ring_pop(&feed->markers, feed->marker_batch, MARKER_BATCH, NULL);
     if (batch->spike_count == 0 && batch->marker_count == 0)
         return false;
+    batch->spikes_lost = atomic_load(&feed->spikes_refused);
+    batch->markers_lost = atomic_load(&feed->markers_refused);
     sf_bell_ring(&feed->room);
     return true;
 }

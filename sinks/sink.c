@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "core/thread.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -476,6 +477,8 @@ void sf_sink_status_get(sf_sink *sink, sf_sink_status *status)
         .ring_fill = (uint32_t)sf_ring_fill(&sink->messages),
         .ring_size = (uint32_t)sink->messages.limit,
         .took = sf_durations_tell(&sink->took),
+        .sync_max_ms = NAN,
+        .disk_left_s = NAN,
     };
     memcpy(status->name, sink->name, sizeof status->name);
     if (sink->raw != NULL && !sink->kind->shows) {
@@ -485,6 +488,8 @@ void sf_sink_status_get(sf_sink *sink, sf_sink_status *status)
         status->markers = raw.markers;
         status->markers_lost = raw.markers_lost;
     }
+    if (sink->kind->account != NULL)
+        sink->kind->account(sink->self, status);
     bool has_failed = atomic_load(&sink->has_failed);
     snprintf(status->state, sizeof status->state, "%s", has_failed ? "failed" : "ok");
     if (has_failed)

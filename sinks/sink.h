@@ -74,6 +74,8 @@ typedef struct sf_sink_kind {
      * passed. May be NULL; not on the storage thread. */
     void (*wait)(void *self, sf_bell *work);
     int (*flush)(void *self, sf_error *error); /**< about once a second and before close; may be NULL */
+    void (*account)(void *self,
+                    sf_sink_status *status);   /**< any thread: what only this kind knows; may be NULL */
     int (*close)(void *self, sf_error *error); /**< always frees */
     const char *(*address)(void *self);        /**< what was really bound or opened, for people; constant.
                                            Behind a # is what no other sink is to tell */

@@ -113,6 +113,30 @@ static void add_sinks(sf_text *text, const sf_status_message *status)
         begin_row(text, "sink_spikes_total", "sink", i, status->sinks[i].name);
         end_row(text, "result", "lost", (double)status->sinks[i].spikes_lost);
     }
+    head(text, "sink_journal_bytes_total", "counter", "Bytes that went into a recorder's journals.");
+    for (size_t i = 0; i < status->sink_count; i++) {
+        begin_row(text, "sink_journal_bytes_total", "sink", i, status->sinks[i].name);
+        end_row(text, NULL, NULL, (double)status->sinks[i].journal_bytes);
+    }
+    head(text, "sink_syncs_total", "counter", "Times that a recorder's journal was brought to the disk.");
+    for (size_t i = 0; i < status->sink_count; i++) {
+        begin_row(text, "sink_syncs_total", "sink", i, status->sinks[i].name);
+        end_row(text, NULL, NULL, (double)status->sinks[i].syncs);
+    }
+    head(text, "sink_sync_max_seconds", "gauge", "The longest of these.");
+    for (size_t i = 0; i < status->sink_count; i++) {
+        if (!isfinite(status->sinks[i].sync_max_ms))
+            continue;
+        begin_row(text, "sink_sync_max_seconds", "sink", i, status->sinks[i].name);
+        end_row(text, NULL, NULL, status->sinks[i].sync_max_ms * 1e-3);
+    }
+    head(text, "sink_disk_left_seconds", "gauge", "Until a recorder's disk is full at the present rate.");
+    for (size_t i = 0; i < status->sink_count; i++) {
+        if (!isfinite(status->sinks[i].disk_left_s))
+            continue;
+        begin_row(text, "sink_disk_left_seconds", "sink", i, status->sinks[i].name);
+        end_row(text, NULL, NULL, status->sinks[i].disk_left_s);
+    }
     head(text, "sink_ok", "gauge", "0 where something could not be written or sent.");
     for (size_t i = 0; i < status->sink_count; i++) {
         begin_row(text, "sink_ok", "sink", i, status->sinks[i].name);

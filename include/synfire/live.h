@@ -505,6 +505,9 @@ typedef struct sf_sink_status {
     char state[16];                     /**< "ok", "failed": something could not be written or sent */
     char note[256];                     /**< what failed first; or empty */
     sf_took took;                       /**< publishing a message, without its time in the ring */
+    uint64_t journal_bytes, syncs;      /**< of a recorder's journals, all together */
+    double sync_max_ms;                 /**< the longest of these; NaN: there was none */
+    double disk_left_s; /**< until the disk is full at the present rate; NaN: not known, or no recorder */
 } sf_sink_status;
 
 typedef struct sf_stage_status {

@@ -736,7 +736,9 @@ function drawHealth() {
   });
   fillTable("sinks", status.sinks, sink => {
     const lost = sink.dropped + sink.failed;
-    return [sink.name, stateText(sink.state), [whole(sink.published), "n"], [whole(lost), lost ? "n warn" : "n"],
+    const full = sink.state === "ok" && sink.disk_left_s !== null && sink.disk_left_s < 1800;
+    const state = full ? [`disk full in ${digits(sink.disk_left_s / 60, 2)} min`, "warn"] : stateText(sink.state);
+    return [sink.name, state, [whole(sink.published), "n"], [whole(lost), lost ? "n warn" : "n"],
       [sink.spikes + sink.spikes_lost > 0 ? whole(sink.spikes) : "–", "n"], [sink.spikes_lost > 0 ? whole(sink.spikes_lost) : "–", sink.spikes_lost ? "n bad" : "n"]];
   }, (row, sink) => { row.title = sink.note; });
   fillTable("stages", status.stages, stage => {

@@ -7,7 +7,7 @@ cat >run.yaml <<YAML
 window: {length_s: 2, hop_s: 0.5}
 mine: {every: 0}
 graph: {enabled: false} # whose messages alone would fill the file that may not grow
-sinks: [{type: hdf5, path: out/run.h5, policy: block}, {type: jsonl, path: run.jsonl, overwrite: true, policy: block}]
+sinks: [{type: hdf5, path: out/run.h5, policy: block, reserve_mb: 0}, {type: jsonl, path: run.jsonl, overwrite: true, policy: block}]
 YAML
 
 # fail_while_running WORDS READABLE COMMAND...: COMMAND, read by bash, makes the disk fail once a flush has been seen.

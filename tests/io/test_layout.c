@@ -147,7 +147,7 @@ static void what_was_flushed_survives_a_kill(void **state)
         sf_layout *layout;
         if (sf_layout_create(&layout, path, &about, &live, NULL) == SF_OK &&
             sf_layout_start_live(layout, NULL) == SF_OK && append_all(layout, SPIKES) == SF_OK &&
-            sf_layout_flush(layout, NULL) == SF_OK && append_all(layout, 300) == SF_OK)
+            sf_layout_flush(layout, true, NULL) == SF_OK && append_all(layout, 300) == SF_OK)
             kill(getpid(), SIGKILL);
         _exit(1);
     }
@@ -235,7 +235,7 @@ static void a_live_file_is_read_while_it_grows(void **state)
         for (size_t i = 0; i < 1000; i++)
             spikes[i] = spike_at(round * 1000 + i);
         assert_int_equal(sf_layout_append_spikes(layout, spikes, 1000, &error), SF_OK);
-        assert_int_equal(sf_layout_flush(layout, &error), SF_OK);
+        assert_int_equal(sf_layout_flush(layout, true, &error), SF_OK);
         what_it_read result = ask_other(&other);
         if (result.status != SF_OK)
             fail_msg("%s", result.text);
@@ -262,7 +262,7 @@ static void a_file_that_another_program_writes_is_refused(void **state)
     sf_recording about = make_about();
     sf_layout *layout;
     assert_int_equal(sf_layout_create(&layout, path, &about, &plain, &error), SF_OK);
-    assert_int_equal(sf_layout_flush(layout, &error), SF_OK);
+    assert_int_equal(sf_layout_flush(layout, true, &error), SF_OK);
     what_it_read result = ask_other(&other);
     assert_int_equal(result.status, SF_NO_INPUT);
     assert_string_equal(result.text, "another program has this file open to write");
@@ -290,7 +290,7 @@ static void a_killed_file_is_read_to_its_shortest_column(void **state)
             _exit(1);
         hid_t column = sf_hdf_open(sf_layout_file(layout), "/spikes/time_ns");
         if (sf_layout_column_append(column, H5T_NATIVE_INT64, times, 50, NULL) == SF_OK &&
-            sf_layout_flush(layout, NULL) == SF_OK)
+            sf_layout_flush(layout, true, NULL) == SF_OK)
             kill(getpid(), SIGKILL);
         _exit(1);
     }
@@ -331,7 +331,7 @@ static void what_cannot_be_written_is_said(void **state)
         for (int i = 0; status == SF_OK && i < 10; i++) {
             status = append_all(layout, SPIKES);
             if (status == SF_OK)
-                status = sf_layout_flush(layout, &error);
+                status = sf_layout_flush(layout, true, &error);
         }
         bool said = status == SF_IO;
         sf_layout_close(layout, NULL, &error);

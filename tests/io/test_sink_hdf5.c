@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The recorder: what it wrote is read back through replay and, table by table, through HDF5 itself. */
+#include "sinks/recorder.h"
 #include "sinks/sink.h"
 #include "support/messages.h"
 #include "support/sinks.h"
@@ -160,16 +161,18 @@ static void free_recorded(recorded *all)
     free(all);
 }
 
+static bool with_journal = true;
+
 static int open_recorder(sf_sink **sink, const char *path, const sf_stream_info *stream, sf_storage *storage,
                          bool overwrite, sf_error *error)
 {
-    sf_sink_settings settings;
-    test_sink_settings(&settings);
-    settings.type = "hdf5";
-    settings.path = path;
-    settings.policy = SF_RING_BLOCK;
-    settings.overwrite = overwrite;
-    return test_sink_open(sink, &settings, stream, storage, error);
+    sf_recorder_settings settings = {SF_RECORDER_DEFAULTS};
+    settings.sink.type = "hdf5";
+    settings.sink.path = path;
+    settings.sink.policy = SF_RING_BLOCK;
+    settings.sink.overwrite = overwrite;
+    settings.journal = with_journal;
+    return test_sink_open(sink, &settings.sink, stream, storage, error);
 }
 
 static void publish_and_release(sf_sink *sink, sf_message *message)
@@ -580,6 +583,10 @@ static void check_statuses(hid_t file, const recorded *all)
             assert_int_equal(get_u64(&sink, "spikes_lost"), status->sinks[i].spikes_lost);
             assert_int_equal(get_u64(&sink, "markers"), status->sinks[i].markers);
             assert_int_equal(get_u64(&sink, "markers_lost"), status->sinks[i].markers_lost);
+            assert_int_equal(get_u64(&sink, "journal_bytes"), status->sinks[i].journal_bytes);
+            assert_int_equal(get_u64(&sink, "syncs"), status->sinks[i].syncs);
+            is_f64(&sink, "sync_max_ms", status->sinks[i].sync_max_ms);
+            is_f64(&sink, "disk_left_s", status->sinks[i].disk_left_s);
             is_text(&sink, "state", status->sinks[i].state, 16);
             is_text(&sink, "note", status->sinks[i].note, 256);
         }
@@ -758,6 +765,7 @@ static int record_into_full_disk(const char *path, int parent, size_t more)
 {
     const struct rlimit limit = {DISK_SIZE, DISK_SIZE};
     setrlimit(RLIMIT_FSIZE, &limit);
+    with_journal = false; /* it would be full first */
     signal(SIGXFSZ, SIG_IGN);
     test_random random = {.state = 1};
     test_stream stream;
@@ -874,6 +882,9 @@ static void a_killed_recording_keeps_what_was_flushed(void **state)
         close(socket);
         check_beginning(path, flushed);
         unlink(path);
+        char journal[300];
+        snprintf(journal, sizeof journal, "%s.journal", path);
+        assert_int_equal(unlink(journal), 0);
         free(path);
     }
 }

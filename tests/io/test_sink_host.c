@@ -404,7 +404,8 @@ static void record(sf_sink *sink, size_t first, size_t count, bool wait)
 {
     for (size_t i = 0; i < count; i++)
         numbered[i] = (sf_spike){.time_ns = (int64_t)(first + i)};
-    const sf_raw_batch batch = {numbered, count, some_markers, 4};
+    const sf_raw_batch batch = {
+        .spikes = numbered, .spike_count = count, .markers = some_markers, .marker_count = 4};
     sf_sink_record(sink, &batch, wait);
 }
 

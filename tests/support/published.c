@@ -537,6 +537,10 @@ static void check_sink(const json_t *map, const sf_sink_status *sink)
     is_integer(take(&from, "markers_lost"), (int64_t)sink->markers_lost);
     check_took(&from, &sink->took);
     is_real(take(&from, "max_ms"), sink->took.max_ms);
+    is_integer(take(&from, "journal_bytes"), (int64_t)sink->journal_bytes);
+    is_integer(take(&from, "syncs"), (int64_t)sink->syncs);
+    is_real(take(&from, "sync_max_ms"), sink->sync_max_ms);
+    is_real(take(&from, "disk_left_s"), sink->disk_left_s);
     all_taken(&from);
 }
 
