@@ -22,6 +22,14 @@ static void tell_nothing(const teller *t, const char *key)
     t->as->string(t->to, key, NULL);
 }
 
+static void tell_time(const teller *t, const char *key, bool known, int64_t time_ns)
+{
+    if (known)
+        t->as->integer(t->to, key, time_ns);
+    else
+        tell_nothing(t, key);
+}
+
 /* A count that may not be known. */
 static void tell_known(const teller *t, const char *key, int64_t count)
 {
@@ -390,7 +398,7 @@ static void tell_graph(const teller *t, const sf_graph_message *graph)
 
 static void tell_source(const teller *t, const sf_source_status *source)
 {
-    t->as->map(t->to, NULL, 28);
+    t->as->map(t->to, NULL, 33);
     t->as->string(t->to, "name", source->name);
     t->as->string(t->to, "state", sf_source_state_name(source->state));
     t->as->milliseconds(t->to, "silent_ms", source->silent_ns);
@@ -419,6 +427,12 @@ static void tell_source(const teller *t, const sf_source_status *source)
     t->as->natural(t->to, "ring_size", source->ring_size);
     t->as->milliseconds(t->to, "lateness_max_ms", source->lateness_max_ns);
     t->as->boolean(t->to, "ended", source->ended);
+    bool paired = source->pulses != NULL && source->pulse_ns != INT64_MIN;
+    t->as->string(t->to, "pulses", source->pulses);
+    tell_time(t, "pulse_ns", paired, source->pulse_ns);
+    tell_time(t, "offset_ns", paired, source->offset_ns);
+    t->as->real(t->to, "drift_ppm", paired ? source->drift_ppm : NAN);
+    t->as->real(t->to, "residual_us", paired ? source->residual_us : NAN);
     t->as->end_map(t->to);
 }
 

@@ -6,6 +6,7 @@
 #include "core/log.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #define STALLED_NS SF_SECOND
@@ -130,24 +131,35 @@ static void offer(sf_feeder *feeder, const sf_batch *batch)
     sf_bell_ring(&feeder->all->filled);
 }
 
-static void offer_believed(sf_feeder *feeder)
+static int align(sf_feeder *feeder, const sf_batch *batch)
+{
+    sf_batch next;
+    if (feeder->aligned == NULL) {
+        offer(feeder, batch);
+        return SF_OK;
+    }
+    int status = sf_aligned_take(feeder->aligned, batch, &feeder->error);
+    while (status == SF_OK && sf_aligned_next(feeder->aligned, &next))
+        offer(feeder, &next);
+    return status;
+}
+
+static int offer_believed(sf_feeder *feeder)
 {
     sf_batch batch;
-    while (sf_continuity_next(feeder->continuity, &batch))
-        offer(feeder, &batch);
+    int status = SF_OK;
+    while (status == SF_OK && sf_continuity_next(feeder->continuity, &batch))
+        status = align(feeder, &batch);
     log_continuity(feeder);
+    return status;
 }
 
 static int take(sf_feeder *feeder, const sf_batch *batch)
 {
-    if (feeder->continuity == NULL) {
-        offer(feeder, batch);
-        return SF_OK;
-    }
+    if (feeder->continuity == NULL)
+        return align(feeder, batch);
     int status = sf_continuity_take(feeder->continuity, batch, &feeder->error);
-    if (status == SF_OK)
-        offer_believed(feeder);
-    return status;
+    return status == SF_OK ? offer_believed(feeder) : status;
 }
 
 /* Reads once; an sf_read_result, or a negative status. */
@@ -204,8 +216,11 @@ static void *feed(void *argument)
         result = read_once(feeder);
     if (feeder->continuity != NULL) {
         sf_continuity_end(feeder->continuity);
-        offer_believed(feeder);
+        int status = offer_believed(feeder);
+        result = status != SF_OK ? status : result;
     }
+    if (feeder->aligned != NULL)
+        sf_aligned_end(feeder->aligned);
     conclude(feeder, result);
     sf_inlet_end(feeder->settings.inlet);
     sf_bell_ring(&all->filled);
@@ -247,6 +262,8 @@ int sf_feeder_open(sf_feeder *feeder, sf_feeders *all, const sf_feeder_settings 
             &feeder->continuity,
             &(sf_continuity_settings){.leap_ns = settings->leap_ns, .lateness_ns = settings->lateness_ns},
             error);
+    if (status == SF_OK && settings->pulses != NULL)
+        status = sf_aligned_open(&feeder->aligned, settings->pulses, error);
     return status;
 }
 
@@ -260,6 +277,7 @@ int sf_feeder_start(sf_feeder *feeder, sf_error *error)
 void sf_feeder_close(sf_feeder *feeder)
 {
     sf_continuity_close(feeder->continuity);
+    sf_aligned_close(feeder->aligned);
     sf_bell_close(&feeder->room);
 }
 
@@ -318,6 +336,11 @@ void sf_feeder_status(const sf_feeder *feeder, sf_source_status *status)
                                  .ring_fill = (uint32_t)in.ring_fill,
                                  .ring_size = (uint32_t)in.ring_size,
                                  .lateness_max_ns = in.lateness_max_ns,
-                                 .ended = in.ended};
+                                 .ended = in.ended,
+                                 .pulse_ns = INT64_MIN,
+                                 .drift_ppm = NAN,
+                                 .residual_us = NAN};
+    if (feeder->aligned != NULL)
+        sf_aligned_look(feeder->aligned, status);
     snprintf(status->name, sizeof status->name, "%s", feeder->settings.source->name);
 }

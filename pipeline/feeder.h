@@ -9,6 +9,7 @@
 
 #include "core/message.h"
 #include "core/thread.h"
+#include "pipeline/aligned.h"
 #include "window/continuity.h"
 #include "window/inlet.h"
 
@@ -26,14 +27,16 @@ typedef struct sf_feeders {
 typedef struct sf_feeder_settings {
     sf_source *source; /**< borrowed, like the inlet */
     sf_inlet *inlet;
-    int64_t leap_ns, lateness_ns; /**< of sf_continuity_settings */
-    int64_t patience_ns;          /**< a sender that is not heard for so long is lost */
+    int64_t leap_ns, lateness_ns;      /**< of sf_continuity_settings */
+    int64_t patience_ns;               /**< a sender that is not heard for so long is lost */
+    const sf_aligned_settings *pulses; /**< that it shares; of the call; NULL: none */
 } sf_feeder_settings;
 
 typedef struct sf_feeder {
     sf_feeders *all;
     sf_feeder_settings settings;
     sf_continuity *continuity; /**< NULL: a recording, whose times were looked at when it was read */
+    sf_aligned *aligned;       /**< NULL: it shares no pulses */
     sf_thread thread;
     sf_bell room;             /**< rung after each pull while `waiting` */
     atomic_bool waiting;      /**< the inlet had no room */

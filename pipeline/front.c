@@ -194,6 +194,22 @@ static int open_merge(sf_front *front, const sf_live_options *config, const sf_i
     return status;
 }
 
+/* What a source that shares pulses is aligned by; the first is the reference. */
+static int choose_pulses(sf_front *front, const sf_inputs *inputs, size_t index, sf_aligned_settings *pulses,
+                         sf_error *error)
+{
+    const sf_input *input = &inputs->items[index];
+    size_t first = 0;
+    while (inputs->items[first].pulses == 0)
+        first++;
+    int status = front->train == NULL ? sf_pulse_train_open(&front->train, error) : SF_OK;
+    *pulses = (sf_aligned_settings){.name = input->source->name,
+                                    .line = (uint16_t)(input->pulses - 1),
+                                    .train = front->train,
+                                    .reference = first != index ? sf_merge_inlet(front->merge, first) : NULL};
+    return status;
+}
+
 static int open_feeders(sf_front *front, const sf_live_options *config, const sf_inputs *inputs,
                         sf_error *error)
 {
@@ -202,7 +218,14 @@ static int open_feeders(sf_front *front, const sf_live_options *config, const sf
     all->items = sf_alloc(inputs->count, sizeof *all->items);
     int status = all->items != NULL ? sf_bell_open(&all->filled, error) : sf_fail_memory(error);
     for (size_t i = 0; i < inputs->count && status == SF_OK; i++) {
+        sf_aligned_settings pulses;
+        bool is_aligned = inputs->items[i].pulses != 0;
+        if (is_aligned)
+            status = choose_pulses(front, inputs, i, &pulses, error);
+        if (status != SF_OK)
+            break;
         const sf_feeder_settings settings = {
+            .pulses = is_aligned ? &pulses : NULL,
             .source = inputs->items[i].source,
             .inlet = sf_merge_inlet(front->merge, i),
             .leap_ns = doubted_leap_ns(config, inputs->items[i].source),
@@ -333,6 +356,7 @@ void sf_front_close(sf_front *front)
     for (size_t i = 0; i < front->feeders.count; i++)
         sf_feeder_close(&front->feeders.items[i]);
     sf_free(front->feeders.items);
+    sf_pulse_train_close(front->train);
     sf_bell_close(&front->feeders.filled);
     if (front->merge != NULL)
         sf_merge_close(front->merge);

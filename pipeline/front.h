@@ -16,6 +16,7 @@
 typedef struct sf_front {
     sf_merge *merge;
     sf_feeders feeders;
+    sf_pulse_train *train; /**< of the first source that shares pulses with others; NULL: none does */
     sf_thread thread;
     sf_handoff *handoff;
     sf_publisher *publisher;

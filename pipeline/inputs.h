@@ -10,6 +10,7 @@ typedef struct sf_input {
     sf_source *source;
     uint32_t ring; /**< spikes between it and the merge */
     sf_ring_policy policy;
+    uint32_t pulses; /**< of sf_source_settings */
 } sf_input;
 
 typedef struct sf_inputs {

@@ -19,6 +19,10 @@ static const sf_key_kind *sink_kind(size_t index)
 static const char *const policies[] = {"block", "drop-oldest", "drop-newest", NULL};
 static const sf_key kind_keys[] = {{.name = "type", .type = SF_KEY_KIND, .needed = true}, {0}};
 
+static const char *const shared_lines[] = {"none",  "ttl0",  "ttl1",  "ttl2",  "ttl3",  "ttl4",
+                                           "ttl5",  "ttl6",  "ttl7",  "ttl8",  "ttl9",  "ttl10",
+                                           "ttl11", "ttl12", "ttl13", "ttl14", "ttl15", NULL};
+
 static const sf_key source_keys[] = {
     {.name = "ring",
      .type = SF_KEY_WHOLE,
@@ -29,6 +33,10 @@ static const sf_key source_keys[] = {
      .type = SF_KEY_CHOICE,
      .offset = offsetof(sf_source_settings, policy),
      .words = policies},
+    {.name = "pulses",
+     .type = SF_KEY_CHOICE,
+     .offset = offsetof(sf_source_settings, pulses),
+     .words = shared_lines},
     {0},
 };
 

@@ -53,12 +53,16 @@ static int open_source(sf_input *input, const sf_config *config, uint32_t index,
     char list[32];
     sf_error reason = {0};
     snprintf(list, sizeof list, "sources.%u.", index);
-    *input = (sf_input){.ring = wanted->ring, .policy = wanted->policy};
+    *input = (sf_input){.ring = wanted->ring, .policy = wanted->policy, .pulses = wanted->pulses};
     const sf_source_kind *kind = sf_config_source_kind(config, index);
     int status = kind->open(&input->source, kind, wanted, progress, &reason);
     if (status == SF_OK && wanted->policy == SF_RING_BLOCK && !input->source->can_wait)
         status = sf_fail(&reason, SF_CONFIG, "policy",
                          "found block, but this sender cannot wait: expected drop-oldest or drop-newest");
+    if (status == SF_OK && wanted->pulses != 0 && input->source->virtual_clock)
+        status =
+            sf_fail(&reason, SF_CONFIG, "pulses",
+                    "found shared pulses, but this source is on a virtual clock: expected one in real time");
     if (status != SF_OK && error != NULL)
         *error = reason;
     return sf_config_locate(config, status, list, error);

@@ -487,6 +487,12 @@ typedef struct sf_source_status {
     uint32_t ring_fill, ring_size;
     int64_t lateness_max_ns;
     bool ended;
+    const char *pulses; /**< of pulses that sources share, a literal: "reference" the others go by its clock;
+                           else "searching", "ambiguous", "locked", "lost"; NULL: it shares none */
+    int64_t pulse_ns;   /**< on the reference's clock: the newest that both have; INT64_MIN: none yet */
+    int64_t offset_ns;  /**< the reference's clock less the source's own there */
+    double drift_ppm;   /**< how much faster the reference's clock is; NaN before a lock, as the next */
+    double residual_us; /**< root mean square of the pulses about this line */
 } sf_source_status;
 
 /** How long something took that was done again and again, since the start. */

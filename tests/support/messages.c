@@ -348,6 +348,13 @@ static void fill_source(test_random *random, sf_source_status *source)
     source->missing_markers = test_random_below(random, 2) == 1 ? -1 : 7;
     source->state = (sf_source_state)test_random_below(random, 5);
     source->ended = test_random_below(random, 2) == 1;
+    static const char *const pulses[] = {NULL, "reference", "searching", "locked"};
+    source->pulses = pulses[test_random_below(random, 4)];
+    bool locked = source->pulses == pulses[3];
+    source->pulse_ns = locked ? random_time(random) : INT64_MIN;
+    source->offset_ns = locked ? random_time(random) : 0;
+    source->drift_ppm = locked ? random_real(random) : NAN;
+    source->residual_us = locked ? random_real(random) : NAN;
 }
 
 static void fill_status(test_random *random, sf_status_message *message, const sf_units *units)

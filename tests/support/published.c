@@ -509,6 +509,16 @@ static void check_source(const json_t *map, const sf_source_status *source)
     is_integer(take(&from, "ring_size"), source->ring_size);
     is_scaled(take(&from, "lateness_max_ms"), source->lateness_max_ns, 1e6);
     is_boolean(take(&from, "ended"), source->ended);
+    is_reason(take(&from, "pulses"), source->pulses);
+    bool paired = source->pulses != NULL && source->pulse_ns != INT64_MIN;
+    const json_t *pulse = take(&from, "pulse_ns"), *offset = take(&from, "offset_ns");
+    assert_true(paired || (json_is_null(pulse) && json_is_null(offset)));
+    if (paired) {
+        is_integer(pulse, source->pulse_ns);
+        is_integer(offset, source->offset_ns);
+    }
+    is_real(take(&from, "drift_ppm"), paired ? source->drift_ppm : NAN);
+    is_real(take(&from, "residual_us"), paired ? source->residual_us : NAN);
     all_taken(&from);
 }
 
