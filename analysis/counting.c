@@ -96,6 +96,23 @@ static int count_all(sf_episodes *e, sf_counter *counter, const sf_progress *pro
     return status;
 }
 
+/* The newest correlogram beside the surrogates of the test; of one that makes none, or of what has no
+ * verdict, nothing. */
+static int shift_link(sf_episodes *e, sf_error *error)
+{
+    const sf_significance_options *how = &e->significance.options;
+    sf_correlogram *c = &e->correlograms[e->correlogram_count - 1];
+    const sf_surrogate_rule rule = {.kind = (sf_surrogate_kind)how->kind,
+                                    .width_ns = how->width_ns,
+                                    .segment_ns = how->segment_ns,
+                                    .seed = how->seed};
+    if (how->kind == SF_SIGNIFICANCE_ANALYTIC || e->significance.not_testable != SF_TESTABLE ||
+        c->from == c->to)
+        return SF_OK;
+    return sf_correlogram_shift(c, e->recording->spikes, e->recording->spike_count, &rule, how->surrogates,
+                                error);
+}
+
 /* Reaches as far as the longest delay of the link twice over, and 50 ms at least; at most 200 bins a side. */
 static int correlate_link(sf_episodes *e, uint32_t from, uint32_t to, sf_delay delay, sf_error *error)
 {
@@ -108,7 +125,7 @@ static int correlate_link(sf_episodes *e, uint32_t from, uint32_t to, sf_delay d
         (uint32_t)((reach + bin - 1) / bin), whole ? &recording->recorded : recording->observed,
         whole ? 1 : recording->observed_count, error);
     e->correlogram_count += status == SF_OK;
-    return status;
+    return status == SF_OK && e->is_tested ? shift_link(e, error) : status;
 }
 
 static int correlate(sf_episodes *e, const sf_progress *progress, sf_error *error)

@@ -91,6 +91,29 @@ static int parse(app_counting *c, sf_error *error)
 
 /* ---- output ---- */
 
+static void add_reals(sf_json *json, const char *key, const double *values, size_t count)
+{
+    sf_json_array(json, key);
+    for (size_t k = 0; k < count; k++)
+        sf_json_real(json, NULL, values[k]);
+    sf_json_end_array(json);
+}
+
+/* What surrogates give, or null. */
+static void add_surrogates(sf_json *json, const sf_correlogram *correlogram)
+{
+    size_t bins = 2 * (size_t)correlogram->half;
+    if (correlogram->surrogate_mean == NULL) {
+        sf_json_null(json, "surrogates");
+        return;
+    }
+    sf_json_object(json, "surrogates");
+    add_reals(json, "mean", correlogram->surrogate_mean, bins);
+    add_reals(json, "low", correlogram->surrogate_low, bins);
+    add_reals(json, "high", correlogram->surrogate_high, bins);
+    sf_json_end_object(json);
+}
+
 static void add_correlogram(sf_json *json, const sf_correlogram *correlogram)
 {
     sf_json_object(json, NULL);
@@ -105,10 +128,8 @@ static void add_correlogram(sf_json *json, const sf_correlogram *correlogram)
     for (uint32_t k = 0; k < 2 * correlogram->half; k++)
         sf_json_uint(json, NULL, correlogram->counts[k]);
     sf_json_end_array(json);
-    sf_json_array(json, "expected_counts");
-    for (uint32_t k = 0; k < 2 * correlogram->half; k++)
-        sf_json_real(json, NULL, correlogram->expected[k]);
-    sf_json_end_array(json);
+    add_reals(json, "expected_counts", correlogram->expected, 2 * (size_t)correlogram->half);
+    add_surrogates(json, correlogram);
     sf_json_end_object(json);
 }
 

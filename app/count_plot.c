@@ -56,11 +56,15 @@ static void draw_correlogram(sf_figure *figure, const app_counting *c, const sf_
                *to = app_unit_name(c->recording, correlogram->to);
     snprintf(p.title, sizeof p.title, "%.100s and %.100s", from, to);
     snprintf(p.x_label, sizeof p.x_label, "lag of %.100s after %.100s, ms", to, from);
-    snprintf(p.caption, sizeof p.caption,
-             "pairs in bins of %g ms; line: constant rates, band: 2 standard deviations", bin_ms);
+    bool shifted = correlogram->surrogate_mean != NULL;
+    snprintf(p.caption, sizeof p.caption, "pairs in bins of %g ms; %s", bin_ms,
+             shifted ? "line: mean of surrogates, band: 95 % of them"
+                     : "line: constant rates, band: 2 standard deviations");
+    p.bars.low = correlogram->surrogate_low;
+    p.bars.high = correlogram->surrogate_high;
     for (size_t k = 0; opened && k < bins; k++) {
         p.counts[k] = (double)correlogram->counts[k];
-        p.expected[k] = correlogram->expected[k];
+        p.expected[k] = shifted ? correlogram->surrogate_mean[k] : correlogram->expected[k];
     }
     close_picture(figure, &p, opened);
 }

@@ -4,24 +4,115 @@
 #include <string.h>
 
 const app_figure_kind *const app_figures[] = {
-    &app_figure_raster,
-    NULL,
+    &app_figure_raster, &app_figure_array,        &app_figure_map,
+    &app_figure_rates,  &app_figure_intervals,    &app_figure_chains,
+    &app_figure_chain,  &app_figure_correlograms, &app_figure_markers,
+    &app_figure_graph,  &app_figure_edges,        &app_figure_matrix,
+    &app_figure_tiling, &app_figure_motifs,       NULL,
 };
 
 /* ---- the subject ---- */
 
-void app_subject_open(app_subject *subject, const app_call *call, const sf_recording *recording)
+int app_subject_open(app_subject *subject, const app_call *call, const sf_recording *recording,
+                     sf_error *error)
 {
-    *subject = (app_subject){.call = call, .recording = recording, .of = {.size = sizeof subject->of}};
+    *subject = (app_subject){.call = call,
+                             .recording = recording,
+                             .of = {.size = sizeof subject->of},
+                             .test = sf_significance_options_default(),
+                             .width_mm = SF_PAGE_MM};
     sf_recording_get_columns(recording, &subject->of);
     const char *slash = strrchr(subject->of.path, '/');
     subject->name = slash != NULL ? slash + 1 : subject->of.path;
-    subject->width_mm = SF_PAGE_MM;
+    uint64_t surrogates = APP_FIGURE_SURROGATES;
+    int status = app_mining_parse(&subject->mining, call, error);
+    if (status == SF_OK)
+        status = app_uint(call, "surrogates", 20, 1000000, &surrogates, error);
+    if (status == SF_OK)
+        status = app_uint(call, "seed", 0, UINT64_MAX, &subject->test.seed, error);
+    subject->test.surrogates = (uint32_t)surrogates;
+    subject->test.threads = subject->mining.options.threads;
+    app_tell_seed(call, subject->test.seed);
+    return status;
 }
 
 void app_subject_close(app_subject *subject)
 {
+    sf_graph_free(subject->edges);
+    sf_graph_free(subject->graph);
+    sf_episodes_free(subject->bursts);
+    sf_episodes_free(subject->chains);
+    sf_episodes_free(subject->pairs);
     sf_overview_free(subject->overview);
+}
+
+/* ---- what is computed once ---- */
+
+static int mine(sf_episodes **mined, app_subject *subject, uint32_t size, sf_episodes_columns *told,
+                sf_error *error)
+{
+    int status = SF_OK;
+    subject->mining.options.max_size = size;
+    subject->mining.options.significance = &subject->test;
+    if (*mined == NULL)
+        status = app_mining_run(mined, &subject->mining, subject->call, subject->recording, error);
+    if (status != SF_OK)
+        return status;
+    told->size = sizeof *told;
+    sf_episodes_get_columns(*mined, told);
+    return SF_OK;
+}
+
+int app_subject_pairs(app_subject *subject, sf_episodes_columns *told, sf_error *error)
+{
+    return mine(&subject->pairs, subject, 2, told, error);
+}
+
+int app_subject_chains(app_subject *subject, sf_episodes_columns *told, sf_error *error)
+{
+    return mine(&subject->chains, subject, 4, told, error);
+}
+
+static int connect(sf_graph **graph, app_subject *subject, double max_q, sf_error *error)
+{
+    sf_episodes_columns told;
+    sf_graph_options as = sf_graph_options_default();
+    as.max_q = max_q;
+    int status = *graph == NULL ? app_subject_pairs(subject, &told, error) : SF_OK;
+    return status == SF_OK && *graph == NULL ? sf_graph_of_episodes(graph, subject->pairs, &as, error)
+                                             : status;
+}
+
+int app_subject_graph(app_subject *subject, sf_graph **graph, sf_error *error)
+{
+    int status = connect(&subject->graph, subject, 0, error);
+    *graph = subject->graph;
+    return status;
+}
+
+int app_subject_edges(app_subject *subject, sf_graph **graph, sf_error *error)
+{
+    int status = connect(&subject->edges, subject, SF_SIGNIFICANT_Q, error);
+    *graph = subject->edges;
+    return status;
+}
+
+/* They come with the details of any count. */
+int app_subject_bursts(app_subject *subject, const sf_span **bursts, size_t *count, sf_error *error)
+{
+    const sf_episode any = {.size = 2, .units = {0, subject->of.unit_count > 1}, .delays = {{0, 1}}};
+    sf_counting_options how = sf_counting_options_default();
+    sf_episodes_columns told = {.size = sizeof told};
+    int status = SF_OK;
+    how.details = true;
+    if (subject->bursts == NULL)
+        status = sf_count(&subject->bursts, subject->recording, &any, 1, &how, NULL, error);
+    if (status != SF_OK)
+        return status;
+    sf_episodes_get_columns(subject->bursts, &told);
+    *bursts = told.bursts;
+    *count = told.burst_count;
+    return SF_OK;
 }
 
 int app_subject_overview(app_subject *subject, sf_overview_columns *told, sf_error *error)

@@ -7,6 +7,7 @@
 #ifndef SF_APP_FIGURE_H
 #define SF_APP_FIGURE_H
 
+#include "app/load.h"
 #include "app/mining.h"
 #include "app/significance.h"
 #include "draw/panel.h"
@@ -19,16 +20,41 @@ typedef struct app_subject {
     const app_call *call;
     const sf_recording *recording;
     sf_recording_columns of;
-    double width_mm;       /**< of the figure */
-    const char *name;      /**< of the recording's file, without its folders */
-    sf_overview *overview; /**< what was computed, or NULL */
+    double width_mm;   /**< of the figure */
+    const char *name;  /**< of the recording's file, without its folders */
+    app_mining mining; /**< what is looked for */
+    sf_significance_options
+        test; /**< and what it is held against: APP_FIGURE_SURROGATES unless told otherwise */
+    /* What was computed, or NULL: */
+    sf_overview *overview;
+    sf_episodes *pairs, *chains, *bursts;
+    sf_graph *graph, *edges;
 } app_subject;
 
-void app_subject_open(app_subject *subject, const app_call *call, const sf_recording *recording);
+#define APP_FIGURE_SURROGATES 200
+
+/** By the options of mining, --surrogates and --seed. SF_USAGE; app_subject_close in any case. */
+int app_subject_open(app_subject *subject, const app_call *call, const sf_recording *recording,
+                     sf_error *error);
 void app_subject_close(app_subject *subject);
 
 /** What `info` tells of it. */
 int app_subject_overview(app_subject *subject, sf_overview_columns *told, sf_error *error);
+
+/** Frequent pairs, and chains of up to four units, with what segment-shift says of each: those of `synfire
+ * graph` and of `synfire mine`, with --significance segment-shift. */
+int app_subject_pairs(app_subject *subject, sf_episodes_columns *told, sf_error *error);
+int app_subject_chains(app_subject *subject, sf_episodes_columns *told, sf_error *error);
+
+/** The graph of all frequent pairs, and of those with a q of 0.05 or less. */
+int app_subject_graph(app_subject *subject, sf_graph **graph, sf_error *error);
+int app_subject_edges(app_subject *subject, sf_graph **graph, sf_error *error);
+
+/** Bursts of the whole array. */
+int app_subject_bursts(app_subject *subject, const sf_span **bursts, size_t *count, sf_error *error);
+
+/** Axes that hold all these places with some room around. */
+void app_cover_places(sf_panel_form *form, const double *x, const double *y, size_t count);
 
 /** A kind of figure. */
 typedef struct app_figure_kind {
@@ -38,7 +64,9 @@ typedef struct app_figure_kind {
     int (*draw)(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error);
 } app_figure_kind;
 
-extern const app_figure_kind app_figure_raster;
+extern const app_figure_kind app_figure_raster, app_figure_array, app_figure_map, app_figure_rates,
+    app_figure_intervals, app_figure_chains, app_figure_chain, app_figure_correlograms, app_figure_markers,
+    app_figure_graph, app_figure_edges, app_figure_matrix, app_figure_tiling, app_figure_motifs;
 
 /** All of them in the order of a report, NULL at the end. */
 extern const app_figure_kind *const app_figures[];

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What units fire: the raster. */
+/* What units fire, and where and when: raster, array, rates, intervals, map. */
 #include "app/figure.h"
+#include "app/pictures.h"
 
 #include "core/memory.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* ---- the raster ---- */
 
@@ -106,3 +109,329 @@ static int draw_raster(sf_figure *figure, app_subject *subject, sf_text *caption
 }
 
 const app_figure_kind app_figure_raster = {"raster", "the spikes of every unit over time", draw_raster};
+
+/* ---- the array ---- */
+
+void app_cover_places(sf_panel_form *form, const double *x, const double *y, size_t count)
+{
+    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    for (size_t i = 0; i < count; i++) {
+        low[0] = fmin(low[0], x[i]);
+        high[0] = fmax(high[0], x[i]);
+        low[1] = fmin(low[1], y[i]);
+        high[1] = fmax(high[1], y[i]);
+    }
+    double around = 0.06 * fmax(fmax(high[0] - low[0], high[1] - low[1]), 1);
+    form->x.from = low[0] - around;
+    form->x.to = high[0] + around;
+    form->y.from = low[1] - around;
+    form->y.to = high[1] + around;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const sf_unit *const *first = a, *const *second = b;
+    const sf_unit *x = *first, *y = *second;
+    if (x->y_um != y->y_um)
+        return x->y_um < y->y_um ? -1 : 1;
+    if (x->x_um != y->x_um)
+        return x->x_um < y->x_um ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+/* Electrodes in order of place, the units of each one after the other. */
+static void draw_electrodes(sf_panel *panel, const app_subject *subject, const sf_overview_columns *told,
+                            const sf_unit **order, size_t count, const sf_colour_scale *scale,
+                            double radius_mm, double *most)
+{
+    for (size_t i = 0, end; i < count; i = end) {
+        uint64_t spikes = 0;
+        char note[200] = "";
+        for (end = i; end < count && order[end]->x_um == order[i]->x_um && order[end]->y_um == order[i]->y_um;
+             end++) {
+            size_t length = strlen(note);
+            spikes += told->units[order[end] - subject->of.units].spikes;
+            if (length < sizeof note - 60)
+                snprintf(note + length, sizeof note - length, "%s%.40s", end > i ? " " : "",
+                         order[end]->name);
+        }
+        double rate = app_rate_hz(told, spikes);
+        size_t length = strlen(note);
+        snprintf(note + length, sizeof note - length, ": %.17g Hz", rate);
+        *most = fmax(*most, rate);
+        if (panel == NULL)
+            continue;
+        const sf_ink fires = {.line = SF_BLACK, .fill = sf_colour_of(scale, rate), .width_mm = 0.1};
+        const sf_ink silent = {.line = SF_GREY, .fill = 0xffffff, .width_mm = 0.15};
+        sf_panel_dot(panel, spikes > 0 ? &fires : &silent, order[i]->x_um, order[i]->y_um, radius_mm, note);
+    }
+}
+
+static int draw_array(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
+{
+    sf_overview_columns told;
+    size_t units = subject->of.unit_count, placed = 0;
+    int status = app_subject_overview(subject, &told, error);
+    if (status == SF_OK && told.electrodes == 0)
+        status = sf_fail(error, SF_DATA, NULL,
+                         "this recording has no positions: nothing can be drawn on the array");
+    const sf_unit **order = sf_alloc(units, sizeof *order);
+    double *x = sf_alloc(units, sizeof *x), *y = sf_alloc(units, sizeof *y), most = 0;
+    if (status == SF_OK && (order == NULL || x == NULL || y == NULL))
+        status = sf_fail_memory(error);
+    if (status == SF_OK) {
+        for (size_t u = 0; u < units; u++)
+            if (isfinite(subject->of.units[u].x_um) && isfinite(subject->of.units[u].y_um)) {
+                order[placed] = &subject->of.units[u];
+                x[placed] = subject->of.units[u].x_um;
+                y[placed++] = subject->of.units[u].y_um;
+            }
+        qsort(order, placed, sizeof *order, by_place);
+        draw_electrodes(NULL, subject, &told, order, placed, NULL, 0, &most);
+        sf_panel_form form = {.title = "Rates over the array",
+                              .x.bare = true,
+                              .y.bare = true,
+                              .equal = true,
+                              .columns = figure->columns,
+                              .height_mm = subject->width_mm > 120 ? 90 : 0,
+                              .colours = {.label = "rate of the electrode, Hz", .to = most > 0 ? most : 1}};
+        app_cover_places(&form, x, y, placed);
+        sf_panel panel = sf_panel_begin(figure, &form);
+        double pitch = told.pitch_um > 0 ? told.pitch_um : (form.x.to - form.x.from) / 10;
+        double radius = 0.42 * (sf_panel_x(&panel, form.x.from + pitch) - sf_panel_x(&panel, form.x.from));
+        draw_electrodes(&panel, subject, &told, order, placed, &form.colours, fmin(radius, 3), &most);
+        sf_panel_scale_bar(&panel, "um");
+        sf_panel_end(&panel);
+        sf_text_printf(caption,
+                       "Rates at %zu electrodes of the array, of all spikes over the recorded time; white "
+                       "circles: units "
+                       "that are known and did not fire. ",
+                       told.electrodes);
+    }
+    sf_free(order);
+    sf_free(x);
+    sf_free(y);
+    return status;
+}
+
+const app_figure_kind app_figure_array = {"array", "the rate at each electrode", draw_array};
+
+/* ---- rates ---- */
+
+#define RATE_BINS 400
+
+static int draw_rates(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
+{
+    app_time_axis time = app_time_axis_of(subject);
+    const sf_ink ink = {.line = SF_NO_COLOUR, .fill = SF_BLUE};
+    const sf_ink burst = {.line = SF_NO_COLOUR, .fill = SF_ORANGE, .opacity = 0.45};
+    const sf_span *bursts;
+    size_t burst_count;
+    double bins[RATE_BINS] = {0}, width = time.axis.to / RATE_BINS, most = 0;
+    if (subject->of.spike_count == 0)
+        return sf_fail(error, SF_DATA, NULL, "there are no spikes to draw");
+    int status = app_subject_bursts(subject, &bursts, &burst_count, error);
+    if (status != SF_OK)
+        return status;
+    for (size_t i = 0; i < subject->of.spike_count; i++) {
+        double at = app_time_at(&time, subject->of.spikes[i].time_ns) / width;
+        bins[at < 0 ? 0 : at >= RATE_BINS ? RATE_BINS - 1 : (size_t)at]++;
+    }
+    for (size_t k = 0; k < RATE_BINS; k++) {
+        bins[k] /= width * time.unit_s * (double)subject->of.unit_count;
+        most = fmax(most, bins[k]);
+    }
+    const sf_panel_form form = {.title = "Rate over time",
+                                .x = time.axis,
+                                .y = {.label = "rate of a mean unit, Hz", .to = most * 1.05},
+                                .height_mm = 32,
+                                .columns = figure->columns,
+                                .key = {"bursts of the whole array"},
+                                .key_colours = {SF_ORANGE}};
+    sf_panel panel = sf_panel_begin(figure, &form);
+    for (size_t k = 0; k < burst_count; k++) {
+        double from = app_time_at(&time, bursts[k].start_ns), to = app_time_at(&time, bursts[k].stop_ns);
+        sf_panel_stretch(&panel, &burst, "burst", from, fmax(to, from + width / 10));
+    }
+    sf_panel_steps(&panel, &ink, "rate", 0, width, bins, RATE_BINS, 0);
+    sf_panel_end(&panel);
+    sf_text_printf(
+        caption,
+        "The rate of a mean unit over time, in bins of %.3g s. Orange: %zu bursts, in which many more spikes "
+        "of all units fall into 100 ms than elsewhere. ",
+        width * time.unit_s, burst_count);
+    return SF_OK;
+}
+
+const app_figure_kind app_figure_rates = {"rates", "the rate over time, bursts marked", draw_rates};
+
+/* ---- intervals ---- */
+
+#define INTERVAL_BINS 60
+#define DENSITIES 4
+
+static void draw_histogram(sf_figure *figure, const sf_series_columns *all, double least, double most)
+{
+    const sf_ink ink = {.line = SF_NO_COLOUR, .fill = SF_BLUE, .opacity = 0.7};
+    const sf_ink limit = {.line = SF_VERMILION, .fill = SF_NO_COLOUR, .width_mm = 0.3, .dashed = true};
+    double bins[INTERVAL_BINS] = {0}, factor = pow(most / least, 1.0 / INTERVAL_BINS), highest = 0;
+    for (size_t i = 0; i < all->first[all->count]; i++) {
+        double at = log(all->values[i] / least) / log(factor);
+        bins[at < 0 ? 0 : at >= INTERVAL_BINS ? INTERVAL_BINS - 1 : (size_t)at]++;
+    }
+    for (size_t k = 0; k < INTERVAL_BINS; k++)
+        highest = fmax(highest, bins[k]);
+    const sf_panel_form form = {
+        .title = "Intervals of every unit",
+        .name = "histogram",
+        .x = {.label = "inter-spike interval, s", .from = least, .to = most, .log = true},
+        .y = {.label = "intervals", .to = highest * 1.05},
+        .key = {"2 ms"},
+        .key_colours = {SF_VERMILION}};
+    sf_panel panel = sf_panel_begin(figure, &form);
+    sf_panel_steps(&panel, &ink, "counts", least, factor, bins, INTERVAL_BINS, 0);
+    sf_panel_stretch(&panel, &limit, NULL, 0.002, 0.002);
+    sf_panel_end(&panel);
+}
+
+/* The series with most intervals first. */
+static size_t find_longest(size_t longest[DENSITIES], const sf_series_columns *all)
+{
+    size_t count = 0;
+    for (size_t s = 0; s < all->count; s++) {
+        size_t length = all->first[s + 1] - all->first[s], at = count < DENSITIES ? count++ : DENSITIES;
+        for (; at > 0 && all->first[longest[at - 1] + 1] - all->first[longest[at - 1]] < length; at--)
+            if (at < DENSITIES)
+                longest[at] = longest[at - 1];
+        if (at < DENSITIES)
+            longest[at] = s;
+    }
+    return count;
+}
+
+/* Each with a bandwidth of its own; returns how many had intervals enough. */
+static int draw_densities(sf_figure *figure, const sf_series *series, const sf_series_columns *all,
+                          double least, double most, size_t *drawn, sf_error *error)
+{
+    size_t longest[DENSITIES], count = find_longest(longest, all);
+    sf_density *densities[DENSITIES] = {NULL};
+    sf_density_options how = sf_density_options_default();
+    sf_panel_form form = {.title = "Densities of the busiest units",
+                          .name = "densities",
+                          .x = {.label = "inter-spike interval, s", .from = least, .to = most, .log = true},
+                          .y = {.label = "density per ln(interval)"}};
+    int status = SF_OK;
+    how.domain = SF_DOMAIN_LOG;
+    how.most_points = 2000;
+    *drawn = 0;
+    for (size_t k = 0; k < count && status == SF_OK; k++) {
+        status = sf_density_find(&densities[*drawn], series, longest[k], &how, error);
+        if (status == SF_OK) {
+            form.key[*drawn] = all->names[longest[k]];
+            form.key_colours[*drawn] = sf_series_colour(*drawn);
+            ++*drawn;
+        } else if (status == SF_DATA) { /* too few */
+            status = SF_OK;
+        }
+    }
+    if (status == SF_OK && *drawn > 0)
+        status = sf_density_evaluate(densities, *drawn, &how, error);
+    for (size_t k = 0; status == SF_OK && k < *drawn; k++) {
+        sf_density_columns of = {.size = sizeof of};
+        sf_density_get_columns(densities[k], &of);
+        for (size_t i = 0; i < of.x_count; i++)
+            form.y.to = fmax(form.y.to, of.values[i] * 1.05);
+    }
+    if (status == SF_OK && *drawn > 0) {
+        sf_panel panel = sf_panel_begin(figure, &form);
+        for (size_t k = 0; k < *drawn; k++) {
+            const sf_ink ink = {.line = sf_series_colour(k), .fill = SF_NO_COLOUR, .width_mm = 0.4};
+            sf_density_columns of = {.size = sizeof of};
+            sf_density_get_columns(densities[k], &of);
+            sf_panel_line(&panel, &ink, "density", of.x, of.values, of.x_count);
+        }
+        sf_panel_end(&panel);
+    }
+    for (size_t k = 0; k < DENSITIES; k++)
+        sf_density_free(densities[k]);
+    return status;
+}
+
+static int draw_intervals(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
+{
+    sf_series *series = NULL;
+    sf_series_columns all = {.size = sizeof all};
+    size_t drawn = 0;
+    int status = sf_series_of_recording(&series, subject->recording, SF_QUANTITY_ISI, NULL, 0, NULL, error);
+    if (status != SF_OK)
+        return status;
+    sf_series_get_columns(series, &all);
+    size_t count = all.first[all.count];
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < count; i++) {
+        least = fmin(least, all.values[i]);
+        most = fmax(most, all.values[i]);
+    }
+    if (count == 0)
+        status = sf_fail(error, SF_DATA, NULL, "no unit has two spikes: there are no intervals");
+    if (status == SF_OK) {
+        most = most > least ? most * 1.0001 : least * 2;
+        draw_histogram(figure, &all, least, most);
+        status = draw_densities(figure, series, &all, least, most, &drawn, error);
+    }
+    if (status == SF_OK)
+        sf_text_printf(caption,
+                       "Intervals between the spikes of each unit, on a logarithmic axis: how many of all "
+                       "units together "
+                       "(%zu), and the densities of the %zu units that have most of them, each with a "
+                       "bandwidth of its own. "
+                       "Intervals under 2 ms are no neuron's. ",
+                       count, drawn);
+    sf_series_free(series);
+    return status;
+}
+
+const app_figure_kind app_figure_intervals = {"intervals", "inter-spike intervals, counted and as densities",
+                                              draw_intervals};
+
+/* ---- the map ---- */
+
+static int draw_map(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
+{
+    sf_series *series = NULL;
+    sf_density *density = NULL;
+    sf_density_columns of = {.size = sizeof of};
+    sf_density_options how = sf_density_options_default();
+    how.most_points = 40000;
+    int status =
+        sf_series_of_recording(&series, subject->recording, SF_QUANTITY_POSITION, NULL, 0, NULL, error);
+    if (status == SF_OK)
+        status = sf_density_find(&density, series, 0, &how, error);
+    if (status == SF_OK)
+        status = sf_density_evaluate(&density, 1, &how, error);
+    if (status == SF_OK) {
+        sf_density_get_columns(density, &of);
+        app_map_draw(figure, &(app_map){.form = {.title = "Where spikes are seen",
+                                                 .x.bare = true,
+                                                 .y.bare = true,
+                                                 .equal = true,
+                                                 .columns = figure->columns,
+                                                 .height_mm = subject->width_mm > 120 ? 90 : 0,
+                                                 .colours.label = "share of spikes per um^2"},
+                                        .x = of.x,
+                                        .y = of.y,
+                                        .columns = of.x_count,
+                                        .rows = of.y_count,
+                                        .values = of.values});
+        sf_text_printf(
+            caption,
+            "Where on the array spikes are seen: the density of the places of all %zu, bandwidth %.3g of the "
+            "covariance root (%s). ",
+            of.n, of.h, of.method);
+    }
+    sf_density_free(density);
+    sf_series_free(series);
+    return status;
+}
+
+const app_figure_kind app_figure_map = {"map", "the density of the places where spikes were seen", draw_map};

@@ -36,12 +36,6 @@ static double violations(const sf_unit_overview *unit)
     return share(unit->short_intervals, unit->spikes > 0 ? unit->spikes - 1 : 0);
 }
 
-/* Spikes per second; NaN where what was recorded is not longer than a microsecond. */
-static double rate_hz(const sf_overview_columns *overview, uint64_t spikes)
-{
-    return overview->duration_ns > 1000 ? (double)spikes / ((double)overview->duration_ns * 1e-9) : NAN;
-}
-
 static uint64_t count_dropped(const sf_recording_columns *recording)
 {
     uint64_t sum = 0;
@@ -81,7 +75,7 @@ static void add_units(sf_json *json, const sf_recording_columns *recording,
         sf_json_uint(json, "index", i);
         sf_json_string(json, "name", unit->name);
         sf_json_uint(json, "spikes", overview->units[i].spikes);
-        sf_json_real(json, "rate_hz", rate_hz(overview, overview->units[i].spikes));
+        sf_json_real(json, "rate_hz", app_rate_hz(overview, overview->units[i].spikes));
         sf_json_real(json, "x_um", unit->x_um);
         sf_json_real(json, "y_um", unit->y_um);
         sf_json_string(json, "kind", sf_unit_kind_name(unit->kind));
@@ -103,7 +97,7 @@ static void write_json(sf_text *out, const app_call *call, const sf_recording_co
     add_time(&json, "start_s", spikes, overview->first_ns);
     add_time(&json, "stop_s", spikes, overview->last_ns);
     sf_json_seconds(&json, "duration_s", overview->duration_ns);
-    sf_json_real(&json, "rate_hz", rate_hz(overview, recording->spike_count));
+    sf_json_real(&json, "rate_hz", app_rate_hz(overview, recording->spike_count));
     add_time(&json, "tick_s", overview->tick_ns > 0, overview->tick_ns);
     sf_json_string(&json, "kind", overview->kind);
     sf_json_uint(&json, "markers", recording->marker_count);
@@ -134,7 +128,7 @@ static void write_csv(sf_text *out, const sf_recording_columns *recording,
         app_csv_uint(&csv, i);
         app_csv_string(&csv, unit->name);
         app_csv_uint(&csv, overview->units[i].spikes);
-        app_csv_real(&csv, rate_hz(overview, overview->units[i].spikes));
+        app_csv_real(&csv, app_rate_hz(overview, overview->units[i].spikes));
         app_csv_real(&csv, unit->x_um);
         app_csv_real(&csv, unit->y_um);
         app_csv_string(&csv, sf_unit_kind_name(unit->kind));
@@ -191,7 +185,7 @@ static double *sorted_rates(const sf_recording_columns *recording, const sf_over
 {
     double *rates = sf_alloc(recording->unit_count, sizeof *rates);
     for (size_t i = 0; rates != NULL && i < recording->unit_count; i++)
-        rates[i] = rate_hz(overview, overview->units[i].spikes);
+        rates[i] = app_rate_hz(overview, overview->units[i].spikes);
     if (rates != NULL)
         qsort(rates, recording->unit_count, sizeof *rates, compare_reals);
     return rates;
@@ -215,9 +209,9 @@ static void print_time_lines(sf_text *out, const sf_recording_columns *recording
 {
     size_t units = recording->unit_count;
     sf_text_printf(out, "  spikes      %zu", recording->spike_count);
-    if (isfinite(rate_hz(overview, 1)) && units > 0)
+    if (isfinite(app_rate_hz(overview, 1)) && units > 0)
         sf_text_printf(out, ", %.4g Hz in all; a unit has %.3g to %.3g Hz, median %.3g Hz",
-                       rate_hz(overview, recording->spike_count), rates[0], rates[units - 1],
+                       app_rate_hz(overview, recording->spike_count), rates[0], rates[units - 1],
                        rates[units / 2]);
     if (recording->spike_count > 0) {
         sf_text_printf(out,
@@ -342,7 +336,7 @@ static int print_units(sf_text *out, const sf_recording_columns *recording,
         app_table_cell(&table, "#%zu", order[i]);
         app_table_cell(&table, "%s", name.data != NULL ? name.data : "");
         app_table_cell(&table, "%" PRIu64, counts->spikes);
-        double rate = rate_hz(overview, counts->spikes);
+        double rate = app_rate_hz(overview, counts->spikes);
         app_table_cell(&table, isfinite(rate) ? "%.4g" : "-", rate);
         app_table_cell(&table, isfinite(unit->x_um) ? "%.6g" : "-", unit->x_um);
         app_table_cell(&table, isfinite(unit->y_um) ? "%.6g" : "-", unit->y_um);

@@ -5,11 +5,21 @@
 
 #include "app/command.h"
 
+#include <synfire/recording.h>
+
+#include <math.h>
+
 /** --units --from --to --epochs --dedup --blank --preset --stream --rate */
 extern const app_option app_selection_options[];
 
 /** Reads `path` and applies the selection; warnings go to stderr. sf_recording_free takes *recording. */
 int app_load(const app_call *call, const char *path, sf_recording **recording, sf_error *error);
+
+/** Spikes per second; NaN where what was recorded is not longer than a microsecond. */
+static inline double app_rate_hz(const sf_overview_columns *overview, uint64_t spikes)
+{
+    return overview->duration_ns > 1000 ? (double)spikes / ((double)overview->duration_ns * 1e-9) : NAN;
+}
 
 /** --speed X|max: as given, or 1; max is 0, as sf_tool_play has it. */
 int app_speed(const app_call *call, double *speed, sf_error *error);

@@ -9,6 +9,12 @@ static const app_option options[] = {
     {"out", "FILE", "the file to write, or -o FILE: its ending, .svg, .pdf or .png, is the format"},
     {"width", "column|page",
      "as wide as a column of a journal, 85 mm, or as its page, 180 mm (default page)"},
+    {"episodes", "FILE",
+     "chain: the one to draw, in a file or as it is; correlograms: the pairs (default: what stands out "
+     "most)"},
+    {"align", "MARKER,A,B", "markers: from A to B ms around each of these markers, as light,-50ms,200ms"},
+    {"surrogates", "N", "how many surrogates chains and edges are tested against (default 200)"},
+    {"seed", "N", "of the surrogates (default 1)"},
     {NULL, NULL, NULL},
 };
 
@@ -91,9 +97,10 @@ static int run(app_call *call, sf_error *error)
         status = app_load(call, call->arguments[1], &recording, error);
     if (status != SF_OK)
         return status;
-    app_subject_open(&subject, call, recording);
+    status = app_subject_open(&subject, call, recording, error);
     subject.width_mm = width_mm;
-    status = draw(kind, &subject, path, error);
+    if (status == SF_OK)
+        status = draw(kind, &subject, path, error);
     if (status == SF_DATA && error->place[0] == '\0')
         snprintf(error->place, sizeof error->place, "%s", call->arguments[1]);
     app_subject_close(&subject);
@@ -109,9 +116,24 @@ const app_command app_command_plot = {
     .least_arguments = 2,
     .most_arguments = 2,
     .example = "synfire plot raster demo.h5 -o raster.svg",
-    .notes = "KIND is raster: the spikes of every unit over time. The caption that stands under the figure "
-             "is printed, "
-             "too. docs/figures.md shows every kind and says where its numbers come from.",
-    .options = {options, app_selection_options},
+    .notes = "KIND is one of\n"
+             "  raster        the spikes of every unit over time\n"
+             "  array         the rate at each electrode\n"
+             "  map           the density of the places where spikes were seen\n"
+             "  rates         the rate over time, bursts marked\n"
+             "  intervals     inter-spike intervals, counted and as densities\n"
+             "  chains        chains that stand out against surrogates, and when they occur\n"
+             "  chain         every occurrence of one chain, and its delays\n"
+             "  correlograms  cross-correlograms of pairs, beside those of surrogates\n"
+             "  markers       rates and chains around markers\n"
+             "  graph         edges that stand out against surrogates, on the array\n"
+             "  edges         counts of all frequent pairs beside those of surrogates\n"
+             "  matrix        the same for every pair of units\n"
+             "  tiling        spike-time tiling coefficients, ordered by clusters\n"
+             "  motifs        patterns of three units, beside rewired graphs\n"
+             "The caption that stands under the figure is printed, too. Where a recording has nothing to "
+             "show, the "
+             "command says so and writes nothing. docs/figures.md says which command tells the same numbers.",
+    .options = {options, app_mining_options, app_selection_options},
     .run = run,
 };

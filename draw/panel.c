@@ -57,10 +57,25 @@ static double nice_step(double length, double wanted)
     return power * (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10);
 }
 
+/* Ticks are evenly apart: also of a logarithm that goes through less than a decade. */
+static bool is_even(const sf_axis *axis)
+{
+    return !axis->log || axis->to < 10 * axis->from;
+}
+
+/* An axis that goes down, the other way round: its ticks are the same. */
+static sf_axis upward(const sf_axis *axis)
+{
+    sf_axis up = *axis;
+    up.from = fmin(axis->from, axis->to);
+    up.to = fmax(axis->from, axis->to);
+    return up;
+}
+
 /* The tick after `value`; first: the one at or above the axis' start. */
 static double next_tick(const sf_axis *axis, double wanted, double value, bool first)
 {
-    if (!axis->log) {
+    if (is_even(axis)) {
         double step = nice_step(axis->to - axis->from, wanted);
         double index = first ? ceil(axis->from / step - 1e-9) : round(value / step) + 1;
         return index * step;
@@ -80,7 +95,7 @@ static double next_tick(const sf_axis *axis, double wanted, double value, bool f
 
 static void spell_tick(char words[32], const sf_axis *axis, double wanted, double value)
 {
-    double step = axis->log ? 0 : nice_step(axis->to - axis->from, wanted);
+    double step = !is_even(axis) ? 0 : nice_step(axis->to - axis->from, wanted);
     snprintf(words, 32, "%.6g", fabs(value) < step * 1e-6 ? 0 : value);
 }
 
@@ -91,20 +106,19 @@ static double ticks_wanted(double mm, bool upright)
 }
 
 /* The room that the names of ticks take beside an upright axis. */
-static double widest_tick(const sf_axis *axis, double height)
+static double widest_tick(const sf_axis *of, double height)
 {
+    const sf_axis up = upward(of), *axis = &up;
     double widest = 0, wanted = ticks_wanted(height, true);
     char words[32];
     if (axis->names != NULL)
         for (size_t k = 0; k < axis->name_count; k++)
             widest = fmax(widest, sf_words_width_mm(axis->names[k], TICK_PT, false));
     else if (!axis->bare)
-        for (double tick = next_tick(axis, wanted, 0, true); tick <= axis->to * (1 + 1e-9);
-             tick = next_tick(axis, wanted, tick, false)) {
+        for (double tick = next_tick(axis, wanted, 0, true);
+             tick <= axis->to + (axis->to - axis->from) * 1e-9; tick = next_tick(axis, wanted, tick, false)) {
             spell_tick(words, axis, wanted, tick);
             widest = fmax(widest, sf_words_width_mm(words, TICK_PT, false));
-            if (tick == 0 && axis->to <= 0)
-                break;
         }
     return widest;
 }
@@ -126,8 +140,9 @@ static void draw_tick(const sf_panel *panel, double value, const char *words, bo
     }
 }
 
-static void draw_ticks(const sf_panel *panel, const sf_axis *axis, bool upright)
+static void draw_ticks(const sf_panel *panel, const sf_axis *of, bool upright)
 {
+    const sf_axis up = upward(of), *axis = &up;
     double length = upright ? panel->height : panel->width, wanted = ticks_wanted(length, upright);
     char words[32];
     if (axis->names != NULL) { /* every name that has room */
@@ -223,10 +238,10 @@ static double take_columns(sf_figure *figure, size_t wanted, double *width)
     return left;
 }
 
-/* An axis of one value is widened; one axis of two that share a scale is, too. */
+/* An axis of one value is widened; one may go down. */
 static void mend_axis(sf_axis *axis)
 {
-    if (axis->to > axis->from && isfinite(axis->to - axis->from))
+    if (axis->to != axis->from && isfinite(axis->to - axis->from))
         return;
     if (!isfinite(axis->from) || !isfinite(axis->to))
         axis->from = axis->to = axis->log ? 1 : 0;
@@ -358,10 +373,16 @@ void sf_panel_line(sf_panel *panel, const sf_ink *ink, const char *class, const 
     }
 }
 
+/* Where bin k begins. */
+static double bin_edge(const sf_panel *panel, double from, double width, size_t k)
+{
+    return sf_panel_x(panel, panel->x.log ? from * pow(width, (double)k) : from + width * (double)k);
+}
+
 static void add_step(sf_panel *panel, double from, double width, double value, size_t k, bool back)
 {
-    double left = sf_panel_x(panel, from + width * (double)k);
-    double right = sf_panel_x(panel, from + width * (double)(k + 1)), y = hold(sf_panel_y(panel, value));
+    double left = bin_edge(panel, from, width, k), right = bin_edge(panel, from, width, k + 1);
+    double y = hold(sf_panel_y(panel, value));
     sf_scene_point(panel->scene, back ? right : left, y);
     sf_scene_point(panel->scene, back ? left : right, y);
 }
@@ -374,8 +395,7 @@ void sf_panel_steps(sf_panel *panel, const sf_ink *ink, const char *class, doubl
     for (size_t k = 0; k < count; k++)
         add_step(panel, from, width, values[k], k, false);
     if (filled && count > 0) {
-        sf_scene_point(panel->scene, sf_panel_x(panel, from + width * (double)count),
-                       hold(sf_panel_y(panel, floor)));
+        sf_scene_point(panel->scene, bin_edge(panel, from, width, count), hold(sf_panel_y(panel, floor)));
         sf_scene_point(panel->scene, sf_panel_x(panel, from), hold(sf_panel_y(panel, floor)));
     }
 }

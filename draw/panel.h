@@ -12,8 +12,8 @@
 #define SF_PAGE_MM 180.0
 
 typedef struct sf_axis {
-    const char *label; /**< with its unit: "time, s"; NULL: none */
-    double from, to;
+    const char *label;        /**< with its unit: "time, s"; NULL: none */
+    double from, to;          /**< from > to: it goes down */
     bool log;                 /**< both ends above 0 */
     bool bare;                /**< no ticks: of names, or of places that a scale bar measures */
     const char *const *names; /**< of 0, 1, ... in place of numbers; or NULL */
@@ -77,7 +77,8 @@ double sf_panel_y(const sf_panel *panel, double y);
 void sf_panel_line(sf_panel *panel, const sf_ink *ink, const char *class, const double *x, const double *y,
                    size_t count);
 
-/** A step in each bin of equal width; a fill reaches down to `floor`. */
+/** A step in each bin of equal width, or on a logarithmic axis each `width` times as far as the last; a fill
+ * reaches down to `floor`. */
 void sf_panel_steps(sf_panel *panel, const sf_ink *ink, const char *class, double from, double width,
                     const double *values, size_t count, double floor);
 

@@ -5,6 +5,7 @@
 #include "core/memory.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* The times of one unit's spikes. */
 static size_t pick(int64_t *times, const sf_spike *spikes, size_t count, uint32_t unit)
@@ -22,8 +23,8 @@ static size_t bin_of(const sf_correlogram *c, int64_t lag)
     return (size_t)((lag + (int64_t)c->half * c->bin_ns - 1) / c->bin_ns);
 }
 
-static void count_lags(sf_correlogram *c, const int64_t *from, size_t from_count, const int64_t *to,
-                       size_t to_count)
+static void count_lags(uint64_t *counts, const sf_correlogram *c, const int64_t *from, size_t from_count,
+                       const int64_t *to, size_t to_count)
 {
     int64_t reach = (int64_t)c->half * c->bin_ns;
     size_t first = 0;
@@ -32,7 +33,7 @@ static void count_lags(sf_correlogram *c, const int64_t *from, size_t from_count
             first++;
         for (size_t k = first; k < to_count && to[k] - from[i] <= reach; k++)
             if (c->from != c->to || i != k)
-                c->counts[bin_of(c, to[k] - from[i])]++;
+                counts[bin_of(c, to[k] - from[i])]++;
     }
 }
 
@@ -80,15 +81,101 @@ int sf_correlogram_make(sf_correlogram *correlogram, const sf_spike *spikes, siz
     }
     size_t from_count = pick(times, spikes, count, from);
     size_t to_count = pick(times + count, spikes, count, to);
-    count_lags(correlogram, times, from_count, times + count, to_count);
+    count_lags(correlogram->counts, correlogram, times, from_count, times + count, to_count);
     expect(correlogram, from_count, to_count, observed, observed_count);
     sf_free(times);
     return SF_OK;
+}
+
+/* ---- surrogates ---- */
+
+static int by_time(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Of one bin what all surrogates counted, which is put in order. */
+static void summarise(sf_correlogram *c, size_t bin, uint64_t *counted, uint32_t surrogates)
+{
+    uint32_t cut = surrogates / 40; /* 2.5 % on either side */
+    double sum = 0;
+    qsort(counted, surrogates, sizeof *counted, by_count);
+    for (uint32_t s = 0; s < surrogates; s++)
+        sum += (double)counted[s];
+    c->surrogate_mean[bin] = sum / surrogates;
+    c->surrogate_low[bin] = (double)counted[cut];
+    c->surrogate_high[bin] = (double)counted[surrogates - 1 - cut];
+}
+
+/* Room for a surrogate's train and for what all of them counted. */
+typedef struct shift_room {
+    int64_t *times, *moved;    /**< of both trains; of the one that moves */
+    uint64_t *counts, *of_bin; /**< a row of bins for each surrogate; of one bin in all of them */
+} shift_room;
+
+static bool open_room(shift_room *room, sf_correlogram *c, size_t count, uint32_t surrogates)
+{
+    size_t bins = 2 * (size_t)c->half;
+    *room = (shift_room){.times = sf_resize(NULL, 2 * count + 1, sizeof *room->times),
+                         .moved = sf_resize(NULL, count + 1, sizeof *room->moved),
+                         .counts = sf_alloc(bins * surrogates, sizeof *room->counts),
+                         .of_bin = sf_alloc(surrogates, sizeof *room->of_bin)};
+    c->surrogate_mean = sf_alloc(bins, sizeof *c->surrogate_mean);
+    c->surrogate_low = sf_alloc(bins, sizeof *c->surrogate_low);
+    c->surrogate_high = sf_alloc(bins, sizeof *c->surrogate_high);
+    return room->times != NULL && room->moved != NULL && room->counts != NULL && room->of_bin != NULL &&
+           c->surrogate_mean != NULL && c->surrogate_low != NULL && c->surrogate_high != NULL;
+}
+
+static void close_room(shift_room *room)
+{
+    sf_free(room->times);
+    sf_free(room->moved);
+    sf_free(room->counts);
+    sf_free(room->of_bin);
+}
+
+int sf_correlogram_shift(sf_correlogram *c, const sf_spike *spikes, size_t count,
+                         const sf_surrogate_rule *rule, uint32_t surrogates, sf_error *error)
+{
+    shift_room room;
+    size_t bins = 2 * (size_t)c->half;
+    surrogates = surrogates < SF_CORRELOGRAM_SURROGATES ? surrogates : SF_CORRELOGRAM_SURROGATES;
+    bool opened = open_room(&room, c, count, surrogates);
+    if (opened) {
+        size_t from_count = pick(room.times, spikes, count, c->from);
+        const int64_t *to = room.times + from_count;
+        size_t to_count = pick(room.times + from_count, spikes, count, c->to);
+        int64_t start = count > 0 ? spikes[0].time_ns : 0;
+        for (uint32_t s = 0; s < surrogates; s++) {
+            for (size_t i = 0; i < to_count; i++)
+                room.moved[i] = start + sf_surrogate_time(rule, s, c->to, (uint32_t)i, to[i] - start);
+            qsort(room.moved, to_count, sizeof *room.moved, by_time);
+            count_lags(room.counts + s * bins, c, room.times, from_count, room.moved, to_count);
+        }
+        for (size_t bin = 0; bin < bins; bin++) {
+            for (uint32_t s = 0; s < surrogates; s++)
+                room.of_bin[s] = room.counts[s * bins + bin];
+            summarise(c, bin, room.of_bin, surrogates);
+        }
+    }
+    close_room(&room);
+    return opened ? SF_OK : sf_fail_memory(error);
 }
 
 void sf_correlogram_free(sf_correlogram *correlogram)
 {
     sf_free(correlogram->counts);
     sf_free(correlogram->expected);
+    sf_free(correlogram->surrogate_mean);
+    sf_free(correlogram->surrogate_low);
+    sf_free(correlogram->surrogate_high);
     *correlogram = (sf_correlogram){0};
 }

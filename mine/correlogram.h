@@ -5,6 +5,8 @@
 
 #include "core/recording.h"
 
+#include "core/backend/surrogate.h"
+
 #include <synfire/mine.h>
 
 /**
@@ -16,6 +18,11 @@
 int sf_correlogram_make(sf_correlogram *correlogram, const sf_spike *spikes, size_t count, uint32_t from,
                         uint32_t to, int64_t bin_ns, uint32_t half, const sf_span *observed,
                         size_t observed_count, sf_error *error);
+
+/** Fills in what `surrogates` surrogates of this rule give, at least 1, at most SF_CORRELOGRAM_SURROGATES:
+ * the train of `to` moves. The spikes are those that it was made of. SF_NO_MEMORY. */
+int sf_correlogram_shift(sf_correlogram *correlogram, const sf_spike *spikes, size_t count,
+                         const sf_surrogate_rule *rule, uint32_t surrogates, sf_error *error);
 
 void sf_correlogram_free(sf_correlogram *correlogram);
 

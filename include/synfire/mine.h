@@ -396,7 +396,12 @@ typedef struct sf_correlogram {
     uint64_t *counts; /**< 2 * half, from k = -half */
     double *expected; /**< 2 * half: of independent units at constant rates */
     double mean;      /**< what would be expected in each bin if the recording had no ends and no gaps */
+    /** 2 * half, of episodes that surrogates can test: the mean of at most SF_CORRELOGRAM_SURROGATES of them
+     * with the second train moved, and what the middle 95 % of them lie in; else NULL. */
+    double *surrogate_mean, *surrogate_low, *surrogate_high;
 } sf_correlogram;
+
+#define SF_CORRELOGRAM_SURROGATES 200
 
 /** Arrays are by episode where nothing else is said; those not asked for are NULL, and numbers not known NaN.
  */

@@ -47,9 +47,12 @@ class Panel:
         return self.points(found.get("d"))
 
     def steps(self, of):
-        """The heights of the bins of a line of steps."""
-        points = self.path(of)[0]
-        return [a[1] for a, b in zip(points[::2], points[1::2]) if abs(a[1] - b[1]) < 1e-9]
+        """The heights of the bins of a line of steps, or of what lies under one; of a band those above, then those
+        below from right to left."""
+        found, = self.elements("path", of)
+        points = self.points(found.get("d"))[0]
+        heights = [y for _, y in points[::2]]
+        return heights[:-1] if of != "band" and found.get("fill") != "none" else heights
 
     def notes(self):
         return [e.text for e in self.group.iter(NS + "title")]

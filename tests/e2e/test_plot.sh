@@ -20,6 +20,70 @@ assert [units.count(u["index"]) for u in info["unit_detail"]] == [u["spikes"] fo
 assert abs(min(mark[0][0] for mark in marks) - info["start_s"]) < 0.01
 PY
 
+# Every kind: what is drawn is what the command tells. Tested by as many surrogates as figures have.
+$SYNFIRE simulate waves.h5 --unit-count 12 --rate 8 --duration 60 --chain "A -(4,6]-> B -(4,6]-> C" --chain-rate 2 \
+    --marker-every 5 --seed 3 --quiet >out
+test="--significance segment-shift --surrogates 200 --quiet --json"
+for kind in array rates intervals chains chain correlograms graph edges matrix tiling motifs map; do
+    $SYNFIRE plot $kind waves.h5 -o $kind.svg --delay 4:6 --quiet >caption
+    [ "$(wc -w <caption)" -gt 10 ]
+done
+$SYNFIRE info waves.h5 --json >info.json
+# shellcheck disable=SC2086
+{
+    $SYNFIRE mine waves.h5 --delay 4:6 $test >mine.json
+    $SYNFIRE graph waves.h5 --delay 4:6 $test >graph.json
+    $SYNFIRE match waves.h5 census --delay 4:6 --max-q 0.05 --rewired 100 $test >census.json
+    $SYNFIRE count waves.h5 --episodes 'A -(4,6]-> B' --correlogram $test >count.json
+}
+$SYNFIRE plot correlograms waves.h5 -o pair.svg --episodes 'A -(4,6]-> B' --quiet >caption
+grep -q "mean and 95 % of surrogates" caption
+python3 -B - <<'PY'
+import json, figures
+read = lambda name: json.load(open(name + ".json"))
+near = lambda a, b: all(abs(x - y) < 1e-3 * max(abs(y), 1) for x, y in zip(a, b, strict=True))
+info, mine, graph, count = map(read, ("info", "mine", "graph", "count"))
+
+notes = dict(n.rsplit(": ", 1) for p in figures.panels("array.svg") for n in p.notes())
+assert {n: float(r.split()[0]) for n, r in notes.items()} == {u["name"]: u["rate_hz"] for u in info["unit_detail"]}
+rates, = figures.panels("rates.svg")
+assert abs(sum(rates.steps("rate")) / 400 - info["rate_hz"] / info["units"]) < 1e-3 * info["rate_hz"]
+histogram, = figures.panels("intervals.svg", "histogram")
+assert abs(sum(histogram.steps("counts")) - sum(u["spikes"] - 1 for u in info["unit_detail"])) < 3
+
+spell = lambda e: f"{e['count']}, expected {e['expected']:.4g}, q {e['q']:.3g}"
+said = {n.split(": count ")[0]: n.split(": count ")[1] for n in figures.panels("chains.svg", "ratios")[0].notes()}
+best = {" > ".join(e["names"]): spell(e) for e in mine["episodes"] if e["q"] is not None and e["q"] <= 0.05}
+assert best and said == best, (said, best)
+times, = figures.panels("chains.svg", "occurrences")
+assert len(times.elements("path", "occurrence")) == sum(e["count"] for e in mine["episodes"] if e["q"] <= 0.05)
+edges = lambda tell: {f"{e['names'][0]} to {e['names'][1]}: count {spell(e)}" for e in graph["edge_detail"] if tell(e)}
+drawn, = figures.panels("graph.svg")
+assert {n for n in drawn.notes() if " to " in n} == edges(lambda e: e["q"] <= 0.05)
+assert set(figures.panels("edges.svg")[0].notes()) == edges(lambda e: True)
+
+correlogram = count["episodes"][0]["correlograms"][0]
+panel, = figures.panels("pair.svg")
+assert near(panel.steps("counts"), correlogram["counts"])
+assert near(panel.steps("expected"), correlogram["surrogates"]["mean"])
+band = panel.steps("band")
+assert near(band[:100], correlogram["surrogates"]["high"]) and near(band[100:], correlogram["surrogates"]["low"][::-1])
+triads = {t["name"]: t for t in read("census")["triads"]}
+notes = figures.panels("motifs.svg")[0].notes()
+assert len(notes) == 13
+for note in notes:
+    name, said = note.split(": ")
+    of = triads[name]
+    assert said.startswith(f"{of['count']}, rewired {of['rewired']['mean']:.4g}, "), (note, of)
+PY
+$SYNFIRE plot markers waves.h5 -o markers.svg --align ttl0,-50ms,200ms --delay 4:6 --quiet >caption || { $SYNFIRE info waves.h5; exit 1; }
+grep -q "^Around 1[0-9] markers" caption
+expect 64 "expected MARKER,A,B" $SYNFIRE plot markers waves.h5 -o x.svg --align ttl0,50
+expect 64 "--align: is needed" $SYNFIRE plot markers waves.h5 -o x.svg
+expect 65 "no marker is called 'light'" $SYNFIRE plot markers waves.h5 -o x.svg --align light,-5,5
+printf '%s\n' A,0.001 B,0.006 A,0.101 B,0.105 A,0.301 >few.csv
+expect 65 "no positions" $SYNFIRE plot array few.csv -o x.svg --quiet
+
 # Widths, formats and refusals.
 $SYNFIRE plot raster sim.h5 --out column.svg --width column >caption
 grep -q '^<svg .*width="85mm"' column.svg && grep -q "^Spikes of 26 units" caption

@@ -58,13 +58,50 @@ static void gaps_are_expected(void **state)
     free(spikes);
 }
 
+/* A pair 5 ms apart, again and again: one bin holds all, and surrogates by up to 10 ms spread it over twenty.
+ */
+static void surrogates_spread_a_link(void **state)
+{
+    (void)state;
+    enum { PAIRS = 400, WIDTH = 10 };
+    sf_spike spikes[2 * PAIRS];
+    const sf_span all = {0, PAIRS * 1000 * (int64_t)MS};
+    const sf_surrogate_rule rule = {.kind = SF_SURROGATE_SEGMENT_SHIFT,
+                                    .width_ns = WIDTH * (int64_t)MS,
+                                    .segment_ns = 1000 * (int64_t)MS,
+                                    .seed = 7};
+    for (int64_t i = 0; i < PAIRS; i++)
+        for (uint32_t unit = 0; unit < 2; unit++)
+            spikes[2 * i + unit] = (sf_spike){.time_ns = i * 1000 * MS + unit * 5 * MS, .unit = unit};
+    sf_correlogram c;
+    assert_int_equal(sf_correlogram_make(&c, spikes, 2 * PAIRS, 0, 1, MS, 50, &all, 1, NULL), SF_OK);
+    assert_null(c.surrogate_mean);
+    assert_int_equal(sf_correlogram_shift(&c, spikes, 2 * PAIRS, &rule, 1000, NULL), SF_OK);
+    double sum = 0;
+    for (size_t k = 0; k < 100; k++) {
+        int64_t lag = (int64_t)k - 49; /* k - 50 < lag <= k - 49 */
+        bool reached = lag > 5 - WIDTH - 1 && lag <= 5 + WIDTH + 1;
+        assert_true(c.surrogate_low[k] <= c.surrogate_mean[k] && c.surrogate_mean[k] <= c.surrogate_high[k]);
+        assert_true(reached || c.surrogate_high[k] == 0);
+        sum += c.surrogate_mean[k];
+    }
+    assert_true(fabs(sum - PAIRS) < 1e-6); /* none is lost */
+    assert_true(c.counts[54] == PAIRS && c.surrogate_high[54] < PAIRS / 5.0 &&
+                c.surrogate_low[54] > PAIRS / 40.0);
+    sf_correlogram_free(&c);
+}
+
 static int make_one(void *context)
 {
     (void)context;
     const sf_spike spikes[] = {{.time_ns = 10 * MS, .unit = 0}, {.time_ns = 10 * MS, .unit = 1}};
     const sf_span all = {0, 100 * MS};
     sf_correlogram c;
+    const sf_surrogate_rule rule = {
+        .kind = SF_SURROGATE_SEGMENT_SHIFT, .width_ns = MS, .segment_ns = 50 * MS, .seed = 1};
     int status = sf_correlogram_make(&c, spikes, 2, 0, 1, MS, 3, &all, 1, NULL);
+    if (status == SF_OK)
+        status = sf_correlogram_shift(&c, spikes, 2, &rule, 3, NULL);
     sf_correlogram_free(&c);
     return status;
 }
@@ -80,6 +117,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bins_are_open_below),
         cmocka_unit_test(gaps_are_expected),
+        cmocka_unit_test(surrogates_spread_a_link),
         cmocka_unit_test(allocation_failures_leak_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

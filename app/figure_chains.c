@@ -1,0 +1,584 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What recurs: tested chains, one chain, correlograms, and what happens around markers. */
+#include "app/figure.h"
+#include "app/pictures.h"
+
+#include "core/memory.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_SIZE 48
+
+/* "A > B > C", cut: delays are in the caption or the title. */
+static void spell_units(char name[NAME_SIZE], const app_subject *subject, const sf_episode *episode)
+{
+    size_t length = 0;
+    name[0] = '\0';
+    for (uint32_t k = 0; k < episode->size && length + 4 < NAME_SIZE; k++)
+        length += (size_t)snprintf(name + length, NAME_SIZE - length, "%s%.10s", k > 0 ? " > " : "",
+                                   app_unit_name(subject->recording, episode->units[k]));
+}
+
+/* ---- the chains that stand out ---- */
+
+#define MOST_CHAINS 24
+
+typedef struct chosen {
+    const sf_episodes_columns *told;
+    size_t items[MOST_CHAINS], count, standing; /**< standing: how many there are in all */
+    char names[MOST_CHAINS][NAME_SIZE];
+    const char *labels[MOST_CHAINS];
+} chosen;
+
+/* By q, and of the same q by the lower end of count / expected; longer chains first where one holds another.
+ */
+static bool is_better(const sf_episodes_columns *told, size_t a, size_t b)
+{
+    if (told->q[a] != told->q[b])
+        return told->q[a] < told->q[b];
+    return told->ratio_low[a] > told->ratio_low[b];
+}
+
+static void choose(chosen *best, const app_subject *subject, const sf_episodes_columns *told, uint32_t least)
+{
+    *best = (chosen){.told = told};
+    for (size_t i = 0; i < told->count; i++) {
+        if (told->episodes[i].size < least || !(told->q[i] <= SF_SIGNIFICANT_Q))
+            continue;
+        best->standing++;
+        size_t at = best->count < MOST_CHAINS ? best->count++ : MOST_CHAINS;
+        for (; at > 0 && is_better(told, i, best->items[at - 1]); at--)
+            if (at < MOST_CHAINS)
+                best->items[at] = best->items[at - 1];
+        if (at < MOST_CHAINS)
+            best->items[at] = i;
+    }
+    for (size_t k = 0; k < best->count; k++) {
+        spell_units(best->names[k], subject, &told->episodes[best->items[k]]);
+        best->labels[k] = best->names[k];
+    }
+}
+
+static int nothing_stands_out(const sf_episodes_columns *told, sf_error *error)
+{
+    const char *why =
+        told->significance != NULL ? sf_not_testable_text(told->significance->not_testable) : NULL;
+    if (why != NULL)
+        return sf_fail(error, SF_DATA, NULL, "no chain can be tested here: %s", why);
+    return sf_fail(
+        error, SF_DATA, NULL,
+        "no chain stands out: of %zu that are frequent none has a q of 0.05 or less against surrogates",
+        told->found);
+}
+
+static int list_occurrences(sf_occurrences **listed, sf_occurrences_columns *columns,
+                            const app_subject *subject, const chosen *best, sf_error *error)
+{
+    sf_episode episodes[MOST_CHAINS];
+    double expected[MOST_CHAINS];
+    for (size_t k = 0; k < best->count; k++) {
+        episodes[k] = best->told->episodes[best->items[k]];
+        expected[k] = best->told->expected[best->items[k]];
+    }
+    const sf_progress progress = app_progress(subject->call);
+    int status =
+        sf_occurrences_list(listed, subject->recording, episodes, expected, best->count, &progress, error);
+    columns->size = sizeof *columns;
+    if (status == SF_OK)
+        sf_occurrences_get_columns(*listed, columns);
+    return status;
+}
+
+/* count / expected with its interval, the best at the top. */
+static void draw_ratios(sf_figure *figure, const app_subject *subject, const chosen *best, double height)
+{
+    const sf_ink ink = {.line = SF_BLUE, .fill = SF_BLUE, .width_mm = 0.35};
+    const sf_ink one = {.line = SF_GREY, .fill = SF_NO_COLOUR, .width_mm = 0.25, .dashed = true};
+    const sf_episodes_columns *told = best->told;
+    double low = 1, high = 1;
+    for (size_t k = 0; k < best->count; k++) {
+        low = fmin(low, fmax(told->ratio_low[best->items[k]], 0.1));
+        high = fmax(high, told->ratio_high[best->items[k]]);
+    }
+    sf_panel_form form = {
+        .title = "Count / expected, with its 95 % interval",
+        .name = "ratios",
+        .x = {.label = "count / mean of surrogates", .from = low * 0.9, .to = high * 1.1, .log = true},
+        .y = {.from = (double)best->count - 0.5, .to = -0.5, .names = best->labels},
+        .height_mm = height};
+    form.y.name_count = best->count;
+    (void)subject;
+    sf_panel panel = sf_panel_begin(figure, &form);
+    sf_panel_stretch(&panel, &one, NULL, 1, 1);
+    for (size_t k = 0; k < best->count; k++) {
+        size_t i = best->items[k];
+        char note[160];
+        double y = (double)k, ends[2] = {fmax(told->ratio_low[i], low * 0.9), told->ratio_high[i]};
+        const double across[2] = {y, y};
+        snprintf(note, sizeof note, "%s: count %" PRIu64 ", expected %.4g, q %.3g", best->names[k],
+                 told->counts[i], told->expected[i], told->q[i]);
+        sf_panel_line(&panel, &ink, "interval", ends, across, 2);
+        if (told->counts[i] > 0 && told->expected[i] > 0)
+            sf_panel_dot(&panel, &ink, (double)told->counts[i] / told->expected[i], y, 0.7, note);
+    }
+    sf_panel_end(&panel);
+}
+
+/* When each begins. */
+static int draw_times(sf_figure *figure, const app_subject *subject, const chosen *best, double height,
+                      sf_error *error)
+{
+    const sf_ink ink = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = 0.12};
+    app_time_axis time = app_time_axis_of(subject);
+    sf_occurrences *listed;
+    sf_occurrences_columns columns;
+    int status = list_occurrences(&listed, &columns, subject, best, error);
+    if (status != SF_OK)
+        return status;
+    sf_panel_form form = {.title = "Occurrences",
+                          .name = "occurrences",
+                          .x = time.axis,
+                          .y = {.from = (double)best->count - 0.5, .to = -0.5, .bare = figure->columns > 1},
+                          .height_mm = height};
+    form.y.names = figure->columns > 1 ? NULL : best->labels;
+    form.y.name_count = best->count;
+    sf_panel panel = sf_panel_begin(figure, &form);
+    for (size_t k = 0; k < columns.count; k++)
+        for (uint64_t n = 0; n < columns.counts[k]; n++) {
+            const double x = app_time_at(&time, columns.times_ns[k][n * columns.episodes[k].size]),
+                         y = (double)k;
+            sf_panel_ticks(&panel, &ink, "occurrence", &x, &y, 1, 0.7);
+        }
+    sf_panel_end(&panel);
+    sf_occurrences_free(listed);
+    return SF_OK;
+}
+
+static int draw_chains(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
+{
+    sf_episodes_columns told;
+    chosen best;
+    int status = app_subject_chains(subject, &told, error);
+    if (status != SF_OK)
+        return status;
+    choose(&best, subject, &told, 2);
+    if (best.count == 0)
+        return nothing_stands_out(&told, error);
+    double height = 5 + 3.2 * (double)best.count;
+    draw_ratios(figure, subject, &best, height);
+    status = draw_times(figure, subject, &best, height, error);
+    sf_text_printf(
+        caption,
+        "Chains of firing that stand out against %" PRIu32
+        " surrogates (q of 0.05 or less, corrected for everything that was looked at): the best %zu of %zu. "
+        "Left: how often each was counted, as a multiple of the surrogates' mean, with its 95 %% interval; "
+        "dashed: as often as by chance. Right: when each occurrence begins. ",
+        told.significance->options.surrogates, best.count, best.standing);
+    return status;
+}
+
+const app_figure_kind app_figure_chains = {
+    "chains", "chains that stand out against surrogates, and when they occur", draw_chains};
+
+/* ---- one chain ---- */
+
+#define MOST_ROWS 1000
+
+static int draw_rows(sf_figure *figure, const app_subject *subject, const sf_episode *episode,
+                     const sf_occurrences_columns *listed, sf_error *error)
+{
+    uint64_t count = listed->counts[0], stride = count / MOST_ROWS + 1;
+    size_t rows = (size_t)((count + stride - 1) / stride);
+    double longest = 0;
+    for (uint32_t k = 0; k + 1 < episode->size; k++)
+        longest += (double)episode->delays[k].high_ns * 1e-6;
+    sf_panel_form form = {
+        .title = "Spikes of each occurrence",
+        .name = "occurrences",
+        .x = {.label = "time since its first spike, ms", .from = -0.02 * longest, .to = longest * 1.02},
+        .y = {.label = "occurrence", .from = (double)count + 0.5, .to = 0.5}};
+    double *x = sf_alloc(rows, sizeof *x), *y = sf_alloc(rows, sizeof *y);
+    if (x == NULL || y == NULL) {
+        sf_free(x);
+        sf_free(y);
+        return sf_fail_memory(error);
+    }
+    for (uint32_t k = 0; k < episode->size && k < 4; k++) {
+        form.key[k] = app_unit_name(subject->recording, episode->units[k]);
+        form.key_colours[k] = sf_series_colour(k);
+    }
+    sf_panel panel = sf_panel_begin(figure, &form);
+    for (uint32_t k = 0; k < episode->size; k++) {
+        const sf_ink ink = {.line = SF_NO_COLOUR, .fill = sf_series_colour(k)};
+        for (size_t r = 0; r < rows; r++) {
+            const int64_t *times = listed->times_ns[0] + r * stride * episode->size;
+            x[r] = (double)(times[k] - times[0]) * 1e-6;
+            y[r] = (double)(r * stride + 1);
+        }
+        sf_panel_dots(&panel, &ink, "spike", x, y, rows, 0.3);
+    }
+    sf_panel_end(&panel);
+    sf_free(x);
+    sf_free(y);
+    return SF_OK;
+}
+
+static void draw_link_delays(sf_figure *figure, const app_subject *subject, const sf_episodes_columns *told,
+                             uint32_t link)
+{
+    const sf_episode *episode = &told->episodes[0];
+    const sf_link_delays *delays = &told->details[0].links[link];
+    double counts[SF_DELAY_BINS], expected[SF_DELAY_BINS], low = (double)episode->delays[link].low_ns * 1e-6;
+    char title[256];
+    for (int k = 0; k < SF_DELAY_BINS; k++) {
+        counts[k] = (double)delays->histogram[k];
+        expected[k] = (double)told->details[0].occurrences * delays->by_chance[k];
+    }
+    snprintf(title, sizeof title, "%.60s to %.60s", app_unit_name(subject->recording, episode->units[link]),
+             app_unit_name(subject->recording, episode->units[link + 1]));
+    app_bars_draw(figure,
+                  &(app_bars){.title = title,
+                              .about = "line: by chance; band: 2 standard deviations",
+                              .x_label = "delay, ms",
+                              .y_label = "occurrences",
+                              .from = low,
+                              .width = ((double)episode->delays[link].high_ns * 1e-6 - low) / SF_DELAY_BINS,
+                              .count = SF_DELAY_BINS,
+                              .counts = counts,
+                              .expected = expected});
+}
+
+/* The first of --episodes, or the chain that stands out most, the longest first. */
+static int find_chain(sf_episode *episode, app_subject *subject, sf_error *error)
+{
+    const char *path = app_value(subject->call, "episodes", NULL);
+    if (path != NULL) {
+        sf_episode *given;
+        size_t count;
+        int status = app_episodes_read(&given, &count, path, subject->recording, error);
+        if (status == SF_OK && (count == 0 || given[0].size < 2))
+            status = sf_fail(error, SF_USAGE, "--episodes", "expected a chain of two units or more");
+        else if (status == SF_OK)
+            *episode = given[0];
+        if (status == SF_OK)
+            sf_free(given);
+        return status;
+    }
+    sf_episodes_columns told;
+    chosen best;
+    int status = app_subject_chains(subject, &told, error);
+    if (status != SF_OK)
+        return status;
+    for (uint32_t least = 4; least >= 2; least--) {
+        choose(&best, subject, &told, least);
+        if (best.count == 0)
+            continue;
+        *episode = told.episodes[best.items[0]];
+        return SF_OK;
+    }
+    return nothing_stands_out(&told, error);
+}
+
+static int draw_chain(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
+{
+    const sf_progress progress = app_progress(subject->call);
+    sf_counting_options how = sf_counting_options_default();
+    sf_episodes_columns told = {.size = sizeof told};
+    sf_occurrences_columns columns = {.size = sizeof columns};
+    sf_episodes *counted = NULL;
+    sf_occurrences *listed = NULL;
+    sf_episode episode;
+    how.details = true;
+    int status = find_chain(&episode, subject, error);
+    if (status == SF_OK)
+        status = sf_count(&counted, subject->recording, &episode, 1, &how, &progress, error);
+    if (status == SF_OK)
+        status = sf_occurrences_list(&listed, subject->recording, &episode, NULL, 1, &progress, error);
+    if (status == SF_OK) {
+        sf_episodes_get_columns(counted, &told);
+        sf_occurrences_get_columns(listed, &columns);
+        if (told.counts[0] == 0)
+            status = sf_fail(error, SF_DATA, NULL, "this chain does not occur");
+    }
+    if (status == SF_OK)
+        status = draw_rows(figure, subject, &episode, &columns, error);
+    for (uint32_t link = 0; status == SF_OK && told.details != NULL && link + 1 < episode.size; link++)
+        draw_link_delays(figure, subject, &told, link);
+    if (status == SF_OK) {
+        sf_text spelt = app_episode_text(subject->recording, &episode);
+        sf_text_printf(
+            caption,
+            "%s, counted %" PRIu64
+            " times. Each row is an occurrence, each colour a unit, from its first spike on. Then the delays "
+            "of each link; line and band: what chance puts there. ",
+            spelt.data != NULL ? spelt.data : "", told.counts[0]);
+        sf_text_free(&spelt);
+    }
+    sf_occurrences_free(listed);
+    sf_episodes_free(counted);
+    return status;
+}
+
+const app_figure_kind app_figure_chain = {
+    "chain", "every occurrence of one chain (--episodes), and its delays", draw_chain};
+
+/* ---- correlograms ---- */
+
+#define MOST_CORRELOGRAMS 12
+
+/* The pairs of --episodes; else those that stand out most, or where none does the most frequent ones. */
+static int find_pairs(sf_episode pairs[MOST_CORRELOGRAMS], size_t *count, bool *standing,
+                      app_subject *subject, sf_error *error)
+{
+    const char *path = app_value(subject->call, "episodes", NULL);
+    sf_episodes_columns told;
+    chosen best;
+    *count = 0;
+    *standing = false;
+    if (path != NULL) {
+        sf_episode *given;
+        size_t all;
+        int status = app_episodes_read(&given, &all, path, subject->recording, error);
+        for (size_t i = 0; status == SF_OK && i < all && *count < MOST_CORRELOGRAMS; i++)
+            if (given[i].size == 2)
+                pairs[(*count)++] = given[i];
+        if (status == SF_OK)
+            sf_free(given);
+        return status == SF_OK && *count == 0
+                   ? sf_fail(error, SF_USAGE, "--episodes", "expected pairs, as A -(0,5]-> B")
+                   : status;
+    }
+    int status = app_subject_pairs(subject, &told, error);
+    if (status != SF_OK)
+        return status;
+    choose(&best, subject, &told, 2);
+    *standing = best.count > 0;
+    for (size_t k = 0; k < best.count && *count < MOST_CORRELOGRAMS; k++)
+        pairs[(*count)++] = told.episodes[best.items[k]];
+    for (size_t i = 0; !*standing && i < told.count && *count < MOST_CORRELOGRAMS / 2; i++)
+        pairs[(*count)++] = told.episodes[i];
+    return *count > 0
+               ? SF_OK
+               : sf_fail(error, SF_DATA, NULL, "no two units follow each other often enough to be shown");
+}
+
+static int draw_correlogram(sf_figure *figure, const app_subject *subject, const sf_correlogram *c,
+                            sf_delay delay, sf_error *error)
+{
+    size_t bins = 2 * (size_t)c->half;
+    double *counts = sf_alloc(bins, sizeof *counts), bin_ms = (double)c->bin_ns * 1e-6;
+    char title[160], label[160];
+    if (counts == NULL)
+        return sf_fail_memory(error);
+    const char *from = app_unit_name(subject->recording, c->from),
+               *to = app_unit_name(subject->recording, c->to);
+    snprintf(title, sizeof title, "%.60s and %.60s", from, to);
+    snprintf(label, sizeof label, "lag of %.60s after %.60s, ms", to, from);
+    for (size_t k = 0; k < bins; k++)
+        counts[k] = (double)c->counts[k];
+    app_bars_draw(figure, &(app_bars){.title = title,
+                                      .x_label = label,
+                                      .y_label = "pairs of spikes",
+                                      .from = -(double)c->half * bin_ms,
+                                      .width = bin_ms,
+                                      .count = bins,
+                                      .counts = counts,
+                                      .expected = c->surrogate_mean != NULL ? c->surrogate_mean : c->expected,
+                                      .low = c->surrogate_low,
+                                      .high = c->surrogate_high,
+                                      .mark_from = (double)delay.low_ns * 1e-6,
+                                      .mark_to = (double)delay.high_ns * 1e-6,
+                                      .height_mm = subject->width_mm > 120 ? 34 : 0});
+    sf_free(counts);
+    return SF_OK;
+}
+
+static int draw_correlograms(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
+{
+    const sf_progress progress = app_progress(subject->call);
+    sf_counting_options how = sf_counting_options_default();
+    sf_episodes_columns told = {.size = sizeof told};
+    sf_episode pairs[MOST_CORRELOGRAMS];
+    sf_episodes *counted = NULL;
+    size_t count;
+    bool standing;
+    how.correlograms = true;
+    how.significance = &subject->test;
+    int status = find_pairs(pairs, &count, &standing, subject, error);
+    if (status == SF_OK)
+        status = sf_count(&counted, subject->recording, pairs, count, &how, &progress, error);
+    if (status == SF_OK)
+        sf_episodes_get_columns(counted, &told);
+    figure->columns = subject->width_mm > 120 ? 3 : 1;
+    for (size_t i = 0; status == SF_OK && i < told.correlogram_count; i++)
+        status = draw_correlogram(figure, subject, &told.correlograms[i], told.episodes[i].delays[0], error);
+    bool band = status == SF_OK && told.correlogram_count > 0 && told.correlograms[0].surrogate_mean != NULL;
+    if (status == SF_OK)
+        sf_text_printf(
+            caption,
+            "Cross-correlograms of %s, in bins of %g ms. %s Yellow: the delays that were looked at. ",
+            app_has(subject->call, "episodes") ? "the pairs that were given"
+            : standing                         ? "the pairs that stand out most (q of 0.05 or less)"
+                                               : "the most frequent pairs, of which none stands out",
+            (double)told.correlograms[0].bin_ns * 1e-6,
+            band ? "Line and band: mean and 95 % of surrogates, with the second unit shifted within segments."
+                 : "Line and band: constant rates and 2 standard deviations; surrogates say nothing here.");
+    sf_episodes_free(counted);
+    return status;
+}
+
+const app_figure_kind app_figure_correlograms = {
+    "correlograms", "cross-correlograms of pairs, beside those of surrogates", draw_correlograms};
+
+/* ---- around markers ---- */
+
+#define ALIGN_BINS 50
+
+static bool is_meant(const sf_marker *marker, const char *name)
+{
+    char line[16];
+    if (marker->kind == SF_MARKER_TEXT)
+        return strcmp(marker->text, name) == 0;
+    snprintf(line, sizeof line, "ttl%u", marker->line);
+    return marker->state == 1 && strcmp(line, name) == 0;
+}
+
+typedef struct alignment {
+    double from_ms, to_ms;
+    int64_t *markers;
+    size_t count;
+    char name[SF_MARKER_TEXT_SIZE];
+} alignment;
+
+static int parse_align(alignment *a, const app_subject *subject, sf_error *error)
+{
+    const char *text = app_value(subject->call, "align", NULL);
+    const char *last = text != NULL ? strrchr(text, ',') : NULL;
+    const char *middle = last != NULL ? memrchr(text, ',', (size_t)(last - text)) : NULL;
+    char *end = NULL, *other = NULL;
+    *a = (alignment){.from_ms = NAN};
+    if (text == NULL)
+        return sf_fail(error, SF_USAGE, "--align",
+                       "is needed: a marker and times around it, as light,-50ms,200ms");
+    if (middle != NULL && middle > text && (size_t)(middle - text) < sizeof a->name) {
+        memcpy(a->name, text, (size_t)(middle - text));
+        a->from_ms = strtod(middle + 1, &end);
+        a->to_ms = strtod(last + 1, &other);
+    }
+    bool good = end != NULL && end > middle + 1 && other > last + 1 && a->from_ms < a->to_ms &&
+                isfinite(a->from_ms) && isfinite(a->to_ms) && (*end == ',' || strncmp(end, "ms,", 3) == 0) &&
+                (*other == '\0' || strcmp(other, "ms") == 0);
+    if (!good)
+        return sf_fail(error, SF_USAGE, "--align",
+                       "found '%s', expected MARKER,A,B with A before B in ms, as light,-50ms,200ms", text);
+    a->markers = sf_alloc(subject->of.marker_count, sizeof *a->markers);
+    if (a->markers == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < subject->of.marker_count; i++)
+        if (is_meant(&subject->of.markers[i], a->name))
+            a->markers[a->count++] = subject->of.markers[i].time_ns;
+    if (a->count == 0)
+        return sf_fail(error, SF_DATA, NULL, "no marker is called '%s' (of %zu)", a->name,
+                       subject->of.marker_count);
+    return SF_OK;
+}
+
+/* Adds one to the bin of every marker that this time lies around. */
+static void add_around(double *bins, const alignment *a, int64_t time_ns)
+{
+    double width = (a->to_ms - a->from_ms) / ALIGN_BINS;
+    size_t low = 0, high = a->count; /* the first marker whose stretch does not end before */
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if ((double)(time_ns - a->markers[middle]) * 1e-6 >= a->to_ms)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < a->count; low++) {
+        double lag = (double)(time_ns - a->markers[low]) * 1e-6;
+        if (lag < a->from_ms)
+            break;
+        size_t bin = (size_t)((lag - a->from_ms) / width);
+        bins[bin < ALIGN_BINS ? bin : ALIGN_BINS - 1]++;
+    }
+}
+
+static void draw_aligned(sf_figure *figure, const alignment *a, const char *title, const char *label,
+                         const double *bins)
+{
+    const sf_ink ink = {.line = SF_NO_COLOUR, .fill = SF_BLUE, .opacity = 0.6};
+    const sf_ink zero = {.line = SF_VERMILION, .fill = SF_NO_COLOUR, .width_mm = 0.3};
+    double most = 0;
+    for (size_t k = 0; k < ALIGN_BINS; k++)
+        most = fmax(most, bins[k]);
+    const sf_panel_form form = {
+        .title = title,
+        .name = "aligned",
+        .x = {.label = "time since the marker, ms", .from = a->from_ms, .to = a->to_ms},
+        .y = {.label = label, .to = most > 0 ? most * 1.05 : 1}};
+    sf_panel panel = sf_panel_begin(figure, &form);
+    sf_panel_steps(&panel, &ink, "counts", a->from_ms, (a->to_ms - a->from_ms) / ALIGN_BINS, bins, ALIGN_BINS,
+                   0);
+    sf_panel_stretch(&panel, &zero, NULL, 0, 0);
+    sf_panel_end(&panel);
+}
+
+#define ALIGNED_CHAINS 5
+
+static int align_chains(sf_figure *figure, app_subject *subject, const alignment *a, size_t *drawn,
+                        sf_error *error)
+{
+    sf_episodes_columns told;
+    sf_occurrences_columns columns;
+    sf_occurrences *listed = NULL;
+    chosen best;
+    int status = app_subject_chains(subject, &told, error);
+    if (status != SF_OK)
+        return status;
+    choose(&best, subject, &told, 2);
+    best.count = best.count < ALIGNED_CHAINS ? best.count : ALIGNED_CHAINS;
+    *drawn = best.count;
+    if (best.count > 0)
+        status = list_occurrences(&listed, &columns, subject, &best, error);
+    for (size_t k = 0; status == SF_OK && k < best.count; k++) {
+        double bins[ALIGN_BINS] = {0};
+        for (uint64_t n = 0; n < columns.counts[k]; n++)
+            add_around(bins, a, columns.times_ns[k][n * columns.episodes[k].size]);
+        draw_aligned(figure, a, best.names[k], "occurrences that begin", bins);
+    }
+    sf_occurrences_free(listed);
+    return status;
+}
+
+static int draw_markers(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
+{
+    alignment a;
+    double bins[ALIGN_BINS] = {0};
+    size_t chains = 0;
+    int status = parse_align(&a, subject, error);
+    if (status == SF_OK) {
+        for (size_t i = 0; i < subject->of.spike_count; i++)
+            add_around(bins, &a, subject->of.spikes[i].time_ns);
+        double seconds =
+            (a.to_ms - a.from_ms) * 1e-3 / ALIGN_BINS * (double)a.count * (double)subject->of.unit_count;
+        for (size_t k = 0; k < ALIGN_BINS; k++)
+            bins[k] /= seconds;
+        draw_aligned(figure, &a, "Rate", "rate of a mean unit, Hz", bins);
+        status = align_chains(figure, subject, &a, &chains, error);
+    }
+    if (status == SF_OK)
+        sf_text_printf(
+            caption,
+            "Around %zu markers '%s': the rate of a mean unit, and of %zu chains that stand out how many "
+            "occurrences begin when. ",
+            a.count, a.name, chains);
+    sf_free(a.markers);
+    return status;
+}
+
+const app_figure_kind app_figure_markers = {"markers", "rates and chains around markers (--align)",
+                                            draw_markers};

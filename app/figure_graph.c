@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How units are connected: tested edges, tiling coefficients, motifs. */
+#include "app/figure.h"
+#include "app/pictures.h"
+
+#include "core/memory.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool stands_out(const sf_graph_columns *g, size_t link)
+{
+    return g->q[link] <= SF_SIGNIFICANT_Q;
+}
+
+static size_t count_standing(const sf_graph_columns *g)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < g->link_count; i++)
+        count += stands_out(g, i);
+    return count;
+}
+
+/* Fails with what the recording lacks where there is no edge, or none that stands out and `standing`. */
+static int take_graph(sf_graph_columns *g, app_subject *subject, bool standing, sf_error *error)
+{
+    sf_graph *graph;
+    g->size = sizeof *g;
+    int status = app_subject_graph(subject, &graph, error);
+    if (status != SF_OK)
+        return status;
+    sf_graph_get_columns(graph, g);
+    const char *why = g->significance != NULL ? sf_not_testable_text(g->significance->not_testable) : NULL;
+    if (why != NULL)
+        return sf_fail(error, SF_DATA, NULL, "no edge can be tested here: %s", why);
+    if (g->link_count == 0)
+        return sf_fail(error, SF_DATA, NULL, "no two units follow each other often enough to be tested");
+    return count_standing(g) > 0 || !standing ? SF_OK
+                                              : sf_fail(error, SF_DATA, NULL,
+                                                        "no edge stands out: of %zu frequent pairs none has "
+                                                        "a q of 0.05 or less against surrogates",
+                                                        g->link_count);
+}
+
+/* ---- at the electrodes ---- */
+
+/* Places of units on the array; where there are none, on a circle. True where they are the array's. */
+static bool place_units(double *x, double *y, const app_subject *subject)
+{
+    size_t units = subject->of.unit_count;
+    bool known = units > 0;
+    for (size_t u = 0; u < units; u++)
+        known = known && isfinite(subject->of.units[u].x_um) && isfinite(subject->of.units[u].y_um);
+    for (size_t u = 0; u < units; u++) {
+        double angle = 6.283185307179586 * (double)u / (double)units;
+        x[u] = known ? subject->of.units[u].x_um : 100 * sin(angle);
+        y[u] = known ? subject->of.units[u].y_um : 100 * cos(angle);
+    }
+    return known;
+}
+
+static void describe_edge(char *note, size_t size, const sf_graph_columns *g, size_t link)
+{
+    snprintf(note, size, "%.40s to %.40s: count %" PRIu64 ", expected %.4g, q %.3g", g->names[g->from[link]],
+             g->names[g->to[link]], g->count[link], g->expected[link], g->q[link]);
+}
+
+static void draw_edges(sf_panel *panel, const sf_graph_columns *g, const double *x, const double *y,
+                       const sf_colour_scale *scale)
+{
+    char note[200];
+    for (size_t i = 0; i < g->link_count; i++) {
+        if (!stands_out(g, i))
+            continue;
+        double ratio = (double)g->count[i] / g->expected[i];
+        const sf_ink ink = {
+            .line = sf_colour_of(scale, ratio), .fill = SF_NO_COLOUR, .width_mm = 0.3, .opacity = 0.85};
+        describe_edge(note, sizeof note, g, i);
+        sf_panel_arrow(panel, &ink, x[g->from[i]], y[g->from[i]], x[g->to[i]], y[g->to[i]], 0.9, true, note);
+    }
+}
+
+/* The ratios of count to expected among edges that stand out. */
+static sf_colour_scale scale_ratios(const sf_graph_columns *g)
+{
+    sf_colour_scale scale = {
+        .label = "count / expected", .from = INFINITY, .to = 0, .log = true, .reversed = true};
+    for (size_t i = 0; i < g->link_count; i++) {
+        double ratio = (double)g->count[i] / g->expected[i];
+        if (!stands_out(g, i) || !isfinite(ratio))
+            continue;
+        scale.from = fmin(scale.from, ratio);
+        scale.to = fmax(scale.to, ratio);
+    }
+    scale.to = scale.to > scale.from ? scale.to : scale.from * 1.1;
+    return scale;
+}
+
+static int draw_graph(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
+{
+    size_t units = subject->of.unit_count;
+    sf_graph_columns g;
+    int status = take_graph(&g, subject, true, error);
+    double *x = sf_alloc(units, sizeof *x), *y = sf_alloc(units, sizeof *y);
+    if (status == SF_OK && (x == NULL || y == NULL))
+        status = sf_fail_memory(error);
+    if (status == SF_OK) {
+        bool known = place_units(x, y, subject);
+        const sf_ink unit = {.line = SF_BLACK, .fill = 0xffffff, .width_mm = 0.2};
+        sf_panel_form form = {.title = known ? "Edges on the array" : "Edges; units in a circle, by index",
+                              .x.bare = true,
+                              .y.bare = true,
+                              .equal = true,
+                              .columns = figure->columns,
+                              .height_mm = subject->width_mm > 120 ? 110 : 0,
+                              .colours = scale_ratios(&g)};
+        app_cover_places(&form, x, y, units);
+        sf_panel panel = sf_panel_begin(figure, &form);
+        draw_edges(&panel, &g, x, y, &form.colours);
+        for (size_t u = 0; u < units; u++)
+            sf_panel_dot(&panel, &unit, x[u], y[u], 0.7, subject->of.units[u].name);
+        if (known)
+            sf_panel_scale_bar(&panel, "um");
+        sf_panel_end(&panel);
+        sf_text_printf(
+            caption,
+            "The functional graph: %zu edges of %zu frequent pairs stand out against %" PRIu32
+            " surrogates (q of 0.05 or less); colour: how many times as often as by chance. Circles: all %zu "
+            "units%s. A shared input makes an edge where there is no synapse. ",
+            count_standing(&g), g.link_count, g.significance->options.surrogates, units,
+            known ? " where they were recorded" : ", which have no positions");
+    }
+    sf_free(x);
+    sf_free(y);
+    return status;
+}
+
+const app_figure_kind app_figure_graph = {"graph", "edges that stand out against surrogates, on the array",
+                                          draw_graph};
+
+/* ---- edges one by one ---- */
+
+static int draw_edge_list(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
+{
+    sf_graph_columns g;
+    int status = take_graph(&g, subject, false, error);
+    if (status != SF_OK)
+        return status;
+    const sf_ink chance = {.line = SF_NO_COLOUR, .fill = SF_GREY, .opacity = 0.5};
+    const sf_ink tested = {.line = SF_NO_COLOUR, .fill = SF_VERMILION};
+    const sf_ink same = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = 0.2, .dashed = true};
+    double least = INFINITY, most = 1;
+    for (size_t i = 0; i < g.link_count; i++) {
+        least = g.expected[i] > 0 ? fmin(least, fmin(g.expected[i], (double)g.count[i])) : least;
+        most = fmax(most, fmax(g.expected[i], (double)g.count[i]));
+    }
+    const double ends[2] = {least / 1.2, most * 1.2};
+    const sf_panel_form form = {
+        .title = "Every frequent pair",
+        .x = {.label = "expected: mean count in surrogates", .from = ends[0], .to = ends[1], .log = true},
+        .y = {.label = "count", .from = ends[0], .to = ends[1], .log = true},
+        .key = {"q of 0.05 or less", "the others"},
+        .key_colours = {SF_VERMILION, SF_GREY}};
+    sf_panel panel = sf_panel_begin(figure, &form);
+    sf_panel_line(&panel, &same, NULL, ends, ends, 2);
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < g.link_count; i++) {
+            char note[200];
+            describe_edge(note, sizeof note, &g, i);
+            if (stands_out(&g, i) == (pass == 1) && g.expected[i] > 0 && g.count[i] > 0)
+                sf_panel_dot(&panel, pass == 1 ? &tested : &chance, g.expected[i], (double)g.count[i],
+                             pass == 1 ? 0.6 : 0.4, note);
+        }
+    sf_panel_end(&panel);
+    sf_text_printf(
+        caption,
+        "Each dot is a pair of units, one after the other: how often it was counted, and how often in "
+        "surrogates. On the dashed line both are the same; %zu of %zu stand out. ",
+        count_standing(&g), g.link_count);
+    return SF_OK;
+}
+
+const app_figure_kind app_figure_edges = {"edges", "counts of all frequent pairs beside those of surrogates",
+                                          draw_edge_list};
+
+/* ---- matrices ---- */
+
+static void draw_matrix(sf_figure *figure, const double *values, size_t units, const char *title,
+                        const char *x, const char *y, const sf_colour_scale *scale)
+{
+    const sf_panel_form form = {.title = title,
+                                .x = {.label = x, .from = -0.5, .to = (double)units - 0.5},
+                                .y = {.label = y, .from = -0.5, .to = (double)units - 0.5},
+                                .equal = true,
+                                .columns = figure->columns,
+                                .height_mm = figure->columns > 1 ? 90 : 0,
+                                .colours = *scale};
+    sf_panel panel = sf_panel_begin(figure, &form);
+    sf_panel_image(&panel, values, units, units, scale);
+    sf_panel_end(&panel);
+}
+
+#define MOST_IN_MATRIX 2000
+
+static int draw_pair_matrix(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
+{
+    sf_graph_columns g;
+    size_t units = subject->of.unit_count;
+    int status = take_graph(&g, subject, false, error);
+    if (status == SF_OK && units > MOST_IN_MATRIX)
+        status = sf_fail(error, SF_DATA, NULL,
+                         "%zu units make no matrix that can be read: choose some with --units", units);
+    if (status != SF_OK)
+        return status;
+    double *values = sf_alloc(units * units, sizeof *values);
+    if (values == NULL)
+        return sf_fail_memory(error);
+    sf_colour_scale scale = {.label = "count / expected", .from = INFINITY, .log = true, .reversed = true};
+    for (size_t k = 0; k < units * units; k++)
+        values[k] = NAN;
+    for (size_t i = 0; i < g.link_count; i++) {
+        double ratio = (double)g.count[i] / g.expected[i],
+               *cell = &values[(size_t)g.to[i] * units + g.from[i]];
+        *cell = fmax(*cell, ratio); /* of several delays the most */
+        scale.from = ratio > 0 ? fmin(scale.from, ratio) : scale.from;
+        scale.to = isfinite(ratio) ? fmax(scale.to, ratio) : scale.to;
+    }
+    scale.to = scale.to > scale.from ? scale.to : scale.from * 1.1;
+    draw_matrix(figure, values, units, "Count beside surrogates", "from unit, index", "to unit, index",
+                &scale);
+    sf_free(values);
+    sf_text_printf(caption,
+                   "How many times as often as in surrogates one unit follows another; white: pairs that are "
+                   "not frequent. ");
+    return SF_OK;
+}
+
+const app_figure_kind app_figure_matrix = {"matrix", "counts beside surrogates for every pair of units",
+                                           draw_pair_matrix};
+
+/* ---- tiling ---- */
+
+#define MOST_TILED 150
+
+/* The part of the recording with its busiest units, as an option lists them. */
+static int select_busiest(sf_recording **busiest, size_t *kept, app_subject *subject, sf_error *error)
+{
+    sf_overview_columns told;
+    size_t units = subject->of.unit_count;
+    int status = app_subject_overview(subject, &told, error);
+    if (status != SF_OK)
+        return status;
+    uint64_t bar = 1;
+    for (size_t above = units; above > MOST_TILED;) { /* the least count that so few reach */
+        above = 0;
+        bar = bar + bar / 16 + 1;
+        for (size_t u = 0; u < units; u++)
+            above += told.units[u].spikes >= bar;
+    }
+    sf_text list = {0};
+    *kept = 0;
+    for (size_t u = 0; u < units; u++)
+        if (told.units[u].spikes >= bar)
+            sf_text_printf(&list, "%s#%zu", (*kept)++ > 0 ? "," : "", u);
+    sf_selection selection = sf_selection_default();
+    selection.units = list.data;
+    if (*kept < 3)
+        status = sf_fail(error, SF_DATA, NULL, "fewer than three units fire: there is nothing to tile");
+    else
+        status = sf_recording_select(busiest, subject->recording, &selection, error);
+    sf_text_free(&list);
+    return status;
+}
+
+/* Average linkage: the two clusters that are most alike become one, whose members stand in a row. `alike` is
+ * used up. O(n^3), for the few units that a matrix can show. */
+static void order_by_clusters(size_t *order, double *alike, size_t n, size_t *next, size_t *size)
+{
+    size_t *last = size + n, first = 0;
+    for (size_t i = 0; i < n; i++) {
+        next[i] = n;
+        last[i] = i;
+        size[i] = 1;
+    }
+    for (size_t joined = 1; joined < n; joined++) {
+        size_t a = 0, b = 0;
+        double best = -INFINITY;
+        for (size_t i = 0; i < n; i++)
+            for (size_t k = i + 1; size[i] > 0 && k < n; k++)
+                if (size[k] > 0 && alike[i * n + k] > best) {
+                    best = alike[i * n + k];
+                    a = i;
+                    b = k;
+                }
+        if (a == b) { /* nothing is known of those left: in their order */
+            while (size[a] == 0)
+                a++;
+            for (b = a + 1; size[b] == 0;)
+                b++;
+        }
+        for (size_t k = 0; k < n; k++) {
+            double mixed = ((double)size[a] * alike[a * n + k] + (double)size[b] * alike[b * n + k]) /
+                           (double)(size[a] + size[b]);
+            alike[a * n + k] = alike[k * n + a] = mixed;
+        }
+        next[last[a]] = b;
+        last[a] = last[b];
+        size[a] += size[b];
+        size[b] = 0;
+        first = a;
+    }
+    for (size_t k = 0; k < n; k++, first = next[first])
+        order[k] = first;
+}
+
+/* Coefficients of the units that are left, as a full matrix; of a unit with itself NaN. */
+static double *fill_tiling(const sf_graph_columns *g, const uint32_t *place, size_t n)
+{
+    double *values = sf_alloc(n * n, sizeof *values);
+    for (size_t k = 0; values != NULL && k < n * n; k++)
+        values[k] = NAN;
+    for (size_t i = 0; values != NULL && i < g->link_count; i++) {
+        size_t a = place[g->from[i]], b = place[g->to[i]];
+        values[a * n + b] = values[b * n + a] = g->weight[i];
+    }
+    return values;
+}
+
+static int draw_ordered(sf_figure *figure, const double *values, size_t n, sf_error *error)
+{
+    double *alike = sf_alloc(n * n, sizeof *alike), *sorted = sf_alloc(n * n, sizeof *sorted);
+    size_t *order = sf_alloc(4 * n, sizeof *order);
+    int status = alike != NULL && sorted != NULL && order != NULL ? SF_OK : sf_fail_memory(error);
+    sf_colour_scale scale = {.label = "tiling coefficient", .from = 0, .to = 0.1};
+    for (size_t k = 0; status == SF_OK && k < n * n; k++) {
+        alike[k] = isnan(values[k]) ? 0 : values[k];
+        scale.from = fmin(scale.from, alike[k]);
+        scale.to = fmax(scale.to, alike[k]);
+    }
+    if (status == SF_OK) {
+        order_by_clusters(order, alike, n, order + n, order + 2 * n);
+        for (size_t r = 0; r < n; r++)
+            for (size_t c = 0; c < n; c++)
+                sorted[r * n + c] = values[order[r] * n + order[c]];
+        draw_matrix(figure, sorted, n, "Spike-time tiling", "unit, by cluster", "unit, by cluster", &scale);
+    }
+    sf_free(alike);
+    sf_free(sorted);
+    sf_free(order);
+    return status;
+}
+
+static int draw_tiling(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
+{
+    const sf_progress progress = app_progress(subject->call);
+    sf_tiling_options tiling = sf_tiling_options_default();
+    const sf_graph_options as = sf_graph_options_default();
+    sf_recording *busiest = NULL;
+    sf_graph *graph = NULL;
+    sf_graph_columns g = {.size = sizeof g};
+    size_t kept = 0, n = 0, units = subject->of.unit_count;
+    tiling.surrogates = 0;
+    int status = select_busiest(&busiest, &kept, subject, error);
+    if (status == SF_OK)
+        status = sf_graph_of_tiling(&graph, busiest, &tiling, &as, &progress, error);
+    uint32_t *place = sf_alloc(units, sizeof *place);
+    double *values = NULL;
+    if (status == SF_OK && place == NULL)
+        status = sf_fail_memory(error);
+    if (status == SF_OK) {
+        sf_graph_get_columns(graph, &g);
+        for (size_t i = 0; i < g.link_count; i++)
+            place[g.from[i]] = place[g.to[i]] = 1;
+        for (size_t u = 0; u < units; u++)
+            place[u] = place[u] > 0 ? (uint32_t)n++ : 0;
+        values = fill_tiling(&g, place, n);
+        status = values == NULL ? sf_fail_memory(error)
+                 : n < 2        ? sf_fail(error, SF_DATA, NULL, "fewer than two units fire")
+                                : draw_ordered(figure, values, n, error);
+    }
+    if (status == SF_OK)
+        sf_text_printf(
+            caption,
+            "Spike-time tiling coefficients of %s%zu units within %g ms, in the order of clusters (average "
+            "linkage); white: a unit with itself. ",
+            kept < units ? "the busiest " : "all ", n, (double)tiling.half_width_ns * 1e-6);
+    sf_free(values);
+    sf_free(place);
+    sf_graph_free(graph);
+    sf_recording_free(busiest);
+    return status;
+}
+
+const app_figure_kind app_figure_tiling = {"tiling", "spike-time tiling coefficients, ordered by clusters",
+                                           draw_tiling};
+
+/* ---- motifs ---- */
+
+/* From 021D on: with two edges or more. */
+#define FIRST_TRIAD 3
+
+static int draw_motifs(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
+{
+    const sf_progress progress = app_progress(subject->call);
+    sf_rewired_options how = sf_rewired_options_default();
+    uint64_t counts[SF_TRIADS];
+    sf_spread spreads[SF_TRIADS];
+    sf_graph *graph = NULL;
+    sf_graph_columns g;
+    int status = take_graph(&g, subject, true, error);
+    if (status == SF_OK)
+        status = app_subject_edges(subject, &graph, error);
+    if (status == SF_OK)
+        status = sf_graph_census(counts, graph, 0, &progress, error);
+    if (status == SF_OK)
+        status = sf_graph_rewire(spreads, counts, graph, NULL, 1, NULL, &how, NULL, &progress, error);
+    if (status != SF_OK)
+        return status;
+    const sf_ink dot = {.line = SF_NO_COLOUR, .fill = SF_VERMILION},
+                 mean = {.line = SF_BLACK, .width_mm = 0.3};
+    const sf_ink band = {.line = SF_NO_COLOUR, .fill = SF_BLACK, .opacity = 0.2};
+    const char *names[SF_TRIADS - FIRST_TRIAD];
+    double most = 1;
+    for (int t = FIRST_TRIAD; t < SF_TRIADS; t++) {
+        names[t - FIRST_TRIAD] = sf_triad_list()[t].name;
+        most = fmax(most, fmax((double)counts[t], spreads[t].mean + 2 * fmax(spreads[t].sd, 0)));
+    }
+    /* One more than each count, so that none has a place on a logarithmic axis. */
+    sf_panel_form form = {
+        .title = "Triads of edges",
+        .x = {.label = "triad", .from = -0.6, .to = SF_TRIADS - FIRST_TRIAD - 0.4, .names = names},
+        .y = {.label = "count + 1", .from = 0.8, .to = (most + 1) * 1.3, .log = true},
+        .columns = figure->columns,
+        .height_mm = 50,
+        .key = {"this graph", "mean and 2 sd of rewired graphs"},
+        .key_colours = {SF_VERMILION, SF_BLACK}};
+    form.x.name_count = SF_TRIADS - FIRST_TRIAD;
+    sf_panel panel = sf_panel_begin(figure, &form);
+    for (int t = FIRST_TRIAD; t < SF_TRIADS; t++) {
+        const sf_spread *spread = &spreads[t];
+        double x = t - FIRST_TRIAD, two = spread->sd > 0 ? 2 * spread->sd : 0;
+        char note[120];
+        const double ends[2] = {x - 0.3, x + 0.3}, level[2] = {spread->mean + 1, spread->mean + 1};
+        snprintf(note, sizeof note, "%s: %" PRIu64 ", rewired %.4g, sd %.3g, z %.3g", sf_triad_list()[t].name,
+                 counts[t], spread->mean, spread->sd, spread->z);
+        sf_panel_cell(&panel, &band, x - 0.3, fmax(spread->mean - two, 0) + 1, x + 0.3,
+                      spread->mean + two + 1, NULL);
+        sf_panel_line(&panel, &(sf_ink){.line = mean.line, .fill = SF_NO_COLOUR, .width_mm = mean.width_mm},
+                      "mean", ends, level, 2);
+        sf_panel_dot(&panel, &dot, x, (double)counts[t] + 1, 0.8, note);
+    }
+    sf_panel_end(&panel);
+    sf_text_printf(
+        caption,
+        "How often each pattern of edges among three units occurs in the graph of the edges that stand out, "
+        "beside %" PRIu32 " graphs with the same degrees, rewired at random. ",
+        how.graphs);
+    return SF_OK;
+}
+
+const app_figure_kind app_figure_motifs = {"motifs", "patterns of three units, beside rewired graphs",
+                                           draw_motifs};
