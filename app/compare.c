@@ -262,7 +262,7 @@ static int read_table(app_comparison *c, sf_error *error)
         status = sf_table_parse(&c->table, text.data, text.length, c->table_path, error);
     sf_text_free(&text);
     if (status == SF_OK)
-        status = app_grouping_parse(&c->grouping, c->call, &c->table, error);
+        status = app_grouping_parse(&c->grouping, &c->how, c->call, &c->table, error);
     if (status == SF_OK)
         status = list_files(c, error);
     return status == SF_OK ? check_columns(c, error) : status;
@@ -377,11 +377,11 @@ static void warn_of_groups(const app_comparison *c)
                 first, second, contrast->left_out > 0 ? ", others left out" : "");
         for (size_t m = 0; m < c->groups.measure_count; m++)
             least = fmin(least, contrast->told.measures[m].least); /* not NaN */
-        if (isfinite(least) && least * (double)c->groups.contrast_count > 0.05)
+        if (isfinite(least) && least * (double)c->groups.tested > 0.05)
             app_warn(
                 c->call,
                 "%s and %s: with so few replicates no permutation gives a p below %.2g, q not below %.2g",
-                first, second, least, fmin(1, least * (double)c->groups.contrast_count));
+                first, second, least, fmin(1, least * (double)c->groups.tested));
     }
 }
 

@@ -85,6 +85,7 @@ typedef struct app_groups {
     size_t condition_count;
     app_contrast *contrasts;
     size_t contrast_count;
+    size_t tested;         /**< contrasts with replicates enough for any p: q is of these */
     const char *replicate; /**< the column that replicates are of; NULL: each file is one */
     sf_measured measures[SF_MEASURES];
     size_t measure_count;
@@ -102,7 +103,8 @@ typedef struct app_grouping {
     uint64_t permutations, seed;
 } app_grouping;
 
-int app_grouping_parse(app_grouping *grouping, const app_call *call, const sf_table *table, sf_error *error);
+int app_grouping_parse(app_grouping *grouping, const app_comparing *how, const app_call *call,
+                       const sf_table *table, sf_error *error);
 
 /** Puts rows into groups and compares these. app_groups_free whatever happened. SF_DATA, SF_NO_MEMORY. */
 int app_groups_make(app_groups *groups, const app_grouping *grouping, const sf_table *table,

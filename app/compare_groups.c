@@ -28,13 +28,22 @@ static int find_column(size_t *column, const app_call *call, const char *option,
                    "has no column '%s', and --%s names no other; its columns are %s", name, option, names);
 }
 
-static int parse_measures(app_grouping *grouping, const app_call *call, sf_error *error)
+/* Whether --without leaves it out. */
+static bool is_without(const app_comparing *how, int measure)
+{
+    return (!how->graph && measure >= SF_MEASURE_DENSITY && measure <= SF_MEASURE_RECIPROCITY) ||
+           (!how->chains && measure == SF_MEASURE_CHAINS);
+}
+
+static int parse_measures(app_grouping *grouping, const app_comparing *how, const app_call *call,
+                          sf_error *error)
 {
     const char *list = app_value(call, "measures", NULL);
     char *copy = list != NULL ? sf_copy_string(list) : NULL, *rest = copy;
     int status = list != NULL && copy == NULL ? sf_fail_memory(error) : SF_OK;
     for (int m = 0; m < SF_MEASURES && list == NULL; m++)
-        grouping->measures[grouping->measure_count++] = (sf_measured)m;
+        if (!is_without(how, m))
+            grouping->measures[grouping->measure_count++] = (sf_measured)m;
     while (rest != NULL && status == SF_OK) {
         const char *name = sf_text_field(&rest, ',');
         sf_nearest nearest = {.word = name};
@@ -49,6 +58,8 @@ static int parse_measures(app_grouping *grouping, const app_call *call, sf_error
                              "found '%s'%s%s%s; `synfire compare --help` lists the measures", name,
                              nearest.best != NULL ? ": did you mean " : "",
                              nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "?" : "");
+        else if (is_without(how, m))
+            status = sf_fail(error, SF_USAGE, "--measures", "'%s' is of what --without leaves out", name);
         else if (again)
             status = sf_fail(error, SF_USAGE, "--measures", "'%s' is there twice", name);
         else
@@ -58,7 +69,8 @@ static int parse_measures(app_grouping *grouping, const app_call *call, sf_error
     return status;
 }
 
-int app_grouping_parse(app_grouping *grouping, const app_call *call, const sf_table *table, sf_error *error)
+int app_grouping_parse(app_grouping *grouping, const app_comparing *how, const app_call *call,
+                       const sf_table *table, sf_error *error)
 {
     static const char *const tests[] = {"permutation", "mann-whitney", "welch", NULL}; /* as sf_compared_by */
     static const char *const usual[] = {"animal", "culture", "subject", NULL};
@@ -74,7 +86,7 @@ int app_grouping_parse(app_grouping *grouping, const app_call *call, const sf_ta
          i++)
         grouping->replicate = sf_table_column(table, usual[i]);
     if (status == SF_OK)
-        status = parse_measures(grouping, call, error);
+        status = parse_measures(grouping, how, call, error);
     if (status == SF_OK)
         status = app_word(call, "test", tests, &test, error);
     if (status == SF_OK)
@@ -261,6 +273,14 @@ static int list_contrasts(app_groups *groups, const app_grouping *grouping, sf_e
     return SF_OK;
 }
 
+static bool is_tested(const app_contrast *c, size_t measure_count)
+{
+    for (size_t m = 0; m < measure_count; m++)
+        if (!isnan(c->told.measures[m].p))
+            return true;
+    return false;
+}
+
 int app_groups_make(app_groups *groups, const app_grouping *grouping, const sf_table *table,
                     const app_compared_row *rows, size_t count, sf_error *error)
 {
@@ -278,11 +298,13 @@ int app_groups_make(app_groups *groups, const app_grouping *grouping, const sf_t
         status = list_contrasts(groups, grouping, error);
     for (size_t i = 0; i < groups->contrast_count && status == SF_OK; i++) {
         status = contrast(&groups->contrasts[i], groups, grouping, error);
-        for (size_t m = 0; m < groups->measure_count && status == SF_OK; m++) {
-            double *q = &groups->contrasts[i].told.measures[m].q;
-            *q = isnan(*q) ? NAN : fmin(1, *q * (double)groups->contrast_count);
-        }
+        groups->tested += status == SF_OK && is_tested(&groups->contrasts[i], groups->measure_count);
     }
+    for (size_t i = 0; i < groups->contrast_count && status == SF_OK; i++)
+        for (size_t m = 0; m < groups->measure_count; m++) {
+            double *q = &groups->contrasts[i].told.measures[m].q;
+            *q = isnan(*q) ? NAN : fmin(1, *q * (double)groups->tested);
+        }
     return status;
 }
 

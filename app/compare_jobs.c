@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define WAIT_MS 100
+#define PATIENCE_MS 5000 /* with one that was asked to end */
 
 typedef struct worker {
     pid_t process; /* 0: none */
@@ -108,6 +109,22 @@ static int wait_for_some(crew *c)
     return app_stop_requested() ? SF_CANCELLED : SF_OK;
 }
 
+/* Asked to, they end; what does not hear, such as one that waits for a file, is ended. */
+static void end_workers(crew *c)
+{
+    for (size_t i = 0; i < c->worker_count; i++)
+        if (c->workers[i].process > 0)
+            kill(c->workers[i].process, SIGTERM);
+    for (size_t i = 0; i < c->worker_count; i++) {
+        struct pollfd said = {.fd = c->workers[i].pipe, .events = POLLIN};
+        if (c->workers[i].process == 0)
+            continue;
+        if (poll(&said, 1, PATIENCE_MS) <= 0)
+            kill(c->workers[i].process, SIGKILL);
+        finish(c, &c->workers[i]);
+    }
+}
+
 static int run_all(crew *c, const sf_progress *progress, sf_error *error)
 {
     int status = SF_OK;
@@ -123,11 +140,7 @@ static int run_all(crew *c, const sf_progress *progress, sf_error *error)
         if (progress->update != NULL)
             progress->update(progress->user, "recordings", (double)c->done, (double)c->count);
     }
-    for (size_t i = 0; i < c->worker_count; i++)
-        if (c->workers[i].process > 0) {
-            kill(c->workers[i].process, SIGTERM);
-            finish(c, &c->workers[i]);
-        }
+    end_workers(c);
     return status;
 }
 

@@ -263,9 +263,8 @@ static void put_methods(sf_text *out, const app_comparison *c)
             "(Westfall and Young 1993)",
             groups->by == SF_COMPARED_RANKS ? "mean ranks" : "means", c->grouping.permutations,
             groups->measure_count);
-    sf_text_printf(out,
-                   groups->contrast_count > 1 ? ", and over %zu comparisons by Bonferroni's method. " : ". ",
-                   groups->contrast_count);
+    sf_text_printf(out, groups->tested > 1 ? ", and over %zu comparisons by Bonferroni's method. " : ". ",
+                   groups->tested);
     sf_text_printf(out, "Effect sizes are Hedges' g; intervals are of 95 %%. (synfire %s)", sf_version());
 }
 
@@ -364,9 +363,10 @@ void app_compare_print(sf_text *text, const app_comparison *c)
     sf_text_printf(text, "; a replicate is %s %s\n", c->groups.replicate != NULL ? "one" : "each",
                    c->groups.replicate != NULL ? c->groups.replicate : "file");
     for (size_t k = 0; k < c->groups.condition_count; k++)
-        sf_text_printf(text, "%s %s: %zu replicates, %zu rows\n", sf_table_name(&c->table, c->grouping.by),
+        sf_text_printf(text, "%s %s: %zu replicate%s, %zu row%s\n", sf_table_name(&c->table, c->grouping.by),
                        c->groups.conditions[k].name, c->groups.conditions[k].count,
-                       c->groups.conditions[k].rows);
+                       c->groups.conditions[k].count == 1 ? "" : "s", c->groups.conditions[k].rows,
+                       c->groups.conditions[k].rows == 1 ? "" : "s");
     for (size_t i = 0; i < c->groups.contrast_count; i++)
         print_contrast(text, &c->groups, &c->groups.contrasts[i]);
     sf_text_append(text, "\n", 1);
