@@ -37,6 +37,7 @@ typedef enum sf_measured {
 
 typedef struct sf_measure_kind {
     const char *name, *unit; /**< "" of a plain number */
+    const char *label;       /**< of an axis, with its unit */
     const char *what;        /**< in plain words, without a full stop */
 } sf_measure_kind;
 

@@ -57,8 +57,9 @@ int app_compare_recordings(app_compared *results, const app_comparing *how, cons
 
 /** A recording, or one well of it. */
 typedef struct app_compared_row {
-    size_t table_row, file; /**< in the table; which of its files */
-    char *well;             /**< "" where there is none */
+    size_t table_row, file;      /**< in the table; which of its files */
+    size_t condition, replicate; /**< set by app_groups_make: which of them it is of */
+    char *well;                  /**< "" where there is none */
     double duration_s;
     double values[SF_MEASURES]; /**< NaN where it has none */
 } app_compared_row;
@@ -106,9 +107,10 @@ typedef struct app_grouping {
 int app_grouping_parse(app_grouping *grouping, const app_comparing *how, const app_call *call,
                        const sf_table *table, sf_error *error);
 
-/** Puts rows into groups and compares these. app_groups_free whatever happened. SF_DATA, SF_NO_MEMORY. */
+/** Puts rows into groups, which they are told, and compares these. app_groups_free whatever happened.
+ * SF_DATA, SF_NO_MEMORY. */
 int app_groups_make(app_groups *groups, const app_grouping *grouping, const sf_table *table,
-                    const app_compared_row *rows, size_t count, sf_error *error);
+                    app_compared_row *rows, size_t count, sf_error *error);
 void app_groups_free(app_groups *groups);
 
 /* ---- all of it ---- */
@@ -131,6 +133,10 @@ typedef struct app_comparison {
 /** Writes the parts of all recordings behind the columns of the table, the means of replicates, the tests and
  * the document of --json as summary.json. SF_CANNOT_CREATE, SF_IO. */
 int app_compare_write(const app_comparison *c, sf_error *error);
+
+/** Draws the measures by condition, by the ending of the path: .svg, or where synfire was built with Cairo
+ * .pdf and .png. */
+int app_compare_draw(const app_comparison *c, const char *path, sf_error *error);
 
 void app_compare_json(sf_text *text, const app_comparison *c);
 void app_compare_print(sf_text *text, const app_comparison *c);

@@ -125,7 +125,7 @@ static size_t find_replicate(const app_condition *condition, const char *name)
 }
 
 static int list_groups(app_groups *groups, const app_grouping *grouping, const sf_table *table,
-                       const app_compared_row *rows, size_t count, sf_error *error)
+                       app_compared_row *rows, size_t count, sf_error *error)
 {
     for (size_t i = 0; i < count; i++) {
         size_t at = find_condition(groups, sf_table_cell(table, rows[i].table_row, grouping->by));
@@ -138,7 +138,9 @@ static int list_groups(app_groups *groups, const app_grouping *grouping, const s
             groups->condition_count++;
         }
         const char *name = replicate_of(grouping, table, rows[i].table_row);
-        if (find_replicate(condition, name) == condition->count)
+        rows[i].condition = at;
+        rows[i].replicate = find_replicate(condition, name);
+        if (rows[i].replicate == condition->count)
             condition->replicates[condition->count++] = name;
         condition->rows++;
     }
@@ -179,8 +181,7 @@ static double average(const app_compared_row *rows, const bool *own, size_t coun
     return mean_of(all);
 }
 
-static int average_replicates(app_groups *groups, const app_grouping *grouping, const sf_table *table,
-                              const app_compared_row *rows, size_t count, sf_error *error)
+static int average_replicates(app_groups *groups, const app_compared_row *rows, size_t count, sf_error *error)
 {
     bool *own = sf_alloc(count, sizeof *own);
     if (own == NULL)
@@ -193,9 +194,7 @@ static int average_replicates(app_groups *groups, const app_grouping *grouping, 
             status = sf_fail_memory(error);
         for (size_t r = 0; r < condition->count && status == SF_OK; r++) {
             for (size_t i = 0; i < count; i++)
-                own[i] =
-                    strcmp(sf_table_cell(table, rows[i].table_row, grouping->by), condition->name) == 0 &&
-                    strcmp(replicate_of(grouping, table, rows[i].table_row), condition->replicates[r]) == 0;
+                own[i] = rows[i].condition == c && rows[i].replicate == r;
             for (int m = 0; m < SF_MEASURES; m++)
                 condition->values[r * SF_MEASURES + (size_t)m] = average(rows, own, count, (sf_measured)m);
         }
@@ -282,7 +281,7 @@ static bool is_tested(const app_contrast *c, size_t measure_count)
 }
 
 int app_groups_make(app_groups *groups, const app_grouping *grouping, const sf_table *table,
-                    const app_compared_row *rows, size_t count, sf_error *error)
+                    app_compared_row *rows, size_t count, sf_error *error)
 {
     *groups = (app_groups){.conditions = sf_alloc(count, sizeof *groups->conditions),
                            .measure_count = grouping->measure_count,
@@ -293,7 +292,7 @@ int app_groups_make(app_groups *groups, const app_grouping *grouping, const sf_t
     int status = groups->conditions == NULL ? sf_fail_memory(error)
                                             : list_groups(groups, grouping, table, rows, count, error);
     if (status == SF_OK)
-        status = average_replicates(groups, grouping, table, rows, count, error);
+        status = average_replicates(groups, rows, count, error);
     if (status == SF_OK)
         status = list_contrasts(groups, grouping, error);
     for (size_t i = 0; i < groups->contrast_count && status == SF_OK; i++) {

@@ -147,7 +147,11 @@ int app_compare_write(const app_comparison *c, sf_error *error)
         status = write_replicates(c, error);
     if (status == SF_OK)
         status = write_tests(c, error);
-    sf_text document = {0};
+    sf_text document = {0}, picture = {0};
+    sf_text_printf(&picture, "%s/measures.svg", c->folder);
+    if (status == SF_OK)
+        status = picture.failed ? sf_fail_memory(error) : app_compare_draw(c, picture.data, error);
+    sf_text_free(&picture);
     if (status == SF_OK)
         app_compare_json(&document, c);
     return status == SF_OK ? write_file(&document, c->folder, "summary.json", error) : status;
@@ -371,5 +375,5 @@ void app_compare_print(sf_text *text, const app_comparison *c)
         print_contrast(text, &c->groups, &c->groups.contrasts[i]);
     sf_text_append(text, "\n", 1);
     put_methods(text, c);
-    sf_text_printf(text, "\nThe tables are in %s", c->folder);
+    sf_text_printf(text, "\nThe tables, and measures.svg, are in %s", c->folder);
 }

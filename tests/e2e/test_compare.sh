@@ -46,6 +46,7 @@ assert len(list(csv.DictReader(open("made/replicates.csv")))) == 10 and not list
 '
 [ ! -s err ]
 cmp out made/summary.json
+[ "$(grep -o '<[^>]*class="replicate"' made/measures.svg | wc -l)" -ge 100 ]
 cp out first
 { echo 'file,condition,animal'; for i in 1 2 3 4 5; do echo "w$i.h5,$([ $((i % 2)) = 0 ] && echo x || echo y),a$i"; done; for i in 1 2 3 4; do echo "m$i.h5,$([ $((i % 2)) = 0 ] && echo x || echo y),b$i"; done; } >none.csv
 $SYNFIRE compare none.csv --out none $fast --json >out
