@@ -82,8 +82,9 @@ function(synfire_shared library name)
   # Relative to the file, so that an installed tree can be moved.
   file(RELATIVE_PATH SYNFIRE_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
   configure_file(${CMAKE_SOURCE_DIR}/cmake/${name}.pc.in ${name}.pc @ONLY)
-  install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-  install(TARGETS ${library} EXPORT synfire LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
+  install(TARGETS ${library} EXPORT synfire
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${library} NAMELINK_COMPONENT dev)
 endfunction()
 
 function(synfire_library)
@@ -101,11 +102,12 @@ function(synfire_library)
     synfire_shared(synfire_io synfire-io LINKS ${SYNFIRE_LINKS})
     target_link_libraries(synfire_io PUBLIC synfire)
   endif()
-  install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/synfire DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  install(EXPORT synfire NAMESPACE synfire:: FILE synfireTargets.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/synfire)
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/synfire DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
+  install(EXPORT synfire NAMESPACE synfire:: FILE synfireTargets.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/synfire
+    COMPONENT dev)
   include(CMakePackageConfigHelpers)
   write_basic_package_version_file(synfireConfigVersion.cmake COMPATIBILITY SameMinorVersion)
   file(CONFIGURE OUTPUT synfireConfig.cmake CONTENT "include(\${CMAKE_CURRENT_LIST_DIR}/synfireTargets.cmake)\n" @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/synfireConfig.cmake ${CMAKE_BINARY_DIR}/synfireConfigVersion.cmake
-    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/synfire)
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/synfire COMPONENT dev)
 endfunction()
