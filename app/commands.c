@@ -18,6 +18,7 @@ extern const app_command app_command_play;
 extern const app_command app_command_record;
 extern const app_command app_command_recover;
 extern const app_command app_command_simulate;
+extern const app_command app_command_convert;
 extern const app_command app_command_doctor;
 extern const app_command app_command_top;
 extern const app_command app_command_plan;
@@ -26,6 +27,7 @@ extern const app_command app_command_rules;
 /* clang-format off */
 const app_command *const app_commands[] = {
     &app_command_info,
+    &app_command_convert,
     &app_command_compare,
     &app_command_plot,
     &app_command_mine,

@@ -435,7 +435,9 @@ const app_command app_command_info = {
     .example = "synfire simulate demo.h5 --preset sym26 && synfire info demo.h5",
     .notes =
         "Layouts are told by content: MaxWell, 3Brain, Multi Channel Systems, NWB 1 and 2, CARMEN, Kwik, "
-        "HerdingSpikes, synfire's own, and lines of name,seconds; docs/formats.md has what is read of each. "
+        "HerdingSpikes, synfire's own, lines of name,seconds, and folders of Phy, Kilosort, SpikeInterface "
+        "and "
+        "Open Ephys; docs/formats.md has what is read of each. "
         "Rates are over the recorded duration, which the file declares or its first and last spike set. "
         "`isi_violations` is the share of a unit's inter-spike intervals under 2 ms; `duplicates` "
         "counts spikes "

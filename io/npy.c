@@ -1,25 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * NumPy's .npy: a magic string, a version, the length of a header, the header (a Python dictionary as text
- * with descr, fortran_order and shape), and the array's bytes. Format: numpy.lib.format, versions 1 to 3.
- */
-#include "io/samples_file.h"
+#include "io/npy.h"
 
 #include "core/error.h"
 #include "core/memory.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-typedef struct npy_array {
-    char kind;    /* f, i, u */
-    size_t width; /* bytes of a number */
-    bool swapped; /* byte order is not this machine's */
-    bool by_column;
-    size_t rows, columns;
-    const unsigned char *bytes;
-} npy_array;
+/* ---- the header ---- */
 
 /* What follows `'key':` in the header, blanks skipped, or NULL. */
 static const char *find_key(const char *header, const char *key)
@@ -31,123 +25,302 @@ static const char *find_key(const char *header, const char *key)
     return at + strspn(at, " ");
 }
 
-static bool read_type(npy_array *array, const char *at)
+/* '<f8', and what comes after it; NULL where this is no type that is read. */
+static const char *read_type(sf_npy_field *field, const char *at)
 {
-    if (at == NULL || at[0] != '\'' || at[1] == '\0' || strchr("<>|=", at[1]) == NULL)
-        return false;
+    if (at == NULL || at[0] != '\'' || at[1] == '\0' || strchr("<>|=", at[1]) == NULL || at[2] == '\0')
+        return NULL;
     char order = at[1];
-    array->kind = at[2];
     char *end = NULL;
-    array->width = array->kind != '\0' ? strtoul(at + 3, &end, 10) : 0;
-    array->swapped = order == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '>' : '<');
-    bool integer = (array->kind == 'i' || array->kind == 'u') &&
-                   (array->width == 1 || array->width == 2 || array->width == 4 || array->width == 8);
-    bool real = array->kind == 'f' && (array->width == 4 || array->width == 8);
-    return (integer || real) && *end == '\'';
+    field->kind = at[2];
+    if (strspn(at + 3, "0123456789") == 0)
+        return NULL;
+    size_t width = strtoul(at + 3, &end, 10);
+    bool integer =
+        (field->kind == 'i' || field->kind == 'u') && (width == 1 || width == 2 || width == 4 || width == 8);
+    bool real = field->kind == 'f' && (width == 4 || width == 8);
+    if ((!integer && !real) || *end != '\'')
+        return NULL;
+    field->width = width;
+    field->swapped = order == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '>' : '<');
+    return end + 1;
 }
 
-/* "(n,)" or "(n, d)" */
-static bool read_shape(npy_array *array, const char *at)
+/* [('name', '<i8'), ...] */
+static bool read_record(sf_npy *npy, const char *at)
 {
-    if (at == NULL || at[0] != '(' || strspn(at + 1, "0123456789") == 0)
-        return false;
-    char *end;
-    array->rows = strtoul(at + 1, &end, 10);
-    array->columns = 1;
-    if (*end++ != ',')
-        return false;
-    end += strspn(end, " ");
-    if (strspn(end, "0123456789") > 0)
-        array->columns = strtoul(end, &end, 10);
-    return *end == ')';
-}
-
-static double read_number(const npy_array *array, size_t index)
-{
-    const unsigned char *from = array->bytes + index * array->width;
-    unsigned char bytes[8];
-    for (size_t b = 0; b < array->width; b++)
-        bytes[b] = from[array->swapped ? array->width - 1 - b : b];
-#define SF_NUMBER(type)                                                                                      \
-    {                                                                                                        \
-        type number;                                                                                         \
-        memcpy(&number, bytes, sizeof number);                                                               \
-        return (double)number;                                                                               \
+    at += strspn(at, "[ ");
+    while (*at == '(' && npy->field_count < SF_NPY_MOST_FIELDS) {
+        sf_npy_field *field = &npy->fields[npy->field_count];
+        size_t length = at[1] == '\'' ? strcspn(at + 2, "'") : 0;
+        if (length == 0 || length >= sizeof field->name || at[2 + length] != '\'')
+            return false;
+        memcpy(field->name, at + 2, length);
+        at += 3 + length;
+        if (*at != ',')
+            return false;
+        at = read_type(field, at + 1 + strspn(at + 1, " "));
+        if (at == NULL || *at != ')')
+            return false;
+        field->offset = npy->item;
+        npy->item += field->width;
+        npy->field_count++;
+        at += 1 + strspn(at + 1, ", ");
     }
-    if (array->kind == 'f' && array->width == 8)
-        SF_NUMBER(double)
-    if (array->kind == 'f')
-        SF_NUMBER(float)
-    if (array->kind == 'i' && array->width == 8)
-        SF_NUMBER(int64_t)
-    if (array->kind == 'i' && array->width == 4)
-        SF_NUMBER(int32_t)
-    if (array->kind == 'i' && array->width == 2)
-        SF_NUMBER(int16_t)
-    if (array->kind == 'i')
-        SF_NUMBER(int8_t)
-    if (array->width == 8)
-        SF_NUMBER(uint64_t)
-    if (array->width == 4)
-        SF_NUMBER(uint32_t)
-    if (array->width == 2)
-        SF_NUMBER(uint16_t)
-    SF_NUMBER(uint8_t)
-#undef SF_NUMBER
+    return npy->field_count > 0 && *at == ']';
 }
 
-static int read_array(sf_samples *samples, const npy_array *array, const char *path, sf_error *error)
+static bool read_types(sf_npy *npy, const char *at)
 {
-    samples->values = sf_resize(NULL, array->rows * array->columns, sizeof *samples->values);
-    if (samples->values == NULL)
-        return sf_fail_memory(error);
-    samples->n = array->rows;
-    samples->d = array->columns;
-    for (size_t row = 0; row < array->rows; row++)
-        for (size_t column = 0; column < array->columns; column++) {
-            size_t index = array->by_column ? column * array->rows + row : row * array->columns + column;
-            double value = read_number(array, index);
-            if (!isfinite(value))
-                return sf_fail(error, SF_DATA, path, "row %zu holds %g, expected finite numbers", row + 1,
-                               value);
-            samples->values[row * array->columns + column] = value;
-        }
-    return SF_OK;
+    if (at != NULL && *at == '[')
+        return read_record(npy, at);
+    npy->field_count = 1;
+    bool good = read_type(&npy->fields[0], at) != NULL;
+    npy->item = npy->fields[0].width;
+    return good;
 }
 
-int sf_npy_parse(sf_samples *samples, const char *path, const char *data, size_t size, sf_error *error)
+/* "()", "(n,)", "(n, d)", ... */
+static bool read_shape(sf_npy *npy, const char *at)
+{
+    if (at == NULL || at[0] != '(')
+        return false;
+    npy->count = 1;
+    for (at++; strspn(at, "0123456789") > 0; at += strspn(at, ", ")) {
+        char *end;
+        if (npy->dimensions == SF_NPY_MOST_DIMENSIONS)
+            return false;
+        errno = 0;
+        size_t size = strtoul(at, &end, 10);
+        if (errno != 0)
+            return false;
+        if (__builtin_mul_overflow(npy->count, size, &npy->count))
+            npy->count = SIZE_MAX; /* more than any file has */
+        npy->shape[npy->dimensions++] = size;
+        at = end;
+    }
+    return *at == ')';
+}
+
+int sf_npy_parse_header(sf_npy *npy, const char *path, const char *data, size_t size, uint64_t length,
+                        sf_error *error)
 {
     const unsigned char *bytes = (const unsigned char *)data;
-    const char *damaged = "is a damaged .npy file: its header does not end within it";
-    size_t prefix = size > 6 && bytes[6] == 1 ? 10 : 12;
-    if (size < prefix)
-        return sf_fail(error, SF_DATA, path, "%s", damaged);
-    size_t length = (size_t)bytes[8] | (size_t)bytes[9] << 8;
-    if (prefix == 12)
-        length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
-    if (length > size - prefix)
-        return sf_fail(error, SF_DATA, path, "%s", damaged);
-    char *header = sf_resize(NULL, length + 1, 1);
+    *npy = (sf_npy){.path = path, .file = -1};
+    size_t prefix = size > 6 && bytes[6] == 1 ? 10 : 12, header_length = 0;
+    if (size >= prefix) {
+        header_length = (size_t)bytes[8] | (size_t)bytes[9] << 8;
+        if (prefix == 12)
+            header_length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
+    }
+    if (size < prefix || memcmp(data, SF_NPY_MAGIC, 6) != 0 || header_length > size - prefix)
+        return sf_fail(error, SF_DATA, path, "is a damaged .npy file: its header does not end within it");
+    char *header = sf_resize(NULL, header_length + 1, 1);
     if (header == NULL)
         return sf_fail_memory(error);
-    memcpy(header, data + prefix, length);
-    header[length] = '\0';
-    npy_array array = {.bytes = bytes + prefix + length};
+    memcpy(header, data + prefix, header_length);
+    header[header_length] = '\0';
+    npy->start = prefix + header_length;
     const char *order = find_key(header, "'fortran_order':");
-    array.by_column = order != NULL && strncmp(order, "True", 4) == 0;
-    bool typed = read_type(&array, find_key(header, "'descr':"));
-    bool shaped = read_shape(&array, find_key(header, "'shape':"));
+    npy->by_column = order != NULL && strncmp(order, "True", 4) == 0;
+    bool typed = read_types(npy, find_key(header, "'descr':"));
+    bool shaped = read_shape(npy, find_key(header, "'shape':"));
     sf_free(header);
     if (!typed)
         return sf_fail(error, SF_DATA, path, "holds no plain integers or floating-point numbers");
     if (!shaped)
-        return sf_fail(error, SF_DATA, path, "is no array of one or two dimensions");
-    size_t have = size - prefix - length;
-    if (array.rows == 0 || array.columns == 0)
-        return sf_fail(error, SF_DATA, path, "holds no numbers");
-    if (array.columns > have || array.rows > have || have / array.width / array.columns != array.rows ||
-        have % (array.width * array.columns) != 0)
-        return sf_fail(error, SF_DATA, path, "holds %zu bytes of data, expected %zu x %zu numbers of %zu",
-                       have, array.rows, array.columns, array.width);
-    return read_array(samples, &array, path, error);
+        return sf_fail(error, SF_DATA, path, "is no array of one or two dimensions, or of a few more");
+    uint64_t have = length - npy->start;
+    if (npy->item > 0 ? have / npy->item != npy->count || have % npy->item != 0 : have > 0)
+        return sf_fail(error, SF_DATA, path, "holds %llu bytes of data, expected %zu x %zu numbers of %zu",
+                       (unsigned long long)have, npy->dimensions > 0 ? npy->shape[0] : 1,
+                       npy->dimensions > 0 && npy->shape[0] > 0 ? npy->count / npy->shape[0] : npy->count,
+                       npy->item);
+    return SF_OK;
+}
+
+/* ---- numbers ---- */
+
+#define SF_NUMBER(type)                                                                                      \
+    {                                                                                                        \
+        type number;                                                                                         \
+        memcpy(&number, bytes, sizeof number);                                                               \
+        RETURN(number);                                                                                      \
+    }
+#define SF_ANY_NUMBER                                                                                        \
+    unsigned char bytes[8];                                                                                  \
+    for (size_t b = 0; b < field->width; b++)                                                                \
+        bytes[b] = from[field->swapped ? field->width - 1 - b : b];                                          \
+    if (field->kind == 'f' && field->width == 8)                                                             \
+        SF_NUMBER(double)                                                                                    \
+    if (field->kind == 'f')                                                                                  \
+        SF_NUMBER(float)                                                                                     \
+    if (field->kind == 'i' && field->width == 8)                                                             \
+        SF_NUMBER(int64_t)                                                                                   \
+    if (field->kind == 'i' && field->width == 4)                                                             \
+        SF_NUMBER(int32_t)                                                                                   \
+    if (field->kind == 'i' && field->width == 2)                                                             \
+        SF_NUMBER(int16_t)                                                                                   \
+    if (field->kind == 'i')                                                                                  \
+        SF_NUMBER(int8_t)                                                                                    \
+    if (field->width == 8)                                                                                   \
+        SF_NUMBER(uint64_t)                                                                                  \
+    if (field->width == 4)                                                                                   \
+        SF_NUMBER(uint32_t)                                                                                  \
+    if (field->width == 2)                                                                                   \
+        SF_NUMBER(uint16_t)                                                                                  \
+    SF_NUMBER(uint8_t)
+
+double sf_npy_real(const sf_npy_field *field, const unsigned char *from)
+{
+#define RETURN(number) return (double)(number)
+    SF_ANY_NUMBER
+#undef RETURN
+}
+
+static int64_t nearest(long double number)
+{
+    return !(number > -0x1p63L) ? INT64_MIN : number >= 0x1p63L ? INT64_MAX : (int64_t)llroundl(number);
+}
+
+int64_t sf_npy_integer(const sf_npy_field *field, const unsigned char *from)
+{
+#define RETURN(number) return nearest((long double)(number))
+    SF_ANY_NUMBER
+#undef RETURN
+}
+
+/* ---- files ---- */
+
+#define MOST_HEADER 65536
+
+int sf_npy_open(sf_npy *npy, const char *path, uint64_t offset, uint64_t length, sf_error *error)
+{
+    *npy = (sf_npy){.path = path, .file = -1};
+    struct stat about;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
+    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
+        close(file);
+        return sf_fail(error, SF_NO_INPUT, path, "this is no file");
+    }
+    uint64_t have = (uint64_t)about.st_size > offset ? (uint64_t)about.st_size - offset : 0;
+    if (length == 0 || length > have)
+        length = have;
+    size_t header = length < MOST_HEADER ? (size_t)length : MOST_HEADER;
+    char *data = sf_resize(NULL, header, 1);
+    int status = data == NULL ? sf_fail_memory(error) : SF_OK;
+    if (status == SF_OK && pread(file, data, header, (off_t)offset) != (ssize_t)header)
+        status = sf_fail(error, SF_IO, path, "cannot read: %s", strerror(errno));
+    if (status == SF_OK)
+        status = sf_npy_parse_header(npy, path, data, header, length, error);
+    sf_free(data);
+    if (status != SF_OK) {
+        close(file);
+        npy->file = -1;
+        return status;
+    }
+    npy->file = file;
+    npy->start += offset;
+    return SF_OK;
+}
+
+void sf_npy_close(sf_npy *npy)
+{
+    if (npy->file >= 0)
+        close(npy->file);
+    npy->file = -1;
+}
+
+static const sf_npy_field *find_field(const sf_npy *npy, const char *name)
+{
+    for (size_t i = 0; i < npy->field_count; i++)
+        if (strcmp(npy->fields[i].name, name != NULL ? name : "") == 0)
+            return &npy->fields[i];
+    return NULL;
+}
+
+/* Hands each element's bytes of the field to `take`, in blocks of the file. */
+static int each_element(const sf_npy *npy, const sf_npy_field *field, size_t first, size_t count,
+                        void (*take)(void *context, size_t i, const unsigned char *from), void *context,
+                        sf_error *error)
+{
+    unsigned char block[65536];
+    if (npy->item == 0 || npy->item > sizeof block || first > npy->count || count > npy->count - first)
+        return sf_fail(error, SF_DATA, npy->path,
+                       "holds %zu elements of %zu bytes, expected %zu that can be read", npy->count,
+                       npy->item, first + count);
+    size_t per_block = sizeof block / npy->item;
+    for (size_t done = 0; done < count;) {
+        size_t some = count - done < per_block ? count - done : per_block;
+        ssize_t got =
+            pread(npy->file, block, some * npy->item, (off_t)(npy->start + (first + done) * npy->item));
+        if (got != (ssize_t)(some * npy->item))
+            return sf_fail(error, SF_IO, npy->path, "cannot read: %s",
+                           got < 0 ? strerror(errno) : "it became shorter meanwhile");
+        for (size_t i = 0; i < some; i++)
+            take(context, done + i, block + i * npy->item + field->offset);
+        done += some;
+    }
+    return SF_OK;
+}
+
+typedef struct taking {
+    const sf_npy_field *field;
+    int64_t *integers;
+    double *reals;
+} taking;
+
+static void take_integer(void *context, size_t i, const unsigned char *from)
+{
+    const taking *to = context;
+    to->integers[i] = sf_npy_integer(to->field, from);
+}
+
+static void take_real(void *context, size_t i, const unsigned char *from)
+{
+    const taking *to = context;
+    to->reals[i] = sf_npy_real(to->field, from);
+}
+
+static int refuse_field(const sf_npy *npy, const char *name, sf_error *error)
+{
+    return sf_fail(error, SF_DATA, npy->path, "holds no numbers%s%s", name != NULL ? " named " : "",
+                   name != NULL ? name : "");
+}
+
+int sf_npy_read_integers(const sf_npy *npy, const char *field, size_t first, size_t count, int64_t *values,
+                         sf_error *error)
+{
+    taking to = {.field = find_field(npy, field), .integers = values};
+    return to.field != NULL ? each_element(npy, to.field, first, count, take_integer, &to, error)
+                            : refuse_field(npy, field, error);
+}
+
+int sf_npy_read_reals(const sf_npy *npy, size_t first, size_t count, double *values, sf_error *error)
+{
+    taking to = {.field = find_field(npy, NULL), .reals = values};
+    return to.field != NULL ? each_element(npy, to.field, first, count, take_real, &to, error)
+                            : refuse_field(npy, NULL, error);
+}
+
+int sf_npy_load_integers(const char *path, int64_t **values, size_t *count, sf_error *error)
+{
+    sf_npy npy;
+    *values = NULL;
+    *count = 0;
+    int status = sf_npy_open(&npy, path, 0, 0, error);
+    if (status == SF_OK && (*values = sf_resize(NULL, npy.count, sizeof **values)) == NULL)
+        status = sf_fail_memory(error);
+    if (status == SF_OK)
+        status = sf_npy_read_integers(&npy, NULL, 0, npy.count, *values, error);
+    if (status == SF_OK) {
+        *count = npy.count;
+    } else {
+        sf_free(*values);
+        *values = NULL;
+    }
+    sf_npy_close(&npy);
+    return status;
 }

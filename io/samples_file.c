@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/memory.h"
+#include "io/npy.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -145,12 +146,48 @@ static bool begins_with(const char *data, size_t size, const char *magic, size_t
     return size >= length && memcmp(data, magic, length) == 0;
 }
 
+/* ---- NumPy's arrays ---- */
+
+static int read_array(sf_samples *samples, const sf_npy *npy, const unsigned char *bytes, sf_error *error)
+{
+    samples->n = npy->shape[0];
+    samples->d = npy->dimensions > 1 ? npy->shape[1] : 1;
+    samples->values = sf_resize(NULL, npy->count, sizeof *samples->values);
+    if (samples->values == NULL)
+        return sf_fail_memory(error);
+    for (size_t row = 0; row < samples->n; row++)
+        for (size_t column = 0; column < samples->d; column++) {
+            size_t index = npy->by_column ? column * samples->n + row : row * samples->d + column;
+            double value = sf_npy_real(&npy->fields[0], bytes + index * npy->item);
+            if (!isfinite(value))
+                return sf_fail(error, SF_DATA, npy->path, "row %zu holds %g, expected finite numbers",
+                               row + 1, value);
+            samples->values[row * samples->d + column] = value;
+        }
+    return SF_OK;
+}
+
+static int parse_array(sf_samples *samples, const char *path, const char *data, size_t size, sf_error *error)
+{
+    sf_npy npy;
+    int status = sf_npy_parse_header(&npy, path, data, size, size, error);
+    if (status != SF_OK)
+        return status;
+    if (npy.fields[0].name[0] != '\0')
+        return sf_fail(error, SF_DATA, path, "holds no plain integers or floating-point numbers");
+    if (npy.dimensions < 1 || npy.dimensions > 2)
+        return sf_fail(error, SF_DATA, path, "is no array of one or two dimensions");
+    if (npy.count == 0)
+        return sf_fail(error, SF_DATA, path, "holds no numbers");
+    return read_array(samples, &npy, (const unsigned char *)data + npy.start, error);
+}
+
 int sf_samples_parse(sf_samples *samples, const char *path, const char *text, size_t size, sf_error *error)
 {
     *samples = (sf_samples){0};
     int status;
     if (begins_with(text, size, SF_NPY_MAGIC, strlen(SF_NPY_MAGIC)))
-        status = sf_npy_parse(samples, path, text, size, error);
+        status = parse_array(samples, path, text, size, error);
     else if (begins_with(text, size, "\x89HDF\r\n\x1a\n", 8))
         status = sf_fail(error, SF_DATA, path,
                          "is an HDF5 file, expected numbers: --quantity takes them from a recording");

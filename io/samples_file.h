@@ -21,9 +21,4 @@ int sf_samples_read(sf_samples *samples, const char *path, sf_error *error);
 /** The same from memory: text[size] is NUL; path is for messages. */
 int sf_samples_parse(sf_samples *samples, const char *path, const char *text, size_t size, sf_error *error);
 
-/** Reads the content of a .npy file, which begins with SF_NPY_MAGIC. */
-int sf_npy_parse(sf_samples *samples, const char *path, const char *data, size_t size, sf_error *error);
-
-#define SF_NPY_MAGIC "\x93NUMPY"
-
 #endif

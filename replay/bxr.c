@@ -240,7 +240,7 @@ static int read_2(sf_recording *recording, const sf_hdf_input *input, sf_error *
     sf_hdf_number(input->file, rate_at, &rate_hz);
     int status = sf_reader_set_format(recording, error, "3Brain BXR 2");
     if (status == SF_OK)
-        status = sf_reader_check_rate(&rate_hz, input, rate_at, error);
+        status = sf_reader_check_rate(&rate_hz, input->rate_hz, input->path, rate_at, error);
     if (status == SF_OK)
         status = read_chip(&it, input, error);
     if (status == SF_OK)
@@ -336,7 +336,7 @@ static int read_settings(chip *it, double *rate_hz, const sf_hdf_input *input, s
         *rate_hz = strtod(rate, NULL);
     *it = (chip){.pitch_um = pitch_of(model != NULL ? model : ""), .columns = SIDE, .well = input->stream};
     sf_text_free(&json);
-    return sf_reader_check_rate(rate_hz, input,
+    return sf_reader_check_rate(rate_hz, input->rate_hz, input->path,
                                 "the attribute SamplingRate and FrameRate in /ExperimentSettings", error);
 }
 

@@ -54,7 +54,7 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf
     sf_hdf_number(input->file, "/Sampling", &rate_hz);
     int status = sf_reader_set_format(recording, error, "HerdingSpikes 2");
     if (status == SF_OK)
-        status = sf_reader_check_rate(&rate_hz, input, "/Sampling", error);
+        status = sf_reader_check_rate(&rate_hz, input->rate_hz, input->path, "/Sampling", error);
     if (status == SF_OK)
         status = sf_hdf_read(input->file, "/times", input->path, H5T_NATIVE_INT64, sizeof(int64_t), &frames,
                              &count, error);

@@ -163,7 +163,8 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf
     snprintf(path, sizeof path, "/channel_groups/%s", input->stream);
     int status = sf_reader_set_format(recording, error, "Kwik");
     if (status == SF_OK)
-        status = sf_reader_check_rate(&rate_hz, input, "the attribute sample_rate in /recordings", error);
+        status = sf_reader_check_rate(&rate_hz, input->rate_hz, input->path,
+                                      "the attribute sample_rate in /recordings", error);
     hid_t shank = status == SF_OK ? sf_hdf_open(input->file, path) : H5I_INVALID_HID;
     if (status == SF_OK)
         status = read_shank(recording, shank, rate_hz, input->path, error);

@@ -306,7 +306,7 @@ static int read_old(sf_recording *recording, const sf_hdf_input *input, sf_error
     of.has_first = sf_hdf_read_cells(input->file, "/sig", FRAME_ROW, 0, words);
     if (of.has_first)
         of.frames[0] = (words[1] & 0xffff) << 16 | (words[0] & 0xffff);
-    int status = sf_reader_check_rate(&of.rate_hz, input, "nothing", error);
+    int status = sf_reader_check_rate(&of.rate_hz, input->rate_hz, input->path, "nothing", error);
     return status == SF_OK ? read_plan(recording, &of, input->path, error) : status;
 }
 
@@ -321,7 +321,7 @@ static int read_new(sf_recording *recording, const sf_hdf_input *input, sf_error
                .well = slash != NULL ? well : NULL};
     sf_hdf_number(of.at, "settings/sampling", &of.rate_hz);
     of.has_first = of.has_last = read_frames(of.at, of.frames);
-    int status = sf_reader_check_rate(&of.rate_hz, input, "settings/sampling", error);
+    int status = sf_reader_check_rate(&of.rate_hz, input->rate_hz, input->path, "settings/sampling", error);
     if (status == SF_OK)
         status = read_plan(recording, &of, input->path, error);
     if (status == SF_OK)

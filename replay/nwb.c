@@ -88,6 +88,8 @@ static sf_unit_kind tell_kind(const char *quality)
         return SF_UNIT_NOISE;
     if (quality != NULL && (strcasecmp(quality, "mua") == 0 || strncasecmp(quality, "multi", 5) == 0))
         return SF_UNIT_MULTI_UNIT;
+    if (quality != NULL && strcasecmp(quality, "unknown") == 0)
+        return SF_UNIT_UNKNOWN;
     return SF_UNIT_SORTED;
 }
 

@@ -89,16 +89,17 @@ int sf_reader_number_units(sf_recording *recording, uint32_t **units, const int6
     return status;
 }
 
-int sf_reader_check_rate(double *rate_hz, const sf_hdf_input *input, const char *looked_for, sf_error *error)
+int sf_reader_check_rate(double *rate_hz, double given, const char *path, const char *looked_for,
+                         sf_error *error)
 {
-    if (input->rate_hz > 0)
-        *rate_hz = input->rate_hz;
+    if (given > 0)
+        *rate_hz = given;
     if (*rate_hz == 0 || isnan(*rate_hz))
-        return sf_fail(error, SF_DATA, input->path,
+        return sf_fail(error, SF_DATA, path,
                        "does not say how many samples a second has (looked for %s): give --rate HZ",
                        looked_for);
     if (!(*rate_hz >= SF_LEAST_RATE_HZ && *rate_hz <= SF_MOST_RATE_HZ))
-        return sf_fail(error, SF_DATA, input->path,
+        return sf_fail(error, SF_DATA, path,
                        "damaged: %s says %g samples a second, expected %g to %g; --rate HZ says it better",
                        looked_for, *rate_hz, SF_LEAST_RATE_HZ, SF_MOST_RATE_HZ);
     return SF_OK;

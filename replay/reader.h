@@ -73,9 +73,10 @@ bool sf_samples_to_ns(int64_t samples, double rate_hz, int64_t *time_ns);
 #define SF_LEAST_RATE_HZ 1.0
 #define SF_MOST_RATE_HZ 1e9
 
-/** *rate_hz, 0 where the file has none, becomes what the caller gave, if anything. SF_DATA where it is none;
- * `looked_for` names where it should be. */
-int sf_reader_check_rate(double *rate_hz, const sf_hdf_input *input, const char *looked_for, sf_error *error);
+/** *rate_hz, 0 where the file has none, becomes what the caller gave, if that is not 0. SF_DATA where it is
+ * none; `looked_for` names where it should be. */
+int sf_reader_check_rate(double *rate_hz, double given, const char *path, const char *looked_for,
+                         sf_error *error);
 
 /** SF_USAGE: what was asked for has no meaning in the layout. */
 int sf_refuse_stream(const char *path, const char *stream, sf_error *error);

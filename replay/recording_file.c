@@ -10,6 +10,7 @@
 #include "io/hdf_about.h"
 #include "replay/csv.h"
 #include "replay/file_pieces.h"
+#include "replay/folder.h"
 #include "replay/reader.h"
 #include "replay/recording_parcel.h"
 
@@ -35,40 +36,23 @@ static int read_apart(sf_recording *recording, const char *path, const sf_readin
     return status == SF_OK ? sf_recording_take(recording, &parcel, path, true, error) : status;
 }
 
-/* Some sorters write folders; they are told by two of their files. */
-static int refuse_directory(const char *path, sf_error *error)
-{
-    static const char *const folders[][3] = {
-        {"spike_times.npy", "params.py", "Phy or Kilosort"},
-        {"spikes.npy", "numpysorting_info.json", "SpikeInterface"},
-        {"structure.oebin", "spikes", "Open Ephys"},
-    };
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
-        char first[4096], second[4096];
-        snprintf(first, sizeof first, "%s/%s", path, folders[i][0]);
-        snprintf(second, sizeof second, "%s/%s", path, folders[i][1]);
-        if (access(first, F_OK) == 0 && access(second, F_OK) == 0)
-            return sf_fail(
-                error, SF_DATA, path,
-                "this is a folder of %s, which synfire does not read yet; export its spikes as lines of "
-                "name,seconds",
-                folders[i][2]);
-    }
-    return sf_fail(error, SF_NO_INPUT, path, "this is a directory, expected a recording file");
-}
+/* What kind of a thing that can be read it is. */
+typedef enum path_kind { TEXT, HDF5, FOLDER } path_kind;
 
-/* A file, or a pipe, that can be read. */
-static int check_path(const char *path, bool *is_hdf5, sf_error *error)
+static int check_path(const char *path, path_kind *kind, sf_error *error)
 {
     struct stat about;
-    *is_hdf5 = false;
+    *kind = TEXT;
     if (stat(path, &about) != 0 || access(path, R_OK) != 0)
         return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
-    if (S_ISDIR(about.st_mode))
-        return refuse_directory(path, error);
+    if (S_ISDIR(about.st_mode)) {
+        *kind = FOLDER;
+        return SF_OK;
+    }
     if (!S_ISREG(about.st_mode) && !S_ISFIFO(about.st_mode))
         return sf_fail(error, SF_NO_INPUT, path, "this is a device, expected a recording file");
-    *is_hdf5 = S_ISREG(about.st_mode) && sf_hdf_has_signature(path); /* a pipe can only be text */
+    if (S_ISREG(about.st_mode) && sf_hdf_has_signature(path)) /* a pipe can only be text */
+        *kind = HDF5;
     return SF_OK;
 }
 
@@ -76,13 +60,15 @@ int sf_recording_read(sf_recording *recording, const char *path, const sf_readin
                       const sf_progress *progress, sf_error *error)
 {
     static const sf_reading as_it_says;
-    bool is_hdf5;
+    path_kind kind;
     *recording = (sf_recording){0};
     how = how != NULL ? how : &as_it_says;
-    int status = check_path(path, &is_hdf5, error);
+    int status = check_path(path, &kind, error);
     if (status != SF_OK)
         return status;
-    if (is_hdf5)
+    if (kind == FOLDER)
+        return sf_folder_read(recording, path, how, error);
+    if (kind == HDF5)
         return read_apart(recording, path, how, progress, error);
     if (how->stream != NULL)
         return sf_refuse_stream(path, how->stream, error);
@@ -94,12 +80,12 @@ int sf_recording_read(sf_recording *recording, const char *path, const sf_readin
 static int read_pieces(sf_recording *recording, const char *path, const sf_selection *selection,
                        const sf_progress *progress, sf_error *error)
 {
-    bool is_hdf5;
+    path_kind kind;
     *recording = (sf_recording){0};
-    int status = check_path(path, &is_hdf5, error);
-    if (status == SF_OK && !is_hdf5)
+    int status = check_path(path, &kind, error);
+    if (status == SF_OK && kind != HDF5)
         status = sf_fail(error, SF_USAGE, path,
-                         "is text, and what is read in pieces is a file of synfire's own layout");
+                         "is text or a folder, and what is read in pieces is a file of synfire's own layout");
     return status == SF_OK ? sf_file_pieces_open(recording, path, selection, progress, error) : status;
 }
 

@@ -8,6 +8,7 @@
 #include "core/provenance.h"
 #include "core/thread.h"
 #include "io/occurrence_file.h"
+#include "replay/convert.h"
 #include "replay/recording_file.h"
 
 #include <errno.h>
@@ -102,6 +103,17 @@ unsigned sf_tool_cores(void)
 void sf_tool_allot(unsigned cores)
 {
     sf_thread_allot(cores);
+}
+
+int sf_tool_convert(const sf_recording *recording, const char *path, const char *to, const char *provenance,
+                    const char **layout, sf_text *lost, sf_error *error)
+{
+    const sf_conversion *found;
+    int status = sf_conversion_find(&found, to, path, error);
+    if (status != SF_OK)
+        return status;
+    *layout = found->name;
+    return sf_recording_convert(recording, path, found, provenance, lost, error);
 }
 
 int sf_tool_spare(const char *path, sf_error *error)

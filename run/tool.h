@@ -230,6 +230,14 @@ int sf_tool_episodes_refuse(const sf_tool_episodes *list, size_t i, const sf_err
 
 /* ---- files ---- */
 
+/**
+ * Writes a recording in another layout: "synfire", "nwb", "carmen" or "csv", NULL: by the suffix of the path.
+ * *layout is its name; `lost` gets the words of what it has no place for, "" where all is in it. SF_USAGE
+ * where the layout cannot hold it, SF_CANNOT_CREATE for what sf_tool_spare protects.
+ */
+int sf_tool_convert(const sf_recording *recording, const char *path, const char *to, const char *provenance,
+                    const char **layout, sf_text *lost, sf_error *error);
+
 /** Whether a command may write this file: what is there is replaced, but for a recording that no simulation
  * made. SF_CANNOT_CREATE. */
 int sf_tool_spare(const char *path, sf_error *error);

@@ -49,6 +49,7 @@ for text in ('{"a": NaN}', '{"a": Infinity}', '{"a": 1, "a": 2}', '{"a": 1', "{'
 PY
 
 holds simulate sim.h5 --preset sym26 --seed 5 --marker-every 10
+holds convert sim.h5 converted.nwb
 printf '0,20,before\n20,40,during\n40,60,before\n' >epochs.csv
 printf 'A -(4,6]-> B -(4,6]-> C\nD -(4,6]-> E\nZ\n' >chains.txt
 printf '%s\n' A,0.001 B,0.006 A,0.101 B,0.105 A,0.301 >few.csv

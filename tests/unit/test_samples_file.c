@@ -2,6 +2,7 @@
 #include "support/support.h"
 
 #include "core/memory.h"
+#include "io/npy.h"
 #include "io/samples_file.h"
 
 static int parse(sf_samples *samples, const char *text, sf_error *error)

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Folders of .npy files in tests, written byte by byte. */
+#ifndef SF_TESTS_FOLDERS_H
+#define SF_TESTS_FOLDERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** A new empty folder, and taking one away with all in it. free() takes the name. */
+char *test_folder_new(void);
+void test_folder_remove(const char *folder);
+
+/** Folders below it are made. */
+void test_folder_put(const char *folder, const char *name, const void *bytes, size_t size);
+void test_folder_take(const char *folder, const char *name); /**< the file away */
+
+/** An array: `descr` and `shape` as NumPy writes them, and numbers that become what the type is,
+ * little-endian. Of records, the numbers of each one after the other. */
+void test_folder_array(const char *folder, const char *name, const char *descr, const char *shape,
+                       size_t count, const double *numbers);
+
+/** The bytes of such an array, free() takes them. */
+unsigned char *test_array_bytes(size_t *size, const char *descr, const char *shape, size_t count,
+                                const double *numbers);
+
+/** The six spikes of support/systems.h. */
+void test_fill_phy(
+    const char *folder); /**< 20 kHz; clusters 2 (good), 5 (mua) and 9 (noise), of which 9 was merged */
+void test_fill_spikeinterface(const char *folder); /**< 10 kHz, two segments, units "a", "b", "c" */
+void test_fill_npz(const char *folder);            /**< 10 kHz, one segment, units 7, 8, 9 */
+void test_fill_open_ephys(const char *folder);     /**< 30 kHz, two folders of spikes, one of TTL */
+void test_fill_open_ephys_before_0_6(const char *folder);
+
+#endif
