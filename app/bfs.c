@@ -150,23 +150,10 @@ static int read_direction(sf_bfs_direction *direction, const app_call *call, sf_
 
 static int read_features(sf_search_options *how, const app_call *call, sf_error *error)
 {
-    static const char *const names[] = {"ts", "wb", "hc", "gamma"}; /* in the order of their bits */
-    const char *given = app_value(call, "features", NULL);
-    how->enterprise = given != NULL;
-    if (given == NULL || strcmp(given, "none") == 0)
-        return SF_OK;
-    for (const char *at = given;; at++) {
-        size_t length = strcspn(at, ","), i = 0;
-        while (i < 4 && (strlen(names[i]) != length || strncmp(at, names[i], length) != 0))
-            i++;
-        if (i == 4)
-            return sf_fail(error, SF_USAGE, "--features", "has '%.*s', expected ts, wb, hc, gamma or none",
-                           (int)length, at);
-        how->features |= 1u << i;
-        at += length;
-        if (*at == '\0')
-            return SF_OK;
-    }
+    static const char *const names[] = {"ts",    "wb",   "hc",
+                                        "gamma", "none", NULL}; /* in the order of their bits */
+    how->enterprise = app_has(call, "features");
+    return app_words(call, "features", names, &how->features, error);
 }
 
 static int read_options(reaching *r, sf_error *error)

@@ -79,6 +79,11 @@ int app_real(const app_call *call, const char *option, double least, double most
 /** One of these words, of which NULL is the last: its index. */
 int app_word(const app_call *call, const char *option, const char *const *words, size_t *index,
              sf_error *error);
+
+/** The words of an option's comma list, as bits in their order; the last word stands for none of them. *set
+ * stays where the option is not given. */
+int app_words(const app_call *call, const char *option, const char *const *words, unsigned *set,
+              sf_error *error);
 /** --schedule, of run and plan. */
 int app_schedule(const app_call *call, bool *sequential, sf_error *error);
 /** A number of seconds (exponent 9) or milliseconds (exponent 6) as nanoseconds. */

@@ -29,6 +29,10 @@ static const app_option options[] = {
     {"directed", NULL,
      "take the lines of .graph patterns and data as directed edges (the motif language always is)"},
     {"engine", "auto|gvsm", "how to search (default auto); the counts are the same"},
+    {"features", "LIST",
+     "of --engine gvsm: with these of its techniques alone, as blacklist,order: blacklist, implication, "
+     "twins, order, "
+     "twigs, pipeline, stay, pairs, or none (default: all)"},
     {"rewired", "N",
      "hold the count against N graphs rewired at random, every vertex with its degrees: mean, spread, "
      "z-score"},
@@ -78,8 +82,8 @@ static bool is_census(const app_call *call)
 /* What searching for one pattern takes and the census does not. */
 static int refuse_pattern_options(const app_call *call, sf_error *error)
 {
-    static const char *const others[] = {"count",   "distinct", "limit",   "time-limit", "semantics",
-                                         "induced", "engine",   "explain", NULL};
+    static const char *const others[] = {"count",   "distinct", "limit",    "time-limit", "semantics",
+                                         "induced", "engine",   "features", "explain",    NULL};
     static const char *const of_device[] = {"device", NULL};
     if (!is_census(call))
         return SF_OK;
@@ -96,6 +100,21 @@ static int refuse_limits(const matching *m, sf_error *error)
     if (!m->rewired.asked || (m->options.limit == 0 && m->options.time_limit_s <= 0))
         return SF_OK;
     return sf_fail(error, SF_USAGE, "--rewired", "needs the whole count: leave --limit and --time-limit out");
+}
+
+static int read_features(sf_match_options *how, const app_call *call, sf_error *error)
+{
+    static const char *const names[] = {"blacklist", "implication", "twins", "order", "twigs", "pipeline",
+                                        "stay",      "pairs",       "none",  NULL}; /* as their bits */
+    static const char *const of_gvsm[] = {"features", NULL};
+    unsigned all = SF_GVSM_PAIRS * 2 - 1, with = all;
+    int status = how->engine != NULL && strcmp(how->engine, "gvsm") == 0
+                     ? SF_OK
+                     : app_refuse(call, of_gvsm, "goes with --engine gvsm", error);
+    if (status == SF_OK)
+        status = app_words(call, "features", names, &with, error);
+    how->without = all & ~with;
+    return status;
 }
 
 static int read_options(matching *m, const app_call *call, sf_error *error)
@@ -120,6 +139,8 @@ static int read_options(matching *m, const app_call *call, sf_error *error)
         status = app_rewired_parse(&m->rewired, call, error);
     if (status == SF_OK)
         status = refuse_pattern_options(call, error);
+    if (status == SF_OK)
+        status = read_features(&m->options, call, error);
     return status == SF_OK ? refuse_limits(m, error) : status;
 }
 

@@ -270,26 +270,57 @@ int app_real(const app_call *call, const char *option, double least, double most
     return SF_OK;
 }
 
-int app_word(const app_call *call, const char *option, const char *const *words, size_t *index,
-             sf_error *error)
+/* The word of this length, or as many as there are. */
+static size_t find_word(const char *const *words, const char *given, size_t length)
 {
-    const char *given = app_value(call, option, NULL);
-    if (given == NULL)
-        return SF_OK;
-    for (size_t i = 0; words[i] != NULL; i++)
-        if (strcmp(given, words[i]) == 0) {
-            *index = i;
-            return SF_OK;
-        }
+    size_t i = 0;
+    while (words[i] != NULL && (strlen(words[i]) != length || strncmp(given, words[i], length) != 0))
+        i++;
+    return i;
+}
+
+static int fail_word(const char *option, const char *const *words, const char *given, size_t length,
+                     sf_error *error)
+{
     sf_text text = {0};
     for (size_t i = 0; words[i] != NULL; i++)
         sf_text_printf(&text, "%s%s", i == 0 ? "" : words[i + 1] != NULL ? ", " : " or ", words[i]);
     char place[48];
     snprintf(place, sizeof place, "--%s", option);
-    int status = sf_fail(error, SF_USAGE, place, "found '%s', expected %s", given,
+    int status = sf_fail(error, SF_USAGE, place, "found '%.*s', expected %s", (int)length, given,
                          text.data != NULL ? text.data : "another word");
     sf_text_free(&text);
     return status;
+}
+
+int app_word(const app_call *call, const char *option, const char *const *words, size_t *index,
+             sf_error *error)
+{
+    const char *given = app_value(call, option, NULL);
+    size_t found = given != NULL ? find_word(words, given, strlen(given)) : 0;
+    if (given == NULL)
+        return SF_OK;
+    if (words[found] == NULL)
+        return fail_word(option, words, given, strlen(given), error);
+    *index = found;
+    return SF_OK;
+}
+
+int app_words(const app_call *call, const char *option, const char *const *words, unsigned *set,
+              sf_error *error)
+{
+    const char *at = app_value(call, option, NULL);
+    unsigned found = 0;
+    for (bool more = at != NULL; more;) {
+        size_t length = strcspn(at, ","), word = find_word(words, at, length);
+        if (words[word] == NULL)
+            return fail_word(option, words, at, length, error);
+        found |= words[word + 1] != NULL ? 1u << word : 0; /* the last is `none` */
+        more = at[length] == ',';
+        at += length + more;
+    }
+    *set = at != NULL ? found : *set;
+    return SF_OK;
 }
 
 int app_schedule(const app_call *call, bool *sequential, sf_error *error)

@@ -55,6 +55,8 @@ expect 64 "isomorphism or" $SYNFIRE match cycle.el 'A -> B' --semantics epimorph
 expect 64 "--induced" $SYNFIRE match cycle.el 'A -> B' --semantics homomorphism --induced
 expect 64 "expected auto, cpu, cuda" $SYNFIRE match cycle.el 'A -> B' --device abacus
 expect 64 "quantum" $SYNFIRE match cycle.el 'A -> B' --engine quantum
+expect 64 "features: goes with --engine gvsm" $SYNFIRE match cycle.el 'A -> B' --features order
+expect 64 "found 'speed', expected blacklist, implication," $SYNFIRE match cycle.el 'A -> B' --engine gvsm --features order,speed
 
 # Known counts in the graphs of real data.
 has_data subgraph || exit 0
@@ -68,6 +70,11 @@ count 14324 "$worm" 'A -> B; B -> C; A -> C' --count
 count 2965 "$worm" 'A -> B; B -> C; A -> C' --induced --count --threads 2
 count 2965 "$worm" 030T --distinct
 count 14324 "$worm" 'A -> B; B -> C; A -> C' --count --engine gvsm
+# Techniques of gvsm by name: the same count, and what a technique saves is saved by it alone.
+count 14324 "$worm" 'A -> B; B -> C; A -> C' --count --engine gvsm --features none
+$SYNFIRE match "$worm" 'A -> B; B -> C; A -> C' --count --engine gvsm --features none --explain >none
+$SYNFIRE match "$worm" 'A -> B; B -> C; A -> C' --count --engine gvsm --features twins --explain >twins
+grep -q "share the branch of a twin" twins && ! grep -q "share the branch of a twin" none
 count 14324 "$worm" 'A -> B; B -> C; A -> C' --count --device cpu
 $SYNFIRE match "$worm" 'A -> B; B -> C; A -> C' --device cpu --count --explain | grep -q '^on cpu: as asked for$'
 cat >loop.motif <<'END'

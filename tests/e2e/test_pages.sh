@@ -12,7 +12,7 @@ fi
 synfire() { "$SYNFIRE" "$@"; }
 for page in "$SYNFIRE_SOURCE"/docs/*.md; do
     # Players and recorders need a partner, which the tests of streams give them.
-    grep -E '^    (synfire|echo) ' "$page" | grep -vE '^    synfire (play|record|run [^-])' >lines || continue
+    grep -E '^    (synfire|echo) ' "$page" | grep -vE '^    synfire (play|record|top|doctor --loop|run [^-])' >lines || continue
     rm -rf page && mkdir page && pushd page >/dev/null
     synfire simulate demo.h5 --preset sym26 --quiet >/dev/null
     while read -r line; do
