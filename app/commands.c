@@ -5,6 +5,7 @@
 extern const app_command app_command_info;
 extern const app_command app_command_compare;
 extern const app_command app_command_plot;
+extern const app_command app_command_report;
 extern const app_command app_command_mine;
 extern const app_command app_command_count;
 extern const app_command app_command_graph;
@@ -30,6 +31,7 @@ const app_command *const app_commands[] = {
     &app_command_convert,
     &app_command_compare,
     &app_command_plot,
+    &app_command_report,
     &app_command_mine,
     &app_command_count,
     &app_command_graph,

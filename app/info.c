@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is in a recording, and what in it will mislead an analysis. */
+#include "app/info.h"
 #include "app/csv.h"
 #include "app/load.h"
 #include "app/occurrences.h"
@@ -368,6 +369,19 @@ static int write_text(sf_text *out, const sf_recording_columns *recording,
     sf_free(rates);
     sf_text_printf(out, "\n");
     return print_units(out, recording, overview, all_units);
+}
+
+int app_info_print(sf_text *text, const app_call *call, const sf_recording *recording,
+                   const sf_overview_columns *overview, sf_error *error)
+{
+    sf_recording_columns of = {.size = sizeof of};
+    app_sharpness sharpness;
+    const sf_progress progress = app_progress(call);
+    sf_recording_get_columns(recording, &of);
+    int status = app_sharpness_measure(&sharpness, recording, &progress, error);
+    if (status == SF_OK && write_text(text, &of, overview, &sharpness, false) != SF_OK)
+        status = sf_fail_memory(error);
+    return status;
 }
 
 static int describe_occurrences(const app_call *call, sf_error *error)

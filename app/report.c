@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A page of a recording: what it is, what misleads in it, its figures, how they were made. */
+#include "app/figure.h"
+#include "app/info.h"
+#include "app/load.h"
+
+#include "core/error.h"
+#include "core/file.h"
+#include "core/json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const app_option options[] = {
+    {"out", "FILE",
+     "the page to write, or -o FILE: it ends in .html; of several recordings their names with -1, -2, ..."},
+    {"align", "MARKER,A,B",
+     "rates and chains from A to B ms around each of these markers, too, as light,-50ms,200ms"},
+    {"surrogates", "N", "how many surrogates chains and edges are tested against (default 200)"},
+    {"seed", "N", "of the surrogates (default 1)"},
+    {NULL, NULL, NULL},
+};
+
+#define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:=+@%"
+
+/* ---- HTML ---- */
+
+static void print_words(sf_text *page, const char *words)
+{
+    sf_text visible = {0};
+    sf_text_append(&visible, words, strlen(words));
+    sf_text_make_visible(&visible, true);
+    for (const char *c = visible.data; !visible.failed && *c != '\0'; c++) {
+        if (*c == '<')
+            sf_text_printf(page, "&lt;");
+        else if (*c == '&')
+            sf_text_printf(page, "&amp;");
+        else
+            sf_text_append(page, c, 1);
+    }
+    page->failed = page->failed || visible.failed;
+    sf_text_free(&visible);
+}
+
+static const char style[] =
+    "<style>body{font:15px/1.5 Helvetica,Arial,sans-serif;max-width:190mm;margin:2em auto;padding:0 "
+    "1em;color:#111}"
+    "h1{font-size:1.5em;overflow-wrap:anywhere}h2{font-size:1.15em;margin:1.8em 0 .4em}"
+    "pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#f4f4f4;padding:.7em}"
+    "figure{margin:1em 0;break-inside:avoid}figure svg{max-width:100%;height:auto}figcaption{font-size:.9em}"
+    ".none{color:#555}@page{size:A4;margin:15mm}@media print{body{margin:0;max-width:none}}</style>\n";
+
+static void print_heading(sf_text *page, const char *words)
+{
+    sf_text_printf(page, "<h2>");
+    print_words(page, words);
+    sf_text_printf(page, "</h2>\n");
+}
+
+static void print_block(sf_text *page, const char *words)
+{
+    sf_text_printf(page, "<pre>");
+    print_words(page, words);
+    sf_text_printf(page, "</pre>\n");
+}
+
+/* ---- the parts of a page ---- */
+
+/* A figure with its caption, or the sentence that says what the recording lacks for it. */
+static int print_figure(sf_text *page, const app_figure_kind *kind, app_subject *subject, sf_error *error)
+{
+    sf_figure figure = {0};
+    sf_text caption = {0};
+    int status = app_figure_draw(&figure, &caption, kind, subject, false, error);
+    if (status == SF_OK) {
+        sf_text_printf(page, "<figure id=\"%s\">\n", kind->name);
+        sf_scene_svg(page, &figure.scene, true);
+        sf_text_printf(page, "<figcaption>");
+        print_words(page, caption.data);
+        sf_text_printf(page, "</figcaption></figure>\n");
+    } else if (status == SF_DATA) {
+        sf_text_printf(page, "<p class=\"none\" id=\"%s\">%s: ", kind->name, kind->name);
+        print_words(page, error->text);
+        sf_text_printf(page, ".</p>\n");
+        status = SF_OK;
+    }
+    sf_scene_free(&figure.scene);
+    sf_text_free(&caption);
+    return status;
+}
+
+static int print_figures(sf_text *page, app_subject *subject, sf_error *error)
+{
+    int status = SF_OK;
+    print_heading(page, "Figures");
+    for (size_t k = 0; app_figures[k] != NULL && status == SF_OK; k++) {
+        bool asked = app_figures[k] != &app_figure_markers || app_has(subject->call, "align");
+        if (app_stop_requested())
+            return sf_fail(error, SF_CANCELLED, NULL, "stopped: no page was written");
+        if (asked)
+            status = print_figure(page, app_figures[k], subject, error);
+    }
+    return status;
+}
+
+static int print_about(sf_text *page, app_subject *subject, sf_error *error)
+{
+    sf_overview_columns told;
+    sf_text about = {0};
+    int status = app_subject_overview(subject, &told, error);
+    if (status == SF_OK)
+        status = app_info_print(&about, subject->call, subject->recording, &told, error);
+    if (status == SF_OK) {
+        print_heading(page, "The recording, and what misleads in it");
+        sf_text_printf(page,
+                       "<p>As <code>synfire info</code> tells it; lines with ! are what to mind.</p>\n");
+        print_block(page, about.data != NULL ? about.data : "");
+    }
+    sf_text_free(&about);
+    return status;
+}
+
+/* The words that make this page again, as a shell takes them. */
+static void print_command(sf_text *page, const app_call *call)
+{
+    sf_text command = {0}, made_by = app_provenance_text(call);
+    sf_text_printf(&command, "synfire");
+    for (size_t k = 0; call->words[k] != NULL; k++) {
+        const char *word = call->words[k];
+        bool plain = *word != '\0' && strspn(word, PLAIN) == strlen(word);
+        sf_text_printf(&command, " %s", plain ? word : "'");
+        for (; !plain && *word != '\0'; word++)
+            sf_text_append(&command, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+        if (!plain)
+            sf_text_append(&command, "'", 1);
+    }
+    print_heading(page, "What made this page");
+    print_block(page, command.data != NULL ? command.data : "");
+    sf_text_printf(page, "<p>And, for programs:</p>\n");
+    print_block(page, made_by.data != NULL ? made_by.data : "");
+    page->failed = page->failed || command.failed || made_by.failed;
+    sf_text_free(&command);
+    sf_text_free(&made_by);
+}
+
+/* What was tested, as a paper prints it, and the words that make this page again. */
+static int print_methods(sf_text *page, app_subject *subject, sf_error *error)
+{
+    sf_episodes *const tested[] = {subject->chains, subject->pairs};
+    static const char *const of[] = {"Chains. ", "Edges. "};
+    print_heading(page, "Methods");
+    for (size_t k = 0; k < 2; k++) {
+        sf_text words = {0};
+        if (tested[k] == NULL)
+            continue;
+        int status = app_methods(&words, tested[k], subject->call, error);
+        sf_text_printf(page, "<p>%s", of[k]);
+        print_words(page, words.data != NULL ? words.data : "");
+        sf_text_printf(page, "</p>\n");
+        sf_text_free(&words);
+        if (status != SF_OK)
+            return status;
+    }
+    print_command(page, subject->call);
+    return SF_OK;
+}
+
+/* ---- pages ---- */
+
+static int print_page(sf_text *page, app_subject *subject, sf_error *error)
+{
+    sf_text_printf(page, "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>");
+    print_words(page, subject->name);
+    sf_text_printf(page, "</title>\n%s</head>\n<body>\n<h1>", style);
+    print_words(page, subject->name);
+    sf_text_printf(page, "</h1>\n");
+    int status = print_about(page, subject, error);
+    if (status == SF_OK)
+        status = print_figures(page, subject, error);
+    if (status == SF_OK)
+        status = print_methods(page, subject, error);
+    sf_text_printf(page, "</body>\n</html>\n");
+    return status;
+}
+
+static bool is_page(const char *path)
+{
+    size_t length = strlen(path);
+    return length > 5 && strcmp(path + length - 5, ".html") == 0;
+}
+
+/* Where page k of so many goes. */
+static void name_page(char *path, size_t size, const char *out, size_t k, size_t count)
+{
+    if (count == 1)
+        snprintf(path, size, "%s", out);
+    else
+        snprintf(path, size, "%.*s-%zu.html", (int)(strlen(out) - 5), out, k + 1);
+}
+
+static int report_one(app_call *call, const char *recording_path, const char *path, sf_error *error)
+{
+    sf_recording *recording;
+    app_subject subject;
+    sf_text page = {0};
+    int status = sf_tool_spare(path, error);
+    if (status == SF_OK)
+        status = app_load(call, recording_path, &recording, error);
+    if (status != SF_OK)
+        return status;
+    status = app_subject_open(&subject, call, recording, error);
+    if (status == SF_OK)
+        status = print_page(&page, &subject, error);
+    if (status == SF_OK)
+        status = sf_file_write(&page, path, error);
+    sf_text_free(&page);
+    app_subject_close(&subject);
+    sf_recording_free(recording);
+    return status;
+}
+
+static int run(app_call *call, sf_error *error)
+{
+    const char *out = app_value(call, "out", NULL);
+    size_t count = call->argument_count;
+    int status = SF_OK;
+    if (out == NULL || !is_page(out))
+        return sf_fail(error, SF_USAGE, out != NULL ? out : "--out",
+                       "expected a page to write that ends in .html");
+    sf_text text = {0};
+    sf_json json = sf_json_start(&text);
+    sf_json_object(&json, NULL);
+    sf_json_array(&json, "pages");
+    app_catch_signals();
+    for (size_t k = 0; k < count && status == SF_OK; k++) {
+        char path[4096];
+        name_page(path, sizeof path, out, k, count);
+        status = report_one(call, call->arguments[k], path, error);
+        sf_json_object(&json, NULL);
+        sf_json_string(&json, "recording", call->arguments[k]);
+        sf_json_string(&json, "file", path);
+        sf_json_end_object(&json);
+    }
+    sf_json_end_array(&json);
+    app_provenance_json(&json, call);
+    sf_json_end_object(&json);
+    if (status == SF_OK && !call->json) {
+        sf_text_clear(&text);
+        sf_text_printf(&text, "wrote %zu page%s", count, count == 1 ? "" : "s");
+    }
+    if (status == SF_OK)
+        return app_print(&text, error);
+    sf_text_free(&text);
+    return status;
+}
+
+const app_command app_command_report = {
+    .name = "report",
+    .group = "look",
+    .summary = "a page of a recording with all its figures, to read or to print",
+    .arguments = "REC... -o FILE.html",
+    .least_arguments = 1,
+    .most_arguments = -1,
+    .example = "synfire report demo.h5 -o demo.html",
+    .notes = "One page for each recording, with nothing outside it: what info tells, every figure of "
+             "`synfire plot` with its "
+             "caption or why there is none, the methods sentence and what made it. Any browser prints it.",
+    .options = {options, app_mining_options, app_selection_options},
+    .run = run,
+};

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+# The page of a recording: whole, by itself, with the numbers that the commands tell, and what is refused.
+. "$E2E/functions.sh"
+
+cp "$E2E/figures.py" .
+$SYNFIRE simulate sim.h5 --unit-count 12 --rate 8 --duration 60 --chain "A -(4,6]-> B -(4,6]-> C" --chain-rate 2 \
+    --marker-every 5 --seed 3 --quiet >out
+printf '%s\n' A,0.001 B,0.006 A,0.101 B,0.105 A,0.301 >"few <b>'s.csv"
+
+$SYNFIRE report sim.h5 -o sim.html --delay 4:6 --align ttl0,-50ms,200ms --quiet --json >out
+check 'assert out["pages"] == [{"recording": "sim.h5", "file": "sim.html"}]'
+$SYNFIRE report sim.h5 "few <b>'s.csv" -o both.html --quiet >out
+grep -q '^wrote 2 pages$' out && [ -s both-1.html ] && [ -s both-2.html ] && [ ! -e both.html ]
+$SYNFIRE info sim.h5 >info.txt
+$SYNFIRE mine sim.h5 --delay 4:6 --significance segment-shift --surrogates 200 --quiet --json >mine.json
+$SYNFIRE graph sim.h5 --delay 4:6 --significance segment-shift --surrogates 200 --quiet --json >graph.json
+python3 -B - <<'PY'
+import html, html.parser, json, re
+import figures
+
+class Page(html.parser.HTMLParser):
+    """Every element is closed, nothing is fetched, and there is no script."""
+    VOID = {"meta"}
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.ids, self.text, self.texts = [], [], "", []
+        self.feed(text)
+        assert not self.open, self.open
+    def handle_starttag(self, tag, attrs):
+        assert tag != "script" and tag != "link"
+        for key, value in attrs:
+            assert key not in ("href", "src") or value.startswith("data:"), value
+            if key == "id":
+                self.ids.append(value)
+        if tag not in self.VOID:
+            self.open.append(tag)
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+    def handle_data(self, data):
+        self.text += data
+
+KINDS = ["raster", "array", "map", "rates", "intervals", "chains", "chain", "correlograms", "markers", "graph", "edges", "matrix",
+         "tiling", "motifs"]
+text = open("sim.html").read()
+page = Page(text)
+assert page.ids == KINDS or sorted(page.ids) == sorted(KINDS), page.ids
+for line in open("info.txt"):
+    assert line.strip() in page.text, line
+pictures = {}
+for kind, svg in re.findall(r'<figure id="(\w+)">\n(<svg .*?\n</svg>)\n<figcaption>', text, re.S):
+    open(kind + ".svg", "w").write(svg)
+    pictures[kind] = figures.panels(kind + ".svg")
+assert set(pictures) == set(KINDS), set(KINDS) - set(pictures)
+mine, graph = json.load(open("mine.json")), json.load(open("graph.json"))
+spell = lambda e: f"{e['count']}, expected {e['expected']:.4g}, q {e['q']:.3g}"
+best = {" > ".join(e["names"]) + ": count " + spell(e) for e in mine["episodes"] if e["q"] is not None and e["q"] <= 0.05}
+assert best and set(pictures["chains"][0].notes()) == best
+assert {n for n in pictures["graph"][0].notes() if " to " in n} == {
+    f"{e['names'][0]} to {e['names'][1]}: count {spell(e)}" for e in graph["edge_detail"] if e["q"] <= 0.05}
+assert mine["methods"].split(".")[0] in page.text or "200 surrogates" in page.text
+assert "synfire report sim.h5 -o sim.html --delay 4:6 --align ttl0,-50ms,200ms --quiet --json" in page.text
+small = Page(open("both-2.html").read())
+assert "few <b>'s.csv" in small.text and "this recording has no positions" in small.text
+assert "'few <b>'\\''s.csv'" in small.text
+assert "markers" not in small.ids
+PY
+expect 64 "x.pdf: expected a page to write that ends in .html" $SYNFIRE report sim.h5 -o x.pdf
+expect 64 "--out: expected a page" $SYNFIRE report sim.h5
+expect 66 "nowhere.h5" $SYNFIRE report nowhere.h5 -o x.html --json
+expect 64 "expected MARKER,A,B" $SYNFIRE report sim.h5 -o x.html --align light --quiet
+expect 73 "cannot create" $SYNFIRE report "few <b>'s.csv" -o nowhere/x.html --quiet
+[ ! -e x.html ]
