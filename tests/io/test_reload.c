@@ -19,7 +19,8 @@ typedef struct reloads {
     void *context, *socket;
     char *endpoint;
     int64_t began_ns, minute;
-    int done, configured;
+    int done;
+    bool configured;
     char answer[1024];
     const char *yaml; /* what the file holds now; NULL: another refractory time each minute */
     char *base;
@@ -31,8 +32,9 @@ static int configure(void *user, sf_config *next, sf_error *error)
 {
     reloads *it = user;
     char yaml[2048];
-    snprintf(yaml, sizeof yaml, it->yaml != NULL ? it->yaml : it->base,
-             it->configured++ % 2 == 0 ? 50000 : 0);
+    int minute = it->configured ? it->done + 1 : 0; /* one that was not taken up is asked for again */
+    it->configured = true;
+    snprintf(yaml, sizeof yaml, it->yaml != NULL ? it->yaml : it->base, minute % 2 == 0 ? 50000 : 0);
     return sf_config_parse(next, yaml, strlen(yaml), "test", NULL, 0, error);
 }
 
@@ -61,8 +63,10 @@ static void publish(void *self, sf_message *message)
     int64_t minute = (message->time_ns - it->began_ns) / INT64_C(60000000000);
     if (it->endpoint == NULL || minute == it->minute)
         return;
+    if (strstr(ask(it, "reload"), "ask again") != NULL)
+        return; /* the watching thread, which is behind: with the next message */
+    assert_string_equal(it->answer, "{\"ok\":true}");
     it->minute = minute;
-    assert_string_equal(ask(it, "reload"), "{\"ok\":true}");
     it->done++;
 }
 
