@@ -18,7 +18,8 @@ holds() {
 
 mine="--delay 0.5:20 --min-count 200"
 for recording in "$SYNFIRE_DATA"/recordings/*; do
-    holds info "$recording"
+    [[ $recording != *maxtwo* ]] || recording+=" --stream well001/rec0000" # of twelve
+    holds info $recording
     [ -e "document-$documents.json" ] || continue
     part="$recording --from +0 --to +300"
     holds mine $part $mine --max-size 3 --top 100

@@ -187,8 +187,9 @@ static void reloads_lose_nothing(void **state)
     const sf_trigger_status *trigger = &status->triggers[0];
     assert_int_equal(trigger->completed,
                      trigger->sent + trigger->sham + trigger->withheld + trigger->waiting);
-    /* Minutes in which one in 50 s is sent, and minutes in which all are. */
-    assert_in_range(trigger->sent, trigger->completed / 4, trigger->completed * 3 / 4);
+    /* Minutes in which one in 50 s is sent, and minutes in which all are: which they are from when on is told
+     * by the watching thread, ahead or not. Without a reload it were a dozen, or all. */
+    assert_in_range(trigger->sent, trigger->completed / 20, trigger->completed * 19 / 20);
     printf("%llu completed, %llu sent, %d reloads\n", (unsigned long long)trigger->completed,
            (unsigned long long)trigger->sent, it.done);
 
