@@ -28,13 +28,15 @@ mine: {every: 0}
 sinks: [{type: hdf5, path: parts.h5, rotate_min: 0.25, policy: block}]
 YAML
 "$SYNFIRE" run run.yaml --replay sim.h5 --speed max --quiet
+# A part is left with the first batch after its time, and as fast as possible batches are long: three or four.
 ls parts*.h5* | tr '\n' ' ' >files
-[ "$(cat files)" = "parts-part2.h5 parts-part3.h5 parts-part4.h5 parts.h5 " ] || { cat files; exit 1; }
+grep -Eqx 'parts-part2.h5 parts-part3.h5 (parts-part4.h5 )?parts.h5 ' files || { cat files; exit 1; }
 "$SYNFIRE" recover parts-part2.h5 | grep -q "nothing is to be recovered"
 "$SYNFIRE_PYTHON" - <<'PY'
 import h5py, numpy
-parts = [h5py.File(f"parts{n}.h5") for n in ("", "-part2", "-part3", "-part4")]
-assert [p.attrs["part"] for p in parts] == [1, 2, 3, 4]
+import glob
+parts = [h5py.File(f"parts{n}.h5") for n in ("", *(f"-part{i + 1}" for i in range(1, len(glob.glob("parts*.h5")))))]
+assert [p.attrs["part"] for p in parts] == list(range(1, len(parts) + 1))
 for name in ("time_ns", "unit"):
     assert numpy.array_equal(numpy.concatenate([p["spikes"][name][:] for p in parts]), h5py.File("sim.h5")["spikes"][name][:])
 for one, other in zip(parts, parts[1:]):

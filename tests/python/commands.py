@@ -14,6 +14,7 @@ COMMAND = os.environ["SYNFIRE"]
 MANY = 300  # units: of recordings with more of them less time is looked at
 DELAY = "0.5:20"
 ENOUGH = 100  # episodes to compare
+STREAMS = {"probeinterface_maxtwo_data.raw.h5": "well001/rec0000"}  # one of several in a file
 
 
 def command(*arguments):
@@ -44,16 +45,16 @@ def plain(array):
     return np.asarray(array).tolist()
 
 
-def look(path):
-    told = command("info", path)
+def look(path, stream):
+    told = command("info", path, *(["--stream", stream] if stream else []))
     if told is None:
         try:
-            synfire.load(path)
+            synfire.load(path, stream=stream)
         except synfire.DataError as refused:
             print(f"  refused as by the command: {refused}")
             return None
         raise AssertionError(f"{path}: read, and the command refuses it")
-    whole = synfire.load(path)
+    whole = synfire.load(path, stream=stream)
     overview = whole.overview()
     same({"format": whole.format, "spikes": whole.spike_count, "units": whole.unit_count, "duration_s": overview.duration_s,
           "kind": overview.kind, "markers": len(whole.markers), "metadata": whole.metadata,
@@ -178,13 +179,14 @@ def main():
     read = 0
     for path in sys.argv[1:]:
         print(path, flush=True)
-        whole = look(path)
+        stream = STREAMS.get(os.path.basename(path))
+        whole = look(path, stream)
         if whole is None:
             continue
         read += 1
         seconds = 30 if whole.unit_count > MANY else 300
-        recording = synfire.load(path, start="+0", stop=f"+{seconds}")
-        part = [path, "--from", "+0", "--to", f"+{seconds}"]
+        recording = synfire.load(path, start="+0", stop=f"+{seconds}", stream=stream)
+        part = [path, "--from", "+0", "--to", f"+{seconds}", *(["--stream", stream] if stream else [])]
         count_from = least(recording)
         for compare in (mine, count, connect, bandwidths):
             compare(part, recording, count_from)
