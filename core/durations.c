@@ -29,9 +29,10 @@ void sf_durations_add(sf_durations *durations, int64_t took_ns)
     _Atomic uint64_t *count = &durations->counts[class_of((uint64_t)value)];
     /* One thread writes: no addition needs to be one step. */
     atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1, memory_order_relaxed);
-    atomic_store_explicit(&durations->sum_ns,
-                          atomic_load_explicit(&durations->sum_ns, memory_order_relaxed) + value,
-                          memory_order_relaxed);
+    int64_t sum;
+    if (__builtin_add_overflow(atomic_load_explicit(&durations->sum_ns, memory_order_relaxed), value, &sum))
+        sum = INT64_MAX;
+    atomic_store_explicit(&durations->sum_ns, sum, memory_order_relaxed);
     if (value > atomic_load_explicit(&durations->most_ns, memory_order_relaxed))
         atomic_store_explicit(&durations->most_ns, value, memory_order_relaxed);
     atomic_store_explicit(&durations->last_ns, value, memory_order_relaxed);
