@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "run/run.h"
 
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zmq.h>
@@ -19,10 +20,10 @@ typedef struct reloads {
     void *context, *socket;
     char *endpoint;
     int64_t began_ns, minute;
-    int done;
-    bool configured;
+    atomic_int done; /* these are seen by the control socket's thread, too */
+    atomic_bool configured;
     char answer[1024];
-    const char *yaml; /* what the file holds now; NULL: another refractory time each minute */
+    const char *_Atomic yaml; /* what the file holds now; NULL: another refractory time each minute */
     char *base;
 } reloads;
 
