@@ -20,10 +20,11 @@ typedef struct reloads {
     void *context, *socket;
     char *endpoint;
     int64_t began_ns, minute;
-    atomic_int done; /* these are seen by the control socket's thread, too */
-    atomic_bool configured;
+    atomic_int turns; /* of one thread and then of the other: what ZeroMQ orders, in a way that tsan sees */
+    int done;
+    bool configured;
     char answer[1024];
-    const char *_Atomic yaml; /* what the file holds now; NULL: another refractory time each minute */
+    const char *yaml; /* what the file holds now; NULL: another refractory time each minute */
     char *base;
 } reloads;
 
@@ -33,9 +34,11 @@ static int configure(void *user, sf_config *next, sf_error *error)
 {
     reloads *it = user;
     char yaml[2048];
+    it->turns++;
     int minute = it->configured ? it->done + 1 : 0; /* one that was not taken up is asked for again */
     it->configured = true;
     snprintf(yaml, sizeof yaml, it->yaml != NULL ? it->yaml : it->base, minute % 2 == 0 ? 50000 : 0);
+    it->turns++;
     return sf_config_parse(next, yaml, strlen(yaml), "test", NULL, 0, error);
 }
 
@@ -43,8 +46,10 @@ static const char *ask(reloads *it, const char *command)
 {
     char request[200];
     snprintf(request, sizeof request, "{\"token\": \"" TOKEN "\", \"command\": \"%s\"}", command);
+    it->turns++;
     assert_true(zmq_send(it->socket, request, strlen(request), 0) >= 0);
     int length = zmq_recv(it->socket, it->answer, sizeof it->answer - 1, 0);
+    it->turns++;
     assert_in_range(length, 1, sizeof it->answer - 1);
     it->answer[length] = '\0';
     return it->answer;
