@@ -423,12 +423,6 @@ void sf_panel_stretch(sf_panel *panel, const sf_ink *ink, const char *class, dou
     sf_scene_point(panel->scene, right, bottom);
 }
 
-void sf_panel_level(sf_panel *panel, const sf_ink *ink, double y)
-{
-    double at = hold(sf_panel_y(panel, y));
-    sf_scene_segment(panel->scene, ink, panel->left, at, panel->left + panel->width, at);
-}
-
 void sf_panel_ticks(sf_panel *panel, const sf_ink *ink, const char *class, const double *x, const double *y,
                     size_t count, double height)
 {

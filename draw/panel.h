@@ -89,9 +89,6 @@ void sf_panel_band(sf_panel *panel, const sf_ink *ink, const char *class, double
 /** A stretch of the x axis from bottom to top; a line across where from == to. */
 void sf_panel_stretch(sf_panel *panel, const sf_ink *ink, const char *class, double from, double to);
 
-/** A line across at y. */
-void sf_panel_level(sf_panel *panel, const sf_ink *ink, double y);
-
 /** Short upright lines of this height, in the numbers of the y axis, around each point. */
 void sf_panel_ticks(sf_panel *panel, const sf_ink *ink, const char *class, const double *x, const double *y,
                     size_t count, double height);
