@@ -35,8 +35,8 @@ static int search_here(void *job, sf_crew *crew, sf_error *error)
     (void)crew;
     run *r = job;
     r->search.job->result->by_bitmaps = r->search.rows != NULL;
-    return sf_match_search_run(&r->search,
-                               r->search.rows != NULL ? &sf_search_by_domains : &sf_search_by_lists, error);
+    r->search.kind = r->search.rows != NULL ? &sf_search_by_domains : &sf_search_by_lists;
+    return sf_match_search_run(&r->search, error);
 }
 
 /* Along a plan of its own. Where there is more than can be listed, the CPU lists the first. */

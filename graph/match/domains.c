@@ -32,8 +32,6 @@ typedef struct domains {
     void *memory;
     uint64_t *scratch[MOST_IN_GROUP + 1]; /* intersections of the vertices of a group */
     level *levels;                        /* one more than steps of the core */
-    uint32_t place[SF_PATTERN_MOST];      /* by step: what is matched */
-    uint32_t end[SF_PATTERN_MOST];        /* of a step that is searched: no place from here on */
 } domains;
 
 static uint64_t bit(uint32_t u)
@@ -74,7 +72,7 @@ static bool match(domains *s, uint32_t depth, uint32_t place, uint64_t *blame)
     const uint32_t u = plan_of(s)->steps[depth].vertex;
     const level *before = &s->levels[depth];
     level *after = &s->levels[depth + 1];
-    s->place[depth] = place;
+    s->base.place[u] = place;
     for (uint32_t i = depth + 1; i < plan_of(s)->count; i++) {
         const uint32_t x = plan_of(s)->steps[i].vertex;
         after->domain[x] = before->domain[x];
@@ -255,46 +253,6 @@ static bool finish(domains *s, uint32_t place, uint32_t end, uint64_t *blame)
 
 static bool search_on(domains *s, uint32_t depth, uint32_t place, uint64_t *blame);
 
-/* Places first .. last - 1 of a step, below what is matched before it. */
-static sf_share_part part_of(const domains *s, uint32_t depth, uint32_t first, uint32_t last)
-{
-    sf_share_part part = {.depth = depth, .first = first, .last = last};
-    memcpy(part.places, s->place, depth * sizeof *s->place);
-    return part;
-}
-
-/* Hands half of the places that are left of the shallowest step that has any to a thread that waits. What
- * comes of it is not known here, so such a step is to blame nobody. */
-static void give_away(domains *s, uint32_t depth)
-{
-    for (uint32_t d = s->base.top; d <= depth; d++) {
-        const uint32_t middle = s->place[d] + 1 + (s->end[d] - s->place[d]) / 2;
-        const uint64_t *domain = s->levels[d].domain[plan_of(s)->steps[d].vertex];
-        if (middle >= s->end[d] || sf_bitmap_next(domain, middle, s->end[d]) == s->end[d])
-            continue;
-        sf_share_part part = part_of(s, d, middle, s->end[d]);
-        if (sf_share_give(s->base.search->share, &part)) {
-            s->end[d] = middle;
-            s->base.given |= bit(d);
-        }
-        return;
-    }
-}
-
-/* True where the place at hand and those after it are others' now. */
-static bool is_others(domains *s, uint32_t depth)
-{
-    sf_share *share = s->base.search->share;
-    if (s->base.tally.steps > s->base.patience) {
-        sf_share_part part = part_of(s, depth, s->place[depth], s->end[depth]);
-        sf_share_leave(share, &part);
-        return true;
-    }
-    if (share != NULL && sf_share_wanted(share) > 0)
-        give_away(s, depth);
-    return false;
-}
-
 static bool is_last(const domains *s, uint32_t depth)
 {
     return depth + 1 == plan_of(s)->core;
@@ -308,17 +266,17 @@ static bool try_place(domains *s, uint32_t depth, uint32_t place, uint64_t *blam
     if (!match(s, depth, place, blame))
         return false;
     const uint32_t next = plan_of(s)->steps[depth + 1].vertex;
-    s->end[depth + 1] = s->rows->counts[s->rows->list_of[next]];
+    s->base.end[depth + 1] = s->rows->counts[s->rows->list_of[next]];
     return search_on(s, depth + 1, 0, blame);
 }
 
 /* The last step of the core, whose places are done at once. */
 static bool finish_on(domains *s, uint32_t depth, uint32_t place, uint64_t *blame)
 {
-    s->place[depth] = place;
-    if (is_others(s, depth))
+    s->base.at[depth] = place;
+    if (sf_match_search_shares(&s->base, depth))
         return true;
-    bool found = finish(s, place, s->end[depth], blame);
+    bool found = finish(s, place, s->base.end[depth], blame);
     return found || (s->base.given >> depth & 1) != 0;
 }
 
@@ -332,11 +290,11 @@ static bool search_on(domains *s, uint32_t depth, uint32_t place, uint64_t *blam
     s->base.given &= ~bit(depth);
     if (is_last(s, depth))
         return finish_on(s, depth, place, blame);
-    for (place = sf_bitmap_next(domain, place, s->end[depth]); place < s->end[depth];
-         place = sf_bitmap_next(domain, place + 1, s->end[depth])) {
+    for (place = sf_bitmap_next(domain, place, s->base.end[depth]); place < s->base.end[depth];
+         place = sf_bitmap_next(domain, place + 1, s->base.end[depth])) {
         uint64_t one = 0;
-        s->place[depth] = place;
-        if (sf_match_step(&s->base.tally) || is_others(s, depth))
+        s->base.at[depth] = place;
+        if (sf_match_step(&s->base.tally) || sf_match_search_shares(&s->base, depth))
             return true;
         if (try_place(s, depth, place, &one)) {
             found = true;
@@ -363,10 +321,17 @@ static void search_part(sf_searcher *searcher, const sf_share_part *part)
     domains *s = (domains *)searcher;
     uint64_t blame;
     for (uint32_t d = 0; d < part->depth; d++)
-        match(s, d, part->places[d], &blame); /* as there, which fits */
+        match(s, d, part->places[plan_of(s)->steps[d].vertex], &blame); /* as there, which fits */
     s->base.top = part->depth;
-    s->end[part->depth] = part->last;
+    s->base.end[part->depth] = part->last;
     search_on(s, part->depth, part->first, &blame);
+}
+
+static bool any_place(const sf_searcher *searcher, uint32_t step, uint32_t from)
+{
+    const domains *s = (const domains *)searcher;
+    const uint64_t *domain = s->levels[step].domain[plan_of(s)->steps[step].vertex];
+    return sf_bitmap_next(domain, from, s->base.end[step]) < s->base.end[step];
 }
 
 /* ---- room ---- */
@@ -419,4 +384,5 @@ const sf_search_kind sf_search_by_domains = {.size = sizeof(domains),
                                              .open = open_domains,
                                              .close = close_domains,
                                              .root = search_root,
-                                             .part = search_part};
+                                             .part = search_part,
+                                             .any = any_place};

@@ -25,7 +25,7 @@ static double list_seconds(const sf_lists *s, const sf_order_step *step)
     double entries = s->length[step->vertex];
     for (uint64_t left = step->joined; left != 0; left &= left - 1) {
         uint32_t w = (uint32_t)__builtin_ctzll(left), length;
-        sf_space_adjacent(s->base.search->space, w, step->vertex, s->place[w], &length);
+        sf_space_adjacent(s->base.search->space, w, step->vertex, s->base.place[w], &length);
         entries += length;
     }
     return STEP_SECONDS + ENTRY_SECONDS * entries;
@@ -77,10 +77,10 @@ static double draw_candidate(sf_lists *s, sf_random *random, uint32_t depth)
     const sf_links *links = is_first ? &space->links[space->links_of[u][plan->steps[1].vertex]] : NULL;
     if (is_first && links->count > 0) {
         uint32_t place = owner_of(links, space->counts[u], sf_random_below(random, links->count));
-        s->place[u] = place;
+        s->base.place[u] = place;
         return (double)links->count / (double)(links->offsets[place + 1] - links->offsets[place]);
     }
-    s->place[u] = s->list[u][sf_random_below(random, s->length[u])];
+    s->base.place[u] = s->list[u][sf_random_below(random, s->length[u])];
     return s->length[u];
 }
 
@@ -101,7 +101,7 @@ static void descend_once(sf_lists *s, estimate *e)
         if (s->length[u] == 0)
             break;
         branches *= draw_candidate(s, &e->random, depth);
-        s->vertex[u] = s->base.search->space->candidates[u][s->place[u]];
+        s->vertex[u] = s->base.search->space->candidates[u][s->base.place[u]];
         bool is_used = s->base.search->injective && s->user[s->vertex[u]] != 0;
         if (is_used || sf_lists_broken(s, u, step->checked, s->vertex[u]) != SF_NO_VERTEX)
             break;

@@ -27,7 +27,7 @@ static void intersect(sf_lists *s, uint32_t u, uint64_t joined)
     uint32_t lengths[SF_PATTERN_MOST], count = 0;
     for (; joined != 0; joined &= joined - 1) {
         uint32_t w = (uint32_t)__builtin_ctzll(joined), length;
-        const uint32_t *list = sf_space_adjacent(s->base.search->space, w, u, s->place[w], &length);
+        const uint32_t *list = sf_space_adjacent(s->base.search->space, w, u, s->base.place[w], &length);
         uint32_t i = count++;
         for (; i > 0 && lengths[i - 1] > length; i--) {
             lists[i] = lists[i - 1];
@@ -206,51 +206,11 @@ static bool try_candidate(sf_lists *s, uint32_t depth, uint32_t place, uint64_t 
         return false;
     }
     s->vertex[u] = v;
-    s->place[u] = place;
+    s->base.place[u] = place;
     s->user[v] = s->base.search->injective ? (uint8_t)(u + 1) : 0;
     bool found = descend(s, depth, blame);
     s->user[v] = 0;
     return found;
-}
-
-/* Candidates first .. last - 1 of a step, below what is matched before it. */
-static sf_share_part part_of(const sf_lists *s, uint32_t depth, uint32_t first, uint32_t last)
-{
-    sf_share_part part = {.depth = depth, .first = first, .last = last};
-    for (uint32_t k = 0; k < depth; k++)
-        part.places[k] = s->place[s->base.search->plan->steps[k].vertex];
-    return part;
-}
-
-/* Hands half of what is left of the shallowest step that has anything left to a thread that waits. What comes
- * of it is not known here, so such a step is to blame nobody. */
-static void give_away(sf_lists *s, uint32_t depth)
-{
-    for (uint32_t d = s->base.top; d <= depth; d++) {
-        uint32_t u = s->base.search->plan->steps[d].vertex, left = s->length[u] - s->cursor[d] - 1;
-        if (left == 0)
-            continue;
-        sf_share_part part = part_of(s, d, s->length[u] - (left + 1) / 2, s->length[u]);
-        if (sf_share_give(s->base.search->share, &part)) {
-            s->length[u] = part.first;
-            s->base.given |= bit(d);
-        }
-        return;
-    }
-}
-
-/* True where the candidate at hand and those after it are others' now. */
-static bool is_others(sf_lists *s, uint32_t depth)
-{
-    if (s->base.tally.steps > s->base.patience) {
-        sf_share_part part =
-            part_of(s, depth, s->cursor[depth], s->length[s->base.search->plan->steps[depth].vertex]);
-        sf_share_leave(s->base.search->share, &part);
-        return true;
-    }
-    if (s->base.search->share != NULL && sf_share_wanted(s->base.search->share) > 0)
-        give_away(s, depth);
-    return false;
 }
 
 /* Candidates of a step, from the one at its cursor on. */
@@ -260,11 +220,11 @@ static bool search_on(sf_lists *s, uint32_t depth, uint64_t *blame)
     uint32_t u = step->vertex;
     uint64_t all = 0;
     bool found = false;
-    for (s->base.given &= ~bit(depth); s->cursor[depth] < s->length[u]; s->cursor[depth]++) {
+    for (s->base.given &= ~bit(depth); s->base.at[depth] < s->base.end[depth]; s->base.at[depth]++) {
         uint64_t one = 0;
-        if (sf_match_step(&s->base.tally) || is_others(s, depth))
+        if (sf_match_step(&s->base.tally) || sf_match_search_shares(&s->base, depth))
             return true;
-        if (try_candidate(s, depth, s->list[u][s->cursor[depth]], &one)) {
+        if (try_candidate(s, depth, s->list[u][s->base.at[depth]], &one)) {
             found = true;
         } else if ((one & bit(u)) == 0) {
             *blame = one; /* whatever stands for u, the same fails */
@@ -280,7 +240,8 @@ static bool search_on(sf_lists *s, uint32_t depth, uint64_t *blame)
 static bool search(sf_lists *s, uint32_t depth, uint64_t *blame)
 {
     sf_lists_find(s, &s->base.search->plan->steps[depth]);
-    s->cursor[depth] = 0;
+    s->base.at[depth] = 0;
+    s->base.end[depth] = s->length[s->base.search->plan->steps[depth].vertex];
     return search_on(s, depth, blame);
 }
 
@@ -291,16 +252,16 @@ static void search_part(sf_searcher *searcher, const sf_share_part *part)
     const sf_plan *plan = s->base.search->plan;
     uint64_t blame;
     for (uint32_t k = 0; k < part->depth; k++) {
-        uint32_t u = plan->steps[k].vertex, v = s->base.search->space->candidates[u][part->places[k]];
-        s->place[u] = part->places[k];
+        uint32_t u = plan->steps[k].vertex, v = s->base.search->space->candidates[u][part->places[u]];
+        s->base.place[u] = part->places[u];
         s->vertex[u] = v;
         s->user[v] = s->base.search->injective ? (uint8_t)(u + 1) : 0;
         find_decided(s, k, &blame);
     }
     s->base.top = part->depth;
     sf_lists_find(s, &plan->steps[part->depth]);
-    s->length[plan->steps[part->depth].vertex] = part->last;
-    s->cursor[part->depth] = part->first;
+    s->base.end[part->depth] = part->last;
+    s->base.at[part->depth] = part->first;
     search_on(s, part->depth, &blame);
     for (uint32_t k = 0; k < part->depth; k++)
         s->user[s->vertex[plan->steps[k].vertex]] = 0;

@@ -8,14 +8,12 @@
 typedef struct sf_lists {
     sf_searcher base;
     uint32_t vertex[SF_PATTERN_MOST]; /**< data vertex of a pattern vertex */
-    uint32_t place[SF_PATTERN_MOST];  /**< its place among the candidates */
     const uint32_t *list[SF_PATTERN_MOST];
     uint32_t length[SF_PATTERN_MOST];
     uint32_t *buffer[SF_PATTERN_MOST]; /**< room for its candidates */
     uint32_t *all;                     /**< 0, 1, 2, ...: every candidate of a vertex that nothing joins */
     uint32_t *scratch;                 /**< room for the lists of a group and their intersections */
-    uint8_t *user;                    /**< of a data vertex: one more than the pattern vertex it stands for */
-    uint32_t cursor[SF_PATTERN_MOST]; /**< of a step that is searched: the candidate at hand */
+    uint8_t *user; /**< of a data vertex: one more than the pattern vertex it stands for */
 } sf_lists;
 
 /** SF_NO_MEMORY; to be closed either way. */

@@ -5,19 +5,62 @@
 #include "core/memory.h"
 #include "core/thread.h"
 
+#include <string.h>
+
 /* Steps that one thread does before it shares what is left: starting others takes as long. */
 #define PATIENCE 4096
 
+/* ---- parts that threads take from one another ---- */
+
+/* Candidates first .. last - 1 of a step, below what is matched before it. */
+static sf_share_part part_of(const sf_searcher *s, uint32_t step, uint32_t first, uint32_t last)
+{
+    sf_share_part part = {.depth = step, .first = first, .last = last};
+    memcpy(part.places, s->place, sizeof part.places);
+    return part;
+}
+
+/* What comes of it is not known here, so such a step is to blame nobody. */
+static void give_away(sf_searcher *s, uint32_t step)
+{
+    for (uint32_t d = s->top; d <= step; d++) {
+        const sf_search_kind *kind = s->search->kind;
+        uint32_t left = s->end[d] - s->at[d] - 1, first = s->end[d] - (left + 1) / 2;
+        if (left == 0 || (kind->any != NULL && !kind->any(s, d, first)))
+            continue;
+        sf_share_part part = part_of(s, d, first, s->end[d]);
+        if (sf_share_give(s->search->share, &part)) {
+            s->end[d] = first;
+            s->given |= UINT64_C(1) << d;
+        }
+        return;
+    }
+}
+
+bool sf_match_search_shares(sf_searcher *s, uint32_t step)
+{
+    sf_share *share = s->search->share;
+    if (s->tally.steps > s->patience) {
+        sf_share_part part = part_of(s, step, s->at[step], s->end[step]);
+        sf_share_leave(share, &part);
+        return true;
+    }
+    if (share != NULL && sf_share_wanted(share) > 0)
+        give_away(s, step);
+    return false;
+}
+
+/* ---- who searches what ---- */
+
 typedef struct team {
     sf_match_search *search;
-    const sf_search_kind *kind;
-    char *searchers; /* each of kind->size bytes */
+    char *searchers; /* each of search->kind->size bytes */
     unsigned open;
 } team;
 
 static sf_searcher *searcher_of(const team *t, unsigned i)
 {
-    return (sf_searcher *)(void *)(t->searchers + i * t->kind->size);
+    return (sf_searcher *)(void *)(t->searchers + i * t->search->kind->size);
 }
 
 static int open_searcher(team *t)
@@ -27,7 +70,7 @@ static int open_searcher(team *t)
     s->tally = (sf_match_tally){.watch = &t->search->watch, .is_caller = t->open == 0};
     s->patience = UINT64_MAX;
     t->open++;
-    return t->kind->open(s);
+    return t->search->kind->open(s);
 }
 
 static void search_roots(const team *t, sf_searcher *s)
@@ -39,7 +82,7 @@ static void search_roots(const team *t, sf_searcher *s)
         size_t root = atomic_fetch_add_explicit(&search->next_root, 1, memory_order_relaxed);
         if (root >= roots || sf_match_step(&s->tally))
             return;
-        t->kind->root(s, (uint32_t)root);
+        t->search->kind->root(s, (uint32_t)root);
         atomic_fetch_add(&search->watch.done, 1);
     }
 }
@@ -53,7 +96,7 @@ static int search_by_thread(void *context, unsigned worker, size_t item)
     sf_share_enter(t->search->share);
     search_roots(t, s);
     while (sf_share_take(t->search->share, &part))
-        t->kind->part(s, &part);
+        t->search->kind->part(s, &part);
     return 0;
 }
 
@@ -80,10 +123,10 @@ static int search_by_all(team *t)
     return status;
 }
 
-int sf_match_search_run(sf_match_search *search, const sf_search_kind *kind, sf_error *error)
+int sf_match_search_run(sf_match_search *search, sf_error *error)
 {
     unsigned threads = search->job->threads;
-    team t = {search, kind, sf_alloc(threads, kind->size), 0};
+    team t = {search, sf_alloc(threads, search->kind->size), 0};
     const sf_match_tally **tallies = sf_resize(NULL, threads, sizeof *tallies);
     int status = t.searchers != NULL && tallies != NULL ? SF_OK : SF_NO_MEMORY;
     search->watch.total = search->space->counts[search->plan->steps[0].vertex];
@@ -98,7 +141,7 @@ int sf_match_search_run(sf_match_search *search, const sf_search_kind *kind, sf_
     sf_share_close(search->share);
     search->share = NULL;
     for (unsigned i = 0; i < t.open; i++)
-        kind->close(searcher_of(&t, i));
+        search->kind->close(searcher_of(&t, i));
     sf_free(t.searchers);
     sf_free(tallies);
     return status;

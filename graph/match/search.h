@@ -20,9 +20,12 @@ typedef struct sf_match_search sf_match_search;
 typedef struct sf_searcher {
     sf_match_search *search;
     sf_match_tally tally;
-    uint64_t patience; /**< steps of the search after which it leaves what is left */
-    uint32_t top;      /**< the first step whose candidates are this thread's to give away */
-    uint64_t given;    /**< steps of which some were */
+    uint64_t patience;               /**< steps of the search after which it leaves what is left */
+    uint32_t top;                    /**< the first step whose candidates are this thread's to give away */
+    uint64_t given;                  /**< steps of which some were */
+    uint32_t place[SF_PATTERN_MOST]; /**< of a pattern vertex that is matched: of its candidate */
+    uint32_t at[SF_PATTERN_MOST];    /**< of a step that is searched: the candidate at hand */
+    uint32_t end[SF_PATTERN_MOST];   /**< of such a step: no candidate from here on */
 } sf_searcher;
 
 /** One way to search. Places are of the candidates of a vertex, in whatever order the kind has them. */
@@ -32,10 +35,13 @@ typedef struct sf_search_kind {
     void (*close)(sf_searcher *searcher);                           /**< where open failed too */
     void (*root)(sf_searcher *searcher, uint32_t candidate);        /**< of the first vertex, by its index */
     void (*part)(sf_searcher *searcher, const sf_share_part *part); /**< what another has handed over */
+    /** Whether a step has any candidate from `from` to its end; NULL: all there are. */
+    bool (*any)(const sf_searcher *searcher, uint32_t step, uint32_t from);
 } sf_search_kind;
 
 struct sf_match_search {
     const sf_match_job *job;
+    const sf_search_kind *kind;
     const sf_space *space;
     const sf_plan *plan;
     const sf_rows *rows; /**< of the search by bitmaps */
@@ -46,7 +52,13 @@ struct sf_match_search {
 };
 
 /** Fills count, truncated, steps, shared and given of the job's result. SF_CANCELLED, SF_NO_MEMORY. */
-int sf_match_search_run(sf_match_search *search, const sf_search_kind *kind, sf_error *error);
+int sf_match_search_run(sf_match_search *search, sf_error *error);
+
+/**
+ * Of the step at hand: hands over half of the candidates after it, of the shallowest step that has any, to a
+ * thread that waits. True where the candidate at hand and those after it are others' now.
+ */
+bool sf_match_search_shares(sf_searcher *searcher, uint32_t step);
 
 /** The search by sorted lists: any plan, and listing. */
 extern const sf_search_kind sf_search_by_lists;

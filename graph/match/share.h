@@ -11,7 +11,7 @@
 /** Some candidates of a step, below what was chosen for the steps before. */
 typedef struct sf_share_part {
     uint32_t depth;                   /**< the step */
-    uint32_t places[SF_PATTERN_MOST]; /**< of the candidates of the steps before it, by step */
+    uint32_t places[SF_PATTERN_MOST]; /**< of the candidates of the vertices matched before it, by vertex */
     uint32_t first, last;             /**< of the step's candidates: first .. last - 1 */
 } sf_share_part;
 
