@@ -293,6 +293,7 @@ extern "C" SF_API const sf_backend *synfire_backend(void)
         .match = &sf_gpu_match,
         .windows = &sf_gpu_windows,
         .rewire = &sf_gpu_rewire,
+        .tracking = &sf_gpu_tracking,
     };
     return &backend;
 }

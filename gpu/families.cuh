@@ -11,5 +11,6 @@ extern const struct sf_backend_graphs sf_gpu_graphs;         /**< graph.cu */
 extern const struct sf_backend_bfs sf_gpu_bfs;               /**< search/search.cu */
 extern const struct sf_backend_match sf_gpu_match;           /**< match/match.cu */
 extern const struct sf_backend_rewire sf_gpu_rewire;         /**< match/rewire.cu */
+extern const struct sf_backend_tracking sf_gpu_tracking;     /**< mine/tracks.cu */
 
 #endif

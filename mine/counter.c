@@ -9,7 +9,6 @@
 #include "mine/interval.h"
 #include "mine/mine.h"
 #include "mine/occurrences.h"
-#include "mine/resident.h"
 #include "mine/ways.h"
 #include "window/summaries.h"
 
@@ -36,10 +35,6 @@ struct sf_counter {
     sf_choice choice;  /* where to count, */
     sf_crew_events on;
     sf_ran ran; /* and what did */
-    /* For a window on a device alone; or NULL. */
-    sf_resident *resident;
-    size_t unit_count;
-    bool *keep; /* the units of the episodes */
 };
 
 void sf_counter_close(sf_counter *counter)
@@ -53,7 +48,6 @@ void sf_counter_close(sf_counter *counter)
     sf_free(counter->units);
     sf_free(counter->delays);
     sf_free(counter->counts);
-    sf_free(counter->keep);
     sf_free(counter);
 }
 
@@ -182,73 +176,6 @@ int sf_counter_open(sf_counter **opened, const sf_spike *spikes, size_t spike_co
         *opened = counter;
     else
         sf_counter_close(counter);
-    return status;
-}
-
-/* ---- a window on a device ---- */
-
-/* What the window's numbers of spikes tell; units keep their numbers, since silent ones are kept too. */
-static int outline(sf_counter *counter, const sf_spike *spikes, size_t spike_count,
-                   const uint64_t *unit_spikes, sf_error *error)
-{
-    sf_events_choice choice = {.keep = counter->keep, .threads = 1};
-    sf_events_close(&counter->events);
-    return sf_events_outline(&counter->events, spikes, spike_count, counter->unit_count, unit_spikes, &choice,
-                             error);
-}
-
-static int open_on_device(sf_counter *counter, sf_error *error)
-{
-    uint64_t *none = sf_alloc(counter->unit_count, sizeof *none);
-    int status = check_episodes(counter->episodes, counter->episode_count, counter->unit_count, error);
-    if (status == SF_OK)
-        counter->keep = units_of(counter, counter->unit_count);
-    if (status == SF_OK && (counter->keep == NULL || none == NULL))
-        status = sf_fail_memory(error);
-    if (status == SF_OK)
-        status = outline(counter, NULL, 0, none, error);
-    sf_free(none);
-    if (status == SF_OK)
-        status = spell_out(counter, counter->episodes, error);
-    if (status == SF_OK)
-        status = sf_counter_use(counter, sf_device_name(sf_resident_device(counter->resident)), error);
-    counter->choice.here = NULL; /* there is no CPU to go on */
-    return status == SF_USAGE ? SF_UNAVAILABLE : status;
-}
-
-int sf_counter_open_resident(sf_counter **opened, sf_resident *resident, size_t unit_count,
-                             const sf_episode *episodes, size_t episode_count, sf_error *error)
-{
-    *opened = NULL;
-    sf_counter *counter = sf_alloc(1, sizeof *counter);
-    if (counter == NULL)
-        return sf_fail_memory(error);
-    *counter = (sf_counter){.engine = &sf_engine_interval,
-                            .threads = 1,
-                            .resident = resident,
-                            .unit_count = unit_count,
-                            .episodes = episodes,
-                            .episode_count = episode_count};
-    int status = open_on_device(counter, error);
-    if (status == SF_OK)
-        *opened = counter;
-    else
-        sf_counter_close(counter);
-    return status;
-}
-
-int sf_counter_slide(sf_counter *counter, const sf_spike *spikes, size_t spike_count,
-                     const uint64_t *unit_spikes, sf_error *error)
-{
-    sf_member *member = &counter->choice.crew.members[0];
-    sf_device_stream *stream = NULL;
-    sf_device_stream_close(member->part);
-    member->part = NULL;
-    int status = outline(counter, spikes, spike_count, unit_spikes, error);
-    if (status == SF_OK)
-        status = sf_events_resident_stream(&stream, &counter->events, counter->unit_count, counter->resident,
-                                           error);
-    member->part = stream;
     return status;
 }
 

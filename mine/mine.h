@@ -104,21 +104,6 @@ int sf_counter_open(sf_counter **counter, const sf_spike *spikes, size_t spike_c
                     sf_error *error);
 
 /**
- * Prepares to count these episodes (borrowed until close) in a window that slides over a device, by the
- * interval engine. Nothing is counted before sf_counter_slide, and no occurrences are found. SF_DATA,
- * SF_NO_MEMORY, SF_UNAVAILABLE where the device does not count.
- */
-int sf_counter_open_resident(sf_counter **counter, struct sf_resident *resident, size_t unit_count,
-                             const sf_episode *episodes, size_t episode_count, sf_error *error);
-
-/**
- * The window is now these spikes, which the device holds (sf_resident_hold), unit_spikes of each unit. After
- * SF_UNAVAILABLE, here or from sf_counter_count, it can only be closed: there is no CPU to go on.
- */
-int sf_counter_slide(sf_counter *counter, const sf_spike *spikes, size_t spike_count,
-                     const uint64_t *unit_spikes, sf_error *error);
-
-/**
  * Counts on this device from now on: named as in sf_mine_options; "auto" takes one for large jobs only.
  * Without this call, and after the device has failed or refused, the CPU counts. SF_UNAVAILABLE, SF_USAGE.
  */

@@ -8,38 +8,53 @@
 
 #include <string.h>
 
+/* Of a hop, for what the device is compared by. */
+#define TRIAL_NS INT64_C(5000000)
+
 static void free_counted(sf_counted *counted)
 {
-    sf_counter_close(counted->counter);
     sf_free(counted->episodes);
     *counted = (sf_counted){0};
+}
+
+static void end_trial(sf_counting *counting)
+{
+    sf_tracks_close(counting->tracks);
+    counting->tracks = NULL;
+    counting->trial_ns = 0;
+    counting->patience = SF_COUNTING_PATIENCE;
 }
 
 /* From now on the CPU counts alone. */
 static void leave_device(sf_counting *counting)
 {
-    sf_counter_close(counting->present.counter);
-    sf_counter_close(counting->next.counter);
-    counting->present.counter = counting->next.counter = NULL;
+    end_trial(counting);
     sf_resident_close(counting->resident);
     counting->resident = NULL;
     counting->device = NULL;
+    counting->on_device = false;
+}
+
+static int open_device(sf_counting *counting, bool always, sf_error *error)
+{
+    int status = sf_resident_open(&counting->resident, counting->device, error);
+    if (status == SF_OK && always)
+        status = sf_tracks_open(&counting->tracks, counting->resident, counting->unit_count,
+                                sf_tracker_segments(counting->tracker), error);
+    counting->on_device = status == SF_OK && always;
+    if (status != SF_UNAVAILABLE)
+        return status;
+    leave_device(counting);
+    return SF_OK;
 }
 
 int sf_counting_open(sf_counting *counting, const sf_live_options *config, sf_device *device,
                      size_t unit_count, sf_error *error)
 {
-    *counting = (sf_counting){.unit_count = unit_count,
-                              .device = device,
-                              .always = strcmp(config->device, "auto") != 0,
-                              .patience = SF_COUNTING_PATIENCE};
+    *counting = (sf_counting){.unit_count = unit_count, .device = device, .patience = SF_COUNTING_PATIENCE};
     int status = sf_tracker_open(&counting->tracker, unit_count, error);
     if (status == SF_OK && device != NULL)
-        status = sf_resident_open(&counting->resident, device, error);
-    if (status == SF_UNAVAILABLE) {
-        leave_device(counting);
-        status = SF_OK;
-    }
+        status = open_device(counting, strcmp(config->device, "auto") != 0, error);
     if (status != SF_OK)
         sf_counting_close(counting);
     return status;
@@ -49,6 +64,7 @@ void sf_counting_close(sf_counting *counting)
 {
     free_counted(&counting->present);
     free_counted(&counting->next);
+    sf_tracks_close(counting->tracks);
     sf_resident_close(counting->resident);
     sf_tracker_close(counting->tracker);
     *counting = (sf_counting){0};
@@ -56,26 +72,15 @@ void sf_counting_close(sf_counting *counting)
 
 const char *sf_counting_device(const sf_counting *counting)
 {
-    return sf_device_name(counting->present.counter != NULL ? counting->device : NULL);
+    return sf_device_name(counting->on_device ? counting->device : NULL);
 }
 
-/* ---- which episodes ---- */
-
-/* A device that has never counted begins with the first list where it is named, else when it has won. */
-static bool device_counts(const sf_counting *counting)
-{
-    return counting->device != NULL && (counting->present.counter != NULL || counting->always);
-}
-
-static int open_counter(sf_counting *counting, sf_counted *counted, sf_error *error)
-{
-    return sf_counter_open_resident(&counted->counter, counting->resident, counting->unit_count,
-                                    counted->episodes, counted->count, error);
-}
+/* ---- a device that leaves ---- */
 
 /* The CPU takes over, with every summary that it lacks. */
-static int take_over(sf_counting *counting, sf_error *error)
+static int take_over(sf_counting *counting, const sf_error *reason, sf_error *error)
 {
+    sf_log(SF_LOG_INFO, "the CPU counts from now on: %s", reason->text);
     leave_device(counting);
     int status =
         sf_tracker_set(counting->tracker, counting->present.episodes, counting->present.count, error);
@@ -84,8 +89,25 @@ static int take_over(sf_counting *counting, sf_error *error)
     return status;
 }
 
+/* What came of a job on the device: what it cannot the CPU does. */
+static int answer(sf_counting *counting, int status, const sf_error *reason, sf_error *error)
+{
+    if (status == SF_UNAVAILABLE && counting->on_device)
+        return take_over(counting, reason, error);
+    if (status == SF_UNAVAILABLE) {
+        leave_device(counting);
+        return SF_OK;
+    }
+    if (status != SF_OK && error != NULL)
+        *error = *reason;
+    return status;
+}
+
+/* ---- which episodes ---- */
+
 int sf_counting_prepare(sf_counting *counting, const sf_episode *episodes, size_t count, sf_error *error)
 {
+    sf_error reason;
     free_counted(&counting->next);
     counting->preparing = false;
     counting->next.episodes = sf_resize(NULL, count, sizeof *episodes);
@@ -95,24 +117,37 @@ int sf_counting_prepare(sf_counting *counting, const sf_episode *episodes, size_
         memcpy(counting->next.episodes, episodes, count * sizeof *episodes);
     counting->next.count = count;
     int status = SF_OK;
-    if (device_counts(counting)) {
-        status = open_counter(counting, &counting->next, error);
-        if (status == SF_UNAVAILABLE)
-            status = take_over(counting, error);
-    }
-    if (status == SF_OK && counting->next.counter == NULL)
+    if (counting->on_device)
+        status =
+            answer(counting, sf_tracks_prepare(counting->tracks, episodes, count, &reason), &reason, error);
+    else if (counting->tracks != NULL)
+        end_trial(counting);
+    if (status == SF_OK && !counting->on_device)
         status = sf_tracker_prepare(counting->tracker, episodes, count, error);
     counting->preparing = status == SF_OK;
     return status;
 }
 
-int sf_counting_go_on(sf_counting *counting, int64_t until_ns, bool *ready, sf_error *error)
+static int prepare_some(sf_counting *counting, const sf_history *history, int64_t until_ns, bool *ready,
+                        sf_error *error)
 {
-    *ready = counting->preparing;
+    sf_error reason;
+    int status = SF_OK;
+    if (counting->on_device)
+        status = answer(counting, sf_tracks_go_on(counting->tracks, history, until_ns, ready, &reason),
+                        &reason, error);
+    if (status == SF_OK && !counting->on_device)
+        status = sf_tracker_go_on(counting->tracker, until_ns, ready, error);
+    return status;
+}
+
+int sf_counting_go_on(sf_counting *counting, const sf_history *history, int64_t until_ns, bool *ready,
+                      sf_error *error)
+{
+    *ready = false;
     if (!counting->preparing)
         return SF_OK;
-    int status = counting->next.counter != NULL ? sf_tracker_set(counting->tracker, NULL, 0, error)
-                                                : sf_tracker_go_on(counting->tracker, until_ns, ready, error);
+    int status = prepare_some(counting, history, until_ns, ready, error);
     if (status != SF_OK || !*ready)
         return status;
     free_counted(&counting->present);
@@ -124,36 +159,27 @@ int sf_counting_go_on(sf_counting *counting, int64_t until_ns, bool *ready, sf_e
 
 /* ---- counting ---- */
 
-/* What the device cannot is the CPU's: *counted says whether it did. */
-static int count_on_device(sf_counting *counting, sf_counter *counter, const sf_counting_window *window,
-                           uint64_t *counts, bool *counted, sf_error *error)
+static int push_here(sf_counting *counting, const sf_segment *segment, const sf_history *history,
+                     sf_error *error)
 {
-    sf_error reason;
-    int status = sf_resident_hold(counting->resident, window->history, window->first, window->last, &reason);
-    if (status == SF_OK)
-        status = sf_counter_slide(counter, sf_history_view(window->history, window->first),
-                                  (size_t)(window->last - window->first), window->unit_spikes, &reason);
-    if (status == SF_OK)
-        status = sf_counter_count(counter, NULL, counts, &reason);
-    *counted = status == SF_OK;
-    if (status == SF_UNAVAILABLE)
-        sf_log(SF_LOG_INFO, "the CPU counts from now on: %s", reason.text);
-    if (status != SF_OK && status != SF_UNAVAILABLE && error != NULL)
-        *error = reason;
-    return status == SF_UNAVAILABLE ? SF_OK : status;
+    int64_t began_ns = sf_clock_monotonic_ns();
+    int status = sf_tracker_push(counting->tracker, segment, sf_history_view(history, segment->begin), error);
+    if (status == SF_OK && segment->closes)
+        status = sf_tracker_drop_before(counting->tracker, segment->window.start_ns, error);
+    counting->cpu_ns = sf_clock_monotonic_ns() - began_ns;
+    return status;
 }
 
 int sf_counting_push(sf_counting *counting, const sf_segment *segment, const sf_history *history,
                      sf_error *error)
 {
-    int64_t began_ns = sf_clock_monotonic_ns();
-    bool appends = counting->present.counter != NULL;
-    int status = appends ? sf_resident_append(counting->resident, history, error) : SF_OK;
-    if (status == SF_OK || status == SF_UNAVAILABLE) /* which the counts will find out too */
-        status = sf_tracker_push(counting->tracker, segment, sf_history_view(history, segment->begin), error);
-    if (status == SF_OK && segment->closes)
-        status = sf_tracker_drop_before(counting->tracker, segment->window.start_ns, error);
-    counting->cpu_ns = sf_clock_monotonic_ns() - began_ns;
+    sf_error reason;
+    int status = push_here(counting, segment, history, error);
+    if (status != SF_OK || counting->tracks == NULL)
+        return status;
+    status = answer(counting, sf_tracks_push(counting->tracks, segment, history, &reason), &reason, error);
+    if (status == SF_OK && counting->tracks != NULL && segment->closes)
+        sf_tracks_drop_before(counting->tracks, segment->window.start_ns);
     return status;
 }
 
@@ -163,45 +189,60 @@ static void count_here(const sf_counting *counting, uint64_t *counts)
         counts[i] = sf_tracker_count(counting->tracker, i);
 }
 
-/* Both count. The first time on a device is not like those that follow, so the second is taken. */
-static int compare(sf_counting *counting, const sf_counting_window *window, uint64_t *counts, sf_error *error)
+/* Summarises the window on the device, some of it each hop. */
+static int try_device(sf_counting *counting, const sf_history *history, bool *ready, sf_error *error)
 {
-    bool counted = true;
-    int64_t device_ns = 0;
-    counting->patience = SF_COUNTING_PATIENCE;
-    int status = open_counter(counting, &counting->present, error);
-    for (int time = 0; time < 2 && counted && status == SF_OK; time++) {
-        int64_t began_ns = sf_clock_monotonic_ns();
-        status = count_on_device(counting, counting->present.counter, window, counts, &counted, error);
-        device_ns = sf_clock_monotonic_ns() - began_ns;
+    int64_t began_ns = sf_clock_monotonic_ns();
+    int status = SF_OK;
+    *ready = false;
+    if (counting->tracks == NULL) {
+        status = sf_tracks_open(&counting->tracks, counting->resident, counting->unit_count,
+                                sf_tracker_segments(counting->tracker), error);
+        if (status == SF_OK)
+            status = sf_tracks_prepare(counting->tracks, counting->present.episodes, counting->present.count,
+                                       error);
     }
-    if (status == SF_UNAVAILABLE || (status == SF_OK && !counted)) {
-        leave_device(counting);
-        return SF_OK;
-    }
-    if (status == SF_OK && 2 * device_ns < counting->cpu_ns)
-        return sf_tracker_set(counting->tracker, NULL, 0, error);
-    sf_counter_close(counting->present.counter);
-    counting->present.counter = NULL;
+    if (status == SF_OK)
+        status = sf_tracks_go_on(counting->tracks, history, began_ns + TRIAL_NS, ready, error);
+    counting->trial_ns += sf_clock_monotonic_ns() - began_ns;
     return status;
 }
 
-int sf_counting_counts(sf_counting *counting, const sf_counting_window *window, uint64_t *counts,
-                       sf_error *error)
+/* What a hop takes on the device: a segment, as those of the window did, and the counts. */
+static int compare(sf_counting *counting, uint64_t *counts, sf_error *error)
 {
-    if (counting->present.counter != NULL) {
-        bool counted;
-        int status = count_on_device(counting, counting->present.counter, window, counts, &counted, error);
-        if (status != SF_OK || counted)
-            return status;
-        status = take_over(counting, error);
-        if (status != SF_OK)
+    int64_t began_ns = sf_clock_monotonic_ns();
+    int status = sf_tracks_counts(counting->tracks, counts, error);
+    int64_t device_ns =
+        sf_clock_monotonic_ns() - began_ns +
+        counting->trial_ns / (int64_t)sf_tracks_segments(counting->tracks); /* of a window: one at least */
+    if (status != SF_OK)
+        return status;
+    if (device_ns >= counting->cpu_ns / 2) {
+        end_trial(counting);
+        return SF_OK;
+    }
+    counting->on_device = true;
+    return sf_tracker_set(counting->tracker, NULL, 0, error);
+}
+
+int sf_counting_counts(sf_counting *counting, const sf_history *history, uint64_t *counts, sf_error *error)
+{
+    sf_error reason;
+    bool ready;
+    if (counting->on_device) {
+        int status = answer(counting, sf_tracks_counts(counting->tracks, counts, &reason), &reason, error);
+        if (status != SF_OK || counting->on_device)
             return status;
     }
     count_here(counting, counts);
-    bool may_win =
-        counting->device != NULL && !counting->preparing && counting->cpu_ns > SF_COUNTING_WORTH_NS;
     if (counting->patience > 0)
         counting->patience--;
-    return may_win && counting->patience == 0 ? compare(counting, window, counts, error) : SF_OK;
+    bool is_due = counting->patience == 0 && counting->cpu_ns > SF_COUNTING_WORTH_NS;
+    if (counting->device == NULL || counting->preparing || (counting->tracks == NULL && !is_due))
+        return SF_OK;
+    int status = try_device(counting, history, &ready, &reason);
+    if (status == SF_OK && ready)
+        status = compare(counting, counts, &reason);
+    return answer(counting, status, &reason, error);
 }

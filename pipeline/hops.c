@@ -54,7 +54,9 @@ static int track_pinned(sf_hops *hops, sf_error *error)
         status = sf_predictions_open(&hops->rules, config, units, &hops->tracked.next, error);
     if (status == SF_OK)
         status = sf_tracked_prepare(&hops->tracked, &hops->summaries, error);
-    return status == SF_OK ? sf_tracked_go_on(&hops->tracked, &hops->summaries, INT64_MAX, error) : status;
+    return status == SF_OK
+               ? sf_tracked_go_on(&hops->tracked, &hops->summaries, &hops->history, INT64_MAX, error)
+               : status;
 }
 
 static int open_counting(sf_hops *hops, sf_error *error)

@@ -94,10 +94,11 @@ int sf_tracked_prepare(sf_tracked_episodes *tracked, sf_counting *counting, sf_e
     return status;
 }
 
-int sf_tracked_go_on(sf_tracked_episodes *tracked, sf_counting *counting, int64_t until_ns, sf_error *error)
+int sf_tracked_go_on(sf_tracked_episodes *tracked, sf_counting *counting, const sf_history *history,
+                     int64_t until_ns, sf_error *error)
 {
     bool ready;
-    int status = sf_counting_go_on(counting, until_ns, &ready, error);
+    int status = sf_counting_go_on(counting, history, until_ns, &ready, error);
     if (status != SF_OK || !ready)
         return status;
     sf_tracking_free(&tracked->now);

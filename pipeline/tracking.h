@@ -46,7 +46,8 @@ int sf_tracking_renew(sf_tracking *next, const sf_tracking *tracking, sf_episode
 int sf_tracked_prepare(sf_tracked_episodes *tracked, sf_counting *counting, sf_error *error);
 
 /** Goes on preparing until the monotonic clock has passed until_ns; what is ready is tracked from now on. */
-int sf_tracked_go_on(sf_tracked_episodes *tracked, sf_counting *counting, int64_t until_ns, sf_error *error);
+int sf_tracked_go_on(sf_tracked_episodes *tracked, sf_counting *counting, const sf_history *history,
+                     int64_t until_ns, sf_error *error);
 
 void sf_tracking_free(sf_tracking *tracking);
 

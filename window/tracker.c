@@ -254,6 +254,11 @@ int sf_tracker_set(sf_tracker *tracker, const sf_episode *episodes, size_t count
     return status == SF_OK ? sf_tracker_go_on(tracker, INT64_MAX, &ready, error) : status;
 }
 
+const sf_queue *sf_tracker_segments(const sf_tracker *tracker)
+{
+    return &tracker->segments;
+}
+
 uint64_t sf_tracker_count(const sf_tracker *tracker, size_t index)
 {
     return sf_sliding_count(&tracker->present.items[index].sliding);

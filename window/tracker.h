@@ -47,6 +47,9 @@ int sf_tracker_push(sf_tracker *tracker, const sf_segment *segment, const sf_spi
 /** Drops the segments that start before the window does. SF_NO_MEMORY as with push. */
 int sf_tracker_drop_before(sf_tracker *tracker, int64_t window_start_ns, sf_error *error);
 
+/** The segments in the window, of sf_segment; as they are until the next call. */
+const sf_queue *sf_tracker_segments(const sf_tracker *tracker);
+
 /** Its count in the window: that of the same slice of the stream taken alone. */
 uint64_t sf_tracker_count(const sf_tracker *tracker, size_t index);
 

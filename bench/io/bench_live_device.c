@@ -2,16 +2,14 @@
 /*
  * What the live pipeline does with a device, step by step, on a window of 10 s of a large array (4,096 units,
  * 100,000 spikes a second, a hop of 100 ms): copying a hop, holding a window, discovering (0,5] ms to size 3
- * in it with and without the window on the device, and counting 1,000 to 100,000 tracked episodes there and
- * on the CPU. Each row is the median of RUNS.
+ * in it with and without the window on the device. Each row is the median of RUNS.
  */
 #include "core/backend/find.h"
 #include "core/clock.h"
-#include "core/memory.h"
-#include "core/random.h"
 #include "core/reals.h"
-#include "pipeline/counting.h"
+#include "mine/mine.h"
 #include "replay/simulation.h"
+#include "window/resident.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,7 +20,6 @@
 #define HOPS 130
 #define WINDOW_HOPS 100
 #define RUNS 11
-#define MOST_EPISODES 100000
 
 static sf_recording stream;
 static sf_history history;
@@ -98,86 +95,6 @@ static int discover(const char *device, sf_resident *resident, uint64_t last, co
     return SF_OK;
 }
 
-static void draw_episodes(sf_episode *episodes, size_t count)
-{
-    sf_random random = sf_random_start(9, 0);
-    for (size_t i = 0; i < count; i++) {
-        episodes[i] = (sf_episode){.size = 2 + (uint32_t)i % 3};
-        for (uint32_t n = 0; n < episodes[i].size; n++)
-            episodes[i].units[n] = (uint32_t)sf_random_below(&random, UNITS);
-        for (uint32_t n = 0; n + 1 < episodes[i].size; n++)
-            episodes[i].delays[n] = (sf_delay){0, 5 * SF_MILLISECOND};
-    }
-}
-
-static sf_segment segment_of(uint32_t hop)
-{
-    int64_t begin_ns = (int64_t)hop * HOP_NS, end_ns = begin_ns + HOP_NS;
-    return (sf_segment){.begin = position_of(hop),
-                        .end = position_of(hop + 1),
-                        .span = {begin_ns, end_ns},
-                        .closes = true,
-                        .window = {end_ns - WINDOW_HOPS * HOP_NS, end_ns}};
-}
-
-/* Every hop once; those of a full window are timed. Returns the sum of all counts. */
-static int count(const char *name, sf_device *device, const sf_episode *episodes, size_t episode_count,
-                 uint64_t *counts, uint64_t *sum, sf_error *error)
-{
-    sf_live_options options = sf_live_options_default();
-    options.device = name;
-    sf_counting counting;
-    bool ready;
-    *sum = 0;
-    int status = sf_counting_open(&counting, &options, device, UNITS, error);
-    if (status == SF_OK)
-        status = sf_counting_prepare(&counting, episodes, episode_count, error);
-    if (status == SF_OK)
-        status = sf_counting_go_on(&counting, INT64_MAX, &ready, error);
-    for (uint32_t hop = 0; hop < WINDOW_HOPS + RUNS && status == SF_OK; hop++) {
-        sf_segment segment = segment_of(hop);
-        first = hop < WINDOW_HOPS ? 0 : position_of(hop + 1 - WINDOW_HOPS);
-        sf_history view = history; /* as far as it would be there */
-        view.begin = first;
-        view.end = segment.end;
-        view.spikes = history.spikes;
-        count_units(segment.end);
-        sf_counting_window window = {&view, first, segment.end, unit_spikes};
-        double begin = sf_clock_seconds();
-        status = sf_counting_push(&counting, &segment, &view, error);
-        if (status == SF_OK)
-            status = sf_counting_counts(&counting, &window, counts, error);
-        if (hop >= WINDOW_HOPS)
-            times[hop - WINDOW_HOPS] = sf_clock_seconds() - begin;
-        for (size_t i = 0; i < episode_count; i++)
-            *sum += counts[i];
-    }
-    printf("%7zu episodes counted on %-7s %8.2f ms a hop; sum %" PRIu64 "\n", episode_count,
-           sf_counting_device(&counting), median(), *sum);
-    sf_counting_close(&counting);
-    return status;
-}
-
-static int count_all(const char *name, sf_device *device, sf_error *error)
-{
-    sf_episode *episodes = sf_alloc(MOST_EPISODES, sizeof *episodes);
-    uint64_t *counts = sf_alloc(MOST_EPISODES, sizeof *counts), sums[2];
-    int status = SF_OK;
-    draw_episodes(episodes, MOST_EPISODES);
-    for (size_t n = 1000; n <= MOST_EPISODES && status == SF_OK; n *= 10) {
-        status = count("cpu", NULL, episodes, n, counts, &sums[0], error);
-        if (status == SF_OK && device != NULL)
-            status = count(name, device, episodes, n, counts, &sums[1], error);
-        if (status == SF_OK && device != NULL && sums[0] != sums[1]) {
-            printf("the sums differ\n");
-            status = SF_INTERNAL;
-        }
-    }
-    sf_free(episodes);
-    sf_free(counts);
-    return status;
-}
-
 /* A hop is copied while nothing else goes on: what the window thread pays for it. */
 static int append_hops(sf_resident *resident, sf_error *error)
 {
@@ -225,7 +142,7 @@ static int run(const char *name, sf_error *error)
     if (status == SF_OK && device != NULL)
         status = append_hops(resident, error);
     sf_resident_close(resident);
-    return status == SF_OK ? count_all(name, device, error) : status;
+    return status;
 }
 
 int main(int argc, char **argv)

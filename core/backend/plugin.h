@@ -10,7 +10,7 @@
 #include "core/backend/job.h"
 
 /** Raised with every change of this header, of job.h or of a family's. */
-#define SF_BACKEND_VERSION 9u
+#define SF_BACKEND_VERSION 10u
 #define SF_BACKEND_SYMBOL "synfire_backend"
 
 typedef struct sf_backend_facts {
@@ -41,6 +41,7 @@ typedef struct sf_backend {
     const struct sf_backend_match *match;
     const struct sf_backend_windows *windows; /**< window.h */
     const struct sf_backend_rewire *rewire;
+    const struct sf_backend_tracking *tracking; /**< tracks.h */
 } sf_backend;
 
 typedef const sf_backend *(*sf_backend_entry)(void);

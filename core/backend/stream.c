@@ -76,6 +76,11 @@ void sf_device_stream_close(sf_device_stream *stream)
     sf_free(stream);
 }
 
+sf_backend_stream *sf_device_stream_made(const sf_device_stream *stream)
+{
+    return stream->stream;
+}
+
 /* ---- jobs ---- */
 
 typedef struct stream_job {

@@ -14,6 +14,10 @@ bool sf_device_supports(const sf_device *device, sf_operation operation, const c
 int sf_device_stream_open(sf_device_stream **stream, sf_device *device, const sf_stream *spikes,
                           sf_error *error);
 void sf_device_stream_close(sf_device_stream *stream); /**< NULL is allowed */
+
+/** For jobs of other families, which hold its device; borrowed. */
+sf_backend_stream *sf_device_stream_made(const sf_device_stream *stream);
+
 int sf_device_count_episodes(sf_device_stream *stream, const sf_backend_count *job, sf_error *error);
 int sf_device_mine(sf_device_stream *stream, const sf_backend_mine *job, sf_error *error);
 

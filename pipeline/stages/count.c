@@ -30,14 +30,14 @@ const sf_stage sf_stage_take = {
 /* What a device refuses or fails at is summarised anew. */
 const sf_stage sf_stage_count = {
     .name = "count",
-    .in = "history extract; window extract; rates extract; tracked extract",
+    .in = "history extract; tracked extract",
     .out = "summaries assign; counts assign",
     .rounds = {.loop = "episodes",
                .round = "compose_e",
                .variable = "e",
                .from = "tracked[1]",
                .to = "tracked[n]",
-               .in = "history extract; window extract; summaries[e] extract",
+               .in = "history extract; summaries[e] extract",
                .out = "counts[e] assign"},
     .part = SF_PART_COUNT,
     .run = count,
@@ -54,14 +54,10 @@ static int take(sf_hop *hop, sf_error *error)
 
 static int count(sf_hop *hop, sf_error *error)
 {
-    const sf_hop_window *window = sf_read_window(hop);
     sf_hop_counts *counts = sf_change_counts(hop, SF_PLAN_ASSIGN);
     if (sf_reserve(&counts->items, &counts->capacity, sf_read_tracked(hop)->now.count,
                    sizeof *counts->items) != 0)
         return sf_fail_memory(error);
-    const sf_counting_window asked = {.history = sf_read_history(hop),
-                                      .first = window->begin,
-                                      .last = window->end,
-                                      .unit_spikes = sf_read_rates(hop)->spikes};
-    return sf_counting_counts(sf_change_summaries(hop, SF_PLAN_ASSIGN), &asked, counts->items, error);
+    return sf_counting_counts(sf_change_summaries(hop, SF_PLAN_ASSIGN), sf_read_history(hop), counts->items,
+                              error);
 }

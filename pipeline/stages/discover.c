@@ -33,6 +33,7 @@ const sf_stage sf_stage_mine = {
 /* Takes over what was found, unless what was found before is still being prepared. */
 const sf_stage sf_stage_track = {
     .name = "track",
+    .in = "history extract",
     .out = "found assign; tracked assign; summaries assign",
     .part = SF_PART_DISCOVER,
     .run = track,
@@ -81,5 +82,5 @@ static int track(sf_hop *hop, sf_error *error)
         return status;
     int64_t share_ns = sf_seconds_to_ns(hop->config->window.hop_s) / PREPARING_SHARE;
     int64_t until_ns = hop->virtual_clock ? INT64_MAX : sf_clock_monotonic_ns() + share_ns;
-    return sf_tracked_go_on(tracked, summaries, until_ns, error);
+    return sf_tracked_go_on(tracked, summaries, sf_read_history(hop), until_ns, error);
 }

@@ -363,6 +363,7 @@ const sf_backend *synfire_backend(void)
         .match = &test_match,
         .windows = &windows,
         .rewire = &test_rewire,
+        .tracking = &test_tracking,
     };
     return &backend;
 }

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A family of jobs of backends: the summaries of a stream's segments for many episodes (window/summary.h),
+ * which stay on the device, and their compositions. A table is one summary of each episode of a list, all of
+ * the same segment. window/tracks.h is the caller's side.
+ */
+#ifndef SF_CORE_BACKEND_TRACKS_H
+#define SF_CORE_BACKEND_TRACKS_H
+
+#include "core/backend/episodes.h"
+
+typedef struct sf_backend_tracks sf_backend_tracks; /**< a list of episodes */
+typedef struct sf_backend_table sf_backend_table;
+
+/** Of an episode that the list before has not. */
+#define SF_TRACK_NEW UINT32_MAX
+
+/** More tables that one window consists of. */
+#define SF_BACKEND_MOST_TABLES 64
+
+/** Positions first .. last - 1 of a stream, whose spike 0 is at position `origin` of the spikes that come in.
+ * It holds as many spikes before the segment as occurrences may reach back. */
+typedef struct sf_backend_segment {
+    uint64_t origin;
+    uint32_t first, last;
+} sf_backend_segment;
+
+struct sf_backend_tracking {
+    /**
+     * Episodes of units of the streams that will be summarised, ascending by size. known[i]: which of the
+     * list before this one is, or SF_TRACK_NEW. Both are borrowed for the call.
+     */
+    int (*open)(sf_backend_tracks **tracks, sf_backend_device *device, const sf_episode *episodes,
+                const uint32_t *known, size_t count, sf_error *error);
+    void (*close)(sf_backend_tracks *tracks); /**< NULL is allowed */
+    /**
+     * The summaries of a segment, whose stream may be NULL where it has no spike. `before`: the table of the
+     * same segment for the list before, from which known ones are taken; or NULL, and all are made.
+     */
+    int (*summarise)(sf_backend_table **table, sf_backend_tracks *tracks, sf_backend_stream *stream,
+                     const sf_backend_segment *segment, const sf_backend_table *before, sf_error *error);
+    /** Of two segments of which the second follows the first. */
+    int (*compose)(sf_backend_table **table, sf_backend_tracks *tracks, const sf_backend_table *left,
+                   const sf_backend_table *right, sf_error *error);
+    void (*close_table)(sf_backend_tracks *tracks, sf_backend_table *table); /**< NULL is allowed */
+    /** counts[i] = what episode i counts in the segments of the tables, which follow one another from
+     * position `from` on, taken alone. At most SF_BACKEND_MOST_TABLES, of fewer than 2^31 spikes together. */
+    int (*count)(sf_backend_tracks *tracks, const sf_backend_table *const *tables, uint32_t table_count,
+                 uint64_t from, uint32_t *counts, sf_error *error);
+};
+
+#endif
