@@ -13,6 +13,8 @@ static const app_option options[] = {
      "with cuda:all on one GPU, two, four ... and all; latency, throughput: as the key `device` of a "
      "configuration (default: cpu, then the first GPU, if any)"},
     {"levels", NULL, "bfs: the time of each level of the median search"},
+    {"seconds", "S",
+     "latency: of the part trigger (default 10); throughput: of each row over sockets (default 5)"},
     {"threads", "N", "bfs, episodes, match, plan: threads of the fast rows (default: all cores)"},
     {0},
 };
@@ -55,14 +57,32 @@ const app_command app_command_bench = {
         "density: bandwidths by direct sums on one core, on every device, and by the characteristic\n"
         "function (part direct), of a million samples (million), and what the densities of a live run cost\n"
         "(live).\n"
-        "latency: 22 s of 4,096 units at 100,000 spikes a second through the live pipeline in real time: a "
+        "latency: part hop: 22 s of 4,096 units at 100,000 spikes a second through the live pipeline in real "
+        "time: a "
         "window "
         "of 10 s, a hop of 100 ms, a discovery each second, 1,000 episodes tracked, the graph, three "
         "densities. What "
         "each stage of a hop took, how old the counts were when they were published, how long discoveries "
-        "took.\n"
-        "throughput: spikes a second of the same stream through the pipeline without a clock; the best of "
-        "three.\n"
+        "took. Part "
+        "trigger: from a spike that is sent over the loopback interface, among 100,000 a second, to the "
+        "trigger that "
+        "`synfire run` sends back, by ZeroMQ and by OSC, with 100 watched episodes; beside it what a bare "
+        "message takes one way in the same moments, and the ratio.\n"
+        "throughput: part pipeline: spikes a second of the same stream through the pipeline without a clock; "
+        "the best of "
+        "three. Part sockets: frames of 4,096 spikes over the loopback interface, as fast as they are taken, "
+        "by a "
+        "receiver that does nothing but take them from libzmq, and by `synfire run` with windows of 1 s, "
+        "with "
+        "mining "
+        "each minute of the stream, and with a recorder that writes below $TMPDIR; memory is what the run "
+        "took at "
+        "most, and ns_per_spike the processor time of each of its threads. Part rigs: 100,000 spikes a "
+        "second "
+        "as Open "
+        "Ephys and as MaxWell sends them, for seconds: what was sent is what was watched and what was lost "
+        "by "
+        "cause.\n"
         "plan: 1R on up to a million made-up vectors, one function after the other and by its parallel form "
         "on 1, 2, 4, ... threads, on one model and on copies; amdahl is the greatest speedup that the share "
         "which stays serial allows.\n"

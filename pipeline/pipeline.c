@@ -108,18 +108,22 @@ static int tell_last_deliveries(sf_pipeline *pipeline, sf_error *error)
     return tell_deliveries(pipeline, error);
 }
 
-/* Takes all that is there and publishes the hops that the watermark closes. */
+/* Takes what was there when the watermark was read, and what it is about, and publishes the hops that this
+ * closes: as soon as they are closed, so that a stream that is faster than the windows does not pile up here.
+ */
 static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error)
 {
     sf_handoff *handoff = &pipeline->handoff;
     sf_spike spikes[TAKE_MOST];
     size_t count;
+    const uint64_t until = sf_ring_pushed(&handoff->spikes);
     int status = tell_decisions(pipeline, error);
     if (status == SF_OK)
         status = sf_features_tell(&pipeline->front.features, &pipeline->publisher, error);
     if (status == SF_OK)
         status = tell_deliveries(pipeline, error);
-    while (status == SF_OK && (count = sf_ring_pop(&handoff->spikes, spikes, TAKE_MOST, NULL)) > 0) {
+    while (status == SF_OK && sf_ring_popped(&handoff->spikes) < until &&
+           (count = sf_ring_pop(&handoff->spikes, spikes, TAKE_MOST, NULL)) > 0) {
         sf_bell_ring(&handoff->emptied);
         status = sf_hops_feed(&pipeline->hops, spikes, count,
                               atomic_load_explicit(&handoff->arrival_ns, memory_order_relaxed), error);
@@ -127,6 +131,8 @@ static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error
             status = tell_decisions(pipeline, error);
         if (status == SF_OK)
             status = sf_features_tell(&pipeline->front.features, &pipeline->publisher, error);
+        if (status == SF_OK) /* what comes later is not before it */
+            status = sf_hops_advance(&pipeline->hops, spikes[count - 1].time_ns, error);
     }
     if (status == SF_OK && watermark_ns != INT64_MIN)
         status = sf_hops_advance(&pipeline->hops, watermark_ns, error);

@@ -18,9 +18,12 @@
 
 #define DENSITY_POINTS 64
 
+#define SLICE 64 /* of counts or rates: a trigger waits for no more */
+
 typedef struct osc_sink {
     lo_address to;
     char *url;
+    size_t done; /* counts or rates of the message at hand that went out */
 } osc_sink;
 
 static int close_osc(void *self, sf_error *error)
@@ -147,6 +150,25 @@ static int check_sent(const osc_sink *sink, int sent, sf_error *error)
     return sf_fail(error, SF_IO, sink->url, "cannot send to %s: %s", sink->url, lo_address_errstr(sink->to));
 }
 
+/* Of the counts or rates of the message at hand. */
+typedef struct slice {
+    size_t begin, end;
+    bool is_last;
+} slice;
+
+static slice next_slice(const osc_sink *sink, size_t count)
+{
+    size_t end = count - sink->done > SLICE ? sink->done + SLICE : count;
+    return (slice){sink->done, end, end == count};
+}
+
+static int settle_slice(osc_sink *sink, slice at, int sent, sf_error *error)
+{
+    int status = check_sent(sink, sent, error);
+    sink->done = status == SF_OK && !at.is_last ? at.end : 0;
+    return sink->done > 0 ? SF_PUBLISH_PART : status;
+}
+
 /* What a rule says of a full window, and then that it changed. */
 static int send_prediction(osc_sink *sink, const sf_prediction *rule)
 {
@@ -161,9 +183,12 @@ static int send_prediction(osc_sink *sink, const sf_prediction *rule)
 static int send_episodes(osc_sink *sink, const sf_episodes_message *episodes, sf_error *error)
 {
     osc_time from = split(episodes->window.start_ns), to = split(episodes->window.stop_ns);
-    int sent = lo_send(sink->to, "/synfire/window", "iiiii", clamp(episodes->hop), from.seconds,
+    int sent = 0;
+    if (sink->done == 0)
+        sent = lo_send(sink->to, "/synfire/window", "iiiii", clamp(episodes->hop), from.seconds,
                        from.microseconds, to.seconds, to.microseconds);
-    for (size_t i = 0; sent >= 0 && i < episodes->count; i++) {
+    slice at = next_slice(sink, episodes->count);
+    for (size_t i = at.begin; sent >= 0 && i < at.end; i++) {
         const sf_episode_count *item = &episodes->items[i];
         sent = lo_send(sink->to, "/synfire/episode/count", "sif", item->id, clamp(item->count),
                        (double)real(item->p));
@@ -171,9 +196,9 @@ static int send_episodes(osc_sink *sink, const sf_episodes_message *episodes, sf
             sent = lo_send(sink->to, "/synfire/episode/significance", "sfff", item->id, (double)real(item->p),
                            (double)real(item->q), (double)real(item->p_age_s));
     }
-    for (size_t i = 0; sent >= 0 && i < episodes->rule_count; i++)
+    for (size_t i = 0; sent >= 0 && at.is_last && i < episodes->rule_count; i++)
         sent = send_prediction(sink, &episodes->rules[i]);
-    return check_sent(sink, sent, error);
+    return settle_slice(sink, at, sent, error);
 }
 
 static int send_trigger(osc_sink *sink, const sf_message *message, sf_error *error)
@@ -207,19 +232,16 @@ static int send_sources(osc_sink *sink, const sf_status_message *status, sf_erro
     return check_sent(sink, sent, error);
 }
 
-static int send_rates(osc_sink *sink, const sf_status_message *status, sf_error *error)
-{
-    int sent = 0;
-    for (size_t unit = 0; sent >= 0 && unit < status->unit_count; unit++)
-        sent =
-            lo_send(sink->to, "/synfire/rate", "if", clamp(unit), (double)real(status->unit_rates_hz[unit]));
-    return check_sent(sink, sent, error);
-}
-
 static int send_status(osc_sink *sink, const sf_status_message *status, sf_error *error)
 {
-    int sent = send_sources(sink, status, error);
-    return sent == SF_OK ? send_rates(sink, status, error) : sent;
+    int sent = 0;
+    if (sink->done == 0 && send_sources(sink, status, error) != SF_OK)
+        return SF_IO;
+    slice at = next_slice(sink, status->unit_count);
+    for (size_t unit = at.begin; sent >= 0 && unit < at.end; unit++)
+        sent =
+            lo_send(sink->to, "/synfire/rate", "if", clamp(unit), (double)real(status->unit_rates_hz[unit]));
+    return settle_slice(sink, at, sent, error);
 }
 
 /* Averages over DENSITY_POINTS bins of the same range: what each takes of a bin of the message, by length. */

@@ -48,6 +48,8 @@ struct sf_sink {
     /* The rest belongs to the serving thread. */
     sf_message *offered; /* taken from a ring and not settled yet */
     sf_message trigger;  /* what `offered` points to for a trigger */
+    sf_message *begun;   /* of which a part went out; NULL: none */
+    int64_t begun_took_ns;
     int64_t offered_since_ns;
     int64_t flush_due_ns; /* INT64_MAX: nothing to flush */
     int64_t check_due_ns; /* INT64_MAX: what was opened is gone, and that was said */
@@ -76,7 +78,7 @@ static void release_item(void *item)
     sf_message_release(*(sf_message **)item);
 }
 
-/* Takes the next message out of the rings into `offered`, triggers first. */
+/* Takes the next message out of the rings into `offered`: triggers first, then one that was begun. */
 static bool take_next(sf_sink *sink)
 {
     queued_trigger queued;
@@ -87,6 +89,9 @@ static bool take_next(sf_sink *sink)
         sink->trigger.arrival_ns = queued.arrival_ns;
         sink->trigger.trigger = queued.trigger;
         sink->offered = &sink->trigger;
+    } else if (sink->begun != NULL) {
+        sink->offered = sink->begun;
+        sink->begun = NULL;
     } else if (sf_ring_pop(&sink->messages, &sink->offered, 1, release_item) == 1) {
         if (sink->messages.policy == SF_RING_BLOCK)
             sf_bell_ring(&sink->room);
@@ -158,6 +163,15 @@ static bool serve_raw(sf_sink *sink)
     return true;
 }
 
+/* With the parts of the message that went out before. */
+static void note_took(sf_sink *sink, int64_t took_ns)
+{
+    bool is_trigger = sink->offered == &sink->trigger;
+    sf_durations_add(&sink->took, took_ns + (is_trigger ? 0 : sink->begun_took_ns));
+    if (!is_trigger)
+        sink->begun_took_ns = 0;
+}
+
 /* Offers one message to the kind; false where there is none. */
 static bool serve_message(sf_sink *sink)
 {
@@ -172,8 +186,14 @@ static bool serve_message(sf_sink *sink)
     sf_error error = {0};
     int64_t began_ns = sf_clock_monotonic_ns();
     int result = sink->kind->publish(sink->self, sink->offered, &error);
+    if (result == SF_PUBLISH_PART) {
+        sink->begun_took_ns += sf_clock_monotonic_ns() - began_ns;
+        sink->begun = sink->offered;
+        sink->offered = NULL;
+        return true;
+    }
     if (result != SF_PUBLISH_AGAIN && result != SF_PUBLISH_PASSED)
-        sf_durations_add(&sink->took, sf_clock_monotonic_ns() - began_ns);
+        note_took(sink, sf_clock_monotonic_ns() - began_ns);
     if (result == SF_PUBLISH_AGAIN) {
         if (out_of_patience(sink))
             atomic_store(&sink->stuck, true);

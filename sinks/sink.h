@@ -41,8 +41,9 @@ typedef struct sf_sink sf_sink;
 /** What a kind's `publish` says where it did not fail. */
 typedef enum sf_publish_result {
     SF_PUBLISH_TAKEN = 0,
-    SF_PUBLISH_AGAIN = 1, /**< the receiver has no room; after a short wait offer the same message again */
-    SF_PUBLISH_PASSED = 2 /**< it is not for this sink */
+    SF_PUBLISH_AGAIN = 1,  /**< the receiver has no room; after a short wait offer the same message again */
+    SF_PUBLISH_PASSED = 2, /**< it is not for this sink */
+    SF_PUBLISH_PART = 3    /**< a part of it went out: offer it again at once, after triggers that wait */
 } sf_publish_result;
 
 /**

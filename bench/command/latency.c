@@ -3,9 +3,11 @@
  * bench latency: what a hop of the live pipeline takes, and how long a discovery in the background, at the
  * scale of a large array and in real time: 4,096 units, 100,000 spikes a second, a window of 10 s, a hop of
  * 100 ms, a discovery of (0,5] ms to size 3 each second, its 1,000 most remarkable episodes tracked, the
- * graph with a query, densities.
+ * graph with a query, densities (hop); and from a spike to its trigger over sockets: bench/command/trigger.c
+ * (trigger).
  */
 #include "bench/command/stream.h"
+#include "bench/command/trigger.h"
 
 #include "core/memory.h"
 #include "core/reals.h"
@@ -15,6 +17,7 @@
 
 #define WINDOW_SECONDS 10
 #define MEASURED_SECONDS 12 /* after the window is full */
+#define TRIGGER_SECONDS 10
 #define MOST_HOPS ((WINDOW_SECONDS + MEASURED_SECONDS) * 10 + 20)
 
 /* Independent units at these rates follow each other 30 times in a window; of 16.8 million pairs more than a
@@ -130,9 +133,16 @@ static int measure(const app_call *call, const sf_recording *stream, const char 
 
 static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
 {
-    return bench_stream_on_devices(call, WINDOW_SECONDS + MEASURED_SECONDS, measure, rows, error);
+    double seconds;
+    int status = bench_stream_seconds(call, TRIGGER_SECONDS, &seconds, error);
+    if (status == SF_OK && app_bench_wants(call, "hop"))
+        status = bench_stream_on_devices(call, WINDOW_SECONDS + MEASURED_SECONDS, measure, rows, error);
+    if (status == SF_OK && app_bench_wants(call, "trigger"))
+        status = bench_trigger(seconds, rows, error);
+    return status;
 }
 
-static const char *const options[] = {"device", NULL};
+static const char *const parts[] = {"hop", "trigger", NULL};
+static const char *const options[] = {"device", "seconds", NULL};
 
-const app_bench app_bench_latency = {.name = "latency", .options = options, .run = run};
+const app_bench app_bench_latency = {.name = "latency", .parts = parts, .options = options, .run = run};

@@ -2,12 +2,15 @@
 /*
  * bench throughput: how many spikes a second go through parts of the live pipeline, as fast as they can: the
  * stream of bench latency from a source through its ring, the merge and the window, with nothing else to do;
- * with 1,000 watched episodes; with 1,000 tracked ones at a hop of 100 ms.
+ * with 1,000 watched episodes; with 1,000 tracked ones at a hop of 100 ms (pipeline). Over sockets:
+ * bench/command/ingest.c (sockets, rigs).
  */
+#include "bench/command/ingest.h"
 #include "bench/command/stream.h"
 
 #define SECONDS 20
 #define ROUNDS 3
+#define SOCKET_SECONDS 5
 #define DEVICE_NAME 64
 
 static const struct part {
@@ -65,9 +68,19 @@ static int measure(const app_call *call, const sf_recording *stream, const char 
 
 static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
 {
-    return bench_stream_on_devices(call, SECONDS, measure, rows, error);
+    double seconds;
+    int status = bench_stream_seconds(call, SOCKET_SECONDS, &seconds, error);
+    if (status == SF_OK && app_bench_wants(call, "pipeline"))
+        status = bench_stream_on_devices(call, SECONDS, measure, rows, error);
+    if (status == SF_OK && app_bench_wants(call, "sockets"))
+        status = bench_ingest_sockets(seconds, rows, error);
+    if (status == SF_OK && app_bench_wants(call, "rigs"))
+        status = bench_ingest_rigs(seconds, rows, error);
+    return status;
 }
 
-static const char *const options[] = {"device", NULL};
+static const char *const parts_by_name[] = {"pipeline", "sockets", "rigs", NULL};
+static const char *const options[] = {"device", "seconds", NULL};
 
-const app_bench app_bench_throughput = {.name = "throughput", .options = options, .run = run};
+const app_bench app_bench_throughput = {
+    .name = "throughput", .parts = parts_by_name, .options = options, .run = run};

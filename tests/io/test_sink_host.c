@@ -18,7 +18,9 @@ typedef struct test_sink {
     atomic_bool gate_closed; /* publish waits while this is set */
     atomic_bool waiting;     /* a message stands at the gate */
     atomic_bool no_room;     /* publish says SF_PUBLISH_AGAIN */
-    uint64_t fail_every;     /* of the messages offered; 0: none */
+    sf_sink *host;
+    uint64_t part, parts; /* so many go out before the last of a message, each followed by a trigger */
+    uint64_t fail_every;  /* of the messages offered; 0: none */
     uint64_t offered, flushes, closes;
     pthread_t thread;
     size_t count; /* what was taken, in order */
@@ -42,6 +44,12 @@ static int open_test(void **self, const sf_sink_settings *settings, const sf_str
     return SF_OK;
 }
 
+static void trigger(sf_sink *sink, uint64_t seq)
+{
+    sf_message message = {.topic = SF_TOPIC_TRIGGER, .seq = seq};
+    sf_sink_trigger(sink, &message);
+}
+
 static int publish_test(void *self, const sf_message *message, sf_error *error)
 {
     test_sink *sink = self;
@@ -52,6 +60,10 @@ static int publish_test(void *self, const sf_message *message, sf_error *error)
     if (atomic_load(&sink->no_room)) {
         sf_clock_sleep_until(sf_clock_monotonic_ns() + 5 * SF_MILLISECOND);
         return SF_PUBLISH_AGAIN;
+    }
+    if (message->topic != SF_TOPIC_TRIGGER && sink->part < sink->parts) {
+        trigger(sink->host, 101 + sink->part++); /* comes while the message goes out */
+        return SF_PUBLISH_PART;
     }
     sink->offered++;
     if (sink->fail_every != 0 && sink->offered % sink->fail_every == 0)
@@ -143,12 +155,6 @@ static void publish(sf_sink *sink, uint64_t seq)
     message->status.unit_rates_hz = sf_alloc(1, sizeof(double));
     sf_sink_publish(sink, message);
     sf_message_release(message);
-}
-
-static void trigger(sf_sink *sink, uint64_t seq)
-{
-    sf_message message = {.topic = SF_TOPIC_TRIGGER, .seq = seq};
-    sf_sink_trigger(sink, &message);
 }
 
 /* Waits until the sink's thread stands at the gate with a message it has taken. */
@@ -246,6 +252,25 @@ static void triggers_go_first(void **state)
     assert_memory_equal(sink_state.seqs, order, sizeof order);
     assert_int_equal(sink_state.topics[1], SF_TOPIC_TRIGGER);
     assert_int_equal(sink_state.topics[4], SF_TOPIC_STATUS);
+}
+
+/* A long message goes out in parts: a trigger waits for one of them, not for all. */
+static void triggers_go_between_parts(void **state)
+{
+    (void)state;
+    long before = sf_memory_live();
+    sf_sink *sink = open_sink(SF_RING_BLOCK, 16);
+    sink_state.host = sink;
+    sink_state.parts = 2;
+    publish(sink, 1);
+    publish(sink, 2);
+    sf_sink_status status = settled_status(sink, 4);
+    assert_int_equal(status.published, 4);
+    assert_int_equal(status.took.count, 4); /* of all parts of a message together */
+    sf_sink_close(sink, NULL);
+    static const uint64_t order[] = {101, 102, 1, 2};
+    assert_memory_equal(sink_state.seqs, order, sizeof order);
+    assert_int_equal(sf_memory_live(), before);
 }
 
 /* Whatever the policy says of messages, the watch path does not wait. */
@@ -539,6 +564,7 @@ int main(void)
         cmocka_unit_test(drop_oldest_keeps_the_newest),
         cmocka_unit_test(drop_newest_keeps_the_oldest),
         cmocka_unit_test(triggers_go_first),
+        cmocka_unit_test(triggers_go_between_parts),
         cmocka_unit_test(triggers_never_wait),
         cmocka_unit_test(failures_are_counted),
         cmocka_unit_test(accounts_are_exact_for_random_sinks),

@@ -181,6 +181,38 @@ static void rates_come_unit_by_unit(void **state)
     close_receiver(to);
 }
 
+/* They go out in parts, between which triggers may. */
+static void many_rates_and_counts_come_once_each(void **state)
+{
+    (void)state;
+    sf_message *message = sf_message_new(SF_TOPIC_STATUS);
+    message->status.unit_count = 200;
+    message->status.unit_rates_hz = sf_alloc(200, sizeof(double));
+    receiver *to = send_one(message, 200);
+    char line[64];
+    for (int i = 0; i < 200; i++) {
+        snprintf(line, sizeof line, "/synfire/rate ,if %d 0", i);
+        assert_string_equal(to->lines[i], line);
+    }
+    close_receiver(to);
+    message = sf_message_new(SF_TOPIC_EPISODES);
+    message->episodes.count = 128;
+    message->episodes.items = sf_alloc(128, sizeof *message->episodes.items);
+    for (uint64_t i = 0; i < 128; i++)
+        message->episodes.items[i] = (sf_episode_count){.count = i, .p = NAN, .q = NAN};
+    message->episodes.rule_count = 1;
+    message->episodes.rules = sf_alloc(1, sizeof *message->episodes.rules);
+    message->episodes.rules[0] = (sf_prediction){.rule = "b", .count = 5, .label = "on"};
+    to = send_one(message, 130);
+    assert_string_equal(to->lines[0], "/synfire/window ,iiiii 0 0 0 0 0");
+    for (int i = 0; i < 128; i++) {
+        snprintf(line, sizeof line, "/synfire/episode/count ,sif  %d -1", i);
+        assert_string_equal(to->lines[1 + i], line);
+    }
+    assert_string_equal(to->lines[129], "/synfire/rule ,ssi b on 5");
+    close_receiver(to);
+}
+
 static void sources_say_how_they_are(void **state)
 {
     (void)state;
@@ -340,6 +372,7 @@ int main(void)
         cmocka_unit_test(triggers_carry_the_stream_time),
         cmocka_unit_test(a_trigger_with_a_name_has_an_address),
         cmocka_unit_test(rates_come_unit_by_unit),
+        cmocka_unit_test(many_rates_and_counts_come_once_each),
         cmocka_unit_test(sources_say_how_they_are),
         cmocka_unit_test(densities_have_64_values),
         cmocka_unit_test(a_density_of_64_points_is_not_resampled),
