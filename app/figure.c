@@ -130,11 +130,16 @@ int app_subject_overview(app_subject *subject, sf_overview_columns *told, sf_err
 
 /* ---- drawing ---- */
 
-int app_figure_draw(sf_figure *figure, sf_text *caption, const app_figure_kind *kind, app_subject *subject,
-                    bool captioned, sf_error *error)
+int app_figure_draw(sf_figure *figure, sf_text *caption, sf_json *numbers, const app_figure_kind *kind,
+                    app_subject *subject, bool captioned, sf_error *error)
 {
     *figure = sf_figure_begin(kind->name, subject->width_mm, subject->width_mm > 120 ? 2 : 1);
+    figure->numbers = numbers;
+    if (numbers != NULL)
+        sf_json_array(numbers, "panels");
     int status = kind->draw(figure, subject, caption, error);
+    if (numbers != NULL)
+        sf_json_end_array(numbers);
     if (status != SF_OK)
         return status;
     sf_figure_end(figure, captioned ? caption->data : NULL);

@@ -10,6 +10,7 @@
 #include "app/load.h"
 #include "app/mining.h"
 #include "app/significance.h"
+#include "core/json.h"
 #include "draw/panel.h"
 
 #include <synfire/density.h>
@@ -72,9 +73,10 @@ extern const app_figure_kind app_figure_raster, app_figure_array, app_figure_map
 extern const app_figure_kind *const app_figures[];
 
 /** Draws a figure of this kind; sf_scene_free takes figure->scene, also after a failure. `captioned`: the
- * caption stands under it, too. */
-int app_figure_draw(sf_figure *figure, sf_text *caption, const app_figure_kind *kind, app_subject *subject,
-                    bool captioned, sf_error *error);
+ * caption stands under it, too. `numbers`: an open object that takes "panels", all that is drawn in numbers,
+ * or NULL. */
+int app_figure_draw(sf_figure *figure, sf_text *caption, sf_json *numbers, const app_figure_kind *kind,
+                    app_subject *subject, bool captioned, sf_error *error);
 
 /** Time as figures have it: seconds since the recording's start, in s, or in min or h where there are many.
  */

@@ -11,8 +11,9 @@
 
 /* ---- the raster ---- */
 
-/* More spikes than this are an image: a page has no room for so many ticks. */
+/* More spikes than this are an image: a page has no room for so many ticks, nor a row. */
 #define MOST_TICKS 30000
+#define MOST_IN_ROW 1200
 #define IMAGE_COLUMNS 1200
 #define IMAGE_ROWS 800
 
@@ -68,7 +69,7 @@ static int draw_image(sf_figure *figure, sf_panel_form *form, const app_subject 
     double most = fill_cells(cells, rows, subject, time), least = most;
     for (size_t i = 0; i < rows * IMAGE_COLUMNS; i++)
         least = cells[i] < least ? cells[i] : least;
-    form->colours = (sf_colour_scale){.label = "spikes per second and unit",
+    form->colours = (sf_colour_scale){.label = "rate of a unit, Hz",
                                       .from = least,
                                       .to = most > least ? most : least * 2,
                                       .log = true,
@@ -84,16 +85,20 @@ static int draw_raster(sf_figure *figure, app_subject *subject, sf_text *caption
 {
     app_time_axis time = app_time_axis_of(subject);
     size_t units = subject->of.unit_count;
-    bool image = subject->of.spike_count > MOST_TICKS;
+    bool image = subject->of.spike_count > MOST_TICKS || subject->of.spike_count > units * MOST_IN_ROW;
     if (subject->of.spike_count == 0)
         return sf_fail(error, SF_DATA, NULL, "there are no spikes to draw");
-    sf_panel_form form = {.title = "Spikes",
-                          .x = time.axis,
-                          .y = {.label = "unit, index", .from = -0.5, .to = (double)units - 0.5},
-                          .height_mm = fmin(fmax((double)units * 1.2, 18), 70),
-                          .columns = figure->columns};
+    sf_panel_form form = {
+        .title = "Spikes",
+        .x = time.axis,
+        .y = {.label = "unit, index", .from = -0.5, .to = (double)units - 0.5, .whole = true},
+        .height_mm = fmin(fmax((double)units * 1.2, 18), 70),
+        .columns = figure->columns};
     sf_text_printf(caption, "Spikes of %zu units over time, the first unit at the bottom: %zu spikes. ",
                    units, subject->of.spike_count);
+    if (time.start_ns != 0)
+        sf_text_printf(caption, "Time counts from %.6g s of the recording's clock. ",
+                       (double)time.start_ns * 1e-9);
     if (image) {
         sf_text_printf(
             caption,
@@ -140,10 +145,11 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Electrodes in order of place, the units of each one after the other. */
-static void draw_electrodes(sf_panel *panel, const app_subject *subject, const sf_overview_columns *told,
-                            const sf_unit **order, size_t count, const sf_colour_scale *scale,
-                            double radius_mm, double *most)
+static size_t draw_electrodes(sf_panel *panel, const app_subject *subject, const sf_overview_columns *told,
+                              const sf_unit **order, size_t count, const sf_colour_scale *scale,
+                              double radius_mm, double *rates)
 {
+    size_t electrodes = 0;
     for (size_t i = 0, end; i < count; i = end) {
         uint64_t spikes = 0;
         char note[200] = "";
@@ -158,13 +164,34 @@ static void draw_electrodes(sf_panel *panel, const app_subject *subject, const s
         double rate = app_rate_hz(told, spikes);
         size_t length = strlen(note);
         snprintf(note + length, sizeof note - length, ": %.17g Hz", rate);
-        *most = fmax(*most, rate);
+        rates[electrodes] = rate;
+        electrodes += rate > 0;
         if (panel == NULL)
             continue;
         const sf_ink fires = {.line = SF_BLACK, .fill = sf_colour_of(scale, rate), .width_mm = 0.1};
         const sf_ink silent = {.line = SF_GREY, .fill = 0xffffff, .width_mm = 0.15};
-        sf_panel_dot(panel, spikes > 0 ? &fires : &silent, order[i]->x_um, order[i]->y_um, radius_mm, note);
+        sf_panel_dot(panel, spikes > 0 ? &fires : &silent, order[i]->x_um, order[i]->y_um, radius_mm, rate,
+                     note);
     }
+    return electrodes;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double first = *(const double *)a, second = *(const double *)b;
+    return (first > second) - (first < second);
+}
+
+/* Rates are often spread over decades (Buzsaki and Mizuseki 2014): where the highest is more than four times
+ * the median, colours are by their logarithm, or all but a few electrodes would look the same. */
+static sf_colour_scale scale_rates(double *rates, size_t count)
+{
+    qsort(rates, count, sizeof *rates, by_size);
+    double most = count > 0 ? rates[count - 1] : 1;
+    if (count > 0 && most > 4 * rates[count / 2])
+        return (sf_colour_scale){
+            .label = "rate of the electrode, Hz (logarithmic)", .from = rates[0], .to = most, .log = true};
+    return (sf_colour_scale){.label = "rate of the electrode, Hz", .to = most};
 }
 
 static int draw_array(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
@@ -176,8 +203,9 @@ static int draw_array(sf_figure *figure, app_subject *subject, sf_text *caption,
         status = sf_fail(error, SF_DATA, NULL,
                          "this recording has no positions: nothing can be drawn on the array");
     const sf_unit **order = sf_alloc(units, sizeof *order);
-    double *x = sf_alloc(units, sizeof *x), *y = sf_alloc(units, sizeof *y), most = 0;
-    if (status == SF_OK && (order == NULL || x == NULL || y == NULL))
+    double *x = sf_alloc(units, sizeof *x), *y = sf_alloc(units, sizeof *y);
+    double *rates = sf_alloc(units + 1, sizeof *rates);
+    if (status == SF_OK && (order == NULL || x == NULL || y == NULL || rates == NULL))
         status = sf_fail_memory(error);
     if (status == SF_OK) {
         for (size_t u = 0; u < units; u++)
@@ -187,30 +215,30 @@ static int draw_array(sf_figure *figure, app_subject *subject, sf_text *caption,
                 y[placed++] = subject->of.units[u].y_um;
             }
         qsort(order, placed, sizeof *order, by_place);
-        draw_electrodes(NULL, subject, &told, order, placed, NULL, 0, &most);
+        size_t firing = draw_electrodes(NULL, subject, &told, order, placed, NULL, 0, rates);
         sf_panel_form form = {.title = "Rates over the array",
                               .x.bare = true,
                               .y.bare = true,
                               .equal = true,
                               .columns = figure->columns,
                               .height_mm = subject->width_mm > 120 ? 90 : 0,
-                              .colours = {.label = "rate of the electrode, Hz", .to = most > 0 ? most : 1}};
+                              .colours = scale_rates(rates, firing)};
         app_cover_places(&form, x, y, placed);
         sf_panel panel = sf_panel_begin(figure, &form);
         double pitch = told.pitch_um > 0 ? told.pitch_um : (form.x.to - form.x.from) / 10;
         double radius = 0.42 * (sf_panel_x(&panel, form.x.from + pitch) - sf_panel_x(&panel, form.x.from));
-        draw_electrodes(&panel, subject, &told, order, placed, &form.colours, fmin(radius, 3), &most);
-        sf_panel_scale_bar(&panel, "um");
+        draw_electrodes(&panel, subject, &told, order, placed, &form.colours, fmin(radius, 3), rates);
+        sf_panel_scale_bar(&panel, "\u00b5m");
         sf_panel_end(&panel);
-        sf_text_printf(caption,
-                       "Rates at %zu electrodes of the array, of all spikes over the recorded time; white "
-                       "circles: units "
-                       "that are known and did not fire. ",
-                       told.electrodes);
+        sf_text_printf(
+            caption, "Rates at %zu electrodes of the array, of all spikes over the recorded time%s. ",
+            told.electrodes,
+            firing < told.electrodes ? "; white circles: electrodes that are known and did not fire" : "");
     }
     sf_free(order);
     sf_free(x);
     sf_free(y);
+    sf_free(rates);
     return status;
 }
 
@@ -220,6 +248,17 @@ const app_figure_kind app_figure_array = {"array", "the rate at each electrode",
 
 #define RATE_BINS 400
 
+/* Bins of 1, 2 or 5 times a power of ten seconds, as few as that many or fewer; the last may reach beyond. */
+static double round_bin(double seconds)
+{
+    double least = seconds / RATE_BINS, power = pow(10, floor(log10(least)));
+    static const double digits[] = {1, 2, 5, 10};
+    int d = 0;
+    while (digits[d] * power < least * (1 - 1e-9))
+        d++;
+    return digits[d] * power;
+}
+
 static int draw_rates(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
 {
     app_time_axis time = app_time_axis_of(subject);
@@ -227,7 +266,9 @@ static int draw_rates(sf_figure *figure, app_subject *subject, sf_text *caption,
     const sf_ink burst = {.line = SF_NO_COLOUR, .fill = SF_ORANGE, .opacity = 0.45};
     const sf_span *bursts;
     size_t burst_count;
-    double bins[RATE_BINS] = {0}, width = time.axis.to / RATE_BINS, most = 0;
+    double bins[RATE_BINS] = {0}, most = 0, end = time.axis.to;
+    double width = round_bin(end * time.unit_s) / time.unit_s;
+    size_t count = (size_t)fmin(fmax(ceil(end / width - 1e-9), 1), RATE_BINS);
     if (subject->of.spike_count == 0)
         return sf_fail(error, SF_DATA, NULL, "there are no spikes to draw");
     int status = app_subject_bursts(subject, &bursts, &burst_count, error);
@@ -235,31 +276,37 @@ static int draw_rates(sf_figure *figure, app_subject *subject, sf_text *caption,
         return status;
     for (size_t i = 0; i < subject->of.spike_count; i++) {
         double at = app_time_at(&time, subject->of.spikes[i].time_ns) / width;
-        bins[at < 0 ? 0 : at >= RATE_BINS ? RATE_BINS - 1 : (size_t)at]++;
+        bins[at < 0 ? 0 : at >= (double)count ? count - 1 : (size_t)at]++;
     }
-    for (size_t k = 0; k < RATE_BINS; k++) {
-        bins[k] /= width * time.unit_s * (double)subject->of.unit_count;
+    for (size_t k = 0; k < count; k++) {
+        double lasts = k + 1 < count ? width : end - width * (double)k;
+        bins[k] /= lasts * time.unit_s * (double)subject->of.unit_count;
         most = fmax(most, bins[k]);
     }
-    const sf_panel_form form = {.title = "Rate over time",
-                                .x = time.axis,
-                                .y = {.label = "rate of a mean unit, Hz", .to = most * 1.05},
-                                .height_mm = 32,
-                                .columns = figure->columns,
-                                .key = {"bursts of the whole array"},
-                                .key_colours = {SF_ORANGE}};
+    sf_panel_form form = {.title = "Rate over time",
+                          .x = time.axis,
+                          .y = {.label = "rate of a mean unit, Hz", .to = most * 1.05},
+                          .height_mm = 32,
+                          .columns = figure->columns};
+    if (burst_count > 0) {
+        form.key[0] = "bursts of the whole array";
+        form.key_colours[0] = SF_ORANGE;
+    }
     sf_panel panel = sf_panel_begin(figure, &form);
     for (size_t k = 0; k < burst_count; k++) {
         double from = app_time_at(&time, bursts[k].start_ns), to = app_time_at(&time, bursts[k].stop_ns);
         sf_panel_stretch(&panel, &burst, "burst", from, fmax(to, from + width / 10));
     }
-    sf_panel_steps(&panel, &ink, "rate", 0, width, bins, RATE_BINS, 0);
+    sf_panel_steps(&panel, &ink, "rate", 0, width, bins, count, 0);
     sf_panel_end(&panel);
-    sf_text_printf(
-        caption,
-        "The rate of a mean unit over time, in bins of %.3g s. Orange: %zu bursts, in which many more spikes "
-        "of all units fall into 100 ms than elsewhere. ",
-        width * time.unit_s, burst_count);
+    sf_text_printf(caption, "The rate of a mean unit over time, in bins of %g s. ", width * time.unit_s);
+    if (burst_count == 0)
+        sf_text_printf(caption, "No burst of the whole array was found. ");
+    else
+        sf_text_printf(
+            caption,
+            "Orange: %zu burst%s, in which many more spikes of all units fall into 100 ms than elsewhere. ",
+            burst_count, burst_count == 1 ? "" : "s");
     return SF_OK;
 }
 
@@ -285,7 +332,7 @@ static void draw_histogram(sf_figure *figure, const sf_series_columns *all, doub
         .title = "Intervals of every unit",
         .name = "histogram",
         .x = {.label = "inter-spike interval, s", .from = least, .to = most, .log = true},
-        .y = {.label = "intervals", .to = highest * 1.05},
+        .y = {.label = "intervals", .to = highest * 1.05, .whole = true},
         .key = {"2 ms"},
         .key_colours = {SF_VERMILION}};
     sf_panel panel = sf_panel_begin(figure, &form);
@@ -382,11 +429,17 @@ static int draw_intervals(sf_figure *figure, app_subject *subject, sf_text *capt
     if (status == SF_OK)
         sf_text_printf(caption,
                        "Intervals between the spikes of each unit, on a logarithmic axis: how many of all "
-                       "units together "
-                       "(%zu), and the densities of the %zu units that have most of them, each with a "
-                       "bandwidth of its own. "
-                       "Intervals under 2 ms are no neuron's. ",
-                       count, drawn);
+                       "units together (%zu)",
+                       count);
+    if (status == SF_OK && drawn > 0)
+        sf_text_printf(
+            caption,
+            ", and the densities of the %zu unit%s with most of them, each with a bandwidth of its "
+            "own",
+            drawn, drawn == 1 ? "" : "s");
+    if (status == SF_OK)
+        sf_text_printf(caption, "%s. Intervals under 2 ms are no neuron's. ",
+                       drawn == 0 ? "; no unit has enough of them for a density" : "");
     sf_series_free(series);
     return status;
 }
@@ -395,6 +448,32 @@ const app_figure_kind app_figure_intervals = {"intervals", "inter-spike interval
                                               draw_intervals};
 
 /* ---- the map ---- */
+
+/* Per square millimetre: numbers that can be read. */
+static int draw_density_map(sf_figure *figure, const app_subject *subject, const sf_density_columns *of,
+                            sf_error *error)
+{
+    size_t count = of->x_count * of->y_count;
+    double *values = sf_alloc(count, sizeof *values);
+    if (values == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < count; i++)
+        values[i] = of->values[i] * 1e6;
+    app_map_draw(figure, &(app_map){.form = {.title = "Where spikes are seen",
+                                             .x.bare = true,
+                                             .y.bare = true,
+                                             .equal = true,
+                                             .columns = figure->columns,
+                                             .height_mm = subject->width_mm > 120 ? 90 : 0,
+                                             .colours.label = "share of spikes per mm\u00b2"},
+                                    .x = of->x,
+                                    .y = of->y,
+                                    .columns = of->x_count,
+                                    .rows = of->y_count,
+                                    .values = values});
+    sf_free(values);
+    return SF_OK;
+}
 
 static int draw_map(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
 {
@@ -411,24 +490,14 @@ static int draw_map(sf_figure *figure, app_subject *subject, sf_text *caption, s
         status = sf_density_evaluate(&density, 1, &how, error);
     if (status == SF_OK) {
         sf_density_get_columns(density, &of);
-        app_map_draw(figure, &(app_map){.form = {.title = "Where spikes are seen",
-                                                 .x.bare = true,
-                                                 .y.bare = true,
-                                                 .equal = true,
-                                                 .columns = figure->columns,
-                                                 .height_mm = subject->width_mm > 120 ? 90 : 0,
-                                                 .colours.label = "share of spikes per um^2"},
-                                        .x = of.x,
-                                        .y = of.y,
-                                        .columns = of.x_count,
-                                        .rows = of.y_count,
-                                        .values = of.values});
+        status = draw_density_map(figure, subject, &of, error);
+    }
+    if (status == SF_OK)
         sf_text_printf(
             caption,
-            "Where on the array spikes are seen: the density of the places of all %zu, bandwidth %.3g of the "
-            "covariance root (%s). ",
+            "Where on the array spikes are seen: the density of the places of all %zu, by kernels as wide as "
+            "%.3g of their standard deviations (%s). ",
             of.n, of.h, of.method);
-    }
     sf_density_free(density);
     sf_series_free(series);
     return status;

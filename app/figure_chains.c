@@ -68,6 +68,8 @@ static int nothing_stands_out(const sf_episodes_columns *told, sf_error *error)
         told->significance != NULL ? sf_not_testable_text(told->significance->not_testable) : NULL;
     if (why != NULL)
         return sf_fail(error, SF_DATA, NULL, "no chain can be tested here: %s", why);
+    if (told->found == 0)
+        return sf_fail(error, SF_DATA, NULL, "no units follow each other often enough to be a chain");
     return sf_fail(
         error, SF_DATA, NULL,
         "no chain stands out: of %zu that are frequent none has a q of 0.05 or less against surrogates",
@@ -93,7 +95,7 @@ static int list_occurrences(sf_occurrences **listed, sf_occurrences_columns *col
 }
 
 /* count / expected with its interval, the best at the top. */
-static void draw_ratios(sf_figure *figure, const app_subject *subject, const chosen *best, double height)
+static void draw_ratios(sf_figure *figure, const chosen *best, double height)
 {
     const sf_ink ink = {.line = SF_BLUE, .fill = SF_BLUE, .width_mm = 0.35};
     const sf_ink one = {.line = SF_GREY, .fill = SF_NO_COLOUR, .width_mm = 0.25, .dashed = true};
@@ -110,7 +112,6 @@ static void draw_ratios(sf_figure *figure, const app_subject *subject, const cho
         .y = {.from = (double)best->count - 0.5, .to = -0.5, .names = best->labels},
         .height_mm = height};
     form.y.name_count = best->count;
-    (void)subject;
     sf_panel panel = sf_panel_begin(figure, &form);
     sf_panel_stretch(&panel, &one, NULL, 1, 1);
     for (size_t k = 0; k < best->count; k++) {
@@ -122,16 +123,33 @@ static void draw_ratios(sf_figure *figure, const app_subject *subject, const cho
                  told->counts[i], told->expected[i], told->q[i]);
         sf_panel_line(&panel, &ink, "interval", ends, across, 2);
         if (told->counts[i] > 0 && told->expected[i] > 0)
-            sf_panel_dot(&panel, &ink, (double)told->counts[i] / told->expected[i], y, 0.7, note);
+            sf_panel_dot(&panel, &ink, (double)told->counts[i] / told->expected[i], y, 0.7, told->q[i], note);
     }
     sf_panel_end(&panel);
+}
+
+/* When those of one chain begin. */
+static int draw_begins(sf_panel *panel, const app_time_axis *time, const sf_occurrences_columns *of, size_t k,
+                       sf_error *error)
+{
+    const sf_ink ink = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = 0.12};
+    size_t count = (size_t)of->counts[k];
+    double *x = sf_alloc(2 * count + 1, sizeof *x), *y = x + count;
+    if (x == NULL)
+        return sf_fail_memory(error);
+    for (size_t n = 0; n < count; n++) {
+        x[n] = app_time_at(time, of->times_ns[k][n * of->episodes[k].size]);
+        y[n] = (double)k;
+    }
+    sf_panel_ticks(panel, &ink, "occurrence", x, y, count, 0.7);
+    sf_free(x);
+    return SF_OK;
 }
 
 /* When each begins. */
 static int draw_times(sf_figure *figure, const app_subject *subject, const chosen *best, double height,
                       sf_error *error)
 {
-    const sf_ink ink = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = 0.12};
     app_time_axis time = app_time_axis_of(subject);
     sf_occurrences *listed;
     sf_occurrences_columns columns;
@@ -146,15 +164,11 @@ static int draw_times(sf_figure *figure, const app_subject *subject, const chose
     form.y.names = figure->columns > 1 ? NULL : best->labels;
     form.y.name_count = best->count;
     sf_panel panel = sf_panel_begin(figure, &form);
-    for (size_t k = 0; k < columns.count; k++)
-        for (uint64_t n = 0; n < columns.counts[k]; n++) {
-            const double x = app_time_at(&time, columns.times_ns[k][n * columns.episodes[k].size]),
-                         y = (double)k;
-            sf_panel_ticks(&panel, &ink, "occurrence", &x, &y, 1, 0.7);
-        }
+    for (size_t k = 0; k < columns.count && status == SF_OK; k++)
+        status = draw_begins(&panel, &time, &columns, k, error);
     sf_panel_end(&panel);
     sf_occurrences_free(listed);
-    return SF_OK;
+    return status;
 }
 
 static int draw_chains(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
@@ -168,15 +182,20 @@ static int draw_chains(sf_figure *figure, app_subject *subject, sf_text *caption
     if (best.count == 0)
         return nothing_stands_out(&told, error);
     double height = 5 + 3.2 * (double)best.count;
-    draw_ratios(figure, subject, &best, height);
+    char which[64] = "the only one";
+    if (best.standing > best.count)
+        snprintf(which, sizeof which, "the best %zu of %zu", best.count, best.standing);
+    else if (best.count > 1)
+        snprintf(which, sizeof which, "all %zu", best.count);
+    draw_ratios(figure, &best, height);
     status = draw_times(figure, subject, &best, height, error);
     sf_text_printf(
         caption,
         "Chains of firing that stand out against %" PRIu32
-        " surrogates (q of 0.05 or less, corrected for everything that was looked at): the best %zu of %zu. "
+        " surrogates (q of 0.05 or less, corrected for everything that was looked at): %s. "
         "Left: how often each was counted, as a multiple of the surrogates' mean, with its 95 %% interval; "
         "dashed: as often as by chance. Right: when each occurrence begins. ",
-        told.significance->options.surrogates, best.count, best.standing);
+        told.significance->options.surrogates, which);
     return status;
 }
 
@@ -199,7 +218,7 @@ static int draw_rows(sf_figure *figure, const app_subject *subject, const sf_epi
         .title = "Spikes of each occurrence",
         .name = "occurrences",
         .x = {.label = "time since its first spike, ms", .from = -0.02 * longest, .to = longest * 1.02},
-        .y = {.label = "occurrence", .from = (double)count + 0.5, .to = 0.5}};
+        .y = {.label = "occurrence", .from = (double)count + 0.5, .to = 0.5, .whole = true}};
     double *x = sf_alloc(rows, sizeof *x), *y = sf_alloc(rows, sizeof *y);
     if (x == NULL || y == NULL) {
         sf_free(x);
@@ -508,7 +527,7 @@ static void add_around(double *bins, const alignment *a, int64_t time_ns)
 }
 
 static void draw_aligned(sf_figure *figure, const alignment *a, const char *title, const char *label,
-                         const double *bins)
+                         bool whole, const double *bins)
 {
     const sf_ink ink = {.line = SF_NO_COLOUR, .fill = SF_BLUE, .opacity = 0.6};
     const sf_ink zero = {.line = SF_VERMILION, .fill = SF_NO_COLOUR, .width_mm = 0.3};
@@ -519,7 +538,7 @@ static void draw_aligned(sf_figure *figure, const alignment *a, const char *titl
         .title = title,
         .name = "aligned",
         .x = {.label = "time since the marker, ms", .from = a->from_ms, .to = a->to_ms},
-        .y = {.label = label, .to = most > 0 ? most * 1.05 : 1}};
+        .y = {.label = label, .to = most > 0 ? most * 1.05 : 1, .whole = whole}};
     sf_panel panel = sf_panel_begin(figure, &form);
     sf_panel_steps(&panel, &ink, "counts", a->from_ms, (a->to_ms - a->from_ms) / ALIGN_BINS, bins, ALIGN_BINS,
                    0);
@@ -548,7 +567,7 @@ static int align_chains(sf_figure *figure, app_subject *subject, const alignment
         double bins[ALIGN_BINS] = {0};
         for (uint64_t n = 0; n < columns.counts[k]; n++)
             add_around(bins, a, columns.times_ns[k][n * columns.episodes[k].size]);
-        draw_aligned(figure, a, best.names[k], "occurrences that begin", bins);
+        draw_aligned(figure, a, best.names[k], "occurrences that begin", true, bins);
     }
     sf_occurrences_free(listed);
     return status;
@@ -567,7 +586,7 @@ static int draw_markers(sf_figure *figure, app_subject *subject, sf_text *captio
             (a.to_ms - a.from_ms) * 1e-3 / ALIGN_BINS * (double)a.count * (double)subject->of.unit_count;
         for (size_t k = 0; k < ALIGN_BINS; k++)
             bins[k] /= seconds;
-        draw_aligned(figure, &a, "Rate", "rate of a mean unit, Hz", bins);
+        draw_aligned(figure, &a, "Rate", "rate of a mean unit, Hz", false, bins);
         status = align_chains(figure, subject, &a, &chains, error);
     }
     if (status == SF_OK)

@@ -78,15 +78,15 @@ static void draw_edges(sf_panel *panel, const sf_graph_columns *g, const double 
         const sf_ink ink = {
             .line = sf_colour_of(scale, ratio), .fill = SF_NO_COLOUR, .width_mm = 0.3, .opacity = 0.85};
         describe_edge(note, sizeof note, g, i);
-        sf_panel_arrow(panel, &ink, x[g->from[i]], y[g->from[i]], x[g->to[i]], y[g->to[i]], 0.9, true, note);
+        sf_panel_arrow(panel, &ink, x[g->from[i]], y[g->from[i]], x[g->to[i]], y[g->to[i]], 0.9, true, ratio,
+                       note);
     }
 }
 
-/* The ratios of count to expected among edges that stand out. */
+/* The ratios of count to expected among edges that stand out, from what chance gives. */
 static sf_colour_scale scale_ratios(const sf_graph_columns *g)
 {
-    sf_colour_scale scale = {
-        .label = "count / expected", .from = INFINITY, .to = 0, .log = true, .reversed = true};
+    sf_colour_scale scale = {.label = "count / expected", .from = 1, .to = 1, .log = true, .reversed = true};
     for (size_t i = 0; i < g->link_count; i++) {
         double ratio = (double)g->count[i] / g->expected[i];
         if (!stands_out(g, i) || !isfinite(ratio))
@@ -120,16 +120,17 @@ static int draw_graph(sf_figure *figure, app_subject *subject, sf_text *caption,
         sf_panel panel = sf_panel_begin(figure, &form);
         draw_edges(&panel, &g, x, y, &form.colours);
         for (size_t u = 0; u < units; u++)
-            sf_panel_dot(&panel, &unit, x[u], y[u], 0.7, subject->of.units[u].name);
+            sf_panel_dot(&panel, &unit, x[u], y[u], 0.7, NAN, subject->of.units[u].name);
         if (known)
-            sf_panel_scale_bar(&panel, "um");
+            sf_panel_scale_bar(&panel, "\u00b5m");
         sf_panel_end(&panel);
         sf_text_printf(
             caption,
-            "The functional graph: %zu edges of %zu frequent pairs stand out against %" PRIu32
+            "The functional graph: %zu of %zu frequent pairs stand%s out against %" PRIu32
             " surrogates (q of 0.05 or less); colour: how many times as often as by chance. Circles: all %zu "
             "units%s. A shared input makes an edge where there is no synapse. ",
-            count_standing(&g), g.link_count, g.significance->options.surrogates, units,
+            count_standing(&g), g.link_count, count_standing(&g) == 1 ? "s" : "",
+            g.significance->options.surrogates, units,
             known ? " where they were recorded" : ", which have no positions");
     }
     sf_free(x);
@@ -171,14 +172,14 @@ static int draw_edge_list(sf_figure *figure, app_subject *subject, sf_text *capt
             describe_edge(note, sizeof note, &g, i);
             if (stands_out(&g, i) == (pass == 1) && g.expected[i] > 0 && g.count[i] > 0)
                 sf_panel_dot(&panel, pass == 1 ? &tested : &chance, g.expected[i], (double)g.count[i],
-                             pass == 1 ? 0.6 : 0.4, note);
+                             pass == 1 ? 0.6 : 0.4, g.q[i], note);
         }
     sf_panel_end(&panel);
     sf_text_printf(
         caption,
         "Each dot is a pair of units, one after the other: how often it was counted, and how often in "
-        "surrogates. On the dashed line both are the same; %zu of %zu stand out. ",
-        count_standing(&g), g.link_count);
+        "surrogates. On the dashed line both are the same; %zu of %zu stand%s out. ",
+        count_standing(&g), g.link_count, count_standing(&g) == 1 ? "s" : "");
     return SF_OK;
 }
 
@@ -187,19 +188,67 @@ const app_figure_kind app_figure_edges = {"edges", "counts of all frequent pairs
 
 /* ---- matrices ---- */
 
-static void draw_matrix(sf_figure *figure, const double *values, size_t units, const char *title,
-                        const char *x, const char *y, const sf_colour_scale *scale)
+/* Of few units their names stand beside it; places of many say nothing. */
+#define MOST_NAMED 40
+
+static void draw_matrix(sf_figure *figure, const double *values, const char *const *names, size_t units,
+                        const char *title, const char *x, const char *y, const sf_colour_scale *scale)
 {
-    const sf_panel_form form = {.title = title,
-                                .x = {.label = x, .from = -0.5, .to = (double)units - 0.5},
-                                .y = {.label = y, .from = -0.5, .to = (double)units - 0.5},
-                                .equal = true,
-                                .columns = figure->columns,
-                                .height_mm = figure->columns > 1 ? 90 : 0,
-                                .colours = *scale};
+    const sf_axis axis = {.from = -0.5,
+                          .to = (double)units - 0.5,
+                          .bare = units > MOST_NAMED,
+                          .names = units <= MOST_NAMED ? names : NULL,
+                          .name_count = units};
+    sf_panel_form form = {.title = title,
+                          .x = axis,
+                          .y = axis,
+                          .equal = true,
+                          .columns = figure->columns,
+                          .height_mm = figure->columns > 1 ? 90 : 0,
+                          .colours = *scale};
+    form.x.label = x;
+    form.y.label = y;
     sf_panel panel = sf_panel_begin(figure, &form);
     sf_panel_image(&panel, values, units, units, scale);
     sf_panel_end(&panel);
+}
+
+/* Rows of those units that have a link, in the order of their index, and their names; sf_free both. */
+static int place_linked(uint32_t **place, const char ***names, size_t *count, const sf_graph_columns *g,
+                        sf_error *error)
+{
+    *place = sf_alloc(g->vertex_count, sizeof **place);
+    *names = sf_alloc(g->vertex_count, sizeof **names);
+    *count = 0;
+    if (*place == NULL || *names == NULL)
+        return sf_fail_memory(error);
+    for (size_t i = 0; i < g->link_count; i++)
+        (*place)[g->from[i]] = (*place)[g->to[i]] = 1;
+    for (size_t v = 0; v < g->vertex_count; v++)
+        if ((*place)[v] > 0) {
+            (*names)[*count] = g->names[v];
+            (*place)[v] = (uint32_t)(*count)++;
+        }
+    return SF_OK;
+}
+
+static void draw_ratio_matrix(sf_figure *figure, const sf_graph_columns *g, double *values,
+                              const uint32_t *place, const char *const *names, size_t units)
+{
+    /* At least a quarter off what chance gives: what is nearer looks alike. */
+    sf_colour_scale scale = {
+        .label = "count / expected", .from = 0.8, .to = 1.25, .log = true, .reversed = true};
+    for (size_t k = 0; k < units * units; k++)
+        values[k] = NAN;
+    for (size_t i = 0; i < g->link_count; i++) {
+        double ratio = (double)g->count[i] / g->expected[i],
+               *cell = &values[(size_t)place[g->to[i]] * units + place[g->from[i]]];
+        *cell = fmax(*cell, ratio); /* of several delays the most */
+        scale.from = ratio > 0 ? fmin(scale.from, ratio) : scale.from;
+        scale.to = isfinite(ratio) ? fmax(scale.to, ratio) : scale.to;
+    }
+    draw_matrix(figure, values, names, units, "Count beside surrogates", "from unit, by index",
+                "to unit, by index", &scale);
 }
 
 #define MOST_IN_MATRIX 2000
@@ -207,36 +256,32 @@ static void draw_matrix(sf_figure *figure, const double *values, size_t units, c
 static int draw_pair_matrix(sf_figure *figure, app_subject *subject, sf_text *caption, sf_error *error)
 {
     sf_graph_columns g;
-    size_t units = subject->of.unit_count;
+    uint32_t *place = NULL;
+    const char **names = NULL;
+    double *values = NULL;
+    size_t units = 0;
     int status = take_graph(&g, subject, false, error);
+    if (status == SF_OK)
+        status = place_linked(&place, &names, &units, &g, error);
     if (status == SF_OK && units > MOST_IN_MATRIX)
         status = sf_fail(error, SF_DATA, NULL,
                          "%zu units make no matrix that can be read: choose some with --units", units);
-    if (status != SF_OK)
-        return status;
-    double *values = sf_alloc(units * units, sizeof *values);
-    if (values == NULL)
-        return sf_fail_memory(error);
-    sf_colour_scale scale = {.label = "count / expected", .from = INFINITY, .log = true, .reversed = true};
-    for (size_t k = 0; k < units * units; k++)
-        values[k] = NAN;
-    for (size_t i = 0; i < g.link_count; i++) {
-        double ratio = (double)g.count[i] / g.expected[i],
-               *cell = &values[(size_t)g.to[i] * units + g.from[i]];
-        *cell = fmax(*cell, ratio); /* of several delays the most */
-        scale.from = ratio > 0 ? fmin(scale.from, ratio) : scale.from;
-        scale.to = isfinite(ratio) ? fmax(scale.to, ratio) : scale.to;
+    else if (status == SF_OK && (values = sf_alloc(units * units, sizeof *values)) == NULL)
+        status = sf_fail_memory(error);
+    if (status == SF_OK) {
+        draw_ratio_matrix(figure, &g, values, place, names, units);
+        sf_text_printf(
+            caption,
+            "How many times as often as in surrogates one unit follows another, of the %zu of %zu "
+            "units that are in a frequent pair, in the order of their index; white: pairs that are "
+            "not frequent. ",
+            units, subject->of.unit_count);
     }
-    scale.to = scale.to > scale.from ? scale.to : scale.from * 1.1;
-    draw_matrix(figure, values, units, "Count beside surrogates", "from unit, index", "to unit, index",
-                &scale);
     sf_free(values);
-    sf_text_printf(caption,
-                   "How many times as often as in surrogates one unit follows another; white: pairs that are "
-                   "not frequent. ");
-    return SF_OK;
+    sf_free(names);
+    sf_free(place);
+    return status;
 }
-
 const app_figure_kind app_figure_matrix = {"matrix", "counts beside surrogates for every pair of units",
                                            draw_pair_matrix};
 
@@ -328,11 +373,14 @@ static double *fill_tiling(const sf_graph_columns *g, const uint32_t *place, siz
     return values;
 }
 
-static int draw_ordered(sf_figure *figure, const double *values, size_t n, sf_error *error)
+static int draw_ordered(sf_figure *figure, const double *values, const char *const *names, size_t n,
+                        sf_error *error)
 {
     double *alike = sf_alloc(n * n, sizeof *alike), *sorted = sf_alloc(n * n, sizeof *sorted);
     size_t *order = sf_alloc(4 * n, sizeof *order);
-    int status = alike != NULL && sorted != NULL && order != NULL ? SF_OK : sf_fail_memory(error);
+    const char **shown = sf_alloc(n, sizeof *shown);
+    int status =
+        alike != NULL && sorted != NULL && order != NULL && shown != NULL ? SF_OK : sf_fail_memory(error);
     sf_colour_scale scale = {.label = "tiling coefficient", .from = 0, .to = 0.1};
     for (size_t k = 0; status == SF_OK && k < n * n; k++) {
         alike[k] = isnan(values[k]) ? 0 : values[k];
@@ -342,10 +390,14 @@ static int draw_ordered(sf_figure *figure, const double *values, size_t n, sf_er
     if (status == SF_OK) {
         order_by_clusters(order, alike, n, order + n, order + 2 * n);
         for (size_t r = 0; r < n; r++)
+            shown[r] = names[order[r]];
+        for (size_t r = 0; r < n; r++)
             for (size_t c = 0; c < n; c++)
                 sorted[r * n + c] = values[order[r] * n + order[c]];
-        draw_matrix(figure, sorted, n, "Spike-time tiling", "unit, by cluster", "unit, by cluster", &scale);
+        draw_matrix(figure, sorted, shown, n, "Spike-time tiling", "unit, by cluster", "unit, by cluster",
+                    &scale);
     }
+    sf_free(shown);
     sf_free(alike);
     sf_free(sorted);
     sf_free(order);
@@ -361,24 +413,22 @@ static int draw_tiling(sf_figure *figure, app_subject *subject, sf_text *caption
     sf_graph *graph = NULL;
     sf_graph_columns g = {.size = sizeof g};
     size_t kept = 0, n = 0, units = subject->of.unit_count;
+    const char **names = NULL;
     tiling.surrogates = 0;
     int status = select_busiest(&busiest, &kept, subject, error);
     if (status == SF_OK)
         status = sf_graph_of_tiling(&graph, busiest, &tiling, &as, &progress, error);
-    uint32_t *place = sf_alloc(units, sizeof *place);
+    uint32_t *place = NULL;
     double *values = NULL;
-    if (status == SF_OK && place == NULL)
-        status = sf_fail_memory(error);
-    if (status == SF_OK) {
+    if (status == SF_OK)
         sf_graph_get_columns(graph, &g);
-        for (size_t i = 0; i < g.link_count; i++)
-            place[g.from[i]] = place[g.to[i]] = 1;
-        for (size_t u = 0; u < units; u++)
-            place[u] = place[u] > 0 ? (uint32_t)n++ : 0;
+    if (status == SF_OK)
+        status = place_linked(&place, &names, &n, &g, error);
+    if (status == SF_OK) {
         values = fill_tiling(&g, place, n);
         status = values == NULL ? sf_fail_memory(error)
                  : n < 2        ? sf_fail(error, SF_DATA, NULL, "fewer than two units fire")
-                                : draw_ordered(figure, values, n, error);
+                                : draw_ordered(figure, values, names, n, error);
     }
     if (status == SF_OK)
         sf_text_printf(
@@ -387,6 +437,7 @@ static int draw_tiling(sf_figure *figure, app_subject *subject, sf_text *caption
             "linkage); white: a unit with itself. ",
             kept < units ? "the busiest " : "all ", n, (double)tiling.half_width_ns * 1e-6);
     sf_free(values);
+    sf_free(names);
     sf_free(place);
     sf_graph_free(graph);
     sf_recording_free(busiest);
@@ -410,6 +461,9 @@ static int draw_motifs(sf_figure *figure, app_subject *subject, sf_text *caption
     sf_graph *graph = NULL;
     sf_graph_columns g;
     int status = take_graph(&g, subject, true, error);
+    if (status == SF_OK && count_standing(&g) < 2)
+        status =
+            sf_fail(error, SF_DATA, NULL, "only one edge stands out: it makes no pattern of three units");
     if (status == SF_OK)
         status = app_subject_edges(subject, &graph, error);
     if (status == SF_OK)
@@ -418,8 +472,8 @@ static int draw_motifs(sf_figure *figure, app_subject *subject, sf_text *caption
         status = sf_graph_rewire(spreads, counts, graph, NULL, 1, NULL, &how, NULL, &progress, error);
     if (status != SF_OK)
         return status;
-    const sf_ink dot = {.line = SF_NO_COLOUR, .fill = SF_VERMILION},
-                 mean = {.line = SF_BLACK, .width_mm = 0.3};
+    const sf_ink dot = {.line = SF_NO_COLOUR, .fill = SF_VERMILION};
+    const sf_ink mean = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = 0.3};
     const sf_ink band = {.line = SF_NO_COLOUR, .fill = SF_BLACK, .opacity = 0.2};
     const char *names[SF_TRIADS - FIRST_TRIAD];
     double most = 1;
@@ -427,11 +481,17 @@ static int draw_motifs(sf_figure *figure, app_subject *subject, sf_text *caption
         names[t - FIRST_TRIAD] = sf_triad_list()[t].name;
         most = fmax(most, fmax((double)counts[t], spreads[t].mean + 2 * fmax(spreads[t].sd, 0)));
     }
-    /* One more than each count, so that none has a place on a logarithmic axis. */
+    /* Where they are many, one more than each count, so that none has a place on a logarithmic axis. */
+    const bool many = most > 30;
+    const double more = many ? 1 : 0;
     sf_panel_form form = {
         .title = "Triads of edges",
         .x = {.label = "triad", .from = -0.6, .to = SF_TRIADS - FIRST_TRIAD - 0.4, .names = names},
-        .y = {.label = "count + 1", .from = 0.8, .to = (most + 1) * 1.3, .log = true},
+        .y = {.label = many ? "count + 1" : "count",
+              .from = many ? 0.8 : -0.04 * most,
+              .to = many ? (most + 1) * 1.3 : most * 1.1,
+              .log = many,
+              .whole = true},
         .columns = figure->columns,
         .height_mm = 50,
         .key = {"this graph", "mean and 2 sd of rewired graphs"},
@@ -442,14 +502,13 @@ static int draw_motifs(sf_figure *figure, app_subject *subject, sf_text *caption
         const sf_spread *spread = &spreads[t];
         double x = t - FIRST_TRIAD, two = spread->sd > 0 ? 2 * spread->sd : 0;
         char note[120];
-        const double ends[2] = {x - 0.3, x + 0.3}, level[2] = {spread->mean + 1, spread->mean + 1};
+        const double ends[2] = {x - 0.3, x + 0.3}, level[2] = {spread->mean + more, spread->mean + more};
         snprintf(note, sizeof note, "%s: %" PRIu64 ", rewired %.4g, sd %.3g, z %.3g", sf_triad_list()[t].name,
                  counts[t], spread->mean, spread->sd, spread->z);
-        sf_panel_cell(&panel, &band, x - 0.3, fmax(spread->mean - two, 0) + 1, x + 0.3,
-                      spread->mean + two + 1, NULL);
-        sf_panel_line(&panel, &(sf_ink){.line = mean.line, .fill = SF_NO_COLOUR, .width_mm = mean.width_mm},
-                      "mean", ends, level, 2);
-        sf_panel_dot(&panel, &dot, x, (double)counts[t] + 1, 0.8, note);
+        sf_panel_cell(&panel, &band, x - 0.3, fmax(spread->mean - two, 0) + more, x + 0.3,
+                      spread->mean + two + more, NULL);
+        sf_panel_line(&panel, &mean, "mean", ends, level, 2);
+        sf_panel_dot(&panel, &dot, x, (double)counts[t] + more, 0.8, spread->z, note);
     }
     sf_panel_end(&panel);
     sf_text_printf(

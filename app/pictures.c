@@ -50,7 +50,7 @@ void app_map_draw(sf_figure *figure, const app_map *map)
     sf_panel panel = sf_panel_begin(figure, &form);
     sf_panel_image(&panel, map->values, map->columns, map->rows, &form.colours);
     if (form.x.bare)
-        sf_panel_scale_bar(&panel, "um");
+        sf_panel_scale_bar(&panel, "\u00b5m");
     sf_panel_end(&panel);
 }
 
@@ -76,7 +76,7 @@ void app_bars_draw(sf_figure *figure, const app_bars *bars)
                           .x = {.label = bars->x_label,
                                 .from = bars->from,
                                 .to = bars->from + bars->width * (double)bars->count},
-                          .y = {.label = bars->y_label, .to = most > 0 ? most * 1.05 : 1}};
+                          .y = {.label = bars->y_label, .to = most > 0 ? most * 1.05 : 1, .whole = true}};
     if (!figure->scene.failed) {
         sf_panel panel = sf_panel_begin(figure, &form);
         if (bars->mark_from < bars->mark_to)

@@ -45,33 +45,32 @@ static int read_width(double *width_mm, const app_call *call, sf_error *error)
     return status;
 }
 
-static void print_json(sf_text *text, const app_call *call, const app_figure_kind *kind, const char *path,
-                       const sf_figure *figure, const sf_text *caption)
-{
-    sf_json json = sf_json_start(text);
-    sf_json_object(&json, NULL);
-    sf_json_string(&json, "kind", kind->name);
-    sf_json_string(&json, "file", path);
-    sf_json_real(&json, "width_mm", figure->scene.width_mm);
-    sf_json_real(&json, "height_mm", figure->scene.height_mm);
-    sf_json_string(&json, "caption", caption->data);
-    app_provenance_json(&json, call);
-    sf_json_end_object(&json);
-}
-
 static int draw(const app_figure_kind *kind, app_subject *subject, const char *path, sf_error *error)
 {
     sf_text caption = {0}, text = {0};
     sf_figure figure = {0};
-    int status = app_figure_draw(&figure, &caption, kind, subject, true, error);
+    sf_json json = sf_json_start(&text);
+    bool asked = subject->call->json;
+    if (asked)
+        sf_json_object(&json, NULL);
+    int status = app_figure_draw(&figure, &caption, asked ? &json : NULL, kind, subject, true, error);
     if (status == SF_OK)
         status = sf_scene_write(&figure.scene, path, error);
-    if (status == SF_OK && subject->call->json)
-        print_json(&text, subject->call, kind, path, &figure, &caption);
-    else if (status == SF_OK)
+    if (asked) {
+        sf_json_string(&json, "kind", kind->name);
+        sf_json_string(&json, "file", path);
+        sf_json_real(&json, "width_mm", figure.scene.width_mm);
+        sf_json_real(&json, "height_mm", figure.scene.height_mm);
+        sf_json_string(&json, "caption", caption.data);
+        app_provenance_json(&json, subject->call);
+        sf_json_end_object(&json);
+    } else if (status == SF_OK) {
         sf_text_printf(&text, "%s", caption.data);
+    }
     if (status == SF_OK)
         status = app_print(&text, error);
+    else
+        sf_text_free(&text);
     sf_scene_free(&figure.scene);
     sf_text_free(&caption);
     return status;
@@ -133,7 +132,9 @@ const app_command app_command_plot = {
              "  motifs        patterns of three units, beside rewired graphs\n"
              "The caption that stands under the figure is printed, too. Where a recording has nothing to "
              "show, the "
-             "command says so and writes nothing. docs/figures.md says which command tells the same numbers.",
+             "command says so and writes nothing. --json tells every number that is drawn; docs/figures.md "
+             "says which "
+             "command tells the same.",
     .options = {options, app_mining_options, app_selection_options},
     .run = run,
 };

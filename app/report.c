@@ -46,7 +46,8 @@ static const char style[] =
     "<style>body{font:15px/1.5 Helvetica,Arial,sans-serif;max-width:190mm;margin:2em auto;padding:0 "
     "1em;color:#111}"
     "h1{font-size:1.5em;overflow-wrap:anywhere}h2{font-size:1.15em;margin:1.8em 0 .4em}"
-    "pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#f4f4f4;padding:.7em}"
+    "pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#f4f4f4;padding:.7em;"
+    "font:11.5px/1.45 Menlo,Consolas,'DejaVu Sans Mono',monospace}"
     "figure{margin:1em 0;break-inside:avoid}figure svg{max-width:100%;height:auto}figcaption{font-size:.9em}"
     ".none{color:#555}@page{size:A4;margin:15mm}@media print{body{margin:0;max-width:none}}</style>\n";
 
@@ -67,11 +68,21 @@ static void print_block(sf_text *page, const char *words)
 /* ---- the parts of a page ---- */
 
 /* A figure with its caption, or the sentence that says what the recording lacks for it. */
-static int print_figure(sf_text *page, const app_figure_kind *kind, app_subject *subject, sf_error *error)
+static int print_figure(sf_text *page, sf_json *numbers, const app_figure_kind *kind, app_subject *subject,
+                        sf_error *error)
 {
     sf_figure figure = {0};
     sf_text caption = {0};
-    int status = app_figure_draw(&figure, &caption, kind, subject, false, error);
+    if (numbers != NULL) {
+        sf_json_object(numbers, NULL);
+        sf_json_string(numbers, "kind", kind->name);
+    }
+    int status = app_figure_draw(&figure, &caption, numbers, kind, subject, false, error);
+    if (numbers != NULL) {
+        sf_json_string(numbers, "caption", status == SF_OK ? caption.data : NULL);
+        sf_json_string(numbers, "why_not", status == SF_OK ? NULL : error->text);
+        sf_json_end_object(numbers);
+    }
     if (status == SF_OK) {
         sf_text_printf(page, "<figure id=\"%s\">\n", kind->name);
         sf_scene_svg(page, &figure.scene, true);
@@ -89,17 +100,21 @@ static int print_figure(sf_text *page, const app_figure_kind *kind, app_subject 
     return status;
 }
 
-static int print_figures(sf_text *page, app_subject *subject, sf_error *error)
+static int print_figures(sf_text *page, sf_json *numbers, app_subject *subject, sf_error *error)
 {
     int status = SF_OK;
     print_heading(page, "Figures");
+    if (numbers != NULL)
+        sf_json_array(numbers, "figures");
     for (size_t k = 0; app_figures[k] != NULL && status == SF_OK; k++) {
         bool asked = app_figures[k] != &app_figure_markers || app_has(subject->call, "align");
         if (app_stop_requested())
             return sf_fail(error, SF_CANCELLED, NULL, "stopped: no page was written");
         if (asked)
-            status = print_figure(page, app_figures[k], subject, error);
+            status = print_figure(page, numbers, app_figures[k], subject, error);
     }
+    if (numbers != NULL)
+        sf_json_end_array(numbers);
     return status;
 }
 
@@ -167,7 +182,7 @@ static int print_methods(sf_text *page, app_subject *subject, sf_error *error)
 
 /* ---- pages ---- */
 
-static int print_page(sf_text *page, app_subject *subject, sf_error *error)
+static int print_page(sf_text *page, sf_json *numbers, app_subject *subject, sf_error *error)
 {
     sf_text_printf(page, "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>");
     print_words(page, subject->name);
@@ -176,7 +191,7 @@ static int print_page(sf_text *page, app_subject *subject, sf_error *error)
     sf_text_printf(page, "</h1>\n");
     int status = print_about(page, subject, error);
     if (status == SF_OK)
-        status = print_figures(page, subject, error);
+        status = print_figures(page, numbers, subject, error);
     if (status == SF_OK)
         status = print_methods(page, subject, error);
     sf_text_printf(page, "</body>\n</html>\n");
@@ -198,7 +213,8 @@ static void name_page(char *path, size_t size, const char *out, size_t k, size_t
         snprintf(path, size, "%.*s-%zu.html", (int)(strlen(out) - 5), out, k + 1);
 }
 
-static int report_one(app_call *call, const char *recording_path, const char *path, sf_error *error)
+static int report_one(app_call *call, const char *recording_path, const char *path, sf_json *numbers,
+                      sf_error *error)
 {
     sf_recording *recording;
     app_subject subject;
@@ -210,7 +226,7 @@ static int report_one(app_call *call, const char *recording_path, const char *pa
         return status;
     status = app_subject_open(&subject, call, recording, error);
     if (status == SF_OK)
-        status = print_page(&page, &subject, error);
+        status = print_page(&page, numbers, &subject, error);
     if (status == SF_OK)
         status = sf_file_write(&page, path, error);
     sf_text_free(&page);
@@ -235,10 +251,10 @@ static int run(app_call *call, sf_error *error)
     for (size_t k = 0; k < count && status == SF_OK; k++) {
         char path[4096];
         name_page(path, sizeof path, out, k, count);
-        status = report_one(call, call->arguments[k], path, error);
         sf_json_object(&json, NULL);
         sf_json_string(&json, "recording", call->arguments[k]);
         sf_json_string(&json, "file", path);
+        status = report_one(call, call->arguments[k], path, call->json ? &json : NULL, error);
         sf_json_end_object(&json);
     }
     sf_json_end_array(&json);

@@ -14,6 +14,7 @@
 #define AXIS_MM 0.2
 #define TICK_MM 1.0
 #define BAR_MM 2.2 /* of colours */
+#define WIDER 1.12 /* than Helvetica: letters that a viewer takes where it has none */
 
 static const sf_ink axis_ink = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = AXIS_MM};
 
@@ -35,6 +36,14 @@ double sf_panel_y(const sf_panel *panel, double y)
     return panel->top + (1 - share_of(&panel->y, y)) * panel->height;
 }
 
+/* Viridis ends in a yellow that is lost on white. */
+#define PALEST 0.88
+
+static sf_colour shade(const sf_colour_scale *scale, double share)
+{
+    return sf_viridis(scale->reversed ? PALEST * (1 - share) : share);
+}
+
 sf_colour sf_colour_of(const sf_colour_scale *scale, double value)
 {
     double share = 0;
@@ -43,8 +52,7 @@ sf_colour sf_colour_of(const sf_colour_scale *scale, double value)
     if (scale->to > scale->from && (!scale->log || value > 0))
         share = scale->log ? log(value / scale->from) / log(scale->to / scale->from)
                            : (value - scale->from) / (scale->to - scale->from);
-    share = fmin(fmax(share, 0), 1);
-    return sf_viridis(scale->reversed ? 1 - share : share);
+    return shade(scale, fmin(fmax(share, 0), 1));
 }
 
 /* ---- ticks ---- */
@@ -63,6 +71,12 @@ static bool is_even(const sf_axis *axis)
     return !axis->log || axis->to < 10 * axis->from;
 }
 
+static double step_of(const sf_axis *axis, double wanted)
+{
+    double step = nice_step(axis->to - axis->from, wanted);
+    return axis->whole ? fmax(step, 1) : step;
+}
+
 /* An axis that goes down, the other way round: its ticks are the same. */
 static sf_axis upward(const sf_axis *axis)
 {
@@ -76,7 +90,7 @@ static sf_axis upward(const sf_axis *axis)
 static double next_tick(const sf_axis *axis, double wanted, double value, bool first)
 {
     if (is_even(axis)) {
-        double step = nice_step(axis->to - axis->from, wanted);
+        double step = step_of(axis, wanted);
         double index = first ? ceil(axis->from / step - 1e-9) : round(value / step) + 1;
         return index * step;
     }
@@ -95,7 +109,7 @@ static double next_tick(const sf_axis *axis, double wanted, double value, bool f
 
 static void spell_tick(char words[32], const sf_axis *axis, double wanted, double value)
 {
-    double step = !is_even(axis) ? 0 : nice_step(axis->to - axis->from, wanted);
+    double step = !is_even(axis) ? 0 : step_of(axis, wanted);
     snprintf(words, 32, "%.6g", fabs(value) < step * 1e-6 ? 0 : value);
 }
 
@@ -146,7 +160,8 @@ static void draw_ticks(const sf_panel *panel, const sf_axis *of, bool upright)
     double length = upright ? panel->height : panel->width, wanted = ticks_wanted(length, upright);
     char words[32];
     if (axis->names != NULL) { /* every name that has room */
-        size_t stride = (size_t)ceil((upright ? 2.4 : 5) * (double)axis->name_count / length);
+        double room = upright ? 2.4 : fmax(5, WIDER * widest_tick(axis, length) + 1);
+        size_t stride = (size_t)ceil(room * (double)axis->name_count / length);
         for (size_t k = 0; k<axis->name_count; k += stride> 0 ? stride : 1)
             draw_tick(panel, (double)k, axis->names[k], upright);
         return;
@@ -188,7 +203,7 @@ static void draw_colour_bar(sf_panel *panel, const sf_colour_scale *scale)
     sf_colour *pixels = sf_scene_image(bar.scene, bar.left, bar.top, bar.width, bar.height, 1, steps);
     for (size_t k = 0; pixels != NULL && k < steps; k++) {
         double share = ((double)k + 0.5) / (double)steps;
-        pixels[k] = sf_viridis(scale->reversed ? share : 1 - share);
+        pixels[k] = shade(scale, 1 - share);
     }
     double wanted = ticks_wanted(bar.height, true), last = scale->to + (scale->to - scale->from) * 1e-9;
     double widest = widest_tick(&bar.y, bar.height), right = bar.left + BAR_MM;
@@ -202,7 +217,7 @@ static void draw_colour_bar(sf_panel *panel, const sf_colour_scale *scale)
                       &(sf_lettering){.pt = TICK_PT, .class = "tick"});
     }
     sf_scene_text(
-        bar.scene, right + widest + 2.4, bar.top + bar.height / 2, scale->label,
+        bar.scene, right + widest * WIDER + 2.4, bar.top + bar.height / 2, scale->label,
         &(sf_lettering){.pt = LABEL_PT, .anchor = SF_ANCHOR_MIDDLE, .degrees = 90, .class = "label colours"});
 }
 
@@ -263,7 +278,6 @@ static void set_height(sf_panel *panel, const sf_panel_form *form)
         panel->y.to += missing / 2;
         height += missing;
     }
-    panel->left += (panel->width - mm * width) / 2;
     panel->width = mm * width;
     panel->height = mm * height;
 }
@@ -275,6 +289,97 @@ static void spell_axis(char *words, size_t size, const char *name, const sf_axis
              axis->log ? "log" : "linear");
 }
 
+/* ---- the same in numbers ---- */
+
+static void tell_axis(sf_json *json, const char *name, const sf_axis *axis)
+{
+    sf_json_object(json, name);
+    sf_json_string(json, "label", axis->label);
+    sf_json_real(json, "from", axis->from);
+    sf_json_real(json, "to", axis->to);
+    sf_json_bool(json, "log", axis->log);
+    if (axis->names == NULL) {
+        sf_json_null(json, "names");
+    } else {
+        sf_json_array(json, "names");
+        for (size_t k = 0; k < axis->name_count; k++)
+            sf_json_string(json, NULL, axis->names[k]);
+        sf_json_end_array(json);
+    }
+    sf_json_end_object(json);
+}
+
+static void tell_panel(sf_json *json, const sf_panel *panel, const sf_panel_form *form)
+{
+    const sf_colour_scale *colours = &form->colours;
+    if (json == NULL)
+        return;
+    sf_json_object(json, NULL);
+    sf_json_string(json, "name", form->name != NULL ? form->name : panel->figure->kind);
+    sf_json_string(json, "title", form->title);
+    tell_axis(json, "x", &panel->x);
+    tell_axis(json, "y", &panel->y);
+    if (colours->label == NULL)
+        sf_json_null(json, "colours");
+    else
+        tell_axis(json, "colours",
+                  &(sf_axis){colours->label, .from = colours->from, .to = colours->to, .log = colours->log});
+    sf_json_array(json, "marks");
+}
+
+/* What a panel is given: points, or bins that begin at `from`. */
+typedef struct mark {
+    const char *shape, *of, *note;
+    const double *x, *y, *high, *values;
+    size_t count, value_count, columns;
+    double from, width;
+} mark;
+
+static void tell_numbers(sf_json *json, const char *key, const double *numbers, size_t count)
+{
+    if (numbers == NULL) {
+        sf_json_null(json, key);
+        return;
+    }
+    sf_json_array(json, key);
+    for (size_t k = 0; k < count; k++)
+        sf_json_real(json, NULL, numbers[k]);
+    sf_json_end_array(json);
+}
+
+/* Where bin k begins. */
+static double bin_start(const sf_panel *panel, double from, double width, size_t k)
+{
+    return panel->x.log ? from * pow(width, (double)k) : from + width * (double)k;
+}
+
+static void tell(const sf_panel *panel, const mark *m)
+{
+    sf_json *json = panel->figure->numbers;
+    if (json == NULL)
+        return;
+    sf_json_object(json, NULL);
+    sf_json_string(json, "shape", m->shape);
+    sf_json_string(json, "of", m->of);
+    sf_json_string(json, "note", m->note);
+    if (m->x != NULL) {
+        tell_numbers(json, "x", m->x, m->count);
+    } else {
+        sf_json_array(json, "x");
+        for (size_t k = 0; k <= m->count; k++)
+            sf_json_real(json, NULL, bin_start(panel, m->from, m->width, k));
+        sf_json_end_array(json);
+    }
+    tell_numbers(json, "y", m->y, m->count);
+    tell_numbers(json, "high", m->high, m->count);
+    tell_numbers(json, "values", m->values, m->value_count);
+    if (m->columns > 0)
+        sf_json_uint(json, "columns", m->columns);
+    else
+        sf_json_null(json, "columns");
+    sf_json_end_object(json);
+}
+
 sf_panel sf_panel_begin(sf_figure *figure, const sf_panel_form *form)
 {
     sf_panel panel = {.figure = figure, .scene = &figure->scene, .x = form->x, .y = form->y};
@@ -283,7 +388,7 @@ sf_panel sf_panel_begin(sf_figure *figure, const sf_panel_form *form)
     mend_axis(&panel.y);
     double guess = form->height_mm > 0 ? form->height_mm : cell * 2 / 3;
     double beside =
-        (form->y.bare && form->y.names == NULL ? 0 : widest_tick(&panel.y, guess) + TICK_MM + 1.4) +
+        (form->y.bare && form->y.names == NULL ? 0 : widest_tick(&panel.y, guess) + TICK_MM + 1.8) +
         (form->y.label != NULL ? 3.6 : 0);
     double right = form->colours.label != NULL ? 14 : 1.5;
     if (!form->equal)
@@ -305,6 +410,7 @@ sf_panel sf_panel_begin(sf_figure *figure, const sf_panel_form *form)
     if (form->colours.label != NULL && form->colours.to > form->colours.from)
         draw_colour_bar(&panel, &form->colours);
     sf_scene_clip(panel.scene, panel.left, panel.top, panel.width, panel.height);
+    tell_panel(figure->numbers, &panel, form);
     return panel;
 }
 
@@ -315,7 +421,7 @@ void sf_panel_end(sf_panel *panel)
     bool bare = panel->x.bare && panel->y.bare;
     double bottom = panel->top + panel->height, under = bare ? 0.5 : 1;
     sf_scene_end(scene);
-    if (!bare) {
+    if (!bare || panel->x.label != NULL) {
         sf_scene_begin(scene, SF_SHAPE_PATH, &axis_ink, "axes", NULL);
         sf_scene_point(scene, panel->left, panel->top);
         sf_scene_point(scene, panel->left, bottom);
@@ -335,11 +441,15 @@ void sf_panel_end(sf_panel *panel)
         turned.degrees = -90;
         double beside = panel->y.bare && panel->y.names == NULL
                             ? 1.2
-                            : widest_tick(&panel->y, panel->height) + TICK_MM + 1.8;
+                            : widest_tick(&panel->y, panel->height) * WIDER + TICK_MM + 1.8;
         sf_scene_text(scene, panel->left - beside, panel->top + panel->height / 2, panel->y.label, &turned);
     }
     sf_scene_end(scene);
     panel->figure->bottom_mm = fmax(panel->figure->bottom_mm, bottom + under);
+    if (panel->figure->numbers != NULL) {
+        sf_json_end_array(panel->figure->numbers);
+        sf_json_end_object(panel->figure->numbers);
+    }
 }
 
 /* ---- what is drawn inside ---- */
@@ -357,6 +467,7 @@ void sf_panel_line(sf_panel *panel, const sf_ink *ink, const char *class, const 
                    size_t count)
 {
     double last_x = -INFINITY, last_y = -INFINITY;
+    tell(panel, &(mark){"line", .of = class, .x = x, .y = y, .count = count});
     sf_scene_begin(panel->scene, SF_SHAPE_PATH, ink, class, NULL);
     for (size_t i = 0; i < count; i++) {
         if (isnan(y[i])) {
@@ -373,10 +484,9 @@ void sf_panel_line(sf_panel *panel, const sf_ink *ink, const char *class, const 
     }
 }
 
-/* Where bin k begins. */
 static double bin_edge(const sf_panel *panel, double from, double width, size_t k)
 {
-    return sf_panel_x(panel, panel->x.log ? from * pow(width, (double)k) : from + width * (double)k);
+    return sf_panel_x(panel, bin_start(panel, from, width, k));
 }
 
 static void add_step(sf_panel *panel, double from, double width, double value, size_t k, bool back)
@@ -391,6 +501,7 @@ void sf_panel_steps(sf_panel *panel, const sf_ink *ink, const char *class, doubl
                     const double *values, size_t count, double floor)
 {
     bool filled = ink->fill != SF_NO_COLOUR;
+    tell(panel, &(mark){"steps", .of = class, .from = from, .width = width, .y = values, .count = count});
     sf_scene_begin(panel->scene, filled ? SF_SHAPE_AREA : SF_SHAPE_PATH, ink, class, NULL);
     for (size_t k = 0; k < count; k++)
         add_step(panel, from, width, values[k], k, false);
@@ -403,6 +514,8 @@ void sf_panel_steps(sf_panel *panel, const sf_ink *ink, const char *class, doubl
 void sf_panel_band(sf_panel *panel, const sf_ink *ink, const char *class, double from, double width,
                    const double *low, const double *high, size_t count)
 {
+    tell(panel,
+         &(mark){"band", .of = class, .from = from, .width = width, .y = low, .high = high, .count = count});
     sf_scene_begin(panel->scene, SF_SHAPE_AREA, ink, class, NULL);
     for (size_t k = 0; k < count; k++)
         add_step(panel, from, width, high[k], k, false);
@@ -414,6 +527,8 @@ void sf_panel_stretch(sf_panel *panel, const sf_ink *ink, const char *class, dou
 {
     double left = hold(sf_panel_x(panel, from)), right = hold(sf_panel_x(panel, to));
     double bottom = panel->top + panel->height;
+    const double ends[2] = {from, to};
+    tell(panel, &(mark){"stretch", .of = class, .x = ends, .count = 2});
     sf_scene_begin(panel->scene, left < right ? SF_SHAPE_AREA : SF_SHAPE_PATH, ink, class, NULL);
     sf_scene_point(panel->scene, left, bottom);
     sf_scene_point(panel->scene, left, panel->top);
@@ -426,6 +541,7 @@ void sf_panel_stretch(sf_panel *panel, const sf_ink *ink, const char *class, dou
 void sf_panel_ticks(sf_panel *panel, const sf_ink *ink, const char *class, const double *x, const double *y,
                     size_t count, double height)
 {
+    tell(panel, &(mark){"ticks", .of = class, .x = x, .y = y, .count = count});
     sf_scene_begin(panel->scene, SF_SHAPE_PATH, ink, class, NULL);
     for (size_t i = 0; i < count; i++) {
         double across = sf_panel_x(panel, x[i]);
@@ -439,14 +555,18 @@ void sf_panel_ticks(sf_panel *panel, const sf_ink *ink, const char *class, const
 void sf_panel_dots(sf_panel *panel, const sf_ink *ink, const char *class, const double *x, const double *y,
                    size_t count, double radius_mm)
 {
+    tell(panel, &(mark){"dots", .of = class, .x = x, .y = y, .count = count});
     sf_scene_begin(panel->scene, SF_SHAPE_DISC, ink, class, NULL);
     sf_scene_radius(panel->scene, radius_mm);
     for (size_t i = 0; i < count; i++)
         sf_scene_point(panel->scene, sf_panel_x(panel, x[i]), hold(sf_panel_y(panel, y[i])));
 }
 
-void sf_panel_dot(sf_panel *panel, const sf_ink *ink, double x, double y, double radius_mm, const char *note)
+void sf_panel_dot(sf_panel *panel, const sf_ink *ink, double x, double y, double radius_mm, double value,
+                  const char *note)
 {
+    tell(panel,
+         &(mark){"dot", .note = note, .x = &x, .y = &y, .count = 1, .values = &value, .value_count = 1});
     sf_scene_begin(panel->scene, SF_SHAPE_DISC, ink, NULL, note);
     sf_scene_radius(panel->scene, radius_mm);
     sf_scene_point(panel->scene, sf_panel_x(panel, x), sf_panel_y(panel, y));
@@ -456,6 +576,8 @@ void sf_panel_cell(sf_panel *panel, const sf_ink *ink, double x0, double y0, dou
                    const char *note)
 {
     double left = sf_panel_x(panel, x0), top = sf_panel_y(panel, y1);
+    const double x[2] = {x0, x1}, y[2] = {y0, y1};
+    tell(panel, &(mark){"cell", .note = note, .x = x, .y = y, .count = 2});
     sf_scene_rectangle(panel->scene, ink, left, top, sf_panel_x(panel, x1) - left,
                        sf_panel_y(panel, y0) - top, note);
 }
@@ -463,8 +585,11 @@ void sf_panel_cell(sf_panel *panel, const sf_ink *ink, double x0, double y0, dou
 #define HEAD_MM 1.5
 
 void sf_panel_arrow(sf_panel *panel, const sf_ink *ink, double x0, double y0, double x1, double y1,
-                    double short_mm, bool head, const char *note)
+                    double short_mm, bool head, double value, const char *note)
 {
+    const double x[2] = {x0, x1}, y[2] = {y0, y1};
+    tell(panel,
+         &(mark){"arrow", .note = note, .x = x, .y = y, .count = 2, .values = &value, .value_count = 1});
     double from_x = sf_panel_x(panel, x0), from_y = sf_panel_y(panel, y0);
     double to_x = sf_panel_x(panel, x1), to_y = sf_panel_y(panel, y1);
     double length = hypot(to_x - from_x, to_y - from_y);
@@ -490,6 +615,9 @@ void sf_panel_arrow(sf_panel *panel, const sf_ink *ink, double x0, double y0, do
 void sf_panel_image(sf_panel *panel, const double *values, size_t columns, size_t rows,
                     const sf_colour_scale *scale)
 {
+    const double x[2] = {panel->x.from, panel->x.to}, y[2] = {panel->y.from, panel->y.to};
+    tell(panel, &(mark){"image", .x = x, .y = y, .count = 2, .values = values, .value_count = columns * rows,
+                        .columns = columns});
     sf_colour *pixels =
         sf_scene_image(panel->scene, panel->left, panel->top, panel->width, panel->height, columns, rows);
     for (size_t r = 0; pixels != NULL && r < rows; r++)
@@ -499,13 +627,14 @@ void sf_panel_image(sf_panel *panel, const double *values, size_t columns, size_
 
 void sf_panel_words(sf_panel *panel, double x, double y, sf_anchor anchor, const char *words)
 {
+    tell(panel, &(mark){"words", .note = words, .x = &x, .y = &y, .count = 1});
     sf_scene_text(panel->scene, sf_panel_x(panel, x), sf_panel_y(panel, y), words,
                   &(sf_lettering){.pt = TICK_PT, .anchor = anchor, .class = "words"});
 }
 
 void sf_panel_scale_bar(sf_panel *panel, const char *unit)
 {
-    double length = panel->x.to - panel->x.from, bar = nice_step(length, 4);
+    double length = panel->x.to - panel->x.from, bar = nice_step(length, 8);
     double mm = bar / length * panel->width, y = panel->top + panel->height + 2;
     const sf_ink thick = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = 0.6};
     char words[64];

@@ -6,6 +6,7 @@
 #ifndef SF_DRAW_PANEL_H
 #define SF_DRAW_PANEL_H
 
+#include "core/json.h"
 #include "draw/scene.h"
 
 #define SF_COLUMN_MM 85.0
@@ -16,6 +17,7 @@ typedef struct sf_axis {
     double from, to;          /**< from > to: it goes down */
     bool log;                 /**< both ends above 0 */
     bool bare;                /**< no ticks: of names, or of places that a scale bar measures */
+    bool whole;               /**< of things that are counted: no ticks between whole numbers */
     const char *const *names; /**< of 0, 1, ... in place of numbers; or NULL */
     size_t name_count;
 } sf_axis;
@@ -49,6 +51,7 @@ typedef struct sf_figure {
     double at_mm, bottom_mm; /**< where this row of panels begins, and how far it has come */
     size_t used;             /**< columns of this row */
     const char *kind;
+    sf_json *numbers; /**< an open array that takes every panel and all it is given; NULL: nobody asks */
 } sf_figure;
 
 /** A panel that is being drawn: where its axes lie on paper. */
@@ -96,12 +99,14 @@ void sf_panel_ticks(sf_panel *panel, const sf_ink *ink, const char *class, const
 void sf_panel_dots(sf_panel *panel, const sf_ink *ink, const char *class, const double *x, const double *y,
                    size_t count, double radius_mm);
 
-/** One dot, one cell or one arrow with what it is; the arrow ends `short_mm` before and after its ends. */
-void sf_panel_dot(sf_panel *panel, const sf_ink *ink, double x, double y, double radius_mm, const char *note);
+/** One dot, one cell or one arrow with what it is; the arrow ends `short_mm` before and after its ends.
+ * `value`: the number that its colour tells, or NaN. */
+void sf_panel_dot(sf_panel *panel, const sf_ink *ink, double x, double y, double radius_mm, double value,
+                  const char *note);
 void sf_panel_cell(sf_panel *panel, const sf_ink *ink, double x0, double y0, double x1, double y1,
                    const char *note);
 void sf_panel_arrow(sf_panel *panel, const sf_ink *ink, double x0, double y0, double x1, double y1,
-                    double short_mm, bool head, const char *note);
+                    double short_mm, bool head, double value, const char *note);
 
 /** Rows of values that fill the axes, the first row at the bottom. */
 void sf_panel_image(sf_panel *panel, const double *values, size_t columns, size_t rows,

@@ -25,9 +25,18 @@ $SYNFIRE simulate waves.h5 --unit-count 12 --rate 8 --duration 60 --chain "A -(4
     --marker-every 5 --seed 3 --quiet >out
 test="--significance segment-shift --surrogates 200 --quiet --json"
 for kind in array rates intervals chains chain correlograms graph edges matrix tiling motifs map; do
-    $SYNFIRE plot $kind waves.h5 -o $kind.svg --delay 4:6 --quiet >caption
-    [ "$(wc -w <caption)" -gt 10 ]
+    $SYNFIRE plot $kind waves.h5 -o $kind.svg --delay 4:6 --quiet --json >$kind.told
 done
+$SYNFIRE plot markers waves.h5 -o markers.svg --align ttl0,-50ms,200ms --delay 4:6 --quiet --json >markers.told
+$SYNFIRE plot raster waves.h5 -o raster.svg --quiet --json >raster.told
+python3 -B - <<'PY'
+import glob, json, figures
+told = {path[:-5]: json.load(open(path)) for path in glob.glob("*.told")}
+assert len(told) == 14
+for kind, one in told.items():
+    assert len(one["caption"].split()) > 10, one["caption"]
+    figures.hold_numbers(one["panels"], kind + ".svg")
+PY
 $SYNFIRE info waves.h5 --json >info.json
 # shellcheck disable=SC2086
 {
@@ -47,7 +56,10 @@ info, mine, graph, count = map(read, ("info", "mine", "graph", "count"))
 notes = dict(n.rsplit(": ", 1) for p in figures.panels("array.svg") for n in p.notes())
 assert {n: float(r.split()[0]) for n, r in notes.items()} == {u["name"]: u["rate_hz"] for u in info["unit_detail"]}
 rates, = figures.panels("rates.svg")
-assert abs(sum(rates.steps("rate")) / 400 - info["rate_hz"] / info["units"]) < 1e-3 * info["rate_hz"]
+told, = (m for m in json.load(open("rates.told"))["panels"][0]["marks"] if m["of"] == "rate")
+ends = [min(x, 60) for x in told["x"]]
+spikes = sum(rate * (b - a) for rate, a, b in zip(told["y"], ends, ends[1:])) * info["units"]
+assert abs(spikes - info["spikes"]) < 0.01, (spikes, info["spikes"])
 histogram, = figures.panels("intervals.svg", "histogram")
 assert abs(sum(histogram.steps("counts")) - sum(u["spikes"] - 1 for u in info["unit_detail"])) < 3
 
@@ -56,7 +68,8 @@ said = {n.split(": count ")[0]: n.split(": count ")[1] for n in figures.panels("
 best = {" > ".join(e["names"]): spell(e) for e in mine["episodes"] if e["q"] is not None and e["q"] <= 0.05}
 assert best and said == best, (said, best)
 times, = figures.panels("chains.svg", "occurrences")
-assert len(times.elements("path", "occurrence")) == sum(e["count"] for e in mine["episodes"] if e["q"] <= 0.05)
+begins = sum(len(times.points(e.get("d"))) for e in times.elements("path", "occurrence"))
+assert begins == sum(e["count"] for e in mine["episodes"] if e["q"] <= 0.05)
 edges = lambda tell: {f"{e['names'][0]} to {e['names'][1]}: count {spell(e)}" for e in graph["edge_detail"] if tell(e)}
 drawn, = figures.panels("graph.svg")
 assert {n for n in drawn.notes() if " to " in n} == edges(lambda e: e["q"] <= 0.05)
@@ -76,8 +89,16 @@ for note in notes:
     of = triads[name]
     assert said.startswith(f"{of['count']}, rewired {of['rewired']['mean']:.4g}, "), (note, of)
 PY
-$SYNFIRE plot markers waves.h5 -o markers.svg --align ttl0,-50ms,200ms --delay 4:6 --quiet >caption || { $SYNFIRE info waves.h5; exit 1; }
+$SYNFIRE plot markers waves.h5 -o markers.svg --align ttl0,-50ms,200ms --delay 4:6 --quiet >caption
 grep -q "^Around 1[0-9] markers" caption
+
+# Colours of rates: by their logarithm where a few units fire far more than the others; the bar says which.
+$SYNFIRE simulate heavy.h5 --unit-count 9 --rate 1 --duration 20 --chain "A -(4,6]-> B" --chain-rate 20 --seed 3 --quiet >out
+$SYNFIRE plot array heavy.h5 -o heavy.svg --quiet --json >out
+check 'colours = out["panels"][0]["colours"]; assert colours["log"] and colours["label"].endswith("(logarithmic)")'
+check 'dots = out["panels"][0]["marks"]; assert max(d["values"][0] for d in dots) == out["panels"][0]["colours"]["to"] > 15'
+$SYNFIRE plot array waves.h5 -o array.svg --quiet --json >out
+check 'assert out["panels"][0]["colours"]["log"] is False'
 expect 64 "expected MARKER,A,B" $SYNFIRE plot markers waves.h5 -o x.svg --align ttl0,50
 expect 64 "--align: is needed" $SYNFIRE plot markers waves.h5 -o x.svg
 expect 65 "no marker is called 'light'" $SYNFIRE plot markers waves.h5 -o x.svg --align light,-5,5

@@ -8,7 +8,8 @@ $SYNFIRE simulate sim.h5 --unit-count 12 --rate 8 --duration 60 --chain "A -(4,6
 printf '%s\n' A,0.001 B,0.006 A,0.101 B,0.105 A,0.301 >"few <b>'s.csv"
 
 $SYNFIRE report sim.h5 -o sim.html --delay 4:6 --align ttl0,-50ms,200ms --quiet --json >out
-check 'assert out["pages"] == [{"recording": "sim.h5", "file": "sim.html"}]'
+check 'page, = out["pages"]; assert (page["recording"], page["file"]) == ("sim.h5", "sim.html")'
+mv out told.json
 $SYNFIRE report sim.h5 "few <b>'s.csv" -o both.html --quiet >out
 grep -q '^wrote 2 pages$' out && [ -s both-1.html ] && [ -s both-2.html ] && [ ! -e both.html ]
 $SYNFIRE info sim.h5 >info.txt
@@ -51,6 +52,11 @@ for kind, svg in re.findall(r'<figure id="(\w+)">\n(<svg .*?\n</svg>)\n<figcapti
     open(kind + ".svg", "w").write(svg)
     pictures[kind] = figures.panels(kind + ".svg")
 assert set(pictures) == set(KINDS), set(KINDS) - set(pictures)
+told = {one["kind"]: one for one in json.load(open("told.json"))["pages"][0]["figures"]}
+assert set(told) == set(KINDS)
+for kind, one in told.items():
+    assert one["why_not"] is None and one["caption"].strip() in page.text, kind
+    figures.hold_numbers(one["panels"], kind + ".svg")
 mine, graph = json.load(open("mine.json")), json.load(open("graph.json"))
 spell = lambda e: f"{e['count']}, expected {e['expected']:.4g}, q {e['q']:.3g}"
 best = {" > ".join(e["names"]) + ": count " + spell(e) for e in mine["episodes"] if e["q"] is not None and e["q"] <= 0.05}

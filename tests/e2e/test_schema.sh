@@ -87,6 +87,9 @@ for of in "sim.h5 $mine" graph.graphml graph.mtx; do
     holds match $of chain-3 --count --rewired 5
     holds match $of census --rewired 5
 done
+holds plot raster sim.h5 -o raster.svg
+holds plot correlograms sim.h5 -o pairs.svg --delay 4:6 --surrogates 20 --quiet
+holds report sim.h5 -o sim.html --delay 4:6 --surrogates 20 --quiet
 holds bfs --kronecker 6:8:1 --source 3
 holds bandwidth sim.h5 --quantity isi
 holds bandwidth sim.h5 --quantity isi --units A --epochs epochs.csv

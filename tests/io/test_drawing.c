@@ -42,7 +42,7 @@ static sf_figure draw_example(const char *title)
                                .colours = {.label = "rate, Hz", .to = 5}};
     panel = sf_panel_begin(&figure, &map);
     sf_panel_image(&panel, values, 3, 2, &map.colours);
-    sf_panel_arrow(&panel, &black, 0, 0, 300, 200, 1, true, "A to B");
+    sf_panel_arrow(&panel, &black, 0, 0, 300, 200, 1, true, 2.5, "A to B");
     sf_panel_scale_bar(&panel, "um");
     sf_panel_end(&panel);
     sf_figure_end(
@@ -65,8 +65,8 @@ static void a_figure_has_its_parts(void **state)
     assert_int_equal(count_of(svg.data, "<circle class=\"mark\""), 3);
     assert_int_equal(count_of(svg.data, "<image "), 2); /* and the bar of its colours */
     assert_int_equal(count_of(svg.data, "class=\"label"), 3);
-    assert_int_equal(count_of(svg.data, ">50 um<"), 0);
-    assert_int_equal(count_of(svg.data, ">100 um<"), 1);
+    assert_int_equal(count_of(svg.data, ">50 um<"), 1);
+    assert_int_equal(count_of(svg.data, ">100 um<"), 0);
     assert_int_equal(count_of(svg.data, "class=\"caption\""), 2);
     assert_int_equal(count_of(svg.data, "<title>A to B</title>"), 1);
     assert_non_null(strstr(svg.data, ">Rates &lt;&amp;&quot;&gt; \\x1b[2J \\xff<"));
