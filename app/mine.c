@@ -26,7 +26,7 @@ static const app_option options[] = {
     {"memory", "SIZE",
      "take no more than SIZE, as 400M, however long the recording is: its spikes are read in pieces, several "
      "times. "
-     "With --csv, for files of synfire's own layout"},
+     "With --csv, for HDF5 files of synfire's own layout, CARMEN and NWB 2 with units"},
     {NULL, NULL, NULL},
 };
 

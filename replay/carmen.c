@@ -24,7 +24,7 @@ typedef struct carmen {
     int64_t *counts;
     double *positions; /* NULL: none */
     char **names;      /* NULL: none */
-    double *seconds;
+    sf_trains_in_seconds seconds;
     size_t *ends;
     size_t trains, spikes, name_count;
 } carmen;
@@ -34,7 +34,7 @@ static void free_parts(carmen *parts)
     sf_free(parts->counts);
     sf_free(parts->positions);
     sf_hdf_free_strings(parts->names, parts->name_count);
-    sf_free(parts->seconds);
+    sf_train_times_close(&parts->seconds);
     sf_free(parts->ends);
 }
 
@@ -190,11 +190,8 @@ static int read_recorded(sf_recording *recording, const sf_hdf_input *input, sf_
 static int read_parts(carmen *parts, const sf_hdf_input *input, sf_error *error)
 {
     int status = read_counts(parts, input, error);
-    void *seconds = NULL;
     if (status == SF_OK)
-        status = sf_hdf_read(input->file, "/spikes", input->path, H5T_NATIVE_DOUBLE, sizeof(double), &seconds,
-                             &parts->spikes, error);
-    parts->seconds = seconds;
+        status = sf_train_times_open(&parts->seconds, input->file, "/spikes", input, &parts->spikes, error);
     if (status == SF_OK)
         status = check_counts(parts, input->path, error);
     if (status == SF_OK)
@@ -210,9 +207,11 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf
         status = read_parts(&parts, input, error);
     if (status == SF_OK)
         status = add_units(recording, &parts, error);
-    sf_trains_in_seconds trains = {.seconds = parts.seconds, .ends = parts.ends, .count = parts.trains};
+    parts.seconds.ends = parts.ends;
+    parts.seconds.count = parts.trains;
+    parts.seconds.units = &recording->units;
     if (status == SF_OK)
-        status = sf_trains_take(recording, &trains, input->path, error);
+        status = sf_trains_take(recording, &parts.seconds, error);
     if (status == SF_OK)
         status = read_metadata(recording, input, error);
     if (status == SF_OK)
@@ -221,4 +220,4 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf
     return status;
 }
 
-const sf_reader sf_reader_carmen = {.recognises = recognises, .read = read_recording};
+const sf_reader sf_reader_carmen = {.has_parts = true, .recognises = recognises, .read = read_recording};

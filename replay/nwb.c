@@ -289,18 +289,19 @@ static int read_metadata(sf_recording *recording, hid_t table, const sf_hdf_inpu
 
 static int read_table(sf_recording *recording, hid_t table, const sf_hdf_input *input, sf_error *error)
 {
-    void *seconds = NULL;
+    sf_trains_in_seconds trains;
     size_t *ends = NULL, spikes, units;
-    int status = sf_hdf_read(table, "spike_times", input->path, H5T_NATIVE_DOUBLE, sizeof(double), &seconds,
-                             &spikes, error);
+    int status = sf_train_times_open(&trains, table, "spike_times", input, &spikes, error);
     if (status == SF_OK)
         status = sf_nwb_read_ends(table, "spike_times", spikes, input->path, &ends, &units, error);
     if (status == SF_OK)
         status = add_units(recording, table, units, input, error);
     if (status == SF_OK) {
-        sf_trains_in_seconds trains = {
-            .seconds = seconds, .ends = ends, .count = units, .negative_times = true};
-        status = sf_trains_take(recording, &trains, input->path, error);
+        trains.ends = ends;
+        trains.count = units;
+        trains.negative_times = true;
+        trains.units = &recording->units;
+        status = sf_trains_take(recording, &trains, error);
     }
     if (status == SF_OK)
         status = read_observed(recording, table, input->path, error);
@@ -308,7 +309,7 @@ static int read_table(sf_recording *recording, hid_t table, const sf_hdf_input *
         status = read_metadata(recording, table, input, error);
     if (status == SF_OK)
         status = read_markers(recording, input, error);
-    sf_free(seconds);
+    sf_train_times_close(&trains);
     sf_free(ends);
     return status;
 }
@@ -330,4 +331,5 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf
     return status;
 }
 
-const sf_reader sf_reader_nwb = {.recognises = recognises, .list = list_tables, .read = read_recording};
+const sf_reader sf_reader_nwb = {
+    .has_parts = true, .recognises = recognises, .list = list_tables, .read = read_recording};

@@ -202,9 +202,13 @@ static int read_units(sf_recording *recording, hid_t group, const char *path, sf
             status = add_train(&trains, i, group, unit.name, path, error);
     }
     if (status == SF_OK) {
-        sf_trains_in_seconds all = {
-            .seconds = trains.seconds, .ends = trains.ends, .count = count, .negative_times = true};
-        status = sf_trains_take(recording, &all, path, error);
+        const sf_trains_in_seconds all = {.seconds = trains.seconds,
+                                          .ends = trains.ends,
+                                          .count = count,
+                                          .negative_times = true,
+                                          .units = &recording->units,
+                                          .path = path};
+        status = sf_trains_take(recording, &all, error);
     }
     sf_free(trains.seconds);
     sf_free(trains.ends);

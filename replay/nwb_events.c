@@ -215,10 +215,14 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf
         sf_hdf_close(acquisition);
         status = all.status;
     }
-    const sf_trains_in_seconds taken = {
-        .seconds = all.seconds, .ends = all.ends, .count = all.count, .negative_times = true};
+    const sf_trains_in_seconds taken = {.seconds = all.seconds,
+                                        .ends = all.ends,
+                                        .count = all.count,
+                                        .negative_times = true,
+                                        .units = &recording->units,
+                                        .path = input->path};
     if (status == SF_OK)
-        status = sf_trains_take(recording, &taken, input->path, error);
+        status = sf_trains_take(recording, &taken, error);
     if (status == SF_OK)
         status = sf_nwb_read_metadata(recording, input->file, error);
     sf_nwb_free_electrodes(&all.places);

@@ -147,8 +147,9 @@ int sf_recording_read_hdf5(sf_recording *recording, const sf_hdf_input *input, s
     if (input->rate_hz > 0 && !reader->counts_samples)
         return sf_refuse_rate(input->path, error);
     if (input->only_part && !reader->has_parts)
-        return sf_fail(error, SF_USAGE, input->path,
-                       "is not of synfire's own layout, which is the one that is read in pieces");
+        return sf_fail(
+            error, SF_USAGE, input->path,
+            "this layout is read as a whole, not in pieces: `synfire convert` writes it as one that is");
     int status = SF_OK;
     if ((recording->path = sf_copy_string(input->path)) == NULL)
         status = sf_fail_memory(error);

@@ -12,7 +12,7 @@
 
 typedef struct sf_reader {
     bool counts_samples; /**< its times are samples, so that input->rate_hz means something */
-    bool has_parts;      /**< reads a part of the spikes without the others */
+    bool has_parts;      /**< reads a part of the spikes without the others: of the rows, or of the stream */
     /** Existence of objects and attributes only; reads no data. */
     bool (*recognises)(hid_t file);
     /** The recordings that the file holds side by side; none where it has no spikes. NULL: the layout holds
@@ -36,20 +36,33 @@ extern const sf_reader sf_reader_synfire, sf_reader_carmen, sf_reader_nwb, sf_re
 int sf_recording_read_hdf5(sf_recording *recording, const sf_hdf_input *input, sf_error *error);
 
 /**
- * Fills recording->spikes from spike trains one after the other: train i is seconds[ends[i - 1]] to
- * seconds[ends[i]], not included. Refuses what is not finite, leaves int64 nanoseconds or, unless
- * negative_times, is before zero, with the train and the place in it. `ends` ascends from 0 to the length of
- * seconds.
+ * Spike trains one after the other: train i, of units->items[i], is rows ends[i - 1] to ends[i], not
+ * included, of seconds; `ends` ascends from 0 to the number of rows. Their times are held, or stay in the
+ * file where a part of them is asked for.
  */
 typedef struct sf_trains_in_seconds {
     const double *seconds;
     const size_t *ends;
     size_t count;
     bool negative_times;
+    const sf_units *units;
+    const char *path;          /**< for messages */
+    const sf_hdf_input *input; /**< which part of them; NULL: all, which are held */
+    hid_t column;              /**< and where they are then */
 } sf_trains_in_seconds;
 
-int sf_trains_take(sf_recording *recording, const sf_trains_in_seconds *trains, const char *path,
-                   sf_error *error);
+/** Reads the vector of numbers at `path`, or opens it for a part of it: sf_train_times_close. The rest is the
+ * caller's to set. */
+int sf_train_times_open(sf_trains_in_seconds *trains, hid_t at, const char *path, const sf_hdf_input *input,
+                        size_t *length, sf_error *error);
+void sf_train_times_close(sf_trains_in_seconds *trains);
+
+/**
+ * Fills recording->spikes. Refuses what is not finite, leaves int64 nanoseconds or, unless negative_times, is
+ * before zero, with the train and the place in it. The part that input->only_part asks for is one of the
+ * stream in the order of time, which is found without reading the others; else it is one of the rows.
+ */
+int sf_trains_take(sf_recording *recording, const sf_trains_in_seconds *trains, sf_error *error);
 
 /** Spikes as samples and the unit of each, where SF_NO_UNIT is none that the file knows. */
 typedef struct sf_spikes_in_samples {

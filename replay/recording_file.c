@@ -85,7 +85,8 @@ static int read_pieces(sf_recording *recording, const char *path, const sf_selec
     int status = check_path(path, &kind, error);
     if (status == SF_OK && kind != HDF5)
         status = sf_fail(error, SF_USAGE, path,
-                         "is text or a folder, and what is read in pieces is a file of synfire's own layout");
+                         "text and folders are read as a whole, not in pieces: `synfire convert` writes it "
+                         "as HDF5 that is");
     return status == SF_OK ? sf_file_pieces_open(recording, path, selection, progress, error) : status;
 }
 

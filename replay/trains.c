@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Spikes as layouts store them: trains in seconds, one after the other, or samples with the unit of each. */
-#include "replay/reader.h"
+#include "replay/stretch.h"
 
 #include "core/error.h"
 #include "core/memory.h"
@@ -8,40 +8,173 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #define MOST_SECONDS 4.6e9 /* within SF_TIME_LIMIT_NS */
 
-static int refuse_time(const sf_recording *recording, const sf_trains_in_seconds *trains, size_t train,
-                       size_t at, const char *path, sf_error *error)
+enum { BLOCK = 4096 };
+
+static int refuse_order(const sf_trains_in_seconds *trains, sf_error *error)
+{
+    return sf_fail(error, SF_DATA, trains->path,
+                   "its spikes are not in the order of time: such a file is not read in pieces");
+}
+
+static int refuse_time(double seconds, const sf_trains_in_seconds *trains, size_t train, size_t at,
+                       sf_error *error)
 {
     size_t begin = train > 0 ? trains->ends[train - 1] : 0;
-    double seconds = trains->seconds[at];
     const char *problem = isnan(seconds)                    ? "not a number"
                           : !(fabs(seconds) < MOST_SECONDS) ? "out of range (146 years)"
                                                             : /* the remaining reason */ "negative";
-    return sf_fail(error, SF_DATA, path, "damaged: spike %zu of unit '%s' (#%zu) is at %g s, which is %s",
-                   at - begin, recording->units.items[train].name, train, seconds, problem);
+    return sf_fail(error, SF_DATA, trains->path,
+                   "damaged: spike %zu of unit '%s' (#%zu) is at %g s, which is %s", at - begin,
+                   trains->units->items[train].name, train, seconds, problem);
 }
 
-int sf_trains_take(sf_recording *recording, const sf_trains_in_seconds *trains, const char *path,
-                   sf_error *error)
+static int take_time(int64_t *time_ns, double seconds, const sf_trains_in_seconds *trains, size_t train,
+                     size_t at, sf_error *error)
 {
-    size_t count = trains->count > 0 ? trains->ends[trains->count - 1] : 0;
-    recording->spikes = sf_resize(NULL, count, sizeof *recording->spikes);
+    double least = trains->negative_times ? -MOST_SECONDS : 0;
+    if (!(seconds >= least && seconds < MOST_SECONDS)) /* so that NaN is refused */
+        return refuse_time(seconds, trains, train, at, error);
+    *time_ns = sf_seconds_to_ns(seconds);
+    return SF_OK;
+}
+
+/* Rows first .. last - 1 of all trains, of which `seconds` has the times. */
+static int take_values(sf_recording *recording, const sf_trains_in_seconds *trains, const double *seconds,
+                       size_t first, size_t last, sf_error *error)
+{
+    recording->spikes = sf_resize(NULL, last - first, sizeof *recording->spikes);
     if (recording->spikes == NULL)
         return sf_fail_memory(error);
-    double least = trains->negative_times ? -MOST_SECONDS : 0;
-    for (size_t train = 0, i = 0; train < trains->count; train++) {
-        for (; i < trains->ends[train]; i++) {
-            double seconds = trains->seconds[i];
-            if (!(seconds >= least && seconds < MOST_SECONDS)) /* so that NaN is refused */
-                return refuse_time(recording, trains, train, i, path, error);
-            recording->spikes[i] =
-                (sf_spike){.time_ns = sf_seconds_to_ns(seconds), .unit = (uint32_t)train, .amplitude = NAN};
+    for (size_t train = 0, i = first; train < trains->count; train++) {
+        for (; i < last && i < trains->ends[train]; i++) {
+            sf_spike *spike = &recording->spikes[i - first];
+            *spike = (sf_spike){.unit = (uint32_t)train, .amplitude = NAN};
+            int status = take_time(&spike->time_ns, seconds[i - first], trains, train, i, error);
+            if (status != SF_OK)
+                return status;
         }
     }
-    recording->spike_count = count;
+    recording->spike_count = last - first;
     return SF_OK;
+}
+
+/* ---- of a file, without reading all of it ---- */
+
+int sf_train_times_open(sf_trains_in_seconds *trains, hid_t at, const char *path, const sf_hdf_input *input,
+                        size_t *length, sf_error *error)
+{
+    size_t size[2];
+    *trains = (sf_trains_in_seconds){.column = H5I_INVALID_HID, .path = input->path};
+    if (input->parts > 0 && (input->only_part || sf_hdf_shape(at, path, size) == 1)) {
+        trains->column = sf_hdf_open_column(at, path, input->path, length, error);
+        trains->input = input;
+        return trains->column >= 0 ? SF_OK : SF_DATA;
+    }
+    void *seconds;
+    int status = sf_hdf_read(at, path, input->path, H5T_NATIVE_DOUBLE, sizeof *trains->seconds, &seconds,
+                             length, error);
+    trains->seconds = status == SF_OK ? seconds : NULL;
+    return status;
+}
+
+void sf_train_times_close(sf_trains_in_seconds *trains)
+{
+    sf_free((double *)(uintptr_t)trains->seconds);
+    if (trains->input != NULL)
+        sf_hdf_close(trains->column);
+    *trains = (sf_trains_in_seconds){0};
+}
+
+static int read_column(void *seconds, const sf_trains_in_seconds *trains, size_t first, size_t count,
+                       sf_error *error)
+{
+    if (count == 0 || sf_hdf_read_rows(trains->column, H5T_NATIVE_DOUBLE, first, count, seconds))
+        return SF_OK;
+    return sf_hdf_fail(error, SF_DATA, trains->path,
+                       "damaged: spike time %zu and those after it cannot be read", first);
+}
+
+int sf_train_times_read(int64_t *times_ns, const sf_trains_in_seconds *trains, size_t train, size_t first,
+                        size_t count, sf_error *error)
+{
+    double seconds;
+    _Static_assert(sizeof seconds == sizeof *times_ns, "each time takes the place of its seconds");
+    int status = read_column(times_ns, trains, first, count, error);
+    for (size_t i = 0; status == SF_OK && i < count; i++) {
+        memcpy(&seconds, &times_ns[i], sizeof seconds);
+        status = take_time(&times_ns[i], seconds, trains, train, first + i, error);
+    }
+    return status;
+}
+
+/* The part that ranks have of a file which all then have: rows, as they come. */
+static int take_rows(sf_recording *recording, const sf_trains_in_seconds *trains, size_t first, size_t last,
+                     sf_error *error)
+{
+    double *seconds = sf_resize(NULL, last - first, sizeof *seconds);
+    int status =
+        seconds != NULL ? read_column(seconds, trains, first, last - first, error) : sf_fail_memory(error);
+    if (status == SF_OK)
+        status = take_values(recording, trains, seconds, first, last, error);
+    sf_free(seconds);
+    return status;
+}
+
+/* From where `begins` has it in each train to where `ends` does. */
+static int take_between(sf_recording *recording, const sf_trains_in_seconds *trains, const size_t *begins,
+                        const size_t *ends, size_t most, sf_error *error)
+{
+    int64_t block[BLOCK];
+    int status = SF_OK;
+    for (size_t train = 0; status == SF_OK && train < trains->count; train++) {
+        size_t origin = train > 0 ? trains->ends[train - 1] : 0;
+        if (ends[train] < begins[train] || ends[train] - begins[train] > most - recording->spike_count)
+            return refuse_order(trains, error);
+        for (size_t at = begins[train], count; status == SF_OK && at < ends[train]; at += count) {
+            count = ends[train] - at < BLOCK ? ends[train] - at : BLOCK;
+            status = sf_train_times_read(block, trains, train, origin + at, count, error);
+            for (size_t i = 0; status == SF_OK && i < count; i++)
+                recording->spikes[recording->spike_count++] =
+                    (sf_spike){.time_ns = block[i], .unit = (uint32_t)train, .amplitude = NAN};
+        }
+    }
+    return status == SF_OK && recording->spike_count < most ? refuse_order(trains, error) : status;
+}
+
+/* A piece of the stream: those spikes that would be there, if all were read and put in order. */
+static int take_stretch(sf_recording *recording, const sf_trains_in_seconds *trains, size_t first,
+                        size_t last, sf_error *error)
+{
+    size_t *begins = sf_alloc(trains->count, 2 * sizeof *begins), *ends = begins + trains->count;
+    recording->spikes = sf_resize(NULL, last - first, sizeof *recording->spikes);
+    int status = begins != NULL && recording->spikes != NULL ? SF_OK : sf_fail_memory(error);
+    if (status == SF_OK)
+        status = sf_stretch_begins(begins, first, trains, error);
+    if (status == SF_OK)
+        status = sf_stretch_begins(ends, last, trains, error);
+    if (status == SF_OK)
+        status = take_between(recording, trains, begins, ends, last - first, error);
+    sf_free(begins);
+    return status;
+}
+
+int sf_trains_take(sf_recording *recording, const sf_trains_in_seconds *trains, sf_error *error)
+{
+    size_t rows = trains->count > 0 ? trains->ends[trains->count - 1] : 0;
+    const sf_hdf_input *input = trains->input;
+    if (input == NULL)
+        return take_values(recording, trains, trains->seconds, 0, rows, error);
+    unsigned __int128 all = rows;
+    size_t first = (size_t)(all * input->part / input->parts),
+           last = (size_t)(all * ((uint64_t)input->part + 1) / input->parts);
+    recording->is_part = true;
+    recording->file_spikes = rows;
+    return input->only_part ? take_stretch(recording, trains, first, last, error)
+                            : take_rows(recording, trains, first, last, error);
 }
 
 /* ---- samples ---- */

@@ -54,13 +54,18 @@ $SYNFIRE "${words[@]}" >whole
 [ "$(wc -l <whole)" -gt 1 ]
 cmp whole <($SYNFIRE "${words[@]}" --memory 128M)
 cmp whole <(ranks 2 "$SYNFIRE_MPI" "${words[@]}" --memory 128M)
+if $SYNFIRE convert long.h5 long.nwb --quiet >/dev/null; then # train by train
+    sed -i 's/long.h5/long.nwb/' whole
+    cmp whole <($SYNFIRE "${words[@]/long.h5/long.nwb}" --memory 128M)
+    same "3" "${words[@]/long.h5/long.nwb}" --memory 130M
+fi
 expect 64 'goes with --csv' ranks 2 "$SYNFIRE_MPI" mine long.h5 --memory 128M
 expect 64 'expected at least 128 MiB' ranks 2 "$SYNFIRE_MPI" mine long.h5 --memory 3M --csv
 expect 64 'needs all spikes at once' ranks 2 "$SYNFIRE_MPI" mine long.h5 --memory 128M --csv --significance segment-shift
 expect 64 'needs all spikes at once' ranks 2 "$SYNFIRE_MPI" mine long.h5 --memory 128M --csv --dedup 0.4,100
 expect 64 'the engine interval counts' ranks 2 "$SYNFIRE_MPI" mine long.h5 --memory 128M --csv --engine mtpe
 printf 'A,1.0\nB,2.0\n' >lines.csv
-expect 64 'is text' ranks 2 "$SYNFIRE_MPI" mine lines.csv --memory 128M --csv
+expect 64 'synfire convert' ranks 2 "$SYNFIRE_MPI" mine lines.csv --memory 128M --csv
 
 for file in Demas2003_P9_CTRL_MY1_1A.h5; do
     has_data "recordings/$file" || continue

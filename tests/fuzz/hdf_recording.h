@@ -23,12 +23,19 @@ static inline void check_recording(const sf_recording *recording)
         sf_overview_free(overview);
 }
 
-/** Reads one stream of the file; false where it has several and none was chosen. */
-static inline bool read_stream(hid_t file, bool live, const char *stream)
+/** Reads one stream of the file, or a part of it as ranks do (1), or a piece (2); false where it has several
+ * and none was chosen, or has no pieces. */
+static inline bool read_part(hid_t file, bool live, const char *stream, int how)
 {
     sf_recording recording;
     sf_error error = {0};
-    const sf_hdf_input input = {.file = file, .live = live, .path = "fuzz", .stream = stream};
+    const sf_hdf_input input = {.file = file,
+                                .live = live,
+                                .path = "fuzz",
+                                .stream = stream,
+                                .part = how > 0,
+                                .parts = how > 0 ? 3 : 0,
+                                .only_part = how == 2};
     int status = sf_recording_read_hdf5(&recording, &input, &error);
     if (status == SF_OK) {
         check_recording(&recording);
@@ -37,6 +44,14 @@ static inline bool read_stream(hid_t file, bool live, const char *stream)
         abort();
     }
     return status != SF_USAGE;
+}
+
+static inline bool read_stream(hid_t file, bool live, const char *stream)
+{
+    bool chosen = read_part(file, live, stream, 0);
+    for (int how = 1; chosen && how < 3; how++)
+        read_part(file, live, stream, how);
+    return chosen;
 }
 
 /** Reads the file both as one that was closed and as one whose writer was killed, and closes it. */
