@@ -119,11 +119,9 @@ static int by_text(const void *a, const void *b)
 }
 
 /* No two may write one file, nor one over what another reads. */
-static int check_files(const batch *b, const char *option, char **files, const struct stat *read,
+static int check_files(const batch *b, const char *place, char **files, const struct stat *read,
                        sf_error *error)
 {
-    char place[48];
-    snprintf(place, sizeof place, "--%s", option);
     struct stat there;
     for (size_t i = 0; i < b->count; i++)
         for (size_t k = 0; stat(files[i], &there) == 0 && k < b->count; k++)
@@ -138,11 +136,9 @@ static int check_files(const batch *b, const char *option, char **files, const s
     return SF_OK;
 }
 
-static int check_output(const batch *b, const char *option, sf_error *error)
+/* `place` is what names the file: an option, or an argument. */
+static int check_output(const batch *b, const char *place, const char *value, sf_error *error)
 {
-    const char *value = app_value(b->call, option, NULL);
-    char place[48];
-    snprintf(place, sizeof place, "--%s", option);
     if (value == NULL)
         return SF_OK;
     if (strstr(value, "{}") == NULL)
@@ -161,7 +157,7 @@ static int check_output(const batch *b, const char *option, sf_error *error)
         status = files[i] != NULL ? SF_OK : sf_fail_memory(error);
     }
     if (status == SF_OK)
-        status = check_files(b, option, files, read, error);
+        status = check_files(b, place, files, read, error);
     for (size_t i = 0; files != NULL && i < b->count; i++)
         sf_free(files[i]);
     sf_free(files);
@@ -176,8 +172,13 @@ static int check(const batch *b, sf_error *error)
     if (b->call->json && app_has(b->call, "csv"))
         return sf_fail(error, SF_USAGE, "--csv", "does not go with --json: choose one");
     int status = SF_OK;
-    for (size_t i = 0; status == SF_OK && app_output_options[i] != NULL; i++)
-        status = check_output(b, app_output_options[i], error);
+    for (size_t i = 0; status == SF_OK && app_output_options[i] != NULL; i++) {
+        char place[48];
+        snprintf(place, sizeof place, "--%s", app_output_options[i]);
+        status = check_output(b, place, app_value(b->call, app_output_options[i], NULL), error);
+    }
+    if (status == SF_OK && b->call->command->writes_last)
+        status = check_output(b, "OUT", b->call->arguments[b->call->argument_count - 1], error);
     return status;
 }
 
@@ -209,6 +210,7 @@ typedef struct single {
     app_call call;
     size_t word_count;
     char *options; /* words of them, one after the other */
+    char *written; /* the last argument, where that is a file that is written */
 } single;
 
 static void single_free(single *one)
@@ -218,6 +220,7 @@ static void single_free(single *one)
             sf_free((char *)(uintptr_t)one->call.given[i].value);
     if (one->call.arguments != NULL)
         sf_free(one->call.arguments[0]);
+    sf_free(one->written);
     sf_free(one->call.given);
     sf_free(one->call.arguments);
     sf_free(one->call.words);
@@ -272,6 +275,12 @@ static int single_out(single *one, const batch *b, size_t item)
     one->call.arguments[0] = sf_copy_string(recording);
     for (size_t i = 0; i < last; i++)
         one->call.arguments[i + 1] = call->arguments[call->argument_count - last + i];
+    if (call->command->writes_last) {
+        one->written = fill_in(one->call.arguments[last], recording);
+        if (one->written == NULL)
+            return SF_NO_MEMORY;
+        one->call.arguments[last] = one->written;
+    }
     make_words(one, call->words[0]);
     return one->call.arguments[0] != NULL ? SF_OK : SF_NO_MEMORY;
 }

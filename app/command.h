@@ -31,6 +31,7 @@ typedef struct app_command {
     const char *arguments;               /**< "REC", "G --source V" */
     int least_arguments, most_arguments; /**< most < 0: any number */
     bool takes_several;                  /**< the first argument may be many: app/batch.h */
+    bool writes_last;                    /**< the last argument is a file that it writes */
     const char *example;                 /**< a whole command line that works */
     const char *notes;                   /**< further help, or NULL */
     const app_option *options[APP_OPTION_LISTS];

@@ -64,15 +64,18 @@ const app_command app_command_convert = {
     .name = "convert",
     .group = "look",
     .summary = "writes a recording, or a part of it, in another layout",
-    .arguments = "REC OUT",
+    .arguments = "REC... OUT",
     .least_arguments = 2,
     .most_arguments = 2,
+    .takes_several = true,
+    .writes_last = true,
     .example = "synfire simulate demo.h5 --preset sym26 && synfire convert demo.h5 demo.nwb",
     .notes = "Times, names and which unit fired come back as they were, to the nanosecond, from every "
              "layout; what a "
              "layout has no place for is told. synfire's own has place for all. A recording that is there is "
              "never "
-             "replaced.",
+             "replaced. Several recordings go each into its own OUT, in which {} stands for their names: "
+             "synfire convert *.h5 nwb/{}.nwb.",
     .options = {options, app_selection_options},
     .run = run,
 };

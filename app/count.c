@@ -2,6 +2,7 @@
 #include "app/counting.h"
 #include "app/load.h"
 #include "app/mining.h"
+#include "app/nwb.h"
 #include "app/significance.h"
 
 #include "core/memory.h"
@@ -26,6 +27,7 @@ static const app_option options[] = {
     {"csv", NULL,
      "print CSV: the counts, with --window those of windows, with --correlogram its bins; docs/formats.md "
      "has the columns"},
+    APP_NWB_OPTION,
     {"plot", "FILE",
      "draws, by the ending as SVG, PDF or PNG: cross-correlograms with --correlogram, counts of windows with "
      "--window, else the delays "
@@ -457,6 +459,10 @@ static int answer(app_counting *c, sf_error *error)
     app_not_testable_warn(c->call, c->details.told.significance, c->recording);
     if (counted == SF_OK && app_has(c->call, "plot"))
         status = app_count_plot(app_value(c->call, "plot", ""), c, error);
+    if (status == SF_OK && counted == SF_OK)
+        status = app_nwb_episodes(c->call, c->recording, c->counted, &c->details.told, error);
+    else if (app_has(c->call, "nwb"))
+        app_warn(c->call, "%s is not written: stopped before", app_value(c->call, "nwb", ""));
     if (status != SF_OK)
         return status;
     sf_text text = {0};
@@ -478,7 +484,9 @@ static int run(app_call *call, sf_error *error)
         return sf_fail(error, SF_USAGE, "--csv", "prints one table: of --window or of --correlogram");
     sf_recording *recording;
     app_catch_signals();
-    int status = app_load(call, call->arguments[0], &recording, error);
+    int status = app_nwb_check(call, error);
+    if (status == SF_OK)
+        status = app_load(call, call->arguments[0], &recording, error);
     if (status != SF_OK)
         return status;
     app_counting c = {.call = call, .recording = recording, .details.recording = recording};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/csv.h"
 #include "app/load.h"
+#include "app/nwb.h"
 #include "app/pictures.h"
 #include "app/samples.h"
 
@@ -22,6 +23,7 @@ static const app_option own_options[] = {
      "at most N points (default 200000), wherever there are samples; or N from A to B; of two columns "
      "A:B:N,C:D:M. Refused where so many are too few for the bandwidth"},
     {"plot", "FILE", "draws the density, by the ending as SVG, PDF or PNG: a curve, or of two columns a map"},
+    APP_NWB_OPTION,
     {"csv", NULL, "print CSV; docs/formats.md has the columns"},
     {NULL, NULL, NULL},
 };
@@ -464,10 +466,92 @@ static void print_table(sf_text *text, const density_result *result)
     sf_text_printf(text, "; %.2f %% of the density lies outside the points", 100 * of->outside);
 }
 
+/* ---- tables of an NWB file ---- */
+
+typedef struct all_series {
+    const app_samples *samples;
+    sf_density **densities; /* of those that have samples enough; */
+    sf_density_columns *of; /* their columns, */
+    size_t *indices;        /* and which series they are */
+    size_t count;
+} all_series;
+
+static int find_one(const app_call *call, all_series *all, size_t s, const sf_density_options *options,
+                    sf_error *error)
+{
+    sf_density **density = &all->densities[all->count];
+    int status = sf_density_find(density, all->samples->series, s, options, error);
+    if (status == SF_OK)
+        status = sf_density_evaluate(density, 1, options, error);
+    if (status == SF_OK) {
+        read_columns(*density, &all->of[all->count]);
+        all->indices[all->count++] = s;
+        return SF_OK;
+    }
+    sf_density_free(*density);
+    if (status != SF_DATA || all->samples->all.count == 1)
+        return status;
+    app_warn(call, "%s is left out: %s", all->samples->all.names[s], error->text);
+    return SF_OK;
+}
+
+static int print_all(const app_call *call, const all_series *all, sf_error *error)
+{
+    sf_text text = {0};
+    app_table table = {0};
+    static const char *const heads[] = {"series", "samples", "bandwidth", "method"};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        app_table_cell(&table, "%s", heads[i]);
+    for (size_t i = 0; i < all->count; i++) {
+        app_table_cell(&table, "%s", all->samples->all.names[all->indices[i]]);
+        app_table_cell(&table, "%zu", all->of[i].n);
+        app_table_cell(&table, "%.4g", all->of[i].h);
+        app_table_cell(&table, "%s", all->of[i].method);
+    }
+    app_table_print(&table, &text, sizeof heads / sizeof *heads);
+    sf_text_printf(&text, "%zu densities are in %s", all->count, app_value(call, "nwb", ""));
+    return app_print(&text, error);
+}
+
+static int write_all(const app_call *call, const app_samples *samples, sf_density_options *options,
+                     sf_error *error)
+{
+    size_t count = samples->all.count;
+    sf_progress progress = app_progress(call);
+    all_series all = {.samples = samples,
+                      .densities = sf_alloc(count, sizeof(sf_density *)),
+                      .of = sf_alloc(count, sizeof *all.of),
+                      .indices = sf_alloc(count, sizeof *all.indices)};
+    int status =
+        all.densities != NULL && all.of != NULL && all.indices != NULL ? SF_OK : sf_fail_memory(error);
+    options->progress = &progress;
+    if (status == SF_OK)
+        status = app_domain(call, samples->all.domain, &options->domain, error);
+    if (status == SF_OK)
+        status = check_request(options, samples->all.d, error);
+    for (size_t s = 0; s < count && status == SF_OK; s++)
+        status = find_one(call, &all, s, options, error);
+    if (status == SF_OK && all.count == 0)
+        status = sf_fail(error, SF_DATA, NULL, "none of %zu %ss has samples enough", count, samples->of);
+    if (status == SF_OK)
+        status = app_nwb_densities(call, samples, options->domain, all.indices, all.of, all.count, error);
+    if (status == SF_OK && count > 1)
+        status = print_all(call, &all, error);
+    for (size_t i = 0; i < all.count; i++)
+        sf_density_free(all.densities[i]);
+    sf_free(all.densities);
+    sf_free(all.of);
+    sf_free(all.indices);
+    return status;
+}
+
 static int answer_series(const app_call *call, const app_samples *samples, void *context, sf_error *error)
 {
     density_result result = {.samples = samples};
-    int status = estimate(call, context, &result, error);
+    int status = app_has(call, "nwb") ? write_all(call, samples, context, error) : SF_OK;
+    if (status != SF_OK || samples->all.count > 1)
+        return status;
+    status = estimate(call, context, &result, error);
     const char *plot = app_value(call, "plot", NULL);
     if (status == SF_OK && plot != NULL)
         status = write_plot(plot, &result, call->arguments[0], error);
@@ -492,7 +576,12 @@ static int answer_series(const app_call *call, const app_samples *samples, void 
 static int run(app_call *call, sf_error *error)
 {
     sf_density_options wanted = sf_density_options_default();
-    int status = app_bandwidth(call, &wanted, error);
+    int status = app_nwb_check(call, error);
+    if (status == SF_OK && app_has(call, "nwb") && (!app_has(call, "quantity") || app_has(call, "epochs")))
+        status = sf_fail(error, SF_USAGE, "--nwb",
+                         "goes with --quantity of a recording, and has no room for what single epochs have");
+    if (status == SF_OK)
+        status = app_bandwidth(call, &wanted, error);
     if (status == SF_OK)
         status = parse_grid(call, &wanted, error);
     return status == SF_OK ? app_samples_run(call, answer_series, &wanted, error) : status;

@@ -5,6 +5,7 @@
 #include "app/epochs.h"
 #include "app/load.h"
 #include "app/mining.h"
+#include "app/nwb.h"
 #include "app/significance.h"
 
 #include "core/file.h"
@@ -28,6 +29,7 @@ static const app_option options[] = {
      "which edges the table has first: q (default; then, and without a test, as ratio), ratio "
      "(count/expected, by the lower end of its interval), weight, count"},
     {"out", "G", "write the graph: .graphml .dot .mtx .el .h5, or .json (what --json prints)"},
+    APP_NWB_OPTION,
     {NULL, NULL, NULL},
 };
 
@@ -367,6 +369,8 @@ static int report(const drawing *d, sf_error *error)
     const char *out = app_value(d->call, "out", NULL);
     bool spared = app_stop_spares(&d->stop, d->call, out);
     int status = out != NULL && !spared ? write_out(d, out, error) : SF_OK;
+    if (status == SF_OK && !app_stop_spares(&d->stop, d->call, app_value(d->call, "nwb", NULL)))
+        status = app_nwb_edges(d->call, d->recording, &d->g, error);
     sf_text text = {0};
     if (status == SF_OK && d->call->json)
         print_json(&text, d);
@@ -419,6 +423,12 @@ static int run(app_call *call, sf_error *error)
     const char *path = call->arguments[0];
     int status = check_ending(app_value(call, "out", NULL), error);
     sf_recording *recording;
+    if (status == SF_OK)
+        status = app_nwb_check(call, error);
+    if (status == SF_OK && app_has(call, "nwb") && app_has(call, "epochs"))
+        status = sf_fail(error, SF_USAGE, "--nwb",
+                         "has no room for what single epochs have: without --epochs, or "
+                         "with --from and --to");
     if (status == SF_OK && sf_graph_file_kind(path) == SF_GRAPH_FILE_READ)
         status = sf_fail(error, SF_DATA, path, "is a graph already, expected a recording");
     if (status == SF_OK)

@@ -2,6 +2,7 @@
 #include "app/details.h"
 #include "app/load.h"
 #include "app/mining.h"
+#include "app/nwb.h"
 #include "app/occurrences.h"
 #include "app/significance.h"
 
@@ -23,6 +24,7 @@ static const app_option options[] = {
     {"occurrences", "FILE",
      "write the spike times of every occurrence of the episodes printed: HDF5 where FILE ends in .h5, else "
      "CSV"},
+    APP_NWB_OPTION,
     {"memory", "SIZE",
      "take no more than SIZE, as 400M, however long the recording is: its spikes are read in pieces, several "
      "times. "
@@ -41,6 +43,7 @@ typedef struct finding {
     app_test test;
     sf_episodes *found;
     app_details details; /* with its columns */
+    size_t rows;         /* of each size, that a table shows */
 } finding;
 
 /* ---- output ---- */
@@ -217,6 +220,22 @@ static void print_row(app_table *table, const finding *f, size_t i, size_t parts
     sf_text_free(&spelt);
 }
 
+/* A file takes all that was found; a table shows of each size the first, and the first of those worth
+ * showing. */
+typedef struct shown {
+    uint32_t size;
+    size_t first, worth;
+} shown;
+
+static bool is_shown(const finding *f, shown *so_far, size_t i)
+{
+    const sf_episodes_columns *told = &f->details.told;
+    if (told->episodes[i].size != so_far->size)
+        *so_far = (shown){.size = told->episodes[i].size, .worth = so_far->worth};
+    so_far->worth += told->worth_showing[i];
+    return ++so_far->first <= f->rows || (told->worth_showing[i] && so_far->worth <= f->rows);
+}
+
 /* What a longer episode accounts for is folded under it: listed with --verbose only, or where a test finds it
  * worth showing. */
 static void print_episodes(sf_text *text, const finding *f, bool unfolded)
@@ -228,18 +247,26 @@ static void print_episodes(sf_text *text, const finding *f, bool unfolded)
         text->failed = true;
     } else {
         size_t columns = print_head(&table, f);
-        for (size_t i = 0; i < told->count; i++)
+        shown so_far = {0};
+        size_t rows = 0;
+        for (size_t i = 0; i < told->count; i++) {
+            if (!is_shown(f, &so_far, i))
+                continue;
+            rows++;
             if (unfolded || told->parents[i] == SF_NO_PARENT || told->worth_showing[i]) {
                 print_row(&table, f, i, parts[i]);
                 listed[listed_count++] = i;
             }
+        }
         app_table_print(&table, text, columns);
-        if (listed_count < told->count)
+        if (listed_count < rows)
             sf_text_printf(
                 text,
                 "%zu of their parts are folded, which count no more beyond them than chance gives: "
                 "--verbose lists them\n",
-                told->count - listed_count);
+                rows - listed_count);
+        if (rows < told->count)
+            sf_text_printf(text, "%zu more are in %s\n", told->count - rows, app_value(f->call, "nwb", ""));
         app_details_print_below(text, &f->details, listed, listed_count);
     }
     sf_free(parts);
@@ -353,6 +380,8 @@ static int report(const finding *f, sf_error *error)
     const char *occurrences = app_value(call, "occurrences", NULL);
     bool whole = f->details.told.stopped == SF_NOT_STOPPED;
     int written = occurrences != NULL && whole ? write_occurrences(occurrences, f, error) : SF_OK;
+    if (written == SF_OK && whole)
+        written = app_nwb_episodes(call, f->recording, f->found, &f->details.told, error);
     if (written != SF_OK && written != SF_CANCELLED)
         return written;
     app_nothing_warn(&f->mining, call, f->recording, &f->details.told);
@@ -368,13 +397,15 @@ static int report(const finding *f, sf_error *error)
     int status = app_print(&text, written == SF_OK ? error : NULL);
     if (occurrences != NULL && (!whole || written != SF_OK))
         app_warn(call, "%s is not written: stopped before", occurrences);
+    if (app_has(call, "nwb") && (!whole || written != SF_OK))
+        app_warn(call, "%s is not written: stopped before", app_value(call, "nwb", ""));
     return written == SF_OK ? status : written;
 }
 
 /* In pieces there is what follows from counts. */
 static int check_memory(const app_call *call, sf_error *error)
 {
-    static const char *const others[] = {"occurrences", "epochs"};
+    static const char *const others[] = {"occurrences", "epochs", "nwb"};
     if (!app_has(call, "memory"))
         return SF_OK;
     if (!app_has(call, "csv"))
@@ -400,7 +431,8 @@ static int parse(finding *f, sf_error *error)
         status = app_word(call, "sort", orders, &order, error);
     asked->order = (sf_order)order;
     uint64_t max_size = asked->max_size;
-    asked->top = for_people ? TABLE_TOP : 0;
+    asked->top = for_people && !app_has(call, "nwb") ? TABLE_TOP : 0;
+    f->rows = for_people && !app_has(call, "top") ? TABLE_TOP : SIZE_MAX;
     asked->top_worth = app_has(call, "top") ? 0 : TABLE_TOP;
     asked->closed = app_has(call, "closed");
     asked->details = !app_has(call, "csv");
@@ -443,6 +475,8 @@ static int run(app_call *call, sf_error *error)
 {
     sf_recording *recording;
     int status = check_memory(call, error);
+    if (status == SF_OK)
+        status = app_nwb_check(call, error);
     if (status == SF_OK)
         status = app_load(call, call->arguments[0], &recording, error);
     if (status != SF_OK)

@@ -25,7 +25,7 @@ static const app_option batch_options[] = {
     {NULL, NULL, NULL},
 };
 
-const char *const app_output_options[] = {"out", "occurrences", "plot", "rule", NULL};
+const char *const app_output_options[] = {"out", "occurrences", "nwb", "plot", "rule", NULL};
 
 const app_option *app_option_list(const app_command *command, size_t list)
 {

@@ -101,12 +101,13 @@ static int gather_epochs(const app_call *call, const sf_recording *recording, co
 static int load_recording(const app_call *call, const char *name, app_samples *samples, sf_error *error)
 {
     quantity_request request;
-    sf_recording *recording;
+    sf_recording *recording = NULL;
     int status = parse_quantity(call, name, &request, samples, error);
     if (status == SF_OK)
         status = app_load(call, call->arguments[0], &recording, error);
     if (status != SF_OK)
         return status;
+    samples->recording = recording;
     status = parse_episode(call, recording, &request, error);
     if (status == SF_OK)
         status = gather(recording, &request, NULL, &samples->series, error);
@@ -117,7 +118,6 @@ static int load_recording(const app_call *call, const char *name, app_samples *s
                  call->arguments[0], samples->all.coincident);
     if (status == SF_OK)
         status = gather_epochs(call, recording, &request, samples, error);
-    sf_recording_free(recording);
     return status;
 }
 
@@ -159,6 +159,7 @@ void app_samples_free(app_samples *samples)
         sf_series_free(samples->of_epochs[k]);
     sf_free(samples->of_epochs);
     sf_series_free(samples->series);
+    sf_recording_free(samples->recording);
     app_epochs_free(&samples->epochs);
     *samples = (app_samples){0};
 }
@@ -199,9 +200,11 @@ void app_samples_epoch_n_json(sf_json *json, const app_samples *samples, size_t 
     sf_json_end_array(json);
 }
 
+/* A file of tables has room for all of them, what is printed for one. */
 static int check_one(const app_call *call, const app_samples *samples, sf_error *error)
 {
-    if (samples->all.count == 1)
+    bool prints = call->json || app_has(call, "csv") || app_has(call, "plot") || !app_has(call, "nwb");
+    if (samples->all.count == 1 || !prints)
         return SF_OK;
     return sf_fail(error, SF_USAGE, call->arguments[0], "holds %zu %ss: choose one%s", samples->all.count,
                    samples->of, strcmp(samples->of, "unit") == 0 ? " with --units" : " as an episode of two");

@@ -9,13 +9,14 @@
 
 typedef struct app_samples {
     sf_series *series;
-    sf_series_columns all; /**< of the series */
-    const char *title;     /**< "Samples", "Intervals", ... */
-    const char *quantity;  /**< "samples", "interval", ... for axes */
-    const char *of;        /**< what a series belongs to: "unit", "link", or "" */
-    const char *measure;   /**< "s", "Hz", "um", or "" where numbers have no unit */
-    app_epochs epochs;     /**< of --epochs; the items that values belong to are the series */
-    sf_series **of_epochs; /**< what lies in each epoch, alone: the same series; NULL where nothing does */
+    sf_series_columns all;   /**< of the series */
+    const char *title;       /**< "Samples", "Intervals", ... */
+    const char *quantity;    /**< "samples", "interval", ... for axes */
+    const char *of;          /**< what a series belongs to: "unit", "link", or "" */
+    const char *measure;     /**< "s", "Hz", "um", or "" where numbers have no unit */
+    app_epochs epochs;       /**< of --epochs; the items that values belong to are the series */
+    sf_recording *recording; /**< that they are of, or NULL */
+    sf_series **of_epochs;   /**< what lies in each epoch, alone: the same series; NULL where nothing does */
 } app_samples;
 
 /** --quantity --episode --window: what to take from a recording */

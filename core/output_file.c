@@ -193,11 +193,36 @@ static int open_numbered(sf_output_file *file, const char *path, sf_error *error
     }
 }
 
+static int refuse_existing(const char *path, sf_error *error)
+{
+    return sf_fail(error, SF_CANNOT_CREATE, path, "there is a file of this name already");
+}
+
 static int open_new(sf_output_file *file, sf_error *error)
 {
     made result = make(file, file->path, error);
     if (result == MADE_EXISTS)
-        sf_fail(error, SF_CANNOT_CREATE, file->path, "there is a file of this name already");
+        refuse_existing(file->path, error);
+    return result == MADE ? SF_OK : SF_CANNOT_CREATE;
+}
+
+/* Under a name of this process's until it is whole. */
+static int open_whole(sf_output_file *file, sf_error *error)
+{
+    struct stat about;
+    sf_text name = {0};
+    if (lstat(file->path, &about) == 0)
+        return refuse_existing(file->path, error);
+    sf_text_printf(&name, "%s.%ld.part", file->path, (long)getpid());
+    if (name.failed) {
+        sf_text_free(&name);
+        return sf_fail_memory(error);
+    }
+    file->building = name.data;
+    file->spares = true;
+    made result = make(file, file->building, error);
+    if (result == MADE_EXISTS)
+        refuse_existing(file->building, error);
     return result == MADE ? SF_OK : SF_CANNOT_CREATE;
 }
 
@@ -216,6 +241,8 @@ int sf_output_file_open(sf_output_file *file, const char *path, sf_existing exis
         status = open_special(file, error);
     else if (existing == SF_EXISTING_REPLACE)
         status = open_replacing(file, error);
+    else if (existing == SF_EXISTING_REFUSE_WHOLE)
+        status = open_whole(file, error);
     else if (existing == SF_EXISTING_NUMBER)
         status = open_numbered(file, path, error);
     else
@@ -232,12 +259,31 @@ const char *sf_output_file_name(const sf_output_file *file)
     return file->building != NULL ? file->building : file->path;
 }
 
+/* What must not replace another takes the name as a further one first, as links of one file do; where a file
+ * system has none, by looking. False with errno. */
+static bool take_name(const sf_output_file *file)
+{
+    struct stat about;
+    if (!file->spares)
+        return rename(file->building, file->path) == 0;
+    if (link(file->building, file->path) == 0)
+        return unlink(file->building) == 0;
+    if (errno == EEXIST || lstat(file->path, &about) == 0) {
+        errno = EEXIST;
+        return false;
+    }
+    return rename(file->building, file->path) == 0;
+}
+
 int sf_output_file_commit(sf_output_file *file, sf_error *error)
 {
     if (file->building == NULL)
         return SF_OK;
-    if (rename(file->building, file->path) != 0)
-        return sf_fail(error, SF_IO, file->path, "cannot replace this file: %s", strerror(errno));
+    int refused = take_name(file) ? 0 : errno;
+    if (refused == EEXIST)
+        return refuse_existing(file->path, error);
+    if (refused != 0)
+        return sf_fail(error, SF_IO, file->path, "cannot replace this file: %s", strerror(refused));
     sf_free(file->building);
     file->building = NULL;
     close(file->replaced);

@@ -13,8 +13,9 @@
 /** What to do about a file of the same name. Where it is being written, all but `number` refuse. */
 typedef enum sf_existing {
     SF_EXISTING_REFUSE,
-    SF_EXISTING_REPLACE, /**< keeps its permissions; a symbolic link stays and its target is replaced */
-    SF_EXISTING_NUMBER   /**< write run-2.h5 instead of run.h5, or the first that is free after it */
+    SF_EXISTING_REFUSE_WHOLE, /**< the same, and the file has its name once it is whole */
+    SF_EXISTING_REPLACE,      /**< keeps its permissions; a symbolic link stays and its target is replaced */
+    SF_EXISTING_NUMBER        /**< write run-2.h5 instead of run.h5, or the first that is free after it */
 } sf_existing;
 
 /** Zero-initialise. */
@@ -24,6 +25,7 @@ typedef struct sf_output_file {
     int fd;         /**< open for reading and writing, and locked; of a device or pipe for writing */
     int replaced;   /**< the file that is replaced, locked until the commit; -1: none */
     bool is_open;
+    bool spares;     /**< the commit takes no name that another file has */
     bool is_special; /**< a device or a pipe: not locked, nothing in it could be lost */
 } sf_output_file;
 
@@ -36,7 +38,8 @@ bool sf_output_file_is_busy(const char *path);
 /** What it is called now, for those who open it by name. */
 const char *sf_output_file_name(const sf_output_file *file);
 
-/** From here on it has its name. Nothing where it has. SF_IO. */
+/** From here on it has its name. Nothing where it has. SF_IO; SF_CANNOT_CREATE where another has it by now
+ * and is not replaced. */
 int sf_output_file_commit(sf_output_file *file, sf_error *error);
 
 /** SF_IO where the file, or the folder it is in, was removed: what is written has no name any more. */

@@ -14,6 +14,7 @@
 #include "core/hash.h"
 #include "core/json.h"
 #include "core/table.h"
+#include "replay/nwb_results.h"
 #include "replay/simulation_settings.h"
 
 #include <synfire/synfire.h>
@@ -237,6 +238,10 @@ int sf_tool_episodes_refuse(const sf_tool_episodes *list, size_t i, const sf_err
  */
 int sf_tool_convert(const sf_recording *recording, const char *path, const char *to, const char *provenance,
                     const char **layout, sf_text *lost, sf_error *error);
+
+/** sf_nwb_results_write, for the command. */
+int sf_tool_nwb(const sf_recording *recording, const char *path, const sf_result_table *tables, size_t count,
+                const char *provenance, sf_error *error);
 
 /** Whether a command may write this file: what is there is replaced, but for a recording that no simulation
  * made. SF_CANNOT_CREATE. */

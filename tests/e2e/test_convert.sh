@@ -27,3 +27,17 @@ expect 64 "found 'phy', expected synfire" "$SYNFIRE" convert sim.h5 out.h5 --lay
 expect 64 "is the recording itself" "$SYNFIRE" convert sim.h5 sim.h5
 $SYNFIRE convert sim.h5 part.csv --units A,B --from 1 --to 2 >/dev/null
 [ "$(cut -d, -f1 part.csv | sort -u | tr '\n' ' ')" = '"A" "B" unit ' ]
+
+# Several recordings go each into its own file, told in a line each; one damaged ends no other.
+cp sim.h5 other.h5
+printf 'nothing\n' >broken.h5
+printf 'other.h5\nbroken.h5\n' >list
+status=0
+$SYNFIRE convert sim.h5 --list list 'all-{}.nwb' --json --quiet >lines 2>/dev/null || status=$?
+[ $status != 0 ] && [ -e all-sim.nwb ] && [ -e all-other.nwb ] && [ ! -e all-broken.nwb ]
+python3 - <<'END'
+import json
+lines = [json.loads(line) for line in open("lines")]
+assert len(lines) == 3 and [line.get("file") for line in lines] == ["all-sim.nwb", "all-other.nwb", None], lines
+END
+expect 64 "expected {} in it" "$SYNFIRE" convert sim.h5 other.h5 same.nwb

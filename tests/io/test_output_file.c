@@ -275,6 +275,35 @@ static void a_removed_file_is_noticed(void **state)
     free(moved);
 }
 
+static void a_whole_file_takes_no_name_that_another_has(void **state)
+{
+    (void)state;
+    char *path = test_temporary_path(".h5");
+    sf_output_file file;
+    sf_error error;
+    for (int faster = 0; faster < 2; faster++) { /* somebody else makes the file meanwhile */
+        assert_int_equal(sf_output_file_open(&file, path, SF_EXISTING_REFUSE_WHOLE, &error), SF_OK);
+        assert_int_equal(access(path, F_OK), -1);
+        char *building = sf_copy_string(sf_output_file_name(&file));
+        assert_int_equal(write(file.fd, "whole", 5), 5);
+        if (faster)
+            write_text(path, "somebody else's");
+        int status = sf_output_file_commit(&file, &error);
+        sf_output_file_close(&file, status == SF_OK);
+        if (faster)
+            test_assert_fails(status, &error, SF_CANNOT_CREATE, "of this name already");
+        else
+            assert_int_equal(status, SF_OK);
+        holds(path, faster ? "somebody else's" : "whole");
+        assert_int_equal(access(building, F_OK), -1);
+        sf_free(building);
+        test_assert_fails(sf_output_file_open(&file, path, SF_EXISTING_REFUSE_WHOLE, &error), &error,
+                          SF_CANNOT_CREATE, "of this name already");
+        unlink(path);
+    }
+    free(path);
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
     (void)state;
@@ -331,6 +360,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_file_is_replaced_whole),
         cmocka_unit_test(successors_are_numbered),
         cmocka_unit_test(a_removed_file_is_noticed),
+        cmocka_unit_test(a_whole_file_takes_no_name_that_another_has),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };

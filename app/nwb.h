@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Results as tables of an NWB 2 file, with --nwb OUT: replay/nwb_results.h says which file. */
+#ifndef SF_APP_NWB_H
+#define SF_APP_NWB_H
+
+#include "app/samples.h"
+
+#include <synfire/graph.h>
+
+#define APP_NWB_OPTION                                                                                       \
+    {                                                                                                        \
+        "nwb", "OUT",                                                                                        \
+            "write the result as tables into a new NWB 2 file: a copy of REC where that is one (so that "    \
+            "one command "                                                                                   \
+            "after the other adds its own), else one with the recording"                                     \
+    }
+
+/** Before the work: SF_CANNOT_CREATE where there is a file of that name already. Nothing without --nwb. */
+int app_nwb_check(const app_call *call, sf_error *error);
+
+/** The tables `episodes` and `occurrences`; `expected` and all that a test says stand in the first. Nothing
+ * without
+ * --nwb; SF_CANCELLED. */
+int app_nwb_episodes(const app_call *call, const sf_recording *recording, const sf_episodes *found,
+                     const sf_episodes_columns *told, sf_error *error);
+
+/** The table `edges`. Nothing without --nwb. */
+int app_nwb_edges(const app_call *call, const sf_recording *recording, const sf_graph_columns *g,
+                  sf_error *error);
+
+/** The table `densities`, a row for each; of[i] is that of series indices[i]. */
+int app_nwb_densities(const app_call *call, const app_samples *samples, sf_domain domain,
+                      const size_t *indices, const sf_density_columns *of, size_t count, sf_error *error);
+
+#endif
