@@ -47,7 +47,7 @@ typedef struct sf_journal_table {
 /** What a recording is made from again. */
 typedef struct sf_journal_about {
     const char *file;          /**< the name of the HDF5 file, without its folder */
-    const char *program;       /**< "synfire 0.1.0" */
+    const char *program;       /**< "synfire 0.2.0" */
     const char *configuration; /**< as of sf_layout_options, or NULL */
     const char *provenance;    /**< as of sf_layout_options, or NULL */
     uint64_t part;             /**< of a rotated recording, from 1 */
