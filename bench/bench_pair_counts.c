@@ -1,26 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
+ * bench_pair_counts [DEVICE]   cuda, or none: the CPU alone
+ *
  * What the counts of all pairs cost a hop: independent spikes of all units, a window of 10 s, a hop of 100
- * ms. Times are of the processor; `came` is the first tenth of the hops, before a spike leaves.
+ * ms. `came` is the first tenth of the hops, before a spike leaves. The same pairs are found on both.
  */
+#include "core/backend/find.h"
+#include "core/clock.h"
 #include "core/memory.h"
 #include "core/reals.h"
 #include "window/pair_counts.h"
+#include "window/pairs_there.h"
 
 #include <Random123/philox.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 #define MILLISECOND INT64_C(1000000)
 #define HOPS 120
 #define WINDOW_HOPS 100
 #define HOP_NS (100 * MILLISECOND)
+#define MOST_FOUND 1000000
 
 typedef struct job {
     uint32_t units, per_hop; /* spikes */
     sf_delay delay;
     uint32_t least;
+    bool is_long; /* on a CPU */
 } job;
 
 static uint32_t draw(uint32_t index)
@@ -28,13 +34,6 @@ static uint32_t draw(uint32_t index)
     philox4x32_ctr_t counter = {{index, 1, 0, 0}};
     philox4x32_key_t key = {{2, 0}};
     return philox4x32(counter, key).v[0];
-}
-
-static double busy_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
 }
 
 static int append_hop(sf_history *history, uint32_t hop, const job *j, sf_error *error)
@@ -48,56 +47,103 @@ static int append_hop(sf_history *history, uint32_t hop, const job *j, sf_error 
     return status;
 }
 
-static void tell(const job *j, double *slides, size_t found)
+static void tell(const job *j, const char *where, double *slides, size_t found)
 {
     size_t full = HOPS - WINDOW_HOPS;
     double *full_slides = slides + WINDOW_HOPS;
     sf_reals_sort(slides, HOPS / 10);
     sf_reals_sort(full_slides, full);
     printf("%5" PRIu32 " units, %6" PRIu32 " spikes/s, (%" PRId64 ",%" PRId64
-           "] ms: came %.2f ms; came and went %.2f ms, worst %.2f; %zu pairs of %" PRIu32 " and more\n",
-           j->units, j->per_hop * 10, j->delay.low_ns / MILLISECOND, j->delay.high_ns / MILLISECOND,
+           "] ms, %s: came %.2f ms; came and went %.2f ms, worst %.2f; %zu pairs of %" PRIu32 " and more\n",
+           j->units, j->per_hop * 10, j->delay.low_ns / MILLISECOND, j->delay.high_ns / MILLISECOND, where,
            slides[HOPS / 20], full_slides[full / 2], full_slides[full - 1], found, j->least);
 }
 
-static int run(const job *j, sf_error *error)
+/* One of the two. */
+typedef struct pairs {
+    sf_pair_counts *here;
+    sf_resident *resident;
+    sf_pairs_there *there;
+} pairs;
+
+static int open_pairs(pairs *p, const job *j, sf_device *device, sf_error *error)
+{
+    *p = (pairs){0};
+    if (device == NULL)
+        return sf_pair_counts_open(&p->here, j->units, &j->delay, 1, false, MOST_FOUND, 0, error);
+    int status = sf_resident_open(&p->resident, device, error);
+    return status == SF_OK ? sf_pairs_there_open(&p->there, p->resident, j->units, &j->delay, 1, false,
+                                                 MOST_FOUND, 0, error)
+                           : status;
+}
+
+static void close_pairs(pairs *p)
+{
+    sf_pair_counts_close(p->here);
+    sf_pairs_there_close(p->there);
+    sf_resident_close(p->resident);
+}
+
+static int run(const job *j, sf_device *device, size_t *found, sf_error *error)
 {
     static double slides[HOPS];
     sf_history history = {0};
-    sf_pair_counts *pairs;
-    int status = sf_pair_counts_open(&pairs, j->units, &j->delay, 1, false, SIZE_MAX, error);
+    pairs p;
+    int status = open_pairs(&p, j, device, error);
     for (uint32_t hop = 0; hop < HOPS && status == SF_OK; hop++) {
         uint64_t begin = hop < WINDOW_HOPS ? 0 : (uint64_t)(hop + 1 - WINDOW_HOPS) * j->per_hop;
         status = append_hop(&history, hop, j, error);
-        double start = busy_ms();
+        double start = sf_clock_seconds();
         if (status == SF_OK)
-            status = sf_pair_counts_slide(pairs, &history, begin, history.end, j->least, error);
-        slides[hop] = busy_ms() - start;
+            status = p.here != NULL
+                         ? sf_pair_counts_slide(p.here, &history, begin, history.end, j->least, error)
+                         : sf_pairs_there_slide(p.there, &history, begin, history.end, j->least, error);
+        slides[hop] = (sf_clock_seconds() - start) * 1e3;
         sf_history_drop_before(&history, begin);
     }
-    size_t found = 0;
+    if (status == SF_OK && p.here != NULL)
+        sf_pair_counts_found(p.here, found);
+    if (status == SF_OK && p.here == NULL)
+        sf_pairs_there_found(p.there, found);
     if (status == SF_OK)
-        sf_pair_counts_found(pairs, &found);
-    if (status == SF_OK)
-        tell(j, slides, found);
-    sf_pair_counts_close(pairs);
+        tell(j, sf_device_name(device), slides, *found);
+    close_pairs(&p);
     sf_history_free(&history);
     return status;
 }
 
-int main(void)
+static int compare(const job *j, sf_device *device, sf_error *error)
+{
+    size_t here = 0, there = 0;
+    int status = j->is_long ? SF_OK : run(j, NULL, &here, error);
+    if (status != SF_OK || device == NULL)
+        return status;
+    status = run(j, device, &there, error);
+    if (status == SF_OK && !j->is_long && here != there) {
+        printf("THE PAIRS DIFFER\n");
+        return SF_INTERNAL;
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
 {
     static const job jobs[] = {
-        {4096, 10000, {0, 5 * MILLISECOND}, 49}, {4096, 10000, {1 * MILLISECOND, 20 * MILLISECOND}, 150},
-        {4096, 1000, {0, 5 * MILLISECOND}, 5},   {20000, 10000, {0, 5 * MILLISECOND}, 8},
-        {1000, 2000, {0, 5 * MILLISECOND}, 49},  {60, 1000, {0, 5 * MILLISECOND}, 600},
-        {60, 100, {0, 100 * MILLISECOND}, 100},
+        {4096, 10000, {0, 5 * MILLISECOND}, 49, false},
+        {4096, 10000, {1 * MILLISECOND, 20 * MILLISECOND}, 150, false},
+        {4096, 1000, {0, 5 * MILLISECOND}, 5, false},
+        {20000, 10000, {0, 5 * MILLISECOND}, 8, false},
+        {1000, 2000, {0, 5 * MILLISECOND}, 49, false},
+        {60, 1000, {0, 5 * MILLISECOND}, 600, false},
+        {60, 100, {0, 100 * MILLISECOND}, 100, false},
+        {4096, 100000, {0, 5 * MILLISECOND}, 1300, true},
     };
-    sf_error error;
-    for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++)
-        if (run(&jobs[i], &error) != SF_OK) {
-            fprintf(stderr, "bench_pair_counts: %s\n", error.text);
-            return 1;
-        }
-    return 0;
+    sf_error error = {.text = "the pairs differ"};
+    sf_device *device = NULL;
+    int status = argc > 1 ? sf_device_find(&device, argv[1], &error) : SF_OK;
+    for (size_t i = 0; i < sizeof jobs / sizeof jobs[0] && status == SF_OK; i++)
+        status = compare(&jobs[i], device, &error);
+    if (status != SF_OK)
+        fprintf(stderr, "bench_pair_counts: %s\n", error.text);
+    return status == SF_OK ? 0 : 1;
 }

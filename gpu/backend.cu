@@ -294,6 +294,7 @@ extern "C" SF_API const sf_backend *synfire_backend(void)
         .windows = &sf_gpu_windows,
         .rewire = &sf_gpu_rewire,
         .tracking = &sf_gpu_tracking,
+        .pairs = &sf_gpu_pair_counting,
     };
     return &backend;
 }

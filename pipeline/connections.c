@@ -95,12 +95,12 @@ static void tell_too_many(sf_connections *connections, bool too_many)
 static int take_pairs(sf_connections *connections, const sf_connections_window *window,
                       sf_connectivity *snapshot, bool *ready, sf_error *error)
 {
-    int status = sf_pair_counts_slide(connections->pairs, window->history, window->first, window->last,
-                                      sf_threshold_least(window->threshold), error);
+    int status = sf_pairing_slide(&connections->pairs, window->history, window->first, window->last,
+                                  sf_threshold_least(window->threshold), error);
     if (status != SF_OK)
         return status;
     size_t count;
-    const sf_pair_count *found = sf_pair_counts_found(connections->pairs, &count);
+    const sf_pair_count *found = sf_pairing_found(&connections->pairs, &count);
     *ready = count <= SF_CONNECTIONS_MOST;
     tell_too_many(connections, !*ready);
     if (!*ready)
@@ -123,7 +123,8 @@ static int open_tiling(sf_connections *connections, bool virtual_clock, sf_error
 }
 
 int sf_connections_open(sf_connections *connections, const sf_live_options *config, const sf_units *units,
-                        const sf_delay *delays, size_t delay_count, bool virtual_clock, sf_error *error)
+                        const sf_delay *delays, size_t delay_count, sf_device *device, bool virtual_clock,
+                        sf_error *error)
 {
     *connections = (sf_connections){
         .config = config, .units = units, .delays = delays, .job = {.connections = connections}};
@@ -131,8 +132,15 @@ int sf_connections_open(sf_connections *connections, const sf_live_options *conf
     if (status == SF_OK && config->graph.enabled)
         status = config->graph.metric == SF_LIVE_STTC
                      ? open_tiling(connections, virtual_clock, error)
-                     : sf_pair_counts_open(&connections->pairs, units->count, delays, delay_count,
-                                           config->mine.self, SF_CONNECTIONS_MOST, error);
+                     : sf_pairing_open(&connections->pairs,
+                                       &(sf_pairing_setup){.unit_count = units->count,
+                                                           .delays = delays,
+                                                           .delay_count = delay_count,
+                                                           .self = config->mine.self,
+                                                           .most = SF_CONNECTIONS_MOST,
+                                                           .device = device,
+                                                           .always = strcmp(config->device, "auto") != 0},
+                                       error);
     if (status != SF_OK)
         sf_connections_close(connections);
     return status;
@@ -142,7 +150,7 @@ void sf_connections_close(sf_connections *connections)
 {
     sf_background_close(&connections->tiling);
     sf_queries_close(&connections->queries);
-    sf_pair_counts_close(connections->pairs);
+    sf_pairing_close(&connections->pairs);
     sf_connectivity_free(&connections->snapshot);
     sf_connectivity_free(&connections->job.graph);
     sf_free(connections->job.spikes);
@@ -182,7 +190,7 @@ int sf_connections_update(sf_connections *connections, const sf_connections_wind
     sf_connectivity snapshot = {0};
     sf_span span = window->span;
     bool ready = false;
-    int status = connections->pairs != NULL
+    int status = connections->config->graph.metric != SF_LIVE_STTC
                      ? take_pairs(connections, window, &snapshot, &ready, error)
                      : update_tiling(connections, window, &snapshot, &span, &ready, error);
     if (status != SF_OK || !ready) {

@@ -8,9 +8,9 @@
 #ifndef SF_PIPELINE_CONNECTIONS_H
 #define SF_PIPELINE_CONNECTIONS_H
 
+#include "pipeline/pairing.h"
 #include "pipeline/queries.h"
 #include "pipeline/testing.h"
-#include "window/pair_counts.h"
 
 #include <synfire/mine.h>
 
@@ -45,7 +45,7 @@ typedef struct sf_connections {
     const sf_live_options *config;
     const sf_units *units;
     const sf_delay *delays;
-    sf_pair_counts *pairs;    /**< NULL with spike-time tiling */
+    sf_pairing pairs;         /**< without spike-time tiling */
     bool too_many;            /**< the newest window has no graph */
     sf_connectivity snapshot; /**< the newest */
     sf_queries queries;
@@ -53,9 +53,11 @@ typedef struct sf_connections {
     sf_tiling_job job;
 } sf_connections;
 
-/** Resolves what queries need. The delays of pairs are borrowed until close. SF_CONFIG. */
+/** Resolves what queries need. The delays of pairs are borrowed until close. device: of the run, for counting
+ * pairs, or NULL. SF_CONFIG. */
 int sf_connections_open(sf_connections *connections, const sf_live_options *config, const sf_units *units,
-                        const sf_delay *delays, size_t delay_count, bool virtual_clock, sf_error *error);
+                        const sf_delay *delays, size_t delay_count, sf_device *device, bool virtual_clock,
+                        sf_error *error);
 void sf_connections_close(sf_connections *connections);
 
 /**

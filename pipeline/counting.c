@@ -51,7 +51,7 @@ static int open_device(sf_counting *counting, bool always, sf_error *error)
 int sf_counting_open(sf_counting *counting, const sf_live_options *config, sf_device *device,
                      size_t unit_count, sf_error *error)
 {
-    *counting = (sf_counting){.unit_count = unit_count, .device = device, .patience = SF_COUNTING_PATIENCE};
+    *counting = (sf_counting){.unit_count = unit_count, .device = device};
     int status = sf_tracker_open(&counting->tracker, unit_count, error);
     if (status == SF_OK && device != NULL)
         status = open_device(counting, strcmp(config->device, "auto") != 0, error);

@@ -94,6 +94,7 @@ static int open_elements(sf_hops *hops, sf_error *error)
                                    options->virtual_clock, error);
     if (status == SF_OK)
         status = sf_connections_open(&hops->graph, config, units, hops->found.delays, hops->found.delay_count,
+                                     is_apart(hops, &sf_stage_graph) ? hops->device.device : NULL,
                                      options->virtual_clock, error);
     if (status == SF_OK)
         status = open_tests(hops, error);

@@ -113,7 +113,7 @@ static int open_table(table *opened, sf_delay delay, size_t unit_count, sf_error
 }
 
 int sf_pair_counts_open(sf_pair_counts **pairs, size_t unit_count, const sf_delay *delays, size_t delay_count,
-                        bool self, size_t most, sf_error *error)
+                        bool self, size_t most, uint64_t position, sf_error *error)
 {
     *pairs = NULL;
     sf_pair_counts *made = sf_alloc(1, sizeof *made);
@@ -122,6 +122,7 @@ int sf_pair_counts_open(sf_pair_counts **pairs, size_t unit_count, const sf_dela
     made->unit_count = unit_count;
     made->self = self;
     made->most = most;
+    made->begin = made->end = position;
     made->mark = FIRST_MARK;
     made->taken = sf_alloc(unit_count, sizeof *made->taken);
     made->entries = sf_alloc(unit_count, sizeof *made->entries);

@@ -37,11 +37,12 @@ typedef struct sf_pair_count {
 } sf_pair_count;
 
 /**
- * An empty window at position 0. Delays are copied; each satisfies 0 <= low < high. `self`: a unit may follow
- * itself. `most`: how many pairs at the threshold are looked for, about. SF_NO_MEMORY.
+ * A window that is empty at a position of the stream. Delays are copied; each satisfies 0 <= low < high.
+ * `self`: a unit may follow itself. `most`: how many pairs at the threshold are looked for, about.
+ * SF_NO_MEMORY.
  */
 int sf_pair_counts_open(sf_pair_counts **pairs, size_t unit_count, const sf_delay *delays, size_t delay_count,
-                        bool self, size_t most, sf_error *error);
+                        bool self, size_t most, uint64_t position, sf_error *error);
 void sf_pair_counts_close(sf_pair_counts *pairs);
 
 /**

@@ -4,13 +4,22 @@
 #include "core/error.h"
 #include "core/memory.h"
 
+#include <inttypes.h>
+#include <string.h>
+
 struct sf_resident {
     sf_device *device;
     const struct sf_backend_windows *backend;
     sf_backend_window *window;
     uint64_t capacity;   /* spikes that it has room for */
     uint64_t begin, end; /* positions on the device */
+    /* Of streams of all units: each unit's own number, and where the unit's spikes begin. */
+    uint32_t *numbers, *first;
+    uint32_t unit_count;
 };
+
+/* More spikes than these are not laid out. */
+#define MOST_SPIKES ((uint64_t)INT32_MAX)
 
 static void close_window(void *resident)
 {
@@ -24,6 +33,8 @@ void sf_resident_close(sf_resident *resident)
         return;
     if (resident->window != NULL)
         sf_device_discard(resident->device, close_window, resident);
+    sf_free(resident->numbers);
+    sf_free(resident->first);
     sf_free(resident);
 }
 
@@ -127,4 +138,60 @@ int sf_resident_stream(sf_device_stream **stream, sf_resident *resident, const s
     if (status == SF_OK)
         status = sf_device_stream_adopt(stream, resident->device, made, &failure);
     return sf_device_release(resident->device, status, &failure, error);
+}
+
+static int number_units(sf_resident *resident, uint32_t unit_count, sf_error *error)
+{
+    if (resident->first != NULL && resident->unit_count == unit_count)
+        return SF_OK;
+    uint32_t *numbers = sf_resize(resident->numbers, unit_count, sizeof *numbers);
+    resident->numbers = numbers != NULL ? numbers : resident->numbers;
+    uint32_t *first = sf_resize(resident->first, (size_t)unit_count + 1, sizeof *first);
+    resident->first = first != NULL ? first : resident->first;
+    if (numbers == NULL || first == NULL)
+        return sf_fail_memory(error);
+    for (uint32_t u = 0; u < unit_count; u++)
+        numbers[u] = u;
+    resident->unit_count = unit_count;
+    return SF_OK;
+}
+
+static int count_units(sf_resident *resident, const sf_spike *spikes, size_t count, sf_error *error)
+{
+    uint32_t *first = resident->first, unit_count = resident->unit_count;
+    memset(first, 0, ((size_t)unit_count + 1) * sizeof *first);
+    for (size_t i = 0; i < count; i++) {
+        if (spikes[i].unit >= unit_count)
+            return sf_fail(error, SF_DATA, NULL,
+                           "a spike is of unit #%" PRIu32 ", but there are %" PRIu32 " units", spikes[i].unit,
+                           unit_count);
+        first[spikes[i].unit + 1]++;
+    }
+    for (uint32_t u = 0; u < unit_count; u++)
+        first[u + 1] += first[u];
+    return SF_OK;
+}
+
+int sf_resident_lay_out(sf_device_stream **stream, sf_resident *resident, const sf_history *history,
+                        uint64_t first, uint64_t last, uint32_t unit_count, sf_error *error)
+{
+    *stream = NULL;
+    if (first == last)
+        return SF_OK;
+    if (last - first > MOST_SPIKES)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "%" PRIu64 " spikes are more than a device lays out",
+                       last - first);
+    const sf_spike *spikes = sf_history_view(history, first);
+    int status = number_units(resident, unit_count, error);
+    if (status == SF_OK)
+        status = count_units(resident, spikes, (size_t)(last - first), error);
+    if (status == SF_OK)
+        status = sf_resident_hold(resident, history, first, last, error);
+    const sf_backend_layout layout = {.window_units = unit_count,
+                                      .numbers = resident->numbers,
+                                      .unit_count = unit_count,
+                                      .count = (uint32_t)(last - first),
+                                      .first = resident->first,
+                                      .origin_ns = spikes[0].time_ns};
+    return status == SF_OK ? sf_resident_stream(stream, resident, &layout, error) : status;
 }

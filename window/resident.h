@@ -39,4 +39,11 @@ int sf_resident_hold(sf_resident *resident, const sf_history *history, uint64_t 
 int sf_resident_stream(sf_device_stream **stream, sf_resident *resident, const sf_backend_layout *layout,
                        sf_error *error);
 
+/**
+ * Holds positions first .. last - 1 and makes a stream of them, all units with the numbers that they have;
+ * *stream is NULL where there is no spike. SF_DATA for a unit that does not exist.
+ */
+int sf_resident_lay_out(sf_device_stream **stream, sf_resident *resident, const sf_history *history,
+                        uint64_t first, uint64_t last, uint32_t unit_count, sf_error *error);
+
 #endif

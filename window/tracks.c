@@ -15,7 +15,7 @@
 /* Of a list that is being prepared, so many segments are laid out at once. */
 #define SEGMENTS_AT_ONCE 8
 
-/* More spikes than these are not laid out at once, or counted in a window. */
+/* More spikes than these are not counted in a window. */
 #define MOST_SPIKES ((uint64_t)INT32_MAX)
 
 typedef struct list {
@@ -36,8 +36,6 @@ struct sf_tracks {
     list present, next;
     bool preparing;
     uint64_t prepared; /* index of the first segment that the next list lacks */
-    uint32_t *numbers; /* unit_count: each unit's own */
-    uint32_t *first;   /* unit_count + 1: of a layout */
     uint32_t *counted; /* as the device has the present list */
     size_t counted_room;
 };
@@ -168,8 +166,6 @@ void sf_tracks_close(sf_tracks *tracks)
     close_list(tracks, &tracks->present);
     close_list(tracks, &tracks->next);
     sf_queue_free(&tracks->segments);
-    sf_free(tracks->numbers);
-    sf_free(tracks->first);
     sf_free(tracks->counted);
     sf_free(tracks);
 }
@@ -200,13 +196,8 @@ int sf_tracks_open(sf_tracks **opened, sf_resident *resident, size_t unit_count,
                      .device = device,
                      .backend = backend,
                      .unit_count = (uint32_t)unit_count,
-                     .segments = {.item_size = sizeof(sf_segment)},
-                     .numbers = sf_resize(NULL, unit_count, sizeof *t->numbers),
-                     .first = sf_resize(NULL, unit_count + 1, sizeof *t->first)};
-    bool fits = t->numbers != NULL && t->first != NULL && take_segments(t, segments) == SF_OK;
-    int status = fits ? SF_OK : sf_fail_memory(error);
-    for (uint32_t u = 0; status == SF_OK && u < t->unit_count; u++)
-        t->numbers[u] = u;
+                     .segments = {.item_size = sizeof(sf_segment)}};
+    int status = take_segments(t, segments) == SF_OK ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK)
         status = open_list(t, &t->present, NULL, 0, error);
     if (status == SF_OK)
@@ -225,21 +216,6 @@ typedef struct laid_out {
     sf_device_stream *stream; /* NULL: there is no spike */
 } laid_out;
 
-static int count_units(sf_tracks *t, const sf_spike *spikes, size_t count, sf_error *error)
-{
-    for (uint32_t u = 0; u <= t->unit_count; u++)
-        t->first[u] = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (spikes[i].unit >= t->unit_count)
-            return sf_fail(error, SF_DATA, NULL, "a spike is of unit #%u, but there are %u units",
-                           (unsigned)spikes[i].unit, (unsigned)t->unit_count);
-        t->first[spikes[i].unit + 1]++;
-    }
-    for (uint32_t u = 0; u < t->unit_count; u++)
-        t->first[u + 1] += t->first[u];
-    return SF_OK;
-}
-
 static int lay_out(sf_tracks *t, laid_out *made, const sf_history *history, const sf_segment *from,
                    const sf_segment *to, int64_t reach_ns, sf_error *error)
 {
@@ -249,20 +225,8 @@ static int lay_out(sf_tracks *t, laid_out *made, const sf_history *history, cons
     int64_t begin_ns = sf_history_view(history, from->begin)->time_ns;
     uint64_t origin = sf_history_find(history, sf_time_plus(begin_ns, -reach_ns));
     made->origin = origin < from->begin ? origin : from->begin;
-    if (to->end - made->origin > MOST_SPIKES)
-        return sf_fail(error, SF_UNAVAILABLE, NULL, "a segment has more spikes than the device lays out");
-    const sf_spike *spikes = sf_history_view(history, made->origin);
-    size_t count = (size_t)(to->end - made->origin);
-    int status = count_units(t, spikes, count, error);
-    if (status == SF_OK)
-        status = sf_resident_hold(t->resident, history, made->origin, to->end, error);
-    const sf_backend_layout layout = {.window_units = t->unit_count,
-                                      .numbers = t->numbers,
-                                      .unit_count = t->unit_count,
-                                      .count = (uint32_t)count,
-                                      .first = t->first,
-                                      .origin_ns = spikes[0].time_ns};
-    return status == SF_OK ? sf_resident_stream(&made->stream, t->resident, &layout, error) : status;
+    return sf_resident_lay_out(&made->stream, t->resident, history, made->origin, to->end, t->unit_count,
+                               error);
 }
 
 /* A segment for one of the lists. */

@@ -41,7 +41,8 @@ typedef struct sf_backend {
     const struct sf_backend_match *match;
     const struct sf_backend_windows *windows; /**< window.h */
     const struct sf_backend_rewire *rewire;
-    const struct sf_backend_tracking *tracking; /**< tracks.h */
+    const struct sf_backend_tracking *tracking;   /**< tracks.h */
+    const struct sf_backend_pair_counting *pairs; /**< pairs.h */
 } sf_backend;
 
 typedef const sf_backend *(*sf_backend_entry)(void);

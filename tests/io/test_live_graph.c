@@ -425,7 +425,8 @@ static void in_real_time_every_window_that_stays_is_answered(void **state)
         sf_config config = live_config(m == 1);
         sf_connections connections;
         assert_int_equal(
-            sf_connections_open(&connections, &config.live, &recording.units, &delay, 1, false, NULL), SF_OK);
+            sf_connections_open(&connections, &config.live, &recording.units, &delay, 1, NULL, false, NULL),
+            SF_OK);
         int64_t start_ns = recording.recorded.start_ns;
         for (int hop = 0; hop < 5; hop++) {
             sf_span span = {start_ns + hop * 500000000LL, start_ns + (hop + 2) * 500000000LL};
@@ -545,8 +546,9 @@ static void a_window_with_too_many_edges_has_no_graph(void **state)
         unit_spikes[i % MANY] = 2;
     }
     assert_int_equal(sf_history_append(&history, spikes, 2 * MANY, NULL), SF_OK);
-    assert_int_equal(sf_connections_open(&connections, &config.live, &recording.units, &delay, 1, true, NULL),
-                     SF_OK);
+    assert_int_equal(
+        sf_connections_open(&connections, &config.live, &recording.units, &delay, 1, NULL, true, NULL),
+        SF_OK);
     for (int hop = 0; hop < 3; hop++) {
         const sf_connections_window window = {.span = {0, 1000000000},
                                               .history = &history,
@@ -591,7 +593,7 @@ static int update_once(void *context)
     int status = sf_history_append(&history, s->spikes, s->count, NULL);
     if (status != SF_OK)
         return status;
-    status = sf_connections_open(&connections, &s->config.live, &s->units, &delay, 1, true, NULL);
+    status = sf_connections_open(&connections, &s->config.live, &s->units, &delay, 1, NULL, true, NULL);
     if (status == SF_OK)
         status = sf_connections_update(&connections, &window, &message, NULL);
     sf_message_release(message);

@@ -364,6 +364,7 @@ const sf_backend *synfire_backend(void)
         .windows = &windows,
         .rewire = &test_rewire,
         .tracking = &test_tracking,
+        .pairs = &test_pairs,
     };
     return &backend;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* However a window moves over a stream, the counts of all pairs are those of its spikes taken alone. */
+/* However a window moves over a stream, the counts of all pairs are those of its spikes taken alone, on the
+ * CPU, on devices, and on one after the other. */
 #include "support/support.h"
 
+#include "core/backend/find.h"
 #include "core/memory.h"
 #include "oracle/count_oracle.h"
-#include "window/pair_counts.h"
+#include "pipeline/pairing.h"
 #include "window/tally.h"
 
 #include <stdlib.h>
@@ -20,7 +22,8 @@ typedef struct scene {
     sf_delay delays[MOST_DELAYS];
     size_t delay_count;
     bool self;
-    size_t compared;
+    sf_device *device; /* NULL: the CPU */
+    size_t compared, there;
 } scene;
 
 /* Counts that were found, by delay and pair. */
@@ -34,11 +37,11 @@ static void spread_out(const sf_pair_count *found, size_t count, uint32_t *count
     }
 }
 
-static void check_window(scene *s, const sf_pair_counts *pairs, uint64_t begin, uint64_t end, uint32_t least)
+static void check_window(scene *s, const sf_pairing *pairs, uint64_t begin, uint64_t end, uint32_t least)
 {
     static uint32_t counts[MOST_DELAYS * MOST_UNITS * MOST_UNITS];
     size_t count;
-    const sf_pair_count *found = sf_pair_counts_found(pairs, &count);
+    const sf_pair_count *found = sf_pairing_found(pairs, &count);
     spread_out(found, count, counts, s);
     for (uint32_t d = 0; d < s->delay_count; d++)
         for (uint32_t a = 0; a < s->units; a++)
@@ -56,10 +59,17 @@ static void check_window(scene *s, const sf_pair_counts *pairs, uint64_t begin, 
 static void move_along(scene *s, test_random *random, uint64_t longest_step, uint64_t longest_window)
 {
     sf_history history = {0};
-    sf_pair_counts *pairs;
+    sf_pairing pairs;
     uint64_t begin = 0, end = 0;
-    assert_int_equal(
-        sf_pair_counts_open(&pairs, s->units, s->delays, s->delay_count, s->self, SIZE_MAX, NULL), SF_OK);
+    const sf_pairing_setup setup = {.unit_count = s->units,
+                                    .delays = s->delays,
+                                    .delay_count = s->delay_count,
+                                    .self = s->self,
+                                    .most = MOST_DELAYS * MOST_UNITS * MOST_UNITS,
+                                    .device = s->device,
+                                    .always = test_random_below(random, 2) == 0};
+    assert_int_equal(sf_pairing_open(&pairs, &setup, NULL), SF_OK);
+    pairs.worth_ns = -1;
     while (end < s->count) {
         uint64_t step = test_random_below(random, 4) == 0 ? 0 : test_random_below(random, longest_step + 1);
         uint64_t stop = end + step < s->count ? end + step : s->count;
@@ -69,12 +79,21 @@ static void move_along(scene *s, test_random *random, uint64_t longest_step, uin
         if (end - begin > length && test_random_below(random, 3) > 0)
             begin = end - length;
         uint32_t least = 1 + (uint32_t)test_random_below(random, 4);
-        assert_int_equal(sf_pair_counts_slide(pairs, &history, begin, end, least, NULL), SF_OK);
-        check_window(s, pairs, begin, end, least);
+        pairs.patience = test_random_below(random, 2) == 0 ? 1 : pairs.patience;
+        assert_int_equal(sf_pairing_slide(&pairs, &history, begin, end, least, NULL), SF_OK);
+        check_window(s, &pairs, begin, end, least);
+        s->there += pairs.there != NULL;
         sf_history_drop_before(&history, begin);
     }
-    sf_pair_counts_close(pairs);
+    sf_pairing_close(&pairs);
     sf_history_free(&history);
+}
+
+static void report(const sf_device *device, size_t compared, size_t there, size_t least)
+{
+    printf("%s: %zu counts compared, %zu windows on it\n", sf_device_name(device), compared, there);
+    assert_true(compared > least || least == 0);
+    assert_true(device == NULL || least == 0 || there > 10);
 }
 
 static void choose_delays(scene *s, test_random *random, uint64_t longest)
@@ -87,13 +106,12 @@ static void choose_delays(scene *s, test_random *random, uint64_t longest)
     s->self = test_random_below(random, 2) == 0;
 }
 
-static void every_window_has_its_own_counts(void **state)
+static void compare_random(sf_device *device, int rounds, uint64_t seed, size_t least)
 {
-    (void)state;
-    test_random random = test_random_start("pairs", 41);
-    size_t compared = 0;
-    for (int round = 0; round < 400; round++) {
-        scene s = {.units = 1 + (uint32_t)test_random_below(&random, 4)};
+    test_random random = test_random_start("pairs", seed);
+    size_t compared = 0, there = 0;
+    for (int round = 0; round < rounds; round++) {
+        scene s = {.units = 1 + (uint32_t)test_random_below(&random, 4), .device = device};
         sf_spike *spikes;
         size_t count = 40 + test_random_below(&random, 120);
         s.count = test_random_stream(&random, &spikes, count, s.units,
@@ -102,20 +120,19 @@ static void every_window_has_its_own_counts(void **state)
         choose_delays(&s, &random, 25);
         move_along(&s, &random, 1 + test_random_below(&random, 30), 1 + test_random_below(&random, 60));
         compared += s.compared;
+        there += s.there;
         free(spikes);
     }
-    printf("%zu counts compared\n", compared);
-    assert_true(compared > 20000);
+    report(device, compared, there, least);
 }
 
 /* Trains so regular that chains from two beginnings seldom or never meet. */
-static void regular_trains_have_their_own_counts(void **state)
+static void compare_regular(sf_device *device, int rounds, size_t least)
 {
-    (void)state;
     test_random random = test_random_start("regular pairs", 42);
-    size_t compared = 0;
-    for (int round = 0; round < 150; round++) {
-        scene s = {.count = 150, .units = 1 + (uint32_t)test_random_below(&random, 3)};
+    size_t compared = 0, there = 0;
+    for (int round = 0; round < rounds; round++) {
+        scene s = {.count = 150, .units = 1 + (uint32_t)test_random_below(&random, 3), .device = device};
         sf_spike spikes[150];
         int64_t step = 1 + (int64_t)test_random_below(&random, 4);
         for (size_t i = 0; i < s.count; i++)
@@ -124,29 +141,74 @@ static void regular_trains_have_their_own_counts(void **state)
         choose_delays(&s, &random, (uint64_t)(6 * step));
         move_along(&s, &random, 1 + test_random_below(&random, 20), 1 + test_random_below(&random, 100));
         compared += s.compared;
+        there += s.there;
     }
-    printf("%zu counts compared\n", compared);
-    assert_true(compared > 10000);
+    report(device, compared, there, least);
 }
 
 /* Among so many units most do not follow each other within a window. */
-static void few_pairs_of_many_units(void **state)
+static void compare_sparse(sf_device *device, int rounds, size_t least)
 {
-    (void)state;
     test_random random = test_random_start("sparse pairs", 43);
-    size_t compared = 0;
-    for (int round = 0; round < 6; round++) {
-        scene s = {.units = MOST_UNITS};
+    size_t compared = 0, there = 0;
+    for (int round = 0; round < rounds; round++) {
+        scene s = {.units = MOST_UNITS, .device = device};
         sf_spike *spikes;
         s.count = test_random_stream(&random, &spikes, 1500, s.units, 30000);
         s.spikes = spikes;
         choose_delays(&s, &random, round % 2 ? 25 : 400);
         move_along(&s, &random, 200, 600);
         compared += s.compared;
+        there += s.there;
         free(spikes);
     }
-    printf("%zu counts compared\n", compared);
-    assert_true(compared > 1000);
+    report(device, compared, there, least);
+}
+
+static void the_cpu_counts_each_window_alone(void **state)
+{
+    (void)state;
+    compare_random(NULL, 400, 41, 20000);
+    compare_regular(NULL, 150, 10000);
+    compare_sparse(NULL, 6, 1000);
+}
+
+/* Fewer, by SYNFIRE_TEST_ROUNDS, where a checker makes every launch slow. */
+static int rounds_of(int usual)
+{
+    const char *asked = getenv("SYNFIRE_TEST_ROUNDS");
+    return asked != NULL ? atoi(asked) : usual;
+}
+
+static void devices_count_each_window_alone(void **state)
+{
+    (void)state;
+    sf_devices_close();
+    for (uint32_t i = 0; i < sf_device_count(); i++) {
+        compare_random(sf_device_at(i), rounds_of(100), 41, 0);
+        compare_regular(sf_device_at(i), rounds_of(40), 0);
+        compare_sparse(sf_device_at(i), rounds_of(2), 0);
+    }
+    assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
+    sf_device *device = sf_device_at(0);
+    compare_random(device, 200, 41, 10000);
+    compare_regular(device, 75, 5000);
+    compare_sparse(device, 2, 300);
+    sf_devices_close();
+}
+
+/* Devices that are lost, refuse, and lose windows: the CPU goes on. */
+static void a_device_that_leaves_is_made_up_for(void **state)
+{
+    (void)state;
+    static const uint32_t devices[] = {1, 2, 5};
+    for (size_t d = 0; d < 3; d++)
+        for (int round = 0; round < 10; round++) {
+            sf_devices_close();
+            assert_int_equal(sf_devices_use(TEST_PLUGIN, NULL), SF_OK);
+            compare_random(sf_device_at(devices[d]), 1, 50 + (uint64_t)round, 0);
+        }
+    sf_devices_close();
 }
 
 /* ---- the counts of one unit ---- */
@@ -198,13 +260,39 @@ static void tallies_count_few_and_many(void **state)
 
 /* ---- memory and refusals ---- */
 
+static int slide_twice_there(void *context)
+{
+    const scene *s = context;
+    sf_history history = {0};
+    sf_pairing pairs = {0};
+    int status = sf_devices_use(TEST_PLUGIN, NULL);
+    const sf_pairing_setup setup = {.unit_count = s->units,
+                                    .delays = s->delays,
+                                    .delay_count = s->delay_count,
+                                    .most = 100,
+                                    .device = status == SF_OK ? sf_device_at(0) : NULL,
+                                    .always = true};
+    if (status == SF_OK)
+        status = sf_pairing_open(&pairs, &setup, NULL);
+    if (status == SF_OK)
+        status = sf_history_append(&history, s->spikes, s->count, NULL);
+    if (status == SF_OK)
+        status = sf_pairing_slide(&pairs, &history, 0, s->count / 2, 1, NULL);
+    if (status == SF_OK)
+        status = sf_pairing_slide(&pairs, &history, s->count / 4, s->count, 1, NULL);
+    sf_pairing_close(&pairs);
+    sf_devices_close();
+    sf_history_free(&history);
+    return status;
+}
+
 static int slide_twice(void *context)
 {
     const scene *s = context;
     sf_history history = {0};
     sf_pair_counts *pairs = NULL;
     uint64_t half = s->count / 2;
-    int status = sf_pair_counts_open(&pairs, s->units, s->delays, s->delay_count, s->self, SIZE_MAX, NULL);
+    int status = sf_pair_counts_open(&pairs, s->units, s->delays, s->delay_count, s->self, SIZE_MAX, 0, NULL);
     if (status == SF_OK)
         status = sf_history_append(&history, s->spikes, s->count, NULL);
     if (status == SF_OK)
@@ -225,6 +313,12 @@ static void failed_allocations_leak_nothing(void **state)
     s.count = test_random_stream(&random, &spikes, 300, s.units, 900);
     s.spikes = spikes;
     test_fail_every_allocation(slide_twice, &s);
+    free(spikes);
+    sf_devices_close();
+    s.units = 4;
+    s.count = test_random_stream(&random, &spikes, 40, s.units, 120);
+    s.spikes = spikes;
+    test_fail_every_allocation(slide_twice_there, &s);
     free(spikes);
 }
 
@@ -257,7 +351,7 @@ static void counts_may_be_large(void **state)
     for (int round = 0; round < 2; round++) {
         sf_history history = {0};
         sf_pair_counts *pairs;
-        assert_int_equal(sf_pair_counts_open(&pairs, units[round], delays, 2, false, 9, NULL), SF_OK);
+        assert_int_equal(sf_pair_counts_open(&pairs, units[round], delays, 2, false, 9, 0, NULL), SF_OK);
         for (uint64_t stop = STEP; stop <= SPIKES + LENGTH; stop += STEP) {
             uint64_t end = stop < SPIKES ? stop : SPIKES, begin = stop > LENGTH ? stop - LENGTH : 0;
             assert_int_equal(
@@ -285,7 +379,7 @@ static void more_than_asked_for_and_unknown_units_are_told(void **state)
         sf_pair_counts *pairs;
         size_t count;
         assert_int_equal(sf_history_append(&history, spikes, 5, NULL), SF_OK);
-        assert_int_equal(sf_pair_counts_open(&pairs, 4, &delay, 1, false, most, NULL), SF_OK);
+        assert_int_equal(sf_pair_counts_open(&pairs, 4, &delay, 1, false, most, 0, NULL), SF_OK);
         assert_int_equal(sf_pair_counts_slide(pairs, &history, 0, 4, 1, NULL), SF_OK);
         sf_pair_counts_found(pairs, &count);
         assert_true(most < 6 ? count > most : count == 6);
@@ -298,9 +392,9 @@ static void more_than_asked_for_and_unknown_units_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_window_has_its_own_counts),
-        cmocka_unit_test(regular_trains_have_their_own_counts),
-        cmocka_unit_test(few_pairs_of_many_units),
+        cmocka_unit_test(the_cpu_counts_each_window_alone),
+        cmocka_unit_test(devices_count_each_window_alone),
+        cmocka_unit_test(a_device_that_leaves_is_made_up_for),
         cmocka_unit_test(counts_may_be_large),
         cmocka_unit_test(tallies_count_few_and_many),
         cmocka_unit_test(failed_allocations_leak_nothing),

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/pairing.h"
+
+#include "core/clock.h"
+#include "core/log.h"
+
+/* ---- opening and closing ---- */
+
+static int open_here(sf_pairing *p, uint64_t position, sf_error *error)
+{
+    const sf_pairing_setup *s = &p->setup;
+    return sf_pair_counts_open(&p->here, s->unit_count, s->delays, s->delay_count, s->self, s->most, position,
+                               error);
+}
+
+static int open_there(sf_pairing *p, uint64_t position, sf_error *error)
+{
+    const sf_pairing_setup *s = &p->setup;
+    return sf_pairs_there_open(&p->there, p->resident, s->unit_count, s->delays, s->delay_count, s->self,
+                               s->most, position, error);
+}
+
+static void close_here(sf_pairing *p)
+{
+    sf_pair_counts_close(p->here);
+    p->here = NULL;
+}
+
+static void close_there(sf_pairing *p)
+{
+    sf_pairs_there_close(p->there);
+    p->there = NULL;
+    p->patience = SF_PAIRING_PATIENCE;
+}
+
+/* From now on the CPU counts alone. */
+static void leave_device(sf_pairing *p)
+{
+    close_there(p);
+    sf_resident_close(p->resident);
+    p->resident = NULL;
+}
+
+void sf_pairing_close(sf_pairing *pairing)
+{
+    leave_device(pairing);
+    close_here(pairing);
+    *pairing = (sf_pairing){0};
+}
+
+int sf_pairing_open(sf_pairing *pairing, const sf_pairing_setup *setup, sf_error *error)
+{
+    *pairing = (sf_pairing){.setup = *setup, .worth_ns = SF_PAIRING_WORTH_NS, .patience = SF_PAIRING_FIRST};
+    int status = SF_OK;
+    if (setup->device != NULL)
+        status = sf_resident_open(&pairing->resident, setup->device, error);
+    if (status == SF_OK && pairing->resident != NULL && setup->always)
+        status = open_there(pairing, 0, error);
+    if (status == SF_UNAVAILABLE) {
+        leave_device(pairing);
+        status = SF_OK;
+    }
+    if (status == SF_OK && pairing->there == NULL)
+        status = open_here(pairing, 0, error);
+    if (status != SF_OK)
+        sf_pairing_close(pairing);
+    return status;
+}
+
+/* ---- the window moves ---- */
+
+static int slide_here(sf_pairing *p, const sf_history *history, uint64_t begin, uint64_t end, uint32_t least,
+                      sf_error *error)
+{
+    int64_t began_ns = sf_clock_monotonic_ns();
+    int status = sf_pair_counts_slide(p->here, history, begin, end, least, error);
+    p->here_ns = sf_clock_monotonic_ns() - began_ns;
+    return status;
+}
+
+/* The CPU takes the window up as it is now. */
+static int take_over(sf_pairing *p, const sf_history *history, uint64_t begin, uint64_t end, uint32_t least,
+                     sf_error *error)
+{
+    leave_device(p);
+    int status = open_here(p, begin, error);
+    return status == SF_OK ? slide_here(p, history, begin, end, least, error) : status;
+}
+
+/* The device takes the window up, or has it and is compared. */
+static int try_device(sf_pairing *p, const sf_history *history, uint64_t begin, uint64_t end, uint32_t least,
+                      sf_error *error)
+{
+    bool is_new = p->there == NULL;
+    int status = is_new ? open_there(p, begin, error) : SF_OK;
+    int64_t began_ns = sf_clock_monotonic_ns();
+    if (status == SF_OK)
+        status = sf_pairs_there_slide(p->there, history, begin, end, least, error);
+    int64_t there_ns = sf_clock_monotonic_ns() - began_ns;
+    if (status != SF_OK || is_new)
+        return status;
+    if (there_ns < p->here_ns / 2)
+        close_here(p);
+    else
+        close_there(p);
+    return SF_OK;
+}
+
+int sf_pairing_slide(sf_pairing *p, const sf_history *history, uint64_t begin, uint64_t end, uint32_t least,
+                     sf_error *error)
+{
+    sf_error reason;
+    int status;
+    if (p->here == NULL) {
+        status = sf_pairs_there_slide(p->there, history, begin, end, least, &reason);
+        if (status == SF_UNAVAILABLE) {
+            sf_log(SF_LOG_INFO, "the CPU counts pairs from now on: %s", reason.text);
+            return take_over(p, history, begin, end, least, error);
+        }
+    } else {
+        status = slide_here(p, history, begin, end, least, &reason);
+        if (p->patience > 0)
+            p->patience--;
+        bool is_due = p->patience == 0 && p->here_ns > p->worth_ns;
+        if (status == SF_OK && p->resident != NULL && (is_due || p->there != NULL))
+            status = try_device(p, history, begin, end, least, &reason);
+        if (status == SF_UNAVAILABLE) {
+            leave_device(p);
+            status = SF_OK;
+        }
+    }
+    if (status != SF_OK && error != NULL)
+        *error = reason;
+    return status;
+}
+
+const sf_pair_count *sf_pairing_found(const sf_pairing *pairing, size_t *count)
+{
+    return pairing->here != NULL ? sf_pair_counts_found(pairing->here, count)
+                                 : sf_pairs_there_found(pairing->there, count);
+}
