@@ -25,6 +25,7 @@ typedef struct batch {
     sf_text failures; /* their names, up to MOST_NAMED */
     sf_text head;     /* of the first table */
     bool has_printed;
+    app_job *kept; /* of several ranks: what became of those that are this one's */
 } batch;
 
 #define MOST_NAMED 5
@@ -37,9 +38,28 @@ bool app_is_batch(const app_call *call)
 
 /* ---- which recordings ---- */
 
+/* Of several ranks the first reads it, which alone has what is typed, and all have the same. */
+static int share_list(batch *b, int status, sf_error *error)
+{
+    void *all;
+    size_t size;
+    status = sf_ranks_append(&all, &size, b->list.data, b->list.length, status, error);
+    if (status != SF_OK)
+        return status;
+    sf_text_free(&b->list);
+    if (size > 0)
+        sf_text_append(&b->list, all, size);
+    sf_free(all);
+    return b->list.failed ? sf_fail_memory(error) : SF_OK;
+}
+
 static int read_list(batch *b, const char *path, sf_error *error)
 {
-    int status = sf_file_read(&b->list, strcmp(path, "-") == 0 ? "/dev/stdin" : path, error);
+    int status = SF_OK;
+    if (sf_ranks_rank() == 0)
+        status = sf_file_read(&b->list, strcmp(path, "-") == 0 ? "/dev/stdin" : path, error);
+    if (sf_ranks_count() > 1)
+        status = share_list(b, status, error);
     if (status == SF_OK && b->list.length > 0 && memchr(b->list.data, '\0', b->list.length) != NULL)
         status = sf_fail(error, SF_DATA, path, "holds bytes of value zero, expected a path a line");
     return status;
@@ -167,8 +187,6 @@ static int check_output(const batch *b, const char *place, const char *value, sf
 
 static int check(const batch *b, sf_error *error)
 {
-    if (sf_ranks_count() > 1)
-        return sf_fail(error, SF_USAGE, NULL, "several ranks work on one recording: give one at a time");
     if (b->call->json && app_has(b->call, "csv"))
         return sf_fail(error, SF_USAGE, "--csv", "does not go with --json: choose one");
     int status = SF_OK;
@@ -180,6 +198,20 @@ static int check(const batch *b, sf_error *error)
     if (status == SF_OK && b->call->command->writes_last)
         status = check_output(b, "OUT", b->call->arguments[b->call->argument_count - 1], error);
     return status;
+}
+
+/* ---- which are whose ---- */
+
+/* Ranks take recordings in turn. */
+static size_t recording_of(size_t item)
+{
+    return sf_ranks_rank() + item * sf_ranks_count();
+}
+
+static size_t count_own(const batch *b)
+{
+    size_t ranks = sf_ranks_count(), rank = sf_ranks_rank();
+    return b->count > rank ? (b->count - rank - 1) / ranks + 1 : 0;
 }
 
 /* ---- how many at a time ---- */
@@ -197,7 +229,8 @@ static int share_cores(batch *b, size_t *at_once, sf_error *error)
         jobs = 1;
     if (jobs == 0)
         jobs = threads > 0 ? cores / threads : cores;
-    jobs = jobs > b->count ? b->count : jobs < 1 ? 1 : jobs;
+    jobs = jobs > count_own(b) ? count_own(b) : jobs;
+    jobs = jobs < 1 ? 1 : jobs;
     b->cores = cores / (unsigned)jobs > 1 ? cores / (unsigned)jobs : 1;
     *at_once = jobs;
     return SF_OK;
@@ -289,12 +322,14 @@ static int single_out(single *one, const batch *b, size_t item)
 static int work(void *context, size_t item)
 {
     const batch *b = context;
+    size_t recording = recording_of(item);
     single one;
     int code = sf_exit_code(SF_NO_MEMORY);
-    if (single_out(&one, b, item) == SF_OK) {
+    sf_ranks_leave();
+    if (single_out(&one, b, recording) == SF_OK) {
         sf_tool_allot(b->cores);
         app_print_anew();
-        app_csv_lead("recording", b->recordings[item]);
+        app_csv_lead("recording", b->recordings[recording]);
         code = b->perform(&one.call);
     }
     single_free(&one);
@@ -432,6 +467,93 @@ static int tell_failures(const batch *b, sf_error *error)
                    b->failures.failed ? "" : b->failures.data, more);
 }
 
+/* ---- over ranks ---- */
+
+/* What is told of a recording to the other ranks; its two texts follow. */
+typedef struct told {
+    int64_t exit_code, signal;
+    double seconds;
+    uint64_t out, said;
+} told;
+
+static int keep(void *context, app_job *job, sf_error *error)
+{
+    (void)error;
+    batch *b = context;
+    b->kept[job->item] = *job;
+    job->out = job->said = (sf_text){0};
+    return SF_OK;
+}
+
+static int pack(sf_text *packed, const app_job *job)
+{
+    told head = {job->exit_code, job->signal, job->seconds, job->out.length, job->said.length};
+    sf_text_append(packed, (const char *)&head, sizeof head);
+    const sf_text *texts[] = {&job->out, &job->said};
+    for (int i = 0; i < 2; i++)
+        if (texts[i]->length > 0)
+            sf_text_append(packed, texts[i]->data, texts[i]->length);
+    return packed->failed ? SF_NO_MEMORY : SF_OK;
+}
+
+static void unpack(app_job *job, size_t recording, const char *packed)
+{
+    told head;
+    memcpy(&head, packed, sizeof head);
+    *job = (app_job){.item = recording,
+                     .exit_code = (int)head.exit_code,
+                     .signal = (int)head.signal,
+                     .seconds = head.seconds};
+    sf_text_append(&job->out, packed + sizeof head, (size_t)head.out);
+    sf_text_append(&job->said, packed + sizeof head + head.out, (size_t)head.said);
+}
+
+/* Whose it is tells of the recording, and all take it as if it were theirs: the first alone prints. */
+static int tell_recording(batch *b, size_t recording, int *printed, sf_error *error)
+{
+    sf_text packed = {0};
+    int status = *printed == SF_END ? SF_OK : *printed; /* who reads has had enough: no failure */
+    if (recording % sf_ranks_count() == sf_ranks_rank() && status == SF_OK &&
+        pack(&packed, &b->kept[recording / sf_ranks_count()]) != SF_OK)
+        status = sf_fail_memory(error);
+    void *all;
+    size_t size;
+    status = sf_ranks_append(&all, &size, packed.data, packed.length, status, error);
+    sf_text_free(&packed);
+    if (status != SF_OK)
+        return status;
+    app_job job;
+    unpack(&job, recording, all);
+    sf_free(all);
+    ended(b, &job);
+    if (job.out.failed || job.said.failed)
+        *printed = sf_fail_memory(error);
+    else if (*printed == SF_OK)
+        *printed = take(b, &job, error);
+    sf_text_free(&job.out);
+    sf_text_free(&job.said);
+    return SF_OK;
+}
+
+static int run_over_ranks(batch *b, app_jobs *jobs, sf_error *error)
+{
+    b->kept = sf_alloc(jobs->count, sizeof *b->kept);
+    int status = b->kept != NULL ? SF_OK : sf_fail_memory(error), printed = SF_OK;
+    jobs->ended = NULL;
+    jobs->take = keep;
+    if (status == SF_OK)
+        status = app_jobs_run(jobs, error);
+    status = sf_ranks_agree(status, error);
+    for (size_t i = 0; status == SF_OK && i < b->count; i++)
+        status = tell_recording(b, i, &printed, error);
+    for (size_t i = 0; b->kept != NULL && i < jobs->count; i++) {
+        sf_text_free(&b->kept[i].out);
+        sf_text_free(&b->kept[i].said);
+    }
+    sf_free(b->kept);
+    return status == SF_OK ? printed : status;
+}
+
 int app_batch(const app_call *call, int (*perform)(app_call *call), sf_error *error)
 {
     batch b = {.call = call, .perform = perform};
@@ -442,9 +564,10 @@ int app_batch(const app_call *call, int (*perform)(app_call *call), sf_error *er
         status = check(&b, error);
     if (status == SF_OK)
         status = share_cores(&b, &jobs.at_once, error);
-    jobs.count = b.count;
+    status = sf_ranks_agree(status, error);
+    jobs.count = count_own(&b);
     if (status == SF_OK)
-        status = app_jobs_run(&jobs, error);
+        status = sf_ranks_count() > 1 ? run_over_ranks(&b, &jobs, error) : app_jobs_run(&jobs, error);
     if (status == SF_OK || status == SF_END)
         status = tell_failures(&b, error);
     sf_free(b.recordings);

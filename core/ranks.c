@@ -19,6 +19,7 @@ enum { STEP_AGREE = 1, STEP_GATHER, STEP_JOIN, STEP_END };
 static _Thread_local const sf_ranks_way *here;
 static _Thread_local told *heard;      /* by rank */
 static _Thread_local size_t *sizes;    /* by rank, of what each has */
+static _Thread_local uint32_t place;   /* among those of the machine */
 static _Thread_local sf_error failure; /* what some rank has failed at: from then on nobody waits */
 
 int sf_ranks_use(const sf_ranks_way *way, sf_error *error)
@@ -28,6 +29,7 @@ int sf_ranks_use(const sf_ranks_way *way, sf_error *error)
     here = NULL;
     heard = NULL;
     sizes = NULL;
+    place = way != NULL ? way->place : 0;
     failure = (sf_error){0};
     sf_thread_allot(way != NULL ? way->cores : 0);
     if (way == NULL)
@@ -38,6 +40,13 @@ int sf_ranks_use(const sf_ranks_way *way, sf_error *error)
         return sf_fail_memory(error);
     here = way;
     return SF_OK;
+}
+
+void sf_ranks_leave(void)
+{
+    uint32_t own = place;
+    sf_ranks_use(NULL, NULL);
+    place = own;
 }
 
 uint32_t sf_ranks_count(void)
@@ -52,7 +61,7 @@ uint32_t sf_ranks_rank(void)
 
 uint32_t sf_ranks_place(void)
 {
-    return here != NULL ? here->place : 0;
+    return place;
 }
 
 static size_t begin_of(size_t count, uint32_t rank)

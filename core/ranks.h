@@ -34,6 +34,9 @@ typedef struct sf_ranks_way {
  */
 int sf_ranks_use(const sf_ranks_way *way, sf_error *error);
 
+/** In a process that a rank has made for work of its own: there are no others, and its place stays. */
+void sf_ranks_leave(void);
+
 uint32_t sf_ranks_count(void); /**< 1 where there are no others */
 uint32_t sf_ranks_rank(void);
 uint32_t sf_ranks_place(void); /**< among those of its machine */

@@ -38,13 +38,39 @@ same "8" mine demo.h5 --delay 4:6 --min-count 100 --json --significance jitter -
 same "3" mine demo.h5 --delay 4:6 --min-count 60 --engine hybrid --csv --from 10 --to 40 --units 'A,B,C,#5-#20'
 same "$all" mine demo.h5 --delay 4:6,0.5:4 --min-count 60 --max-size 8 --csv --memory 130M
 same "3" mine demo.h5 --delay 4:6 --csv --units 'A,B,C,#5-#20' --from +10 --to 40 --significance analytic --memory 130M
-same "$all" graph demo.h5 --delay 4:6 --min-count 60 --json
+same "2 8" graph demo.h5 --delay 4:6 --min-count 60 --json
 same "$all" graph demo.h5 --metric sttc --surrogates 25 --threads 3 --json
 awk 'BEGIN { for (i = 0; i < 700; i++) { x = rand() + rand() + rand(); print x, x + rand() + rand() } }' >samples.txt
-same "$all" density samples.txt --bandwidth lscv --grid 0:3:60,0:5:60 --json
+same "2 5 8" density samples.txt --bandwidth lscv --grid 0:3:60,0:5:60 --json
 same "3" density samples.txt --json --grid 0:3:30,0:5:40 --plot x.svg
 same "3" density demo.h5 --quantity isi --units B --json
 same "2" density demo.h5 --quantity delay --episode 'A -(4,6]-> B' --bandwidth lscv --csv
+
+# Recordings are divided too, and what is wrong with one is told as of one process.
+mkdir batch
+for i in 1 2 3 4; do
+    $SYNFIRE simulate "batch/$i.h5" --unit-count 5 --duration $((10 * i)) --seed "$i" --quiet >/dev/null
+done
+head -c 3000 batch/2.h5 >batch/5.h5
+printf 'batch/%s.h5\n' 3 1 4 >batch/list
+together() { # together RANKS WORDS...
+    local count=$1
+    shift
+    status=0 && $SYNFIRE "$@" >expected 2>expected_err <batch/list || status=$?
+    code=0 && timeout 200 mpirun -q --oversubscribe -n "$count" "$SYNFIRE_MPI" "$@" >out 2>err <batch/list || code=$?
+    [ "$status" = "$code" ]
+    cmp <(sed 's/"seconds":[^,}]*//g' expected) <(sed 's/"seconds":[^,}]*//g' out)
+    cmp <(grep -v ' after .* s, ' expected_err | sort) <(grep -v ' after .* s, ' err | sort)
+    [ "$(grep -c ' after .* s, ' expected_err)" = "$(grep -c ' after .* s, ' err)" ]
+}
+for count in $all; do
+    together "$count" mine batch/1.h5 batch/5.h5 batch/2.h5 --list batch/list --delay 1:9 --min-count 5 --csv
+    [ "$code" = 65 ] && grep -q '1 of 6 recordings failed: batch/5.h5' err && [ "$(grep -c done err)" = 5 ]
+done
+together 3 mine batch/1.h5 --list - --delay 1:9 --min-count 5 --json --occurrences 'batch/{}.csv'
+[ "$code" = 0 ] && [ -s batch/4.csv ]
+expect 64 'expected {} in it' ranks 3 "$SYNFIRE_MPI" mine batch/1.h5 batch/2.h5 --occurrences one.csv
+expect 66 'nolist' ranks 2 "$SYNFIRE_MPI" mine --list nolist
 
 # In pieces, several for each rank, as if all were held.
 $SYNFIRE simulate long.h5 --unit-count 60 --rate 300 --duration 70 --chain '#0 -(1,3]-> #1 -(1,3]-> #2' --chain-rate 100 \
