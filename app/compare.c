@@ -7,6 +7,7 @@
 
 #include "core/file.h"
 #include "core/memory.h"
+#include "draw/scene.h"
 
 #include <errno.h>
 #include <math.h>
@@ -35,6 +36,7 @@ static const app_option options[] = {
      "a network burst is a burst of the array in which this share of the active units fires (default 0.25)"},
     {"without", "LIST", "leave out graph, chains or both (graph,chains): these take most of the time"},
     {"max-size", "N", "longest chains to look for, 3 to 16 units (default 4)"},
+    {"plot", "FILE", "the picture of the measures for print, too, by the ending as SVG, PDF or PNG"},
     {"jobs", "N", "recordings at once (default: as many as there are cores)"},
     {NULL, NULL, NULL},
 };
@@ -90,9 +92,9 @@ static int parse_without(app_comparing *how, const app_call *call, sf_error *err
 /* Of what each recording's result depends on; not what is done with all results, nor on how many cores. */
 static int hash_options(app_comparing *how, sf_error *error)
 {
-    static const char *const others[] = {"out",  "by",           "replicate", "control", "measures", "test",
-                                         "jobs", "permutations", "threads",   "quiet",   "verbose",  "json",
-                                         NULL};
+    static const char *const others[] = {"out",     "by",   "replicate",    "control", "measures",
+                                         "test",    "jobs", "permutations", "threads", "quiet",
+                                         "verbose", "json", "plot",         NULL};
     const app_call *call = how->call;
     const char *epochs = app_value(call, "epochs", NULL);
     uint64_t hash = sf_hash_bytes(SF_HASH_START, sf_version(), strlen(sf_version()));
@@ -170,6 +172,9 @@ static int parse(app_comparison *c, app_call *call, size_t *jobs, sf_error *erro
                      ? sf_fail(error, SF_USAGE, "--out", "is missing: expected a folder for the tables")
                      : app_uint(c->call, "jobs", 1, 1024, &asked, error);
     *jobs = (size_t)asked;
+    c->picture = app_value(c->call, "plot", NULL);
+    if (status == SF_OK && c->picture != NULL)
+        status = sf_scene_check_path(c->picture, error);
     if (status == SF_OK)
         status = app_real(c->call, "active", 0, 1e6, &c->how.activity.active_hz, error);
     if (status == SF_OK)

@@ -118,6 +118,7 @@ void app_groups_free(app_groups *groups);
 typedef struct app_comparison {
     const app_call *call; /**< as given */
     const char *table_path, *folder;
+    const char *picture; /**< a file besides measures.svg of the folder that gets the picture; or NULL */
     sf_table table;
     app_grouping grouping;
     app_comparing how;

@@ -151,6 +151,8 @@ int app_compare_write(const app_comparison *c, sf_error *error)
     sf_text_printf(&picture, "%s/measures.svg", c->folder);
     if (status == SF_OK)
         status = picture.failed ? sf_fail_memory(error) : app_compare_draw(c, picture.data, error);
+    if (status == SF_OK && c->picture != NULL)
+        status = app_compare_draw(c, c->picture, error);
     sf_text_free(&picture);
     if (status == SF_OK)
         app_compare_json(&document, c);

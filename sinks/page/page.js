@@ -103,8 +103,11 @@ const viridisText = share => `rgb(${viridis(share).join(",")})`;
 
 /* ---- raster: a ring of columns, painted once each, and two copies a frame ---- */
 
+/* Columns of a canvas: a browser copies all of one that was painted since it was last drawn. */
+const TILE = 256;
+
 const raster = {
-  strip: document.createElement("canvas"), cells: null, rows: 0, columns: 0, first: 0, next: 0, edge: 0, peak: 1, shades: null,
+  tiles: [], cells: null, rows: 0, columns: 0, first: 0, next: 0, edge: 0, peak: 1, shades: null,
 
   begin(hello) {
     this.rows = hello.rows;
@@ -112,9 +115,13 @@ const raster = {
     this.cells = new Uint8Array(this.rows * this.columns);
     this.first = this.next = this.edge = 0;
     this.peak = 1;
-    this.strip.width = this.columns;
-    this.strip.height = this.rows;
-    this.at = this.strip.getContext("2d");
+    this.tiles = [];
+    for (let from = 0; from < this.columns; from += TILE) {
+      const canvas = document.createElement("canvas");
+      canvas.width = Math.min(TILE, this.columns - from);
+      canvas.height = this.rows;
+      this.tiles.push(canvas.getContext("2d"));
+    }
     this.makeShades();
   },
 
@@ -154,26 +161,26 @@ const raster = {
   clear(column) {
     const at = this.place(column);
     this.cells.fill(0, at * this.rows, (at + 1) * this.rows);
-    this.at.clearRect(at, 0, 1, this.rows);
+    this.tiles[Math.floor(at / TILE)].clearRect(at % TILE, 0, 1, this.rows);
   },
 
   paint(from, to) {
     while (from < to) {
-      const at = this.place(from), count = Math.min(to - from, this.columns - at);
-      const image = this.at.createImageData(count, this.rows), pixels = new Uint32Array(image.data.buffer);
+      const at = this.place(from), count = Math.min(to - from, this.columns - at, TILE - at % TILE);
+      const tile = this.tiles[Math.floor(at / TILE)], image = tile.createImageData(count, this.rows), pixels = new Uint32Array(image.data.buffer);
       for (let i = 0; i < count; i++) {
         let cell = (at + i) * this.rows;
         for (let row = 0; row < this.rows; row++, cell++)
           if (this.cells[cell] !== 0) pixels[row * count + i] = this.shades[this.cells[cell]];
       }
-      this.at.putImageData(image, at, 0);
+      tile.putImageData(image, at % TILE, 0);
       from += count;
     }
   },
 
   repaint() {
     this.makeShades();
-    this.at?.clearRect(0, 0, this.columns, this.rows);
+    for (const tile of this.tiles) tile.clearRect(0, 0, TILE, this.rows);
     this.paint(this.first, this.next);
   },
 
@@ -181,7 +188,7 @@ const raster = {
     const {hello} = page.run, to = canvasOf("raster");
     if (!to || !hello) return;
     const {at, width, height} = to;
-    const labels = this.rows <= 60 ? Math.min(90, 10 + Math.max(...hello.units.map(unit => at.measureText(unit[0]).width))) : 52;
+    const labels = this.rows <= 60 ? Math.min(90, Math.ceil(10 + Math.max(...hello.units.map(unit => at.measureText(unit[0]).width)))) : 52;
     const room = height - 22, across = Math.floor(width - labels - 4);
     const row = Math.min(room / this.rows, 28), bottom = Math.round(row * this.rows);
     if (!page.paused) {
@@ -206,8 +213,8 @@ const raster = {
 
   copy(at, from, to, across, bottom) {
     while (from < to) {
-      const place = this.place(from), count = Math.min(to - from, this.columns - place);
-      at.drawImage(this.strip, place, 0, count, this.rows, across - (to - from), 0, count, bottom);
+      const place = this.place(from), count = Math.min(to - from, this.columns - place, TILE - place % TILE);
+      at.drawImage(this.tiles[Math.floor(place / TILE)].canvas, place % TILE, 0, count, this.rows, across - (to - from), 0, count, bottom);
       from += count;
     }
   },

@@ -56,9 +56,17 @@ assert min(m["q"] for m in told["measures"] if m["q"] is not None) > 0.05, told
 '
 
 # ---- done once ----
-$SYNFIRE compare table.csv --out made $fast --json --jobs 1 --threads 1 >out
+$SYNFIRE compare table.csv --out made $fast --json --jobs 1 --threads 1 --plot again.svg >out
+cmp again.svg made/measures.svg
 check 'assert out["contrasts"] == json.load(open("first"))["contrasts"]
 assert all(r["status"] == "kept" for r in out["recordings"])'
+if $SYNFIRE compare table.csv --out made $fast --plot again.pdf >said 2>err; then
+    $SYNFIRE compare table.csv --out made $fast --plot again.png >said
+    [ "$(head -c 4 again.pdf)" = %PDF ] && head -c 4 again.png | grep -q PNG
+else
+    grep -q "without Cairo" err
+fi
+expect 64 "again.gif: expected a file that ends in .svg, .pdf or .png" $SYNFIRE compare table.csv --out made $fast --plot again.gif
 $SYNFIRE compare table.csv --out made $fast --test welch --measures rate_hz,isi_cv --json >out
 check '
 assert out["test"] == "welch" and all(r["status"] == "kept" for r in out["recordings"])

@@ -53,12 +53,12 @@ def numbers_are_those_of_the_run():
     # A pixel of the raster is inked where a spike is, and nowhere else; what is inked most has the most spikes.
     page.key("1")
     wrong, inked, spikes = page.value("""(() => {
-        const image = raster.at.getImageData(0, 0, raster.columns, raster.rows).data;
+        const images = raster.tiles.map(tile => tile.getImageData(0, 0, tile.canvas.width, raster.rows));
         let wrong = 0, inked = 0, spikes = 0;
         for (let column = raster.first; column < raster.next; column++)
             for (let row = 0; row < raster.rows; row++) {
                 const place = raster.place(column), count = raster.cells[place * raster.rows + row];
-                const alpha = image[4 * (row * raster.columns + place) + 3];
+                const image = images[Math.floor(place / TILE)], alpha = image.data[4 * (row * image.width + place % TILE) + 3];
                 spikes += count;
                 inked += alpha > 0;
                 wrong += (alpha > 0) !== (count > 0) || (alpha === 255) !== (count === raster.peak);
