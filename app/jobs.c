@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ typedef struct pool {
     const app_jobs *jobs;
     one_job *all;
     size_t begun, taken, at_work;
+    double stopped_s; /* when those at work were asked to end, or 0 */
     sigset_t before, waited_for;
 } pool;
 
@@ -62,6 +64,7 @@ static int begin(pool *p, sf_error *error)
     job->told.item = p->begun;
     job->out = memfd_create("stdout", MFD_CLOEXEC);
     job->said = memfd_create("stderr", MFD_CLOEXEC);
+    fflush(NULL); /* what is still to be written would be written twice */
     pid_t self = getpid(), process = job->out >= 0 && job->said >= 0 ? fork() : -1;
     if (process == 0)
         work(p, job, self);
@@ -126,21 +129,33 @@ static int take(pool *p, sf_error *error)
     int status = SF_OK;
     for (; status == SF_OK && p->taken < p->begun && p->all[p->taken].state == ENDED; p->taken++) {
         one_job *job = &p->all[p->taken];
-        status = job->told.out.failed || job->told.said.failed
-                     ? sf_fail_memory(error)
-                     : p->jobs->take(p->jobs->context, &job->told, error);
+        if (job->told.out.failed || job->told.said.failed)
+            status = sf_fail_memory(error);
+        else if (p->jobs->take != NULL)
+            status = p->jobs->take(p->jobs->context, &job->told, error);
         job->state = TAKEN;
         release(job);
     }
     return status;
 }
 
-/* Once: what was stopped by a key was told by the terminal too, and a second SIGTERM changes nothing. */
-static void stop(const pool *p)
+static void send(const pool *p, int signal)
 {
     for (size_t i = 0; i < p->begun; i++)
         if (p->all[i].state == AT_WORK)
-            kill(p->all[i].process, SIGTERM);
+            kill(p->all[i].process, signal);
+}
+
+/* Asked once: what was stopped by a key was told by the terminal too, and a second SIGTERM changes nothing.
+ */
+static void stop(pool *p)
+{
+    if (p->stopped_s == 0) {
+        p->stopped_s = sf_clock_seconds();
+        send(p, SIGTERM);
+    } else if (p->jobs->patience_s > 0 && sf_clock_seconds() - p->stopped_s > p->jobs->patience_s) {
+        send(p, SIGKILL);
+    }
 }
 
 /* A second at most, in case a signal came in between. */
@@ -153,16 +168,14 @@ static void wait_for_one(const pool *p)
 static int run(pool *p, sf_error *error)
 {
     int status = SF_OK, told = SF_OK;
-    bool stopped = false;
     while (p->at_work > 0 || (status == SF_OK && p->begun < p->jobs->count)) {
         while (status == SF_OK && !app_stop_requested() && p->begun < p->jobs->count &&
                p->at_work < p->jobs->at_once)
             status = begin(p, error);
         if (app_stop_requested() && status == SF_OK)
             status = sf_fail(error, SF_CANCELLED, NULL, "stopped after %zu of %zu", p->taken, p->jobs->count);
-        if (status != SF_OK && !stopped)
+        if (status != SF_OK)
             stop(p);
-        stopped = stopped || status != SF_OK;
         if (p->at_work > 0)
             wait_for_one(p);
         reap(p);

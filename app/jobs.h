@@ -25,8 +25,11 @@ typedef struct app_jobs {
     int (*work)(void *context, size_t item);
     /** In the calling process, as they end, or NULL. */
     void (*ended)(void *context, const app_job *job);
-    /** In the calling process, in the order of the items: SF_OK goes on. It may take what is in `out`. */
+    /** In the calling process, in the order of the items, or NULL: SF_OK goes on. It may take what is in
+     * `out`. */
     int (*take)(void *context, app_job *job, sf_error *error);
+    double
+        patience_s; /**< with those that were asked to end, before they are ended; 0: as long as they take */
     void *context;
 } app_jobs;
 
