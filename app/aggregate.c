@@ -3,8 +3,10 @@
 #include "app/load.h"
 #include "app/samples.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define COLUMNS "op,n,h,estimate,exact,relative_error,sampling_error,smoothing_error"
 
@@ -16,6 +18,8 @@ static const app_option options[] = {
     {"op", "count|sum|avg|var", "what to ask for (default count); with several columns of the last one"},
     {"bandwidth", "H|METHOD",
      "a number, or how to find one, as bandwidth --method (default isj; for several columns silverman)"},
+    {"save", "FILE", "keeps what answers without the samples: a small HDF5 file, of one or two columns"},
+    {"from-state", NULL, "the arguments are files of --save: answers for all of them together"},
     {"exact", NULL, "answers from the samples too, and prints the relative error"},
     {0},
 };
@@ -39,6 +43,8 @@ typedef struct aggregate_request {
 static int parse_range(const app_call *call, aggregate_request *request, sf_error *error)
 {
     const char *text = app_value(call, "range", NULL);
+    if (text == NULL && app_has(call, "save"))
+        return SF_OK;
     if (text == NULL)
         return sf_fail(error, SF_USAGE, "--range", "is needed: expected A:B");
     for (const char *at = text; *at != '\0' && request->ranges < MOST_COLUMNS;) {
@@ -77,6 +83,8 @@ static int parse_request(const app_call *call, aggregate_request *request, sf_er
 
 static int check_columns(const aggregate_request *request, const sf_series_columns *samples, sf_error *error)
 {
+    if (request->ranges == 0)
+        return SF_OK;
     if (samples->d > 1 && request->options.domain != SF_DOMAIN_LINE)
         return sf_fail(error, SF_USAGE, "--range", "several columns go without --log and --reflect");
     if (samples->d == request->ranges || (samples->d == 2 && request->ranges == 1))
@@ -85,46 +93,120 @@ static int check_columns(const aggregate_request *request, const sf_series_colum
                    request->ranges == 1 ? "" : "s", samples->d, samples->d == 1 ? "" : "s");
 }
 
-static int print_answer(const app_call *call, const app_samples *samples, const aggregate_request *request,
-                        const sf_density_columns *density, const sf_aggregate *answer, sf_error *error)
+/* What is told, whatever it was answered from. */
+typedef struct outcome {
+    const app_samples *samples; /* NULL: it was states */
+    sf_tool_states_about states;
+    uint64_t n;
+    double h;
+    sf_aggregate answer;
+} outcome;
+
+/* What the samples are of. */
+static void name_json(sf_json *json, const app_call *call, const outcome *told)
 {
-    bool asked = app_has(call, "exact");
-    double exact = asked ? answer->exact : NAN;
-    double relative = fabs(answer->estimate - exact) / fabs(exact);
-    sf_text text = {0};
-    if (call->json) {
-        sf_json json = sf_json_start(&text);
-        sf_json_object(&json, NULL);
-        sf_json_string(&json, "op", op_names[request->op]);
-        sf_json_uint(&json, "n", density->n);
-        sf_json_real(&json, "h", density->h);
-        sf_json_real(&json, "estimate", answer->estimate);
-        sf_json_real(&json, "exact", exact);
-        sf_json_real(&json, "relative_error", relative);
-        sf_json_real(&json, "sampling_error", answer->sampling_error);
-        sf_json_real(&json, "smoothing_error", answer->smoothing_error);
-        sf_json_string(&json, "quantity", app_value(call, "quantity", NULL));
-        app_samples_name_json(&json, samples, 0);
-        app_provenance_json(&json, call);
-        sf_json_end_object(&json);
-    } else if (app_has(call, "csv")) {
-        const double reals[] = {density->h, answer->estimate,       exact,
-                                relative,   answer->sampling_error, answer->smoothing_error};
-        app_csv csv = app_csv_start(&text, COLUMNS);
-        app_csv_row(&csv);
-        app_csv_string(&csv, op_names[request->op]);
-        app_csv_uint(&csv, density->n);
-        for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++)
-            app_csv_real(&csv, reals[i]);
-    } else {
-        sf_text_printf(&text,
-                       "%s  %.8g  (error bar: %.3g by sampling, %.3g by smoothing; h %.5g, %zu samples)",
-                       op_names[request->op], answer->estimate, answer->sampling_error,
-                       answer->smoothing_error, density->h, density->n);
-        if (asked)
-            sf_text_printf(&text, "\nexact  %.8g  (relative error %.3g)", exact, relative);
+    if (told->samples != NULL) {
+        sf_json_string(json, "quantity", app_value(call, "quantity", NULL));
+        app_samples_name_json(json, told->samples, 0);
+        return;
     }
+    sf_json_string(json, "quantity", told->states.quantity);
+    if (told->states.unit >= 0)
+        sf_json_int(json, "unit", told->states.unit);
+    else
+        sf_json_null(json, "unit");
+    sf_json_string(json, "name", told->states.name);
+}
+
+static void print_json(sf_text *text, const app_call *call, const char *op, const outcome *told, double exact,
+                       double relative)
+{
+    const sf_aggregate *answer = &told->answer;
+    sf_json json = sf_json_start(text);
+    sf_json_object(&json, NULL);
+    sf_json_string(&json, "op", op);
+    sf_json_uint(&json, "n", told->n);
+    sf_json_real(&json, "h", told->h);
+    sf_json_real(&json, "estimate", answer->estimate);
+    sf_json_real(&json, "exact", exact);
+    sf_json_real(&json, "relative_error", relative);
+    sf_json_real(&json, "sampling_error", answer->sampling_error);
+    sf_json_real(&json, "smoothing_error", answer->smoothing_error);
+    if (told->samples == NULL)
+        sf_json_uint(&json, "states", told->states.files);
+    else
+        sf_json_null(&json, "states");
+    sf_json_string(&json, "saved", app_value(call, "save", NULL));
+    name_json(&json, call, told);
+    app_provenance_json(&json, call);
+    sf_json_end_object(&json);
+}
+
+static void print_csv(sf_text *text, const char *op, const outcome *told, double exact, double relative)
+{
+    const sf_aggregate *answer = &told->answer;
+    const double reals[] = {told->h,  answer->estimate,       exact,
+                            relative, answer->sampling_error, answer->smoothing_error};
+    app_csv csv = app_csv_start(text, COLUMNS);
+    app_csv_row(&csv);
+    app_csv_string(&csv, op);
+    app_csv_uint(&csv, told->n);
+    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++)
+        app_csv_real(&csv, reals[i]);
+}
+
+static void print_text(sf_text *text, const app_call *call, const char *op, const outcome *told, double exact,
+                       double relative)
+{
+    const char *saved = app_value(call, "save", NULL);
+    if (op != NULL)
+        sf_text_printf(
+            text, "%s  %.8g  (error bar: %.3g by sampling, %.3g by smoothing; h %.5g, %" PRIu64 " samples)",
+            op, told->answer.estimate, told->answer.sampling_error, told->answer.smoothing_error, told->h,
+            told->n);
+    if (op != NULL && app_has(call, "exact"))
+        sf_text_printf(text, "\nexact  %.8g  (relative error %.3g)", exact, relative);
+    if (saved != NULL)
+        sf_text_printf(text, "%s%s: the state of %" PRIu64 " samples", op != NULL ? "\n" : "", saved,
+                       told->n);
+}
+
+static int print_answer(const app_call *call, const aggregate_request *request, const outcome *told,
+                        sf_error *error)
+{
+    const char *op = request->ranges > 0 ? op_names[request->op] : NULL;
+    double exact = app_has(call, "exact") ? told->answer.exact : NAN;
+    double relative = fabs(told->answer.estimate - exact) / fabs(exact);
+    sf_text text = {0};
+    if (call->json)
+        print_json(&text, call, op, told, exact, relative);
+    else if (app_has(call, "csv"))
+        print_csv(&text, op, told, exact, relative);
+    else
+        print_text(&text, call, op, told, exact, relative);
     return app_print(&text, error);
+}
+
+static const sf_aggregate nothing = {.size = sizeof nothing, NAN, NAN, NAN, NAN, NAN};
+
+static int save(const app_call *call, const app_samples *samples, const sf_density *density, sf_error *error)
+{
+    const char *path = app_value(call, "save", NULL);
+    if (path == NULL)
+        return SF_OK;
+    sf_text provenance = app_provenance_text(call);
+    int status = provenance.failed ? sf_fail_memory(error)
+                                   : sf_tool_state_save(path, density, app_value(call, "quantity", NULL),
+                                                        samples->all.names[0], samples->all.units[0],
+                                                        provenance.data, error);
+    sf_text_free(&provenance);
+    struct stat file;
+    uint64_t bytes = samples->all.first[1] * samples->all.d * sizeof(double);
+    if (status == SF_OK && stat(path, &file) == 0 && (uint64_t)file.st_size > bytes)
+        app_warn(call, "%s: the state takes %" PRIu64 " bytes, and its samples %" PRIu64 "%s", path,
+                 (uint64_t)file.st_size, bytes,
+                 samples->all.d == 1 && !app_has(call, "log") ? ": with --log it may take fewer" : "");
+    return status;
 }
 
 static int answer_series(const app_call *call, const app_samples *samples, void *context, sf_error *error)
@@ -133,19 +215,76 @@ static int answer_series(const app_call *call, const app_samples *samples, void 
     sf_progress progress = app_progress(call);
     sf_density *density = NULL;
     sf_density_columns columns = {.size = sizeof columns};
-    sf_aggregate answer = {.size = sizeof answer};
+    outcome told = {.samples = samples, .answer = nothing};
     request->options.progress = &progress;
     int status = check_columns(request, &samples->all, error);
     if (status == SF_OK)
         status = app_density_find(call, &density, samples->series, &request->options, error);
-    if (status == SF_OK)
+    if (status == SF_OK && request->ranges > 0)
         status = sf_density_aggregate(density, request->op, request->from, request->to, request->ranges,
-                                      &answer, &progress, error);
+                                      &told.answer, &progress, error);
+    if (status == SF_OK)
+        status = save(call, samples, density, error);
     if (status == SF_OK) {
         sf_density_get_columns(density, &columns);
-        status = print_answer(call, samples, request, &columns, &answer, error);
+        told.n = columns.n;
+        told.h = columns.h;
+        status = print_answer(call, request, &told, error);
     }
     sf_density_free(density);
+    return status;
+}
+
+/* ---- from states ---- */
+
+static int refuse_samples(const app_call *call, sf_error *error)
+{
+    static const char *const of_samples[] = {"exact", "bandwidth", NULL};
+    const char *const reason = "is of samples: a state has none";
+    int status = app_refuse(call, of_samples, reason, error);
+    const app_option *const lists[] = {app_axis_options, app_quantity_options, app_selection_options};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        for (const app_option *option = lists[i]; status == SF_OK && option->name != NULL; option++)
+            status = app_refuse(call, (const char *const[]){option->name, NULL}, reason, error);
+    return status;
+}
+
+static int save_states(const app_call *call, const sf_tool_states *states, sf_error *error)
+{
+    const char *path = app_value(call, "save", NULL);
+    if (path == NULL)
+        return SF_OK;
+    sf_text provenance = app_provenance_text(call);
+    int status =
+        provenance.failed ? sf_fail_memory(error) : sf_tool_states_save(states, path, provenance.data, error);
+    sf_text_free(&provenance);
+    return status;
+}
+
+static int answer_states(const app_call *call, const aggregate_request *request, sf_error *error)
+{
+    sf_tool_states *states = NULL;
+    outcome told = {.answer = nothing};
+    int status = refuse_samples(call, error);
+    if (status == SF_OK)
+        status = sf_tool_states_open(&states, call->arguments, call->argument_count, error);
+    if (status == SF_OK && request->ranges > 0)
+        status = sf_tool_states_aggregate(states, request->op, request->from, request->to, request->ranges,
+                                          &told.answer, error);
+    if (status == SF_OK)
+        status = save_states(call, states, error);
+    if (status == SF_OK) {
+        sf_tool_states_tell(states, &told.states);
+        told.n = told.states.n;
+        told.h = told.states.h;
+        if (told.states.parts > 1)
+            app_warn(call,
+                     "the states span too different ranges to add up: each of %zu answers with a bandwidth "
+                     "of its own; that of the first is shown",
+                     told.states.parts);
+        status = print_answer(call, request, &told, error);
+    }
+    sf_tool_states_close(states);
     return status;
 }
 
@@ -153,6 +292,8 @@ static int run(app_call *call, sf_error *error)
 {
     aggregate_request request;
     int status = parse_request(call, &request, error);
+    if (status == SF_OK && app_has(call, "from-state"))
+        return answer_states(call, &request, error);
     return status == SF_OK ? app_samples_run(call, answer_series, &request, error) : status;
 }
 
@@ -160,15 +301,18 @@ const app_command app_command_aggregate = {
     .name = "aggregate",
     .group = "timing",
     .summary = "approximate COUNT, SUM, AVG and VAR over a range, from the density",
-    .arguments = "SAMPLES|REC...",
+    .arguments = "SAMPLES|REC|STATE...",
     .least_arguments = 1,
     .most_arguments = 1,
     .takes_several = true,
+    .gathers = "from-state",
     .example = "synfire aggregate demo.h5 --quantity isi --units A --range 0.002:0.01 --op avg --exact",
     .notes =
         "SAMPLES is a file of numbers: text or CSV with one row a line, or NumPy .npy. With --quantity it "
         "is a recording of which --units selects one unit. The error bar has two parts: what the number of "
-        "samples leaves open, and how much the answer changes with a bandwidth smaller by sqrt 2.",
+        "samples leaves open, and how much the answer changes with a bandwidth smaller by sqrt 2. "
+        "--save keeps a state of some kilobytes: `synfire aggregate --from-state a.h5 b.h5 --range A:B` "
+        "answers for the samples of both without them.",
     .options = {options, app_axis_options, app_quantity_options, app_selection_options},
     .run = run,
 };

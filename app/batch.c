@@ -32,6 +32,9 @@ typedef struct batch {
 
 bool app_is_batch(const app_call *call)
 {
+    const char *gathers = call->command->gathers;
+    if (gathers != NULL && app_has(call, gathers))
+        return false;
     return call->command->takes_several && (call->argument_count > (size_t)call->command->most_arguments ||
                                             app_has(call, "list") || app_has(call, "jobs"));
 }

@@ -32,6 +32,7 @@ typedef struct app_command {
     int least_arguments, most_arguments; /**< most < 0: any number */
     bool takes_several;                  /**< the first argument may be many: app/batch.h */
     bool writes_last;                    /**< the last argument is a file that it writes */
+    const char *gathers;                 /**< an option with which all of them are of one call; or NULL */
     const char *example;                 /**< a whole command line that works */
     const char *notes;                   /**< further help, or NULL */
     const app_option *options[APP_OPTION_LISTS];

@@ -25,7 +25,7 @@ static const app_option batch_options[] = {
     {NULL, NULL, NULL},
 };
 
-const char *const app_output_options[] = {"out", "occurrences", "nwb", "plot", "rule", NULL};
+const char *const app_output_options[] = {"out", "occurrences", "nwb", "plot", "rule", "save", NULL};
 
 const app_option *app_option_list(const app_command *command, size_t list)
 {
@@ -174,7 +174,8 @@ int app_check_arguments(const app_call *call, sf_error *error)
     if (count < (size_t)command->least_arguments)
         return sf_fail(error, SF_USAGE, NULL, "an argument is missing: expected `synfire %s %s`",
                        command->name, command->arguments);
-    if (command->most_arguments >= 0 && count > (size_t)command->most_arguments)
+    bool gathers = command->gathers != NULL && app_has(call, command->gathers);
+    if (command->most_arguments >= 0 && !gathers && count > (size_t)command->most_arguments)
         return sf_fail(error, SF_USAGE, call->arguments[command->most_arguments],
                        "is one argument too many: expected `synfire %s %s`", command->name,
                        command->arguments);

@@ -55,6 +55,14 @@ int sf_box_moments(sf_range_moments *moments, const double *rows, size_t n, size
 int sf_linked_moments(sf_range_moments *moments, const double *rows, size_t n, double h, double from,
                       double to, sf_error *error);
 
+/** What the integrals say of n rows; those at a bandwidth smaller by sqrt 2 say how far smoothing goes. Sets
+ * all but `exact`, which becomes NaN. */
+void sf_aggregate_tell(sf_aggregate *answer, sf_aggregate_kind kind, const sf_range_moments *moments,
+                       const sf_range_moments *sharper, uint64_t n);
+
+/** COUNT, SUM, AVG or VAR of n rows, of which these are the integrals. */
+double sf_aggregate_of(sf_aggregate_kind kind, const sf_range_moments *moments, uint64_t n);
+
 /** Without a density: of the last of d columns, of the rows whose first `ranges` columns lie in theirs. */
 void sf_box_moments_exact(sf_range_moments *moments, const double *rows, size_t n, size_t d,
                           const double *from, const double *to, size_t ranges);

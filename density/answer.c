@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-static double answer_of(sf_aggregate_kind kind, const sf_range_moments *moments, size_t n)
+double sf_aggregate_of(sf_aggregate_kind kind, const sf_range_moments *moments, uint64_t n)
 {
     switch (kind) {
     case SF_AGGREGATE_COUNT:
@@ -23,7 +23,7 @@ static double answer_of(sf_aggregate_kind kind, const sf_range_moments *moments,
 }
 
 /* The standard error that n independent samples leave; that of the variance is right for normal values. */
-static double sampling_error(sf_aggregate_kind kind, const sf_range_moments *moments, size_t samples)
+static double sampling_error(sf_aggregate_kind kind, const sf_range_moments *moments, uint64_t samples)
 {
     double n = (double)samples, p = fmin(moments->share, 1), inside = n * p;
     double variance = sf_range_variance(moments), average = sf_range_average(moments);
@@ -37,6 +37,16 @@ static double sampling_error(sf_aggregate_kind kind, const sf_range_moments *mom
     default:
         return variance * sqrt(2 / inside);
     }
+}
+
+void sf_aggregate_tell(sf_aggregate *answer, sf_aggregate_kind kind, const sf_range_moments *moments,
+                       const sf_range_moments *sharper, uint64_t n)
+{
+    answer->estimate = sf_aggregate_of(kind, moments, n);
+    answer->sampling_error = sampling_error(kind, moments, n);
+    answer->smoothing_error = fabs(answer->estimate - sf_aggregate_of(kind, sharper, n));
+    answer->exact = NAN;
+    answer->share = moments->share;
 }
 
 static int find_moments(sf_range_moments *moments, const sf_density *density, double h, const double *from,
@@ -78,11 +88,8 @@ int sf_density_aggregate(const sf_density *density, sf_aggregate_kind kind, cons
             find_moments(&sharper, density, density->h * M_SQRT1_2, from, to, range_count, progress, error);
     if (status == SF_OK) {
         sf_box_moments_exact(&exact, samples->values, samples->n, samples->d, from, to, range_count);
-        own.estimate = answer_of(kind, &moments, samples->n);
-        own.sampling_error = sampling_error(kind, &moments, samples->n);
-        own.smoothing_error = fabs(own.estimate - answer_of(kind, &sharper, samples->n));
-        own.exact = answer_of(kind, &exact, samples->n);
-        own.share = moments.share;
+        sf_aggregate_tell(&own, kind, &moments, &sharper, samples->n);
+        own.exact = sf_aggregate_of(kind, &exact, samples->n);
     }
     sf_columns_fill(answer, &own, sizeof own);
     return status;

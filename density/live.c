@@ -202,11 +202,11 @@ static double find_lscv(const sf_spectrum *spectrum, double b_least, double b_mo
     return lowest != NULL ? lowest->h : NAN;
 }
 
-/* The bandwidth that the plan's method chooses, or NaN where it finds none. */
-static double choose(const sf_moving_plan *plan, const sf_plugin *plugin, double b_least, double b_most)
+/* The bandwidth that a method chooses, or NaN where it finds none. */
+static double choose(sf_moving_method method, const sf_spectrum *spectrum, const sf_plugin *plugin,
+                     double b_least, double b_most)
 {
-    const sf_spectrum *spectrum = &plan->spectrum;
-    switch (plan->options.method) {
+    switch (method) {
     case SF_MOVING_ISJ:
         return sf_spectral_isj(spectrum, b_least, b_most);
     case SF_MOVING_PLUGIN:
@@ -215,27 +215,39 @@ static double choose(const sf_moving_plan *plan, const sf_plugin *plugin, double
         return find_lscv(spectrum, b_least, b_most);
     case SF_MOVING_SILVERMAN:
         return fmax(pow(4 / (3 * spectrum->n), 0.2) * spectrum->sigma, b_least);
-    case SF_MOVING_SCOTT:
-        return fmax(pow(spectrum->n, -0.2) * spectrum->sigma, b_least);
     default:
-        return plan->options.h;
+        return fmax(pow(spectrum->n, -0.2) * spectrum->sigma, b_least);
     }
 }
 
-static int select_again(sf_moving_density *live, const sf_moving_plan *plan, sf_error *error)
+int sf_moving_choose(double *h, sf_moving_method method, const sf_spectrum *spectrum, double b_least,
+                     sf_error *error)
 {
-    const sf_spectrum *spectrum = &plan->spectrum;
-    double b_least = fmax(plan->options.b_least, sf_frame_least_bandwidth(&spectrum->frame));
-    if (plan->options.domain != SF_DOMAIN_LOG)
-        b_least = fmax(b_least, plan->options.tick);
+    b_least = fmax(b_least, sf_frame_least_bandwidth(&spectrum->frame));
     double b_most =
         fmin(4 * pow(4 / (3 * spectrum->n), 0.2) * spectrum->sigma, spectrum->frame.period / (WIDEST + 12.5));
     sf_plugin plugin;
     int status = sf_spectral_plugin(&plugin, spectrum, error); /* refuses what has no width */
     if (status != SF_OK)
         return status;
-    double h = choose(plan, &plugin, b_least, fmax(b_most, b_least));
-    live->h = isnan(h) ? b_least : h;
+    double chosen = choose(method, spectrum, &plugin, b_least, fmax(b_most, b_least));
+    *h = isnan(chosen) ? b_least : chosen;
+    return SF_OK;
+}
+
+static int select_again(sf_moving_density *live, const sf_moving_plan *plan, sf_error *error)
+{
+    const sf_moving_options *options = &plan->options;
+    double b_least = options->b_least;
+    if (options->domain != SF_DOMAIN_LOG)
+        b_least = fmax(b_least, options->tick);
+    double h = options->h;
+    int status = options->method != SF_MOVING_FIXED
+                     ? sf_moving_choose(&h, options->method, &plan->spectrum, b_least, error)
+                     : SF_OK;
+    if (status != SF_OK)
+        return status;
+    live->h = h;
     live->changed = 0;
     return SF_OK;
 }

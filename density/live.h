@@ -25,6 +25,11 @@ typedef enum sf_moving_method {
 /** False where a live density has no method of this name ("isj", ...). */
 bool sf_moving_method_find(sf_moving_method *method, const char *name);
 
+/** The bandwidth that a method, not SF_MOVING_FIXED, chooses from a spectrum, b_least or above; that where it
+ * finds none. SF_DATA where all samples are equal. */
+int sf_moving_choose(double *h, sf_moving_method method, const sf_spectrum *spectrum, double b_least,
+                     sf_error *error);
+
 typedef struct sf_moving_options {
     double least,
         most;       /**< where samples lie; others are counted and left out. SF_DOMAIN_LOG: both above 0 */

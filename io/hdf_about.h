@@ -6,7 +6,8 @@
 #include "io/hdf.h"
 
 typedef struct sf_hdf_about {
-    char kind[32]; /**< the attribute `synfire`: "recording", "result", "occurrences", "graph"; else empty */
+    char kind[32]; /**< the attribute `synfire`: "recording", "result", "occurrences", "graph", "state"; else
+                      empty */
     bool truth;    /**< has the group /truth: a simulation made it */
 } sf_hdf_about;
 

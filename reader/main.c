@@ -8,6 +8,7 @@
 #include "io/hdf.h"
 #include "io/hdf_about.h"
 #include "io/occurrence_file.h"
+#include "io/state_file.h"
 #include "replay/recording_parcel.h"
 #include "replay/truth.h"
 
@@ -30,6 +31,7 @@ typedef struct kind {
 static const kind kinds[] = {
     {"about", sf_hdf_about_put}, {"recording", sf_recording_put},        {"piece", sf_recording_put_piece},
     {"truth", sf_truth_put},     {"occurrences", sf_occurrence_set_put}, {"graph", sf_graph_hdf5_put},
+    {"state", sf_state_put},
 };
 
 /* ---- limits ---- */

@@ -99,8 +99,8 @@ int sf_recording_spare(const char *path, sf_error *error)
     if (sf_hdf_has_signature(path)) {
         sf_hdf_about about;
         bool known = sf_hdf_about_read(&about, path);
-        spared = !known ||
-                 (!about.truth && strcmp(about.kind, "graph") != 0 && strcmp(about.kind, "occurrences") != 0);
+        spared = !known || (!about.truth && strcmp(about.kind, "graph") != 0 &&
+                            strcmp(about.kind, "occurrences") != 0 && strcmp(about.kind, "state") != 0);
     } else {
         sf_recording recording;
         spared = sf_csv_read(&recording, path, NULL, NULL) == SF_OK;

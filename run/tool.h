@@ -229,6 +229,40 @@ void sf_tool_episodes_free(sf_tool_episodes *list);
  */
 int sf_tool_episodes_refuse(const sf_tool_episodes *list, size_t i, const sf_error *reason, sf_error *error);
 
+/* ---- densities without their samples ---- */
+
+/** Writes what is left of a density without its samples as a file that answers for it; replaces one that is
+ * there. Of which quantity, unit or link it is (NULL and -1: none) goes into it. SF_USAGE for three and more
+ * columns, SF_DATA, SF_CANNOT_CREATE. */
+int sf_tool_state_save(const char *path, const sf_density *density, const char *quantity, const char *name,
+                       int64_t unit, const char *provenance, sf_error *error);
+
+/** What answers together: the states of some files, of which those are one that add up. */
+typedef struct sf_tool_states sf_tool_states;
+
+typedef struct sf_tool_states_about {
+    const char *quantity; /**< of all; NULL of numbers */
+    const char *name;     /**< of the unit or link; NULL where they differ or have none */
+    int64_t unit;         /**< its index, or -1 */
+    uint64_t n;
+    size_t files, parts; /**< parts: those that did not add up; each answers for itself */
+    double h;            /**< of the first part */
+    const char *method;
+} sf_tool_states_about;
+
+/** SF_USAGE where they are of different quantities, axes or numbers of columns; SF_NO_INPUT, SF_DATA. */
+int sf_tool_states_open(sf_tool_states **out, char *const *paths, size_t count, sf_error *error);
+void sf_tool_states_tell(const sf_tool_states *states, sf_tool_states_about *about);
+void sf_tool_states_close(sf_tool_states *states); /**< NULL is allowed */
+
+/** As sf_density_aggregate; `exact` is NaN. Nothing is read, and time depends on no number of samples. */
+int sf_tool_states_aggregate(const sf_tool_states *states, sf_aggregate_kind kind, const double *from,
+                             const double *to, size_t ranges, sf_aggregate *answer, sf_error *error);
+
+/** Writes them as one. SF_USAGE where they are several parts. */
+int sf_tool_states_save(const sf_tool_states *states, const char *path, const char *provenance,
+                        sf_error *error);
+
 /* ---- files ---- */
 
 /**

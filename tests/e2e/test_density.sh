@@ -174,3 +174,56 @@ expect 65 "3 columns, expected 1 or 2" $SYNFIRE density columns.txt
 $SYNFIRE aggregate pairs.txt --range 9.5:20.5 --op avg --exact --json >out
 grep -q '"relative_error":0.0' out || { cat out; exit 1; }
 expect 64 "1 range for 3 columns" $SYNFIRE aggregate columns.txt --range 1:2
+
+# A state answers without its samples what they answered, in a file of some kilobytes; two of them as one.
+answer() { sed 's/.*"estimate":\([^,]*\),.*/\1/'; }
+close() { awk -v a="$1" -v b="$2" -v t="$3" 'BEGIN { d = a - b; if (d < 0) d = -d; exit !(b > 0 && d <= t * b) }' ||
+    { echo "$1 $2"; exit 1; }; }
+awk 'BEGIN { for (i = 1; i <= 2000; i++) print exp(3 + sin(i * 1.7) + sin(i * i * 0.31) + sin(i * 2.9)) }' >times.txt
+for axis in --linear --log --reflect; do
+    $SYNFIRE aggregate times.txt $axis --save times.h5 --quiet | grep -q 'times.h5: the state of 2000 samples'
+    for op in count sum avg var; do
+        $SYNFIRE aggregate times.txt $axis --range 20:60 --op $op --json >with
+        $SYNFIRE aggregate --from-state times.h5 --range 20:60 --op $op --json >without
+        close "$(answer <with)" "$(answer <without)" 1e-4
+    done
+done
+grep -q '"exact":null.*"states":1,"saved":null,"quantity":null,"unit":null,"name":null' without
+$SYNFIRE aggregate times.txt --log --save times.h5 --range 20:60 --json >with
+grep -q '"states":null,"saved":"times.h5"' with
+test "$(wc -c <times.h5)" -lt 12000
+awk 'NR % 2' times.txt >odd.txt
+awk 'NR % 2 == 0' times.txt >even.txt
+$SYNFIRE aggregate odd.txt --log --save odd.h5 --json | grep -q '"op":null,"n":1000,.*"estimate":null,'
+$SYNFIRE aggregate even.txt --log --save even.h5 >out
+$SYNFIRE aggregate --from-state odd.h5 even.h5 --range 20:60 --save both.h5 --json >out
+grep -q '"n":2000,.*"states":2,"saved":"both.h5"' out
+close "$(answer <out)" "$(answer <with)" 0.002
+$SYNFIRE aggregate --from-state both.h5 --range 20:60 --json >again
+test "$(answer <again)" = "$(answer <out)" || { cat again out; exit 1; }
+# Of two columns: a box, and the second column over a range of the first.
+awk 'BEGIN { for (i = 1; i <= 300; i++) print i % 17, i * 5 % 31 }' >grid.txt
+$SYNFIRE aggregate grid.txt --save grid.h5 --quiet >out
+for range in 3:9,5:20 3:9; do
+    $SYNFIRE aggregate grid.txt --range $range --op sum --json >with
+    $SYNFIRE aggregate --from-state grid.h5 --range $range --op sum --json >without
+    close "$(answer <without)" "$(answer <with)" 1e-4
+done
+# What differs has no common answer; what does not add up says so, and answers; what is no state is refused.
+$SYNFIRE aggregate times.txt --save linear.h5 --quiet >out
+expect 64 "another axis" $SYNFIRE aggregate --from-state both.h5 linear.h5 --range 1:2
+awk '{ print $1 * 1e6 }' times.txt >far.txt
+$SYNFIRE aggregate far.txt --save far.h5 --quiet >out
+expect 64 "do not add up" $SYNFIRE aggregate --from-state linear.h5 far.h5 --save sum.h5
+test ! -e sum.h5
+$SYNFIRE aggregate --from-state linear.h5 far.h5 --range -1e9:1e9 --json 2>err >out
+close "$(answer <out)" 4000 1e-5
+grep -q 'each of 2 answers' err
+expect 64 "3 columns" $SYNFIRE aggregate columns.txt --save columns.h5
+expect 64 "a state has none" $SYNFIRE aggregate --from-state both.h5 --range 1:2 --exact
+expect 64 "a state has none" $SYNFIRE aggregate --from-state both.h5 --range 1:2 --quantity isi
+expect 64 "write over the input" $SYNFIRE aggregate --from-state both.h5 --save both.h5
+expect 66 "no-such" $SYNFIRE aggregate --from-state no-such.h5 --range 1:2
+expect 65 "HDF5" $SYNFIRE aggregate --from-state times.txt --range 1:2
+$SYNFIRE simulate demo.h5 --preset sym26 --duration 5 >out
+expect 65 "holds no state of a density" $SYNFIRE aggregate --from-state demo.h5 --range 1:2

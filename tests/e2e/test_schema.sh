@@ -103,6 +103,8 @@ holds density plane.txt --grid -2:2:20,-2:2:20
 holds density sim.h5 --quantity isi --units A --epochs epochs.csv --grid 500
 holds aggregate numbers.txt --range 0.5:1 --op avg --exact
 holds aggregate numbers.txt --range 0.5:1
+holds aggregate numbers.txt --save numbers.h5
+holds aggregate --from-state numbers.h5 numbers.h5 --range 0.5:1 --op var
 holds plan "$SYNFIRE_SOURCE/configs/plans/1r.yaml"
 holds plan --virtual-clock
 holds play sim.h5 --speed max --subscribers 0 --quiet --to "tcp://127.0.0.1:$(free_ports 1)"
