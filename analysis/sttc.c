@@ -8,6 +8,7 @@
 
 #include <Random123/philox.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* ---- the coefficient ---- */
@@ -87,7 +88,7 @@ typedef struct pass {
     sf_spike *spikes;
     double *tiled;     /* per train */
     uint32_t *close;   /* trains x trains: spikes of the row's train */
-    double *observed;  /* triangle */
+    double *observed;  /* triangle; of a surrogate's pass another's */
     uint32_t *as_high; /* triangle: surrogates with at least the observed value */
     bool is_surrogate;
     uint32_t surrogates; /* that were compared with */
@@ -236,6 +237,52 @@ static int check_options(const sf_unit_trains *trains, const sf_sttc_options *op
     return SF_OK;
 }
 
+static void close_pass(pass *p)
+{
+    for (unsigned w = 0; p->near != NULL && w < p->workers; w++)
+        sf_free(p->near[w].spikes);
+    sf_free(p->near);
+    sf_free(p->spikes);
+    sf_free(p->tiled);
+    sf_free(p->close);
+    if (!p->is_surrogate)
+        sf_free(p->observed);
+    sf_free(p->as_high);
+}
+
+/* For surrogates with what was observed, else with NULL. */
+static int open_pass(pass *p, const sf_unit_trains *trains, const sf_sttc_options *options, unsigned workers,
+                     double *observed, sf_error *error)
+{
+    size_t count = trains->count, pairs = pair_count(count), spikes = count_spikes(trains);
+    *p = (pass){.trains = trains,
+                .options = options,
+                .spike_count = spikes,
+                .spikes = sf_resize(NULL, spikes, sizeof *p->spikes),
+                .tiled = sf_resize(NULL, count, sizeof *p->tiled),
+                .close = sf_resize(NULL, count, count * sizeof *p->close),
+                .is_surrogate = observed != NULL,
+                .observed = observed != NULL ? observed : sf_resize(NULL, pairs, sizeof *p->observed),
+                .as_high = sf_alloc(pairs, sizeof *p->as_high),
+                .near = sf_alloc(workers, sizeof *p->near),
+                .workers = workers};
+    bool complete = p->spikes != NULL && p->tiled != NULL && p->close != NULL && p->observed != NULL &&
+                    p->as_high != NULL && p->near != NULL;
+    for (unsigned w = 0; complete && w < p->workers; w++) {
+        near *n = &p->near[w];
+        n->spikes = sf_alloc(count, 3 * sizeof *n->spikes);
+        complete = n->spikes != NULL;
+        n->trains = complete ? n->spikes + count : NULL;
+        n->places = complete ? n->trains + count : NULL;
+    }
+    return complete ? SF_OK : sf_fail_memory(error);
+}
+
+static unsigned workers_of(const sf_sttc_options *options)
+{
+    return options->threads > 0 ? options->threads : 1;
+}
+
 /* ---- surrogates ---- */
 
 /* Shifts a train round the recorded time, which is half open here: its last nanosecond is its first. What
@@ -280,32 +327,103 @@ static int copy_shape(sf_unit_trains *copy, const sf_unit_trains *trains, sf_err
     return SF_OK;
 }
 
-/* Those of this rank; of several ranks all compare with theirs or none does. */
-static int run_own(pass *p, sf_unit_trains *shifted, const sf_unit_trains *trains, sf_error *error)
+/* A pass and room for a surrogate's trains: of each thread that makes surrogates. */
+typedef struct maker {
+    pass pass;
+    sf_unit_trains shifted;
+} maker;
+
+typedef struct makers {
+    maker *items;
+    unsigned count;
+    const sf_unit_trains *trains;
+    const sf_sttc_options *options;
+    sf_ranks_part own; /* the surrogates of this rank */
+    atomic_uint done;
+} makers;
+
+/* What makers may hold together. Going through the spikes is no less work for a thread that counts for some
+ * trains only, so each thread makes surrogates of its own, until a table of all pairs is too large for that.
+ */
+#define MOST_BYTES ((size_t)1 << 30)
+
+static unsigned count_makers(const sf_unit_trains *trains, size_t surrogates, unsigned threads)
 {
-    sf_ranks_part own = sf_ranks_share(p->options->surrogates);
-    uint32_t count = (uint32_t)(own.last - own.first);
-    for (p->surrogates = 0; p->surrogates < count; p->surrogates++) {
-        if (!sf_progress_update(p->options->progress, "surrogates", p->surrogates, count))
-            return p->options->made != NULL && sf_ranks_count() == 1
-                       ? SF_OK
-                       : sf_fail(error, SF_CANCELLED, NULL, "stopped after %u surrogates", p->surrogates);
-        shift_all(shifted, trains, p->options, (uint32_t)own.first + p->surrogates);
-        int status = visit_pairs(p, error);
-        if (status != SF_OK)
-            return status;
-    }
-    return SF_OK;
+    size_t own = trains->count * trains->count * 6 + count_spikes(trains) * (sizeof(sf_spike) + 8) + 1;
+    size_t most = MOST_BYTES / own < surrogates ? MOST_BYTES / own : surrogates;
+    return most < 1 ? 1 : most < threads ? (unsigned)most : threads;
 }
 
-static int run_surrogates(pass *p, sf_unit_trains *shifted, sf_error *error)
+static void close_makers(makers *m)
 {
-    const sf_unit_trains *trains = p->trains;
-    p->trains = shifted;
-    p->is_surrogate = true;
-    p->divided = false;
-    int status = run_own(p, shifted, trains, error);
-    status = sf_ranks_add_counts(p->as_high, pair_count(trains->count), status, error);
+    for (unsigned i = 0; m->items != NULL && i < m->count; i++) {
+        close_pass(&m->items[i].pass);
+        sf_trains_free(&m->items[i].shifted);
+    }
+    sf_free(m->items);
+}
+
+static int open_makers(makers *m, const pass *p, sf_error *error)
+{
+    *m = (makers){.trains = p->trains, .options = p->options, .own = sf_ranks_share(p->options->surrogates)};
+    m->count = count_makers(p->trains, m->own.last - m->own.first, p->workers);
+    m->items = sf_alloc(m->count, sizeof *m->items);
+    int status = m->items != NULL ? SF_OK : sf_fail_memory(error);
+    for (unsigned i = 0; status == SF_OK && i < m->count; i++) {
+        maker *own = &m->items[i];
+        status =
+            open_pass(&own->pass, p->trains, p->options, m->count > 1 ? 1 : p->workers, p->observed, error);
+        if (status == SF_OK)
+            status = copy_shape(&own->shifted, p->trains, error);
+        own->pass.trains = &own->shifted;
+    }
+    return status;
+}
+
+static int make(void *context, unsigned worker, size_t item)
+{
+    makers *m = context;
+    maker *own = &m->items[worker];
+    if (worker == 0 && !sf_progress_update(m->options->progress, "surrogates", atomic_load(&m->done),
+                                           (double)(m->own.last - m->own.first)))
+        return SF_CANCELLED;
+    shift_all(&own->shifted, m->trains, m->options, (uint32_t)(m->own.first + item));
+    int status = visit_pairs(&own->pass, NULL);
+    own->pass.surrogates += status == SF_OK;
+    atomic_fetch_add(&m->done, 1);
+    return status;
+}
+
+/* Those of this rank; of several ranks all compare with theirs or none does. */
+static int run_own(pass *p, makers *m, sf_error *error)
+{
+    size_t pairs = pair_count(p->trains->count);
+    int status = sf_parallel_for(m->count, m->own.last - m->own.first, make, m);
+    for (unsigned i = 0; i < m->count; i++) {
+        const pass *own = &m->items[i].pass;
+        p->surrogates += own->surrogates;
+        for (size_t k = 0; k < pairs; k++)
+            p->as_high[k] += own->as_high[k];
+    }
+    if (status == SF_CANCELLED && p->options->made != NULL && sf_ranks_count() == 1)
+        return SF_OK;
+    if (status == SF_CANCELLED)
+        return sf_fail(error, SF_CANCELLED, NULL, "stopped after %u surrogates", p->surrogates);
+    return status == SF_OK ? SF_OK : sf_fail_memory(error);
+}
+
+static int run_surrogates(pass *p, sf_error *error)
+{
+    makers m;
+    sf_free(p->close); /* which nobody asks for any more */
+    sf_free(p->spikes);
+    p->close = NULL;
+    p->spikes = NULL;
+    int status = open_makers(&m, p, error);
+    if (status == SF_OK)
+        status = run_own(p, &m, error);
+    close_makers(&m);
+    status = sf_ranks_add_counts(p->as_high, pair_count(p->trains->count), status, error);
     return sf_ranks_add_counts(&p->surrogates, 1, status, error);
 }
 
@@ -342,44 +460,6 @@ static int collect_edges(sf_connectivity *graph, const pass *p, size_t units, sf
     return status;
 }
 
-static void close_pass(pass *p)
-{
-    for (unsigned w = 0; p->near != NULL && w < p->workers; w++)
-        sf_free(p->near[w].spikes);
-    sf_free(p->near);
-    sf_free(p->spikes);
-    sf_free(p->tiled);
-    sf_free(p->close);
-    sf_free(p->observed);
-    sf_free(p->as_high);
-}
-
-static int open_pass(pass *p, const sf_unit_trains *trains, const sf_sttc_options *options, sf_error *error)
-{
-    size_t count = trains->count, pairs = pair_count(count), spikes = count_spikes(trains);
-    unsigned workers = options->threads > 0 ? options->threads : 1;
-    *p = (pass){.trains = trains,
-                .options = options,
-                .spike_count = spikes,
-                .spikes = sf_resize(NULL, spikes, sizeof *p->spikes),
-                .tiled = sf_resize(NULL, count, sizeof *p->tiled),
-                .close = sf_resize(NULL, count, count * sizeof *p->close),
-                .observed = sf_resize(NULL, pairs, sizeof *p->observed),
-                .as_high = sf_alloc(pairs, sizeof *p->as_high),
-                .near = sf_alloc(workers, sizeof *p->near),
-                .workers = workers};
-    bool complete = p->spikes != NULL && p->tiled != NULL && p->close != NULL && p->observed != NULL &&
-                    p->as_high != NULL && p->near != NULL;
-    for (unsigned w = 0; complete && w < p->workers; w++) {
-        near *n = &p->near[w];
-        n->spikes = sf_alloc(count, 3 * sizeof *n->spikes);
-        complete = n->spikes != NULL;
-        n->trains = complete ? n->spikes + count : NULL;
-        n->places = complete ? n->trains + count : NULL;
-    }
-    return complete ? SF_OK : sf_fail_memory(error);
-}
-
 int sf_sttc_graph(sf_connectivity *graph, const sf_unit_trains *trains, const sf_sttc_options *options,
                   sf_error *error)
 {
@@ -387,21 +467,17 @@ int sf_sttc_graph(sf_connectivity *graph, const sf_unit_trains *trains, const sf
     int status = check_options(trains, options, error);
     if (status != SF_OK)
         return status;
-    sf_unit_trains shifted = {0};
     pass p;
-    status = open_pass(&p, trains, options, error);
-    if (status == SF_OK)
-        status = copy_shape(&shifted, trains, error);
+    status = open_pass(&p, trains, options, workers_of(options), NULL, error);
     p.divided = true;
     if (status == SF_OK)
         status = visit_pairs(&p, error);
-    if (status == SF_OK)
-        status = run_surrogates(&p, &shifted, error);
+    if (status == SF_OK && options->surrogates > 0)
+        status = run_surrogates(&p, error);
     if (status == SF_OK)
         status = collect_edges(graph, &p, trains->count, error);
     if (options->made != NULL)
         *options->made = p.surrogates;
-    sf_trains_free(&shifted);
     close_pass(&p);
     return status;
 }
@@ -413,7 +489,7 @@ int sf_sttc_of_links(double *coefficients, const sf_connectivity *graph, const s
     if (status != SF_OK)
         return status;
     pass p;
-    status = open_pass(&p, trains, options, error);
+    status = open_pass(&p, trains, options, workers_of(options), NULL, error);
     if (status == SF_OK)
         status = visit_pairs(&p, error);
     for (size_t i = 0; i < graph->count && status == SF_OK; i++) {
