@@ -80,24 +80,49 @@ static uint64_t discard_oldest(sf_ring *ring, uint64_t tail, void (*discard)(voi
     return kept_from;
 }
 
+/* How many items are there, of `most`, after giving up what lies beyond the limit; *tail is the first. */
+static size_t find_items(sf_ring *ring, uint64_t *tail, size_t most, void (*discard)(void *item))
+{
+    *tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+    if (ring->policy == SF_RING_DROP_OLDEST || ring->cached_head - *tail < most)
+        ring->cached_head = atomic_load_explicit(&ring->head, memory_order_acquire);
+    *tail = discard_oldest(ring, *tail, discard);
+    uint64_t fill = ring->cached_head - *tail;
+    return most < fill ? most : (size_t)fill;
+}
+
+static void move_tail(sf_ring *ring, uint64_t tail)
+{
+    if (tail != atomic_load_explicit(&ring->tail, memory_order_relaxed))
+        atomic_store_explicit(&ring->tail, tail, memory_order_release);
+}
+
 size_t sf_ring_pop(sf_ring *ring, void *items, size_t most, void (*discard)(void *item))
 {
-    uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
-    uint64_t begin = tail;
-    if (ring->policy == SF_RING_DROP_OLDEST || ring->cached_head - tail < most)
-        ring->cached_head = atomic_load_explicit(&ring->head, memory_order_acquire);
-    tail = discard_oldest(ring, tail, discard);
-    uint64_t fill = ring->cached_head - tail;
-    size_t taken = most < fill ? most : (size_t)fill;
+    uint64_t tail;
+    size_t taken = find_items(ring, &tail, most, discard);
     size_t first = in_one_piece(ring, tail, taken);
     if (taken > 0) {
         memcpy(items, item_at(ring, tail), first * ring->item_size);
         memcpy((unsigned char *)items + first * ring->item_size, ring->items,
                (taken - first) * ring->item_size);
     }
-    if (tail + taken != begin)
-        atomic_store_explicit(&ring->tail, tail + taken, memory_order_release);
+    move_tail(ring, tail + taken);
     return taken;
+}
+
+size_t sf_ring_look(sf_ring *ring, const void **items, size_t most, void (*discard)(void *item))
+{
+    uint64_t tail;
+    size_t there = find_items(ring, &tail, most, discard);
+    move_tail(ring, tail);
+    *items = item_at(ring, tail);
+    return in_one_piece(ring, tail, there);
+}
+
+void sf_ring_release(sf_ring *ring, size_t count)
+{
+    move_tail(ring, atomic_load_explicit(&ring->tail, memory_order_relaxed) + count);
 }
 
 uint64_t sf_ring_pushed(const sf_ring *ring)

@@ -50,6 +50,13 @@ size_t sf_ring_push(sf_ring *ring, const void *items, size_t count);
  */
 size_t sf_ring_pop(sf_ring *ring, void *items, size_t most, void (*discard)(void *item));
 
+/**
+ * Consumer: as sf_ring_pop, but the items stay where they are, for reading, until sf_ring_release lets go the
+ * first so many of them; fewer than there are where the ring wraps. Real-time safe.
+ */
+size_t sf_ring_look(sf_ring *ring, const void **items, size_t most, void (*discard)(void *item));
+void sf_ring_release(sf_ring *ring, size_t count);
+
 /** Items ever published, and items ever consumed or discarded. Any thread; exact on the thread that writes
  * it. */
 uint64_t sf_ring_pushed(const sf_ring *ring);

@@ -114,25 +114,27 @@ static int tell_last_deliveries(sf_pipeline *pipeline, sf_error *error)
 static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error)
 {
     sf_handoff *handoff = &pipeline->handoff;
-    sf_spike spikes[TAKE_MOST];
-    size_t count;
     const uint64_t until = sf_ring_pushed(&handoff->spikes);
     int status = tell_decisions(pipeline, error);
     if (status == SF_OK)
         status = sf_features_tell(&pipeline->front.features, &pipeline->publisher, error);
     if (status == SF_OK)
         status = tell_deliveries(pipeline, error);
-    while (status == SF_OK && sf_ring_popped(&handoff->spikes) < until &&
-           (count = sf_ring_pop(&handoff->spikes, spikes, TAKE_MOST, NULL)) > 0) {
-        sf_bell_ring(&handoff->emptied);
+    while (status == SF_OK && sf_ring_popped(&handoff->spikes) < until) {
+        const void *there;
+        size_t count = sf_ring_look(&handoff->spikes, &there, TAKE_MOST, NULL);
+        const sf_spike *spikes = there;
+        int64_t reached_ns = spikes[count - 1].time_ns;
         status = sf_hops_feed(&pipeline->hops, spikes, count,
                               atomic_load_explicit(&handoff->arrival_ns, memory_order_relaxed), error);
+        sf_ring_release(&handoff->spikes, count);
+        sf_bell_ring(&handoff->emptied);
         if (status == SF_OK)
             status = tell_decisions(pipeline, error);
         if (status == SF_OK)
             status = sf_features_tell(&pipeline->front.features, &pipeline->publisher, error);
         if (status == SF_OK) /* what comes later is not before it */
-            status = sf_hops_advance(&pipeline->hops, spikes[count - 1].time_ns, error);
+            status = sf_hops_advance(&pipeline->hops, reached_ns, error);
     }
     if (status == SF_OK && watermark_ns != INT64_MIN)
         status = sf_hops_advance(&pipeline->hops, watermark_ns, error);

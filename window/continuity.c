@@ -373,9 +373,35 @@ static void raise_high(const sf_continuity *it, sorted *all, int64_t time_ns, in
         all->high_ns = time_ns;
 }
 
+/* What nearly all frames are: near from their first time to their last, so that no time need be judged alone.
+ */
+static bool sort_near(const sf_continuity *it, sorted *all, const sf_batch *batch)
+{
+    bool clock = has_clock(it, batch);
+    int64_t low_ns = clock ? batch->clock_ns : INT64_MAX, high_ns = clock ? batch->clock_ns : INT64_MIN;
+    for (size_t i = 0; i < batch->spike_count; i++) {
+        int64_t time_ns = batch->spikes[i].time_ns;
+        low_ns = time_ns < low_ns ? time_ns : low_ns;
+        high_ns = time_ns > high_ns ? time_ns : high_ns;
+    }
+    for (size_t i = 0; i < batch->marker_count; i++) {
+        int64_t time_ns = batch->markers[i].time_ns;
+        low_ns = time_ns < low_ns ? time_ns : low_ns;
+        high_ns = time_ns > high_ns ? time_ns : high_ns;
+    }
+    if (low_ns > high_ns || judge(it, low_ns, batch->arrival_ns) != NEAR ||
+        judge(it, high_ns, batch->arrival_ns) != NEAR)
+        return false;
+    all->near = batch->spike_count + batch->marker_count + clock;
+    all->near_high_ns = high_ns;
+    return true;
+}
+
 static sorted sort_out(sf_continuity *it, const sf_batch *batch)
 {
     sorted all = {.near_high_ns = INT64_MIN, .low_ns = INT64_MAX, .high_ns = INT64_MIN};
+    if (sort_near(it, &all, batch))
+        return all;
     for (size_t i = 0; i < batch->spike_count; i++)
         sort_time(it, &all, batch->spikes[i].time_ns, batch->arrival_ns);
     for (size_t i = 0; i < batch->marker_count; i++)

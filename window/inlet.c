@@ -8,7 +8,6 @@
 #include <string.h>
 
 #define NOTE_RING 1024
-#define CHUNK 256
 
 /* What the source said beside its spikes: it holds once so many spikes and markers were taken in. */
 typedef struct note {
@@ -277,14 +276,20 @@ static void measure_lateness(sf_inlet *inlet, int64_t time_ns)
         atomic_store_explicit(&inlet->lateness_max_ns, late, memory_order_relaxed);
 }
 
+/* Room behind those that wait; at most `room` of them do. */
+static void make_room(sf_inlet *inlet, size_t count)
+{
+    if (2 * inlet->room - inlet->last >= count)
+        return;
+    memmove(inlet->held, inlet->held + inlet->first, (inlet->last - inlet->first) * sizeof *inlet->held);
+    inlet->last -= inlet->first;
+    inlet->first = 0;
+}
+
 /* Puts a spike in its place among those that wait; equal ones stay in the order they came. */
 static void hold(sf_inlet *inlet, const sf_spike *spike)
 {
-    if (inlet->last == 2 * inlet->room) {
-        memmove(inlet->held, inlet->held + inlet->first, (inlet->last - inlet->first) * sizeof *inlet->held);
-        inlet->last -= inlet->first;
-        inlet->first = 0;
-    }
+    make_room(inlet, 1);
     size_t at = inlet->last++;
     sf_held *held = inlet->held;
     while (at > inlet->first && sf_place_before(sf_place_of(spike), sf_place_of(&held[at - 1].spike)))
@@ -316,6 +321,45 @@ static void admit(sf_inlet *inlet, sf_spike spike, sf_place given_out)
     raise_promise(inlet, (sf_place){oldest, 0});
 }
 
+/* What nearly all spikes are: in order behind all before them. They are held as they come, up to the first
+ * that is not; returns how many. */
+static size_t admit_in_order(sf_inlet *inlet, const sf_spike *spikes, size_t count, sf_place given_out)
+{
+    sf_place last = sf_place_before(inlet->promise, given_out) ? given_out : inlet->promise;
+    if (sf_place_before(last, inlet->newest))
+        last = inlet->newest;
+    make_room(inlet, count);
+    sf_held *held = inlet->held + inlet->last;
+    const int64_t arrival_ns = inlet->current.arrival_ns,
+                  shift_ns = atomic_load_explicit(&inlet->shift_ns, memory_order_relaxed);
+    size_t taken = 0;
+    for (; taken < count && spikes[taken].unit < inlet->settings.unit_count; taken++) {
+        sf_spike spike = spikes[taken];
+        spike.time_ns = sf_time_plus(spike.time_ns, shift_ns);
+        spike.unit += inlet->unit_offset;
+        if (sf_place_before(sf_place_of(&spike), last))
+            break;
+        last = sf_place_of(&spike);
+        held[taken] = (sf_held){spike, arrival_ns};
+    }
+    if (taken == 0)
+        return 0;
+    inlet->last += taken;
+    inlet->newest = last;
+    inlet->any_spike = true;
+    raise_promise(inlet, (sf_place){sf_time_plus(last.time_ns, -inlet->settings.lateness_ns), 0});
+    return taken;
+}
+
+static void admit_all(sf_inlet *inlet, const sf_spike *spikes, size_t count, sf_place given_out)
+{
+    for (size_t done = 0; done < count;) {
+        done += admit_in_order(inlet, spikes + done, count - done, given_out);
+        if (done < count)
+            admit(inlet, spikes[done++], given_out);
+    }
+}
+
 /* All the room is taken by spikes that wait for older ones of the same source: half of them must wait no
  * longer. What they waited for is late when it comes. */
 static void hurry(sf_inlet *inlet)
@@ -331,7 +375,6 @@ static void hurry(sf_inlet *inlet)
 /* Takes in the spikes of the current note; false where there is no room for the rest. */
 static bool take_spikes(sf_inlet *inlet, sf_place given_out)
 {
-    sf_spike chunk[CHUNK];
     for (;;) {
         uint64_t popped = sf_ring_popped(&inlet->spikes);
         if (popped >= inlet->current.spikes_after)
@@ -344,9 +387,10 @@ static bool take_spikes(sf_inlet *inlet, sf_place given_out)
         uint64_t wanted = inlet->current.spikes_after - popped;
         if (wanted > room)
             wanted = room;
-        size_t taken = sf_ring_pop(&inlet->spikes, chunk, wanted < CHUNK ? (size_t)wanted : CHUNK, NULL);
-        for (size_t i = 0; i < taken; i++)
-            admit(inlet, chunk[i], given_out);
+        const void *spikes;
+        size_t taken = sf_ring_look(&inlet->spikes, &spikes, (size_t)wanted, NULL);
+        admit_all(inlet, spikes, taken, given_out);
+        sf_ring_release(&inlet->spikes, taken);
     }
 }
 
@@ -438,10 +482,16 @@ const sf_held *sf_inlet_first(const sf_inlet *inlet)
     return inlet->first < inlet->last ? &inlet->held[inlet->first] : NULL;
 }
 
-void sf_inlet_release(sf_inlet *inlet, bool duplicate, bool kept)
+const sf_held *sf_inlet_waiting(const sf_inlet *inlet, size_t *count)
 {
-    inlet->first++;
-    add(&inlet->duplicate, duplicate);
+    *count = inlet->last - inlet->first;
+    return inlet->held + inlet->first;
+}
+
+void sf_inlet_release(sf_inlet *inlet, size_t count, size_t duplicates, size_t kept)
+{
+    inlet->first += count;
+    add(&inlet->duplicate, duplicates);
     add(&inlet->emitted, kept);
 }
 

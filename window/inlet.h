@@ -125,7 +125,12 @@ bool sf_inlet_ended(const sf_inlet *inlet);
 
 /** The first spike that waits, or NULL. */
 const sf_held *sf_inlet_first(const sf_inlet *inlet);
-void sf_inlet_release(sf_inlet *inlet, bool duplicate, bool kept);
+
+/** All that wait, in stream order. */
+const sf_held *sf_inlet_waiting(const sf_inlet *inlet, size_t *count);
+
+/** Lets go the first so many, of which so many were duplicates and so many went through. */
+void sf_inlet_release(sf_inlet *inlet, size_t count, size_t duplicates, size_t kept);
 
 /** The first marker that waits and is not after time_ns, or NULL. Where many wait the first may always go. */
 const sf_marker *sf_inlet_first_marker(const sf_inlet *inlet, int64_t time_ns);

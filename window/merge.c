@@ -202,21 +202,22 @@ static entry *next_source(const sf_merge *merge, sf_place *until)
 /* Gives out spikes of one source up to a place. */
 static void emit_run(sf_merge *merge, entry *source, sf_place until, sf_merged *merged)
 {
-    const sf_held *first;
-    while (merged->spike_count < merge->batch && (first = sf_inlet_first(source->inlet)) != NULL) {
-        sf_place place = sf_place_of(&first->spike);
+    size_t count, taken = 0, duplicates = 0, before = merged->spike_count;
+    const sf_held *held = sf_inlet_waiting(source->inlet, &count);
+    for (; taken < count && merged->spike_count < merge->batch; taken++) {
+        sf_place place = sf_place_of(&held[taken].spike);
         if (sf_place_before(until, place))
-            return;
+            break;
         bool duplicate = merge->any_emitted && !sf_place_before(merge->last_emitted, place);
-        bool kept = !duplicate || !merge->drop_duplicates;
-        if (kept) {
-            merge->spikes[merged->spike_count] = first->spike;
-            merge->arrivals[merged->spike_count++] = first->arrival_ns;
+        duplicates += duplicate;
+        if (!duplicate || !merge->drop_duplicates) {
+            merge->spikes[merged->spike_count] = held[taken].spike;
+            merge->arrivals[merged->spike_count++] = held[taken].arrival_ns;
         }
         merge->last_emitted = place;
         merge->any_emitted = true;
-        sf_inlet_release(source->inlet, duplicate, kept);
     }
+    sf_inlet_release(source->inlet, taken, duplicates, merged->spike_count - before);
 }
 
 /* Returns false where the batch is full and spikes before the bound are left. */

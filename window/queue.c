@@ -3,10 +3,8 @@
 
 #include <string.h>
 
-int sf_queue_reserve(sf_queue *queue)
+int sf_queue_grow(sf_queue *queue)
 {
-    if (queue->end - queue->begin < queue->capacity)
-        return 0;
     sf_queue grown = *queue;
     grown.capacity = queue->capacity == 0 ? 4 : 2 * queue->capacity;
     grown.items = sf_alloc(grown.capacity, queue->item_size);

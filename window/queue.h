@@ -25,8 +25,14 @@ static inline void *sf_queue_at(const sf_queue *queue, uint64_t index)
     return queue->items + (index & (queue->capacity - 1)) * queue->item_size;
 }
 
-/** Makes room for one more item, at index `end`; new room is zeroed. 0, or -1 with everything as it was. */
-int sf_queue_reserve(sf_queue *queue);
+/** Twice the room; new room is zeroed. 0, or -1 with everything as it was. */
+int sf_queue_grow(sf_queue *queue);
+
+/** Makes room for one more item, at index `end`. 0, or -1 with everything as it was. */
+static inline int sf_queue_reserve(sf_queue *queue)
+{
+    return queue->end - queue->begin < queue->capacity ? 0 : sf_queue_grow(queue);
+}
 
 /** Frees the queue's own memory. What items own, live or left behind, is at the indexes end - capacity .. end
  * - 1 of sf_queue_at; release it before. */

@@ -41,7 +41,7 @@ int sf_trains_append(sf_trains *trains, const sf_spike *spikes, size_t count, ui
             status = sf_fail_memory(error);
             break;
         }
-        *(sf_train_event *)sf_queue_at(train, train->end++) =
+        ((sf_train_event *)(void *)train->items)[train->end++ & (train->capacity - 1)] =
             (sf_train_event){spike->time_ns, position + done};
     }
     while (status != SF_OK && done-- > 0)

@@ -35,7 +35,7 @@ void sf_trains_drop_before(sf_trains *trains, uint64_t position);
 
 static inline const sf_train_event *sf_train_at(const sf_queue *train, uint64_t index)
 {
-    return sf_queue_at(train, index);
+    return (const sf_train_event *)(const void *)train->items + (index & (train->capacity - 1));
 }
 
 /** Index in the train of its first event at or after this position, or train->end. */

@@ -252,9 +252,10 @@ int bench_ingest_sockets(double seconds, app_bench_rows *rows, sf_error *error)
 
 static const struct rig {
     const char *name, *protocol;
-    double messages_hz, spikes_each;
-} rigs[] = {{"Open Ephys, a message for each spike", "open-ephys", 100000, 1},
-            {"MaxWell, a frame with 4 kB of samples", "maxwell", 20000, 5}};
+    double spikes_each; /* message, on average */
+    int lateness_ms;    /* as in its configuration to start from */
+} rigs[] = {{"Open Ephys, a message for each spike", "open-ephys", 1, 50},
+            {"MaxWell, a frame with 4 kB of samples", "maxwell", 5, 5}};
 
 #define RIGS (sizeof rigs / sizeof rigs[0])
 #define RIG_FRAME_NS SF_MILLISECOND

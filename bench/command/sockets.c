@@ -145,13 +145,14 @@ static bench_thread *find_thread(bench_run *run, int id)
 
 static void look_at_thread(bench_run *run, int id)
 {
-    char line[128];
+    char line[128], *rest;
     if (!read_line(line, sizeof line, "/proc/%d/task/%d/schedstat", run->process, id))
         return;
     bench_thread *thread = find_thread(run, id);
     if (thread == NULL)
         return;
-    thread->seconds = strtod(line, NULL) * 1e-9;
+    thread->seconds = strtod(line, &rest) * 1e-9;
+    thread->waited = strtod(rest, NULL) * 1e-9;
     if (read_line(line, sizeof line, "/proc/%d/task/%d/comm", run->process, id))
         snprintf(thread->name, sizeof thread->name, "%.15s", line);
 }
@@ -212,12 +213,13 @@ bool bench_run_look(bench_run *run)
            ended.si_pid == 0;
 }
 
+/* On a processor or waiting for one: on a busy machine both are work that is left. */
 static double busy_seconds(bench_run *run)
 {
     double sum = 0;
     bench_run_look(run);
     for (size_t i = 0; i < run->thread_count; i++)
-        sum += run->threads[i].seconds;
+        sum += run->threads[i].seconds + run->threads[i].waited;
     return sum;
 }
 

@@ -24,6 +24,7 @@ typedef struct bench_thread {
     int id;
     char name[16];
     double seconds; /**< of the processor, when it was looked at last */
+    double waited;  /**< for the processor, in seconds */
 } bench_thread;
 
 /** A `synfire run`; zero-initialise. */

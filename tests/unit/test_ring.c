@@ -64,6 +64,42 @@ static void each_policy_does_what_it_says(void **state)
     sf_ring_close(&ring);
 }
 
+static void items_are_seen_where_they_are(void **state)
+{
+    (void)state;
+    static const int numbers[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+    const void *items;
+    int out[12];
+    sf_ring ring;
+    sf_ring_open(&ring, sizeof(int), 4, SF_RING_BLOCK, NULL);
+    assert_int_equal(sf_ring_look(&ring, &items, 12, NULL), 0);
+    sf_ring_push(&ring, numbers, 4);
+    assert_int_equal(sf_ring_look(&ring, &items, 3, NULL), 3);
+    assert_memory_equal(items, numbers, 3 * sizeof(int));
+    assert_int_equal(sf_ring_push(&ring, numbers + 4, 1), 0); /* they keep their room ... */
+    sf_ring_release(&ring, 3);
+    assert_int_equal(sf_ring_push(&ring, numbers + 4, 4), 3);   /* ... until they are let go */
+    assert_int_equal(sf_ring_look(&ring, &items, 12, NULL), 1); /* to the end of the memory */
+    assert_int_equal(*(const int *)items, 3);
+    sf_ring_release(&ring, 1);
+    assert_int_equal(sf_ring_look(&ring, &items, 12, NULL), 3);
+    assert_memory_equal(items, numbers + 4, 3 * sizeof(int));
+    sf_ring_close(&ring);
+
+    sf_ring_open(&ring, sizeof(int), 4, SF_RING_DROP_OLDEST, NULL);
+    discarded_count = 0;
+    sf_ring_push(&ring, numbers, 6);
+    assert_int_equal(sf_ring_look(&ring, &items, 12, note_discarded), 4);
+    assert_memory_equal(items, numbers + 2, 4 * sizeof(int));
+    assert_int_equal(discarded_count, 2);
+    assert_int_equal(sf_ring_push(&ring, numbers + 6, 6), 4); /* what is seen is not written over */
+    assert_memory_equal(items, numbers + 2, 4 * sizeof(int));
+    sf_ring_release(&ring, 4);
+    assert_int_equal(sf_ring_pop(&ring, out, 12, NULL), 4);
+    assert_memory_equal(out, numbers + 6, 4 * sizeof(int));
+    sf_ring_close(&ring);
+}
+
 typedef struct stream_item {
     uint64_t number;
     uint64_t check;
@@ -159,6 +195,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_ring_has_room),
         cmocka_unit_test(each_policy_does_what_it_says),
+        cmocka_unit_test(items_are_seen_where_they_are),
         cmocka_unit_test(two_threads_lose_nothing_uncounted),
         cmocka_unit_test(allocation_failures_leak_nothing),
     };
