@@ -251,23 +251,24 @@ int bench_ingest_sockets(double seconds, app_bench_rows *rows, sf_error *error)
 /* ---- rigs ---- */
 
 static const struct rig {
-    const char *name, *protocol;
+    const char *name, *protocol, *keys;
     double spikes_each; /* message, on average */
     int lateness_ms;    /* as in its configuration to start from */
-} rigs[] = {{"Open Ephys, a message for each spike", "open-ephys", 1, 50},
-            {"MaxWell, a frame with 4 kB of samples", "maxwell", 5, 5}};
+} rigs[] = {{"Open Ephys, a message for each spike", "open-ephys", "", 1, 50},
+            {"MaxWell, a frame with 4 kB of samples", "maxwell", ", layout: mxw24", 5, 5}};
 
 #define RIGS (sizeof rigs / sizeof rigs[0])
 #define RIG_FRAME_NS SF_MILLISECOND
 #define RIG_PER_FRAME (BENCH_RATE_HZ / 1000)
 
-/* In real time; how far behind it was at most. */
+/* So much of the stream, in real time; how far behind it was at most. */
 static int send_paced(sf_sender *sender, measured *made, double seconds, double *late_s, sf_error *error)
 {
     bench_frames frames;
     int status = bench_frames_open(&frames, RIG_PER_FRAME, RIG_FRAME_NS, 0, error);
     double begin_s = sf_clock_seconds();
-    while (status == SF_OK && sf_clock_seconds() - begin_s < seconds && !app_stop_requested()) {
+    const uint64_t wanted = (uint64_t)(seconds * 1e9 / (double)RIG_FRAME_NS);
+    while (status == SF_OK && frames.sent < wanted && !app_stop_requested()) {
         const sf_batch batch = bench_frames_next(&frames);
         double due_s = begin_s + (double)batch.clock_ns * 1e-9, now_s = sf_clock_seconds();
         if (now_s < due_s)
@@ -286,13 +287,13 @@ static int send_paced(sf_sender *sender, measured *made, double seconds, double 
 /* What comes while units are learnt goes on at once: the ring has room for it. */
 static int write_rig_yaml(sf_text *yaml, const struct rig *rig, const char *endpoint, sf_error *error)
 {
-    sf_text_printf(
-        yaml,
-        "stream: bench\ndevice: cpu\n"
-        "sources: [{type: %s, endpoint: '%s', timeout_s: 60, electrodes: learn, learn_s: 1, ring: 262144}]\n"
-        "window: {length_s: 1, hop_s: 1}\nmine: {every: 0}\n"
-        "significance: {kind: 'off'}\ngraph: {enabled: false}\n",
-        rig->protocol, endpoint);
+    sf_text_printf(yaml,
+                   "stream: bench\ndevice: cpu\n"
+                   "sources: [{type: %s, endpoint: '%s', timeout_s: 60, electrodes: learn, learn_s: 0.2, "
+                   "ring: 262144}]\n"
+                   "window: {length_s: 1, hop_s: 1}\nmine: {every: 0}\n"
+                   "significance: {kind: 'off'}\ngraph: {enabled: false}\n",
+                   rig->protocol, endpoint);
     return yaml->failed ? sf_fail_memory(error) : SF_OK;
 }
 
