@@ -37,6 +37,49 @@ assert mined == edges
 END
 grep -q '"weight"=' g.dot && grep -q '^digraph' g.dot
 
+# GraphML has places and tests of edges, too: of the format as XML, and as networkx reads it.
+# shellcheck disable=SC2086
+$SYNFIRE graph sim.h5 $mine --significance segment-shift --surrogates 50 --out tested.graphml --json --quiet >tested
+python3 - <<'END'
+import json
+import xml.etree.ElementTree as xml
+space = "{http://graphml.graphdrawing.org/xmlns}"
+graph = json.load(open("tested"))
+root = xml.parse("tested.graphml").getroot()
+keys = {key.get("id"): (key.get("for"), key.get("attr.name"), key.get("attr.type")) for key in root.iter(space + "key")}
+assert root.tag == space + "graphml" and all(kind in ("double", "string") for _, _, kind in keys.values()), keys
+nodes = {node.get("id"): node for node in root.iter(space + "node")}
+def values(of, element):
+    found = {keys[data.get("key")]: data.text for data in element.iter(space + "data")}
+    assert all(kind == of for kind, _, _ in found)
+    return {name: text if kind == "string" else float(text) for (_, name, kind), text in found.items()}
+assert [values("node", node)["name"] for node in nodes.values()] == graph["names"]
+assert all({"x_um", "y_um", "rate"} <= set(values("node", node)) for node in nodes.values())
+edges = list(root.iter(space + "edge"))
+assert len(edges) == graph["edges"] and len(nodes) == graph["vertices"]
+order = list(nodes)
+for edge, told in zip(edges, graph["edge_detail"]):
+    found = values("edge", edge)
+    assert (order.index(edge.get("source")), order.index(edge.get("target"))) == (told["from"], told["to"])
+    assert [found["low_ms"], found["high_ms"]] == told["delays_ms"][0]
+    assert all(found.get(name) == told[name] for name in ("weight", "count", "expected", "p", "q")), (found, told)
+assert any(edge["q"] is not None for edge in graph["edge_detail"])
+END
+if "${SYNFIRE_PYTHON:-python3}" -c 'import networkx' 2>/dev/null; then
+    "${SYNFIRE_PYTHON:-python3}" - <<'END'
+import json
+import networkx
+graph, read = json.load(open("tested")), networkx.read_graphml("tested.graphml")
+names = networkx.get_node_attributes(read, "name")
+assert list(names.values()) == graph["names"] and read.is_directed()
+assert len(networkx.get_node_attributes(read, "x_um")) == graph["vertices"]
+assert sorted((names[a], names[b], edge["low_ms"], edge["q"]) for a, b, edge in read.edges(data=True)) == sorted(
+    (*edge["names"], edge["delays_ms"][0][0], edge["q"]) for edge in graph["edge_detail"])
+END
+else
+    echo "skipped: no Python module networkx"
+fi
+
 # A file holds no path through the delays.
 without_times() {
     sed 's/,"seconds.*//; s/"delay_ms":\[[^]]*\]/"delay_ms":null/g'
