@@ -603,7 +603,7 @@ class Libraries(unittest.TestCase):
     def test_without_files(self):
         folder = pathlib.Path("core")
         folder.mkdir(exist_ok=True)
-        name = next(path.name for path in pathlib.Path(os.environ["SYNFIRE_LIBRARY"]).glob("libsynfire.so.?.?"))
+        name = ".".join(["libsynfire.so", *synfire.__version__.split(".")[:2]])  # another version may lie beside it
         shutil.copy(pathlib.Path(os.environ["SYNFIRE_LIBRARY"]) / name, folder / name)
         told = self.python("import synfire\nassert not synfire.has_files()\n"
                            "print(len(synfire.mine(synfire.Recording.from_arrays([0.0, 0.005], [0, 1]), min_count=1)))\n"
