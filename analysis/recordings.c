@@ -138,6 +138,9 @@ int sf_recording_select(sf_recording **out, const sf_recording *recording, const
     int status = sf_selection_read(&own, selection, error);
     if (status == SF_OK && own.stream != NULL)
         status = sf_fail(error, SF_USAGE, "stream", "is chosen when a file is opened, not of what was read");
+    if (status == SF_OK && (own.columns != NULL || own.positions != NULL))
+        status = sf_fail(error, SF_USAGE, own.columns != NULL ? "columns" : "positions",
+                         "is told when a file is opened, not of what was read");
     if (status == SF_OK)
         status = sf_recording_check_held(recording, error);
     if (status != SF_OK)

@@ -10,15 +10,26 @@
 
 #include <sys/stat.h>
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A recording: a file, or one of those that it holds side by side. */
+typedef struct batch_item {
+    const char *path;
+    const char *stream; /* NULL: as the call has it */
+    char *label;        /* what people read: the path, and the stream where there is one */
+} batch_item;
 
 typedef struct batch {
     const app_call *call;
     int (*perform)(app_call *call);
-    char **recordings;
-    size_t count;
+    char **paths; /* as given and listed */
+    size_t path_count;
     sf_text list; /* what some of them point into */
+    batch_item *items;
+    size_t count, capacity;
+    sf_tool_streams *streams; /* by path, where --stream is a pattern: items borrow names */
     unsigned cores;
     size_t done, failed;
     int first_code;   /* of the first in the order given that failed */
@@ -30,13 +41,21 @@ typedef struct batch {
 
 #define MOST_NAMED 5
 
+/* Of --stream, where it may be of several: its value, else NULL. */
+static const char *stream_pattern(const app_call *call)
+{
+    const char *stream = app_value(call, "stream", NULL);
+    return stream != NULL && strchr(stream, '*') != NULL ? stream : NULL;
+}
+
 bool app_is_batch(const app_call *call)
 {
     const char *gathers = call->command->gathers;
     if (gathers != NULL && app_has(call, gathers))
         return false;
-    return call->command->takes_several && (call->argument_count > (size_t)call->command->most_arguments ||
-                                            app_has(call, "list") || app_has(call, "jobs"));
+    return call->command->takes_several &&
+           (call->argument_count > (size_t)call->command->most_arguments || app_has(call, "list") ||
+            app_has(call, "jobs") || stream_pattern(call) != NULL);
 }
 
 /* ---- which recordings ---- */
@@ -81,12 +100,12 @@ static void take_lines(batch *b)
     for (char *rest = b->list.data, *line; rest != NULL && (line = strsep(&rest, "\n")) != NULL;) {
         line[strcspn(line, "\r")] = '\0';
         if (line[0] != '\0')
-            b->recordings[b->count++] = line;
+            b->paths[b->path_count++] = line;
     }
 }
 
 /* Those given, then those of the list. */
-static int find_recordings(batch *b, sf_error *error)
+static int find_paths(batch *b, sf_error *error)
 {
     const app_call *call = b->call;
     const char *path = app_value(call, "list", NULL);
@@ -97,23 +116,96 @@ static int find_recordings(batch *b, sf_error *error)
     int status = path != NULL ? read_list(b, path, error) : SF_OK;
     if (status != SF_OK)
         return status;
-    b->recordings = sf_alloc(call->argument_count + count_lines(&b->list), sizeof *b->recordings);
-    if (b->recordings == NULL)
+    b->paths = sf_alloc(call->argument_count + count_lines(&b->list), sizeof *b->paths);
+    if (b->paths == NULL)
         return sf_fail_memory(error);
-    for (; b->count + last < call->argument_count; b->count++)
-        b->recordings[b->count] = call->arguments[b->count];
+    for (; b->path_count + last < call->argument_count; b->path_count++)
+        b->paths[b->path_count] = call->arguments[b->path_count];
     take_lines(b);
-    if (b->count == 0)
+    if (b->path_count == 0)
         return sf_fail(error, path != NULL ? SF_DATA : SF_USAGE, path, "no recording is named");
     return SF_OK;
 }
 
+static int add_item(batch *b, const char *path, const char *stream, sf_error *error)
+{
+    sf_text label = {0};
+    if (sf_reserve(&b->items, &b->capacity, b->count + 1, sizeof *b->items) != 0)
+        return sf_fail_memory(error);
+    sf_text_printf(&label, stream != NULL ? "%s: %s" : "%s", path, stream);
+    if (label.failed)
+        return sf_fail_memory(error);
+    b->items[b->count++] = (batch_item){path, stream, label.data};
+    return SF_OK;
+}
+
+static void say_empty(const batch *b, const char *path, const char *streams, size_t count)
+{
+    if (count > 0)
+        app_warn(b->call, "%s: passed over %zu without spikes: %s", path, count, streams);
+}
+
+/* Those of a file that the pattern matches. One that cannot be listed, or holds none side by side, is one
+ * item, and its process tells what it is. */
+static int add_streams(batch *b, const char *path, sf_tool_streams *streams, sf_error *error)
+{
+    const char *pattern = stream_pattern(b->call);
+    size_t before = b->count, empty = 0;
+    sf_text names = {0};
+    int status = SF_OK;
+    if (sf_tool_streams_of(streams, path, app_value(b->call, "columns", NULL),
+                           strtod(app_value(b->call, "rate", "0"), NULL), NULL) != SF_OK ||
+        streams->count == 0)
+        return add_item(b, path, NULL, error);
+    for (size_t i = 0; status == SF_OK && i < streams->count; i++) {
+        if (fnmatch(pattern, streams->names[i], 0) != 0)
+            continue;
+        if (streams->spikes[i] > 0)
+            status = add_item(b, path, streams->names[i], error);
+        else
+            sf_text_printf(&names, "%s%s", empty++ > 0 ? ", " : "", streams->names[i]);
+    }
+    if (status == SF_OK && !names.failed)
+        say_empty(b, path, names.data, empty);
+    sf_text_free(&names);
+    if (status == SF_OK && b->count == before)
+        status = sf_fail(error, SF_USAGE, "--stream", "none of the %zu of %s that match '%s' has spikes",
+                         empty, path, pattern);
+    return status;
+}
+
+static int find_recordings(batch *b, sf_error *error)
+{
+    int status = find_paths(b, error);
+    bool streams = stream_pattern(b->call) != NULL;
+    if (status == SF_OK && (b->streams = sf_alloc(b->path_count, sizeof *b->streams)) == NULL)
+        status = sf_fail_memory(error);
+    for (size_t i = 0; status == SF_OK && i < b->path_count; i++)
+        status = streams ? add_streams(b, b->paths[i], &b->streams[i], error)
+                         : add_item(b, b->paths[i], NULL, error);
+    return status;
+}
+
+static void batch_free(batch *b)
+{
+    for (size_t i = 0; i < b->count; i++)
+        sf_free(b->items[i].label);
+    for (size_t i = 0; b->streams != NULL && i < b->path_count; i++)
+        sf_tool_streams_free(&b->streams[i]);
+    sf_free(b->items);
+    sf_free(b->streams);
+    sf_free(b->paths);
+    sf_text_free(&b->list);
+    sf_text_free(&b->failures);
+    sf_text_free(&b->head);
+}
+
 /* ---- what each of them writes ---- */
 
-/* The value with the recording's name, without its folder and last ending, for each {}. */
-static char *fill_in(const char *value, const char *recording)
+/* The value with the recording's name, without its folder and last ending, and its stream for each {}. */
+static char *fill_in(const char *value, const batch_item *of)
 {
-    const char *slash = strrchr(recording, '/'), *name = slash != NULL ? slash + 1 : recording;
+    const char *slash = strrchr(of->path, '/'), *name = slash != NULL ? slash + 1 : of->path;
     const char *dot = strrchr(name, '.');
     size_t length = dot != NULL && dot != name ? (size_t)(dot - name) : strlen(name);
     sf_text text = {0};
@@ -121,6 +213,8 @@ static char *fill_in(const char *value, const char *recording)
     for (const char *place; (place = strstr(value, "{}")) != NULL; value = place + 2) {
         sf_text_append(&text, value, (size_t)(place - value));
         sf_text_append(&text, name, length);
+        for (const char *at = of->stream != NULL ? of->stream : ""; *at != '\0'; at++)
+            sf_text_printf(&text, at == of->stream ? "-%c" : "%c", *at == '/' ? '-' : *at);
     }
     sf_text_append(&text, value, strlen(value));
     if (text.failed)
@@ -150,7 +244,7 @@ static int check_files(const batch *b, const char *place, char **files, const st
         for (size_t k = 0; stat(files[i], &there) == 0 && k < b->count; k++)
             if (S_ISREG(there.st_mode) && there.st_dev == read[k].st_dev && there.st_ino == read[k].st_ino)
                 return sf_fail(error, SF_USAGE, place, "%s of %s would write over the input %s", files[i],
-                               b->recordings[i], b->recordings[k]);
+                               b->items[i].label, b->items[k].path);
     qsort(files, b->count, sizeof *files, by_text);
     for (size_t i = 1; i < b->count; i++)
         if (strcmp(files[i - 1], files[i]) == 0)
@@ -174,8 +268,8 @@ static int check_output(const batch *b, const char *place, const char *value, sf
     struct stat *read = sf_alloc(b->count, sizeof *read);
     int status = files == NULL || read == NULL ? sf_fail_memory(error) : SF_OK;
     for (size_t i = 0; status == SF_OK && i < b->count; i++) {
-        files[i] = fill_in(value, b->recordings[i]);
-        if (stat(b->recordings[i], &read[i]) != 0)
+        files[i] = fill_in(value, &b->items[i]);
+        if (stat(b->items[i].path, &read[i]) != 0)
             read[i] = (struct stat){0};
         status = files[i] != NULL ? SF_OK : sf_fail_memory(error);
     }
@@ -263,14 +357,19 @@ static void single_free(single *one)
     sf_free(one->options);
 }
 
-static int take_options(single *one, const app_call *call, const char *recording)
+static int take_options(single *one, const app_call *call, const batch_item *of)
 {
     size_t room = 1;
     for (size_t i = 0; i < call->given_count; i++) {
         app_given given = call->given[i];
         if (strcmp(given.name, "list") == 0 || strcmp(given.name, "jobs") == 0)
             continue;
-        if (is_output(given.name) && (given.value = fill_in(given.value, recording)) == NULL)
+        if (stream_pattern(call) != NULL && strcmp(given.name, "stream") == 0) {
+            if (of->stream == NULL)
+                continue;
+            given.value = of->stream;
+        }
+        if (is_output(given.name) && (given.value = fill_in(given.value, of)) == NULL)
             return SF_NO_MEMORY;
         one->call.given[one->call.given_count++] = given;
         room += strlen(given.name) + sizeof "--";
@@ -294,10 +393,10 @@ static void make_words(single *one, char *name)
     }
 }
 
-static int single_out(single *one, const batch *b, size_t item)
+static int single_out(single *one, const batch *b, size_t number)
 {
     const app_call *call = b->call;
-    const char *recording = b->recordings[item];
+    const batch_item *of = &b->items[number];
     size_t last = (size_t)call->command->most_arguments - 1;
     *one = (single){.call = *call};
     one->call.given_count = 0;
@@ -306,13 +405,13 @@ static int single_out(single *one, const batch *b, size_t item)
     one->call.arguments = sf_alloc(last + 1, sizeof *one->call.arguments);
     one->call.words = sf_alloc(2 * call->given_count + last + 3, sizeof *one->call.words);
     if (one->call.given == NULL || one->call.arguments == NULL || one->call.words == NULL ||
-        take_options(one, call, recording) != SF_OK)
+        take_options(one, call, of) != SF_OK)
         return SF_NO_MEMORY;
-    one->call.arguments[0] = sf_copy_string(recording);
+    one->call.arguments[0] = sf_copy_string(of->path);
     for (size_t i = 0; i < last; i++)
         one->call.arguments[i + 1] = call->arguments[call->argument_count - last + i];
     if (call->command->writes_last) {
-        one->written = fill_in(one->call.arguments[last], recording);
+        one->written = fill_in(one->call.arguments[last], of);
         if (one->written == NULL)
             return SF_NO_MEMORY;
         one->call.arguments[last] = one->written;
@@ -322,17 +421,19 @@ static int single_out(single *one, const batch *b, size_t item)
 }
 
 /* In its process. */
-static int work(void *context, size_t item)
+static int work(void *context, size_t number)
 {
     const batch *b = context;
-    size_t recording = recording_of(item);
+    size_t recording = recording_of(number);
     single one;
     int code = sf_exit_code(SF_NO_MEMORY);
     sf_ranks_leave();
     if (single_out(&one, b, recording) == SF_OK) {
         sf_tool_allot(b->cores);
         app_print_anew();
-        app_csv_lead("recording", b->recordings[recording]);
+        app_csv_lead("recording", b->items[recording].path);
+        if (stream_pattern(b->call) != NULL)
+            app_csv_lead("stream", b->items[recording].stream);
         code = b->perform(&one.call);
     }
     single_free(&one);
@@ -342,16 +443,22 @@ static int work(void *context, size_t item)
 /* ---- what is told while they are at work ---- */
 
 /* A line of the command names the recording. */
-static void say_line(sf_text *text, const batch *b, const char *path, const char *line, size_t length)
+static void say_line(sf_text *text, const batch *b, const batch_item *of, const char *line, size_t length)
 {
+    size_t path = strlen(of->path);
     char before[64];
     size_t own = (size_t)snprintf(before, sizeof before, "synfire: %s: ", b->call->command->name);
     if (length >= own && memcmp(line, before, own) == 0) {
         sf_text_append(text, before, own);
         line += own;
         length -= own;
-        if (length < strlen(path) || memcmp(line, path, strlen(path)) != 0)
-            sf_text_printf(text, "%s: ", path);
+        if (length >= path && memcmp(line, of->path, path) == 0) {
+            sf_text_append(text, of->label, strlen(of->label));
+            line += path;
+            length -= path;
+        } else {
+            sf_text_printf(text, "%s: ", of->label);
+        }
     }
     sf_text_append(text, line, length);
     sf_text_append(text, "\n", 1);
@@ -360,16 +467,17 @@ static void say_line(sf_text *text, const batch *b, const char *path, const char
 static void ended(void *context, const app_job *job)
 {
     batch *b = context;
-    const char *path = b->recordings[job->item], *name = b->call->command->name;
+    const batch_item *of = &b->items[job->item];
+    const char *name = b->call->command->name;
     sf_text text = {0};
     b->done++;
     for (size_t from = 0; job->said.data != NULL && from < job->said.length;) {
         size_t length = strcspn(job->said.data + from, "\n");
-        say_line(&text, b, path, job->said.data + from, length);
+        say_line(&text, b, of, job->said.data + from, length);
         from += length + 1;
     }
     if (!b->call->quiet)
-        sf_text_printf(&text, "synfire: %s: %s: %s after %.3g s, %zu of %zu\n", name, path,
+        sf_text_printf(&text, "synfire: %s: %s: %s after %.3g s, %zu of %zu\n", name, of->label,
                        job->exit_code == 0 ? "done" : "failed", job->seconds, b->done, b->count);
     if (text.length > 0)
         app_write(stderr, &text);
@@ -428,7 +536,7 @@ static void count_failure(batch *b, const app_job *job)
     if (b->failed == 0)
         b->first_code = job->exit_code;
     if (b->failed < MOST_NAMED)
-        sf_text_printf(&b->failures, "%s%s", b->failed > 0 ? ", " : "", b->recordings[job->item]);
+        sf_text_printf(&b->failures, "%s%s", b->failed > 0 ? ", " : "", b->items[job->item].label);
     b->failed++;
 }
 
@@ -438,7 +546,7 @@ static int refuse(const batch *b, const app_job *job)
     single one;
     sf_error error = {0};
     int status = single_out(&one, b, job->item);
-    sf_fail(&error, SF_INTERNAL, b->recordings[job->item], "ended by signal %d (%s)", job->signal,
+    sf_fail(&error, SF_INTERNAL, b->items[job->item].label, "ended by signal %d (%s)", job->signal,
             strsignal(job->signal));
     if (status == SF_OK)
         app_refuse_words((int)one.word_count, one.call.words, &error);
@@ -453,7 +561,7 @@ static int take(void *context, app_job *job, sf_error *error)
         count_failure(b, job);
     if (job->signal != 0)
         return refuse(b, job);
-    return print(b, b->recordings[job->item], &job->out, error);
+    return print(b, b->items[job->item].label, &job->out, error);
 }
 
 /* The code of the first that failed, as a status. */
@@ -573,9 +681,6 @@ int app_batch(const app_call *call, int (*perform)(app_call *call), sf_error *er
         status = sf_ranks_count() > 1 ? run_over_ranks(&b, &jobs, error) : app_jobs_run(&jobs, error);
     if (status == SF_OK || status == SF_END)
         status = tell_failures(&b, error);
-    sf_free(b.recordings);
-    sf_text_free(&b.list);
-    sf_text_free(&b.failures);
-    sf_text_free(&b.head);
+    batch_free(&b);
     return status;
 }

@@ -2,14 +2,15 @@
 /**
  * One command over many recordings: each in a process of its own, as if it were alone, with its results in
  * the order given, told apart, and with a line of progress. What stands before the last arguments of a
- * command that `takes_several` are recordings.
+ * command that `takes_several` are recordings. So is each of those that a file holds side by side (wells of a
+ * plate), where --stream is a pattern.
  */
 #ifndef SF_APP_BATCH_H
 #define SF_APP_BATCH_H
 
 #include "app/command.h"
 
-/** True where more than one recording, --list or --jobs was given. */
+/** True where more than one recording, --list, --jobs or a --stream with * was given. */
 bool app_is_batch(const app_call *call);
 
 /**

@@ -5,20 +5,27 @@
 #include <math.h>
 #include <string.h>
 
-static const char *lead_column, *lead_cell;
+#define MOST_LEADS 2
+
+static struct {
+    const char *column, *cell;
+} leads[MOST_LEADS];
+static size_t lead_count;
 
 void app_csv_lead(const char *column, const char *cell)
 {
-    lead_column = column;
-    lead_cell = cell;
+    if (lead_count < MOST_LEADS) {
+        leads[lead_count].column = column;
+        leads[lead_count++].cell = cell;
+    }
 }
 
 app_csv app_csv_start(sf_text *out, const char *columns)
 {
-    if (lead_column != NULL)
-        sf_text_printf(out, "%s,", lead_column);
+    for (size_t i = 0; i < lead_count; i++)
+        sf_text_printf(out, "%s,", leads[i].column);
     app_csv csv = app_csv_start_file(out, columns);
-    csv.leads = lead_column != NULL;
+    csv.leads = lead_count > 0;
     return csv;
 }
 
@@ -32,8 +39,8 @@ void app_csv_row(app_csv *csv)
 {
     sf_text_append(csv->out, "\n", 1);
     csv->in_row = false;
-    if (csv->leads)
-        app_csv_string(csv, lead_cell);
+    for (size_t i = 0; csv->leads && i < lead_count; i++)
+        app_csv_string(csv, leads[i].cell);
 }
 
 static void begin_cell(app_csv *csv)

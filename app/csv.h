@@ -15,8 +15,8 @@ typedef struct app_csv {
     bool leads;  /**< app_csv_lead is of it */
 } app_csv;
 
-/** From now on every table that app_csv_start starts begins with this column, which holds `cell` in every
- * row. Borrowed. */
+/** From now on every table that app_csv_start starts begins with this column, after one that was led before,
+ * and it holds `cell` in every row. Two at most. Borrowed; NULL: an empty cell. */
 void app_csv_lead(const char *column, const char *cell);
 
 /** `columns` as they stand in the first line: of what is printed, and of a file. */

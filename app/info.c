@@ -352,6 +352,18 @@ static int print_units(sf_text *out, const sf_recording_columns *recording,
     return SF_OK;
 }
 
+/* Of a recorder that was stopped in the middle, or that is at work. */
+static void warn_of_journal(sf_text *out, const char *path)
+{
+    if (!sf_tool_has_journal(path))
+        return;
+    sf_text_printf(
+        out, "  ! its recorder did not end, or goes on: what it wrote last is in the journal beside it, and "
+             "`synfire recover ");
+    print_safely(out, path, 200);
+    sf_text_printf(out, "` makes a whole recording of both\n");
+}
+
 static int write_text(sf_text *out, const sf_recording_columns *recording,
                       const sf_overview_columns *overview, const app_sharpness *sharpness, bool all_units)
 {
@@ -366,6 +378,7 @@ static int write_text(sf_text *out, const sf_recording_columns *recording,
     print_quality_lines(out, recording, overview);
     print_warnings(out, recording, overview, rates);
     app_sharpness_warn(out, sharpness);
+    warn_of_journal(out, recording->path);
     sf_free(rates);
     sf_text_printf(out, "\n");
     return print_units(out, recording, overview, all_units);
@@ -449,7 +462,8 @@ const app_command app_command_info = {
     .example = "synfire simulate demo.h5 --preset sym26 && synfire info demo.h5",
     .notes =
         "Layouts are told by content: MaxWell, 3Brain, Multi Channel Systems, NWB 1 and 2, CARMEN, Kwik, "
-        "HerdingSpikes, synfire's own, lines of name,seconds, and folders of Phy, Kilosort, SpikeInterface "
+        "HerdingSpikes, synfire's own, text (lines of name,seconds, any columns with a heading, Axion spike "
+        "lists), and folders of Phy, Kilosort, SpikeInterface "
         "and "
         "Open Ephys; docs/formats.md has what is read of each. "
         "Rates are over the recorded duration, which the file declares or its first and last spike set. "

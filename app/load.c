@@ -26,8 +26,17 @@ const app_option app_selection_options[] = {
      "drop what is A to B ms around each marker (its text, or ttl0 for a line), as light,-1,5"},
     {"preset", "culture-60|retina-waves|retina-adult|cortex|hd-mea",
      "defaults for a kind of preparation, printed when used"},
-    {"stream", "NAME", "which stream, well or recording, where a file holds several"},
+    {"stream", "NAME",
+     "which stream, well or recording, where a file holds several; '*' for each, 'B*' for those that begin "
+     "so"},
     {"rate", "HZ", "samples a second, where a file counts samples and does not say (default as it says)"},
+    {"columns", "LIST",
+     "what the columns of a text are, as a heading, as time_ms,unit; - for one that does not matter (default "
+     "as "
+     "its first line says, else unit,time_s)"},
+    {"positions", "FILE",
+     "where electrodes are: a probeinterface file (JSON), or a routing of MaxLab Live (.cfg) (default as the "
+     "recording says)"},
     {NULL, NULL, NULL},
 };
 
@@ -132,6 +141,8 @@ static int parse_selection(const app_call *call, app_selection *parsed, sf_error
     *parsed = (app_selection){.selection = sf_selection_default()};
     selection->stream = app_value(call, "stream", NULL);
     selection->units = app_value(call, "units", NULL);
+    selection->columns = app_value(call, "columns", NULL);
+    selection->positions = app_value(call, "positions", NULL);
     const app_preset *preset;
     int status = app_preset_get(call, &preset, error);
     if (status == SF_OK && preset != NULL) {
@@ -157,6 +168,18 @@ static int parse_selection(const app_call *call, app_selection *parsed, sf_error
     if (status == SF_OK)
         status = parse_memory(call, &selection->memory, error);
     return status == SF_OK ? parse_epochs(call, parsed, error) : status;
+}
+
+/* What was found out, where a file might be read in another way, and where positions are not all known. */
+static void tell_reading(const app_call *call, const sf_recording *recording)
+{
+    sf_recording_columns of = {.size = sizeof of};
+    sf_recording_get_columns(recording, &of);
+    if (strncmp(of.format, "CSV: ", 5) == 0 && !app_has(call, "columns"))
+        app_warn(call, "%s: read as %s; --columns says it otherwise", of.path, of.format + 5);
+    for (size_t i = 0; app_has(call, "positions") && i < of.metadata_count; i++)
+        if (strcmp(of.metadata[i].key, "positions") == 0)
+            app_warn(call, "%s: positions of %s", of.path, of.metadata[i].value);
 }
 
 /* What the file itself lacks, and what the user asked to remove without choosing it spike by spike. */
@@ -201,7 +224,7 @@ static void warn_of_times(const app_call *call, const sf_recording *recording)
 {
     sf_recording_columns of = {.size = sizeof of};
     sf_recording_get_columns(recording, &of);
-    int64_t *last = strcmp(of.format, "CSV") == 0 ? sf_alloc(of.unit_count, sizeof *last) : NULL;
+    int64_t *last = strncmp(of.format, "CSV", 3) == 0 ? sf_alloc(of.unit_count, sizeof *last) : NULL;
     size_t intervals = 0, shorter = 0;
     for (size_t i = 0; last != NULL && i < of.spike_count; i++) {
         int64_t *before = &last[of.spikes[i].unit], now = of.spikes[i].time_ns - of.spikes[0].time_ns + 1;
@@ -234,6 +257,7 @@ int app_load(const app_call *call, const char *path, sf_recording **recording, s
     if (status == SF_OK)
         status = sf_tool_tell_recording(call->provenance, *recording, app_value(call, "preset", NULL), error);
     if (status == SF_OK) {
+        tell_reading(call, *recording);
         warn_of_drops(call, *recording);
         warn_of_times(call, *recording);
     } else {

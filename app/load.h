@@ -9,7 +9,8 @@
 
 #include <math.h>
 
-/** --units --from --to --epochs --dedup --blank --preset --stream --rate */
+/** --units --from --to --epochs --dedup --blank --preset --stream --rate --columns
+ * --positions */
 extern const app_option app_selection_options[];
 
 /** Reads `path` and applies the selection; warnings go to stderr. sf_recording_free takes *recording. */

@@ -34,7 +34,7 @@ static int read_job(job *j, int count, char **arguments, sf_error *error)
         (count > 5 && !sf_parse_uint(arguments[5], 1000000, &surrogates)))
         return sf_fail(error, SF_USAGE, NULL, "expected FILE LOW_MS HIGH_MS THRESHOLD [SURROGATES [DEVICE]]");
     j->options.surrogates = (uint32_t)surrogates;
-    return sf_csv_read(&j->recording, arguments[1], NULL, error);
+    return sf_csv_read(&j->recording, arguments[1], NULL, NULL, error);
 }
 
 /* Seconds of one test, and the hash-free gist of what it found: the sums of p and q. */

@@ -4,7 +4,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "ingest/electrodes.h"
+#include "io/electrodes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

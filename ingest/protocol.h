@@ -15,7 +15,7 @@ typedef struct sf_live_settings {
     sf_source_settings common;
     const char *endpoint;
     double timeout_s;
-    const char *electrodes; /**< "learn", or a file (ingest/electrodes.h) */
+    const char *electrodes; /**< "learn", or a file (io/electrodes.h) */
     double learn_s, sample_rate_hz;
     const char *request; /**< "auto", "off", or an endpoint */
     uint32_t layout;     /**< of sf_protocol.layouts */

@@ -29,9 +29,10 @@ typedef struct kind {
 } kind;
 
 static const kind kinds[] = {
-    {"about", sf_hdf_about_put}, {"recording", sf_recording_put},        {"piece", sf_recording_put_piece},
-    {"truth", sf_truth_put},     {"occurrences", sf_occurrence_set_put}, {"graph", sf_graph_hdf5_put},
-    {"state", sf_state_put},
+    {"about", sf_hdf_about_put},       {"recording", sf_recording_put},
+    {"piece", sf_recording_put_piece}, {"streams", sf_recording_put_streams},
+    {"truth", sf_truth_put},           {"occurrences", sf_occurrence_set_put},
+    {"graph", sf_graph_hdf5_put},      {"state", sf_state_put},
 };
 
 /* ---- limits ---- */

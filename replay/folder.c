@@ -60,19 +60,36 @@ static int read_chosen(sf_recording *recording, const sf_folder_reader *reader, 
     return status;
 }
 
+static const sf_folder_reader *find_reader(const char *path)
+{
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
+        if (readers[i]->recognises(path))
+            return readers[i];
+    return NULL;
+}
+
+int sf_folder_list(sf_streams *streams, const char *path, sf_error *error)
+{
+    const sf_folder_reader *reader = find_reader(path);
+    if (reader == NULL)
+        return refuse(path, error);
+    int status = reader->list != NULL ? reader->list(streams, path, error) : SF_OK;
+    if (status != SF_OK)
+        sf_streams_free(streams);
+    return status;
+}
+
 int sf_folder_read(sf_recording *recording, const char *path, const sf_reading *how, sf_error *error)
 {
     *recording = (sf_recording){0};
-    size_t i = 0, count = sizeof readers / sizeof readers[0];
-    while (i < count && !readers[i]->recognises(path))
-        i++;
-    if (i == count)
+    const sf_folder_reader *reader = find_reader(path);
+    if (reader == NULL)
         return refuse(path, error);
-    if (how->stream != NULL && readers[i]->list == NULL)
+    if (how->stream != NULL && reader->list == NULL)
         return sf_refuse_stream(path, how->stream, error);
     int status = (recording->path = sf_copy_string(path)) != NULL ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK)
-        status = read_chosen(recording, readers[i], path, how, error);
+        status = read_chosen(recording, reader, path, how, error);
     if (status == SF_OK)
         status = sf_recording_finish(recording, error);
     if (status != SF_OK)

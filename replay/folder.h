@@ -27,6 +27,9 @@ extern const sf_folder_reader sf_folder_phy, sf_folder_spikeinterface, sf_folder
  */
 int sf_folder_read(sf_recording *recording, const char *path, const sf_reading *how, sf_error *error);
 
+/** The streams of a folder; none where its layout holds one. */
+int sf_folder_list(sf_streams *streams, const char *path, sf_error *error);
+
 /** `folder`/`name`, and whether it is there. */
 bool sf_folder_has(char path[SF_FOLDER_PATH], const char *folder, const char *name);
 

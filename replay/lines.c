@@ -42,14 +42,35 @@ static bool is_field(const char *field, const char *end)
            memchr(comma + 1, ',', (size_t)(end - comma - 1)) == NULL;
 }
 
-/* True where the first two fields of the line are ones between which this stands. */
+/* True where the first two fields of the line are ones between which this stands, or where it stands more
+ * often than commas. */
 static bool separates(char separator, const char *line, const char *end)
 {
     const char *first = memchr(line, separator, (size_t)(end - line));
     if (first == NULL)
         return false;
+    size_t found = 0, commas = 0;
+    for (const char *at = line; at < end; at++) {
+        found += *at == separator;
+        commas += *at == ',';
+    }
+    if (found >= 2 && found > commas) /* as between the words of a heading, whatever commas are in those */
+        return true;
     const char *second = memchr(first + 1, separator, (size_t)(end - first - 1));
     return is_field(line, first) && is_field(first + 1, second != NULL ? second : end);
+}
+
+/* Blanks separate where nothing else does. */
+static char blank_or_comma(const char *line, const char *end)
+{
+    bool quoted = false, between = false;
+    for (const char *at = line; at < end; at++) {
+        if (*at == ',' || *at == ';' || *at == '\t')
+            return ',';
+        quoted = quoted != (*at == '"');
+        between = between || (*at == ' ' && !quoted && at > line && strspn(at, " ") < (size_t)(end - at));
+    }
+    return between ? ' ' : ',';
 }
 
 static char find_separator(const char *text, const char *end)
@@ -58,9 +79,12 @@ static char find_separator(const char *text, const char *end)
     const char *line_end = line + strcspn(line, "\r\n");
     if (line >= end)
         return ',';
+    const char *begin = line;
     const char *quote = *line == '"' ? memchr(line + 1, '"', (size_t)(line_end - line - 1)) : NULL;
     line = quote != NULL ? quote : line; /* what is quoted may hold separators */
-    return separates(';', line, line_end) ? ';' : separates('\t', line, line_end) ? '\t' : ',';
+    return separates(';', line, line_end)    ? ';'
+           : separates('\t', line, line_end) ? '\t'
+                                             : blank_or_comma(begin, line_end);
 }
 
 sf_lines sf_lines_over(const char *path, char *text, size_t size)
@@ -88,7 +112,13 @@ char *sf_lines_next(sf_lines *lines)
 
 char *sf_lines_field(const sf_lines *lines, char **rest)
 {
-    return sf_text_field(rest, lines->separator);
+    if (lines->separator != ' ')
+        return sf_text_field(rest, lines->separator);
+    *rest += strspn(*rest, " ");
+    char *field = sf_text_field(rest, ' ');
+    if (*rest != NULL && (*rest)[strspn(*rest, " \r")] == '\0') /* blanks at the end of a line */
+        *rest = NULL;
+    return field;
 }
 
 bool sf_lines_scaled(const sf_lines *lines, char *field, int exponent, int64_t *value)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Text files of fields, line by line, with the line's number in every refusal. Fields are separated by
- * commas, or as spreadsheets write them where the comma is the decimal mark, by semicolons or tabs; the first
- * line that is not blank tells which.
+ * commas, or as spreadsheets write them where the comma is the decimal mark, by semicolons or tabs, or where
+ * the line has none of these by blanks; the first line that is not blank tells which.
  */
 #ifndef SF_REPLAY_LINES_H
 #define SF_REPLAY_LINES_H
@@ -13,7 +13,7 @@
 typedef struct sf_lines {
     const char *path;
     size_t number;         /**< of the line last returned, from 1 */
-    char separator;        /**< ',', ';' or a tab */
+    char separator;        /**< ',', ';', a tab or a blank, of which any number is one */
     char *text, *at, *end; /**< the whole text, the next line, the NUL after the last one */
 } sf_lines;
 

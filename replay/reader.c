@@ -138,6 +138,12 @@ static int read_chosen(sf_recording *recording, const sf_reader *reader, const s
     return status;
 }
 
+int sf_recording_list_hdf5(sf_streams *streams, const sf_hdf_input *input, sf_error *error)
+{
+    const sf_reader *reader = find_reader(input->file);
+    return reader->list != NULL ? reader->list(streams, input, error) : SF_OK;
+}
+
 int sf_recording_read_hdf5(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
     *recording = (sf_recording){0};

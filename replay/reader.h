@@ -35,6 +35,9 @@ extern const sf_reader sf_reader_synfire, sf_reader_carmen, sf_reader_nwb, sf_re
 /** Finds the layout of a file that is open, reads it, puts spikes in order; no other process does it. */
 int sf_recording_read_hdf5(sf_recording *recording, const sf_hdf_input *input, sf_error *error);
 
+/** The recordings that a file which is open holds side by side; the caller frees them, on failure too. */
+int sf_recording_list_hdf5(sf_streams *streams, const sf_hdf_input *input, sf_error *error);
+
 /**
  * Spike trains one after the other: train i, of units->items[i], is rows ends[i - 1] to ends[i], not
  * included, of seconds; `ends` ascends from 0 to the number of rows. Their times are held, or stay in the

@@ -7,6 +7,7 @@
 typedef struct sf_reading {
     const char *stream; /**< which of several streams, wells or recordings; NULL: there must be exactly one */
     double rate_hz;     /**< samples in a second, of layouts that count samples; 0: as the file says */
+    const char *columns; /**< of text: what its columns are, as a heading says it; NULL: as its own says */
 } sf_reading;
 
 #endif

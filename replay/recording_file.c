@@ -11,6 +11,7 @@
 #include "replay/csv.h"
 #include "replay/file_pieces.h"
 #include "replay/folder.h"
+#include "replay/positions.h"
 #include "replay/reader.h"
 #include "replay/recording_parcel.h"
 
@@ -66,15 +67,29 @@ int sf_recording_read(sf_recording *recording, const char *path, const sf_readin
     int status = check_path(path, &kind, error);
     if (status != SF_OK)
         return status;
+    if (kind != TEXT && how->columns != NULL)
+        return sf_fail(error, SF_USAGE, "columns", "%s is no text: its layout says what is where", path);
     if (kind == FOLDER)
         return sf_folder_read(recording, path, how, error);
     if (kind == HDF5)
         return read_apart(recording, path, how, progress, error);
-    if (how->stream != NULL)
-        return sf_refuse_stream(path, how->stream, error);
-    if (how->rate_hz > 0)
-        return sf_refuse_rate(path, error);
-    return sf_csv_read(recording, path, progress, error);
+    return sf_csv_read(recording, path, how, progress, error);
+}
+
+int sf_recording_list(sf_streams *streams, const char *path, const sf_reading *how, sf_error *error)
+{
+    path_kind kind;
+    sf_parcel parcel;
+    *streams = (sf_streams){0};
+    int status = check_path(path, &kind, error);
+    if (status != SF_OK)
+        return status;
+    if (kind == FOLDER)
+        return sf_folder_list(streams, path, error);
+    if (kind == TEXT)
+        return sf_csv_list(streams, path, how, error);
+    status = sf_apart_read(&parcel, "streams", path, NULL, NULL, error);
+    return status == SF_OK ? sf_streams_take(streams, &parcel, path, error) : status;
 }
 
 static int read_pieces(sf_recording *recording, const char *path, const sf_selection *selection,
@@ -103,7 +118,7 @@ int sf_recording_spare(const char *path, sf_error *error)
                             strcmp(about.kind, "occurrences") != 0 && strcmp(about.kind, "state") != 0);
     } else {
         sf_recording recording;
-        spared = sf_csv_read(&recording, path, NULL, NULL) == SF_OK;
+        spared = sf_csv_read(&recording, path, NULL, NULL, NULL) == SF_OK;
         if (spared)
             sf_recording_clear(&recording);
     }
@@ -126,7 +141,7 @@ int sf_recording_open(sf_recording **out, const char *path, const sf_selection *
     sf_recording *recording = sf_alloc(1, sizeof *recording);
     if (recording == NULL)
         return sf_fail_memory(error);
-    const sf_reading how = {.stream = own.stream, .rate_hz = own.rate_hz};
+    const sf_reading how = {.stream = own.stream, .rate_hz = own.rate_hz, .columns = own.columns};
     if (!(how.rate_hz == 0 || (how.rate_hz >= SF_LEAST_RATE_HZ && how.rate_hz <= SF_MOST_RATE_HZ)))
         status = sf_fail(error, SF_USAGE, "rate_hz", "found %g, expected %g to %g samples a second",
                          how.rate_hz, SF_LEAST_RATE_HZ, SF_MOST_RATE_HZ);
@@ -134,6 +149,8 @@ int sf_recording_open(sf_recording **out, const char *path, const sf_selection *
         status = read_pieces(recording, path, &own, progress, error);
     else if (status == SF_OK)
         status = sf_recording_read(recording, path, &how, progress, error);
+    if (status == SF_OK && own.positions != NULL)
+        status = sf_positions_take(recording, own.positions, error);
     if (status == SF_OK && own.memory == 0)
         status = sf_selection_apply(recording, &own, error);
     if (status == SF_OK)

@@ -6,6 +6,7 @@
 #include "core/progress.h"
 #include "core/recording.h"
 #include "replay/reading.h"
+#include "replay/streams.h"
 
 /**
  * Reads a recording; the layout is found by content. how NULL: as the file says. SF_NO_INPUT where the file
@@ -13,6 +14,10 @@
  */
 int sf_recording_read(sf_recording *recording, const char *path, const sf_reading *how,
                       const sf_progress *progress, sf_error *error);
+
+/** The recordings that a file or folder holds side by side, each of which sf_recording_read takes as
+ * how->stream: none where its layout holds one. */
+int sf_recording_list(sf_streams *streams, const char *path, const sf_reading *how, sf_error *error);
 
 /**
  * The one rule for a file that is there when a command writes: it is replaced, but for a recording that no

@@ -75,6 +75,16 @@ int sf_recording_put(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_err
     return SF_OK;
 }
 
+int sf_recording_put_streams(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error)
+{
+    sf_streams streams = {0};
+    int status = sf_recording_list_hdf5(&streams, input, error);
+    if (status == SF_OK)
+        sf_streams_put(parcel, &streams);
+    sf_streams_free(&streams);
+    return status;
+}
+
 /* ---- taking ---- */
 
 static int take_units(sf_recording *recording, sf_parcel *parcel, sf_error *error)

@@ -12,6 +12,9 @@ int sf_recording_put(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_err
 /** The same of a part alone: SF_USAGE where the layout cannot be read so. */
 int sf_recording_put_piece(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error);
 
+/** The recordings that the file holds side by side. */
+int sf_recording_put_streams(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error);
+
 /**
  * And what its answer holds, which is not believed: SF_DATA. The recording takes the parcel over, also on
  * failure, and its spikes and markers stay in it. `joins`: where ranks have a part each, all then have the

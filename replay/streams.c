@@ -49,8 +49,9 @@ static int refuse(const sf_streams *streams, const char *asked, const char *path
         status = sf_fail(error, SF_USAGE, path, "there is no %s '%s'; there is %s", streams->what, asked,
                          names.data);
     else
-        status = sf_fail(error, SF_USAGE, path, "there are %zu %ss; choose one with --stream: %s",
-                         streams->count, streams->what, names.data);
+        status =
+            sf_fail(error, SF_USAGE, path, "there are %zu %ss; choose one with --stream, or '*' for each: %s",
+                    streams->count, streams->what, names.data);
     sf_text_free(&names);
     return status;
 }
@@ -75,4 +76,32 @@ int sf_streams_choose(const sf_streams *streams, const char *asked, const char *
         return SF_OK;
     *chosen = NULL;
     return refuse(streams, asked, path, error);
+}
+
+void sf_streams_put(sf_parcel_writer *parcel, const sf_streams *streams)
+{
+    sf_parcel_put_number(parcel, streams->count);
+    for (size_t i = 0; i < streams->count; i++) {
+        sf_parcel_put_text(parcel, streams->items[i].name);
+        sf_parcel_put_number(parcel, streams->items[i].spikes);
+    }
+}
+
+int sf_streams_take(sf_streams *streams, sf_parcel *parcel, const char *path, sf_error *error)
+{
+    uint64_t count = sf_parcel_take_number(parcel);
+    int status = SF_OK;
+    *streams = (sf_streams){0};
+    for (uint64_t i = 0; status == SF_OK && i < count; i++) {
+        const char *name = sf_parcel_take_text(parcel);
+        uint64_t spikes = sf_parcel_take_number(parcel);
+        status = parcel->damaged || name == NULL ? sf_parcel_refuse(path, error)
+                                                 : sf_streams_add(streams, name, spikes, error);
+    }
+    if (status == SF_OK && parcel->damaged)
+        status = sf_parcel_refuse(path, error);
+    sf_parcel_close(parcel);
+    if (status != SF_OK)
+        sf_streams_free(streams);
+    return status;
 }

@@ -4,7 +4,7 @@
 #ifndef SF_REPLAY_STREAMS_H
 #define SF_REPLAY_STREAMS_H
 
-#include <synfire/error.h>
+#include "io/parcel.h"
 
 typedef struct sf_side_stream {
     char *name;
@@ -29,5 +29,10 @@ void sf_streams_free(sf_streams *streams);
  */
 int sf_streams_choose(const sf_streams *streams, const char *asked, const char *path, const char **chosen,
                       sf_error *error);
+
+/** On their way from the reading program: what it writes, and what its answer holds, which is not believed
+ * and closed: SF_DATA. Nothing is left on failure. */
+void sf_streams_put(sf_parcel_writer *parcel, const sf_streams *streams);
+int sf_streams_take(sf_streams *streams, sf_parcel *parcel, const char *path, sf_error *error);
 
 #endif

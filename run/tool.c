@@ -131,3 +131,45 @@ bool sf_tool_occurrences_in_file(const char *path)
 {
     return sf_occurrence_file_is(path);
 }
+
+void sf_tool_streams_free(sf_tool_streams *streams)
+{
+    for (size_t i = 0; i < streams->count; i++)
+        sf_free(streams->names[i]);
+    sf_free(streams->names);
+    sf_free(streams->spikes);
+    *streams = (sf_tool_streams){0};
+}
+
+int sf_tool_streams_of(sf_tool_streams *streams, const char *path, const char *columns, double rate_hz,
+                       sf_error *error)
+{
+    const sf_reading how = {.columns = columns, .rate_hz = rate_hz};
+    sf_streams found = {0};
+    *streams = (sf_tool_streams){0};
+    int status = sf_recording_list(&found, path, &how, error);
+    if (status != SF_OK)
+        return status;
+    streams->names = sf_alloc(found.count, sizeof *streams->names);
+    streams->spikes = sf_alloc(found.count, sizeof *streams->spikes);
+    if (streams->names == NULL || streams->spikes == NULL)
+        status = sf_fail_memory(error);
+    for (size_t i = 0; status == SF_OK && i < found.count; i++) {
+        streams->names[streams->count++] = found.items[i].name;
+        streams->spikes[i] = found.items[i].spikes;
+        found.items[i].name = NULL;
+    }
+    sf_streams_free(&found);
+    if (status != SF_OK)
+        sf_tool_streams_free(streams);
+    return status;
+}
+
+bool sf_tool_has_journal(const char *path)
+{
+    sf_text journal = {0};
+    sf_text_printf(&journal, "%s.journal", path);
+    bool is_there = !journal.failed && access(journal.data, F_OK) == 0;
+    sf_text_free(&journal);
+    return is_there;
+}

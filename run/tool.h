@@ -303,6 +303,25 @@ typedef struct sf_tool_recovered {
     uint64_t spikes_lost, markers_lost; /**< never recorded: the recorder had no room for them */
 } sf_tool_recovered;
 
+/* ---- what a file holds ---- */
+
+/** The recordings that a file holds side by side, as wells of a plate: what --stream takes, with their
+ * spikes. */
+typedef struct sf_tool_streams {
+    char **names;
+    uint64_t *spikes;
+    size_t count; /**< 0: its layout holds one */
+} sf_tool_streams;
+
+/** columns (or NULL) and rate_hz (or 0) as of sf_selection. Errors as of sf_recording_open; zeroed on
+ * failure. */
+int sf_tool_streams_of(sf_tool_streams *streams, const char *path, const char *columns, double rate_hz,
+                       sf_error *error);
+void sf_tool_streams_free(sf_tool_streams *streams);
+
+/** True where a recorder's journal stands beside this recording, which it removes when it ends in order. */
+bool sf_tool_has_journal(const char *path);
+
 /**
  * Makes a sound recording of what a recorder left at `path`, an HDF5 file or its journal, in a new file
  * (`out`; NULL: beside it, as run-recovered.h5). Neither is changed, and no file is replaced. SF_NO_INPUT,

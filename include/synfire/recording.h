@@ -118,6 +118,13 @@ typedef struct sf_selection {
      * own layout, and without dedup. 0: all spikes are held.
      */
     uint64_t memory;
+    /** What the columns of a text are, where no heading says it or another is meant: `time_ms,unit`, with -
+     * for one that does not matter. NULL: as it says. */
+    const char *columns;
+    /** Where electrodes are: a probeinterface file, or the routing that MaxLab Live writes (.cfg). These
+     * positions are taken for all units, and the metadata `positions` says how they were found; units that
+     * are not in it have none. NULL: as the recording says. */
+    const char *positions;
 } sf_selection;
 
 SF_API void sf_selection_init(void *selection, size_t size);

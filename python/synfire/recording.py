@@ -114,11 +114,13 @@ def _point(value: Seconds | None) -> c.sf_time_point:
 
 def _selection(units: str | Sequence[str | int] | None, start: Seconds | None, stop: Seconds | None,
                epochs: str | os.PathLike[str] | Sequence[Epoch] | None, blank: tuple[str, float, float] | None,
-               dedup: tuple[float, float] | None, stream: str | None, rate: float | None = None) -> Any:
+               dedup: tuple[float, float] | None, stream: str | None, rate: float | None = None,
+               columns: str | None = None, positions: str | os.PathLike[str] | None = None) -> Any:
     """An sf_selection, which holds what it borrows."""
     if units is not None and not isinstance(units, str):
         units = ",".join(f"#{unit}" if isinstance(unit, (int, np.integer)) else '"%s"' % unit for unit in units)
-    selection = options_of(c.sf_selection, units=units, stream=stream, rate_hz=rate)
+    selection = options_of(c.sf_selection, units=units, stream=stream, rate_hz=rate, columns=columns,
+                           positions=None if positions is None else path_of(positions))
     selection.from_, selection.to = _point(start), _point(stop)
     if isinstance(epochs, (str, os.PathLike)):
         read, count = ctypes.POINTER(c.sf_epoch)(), ctypes.c_size_t()
@@ -165,15 +167,17 @@ class Recording:
              start: Seconds | None = None, stop: Seconds | None = None,
              epochs: str | os.PathLike[str] | Sequence[Epoch] | None = None,
              blank: tuple[str, float, float] | None = None, dedup: tuple[float, float] | None = None,
-             stream: str | None = None, rate: float | None = None, progress: Progress = None) -> Recording:
+             stream: str | None = None, rate: float | None = None, columns: str | None = None,
+             positions: str | os.PathLike[str] | None = None, progress: Progress = None) -> Recording:
         """Reads a recording, or a part of it; the layout is found by content.
 
         `units` are names and indices, as "a,b,#10-#20" or as a list; `start` <= time < `stop`; `epochs` a list or a
         file of them; `blank=("light", -1, 5)` drops what is 1 ms before to 5 ms after each of these markers;
         `dedup=(0.4, 100)` spikes within 0.4 ms after another at most 100 um away; `stream` is one of several in a file;
-        `rate` are samples in a second, where a file that counts samples does not say.
+        `rate` are samples in a second, where a file that counts samples does not say; `columns` what the columns of a
+        text are, as a heading ("time_ms,unit"); `positions` a file of probeinterface or a routing of MaxLab Live.
         """
-        selection = _selection(units, start, stop, epochs, blank, dedup, stream, rate)
+        selection = _selection(units, start, stop, epochs, blank, dedup, stream, rate, columns, positions)
         handle = _new()
         work(lib.sf_recording_open, handle.out, path_of(path), ctypes.byref(selection), progress=progress)
         return cls(handle)
@@ -555,7 +559,8 @@ def load(path: str | os.PathLike[str], *, units: str | Sequence[str | int] | Non
          start: Seconds | None = None, stop: Seconds | None = None,
          epochs: str | os.PathLike[str] | Sequence[Epoch] | None = None,
          blank: tuple[str, float, float] | None = None, dedup: tuple[float, float] | None = None,
-         stream: str | None = None, rate: float | None = None, progress: Progress = None) -> Recording:
+         stream: str | None = None, rate: float | None = None, columns: str | None = None,
+         positions: str | os.PathLike[str] | None = None, progress: Progress = None) -> Recording:
     """Reads a recording, or a part of it: see Recording.load."""
     return Recording.load(path, units=units, start=start, stop=stop, epochs=epochs, blank=blank, dedup=dedup,
-                          stream=stream, rate=rate, progress=progress)
+                          stream=stream, rate=rate, columns=columns, positions=positions, progress=progress)

@@ -82,6 +82,48 @@ mv 'day 1.h5' 'x-day 3.h5'
 expect 64 "would write over the input x-day 3.h5" "$SYNFIRE" graph 'my data/day 3.h5' 'x-day 3.h5' \
     "${mine[@]}" --out 'x-{}.h5'
 
+# Wells of a plate: each is as it is alone, with a field or a column that names it, also among other recordings; those
+# without spikes are passed over, and what is written has the well in its name.
+python3 - <<'END'
+rows = [(0.05 * i + 0.005 * k + 0.001 * w, f"{well}_{k + 1}{w + 1}")
+        for w, well in enumerate(["A1", "A2", "B1"]) for i in range(40) for k in range(3)]
+with open("plate.csv", "w") as out:
+    out.write("Investigator,me,Time (s),Electrode,Amplitude(mV)\r\n")
+    out.writelines(f",,{time:.4f},{electrode},0.1\r\n" for time, electrode in sorted(rows))
+END
+for well in A1 A2 B1; do $SYNFIRE mine plate.csv --stream $well "${mine[@]}" --json --quiet; done | results >alone
+$SYNFIRE mine plate.csv --stream '*' "${mine[@]}" --json --quiet >out
+results <out | cmp - alone
+python3 - <<'END'
+import json
+lines = [json.loads(line) for line in open("out")]
+assert [line["provenance"]["selection"]["stream"] for line in lines] == ["A1", "A2", "B1"]
+assert all(line["episodes"] for line in lines) and "--stream A2" in lines[1]["provenance"]["command"]
+END
+$SYNFIRE mine plate.csv --stream 'A*' "${mine[@]}" --json --quiet | results | cmp - <(head -n 2 alone)
+$SYNFIRE info plate.csv small.csv --stream '*' --csv 2>err >out
+python3 - <<'END'
+import csv
+rows = list(csv.DictReader(open("out")))
+assert list(rows[0])[:2] == ["recording", "stream"] and {r["recording"] for r in rows} == {"plate.csv", "small.csv"}
+assert sorted({(r["recording"], r["stream"]) for r in rows}) == [
+    ("plate.csv", "A1"), ("plate.csv", "A2"), ("plate.csv", "B1"), ("small.csv", "")], rows[0]
+END
+grep -q '^synfire: info: plate.csv: A2: done after' err
+$SYNFIRE mine plate.csv --stream '*' "${mine[@]}" --occurrences 'of {}.csv' --quiet | grep -q '^==> plate.csv: B1 <==$'
+[ -s 'of plate-A1.csv' ] && [ -s 'of plate-B1.csv' ]
+expect 64 "none of the 0 of plate.csv that match 'C*' has spikes" "$SYNFIRE" info plate.csv --stream 'C*'
+code=0; $SYNFIRE info none.csv --stream '*' 2>err || code=$?
+[ $code = 66 ] && grep -q '^synfire: info: none.csv: cannot open' err
+if has_data recordings/probeinterface_maxtwo_data.raw.h5; then
+    maxtwo=$SYNFIRE_DATA/recordings/probeinterface_maxtwo_data.raw.h5
+    for well in 0 1 2 3 4 5; do
+        for part in 0 1; do $SYNFIRE info "$maxtwo" --stream well00$well/rec000$part --json --quiet; done
+    done | results >alone
+    $SYNFIRE info "$maxtwo" --stream '*' --json --quiet | results | cmp - alone
+    [ "$(wc -l <alone)" = 12 ]
+fi
+
 # Every command that takes a recording: what is before its last arguments are recordings.
 printf 'A -(4,6]-> B\n' >chains
 $SYNFIRE match 'my data/day 1.h5' 'my data/day 2.h5' feed-forward-loop "${mine[@]}" --count --json --quiet >out

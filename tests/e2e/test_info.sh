@@ -103,7 +103,7 @@ facts pynapple_A8604-211122.nwb '{"units": 3, "spikes": 21354, "geometry": null,
 $SYNFIRE info "$recordings"/Stafford2009_WT_37C_Dorsal_2008-02-08-0.h5 | grep -q "starts at 3600.022 s: --from +0"
 $SYNFIRE info "$recordings"/Kirkby2013_02_B2KO_P5.h5 | grep -q "delays under 20 ms, two ticks"
 $SYNFIRE info "$recordings"/pynapple_A8604-211122.nwb | grep -q "no geometry"
-expect 64 "there are 12 recordings; choose one with --stream: well000/rec0000" "$SYNFIRE" info \
+expect 64 "there are 12 recordings; choose one with --stream, or '*' for each: well000/rec0000" "$SYNFIRE" info \
     "$recordings"/probeinterface_maxtwo_data.raw.h5
 $SYNFIRE info "$recordings"/probeinterface_maxtwo_data.raw.h5 --stream well001/rec0000 2>/dev/null |
     grep -q "125 spikes: before the first recorded sample"
@@ -116,3 +116,23 @@ expect 64 "--rate is for those that count samples" "$SYNFIRE" info --rate 20000 
 # A pipe is read once, by the reader.
 printf 'a,0.1\nb,0.2\na,0.3\n' | $SYNFIRE info /dev/stdin --json >piped
 grep -q '"spikes":3,"units":2' piped
+
+# Text in another order is told in one sentence, or asked for; positions come from a file, and what has none stays so.
+printf 'time_ms;Neuron\n10,5;ch_1\n20;ch_2\n30;x\n' >other.csv
+$SYNFIRE info other.csv >out 2>err
+[ "$(cat err)" = "synfire: info: other.csv: read as units of column 2 'Neuron', times of column 1 'time_ms' in ms; --columns says it otherwise" ]
+printf '0.0105,a,7\n0.02,b,8\n' >bare.csv
+expect 65 "line 1 has 3 columns and none of them is headed as times: --columns says" "$SYNFIRE" info bare.csv
+$SYNFIRE info bare.csv --columns time,unit,- >out 2>err
+[ ! -s err ] && grep -q 'first spike 0.0105 s' out
+expect 64 "--columns: found 'time', expected all columns" "$SYNFIRE" info bare.csv --columns time
+printf '{"probes": [{"contact_positions": [[0, 0], [0, 25]], "device_channel_indices": [1, 2]}]}' >probe.json
+$SYNFIRE info other.csv --positions probe.json --json >out 2>err
+grep -q 'positions of 2 of 3 units by the number in the name, of probe.json$' err
+python3 - <<'END'
+import json
+units = json.load(open("out"))["unit_detail"]
+assert [(u["name"], u["x_um"], u["y_um"]) for u in units] == [("ch_1", 0, 0), ("ch_2", 0, 25), ("x", None, None)], units
+END
+expect 65 "probe.json: has 2 electrodes and none of the 2 units" "$SYNFIRE" info bare.csv --columns time,unit,- --positions probe.json
+expect 66 "none.json: cannot open" "$SYNFIRE" info other.csv --positions none.json

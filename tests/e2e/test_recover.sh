@@ -6,6 +6,7 @@ need_python
 
 "$SYNFIRE_PYTHON" -B "$E2E/kill_recorder.py" "$SYNFIRE" sim.h5 2 7
 [ -e run.h5.journal ] # the originals stay
+"$SYNFIRE" info run.h5 | grep -q 'its recorder did not end, or goes on: .*`synfire recover run.h5`'
 expect 73 "run-recovered.h5: there is a file of this name" "$SYNFIRE" recover run.h5
 "$SYNFIRE" recover run.h5.journal --out again.h5 >out
 grep -q "run.h5.journal: [0-9]* bytes, [0-9]* records, 0 lost" out && grep -q "again.h5 holds what was recovered" out

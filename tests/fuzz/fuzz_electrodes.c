@@ -2,7 +2,7 @@
 /* A file of electrodes: each has a name and a channel, or it is refused with a sentence. */
 #include "core/memory.h"
 #include "fuzz/file_input.h"
-#include "ingest/electrodes.h"
+#include "io/electrodes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

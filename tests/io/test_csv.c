@@ -4,7 +4,10 @@
 
 #include "core/memory.h"
 #include "core/text.h"
+#include "replay/csv.h"
 #include "replay/recording_file.h"
+
+#include <math.h>
 
 #include <unistd.h>
 
@@ -90,6 +93,250 @@ static void other_separators_and_units_are_read(void **state)
     sf_recording_clear(&recording);
 }
 
+/* ---- forms ---- */
+
+enum { SEPARATORS = 4, UNITS_OF_TIME = 5, FORMS = SEPARATORS * UNITS_OF_TIME * 2 };
+
+/* The same spikes with the columns in an order, between separators, in a unit of time. */
+static void write_form(sf_text *text, int form, const int64_t *times_us, const int *units, size_t count)
+{
+    static const char separators[SEPARATORS] = {',', ';', '\t', ' '};
+    static const char *const heads[UNITS_OF_TIME] = {"Time (s)", "time_ms", "t [\xc2\xb5s]", "SpikeTimeNs",
+                                                     "sample_number"};
+    static const int digits[UNITS_OF_TIME] = {6, 3, 0, 0, 0};
+    char separator = separators[form % SEPARATORS];
+    int scale = form / SEPARATORS % UNITS_OF_TIME;
+    bool first = form / SEPARATORS / UNITS_OF_TIME == 1;
+    if (first)
+        sf_text_printf(text, "%s%cNeuron%camplitude\n", heads[scale], separator, separator);
+    else
+        sf_text_printf(text, "unit_id%c%s\n", separator, heads[scale]);
+    for (size_t i = 0; i < count; i++) {
+        sf_text time = {0};
+        sf_text_scaled(&time,
+                       scale == 3   ? times_us[i] * 1000
+                       : scale == 4 ? times_us[i] / 50
+                                    : times_us[i],
+                       digits[scale]);
+        char *point = strchr(time.data, '.');
+        if (point != NULL && (separator == ';' || separator == '\t'))
+            *point = ',';
+        if (first)
+            sf_text_printf(text, "%s%cu%d%c3\n", time.data, separator, units[i], separator);
+        else
+            sf_text_printf(text, "u%d%c%s\n", units[i], separator, time.data);
+        sf_text_free(&time);
+    }
+}
+
+static int read_how(sf_recording *recording, const char *text, const sf_reading *how, sf_error *error)
+{
+    char *copy = strdup(text); /* which no test lets fail */
+    assert_non_null(copy);
+    sf_lines lines = sf_lines_over("text", copy, strlen(copy));
+    *error = (sf_error){0};
+    int status = sf_csv_read_lines(recording, &lines, how, NULL, error);
+    free(copy);
+    return status;
+}
+
+static void the_same_spikes_in_every_form_are_the_same(void **state)
+{
+    (void)state;
+    enum { COUNT = 60 };
+    test_random random = test_random_start("forms of text", 17);
+    int64_t times_us[COUNT];
+    int units[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        times_us[i] = 50 * (int64_t)test_random_below(&random, 1000000);
+        units[i] = (int)test_random_below(&random, 12);
+    }
+    uint64_t hash = 0;
+    for (int form = 0; form < FORMS; form++) {
+        sf_text text = {0};
+        sf_recording recording;
+        sf_error error;
+        sf_reading how = {.rate_hz = form / SEPARATORS % UNITS_OF_TIME == 4 ? 20000 : 0};
+        write_form(&text, form, times_us, units, COUNT);
+        if (read_how(&recording, text.data, &how, &error) != SF_OK)
+            fail_msg("form %d: %s in\n%.80s", form, error.text, text.data);
+        hash = form == 0 ? sf_recording_hash(&recording) : hash;
+        if (sf_recording_hash(&recording) != hash || recording.spike_count != COUNT ||
+            recording.spikes[0].time_ns % 50000 != 0)
+            fail_msg("form %d differs:\n%.80s", form, text.data);
+        sf_recording_clear(&recording);
+        sf_text_free(&text);
+    }
+}
+
+/* What columns are is said by a heading or by the caller, or asked for. */
+static void columns_are_found_or_asked_for(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *columns, *format, *sentence; /* of what is read, or of a refusal */
+    } cases[] = {
+        {"t,cell\n2,a\n", NULL, "CSV: units of column 2 'cell', times of column 1 't' in s", NULL},
+        {"foo,time\na,2\n", NULL, "CSV", NULL},
+        {"id,x,time\na,1,2\n", "unit,-,time", "CSV: units of column 1 'unit', times of column 3 'time' in s",
+         NULL},
+        {"2,7,a\n", "time,-,unit", "CSV: units of column 3 'unit', times of column 1 'time' in s", NULL},
+        {"2000,a,b\n", "ms,unit,unit", "CSV: units of column 2 'unit', times of column 1 'ms' in ms", NULL},
+        {"unit,time\na,2\n", "-,time,unit,well", NULL, "line 2: expected 4 fields"},
+        {"2,a,\n", "time,unit", "CSV: units of column 2 'unit', times of column 1 'time' in s", NULL},
+        {"# unit time\n a   2\n", NULL, "CSV: units of column 1 'unit', times of column 2 'time' in s", NULL},
+        {"Channel,Unit,Timestamp\n1,2,3\n", NULL, NULL,
+         "both 'Channel' and 'Unit' may be the column of units"},
+        {"unit,time_s,time_ms\na,1,2\n", NULL, NULL,
+         "both 'time_s' and 'time_ms' may be the column of times"},
+        {"unit,Time (min)\na,1\n", NULL, NULL, "times in 'Time (min)' are not read"},
+        {"x,y,time\n1,2,3\n", NULL, NULL, "none of the columns 'x', 'y', 'time' is known as that of units"},
+        {"unit,electrode\n1,2\n", NULL, NULL, "is known as that of times"},
+        {"1,2,3\n", NULL, NULL, "line 1 has 3 columns and none of them is headed as times: --columns says"},
+        {"sample,unit\n1,a\n", NULL, NULL, "give --rate HZ"},
+        {"time,unit\n0,5,a\n", NULL, NULL, "line 2: expected 2 fields, found '0,5,a'"},
+        {"time,unit\n-1,a\n", NULL, NULL, "line 2: expected a time from 0"},
+        {"time,unit\n1,a\n1,\n", NULL, NULL, "line 3: expected a unit's name"},
+        {"time,unit,x\n1\n", NULL, NULL, "line 2: expected 3 fields, found '1'"},
+        {"1,a\n", "time", NULL, "found 'time', expected all columns"},
+        {"1,a\n", "a,b,c", NULL, "is known as that of times"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sf_recording recording;
+        sf_error error;
+        sf_reading how = {.columns = cases[i].columns};
+        int status = read_how(&recording, cases[i].text, &how, &error);
+        if (cases[i].sentence != NULL) {
+            bool of_line = strncmp(cases[i].sentence, "line 2", 6) == 0;
+            test_assert_fails(status, &error, cases[i].columns != NULL && !of_line ? SF_USAGE : SF_DATA,
+                              cases[i].sentence);
+            continue;
+        }
+        if (status != SF_OK)
+            fail_msg("%zu: %s", i, error.text);
+        assert_string_equal(recording.format, cases[i].format);
+        assert_int_equal(recording.spikes[0].time_ns, 2000000000);
+        assert_string_equal(recording.units.items[0].name, i == 4 ? "a:b" : "a");
+        sf_recording_clear(&recording);
+    }
+    sf_recording recording;
+    sf_error error;
+    const sf_reading rate = {.rate_hz = 1000};
+    test_assert_fails(read_how(&recording, "a,1\n", &rate, &error), &error, SF_USAGE,
+                      "has its times in seconds");
+    test_assert_fails(read_how(&recording, "sample,unit\n1.5,a\n", &rate, &error), &error, SF_DATA,
+                      "line 2: expected a whole number of samples");
+}
+
+/* ---- spike lists of AxIS ---- */
+
+static const char plate[] = "Investigator,Dr. X,Time (s),Electrode,Amplitude(mV)\r\n"
+                            "Recording Name,r 1,0.0100,A1_11,0.5\r\n"
+                            "Sampling Frequency,12.5 kHz,0.0154,A1_12,\r\n"
+                            ",,,,\r\n"
+                            "Note,x,,,\r\n"
+                            ",,0.0201,B12_31,0.01\r\n"
+                            ",,0.03,A1_11,0.04\r\n"
+                            "Well Information,,,,\r\n"
+                            "Well,A1,A2,B12,C1\r\n"
+                            "Concentration,1,2,3,4\r\n";
+
+static void check_plate(const char *text)
+{
+    sf_recording recording;
+    sf_error error;
+    test_assert_fails(
+        read_how(&recording, text, NULL, &error), &error, SF_USAGE,
+        "there are 2 wells; choose one with --stream, or '*' for each: A1 (3 spikes), B12 (1 spikes)");
+    sf_reading how = {.stream = "A1"};
+    if (read_how(&recording, text, &how, &error) != SF_OK)
+        fail_msg("%s", error.text);
+    const sf_unit *unit = &recording.units.items[1];
+    assert_string_equal(recording.format, "Axion spike list");
+    assert_int_equal(recording.spike_count, 3);
+    assert_int_equal(recording.spikes[2].time_ns, 30000000);
+    assert_int_equal(recording.units.count, 2);
+    assert_string_equal(unit->name, "A1_12");
+    assert_string_equal(unit->well, "A1");
+    assert_int_equal(unit->electrode, 12);
+    assert_true(unit->x_um == 0 && unit->y_um == 350);
+    assert_true(recording.spikes[0].amplitude == 0.5f && isnan(recording.spikes[1].amplitude));
+    sf_recording_clear(&recording);
+    how.stream = "C1";
+    test_assert_fails(read_how(&recording, text, &how, &error), &error, SF_USAGE, "there is no well 'C1'");
+}
+
+static void spike_lists_of_plates_are_read(void **state)
+{
+    (void)state;
+    check_plate(plate);
+    char *european = sf_copy_string(plate);
+    for (char *at = european; *at != '\0'; at++)
+        *at = *at == ',' ? ';' : *at;
+    for (char *at = european; (at = strchr(at, '.')) != NULL; at++)
+        *at = ',';
+    check_plate(european);
+    sf_free(european);
+    sf_recording recording;
+    sf_error error;
+    static const char *const bad[][2] = {
+        {",,Time (s),Electrode\n,,1,A1_11\n,,2,A111\n",
+         "line 3: expected an electrode of a well, as A1_11, found 'A111'"},
+        {",,Time (s),Electrode\n,,1,A1_11\n,,x,A1_11\n", "line 3: expected a time"},
+        {",,Time (s),Electrode\nName,x,,\n", "no spikes"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        test_assert_fails(read_how(&recording, bad[i][0], NULL, &error), &error, SF_DATA, bad[i][1]);
+    /* One well is no choice; in wells of 8 by 8 electrodes are closer. */
+    assert_int_equal(read_how(&recording, ",,Time (s),Electrode\n,,1,D3_31\n,,2,D3_85\n", NULL, &error),
+                     SF_OK);
+    assert_true(recording.units.items[1].x_um == 1400 && recording.units.items[1].y_um == 800);
+    sf_recording_clear(&recording);
+    /* Wells by a column of their own. */
+    const sf_reading second = {.stream = "w2"};
+    assert_int_equal(read_how(&recording, "time,well,channel\n1,w1,5\n2,w2,5\n", &second, &error), SF_OK);
+    assert_string_equal(recording.units.items[0].name, "w2_5");
+    assert_string_equal(recording.units.items[0].well, "w2");
+    assert_int_equal(recording.spike_count, 1);
+    sf_recording_clear(&recording);
+    test_assert_fails(read_how(&recording, "time,well,channel\n1,a_b,c\n2,a,b_c\n", NULL, &error), &error,
+                      SF_DATA, "line 3: expected names that differ between wells");
+}
+
+static void files_of_other_systems_are_named(void **state)
+{
+    (void)state;
+    static const char *const suffixes[] = {".nev", ".nex", ".smr"};
+    for (size_t i = 0; i < 3; i++) {
+        char *path = test_temporary_path(suffixes[i]);
+        FILE *file = fopen(path, "w");
+        fwrite("NEURALEV\2\3\0\0\1", 1, 13, file);
+        fclose(file);
+        sf_recording recording;
+        sf_error error = {0};
+        int status = sf_recording_read(&recording, path, NULL, NULL, &error);
+        test_assert_fails(status, &error, SF_DATA, "synfire.Recording.from_neo");
+        unlink(path);
+        free(path);
+    }
+}
+
+static int read_plate(void *context)
+{
+    sf_recording recording;
+    sf_error error;
+    int status = read_how(&recording, plate, context, &error);
+    sf_recording_clear(&recording);
+    return status;
+}
+
+static void failed_allocations_leak_nothing(void **state)
+{
+    (void)state;
+    sf_reading how = {.stream = "A1", .columns = "-,-,time,electrode,amplitude"};
+    test_fail_every_allocation(read_plate, &how);
+}
+
 /* `seconds,name` reads as thousands of units that fire once; units that are numbers do not. */
 static void swapped_columns_are_seen(void **state)
 {
@@ -167,9 +414,9 @@ static void bad_lines_are_refused(void **state)
         {"a,0x10\n", "line 1: expected a time"},
         {"a;1\nb,2\n", "line 2: expected a unit's name, a comma"},
         {"a;1.234,5\n", "line 1: expected a time"},
-        {"a b\n", "line 1: expected a unit's name, a comma"},
+        {"a b\n", "no spikes: expected lines of what the heading says"},
         {"a,1\nb\x1b[31m\n", "found 'b\\x1b[31m'"},
-        {"#include <stdio.h>\nint main(void)\n", "line 1: expected a unit's name"},
+        {"#include <stdio.h>\nint main(void)\n", "line 1: expected a time"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         sf_recording recording;
@@ -214,10 +461,18 @@ static void many_units_are_told_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_lines_are_read),       cmocka_unit_test(units_are_in_the_order_of_names),
-        cmocka_unit_test(small_recordings_are_read), cmocka_unit_test(other_separators_and_units_are_read),
-        cmocka_unit_test(swapped_columns_are_seen),  cmocka_unit_test(bad_lines_are_refused),
+        cmocka_unit_test(good_lines_are_read),
+        cmocka_unit_test(units_are_in_the_order_of_names),
+        cmocka_unit_test(small_recordings_are_read),
+        cmocka_unit_test(other_separators_and_units_are_read),
+        cmocka_unit_test(swapped_columns_are_seen),
+        cmocka_unit_test(bad_lines_are_refused),
         cmocka_unit_test(many_units_are_told_apart),
+        cmocka_unit_test(the_same_spikes_in_every_form_are_the_same),
+        cmocka_unit_test(columns_are_found_or_asked_for),
+        cmocka_unit_test(spike_lists_of_plates_are_read),
+        cmocka_unit_test(files_of_other_systems_are_named),
+        cmocka_unit_test(failed_allocations_leak_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

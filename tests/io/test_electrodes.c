@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which electrodes a rig has, by files of probeinterface and of MaxLab Live. */
+/* Which electrodes a rig has, by files of probeinterface and of MaxLab Live, and units that are put where
+ * those are. */
 #include "support/support.h"
 
 #include "core/file.h"
 #include "core/memory.h"
-#include "ingest/electrodes.h"
+#include "io/electrodes.h"
+#include "replay/positions.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static char *write_file(const char *text)
 {
@@ -113,6 +116,67 @@ static void what_is_neither_is_refused(void **state)
     test_assert_fails(sf_electrodes_read(&it, "/nowhere/at/all", &error), &error, SF_NO_INPUT, NULL);
 }
 
+/* ---- positions of a recording ---- */
+
+static int place(sf_recording *recording, const char *const *names, const int *electrodes, const char *file,
+                 sf_error *error)
+{
+    *recording = (sf_recording){0};
+    for (size_t i = 0; names[i] != NULL; i++) {
+        const sf_unit unit = {.name = names[i], .x_um = 7, .y_um = 7, .electrode = electrodes[i]};
+        assert_int_equal(sf_units_add(&recording->units, &unit, NULL), SF_OK);
+    }
+    assert_int_equal(sf_units_finish(&recording->units, NULL), SF_OK);
+    char *path = write_file(file);
+    int status = sf_positions_take(recording, path, error);
+    remove(path);
+    free(path);
+    return status;
+}
+
+static void units_are_placed_by_what_the_file_calls_them(void **state)
+{
+    (void)state;
+    static const char probe[] =
+        "{\"probes\": [{\"contact_positions\": [[0, 10], [0, 20], [0, 30]], "
+        "\"contact_ids\": [\"a\", \"b\", \"c\"], \"device_channel_indices\": [5, 4, 3]}]}";
+    static const char routing[] = "5(400)0/10;400(4)0/20;3(300)0/30;";
+    static const struct {
+        const char *file, *names[3];
+        int electrodes[2];
+        double y_um[2]; /* NAN: none */
+        const char *told;
+    } cases[] = {
+        {probe, {"c", "x3", NULL}, {-1, 5}, {30, NAN}, "1 of 2 units by name, of "},
+        {probe, {"u1", "u2", NULL}, {4, 9}, {20, NAN}, "1 of 2 units by electrode number, of "},
+        {probe, {"ch_5", "ch_03", NULL}, {-1, -1}, {10, 30}, "2 of 2 units by the number in the name, of "},
+        {routing, {"400", "4", NULL}, {-1, -1}, {10, 20}, "2 of 2 units by name, of "},
+        {routing, {"e1", "e2", NULL}, {300, 400}, {30, 10}, "2 of 2 units by electrode number, of "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sf_recording recording;
+        sf_error error = {0};
+        if (place(&recording, cases[i].names, cases[i].electrodes, cases[i].file, &error) != SF_OK)
+            fail_msg("%zu: %s", i, error.text);
+        for (size_t k = 0; k < 2; k++) {
+            const sf_unit *unit = &recording.units.items[k];
+            assert_true(isnan(cases[i].y_um[k]) ? isnan(unit->y_um) && isnan(unit->x_um)
+                                                : unit->y_um == cases[i].y_um[k] && unit->x_um == 0);
+        }
+        assert_string_equal(recording.metadata[0].key, "positions");
+        assert_int_equal(strncmp(recording.metadata[0].value, cases[i].told, strlen(cases[i].told)), 0);
+        sf_recording_clear(&recording);
+    }
+    sf_recording recording;
+    sf_error error = {0};
+    static const char *const none[] = {"u", "v9", NULL};
+    static const int numbers[] = {-1, 2};
+    test_assert_fails(place(&recording, none, numbers, probe, &error), &error, SF_DATA,
+                      "has 3 electrodes and none of the 2 units");
+    assert_true(recording.units.items[0].x_um == 7);
+    sf_recording_clear(&recording);
+}
+
 static int read_path(void *context)
 {
     sf_electrodes it;
@@ -136,6 +200,7 @@ int main(void)
         cmocka_unit_test(probeinterface_files_are_read),
         cmocka_unit_test(routings_are_read),
         cmocka_unit_test(what_is_neither_is_refused),
+        cmocka_unit_test(units_are_placed_by_what_the_file_calls_them),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -140,9 +140,9 @@ static void what_is_asked_for_is_read(void **state)
 {
     (void)state;
     make_afresh(test_fill_spikeinterface);
-    assert_refused(
-        NULL, SF_USAGE,
-        "there are 2 segments; choose one with --stream: segment0 (6 spikes), segment1 (1 spikes)");
+    assert_refused(NULL, SF_USAGE,
+                   "there are 2 segments; choose one with --stream, or '*' for each: segment0 (6 spikes), "
+                   "segment1 (1 spikes)");
     sf_recording recording = read_good("segment1", 20000);
     assert_int_equal(recording.spike_count, 1);
     assert_int_equal(recording.spikes[0].time_ns, 350000);

@@ -539,7 +539,7 @@ static void one_of_several_modules_is_chosen(void **state)
     test_hdf_group(file, "/processing/empty/UnitTimes");
     test_hdf_close(file);
     assert_refused(SF_USAGE,
-                   "there are 2 UnitTimes groups; choose one with --stream: "
+                   "there are 2 UnitTimes groups; choose one with --stream, or '*' for each: "
                    "processing/shank_1/UnitTimes (2 spikes), processing/sorting/UnitTimes (6 spikes)");
     sf_recording recording;
     assert_int_equal(sf_recording_read(&recording, path,

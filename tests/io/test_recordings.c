@@ -209,8 +209,9 @@ static void a_well_of_a_plate_is_read(void **state)
         skip();
     sf_recording recording;
     sf_error error = {0};
-    test_assert_fails(sf_recording_read(&recording, path, NULL, NULL, &error), &error, SF_USAGE,
-                      "there are 12 recordings; choose one with --stream: well000/rec0000 (12 spikes)");
+    test_assert_fails(
+        sf_recording_read(&recording, path, NULL, NULL, &error), &error, SF_USAGE,
+        "there are 12 recordings; choose one with --stream, or '*' for each: well000/rec0000 (12 spikes)");
     assert_int_equal(
         sf_recording_read(&recording, path, &(sf_reading){.stream = "well001/rec0000"}, NULL, NULL), SF_OK);
     assert_int_equal(recording.units.count, 16);

@@ -278,10 +278,10 @@ static void streams_are_chosen(void **state)
 {
     (void)state;
     make(test_fill_maxwell_new);
-    assert_refused(
-        NULL, SF_USAGE,
-        "there are 3 recordings; choose one with --stream: well000/rec0000 (8 spikes), well000/rec0001 (1 "
-        "spikes), well001/rec0000 (1 spikes)");
+    assert_refused(NULL, SF_USAGE,
+                   "there are 3 recordings; choose one with --stream, or '*' for each: well000/rec0000 (8 "
+                   "spikes), well000/rec0001 (1 "
+                   "spikes), well001/rec0000 (1 spikes)");
     assert_refused(&(sf_reading){.stream = "well000"}, SF_USAGE, "there is no recording 'well000'; there is");
     sf_recording recording = read_good("well001", 0); /* which has one */
     assert_int_equal(recording.spike_count, 1);
@@ -305,8 +305,9 @@ static void streams_are_chosen(void **state)
     sf_recording_clear(&recording);
 
     make(test_fill_bxr_3);
-    assert_refused(NULL, SF_USAGE,
-                   "there are 2 wells; choose one with --stream: A1 (6 spikes), B2 (1 spikes)");
+    assert_refused(
+        NULL, SF_USAGE,
+        "there are 2 wells; choose one with --stream, or '*' for each: A1 (6 spikes), B2 (1 spikes)");
     make(test_fill_kwik);
     assert_refused(NULL, SF_USAGE, "there are 2 channel groups");
     recording = read_good("1", 0);

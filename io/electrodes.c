@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ingest/electrodes.h"
+#include "io/electrodes.h"
 
 #include "core/error.h"
 #include "core/file.h"
@@ -56,6 +56,7 @@ static int read_routing(sf_electrodes *to, const char *text, const char *path, s
 {
     size_t capacity = 0;
     int status = SF_OK;
+    to->is_routing = true;
     for (const char *at = text; *at != '\0' && status == SF_OK;) {
         const char *begin = at;
         int channel, electrode;

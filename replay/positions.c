@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/positions.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "io/electrodes.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- electrodes by number ---- */
+
+typedef struct numbered {
+    int64_t number;
+    const sf_unit *electrode;
+} numbered;
+
+static int by_number(const void *a, const void *b)
+{
+    const numbered *left = a, *right = b;
+    if (left->number != right->number)
+        return left->number < right->number ? -1 : 1;
+    return (left->electrode > right->electrode) - (left->electrode < right->electrode);
+}
+
+/* The number that a name ends in; -1 where it does not. */
+static int64_t number_in(const char *name)
+{
+    size_t end = strlen(name), begin = end;
+    while (begin > 0 && isdigit((unsigned char)name[begin - 1]))
+        begin--;
+    return begin < end && end - begin <= 9 ? strtoll(name + begin, NULL, 10) : -1;
+}
+
+/* ---- ways in which a unit is found ---- */
+
+typedef struct search {
+    const sf_electrodes *electrodes;
+    numbered *channels; /* by channel, which is how others call a contact; by electrode in a routing */
+    size_t count;
+} search;
+
+static const sf_unit *find_number(const search *s, int64_t number)
+{
+    size_t low = 0, high = s->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->channels[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return number >= 0 && low < s->count && s->channels[low].number == number ? s->channels[low].electrode
+                                                                              : NULL;
+}
+
+static const sf_unit *by_name(const search *s, const sf_unit *unit)
+{
+    uint32_t at = sf_units_find(&s->electrodes->units, unit->name);
+    return at != SF_NO_UNIT ? &s->electrodes->units.items[at] : NULL;
+}
+
+static const sf_unit *by_electrode(const search *s, const sf_unit *unit)
+{
+    return find_number(s, unit->electrode);
+}
+
+static const sf_unit *by_number_in_name(const search *s, const sf_unit *unit)
+{
+    return find_number(s, number_in(unit->name));
+}
+
+static const struct {
+    const char *what;
+    const sf_unit *(*find)(const search *s, const sf_unit *unit);
+} ways[] = {
+    {"name", by_name},
+    {"electrode number", by_electrode},
+    {"the number in the name", by_number_in_name},
+};
+
+enum { WAYS = sizeof ways / sizeof ways[0] };
+
+static size_t count_found(const search *s, const sf_units *units, size_t way)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < units->count; i++)
+        found += ways[way].find(s, &units->items[i]) != NULL;
+    return found;
+}
+
+static int place(const search *s, sf_recording *recording, const char *path, sf_error *error)
+{
+    sf_units *units = &recording->units;
+    size_t way = 0, found = 0;
+    while (way < WAYS && (found = count_found(s, units, way)) == 0)
+        way++;
+    if (way == WAYS)
+        return sf_fail(
+            error, SF_DATA, path,
+            "has %zu electrodes and none of the %zu units: neither names such as %s are among the units' "
+            "(%s) nor channels such as %d among the numbers of their electrodes",
+            s->electrodes->units.count, units->count, s->electrodes->units.items[0].name,
+            units->count > 0 ? units->items[0].name : "none", (int)s->channels[0].number);
+    for (size_t i = 0; i < units->count; i++) {
+        const sf_unit *electrode = ways[way].find(s, &units->items[i]);
+        units->items[i].x_um = electrode != NULL ? electrode->x_um : NAN;
+        units->items[i].y_um = electrode != NULL ? electrode->y_um : NAN;
+    }
+    char told[512];
+    snprintf(told, sizeof told, "%zu of %zu units by %s, of %.400s", found, units->count, ways[way].what,
+             path);
+    return sf_recording_set_metadata(recording, "positions", told, error);
+}
+
+int sf_positions_take(sf_recording *recording, const char *path, sf_error *error)
+{
+    sf_electrodes electrodes;
+    int status = sf_electrodes_read(&electrodes, path, error);
+    if (status != SF_OK)
+        return status;
+    search s = {.electrodes = &electrodes, .count = electrodes.units.count};
+    s.channels = sf_alloc(s.count, sizeof *s.channels);
+    if (s.channels == NULL)
+        status = sf_fail_memory(error);
+    for (size_t i = 0; s.channels != NULL && i < s.count; i++)
+        s.channels[i] =
+            (numbered){electrodes.is_routing ? electrodes.units.items[i].electrode : electrodes.channels[i],
+                       &electrodes.units.items[i]};
+    if (status == SF_OK) {
+        qsort(s.channels, s.count, sizeof *s.channels, by_number);
+        status = place(&s, recording, path, error);
+    }
+    sf_free(s.channels);
+    sf_electrodes_free(&electrodes);
+    return status;
+}
