@@ -300,6 +300,8 @@ static void describe_source(const app_console *console, const sf_source_status *
         sf_text_printf(text, "  waiting for the first spike");
     else if (source->state == SF_SOURCE_LIVE && silent_s * 1e9 >= NOTHING_FOR_NS)
         sf_text_printf(text, "  no data for %.0f s", silent_s);
+    if (source->authentication != NULL && strcmp(source->authentication, "none") == 0)
+        sf_text_printf(text, "  unauthenticated");
 }
 
 static void describe_sink(const sf_sink_status *sink, sf_text *text)
@@ -315,6 +317,8 @@ static void describe_sink(const sf_sink_status *sink, sf_text *text)
         sf_text_printf(text, "  %" PRIu64 " messages lost", sink->dropped + sink->failed);
     if (sink->spikes_lost > 0)
         sf_text_printf(text, "  not recorded %" PRIu64, sink->spikes_lost);
+    if (sink->refused > 0)
+        sf_text_printf(text, "  %" PRId64 " refused", sink->refused);
     if (!failed && sink->disk_left_s < 1800)
         sf_text_printf(text, "  disk full in %.0f s", sink->disk_left_s);
 }

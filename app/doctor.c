@@ -82,6 +82,7 @@ static void add_trips_json(sf_json *json, const app_call *call, const sf_run_tri
 {
     sf_json_object(json, "loop");
     sf_json_string(json, "source", trips->source);
+    sf_json_string(json, "authentication", trips->authentication[0] != '\0' ? trips->authentication : NULL);
     sf_json_string(json, "sink", trips->sink);
     sf_json_string(json, "marker", answer_of(call));
     sf_json_uint(json, "pulses", trips->pulses);
@@ -103,6 +104,8 @@ static void add_trips(sf_text *text, const app_call *call, const sf_run_trips *t
 {
     sf_text_printf(text, "%u pulses by %s, awaited as %s from %s\n", trips->pulses, trips->sink,
                    answer_of(call), trips->source);
+    if (strcmp(trips->authentication, "none") == 0)
+        sf_text_printf(text, "%s is unauthenticated: whoever answers there is believed\n", trips->source);
     if (trips->answered > 0)
         sf_text_printf(text, "round trip: median %.3f ms, p99 %.3f ms, at most %.3f ms\n", trips->median_ms,
                        trips->p99_ms, trips->most_ms);

@@ -13,6 +13,9 @@ static const app_option options[] = {
      "the "
      "selection"},
     {"insecure", NULL, "let other machines connect: --to may be tcp://*:7700 or an address of the network"},
+    {"key", "FILE",
+     "show this key, the secret file of `synfire keys`, to subscribers, who may then be on other machines"},
+    {"clients", "FOLDER|FILE", "beside --key: the public files of those who may subscribe (*.key), or one"},
     {"protocol", "synfire|open-ephys|event-broadcaster|maxwell|intan|brand|trodes|lsl",
      "how to send: as synfire does (default), or as a rig sends spikes"},
     {"speed", "X|max", "so many times as fast as recorded (default 1), or as fast as subscribers take it"},
@@ -102,6 +105,8 @@ static int run(app_call *call, sf_error *error)
     sf_tool_playing how = {.name = slash != NULL ? slash + 1 : path,
                            .protocol = app_value(call, "protocol", "synfire"),
                            .insecure = app_has(call, "insecure"),
+                           .key = app_value(call, "key", NULL),
+                           .clients = app_value(call, "clients", NULL),
                            .loop = app_has(call, "loop"),
                            .subscribers = 1,
                            .ready = say_ready,

@@ -50,6 +50,23 @@ static void add_row(app_table *table, const sf_tool_busy *row)
     cell_real(table, row->max_ms, "%.3f");
 }
 
+/* Who is believed without a key, and who came without one. */
+static void add_keys(sf_text *text, const sf_tool_top *top)
+{
+    for (size_t i = 0; i < top->count; i++) {
+        const sf_tool_busy *row = &top->rows[i];
+        if (strcmp(row->authentication, "none") == 0)
+            sf_text_printf(text, "%s is unauthenticated: whoever answers there is believed\n", row->name);
+        if (row->refused > 0)
+            sf_text_printf(text, "%s refused %" PRIu64 " connections without a key that it lets in\n",
+                           row->name, row->refused);
+    }
+    if (top->control_refused > 0)
+        sf_text_printf(text,
+                       "the control socket refused %" PRIu64 " connections without a key that it lets in\n",
+                       top->control_refused);
+}
+
 static void add_table(sf_text *text, const sf_tool_top *top)
 {
     static const char *const heads[] = {"",     "",       "busy",   "of hop", "queue",
@@ -67,6 +84,7 @@ static void add_table(sf_text *text, const sf_tool_top *top)
                        "arrival to watched  median %.3f ms  p99 %.3f ms  max %.3f ms  busy over %.1f s\n",
                        top->latency_p50_ms, top->latency_p99_ms, top->latency_max_ms, top->since_s);
     app_table_print(&table, text, COLUMNS);
+    add_keys(text, top);
 }
 
 static void add_json(sf_text *text, const app_call *call, const char *endpoint, const sf_tool_top *top)
@@ -80,6 +98,7 @@ static void add_json(sf_text *text, const app_call *call, const char *endpoint, 
     sf_json_real(&json, "rate_hz", top->rate_hz);
     sf_json_real(&json, "run_s", top->run_s);
     sf_json_real(&json, "hop_ms", top->hop_ms);
+    sf_json_uint(&json, "control_refused", top->control_refused);
     sf_json_real(&json, "latency_p50_ms", top->latency_p50_ms);
     sf_json_real(&json, "latency_p99_ms", top->latency_p99_ms);
     sf_json_real(&json, "latency_max_ms", top->latency_max_ms);
@@ -97,6 +116,8 @@ static void add_json(sf_text *text, const app_call *call, const char *endpoint, 
         sf_json_real(&json, "p50_ms", row->p50_ms);
         sf_json_real(&json, "p99_ms", row->p99_ms);
         sf_json_real(&json, "max_ms", row->max_ms);
+        sf_json_string(&json, "authentication", row->authentication[0] != '\0' ? row->authentication : NULL);
+        sf_json_uint(&json, "refused", row->refused);
         sf_json_end_object(&json);
     }
     sf_json_end_array(&json);
@@ -199,7 +220,13 @@ static int run(app_call *call, sf_error *error)
     sf_tool_watcher *watcher;
     int status = app_real(call, "wait", 0.001, 86400, &seconds, error);
     if (status == SF_OK)
-        status = sf_tool_watch(&watcher, endpoint, token, error);
+        status =
+            app_name_option(call,
+                            sf_tool_watch(&watcher,
+                                          &(sf_tool_watching){endpoint, token, app_value(call, "key", NULL),
+                                                              app_value(call, "server-key", NULL)},
+                                          error),
+                            error);
     if (status != SF_OK)
         return status;
     app_catch_signals();
@@ -214,6 +241,10 @@ static int run(app_call *call, sf_error *error)
 static const app_option options[] = {
     {"token", "FILE",
      "ask the run's control socket, whose token this file holds (default: listen to a sink of type zmq)"},
+    {"key", "FILE",
+     "show this key, the secret file of `synfire keys`, to a run that lets in clients by theirs"},
+    {"server-key", "FILE",
+     "beside --key: the public file of the run, which has to show that it has the secret one"},
     {"once", NULL, "show the newest status and leave; so it is with --json, and where stdout is no terminal"},
     {"wait", "S", "for a first status at most (default 10)"},
     {NULL, NULL, NULL},

@@ -55,6 +55,14 @@ int sf_file_read(sf_text *text, const char *path, sf_error *error)
     return status;
 }
 
+int sf_file_check_secret(const char *path, const char *what, sf_error *error)
+{
+    struct stat about;
+    if (stat(path, &about) != 0 || (about.st_mode & (S_IRWXG | S_IRWXO)) == 0)
+        return SF_OK;
+    return sf_fail(error, SF_CONFIG, path, "others may read it, and %s in it is a secret: chmod 600", what);
+}
+
 /* Returns 0, or why not. */
 static int write_all(int fd, const char *data, size_t length)
 {

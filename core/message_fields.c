@@ -398,7 +398,7 @@ static void tell_graph(const teller *t, const sf_graph_message *graph)
 
 static void tell_source(const teller *t, const sf_source_status *source)
 {
-    t->as->map(t->to, NULL, 33);
+    t->as->map(t->to, NULL, 34);
     t->as->string(t->to, "name", source->name);
     t->as->string(t->to, "state", sf_source_state_name(source->state));
     t->as->milliseconds(t->to, "silent_ms", source->silent_ns);
@@ -433,6 +433,7 @@ static void tell_source(const teller *t, const sf_source_status *source)
     tell_time(t, "offset_ns", paired, source->offset_ns);
     t->as->real(t->to, "drift_ppm", paired ? source->drift_ppm : NAN);
     t->as->real(t->to, "residual_us", paired ? source->residual_us : NAN);
+    t->as->string(t->to, "authentication", source->authentication);
     t->as->end_map(t->to);
 }
 
@@ -446,7 +447,7 @@ static void tell_took(const teller *t, const sf_took *took)
 
 static void tell_sink(const teller *t, const sf_sink_status *sink)
 {
-    t->as->map(t->to, NULL, 21);
+    t->as->map(t->to, NULL, 22);
     t->as->string(t->to, "name", sink->name);
     t->as->string(t->to, "state", sink->state);
     t->as->string(t->to, "note", sink->note);
@@ -465,6 +466,7 @@ static void tell_sink(const teller *t, const sf_sink_status *sink)
     t->as->natural(t->to, "syncs", sink->syncs);
     t->as->real(t->to, "sync_max_ms", sink->sync_max_ms);
     t->as->real(t->to, "disk_left_s", sink->disk_left_s);
+    tell_known(t, "refused", sink->refused);
     t->as->end_map(t->to);
 }
 
@@ -509,7 +511,7 @@ static void tell_provenance(const teller *t, const sf_provenance *provenance)
     sf_text_free(&words);
 }
 
-#define STATUS_FIELDS 39
+#define STATUS_FIELDS 40
 
 static void tell_status(const teller *t, const sf_status_message *status)
 {
@@ -560,6 +562,7 @@ static void tell_status(const teller *t, const sf_status_message *status)
     t->as->real(t->to, "hop_ms", status->hop_ms);
     t->as->natural(t->to, "window_fill", status->window_fill);
     t->as->natural(t->to, "window_size", status->window_size);
+    tell_known(t, "control_refused", status->control_refused);
     t->as->map(t->to, "latency", 5);
     tell_took(t, &status->latency);
     t->as->real(t->to, "max_ms", status->latency.max_ms);

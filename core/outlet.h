@@ -17,7 +17,7 @@ typedef struct sf_raw_batch {
 
 /** What became of a trigger with a name, where somebody may act on it. */
 typedef struct sf_delivered {
-    char name[SF_TRIGGER_NAME_SIZE], sink[32];
+    char name[SF_TRIGGER_NAME_SIZE], sink[SF_STATUS_NAME_SIZE];
     uint64_t trigger_seq;
     int64_t time_ns, arrival_ns;
     int64_t at_ns;       /**< monotonic clock when it was handed to the socket or line, or given up */
@@ -41,6 +41,8 @@ typedef struct sf_outlet_kind {
     void (*ending)(void *self); /**< any thread: the run is ending. May be NULL */
     void (*status)(void *self,
                    sf_sink_status *status); /**< any thread. NULL: it is not among the sinks of a status */
+    /** Window thread: adds to a status what is of no sink alone. May be NULL. */
+    void (*tell)(void *self, sf_status_message *status);
     int (*close)(void *self,
                  sf_error *error); /**< hands on what it has and frees; its first failure. May be NULL */
 } sf_outlet_kind;

@@ -9,16 +9,22 @@
   control.py ENDPOINT TOKEN_FILE start
   control.py ENDPOINT TOKEN_FILE reload
   control.py ENDPOINT TOKEN_FILE stop
+
+A run with keys is asked with `--keys MINE.key_secret ITS.key` first (docs/operations.md, Keys).
 """
 import sys
 
 import zmq
+import zmq.auth
 
 
 def main() -> int:
-    if len(sys.argv) < 4:
+    words, keys = sys.argv[1:], None
+    if words[:1] == ["--keys"] and len(words) > 2:
+        keys, words = words[1:3], words[3:]
+    if len(words) < 3:
         sys.exit(__doc__)
-    endpoint, token_file, command, *rest = sys.argv[1:]
+    endpoint, token_file, command, *rest = words
     with open(token_file, encoding="utf-8") as file:
         request = {"token": file.readline().strip("\r\n"), "command": command}
     names = {"arm": ("trigger", "seconds"), "disarm": ("trigger",), "mark": ("text",)}.get(command, ())
@@ -28,6 +34,9 @@ def main() -> int:
     socket = zmq.Context().socket(zmq.REQ)
     socket.setsockopt(zmq.LINGER, 0)
     socket.setsockopt(zmq.RCVTIMEO, 5000)
+    if keys is not None:
+        socket.curve_publickey, socket.curve_secretkey = zmq.auth.load_certificate(keys[0])
+        socket.curve_serverkey = zmq.auth.load_certificate(keys[1])[0]
     socket.connect(endpoint)
     socket.send_json(request)
     try:

@@ -13,6 +13,7 @@ import sys
 
 import msgpack
 import zmq
+import zmq.auth
 
 VERSION = 2  # of the messages this program understands
 
@@ -92,11 +93,15 @@ class Printer:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("endpoint", nargs="?", default="tcp://127.0.0.1:7710", help="what the run's zmq sink is bound to")
+    parser.add_argument("--keys", nargs=2, metavar=("MINE.key_secret", "ITS.key"), help="of a sink with keys")
     parser.add_argument("--top", type=int, default=10, help="episodes to print of each window (10)")
     parser.add_argument("--count", type=int, help="stop after so many messages")
     options = parser.parse_args()
 
     socket = zmq.Context().socket(zmq.SUB)
+    if options.keys is not None:  # docs/operations.md, Keys
+        socket.curve_publickey, socket.curve_secretkey = zmq.auth.load_certificate(options.keys[0])
+        socket.curve_serverkey = zmq.auth.load_certificate(options.keys[1])[0]
     socket.connect(options.endpoint)
     socket.subscribe("")  # all topics; "trigger" would be the triggers alone
     printer = Printer(options.top)

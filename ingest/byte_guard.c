@@ -21,17 +21,43 @@
 
 #define EVENTS                                                                                               \
     (ZMQ_EVENT_CONNECTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_DELAYED | ZMQ_EVENT_CONNECT_RETRIED)
+#define REFUSED                                                                                              \
+    (ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |                            \
+     ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
+#define OF_KEYS (REFUSED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED)
+
+/* What CURVE adds to each frame: its name, a number, a seal and the flags. */
+#define SEALED_BYTES 33
 
 struct sf_byte_guard {
     void *socket, *monitor;
     char endpoint[256];
     sf_thread thread;
     sf_bell stop;
+    bool has_keys;
+    bool refused;     /* by keys, since a connection was made last; that was said */
     int connection;   /* libzmq's; -1: none */
     int64_t ended_ns; /* monotonic clock when a connection ended that libzmq has not tried to make again; 0 */
     _Atomic uint64_t handed_on, cuts;
     atomic_bool given_up, connected;
 };
+
+/* A refusal is said once until there is a connection again: libzmq tries ten times a second. */
+static void follow_keys(sf_byte_guard *guard, uint16_t number, int32_t value)
+{
+    bool wants_keys = number == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL &&
+                      value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH && !guard->has_keys;
+    bool refused = wants_keys || (guard->has_keys && number != ZMQ_EVENT_HANDSHAKE_SUCCEEDED);
+    if (refused && !guard->refused)
+        sf_log(SF_LOG_ERROR, "%s: %s", guard->endpoint,
+               wants_keys ? "the sender lets in nobody without a key: `key` and `server_key`"
+               : number == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH
+                   ? "the sender refuses this key: is its public file among the sender's clients?"
+                   : "no connection by keys: the sender has another key than `server_key`, or none");
+    guard->refused = refused;
+    if (guard->has_keys)
+        atomic_store(&guard->connected, !refused);
+}
 
 /* An event is two frames: its number and value (a descriptor), and the endpoint. */
 static void follow_connection(sf_byte_guard *guard)
@@ -44,8 +70,12 @@ static void follow_connection(sf_byte_guard *guard)
         memcpy(&number, event, sizeof number);
         memcpy(&value, event + sizeof number, sizeof value);
         zmq_recv(guard->monitor, endpoint, sizeof endpoint, ZMQ_DONTWAIT);
+        if ((number & OF_KEYS) != 0) {
+            follow_keys(guard, number, value);
+            continue;
+        }
         guard->connection = number == ZMQ_EVENT_CONNECTED ? value : -1;
-        atomic_store(&guard->connected, number == ZMQ_EVENT_CONNECTED);
+        atomic_store(&guard->connected, number == ZMQ_EVENT_CONNECTED && !guard->has_keys);
         if (number == ZMQ_EVENT_CONNECTED)
             atomic_store(&guard->handed_on, 0);
         guard->ended_ns = number == ZMQ_EVENT_DISCONNECTED ? sf_clock_monotonic_ns() : 0;
@@ -59,10 +89,12 @@ static void watch_end(sf_byte_guard *guard)
     if (guard->ended_ns == 0 || sf_clock_monotonic_ns() - guard->ended_ns < GIVEN_UP_NS)
         return;
     guard->ended_ns = 0;
+    atomic_store(&guard->given_up, true);
+    if (guard->refused)
+        return;
     sf_log(SF_LOG_ERROR, "%s: a frame was longer than %u MiB, or no frame of ZeroMQ; connecting again",
            guard->endpoint, SF_WIRE_MOST_BYTES >> 20);
     atomic_fetch_add(&guard->cuts, 1);
-    atomic_store(&guard->given_up, true);
 }
 
 /* What came over the connection and was not handed on; 0 where the kernel does not say, as of ipc. */
@@ -94,7 +126,7 @@ static void *look(void *argument)
     return NULL;
 }
 
-int sf_byte_guard_open(sf_byte_guard **out, void *context, void *socket, const char *endpoint,
+int sf_byte_guard_open(sf_byte_guard **out, void *context, void *socket, const char *endpoint, bool has_keys,
                        sf_error *error)
 {
     *out = NULL;
@@ -102,12 +134,13 @@ int sf_byte_guard_open(sf_byte_guard **out, void *context, void *socket, const c
     if (guard == NULL)
         return sf_fail_memory(error);
     guard->socket = socket;
+    guard->has_keys = has_keys;
     guard->connection = -1;
     snprintf(guard->endpoint, sizeof guard->endpoint, "%s", endpoint);
     int status = sf_bell_open(&guard->stop, error);
     const char name[] = "inproc://connection";
     if (status == SF_OK &&
-        (zmq_socket_monitor(socket, name, EVENTS) != 0 ||
+        (zmq_socket_monitor(socket, name, EVENTS | OF_KEYS) != 0 ||
          (guard->monitor = zmq_socket(context, ZMQ_PAIR)) == NULL || zmq_connect(guard->monitor, name) != 0))
         status = sf_fail(error, SF_UNAVAILABLE, endpoint, "cannot watch the connection: %s",
                          zmq_strerror(zmq_errno()));
@@ -138,6 +171,7 @@ void sf_byte_guard_close(sf_byte_guard *guard)
 /* On the wire a frame begins with 2 bytes, or with 9 where it is longer than 255 (ZMTP 3). */
 void sf_byte_guard_note(sf_byte_guard *guard, uint64_t bytes)
 {
+    bytes += guard->has_keys ? SEALED_BYTES : 0;
     atomic_fetch_add_explicit(&guard->handed_on, bytes + (bytes > 255 ? 9 : 2), memory_order_relaxed);
 }
 

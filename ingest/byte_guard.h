@@ -15,9 +15,10 @@
 
 typedef struct sf_byte_guard sf_byte_guard;
 
-/** Before the socket connects. Close it before the socket and its context. */
+/** Before the socket connects, `has_keys` where it has those of CURVE. Close it before the socket and its
+ * context. */
 int sf_byte_guard_open(sf_byte_guard **guard, void *context, void *socket, const char *endpoint,
-                       sf_error *error);
+                       bool has_keys, sf_error *error);
 void sf_byte_guard_close(sf_byte_guard *guard); /**< NULL is allowed */
 
 /** Any thread: a frame of so many bytes was handed on. */

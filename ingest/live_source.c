@@ -112,6 +112,7 @@ static int open_transport(live_source *it, sf_error *error)
                                             .field = it->settings->field,
                                             .time_field = it->settings->time_field,
                                             .markers = it->settings->markers,
+                                            .curve = {it->settings->key, it->settings->server_key},
                                             .request = request_of(it, room),
                                             .most_bytes = it->protocol->decoder->most_bytes,
                                             .queue = it->protocol->queue};
@@ -190,6 +191,13 @@ static int wait_until_known(live_source *it, double timeout_s, const sf_progress
     return status == SF_AGAIN ? SF_OK : status;
 }
 
+static bool has_keys(const live_source *it)
+{
+    bool wanted = false;
+    const sf_curve_client client = {it->settings->key, it->settings->server_key};
+    return sf_curve_client_wanted(&wanted, &client, NULL) == SF_OK && wanted;
+}
+
 static int open_parts(live_source *it, const sf_progress *progress, sf_error *error)
 {
     int status = open_decoder(it, error);
@@ -210,7 +218,10 @@ int sf_live_source_open(sf_source **out, const sf_source_kind *kind, const sf_so
     it->settings = (const sf_live_settings *)settings;
     snprintf(it->source.name, sizeof it->source.name, "%s", it->settings->endpoint);
     snprintf(it->endpoint, sizeof it->endpoint, "%s", it->settings->endpoint);
-    int status = open_parts(it, progress, error);
+    int status = strlen(it->settings->endpoint) < sizeof it->endpoint
+                     ? open_parts(it, progress, error)
+                     : sf_fail(error, SF_CONFIG, "endpoint", "found %zu bytes, expected at most %zu",
+                               strlen(it->settings->endpoint), sizeof it->endpoint - 1);
     if (status != SF_OK) {
         sf_live_source_close(&it->source);
         return status;
@@ -221,6 +232,7 @@ int sf_live_source_open(sf_source **out, const sf_source_kind *kind, const sf_so
     it->source.can_wait = decoder->can_wait;
     it->source.virtual_clock = decoder->virtual_clock;
     it->source.own_pace = decoder->own_pace;
+    it->source.authentication = has_keys(it) ? "curve" : "none";
     it->source.patience_ns = it->settings->timeout_s > 0 ? sf_seconds_to_ns(it->settings->timeout_s) : 0;
     *out = &it->source;
     return SF_OK;

@@ -29,6 +29,7 @@ static int open_sending(sf_sender *sender, sf_error *error)
     const sf_sending_settings wanted = {.endpoint = endpoint != NULL ? endpoint : protocol->endpoint,
                                         .topic = protocol->topic,
                                         .insecure = sender->settings.insecure,
+                                        .curve = sender->settings.curve,
                                         .answer = protocol->answer};
     int status = kind->open(&sender->sending, &wanted, error);
     return status == SF_OK && protocol->begin != NULL ? protocol->begin(sender, error) : status;

@@ -30,8 +30,9 @@ typedef struct sf_sender_settings {
     const char *endpoint; /**< NULL: the protocol's own */
     const char *name;     /**< of the stream */
     bool insecure;        /**< other machines may connect */
-    bool virtual_clock;   /**< stream time is not real time */
-    bool own_pace;        /**< it passes faster or slower than real time */
+    sf_curve_server curve;
+    bool virtual_clock; /**< stream time is not real time */
+    bool own_pace;      /**< it passes faster or slower than real time */
     /** Asked every 50 ms while a subscriber has no room: false gives up with SF_CANCELLED. NULL: waits for
      * ever. */
     bool (*go_on)(void *user);

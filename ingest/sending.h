@@ -15,6 +15,7 @@ typedef struct sf_sending_settings {
     const char *endpoint;
     const char *topic; /**< where the endpoint holds several streams: which */
     bool insecure;     /**< other machines may connect */
+    sf_curve_server curve;
     /** What is answered to a request on the port after the endpoint's; NULL: nothing listens there. */
     const char *(*answer)(const char *request, size_t size);
 } sf_sending_settings;

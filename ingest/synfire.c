@@ -54,15 +54,26 @@ static int end(sf_sender *sender, sf_error *error)
 static const sf_sender_protocol sender = {
     .endpoint = "tcp://127.0.0.1:7700", .hello = hello, .batch = batch, .end = end};
 
+static int check(const sf_source_settings *settings, sf_error *error)
+{
+    const sf_live_settings *own = (const sf_live_settings *)settings;
+    bool wanted;
+    return sf_curve_client_wanted(&wanted, &(sf_curve_client){own->key, own->server_key}, error);
+}
+
 static const sf_live_settings defaults = {.common = {.ring = 65536, .policy = SF_RING_DROP_OLDEST},
                                           .endpoint = "tcp://127.0.0.1:7700",
-                                          .timeout_s = 10};
+                                          .timeout_s = 10,
+                                          .key = SF_CURVE_NONE,
+                                          .server_key = SF_CURVE_NONE};
 
-static const sf_key keys[] = {SF_LIVE_ENDPOINT, {0}};
+static const sf_key keys[] = {
+    SF_LIVE_ENDPOINT, SF_LIVE_TEXT("key", key), SF_LIVE_TEXT("server_key", server_key), {0}};
 
 const sf_protocol sf_protocol_synfire = {
     .source = {.settings = {"zmq", keys, sizeof(sf_live_settings), &defaults},
                .descriptors = SF_ZMQ_DESCRIPTORS,
+               .check = check,
                SF_LIVE_SOURCE},
     .name = "synfire",
     .system = "synfire",

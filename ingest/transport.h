@@ -8,6 +8,7 @@
 #define SF_INGEST_TRANSPORT_H
 
 #include "decode/decoder.h"
+#include "io/curve.h"
 
 typedef struct sf_transport sf_transport;
 
@@ -17,9 +18,10 @@ typedef struct sf_transport_settings {
     const char *field, *time_field; /**< of what has several, which are taken */
     const char
         *markers; /**< of transports that take a stream of them beside the other: its endpoint, or "none" */
-    const char *request; /**< where the rig is asked or told that somebody listens; or NULL */
-    size_t most_bytes;   /**< of a message's part */
-    int queue;           /**< messages that may wait for this program */
+    sf_curve_client curve; /**< of ZeroMQ */
+    const char *request;   /**< where the rig is asked or told that somebody listens; or NULL */
+    size_t most_bytes;     /**< of a message's part */
+    int queue;             /**< messages that may wait for this program */
 } sf_transport_settings;
 
 typedef struct sf_transport_kind {

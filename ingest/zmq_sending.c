@@ -46,7 +46,8 @@ static int open_sending(sf_sending **out, const sf_sending_settings *settings, s
                                           .queue = QUEUE_MESSAGES,
                                           .lossless = true,
                                           .insecure = settings->insecure,
-                                          .permit = "--insecure"};
+                                          .permit = "--insecure",
+                                          .curve = settings->curve};
     it->sending.kind = &sf_sending_zmq;
     int status = sf_publisher_open(&it->publisher, &wanted, error);
     if (status == SF_OK && settings->answer != NULL)

@@ -109,7 +109,12 @@ static int connect_socket(subscriber *it, const sf_transport_settings *settings,
         zmq_setsockopt(it->socket, ZMQ_SUBSCRIBE, "", 0) != 0)
         return sf_fail(error, SF_UNAVAILABLE, it->endpoint, "cannot make a ZeroMQ socket: %s",
                        zmq_strerror(zmq_errno()));
-    status = sf_byte_guard_open(&it->guard, it->context, it->socket, it->endpoint, error);
+    bool has_keys = false;
+    status = sf_curve_connect(it->socket, &settings->curve, error);
+    if (status == SF_OK)
+        status = sf_curve_client_wanted(&has_keys, &settings->curve, error);
+    if (status == SF_OK)
+        status = sf_byte_guard_open(&it->guard, it->context, it->socket, it->endpoint, has_keys, error);
     if (status != SF_OK)
         return status;
     if (zmq_connect(it->socket, it->endpoint) != 0)

@@ -35,12 +35,13 @@ static int make_socket(sf_zmq_publisher *publisher, bool lossless)
 static int bind_socket(sf_zmq_publisher *publisher, const sf_publisher_settings *settings, sf_error *error)
 {
     const char *endpoint = settings->endpoint;
-    if (!settings->insecure && sf_endpoint_is_public(endpoint))
+    bool insecure = settings->insecure || publisher->gate != NULL;
+    if (!insecure && sf_endpoint_is_public(endpoint))
         return sf_endpoint_refuse(endpoint, settings->permit, error);
     if (zmq_bind(publisher->socket, endpoint) == 0) {
         size_t size = sizeof publisher->address;
         zmq_getsockopt(publisher->socket, ZMQ_LAST_ENDPOINT, publisher->address, &size);
-        bool exposed = !settings->insecure && sf_endpoint_is_public(publisher->address);
+        bool exposed = !insecure && sf_endpoint_is_public(publisher->address);
         return exposed ? sf_endpoint_refuse(endpoint, settings->permit, error) : SF_OK;
     }
     switch (zmq_errno()) {
@@ -68,6 +69,9 @@ int sf_publisher_open(sf_zmq_publisher *publisher, const sf_publisher_settings *
         status = sf_fail(error, SF_UNAVAILABLE, settings->endpoint, "cannot make a ZeroMQ socket: %s",
                          zmq_strerror(zmq_errno()));
     else
+        status = sf_curve_gate_open(&publisher->gate, publisher->context, publisher->socket, &settings->curve,
+                                    error);
+    if (status == SF_OK)
         status = bind_socket(publisher, settings, error);
     if (status != SF_OK)
         sf_publisher_close(publisher, 0);
@@ -124,6 +128,8 @@ void sf_publisher_close(sf_zmq_publisher *publisher, int linger_ms)
         set_option(publisher, ZMQ_LINGER, linger_ms);
         zmq_close(publisher->socket);
     }
+    sf_curve_gate_close(publisher->gate);
+    publisher->gate = NULL;
     while (publisher->context != NULL && zmq_ctx_term(publisher->context) != 0 && zmq_errno() == EINTR)
         ;
     publisher->socket = publisher->context = NULL;

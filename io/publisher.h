@@ -8,6 +8,7 @@
 #define SF_IO_PUBLISHER_H
 
 #include "core/part.h"
+#include "io/curve.h"
 
 #include <synfire/error.h>
 
@@ -15,6 +16,7 @@
 typedef struct sf_zmq_publisher {
     void *context;
     void *socket;
+    sf_curve_gate *gate;   /**< NULL: whoever can connect may */
     int64_t subscriptions; /**< at present, as of the last sf_publisher_update */
     uint64_t joined;       /**< subscriptions that ever came */
     char address[256];     /**< what was really bound: a port 0 or * is a number here */
@@ -32,13 +34,15 @@ typedef struct sf_publisher_settings {
     /** Nothing is sent while a subscriber's queue is full (ZMQ_XPUB_NODROP); without it libzmq leaves that
      * subscriber out and tells nobody. */
     bool lossless;
-    bool insecure;      /**< other machines may connect (io/endpoint.h) */
+    bool insecure;      /**< other machines may connect (io/endpoint.h); with keys they may anyhow */
     const char *permit; /**< what would say so, as "--insecure" */
+    sf_curve_server curve;
 } sf_publisher_settings;
 
 /**
  * Binds. SF_USAGE where the text is no endpoint, or one for other machines and not `insecure`; SF_UNAVAILABLE
- * where it cannot be bound (the port is in use, no such address, no descriptors left).
+ * where it cannot be bound (the port is in use, no such address, no descriptors left); of keys as
+ * sf_curve_gate_open.
  */
 int sf_publisher_open(sf_zmq_publisher *publisher, const sf_publisher_settings *settings, sf_error *error);
 

@@ -342,5 +342,6 @@ void sf_feeder_status(const sf_feeder *feeder, sf_source_status *status)
                                  .residual_us = NAN};
     if (feeder->aligned != NULL)
         sf_aligned_look(feeder->aligned, status);
+    status->authentication = feeder->settings.source->authentication;
     snprintf(status->name, sizeof status->name, "%s", feeder->settings.source->name);
 }

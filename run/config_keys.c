@@ -2,6 +2,7 @@
 #include "run/config_keys.h"
 
 #include "core/memory.h"
+#include "io/curve.h"
 #include "run/config.h"
 
 static const sf_key_kind *source_kind(size_t index)
@@ -66,13 +67,16 @@ static const sf_key control_keys[] = {
      .offset = offsetof(sf_control_settings, token_file),
      .needed = true,
      .use = SF_KEY_READS},
+    {.name = "key", .type = SF_KEY_TEXT, .offset = offsetof(sf_control_settings, key)},
+    {.name = "clients", .type = SF_KEY_TEXT, .offset = offsetof(sf_control_settings, clients)},
     {.name = "hold", .type = SF_KEY_SWITCH, .offset = offsetof(sf_control_settings, hold)},
     {0},
 };
 
 static const void *control_defaults(int choice)
 {
-    static const sf_control_settings defaults = {.endpoint = "tcp://127.0.0.1:7740"};
+    static const sf_control_settings defaults = {
+        .endpoint = "tcp://127.0.0.1:7740", .key = SF_CURVE_NONE, .clients = SF_CURVE_NONE};
     (void)choice;
     return &defaults;
 }

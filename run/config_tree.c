@@ -587,8 +587,9 @@ static int take_default(sf_config_tree *tree, int mapping, const sf_key *key, vo
         *(int *)at = *(const int *)from;
         return SF_OK;
     case SF_KEY_TEXT:
-        return key->needed ? refuse_missing(tree, mapping, key, NULL)
-                           : put_text(tree, key, object, *(const char *const *)from);
+        return key->needed || *(const char *const *)from == NULL
+                   ? refuse_missing(tree, mapping, key, NULL)
+                   : put_text(tree, key, object, *(const char *const *)from);
     default:
         return SF_OK;
     }

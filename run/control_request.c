@@ -8,7 +8,6 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const char *const commands[] = {"status", "arm", "disarm", "mark", "stop", "start", "reload"};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -104,12 +103,10 @@ int sf_request_parse(sf_request *request, const char *bytes, size_t length, cons
 
 int sf_token_read(char token[SF_TOKEN_MOST + 1], const char *path, sf_error *error)
 {
-    struct stat about;
     sf_text text = {0};
     int status = sf_file_read(&text, path, error);
-    if (status == SF_OK && stat(path, &about) == 0 && (about.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-        status =
-            sf_fail(error, SF_CONFIG, path, "others may read it, and the token in it is a secret: chmod 600");
+    if (status == SF_OK)
+        status = sf_file_check_secret(path, "the token", error);
     size_t length = text.data != NULL ? strcspn(text.data, "\r\n") : 0;
     if (status == SF_OK && (length < SF_TOKEN_LEAST || length > SF_TOKEN_MOST))
         status = sf_fail(error, SF_CONFIG, path, "found a token of %zu bytes, expected %d to %d", length,

@@ -7,6 +7,7 @@
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/thread.h"
+#include "io/curve.h"
 #include "io/endpoint.h"
 #include "run/control_request.h"
 
@@ -22,6 +23,7 @@ struct sf_control_socket {
     const sf_live_options *options;
     sf_pipeline *pipeline;
     void *context, *socket;
+    sf_curve_gate *gate; /* NULL: whoever has the token is answered */
     char address[256], token[SF_TOKEN_MOST + 1];
     sf_thread thread;
     sf_control_calls calls;
@@ -165,6 +167,7 @@ static int close_socket(void *self, sf_error *error)
     sf_thread_join(&it->thread);
     if (it->socket != NULL)
         zmq_close(it->socket);
+    sf_curve_gate_close(it->gate);
     if (it->context != NULL)
         zmq_ctx_term(it->context);
     sf_message_release(it->status);
@@ -174,13 +177,19 @@ static int close_socket(void *self, sf_error *error)
     return SF_OK;
 }
 
-static int bind_socket(sf_control_socket *it, const char *endpoint, sf_error *error)
+static int bind_socket(sf_control_socket *it, const sf_control_settings *settings, sf_error *error)
 {
-    if (sf_endpoint_is_public(endpoint))
+    const sf_curve_server curve = {settings->key, settings->clients};
+    const char *endpoint = settings->endpoint;
+    bool has_keys;
+    int status = sf_curve_server_wanted(&has_keys, &curve, error);
+    if (status != SF_OK)
+        return status;
+    if (!has_keys && sf_endpoint_is_public(endpoint))
         return sf_fail(
             error, SF_CONFIG, "endpoint",
             "found '%.80s', to which other machines could connect: expected one of this machine alone, "
-            "as tcp://127.0.0.1:7740 or ipc://PATH",
+            "as tcp://127.0.0.1:7740 or ipc://PATH, or `key` and `clients`",
             endpoint);
     int64_t most = SF_REQUEST_MOST;
     int linger_ms = 100;
@@ -192,6 +201,9 @@ static int bind_socket(sf_control_socket *it, const char *endpoint, sf_error *er
                        zmq_strerror(zmq_errno()));
     zmq_setsockopt(it->socket, ZMQ_MAXMSGSIZE, &most, sizeof most);
     zmq_setsockopt(it->socket, ZMQ_LINGER, &linger_ms, sizeof linger_ms);
+    status = sf_curve_gate_open(&it->gate, it->context, it->socket, &curve, error);
+    if (status != SF_OK)
+        return status;
     if (zmq_bind(it->socket, endpoint) != 0)
         return sf_fail(error, SF_UNAVAILABLE, endpoint, "cannot bind: %s", zmq_strerror(zmq_errno()));
     zmq_getsockopt(it->socket, ZMQ_LAST_ENDPOINT, it->address, &size);
@@ -216,7 +228,7 @@ int sf_control_socket_open(sf_control_socket **out, const sf_control_settings *s
     if (status != SF_OK)
         status = sf_fail(error, SF_CONFIG, "token_file", "%s: %s", reason.place, reason.text);
     if (status == SF_OK)
-        status = bind_socket(it, settings->endpoint, error);
+        status = bind_socket(it, settings, error);
     if (status == SF_OK)
         *out = it;
     else
@@ -247,6 +259,11 @@ static void keep_status(void *self, sf_message *message)
     sf_message_release(before);
 }
 
+static void tell_refused(void *self, sf_status_message *status)
+{
+    status->control_refused = sf_curve_gate_refused(((sf_control_socket *)self)->gate);
+}
+
 static bool is_started(void *self)
 {
     return atomic_load(&((sf_control_socket *)self)->started);
@@ -254,6 +271,7 @@ static bool is_started(void *self)
 
 sf_outlet sf_control_socket_outlet(sf_control_socket *it)
 {
-    static const sf_outlet_kind kind = {.publish = keep_status, .ready = is_started, .close = close_socket};
+    static const sf_outlet_kind kind = {
+        .publish = keep_status, .ready = is_started, .tell = tell_refused, .close = close_socket};
     return (sf_outlet){&kind, it};
 }

@@ -2,7 +2,8 @@
 /**
  * A ZeroMQ REP socket by which a program arms and disarms triggers, sets marks, stops a run and asks how it
  * is: a request of control_request.h, an answer {"ok": true, ...} or {"ok": false, "error": "..."}. It is
- * bound on this machine only, has a thread of its own, and answers nobody without the token.
+ * bound on this machine only, unless clients show keys, has a thread of its own, and answers nobody without
+ * the token.
  */
 #ifndef SF_RUN_CONTROL_SOCKET_H
 #define SF_RUN_CONTROL_SOCKET_H
@@ -12,7 +13,8 @@
 typedef struct sf_control_settings {
     const char *endpoint;
     const char *token_file;
-    bool hold; /**< nothing is read of the sources before `start` */
+    const char *key, *clients; /**< of sf_curve_server */
+    bool hold;                 /**< nothing is read of the sources before `start` */
 } sf_control_settings;
 
 /** What else a run does when it is told to; NULL: it cannot. The socket's thread. */

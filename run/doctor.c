@@ -20,6 +20,7 @@
 #include <sys/timex.h>
 #include <time.h>
 #include <unistd.h>
+#include <zmq.h>
 
 #define MEBIBYTE (UINT64_C(1) << 20)
 #define LEAST_TCP (4 * MEBIBYTE)
@@ -305,6 +306,16 @@ static bool is_free(uint16_t port)
     return bound;
 }
 
+static void check_keys(sf_tool_checks *checks)
+{
+    int major, minor, patch;
+    zmq_version(&major, &minor, &patch);
+    bool has_curve = zmq_has("curve") != 0;
+    sf_doctor_find(checks, "keys", has_curve ? SF_TOOL_GOOD : SF_TOOL_ADVICE, "ZeroMQ %d.%d.%d %s", major,
+                   minor, patch, has_curve ? "takes keys (CURVE)" : "was built without CURVE");
+    sf_doctor_advise(checks, "libzmq5 of Debian or Ubuntu has it; without it no socket may have `key`");
+}
+
 static void check_ports(sf_tool_checks *checks)
 {
     static const uint16_t ports[] = {7700, 7710, 7730, 7740};
@@ -377,6 +388,7 @@ void sf_tool_doctor(sf_tool_checks *checks, const char *folder, const char *syst
     check_buffers(checks, system);
     check_descriptors(checks);
     check_ports(checks);
+    check_keys(checks);
     check_serial(checks, system);
     check_gpu(checks, system);
     check_reader(checks);

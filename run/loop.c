@@ -242,6 +242,8 @@ static int measure(sf_run_trips *trips, sf_source *source, sf_sink *sink, const 
     sf_sink_status about;
     sf_sink_status_get(sink, &about);
     snprintf(trips->source, sizeof trips->source, "%s", source->name);
+    snprintf(trips->authentication, sizeof trips->authentication, "%s",
+             source->authentication != NULL ? source->authentication : "");
     snprintf(trips->sink, sizeof trips->sink, "%s", about.name);
     int status = await_ready(sink, options->progress, error);
     return status == SF_OK ? sf_loop_run(trips, &setup, error) : status;

@@ -40,6 +40,7 @@ static int open_sender(playing *it, sf_error *error)
     sf_sender_settings settings = {.name = how->name,
                                    .endpoint = how->endpoint,
                                    .insecure = how->insecure,
+                                   .curve = {how->key, how->clients},
                                    .virtual_clock = how->speed == 0,
                                    .own_pace = how->speed > 0 && how->speed != 1,
                                    .go_on = goes_on,
@@ -48,6 +49,9 @@ static int open_sender(playing *it, sf_error *error)
     int status = sf_protocol_find(&protocol, how->protocol, error);
     if (status != SF_OK)
         return status;
+    if ((how->key != NULL || how->clients != NULL) && protocol != &sf_protocol_synfire)
+        return sf_fail(error, SF_USAGE, how->key != NULL ? "key" : "clients",
+                       "the protocols of rigs have no keys: expected --protocol synfire");
     settings.protocol = protocol->sender;
     return sf_sender_open(&it->sender, &settings, it->recording, error);
 }

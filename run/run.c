@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
+#include "io/curve.h"
 #include "io/descriptors.h"
 #include "pipeline/queries.h"
 #include "replay/player.h"
@@ -40,7 +41,7 @@ static int check_descriptors(const sf_config *config, sf_error *error)
         needed += sf_config_source_kind(config, i)->descriptors;
     for (uint32_t i = 0; i < config->sink_count; i++)
         needed += sf_config_sink_kind(config, i)->descriptors;
-    needed += config->control_count * SF_ZMQ_DESCRIPTORS;
+    needed += config->control_count * (SF_ZMQ_DESCRIPTORS + SF_CURVE_DESCRIPTORS);
     return sf_descriptors_check(needed, "this run", error);
 }
 

@@ -71,7 +71,9 @@ typedef struct sf_run_trips {
     uint32_t unexpected;               /**< answers when no pulse was under way: late ones, or others' */
     double *ms;                        /**< of each that was answered, ascending */
     double median_ms, p99_ms, most_ms; /**< NaN: none was answered */
-    char source[64], sink[64];         /**< where */
+    char source[SF_STATUS_NAME_SIZE], sink[SF_STATUS_NAME_SIZE];
+    char authentication[8]; /**< of the source, as in a status; empty: it does not come over a network
+                             */         /**< where */
 } sf_run_trips;
 
 /**

@@ -92,6 +92,8 @@ typedef struct sf_tool_playing {
     const char *endpoint; /**< NULL: the protocol's own */
     const char *protocol; /**< of ingest/protocol.h, as "synfire" */
     bool insecure;        /**< other machines may connect */
+    const char *key,
+        *clients; /**< files of keys (docs/operations.md), NULL: none; synfire's protocol alone has them */
     bool loop;
     double speed;         /**< times as fast as recorded; 0: as fast as it is taken, on a virtual clock */
     uint64_t subscribers; /**< waited for before the start */
@@ -157,7 +159,9 @@ int64_t sf_tool_watchdog_ns(void);
 /** Of a source, a stage or a sink of a run; NaN where it has none of that kind. */
 typedef struct sf_tool_busy {
     const char *kind; /**< "source", "stage", "queue", "sink": a literal */
-    char name[48];
+    char name[SF_STATUS_NAME_SIZE];
+    char authentication[8]; /**< of a source that comes over a network: "curve", "none"; else empty */
+    uint64_t refused;       /**< connections without a key that a sink lets in */
     double busy_ms;         /**< in all, since the start */
     double busy;            /**< share of the time, of one core */
     double hop_share;       /**< of a stage: its median by the length of a hop */
@@ -173,8 +177,9 @@ typedef struct sf_tool_top {
     uint64_t spikes;
     double rate_hz, run_s, hop_ms;
     double latency_p50_ms, latency_p99_ms, latency_max_ms; /**< from arrival until watched */
-    double since_s; /**< that `busy` is of: since the status before this one, or since the start */
-    bool last;      /**< the run has ended */
+    double since_s;           /**< that `busy` is of: since the status before this one, or since the start */
+    bool last;                /**< the run has ended */
+    uint64_t control_refused; /**< connections to its control socket without a key that is let in */
     size_t count;
     sf_tool_busy rows[SF_TOOL_MOST_BUSY]; /**< in the order of the stream; what goes beyond is left out */
 } sf_tool_top;
@@ -185,12 +190,25 @@ typedef struct sf_tool_watcher sf_tool_watcher;
  * Connects to a run: with a token's file to its control socket, without one to a sink of type `zmq`. Nobody
  * needs to be there yet. SF_USAGE for an endpoint that is none, SF_NO_INPUT and SF_CONFIG for the file.
  */
-int sf_tool_watch(sf_tool_watcher **out, const char *endpoint, const char *token_file, sf_error *error);
+typedef struct sf_tool_watching {
+    const char *endpoint;
+    const char *token_file;
+    const char *key, *server_key; /**< files of keys; NULL: none */
+} sf_tool_watching;
+
+int sf_tool_watch(sf_tool_watcher **out, const sf_tool_watching *how, sf_error *error);
 
 /** The newest status. SF_AGAIN where none came within the time; SF_DATA for what is none; SF_UNAVAILABLE
  * where the run refuses the token. */
 int sf_tool_watch_next(sf_tool_watcher *watcher, sf_tool_top *top, int timeout_ms, sf_error *error);
 void sf_tool_watch_close(sf_tool_watcher *watcher); /**< NULL is allowed */
+
+/* ---- keys ---- */
+
+/** Makes a pair of keys for CURVE, the files PATH.key and PATH.key_secret, which only the owner may read, and
+ * puts the public one into `public_key`. SF_CANNOT_CREATE where one of them is there; SF_UNAVAILABLE where
+ * libzmq has no CURVE. */
+int sf_tool_make_keys(char public_key[41], const char *path, sf_error *error);
 
 /* ---- benchmarks ---- */
 

@@ -180,6 +180,7 @@ static void add_source(sf_tool_top *top, const json_t *map)
     row->busy_ms = NAN;
     row->waiting = whole(map, "ring_fill");
     row->room = whole(map, "ring_size");
+    text(row->authentication, sizeof row->authentication, map, "authentication");
     for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++)
         row->lost += whole(map, losses[i]);
 }
@@ -199,6 +200,7 @@ static void add_sink(sf_tool_top *top, const json_t *map)
     row->waiting = whole(map, "ring_fill");
     row->room = whole(map, "ring_size");
     row->lost = whole(map, "dropped") + whole(map, "failed") + whole(map, "spikes_lost");
+    row->refused = whole(map, "refused");
 }
 
 /* In the order in which spikes go: sources, watching, the way to the windows, the rest of the hop, sinks. */
@@ -238,6 +240,7 @@ static void fill(sf_tool_top *top, const json_t *map)
                          .latency_max_ms = real(latency, "max_ms"),
                          .last = json_is_true(json_object_get(map, "last"))};
     text(top->stream, sizeof top->stream, map, "stream");
+    top->control_refused = whole(map, "control_refused");
     add_rows(top, map);
     sf_top_since(top, &(sf_tool_top){.run_s = 0});
 }

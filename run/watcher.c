@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "core/json.h"
 #include "core/memory.h"
+#include "io/curve.h"
 #include "run/control_request.h"
 #include "run/top.h"
 
@@ -38,7 +39,7 @@ static int write_request(sf_tool_watcher *it, const char *token_file, sf_error *
 }
 
 /* A request that is never answered, as when the run ends, must not hold up the next. */
-static int connect_socket(sf_tool_watcher *it, sf_error *error)
+static int connect_socket(sf_tool_watcher *it, const sf_curve_client *curve, sf_error *error)
 {
     int one = 1, none = 0;
     int64_t most = MOST_BYTES;
@@ -54,25 +55,28 @@ static int connect_socket(sf_tool_watcher *it, sf_error *error)
     } else {
         zmq_setsockopt(it->socket, ZMQ_SUBSCRIBE, "status", strlen("status"));
     }
+    int status = sf_curve_connect(it->socket, curve, error);
+    if (status != SF_OK)
+        return status;
     if (zmq_connect(it->socket, it->endpoint) != 0)
         return sf_fail(error, SF_USAGE, it->endpoint, "cannot connect: %s", zmq_strerror(zmq_errno()));
     return SF_OK;
 }
 
-int sf_tool_watch(sf_tool_watcher **out, const char *endpoint, const char *token_file, sf_error *error)
+int sf_tool_watch(sf_tool_watcher **out, const sf_tool_watching *how, sf_error *error)
 {
     *out = NULL;
     sf_tool_watcher *it = sf_alloc(1, sizeof *it);
     if (it == NULL)
         return sf_fail_memory(error);
-    snprintf(it->endpoint, sizeof it->endpoint, "%s", endpoint);
-    it->asks = token_file != NULL;
+    snprintf(it->endpoint, sizeof it->endpoint, "%s", how->endpoint);
+    it->asks = how->token_file != NULL;
     it->context = zmq_ctx_new();
     int status = it->context != NULL ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK && it->asks)
-        status = write_request(it, token_file, error);
+        status = write_request(it, how->token_file, error);
     if (status == SF_OK)
-        status = connect_socket(it, error);
+        status = connect_socket(it, &(sf_curve_client){how->key, how->server_key}, error);
     if (status == SF_OK)
         *out = it;
     else

@@ -422,6 +422,7 @@ static int append_sources(hdf5_sink *self, const sf_message *message, sf_error *
                           .lateness_max_ns = source->lateness_max_ns};
         memcpy(row.name, source->name, strnlen(source->name, sizeof row.name));
         snprintf(row.state, sizeof row.state, "%s", sf_source_state_name(source->state));
+        put_reason(row.authentication, sizeof row.authentication, source->authentication);
         status = append(self, SF_TABLE_SOURCES, &row, 1, error);
     }
     return status;
@@ -443,7 +444,8 @@ static int append_sinks(hdf5_sink *self, const sf_message *message, sf_error *er
                         .journal_bytes = sink->journal_bytes,
                         .syncs = sink->syncs,
                         .sync_max_ms = sink->sync_max_ms,
-                        .disk_left_s = sink->disk_left_s};
+                        .disk_left_s = sink->disk_left_s,
+                        .refused = sink->refused};
         memcpy(row.name, sink->name, strnlen(sink->name, sizeof row.name));
         memcpy(row.state, sink->state, strnlen(sink->state, sizeof row.state));
         memcpy(row.note, sink->note, strnlen(sink->note, sizeof row.note));

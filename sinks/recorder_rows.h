@@ -58,7 +58,7 @@ typedef struct delivery_row {
     int64_t time_ns;
     char name[64];
     uint64_t trigger_seq; /* row of `triggers` with this seq */
-    char sink[32], outcome[16];
+    char sink[SF_STATUS_NAME_SIZE], outcome[16];
     int64_t sent_ns;
     double latency_ms;
 } delivery_row;
@@ -142,7 +142,7 @@ typedef struct status_row {
 
 typedef struct source_row {
     uint64_t seq;
-    char name[32], state[8];
+    char name[SF_STATUS_NAME_SIZE], state[8], authentication[8];
     int64_t silent_ns;
     uint64_t spikes, held, late, duplicate, out_of_range, dropped, leaps;
     int64_t missing_spikes; /* -1: not known */
@@ -154,11 +154,12 @@ typedef struct source_row {
 
 typedef struct sink_row {
     uint64_t seq;
-    char name[32];
+    char name[SF_STATUS_NAME_SIZE];
     uint64_t published, dropped, failed, spikes, spikes_lost, markers, markers_lost;
     char state[16], note[256];
     uint64_t journal_bytes, syncs;
     double sync_max_ms, disk_left_s;
+    int64_t refused; /* -1: nobody is asked for a key */
 } sink_row;
 
 #endif

@@ -30,7 +30,7 @@ typedef struct queued_trigger {
 struct sf_sink {
     const sf_sink_kind *kind;
     void *self;
-    char name[32];
+    char name[SF_STATUS_NAME_SIZE];
     const char *address;
     sf_storage *storage; /* serves the sink; NULL: it has a thread of its own */
     sf_thread thread;
@@ -499,6 +499,7 @@ void sf_sink_status_get(sf_sink *sink, sf_sink_status *status)
         .took = sf_durations_tell(&sink->took),
         .sync_max_ms = NAN,
         .disk_left_s = NAN,
+        .refused = -1,
     };
     memcpy(status->name, sink->name, sizeof status->name);
     if (sink->raw != NULL && !sink->kind->shows) {

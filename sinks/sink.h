@@ -31,6 +31,7 @@ typedef struct sf_sink_settings {
     uint32_t wait_subscribers; /**< zmq: hold the start until there are so many subscriptions */
     bool hold;                 /**< nothing is replaced, and nothing served, before sf_sink_begin */
     bool overwrite;            /**< hdf5, jsonl: replace an existing file; else it has a numbered successor */
+    const char *key, *clients; /**< zmq: of sf_curve_server */
 } sf_sink_settings;
 
 /** What all sinks have: ring 1024, drop-oldest; the rest zero. */

@@ -137,6 +137,13 @@ static void add_sinks(sf_text *text, const sf_status_message *status)
         begin_row(text, "sink_disk_left_seconds", "sink", i, status->sinks[i].name);
         end_row(text, NULL, NULL, status->sinks[i].disk_left_s);
     }
+    head(text, "sink_refused_total", "counter", "Connections without a key that is let in.");
+    for (size_t i = 0; i < status->sink_count; i++) {
+        if (status->sinks[i].refused < 0)
+            continue;
+        begin_row(text, "sink_refused_total", "sink", i, status->sinks[i].name);
+        end_row(text, NULL, NULL, (double)status->sinks[i].refused);
+    }
     head(text, "sink_ok", "gauge", "0 where something could not be written or sent.");
     for (size_t i = 0; i < status->sink_count; i++) {
         begin_row(text, "sink_ok", "sink", i, status->sinks[i].name);

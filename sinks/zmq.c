@@ -43,7 +43,8 @@ static int bind_publisher(zmq_sink *sink, const sf_sink_settings *settings, sf_e
                                           .queue = queue,
                                           .lossless = settings->policy == SF_RING_BLOCK,
                                           .insecure = settings->insecure,
-                                          .permit = "`insecure: true`"};
+                                          .permit = "`insecure: true`",
+                                          .curve = {settings->key, settings->clients}};
     int status = sf_publisher_open(&sink->publisher, &wanted, error);
     if (status != SF_USAGE)
         return status;
@@ -105,12 +106,18 @@ static bool ready_zmq(void *self)
     return sf_publisher_update(&sink->publisher) >= sink->wanted;
 }
 
+static void account_zmq(void *self, sf_sink_status *status)
+{
+    status->refused = sf_curve_gate_refused(((zmq_sink *)self)->publisher.gate);
+}
+
 static const char *address_zmq(void *self)
 {
     return ((zmq_sink *)self)->publisher.address;
 }
 
-static const sf_sink_settings defaults = {SF_SINK_DEFAULTS, .endpoint = "tcp://127.0.0.1:7710"};
+static const sf_sink_settings defaults = {SF_SINK_DEFAULTS, .endpoint = "tcp://127.0.0.1:7710",
+                                          .key = SF_CURVE_NONE, .clients = SF_CURVE_NONE};
 
 static const char *const encodings[] = {"msgpack", "json", NULL};
 
@@ -120,6 +127,8 @@ static const sf_key keys[] = {
      .type = SF_KEY_TEXT,
      .offset = offsetof(sf_sink_settings, endpoint),
      .use = SF_KEY_WRITES},
+    {.name = "key", .type = SF_KEY_TEXT, .offset = offsetof(sf_sink_settings, key)},
+    {.name = "clients", .type = SF_KEY_TEXT, .offset = offsetof(sf_sink_settings, clients)},
     {.name = "encoding",
      .type = SF_KEY_CHOICE,
      .offset = offsetof(sf_sink_settings, encoding),
@@ -134,11 +143,12 @@ static const sf_key keys[] = {
 
 const sf_sink_kind sf_sink_zmq = {
     .settings = {"zmq", keys, sizeof(sf_sink_settings), &defaults},
-    .descriptors = SF_ZMQ_DESCRIPTORS,
+    .descriptors = SF_ZMQ_DESCRIPTORS + SF_CURVE_DESCRIPTORS,
     .acts = true,
     .open = open_zmq,
     .publish = publish_zmq,
     .close = close_zmq,
+    .account = account_zmq,
     .address = address_zmq,
     .ready = ready_zmq,
 };

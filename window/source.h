@@ -70,13 +70,14 @@ typedef struct sf_source_kind {
 /** Every source begins with this. */
 struct sf_source {
     const sf_source_kind *kind;
-    char name[32];              /**< for status: the recording's file name or the endpoint */
-    sf_units units;             /**< known once open returned */
-    const sf_recording *origin; /**< metadata for outputs, or NULL; valid while the source is open */
-    bool can_wait;              /**< the policy `block` is allowed */
-    bool virtual_clock;         /**< as fast as possible: time is what the stream says */
-    bool own_pace;              /**< a recording that is played faster or slower than real time */
-    int64_t patience_ns;        /**< a live source whose sender is silent for so long is lost */
+    char name[SF_STATUS_NAME_SIZE]; /**< for status: the recording's file name or the endpoint */
+    const char *authentication;     /**< of sf_source_status */
+    sf_units units;                 /**< known once open returned */
+    const sf_recording *origin;     /**< metadata for outputs, or NULL; valid while the source is open */
+    bool can_wait;                  /**< the policy `block` is allowed */
+    bool virtual_clock;             /**< as fast as possible: time is what the stream says */
+    bool own_pace;                  /**< a recording that is played faster or slower than real time */
+    int64_t patience_ns;            /**< a live source whose sender is silent for so long is lost */
 };
 
 #endif

@@ -280,6 +280,9 @@ typedef enum sf_topic {
 
 #define SF_TRIGGER_NAME_SIZE 128
 
+/** Of a source or sink: its kind and its endpoint or its file's own name, which have at most 255 bytes. */
+#define SF_STATUS_NAME_SIZE 272
+
 typedef struct sf_episode_count {
     sf_episode episode;
     char id[SF_EPISODE_ID_SIZE];
@@ -341,7 +344,7 @@ typedef struct sf_trigger_message {
 /** What a sink did with a trigger that has a name. Its time_ns is that of the last spike. */
 typedef struct sf_delivery_message {
     char name[SF_TRIGGER_NAME_SIZE]; /**< of the trigger */
-    char sink[32];
+    char sink[SF_STATUS_NAME_SIZE];
     uint64_t trigger_seq;
     const char *outcome; /**< a literal: "sent"; "failed"; "too old": it was kept, and the trigger disarmed */
     int64_t sent_ns;     /**< monotonic clock, when it was handed to the socket or line */
@@ -465,7 +468,7 @@ typedef enum sf_source_state {
 /** All spikes that came are, but for `ring_fill` and what waits for older ones, gone through or in one of
  * `held` to `leaps`; those of a unit's repeated instant are only where duplicates are dropped. */
 typedef struct sf_source_status {
-    char name[32];
+    char name[SF_STATUS_NAME_SIZE];
     sf_source_state state;
     int64_t silent_ns;                               /**< by wall clock, of a live source; else 0 */
     uint64_t spikes;                                 /**< that came */
@@ -493,6 +496,9 @@ typedef struct sf_source_status {
     int64_t offset_ns;  /**< the reference's clock less the source's own there */
     double drift_ppm;   /**< how much faster the reference's clock is; NaN before a lock, as the next */
     double residual_us; /**< root mean square of the pulses about this line */
+    /** A literal: "curve": sender and receiver have shown their keys to each other; "none": whoever is at
+     * that address is believed; NULL: it does not come over a network. */
+    const char *authentication;
 } sf_source_status;
 
 /** How long something took that was done again and again, since the start. */
@@ -503,7 +509,7 @@ typedef struct sf_took {
 } sf_took;
 
 typedef struct sf_sink_status {
-    char name[32];
+    char name[SF_STATUS_NAME_SIZE];
     uint64_t published, dropped, failed;
     uint32_t ring_fill, ring_size;
     uint64_t spikes, markers;           /**< raw, that a recorder has written; 0 of other sinks */
@@ -514,6 +520,7 @@ typedef struct sf_sink_status {
     uint64_t journal_bytes, syncs;      /**< of a recorder's journals, all together */
     double sync_max_ms;                 /**< the longest of these; NaN: there was none */
     double disk_left_s; /**< until the disk is full at the present rate; NaN: not known, or no recorder */
+    int64_t refused;    /**< connections without a key that is let in; -1: nobody is asked for one */
 } sf_sink_status;
 
 typedef struct sf_stage_status {
@@ -576,6 +583,8 @@ typedef struct sf_status_message {
     uint64_t window_fill, window_size; /**< spikes between watching and the windows, and room for them */
     sf_took latency; /**< from the arrival of a spike until it had been watched: of the oldest that come
                         together */
+    int64_t
+        control_refused; /**< as `refused` of a sink, of the control socket; -1 where there is none, too */
 } sf_status_message;
 
 /** One bin; every number from 0 on comes once, but where one is lost or a silence is passed over. */

@@ -156,6 +156,8 @@ static int tell_sinks(const sf_hop *hop, sf_status_message *into, sf_error *erro
         const sf_outlet *outlet = &sinks->outlets[i];
         if (outlet->kind->status != NULL)
             outlet->kind->status(outlet->self, &into->sinks[into->sink_count++]);
+        if (outlet->kind->tell != NULL)
+            outlet->kind->tell(outlet->self, into);
     }
     return SF_OK;
 }
@@ -174,6 +176,7 @@ static int fill_status(const sf_hop *hop, sf_status_message *into, sf_error *err
     into->tracked = sf_read_tracked(hop)->now.count;
     into->edges = sf_read_graph(hop)->snapshot.count;
     into->last = hop->last;
+    into->control_refused = -1;
     tell_device(hop, into);
     tell_testing(hop, into);
     sf_times_tell(hop->times, into);

@@ -739,13 +739,14 @@ function drawHealth() {
   fillTable("sources", status.sources, source => {
     const lost = LOSSES.filter(([key]) => source[key] > 0).map(([key, name]) => `${name} ${whole(source[key])}`).join(", ");
     const silent = source.silent_ms > 1000 ? `, silent ${digits(source.silent_ms / 1000, 2)} s` : "", [text, kind] = stateText(source.state);
-    return [source.name, [text + silent, kind], [whole(source.spikes), "n"], [lost || "none", lost ? "warn" : ""]];
+    const unproved = source.authentication === "none" ? ", unauthenticated" : "";
+    return [source.name, [text + silent + unproved, kind], [whole(source.spikes), "n"], [lost || "none", lost ? "warn" : ""]];
   });
   fillTable("sinks", status.sinks, sink => {
-    const lost = sink.dropped + sink.failed;
+    const lost = sink.dropped + sink.failed, refused = sink.refused > 0 ? ` (${whole(sink.refused)} refused)` : "";
     const full = sink.state === "ok" && sink.disk_left_s !== null && sink.disk_left_s < 1800;
     const state = full ? [`disk full in ${digits(sink.disk_left_s / 60, 2)} min`, "warn"] : stateText(sink.state);
-    return [sink.name, state, [whole(sink.published), "n"], [whole(lost), lost ? "n warn" : "n"],
+    return [sink.name + refused, state, [whole(sink.published), "n"], [whole(lost), lost ? "n warn" : "n"],
       [sink.spikes + sink.spikes_lost > 0 ? whole(sink.spikes) : "–", "n"], [sink.spikes_lost > 0 ? whole(sink.spikes_lost) : "–", sink.spikes_lost ? "n bad" : "n"]];
   }, (row, sink) => { row.title = sink.note; });
   fillTable("stages", status.stages, stage => {

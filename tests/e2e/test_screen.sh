@@ -94,7 +94,7 @@ YAML
     kill -STOP $player
 ) &
 on 80 24 "LOST .*nothing heard for [2-9]+ s" INT "$SYNFIRE" run lab.yaml >hung
-grep -q "^seen: from tcp:.*  LOST  [0-9]* spikes  lost 0  nothing heard for [2-9][0-9]* s$" hung || { cat hung; exit 1; }
+grep -q "^seen: from tcp:.*  LOST  [0-9]* spikes  lost 0  nothing heard for [2-9][0-9]* s " hung || { cat hung; exit 1; }
 sed '1,/^left/d' hung | grep -q "^synfire: [1-9][0-9]* spikes of 30 units"
 wait %+ 2>/dev/null || true
 kill -KILL $player

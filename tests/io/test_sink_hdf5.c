@@ -368,7 +368,7 @@ static void check_deliveries(hid_t file, const recorded *all)
         assert_int_equal(get_i64(&at, "time_ns"), message->time_ns);
         is_text(&at, "name", delivery->name, 64);
         assert_int_equal(get_u64(&at, "trigger_seq"), delivery->trigger_seq);
-        is_text(&at, "sink", delivery->sink, 32);
+        is_text(&at, "sink", delivery->sink, SF_STATUS_NAME_SIZE);
         is_text(&at, "outcome", delivery->outcome, 16);
         assert_int_equal(get_i64(&at, "sent_ns"), delivery->sent_ns);
         is_f64(&at, "latency_ms", delivery->latency_ms);
@@ -547,7 +547,7 @@ static void check_statuses(hid_t file, const recorded *all)
         for (size_t i = 0; i < status->source_count; i++, source.row++) {
             const sf_source_status *from = &status->sources[i];
             assert_int_equal(get_u64(&source, "seq"), message->seq);
-            is_text(&source, "name", from->name, 32);
+            is_text(&source, "name", from->name, SF_STATUS_NAME_SIZE);
             assert_int_equal(get_u64(&source, "spikes"), from->spikes);
             assert_int_equal(get_u64(&source, "markers"), from->markers);
             assert_int_equal(get_u64(&source, "late"), from->late);
@@ -560,6 +560,7 @@ static void check_statuses(hid_t file, const recorded *all)
             assert_int_equal(get_u64(&source, "leaps"), from->leaps);
             assert_int_equal(get_u64(&source, "restarts"), from->restarts);
             is_text(&source, "state", sf_source_state_name(from->state), 8);
+            is_text(&source, "authentication", from->authentication != NULL ? from->authentication : "", 8);
             assert_int_equal(get_i64(&source, "silent_ns"), from->silent_ns);
             assert_int_equal(get_u64(&source, "held"), from->held);
             assert_int_equal(get_u64(&source, "markers_late"), from->markers_late);
@@ -575,7 +576,7 @@ static void check_statuses(hid_t file, const recorded *all)
         }
         for (size_t i = 0; i < status->sink_count; i++, sink.row++) {
             assert_int_equal(get_u64(&sink, "seq"), message->seq);
-            is_text(&sink, "name", status->sinks[i].name, 32);
+            is_text(&sink, "name", status->sinks[i].name, SF_STATUS_NAME_SIZE);
             assert_int_equal(get_u64(&sink, "published"), status->sinks[i].published);
             assert_int_equal(get_u64(&sink, "dropped"), status->sinks[i].dropped);
             assert_int_equal(get_u64(&sink, "failed"), status->sinks[i].failed);
@@ -587,6 +588,7 @@ static void check_statuses(hid_t file, const recorded *all)
             assert_int_equal(get_u64(&sink, "syncs"), status->sinks[i].syncs);
             is_f64(&sink, "sync_max_ms", status->sinks[i].sync_max_ms);
             is_f64(&sink, "disk_left_s", status->sinks[i].disk_left_s);
+            assert_int_equal(get_i64(&sink, "refused"), status->sinks[i].refused);
             is_text(&sink, "state", status->sinks[i].state, 16);
             is_text(&sink, "note", status->sinks[i].note, 256);
         }

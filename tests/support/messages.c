@@ -355,12 +355,15 @@ static void fill_source(test_random *random, sf_source_status *source)
     source->offset_ns = locked ? random_time(random) : 0;
     source->drift_ppm = locked ? random_real(random) : NAN;
     source->residual_us = locked ? random_real(random) : NAN;
+    static const char *const authentications[] = {NULL, "none", "curve"};
+    source->authentication = authentications[test_random_below(random, 3)];
 }
 
 static void fill_status(test_random *random, sf_status_message *message, const sf_units *units)
 {
     message->spikes = random_count(random);
     message->rate_hz = random_real(random);
+    message->control_refused = (int64_t)test_random_below(random, 100) - 1;
     message->unit_count = units->count;
     message->unit_rates_hz = sf_alloc(units->count, sizeof *message->unit_rates_hz);
     for (size_t i = 0; i < units->count; i++)
@@ -380,6 +383,7 @@ static void fill_status(test_random *random, sf_status_message *message, const s
                                  .syncs = random_count(random),
                                  .sync_max_ms = random_real(random),
                                  .disk_left_s = random_real(random),
+                                 .refused = (int64_t)test_random_below(random, 100) - 1,
                                  .published = random_count(random),
                                  .dropped = random_count(random),
                                  .failed = random_count(random),

@@ -519,6 +519,7 @@ static void check_source(const json_t *map, const sf_source_status *source)
     }
     is_real(take(&from, "drift_ppm"), paired ? source->drift_ppm : NAN);
     is_real(take(&from, "residual_us"), paired ? source->residual_us : NAN);
+    is_reason(take(&from, "authentication"), source->authentication);
     all_taken(&from);
 }
 
@@ -551,6 +552,7 @@ static void check_sink(const json_t *map, const sf_sink_status *sink)
     is_integer(take(&from, "syncs"), (int64_t)sink->syncs);
     is_real(take(&from, "sync_max_ms"), sink->sync_max_ms);
     is_real(take(&from, "disk_left_s"), sink->disk_left_s);
+    is_known(take(&from, "refused"), sink->refused);
     all_taken(&from);
 }
 
@@ -608,6 +610,7 @@ static void check_status(fields *from, const sf_status_message *status, const sf
     is_real(take(from, "hop_ms"), status->hop_ms);
     is_integer(take(from, "window_fill"), (int64_t)status->window_fill);
     is_integer(take(from, "window_size"), (int64_t)status->window_size);
+    is_known(take(from, "control_refused"), status->control_refused);
     fields latency = {.map = take(from, "latency")};
     check_took(&latency, &status->latency);
     is_real(take(&latency, "max_ms"), status->latency.max_ms);
