@@ -2,7 +2,12 @@
 # Everything outside the repository, as imported targets; versions are in docs/operations.md.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
-find_path(RANDOM123_INCLUDE Random123/philox.h REQUIRED)
+find_path(RANDOM123_INCLUDE Random123/philox.h HINTS /usr/include REQUIRED)
+if(CMAKE_CROSSCOMPILING) # the headers of this system are not for the other
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/headers)
+  file(CREATE_LINK ${RANDOM123_INCLUDE}/Random123 ${CMAKE_BINARY_DIR}/headers/Random123 SYMBOLIC)
+  set(RANDOM123_INCLUDE ${CMAKE_BINARY_DIR}/headers)
+endif()
 
 if(SYNFIRE_IO)
   pkg_check_modules(ZMQ REQUIRED IMPORTED_TARGET libzmq)

@@ -72,7 +72,7 @@ function(synfire_shared library name)
   configure_file(${CMAKE_SOURCE_DIR}/cmake/lib${name}.map ${map} @ONLY)
   set_target_properties(${library} PROPERTIES OUTPUT_NAME ${name} LINK_DEPENDS ${map}
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib INSTALL_RPATH "\$ORIGIN")
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib INSTALL_RPATH "\$ORIGIN")
   target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(${library} PRIVATE synfire_flags ${arg_LINKS})
   target_link_options(${library} PRIVATE -Wl,--version-script=${map} -Wl,-Bsymbolic -Wl,--as-needed)
@@ -84,6 +84,8 @@ function(synfire_shared library name)
   configure_file(${CMAKE_SOURCE_DIR}/cmake/${name}.pc.in ${name}.pc @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
   install(TARGETS ${library} EXPORT synfire
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${library} # a DLL
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${library} NAMELINK_COMPONENT dev)
 endfunction()
 

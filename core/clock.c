@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/clock.h"
 
+#include "core/platform.h"
+
 #include <time.h>
 
 static int64_t read_clock(clockid_t id)
@@ -22,6 +24,5 @@ int64_t sf_clock_wall_ns(void)
 
 void sf_clock_sleep_until(int64_t deadline_ns)
 {
-    struct timespec deadline = {.tv_sec = deadline_ns / SF_SECOND, .tv_nsec = deadline_ns % SF_SECOND};
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, NULL);
+    sf_platform_sleep_until(deadline_ns);
 }

@@ -2,14 +2,11 @@
 #include "core/file.h"
 
 #include "core/error.h"
-#include "core/output_file.h"
-#include "core/ranks.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* A device has no end: /dev/zero would be read until memory is used up. */
 static bool is_device(FILE *file)
@@ -52,46 +49,6 @@ int sf_file_read(sf_text *text, const char *path, sf_error *error)
         sf_text_free(text);
     else
         drop_mark(text);
-    return status;
-}
-
-int sf_file_check_secret(const char *path, const char *what, sf_error *error)
-{
-    struct stat about;
-    if (stat(path, &about) != 0 || (about.st_mode & (S_IRWXG | S_IRWXO)) == 0)
-        return SF_OK;
-    return sf_fail(error, SF_CONFIG, path, "others may read it, and %s in it is a secret: chmod 600", what);
-}
-
-/* Returns 0, or why not. */
-static int write_all(int fd, const char *data, size_t length)
-{
-    for (size_t done = 0; done < length;) {
-        ssize_t count = write(fd, data + done, length - done);
-        if (count < 0 && errno != EINTR)
-            return errno;
-        done += count > 0 ? (size_t)count : 0;
-    }
-    return 0;
-}
-
-int sf_file_write(const sf_text *text, const char *path, sf_error *error)
-{
-    if (text->failed)
-        return sf_fail_memory(error);
-    int status = sf_ranks_agree(SF_OK, error);
-    if (status != SF_OK || sf_ranks_rank() > 0)
-        return status;
-    sf_output_file file;
-    status = sf_output_file_open(&file, path, SF_EXISTING_REPLACE, error);
-    if (status != SF_OK)
-        return status;
-    int reason = write_all(file.fd, text->data, text->length);
-    if (reason != 0)
-        status = sf_fail(error, SF_IO, path, "cannot write: %s", strerror(reason));
-    else
-        status = sf_output_file_commit(&file, error);
-    sf_output_file_close(&file, status == SF_OK); /* half a file is worse than none */
     return status;
 }
 

@@ -14,14 +14,13 @@
  */
 int sf_file_read(sf_text *text, const char *path, sf_error *error);
 
-/** Refuses a file that others than its owner may read, where `what` in it, as "the token", is a secret:
- * SF_CONFIG.
- */
+/** Refuses a file that others than its owner may read, where `what` in it, as "the token", is a secret; not
+ * on Windows. SF_CONFIG. */
 int sf_file_check_secret(const char *path, const char *what, sf_error *error);
 
-/** Writes a text to a file, whole or not at all, in place of one that is there (core/output_file.h). Of
- * several ranks the first writes it, once none of them has failed (core/ranks.h). SF_CANNOT_CREATE, SF_IO;
- * SF_NO_MEMORY if the text failed. */
+/** Writes a text to a file, whole or not at all, in place of one that is there (core/output_file.h); not on
+ * Windows. Of several ranks the first writes it, once none of them has failed (core/ranks.h).
+ * SF_CANNOT_CREATE, SF_IO; SF_NO_MEMORY if the text failed. */
 int sf_file_write(const sf_text *text, const char *path, sf_error *error);
 
 /** Whether both paths lead to one regular file that is there: what is written to one would destroy the other.

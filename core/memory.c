@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/memory.h"
 
+#include "core/platform.h"
+
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <synfire/error.h>
-#include <sys/mman.h>
 
 static atomic_long successes_left = LONG_MAX;
 static atomic_long live_blocks;
@@ -94,5 +95,5 @@ void sf_memory_scattered(void *memory, size_t bytes)
     uintptr_t begin = ((uintptr_t)memory + page - 1) / page * page,
               end = ((uintptr_t)memory + bytes) / page * page;
     if (begin < end)
-        madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* refused where there are none: it is a hint */
+        sf_platform_large_pages((void *)begin, end - begin);
 }

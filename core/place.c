@@ -1,32 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/place.h"
 
-#include <dlfcn.h>
+#include "core/platform.h"
+
 #include <stdio.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
-/* Where the library that this function is part of lies, or the program that has it linked in, with the final
- * slash. */
+/* Where the library that this is part of lies, or the program that has it linked in, with the final slash. */
 static bool own_directory(char directory[SF_PLACE_SIZE])
 {
-    static const char here;
-    Dl_info own, program;
-    if (dladdr(&here, &own) == 0 || dladdr((void *)getauxval(AT_ENTRY), &program) == 0)
-        return false;
-    if (own.dli_fbase ==
-        program.dli_fbase) { /* its name here is as it was called, which need not be a path */
-        ssize_t length = readlink("/proc/self/exe", directory, SF_PLACE_SIZE - 1);
-        directory[length > 0 ? length : 0] = '\0';
-    } else {
-        snprintf(directory, SF_PLACE_SIZE, "%s", own.dli_fname);
-    }
-    char *slash = strrchr(directory, '/');
-    if (slash == NULL)
-        return false;
-    slash[1] = '\0';
-    return true;
+    char *slash = sf_platform_own_path(directory, SF_PLACE_SIZE) ? strrchr(directory, '/') : NULL;
+    if (slash != NULL)
+        slash[1] = '\0';
+    return slash != NULL;
 }
 
 bool sf_place_find(char path[SF_PLACE_SIZE], const char *built, const char *const *installed)

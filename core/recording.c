@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 static void free_pieces(sf_pieces *pieces)
 {
@@ -32,7 +31,7 @@ static void free_own(sf_recording *recording)
         sf_free(recording->markers);
     }
     if (recording->mapping != NULL)
-        munmap(recording->mapping, recording->mapped_bytes);
+        recording->unmap(recording->mapping, recording->mapped_bytes);
     for (size_t i = 0; i < recording->metadata_count; i++) {
         sf_free((char *)recording->metadata[i].key);
         sf_free((char *)recording->metadata[i].value);

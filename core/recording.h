@@ -46,12 +46,13 @@ struct sf_recording {
                        process read them */
     void *mapping;  /**< unmapped with the recording; NULL: another's memory */
     size_t mapped_bytes;
-    bool sorted;           /**< what a program gave was in another order */
-    sf_selected *selected; /**< what of the whole this is, or NULL where nobody asked */
-    bool is_part;          /**< it has a part of the spikes of its file, others have the rest */
-    size_t file_spikes;    /**< of a part: how many its file has */
-    sf_pieces *pieces;     /**< its spikes are not held, but read so; NULL: they are */
-    bool borrowed;         /**< a part: all but `observed` and `selected` is another recording's */
+    int (*unmap)(void *mapping, size_t bytes); /**< munmap, known to those who map */
+    bool sorted;                               /**< what a program gave was in another order */
+    sf_selected *selected;                     /**< what of the whole this is, or NULL where nobody asked */
+    bool is_part;       /**< it has a part of the spikes of its file, others have the rest */
+    size_t file_spikes; /**< of a part: how many its file has */
+    sf_pieces *pieces;  /**< its spikes are not held, but read so; NULL: they are */
+    bool borrowed;      /**< a part: all but `observed` and `selected` is another recording's */
 };
 
 /** How many spikes it has, held or not. */

@@ -3,39 +3,24 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/platform.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 int sf_thread_start(sf_thread *thread, const char *name, void *(*run)(void *), void *argument,
                     sf_error *error)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failure = pthread_create(&thread->id, NULL, run, argument);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int failure = sf_platform_start(&thread->id, name, run, argument);
     thread->running = failure == 0;
     if (failure != 0)
         return sf_fail(error, SF_INTERNAL, name, "cannot start a thread: %s", strerror(failure));
-    char short_name[16];
-    snprintf(short_name, sizeof short_name, "%s", name);
-    pthread_setname_np(thread->id, short_name);
     return SF_OK;
 }
 
 void sf_thread_give_way(void)
 {
-    static const int background = 10;
-    setpriority(PRIO_PROCESS, (id_t)gettid(),
-                background); /* of a thread, on Linux; refused, nothing is lost */
+    sf_platform_give_way();
 }
 
 void sf_thread_join(sf_thread *thread)
@@ -48,34 +33,28 @@ void sf_thread_join(sf_thread *thread)
 
 int sf_bell_open(sf_bell *bell, sf_error *error)
 {
-    bell->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    bell->fd = sf_platform_bell_open();
     bell->open = bell->fd >= 0;
     if (!bell->open)
-        return sf_fail(error, SF_INTERNAL, NULL, "cannot make an eventfd: %s", strerror(errno));
+        return sf_fail(error, SF_INTERNAL, NULL, "cannot make a wake-up: %s", strerror(errno));
     return SF_OK;
 }
 
 void sf_bell_close(sf_bell *bell)
 {
     if (bell->open)
-        close(bell->fd);
+        sf_platform_bell_close(bell->fd);
     bell->open = false;
 }
 
 void sf_bell_ring(sf_bell *bell)
 {
-    uint64_t one = 1;
-    ssize_t written = write(bell->fd, &one, sizeof one);
-    (void)written; /* a full counter has rung already */
+    sf_platform_bell_ring(bell->fd);
 }
 
 bool sf_bell_wait(sf_bell *bell, int timeout_ms)
 {
-    struct pollfd waiting = {.fd = bell->fd, .events = POLLIN};
-    if (poll(&waiting, 1, timeout_ms) <= 0)
-        return false;
-    uint64_t rings;
-    return read(bell->fd, &rings, sizeof rings) == sizeof rings;
+    return sf_platform_bell_wait(bell->fd, timeout_ms);
 }
 
 static _Thread_local unsigned allotted; /* cores of this thread; 0: all that it may run on */
@@ -87,30 +66,12 @@ void sf_thread_allot(unsigned cores)
 
 unsigned sf_thread_cores(void)
 {
-    if (allotted > 0)
-        return allotted;
-    cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-        return 1;
-    int count = CPU_COUNT(&allowed);
-    return count > 0 ? (unsigned)count : 1;
+    return allotted > 0 ? allotted : sf_platform_cores();
 }
 
 void sf_processor_name(char *name, size_t size)
 {
-    char line[256];
-    snprintf(name, size, "unknown processor");
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        const char *value = strchr(line, ':');
-        if (strncmp(line, "model name", 10) == 0 && value != NULL) {
-            line[strcspn(line, "\n")] = '\0';
-            snprintf(name, size, "%s", value + 2);
-            break;
-        }
-    }
-    if (file != NULL)
-        fclose(file);
+    sf_platform_processor(name, size);
 }
 
 typedef struct parallel_loop {

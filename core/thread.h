@@ -29,12 +29,12 @@ void sf_thread_join(sf_thread *thread);
 /** Sticky wake-up: a ring before the wait is not lost. Zero-initialised, it is closed. */
 typedef struct sf_bell {
     bool open;
-    int fd; /**< an eventfd; may be polled beside sockets */
+    int fd; /**< on Linux an eventfd, which may be polled beside sockets */
 } sf_bell;
 
 int sf_bell_open(sf_bell *bell, sf_error *error);
 void sf_bell_close(sf_bell *bell);
-void sf_bell_ring(sf_bell *bell);                 /**< real-time safe: one write to an eventfd */
+void sf_bell_ring(sf_bell *bell);                 /**< real-time safe: one call of the system */
 bool sf_bell_wait(sf_bell *bell, int timeout_ms); /**< true where it rang; clears it; -1 waits for ever */
 
 /** Cores this process may run on, at least 1. */
@@ -44,7 +44,7 @@ unsigned sf_thread_cores(void);
  */
 void sf_thread_allot(unsigned cores);
 
-/** "AMD EPYC 9654": what Linux calls the processor; "unknown processor" where it does not say. */
+/** "AMD EPYC 9654": what the system calls the processor; "unknown processor" where it does not say. */
 void sf_processor_name(char *name, size_t size);
 
 /**

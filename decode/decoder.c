@@ -93,12 +93,25 @@ static void drop_parts(sf_decoder_input *in)
     in->too_much = in->whole = false;
 }
 
+/* Where the first frame of these bytes may begin, or NULL. */
+static const unsigned char *first_of(sf_part magic, const unsigned char *bytes, size_t size)
+{
+    const unsigned char *first = magic.data, *end = bytes + size;
+    while ((size_t)(end - bytes) >= magic.size) {
+        bytes = memchr(bytes, *first, (size_t)(end - bytes) - magic.size + 1);
+        if (bytes == NULL || memcmp(bytes, first, magic.size) == 0)
+            return bytes;
+        bytes++;
+    }
+    return NULL;
+}
+
 /* Goes on to where a frame may begin, else to the last bytes, which may be the beginning of one. */
 static void find_magic(sf_decoder_input *in, sf_part magic)
 {
     size_t size = in->to - in->from;
     const unsigned char *begin = in->bytes + in->from;
-    const unsigned char *found = size >= magic.size ? memmem(begin, size, magic.data, magic.size) : NULL;
+    const unsigned char *found = first_of(magic, begin, size);
     in->is_astray = found == NULL;
     if (found != NULL)
         in->from += (size_t)(found - begin);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads synfire's own stream (docs/wire.md) from standard input, its frames one after the other, and prints a
- * line the moment a chain completes: decode_stream "A -(0,6]-> B" < frames. No socket is needed, and no
- * thread of one's own. cc decode_stream.c $(pkg-config --cflags --libs synfire) -o decode_stream */
+/* Reads synfire's own stream (docs/wire.md) from standard input or a file, its frames one after the other,
+ * and prints a line the moment a chain completes: decode_stream "A -(0,6]-> B" < frames. No socket is needed,
+ * and no thread of one's own. cc decode_stream.c $(pkg-config --cflags --libs synfire) -o decode_stream */
 #include <stdio.h>
 #include <stdlib.h>
 #include <synfire/synfire.h>
@@ -57,13 +57,18 @@ static int take_all(sf_decoder *decoder, sf_live **live, const char *chain, sf_e
 int main(int count, char **arguments)
 {
     const char *chain = count > 1 ? arguments[1] : "#0 -(0,6]-> #1";
+    FILE *from = count > 2 ? fopen(arguments[2], "rb") : stdin; /* which on Windows is for text */
+    if (from == NULL) {
+        perror(arguments[2]);
+        return 1;
+    }
     char bytes[1000]; /* wherever that cuts the frames */
     sf_decoder *decoder;
     sf_live *live = NULL;
     sf_error error = {0};
     int status = sf_decoder_open(&decoder, NULL, &error);
     for (size_t size = 1; size > 0 && status >= 0 && status != SF_END;) {
-        size = fread(bytes, 1, sizeof bytes, stdin);
+        size = fread(bytes, 1, sizeof bytes, from);
         status = sf_decoder_feed(decoder, bytes, size, SF_FEED_BYTES, &error);
         if (status == SF_OK)
             status = take_all(decoder, &live, chain, &error);

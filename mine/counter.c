@@ -4,6 +4,7 @@
 #include "core/episode.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/platform.h"
 #include "core/ranks.h"
 #include "core/thread.h"
 #include "mine/interval.h"
@@ -142,8 +143,8 @@ static int spell_out(sf_counter *counter, const sf_episode *episodes, sf_error *
         return sf_fail_memory(error);
     for (size_t i = 0; i < counter->episode_count; i++)
         counter->order[i] = i;
-    qsort_r(counter->order, counter->episode_count, sizeof *counter->order, compare_episodes,
-            (void *)(uintptr_t)episodes);
+    sf_platform_sort(counter->order, counter->episode_count, sizeof *counter->order, compare_episodes,
+                     (void *)(uintptr_t)episodes);
     counter->interval_count = sf_episodes_delays(counter->intervals, episodes, counter->episode_count);
     group(counter, episodes);
     return SF_OK;

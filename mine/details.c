@@ -4,6 +4,7 @@
 #include "core/episode.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/platform.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -116,7 +117,7 @@ int sf_fold(size_t *parents, const sf_episode *episodes, const uint64_t *counts,
         order[i] = i;
         parents[i] = SIZE_MAX;
     }
-    qsort_r(order, count, sizeof *order, compare_places, (void *)(uintptr_t)episodes);
+    sf_platform_sort(order, count, sizeof *order, compare_places, (void *)(uintptr_t)episodes);
     for (size_t i = 0; i < count; i++)
         for (uint32_t from = 0; from < 2 && episodes[i].size > 2; from++) {
             sf_episode part = part_of(&episodes[i], from);

@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/platform.h"
 #include "core/reals.h"
 
 #include <math.h>
@@ -10,8 +11,7 @@
 /* x^s e^-x / Gamma(s + 1), the front of both expansions. */
 static double gamma_front(double s, double x)
 {
-    int sign;
-    return exp(s * log(x) - x - lgamma_r(s + 1, &sign));
+    return exp(s * log(x) - x - sf_platform_log_gamma(s + 1));
 }
 
 /* The regularised lower incomplete gamma function P(s, x): for whole s the probability that a Poisson number

@@ -5,6 +5,7 @@
 #include "core/episode.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/platform.h"
 #include "core/ranks.h"
 #include "core/thread.h"
 #include "mine/analytic.h"
@@ -32,7 +33,7 @@ typedef struct run {
     sf_choice choice;                                /* where to mine */
     sf_crew_events on;                               /* the events, there */
     double core_seconds;                             /* what one core would need, roughly */
-    double *seconds;                                 /* by size */
+    double seconds[SF_EPISODE_MAX_SIZE + 1];         /* by size */
     bool outlined;                                   /* the events are laid out on devices alone */
     bool resident;                                   /* on the one that holds the window already */
     sf_piece_counter in_pieces;                      /* where the spikes are not held */
@@ -480,7 +481,7 @@ static int mine_episodes(run *r, sf_error *error)
 
 /* ---- the result ---- */
 
-static void list_levels(run *r, const double *seconds)
+static void list_levels(run *r)
 {
     sf_mine_result *result = r->result;
     const sf_tree *tree = &result->found->tree;
@@ -495,7 +496,7 @@ static void list_levels(run *r, const double *seconds)
             .candidates = candidates,
             .culled = r->engine->mine != NULL && size > 1 ? -1 : (int64_t)r->tallies[size].culled,
             .frequent = tree->levels[size - 1].count,
-            .seconds = seconds[size],
+            .seconds = r->seconds[size],
             .complete = size <= tree->complete,
         };
     }
@@ -610,7 +611,7 @@ static int list_items(run *r, sf_error *error)
         }
     }
     sf_free(contained);
-    qsort_r(result->items, result->count, sizeof *result->items, compare_items, result->found);
+    sf_platform_sort(result->items, result->count, sizeof *result->items, compare_items, result->found);
     return SF_OK;
 }
 
@@ -641,8 +642,7 @@ static int prepare(run *r, const sf_progress *progress, sf_error *error)
 
 static int mine_all(run *r, sf_error *error)
 {
-    double start = sf_clock_seconds(), seconds[SF_EPISODE_MAX_SIZE + 1] = {0};
-    r->seconds = seconds;
+    double start = sf_clock_seconds();
     int status = r->options->pieces == NULL ? choose_devices(r, error) : SF_OK;
     if (status == SF_OK)
         status = lay_out(r, error);
@@ -656,12 +656,12 @@ static int mine_all(run *r, sf_error *error)
                                   .min_distance_um = r->options->min_distance_um,
                                   .x_um = r->x_um,
                                   .y_um = r->y_um};
-    seconds[1] = sf_clock_seconds() - start;
+    r->seconds[1] = sf_clock_seconds() - start;
     status = mine_episodes(r, error);
     r->result->ran.seconds = sf_clock_seconds() - start;
     if (status != SF_OK && !(status == SF_CANCELLED && r->options->keep_stopped))
         return status;
-    list_levels(r, seconds);
+    list_levels(r);
     int listed = list_items(r, error);
     return listed == SF_OK ? status : listed;
 }

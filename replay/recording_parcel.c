@@ -179,7 +179,7 @@ static int join_parts(sf_recording *recording, sf_error *error)
     }
     if (recording->marker_count > 0)
         memcpy(markers, recording->markers, recording->marker_count * sizeof *markers);
-    munmap(recording->mapping, recording->mapped_bytes);
+    recording->unmap(recording->mapping, recording->mapped_bytes);
     recording->mapping = NULL;
     recording->is_mapped = recording->is_part = false;
     recording->spikes = spikes;
@@ -217,8 +217,8 @@ static int take_all(sf_recording *recording, sf_parcel *parcel, const char *path
 int sf_recording_take(sf_recording *recording, sf_parcel *parcel, const char *path, bool joins,
                       sf_error *error)
 {
-    *recording =
-        (sf_recording){.is_mapped = true, .mapping = parcel->mapping, .mapped_bytes = parcel->mapped};
+    *recording = (sf_recording){
+        .is_mapped = true, .mapping = parcel->mapping, .mapped_bytes = parcel->mapped, .unmap = munmap};
     int status = take_all(recording, parcel, path, joins, error);
     *parcel = (sf_parcel){0};
     if (status != SF_OK)

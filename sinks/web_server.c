@@ -490,8 +490,8 @@ static bool open_context(sf_web_server *server)
     const struct lws_context_creation_info settings = {
         .port = CONTEXT_PORT_NO_LISTEN_SERVER,
         .protocols = protocols,
-        .gid = -1,
-        .uid = -1,
+        .gid = (__typeof__(settings.gid))-1, /* with or without a sign, by its release */
+        .uid = (__typeof__(settings.uid))-1,
         .user = server,
         .server_string = "synfire",
         .options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS,

@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "core/episode.h"
 #include "core/error.h"
+#include "core/platform.h"
 #include "window/queue.h"
 
 #include <stdlib.h>
@@ -108,7 +109,7 @@ static int sort(list *l, const sf_episode *episodes, size_t count, sf_error *err
         return sf_fail_memory(error);
     for (size_t i = 0; i < count; i++)
         l->order[i] = i;
-    qsort_r(l->order, count, sizeof *l->order, compare_numbered, (void *)(uintptr_t)episodes);
+    sf_platform_sort(l->order, count, sizeof *l->order, compare_numbered, (void *)(uintptr_t)episodes);
     for (size_t i = 0; i < count; i++) {
         l->episodes[i] = episodes[l->order[i]];
         int64_t span_ns = sf_episode_span_ns(&l->episodes[i]);

@@ -5,8 +5,8 @@
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/place.h"
+#include "core/platform.h"
 
-#include <dlfcn.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -32,7 +32,7 @@ struct sf_device {
 static struct registry {
     pthread_mutex_t lock;
     bool searched;
-    void *library;
+    void *plugin;
     sf_device *devices;
     uint32_t count;
     sf_error why_none;
@@ -64,11 +64,12 @@ static int list_devices(const sf_backend *backend, const char *path, sf_error *e
 
 static int load(const char *path, sf_error *error)
 {
-    registry.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (registry.library == NULL)
-        return sf_fail(error, SF_UNAVAILABLE, NULL, "cannot load a plugin: %s", dlerror());
+    char why[256];
+    registry.plugin = sf_platform_load(path, why, sizeof why);
+    if (registry.plugin == NULL)
+        return sf_fail(error, SF_UNAVAILABLE, NULL, "cannot load a plugin: %s", why);
     sf_backend_entry entry;
-    *(void **)&entry = dlsym(registry.library, SF_BACKEND_SYMBOL);
+    *(void **)&entry = sf_platform_symbol(registry.plugin, SF_BACKEND_SYMBOL);
     if (entry == NULL)
         return sf_fail(error, SF_UNAVAILABLE, path, "is no plugin: it has no %s", SF_BACKEND_SYMBOL);
     const sf_backend *backend = entry();
@@ -111,9 +112,9 @@ static void forget(void)
     sf_free(registry.devices);
     registry.devices = NULL;
     registry.count = 0;
-    if (registry.library != NULL)
-        dlclose(registry.library);
-    registry.library = NULL;
+    if (registry.plugin != NULL)
+        sf_platform_unload(registry.plugin);
+    registry.plugin = NULL;
     registry.searched = false;
     registry.why_none = (sf_error){0};
 }

@@ -4,6 +4,7 @@
 #include "core/backend/match.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/platform.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -260,7 +261,7 @@ static int take_rows(const device_job *d, size_t count, sf_match_result *result)
     result->embeddings = sf_resize(result->embeddings, count, size * sizeof *result->embeddings);
     if (result->embeddings == NULL)
         return SF_NO_MEMORY;
-    qsort_r(d->request.rows, count, size * sizeof *d->request.rows, compare_rows, &size);
+    sf_platform_sort(d->request.rows, count, size * sizeof *d->request.rows, compare_rows, &size);
     for (size_t i = 0; i < count; i++)
         for (uint32_t s = 0; s < size; s++)
             result->embeddings[i * size + d->plan->steps[s].vertex] = d->request.rows[i * size + s];

@@ -6,6 +6,7 @@
 #include "core/file.h"
 #include "core/log.h"
 #include "core/memory.h"
+#include "core/platform.h"
 #include "core/random.h"
 #include "core/thread.h"
 #include "mine/engine.h"
@@ -17,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- what is known ---- */
@@ -61,22 +61,10 @@ void sf_crossover_forget(void)
 
 /* ---- the file ---- */
 
-/* $XDG_CACHE_HOME, else ~/.cache. */
-static bool cache_folder(char *path, size_t size)
-{
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    int length = -1;
-    if (cache != NULL && cache[0] == '/')
-        length = snprintf(path, size, "%s", cache);
-    else if (home != NULL && home[0] == '/')
-        length = snprintf(path, size, "%s/.cache", home);
-    return length > 0 && (size_t)length < size;
-}
-
 bool sf_crossover_path(char *path, size_t size)
 {
     char folder[4096];
-    if (!cache_folder(folder, sizeof folder))
+    if (!sf_platform_cache_folder(folder, sizeof folder))
         return false;
     int length = snprintf(path, size, "%s/synfire/crossover-%s", folder, sf_version());
     return length > 0 && (size_t)length < size;
@@ -102,37 +90,43 @@ static void load(void)
     sf_text_free(&text);
 }
 
+static bool write_whole(const char *path, const sf_text *text)
+{
+    FILE *file = text->failed ? NULL : fopen(path, "wb");
+    if (file == NULL)
+        return false;
+    bool is_whole = fwrite(text->data, 1, text->length, file) == text->length;
+    return fclose(file) == 0 && is_whole;
+}
+
 /* Whole or not at all, also for one who reads it meanwhile. */
-static int replace_file(const char *path, const sf_text *text, sf_error *error)
+static bool replace_file(const char *path, const sf_text *text)
 {
     char own[4300];
     snprintf(own, sizeof own, "%s.%ld", path, (long)getpid());
-    int status = sf_file_write(text, own, error);
-    if (status == SF_OK && rename(own, path) != 0) {
+    bool is_replaced = write_whole(own, text) && sf_platform_replace(own, path);
+    if (!is_replaced)
         unlink(own);
-        status = sf_fail(error, SF_IO, path, "cannot be replaced");
-    }
-    return status;
+    return is_replaced;
 }
 
 static void save(void)
 {
     char folder[4096], path[4200];
-    if (!cache_folder(folder, sizeof folder) || !sf_crossover_path(path, sizeof path))
+    if (!sf_platform_cache_folder(folder, sizeof folder) || !sf_crossover_path(path, sizeof path))
         return;
     load(); /* what other processes have found meanwhile */
     sf_text text = {0};
     for (size_t i = 0; i < table.count; i++)
         sf_text_printf(&text, "%" PRIu32 " %" PRIu32 " %s\n", table.entries[i].size,
                        table.entries[i].episodes, table.entries[i].device);
-    mkdir(folder, 0700);
+    sf_platform_make_folder(folder);
     char *end = strrchr(path, '/');
     *end = '\0';
-    mkdir(path, 0700);
+    sf_platform_make_folder(path);
     *end = '/';
-    sf_error error;
-    if (replace_file(path, &text, &error) != SF_OK)
-        sf_log(SF_LOG_INFO, "crossovers of hybrid are not kept: %s: %s", error.place, error.text);
+    if (!replace_file(path, &text))
+        sf_log(SF_LOG_INFO, "crossovers of hybrid are not kept: %s cannot be written", path);
     sf_text_free(&text);
 }
 
