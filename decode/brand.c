@@ -93,7 +93,7 @@ static int take(brand *it, int64_t time_ns, sf_part counts, sf_error *error)
         else if (crossings > 0)
             status = take_channel(it, i, time_ns, crossings, error);
     }
-    sf_rig_clock(&it->rig, time_ns);
+    sf_rig_clock(&it->rig, time_ns, 0);
     return status;
 }
 

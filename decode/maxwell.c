@@ -174,7 +174,7 @@ static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_er
     int status = spikes.size > 0 ? take_spikes(it, spikes, frame, error) : SF_OK;
     if (status != SF_OK)
         return status;
-    sf_rig_clock(&it->rig, (int64_t)frame - BEHIND);
+    sf_rig_clock(&it->rig, (int64_t)frame, BEHIND);
     return sf_rig_end(&it->rig, error);
 }
 

@@ -118,7 +118,7 @@ static int take_data(sf_rig *rig, const header *about, sf_part payload, sf_error
     (void)error;
     sf_rig_hear(rig);
     if (sf_rig_set_rate(rig, about->rate))
-        sf_rig_clock(rig, about->sample);
+        sf_rig_clock(rig, about->sample, 0);
     return SF_OK;
 }
 

@@ -173,14 +173,14 @@ int sf_rig_text(sf_rig *rig, int64_t sample, const char *text, sf_error *error)
     return keep_marker(rig, sample, &marker, error);
 }
 
-void sf_rig_clock(sf_rig *rig, int64_t sample)
+void sf_rig_clock(sf_rig *rig, int64_t sample, int64_t behind)
 {
-    int64_t place;
+    int64_t reached, settled;
     sf_rig_hear(rig);
-    if (!place_of(rig, sample, &place))
+    if (!place_of(rig, sample, &reached) || !place_of(rig, sample - behind, &settled))
         return;
-    rig->clock = place;
-    note_time(rig, place);
+    rig->clock = settled;
+    note_time(rig, reached);
 }
 
 /* ---- message numbers ---- */

@@ -80,7 +80,8 @@ int sf_rig_find_electrode(sf_rig *rig, const char *name, int64_t sorted_id, uint
 int sf_rig_spike(sf_rig *rig, uint32_t unit, int64_t sample, float amplitude, sf_error *error);
 int sf_rig_ttl(sf_rig *rig, int64_t sample, unsigned line, bool state, sf_error *error);
 int sf_rig_text(sf_rig *rig, int64_t sample, const char *text, sf_error *error);
-void sf_rig_clock(sf_rig *rig, int64_t sample); /**< nothing before it will follow */
+/** The stream has reached this sample: nothing that lies more than `behind` before it will follow. */
+void sf_rig_clock(sf_rig *rig, int64_t sample, int64_t behind);
 
 /** Something of the sender that holds no spikes: it is there. */
 static inline void sf_rig_hear(sf_rig *rig)

@@ -255,7 +255,7 @@ static const struct rig {
     double spikes_each; /* message, on average */
     int lateness_ms;    /* as in its configuration to start from */
 } rigs[] = {{"Open Ephys, a message for each spike", "open-ephys", "", 1, 50},
-            {"MaxWell, a frame with 4 kB of samples", "maxwell", ", layout: mxw24", 5, 5}};
+            {"MaxWell, a frame with 4 kB of samples", "maxwell", ", layout: mxw16", 5, 5}};
 
 #define RIGS (sizeof rigs / sizeof rigs[0])
 #define RIG_FRAME_NS SF_MILLISECOND
@@ -290,10 +290,10 @@ static int write_rig_yaml(sf_text *yaml, const struct rig *rig, const char *endp
     sf_text_printf(yaml,
                    "stream: bench\ndevice: cpu\n"
                    "sources: [{type: %s, endpoint: '%s', timeout_s: 60, electrodes: learn, learn_s: 0.2, "
-                   "ring: 262144}]\n"
+                   "ring: 262144%s}]\n"
                    "window: {length_s: 1, hop_s: 1}\nmine: {every: 0}\n"
                    "significance: {kind: 'off'}\ngraph: {enabled: false}\n",
-                   rig->protocol, endpoint);
+                   rig->protocol, endpoint, rig->keys);
     return yaml->failed ? sf_fail_memory(error) : SF_OK;
 }
 

@@ -76,7 +76,7 @@ sed '1i unit,ms' ms.csv >said.csv
 "$SYNFIRE" info said.csv 2>err >out
 [ ! -s err ] && grep -qE '^  recorded +1[0-9]\.[0-9]+ s' out
 sed 's/\([^,]*\),\(.*\)/\2,\1/' ms.csv >swapped.csv
-expect 65 "swapped.csv: line 2: expected name,seconds in this order, found" "$SYNFIRE" info swapped.csv
+expect 65 "swapped.csv: line 2: expected a time from 0 to 4.6e9 seconds, found" "$SYNFIRE" info swapped.csv
 sed -i 's/A/1/; s/B/2/; s/C/3/' swapped.csv
 expect 65 "swapped.csv: 899 lines name 899 units, all of them numbers: these are times" "$SYNFIRE" info swapped.csv
 

@@ -56,12 +56,13 @@ while read -r command option; do
     count) words=(--episodes 'A -(4,6]-> B') ;;
     bfs) words=(--source A) ;;
     density) words=(--quantity isi --units A) ;;
+    aggregate) words=(--quantity isi --units A) ;;
     rules) words=(--labels labels.csv --window 1) ;;
     *) words=() ;;
     esac
     case $option in
-    epochs | episodes | labels | list | token) continue ;;
-    out | occurrences | plot | rule) written=$((written + 1)) ;;
+    epochs | episodes | labels | list | positions | token | from-state | key | clients | server-key) continue ;;
+    out | occurrences | plot | rule | save | nwb) written=$((written + 1)) ;;
     *) echo "$command --$option: does it read or write?"; exit 1 ;;
     esac
     [ "$command" != plot ] || command="plot raster"

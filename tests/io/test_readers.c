@@ -557,7 +557,8 @@ static void one_of_several_tables_is_chosen(void **state)
     test_hdf_numbers(file, "/processing/sorting/more/spike_times", H5T_IEEE_F64LE, 2, 0, (double[]){1, 2});
     test_hdf_numbers(file, "/processing/sorting/more/spike_times_index", H5T_STD_I8LE, 1, 0, (double[]){2});
     test_hdf_close(file);
-    assert_refused(SF_USAGE, "--stream: units (6 spikes), processing/sorting/more (2 spikes)");
+    assert_refused(SF_USAGE, "--stream, or '*' for each: units (6 spikes), "
+                             "processing/sorting/more (2 spikes)");
     sf_recording recording;
     sf_error error;
     assert_int_equal(

@@ -57,6 +57,27 @@ static void both_layouts_are_read(void **state)
     test_decoded_close(&it);
 }
 
+/* Units are learnt as long as frames go on for, however far behind them the clock is. */
+static void units_are_learnt_for_as_long_as_asked(void **state)
+{
+    (void)state;
+    const sf_decoder_options given = {
+        .size = sizeof given, .protocol = "maxwell", .layout = "mxw16", .learn_s = 0.1};
+    test_decoded it;
+    unsigned char spike[16] = {0};
+    test_decoded_open(&it, &given);
+    for (uint64_t number = 0; number < 2000; number += 1000) { /* 50 ms apart */
+        memcpy(spike, &number, sizeof number);
+        spike[12] = (unsigned char)(number / 1000);
+        frame(&it, number, true, spike, sizeof spike);
+        test_decoded_require(&it, "");
+    }
+    frame(&it, 2000, true, NULL, 0);
+    assert_int_equal(it.out_of_range, 0);
+    test_decoded_require(&it, "0 ch0 0\n50000000 ch1 0\nuntil -104800000\n");
+    test_decoded_close(&it);
+}
+
 /* Two spikes of the one are as long as three of the other. */
 static void forty_eight_bytes_are_told_apart(void **state)
 {
@@ -164,6 +185,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_layouts_are_read),
+        cmocka_unit_test(units_are_learnt_for_as_long_as_asked),
         cmocka_unit_test(forty_eight_bytes_are_told_apart),
         cmocka_unit_test(what_may_be_either_is_counted_unless_told),
         cmocka_unit_test(frames_that_are_missing_are_lost_and_restarts_are_not),
