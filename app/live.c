@@ -68,12 +68,19 @@ static int add_significance(const app_call *call, char settings[OWN_SETTINGS][64
     return SF_OK;
 }
 
-/* A recording in place of a configuration: what to type. */
+static bool is_named_yaml(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+}
+
+/* A recording in place of a configuration: what to type. A line of YAML may be text of spikes, too. */
 static int explain(const app_call *call, const char *path, int status, sf_error *error)
 {
     sf_recording *recording;
     sf_error reason;
-    if (status != SF_CONFIG || sf_recording_open(&recording, path, NULL, NULL, &reason) != SF_OK)
+    if (status != SF_CONFIG || is_named_yaml(path) ||
+        sf_recording_open(&recording, path, NULL, NULL, &reason) != SF_OK)
         return status;
     sf_recording_free(recording);
     if (strcmp(call->command->name, "run") == 0)

@@ -67,7 +67,7 @@ name = EVIL.replace(b"\x0d", b"")  # a line of a CSV may end in it
 shown_name = shown_evil.replace("\\x0d", "")
 
 # Refusals: the line of a CSV, the name of the file, an argument, a key and a value of a configuration.
-shows(["bad.csv: line 1: expected", "\\x1b[31mred"], "info", write("bad.csv", b"1,2," + EVIL + b"\n"))
+shows(["bad.csv: line 2: expected", "\\x1b[31mred"], "info", write("bad.csv", b"a,0.5\nb," + EVIL + b"\n"))
 shows(["\\xff\\xfe"], "info", write("latin.csv", b"a,\xff\xfe\n"))
 shows(["cannot open", shown_evil], "info", EVIL + b".csv")
 shows(["there is no command '" + shown_evil], EVIL)
