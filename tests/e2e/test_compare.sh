@@ -182,7 +182,8 @@ mkfifo pipe.h5
 { cat table.csv; echo 'pipe.h5,wild type,a9,0'; } >slow.csv
 started() { # FOLDER PROCESS: every other recording is done, and the one that waits is alive
     until [ "$(find "$1/parts" -name recordings.csv -path '*/????????????????/*' 2>/dev/null | wc -l)" = 10 ]; do sleep 0.1; done
-    until worker=$(cut -d ' ' -f 1 "/proc/$2/task/$2/children") && [ -n "$worker" ]; do sleep 0.1; done
+    until worker=$(tr -d '\n' <"/proc/$2/task/$2/children") && [[ $worker =~ ^[0-9]+\ ?$ ]]; do sleep 0.1; done
+    worker=${worker% } # the only one: what has told its result may take a while to end
 }
 $SYNFIRE compare slow.csv --out slow $fast --json --jobs 1 >out 2>err &
 running=$!
