@@ -18,6 +18,9 @@ int sf_file_read(sf_text *text, const char *path, sf_error *error);
  * on Windows. SF_CONFIG. */
 int sf_file_check_secret(const char *path, const char *what, sf_error *error);
 
+/** Writes all of it, however often it is interrupted; not on Windows. Returns 0, or errno. */
+int sf_file_write_all(int fd, const void *data, size_t length);
+
 /** Writes a text to a file, whole or not at all, in place of one that is there (core/output_file.h); not on
  * Windows. Of several ranks the first writes it, once none of them has failed (core/ranks.h).
  * SF_CANNOT_CREATE, SF_IO; SF_NO_MEMORY if the text failed. */

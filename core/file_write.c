@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Returns 0, or why not. */
-static int write_all(int fd, const char *data, size_t length)
+int sf_file_write_all(int fd, const void *data, size_t length)
 {
+    const char *bytes = data;
     for (size_t done = 0; done < length;) {
-        ssize_t count = write(fd, data + done, length - done);
+        ssize_t count = write(fd, bytes + done, length - done);
         if (count < 0 && errno != EINTR)
             return errno;
         done += count > 0 ? (size_t)count : 0;
@@ -32,7 +32,7 @@ int sf_file_write(const sf_text *text, const char *path, sf_error *error)
     status = sf_output_file_open(&file, path, SF_EXISTING_REPLACE, error);
     if (status != SF_OK)
         return status;
-    int reason = write_all(file.fd, text->data, text->length);
+    int reason = sf_file_write_all(file.fd, text->data, text->length);
     if (reason != 0)
         status = sf_fail(error, SF_IO, path, "cannot write: %s", strerror(reason));
     else

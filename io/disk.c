@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "io/disk.h"
 
+#include "core/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,15 +14,7 @@
 static int write_all(void *user, int fd, const void *data, size_t size)
 {
     (void)user;
-    const char *at = data;
-    while (size > 0) {
-        ssize_t count = write(fd, at, size);
-        if (count < 0 && errno != EINTR)
-            return errno;
-        at += count > 0 ? count : 0;
-        size -= count > 0 ? (size_t)count : 0;
-    }
-    return 0;
+    return sf_file_write_all(fd, data, size);
 }
 
 /* What cannot be synchronised at all has nothing to say. */

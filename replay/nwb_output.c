@@ -3,6 +3,7 @@
 #include "replay/nwb_output.h"
 
 #include "core/error.h"
+#include "core/file.h"
 #include "core/hash.h"
 #include "core/memory.h"
 
@@ -15,17 +16,6 @@
 
 /* ---- a file ---- */
 
-static bool write_all(int fd, const char *bytes, size_t length)
-{
-    for (size_t done = 0; done < length;) {
-        ssize_t step = write(fd, bytes + done, length - done);
-        if (step < 0 && errno != EINTR)
-            return false;
-        done += step > 0 ? (size_t)step : 0;
-    }
-    return true;
-}
-
 static int copy_piece(int to, int from, char *piece, size_t size, const char *path, const char *source,
                       bool *more, sf_error *error)
 {
@@ -33,7 +23,7 @@ static int copy_piece(int to, int from, char *piece, size_t size, const char *pa
     *more = length > 0;
     if (length < 0)
         return sf_fail(error, SF_IO, source, "cannot read: %s", strerror(errno));
-    return write_all(to, piece, (size_t)length)
+    return sf_file_write_all(to, piece, (size_t)length) == 0
                ? SF_OK
                : sf_fail(error, SF_IO, path, "cannot write: %s", strerror(errno));
 }

@@ -25,6 +25,12 @@ int sf_history_append(sf_history *history, const sf_spike *spikes, size_t count,
 /** Spikes from this position (begin <= position <= end) up to `end`; valid until the next append. */
 const sf_spike *sf_history_view(const sf_history *history, uint64_t position);
 
+/** The time of the spike at a position, begin <= position < end. */
+static inline int64_t sf_history_time(const sf_history *history, uint64_t position)
+{
+    return sf_history_view(history, position)->time_ns;
+}
+
 /** Position of the first kept spike with time >= time_ns, or `end`. */
 uint64_t sf_history_find(const sf_history *history, int64_t time_ns);
 

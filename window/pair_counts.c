@@ -142,11 +142,6 @@ int sf_pair_counts_open(sf_pair_counts **pairs, size_t unit_count, const sf_dela
 
 /* ---- stretches ---- */
 
-static int64_t time_at(const sf_history *history, uint64_t position)
-{
-    return sf_history_view(history, position)->time_ns;
-}
-
 static int reserve_stretch(stretch *s, size_t count, sf_error *error)
 {
     if (sf_reserve(&s->unit, &s->unit_room, count, sizeof *s->unit) != 0 ||
@@ -185,7 +180,7 @@ static int lay_out_entering(sf_pair_counts *pairs, const sf_history *history, ui
 {
     uint64_t first = pairs->end;
     if (first < end)
-        first = sf_history_find(history, sf_time_plus(time_at(history, first), -delay.high_ns));
+        first = sf_history_find(history, sf_time_plus(sf_history_time(history, first), -delay.high_ns));
     if (first < pairs->begin)
         first = pairs->begin;
     return lay_out(&pairs->entering, history, first, end, delay, error);
@@ -197,7 +192,7 @@ static int lay_out_leaving(sf_pair_counts *pairs, const sf_history *history, uin
 {
     uint64_t last = begin;
     if (begin > pairs->begin) {
-        int64_t until_ns = sf_time_plus(time_at(history, begin - 1), delay.high_ns);
+        int64_t until_ns = sf_time_plus(sf_history_time(history, begin - 1), delay.high_ns);
         last = sf_history_find(history, sf_time_plus(until_ns, 1));
     }
     return lay_out(&pairs->leaving, history, pairs->begin, last < end ? last : end, delay, error);
@@ -474,7 +469,8 @@ static uint64_t keep_from(const sf_pair_counts *pairs, const sf_history *history
 {
     if (end == pairs->end)
         return pairs->begin;
-    uint64_t first = sf_history_find(history, sf_time_plus(time_at(history, end - 1), -delay.high_ns));
+    uint64_t first =
+        sf_history_find(history, sf_time_plus(sf_history_time(history, end - 1), -delay.high_ns));
     return first > pairs->begin ? first : pairs->begin;
 }
 

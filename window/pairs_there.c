@@ -145,16 +145,11 @@ static int move(moving *m, const sf_history *history, uint64_t first, uint64_t a
     return status;
 }
 
-static int64_t time_at(const sf_history *history, uint64_t position)
-{
-    return sf_history_view(history, position)->time_ns;
-}
-
 static int enter(sf_pairs_there *p, const sf_history *history, uint64_t end, sf_error *error)
 {
     if (end == p->end)
         return SF_OK;
-    uint64_t first = sf_history_find(history, sf_time_plus(time_at(history, p->end), -p->longest_ns));
+    uint64_t first = sf_history_find(history, sf_time_plus(sf_history_time(history, p->end), -p->longest_ns));
     first = first > p->begin ? first : p->begin;
     return move(&(moving){.pairs = p}, history, first < p->end ? first : p->end, p->end, end, enter_there,
                 error);
@@ -165,8 +160,8 @@ static int leave(sf_pairs_there *p, const sf_history *history, uint64_t begin, u
     if (begin == p->begin)
         return SF_OK;
     moving m = {.pairs = p};
-    int64_t last_ns = time_at(history, begin - 1);
-    int64_t ahead_ns = sf_time_plus(p->longest_ns, last_ns - time_at(history, p->begin));
+    int64_t last_ns = sf_history_time(history, begin - 1);
+    int64_t ahead_ns = sf_time_plus(p->longest_ns, last_ns - sf_history_time(history, p->begin));
     int status = SF_OK;
     do {
         uint64_t last = sf_history_find(history, sf_time_plus(sf_time_plus(last_ns, ahead_ns), 1));

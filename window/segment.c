@@ -24,7 +24,7 @@ static bool anchor(sf_cutter *cutter, const sf_history *history, int64_t waterma
     if (cutter->anchor_ns == INT64_MIN) {
         if (history->begin == history->end)
             return false;
-        cutter->anchor_ns = sf_history_view(history, history->begin)->time_ns;
+        cutter->anchor_ns = sf_history_time(history, history->begin);
     }
     if (cutter->anchor_ns > watermark_ns)
         return false; /* spikes before it are still to come */
@@ -85,10 +85,10 @@ uint64_t sf_cutter_skip(sf_cutter *cutter, const sf_history *history, int64_t wa
         return 0;
     uint64_t position = cutter->last_position;
     int64_t until_ns = watermark_ns, since_ns = INT64_MIN;
-    if (position < history->end && sf_history_view(history, position)->time_ns < watermark_ns)
-        until_ns = sf_history_view(history, position)->time_ns;
+    if (position < history->end && sf_history_time(history, position) < watermark_ns)
+        until_ns = sf_history_time(history, position);
     if (position > history->begin)
-        since_ns = sf_history_view(history, position - 1)->time_ns;
+        since_ns = sf_history_time(history, position - 1);
     bool window_is_empty = sf_time_plus(cutter->next_stop_ns, -cutter->window_ns) > since_ns;
     if (!window_is_empty || until_ns < cutter->next_stop_ns ||
         later_by(cutter->last_cut_ns, until_ns) <= (uint64_t)silence_ns)

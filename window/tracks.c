@@ -223,7 +223,7 @@ static int lay_out(sf_tracks *t, laid_out *made, const sf_history *history, cons
     *made = (laid_out){.origin = from->begin};
     if (from->begin == to->end)
         return SF_OK;
-    int64_t begin_ns = sf_history_view(history, from->begin)->time_ns;
+    int64_t begin_ns = sf_history_time(history, from->begin);
     uint64_t origin = sf_history_find(history, sf_time_plus(begin_ns, -reach_ns));
     made->origin = origin < from->begin ? origin : from->begin;
     return sf_resident_lay_out(&made->stream, t->resident, history, made->origin, to->end, t->unit_count,

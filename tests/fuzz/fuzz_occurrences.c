@@ -3,13 +3,10 @@
  * refusal. */
 #include "core/memory.h"
 #include "fuzz/hdf_image.h"
+#include "fuzz/hdf_parcel.h"
 #include "io/occurrence_file.h"
-#include "io/parcel.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -26,23 +23,9 @@ static const char *const objects[] = {"/units",
                                       NULL};
 static const char *const attributes[] = {"synfire", "recording", "layout", "program", NULL};
 
-/* As the program that reads files hands them over, through a file in memory. */
-static int read_set(sf_occurrence_set *set, hid_t file, sf_error *error)
+static int take(void *to, sf_parcel *parcel, sf_error *error)
 {
-    static sf_parcel_writer writer;
-    sf_parcel parcel;
-    writer = (sf_parcel_writer){.fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
-    int status = sf_occurrence_set_put(&writer, &(sf_hdf_input){.file = file, .path = "fuzz"}, error);
-    if (writer.fd < 0 || !sf_parcel_finish(&writer, status, error))
-        abort();
-    fcntl(writer.fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
-    status = sf_parcel_map(&parcel, writer.fd, "fuzz", error);
-    if (status == SF_OK) {
-        status = sf_occurrence_set_take(set, &parcel, "fuzz", error);
-        sf_parcel_close(&parcel);
-    }
-    close(writer.fd);
-    return status;
+    return sf_occurrence_set_take(to, parcel, "fuzz", error);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -51,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     hid_t file = fuzz_make_file(&layout, data, size);
     sf_occurrence_set set;
     sf_error error = {0};
-    if (read_set(&set, file, &error) == SF_OK)
+    if (fuzz_hand_over(file, sf_occurrence_set_put, take, &set, &error) == SF_OK)
         sf_occurrence_set_free(&set);
     else if (error.text[0] == '\0')
         abort();
